@@ -1,0 +1,50 @@
+// Serves until it is told to stop. The start is announced on standard error; standard output is the log's.
+import { type Logger, pino } from 'pino';
+import pretty from 'pino-pretty';
+import { readConfig } from '../config.ts';
+import { startService, VERSION } from '../service.ts';
+import { UsageError } from './usage.ts';
+
+/** What is still open after this is left behind. */
+const EXIT_TIMEOUT_MS = 4_800;
+
+export async function serve(args: string[]): Promise<void> {
+  if (args.length > 0) throw new UsageError('serve takes no options; settings are environment variables.');
+  const config = readConfig(process.env);
+  const logger = createLogger(config.logLevel);
+  const service = await startService(config, { logger, onProgress: showProgress });
+  console.error(
+    [
+      `local-events ${VERSION} is ready`,
+      `  address  ${config.publicUrl ?? service.url}`,
+      `  docs     ${config.publicUrl ?? service.url}/docs`,
+      `  engine   ${service.engine}`,
+      `  data     ${config.dataDir}`,
+    ].join('\n'),
+  );
+  if (config.oidc && Object.values(config.administrators).every((list) => list.length === 0)) {
+    logger.warn('Nobody is an administrator: set ADMIN_EMAILS, ADMIN_DOMAINS or ADMIN_SUBJECTS.');
+  }
+  const stop = (signal: NodeJS.Signals) => {
+    logger.info({ signal }, 'stopping');
+    setTimeout(() => process.exit(1), EXIT_TIMEOUT_MS).unref();
+    service.close().then(
+      () => logger.info('stopped'),
+      (error: unknown) => {
+        logger.error({ err: error }, 'could not stop cleanly');
+        process.exitCode = 1;
+      },
+    );
+  };
+  process.once('SIGTERM', stop).once('SIGINT', stop);
+}
+
+/** Structured lines, or readable ones on a terminal. */
+function createLogger(level: string): Logger {
+  const stream = process.stdout.isTTY ? pretty({ sync: true, ignore: 'pid,hostname' }) : pino.destination(1);
+  return pino({ level }, stream);
+}
+
+function showProgress(done: number, total: number): void {
+  console.error(`loading events: ${done} of ${total}`);
+}

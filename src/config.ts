@@ -1,0 +1,142 @@
+// The only reader of the environment. Every bad variable is reported at once; the result is frozen.
+import { isIP } from 'node:net';
+import { resolve } from 'node:path';
+import type { AllowList } from './domain/admin.ts';
+import { TIERS, type Tier, type TierLimits } from './domain/agent.ts';
+import { StartError } from './domain/errors.ts';
+
+export interface OidcConfig {
+  readonly issuer: string;
+  readonly clientId: string;
+}
+
+export interface Config {
+  readonly host: string;
+  readonly port: number;
+  /** Undefined: made from the address that the service listens on. */
+  readonly publicUrl: string | undefined;
+  readonly dataDir: string;
+  readonly registrationTier: Tier;
+  readonly tierLimits: TierLimits;
+  readonly registrationsPerHour: number;
+  readonly maxEventsPerAgent: number;
+  readonly cacheBytes: number;
+  /** Undefined: the service issues administrators' tokens itself. */
+  readonly oidc: OidcConfig | undefined;
+  readonly administrators: AllowList;
+  /** Addresses and networks whose forwarded headers count. */
+  readonly trustProxy: readonly string[];
+  /** `*`, or the origins that browsers may call from. */
+  readonly corsOrigins: '*' | readonly string[];
+  readonly logLevel: string;
+}
+
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+
+/** Throws StartError listing every variable that cannot be used. */
+export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const problems: string[] = [];
+  const text = (name: string): string | undefined => env[name]?.trim() || undefined;
+  const list = (name: string): string[] =>
+    (text(name) ?? '')
+      .split(',')
+      .map((item) => item.trim())
+      .filter((item) => item !== '');
+  const number = (name: string, fallback: number, max: number): number => {
+    const value = text(name);
+    if (value === undefined) return fallback;
+    if (/^\d{1,15}$/.test(value) && Number(value) <= max) return Number(value);
+    problems.push(`${name} must be a whole number from 0 to ${max}; it is "${value}".`);
+    return fallback;
+  };
+  const choice = <T extends string>(name: string, values: readonly T[], fallback: T): T => {
+    const value = text(name) ?? fallback;
+    if ((values as readonly string[]).includes(value)) return value as T;
+    problems.push(`${name} must be one of ${values.join(', ')}; it is "${value}".`);
+    return fallback;
+  };
+  const url = (name: string, value: string | undefined): string | undefined => {
+    if (value === undefined) return undefined;
+    const parsed = URL.parse(value);
+    if (parsed && /^https?:$/.test(parsed.protocol) && parsed.search === '' && parsed.hash === '') {
+      return value.replace(/\/+$/, '');
+    }
+    problems.push(`${name} must be an http or https address without a query; it is "${value}".`);
+    return undefined;
+  };
+  const everyItem = (name: string, hint: string, fits: (item: string) => boolean): string[] => {
+    const items = list(name);
+    const bad = items.filter((item) => !fits(item));
+    if (bad.length > 0) problems.push(`${name} must list ${hint}; it has "${bad.join('", "')}".`);
+    return items;
+  };
+
+  if (text('DATABASE_URL')) {
+    problems.push(
+      'DATABASE_URL is set, but this version has the embedded engine only; unset it to use DATA_DIR.',
+    );
+  }
+  const config: Config = {
+    host: text('HOST') ?? '127.0.0.1',
+    port: number('PORT', 8080, 65_535),
+    publicUrl: url('PUBLIC_URL', text('PUBLIC_URL')),
+    dataDir: resolve(text('DATA_DIR') ?? 'data'),
+    registrationTier: choice('REGISTRATION_TIER', TIERS, 'readwrite'),
+    tierLimits: {
+      read: number('RATE_LIMIT_READ', 10_000, 1_000_000_000),
+      readwrite: number('RATE_LIMIT_READWRITE', 10_000, 1_000_000_000),
+      admin: number('RATE_LIMIT_ADMIN', 100_000, 1_000_000_000),
+    },
+    registrationsPerHour: number('REGISTRATIONS_PER_HOUR', 600, 1_000_000_000),
+    maxEventsPerAgent: number('MAX_EVENTS_PER_AGENT', 100_000, 1_000_000_000),
+    cacheBytes: number('CACHE_MB', 128, 1_000_000) * 1_048_576,
+    oidc: readOidc(text, url, problems),
+    administrators: {
+      subjects: list('ADMIN_SUBJECTS'),
+      emails: everyItem('ADMIN_EMAILS', 'e-mail addresses', (item) => /^[^@]+@[^@]+$/.test(item)).map(fold),
+      domains: everyItem('ADMIN_DOMAINS', 'domains such as example.com', (item) =>
+        /^[^@\s]+$/.test(item),
+      ).map(fold),
+    },
+    trustProxy: everyItem('TRUST_PROXY', 'addresses or networks such as 10.0.0.0/8', isAddressOrNetwork),
+    corsOrigins: readOrigins(everyItem),
+    logLevel: choice('LOG_LEVEL', LOG_LEVELS, 'info'),
+  };
+  if (problems.length > 0) throw new StartError(problems.join('\n'));
+  return Object.freeze(config);
+}
+
+function readOidc(
+  text: (name: string) => string | undefined,
+  url: (name: string, value: string | undefined) => string | undefined,
+  problems: string[],
+): OidcConfig | undefined {
+  const given = text('OIDC_ISSUER');
+  const issuer = url('OIDC_ISSUER', given);
+  const clientId = text('OIDC_CLIENT_ID');
+  if (given === undefined) return undefined;
+  if (clientId === undefined) problems.push('OIDC_CLIENT_ID must be set together with OIDC_ISSUER.');
+  // The issuer is kept as it is written: a provider may end its name with a slash.
+  return issuer && clientId ? { issuer: given, clientId } : undefined;
+}
+
+function readOrigins(
+  everyItem: (name: string, hint: string, fits: (item: string) => boolean) => string[],
+): '*' | readonly string[] {
+  const isOrigin = (item: string) => item === '*' || item === 'none' || URL.parse(item)?.origin === item;
+  const origins = everyItem('CORS_ORIGINS', 'origins such as https://example.com, * or none', isOrigin);
+  if (origins.length === 0 || origins.includes('*')) return '*';
+  return origins.filter((origin) => origin !== 'none');
+}
+
+function isAddressOrNetwork(item: string): boolean {
+  if (['loopback', 'linklocal', 'uniquelocal'].includes(item)) return true;
+  const [address = '', bits, ...rest] = item.split('/');
+  const family = isIP(address);
+  if (family === 0 || rest.length > 0) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
+}
+
+function fold(item: string): string {
+  return item.toLowerCase();
+}

@@ -1,0 +1,96 @@
+// Agents and their tiers: the shapes on the wire and the stored form.
+import type { Static } from 'typebox';
+import Type from 'typebox';
+import { formatInstant } from './datetime.ts';
+import { refuse } from './errors.ts';
+import { compile, nullableString, oneOf } from './shape.ts';
+
+export const TIERS = ['read', 'readwrite', 'admin'] as const;
+export type Tier = (typeof TIERS)[number];
+
+/** Requests per hour of each tier; 0 means no limit. */
+export type TierLimits = Readonly<Record<Tier, number>>;
+
+export function mayWrite(tier: Tier): boolean {
+  return tier !== 'read';
+}
+
+export const RegisterRequest = Type.Object({
+  email: Type.String({ format: 'email', maxLength: 254, examples: ['you@example.com'] }),
+  agent_name: Type.String({ minLength: 1, maxLength: 200, examples: ['City guide'] }),
+});
+
+export const RegisterResponse = Type.Object({
+  api_key: Type.String({ description: 'The full key. It is shown this once and never again.' }),
+  key_prefix: Type.String({ description: 'The first 8 characters of the key, to recognise it by.' }),
+  tier: Type.String({ description: 'read, readwrite or admin.' }),
+  rate_limit: Type.Integer({ minimum: 0, description: 'Requests per hour; 0: no limit.' }),
+  created_at: Type.String({ format: 'date-time' }),
+});
+
+export const AgentSummary = Type.Object({
+  id: Type.String({ format: 'uuid' }),
+  email: Type.String(),
+  agent_name: Type.String(),
+  tier: Type.String({ description: 'read, readwrite or admin.' }),
+  is_active: Type.Boolean(),
+  created_at: Type.String({ format: 'date-time' }),
+  last_used_at: Type.Optional(
+    nullableString({ format: 'date-time', description: 'Accurate to 10 seconds.' }),
+  ),
+  event_count: Type.Integer({ minimum: 0, description: 'Events that it holds, ended ones included.' }),
+});
+
+export const AgentUpdate = Type.Object({
+  is_active: Type.Optional(
+    Type.Boolean({ description: 'false: its keys are refused at once; its events stay.' }),
+  ),
+  tier: Type.Optional(oneOf(TIERS)),
+});
+export type AgentUpdate = Static<typeof AgentUpdate>;
+
+/** An agent as both engines store it. */
+export interface AgentRow {
+  readonly agent_id: string;
+  readonly email: string;
+  readonly agent_name: string;
+  readonly tier: Tier;
+  readonly is_active: boolean;
+  readonly created_ms: number;
+}
+
+/** An agent with what is known of its use. */
+export interface AgentRecord extends AgentRow {
+  readonly last_used_ms: number | null;
+  readonly event_count: number;
+}
+
+export function summarise(agent: AgentRecord): Static<typeof AgentSummary> {
+  return {
+    id: agent.agent_id,
+    email: agent.email,
+    agent_name: agent.agent_name,
+    tier: agent.tier,
+    is_active: agent.is_active,
+    created_at: formatInstant(agent.created_ms),
+    last_used_at: agent.last_used_ms === null ? null : formatInstant(agent.last_used_ms),
+    event_count: agent.event_count,
+  };
+}
+
+const checkRegistration = compile(RegisterRequest);
+const checkUpdate = compile(AgentUpdate);
+
+/** Throws VALIDATION_ERROR naming every failing field. */
+export function readRegistration(body: unknown): Static<typeof RegisterRequest> {
+  const { value, issues } = checkRegistration(body, 'body');
+  refuse(issues);
+  return value;
+}
+
+/** Throws VALIDATION_ERROR naming every failing field. */
+export function readAgentUpdate(body: unknown): AgentUpdate {
+  const { value, issues } = checkUpdate(body, 'body');
+  refuse(issues);
+  return value;
+}

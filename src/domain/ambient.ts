@@ -1,0 +1,7 @@
+// Time and chance, injected so that tests are exact. Nothing else in src/ asks for either.
+
+/** Milliseconds since 1970-01-01T00:00:00Z. */
+export type Clock = () => number;
+
+/** Fills the array with unpredictable bytes and returns it. */
+export type Random = (bytes: Uint8Array) => Uint8Array;

@@ -1,0 +1,50 @@
+// API keys: `lev_`, 32 random base62 characters, 6 of checksum. The checksum tells a mistyped key from a revoked one
+// and lets secret scanners recognise a key. Storing and finding keys is left to the store, which sees only hashes.
+import { hash } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import type { Random } from './ambient.ts';
+
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const KEY = /^lev_[0-9A-Za-z]{38}$/;
+const PREFIX_LENGTH = 8;
+
+/** What may be kept of a key. */
+export interface KeyFingerprint {
+  readonly hash: string;
+  readonly prefix: string;
+}
+
+export function newApiKey(random: Random): string {
+  let body = 'lev_';
+  while (body.length < 36) {
+    // 248 is the largest multiple of 62 in a byte: what lies above would favour some characters.
+    for (const byte of random(new Uint8Array(40))) {
+      if (byte < 248 && body.length < 36) body += BASE62[byte % 62];
+    }
+  }
+  return body + checksum(body);
+}
+
+/** Whether the text has the form of a key and its checksum fits. Says nothing of whether such a key exists. */
+export function isApiKey(text: string): boolean {
+  return KEY.test(text) && checksum(text.slice(0, 36)) === text.slice(36);
+}
+
+export function fingerprint(key: string): KeyFingerprint {
+  return { hash: hashApiKey(key), prefix: key.slice(0, PREFIX_LENGTH) };
+}
+
+/** SHA-256 in base64url. A key holds 190 bits of chance, so a slow hash would protect nothing more. */
+export function hashApiKey(key: string): string {
+  return hash('sha256', key, 'base64url');
+}
+
+function checksum(body: string): string {
+  let rest = crc32(body);
+  let text = '';
+  for (let place = 0; place < 6; place++) {
+    text = BASE62[rest % 62] + text;
+    rest = Math.floor(rest / 62);
+  }
+  return text;
+}

@@ -1,0 +1,38 @@
+// Identifiers: ULIDs for events, version 7 UUIDs for agents. Both begin with the time, so that they sort roughly by age.
+import type { Random } from './ambient.ts';
+
+const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** 48 bits of time and 80 of chance, in 26 characters whose order is the order of the bits. */
+export function newUlid(nowMs: number, random: Random): string {
+  let text = '';
+  for (let place = 0, rest = nowMs; place < 10; place++) {
+    text = CROCKFORD[rest % 32] + text;
+    rest = Math.floor(rest / 32);
+  }
+  for (const byte of random(new Uint8Array(16))) text += CROCKFORD[byte % 32];
+  return text;
+}
+
+export function isUlid(text: string): boolean {
+  return ULID.test(text);
+}
+
+/** RFC 9562, version 7. */
+export function newUuid(nowMs: number, random: Random): string {
+  const bytes = random(new Uint8Array(16));
+  for (let place = 5, rest = nowMs; place >= 0; place--) {
+    bytes[place] = rest % 256;
+    rest = Math.floor(rest / 256);
+  }
+  bytes[6] = 0x70 | (bytes[6]! & 0x0f);
+  bytes[8] = 0x80 | (bytes[8]! & 0x3f);
+  const hex = Buffer.from(bytes).toString('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}
+
+export function isUuid(text: string): boolean {
+  return UUID.test(text);
+}

@@ -1,0 +1,113 @@
+// The search: its parameters and its answer. Finding what matches is the stores' work.
+import Type from 'typebox';
+import { decodeCursor, encodeCursor, type Position } from './cursor.ts';
+import { isWithinYears, OUTSIDE_YEARS, parseDateTime } from './datetime.ts';
+import { refuse } from './errors.ts';
+import { AUDIENCES, type Audience, EVENT_TYPES, Event, type EventType } from './event.ts';
+import { compile, nullableString, oneOf } from './shape.ts';
+
+export const NearbyParameters = Type.Object({
+  lat: Type.Number({ minimum: -90, maximum: 90, description: 'Latitude of the centre.', examples: [52.52] }),
+  lng: Type.Number({
+    minimum: -180,
+    maximum: 180,
+    description: 'Longitude of the centre.',
+    examples: [13.405],
+  }),
+  radius: Type.Optional(
+    Type.Number({
+      minimum: 0.1,
+      maximum: 100,
+      description: 'Miles, the rim included. Without it, events at any distance match.',
+      examples: [10],
+    }),
+  ),
+  event_type: Type.Optional(
+    Type.Array(oneOf(EVENT_TYPES), { description: 'Repeat for several. Without it, all types match.' }),
+  ),
+  audience: Type.Optional(
+    Type.Array(oneOf(AUDIENCES), {
+      description: 'Repeat for several. Matches exactly: `all` is a value, not a wildcard.',
+    }),
+  ),
+  starts_after: Type.Optional(
+    Type.String({
+      format: 'date-time',
+      description:
+        'Inclusive: start_at >= value. Without an offset it is UTC; write the + of an offset as %2B.',
+    }),
+  ),
+  starts_before: Type.Optional(
+    Type.String({
+      format: 'date-time',
+      description:
+        'Exclusive: start_at < value. Without an offset it is UTC; write the + of an offset as %2B.',
+    }),
+  ),
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 100, default: 30, description: 'Events per page.' }),
+  ),
+  cursor: Type.Optional(
+    Type.String({ description: 'next_cursor of the page before; leave it out for the first page.' }),
+  ),
+});
+
+export const EventsNearbyResponse = Type.Object({
+  events: Type.Array(Event, { description: 'Ordered by start_at, then event_id.' }),
+  count: Type.Integer({ minimum: 0, description: 'Events in this response.' }),
+  total: Type.Integer({ minimum: 0, description: 'Events that match, on all pages together; exact.' }),
+  next_cursor: nullableString({ description: 'Pass it as cursor for the next page; null: there is none.' }),
+});
+
+/** A search as the stores answer it. The window is startMs >= startsFromMs and startMs < startsBeforeMs. */
+export interface NearbyQuery {
+  readonly lat: number;
+  readonly lng: number;
+  readonly radiusMiles: number | undefined;
+  readonly types: readonly EventType[] | undefined;
+  readonly audiences: readonly Audience[] | undefined;
+  readonly startsFromMs: number | undefined;
+  readonly startsBeforeMs: number | undefined;
+  readonly after: Position | undefined;
+  readonly limit: number;
+}
+
+const check = compile(NearbyParameters);
+
+/** Reads the parameters of a search. `at` begins every `loc`. Throws VALIDATION_ERROR naming every failing one. */
+export function readNearby(parameters: unknown, at: string): NearbyQuery {
+  const { value, issues } = check(parameters, at);
+  const after = value.cursor === undefined ? undefined : decodeCursor(value.cursor);
+  if (value.cursor !== undefined && !after) {
+    const msg = 'must be a next_cursor of this service; leave it out for the first page';
+    issues.push({ loc: [at, 'cursor'], msg, type: 'value_error' });
+  }
+  const readInstant = (field: 'starts_after' | 'starts_before'): number | undefined => {
+    const text = value[field];
+    if (text === undefined) return undefined;
+    const time = parseDateTime(text)!;
+    const ms = 'ms' in time ? time.ms : Date.parse(`${time.local}Z`);
+    if (!isWithinYears(ms)) issues.push({ loc: [at, field], ...OUTSIDE_YEARS });
+    return ms;
+  };
+  const startsFromMs = readInstant('starts_after');
+  const startsBeforeMs = readInstant('starts_before');
+  refuse(issues);
+  return {
+    lat: value.lat + 0,
+    lng: value.lng + 0,
+    radiusMiles: value.radius,
+    types: value.event_type,
+    audiences: value.audience,
+    startsFromMs,
+    startsBeforeMs,
+    after,
+    limit: value.limit!,
+  };
+}
+
+/** The wire form of a page, joined from events that are encoded already. */
+export function encodeNearby(events: readonly string[], total: number, next: Position | undefined): string {
+  const cursor = next ? `"${encodeCursor(next)}"` : 'null';
+  return `{"events":[${events.join(',')}],"count":${events.length},"total":${total},"next_cursor":${cursor}}`;
+}

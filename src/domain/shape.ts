@@ -1,0 +1,179 @@
+// Checks untrusted values against the flat TypeBox objects of this folder, without coercion, and names every failing field.
+// A keyword that it does not enforce is refused when the shape is compiled, so schema and check cannot drift apart.
+import type { Static, TObject, TSchema } from 'typebox';
+import Type from 'typebox';
+import { isTimezone, parseDateTime } from './datetime.ts';
+import type { Issue } from './errors.ts';
+import { isUuid } from './ids.ts';
+
+/** A string with a fixed set of values, as `{type, enum}`: the form that clients generate the best code from. */
+export function oneOf<const T extends string>(values: readonly T[], options: object = {}) {
+  return Type.Unsafe<T>({ type: 'string', enum: [...values], ...options });
+}
+
+/** A string that may also be null. */
+export function nullableString(options: object = {}) {
+  return Type.Unsafe<string | null>({ type: ['string', 'null'], ...options });
+}
+
+/**
+ * Checks a value; `at` is the first step of every `loc`. The result holds the known fields that pass, defaults filled
+ * in: it has the type's form once there are no issues.
+ */
+export type Check<T> = (input: unknown, at: string) => { value: T; issues: Issue[] };
+
+type Fail = (msg: string, type: string, index?: number) => void;
+type FieldCheck = (value: unknown, fail: Fail) => void;
+
+export function compile<T extends TObject>(schema: T): Check<Static<T>> {
+  const required = new Set<string>(schema.required ?? []);
+  const fields = Object.entries(schema.properties).map(([name, field]) => ({
+    name,
+    check: compileField(field as Keywords),
+    required: required.has(name),
+    fallback: (field as Keywords).default,
+  }));
+  return (input, at) => {
+    const issues: Issue[] = [];
+    const value: Record<string, unknown> = {};
+    if (input === undefined) {
+      issues.push({ loc: [at], msg: 'a JSON object is required', type: 'missing' });
+    } else if (typeof input !== 'object' || input === null || Array.isArray(input)) {
+      issues.push({ loc: [at], msg: 'must be a JSON object', type: 'dict_type' });
+    } else {
+      for (const field of fields) {
+        if (!Object.hasOwn(input, field.name)) {
+          if (field.required) issues.push({ loc: [at, field.name], msg: 'is required', type: 'missing' });
+          else if (field.fallback !== undefined) value[field.name] = field.fallback;
+          continue;
+        }
+        const given = (input as Record<string, unknown>)[field.name];
+        const before = issues.length;
+        field.check(given, (msg, type, index) => {
+          issues.push({ loc: index === undefined ? [at, field.name] : [at, field.name, index], msg, type });
+        });
+        if (issues.length === before) value[field.name] = given;
+      }
+    }
+    return { value: value as Static<T>, issues };
+  };
+}
+
+interface Keywords extends TSchema {
+  type?: string | string[];
+  enum?: string[];
+  minLength?: number;
+  maxLength?: number;
+  minimum?: number;
+  maximum?: number;
+  format?: string;
+  items?: Keywords;
+  default?: unknown;
+}
+
+const ENFORCED = new Set(['type', 'enum', 'minLength', 'maxLength', 'minimum', 'maximum', 'format', 'items']);
+const DESCRIPTIVE = new Set(['default', 'description', 'examples', 'title']);
+
+function compileField(schema: Keywords): FieldCheck {
+  for (const keyword of Object.keys(schema)) {
+    if (!ENFORCED.has(keyword) && !DESCRIPTIVE.has(keyword)) throw new Error(`unenforced keyword ${keyword}`);
+  }
+  const [type, alternative] = [schema.type].flat();
+  if (alternative === 'null') {
+    const check = compileField({ ...schema, type: type! });
+    return (value, fail) => value !== null && check(value, fail);
+  }
+  if (type === 'string') return stringCheck(schema);
+  if (type === 'number' || type === 'integer') return numberCheck(schema, type);
+  if (type === 'boolean') return booleanCheck;
+  if (type === 'array') return arrayCheck(compileField(schema.items!));
+  throw new Error(`unsupported type ${type}`);
+}
+
+function stringCheck(schema: Keywords): FieldCheck {
+  const { minLength = 0, maxLength = Number.POSITIVE_INFINITY } = schema;
+  const format = schema.format === undefined ? undefined : FORMATS[schema.format];
+  if (schema.format !== undefined && !format) throw new Error(`unsupported format ${schema.format}`);
+  return (value, fail) => {
+    if (typeof value !== 'string') return fail(`must be a string${butWas(value)}`, 'string_type');
+    if (!value.isWellFormed()) return fail('must not contain lone surrogates', 'string_unicode');
+    if (value.includes('\0')) return fail('must not contain NUL characters', 'string_unicode');
+    if (schema.enum && !schema.enum.includes(value)) {
+      return fail(`must be one of: ${schema.enum.join(', ')}`, 'enum');
+    }
+    const length = countCodePoints(value, maxLength);
+    if (length < minLength) return fail(`must have at least ${plural(minLength)}`, 'string_too_short');
+    if (length > maxLength) return fail(`must have at most ${plural(maxLength)}`, 'string_too_long');
+    format?.(value, fail);
+  };
+}
+
+/** Exact up to `enough` times two UTF-16 units; beyond that it only needs to be more than enough. */
+function countCodePoints(text: string, enough: number): number {
+  if (text.length > 2 * enough) return text.length;
+  let pairs = 0;
+  for (let at = 0; at < text.length; at++) {
+    if ((text.charCodeAt(at) & 0xfc00) === 0xd800) pairs++;
+  }
+  return text.length - pairs;
+}
+
+function numberCheck(schema: Keywords, type: 'number' | 'integer'): FieldCheck {
+  const { minimum = Number.NEGATIVE_INFINITY, maximum = Number.POSITIVE_INFINITY } = schema;
+  return (value, fail) => {
+    if (typeof value !== 'number') {
+      return fail(`must be a number${butWas(value)}`, type === 'integer' ? 'int_type' : 'float_type');
+    }
+    if (!(value >= minimum)) return fail(`must be ${minimum} or more`, 'greater_than_equal');
+    if (!(value <= maximum)) return fail(`must be ${maximum} or less`, 'less_than_equal');
+    if (type === 'integer' && !Number.isInteger(value)) fail('must be a whole number', 'int_from_float');
+  };
+}
+
+const booleanCheck: FieldCheck = (value, fail) => {
+  if (typeof value !== 'boolean') fail(`must be true or false${butWas(value)}`, 'bool_type');
+};
+
+function arrayCheck(item: FieldCheck): FieldCheck {
+  return (value, fail) => {
+    if (!Array.isArray(value)) return fail(`must be a list${butWas(value)}`, 'list_type');
+    value.forEach((entry, index) => {
+      item(entry, (msg, type) => fail(msg, type, index));
+    });
+  };
+}
+
+/** The formats that the shapes use. An e-mail needs a name, an @ and a dotted domain; anything finer is the mail server's. */
+const FORMATS: Record<string, (value: string, fail: Fail) => void> = {
+  'date-time': (value, fail) => {
+    if (parseDateTime(value)) return;
+    const hint = /^\S+ \d{2}:\d{2}$/.test(value) ? ' (in a query, write the + of an offset as %2B)' : '';
+    fail(`must be an RFC 3339 date-time such as 2027-05-01T18:00:00Z${hint}`, 'datetime_parsing');
+  },
+  email: (value, fail) => {
+    if (EMAIL.test(value)) return;
+    fail('must be an e-mail address such as agent@example.com', 'value_error');
+  },
+  timezone: (value, fail) => {
+    if (!isTimezone(value)) fail('must be an IANA timezone name such as Europe/Berlin', 'value_error');
+  },
+  uuid: (value, fail) => {
+    if (!isUuid(value)) {
+      fail('must be a UUID such as 0190a6d8-3c5e-7b1a-9f00-2b6f1c9d4e7a', 'uuid_parsing');
+    }
+  },
+};
+
+const EMAIL =
+  /^(?=.{3,})[^\s@"(),:;<>[\\\]\p{Cc}]{1,64}@(?:[\p{L}\p{N}](?:[\p{L}\p{N}\p{M}-]{0,61}[\p{L}\p{N}\p{M}])?\.)+[\p{L}\p{N}](?:[\p{L}\p{N}\p{M}-]{0,61}[\p{L}\p{N}\p{M}])?$/u;
+
+function butWas(value: unknown): string {
+  if (value === null) return ', not null';
+  return Array.isArray(value)
+    ? ', not a list'
+    : `, not ${value === Object(value) ? 'an object' : typeof value}`;
+}
+
+function plural(count: number): string {
+  return count === 1 ? '1 character' : `${count} characters`;
+}

@@ -1,0 +1,92 @@
+// The port to the storage engines. Every promise may reject with UNAVAILABLE when the engine cannot answer; a rejected
+// write may or may not have happened, an answered one has happened and survives a power cut. Engines never ask for the
+// time. A caller sees its own write in its next call.
+import type { AuditEntry } from './admin.ts';
+import type { AgentRecord, AgentRow, AgentUpdate } from './agent.ts';
+import type { KeyFingerprint } from './api-key.ts';
+import type { Position } from './cursor.ts';
+import type { EventRow } from './event.ts';
+import type { NearbyQuery } from './nearby.ts';
+
+/** An event as it is read: identity, and the wire form encoded once. */
+export interface EventRecord {
+  readonly id: string;
+  readonly agentId: string;
+  readonly version: number;
+  readonly startMs: number;
+  readonly json: string;
+}
+
+export interface NearbyPage {
+  readonly records: readonly EventRecord[];
+  /** All that match, whatever the page. */
+  readonly total: number;
+  /** The position of the last record, where more follow. */
+  readonly next: Position | undefined;
+}
+
+export type CreateOutcome =
+  /** `created` false: an event with the same agent, title, start and place was there already; it is the record. */
+  | { readonly kind: 'stored'; readonly created: boolean; readonly record: EventRecord }
+  | { readonly kind: 'limit' }
+  /** The agent was deleted in the meantime. */
+  | { readonly kind: 'no-agent' };
+
+export type ReplaceOutcome =
+  | { readonly kind: 'replaced'; readonly record: EventRecord }
+  /** The event is gone or has another version. */
+  | { readonly kind: 'conflict' }
+  /** Another event of the agent has this title, start and place. */
+  | { readonly kind: 'duplicate'; readonly id: string };
+
+/** A fixed window of requests; it starts with the first request in it. */
+export interface Quota {
+  readonly allowed: boolean;
+  readonly remaining: number;
+  readonly resetMs: number;
+}
+
+export interface Store {
+  readonly engine: 'sqlite' | 'postgres';
+
+  /** Rejects with UNAVAILABLE unless the store can read and write. */
+  check(): Promise<void>;
+  /** Finishes what was accepted, then lets go of everything. */
+  close(): Promise<void>;
+
+  addAgent(agent: AgentRow, key: KeyFingerprint): Promise<void>;
+  /** The active agent that holds this active key. */
+  findAgentByKey(keyHash: string): Promise<AgentRow | undefined>;
+  /** Remembers that the agent made a request; written later, at most 10 seconds inexact. */
+  noteUse(agentId: string, nowMs: number): void;
+  /** Takes `cost` requests (0: only looks) from the bucket's window of one hour. */
+  spend(bucket: string, limit: number, cost: 0 | 1, nowMs: number): Promise<Quota>;
+
+  /** Adds the event unless the agent has one with the same title, start and place, or `maxPerAgent` (0: no limit) events. */
+  createEvent(row: EventRow, maxPerAgent: number): Promise<CreateOutcome>;
+  findEvent(eventId: string): Promise<EventRecord | undefined>;
+  /** The columns of an event, to change them. */
+  findEventRow(eventId: string): Promise<EventRow | undefined>;
+  /** Compare and set: `next` takes the place of the version before it. */
+  replaceEvent(next: EventRow): Promise<ReplaceOutcome>;
+  /** False unless the agent had such an event. */
+  deleteEvent(eventId: string, agentId: string): Promise<boolean>;
+  /** Events not ended at `nowMs` that match, by start and event_id. */
+  nearby(query: NearbyQuery, nowMs: number): Promise<NearbyPage>;
+
+  /** By creation. */
+  listAgents(): Promise<AgentRecord[]>;
+  findAgent(agentId: string): Promise<AgentRecord | undefined>;
+  /** By start and event_id, ended ones included. */
+  listAgentEvents(agentId: string): Promise<EventRecord[]>;
+
+  /** Each of these writes the audit entry in the same step, unless there was nothing by that identifier. */
+  updateAgent(agentId: string, update: AgentUpdate, audit: AuditEntry): Promise<AgentRecord | undefined>;
+  /** The agent, its keys and its events. */
+  deleteAgent(agentId: string, audit: AuditEntry): Promise<boolean>;
+  deleteAgentEvents(agentId: string, audit: AuditEntry): Promise<boolean>;
+  deleteEventAsAdmin(eventId: string, audit: AuditEntry): Promise<boolean>;
+
+  /** The value under this name; `initial` is stored and returned where there was none. */
+  getSetting(name: string, initial: () => Promise<string>): Promise<string>;
+}

@@ -1,0 +1,43 @@
+// Cross-origin calls from browsers. Keys are not ambient credentials, so the keyed API is open unless the operator
+// names origins; the administrators' paths never are.
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+const EXPOSED = 'RateLimit, RateLimit-Policy, Retry-After, ETag, Link, X-Request-Id';
+const ALLOWED_HEADERS = 'Content-Type, X-API-Key, If-Match, If-None-Match';
+const PREFLIGHT_SECONDS = '86400';
+
+export type CorsOrigins = '*' | readonly string[];
+
+export function isAdminPath(path: string): boolean {
+  return /^\/(?:v1\/)?admin(?:\/|$)/.test(path);
+}
+
+/** Sets the response headers by which a browser lets the page read the answer. */
+export function allowOrigin(
+  origins: CorsOrigins,
+  path: string,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void {
+  const { origin } = request.headers;
+  if (origin === undefined || isAdminPath(path)) return;
+  if (origins === '*') reply.header('access-control-allow-origin', '*');
+  else {
+    reply.header('vary', 'Origin');
+    if (!origins.includes(origin)) return;
+    reply.header('access-control-allow-origin', origin);
+  }
+  reply.header('access-control-expose-headers', EXPOSED);
+}
+
+/** Answers the question that a browser asks before a call. */
+export function answerPreflight(reply: FastifyReply, methods: string): FastifyReply {
+  reply.header('allow', methods);
+  if (reply.getHeader('access-control-allow-origin') !== undefined) {
+    reply
+      .header('access-control-allow-methods', methods)
+      .header('access-control-allow-headers', ALLOWED_HEADERS)
+      .header('access-control-max-age', PREFLIGHT_SECONDS);
+  }
+  return reply.code(204).send();
+}

@@ -1,0 +1,59 @@
+// The interactive description at /docs: Swagger UI from its package, so that no other host is ever asked for anything.
+import { readFileSync } from 'node:fs';
+import type { FastifyInstance } from 'fastify';
+
+const PACKAGE = new URL('.', import.meta.resolve('swagger-ui-dist/package.json'));
+
+const PAGE = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>local-events API</title>
+<link rel="icon" href="/docs/favicon.png">
+<link rel="stylesheet" href="/docs/swagger-ui.css">
+</head>
+<body>
+<div id="page"></div>
+<script src="/docs/swagger-ui.js"></script>
+<script src="/docs/start.js"></script>
+</body>
+</html>
+`;
+
+// Requests go to the host that served the page, whatever the public address is.
+const START = `fetch('/openapi.json').then((answer) => answer.json()).then((spec) => {
+  spec.servers = [{ url: location.origin }];
+  SwaggerUIBundle({
+    spec,
+    dom_id: '#page',
+    deepLinking: true,
+    validatorUrl: null,
+    tryItOutEnabled: true,
+    displayRequestDuration: true,
+  });
+});
+`;
+
+// Swagger UI sets styles on elements and draws icons from data addresses; scripts come from here only.
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+export function serveDocs(app: FastifyInstance): void {
+  const serve = (path: string, type: string, content: string | Buffer) => {
+    app.get(path, (_request, reply) =>
+      reply
+        .header('content-type', type)
+        .header('content-security-policy', POLICY)
+        .header('cache-control', 'no-cache')
+        .send(content),
+    );
+  };
+  const asset = (name: string) => readFileSync(new URL(name, PACKAGE));
+  serve('/docs', 'text/html; charset=utf-8', PAGE);
+  serve('/docs/start.js', 'text/javascript; charset=utf-8', START);
+  serve('/docs/swagger-ui.js', 'text/javascript; charset=utf-8', asset('swagger-ui-bundle.js'));
+  serve('/docs/swagger-ui.css', 'text/css; charset=utf-8', asset('swagger-ui.css'));
+  serve('/docs/favicon.png', 'image/png', asset('favicon-32x32.png'));
+  app.get('/', (_request, reply) => reply.redirect('/docs'));
+}

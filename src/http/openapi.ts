@@ -1,0 +1,271 @@
+// The machine-readable description, made from the same shapes that validate and the same table that routes.
+import type { TObject, TSchema } from 'typebox';
+import Type from 'typebox';
+import { AdminUserResponse, AgentEventsResponse, AgentListResponse } from '../domain/admin.ts';
+import { AgentSummary, AgentUpdate, RegisterRequest, RegisterResponse } from '../domain/agent.ts';
+import { ERRORS, type ErrorCode } from '../domain/errors.ts';
+import { Event, EventCreate, EventUpdate } from '../domain/event.ts';
+import { EventsNearbyResponse } from '../domain/nearby.ts';
+import { oneOf } from '../domain/shape.ts';
+import type { Access, Description } from './endpoint.ts';
+import { HealthResponse } from './routes/health.ts';
+
+const API_VERSION = '1.0.0';
+
+const ErrorResponse = Type.Object({
+  error: Type.Object({
+    code: oneOf(Object.keys(ERRORS)),
+    message: Type.String({ description: 'What is wrong and what to do.' }),
+  }),
+});
+
+const ValidationErrorResponse = Type.Object({
+  error: Type.Object({ code: oneOf(['VALIDATION_ERROR']), message: Type.String() }),
+  detail: Type.Array(
+    Type.Object({
+      loc: Type.Array(Type.Unsafe<string | number>({ type: ['string', 'integer'] }), {
+        description: 'body, query, path or header, then the field and, in a list, the index.',
+      }),
+      msg: Type.String(),
+      type: Type.String({ description: 'A stable word, such as missing or string_too_long.' }),
+    }),
+    { description: 'Every failing field.' },
+  ),
+});
+
+const SCHEMAS: Record<string, TSchema> = {
+  Event,
+  EventCreate,
+  EventUpdate,
+  RegisterRequest,
+  RegisterResponse,
+  EventsNearbyResponse,
+  AgentSummary,
+  AgentUpdate,
+  AdminUserResponse,
+  AgentListResponse,
+  AgentEventsResponse,
+  HealthResponse,
+  ErrorResponse,
+  ValidationErrorResponse,
+};
+const nameOf = new Map(Object.entries(SCHEMAS).map(([name, schema]) => [JSON.stringify(schema), name]));
+
+export interface DescribedRoute {
+  readonly method: string;
+  /** With parameters in braces. */
+  readonly path: string;
+  readonly endpoint: Description;
+  readonly access: Access | 'open';
+}
+
+export function describeApi(routes: readonly DescribedRoute[], baseUrl: string): object {
+  const responses: Record<string, object> = {};
+  const paths: Record<string, Record<string, object>> = {};
+  for (const route of routes) {
+    paths[route.path] ??= {};
+    paths[route.path]![route.method.toLowerCase()] = describeOperation(route, responses);
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'local-events',
+      version: API_VERSION,
+      summary: 'In-person events for software agents.',
+      description: INTRODUCTION,
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: baseUrl }],
+    tags: TAGS,
+    paths,
+    components: {
+      securitySchemes: SECURITY_SCHEMES,
+      schemas: Object.fromEntries(
+        Object.entries(SCHEMAS).map(([name, schema]) => [
+          name,
+          { ...describeInside(schema), ...exampleIn(schema) },
+        ]),
+      ),
+      responses,
+      headers: HEADERS,
+    },
+  };
+}
+
+const INTRODUCTION = `Register with an e-mail and a name, keep the key that comes back, and send it as \`X-API-Key\`.
+
+Bodies are JSON. Times are RFC 3339; responses are UTC with milliseconds. Distances are miles on the great circle.
+Every error is \`{"error": {"code", "message"}}\`; a 422 adds \`detail\` with every failing field. \`GET\` also answers \`HEAD\`.`;
+
+const TAGS = [
+  { name: 'Registration', description: 'Get a key.' },
+  { name: 'Events', description: 'Search, read, create, change and delete events. Needs a key.' },
+  {
+    name: 'Administration',
+    description: 'See and remove agents and events. Needs an administrator’s token.',
+  },
+  { name: 'Service', description: 'The service itself.' },
+];
+
+const SECURITY_SCHEMES = {
+  ApiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'The key from registration.' },
+  AdminToken: {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'JWT',
+    description: 'A token of the configured identity provider, or of `local-events admin-token`.',
+  },
+};
+
+const HEADERS = {
+  'X-Request-Id': header('Names this request in the log of the service.'),
+  'RateLimit-Policy': header(
+    'The quota: requests (q) per window in seconds (w). Absent where there is none.',
+  ),
+  RateLimit: header('Requests left (r) and seconds until the window ends (t). Absent where there is none.'),
+  'Retry-After': header('Seconds after which to try again.'),
+  'WWW-Authenticate': header('How to authenticate.'),
+};
+
+function header(description: string): object {
+  return { description, schema: { type: 'string' } };
+}
+
+function describeOperation(route: DescribedRoute, shared: Record<string, object>): object {
+  const { endpoint, access } = route;
+  const { operationId, tag, summary, description, path, query, body, answer } = endpoint;
+  const keyed = access === 'read' || access === 'readwrite';
+  const rateHeaders = keyed ? ['RateLimit-Policy', 'RateLimit'] : [];
+  const parameters = [...describeParameters(path, 'path'), ...describeParameters(query, 'query')];
+  const responses: Record<string, object> = answer
+    ? { 200: { description: 'Done.', headers: refer(rateHeaders), content: json(answer, exampleOf(answer)) } }
+    : { 204: { description: 'Done; there is nothing to say.', headers: refer(rateHeaders) } };
+  for (const [status, codes] of groupByStatus(errorsOf(route))) {
+    const name = codes.join('.');
+    shared[name] ??= describeError(status, codes);
+    responses[status] = { $ref: `#/components/responses/${name}` };
+  }
+  return {
+    operationId,
+    tags: [tag],
+    summary,
+    description,
+    security: keyed ? [{ ApiKey: [] }] : access === 'administrator' ? [{ AdminToken: [] }] : [],
+    ...(parameters.length > 0 && { parameters }),
+    ...(body && { requestBody: { required: true, content: json(body, exampleOf(body)) } }),
+    responses,
+  };
+}
+
+/** Which errors an operation can give, as they follow from what it is. */
+function errorsOf({ endpoint, access }: DescribedRoute): ErrorCode[] {
+  const { path, query, body, answer, errors = [] } = endpoint;
+  const codes: ErrorCode[] = ['BAD_REQUEST', 'REQUEST_TIMEOUT', 'URI_TOO_LONG', 'HEADERS_TOO_LARGE'];
+  if (access === 'read' || access === 'readwrite')
+    codes.push('MISSING_API_KEY', 'INVALID_API_KEY', 'RATE_LIMITED');
+  if (access === 'readwrite') codes.push('INSUFFICIENT_TIER');
+  if (access === 'administrator') codes.push('MISSING_TOKEN', 'INVALID_TOKEN', 'NOT_AN_ADMIN');
+  if (access === 'registration') codes.push('RATE_LIMITED');
+  if (query || body || (path && 'agent_id' in path.properties)) codes.push('VALIDATION_ERROR');
+  if (body || !answer) codes.push('PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE', 'VALIDATION_ERROR');
+  codes.push(...errors, 'INTERNAL_ERROR', 'UNAVAILABLE');
+  return [...new Set(codes)];
+}
+
+function groupByStatus(codes: readonly ErrorCode[]): [string, ErrorCode[]][] {
+  const groups = Map.groupBy(codes, (code) => String(ERRORS[code].status));
+  return [...groups].sort(([a], [b]) => Number(a) - Number(b));
+}
+
+function describeError(status: string, codes: readonly ErrorCode[]): object {
+  const headers = ['X-Request-Id'];
+  if (status === '401') headers.push('WWW-Authenticate');
+  if (status === '429') headers.push('RateLimit-Policy', 'RateLimit');
+  if (status === '429' || status === '503') headers.push('Retry-After');
+  const examples = Object.fromEntries(codes.map((code) => [code, { value: exampleError(code) }]));
+  const schema = codes.includes('VALIDATION_ERROR') ? ValidationErrorResponse : ErrorResponse;
+  return {
+    description: codes.map((code) => `\`${code}\`: ${ERRORS[code].meaning}`).join('\n\n'),
+    headers: refer(headers),
+    content: { 'application/json': { schema: describe(schema), examples } },
+  };
+}
+
+function exampleError(code: ErrorCode): object {
+  const error = { code, message: ERRORS[code].meaning };
+  if (code !== 'VALIDATION_ERROR') return { error };
+  const issue = { loc: ['body', 'title'], msg: 'is required', type: 'missing' };
+  return { error: { code, message: 'body.title: is required' }, detail: [issue] };
+}
+
+function describeParameters(shape: TObject | undefined, place: 'path' | 'query'): object[] {
+  if (!shape) return [];
+  return Object.entries(shape.properties).map(([name, field]) => {
+    const { description, examples, ...schema } = field as Record<string, unknown>;
+    return {
+      name,
+      in: place,
+      required: place === 'path' || (shape.required as string[] | undefined)?.includes(name) === true,
+      description,
+      schema,
+      ...(Array.isArray(examples) && { example: examples[0] }),
+    };
+  });
+}
+
+function json(schema: TSchema, example: unknown): object {
+  return { 'application/json': { schema: describe(schema), ...(example !== undefined && { example }) } };
+}
+
+function refer(headers: readonly string[]): object {
+  const names = new Set(['X-Request-Id', ...headers]);
+  return Object.fromEntries([...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}
+
+/** The schema with every named one inside it replaced by a reference. */
+function describe(schema: unknown): unknown {
+  const name = nameOf.get(JSON.stringify(schema));
+  return name === undefined ? describeInside(schema) : { $ref: `#/components/schemas/${name}` };
+}
+
+function describeInside(schema: unknown): object {
+  if (Array.isArray(schema)) return schema.map(describe);
+  return Object.fromEntries(
+    Object.entries(schema as object).map(([key, value]) => [
+      key,
+      typeof value === 'object' && value !== null ? describe(value) : value,
+    ]),
+  );
+}
+
+function exampleIn(schema: TSchema): object {
+  const example = exampleOf(schema);
+  return example === undefined ? {} : { examples: [example] };
+}
+
+/** An example made of the examples of the fields, where every required field has one. */
+function exampleOf(schema: unknown): unknown {
+  const {
+    type,
+    properties,
+    required = [],
+    examples,
+    items,
+  } = schema as {
+    type?: string;
+    properties?: Record<string, unknown>;
+    required?: string[];
+    examples?: unknown[];
+    items?: unknown;
+  };
+  if (examples) return examples[0];
+  if (type === 'array') {
+    const item = exampleOf(items);
+    return item === undefined ? undefined : [item];
+  }
+  if (type !== 'object' || !properties) return undefined;
+  const entries = Object.entries(properties).map(([name, field]) => [name, exampleOf(field)] as const);
+  const known = entries.filter(([, value]) => value !== undefined);
+  if (required.some((name) => !known.some(([field]) => field === name))) return undefined;
+  return Object.fromEntries(known);
+}

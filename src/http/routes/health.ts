@@ -1,0 +1,55 @@
+// Whether the service is up. Answers while everything else is still refused.
+import type { FastifyReply } from 'fastify';
+import Type from 'typebox';
+import { AppError } from '../../domain/errors.ts';
+import { oneOf } from '../../domain/shape.ts';
+import type { Description } from '../endpoint.ts';
+import { errorBody, statusOf, toAppError } from '../errors.ts';
+import type { Readiness } from '../readiness.ts';
+
+export const HealthResponse = Type.Object({
+  status: oneOf(['ok']),
+  version: Type.String(),
+  engine: oneOf(['sqlite', 'postgres']),
+});
+
+export const health: Description = {
+  operationId: 'getHealth',
+  tag: 'Service',
+  summary: 'Whether the service is up',
+  description:
+    '200 while the store answers; otherwise 503 with `status` beside the error: `starting`, with how far it is, or `unavailable`.',
+  answer: HealthResponse,
+};
+
+export async function answerHealth(
+  readiness: Readiness,
+  version: string,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  reply.header('content-type', 'application/json; charset=utf-8');
+  if (!('context' in readiness)) {
+    const { done, total } = readiness;
+    return refuse(reply, starting(readiness), { status: 'starting', progress: { done, total } });
+  }
+  const { store } = readiness.context;
+  try {
+    await store.check();
+  } catch (error) {
+    return refuse(reply, toAppError(error), { status: 'unavailable' });
+  }
+  return reply.send(JSON.stringify({ status: 'ok', version, engine: store.engine }));
+}
+
+/** The refusal of every route while the service starts. */
+export function starting({ done, total }: { done: number; total: number }): AppError {
+  const progress = total > 0 ? `: ${done} of ${total} events are loaded` : '';
+  return new AppError('UNAVAILABLE', `The service is starting${progress}. Try again shortly.`);
+}
+
+function refuse(reply: FastifyReply, error: AppError, beside: object): FastifyReply {
+  return reply
+    .code(statusOf(error))
+    .header('retry-after', '1')
+    .send(JSON.stringify({ ...errorBody(error), ...beside }));
+}

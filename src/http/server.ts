@@ -1,0 +1,195 @@
+// The HTTP surface on one screen: every hook and every route, in order. What an endpoint does is in routes/.
+import fastify, {
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  type HTTPMethods,
+} from 'fastify';
+import type { Logger } from 'pino';
+import { AppError } from '../domain/errors.ts';
+import type { Context } from '../usecases/context.ts';
+import { authenticate } from './authenticate.ts';
+import { acceptJson, MAX_BODY_BYTES } from './body.ts';
+import { allowOrigin, answerPreflight, type CorsOrigins, isAdminPath } from './cors.ts';
+import { serveDocs } from './docs.ts';
+import type { Endpoint } from './endpoint.ts';
+import { answerSocketError, MAX_URI_BYTES, sendError, toAppError, URI_TOO_LONG } from './errors.ts';
+import { type DescribedRoute, describeApi } from './openapi.ts';
+import { parseQueryString, type QueryString } from './query.ts';
+import type { Readiness } from './readiness.ts';
+import * as admin from './routes/admin.ts';
+import * as events from './routes/events.ts';
+import { answerHealth, health, starting } from './routes/health.ts';
+import { register } from './routes/registration.ts';
+
+export interface ServerOptions {
+  readonly version: string;
+  readonly corsOrigins: CorsOrigins;
+  readonly trustProxy: readonly string[];
+  readonly logger: Logger;
+  /** A new name for each request. */
+  readonly newRequestId: () => string;
+  readonly baseUrl: () => string;
+  readonly readiness: () => Readiness;
+}
+
+type Route = readonly [method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, endpoint: Endpoint];
+
+const ROUTES: readonly Route[] = [
+  ['POST', '/v1/auth/register', register],
+  ['GET', '/v1/events/nearby', events.nearby],
+  ['POST', '/v1/events', events.createEvent],
+  ['GET', '/v1/events/{event_id}', events.getEvent],
+  ['PATCH', '/v1/events/{event_id}', events.updateEvent],
+  ['DELETE', '/v1/events/{event_id}', events.deleteEvent],
+  ['GET', '/v1/admin/me', admin.whoAmI],
+  ['GET', '/v1/admin/agents', admin.listAgents],
+  ['PATCH', '/v1/admin/agents/{agent_id}', admin.updateAgent],
+  ['DELETE', '/v1/admin/agents/{agent_id}', admin.deleteAgent],
+  ['GET', '/v1/admin/agents/{agent_id}/events', admin.listAgentEvents],
+  ['DELETE', '/v1/admin/agents/{agent_id}/events', admin.deleteAgentEvents],
+  ['DELETE', '/v1/admin/events/{event_id}', admin.deleteAnyEvent],
+];
+
+/** What routes the description lists. */
+export const DESCRIBED: readonly DescribedRoute[] = [
+  ...ROUTES.map(([method, path, endpoint]) => ({ method, path, endpoint, access: endpoint.access })),
+  { method: 'GET', path: '/health', endpoint: health, access: 'open' },
+];
+
+export function buildServer(options: ServerOptions): FastifyInstance {
+  const { logger, readiness } = options;
+  const app = fastify({
+    bodyLimit: MAX_BODY_BYTES,
+    trustProxy: options.trustProxy.length > 0 ? [...options.trustProxy] : false,
+    genReqId: options.newRequestId,
+    // Slow senders are cut: headers within 3 s, everything within 5 s, looked at every second.
+    requestTimeout: 5_000,
+    http: { headersTimeout: 3_000, connectionsCheckingInterval: 1_000, maxHeaderSize: 16_384 },
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+    routerOptions: {
+      maxParamLength: MAX_URI_BYTES,
+      querystringParser: (text) => parseQueryString(text) as unknown as Record<string, unknown>,
+    },
+    clientErrorHandler: (error, socket) => answerSocketError(error, socket, options.newRequestId()),
+    // Before a route is found, the only thing that can be wrong is an escape in the path.
+    frameworkErrors: (_error, request, reply) => {
+      setCommonHeaders(request, reply);
+      sendError(reply, noRoute());
+    },
+  });
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
+  acceptJson(app);
+
+  app.addHook('onRequest', async (request, reply) => {
+    setCommonHeaders(request, reply);
+    const path = pathOf(request);
+    allowOrigin(options.corsOrigins, path, request, reply);
+    if (request.raw.url!.length > MAX_URI_BYTES) throw new AppError(...URI_TOO_LONG);
+    const now = readiness();
+    if (!('context' in now) && path !== '/health') throw starting(now);
+    if (request.is404) return refuseRoute(app, path, request, reply);
+  });
+  app.addHook('onResponse', async (request, reply) => logRequest(logger, request, reply));
+  app.setErrorHandler((error, request, reply) => {
+    const shown = toAppError(error);
+    if (shown.code === 'INTERNAL_ERROR' || shown.code === 'UNAVAILABLE') {
+      logger.error({ requestId: request.id, err: shown.cause ?? shown }, shown.message);
+    }
+    return sendError(reply, shown);
+  });
+  app.setNotFoundHandler((_request, reply) => sendError(reply, noRoute()));
+
+  app.get('/health', (_request, reply) => answerHealth(readiness(), options.version, reply));
+  app.get('/openapi.json', (_request, reply) => reply.send(describeApi(DESCRIBED, options.baseUrl())));
+  serveDocs(app);
+  for (const [method, path, endpoint] of ROUTES) bind(app, method, path, endpoint, readiness);
+  return app;
+}
+
+function bind(
+  app: FastifyInstance,
+  method: Route[0],
+  path: string,
+  endpoint: Endpoint,
+  readiness: () => Readiness,
+): void {
+  app.route({
+    method,
+    url: path.replaceAll(/\{(\w+)\}/g, ':$1'),
+    onRequest: async (request, reply) => {
+      const { context } = readiness() as { context: Context };
+      request.caller = await authenticate(context, endpoint.access, request, reply);
+    },
+    handler: async (request, reply) => {
+      const { context } = readiness() as { context: Context };
+      const answer = await endpoint.handle({
+        context,
+        caller: request.caller as never,
+        path: request.params as Record<string, string>,
+        query: request.query as QueryString,
+        body: request.body,
+      });
+      if (answer === undefined) return reply.code(204).send();
+      reply.header('content-type', 'application/json; charset=utf-8');
+      return reply.send(typeof answer === 'string' ? answer : JSON.stringify(answer));
+    },
+  });
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set by the check of the route's access. */
+    caller: unknown;
+  }
+}
+
+function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
+  reply
+    .header('x-request-id', request.id)
+    .header('x-content-type-options', 'nosniff')
+    .header('cache-control', 'no-store');
+}
+
+function pathOf(request: FastifyRequest): string {
+  return request.raw.url!.split('?', 1)[0]!;
+}
+
+function noRoute(): AppError {
+  return new AppError('NOT_FOUND', 'There is nothing at this address. See /docs for what there is.');
+}
+
+/** A path that exists under other methods is a 405 or a preflight; any other is a 404. */
+function refuseRoute(
+  app: FastifyInstance,
+  path: string,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  const methods = ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'].filter((method) => matches(app, method, path));
+  if (methods.length === 0) throw noRoute();
+  const cors = !isAdminPath(path);
+  const allow = [...methods, ...(cors ? ['OPTIONS'] : [])].join(', ');
+  if (request.method === 'OPTIONS' && cors) return answerPreflight(reply, allow);
+  reply.header('allow', allow);
+  throw new AppError('METHOD_NOT_ALLOWED', `This address answers ${allow}, not ${request.method}.`);
+}
+
+function matches(app: FastifyInstance, method: string, path: string): boolean {
+  return app.findRoute({ method: method as HTTPMethods, url: path }) !== null;
+}
+
+/** One line a request: the route's pattern, never the address itself, whose parts may be secret or personal. */
+function logRequest(logger: Logger, request: FastifyRequest, reply: FastifyReply): void {
+  logger.info(
+    {
+      requestId: request.id,
+      method: request.method,
+      route: request.routeOptions.url,
+      status: reply.statusCode,
+      ms: Math.round(reply.elapsedTime * 10) / 10,
+    },
+    'request',
+  );
+}

@@ -1,0 +1,40 @@
+// The command line: finds the command, runs it, and turns what goes wrong into one clear message and an exit code.
+import { adminToken } from './cli/admin-token.ts';
+import { serve } from './cli/serve.ts';
+import { UsageError } from './cli/usage.ts';
+import { StartError } from './domain/errors.ts';
+import { VERSION } from './service.ts';
+
+const COMMANDS: Record<string, (args: string[]) => Promise<void>> = { serve, 'admin-token': adminToken };
+
+const HELP = `local-events ${VERSION}: in-person events for software agents
+
+Usage: npm run cli -- COMMAND [OPTIONS]
+
+  serve         serve the API; "npm start" is the same
+  admin-token   print a token for an administrator, where no identity provider is configured
+                --email you@example.com [--name You] [--hours 1]
+
+Settings are environment variables; docs/configuration.md lists them.`;
+
+async function main([name, ...args]: string[]): Promise<void> {
+  if (name === undefined || ['help', '--help', '-h'].includes(name)) return console.log(HELP);
+  if (name === '--version') return console.log(VERSION);
+  const command = COMMANDS[name];
+  if (!command) throw new UsageError(`There is no command "${name}".`);
+  await command(args);
+}
+
+try {
+  await main(process.argv.slice(2));
+} catch (error) {
+  if (error instanceof UsageError) {
+    console.error(`${error.message}\n\n${HELP}`);
+    process.exitCode = 2;
+  } else if (error instanceof StartError) {
+    console.error(error.message);
+    process.exitCode = 1;
+  } else {
+    throw error;
+  }
+}

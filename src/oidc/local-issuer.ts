@@ -1,0 +1,47 @@
+// The service as its own issuer, for a single machine without an identity provider. The signing key lives in the store;
+// who can read the store may mint, so a token needs no allow-list.
+import { createLocalJWKSet, exportJWK, generateKeyPair, importJWK, type JWK, SignJWT } from 'jose';
+import type { VerifyToken } from '../domain/admin.ts';
+import type { Clock } from '../domain/ambient.ts';
+import { verify } from './provider.ts';
+
+/** The setting under which the store keeps the key. */
+export const SIGNING_KEY = 'admin_signing_key';
+
+const NAME = 'local-events';
+const ALGORITHM = 'ES256';
+
+/** A new private key, as text for the store. */
+export async function newSigningKey(): Promise<string> {
+  const { privateKey } = await generateKeyPair(ALGORITHM, { extractable: true });
+  return JSON.stringify({ ...(await exportJWK(privateKey)), alg: ALGORITHM });
+}
+
+export function localVerifier(signingKey: string, clock: Clock): VerifyToken {
+  const { d: _secret, ...publicKey } = JSON.parse(signingKey) as JWK;
+  const key = createLocalJWKSet({ keys: [publicKey] });
+  return async (token) => ({
+    ...(await verify(token, { key, issuer: [NAME], audience: NAME, clock })),
+    local: true,
+  });
+}
+
+export interface LocalClaims {
+  readonly email: string;
+  readonly name: string | undefined;
+  readonly hours: number;
+}
+
+export async function mintToken(signingKey: string, claims: LocalClaims, nowMs: number): Promise<string> {
+  const key = await importJWK(JSON.parse(signingKey) as JWK, ALGORITHM);
+  const issued = Math.floor(nowMs / 1000);
+  const { email, name, hours } = claims;
+  return new SignJWT({ email, email_verified: true, ...(name === undefined ? {} : { name }) })
+    .setProtectedHeader({ alg: ALGORITHM, typ: 'JWT' })
+    .setSubject(`local:${email}`)
+    .setIssuer(NAME)
+    .setAudience(NAME)
+    .setIssuedAt(issued)
+    .setExpirationTime(issued + Math.round(hours * 3600))
+    .sign(key);
+}

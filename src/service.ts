@@ -1,0 +1,142 @@
+// The composition root: the one place that knows every engine and surface. main.ts and every end-to-end test start here.
+import { randomFillSync } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import type { Logger } from 'pino';
+import type { Config } from './config.ts';
+import type { VerifyToken } from './domain/admin.ts';
+import type { Clock, Random } from './domain/ambient.ts';
+import { StartError } from './domain/errors.ts';
+import { newUlid } from './domain/ids.ts';
+import type { Store } from './domain/store.ts';
+import type { Readiness } from './http/readiness.ts';
+import { buildServer } from './http/server.ts';
+import { localVerifier, newSigningKey, SIGNING_KEY } from './oidc/local-issuer.ts';
+import { providerVerifier } from './oidc/provider.ts';
+import { findStoredSetting, SqliteStore } from './sqlite/store.ts';
+
+const PACKAGE = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+  version: string;
+};
+export const VERSION = PACKAGE.version;
+
+/** Requests under way when the service closes get this long; then their connections are cut. */
+const CLOSE_TIMEOUT_MS = 4_000;
+
+export const systemClock: Clock = Date.now;
+export const systemRandom: Random = (bytes) => randomFillSync(bytes);
+
+/** Told how many of the events are loaded while the service starts. */
+export type OnProgress = (done: number, total: number) => void;
+
+/** Opens the engine that the configuration names. Throws StartError. */
+export async function openStore(config: Config, onProgress: OnProgress = () => {}): Promise<Store> {
+  return SqliteStore.open({ folder: config.dataDir, cacheBytes: config.cacheBytes, onProgress });
+}
+
+/** The key of the service's own issuer. Where a running service holds the store, it is read beside it. Throws StartError. */
+export async function getSigningKey(config: Config): Promise<string> {
+  const found = findStoredSetting(config.dataDir, SIGNING_KEY);
+  if (found !== undefined) return found;
+  const store = await openStore(config);
+  try {
+    return await store.getSetting(SIGNING_KEY, newSigningKey);
+  } finally {
+    await store.close();
+  }
+}
+
+export interface Service {
+  /** Where it listens. */
+  readonly url: string;
+  readonly engine: Store['engine'];
+  /** Finishes what is under way, then lets go of port and store. */
+  close(): Promise<void>;
+}
+
+export interface ServiceOptions {
+  readonly logger: Logger;
+  readonly clock?: Clock;
+  readonly random?: Random;
+  readonly onProgress?: OnProgress;
+}
+
+/** Listens first, so that health can be asked while the store opens. Throws StartError. */
+export async function startService(config: Config, options: ServiceOptions): Promise<Service> {
+  const { logger, clock = systemClock, random = systemRandom } = options;
+  let readiness: Readiness = { done: 0, total: 0 };
+  let url = '';
+  const app = buildServer({
+    version: VERSION,
+    corsOrigins: config.corsOrigins,
+    trustProxy: config.trustProxy,
+    logger,
+    newRequestId: requestNames(clock, random),
+    baseUrl: () => config.publicUrl ?? url,
+    readiness: () => readiness,
+  });
+  url = await listen(app, config);
+  try {
+    const store = await openStore(config, (done, total) => {
+      readiness = { done, total };
+      options.onProgress?.(done, total);
+    });
+    const verifyToken = await chooseVerifier(config, store, clock);
+    const { registrationTier, tierLimits, registrationsPerHour, maxEventsPerAgent, administrators } = config;
+    const policy = { registrationTier, tierLimits, registrationsPerHour, maxEventsPerAgent, administrators };
+    readiness = { context: { store, clock, random, policy, verifyToken } };
+    return {
+      url,
+      engine: store.engine,
+      close: async () => {
+        await closeServer(app);
+        await store.close();
+      },
+    };
+  } catch (error) {
+    await closeServer(app);
+    throw error;
+  }
+}
+
+async function chooseVerifier(config: Config, store: Store, clock: Clock): Promise<VerifyToken> {
+  if (config.oidc) return providerVerifier({ ...config.oidc, clock });
+  return localVerifier(await store.getSetting(SIGNING_KEY, newSigningKey), clock);
+}
+
+async function listen(app: FastifyInstance, { host, port }: Config): Promise<string> {
+  try {
+    await app.listen({ host, port });
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    const reasons: Record<string, string> = {
+      EADDRINUSE: `Port ${port} on ${host} is taken. Stop what listens there, or set PORT to another.`,
+      EACCES: `Port ${port} may not be used by this user. Set PORT to one above 1023.`,
+      EADDRNOTAVAIL: `${host} is not an address of this machine. Set HOST to one that is.`,
+      ENOTFOUND: `The name ${host} has no address. Set HOST to one that has.`,
+    };
+    throw new StartError(reasons[code ?? ''] ?? `Cannot listen on ${host}:${port}: ${message}`, { cause });
+  }
+  const { address, port: actual, family } = app.server.address() as AddressInfo;
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${actual}`;
+}
+
+/** Names for requests: unique to this process by a prefix, in order by a counter. */
+function requestNames(clock: Clock, random: Random): () => string {
+  const prefix = newUlid(clock(), random).slice(-8);
+  let count = 0;
+  return () => `${prefix}-${(count++).toString(36)}`;
+}
+
+/** A connection that is kept alive would hold the server open: each is closed as soon as it is idle. */
+async function closeServer(app: FastifyInstance): Promise<void> {
+  const sweep = setInterval(() => app.server.closeIdleConnections(), 50);
+  const cut = setTimeout(() => app.server.closeAllConnections(), CLOSE_TIMEOUT_MS);
+  try {
+    await app.close();
+  } finally {
+    clearInterval(sweep);
+    clearTimeout(cut);
+  }
+}

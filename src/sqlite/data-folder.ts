@@ -1,0 +1,55 @@
+// The data folder: made if missing, readable by its owner only, and held by one process at a time.
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { StartError } from '../domain/errors.ts';
+
+const DATABASE = 'local-events.db';
+const LOCK = 'lock.db';
+
+export function databasePath(folder: string): string {
+  return join(folder, DATABASE);
+}
+
+/** A held data folder; nobody else can hold it until it is released or the process is gone. */
+export interface FolderLock {
+  release(): void;
+}
+
+/** Throws StartError if the folder cannot be written or another process holds it. */
+export function holdFolder(folder: string): FolderLock {
+  try {
+    if (!existsSync(folder)) mkdirSync(folder, { recursive: true, mode: 0o700 });
+    // A folder that was there with other things in it keeps its mode: it may be shared, and the files are private anyway.
+    else if (readdirSync(folder).length === 0) chmodSync(folder, 0o700);
+    makePrivate(join(folder, LOCK));
+    makePrivate(databasePath(folder));
+  } catch (cause) {
+    const reason = (cause as NodeJS.ErrnoException).code ?? 'unknown reason';
+    throw new StartError(
+      `The data folder ${folder} cannot be written (${reason}). Make it writable or set DATA_DIR to another.`,
+      { cause },
+    );
+  }
+  return takeLock(folder);
+}
+
+function makePrivate(file: string): void {
+  closeSync(openSync(file, 'a', 0o600));
+  chmodSync(file, 0o600);
+}
+
+/** Node has no flock; an exclusive transaction on a small database of its own is one that ends with the process. */
+function takeLock(folder: string): FolderLock {
+  const lock = new DatabaseSync(join(folder, LOCK));
+  try {
+    lock.exec('BEGIN EXCLUSIVE');
+  } catch (cause) {
+    lock.close();
+    throw new StartError(
+      `The data folder ${folder} is in use by another local-events process. Stop that one, or set DATA_DIR to another folder.`,
+      { cause },
+    );
+  }
+  return { release: () => lock.close() };
+}

@@ -1,0 +1,361 @@
+// The embedded engine: one file, one writer thread, and in this thread everything that searches and key checks need in
+// memory. Business rules are left to the use cases, statements that write to writer.ts.
+
+import { existsSync, statSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { AuditEntry } from '../domain/admin.ts';
+import type { AgentRecord, AgentRow, AgentUpdate } from '../domain/agent.ts';
+import type { KeyFingerprint } from '../domain/api-key.ts';
+import { AppError } from '../domain/errors.ts';
+import { AUDIENCES, EVENT_TYPES, type EventRow, encodeEvent, endsMs } from '../domain/event.ts';
+import type { NearbyQuery } from '../domain/nearby.ts';
+import type {
+  CreateOutcome,
+  EventRecord,
+  NearbyPage,
+  Quota,
+  ReplaceOutcome,
+  Store,
+} from '../domain/store.ts';
+import { EventIndex, type IndexEntry, type IndexQuery } from '../spatial/event-index.ts';
+import { EVENT_COLUMNS } from './columns.ts';
+import { databasePath, type FolderLock, holdFolder } from './data-folder.ts';
+import { QuotaWindows } from './quota-windows.ts';
+import { RecordCache } from './record-cache.ts';
+import { WriterClient } from './writer-client.ts';
+
+/** How often last uses are written; half of what they may be inexact. */
+const TOUCH_INTERVAL_MS = 5_000;
+
+/** How long the store may take to prove that it is alive. */
+const CHECK_TIMEOUT_MS = 2_000;
+
+/** Rows read before other requests get a turn. */
+const ROWS_PER_TURN = 1_000;
+
+export interface SqliteOptions {
+  readonly folder: string;
+  readonly cacheBytes: number;
+  /** Told how many of the events are in memory while the store opens. */
+  readonly onProgress?: (done: number, total: number) => void;
+}
+
+const AGENT_COLUMNS = 'agent_id, email, agent_name, tier, is_active, created_ms, last_used_ms, event_count';
+const INDEX_COLUMNS = 'event_id, version, start_ms, end_ms, lat, lng, event_type, audience';
+
+export class SqliteStore implements Store {
+  readonly engine = 'sqlite';
+  readonly #path: string;
+  readonly #lock: FolderLock;
+  readonly #writer: WriterClient;
+  readonly #reader: DatabaseSync;
+  readonly #readEvent;
+  readonly #readAgent;
+  readonly #readSetting;
+  readonly #cache: RecordCache;
+  readonly #index = new EventIndex();
+  readonly #agents = new Map<string, AgentRow>();
+  readonly #agentOfKey = new Map<string, string>();
+  readonly #quotas = new QuotaWindows();
+  #used = new Map<string, number>();
+  readonly #touchTimer: NodeJS.Timeout;
+
+  private constructor(options: SqliteOptions, lock: FolderLock, writer: WriterClient) {
+    this.#path = databasePath(options.folder);
+    this.#lock = lock;
+    this.#writer = writer;
+    this.#reader = this.#connect();
+    this.#readEvent = this.#reader.prepare(`SELECT ${EVENT_COLUMNS} FROM events WHERE event_id = ?`);
+    this.#readAgent = this.#reader.prepare(`SELECT ${AGENT_COLUMNS} FROM agents WHERE agent_id = ?`);
+    this.#readSetting = this.#reader.prepare('SELECT value FROM settings WHERE name = ?');
+    this.#cache = new RecordCache(options.cacheBytes);
+    this.#touchTimer = setInterval(() => void this.#writeUses().catch(() => {}), TOUCH_INTERVAL_MS).unref();
+  }
+
+  /** Throws StartError if the folder is held by another process, cannot be written, or holds newer data. */
+  static async open(options: SqliteOptions): Promise<SqliteStore> {
+    const lock = holdFolder(options.folder);
+    let writer: WriterClient | undefined;
+    try {
+      writer = await WriterClient.start(databasePath(options.folder));
+      const store = new SqliteStore(options, lock, writer);
+      await store.#load(options.onProgress ?? (() => {}));
+      return store;
+    } catch (error) {
+      await writer?.close();
+      lock.release();
+      throw error;
+    }
+  }
+
+  async check(): Promise<void> {
+    const late = new Promise<never>((_, reject) => {
+      const error = new AppError('UNAVAILABLE', 'The store does not answer.');
+      setTimeout(() => reject(error), CHECK_TIMEOUT_MS).unref();
+    });
+    await Promise.race([this.#writer.run('ping', [], () => {}), late]);
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#touchTimer);
+    await this.#writeUses().catch(() => {});
+    this.#reader.close();
+    await this.#writer.close();
+    this.#lock.release();
+  }
+
+  addAgent(agent: AgentRow, key: KeyFingerprint): Promise<void> {
+    return this.#writer.run('addAgent', [agent, key], () => {
+      this.#agents.set(agent.agent_id, agent);
+      this.#agentOfKey.set(key.hash, agent.agent_id);
+    });
+  }
+
+  async findAgentByKey(keyHash: string): Promise<AgentRow | undefined> {
+    const agent = this.#agents.get(this.#agentOfKey.get(keyHash) ?? '');
+    return agent?.is_active ? agent : undefined;
+  }
+
+  noteUse(agentId: string, nowMs: number): void {
+    this.#used.set(agentId, nowMs);
+  }
+
+  async spend(bucket: string, limit: number, cost: 0 | 1, nowMs: number): Promise<Quota> {
+    return this.#quotas.spend(bucket, limit, cost, nowMs);
+  }
+
+  createEvent(row: EventRow, maxPerAgent: number): Promise<CreateOutcome> {
+    return this.#writer.run('createEvent', [row, maxPerAgent], (outcome): CreateOutcome => {
+      if (outcome.kind === 'created') return { kind: 'stored', created: true, record: this.#keep(row) };
+      if (outcome.kind === 'existing')
+        return { kind: 'stored', created: false, record: toRecord(outcome.row) };
+      return outcome;
+    });
+  }
+
+  async findEvent(eventId: string): Promise<EventRecord | undefined> {
+    return this.#find(eventId);
+  }
+
+  async findEventRow(eventId: string): Promise<EventRow | undefined> {
+    return this.#readEvent.get(eventId) as EventRow | undefined;
+  }
+
+  replaceEvent(next: EventRow): Promise<ReplaceOutcome> {
+    return this.#writer.run('replaceEvent', [next], (outcome) =>
+      outcome.kind === 'replaced' ? { kind: 'replaced', record: this.#keep(next) } : outcome,
+    );
+  }
+
+  deleteEvent(eventId: string, agentId: string): Promise<boolean> {
+    return this.#writer.run('deleteEvent', [eventId, agentId], (removed) => {
+      if (removed) this.#forget(eventId);
+      return removed;
+    });
+  }
+
+  async nearby(query: NearbyQuery, nowMs: number): Promise<NearbyPage> {
+    const wanted = toIndexQuery(query);
+    for (;;) {
+      const { entries, total, more } = this.#index.search(wanted, nowMs);
+      const records = entries.map((entry) => this.#find(entry.id));
+      // The file may be one commit ahead of the index for as long as its answer is under way.
+      if (entries.every((entry, at) => records[at]?.version === entry.version)) {
+        const last = entries.at(-1);
+        const next = more && last ? { startMs: last.startMs, id: last.id } : undefined;
+        return { records: records as EventRecord[], total, next };
+      }
+      await this.#writer.run('ping', [], () => {});
+    }
+  }
+
+  async listAgents(): Promise<AgentRecord[]> {
+    return this.#readAll(`SELECT ${AGENT_COLUMNS} FROM agents ORDER BY created_ms, agent_id`, [], (row) =>
+      this.#toAgent(row),
+    );
+  }
+
+  async findAgent(agentId: string): Promise<AgentRecord | undefined> {
+    const row = this.#readAgent.get(agentId);
+    return row && this.#toAgent(row);
+  }
+
+  async listAgentEvents(agentId: string): Promise<EventRecord[]> {
+    return this.#readAll(
+      `SELECT ${EVENT_COLUMNS} FROM events WHERE agent_id = ? ORDER BY start_ms, event_id`,
+      [agentId],
+      (row) => toRecord(row as unknown as EventRow),
+    );
+  }
+
+  updateAgent(agentId: string, update: AgentUpdate, audit: AuditEntry): Promise<AgentRecord | undefined> {
+    return this.#writer.run('updateAgent', [agentId, update, audit], (found) => {
+      const agent = this.#agents.get(agentId);
+      if (!found || !agent) return undefined;
+      this.#agents.set(agentId, { ...agent, ...update });
+      return this.#toAgent(this.#readAgent.get(agentId)!);
+    });
+  }
+
+  deleteAgent(agentId: string, audit: AuditEntry): Promise<boolean> {
+    return this.#writer.run('deleteAgent', [agentId, audit], (removed) => {
+      for (const eventId of removed ?? []) this.#forget(eventId);
+      this.#agents.delete(agentId);
+      for (const [keyHash, holder] of this.#agentOfKey) {
+        if (holder === agentId) this.#agentOfKey.delete(keyHash);
+      }
+      this.#used.delete(agentId);
+      return removed !== undefined;
+    });
+  }
+
+  deleteAgentEvents(agentId: string, audit: AuditEntry): Promise<boolean> {
+    return this.#writer.run('deleteAgentEvents', [agentId, audit], (removed) => {
+      for (const eventId of removed ?? []) this.#forget(eventId);
+      return removed !== undefined;
+    });
+  }
+
+  deleteEventAsAdmin(eventId: string, audit: AuditEntry): Promise<boolean> {
+    return this.#writer.run('deleteEventAsAdmin', [eventId, audit], (removed) => {
+      if (removed) this.#forget(eventId);
+      return removed;
+    });
+  }
+
+  async getSetting(name: string, initial: () => Promise<string>): Promise<string> {
+    const found = this.#readSetting.get(name);
+    if (found) return found.value as string;
+    await this.#writer.run('addSetting', [name, await initial()], () => {});
+    return this.#readSetting.get(name)!.value as string;
+  }
+
+  #connect(): DatabaseSync {
+    return new DatabaseSync(this.#path, { readOnly: true, timeout: 5000 });
+  }
+
+  async #load(onProgress: (done: number, total: number) => void): Promise<void> {
+    for (const agent of await this.listAgents()) this.#agents.set(agent.agent_id, agent);
+    await this.#readAll('SELECT key_hash, agent_id FROM keys', [], (row) => {
+      this.#agentOfKey.set(row.key_hash as string, row.agent_id as string);
+    });
+    const total = Number(this.#reader.prepare('SELECT count(*) AS count FROM events').get()!.count);
+    let done = 0;
+    const entries = await this.#readAll(`SELECT ${INDEX_COLUMNS} FROM events`, [], (row) => {
+      if (++done % 10_000 === 0) onProgress(done, total);
+      return toEntry(row as unknown as EventRow);
+    });
+    this.#index.load(entries);
+  }
+
+  /** Reads a list over a connection of its own, one snapshot, giving way to other requests now and then. */
+  async #readAll<T>(
+    sql: string,
+    parameters: readonly string[],
+    map: (row: Record<string, unknown>) => T,
+  ): Promise<T[]> {
+    const connection = this.#connect();
+    try {
+      const list: T[] = [];
+      for (const row of connection.prepare(sql).iterate(...parameters)) {
+        list.push(map(row));
+        if (list.length % ROWS_PER_TURN === 0) await nextTurn();
+      }
+      return list;
+    } finally {
+      connection.close();
+    }
+  }
+
+  /** Brings cache and index up to a row that is on the disk. */
+  #keep(row: EventRow): EventRecord {
+    const record = toRecord(row);
+    this.#cache.put(record);
+    this.#index.put(toEntry(row));
+    return record;
+  }
+
+  #forget(eventId: string): void {
+    this.#cache.remove(eventId);
+    this.#index.remove(eventId);
+  }
+
+  #find(eventId: string): EventRecord | undefined {
+    const cached = this.#cache.find(eventId);
+    if (cached) return cached;
+    const row = this.#readEvent.get(eventId) as EventRow | undefined;
+    if (!row) return undefined;
+    const record = toRecord(row);
+    this.#cache.put(record);
+    return record;
+  }
+
+  #toAgent(row: Record<string, unknown>): AgentRecord {
+    const agent = { ...row, is_active: row.is_active === 1 } as AgentRecord;
+    return { ...agent, last_used_ms: this.#used.get(agent.agent_id) ?? agent.last_used_ms };
+  }
+
+  async #writeUses(): Promise<void> {
+    if (this.#used.size === 0) return;
+    const used = this.#used;
+    this.#used = new Map();
+    await this.#writer.run('touchAgents', [used], () => {});
+  }
+}
+
+/** Reads a setting beside whoever holds the folder; undefined where there is none yet. */
+export function findStoredSetting(folder: string, name: string): string | undefined {
+  const path = databasePath(folder);
+  if (!existsSync(path) || statSync(path).size === 0) return undefined;
+  const connection = new DatabaseSync(path, { readOnly: true, timeout: 5000 });
+  try {
+    return connection.prepare('SELECT value FROM settings WHERE name = ?').get(name)?.value as
+      | string
+      | undefined;
+  } catch {
+    return undefined; // no such table yet: it is being made
+  } finally {
+    connection.close();
+  }
+}
+
+function toRecord(row: EventRow): EventRecord {
+  const { event_id, agent_id, version, start_ms } = row;
+  return { id: event_id, agentId: agent_id, version, startMs: start_ms, json: encodeEvent(row) };
+}
+
+const TYPE_NUMBER = new Map<string, number>(EVENT_TYPES.map((type, number) => [type, number]));
+const AUDIENCE_NUMBER = new Map<string, number>(AUDIENCES.map((audience, number) => [audience, number]));
+
+function toEntry(row: EventRow): IndexEntry {
+  return {
+    id: row.event_id,
+    version: row.version,
+    startMs: row.start_ms,
+    endsMs: endsMs(row),
+    lat: row.lat,
+    lng: row.lng,
+    type: TYPE_NUMBER.get(row.event_type)!,
+    audience: AUDIENCE_NUMBER.get(row.audience)!,
+  };
+}
+
+function toIndexQuery(query: NearbyQuery): IndexQuery {
+  return {
+    lat: query.lat,
+    lng: query.lng,
+    radiusMiles: query.radiusMiles,
+    typeMask: mask(query.types, TYPE_NUMBER),
+    audienceMask: mask(query.audiences, AUDIENCE_NUMBER),
+    startsFromMs: query.startsFromMs ?? Number.NEGATIVE_INFINITY,
+    startsBeforeMs: query.startsBeforeMs ?? Number.POSITIVE_INFINITY,
+    after: query.after,
+    limit: query.limit,
+  };
+}
+
+function mask(values: readonly string[] | undefined, numbers: ReadonlyMap<string, number>): number {
+  if (values === undefined) return -1;
+  return values.reduce((bits, value) => bits | (1 << numbers.get(value)!), 0);
+}

@@ -1,0 +1,196 @@
+// Every statement that changes the database. Runs on the writer thread; a batch of calls shares one transaction, and so
+// one fsync. A call that fails is undone alone; a transaction that fails takes the whole batch with it.
+import type { DatabaseSync } from 'node:sqlite';
+import type { AuditEntry } from '../domain/admin.ts';
+import type { AgentRow, AgentUpdate } from '../domain/agent.ts';
+import type { KeyFingerprint } from '../domain/api-key.ts';
+import type { EventRow } from '../domain/event.ts';
+import { columnValues, EVENT_COLUMNS, EVENT_PLACEHOLDERS } from './columns.ts';
+
+export type Created =
+  | { readonly kind: 'created' }
+  | { readonly kind: 'existing'; readonly row: EventRow }
+  | { readonly kind: 'limit' }
+  | { readonly kind: 'no-agent' };
+
+export type Replaced =
+  | { readonly kind: 'replaced' }
+  | { readonly kind: 'conflict' }
+  | { readonly kind: 'duplicate'; readonly id: string };
+
+/** The calls that the writer takes. */
+export interface WriterCalls {
+  ping(): void;
+  addAgent(agent: AgentRow, key: KeyFingerprint): void;
+  touchAgents(used: ReadonlyMap<string, number>): void;
+  createEvent(row: EventRow, maxPerAgent: number): Created;
+  replaceEvent(next: EventRow): Replaced;
+  deleteEvent(eventId: string, agentId: string): boolean;
+  deleteEventAsAdmin(eventId: string, audit: AuditEntry): boolean;
+  updateAgent(agentId: string, update: AgentUpdate, audit: AuditEntry): boolean;
+  /** The identifiers of the events that went with it; undefined if there is no such agent. */
+  deleteAgent(agentId: string, audit: AuditEntry): string[] | undefined;
+  deleteAgentEvents(agentId: string, audit: AuditEntry): string[] | undefined;
+  addSetting(name: string, value: string): void;
+}
+
+export type Call = {
+  [Name in keyof WriterCalls]: { readonly name: Name; readonly args: Parameters<WriterCalls[Name]> };
+}[keyof WriterCalls];
+
+export type Outcome = { readonly value: unknown } | { readonly error: Error };
+
+export class Writer {
+  readonly #database: DatabaseSync;
+  readonly #calls: WriterCalls;
+
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+    this.#calls = prepareCalls(database);
+  }
+
+  /** Runs the calls in one transaction. Throws if it cannot be committed; then none of them happened. */
+  run(calls: readonly Call[]): Outcome[] {
+    const database = this.#database;
+    database.exec('BEGIN IMMEDIATE');
+    try {
+      const outcomes = calls.map((call) => this.#runOne(call));
+      database.exec('COMMIT');
+      return outcomes;
+    } catch (error) {
+      if (database.isTransaction) database.exec('ROLLBACK');
+      throw error;
+    }
+  }
+
+  #runOne(call: Call): Outcome {
+    const database = this.#database;
+    database.exec('SAVEPOINT one');
+    try {
+      const method = this.#calls[call.name] as (...args: readonly unknown[]) => unknown;
+      const value = method(...call.args);
+      database.exec('RELEASE one');
+      return { value };
+    } catch (error) {
+      // A full disk or an I/O error ends the whole transaction: then there is nothing left to save.
+      if (!database.isTransaction) throw error;
+      database.exec('ROLLBACK TO one');
+      database.exec('RELEASE one');
+      return { error: error as Error };
+    }
+  }
+}
+
+function prepareCalls(database: DatabaseSync): WriterCalls {
+  const prepare = (sql: string) => database.prepare(sql);
+  const insertAgent = prepare(
+    'INSERT INTO agents (agent_id, email, agent_name, tier, is_active, created_ms) VALUES (?, ?, ?, ?, ?, ?)',
+  );
+  const insertKey = prepare('INSERT INTO keys (key_hash, agent_id, prefix, created_ms) VALUES (?, ?, ?, ?)');
+  const touchAgent = prepare(
+    'UPDATE agents SET last_used_ms = max(?, coalesce(last_used_ms, 0)) WHERE agent_id = ?',
+  );
+  const findCount = prepare('SELECT event_count FROM agents WHERE agent_id = ?');
+  const changeCount = prepare('UPDATE agents SET event_count = event_count + ? WHERE agent_id = ?');
+  const insertEvent = prepare(`INSERT INTO events (${EVENT_COLUMNS}) VALUES (${EVENT_PLACEHOLDERS})`);
+  const findTwin = prepare(
+    `SELECT ${EVENT_COLUMNS} FROM events WHERE agent_id = ? AND start_ms = ? AND lat = ? AND lng = ? AND title = ?`,
+  );
+  const updateEvent = prepare(
+    `UPDATE events SET (${EVENT_COLUMNS}) = (${EVENT_PLACEHOLDERS}) WHERE event_id = ? AND version = ?`,
+  );
+  const removeOwned = prepare('DELETE FROM events WHERE event_id = ? AND agent_id = ?');
+  const removeAny = prepare('DELETE FROM events WHERE event_id = ? RETURNING agent_id');
+  const removeOfAgent = prepare('DELETE FROM events WHERE agent_id = ? RETURNING event_id');
+  const zeroCount = prepare('UPDATE agents SET event_count = 0 WHERE agent_id = ?');
+  const setAgent = prepare(
+    'UPDATE agents SET is_active = coalesce(?, is_active), tier = coalesce(?, tier) WHERE agent_id = ?',
+  );
+  const removeAgent = prepare('DELETE FROM agents WHERE agent_id = ?');
+  const insertAudit = prepare(
+    'INSERT INTO audit (at_ms, actor_subject, actor_email, action, target, detail, count) VALUES (?, ?, ?, ?, ?, ?, ?)',
+  );
+  const insertSetting = prepare('INSERT INTO settings (name, value) VALUES (?, ?) ON CONFLICT DO NOTHING');
+
+  const twinOf = (row: EventRow) =>
+    findTwin.get(row.agent_id, row.start_ms, row.lat, row.lng, row.title) as EventRow | undefined;
+  const record = (audit: AuditEntry, count: number) => {
+    const { at_ms, actor_subject, actor_email, action, target, detail } = audit;
+    insertAudit.run(at_ms, actor_subject, actor_email, action, target, detail, count);
+  };
+  const removeEventsOf = (agentId: string): string[] =>
+    removeOfAgent.all(agentId).map((row) => row.event_id as string);
+
+  return {
+    ping() {},
+
+    addAgent(agent, key) {
+      const { agent_id, email, agent_name, tier, is_active, created_ms } = agent;
+      insertAgent.run(agent_id, email, agent_name, tier, Number(is_active), created_ms);
+      insertKey.run(key.hash, agent_id, key.prefix, created_ms);
+    },
+
+    touchAgents(used) {
+      for (const [agentId, atMs] of used) touchAgent.run(atMs, agentId);
+    },
+
+    createEvent(row, maxPerAgent) {
+      const twin = twinOf(row);
+      if (twin) return { kind: 'existing', row: twin };
+      const agent = findCount.get(row.agent_id);
+      if (!agent) return { kind: 'no-agent' };
+      if (maxPerAgent > 0 && (agent.event_count as number) >= maxPerAgent) return { kind: 'limit' };
+      insertEvent.run(...columnValues(row));
+      changeCount.run(1, row.agent_id);
+      return { kind: 'created' };
+    },
+
+    replaceEvent(next) {
+      const twin = twinOf(next);
+      if (twin && twin.event_id !== next.event_id) return { kind: 'duplicate', id: twin.event_id };
+      const { changes } = updateEvent.run(...columnValues(next), next.event_id, next.version - 1);
+      return { kind: changes === 1 ? 'replaced' : 'conflict' };
+    },
+
+    deleteEvent(eventId, agentId) {
+      if (removeOwned.run(eventId, agentId).changes === 0) return false;
+      changeCount.run(-1, agentId);
+      return true;
+    },
+
+    deleteEventAsAdmin(eventId, audit) {
+      const removed = removeAny.get(eventId);
+      if (!removed) return false;
+      changeCount.run(-1, removed.agent_id as string);
+      record(audit, 1);
+      return true;
+    },
+
+    updateAgent(agentId, update, audit) {
+      const active = update.is_active === undefined ? null : Number(update.is_active);
+      if (setAgent.run(active, update.tier ?? null, agentId).changes === 0) return false;
+      record(audit, 1);
+      return true;
+    },
+
+    deleteAgent(agentId, audit) {
+      if (!findCount.get(agentId)) return undefined;
+      const removed = removeEventsOf(agentId);
+      removeAgent.run(agentId);
+      record(audit, removed.length);
+      return removed;
+    },
+
+    deleteAgentEvents(agentId, audit) {
+      if (!findCount.get(agentId)) return undefined;
+      const removed = removeEventsOf(agentId);
+      zeroCount.run(agentId);
+      record(audit, removed.length);
+      return removed;
+    },
+
+    addSetting(name, value) {
+      insertSetting.run(name, value);
+    },
+  };
+}

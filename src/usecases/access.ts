@@ -1,0 +1,88 @@
+// Who is calling, how often, and whether they may: keys, quotas, tiers and administrators' tokens.
+import { type Identity, isAdministrator } from '../domain/admin.ts';
+import { type AgentRow, mayWrite } from '../domain/agent.ts';
+import { hashApiKey, isApiKey } from '../domain/api-key.ts';
+import { AppError } from '../domain/errors.ts';
+import type { Quota } from '../domain/store.ts';
+import type { Context } from './context.ts';
+
+/** A quota of one hour as it stands after the request. */
+export interface Spent extends Quota {
+  readonly limit: number;
+  readonly resetSeconds: number;
+}
+
+/** The agent that holds the key. Throws MISSING_API_KEY or INVALID_API_KEY. */
+export async function authenticateAgent(context: Context, key: string | undefined): Promise<AgentRow> {
+  if (!key) {
+    throw new AppError(
+      'MISSING_API_KEY',
+      'Send your key in the X-API-Key header. POST /v1/auth/register gives you one.',
+    );
+  }
+  if (!isApiKey(key)) {
+    throw new AppError('INVALID_API_KEY', 'This is not a key of this service: check it for typing errors.');
+  }
+  const agent = await context.store.findAgentByKey(hashApiKey(key));
+  if (!agent) {
+    throw new AppError('INVALID_API_KEY', 'The key is not active: it was revoked, or never issued here.');
+  }
+  context.store.noteUse(agent.agent_id, context.clock());
+  return agent;
+}
+
+/** Counts one request of the agent. Undefined where there is no limit. */
+export function spendRequest(context: Context, agent: AgentRow): Promise<Spent | undefined> {
+  return spend(context, `agent ${agent.agent_id}`, context.policy.tierLimits[agent.tier], 1);
+}
+
+/** Looks at (0) or takes (1) a registration of the client's network. Undefined where there is no limit. */
+export function spendRegistration(
+  context: Context,
+  network: string,
+  cost: 0 | 1,
+): Promise<Spent | undefined> {
+  return spend(context, `network ${network}`, context.policy.registrationsPerHour, cost);
+}
+
+/** Throws RATE_LIMITED unless what was spent was still there. */
+export function requireQuota(spent: Spent | undefined): void {
+  if (!spent || spent.allowed) return;
+  throw new AppError(
+    'RATE_LIMITED',
+    `The quota of ${spent.limit} an hour is used up. Try again in ${spent.resetSeconds} s.`,
+    { retryAfterSeconds: spent.resetSeconds },
+  );
+}
+
+async function spend(
+  { store, clock }: Context,
+  bucket: string,
+  limit: number,
+  cost: 0 | 1,
+): Promise<Spent | undefined> {
+  if (limit === 0) return undefined;
+  const nowMs = clock();
+  const quota = await store.spend(bucket, limit, cost, nowMs);
+  return { ...quota, limit, resetSeconds: Math.max(1, Math.ceil((quota.resetMs - nowMs) / 1000)) };
+}
+
+/** Throws INSUFFICIENT_TIER unless the agent may create, change and delete events. */
+export function requireWriter(agent: AgentRow): void {
+  if (mayWrite(agent.tier)) return;
+  throw new AppError(
+    'INSUFFICIENT_TIER',
+    `This needs the tier readwrite; the tier of your key is ${agent.tier}.`,
+  );
+}
+
+/** The administrator that the token names. Throws MISSING_TOKEN, INVALID_TOKEN or NOT_AN_ADMIN. */
+export async function authenticateAdministrator(
+  context: Context,
+  token: string | undefined,
+): Promise<Identity> {
+  if (!token) throw new AppError('MISSING_TOKEN', 'Send a token as "Authorization: Bearer …".');
+  const identity = await context.verifyToken(token);
+  if (isAdministrator(identity, context.policy.administrators)) return identity;
+  throw new AppError('NOT_AN_ADMIN', 'You are signed in, but not one of the administrators of this service.');
+}

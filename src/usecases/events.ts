@@ -1,0 +1,79 @@
+// What an agent does with single events: read, create, change, delete.
+import type { AgentRow } from '../domain/agent.ts';
+import { AppError } from '../domain/errors.ts';
+import { applyEventUpdate, readEventCreate, readEventUpdate } from '../domain/event.ts';
+import { isUlid, newUlid } from '../domain/ids.ts';
+import type { EventRecord } from '../domain/store.ts';
+import type { Context } from './context.ts';
+
+/** Throws NOT_FOUND. */
+export async function getEvent({ store }: Context, eventId: string): Promise<EventRecord> {
+  const record = isUlid(eventId) ? await store.findEvent(eventId) : undefined;
+  return record ?? notFound();
+}
+
+/**
+ * Creates the event, or finds the one that the agent made before with the same title, start and place.
+ * Throws VALIDATION_ERROR or EVENT_LIMIT_REACHED.
+ */
+export async function createEvent(
+  { store, clock, random, policy }: Context,
+  agent: AgentRow,
+  body: unknown,
+): Promise<EventRecord> {
+  const nowMs = clock();
+  const fields = readEventCreate(body, nowMs);
+  const row = {
+    event_id: newUlid(nowMs, random),
+    agent_id: agent.agent_id,
+    version: 1,
+    created_ms: nowMs,
+    ...fields,
+  };
+  const outcome = await store.createEvent(row, policy.maxEventsPerAgent);
+  if (outcome.kind === 'stored') return outcome.record;
+  if (outcome.kind === 'no-agent')
+    throw new AppError('INVALID_API_KEY', 'The agent of this key was deleted.');
+  throw new AppError(
+    'EVENT_LIMIT_REACHED',
+    `An agent may hold ${policy.maxEventsPerAgent} events. Delete some that are over, then try again.`,
+  );
+}
+
+/** Changes the fields that the body names. Throws VALIDATION_ERROR, NOT_FOUND or DUPLICATE_EVENT. */
+export async function updateEvent(
+  { store, clock }: Context,
+  agent: AgentRow,
+  eventId: string,
+  body: unknown,
+): Promise<EventRecord> {
+  const nowMs = clock();
+  const update = readEventUpdate(body, nowMs);
+  for (;;) {
+    const stored = isUlid(eventId) ? await store.findEventRow(eventId) : undefined;
+    if (stored?.agent_id !== agent.agent_id) return notYours();
+    if (Object.keys(update).length === 0) return (await store.findEvent(eventId)) ?? notYours();
+    const outcome = await store.replaceEvent(applyEventUpdate(stored, update, nowMs));
+    if (outcome.kind === 'replaced') return outcome.record;
+    if (outcome.kind === 'duplicate') {
+      throw new AppError(
+        'DUPLICATE_EVENT',
+        `Your event ${outcome.id} already has this title, start and place. Change or delete that one instead.`,
+      );
+    }
+  }
+}
+
+/** Throws NOT_FOUND. */
+export async function deleteEvent({ store }: Context, agent: AgentRow, eventId: string): Promise<void> {
+  if (!isUlid(eventId) || !(await store.deleteEvent(eventId, agent.agent_id))) notYours();
+}
+
+/** The identifier is not repeated: whatever was sent in its place, a key perhaps, stays out of responses. */
+function notFound(): never {
+  throw new AppError('NOT_FOUND', 'There is no event with this identifier.');
+}
+
+function notYours(): never {
+  throw new AppError('NOT_FOUND', 'You have no event with this identifier.');
+}

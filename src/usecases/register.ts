@@ -1,0 +1,32 @@
+// Registration: a new agent with its first key, which is answered once and never kept.
+import type { Static } from 'typebox';
+import { type RegisterResponse, readRegistration } from '../domain/agent.ts';
+import { fingerprint, newApiKey } from '../domain/api-key.ts';
+import { formatInstant } from '../domain/datetime.ts';
+import { newUuid } from '../domain/ids.ts';
+import { requireQuota, spendRegistration } from './access.ts';
+import type { Context } from './context.ts';
+
+/** Throws VALIDATION_ERROR or RATE_LIMITED. What fails validation does not count as a registration of the network. */
+export async function register(
+  context: Context,
+  network: string,
+  body: unknown,
+): Promise<Static<typeof RegisterResponse>> {
+  const { email, agent_name } = readRegistration(body);
+  requireQuota(await spendRegistration(context, network, 1));
+  const { store, clock, random, policy } = context;
+  const nowMs = clock();
+  const tier = policy.registrationTier;
+  const api_key = newApiKey(random);
+  const key = fingerprint(api_key);
+  const agent_id = newUuid(nowMs, random);
+  await store.addAgent({ agent_id, email, agent_name, tier, is_active: true, created_ms: nowMs }, key);
+  return {
+    api_key,
+    key_prefix: key.prefix,
+    tier,
+    rate_limit: policy.tierLimits[tier],
+    created_at: formatInstant(nowMs),
+  };
+}

@@ -1,0 +1,122 @@
+// A small HTTP client for tests: real requests, answers with their parsed bodies.
+import assert from 'node:assert/strict';
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** The parsed body; undefined where there is none or it is not JSON. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  readonly body: any;
+}
+
+export type Query = Record<string, string | number | readonly (string | number)[]>;
+
+export class Client {
+  readonly url: string;
+  readonly #headers: Record<string, string>;
+
+  constructor(url: string, headers: Record<string, string> = {}) {
+    this.url = url;
+    this.#headers = headers;
+  }
+
+  /** The same client with more headers. */
+  with(headers: Record<string, string>): Client {
+    return new Client(this.url, { ...this.#headers, ...headers });
+  }
+
+  async send(
+    method: string,
+    path: string,
+    options: { body?: unknown; raw?: BodyInit; headers?: Record<string, string> } = {},
+  ): Promise<Answer> {
+    const headers: Record<string, string> = { ...this.#headers };
+    const body = options.raw ?? (options.body === undefined ? undefined : JSON.stringify(options.body));
+    if (body !== undefined) headers['content-type'] = 'application/json';
+    const init = { method, headers: { ...headers, ...options.headers }, redirect: 'manual' } as const;
+    const response = await fetch(this.url + path, body === undefined ? init : { ...init, body });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, text, body: parse(text) };
+  }
+
+  get(path: string, query: Query = {}): Promise<Answer> {
+    return this.send('GET', path + toQueryString(query));
+  }
+
+  post(path: string, body?: unknown): Promise<Answer> {
+    return this.send('POST', path, { body });
+  }
+
+  patch(path: string, body?: unknown): Promise<Answer> {
+    return this.send('PATCH', path, { body });
+  }
+
+  delete(path: string): Promise<Answer> {
+    return this.send('DELETE', path);
+  }
+
+  nearby(query: Query = {}): Promise<Answer> {
+    return this.get('/v1/events/nearby', { lat: 0, lng: 0, ...query });
+  }
+
+  /** Registers an agent and returns a client that sends its key. */
+  async register(name = 'test agent'): Promise<Client> {
+    const answer = await this.post('/v1/auth/register', { email: 'agent@example.com', agent_name: name });
+    assert.equal(answer.status, 200, answer.text);
+    return this.with({ 'x-api-key': answer.body.api_key });
+  }
+
+  /** Creates an event and returns it. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  async create(fields: Record<string, unknown> = {}): Promise<any> {
+    const answer = await this.post('/v1/events', newEvent(fields));
+    assert.equal(answer.status, 200, answer.text);
+    return answer.body;
+  }
+}
+
+let made = 0;
+
+/** The body of a create that is valid and unlike any other. */
+export function newEvent(fields: Record<string, unknown> = {}): Record<string, unknown> {
+  return {
+    title: `event ${++made}`,
+    start_at: '2031-05-01T18:00:00Z',
+    timezone: 'Europe/Berlin',
+    location_name: 'somewhere',
+    lat: 52.52,
+    lng: 13.405,
+    event_type: 'talk',
+    ...fields,
+  };
+}
+
+export function toQueryString(query: Query): string {
+  const pairs = Object.entries(query).flatMap(([name, value]) => [value].flat().map((item) => [name, String(item)]));
+  return pairs.length === 0 ? '' : `?${new URLSearchParams(pairs as [string, string][])}`;
+}
+
+/** Asserts status and code of an error, and its envelope. */
+export function assertError(answer: Answer, status: number, code: string): void {
+  assert.equal(answer.status, status, answer.text);
+  assert.equal(answer.body.error.code, code, answer.text);
+  assert.equal(typeof answer.body.error.message, 'string');
+  assert.notEqual(answer.body.error.message, '');
+}
+
+/** Asserts a 422 and returns its issues as `loc.loc: type`. */
+export function assertInvalid(answer: Answer): string[] {
+  assertError(answer, 422, 'VALIDATION_ERROR');
+  const detail = answer.body.detail as { loc: (string | number)[]; msg: string; type: string }[];
+  assert.ok(detail.length > 0);
+  return detail.map((issue) => `${issue.loc.join('.')}: ${issue.type}`);
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

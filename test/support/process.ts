@@ -1,0 +1,73 @@
+// The service as its own process, started by bin/local-events.mjs as an operator would.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { fileURLToPath } from 'node:url';
+
+export const BIN = fileURLToPath(new URL('../../bin/local-events.mjs', import.meta.url));
+
+export interface Ended {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface RunningProcess {
+  readonly child: ChildProcess;
+  /** Everything printed so far. */
+  readonly output: () => { stdout: string; stderr: string };
+  readonly ended: Promise<Ended>;
+}
+
+/** The environment of this process without the service's own variables, and these. */
+export function cleanEnv(env: Record<string, string>): Record<string, string> {
+  const kept = ['PATH', 'HOME', 'TMPDIR', 'LANG'].flatMap((name) => {
+    const value = process.env[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return { ...Object.fromEntries(kept), ...env };
+}
+
+/** Starts the command line with these arguments. */
+export function launch(args: readonly string[], env: Record<string, string> = {}): RunningProcess {
+  const child = spawn(process.execPath, [BIN, ...args], { env: cleanEnv(env), stdio: ['ignore', 'pipe', 'pipe'] });
+  const output = { stdout: '', stderr: '' };
+  child.stdout!.setEncoding('utf8').on('data', (text: string) => void (output.stdout += text));
+  child.stderr!.setEncoding('utf8').on('data', (text: string) => void (output.stderr += text));
+  const ended = once(child, 'close').then(([code, signal]) => ({ code, signal, ...output }) as Ended);
+  process.once('exit', () => child.kill('SIGKILL'));
+  return { child, output: () => ({ ...output }), ended };
+}
+
+/** Runs a command to its end. */
+export function run(args: readonly string[], env: Record<string, string> = {}): Promise<Ended> {
+  return launch(args, env).ended;
+}
+
+/** Starts `serve` on a free port and waits until it is ready. */
+export async function launchService(
+  env: Record<string, string>,
+): Promise<RunningProcess & { readonly url: string }> {
+  const port = env.PORT ?? String(await freePort());
+  const running = launch(['serve'], { PORT: port, ...env });
+  const url = `http://127.0.0.1:${port}`;
+  for (;;) {
+    if (running.child.exitCode !== null || running.child.signalCode !== null) {
+      const { stdout, stderr } = await running.ended;
+      throw new Error(`the service did not start:\n${stdout}${stderr}`);
+    }
+    const answer = await fetch(`${url}/health`).catch(() => undefined);
+    if (answer?.ok) return { ...running, url };
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+}

@@ -1,0 +1,71 @@
+// A real service in this process, on a free port, with a folder and a clock of its own.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { readConfig } from '../../src/config.ts';
+import { mintToken } from '../../src/oidc/local-issuer.ts';
+import { getSigningKey, startService } from '../../src/service.ts';
+import { Client } from './client.ts';
+
+/** A folder that is gone when the test process ends. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'local-events-test-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** The clock of a test service: real time plus whatever the test adds. */
+export interface TestClock {
+  /** Moves the service's time forward. */
+  advance(ms: number): void;
+  nowMs(): number;
+}
+
+export interface TestService {
+  readonly url: string;
+  readonly folder: string;
+  readonly clock: TestClock;
+  /** Log lines so far, parsed. */
+  readonly log: readonly Record<string, unknown>[];
+  /** A client without credentials. */
+  readonly client: Client;
+  /** Registers an agent and returns a client that sends its key. */
+  newAgent(): Promise<Client>;
+  /** A client that sends an administrator's token of the service's own issuer. */
+  newAdministrator(email?: string): Promise<Client>;
+  close(): Promise<void>;
+}
+
+/** Starts a service; `env` overrides variables, quotas are off unless given there. */
+export async function startTestService(env: Record<string, string> = {}): Promise<TestService> {
+  const folder = env.DATA_DIR ?? temporaryFolder();
+  const config = readConfig({
+    PORT: '0',
+    DATA_DIR: folder,
+    RATE_LIMIT_READ: '0',
+    RATE_LIMIT_READWRITE: '0',
+    RATE_LIMIT_ADMIN: '0',
+    REGISTRATIONS_PER_HOUR: '0',
+    ...env,
+  });
+  let offsetMs = 0;
+  const nowMs = () => Date.now() + offsetMs;
+  const log: Record<string, unknown>[] = [];
+  const logger = pino({ level: config.logLevel }, { write: (line: string) => void log.push(JSON.parse(line)) });
+  const service = await startService(config, { logger, clock: nowMs });
+  const client = new Client(service.url);
+  return {
+    url: service.url,
+    folder,
+    clock: { nowMs, advance: (ms) => void (offsetMs += ms) },
+    log,
+    client,
+    newAgent: () => client.register(),
+    newAdministrator: async (email = 'admin@example.com') => {
+      const token = await mintToken(await getSigningKey(config), { email, name: 'Ada', hours: 1 }, nowMs());
+      return client.with({ authorization: `Bearer ${token}` });
+    },
+    close: () => service.close(),
+  };
+}
