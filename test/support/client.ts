@@ -93,7 +93,9 @@ export function newEvent(fields: Record<string, unknown> = {}): Record<string, u
 }
 
 export function toQueryString(query: Query): string {
-  const pairs = Object.entries(query).flatMap(([name, value]) => [value].flat().map((item) => [name, String(item)]));
+  const pairs = Object.entries(query).flatMap(([name, value]) =>
+    [value].flat().map((item) => [name, String(item)]),
+  );
   return pairs.length === 0 ? '' : `?${new URLSearchParams(pairs as [string, string][])}`;
 }
 

@@ -31,7 +31,10 @@ export function cleanEnv(env: Record<string, string>): Record<string, string> {
 
 /** Starts the command line with these arguments. */
 export function launch(args: readonly string[], env: Record<string, string> = {}): RunningProcess {
-  const child = spawn(process.execPath, [BIN, ...args], { env: cleanEnv(env), stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [BIN, ...args], {
+    env: cleanEnv(env),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   const output = { stdout: '', stderr: '' };
   child.stdout!.setEncoding('utf8').on('data', (text: string) => void (output.stdout += text));
   child.stderr!.setEncoding('utf8').on('data', (text: string) => void (output.stderr += text));

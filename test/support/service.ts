@@ -52,7 +52,10 @@ export async function startTestService(env: Record<string, string> = {}): Promis
   let offsetMs = 0;
   const nowMs = () => Date.now() + offsetMs;
   const log: Record<string, unknown>[] = [];
-  const logger = pino({ level: config.logLevel }, { write: (line: string) => void log.push(JSON.parse(line)) });
+  const logger = pino(
+    { level: config.logLevel },
+    { write: (line: string) => void log.push(JSON.parse(line)) },
+  );
   const service = await startService(config, { logger, clock: nowMs });
   const client = new Client(service.url);
   return {
