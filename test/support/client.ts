@@ -29,7 +29,11 @@ export class Client {
   async send(
     method: string,
     path: string,
-    options: { body?: unknown; raw?: BodyInit; headers?: Record<string, string> } = {},
+    options: {
+      body?: unknown;
+      raw?: string | Uint8Array<ArrayBuffer>;
+      headers?: Record<string, string>;
+    } = {},
   ): Promise<Answer> {
     const headers: Record<string, string> = { ...this.#headers };
     const body = options.raw ?? (options.body === undefined ? undefined : JSON.stringify(options.body));

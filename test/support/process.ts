@@ -36,8 +36,11 @@ export function launch(args: readonly string[], env: Record<string, string> = {}
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const output = { stdout: '', stderr: '' };
-  child.stdout!.setEncoding('utf8').on('data', (text: string) => void (output.stdout += text));
-  child.stderr!.setEncoding('utf8').on('data', (text: string) => void (output.stderr += text));
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name]!.setEncoding('utf8').on('data', (text: string) => {
+      output[name] += text;
+    });
+  }
   const ended = once(child, 'close').then(([code, signal]) => ({ code, signal, ...output }) as Ended);
   process.once('exit', () => child.kill('SIGKILL'));
   return { child, output: () => ({ ...output }), ended };

@@ -61,7 +61,12 @@ export async function startTestService(env: Record<string, string> = {}): Promis
   return {
     url: service.url,
     folder,
-    clock: { nowMs, advance: (ms) => void (offsetMs += ms) },
+    clock: {
+      nowMs,
+      advance: (ms) => {
+        offsetMs += ms;
+      },
+    },
     log,
     client,
     newAgent: () => client.register(),

@@ -1,0 +1,34 @@
+// A service as its users meet it, for the acceptance suite: its own process, its own folder, default settings.
+import assert from 'node:assert/strict';
+import { Client } from '../test/support/client.ts';
+import { launchService, run } from '../test/support/process.ts';
+import { temporaryFolder } from '../test/support/service.ts';
+
+/** Runs the suite with the variables that it knows: BASE_URL, ADMIN_TOKEN and READ_KEY. */
+export async function withAcceptanceTarget(suite: (env: NodeJS.ProcessEnv) => Promise<void>): Promise<void> {
+  const folder = temporaryFolder();
+  const service = await launchService({ DATA_DIR: folder });
+  try {
+    const { stdout } = await run(['admin-token', '--email', 'admin@example.com', '--name', 'Ada'], {
+      DATA_DIR: folder,
+    });
+    const token = stdout.trim();
+    await suite({ BASE_URL: service.url, ADMIN_TOKEN: token, READ_KEY: await readKey(service.url, token) });
+  } finally {
+    service.child.kill('SIGTERM');
+    await service.ended;
+  }
+}
+
+async function readKey(url: string, token: string): Promise<string> {
+  const client = new Client(url);
+  const administrator = client.with({ authorization: `Bearer ${token}` });
+  const registered = await client.post('/v1/auth/register', {
+    email: 'read@example.com',
+    agent_name: 'reader',
+  });
+  const { agents } = (await administrator.get('/v1/admin/agents')).body;
+  const changed = await administrator.patch(`/v1/admin/agents/${agents[0].id}`, { tier: 'read' });
+  assert.equal(changed.status, 200, changed.text);
+  return registered.body.api_key;
+}
