@@ -5,14 +5,14 @@ import { AgentSummary } from './agent.ts';
 import { Event } from './event.ts';
 
 export const AdminUserResponse = Type.Object({
-  email: Type.String(),
-  name: Type.String({ description: 'The e-mail where the identity provider sends no name.' }),
-  picture: Type.String({ description: 'Address of a picture, or the empty string.' }),
+  email: Type.String({ examples: ['ada@example.com'] }),
+  name: Type.String({ description: 'The e-mail where the provider sends no name.', examples: ['Ada'] }),
+  picture: Type.String({ description: 'Address of a picture, or the empty string.', examples: [''] }),
 });
 
 export const AgentListResponse = Type.Object({
   agents: Type.Array(AgentSummary, { description: 'In the order of their creation.' }),
-  total: Type.Integer({ minimum: 0 }),
+  total: Type.Integer({ minimum: 0, examples: [1] }),
 });
 
 export const AgentEventsResponse = Type.Object({

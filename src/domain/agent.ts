@@ -21,31 +21,49 @@ export const RegisterRequest = Type.Object({
 });
 
 export const RegisterResponse = Type.Object({
-  api_key: Type.String({ description: 'The full key. It is shown this once and never again.' }),
-  key_prefix: Type.String({ description: 'The first 8 characters of the key, to recognise it by.' }),
-  tier: Type.String({ description: 'read, readwrite or admin.' }),
-  rate_limit: Type.Integer({ minimum: 0, description: 'Requests per hour; 0: no limit.' }),
-  created_at: Type.String({ format: 'date-time' }),
+  api_key: Type.String({
+    description: 'The full key. It is shown this once and never again.',
+    examples: ['lev_…'],
+  }),
+  key_prefix: Type.String({
+    description: 'The first 8 characters of the key, to recognise it by.',
+    examples: ['lev_4Zr8'],
+  }),
+  tier: Type.String({ description: 'read, readwrite or admin.', examples: ['readwrite'] }),
+  rate_limit: Type.Integer({
+    minimum: 0,
+    description: 'Requests per hour; 0: no limit.',
+    examples: [10_000],
+  }),
+  created_at: Type.String({ format: 'date-time', examples: ['2026-11-15T09:30:00.000Z'] }),
 });
 
 export const AgentSummary = Type.Object({
-  id: Type.String({ format: 'uuid' }),
-  email: Type.String(),
-  agent_name: Type.String(),
-  tier: Type.String({ description: 'read, readwrite or admin.' }),
-  is_active: Type.Boolean(),
-  created_at: Type.String({ format: 'date-time' }),
+  id: Type.String({ format: 'uuid', examples: ['0197d2e8-9a40-7c55-8f3e-5b1d2c6a7e90'] }),
+  email: Type.String({ examples: ['you@example.com'] }),
+  agent_name: Type.String({ examples: ['City guide'] }),
+  tier: Type.String({ description: 'read, readwrite or admin.', examples: ['readwrite'] }),
+  is_active: Type.Boolean({ examples: [true] }),
+  created_at: Type.String({ format: 'date-time', examples: ['2026-11-15T09:30:00.000Z'] }),
   last_used_at: Type.Optional(
-    nullableString({ format: 'date-time', description: 'Accurate to 10 seconds.' }),
+    nullableString({
+      format: 'date-time',
+      description: 'Accurate to 10 seconds.',
+      examples: ['2026-11-15T10:02:11.000Z'],
+    }),
   ),
-  event_count: Type.Integer({ minimum: 0, description: 'Events that it holds, ended ones included.' }),
+  event_count: Type.Integer({
+    minimum: 0,
+    description: 'Events that it holds, ended ones included.',
+    examples: [1],
+  }),
 });
 
 export const AgentUpdate = Type.Object({
   is_active: Type.Optional(
-    Type.Boolean({ description: 'false: its keys are refused at once; its events stay.' }),
+    Type.Boolean({ examples: [false], description: 'false: its keys are refused at once; its events stay.' }),
   ),
-  tier: Type.Optional(oneOf(TIERS)),
+  tier: Type.Optional(oneOf(TIERS, { examples: ['read'] })),
 });
 export type AgentUpdate = Static<typeof AgentUpdate>;
 

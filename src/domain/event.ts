@@ -56,7 +56,7 @@ const settable = {
   lng: Type.Number({ minimum: -180, maximum: 180, examples: [13.3955] }),
   url: nullableString({ maxLength: 2000, examples: ['https://example.com/lanterns'] }),
   cost: nullableString({ maxLength: 200, description: 'Free text.', examples: ['5 EUR'] }),
-  audience: oneOf(AUDIENCES),
+  audience: oneOf(AUDIENCES, { examples: ['all'] }),
   event_type: oneOf(EVENT_TYPES, { examples: ['workshop'] }),
 };
 
@@ -72,31 +72,55 @@ export const EventCreate = Type.Object({
   lng: settable.lng,
   url: Type.Optional(settable.url),
   cost: Type.Optional(settable.cost),
-  audience: Type.Optional(oneOf(AUDIENCES, { default: 'all' })),
+  audience: Type.Optional(oneOf(AUDIENCES, { default: 'all', examples: ['all'] })),
   event_type: settable.event_type,
 });
 
 export const EventUpdate = Type.Partial(Type.Object(settable));
 export type EventUpdate = Static<typeof EventUpdate>;
 
-export const Event = Type.Object({
-  event_id: Type.String({ description: 'ULID.', examples: ['01JZ9GX4T0QW3N1V8R5Y7K2MHD'] }),
-  agent_id: Type.String({ format: 'uuid', description: 'The agent that owns the event.' }),
-  title: Type.String(),
-  description: Type.Optional(nullableString()),
-  start_at: Type.String({ format: 'date-time' }),
-  end_at: Type.Optional(nullableString({ format: 'date-time' })),
-  timezone: Type.String(),
-  location_name: Type.String(),
-  address: Type.Optional(nullableString()),
-  lat: Type.Number(),
-  lng: Type.Number(),
-  url: Type.Optional(nullableString()),
-  cost: Type.Optional(nullableString()),
-  audience: oneOf(AUDIENCES),
-  event_type: oneOf(EVENT_TYPES),
-  created_at: Type.String({ format: 'date-time' }),
-});
+export const Event = Type.Object(
+  {
+    event_id: Type.String({ description: 'ULID.' }),
+    agent_id: Type.String({ format: 'uuid', description: 'The agent that owns the event.' }),
+    title: Type.String(),
+    description: Type.Optional(nullableString()),
+    start_at: Type.String({ format: 'date-time' }),
+    end_at: Type.Optional(nullableString({ format: 'date-time' })),
+    timezone: Type.String(),
+    location_name: Type.String(),
+    address: Type.Optional(nullableString()),
+    lat: Type.Number(),
+    lng: Type.Number(),
+    url: Type.Optional(nullableString()),
+    cost: Type.Optional(nullableString()),
+    audience: oneOf(AUDIENCES),
+    event_type: oneOf(EVENT_TYPES),
+    created_at: Type.String({ format: 'date-time' }),
+  },
+  {
+    examples: [
+      {
+        event_id: '01JZ9GX4T0QW3N1V8R5Y7K2MHD',
+        agent_id: '0197d2e8-9a40-7c55-8f3e-5b1d2c6a7e90',
+        title: 'Lantern workshop',
+        description: 'Bring scissors. Paper and glue are there.',
+        start_at: '2031-05-01T18:00:00.000Z',
+        end_at: '2031-05-01T20:00:00.000Z',
+        timezone: 'Europe/Berlin',
+        location_name: 'Kulturhaus Mitte',
+        address: 'Auguststr. 21, 10117 Berlin',
+        lat: 52.5264,
+        lng: 13.3955,
+        url: 'https://example.com/lanterns',
+        cost: '5 EUR',
+        audience: 'all',
+        event_type: 'workshop',
+        created_at: '2026-11-15T09:30:00.000Z',
+      },
+    ],
+  },
+);
 
 /** What an agent decides about an event, as stored. */
 export interface EventFields {

@@ -54,9 +54,16 @@ export const NearbyParameters = Type.Object({
 
 export const EventsNearbyResponse = Type.Object({
   events: Type.Array(Event, { description: 'Ordered by start_at, then event_id.' }),
-  count: Type.Integer({ minimum: 0, description: 'Events in this response.' }),
-  total: Type.Integer({ minimum: 0, description: 'Events that match, on all pages together; exact.' }),
-  next_cursor: nullableString({ description: 'Pass it as cursor for the next page; null: there is none.' }),
+  count: Type.Integer({ minimum: 0, description: 'Events in this response.', examples: [1] }),
+  total: Type.Integer({
+    minimum: 0,
+    description: 'Events that match, on all pages together; exact.',
+    examples: [1],
+  }),
+  next_cursor: nullableString({
+    description: 'Pass it as cursor for the next page; null: there is none.',
+    examples: [null],
+  }),
 });
 
 /** A search as the stores answer it. The window is startMs >= startsFromMs and startMs < startsBeforeMs. */

@@ -36,6 +36,8 @@ export interface Description {
   readonly body?: TObject;
   /** No schema: 204. */
   readonly answer?: TSchema;
+  /** What a 503 says, where it says more than others. */
+  readonly unavailable?: TSchema;
   /** Codes beyond those that follow from access, path, query and body. */
   readonly errors?: readonly ErrorCode[];
 }

@@ -3,7 +3,30 @@
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyReply } from 'fastify';
+import Type from 'typebox';
 import { AppError, ERRORS, type ErrorCode } from '../domain/errors.ts';
+import { oneOf } from '../domain/shape.ts';
+
+export const ErrorResponse = Type.Object({
+  error: Type.Object({
+    code: oneOf(Object.keys(ERRORS)),
+    message: Type.String({ description: 'What is wrong and what to do.' }),
+  }),
+});
+
+export const ValidationErrorResponse = Type.Object({
+  error: Type.Object({ code: oneOf(['VALIDATION_ERROR']), message: Type.String() }),
+  detail: Type.Array(
+    Type.Object({
+      loc: Type.Array(Type.Unsafe<string | number>({ type: ['string', 'integer'] }), {
+        description: 'body, query, path or header, then the field and, in a list, the index.',
+      }),
+      msg: Type.String(),
+      type: Type.String({ description: 'A stable word, such as missing or string_too_long.' }),
+    }),
+    { description: 'Every failing field.' },
+  ),
+});
 
 /** The body of an error response. */
 export function errorBody(error: AppError): object {

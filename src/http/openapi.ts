@@ -1,37 +1,15 @@
 // The machine-readable description, made from the same shapes that validate and the same table that routes.
 import type { TObject, TSchema } from 'typebox';
-import Type from 'typebox';
 import { AdminUserResponse, AgentEventsResponse, AgentListResponse } from '../domain/admin.ts';
 import { AgentSummary, AgentUpdate, RegisterRequest, RegisterResponse } from '../domain/agent.ts';
 import { ERRORS, type ErrorCode } from '../domain/errors.ts';
 import { Event, EventCreate, EventUpdate } from '../domain/event.ts';
 import { EventsNearbyResponse } from '../domain/nearby.ts';
-import { oneOf } from '../domain/shape.ts';
 import type { Access, Description } from './endpoint.ts';
-import { HealthResponse } from './routes/health.ts';
+import { ErrorResponse, ValidationErrorResponse } from './errors.ts';
+import { HealthErrorResponse, HealthResponse } from './routes/health.ts';
 
 const API_VERSION = '1.0.0';
-
-const ErrorResponse = Type.Object({
-  error: Type.Object({
-    code: oneOf(Object.keys(ERRORS)),
-    message: Type.String({ description: 'What is wrong and what to do.' }),
-  }),
-});
-
-const ValidationErrorResponse = Type.Object({
-  error: Type.Object({ code: oneOf(['VALIDATION_ERROR']), message: Type.String() }),
-  detail: Type.Array(
-    Type.Object({
-      loc: Type.Array(Type.Unsafe<string | number>({ type: ['string', 'integer'] }), {
-        description: 'body, query, path or header, then the field and, in a list, the index.',
-      }),
-      msg: Type.String(),
-      type: Type.String({ description: 'A stable word, such as missing or string_too_long.' }),
-    }),
-    { description: 'Every failing field.' },
-  ),
-});
 
 const SCHEMAS: Record<string, TSchema> = {
   Event,
@@ -46,6 +24,7 @@ const SCHEMAS: Record<string, TSchema> = {
   AgentListResponse,
   AgentEventsResponse,
   HealthResponse,
+  HealthErrorResponse,
   ErrorResponse,
   ValidationErrorResponse,
 };
@@ -142,6 +121,10 @@ function describeOperation(route: DescribedRoute, shared: Record<string, object>
     : { 204: { description: 'Done; there is nothing to say.', headers: refer(rateHeaders) } };
   for (const [status, codes] of groupByStatus(errorsOf(route))) {
     const name = codes.join('.');
+    if (status === '503' && endpoint.unavailable) {
+      responses[status] = describeError(status, codes, endpoint.unavailable);
+      continue;
+    }
     shared[name] ??= describeError(status, codes);
     responses[status] = { $ref: `#/components/responses/${name}` };
   }
@@ -177,17 +160,17 @@ function groupByStatus(codes: readonly ErrorCode[]): [string, ErrorCode[]][] {
   return [...groups].sort(([a], [b]) => Number(a) - Number(b));
 }
 
-function describeError(status: string, codes: readonly ErrorCode[]): object {
+function describeError(status: string, codes: readonly ErrorCode[], special?: TSchema): object {
   const headers = ['X-Request-Id'];
   if (status === '401') headers.push('WWW-Authenticate');
   if (status === '429') headers.push('RateLimit-Policy', 'RateLimit');
   if (status === '429' || status === '503') headers.push('Retry-After');
   const examples = Object.fromEntries(codes.map((code) => [code, { value: exampleError(code) }]));
-  const schema = codes.includes('VALIDATION_ERROR') ? ValidationErrorResponse : ErrorResponse;
+  const schema = special ?? (codes.includes('VALIDATION_ERROR') ? ValidationErrorResponse : ErrorResponse);
   return {
     description: codes.map((code) => `\`${code}\`: ${ERRORS[code].meaning}`).join('\n\n'),
     headers: refer(headers),
-    content: { 'application/json': { schema: describe(schema), examples } },
+    content: { 'application/json': { schema: describe(schema), ...(!special && { examples }) } },
   };
 }
 
@@ -224,18 +207,14 @@ function refer(headers: readonly string[]): object {
 
 /** The schema with every named one inside it replaced by a reference. */
 function describe(schema: unknown): unknown {
+  if (typeof schema !== 'object' || schema === null) return schema;
   const name = nameOf.get(JSON.stringify(schema));
   return name === undefined ? describeInside(schema) : { $ref: `#/components/schemas/${name}` };
 }
 
-function describeInside(schema: unknown): object {
+function describeInside(schema: object): object {
   if (Array.isArray(schema)) return schema.map(describe);
-  return Object.fromEntries(
-    Object.entries(schema as object).map(([key, value]) => [
-      key,
-      typeof value === 'object' && value !== null ? describe(value) : value,
-    ]),
-  );
+  return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, describe(value)]));
 }
 
 function exampleIn(schema: TSchema): object {

@@ -102,10 +102,18 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   app.setNotFoundHandler((_request, reply) => sendError(reply, noRoute()));
 
   app.get('/health', (_request, reply) => answerHealth(readiness(), options.version, reply));
-  app.get('/openapi.json', (_request, reply) => reply.send(describeApi(DESCRIBED, options.baseUrl())));
+  serveDescription(app, options.baseUrl);
   serveDocs(app);
   for (const [method, path, endpoint] of ROUTES) bind(app, method, path, endpoint, readiness);
   return app;
+}
+
+function serveDescription(app: FastifyInstance, baseUrl: () => string): void {
+  let text: string | undefined;
+  app.get('/openapi.json', (_request, reply) => {
+    text ??= JSON.stringify(describeApi(DESCRIBED, baseUrl()));
+    return reply.header('content-type', 'application/json; charset=utf-8').send(text);
+  });
 }
 
 function bind(

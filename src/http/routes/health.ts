@@ -4,13 +4,24 @@ import Type from 'typebox';
 import { AppError } from '../../domain/errors.ts';
 import { oneOf } from '../../domain/shape.ts';
 import type { Description } from '../endpoint.ts';
-import { errorBody, statusOf, toAppError } from '../errors.ts';
+import { ErrorResponse, errorBody, statusOf, toAppError } from '../errors.ts';
 import type { Readiness } from '../readiness.ts';
 
 export const HealthResponse = Type.Object({
-  status: oneOf(['ok']),
-  version: Type.String(),
-  engine: oneOf(['sqlite', 'postgres']),
+  status: oneOf(['ok'], { examples: ['ok'] }),
+  version: Type.String({ examples: ['1.0.0'] }),
+  engine: oneOf(['sqlite', 'postgres'], { examples: ['sqlite'] }),
+});
+
+export const HealthErrorResponse = Type.Object({
+  ...ErrorResponse.properties,
+  status: oneOf(['starting', 'unavailable']),
+  progress: Type.Optional(
+    Type.Object(
+      { done: Type.Integer({ minimum: 0 }), total: Type.Integer({ minimum: 0 }) },
+      { description: 'Events loaded so far, while starting.' },
+    ),
+  ),
 });
 
 export const health: Description = {
@@ -20,6 +31,7 @@ export const health: Description = {
   description:
     '200 while the store answers; otherwise 503 with `status` beside the error: `starting`, with how far it is, or `unavailable`.',
   answer: HealthResponse,
+  unavailable: HealthErrorResponse,
 };
 
 export async function answerHealth(
