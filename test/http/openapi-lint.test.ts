@@ -1,0 +1,51 @@
+// The description under an independent linter.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { startTestService, type TestService, temporaryFolder } from '../support/service.ts';
+
+const REDOCLY = fileURLToPath(import.meta.resolve('@redocly/cli/bin/cli.js'));
+
+describe('GET /openapi.json', () => {
+  let service: TestService;
+  before(async () => {
+    service = await startTestService({ PUBLIC_URL: 'https://events.example.org' });
+  });
+  after(() => service.close());
+
+  const lint = (document: unknown) => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, 'openapi.json'), JSON.stringify(document));
+    const ended = spawnSync(
+      process.execPath,
+      [REDOCLY, 'lint', '--extends=recommended', '--format=json', 'openapi.json'],
+      {
+        cwd: folder,
+        encoding: 'utf8',
+        env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
+      },
+    );
+    const problems = JSON.parse(ended.stdout).problems as { ruleId: string; message: string }[];
+    return problems.map(({ ruleId, message }) => `${ruleId}: ${message}`);
+  };
+
+  it('passes the recommended rules without an error or a warning', async () => {
+    assert.deepEqual(lint((await service.client.get('/openapi.json')).body), []);
+  });
+
+  it('would not pass with an operation that has no operationId', async () => {
+    const { body } = await service.client.get('/openapi.json');
+    delete body.paths['/v1/events'].post.operationId;
+    assert.equal(lint(body).length, 1);
+  });
+
+  it('is version 1.0.0 of OpenAPI 3.1, at the public address', async () => {
+    const { body } = await service.client.get('/openapi.json');
+    assert.equal(body.openapi, '3.1.0');
+    assert.equal(body.info.version, '1.0.0');
+    assert.deepEqual(body.servers, [{ url: 'https://events.example.org' }]);
+  });
+});
