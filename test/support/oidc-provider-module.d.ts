@@ -1,0 +1,37 @@
+// What the tests use of oidc-provider, which comes without types. Its parts are named one by one because its index, and
+// a memory that is not named in the configuration, print warnings on the console.
+declare module 'oidc-provider/lib/provider.js' {
+  import type { IncomingMessage, ServerResponse } from 'node:http';
+
+  interface Grant {
+    addOIDCScope(scope: string): void;
+    save(): Promise<string>;
+  }
+
+  /** The part of a request's context that hooks look at. */
+  export interface ProviderContext {
+    readonly oidc: {
+      readonly provider: Provider;
+      readonly client: { readonly clientId: string };
+      readonly account: { readonly accountId: string };
+    };
+  }
+
+  export class Provider {
+    constructor(issuer: string, configuration: Record<string, unknown>);
+    readonly Grant: new (of: {
+      accountId: string;
+      clientId: string;
+    }) => Grant;
+    callback(): (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+    interactionFinished(
+      request: IncomingMessage,
+      response: ServerResponse,
+      result: { login: { accountId: string } },
+    ): Promise<void>;
+  }
+}
+
+declare module 'oidc-provider/lib/adapters/memory_adapter.js' {
+  export function createMemoryAdapter(): unknown;
+}

@@ -1,0 +1,229 @@
+// A real OpenID Connect provider on this machine. People sign in by naming an account, on a page for browsers or through
+// idToken() for everything else; consent is given in advance. Knows nothing of the service under test.
+import assert from 'node:assert/strict';
+import { hash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { exportJWK, generateKeyPair, importJWK, type JWK, type JWTPayload, SignJWT } from 'jose';
+import { createMemoryAdapter } from 'oidc-provider/lib/adapters/memory_adapter.js';
+import { Provider, type ProviderContext } from 'oidc-provider/lib/provider.js';
+
+/** A person at the provider and what its tokens say about them. */
+export interface Account {
+  readonly sub: string;
+  readonly email?: string;
+  readonly email_verified?: boolean;
+  readonly name?: string;
+  readonly picture?: string;
+  readonly hd?: string;
+}
+
+export interface ProviderOptions {
+  readonly accounts: readonly Account[];
+  /** Where people are sent back to; nothing needs to listen there for idToken(). */
+  readonly redirectUri?: string;
+  /** A free one unless given. */
+  readonly port?: number;
+}
+
+export interface TestProvider {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  /** The public half of the key that signs now. */
+  readonly publicKey: JWK;
+  /** The paths asked for so far. */
+  readonly requests: readonly string[];
+  /** Signs the account in over the protocol (code with PKCE) and returns the ID token. */
+  idToken(sub: string, clientId?: string): Promise<string>;
+  /** A token with the provider's own signature that it would not give anyone. */
+  sign(claims: JWTPayload): Promise<string>;
+  /** A new signing key takes the place of the old one, which is no longer published. */
+  rotateKeys(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export const CLIENT_ID = 'local-events-console';
+/** Another application of the same provider. */
+export const OTHER_CLIENT_ID = 'another-application';
+
+const CLIENT_SECRET = 'a-secret-that-only-tests-know-0123456789';
+const SCOPE = 'openid email profile';
+const ALGORITHM = 'RS256';
+const SIGN_IN = '/sign-in/';
+
+export async function startOidcProvider(options: ProviderOptions): Promise<TestProvider> {
+  const { accounts, redirectUri = 'http://127.0.0.1:9/callback', port = 0 } = options;
+  const requests: string[] = [];
+  let key: JWK = await newKey();
+  let provider: Provider;
+  let handle: ReturnType<Provider['callback']>;
+  const server = createServer((request, response) => {
+    const path = request.url!.split('?', 1)[0]!;
+    requests.push(path);
+    const answer = path.startsWith(SIGN_IN) ? signIn(provider, accounts, request, response) : undefined;
+    (answer ?? handle(request, response)).catch((error: Error) => response.writeHead(500).end(error.stack));
+  });
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const useKey = (next: JWK) => {
+    key = next;
+    provider = createProvider(issuer, redirectUri, accounts, key);
+    handle = provider.callback();
+  };
+  useKey(key);
+
+  return {
+    issuer,
+    clientId: CLIENT_ID,
+    clientSecret: CLIENT_SECRET,
+    get publicKey() {
+      return toPublic(key);
+    },
+    requests,
+    idToken: (sub, clientId = CLIENT_ID) => getIdToken(issuer, clientId, redirectUri, sub),
+    sign: async (claims) =>
+      new SignJWT(claims)
+        .setProtectedHeader({ alg: ALGORITHM, kid: key.kid! })
+        .sign(await importJWK(key, ALGORITHM)),
+    rotateKeys: async () => useKey(await newKey()),
+    close: async () => {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+}
+
+let keysMade = 0;
+
+async function newKey(): Promise<JWK> {
+  const { privateKey } = await generateKeyPair(ALGORITHM, { extractable: true });
+  return { ...(await exportJWK(privateKey)), kid: `key-${++keysMade}`, alg: ALGORITHM, use: 'sig' };
+}
+
+function toPublic({ kty, n, e, kid, alg, use }: JWK): JWK {
+  return { kty, n, e, kid, alg, use } as JWK;
+}
+
+function createProvider(
+  issuer: string,
+  redirectUri: string,
+  accounts: readonly Account[],
+  key: JWK,
+): Provider {
+  const client = { client_secret: CLIENT_SECRET, redirect_uris: [redirectUri] };
+  return new Provider(issuer, {
+    adapter: createMemoryAdapter(),
+    clients: [CLIENT_ID, OTHER_CLIENT_ID].map((client_id) => ({ client_id, ...client })),
+    jwks: { keys: [key] },
+    // Otherwise e-mail, name and picture stay out of the ID token.
+    conformIdTokenClaims: false,
+    claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name', 'picture', 'hd'] },
+    findAccount: (_context: ProviderContext, sub: string) => {
+      const account = accounts.find((one) => one.sub === sub);
+      return account && { accountId: sub, claims: () => account };
+    },
+    loadExistingGrant: giveConsent,
+    interactions: { url: (_context: unknown, { uid }: { uid: string }) => SIGN_IN + uid },
+    features: { devInteractions: { enabled: false } },
+    cookies: { keys: [randomBytes(16).toString('hex')] },
+    ttl: {
+      IdToken: 3600,
+      AccessToken: 3600,
+      AuthorizationCode: 60,
+      Grant: 3600,
+      Interaction: 600,
+      Session: 3600,
+    },
+  });
+}
+
+async function giveConsent({ oidc }: ProviderContext) {
+  const grant = new oidc.provider.Grant({
+    accountId: oidc.account.accountId,
+    clientId: oidc.client.clientId,
+  });
+  grant.addOIDCScope(SCOPE);
+  await grant.save();
+  return grant;
+}
+
+/** The page of the provider: one button for each account. */
+async function signIn(
+  provider: Provider,
+  accounts: readonly Account[],
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  if (request.method === 'POST') {
+    const accountId = new URLSearchParams(await text(request)).get('account')!;
+    return provider.interactionFinished(request, response, { login: { accountId } });
+  }
+  const buttons = accounts.map(
+    ({ sub }) => `<button name="account" value="${sub}">Sign in as ${sub}</button>`,
+  );
+  response
+    .writeHead(200, { 'content-type': 'text/html; charset=utf-8' })
+    .end(
+      `<!doctype html><html lang="en"><title>Test provider</title><form method="post">${buttons.join('')}</form></html>`,
+    );
+}
+
+/** What a browser and an application do together, without either. */
+async function getIdToken(
+  issuer: string,
+  clientId: string,
+  redirectUri: string,
+  sub: string,
+): Promise<string> {
+  const browser = newBrowser();
+  const verifier = randomBytes(32).toString('base64url');
+  const ask = new URLSearchParams({
+    client_id: clientId,
+    redirect_uri: redirectUri,
+    response_type: 'code',
+    scope: SCOPE,
+    code_challenge: hash('sha256', verifier, 'base64url'),
+    code_challenge_method: 'S256',
+  });
+  const page = await browser(`${issuer}/auth?${ask}`);
+  const resume = await browser(page, { method: 'POST', body: new URLSearchParams({ account: sub }) });
+  const back = new URL(await browser(resume));
+  const code = back.searchParams.get('code');
+  assert.ok(code, `no code for ${sub}: ${back}`);
+  const response = await fetch(`${issuer}/token`, {
+    method: 'POST',
+    headers: {
+      authorization: `Basic ${Buffer.from(`${clientId}:${CLIENT_SECRET}`).toString('base64')}`,
+    },
+    body: new URLSearchParams({
+      grant_type: 'authorization_code',
+      code,
+      redirect_uri: redirectUri,
+      code_verifier: verifier,
+    }),
+  });
+  const tokens = (await response.json()) as { id_token?: string };
+  assert.ok(tokens.id_token, JSON.stringify(tokens));
+  return tokens.id_token;
+}
+
+/** Requests that share their cookies; each answers with the address that it is sent on to. */
+function newBrowser(): (address: string, init?: RequestInit) => Promise<string> {
+  const cookies = new Map<string, string>();
+  return async (address, init = {}) => {
+    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const response = await fetch(address, { ...init, headers: { cookie }, redirect: 'manual' });
+    for (const line of response.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+      cookies.set(name, value);
+    }
+    const location = response.headers.get('location');
+    assert.ok(location, `${address} answered ${response.status}: ${await response.text()}`);
+    return new URL(location, address).href;
+  };
+}
