@@ -1,0 +1,167 @@
+// Timezones: which names count, and which instant a clock time means, in particular where clocks change.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { formatInstant, isTimezone, isWithinYears, resolveLocal } from '../../src/domain/datetime.ts';
+import { SEED } from './refusals.ts';
+
+const ZONES = Intl.supportedValuesOf('timeZone');
+
+describe('isTimezone', () => {
+  it('knows every zone of the runtime', () => {
+    assert.ok(ZONES.length > 400);
+    assert.deepEqual(
+      ZONES.filter((name) => !isTimezone(name)),
+      [],
+    );
+  });
+
+  it('knows links, in any case', () => {
+    const links = [
+      'UTC',
+      'GMT',
+      'Etc/UTC',
+      'Zulu',
+      'US/Pacific',
+      'Asia/Calcutta',
+      'Asia/Kolkata',
+      'Europe/Kiev',
+      'Europe/Kyiv',
+      'EST5EDT',
+      'Etc/GMT+12',
+      'GMT-0',
+      'NZ-CHAT',
+      'America/Argentina/ComodRivadavia',
+      'America/Port-au-Prince',
+      'europe/berlin',
+      'EUROPE/BERLIN',
+    ];
+    for (const name of links) assert.equal(isTimezone(name), true, name);
+  });
+
+  const refused: Record<string, string[]> = {
+    'fixed offsets': ['+05:30', '-08:00', '+00', '+0000', '-00:00', 'Z', 'UTC+1', 'UTC+01:00', 'GMT+1', '0'],
+    'abbreviations that are no IANA names': [
+      'PST',
+      'IST',
+      'CST',
+      'BST',
+      'JST',
+      'CEST',
+      'EDT',
+      'SystemV/PST8PDT',
+    ],
+    'names that nobody knows': ['Mars/Phobos', 'Europe/Atlantis', 'Berlin', 'Europe', 'local', 'localtime'],
+    'names that are almost right': [
+      '',
+      ' ',
+      ' Europe/Berlin',
+      'Europe/Berlin ',
+      'Europe/Berlin\n',
+      'Europe/Berlin\0',
+      'Europe/Ber',
+      'Europe//Berlin',
+      'Europe\\Berlin',
+      '/Europe/Berlin',
+      'America/New York',
+      '../UTC',
+      'posix/Europe/Berlin',
+    ],
+    'letters of other scripts that fold to ASCII': ['Asia/\u212aolkata', 'Asia/\uff2bolkata', '\uff35TC'],
+    'names of object members': ['constructor', 'toString', '__proto__', 'hasOwnProperty'],
+    'moments in place of names': ['2031-05-01T18:00:00Z', '2031-05-01T18:00:00+02:00[Europe/Berlin]'],
+  };
+  for (const [what, names] of Object.entries(refused)) {
+    it(`refuses ${what}`, () => {
+      for (const name of names) assert.equal(isTimezone(name), false, JSON.stringify(name));
+    });
+  }
+
+  it('accepts nothing in which a clock time cannot be resolved', () => {
+    const mutated = fc
+      .tuple(fc.constantFrom(...ZONES, 'PST', 'UTC'), fc.nat(20), fc.string({ unit: 'binary', maxLength: 2 }))
+      .map(([name, at, text]) => name.slice(0, at) + text + name.slice(at + 1));
+    const property = fc.property(fc.oneof(mutated, fc.string()), (name) => {
+      if (isTimezone(name)) resolveLocal('2031-05-01T18:00:00.000', name);
+    });
+    fc.assert(property, { seed: SEED, numRuns: 5_000 });
+  });
+});
+
+describe('resolveLocal', () => {
+  const table: [timezone: string, local: string, utc: string, why: string][] = [
+    ['UTC', '2024-05-01T18:00:00.123', '2024-05-01T18:00:00.123Z', 'no offset'],
+    ['Europe/Berlin', '2024-01-15T18:00:00', '2024-01-15T17:00:00.000Z', 'winter'],
+    ['Europe/Berlin', '2024-07-15T18:00:00', '2024-07-15T16:00:00.000Z', 'summer'],
+    ['Asia/Kathmandu', '2024-05-01T00:00:00', '2024-04-30T18:15:00.000Z', 'an offset of 5:45'],
+    ['Pacific/Kiritimati', '2024-05-01T00:00:00', '2024-04-30T10:00:00.000Z', 'an offset of 14 hours'],
+    ['Etc/GMT+5', '2024-05-01T00:00:00', '2024-05-01T05:00:00.000Z', 'a name whose sign is turned around'],
+    ['Asia/Calcutta', '2024-05-01T18:00:00', '2024-05-01T12:30:00.000Z', 'a link'],
+    ['Europe/Berlin', '2024-03-31T01:59:59.999', '2024-03-31T00:59:59.999Z', 'just before a gap'],
+    ['Europe/Berlin', '2024-03-31T02:00:00', '2024-03-31T01:00:00.000Z', 'the start of a gap: an hour later'],
+    ['Europe/Berlin', '2024-03-31T02:30:00', '2024-03-31T01:30:00.000Z', 'inside a gap: an hour later'],
+    ['Europe/Berlin', '2024-03-31T03:00:00', '2024-03-31T01:00:00.000Z', 'just after a gap'],
+    ['Europe/Berlin', '2024-10-27T01:59:59.999', '2024-10-26T23:59:59.999Z', 'just before an overlap'],
+    [
+      'Europe/Berlin',
+      '2024-10-27T02:00:00',
+      '2024-10-27T00:00:00.000Z',
+      'the start of an overlap: the earlier',
+    ],
+    ['Europe/Berlin', '2024-10-27T02:30:00', '2024-10-27T00:30:00.000Z', 'inside an overlap: the earlier'],
+    ['Europe/Berlin', '2024-10-27T03:00:00', '2024-10-27T02:00:00.000Z', 'just after an overlap'],
+    ['America/New_York', '2024-03-10T02:30:00', '2024-03-10T07:30:00.000Z', 'a gap in the west'],
+    ['America/New_York', '2024-11-03T01:30:00', '2024-11-03T05:30:00.000Z', 'an overlap in the west'],
+    ['Australia/Lord_Howe', '2024-10-06T02:15:00', '2024-10-05T15:45:00.000Z', 'a gap of half an hour'],
+    ['Australia/Lord_Howe', '2024-04-07T01:45:00', '2024-04-06T14:45:00.000Z', 'an overlap of half an hour'],
+    ['Pacific/Apia', '2011-12-30T12:00:00', '2011-12-30T22:00:00.000Z', 'a day that was left out'],
+    ['Europe/Berlin', '1800-01-01T00:00:00', '1799-12-31T23:06:32.000Z', 'local mean time, with seconds'],
+    ['Africa/Monrovia', '1971-06-01T00:00:00', '1971-06-01T00:44:30.000Z', 'an offset with seconds'],
+  ];
+  for (const [timezone, local, utc, why] of table) {
+    it(`reads ${local} in ${timezone} as ${utc} (${why})`, () => {
+      assert.equal(formatInstant(resolveLocal(local, timezone)), utc);
+    });
+  }
+
+  it('may leave the years 0001 to 9999 at either end', () => {
+    assert.equal(isWithinYears(resolveLocal('0001-01-01T00:00:00.000', 'Asia/Tokyo')), false);
+    assert.equal(isWithinYears(resolveLocal('0001-01-01T00:00:00.000', 'America/New_York')), true);
+    assert.equal(isWithinYears(resolveLocal('0000-12-31T23:00:00.000', 'America/New_York')), true);
+    assert.equal(isWithinYears(resolveLocal('9999-12-31T23:59:59.999', 'Asia/Tokyo')), true);
+    assert.equal(isWithinYears(resolveLocal('9999-12-31T23:59:59.999', 'America/New_York')), false);
+  });
+
+  it('gives the earliest instant at which the clocks of the zone show that time', () => {
+    const instants = fc.date({
+      min: new Date('1920-01-01T00:00:00Z'),
+      max: new Date('2100-01-01T00:00:00Z'),
+      noInvalidDate: true,
+    });
+    const property = fc.property(fc.constantFrom(...ZONES), instants, (timezone, instant) => {
+      const local = clockOf(instant.getTime(), timezone);
+      const resolved = resolveLocal(local, timezone);
+      assert.equal(clockOf(resolved, timezone), local);
+      assert.ok(resolved <= instant.getTime());
+    });
+    fc.assert(property, { seed: SEED, numRuns: 2_000 });
+  });
+});
+
+/** What a clock in the zone shows, from Intl: an implementation apart from Temporal. */
+function clockOf(ms: number, timezone: string): string {
+  const parts = new Intl.DateTimeFormat('en-US', {
+    timeZone: timezone,
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    fractionalSecondDigits: 3,
+  }).formatToParts(ms);
+  const part = (type: string) => parts.find((item) => item.type === type)!.value;
+  const date = `${part('year')}-${part('month')}-${part('day')}`;
+  return `${date}T${part('hour')}:${part('minute')}:${part('second')}.${part('fractionalSecond')}`;
+}
