@@ -165,6 +165,16 @@ function oracle(clock: string, fraction: string, offset: string): number | strin
 }
 
 describe('parseDateTime, compared with Temporal', () => {
+  it('knows the length of every month of every year', () => {
+    for (let year = 0; year <= 9999; year++) {
+      for (let month = 1; month <= 12; month++) {
+        const days = Temporal.PlainYearMonth.from({ year, month }).daysInMonth;
+        const on = (day: number) => parseDateTime(`${pad(year, 4)}-${pad(month)}-${pad(day)}T00:00:00Z`);
+        assert.ok(on(days) && !on(days + 1), `${year}-${month}`);
+      }
+    }
+  });
+
   it('accepts the same calendar and clock values and means the same instant', () => {
     let accepted = 0;
     const property = fc.property(wellFormed, ({ clock, fraction, offset }) => {
