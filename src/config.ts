@@ -1,7 +1,7 @@
 // The only reader of the environment. Every bad variable is reported at once; the result is frozen.
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
-import type { AllowList } from './domain/admin.ts';
+import { type AllowList, foldCase } from './domain/admin.ts';
 import { TIERS, type Tier, type TierLimits } from './domain/agent.ts';
 import { StartError } from './domain/errors.ts';
 
@@ -93,10 +93,12 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     oidc: readOidc(text, url, problems),
     administrators: {
       subjects: list('ADMIN_SUBJECTS'),
-      emails: everyItem('ADMIN_EMAILS', 'e-mail addresses', (item) => /^[^@]+@[^@]+$/.test(item)).map(fold),
+      emails: everyItem('ADMIN_EMAILS', 'e-mail addresses', (item) => /^[^@]+@[^@]+$/.test(item)).map(
+        foldCase,
+      ),
       domains: everyItem('ADMIN_DOMAINS', 'domains such as example.com', (item) =>
         /^[^@\s]+$/.test(item),
-      ).map(fold),
+      ).map(foldCase),
     },
     trustProxy: everyItem('TRUST_PROXY', 'addresses or networks such as 10.0.0.0/8', isAddressOrNetwork),
     corsOrigins: readOrigins(everyItem),
@@ -135,8 +137,4 @@ function isAddressOrNetwork(item: string): boolean {
   const family = isIP(address);
   if (family === 0 || rest.length > 0) return false;
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
-}
-
-function fold(item: string): string {
-  return item.toLowerCase();
 }

@@ -36,7 +36,7 @@ export interface Identity {
 /** Throws INVALID_TOKEN for a token that does not hold, UNAVAILABLE while the issuer does not answer. */
 export type VerifyToken = (token: string) => Promise<Identity>;
 
-/** Who is an administrator; e-mails and domains in lower case. */
+/** Who is an administrator; e-mails and domains went through foldCase. */
 export interface AllowList {
   readonly subjects: readonly string[];
   readonly emails: readonly string[];
@@ -46,11 +46,17 @@ export interface AllowList {
 export function isAdministrator(identity: Identity, allowed: AllowList): boolean {
   if (identity.local || allowed.subjects.includes(identity.subject)) return true;
   if (identity.email === undefined || !identity.emailVerified) return false;
-  const email = identity.email.toLowerCase();
+  const email = foldCase(identity.email);
   if (allowed.emails.includes(email)) return true;
-  const domain = email.slice(email.lastIndexOf('@') + 1);
-  const vouched = identity.hostedDomain === undefined || identity.hostedDomain.toLowerCase() === domain;
+  const domain = /@([^@]+)$/.exec(email)?.[1];
+  if (domain === undefined) return false;
+  const vouched = identity.hostedDomain === undefined || foldCase(identity.hostedDomain) === domain;
   return vouched && allowed.domains.includes(domain);
+}
+
+/** ASCII letters only: by Unicode's rules the Kelvin sign becomes a k, and its holder someone else. */
+export function foldCase(text: string): string {
+  return text.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }
 
 export function describeAdministrator(identity: Identity): Static<typeof AdminUserResponse> {

@@ -39,7 +39,7 @@ export interface TestProvider {
   /** Signs the account in over the protocol (code with PKCE) and returns the ID token. */
   idToken(sub: string, clientId?: string): Promise<string>;
   /** A token with the provider's own signature that it would not give anyone. */
-  sign(claims: JWTPayload): Promise<string>;
+  sign(claims: JWTPayload, header?: Record<string, unknown>): Promise<string>;
   /** A new signing key takes the place of the old one, which is no longer published. */
   rotateKeys(): Promise<void>;
   close(): Promise<void>;
@@ -85,10 +85,10 @@ export async function startOidcProvider(options: ProviderOptions): Promise<TestP
     },
     requests,
     idToken: (sub, clientId = CLIENT_ID) => getIdToken(issuer, clientId, redirectUri, sub),
-    sign: async (claims) =>
+    sign: async (claims, header = {}) =>
       new SignJWT(claims)
-        .setProtectedHeader({ alg: ALGORITHM, kid: key.kid! })
-        .sign(await importJWK(key, ALGORITHM)),
+        .setProtectedHeader({ alg: ALGORITHM, kid: key.kid!, ...header })
+        .sign(await importJWK(key, ALGORITHM), { crit: { extension: true } }),
     rotateKeys: async () => useKey(await newKey()),
     close: async () => {
       server.close();
