@@ -1,5 +1,6 @@
 // Cross-origin calls from browsers. Keys are not ambient credentials, so the keyed API is open unless the operator
 // names origins; the administrators' paths never are.
+import { unescape as decode } from 'node:querystring';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 const EXPOSED = 'RateLimit, RateLimit-Policy, Retry-After, ETag, Link, X-Request-Id';
@@ -8,8 +9,9 @@ const PREFLIGHT_SECONDS = '86400';
 
 export type CorsOrigins = '*' | readonly string[];
 
+/** However it is escaped: the router decodes a path before it looks. */
 export function isAdminPath(path: string): boolean {
-  return /^\/(?:v1\/)?admin(?:\/|$)/.test(path);
+  return /^\/(?:v1\/)?admin(?:\/|$)/.test(decode(path));
 }
 
 /** Sets the response headers by which a browser lets the page read the answer. */

@@ -95,9 +95,13 @@ export function answerSocketError(
     return;
   }
   let [code, message] = OF_SOCKET[error.code ?? ''] ?? ['BAD_REQUEST', 'The request is not valid HTTP.'];
-  // The request line itself did not end within the limit.
+  // The parser counts the request line among the headers.
   const packet = error.rawPacket;
-  if (code === 'HEADERS_TOO_LARGE' && Buffer.isBuffer(packet) && !packet.includes('\r\n')) {
+  if (
+    code === 'HEADERS_TOO_LARGE' &&
+    Buffer.isBuffer(packet) &&
+    LONG_REQUEST_LINE.test(packet.toString('latin1'))
+  ) {
     [code, message] = URI_TOO_LONG;
   }
   const body = JSON.stringify(errorBody(new AppError(code, message)));
@@ -105,9 +109,11 @@ export function answerSocketError(
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n` +
       `Content-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
+      'X-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\n' +
       `X-Request-Id: ${requestId}\r\nConnection: close\r\n\r\n${body}`,
   );
 }
 
 export const MAX_URI_BYTES = 8_192;
+const LONG_REQUEST_LINE = new RegExp(`^[A-Z]+ \\S{${MAX_URI_BYTES}}`);
 export const URI_TOO_LONG = ['URI_TOO_LONG', 'The address of a request may have 8 KiB at most.'] as const;

@@ -1,4 +1,5 @@
 // The HTTP surface on one screen: every hook and every route, in order. What an endpoint does is in routes/.
+import type { Socket } from 'node:net';
 import fastify, {
   type FastifyInstance,
   type FastifyReply,
@@ -65,7 +66,13 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     genReqId: options.newRequestId,
     // Slow senders are cut: headers within 3 s, everything within 5 s, looked at every second.
     requestTimeout: 5_000,
-    http: { headersTimeout: 3_000, connectionsCheckingInterval: 1_000, maxHeaderSize: 16_384 },
+    // A missing Host is refused below: node:http would answer it without a body.
+    http: {
+      headersTimeout: 3_000,
+      connectionsCheckingInterval: 1_000,
+      maxHeaderSize: 16_384,
+      requireHostHeader: false,
+    },
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     routerOptions: {
@@ -73,13 +80,19 @@ export function buildServer(options: ServerOptions): FastifyInstance {
       querystringParser: (text) => parseQueryString(text) as unknown as Record<string, unknown>,
     },
     clientErrorHandler: (error, socket) => answerSocketError(error, socket, options.newRequestId()),
-    // Before a route is found, the only thing that can be wrong is an escape in the path.
+    // Before a route is found, the only thing that can be wrong is an escape in the path. No hook runs for it.
     frameworkErrors: (_error, request, reply) => {
       setCommonHeaders(request, reply);
+      allowOrigin(options.corsOrigins, pathOf(request), request, reply);
+      reply.raw.once('finish', () => logRequest(logger, request, reply));
       sendError(reply, noRoute());
     },
   });
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
+  // node:http would hang up on a CONNECT without a word.
+  app.server.on('connect', (_request, socket) =>
+    answerSocketError(new Error('this is no proxy'), socket as Socket, options.newRequestId()),
+  );
   acceptJson(app);
 
   app.addHook('onRequest', async (request, reply) => {
@@ -89,6 +102,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     if (request.raw.url!.length > MAX_URI_BYTES) throw new AppError(...URI_TOO_LONG);
     const now = readiness();
     if (!('context' in now) && path !== '/health') throw starting(now);
+    if (request.headers.host === undefined && request.raw.httpVersion === '1.1') throw noHost();
     if (request.is404) return refuseRoute(app, path, request, reply);
   });
   app.addHook('onResponse', async (request, reply) => logRequest(logger, request, reply));
@@ -160,8 +174,13 @@ function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
     .header('cache-control', 'no-store');
 }
 
+/** Without the query; of an absolute address the path alone. */
 function pathOf(request: FastifyRequest): string {
-  return request.raw.url!.split('?', 1)[0]!;
+  return request.raw.url!.replace(/^https?:\/\/[^/?#]*/i, '').split(/[?#]/, 1)[0]!;
+}
+
+function noHost(): AppError {
+  return new AppError('BAD_REQUEST', 'The request is not valid HTTP: it has no Host header.');
 }
 
 function noRoute(): AppError {

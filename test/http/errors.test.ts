@@ -1,0 +1,327 @@
+// What is wrong before an endpoint is reached: addresses, methods, sizes, media types and broken HTTP all answer with the
+// envelope. Slow senders are in slow-clients.test.ts, a failing store in failures.test.ts.
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { type Answer, assertError, assertInvalid, type Client } from '../support/client.ts';
+import { exchange, RawConnection, request } from '../support/raw-http.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+const REGISTER = '/v1/auth/register';
+const REGISTRATION = JSON.stringify({ email: 'agent@example.com', agent_name: 'a name' });
+const JSON_TYPE = { 'Content-Type': 'application/json' };
+const MIB = 1_048_576;
+
+describe('errors before an endpoint', () => {
+  let service: TestService;
+  let agent: Client;
+  before(async () => {
+    service = await startTestService();
+    agent = await service.newAgent();
+  });
+  after(() => service.close());
+
+  /** The envelope and nothing else, with the headers that every response has. */
+  function assertPlainError(answer: Answer, status: number, code: string): void {
+    assertError(answer, status, code);
+    assert.deepEqual(Object.keys(answer.body), ['error']);
+    assert.deepEqual(Object.keys(answer.body.error), ['code', 'message']);
+    assert.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8');
+    assert.match(answer.headers.get('x-request-id')!, /^[0-9A-Z]{8}-[0-9a-z]+$/);
+    assert.equal(answer.headers.get('x-content-type-options'), 'nosniff');
+    assert.equal(answer.headers.get('cache-control'), 'no-store');
+  }
+
+  describe('404', () => {
+    const addresses = [
+      '/v1',
+      '/v1/',
+      '/v2/events',
+      '/v1/events//nearby',
+      '/V1/events',
+      '/v1/events/nearby/more',
+      '/v1/admin',
+      '/admin/nothing',
+      '/health/',
+      '/docs/../health',
+      '/docs/nothing.js',
+      '/v1/events/%',
+      '/v1/events/%zz',
+      '/v1/events/%ff',
+      '/%c3%28',
+      '/%00',
+      '//',
+    ];
+    for (const address of addresses) {
+      it(`finds nothing at ${address}`, async () => {
+        assertPlainError(await exchange(service.url, request('GET', address)), 404, 'NOT_FOUND');
+      });
+    }
+
+    it('answers HEAD without the body', async () => {
+      const connection = await RawConnection.open(service.url);
+      connection.write(request('HEAD', '/nothing') + request('GET', '/health'));
+      assert.equal((await connection.next('HEAD'))?.status, 404);
+      assert.equal((await connection.next())?.body.status, 'ok');
+      connection.destroy();
+    });
+  });
+
+  describe('405', () => {
+    const METHODS = [
+      'GET',
+      'HEAD',
+      'POST',
+      'PATCH',
+      'DELETE',
+      'PUT',
+      'TRACE',
+      'PROPFIND',
+      'QUERY',
+      'OPTIONS',
+    ];
+
+    it('names in Allow what every path answers, before it looks at a key', async () => {
+      const { paths } = (await service.client.get('/openapi.json')).body as { paths: Record<string, object> };
+      const documents = { '/openapi.json': { get: 0 }, '/docs': { get: 0 }, '/': { get: 0 } };
+      const operations = Object.entries({ ...paths, ...documents });
+      for (const [path] of operations) {
+        const address = path.replaceAll(/\{\w+\}/g, '01JZ9GX4T0QW3N1V8R5Y7K2MHD');
+        // An address may fit several paths: "nearby" could be the identifier of an event.
+        const methods = operations
+          .filter(([other]) => new RegExp(`^${other.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(address))
+          .flatMap(([, methodsOfPath]) => Object.keys(methodsOfPath).map((method) => method.toUpperCase()));
+        const allowed = new Set(methods.includes('GET') ? [...methods, 'HEAD'] : methods);
+        if (!path.startsWith('/v1/admin')) allowed.add('OPTIONS');
+        for (const method of METHODS.filter((name) => !allowed.has(name))) {
+          const answer = await exchange(service.url, request(method, address), method);
+          const allow = answer.headers.get('allow')?.split(', ') ?? [];
+          assert.deepEqual(allow.sort(), [...allowed].sort(), `${method} ${address}`);
+          if (method === 'HEAD') assert.equal(answer.status, 405);
+          else assertPlainError(answer, 405, 'METHOD_NOT_ALLOWED');
+        }
+      }
+    });
+
+    it('finds nothing at an unknown path whatever the method', async () => {
+      for (const method of METHODS.filter((name) => name !== 'HEAD')) {
+        assertPlainError(await exchange(service.url, request(method, '/nothing')), 404, 'NOT_FOUND');
+      }
+    });
+  });
+
+  describe('413', () => {
+    const padded = (bytes: number) => REGISTRATION + ' '.repeat(bytes - REGISTRATION.length);
+
+    it('takes a body of 1 MiB and refuses one byte more', async () => {
+      const send = (bytes: number) => service.client.send('POST', REGISTER, { raw: padded(bytes) });
+      assert.equal((await send(MIB)).status, 200);
+      assertPlainError(await send(MIB + 1), 413, 'PAYLOAD_TOO_LARGE');
+    });
+
+    it('takes a chunked body of 1 MiB and refuses one byte more', async () => {
+      const send = (bytes: number) => {
+        const half = bytes >> 1;
+        const body = padded(bytes);
+        const chunks = [body.slice(0, half), body.slice(half), ''].map(
+          (chunk) => `${chunk.length.toString(16)}\r\n${chunk}\r\n`,
+        );
+        const head = request('POST', REGISTER, { ...JSON_TYPE, 'Transfer-Encoding': 'chunked' });
+        return exchange(service.url, head + chunks.join(''));
+      };
+      assert.equal((await send(MIB)).status, 200);
+      assertPlainError(await send(MIB + 1), 413, 'PAYLOAD_TOO_LARGE');
+    });
+
+    it('refuses by the announced length, without waiting for the body', async () => {
+      const head = request('POST', REGISTER, { ...JSON_TYPE, 'Content-Length': '99999999999' });
+      assertPlainError(await exchange(service.url, head), 413, 'PAYLOAD_TOO_LARGE');
+    });
+  });
+
+  describe('414', () => {
+    it('takes an address of 8 KiB and refuses one byte more', async () => {
+      const send = (bytes: number) =>
+        exchange(service.url, request('GET', '/health?'.padEnd(bytes, 'x'), {}));
+      assert.equal((await send(8_192)).status, 200);
+      assertPlainError(await send(8_193), 414, 'URI_TOO_LONG');
+    });
+
+    it('refuses an address that is longer than all headers may be', async () => {
+      for (const bytes of [17_000, 60_000, 200_000]) {
+        const answer = await exchange(service.url, request('GET', '/health?'.padEnd(bytes, 'x')));
+        assertPlainError(answer, 414, 'URI_TOO_LONG');
+      }
+    });
+  });
+
+  describe('415', () => {
+    const send = (headers: Record<string, string>, body = REGISTRATION) =>
+      exchange(service.url, request('POST', REGISTER, headers, body));
+
+    for (const type of [
+      'application/json; charset=utf-8',
+      'Application/JSON',
+      'application/json ;charset=utf-8',
+      'application/vnd.agent+json',
+    ]) {
+      it(`takes ${type}`, async () => assert.equal((await send({ 'Content-Type': type })).status, 200));
+    }
+
+    for (const type of [
+      'text/plain',
+      'application/x-www-form-urlencoded',
+      'multipart/form-data; boundary=x',
+      'application/jsonp',
+      'application/json-seq',
+      'text/json',
+      'json',
+      '*/*',
+      '',
+    ]) {
+      it(`refuses "${type}"`, async () => {
+        assertPlainError(await send({ 'Content-Type': type }), 415, 'UNSUPPORTED_MEDIA_TYPE');
+      });
+    }
+
+    it('refuses a body without a media type', async () => {
+      assertPlainError(await send({}), 415, 'UNSUPPORTED_MEDIA_TYPE');
+    });
+
+    it('refuses a body of another media type where none is needed', async () => {
+      const headers = { 'content-type': 'text/plain' };
+      const answer = await agent.send('DELETE', '/v1/events/nothing', { raw: 'x', headers });
+      assertPlainError(answer, 415, 'UNSUPPORTED_MEDIA_TYPE');
+    });
+
+    for (const encoding of ['gzip', 'br', 'deflate', 'zstd', 'gzip, identity']) {
+      it(`refuses a body encoded as ${encoding}`, async () => {
+        const answer = await service.client.send('POST', REGISTER, {
+          raw: new Uint8Array(gzipSync(REGISTRATION)),
+          headers: { 'content-encoding': encoding },
+        });
+        assertPlainError(answer, 415, 'UNSUPPORTED_MEDIA_TYPE');
+      });
+    }
+
+    it('takes a body that says it is not encoded', async () => {
+      assert.equal((await send({ ...JSON_TYPE, 'Content-Encoding': 'identity' })).status, 200);
+    });
+  });
+
+  it('takes a JSON media type without a body on GET and DELETE', async () => {
+    const { event_id } = await agent.create();
+    const headers = { 'content-type': 'application/json' };
+    assert.equal((await agent.send('GET', `/v1/events/${event_id}`, { headers })).status, 200);
+    assert.equal((await agent.send('DELETE', `/v1/events/${event_id}`, { headers })).status, 204);
+  });
+
+  it('misses the body of a POST that has none', async () => {
+    assert.deepEqual(assertInvalid(await exchange(service.url, request('POST', REGISTER))), [
+      'body: missing',
+    ]);
+    const answer = await exchange(service.url, request('POST', REGISTER, JSON_TYPE, ''));
+    assert.deepEqual(assertInvalid(answer), ['body: missing']);
+  });
+
+  describe('431', () => {
+    it('refuses headers of more than 16 KiB', async () => {
+      for (const headers of [
+        { A: 'x'.repeat(17_000) },
+        Object.fromEntries(Array.from({ length: 2_000 }, (_, at) => [`A${at}`, 'xxxxxxxx'])),
+        { A: 'x'.repeat(17_000), 'X-API-Key': 'x'.repeat(100_000) },
+      ]) {
+        const answer = await exchange(service.url, request('GET', '/health', headers));
+        assertPlainError(answer, 431, 'HEADERS_TOO_LARGE');
+      }
+    });
+
+    it('takes headers of 15 KiB', async () => {
+      const headers = { A: 'x'.repeat(7_500), B: 'x'.repeat(7_500) };
+      assert.equal((await exchange(service.url, request('GET', '/health', headers))).status, 200);
+    });
+  });
+
+  describe('400', () => {
+    const post = `POST ${REGISTER} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n`;
+    const broken: Record<string, string | Buffer> = {
+      'an unknown method': request('FETCH', '/health'),
+      'a method in lower case': request('get', '/health'),
+      'a CONNECT': 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n',
+      'an unknown HTTP version': 'GET /health HTTP/3.7\r\nHost: x\r\n\r\n',
+      'another protocol': 'GET /health ICE/1.0\r\nHost: x\r\n\r\n',
+      'no Host': 'GET /health HTTP/1.1\r\n\r\n',
+      'a header without a colon': 'GET /health HTTP/1.1\r\nHost: x\r\nnonsense\r\n\r\n',
+      'a space in a header name': 'GET /health HTTP/1.1\r\nHost: x\r\nA B: c\r\n\r\n',
+      'a NUL in a header': 'GET /health HTTP/1.1\r\nHost: x\r\nA: \0\r\n\r\n',
+      'lines ended by a bare CR': 'GET /health HTTP/1.1\rHost: x\r\r',
+      'a space in the address': 'GET /v1/events /nearby HTTP/1.1\r\nHost: x\r\n\r\n',
+      'a negative Content-Length': `${post}Content-Length: -1\r\n\r\n`,
+      'a Content-Length that is no number': `${post}Content-Length: 0x10\r\n\r\n`,
+      'two Content-Lengths': `${post}Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}`,
+      'Content-Length beside chunks': `${post}Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+      'an unknown transfer encoding': `${post}Transfer-Encoding: gzip\r\n\r\n`,
+      'chunks not encoded last': `${post}Transfer-Encoding: chunked, gzip\r\n\r\n`,
+      'a chunk size that is no number': `${post}Transfer-Encoding: chunked\r\n\r\nzz\r\n`,
+      'a chunk longer than it says': `${post}Transfer-Encoding: chunked\r\n\r\n2\r\n{}}\r\n0\r\n\r\n`,
+      'a TLS handshake': Buffer.from('16030100c8010000c40303', 'hex'),
+    };
+    for (const [name, bytes] of Object.entries(broken)) {
+      it(`refuses ${name}`, async () => {
+        assertPlainError(await exchange(service.url, bytes), 400, 'BAD_REQUEST');
+      });
+    }
+
+    it('refuses a body that ends before its Content-Length', async () => {
+      const connection = await RawConnection.open(service.url);
+      connection.socket.end(request('POST', REGISTER, { ...JSON_TYPE, 'Content-Length': '100' }, '{'));
+      assertPlainError((await connection.next())!, 400, 'BAD_REQUEST');
+      await connection.closed;
+    });
+  });
+
+  it('closes the connection after what is not HTTP', async () => {
+    const connection = await RawConnection.open(service.url);
+    connection.write('nonsense\r\n\r\n');
+    assert.equal((await connection.next())?.headers.get('connection'), 'close');
+    await connection.closed;
+  });
+
+  it('asks for the body that Expect: 100-continue holds back', async () => {
+    const connection = await RawConnection.open(service.url);
+    const length = String(REGISTRATION.length);
+    connection.write(
+      request('POST', REGISTER, { ...JSON_TYPE, 'Content-Length': length, Expect: '100-continue' }),
+    );
+    const answer = connection.next();
+    await connection.continued;
+    connection.write(REGISTRATION);
+    assert.equal((await answer)?.status, 200);
+    connection.destroy();
+  });
+
+  it('ignores an expectation that it does not know', async () => {
+    assert.equal(
+      (await exchange(service.url, request('GET', '/health', { Expect: 'miracles' }))).status,
+      200,
+    );
+  });
+
+  it('answers pipelined requests in their order', async () => {
+    const connection = await RawConnection.open(service.url);
+    connection.write(
+      request('POST', REGISTER, JSON_TYPE, REGISTRATION) +
+        request('GET', '/nothing') +
+        request('GET', '/v1/events/nearby?lat=0&lng=0') +
+        request('HEAD', '/health') +
+        request('PUT', '/v1/events') +
+        request('GET', '/health'),
+    );
+    const statuses: (number | undefined)[] = [];
+    for (const method of ['POST', 'GET', 'GET', 'HEAD', 'PUT', 'GET']) {
+      statuses.push((await connection.next(method))?.status);
+    }
+    assert.deepEqual(statuses, [200, 404, 401, 200, 405, 200]);
+    connection.destroy();
+  });
+});
