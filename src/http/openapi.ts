@@ -97,13 +97,13 @@ const SECURITY_SCHEMES = {
 };
 
 const HEADERS = {
-  'X-Request-Id': header('Names this request in the log of the service.'),
+  'X-Request-Id': { ...header('Names this request in the log of the service.'), required: true },
   'RateLimit-Policy': header(
     'The quota: requests (q) per window in seconds (w). Absent where there is none.',
   ),
   RateLimit: header('Requests left (r) and seconds until the window ends (t). Absent where there is none.'),
-  'Retry-After': header('Seconds after which to try again.'),
-  'WWW-Authenticate': header('How to authenticate.'),
+  'Retry-After': { ...header('Seconds after which to try again.'), required: true },
+  'WWW-Authenticate': { ...header('How to authenticate.'), required: true },
 };
 
 function header(description: string): object {

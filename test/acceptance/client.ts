@@ -1,0 +1,198 @@
+// The suite's only way to the service. Every answer is held against the served description, and against what holds for
+// every answer, before a test sees it. Agents that were registered on the way are deleted at the end.
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after } from 'node:test';
+import { Description, type Exchange } from './description.ts';
+import { ADMIN_TOKEN, BASE_URL, READ_KEY } from './settings.ts';
+import { exchange, exchangeRaw, type RequestHeaders } from './transport.ts';
+
+export interface Answer extends Exchange {
+  /** The parsed body; undefined where there is none or it is not JSON. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  readonly body: any;
+}
+
+export type Query = Record<string, string | number | readonly (string | number)[]>;
+
+export interface SendOptions {
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  /** Sent as it is; a list of chunks goes without a length. */
+  readonly raw?: string | Uint8Array | readonly Uint8Array[];
+  /** undefined takes one of the client's own headers away. */
+  readonly headers?: RequestHeaders;
+}
+
+const secrets = new Set([READ_KEY, ADMIN_TOKEN]);
+const description = new Description(await loadDescription());
+
+/** In every e-mail address that this process registers, so that it can clean up after itself. */
+export const RUN = `run${randomBytes(6).toString('hex')}`;
+
+export class Client {
+  readonly #headers: RequestHeaders;
+
+  constructor(headers: RequestHeaders = {}) {
+    this.#headers = headers;
+  }
+
+  async send(method: string, path: string, options: SendOptions = {}): Promise<Answer> {
+    const body = options.raw ?? (options.body === undefined ? undefined : JSON.stringify(options.body));
+    const headers: RequestHeaders = { ...this.#headers };
+    if (body !== undefined) headers['content-type'] = 'application/json';
+    return check(await exchange(method, path, { ...headers, ...options.headers }, body));
+  }
+
+  get(path: string, query: Query = {}): Promise<Answer> {
+    return this.send('GET', path + toQueryString(query));
+  }
+
+  post(path: string, body?: unknown): Promise<Answer> {
+    return this.send('POST', path, { body });
+  }
+
+  patch(path: string, body?: unknown): Promise<Answer> {
+    return this.send('PATCH', path, { body });
+  }
+
+  delete(path: string): Promise<Answer> {
+    return this.send('DELETE', path);
+  }
+
+  /** A search that must succeed; returns its body. */
+  async nearby(query: Query): Promise<Answer['body']> {
+    const answer = await this.get('/v1/events/nearby', { lat: 0, lng: 0, ...query });
+    assert.equal(answer.status, 200, answer.text);
+    return answer.body;
+  }
+
+  /** A create that must succeed; returns the event. */
+  async create(event: object): Promise<Answer['body']> {
+    const answer = await this.post('/v1/events', event);
+    assert.equal(answer.status, 200, answer.text);
+    return answer.body;
+  }
+
+  /** A change that must succeed; returns the event. */
+  async update(eventId: string, change: object): Promise<Answer['body']> {
+    const answer = await this.patch(`/v1/events/${eventId}`, change);
+    assert.equal(answer.status, 200, answer.text);
+    return answer.body;
+  }
+
+  /** A read that must succeed; returns the event. */
+  async read(eventId: string): Promise<Answer['body']> {
+    const answer = await this.get(`/v1/events/${eventId}`);
+    assert.equal(answer.status, 200, answer.text);
+    return answer.body;
+  }
+}
+
+/** Without credentials. */
+export const anyone = new Client();
+/** With the key of the tier read. */
+export const reader = new Client({ 'x-api-key': READ_KEY });
+export const administrator = new Client({ authorization: `Bearer ${ADMIN_TOKEN}` });
+
+/** An agent that this process registered, calling with its key. */
+export class Agent extends Client {
+  readonly email: string;
+  readonly key: string;
+
+  constructor(email: string, key: string) {
+    super({ 'x-api-key': key });
+    this.email = email;
+    this.key = key;
+  }
+
+  /** As administrators see it; undefined once it is deleted. */
+  async findSummary(): Promise<Answer['body']> {
+    const answer = await administrator.get('/v1/admin/agents');
+    assert.equal(answer.status, 200, answer.text);
+    return answer.body.agents.find((agent: { email: string }) => agent.email === this.email);
+  }
+
+  async id(): Promise<string> {
+    return (await this.findSummary()).id;
+  }
+}
+
+let registered = 0;
+
+export async function newAgent(): Promise<Agent> {
+  const email = `agent${++registered}@${RUN}.example.com`;
+  const answer = await register({ email, agent_name: 'acceptance' });
+  assert.equal(answer.status, 200, answer.text);
+  return new Agent(email, answer.body.api_key);
+}
+
+/** Sends a registration. Its e-mail must have RUN in it if it may succeed. */
+export async function register(body: unknown, headers: RequestHeaders = {}): Promise<Answer> {
+  const answer = await anyone.send('POST', '/v1/auth/register', { body, headers });
+  if (answer.status === 200) secrets.add(answer.body.api_key);
+  return answer;
+}
+
+/** Sends bytes that need not be HTTP, on a connection of their own. */
+export async function sendRaw(bytes: string | Uint8Array): Promise<Answer> {
+  return check(await exchangeRaw(bytes));
+}
+
+export function toQueryString(query: Query): string {
+  const pairs = Object.entries(query).flatMap(([name, value]) =>
+    [value].flat().map((item) => [name, String(item)] as [string, string]),
+  );
+  return pairs.length === 0 ? '' : `?${new URLSearchParams(pairs)}`;
+}
+
+after(async () => {
+  const answer = await administrator.get('/v1/admin/agents');
+  for (const { id, email } of answer.body.agents) {
+    if (email.includes(RUN)) await administrator.delete(`/v1/admin/agents/${id}`);
+  }
+});
+
+function check(answered: Exchange): Answer {
+  description.check(answered);
+  const isPage = /^\/(?:openapi|docs)/.test(answered.path);
+  if (isPage) return { ...answered, body: parse(answered.text) };
+  assertDiscreet(answered);
+  const body = parse(answered.text);
+  assertUtc(body);
+  return { ...answered, body };
+}
+
+/** A key appears in the answer to its registration and nowhere else; what runs inside appears nowhere at all. */
+function assertDiscreet({ method, path, status, text, headers }: Exchange): void {
+  const shown = `${method} ${path.slice(0, 200)} → ${status} ${text.slice(0, 1000)}`;
+  const everything = JSON.stringify(headers) + text;
+  for (const secret of secrets) assert.ok(!everything.includes(secret), `a secret appears: ${shown}`);
+  assert.doesNotMatch(everything, /\n\s+at |\bnode_modules\b|\bsqlite_|\bSELECT .* FROM\b|\.ts:\d+/i, shown);
+}
+
+/** Times in answers are UTC with milliseconds. */
+function assertUtc(body: unknown): void {
+  if (typeof body !== 'object' || body === null) return;
+  for (const [name, value] of Object.entries(body)) {
+    if (name.endsWith('_at') && value !== null) {
+      assert.match(value, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/, name);
+    } else assertUtc(value);
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+async function loadDescription(): Promise<object> {
+  const answer = await exchange('GET', '/openapi.json', {}, undefined).catch((cause: Error) => {
+    throw new Error(`Nothing answers at BASE_URL ${BASE_URL}: ${cause.message}`, { cause });
+  });
+  assert.equal(answer.status, 200, `${BASE_URL}/openapi.json: ${answer.text}`);
+  return JSON.parse(answer.text) as object;
+}
