@@ -1,0 +1,188 @@
+// The index against the brute-force oracle: every page and every total of 20,000 searches among writes and passing time.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import {
+  EventIndex,
+  type IndexEntry,
+  type IndexPage,
+  type IndexQuery,
+} from '../../src/spatial/event-index.ts';
+import { Chance } from '../support/random.ts';
+import { byStartThenId, type Index, Oracle } from './oracle.ts';
+import { WORLD_BEGINS_MS, World } from './world.ts';
+
+/** An index and the oracle under the same operations, and everything that was ever put into them. */
+class Pair {
+  readonly chance: Chance;
+  readonly world: World;
+  readonly index: Index = new EventIndex();
+  readonly oracle = new Oracle();
+  readonly entries: IndexEntry[] = [];
+  nowMs = WORLD_BEGINS_MS;
+
+  constructor(seed: number, size: number) {
+    this.chance = new Chance(seed);
+    this.world = new World(this.chance);
+    for (let made = 0; made < size; made++) this.entries.push(this.world.entry());
+    this.index.load(this.entries);
+    this.oracle.load(this.entries);
+  }
+
+  /** Inserts, updates or removes one. */
+  write(): void {
+    const kind = this.chance.next();
+    const known = this.entries.length > 0 ? this.chance.pick(this.entries) : undefined;
+    if (known && kind < 0.4) {
+      assert.equal(this.index.remove(known.id), this.oracle.remove(known.id));
+    } else {
+      this.put(known && kind < 0.7 ? this.changed(known) : this.world.entry());
+    }
+    assert.equal(this.index.size, this.oracle.size);
+  }
+
+  put(entry: IndexEntry): void {
+    this.entries.push(entry);
+    this.index.put(entry);
+    this.oracle.put(entry);
+    assert.deepEqual(this.index.find(entry.id), entry);
+  }
+
+  /** Another version: everything anew, or only some of it. */
+  changed(entry: IndexEntry): IndexEntry {
+    const next = this.world.entry({ id: entry.id, version: entry.version + 1 });
+    if (this.chance.chance(0.3)) return next;
+    return this.chance.chance(0.5)
+      ? { ...next, startMs: entry.startMs, endsMs: entry.endsMs }
+      : { ...next, lat: entry.lat, lng: entry.lng };
+  }
+
+  passTime(): void {
+    this.nowMs = this.world.passingTime(this.nowMs, this.entries);
+  }
+
+  search(query: IndexQuery): IndexPage {
+    const found = this.index.search(query, this.nowMs);
+    assert.deepEqual(found, this.oracle.search(query, this.nowMs), () => JSON.stringify(query));
+    return found;
+  }
+}
+
+/** All pages of a search, one after another. */
+function walk(pair: Pair, query: IndexQuery, between: () => void = () => {}): IndexPage[] {
+  const pages: IndexPage[] = [];
+  for (let after = query.after; ; between()) {
+    const page = pair.search({ ...query, after });
+    pages.push(page);
+    const last = page.entries.at(-1);
+    if (!page.more || !last) return pages;
+    after = { startMs: last.startMs, id: last.id };
+  }
+}
+
+const WORLDS = [
+  { size: 0, searches: 500 },
+  { size: 1, searches: 500 },
+  { size: 127, searches: 2_000 },
+  { size: 128, searches: 2_000 },
+  { size: 129, searches: 2_000 },
+  { size: 600, searches: 10_000 },
+  { size: 3_000, searches: 2_600 },
+  { size: 12_000, searches: 400 },
+];
+
+describe('the index', () => {
+  for (const [seed, { size, searches }] of WORLDS.entries()) {
+    it(`answers ${searches} searches among ${size} events and writes as brute force does`, () => {
+      const pair = new Pair(seed, size);
+      const seen = { found: 0, empty: 0, more: 0 };
+      for (let done = 0; done < searches; done++) {
+        if (pair.chance.chance(0.5)) pair.write();
+        if (pair.chance.chance(0.02)) pair.passTime();
+        // Time has run out on this world: everything begins anew.
+        if (pair.nowMs > WORLD_BEGINS_MS + 30 * 86_400_000) pair.nowMs = WORLD_BEGINS_MS;
+        const { total, more } = pair.search(pair.world.query(pair.entries));
+        seen[total === 0 ? 'empty' : 'found']++;
+        if (more) seen.more++;
+      }
+      // A world in which nothing is found, or everything fits on a page, would prove nothing.
+      if (size > 100)
+        assert.ok(Math.min(seen.found, seen.empty, seen.more) > searches / 20, JSON.stringify(seen));
+    });
+  }
+
+  it('walks whole searches page by page, with the same total on every page', () => {
+    const pair = new Pair(100, 1_000);
+    for (let walks = 0; walks < 150; walks++) {
+      pair.passTime();
+      const query = { ...pair.world.query(pair.entries), after: undefined };
+      const all = pair.oracle.matches(query, pair.nowMs);
+      const pages = walk(pair, query);
+      assert.deepEqual(
+        pages.flatMap((page) => page.entries),
+        all,
+      );
+      for (const page of pages) assert.equal(page.total, all.length);
+      assert.equal(pages.length, Math.max(1, Math.ceil(all.length / query.limit)));
+    }
+  });
+
+  it('neither repeats nor skips, on a walk, an entry that does not change while others do', () => {
+    const pair = new Pair(101, 600);
+    for (let walks = 0; walks < 40; walks++) {
+      const query = { ...pair.world.query(pair.entries), after: undefined, radiusMiles: undefined, limit: 7 };
+      const before = pair.oracle.matches(query, pair.nowMs);
+      const pages = walk(pair, query, () => pair.write());
+      const stable = before.filter((entry) => pair.index.find(entry.id) === entry);
+      const walked = pages.flatMap((page) => page.entries);
+      assert.deepEqual(
+        walked.filter((entry) => stable.includes(entry)),
+        stable,
+      );
+      assert.deepEqual(walked, walked.toSorted(byStartThenId));
+    }
+  });
+
+  it('holds 1,000 entries of one place and one start apart by their id', () => {
+    const pair = new Pair(102, 0);
+    const twin = {
+      lat: 90,
+      lng: 180,
+      startMs: WORLD_BEGINS_MS,
+      endsMs: WORLD_BEGINS_MS + 1,
+      type: 0,
+      audience: 0,
+    };
+    for (let made = 0; made < 1_000; made++) pair.put(pair.world.entry(twin));
+    const query = {
+      ...pair.world.query([]),
+      ...{ lat: 90, lng: 0, radiusMiles: 0.1, typeMask: 1, audienceMask: 1, limit: 30, after: undefined },
+      ...{ startsFromMs: WORLD_BEGINS_MS, startsBeforeMs: WORLD_BEGINS_MS + 1 },
+    };
+    assert.equal(walk(pair, query).flatMap((page) => page.entries).length, 1_000);
+    for (const { id } of pair.entries.slice(0, 999)) assert.equal(pair.index.remove(id), true);
+    for (const { id } of pair.entries.slice(0, 999)) pair.oracle.remove(id);
+    assert.deepEqual(pair.search(query).entries, pair.entries.slice(999));
+  });
+
+  it('leaves an entry out from the very instant of its end', () => {
+    const pair = new Pair(103, 0);
+    const entry = pair.world.entry({ endsMs: WORLD_BEGINS_MS });
+    pair.put(entry);
+    const query: IndexQuery = {
+      ...{ lat: 0, lng: 0, radiusMiles: undefined, typeMask: -1, audienceMask: -1 },
+      ...{ startsFromMs: Number.NEGATIVE_INFINITY, startsBeforeMs: Number.POSITIVE_INFINITY },
+      ...{ after: undefined, limit: 1 },
+    };
+    assert.equal(pair.index.search(query, WORLD_BEGINS_MS - 1).total, 1);
+    assert.equal(pair.index.search(query, WORLD_BEGINS_MS).total, 0);
+    assert.deepEqual(pair.index.find(entry.id), entry);
+  });
+
+  it('says whether there was something to remove', () => {
+    const pair = new Pair(104, 3);
+    const { id } = pair.entries[0]!;
+    assert.deepEqual([pair.index.remove(id), pair.index.remove(id)], [true, false]);
+    assert.equal(pair.index.find(id), undefined);
+    assert.equal(pair.index.size, 2);
+  });
+});

@@ -1,0 +1,91 @@
+// Chords on the sphere against great circles by the haversine formula.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import {
+  chordSquared,
+  chordSquaredOfMiles,
+  EARTH_RADIUS_METRES,
+  METRES_PER_MILE,
+  unitVector,
+} from '../../src/spatial/geo.ts';
+import { haversineMiles } from './oracle.ts';
+
+const place = fc.record({
+  lat: fc.double({ min: -90, max: 90, noNaN: true }),
+  lng: fc.double({ min: -180, max: 180, noNaN: true }),
+});
+
+/** A step of up to some 100 miles from a place. */
+const step = fc.record({
+  lat: fc.double({ min: -1.4, max: 1.4, noNaN: true }),
+  lng: fc.double({ min: -1.4, max: 1.4, noNaN: true }),
+});
+
+const MILES_PER_MILLIMETRE = 0.001 / 1_609.344;
+
+/** Whether b lies within the radius around a. */
+function isWithin(a: { lat: number; lng: number }, b: { lat: number; lng: number }, miles: number): boolean {
+  return chordSquared(unitVector(a.lat, a.lng), unitVector(b.lat, b.lng)) <= chordSquaredOfMiles(miles);
+}
+
+function property(
+  name: string,
+  check: fc.IPropertyWithHooks<[{ lat: number; lng: number }, { lat: number; lng: number }]>,
+) {
+  it(name, () => fc.assert(check, { seed: 1, numRuns: 5_000 }));
+}
+
+describe('distance', () => {
+  it('is on a sphere of the radius that PostGIS uses, in international miles', () => {
+    assert.equal(EARTH_RADIUS_METRES, Number('6371008.7714150598'));
+    assert.equal(METRES_PER_MILE, 1_609.344);
+  });
+
+  property(
+    'is that of the haversine formula, anywhere',
+    fc.property(place, place, (a, b) => {
+      const miles = haversineMiles(a, b);
+      fc.pre(miles < 12_400); // near the antipode the haversine itself is inexact
+      assert.equal(isWithin(a, b, miles + MILES_PER_MILLIMETRE), true);
+      if (miles > MILES_PER_MILLIMETRE) assert.equal(isWithin(a, b, miles - MILES_PER_MILLIMETRE), false);
+    }),
+  );
+
+  property(
+    'is exact to a millimetre within 100 miles',
+    fc.property(place, step, (a, by) => {
+      const b = { lat: Math.max(-90, Math.min(90, a.lat + by.lat)), lng: a.lng + by.lng };
+      const miles = haversineMiles(a, b);
+      assert.equal(isWithin(a, b, miles + MILES_PER_MILLIMETRE), true);
+      if (miles > MILES_PER_MILLIMETRE) assert.equal(isWithin(a, b, miles - MILES_PER_MILLIMETRE), false);
+    }),
+  );
+
+  it('treats every longitude at a pole as the same place', () => {
+    for (const lat of [90, -90]) {
+      for (const lng of [-180, -90, 0, 13.4, 180]) {
+        assert.ok(isWithin({ lat, lng: 0 }, { lat, lng }, MILES_PER_MILLIMETRE));
+      }
+    }
+  });
+
+  it('sees no edge at the antimeridian', () => {
+    assert.ok(isWithin({ lat: 10, lng: 180 }, { lat: 10, lng: -180 }, MILES_PER_MILLIMETRE));
+    const miles = haversineMiles({ lat: 0, lng: 179.5 }, { lat: 0, lng: -179.5 });
+    assert.ok(Math.abs(miles - 69.0935) < 0.001, String(miles));
+    assert.ok(isWithin({ lat: 0, lng: 179.5 }, { lat: 0, lng: -179.5 }, 69.1));
+    assert.ok(!isWithin({ lat: 0, lng: 179.5 }, { lat: 0, lng: -179.5 }, 69));
+  });
+
+  it('crosses the pole where that is shorter', () => {
+    assert.ok(isWithin({ lat: 89.5, lng: 0 }, { lat: 89.5, lng: 180 }, 69.1));
+    assert.ok(!isWithin({ lat: 89.5, lng: 0 }, { lat: 89.5, lng: 180 }, 69));
+  });
+
+  it('knows the way from London to Paris and from pole to pole', () => {
+    const miles = haversineMiles({ lat: 51.5074, lng: -0.1278 }, { lat: 48.8566, lng: 2.3522 });
+    assert.ok(Math.abs(miles - 213.5) < 0.2, String(miles));
+    assert.equal(chordSquared(unitVector(90, 0), unitVector(-90, 0)), 4);
+  });
+});
