@@ -1,11 +1,12 @@
-// What is wrong before an endpoint is reached: addresses, methods, sizes, media types and broken HTTP all answer with the
-// envelope. Slow senders are in slow-clients.test.ts, a failing store in failures.test.ts.
+// What is wrong before an endpoint is reached: addresses, methods, sizes and media types all answer with the envelope.
+// What is no HTTP is in broken-http.test.ts, slow senders in slow-clients.test.ts, a failing store in failures.test.ts.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { type Answer, assertError, assertInvalid, type Client } from '../support/client.ts';
+import { assertInvalid, type Client } from '../support/client.ts';
 import { exchange, RawConnection, request } from '../support/raw-http.ts';
 import { startTestService, type TestService } from '../support/service.ts';
+import { assertPlainError } from './plain-error.ts';
 
 const REGISTER = '/v1/auth/register';
 const REGISTRATION = JSON.stringify({ email: 'agent@example.com', agent_name: 'a name' });
@@ -20,17 +21,6 @@ describe('errors before an endpoint', () => {
     agent = await service.newAgent();
   });
   after(() => service.close());
-
-  /** The envelope and nothing else, with the headers that every response has. */
-  function assertPlainError(answer: Answer, status: number, code: string): void {
-    assertError(answer, status, code);
-    assert.deepEqual(Object.keys(answer.body), ['error']);
-    assert.deepEqual(Object.keys(answer.body.error), ['code', 'message']);
-    assert.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8');
-    assert.match(answer.headers.get('x-request-id')!, /^[0-9A-Z]{8}-[0-9a-z]+$/);
-    assert.equal(answer.headers.get('x-content-type-options'), 'nosniff');
-    assert.equal(answer.headers.get('cache-control'), 'no-store');
-  }
 
   describe('404', () => {
     const addresses = [
@@ -240,88 +230,5 @@ describe('errors before an endpoint', () => {
       const headers = { A: 'x'.repeat(7_500), B: 'x'.repeat(7_500) };
       assert.equal((await exchange(service.url, request('GET', '/health', headers))).status, 200);
     });
-  });
-
-  describe('400', () => {
-    const post = `POST ${REGISTER} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n`;
-    const broken: Record<string, string | Buffer> = {
-      'an unknown method': request('FETCH', '/health'),
-      'a method in lower case': request('get', '/health'),
-      'a CONNECT': 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n',
-      'an unknown HTTP version': 'GET /health HTTP/3.7\r\nHost: x\r\n\r\n',
-      'another protocol': 'GET /health ICE/1.0\r\nHost: x\r\n\r\n',
-      'no Host': 'GET /health HTTP/1.1\r\n\r\n',
-      'a header without a colon': 'GET /health HTTP/1.1\r\nHost: x\r\nnonsense\r\n\r\n',
-      'a space in a header name': 'GET /health HTTP/1.1\r\nHost: x\r\nA B: c\r\n\r\n',
-      'a NUL in a header': 'GET /health HTTP/1.1\r\nHost: x\r\nA: \0\r\n\r\n',
-      'lines ended by a bare CR': 'GET /health HTTP/1.1\rHost: x\r\r',
-      'a space in the address': 'GET /v1/events /nearby HTTP/1.1\r\nHost: x\r\n\r\n',
-      'a negative Content-Length': `${post}Content-Length: -1\r\n\r\n`,
-      'a Content-Length that is no number': `${post}Content-Length: 0x10\r\n\r\n`,
-      'two Content-Lengths': `${post}Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}`,
-      'Content-Length beside chunks': `${post}Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
-      'an unknown transfer encoding': `${post}Transfer-Encoding: gzip\r\n\r\n`,
-      'chunks not encoded last': `${post}Transfer-Encoding: chunked, gzip\r\n\r\n`,
-      'a chunk size that is no number': `${post}Transfer-Encoding: chunked\r\n\r\nzz\r\n`,
-      'a chunk longer than it says': `${post}Transfer-Encoding: chunked\r\n\r\n2\r\n{}}\r\n0\r\n\r\n`,
-      'a TLS handshake': Buffer.from('16030100c8010000c40303', 'hex'),
-    };
-    for (const [name, bytes] of Object.entries(broken)) {
-      it(`refuses ${name}`, async () => {
-        assertPlainError(await exchange(service.url, bytes), 400, 'BAD_REQUEST');
-      });
-    }
-
-    it('refuses a body that ends before its Content-Length', async () => {
-      const connection = await RawConnection.open(service.url);
-      connection.socket.end(request('POST', REGISTER, { ...JSON_TYPE, 'Content-Length': '100' }, '{'));
-      assertPlainError((await connection.next())!, 400, 'BAD_REQUEST');
-      await connection.closed;
-    });
-  });
-
-  it('closes the connection after what is not HTTP', async () => {
-    const connection = await RawConnection.open(service.url);
-    connection.write('nonsense\r\n\r\n');
-    assert.equal((await connection.next())?.headers.get('connection'), 'close');
-    await connection.closed;
-  });
-
-  it('asks for the body that Expect: 100-continue holds back', async () => {
-    const connection = await RawConnection.open(service.url);
-    const length = String(REGISTRATION.length);
-    connection.write(
-      request('POST', REGISTER, { ...JSON_TYPE, 'Content-Length': length, Expect: '100-continue' }),
-    );
-    const answer = connection.next();
-    await connection.continued;
-    connection.write(REGISTRATION);
-    assert.equal((await answer)?.status, 200);
-    connection.destroy();
-  });
-
-  it('ignores an expectation that it does not know', async () => {
-    assert.equal(
-      (await exchange(service.url, request('GET', '/health', { Expect: 'miracles' }))).status,
-      200,
-    );
-  });
-
-  it('answers pipelined requests in their order', async () => {
-    const connection = await RawConnection.open(service.url);
-    connection.write(
-      request('POST', REGISTER, JSON_TYPE, REGISTRATION) +
-        request('GET', '/nothing') +
-        request('GET', '/v1/events/nearby?lat=0&lng=0') +
-        request('HEAD', '/health') +
-        request('PUT', '/v1/events') +
-        request('GET', '/health'),
-    );
-    const statuses: (number | undefined)[] = [];
-    for (const method of ['POST', 'GET', 'GET', 'HEAD', 'PUT', 'GET']) {
-      statuses.push((await connection.next(method))?.status);
-    }
-    assert.deepEqual(statuses, [200, 404, 401, 200, 405, 200]);
-    connection.destroy();
   });
 });
