@@ -41,7 +41,7 @@ export async function serve(args: string[]): Promise<void> {
 
 /** Structured lines, or readable ones on a terminal. */
 function createLogger(level: string): Logger {
-  const stream = process.stdout.isTTY ? pretty({ sync: true, ignore: 'pid,hostname' }) : pino.destination(1);
+  const stream = process.stdout.isTTY ? pretty({ sync: true, singleLine: true, ignore: 'pid,hostname' }) : pino.destination(1);
   return pino({ level }, stream);
 }
 
