@@ -1,0 +1,159 @@
+// What clients see while the service starts, when its store is gone, and when something fails that nobody foresaw.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { DatabaseSync } from 'node:sqlite';
+import { after, before, describe, it } from 'node:test';
+import type { Worker } from 'node:worker_threads';
+import { pino } from 'pino';
+import { buildServer, DESCRIBED } from '../../src/http/server.ts';
+import { databasePath } from '../../src/sqlite/data-folder.ts';
+import { type Answer, assertError, Client, newEvent } from '../support/client.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { assertPlainError } from './plain-error.ts';
+
+const REGISTRATION = { email: 'agent@example.com', agent_name: 'a name' };
+
+/** The error lines of the request that this answers, and its one line of information. */
+function linesOf(service: TestService, answer: Answer) {
+  const lines = service.log.filter((line) => line.requestId === answer.headers.get('x-request-id'));
+  return {
+    errors: lines.filter((line) => line.level === 50),
+    requests: lines.filter((line) => line.level === 30),
+  };
+}
+
+describe('while the service starts', () => {
+  let progress = { done: 0, total: 0 };
+  const app = buildServer({
+    version: '1.2.3',
+    corsOrigins: '*',
+    trustProxy: [],
+    logger: pino({ level: 'silent' }),
+    newRequestId: () => 'ABCDEFGH-1',
+    baseUrl: () => 'http://example.com',
+    readiness: () => progress,
+  });
+  let client: Client;
+  before(async () => {
+    await app.listen({ host: '127.0.0.1', port: 0 });
+    client = new Client(`http://127.0.0.1:${(app.server.address() as AddressInfo).port}`);
+  });
+  after(() => app.close());
+
+  it('refuses every route with a 503 that says how far it is', async () => {
+    progress = { done: 3, total: 10 };
+    const routes = DESCRIBED.filter(({ path }) => path !== '/health');
+    assert.ok(routes.length >= 13);
+    const others = ['/openapi.json', '/docs', '/', '/nothing'].map((path) => ({ method: 'GET', path }));
+    for (const { method, path } of [...routes, ...others]) {
+      const answer = await client.send(method, path);
+      assertPlainError(answer, 503, 'UNAVAILABLE');
+      assert.match(answer.body.error.message, /starting.*3 of 10 events/);
+      assert.equal(answer.headers.get('retry-after'), '1', path);
+    }
+    assertPlainError(await client.send('PUT', '/v1/events'), 503, 'UNAVAILABLE');
+  });
+
+  it('answers /health with a 503, "starting" and the progress', async () => {
+    for (const now of [
+      { done: 0, total: 0 },
+      { done: 3, total: 10 },
+    ]) {
+      progress = now;
+      const answer = await client.get('/health');
+      assertError(answer, 503, 'UNAVAILABLE');
+      const { error } = answer.body;
+      assert.deepEqual(answer.body, { error, status: 'starting', progress: now });
+      assert.equal(answer.headers.get('retry-after'), '1');
+      assert.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8');
+      assert.equal((await client.send('HEAD', '/health')).status, 503);
+    }
+  });
+});
+
+describe('when the writer of the store is gone', () => {
+  let service: TestService;
+  let agent: Client;
+  let administrator: Client;
+  let event: { event_id: string; agent_id: string };
+  before(async () => {
+    const writer = once(process, 'worker') as Promise<[Worker]>;
+    service = await startTestService();
+    agent = await service.newAgent();
+    administrator = await service.newAdministrator();
+    event = await agent.create();
+    assert.equal((await service.client.get('/health')).status, 200);
+    await (await writer)[0].terminate();
+  });
+  after(() => service.close());
+
+  it('refuses every write with a 503 and Retry-After', async () => {
+    const ofEvent = `/v1/events/${event.event_id}`;
+    const ofAgent = `/v1/admin/agents/${event.agent_id}`;
+    for (const answer of [
+      await service.client.post('/v1/auth/register', REGISTRATION),
+      await agent.post('/v1/events', newEvent()),
+      await agent.patch(ofEvent, { title: 'new' }),
+      await agent.delete(ofEvent),
+      await administrator.patch(ofAgent, { is_active: false }),
+      await administrator.delete(`${ofAgent}/events`),
+      await administrator.delete(`/v1/admin${ofEvent.slice(3)}`),
+      await administrator.delete(ofAgent),
+    ]) {
+      assertPlainError(answer, 503, 'UNAVAILABLE');
+      assert.equal(answer.headers.get('retry-after'), '1');
+      assert.doesNotMatch(answer.text, /thread|sqlite|\.ts|ERR_|at /i);
+      const { errors, requests } = linesOf(service, answer);
+      assert.equal(errors.length, 1, 'the cause is logged once');
+      assert.match(JSON.stringify(errors[0]!.err), /writer thread/);
+      assert.equal(requests.length, 1);
+    }
+  });
+
+  it('changed nothing', async () => {
+    assert.deepEqual((await agent.get(`/v1/events/${event.event_id}`)).body, event);
+  });
+
+  it('answers /health with a 503 and "unavailable"', async () => {
+    const answer = await service.client.get('/health');
+    assertError(answer, 503, 'UNAVAILABLE');
+    assert.deepEqual(answer.body, { error: answer.body.error, status: 'unavailable' });
+    assert.equal(answer.headers.get('retry-after'), '1');
+  });
+});
+
+describe('when something fails that nobody foresaw', () => {
+  let service: TestService;
+  let agent: Client;
+  before(async () => {
+    service = await startTestService();
+    agent = await service.newAgent();
+    const other = new DatabaseSync(databasePath(service.folder));
+    other.exec('ALTER TABLE events RENAME TO stolen');
+    other.close();
+  });
+  after(() => service.close());
+
+  it('answers a plain 500 that tells nothing, and logs the cause once under the request id', async () => {
+    const answer = await agent.post('/v1/events', newEvent({ title: 'a title of ours' }));
+    assertPlainError(answer, 500, 'INTERNAL_ERROR');
+    assert.equal(
+      answer.body.error.message,
+      'Something went wrong on our side. Try again; report the request id if it stays.',
+    );
+    const { errors, requests } = linesOf(service, answer);
+    assert.equal(errors.length, 1);
+    const { err } = errors[0] as { err: { message: string; stack: string } };
+    assert.match(err.message, /no such table/);
+    assert.match(err.stack, /\n\s+at /);
+    assert.doesNotMatch(JSON.stringify(errors), /a title of ours/);
+    assert.equal(requests.length, 1);
+    assert.equal(requests[0]!.status, 500);
+  });
+
+  it('goes on answering what does not need it', async () => {
+    assert.equal((await service.client.post('/v1/auth/register', REGISTRATION)).status, 200);
+    assert.equal((await service.client.get('/health')).status, 200);
+  });
+});
