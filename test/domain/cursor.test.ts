@@ -1,0 +1,113 @@
+// Cursors: a position survives its text form, and no other text is taken for one.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { decodeCursor, encodeCursor } from '../../src/domain/cursor.ts';
+import { EARLIEST_MS, LATEST_MS } from '../../src/domain/datetime.ts';
+import { SEED } from './refusals.ts';
+
+const ID = '01ARYZ6S41TSV4RRFFQ69G5FAV';
+const ulids = fc.stringMatching(/^[0-7][0-9A-HJKMNP-TV-Z]{25}$/);
+const startsMs = fc.integer({ min: EARLIEST_MS, max: LATEST_MS });
+const positions = fc.record({ startMs: startsMs, id: ulids }, { noNullPrototype: true });
+const base64url = (text: string) => Buffer.from(text, 'utf8').toString('base64url');
+
+describe('encodeCursor', () => {
+  it('writes what decodeCursor reads', () => {
+    const property = fc.property(positions, (position) => {
+      assert.deepEqual(decodeCursor(encodeCursor(position)), position);
+    });
+    fc.assert(property, { seed: SEED, numRuns: 5_000 });
+  });
+
+  it('keeps the first and the last instant', () => {
+    for (const startMs of [EARLIEST_MS, -1, 0, 1, LATEST_MS]) {
+      assert.deepEqual(decodeCursor(encodeCursor({ startMs, id: ID })), { startMs, id: ID });
+    }
+  });
+
+  it('needs no escaping in a query string', () => {
+    const property = fc.property(positions, (position) => {
+      assert.match(encodeCursor(position), /^[A-Za-z0-9_-]+$/);
+    });
+    fc.assert(property, { seed: SEED, numRuns: 500 });
+  });
+
+  it('carries its version: cursors handed out earlier keep their meaning', () => {
+    const text = 'MToxOTM1MjQ0ODAwMDAwOjAxQVJZWjZTNDFUU1Y0UlJGRlE2OUc1RkFW';
+    assert.equal(Buffer.from(text, 'base64url').toString(), `1:1935244800000:${ID}`);
+    assert.deepEqual(decodeCursor(text), { startMs: 1_935_244_800_000, id: ID });
+  });
+});
+
+describe('decodeCursor', () => {
+  const refused: [what: string, text: string][] = [
+    ['nothing', ''],
+    ['plain text', 'next'],
+    ['a position that is not encoded', `1:0:${ID}`],
+    ['an event_id', ID],
+    ['another version', base64url(`2:0:${ID}`)],
+    ['no version', base64url(`0:${ID}`)],
+    ['a version with a zero before it', base64url(`01:0:${ID}`)],
+    ['an empty start', base64url(`1::${ID}`)],
+    ['a start that is text', base64url(`1:soon:${ID}`)],
+    ['a start with a fraction', base64url(`1:0.5:${ID}`)],
+    ['a start with a fraction of zero', base64url(`1:1.0:${ID}`)],
+    ['a start in hexadecimal', base64url(`1:0x10:${ID}`)],
+    ['a start with an exponent', base64url(`1:1e3:${ID}`)],
+    ['a start with a plus', base64url(`1:+1:${ID}`)],
+    ['a start with a space', base64url(`1: 1:${ID}`)],
+    ['a start with a zero before it', base64url(`1:01:${ID}`)],
+    ['a start of minus zero', base64url(`1:-0:${ID}`)],
+    ['a start that is not a number', base64url(`1:NaN:${ID}`)],
+    ['a start without end', base64url(`1:Infinity:${ID}`)],
+    ['a start before the year 1', base64url(`1:${EARLIEST_MS - 1}:${ID}`)],
+    ['a start after the year 9999', base64url(`1:${LATEST_MS + 1}:${ID}`)],
+    ['no event_id', base64url('1:0')],
+    ['an empty event_id', base64url('1:0:')],
+    ['an event_id in lower case', base64url(`1:0:${ID.toLowerCase()}`)],
+    ['an event_id that is no ULID', base64url(`1:0:8${ID.slice(1)}`)],
+    ['a longer event_id', base64url(`1:0:${ID}0`)],
+    ['something after the event_id', base64url(`1:0:${ID}:`)],
+    ['a byte order mark', base64url(`\ufeff1:0:${ID}`)],
+    ['NUL', base64url(`1:0:${ID}\0`)],
+    ['JSON', base64url(JSON.stringify({ startMs: 0, id: ID }))],
+    ['padding', `${encodeCursor({ startMs: 0, id: ID })}=`],
+    ['a space at the end', `${encodeCursor({ startMs: 0, id: ID })} `],
+    ['a line break at the end', `${encodeCursor({ startMs: 0, id: ID })}\n`],
+    ['a cursor twice', encodeCursor({ startMs: 0, id: ID }).repeat(2)],
+    ['half a cursor', encodeCursor({ startMs: 0, id: ID }).slice(0, 20)],
+    ['a megabyte', 'A'.repeat(1_048_576)],
+  ];
+  for (const [what, text] of refused) {
+    it(`refuses ${what}`, () => assert.equal(decodeCursor(text), undefined));
+  }
+
+  it('takes no text that encodeCursor did not write, whatever is done to one', () => {
+    const mutated = fc
+      .tuple(positions, fc.nat(60), fc.nat(3), fc.string({ unit: 'binary', maxLength: 3 }))
+      .map(([position, at, cut, text]) => {
+        const cursor = encodeCursor(position);
+        return cursor.slice(0, at) + text + cursor.slice(at + cut);
+      });
+    const madeUp = fc
+      .tuple(fc.constantFrom('1', '2', ''), fc.oneof(fc.double(), fc.integer(), fc.string()), ulids)
+      .map(([version, start, id]) => base64url(`${version}:${start}:${id}`));
+    const anything = fc.oneof(mutated, madeUp, fc.string({ unit: 'binary' }), fc.base64String());
+    const property = fc.property(anything, (text) => {
+      const position = decodeCursor(text);
+      if (position) assert.equal(encodeCursor(position), text);
+    });
+    fc.assert(property, { seed: SEED, numRuns: 20_000 });
+  });
+
+  it('refuses another spelling of the same bytes', () => {
+    const cursor = encodeCursor({ startMs: 10, id: ID });
+    const bytesOf = (text: string) => Buffer.from(text, 'base64url').toString('latin1');
+    const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+    const spellings = [...letters].map((letter) => cursor.slice(0, -1) + letter);
+    const others = spellings.filter((text) => text !== cursor && bytesOf(text) === bytesOf(cursor));
+    assert.ok(others.length > 0);
+    for (const text of others) assert.equal(decodeCursor(text), undefined, text);
+  });
+});
