@@ -1,0 +1,257 @@
+// Who may call what: every route of the served description against every kind of credential. A new route fails here until
+// it is given its kind of access; a refused request must leave everything as it was.
+import assert from 'node:assert/strict';
+import { after, describe, it } from 'node:test';
+import { readConfig } from '../../src/config.ts';
+import { newApiKey } from '../../src/domain/api-key.ts';
+import { mintToken } from '../../src/oidc/local-issuer.ts';
+import { getSigningKey, systemRandom } from '../../src/service.ts';
+import { type Answer, assertError, type Client, newEvent } from '../support/client.ts';
+import { startTestService, temporaryFolder } from '../support/service.ts';
+import { CLIENT_ID, startTinyIssuer } from '../support/tiny-issuer.ts';
+
+type Access = 'open' | 'read' | 'create' | 'change' | 'administer';
+
+/** The kind of access of every route, and the status of its success. */
+const ROUTES: Record<string, readonly [Access, number]> = {
+  'GET /health': ['open', 200],
+  'POST /v1/auth/register': ['open', 200],
+  'GET /v1/events/nearby': ['read', 200],
+  'GET /v1/events/{event_id}': ['read', 200],
+  'POST /v1/events': ['create', 200],
+  'PATCH /v1/events/{event_id}': ['change', 200],
+  'DELETE /v1/events/{event_id}': ['change', 204],
+  'GET /v1/admin/me': ['administer', 200],
+  'GET /v1/admin/agents': ['administer', 200],
+  'PATCH /v1/admin/agents/{agent_id}': ['administer', 200],
+  'DELETE /v1/admin/agents/{agent_id}': ['administer', 204],
+  'GET /v1/admin/agents/{agent_id}/events': ['administer', 200],
+  'DELETE /v1/admin/agents/{agent_id}/events': ['administer', 204],
+  'DELETE /v1/admin/events/{event_id}': ['administer', 204],
+};
+
+/** What a caller gets for each kind of access; the open ones answer everybody. `ok` is the success of the route. */
+type Rule = Readonly<Record<Exclude<Access, 'open'>, string>>;
+const rule = (read: string, create: string, change: string, administer: string): Rule => ({
+  read,
+  create,
+  change,
+  administer,
+});
+const NO_KEY = '401 MISSING_API_KEY';
+const BAD_KEY = '401 INVALID_API_KEY';
+const NO_TOKEN = '401 MISSING_TOKEN';
+const BAD_TOKEN = '401 INVALID_TOKEN';
+const RULES: Record<string, Rule> = {
+  'no key': rule(NO_KEY, NO_KEY, NO_KEY, NO_TOKEN),
+  'an empty key': rule(NO_KEY, NO_KEY, NO_KEY, NO_TOKEN),
+  'a key that was never issued': rule(BAD_KEY, BAD_KEY, BAD_KEY, NO_TOKEN),
+  'a mistyped key': rule(BAD_KEY, BAD_KEY, BAD_KEY, NO_TOKEN),
+  'a key in the other case': rule(BAD_KEY, BAD_KEY, BAD_KEY, NO_TOKEN),
+  'two keys': rule(BAD_KEY, BAD_KEY, BAD_KEY, NO_TOKEN),
+  'a prefix of a key': rule(BAD_KEY, BAD_KEY, BAD_KEY, NO_TOKEN),
+  'the tier read, owner': rule('ok', '403 INSUFFICIENT_TIER', '403 INSUFFICIENT_TIER', NO_TOKEN),
+  'the tier readwrite, owner': rule('ok', 'ok', 'ok', NO_TOKEN),
+  'the tier admin, owner': rule('ok', 'ok', 'ok', NO_TOKEN),
+  'the tier readwrite, not owner': rule('ok', 'ok', '404 NOT_FOUND', NO_TOKEN),
+  'the tier admin, not owner': rule('ok', 'ok', '404 NOT_FOUND', NO_TOKEN),
+  'a deactivated agent, owner': rule(BAD_KEY, BAD_KEY, BAD_KEY, NO_TOKEN),
+  'a deleted agent': rule(BAD_KEY, BAD_KEY, BAD_KEY, NO_TOKEN),
+  'a token of an administrator': rule(NO_KEY, NO_KEY, NO_KEY, 'ok'),
+  'a token and a key': rule('ok', 'ok', 'ok', 'ok'),
+  'an expired token': rule(NO_KEY, NO_KEY, NO_KEY, BAD_TOKEN),
+  'a token of somebody else': rule(NO_KEY, NO_KEY, NO_KEY, '403 NOT_AN_ADMIN'),
+  'a token of an issuer that is not ours': rule(NO_KEY, NO_KEY, NO_KEY, BAD_TOKEN),
+  'a key as a token': rule(NO_KEY, NO_KEY, NO_KEY, BAD_TOKEN),
+  'a token as a key': rule(BAD_KEY, BAD_KEY, BAD_KEY, NO_TOKEN),
+  'a token with another scheme': rule(NO_KEY, NO_KEY, NO_KEY, NO_TOKEN),
+  'a bearer without a token': rule(NO_KEY, NO_KEY, NO_KEY, NO_TOKEN),
+};
+
+/** By the beginning of the request. */
+const BODIES: Record<string, () => object> = {
+  'POST /v1/auth/register': () => ({ email: 'new@example.com', agent_name: 'new' }),
+  'POST /v1/events': () => newEvent(),
+  'PATCH /v1/events/': () => ({ title: `changed ${Math.random()}` }),
+  'PATCH /v1/admin/agents/': () => ({ tier: 'admin', is_active: true }),
+};
+
+const CLAIMS = { email: 'admin@example.com', name: undefined, hours: 1 };
+const HOUR_MS = 3_600_000;
+
+/** Tokens as the service under test sees them; `other` is genuine, but of nobody who administers. */
+interface Tokens {
+  readonly good: string;
+  readonly expired: string;
+  readonly foreign: string;
+  readonly other?: string;
+}
+
+const issuer = await startTinyIssuer();
+after(() => issuer.close());
+await describeMatrix(
+  'with an identity provider',
+  { OIDC_ISSUER: issuer.url, OIDC_CLIENT_ID: CLIENT_ID, ADMIN_EMAILS: CLAIMS.email },
+  async (signingKey) => ({
+    good: await issuer.mint(CLAIMS.email),
+    expired: await issuer.mint(CLAIMS.email, -60),
+    foreign: await mintToken(signingKey, CLAIMS, Date.now()),
+    other: await issuer.mint('somebody@example.com'),
+  }),
+);
+await describeMatrix(
+  'with tokens of its own, where minting is the authorisation',
+  {},
+  async (signingKey) => ({
+    good: await mintToken(signingKey, CLAIMS, Date.now()),
+    expired: await mintToken(signingKey, CLAIMS, Date.now() - HOUR_MS - 60_000),
+    foreign: await issuer.mint(CLAIMS.email),
+  }),
+);
+
+async function describeMatrix(
+  title: string,
+  env: Record<string, string>,
+  mintTokens: (signingKey: string) => Promise<Tokens>,
+): Promise<void> {
+  const folder = temporaryFolder();
+  const tokens = await mintTokens(await getSigningKey(readConfig({ DATA_DIR: folder })));
+  const service = await startTestService({ ...env, DATA_DIR: folder });
+  const administrator = service.client.with({ authorization: `Bearer ${tokens.good}` });
+  const callers = await makeCallers(service.client, administrator, tokens);
+  const { paths } = (await service.client.get('/openapi.json')).body as {
+    paths: Record<string, Record<string, { security: object[] }>>;
+  };
+  const described = Object.entries(paths).flatMap(([path, operations]) =>
+    Object.entries(operations).map(([method, { security }]) => ({
+      route: `${method.toUpperCase()} ${path}`,
+      security: security.flatMap((scheme) => Object.keys(scheme)).join(),
+    })),
+  );
+
+  describe(title, () => {
+    after(() => service.close());
+
+    it('has an expectation for every route, and describes its credentials', () => {
+      assert.deepEqual(described.map(({ route }) => route).sort(), Object.keys(ROUTES).sort());
+      for (const { route, security } of described) {
+        const [access] = ROUTES[route]!;
+        const expected = access === 'open' ? '' : access === 'administer' ? 'AdminToken' : 'ApiKey';
+        assert.equal(security, expected, route);
+      }
+    });
+
+    for (const [route, [access, success]] of Object.entries(ROUTES)) {
+      const [method = '', path = ''] = route.split(' ');
+      describe(route, () => {
+        for (const [name, caller] of Object.entries(callers)) {
+          const wanted = access === 'open' ? 'ok' : RULES[name]![access];
+          const [status, code] = wanted === 'ok' ? [success] : [Number(wanted.slice(0, 3)), wanted.slice(4)];
+          it(`answers ${wanted === 'ok' ? status : wanted} to ${name}`, async () => {
+            const target = await makeTarget(service.client, caller, path);
+            const address = path
+              .replace('{event_id}', target.event_id)
+              .replace('{agent_id}', target.agent_id);
+            const before = method === 'GET' ? undefined : await observe(administrator, target);
+            const answer = await send(caller.client, method, address);
+            assertAnswer(answer, status!, code);
+            if (method === 'GET') {
+              assert.equal((await send(caller.client, 'HEAD', address)).status, status);
+            } else if (code) {
+              assert.deepEqual(await observe(administrator, target), before, 'it changes nothing');
+            }
+          });
+        }
+      });
+    }
+  });
+}
+
+function assertAnswer(answer: Answer, status: number, code: string | undefined): void {
+  if (code) assertError(answer, status, code);
+  else assert.equal(answer.status, status, answer.text);
+  const challenge = answer.headers.get('www-authenticate');
+  if (status === 401) assert.match(challenge!, code!.endsWith('TOKEN') ? /^Bearer / : /^ApiKey /);
+  else assert.equal(challenge, null);
+}
+
+/** A valid request, with body and query where the route needs them. */
+function send(client: Client, method: string, address: string): Promise<Answer> {
+  const [, body] = Object.entries(BODIES).find(([route]) => `${method} ${address}`.startsWith(route)) ?? [];
+  const query = address.endsWith('/nearby') ? '?lat=0&lng=0' : '';
+  return client.send(method, address + query, body ? { body: body() } : {});
+}
+
+interface Target {
+  readonly event_id: string;
+  readonly agent_id: string;
+}
+
+/** An event of the caller where it owns some, otherwise of a new agent; for administrators, always of a new one. */
+async function makeTarget(client: Client, caller: Caller, path: string): Promise<Target> {
+  if (!caller.owned || path.startsWith('/v1/admin')) return (await client.register('target')).create();
+  return caller.owned.pop()!;
+}
+
+/** Everything about the agent and its events that a refused request could have changed. */
+async function observe(administrator: Client, { agent_id }: Target): Promise<object> {
+  const { agent, events } = (await administrator.get(`/v1/admin/agents/${agent_id}/events`)).body;
+  return { ...agent, last_used_at: undefined, events };
+}
+
+interface Caller {
+  readonly client: Client;
+  /** Events of its own, one for each route; undefined where it has none. */
+  readonly owned?: Target[];
+}
+
+async function makeCallers(anyone: Client, administrator: Client, tokens: Tokens) {
+  const register = async () => {
+    const { api_key } = (await anyone.post('/v1/auth/register', { email: 'a@b.co', agent_name: 'caller' }))
+      .body;
+    return { key: api_key as string, client: anyone.with({ 'x-api-key': api_key }) };
+  };
+  /** An agent with events of its own, changed after it made them. */
+  const agent = async (change: object) => {
+    const { client } = await register();
+    const owned = await Promise.all(Object.keys(ROUTES).map(() => client.create()));
+    const answer = await administrator.patch(`/v1/admin/agents/${owned[0].agent_id}`, change);
+    assert.equal(answer.status, 200, answer.text);
+    return { client, owned };
+  };
+  const stranger = async (change: object): Promise<Caller> => ({ client: (await agent(change)).client });
+  const sending = (headers: Record<string, string>): Caller => ({ client: anyone.with(headers) });
+  const bearer = (token: string) => sending({ authorization: `Bearer ${token}` });
+  const { key } = await register();
+  const deleted = await agent({});
+  await administrator.delete(`/v1/admin/agents/${deleted.owned[0].agent_id}`);
+  const both = await agent({});
+  const callers: Record<string, Caller> = {
+    'no key': sending({}),
+    'an empty key': sending({ 'x-api-key': '' }),
+    'a key that was never issued': sending({ 'x-api-key': newApiKey(systemRandom) }),
+    'a mistyped key': sending({
+      'x-api-key': key.slice(0, 10) + (key[10] === 'x' ? 'y' : 'x') + key.slice(11),
+    }),
+    'a key in the other case': sending({ 'x-api-key': `LEV_${key.slice(4)}` }),
+    'two keys': sending({ 'x-api-key': `${key}, ${key}` }),
+    'a prefix of a key': sending({ 'x-api-key': key.slice(0, -1) }),
+    'the tier read, owner': await agent({ tier: 'read' }),
+    'the tier readwrite, owner': await agent({ tier: 'readwrite' }),
+    'the tier admin, owner': await agent({ tier: 'admin' }),
+    'the tier readwrite, not owner': await stranger({ tier: 'readwrite' }),
+    'the tier admin, not owner': await stranger({ tier: 'admin' }),
+    'a deactivated agent, owner': await agent({ is_active: false }),
+    'a deleted agent': { client: deleted.client },
+    'a token of an administrator': bearer(tokens.good),
+    'a token and a key': { ...both, client: both.client.with({ authorization: `bearer  ${tokens.good}` }) },
+    'an expired token': bearer(tokens.expired),
+    'a token of an issuer that is not ours': bearer(tokens.foreign),
+    'a key as a token': bearer(key),
+    'a token as a key': sending({ 'x-api-key': tokens.good }),
+    'a token with another scheme': sending({ authorization: `Basic ${tokens.good}` }),
+    'a bearer without a token': sending({ authorization: 'Bearer ' }),
+  };
+  if (tokens.other) callers['a token of somebody else'] = bearer(tokens.other);
+  return callers;
+}
