@@ -25,7 +25,9 @@ export type Check<T> = (input: unknown, at: string) => { value: T; issues: Issue
 type Fail = (msg: string, type: string, index?: number) => void;
 type FieldCheck = (value: unknown, fail: Fail) => void;
 
+/** Throws for a schema that says more than is checked. */
 export function compile<T extends TObject>(schema: T): Check<Static<T>> {
+  requireEnforced('object', schema);
   const required = new Set<string>(schema.required ?? []);
   const fields = Object.entries(schema.properties).map(([name, field]) => ({
     name,
@@ -71,18 +73,32 @@ interface Keywords extends TSchema {
   default?: unknown;
 }
 
-const ENFORCED = new Set(['type', 'enum', 'minLength', 'maxLength', 'minimum', 'maximum', 'format', 'items']);
-const DESCRIPTIVE = new Set(['default', 'description', 'examples', 'title']);
+/** The keywords that the check of each type enforces. */
+const ENFORCED: Readonly<Record<string, readonly string[]>> = {
+  object: ['properties', 'required'],
+  string: ['enum', 'minLength', 'maxLength', 'format'],
+  number: ['minimum', 'maximum'],
+  integer: ['minimum', 'maximum'],
+  boolean: [],
+  array: ['items'],
+};
+const DESCRIPTIVE = ['type', 'default', 'description', 'examples', 'title'];
+
+function requireEnforced(type: string, schema: object): void {
+  const known = [...DESCRIPTIVE, ...(ENFORCED[type] ?? [])];
+  for (const keyword of Object.keys(schema)) {
+    if (!known.includes(keyword)) throw new Error(`unenforced keyword ${keyword} of type ${type}`);
+  }
+}
 
 function compileField(schema: Keywords): FieldCheck {
-  for (const keyword of Object.keys(schema)) {
-    if (!ENFORCED.has(keyword) && !DESCRIPTIVE.has(keyword)) throw new Error(`unenforced keyword ${keyword}`);
-  }
-  const [type, alternative] = [schema.type].flat();
-  if (alternative === 'null') {
+  const [type, ...others] = [schema.type].flat();
+  if (others.length === 1 && others[0] === 'null' && !schema.enum) {
     const check = compileField({ ...schema, type: type! });
     return (value, fail) => value !== null && check(value, fail);
   }
+  if (type === undefined || others.length > 0) throw new Error(`unsupported type ${schema.type}`);
+  requireEnforced(type, schema);
   if (type === 'string') return stringCheck(schema);
   if (type === 'number' || type === 'integer') return numberCheck(schema, type);
   if (type === 'boolean') return booleanCheck;

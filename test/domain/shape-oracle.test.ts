@@ -1,0 +1,203 @@
+// The checker against Ajv, an independent implementation of JSON Schema: the same verdict for every field of every shape
+// that the service reads. What JSON Schema cannot say (formats as we mean them, NUL, lone surrogates) is added by hand.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { Ajv, type ErrorObject } from 'ajv';
+import fc from 'fast-check';
+import type { TObject } from 'typebox';
+import { AgentUpdate, RegisterRequest } from '../../src/domain/agent.ts';
+import { EventCreate, EventUpdate } from '../../src/domain/event.ts';
+import { NearbyParameters } from '../../src/domain/nearby.ts';
+import { compile } from '../../src/domain/shape.ts';
+import { SEED } from './refusals.ts';
+
+interface Field {
+  type: string | string[];
+  enum?: string[];
+  maxLength?: number;
+  minimum?: number;
+  maximum?: number;
+  format?: string;
+  items?: Field;
+}
+
+/** For each format, texts that have it and texts that do not: the oracle knows no others. */
+const FORMATS: Record<string, { good: string[]; bad: string[] }> = {
+  'date-time': {
+    good: ['2031-05-01T18:00:00Z', '2031-05-01T18:00:00.123456+02:00', '2031-05-01T18:00:00'],
+    bad: ['2031-05-01', '2031-05-01 18:00:00Z', '2031-02-29T18:00:00Z', 'soon', ''],
+  },
+  timezone: {
+    good: ['Europe/Berlin', 'Asia/Calcutta', 'UTC'],
+    bad: ['+05:30', 'PST', 'Mars/Phobos', '', 'europe'],
+  },
+  email: {
+    good: ['agent@example.com', 'a.b+c@sub.example.org', `${'a'.repeat(64)}@example.com`],
+    bad: ['agent', '@example.com', 'agent@', 'a b@example.com', 'a@b@example.com', 'agent@localhost'],
+  },
+};
+
+const ajv = new Ajv({
+  allErrors: true,
+  strict: true,
+  allowUnionTypes: true,
+  ownProperties: true,
+  useDefaults: true,
+});
+for (const [name, { good }] of Object.entries(FORMATS)) ajv.addFormat(name, (text) => good.includes(text));
+
+const anyJson = fc.oneof(
+  fc.constantFrom<unknown>(
+    null,
+    true,
+    false,
+    0,
+    -0,
+    1,
+    '',
+    '0',
+    'all',
+    [],
+    {},
+    ['all'],
+    Number.POSITIVE_INFINITY,
+  ),
+  fc.double(),
+  fc.string({ unit: 'binary' }),
+  fc.jsonValue(),
+);
+
+/** Values on both sides of every bound that the field has. */
+function around(field: Field): fc.Arbitrary<unknown> {
+  if (field.items)
+    return fc.array(fc.oneof({ weight: 6, arbitrary: around(field.items) }, anyJson), { maxLength: 6 });
+  if (field.enum)
+    return fc.constantFrom(...field.enum, field.enum[0]!.toUpperCase(), `${field.enum[0]} `, '', 'none');
+  if (field.format) {
+    const { good, bad } = FORMATS[field.format]!;
+    return fc.constantFrom(...good, ...good, ...bad, `${good[0]}\0`, `${good[0]}\ud800`);
+  }
+  if ([field.type].flat()[0] === 'string') return strings(field.maxLength ?? 10);
+  if (field.type === 'boolean') return fc.boolean();
+  const { minimum = 0, maximum = 0 } = field;
+  const bounds = [minimum, maximum].flatMap((bound) => [
+    bound - 1e-9,
+    bound,
+    bound + 1e-9,
+    bound - 1,
+    bound + 1,
+  ]);
+  const inside = fc.double({ min: minimum, max: maximum, noNaN: true });
+  return fc.oneof(fc.constantFrom(...bounds), inside, fc.integer({ min: -1_000, max: 1_000 }));
+}
+
+function strings(maxLength: number): fc.Arbitrary<string> {
+  const lengths = [0, 1, 2, maxLength - 1, maxLength, maxLength + 1, 2 * maxLength, 2 * maxLength + 1];
+  const repeated = fc
+    .tuple(fc.constantFrom('a', ' ', '😀', 'e\u0301', '\u{10ffff}', '\n'), fc.constantFrom(...lengths))
+    .map(([unit, length]) => unit.repeat(length));
+  const broken = fc
+    .tuple(fc.string(), fc.constantFrom('\0', '\ud83d', '\ude00'), fc.string())
+    .map((parts) => parts.join(''));
+  const plain = fc.string({ unit: 'binary', maxLength: 30 });
+  return fc.oneof({ weight: 4, arbitrary: plain }, { weight: 3, arbitrary: repeated }, broken);
+}
+
+function fitting(field: Field): fc.Arbitrary<unknown> {
+  const { minimum: min = 0, maximum: max = 0, maxLength = 30 } = field;
+  if (field.items) return fc.array(fitting(field.items));
+  if (field.enum) return fc.constantFrom(...field.enum);
+  if (field.format) return fc.constantFrom(...FORMATS[field.format]!.good);
+  if (field.type === 'boolean') return fc.boolean();
+  if (field.type === 'integer') return fc.integer({ min, max });
+  if (field.type === 'number') return fc.double({ min, max, noNaN: true });
+  return fc.string({ unit: 'binary', minLength: 1, maxLength: Math.min(maxLength, 30) });
+}
+
+/** Objects in which every field may be absent, fitting, almost fitting or of any type, beside fields that nobody knows. */
+function bodies(schema: TObject): fc.Arbitrary<Record<string, unknown>> {
+  const fields = (toArbitrary: (field: Field) => fc.Arbitrary<unknown>) =>
+    Object.fromEntries(
+      Object.entries(schema.properties).map(([name, field]) => [
+        name,
+        toArbitrary(field as unknown as Field),
+      ]),
+    );
+  const anything = fields((field) => fc.oneof({ weight: 8, arbitrary: around(field) }, anyJson));
+  const requiredKeys = (schema.required ?? []) as string[];
+  const body = fc.oneof(
+    fc.record<Record<string, unknown>>(anything, { requiredKeys: [] }),
+    fc.record<Record<string, unknown>>(anything, { requiredKeys }),
+    fc.record<Record<string, unknown>>(fields(fitting), { requiredKeys }),
+  );
+  const unknownName = fc.oneof(
+    fc.string(),
+    fc.constantFrom('constructor', 'toString', '__proto__', 'event_id'),
+  );
+  return fc
+    .tuple(fc.dictionary(unknownName, anyJson), body)
+    .map(([extra, known]) => ({ ...extra, ...known }));
+}
+
+function isIllFormed(value: unknown): boolean {
+  return typeof value === 'string' && (!value.isWellFormed() || value.includes('\0'));
+}
+
+/** The names (and indexes) that must be refused: what Ajv refuses, and text that no field may hold. */
+function expected(
+  errors: readonly ErrorObject[],
+  schema: TObject,
+  body: Record<string, unknown>,
+): Set<string> {
+  const places = errors.map(({ instancePath, keyword, params }) =>
+    keyword === 'required' ? String(params.missingProperty) : instancePath.slice(1).replace('/', '.'),
+  );
+  for (const name of Object.keys(schema.properties)) {
+    const value = body[name];
+    if (isIllFormed(value)) places.push(name);
+    const { type } = schema.properties[name] as unknown as Field;
+    if (type !== 'array' || !Array.isArray(value)) continue;
+    for (const [index, item] of value.entries()) if (isIllFormed(item)) places.push(`${name}.${index}`);
+  }
+  return new Set(places);
+}
+
+describe('the checker and Ajv', () => {
+  const shapes = { EventCreate, EventUpdate, RegisterRequest, NearbyParameters, AgentUpdate };
+  for (const [name, schema] of Object.entries<TObject>(shapes)) {
+    it(`agree on every field of ${name}`, () => {
+      const check = compile(schema);
+      const validate = ajv.compile(schema);
+      let accepted = 0;
+      const property = fc.property(bodies(schema), (body) => {
+        const { value, issues } = check(body, 'body');
+        const withDefaults = { ...body };
+        validate(withDefaults);
+        const refused = issues.map((issue) => issue.loc.slice(1).join('.'));
+        assert.deepEqual(new Set(refused), expected(validate.errors ?? [], schema, body));
+        assert.equal(new Set(refused).size, refused.length, 'a place is named twice');
+        if (refused.length > 0) return;
+        accepted++;
+        const known = Object.keys(schema.properties).filter((field) => Object.hasOwn(withDefaults, field));
+        assert.deepEqual(value, Object.fromEntries(known.map((field) => [field, withDefaults[field]])));
+      });
+      fc.assert(property, { seed: SEED, numRuns: 2_500 });
+      assert.ok(accepted > 400, `only ${accepted} accepted`);
+    });
+
+    it(`agree on each field of ${name} alone`, () => {
+      const check = compile(schema);
+      const validate = ajv.compile(schema);
+      for (const [field, rules] of Object.entries(schema.properties)) {
+        const values = fc.oneof({ weight: 3, arbitrary: around(rules as unknown as Field) }, anyJson);
+        const property = fc.property(values, (value) => {
+          const body = { [field]: value };
+          const refused = check(body, 'body').issues.map((issue) => issue.loc.slice(1).join('.'));
+          validate({ ...body });
+          assert.deepEqual(new Set(refused), expected(validate.errors ?? [], schema, body));
+        });
+        fc.assert(property, { seed: SEED, numRuns: 500 });
+      }
+    });
+  }
+});
