@@ -58,7 +58,9 @@ export class SqliteStore implements Store {
   readonly #agents = new Map<string, AgentRow>();
   readonly #agentOfKey = new Map<string, string>();
   readonly #quotas = new QuotaWindows();
-  #used = new Map<string, number>();
+  /** The last use of each agent since the start. */
+  readonly #used = new Map<string, number>();
+  #unwrittenUses = new Set<string>();
   readonly #touchTimer: NodeJS.Timeout;
 
   private constructor(options: SqliteOptions, lock: FolderLock, writer: WriterClient) {
@@ -119,6 +121,7 @@ export class SqliteStore implements Store {
 
   noteUse(agentId: string, nowMs: number): void {
     this.#used.set(agentId, nowMs);
+    this.#unwrittenUses.add(agentId);
   }
 
   async spend(bucket: string, limit: number, cost: 0 | 1, nowMs: number): Promise<Quota> {
@@ -206,6 +209,7 @@ export class SqliteStore implements Store {
         if (holder === agentId) this.#agentOfKey.delete(keyHash);
       }
       this.#used.delete(agentId);
+      this.#unwrittenUses.delete(agentId);
       return removed !== undefined;
     });
   }
@@ -297,9 +301,9 @@ export class SqliteStore implements Store {
   }
 
   async #writeUses(): Promise<void> {
-    if (this.#used.size === 0) return;
-    const used = this.#used;
-    this.#used = new Map();
+    if (this.#unwrittenUses.size === 0) return;
+    const used = new Map([...this.#unwrittenUses].map((agentId) => [agentId, this.#used.get(agentId)!]));
+    this.#unwrittenUses = new Set();
     await this.#writer.run('touchAgents', [used], () => {});
   }
 }
