@@ -10,7 +10,7 @@ const THREE_HOURS_MS = 3 * HOUR_MS;
 /** How far ahead the events below end: long enough to be found before, whatever the machine is doing. */
 const SOON_MS = 2_000;
 
-describe('events that have ended', () => {
+describe('events that have ended', { concurrency: true }, () => {
   let agent: Agent;
   /** What to add to this machine's time to have the service's, and how wrong that can be. */
   let skewMs: number;
