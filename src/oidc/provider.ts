@@ -25,6 +25,9 @@ const TIMEOUT_MS = 5_000;
 /** A key that is not known yet makes us ask the provider again, at most this often. */
 const COOLDOWN_MS = 1_000;
 
+/** A key that the provider no longer publishes is forgotten after this at the latest. */
+const MAX_AGE_MS = 600_000;
+
 export interface ProviderOptions {
   readonly issuer: string;
   readonly clientId: string;
@@ -97,6 +100,7 @@ async function discoverKeys(issuer: string): Promise<JWTVerifyGetKey> {
   return createRemoteJWKSet(new URL(String(document.jwks_uri)), {
     timeoutDuration: TIMEOUT_MS,
     cooldownDuration: COOLDOWN_MS,
+    cacheMaxAge: MAX_AGE_MS,
   });
 }
 

@@ -42,7 +42,9 @@ export function launch(args: readonly string[], env: Record<string, string> = {}
     });
   }
   const ended = once(child, 'close').then(([code, signal]) => ({ code, signal, ...output }) as Ended);
-  process.once('exit', () => child.kill('SIGKILL'));
+  const kill = () => child.kill('SIGKILL');
+  process.once('exit', kill);
+  child.once('exit', () => process.off('exit', kill));
   return { child, output: () => ({ ...output }), ended };
 }
 

@@ -8,10 +8,15 @@ import { mintToken } from '../../src/oidc/local-issuer.ts';
 import { getSigningKey, startService } from '../../src/service.ts';
 import { Client } from './client.ts';
 
+const folders: string[] = [];
+process.once('exit', () => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
 /** A folder that is gone when the test process ends. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'local-events-test-'));
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  folders.push(folder);
   return folder;
 }
 
