@@ -52,8 +52,9 @@ const WHOLE = /^-?\d+$/;
  * throws VALIDATION_ERROR; what cannot be decoded here is reported together with what it finds.
  */
 export function readQuery<T>(query: QueryString, schema: TObject, check: (values: object) => T): T {
+  // Only a name that is known is repeated: any other text, a key perhaps, stays out of responses.
   const issues: Issue[] = query.undecodable.map((name) => ({
-    loc: ['query', name],
+    loc: Object.hasOwn(schema.properties, name) ? ['query', name] : ['query'],
     msg: 'must be valid percent-encoded UTF-8',
     type: 'string_unicode',
   }));
