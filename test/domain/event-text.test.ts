@@ -1,0 +1,97 @@
+// Text of every kind comes back as it was sent: from the body of a create or an update to the wire form and its parse.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { applyEventUpdate, encodeEvent, readEventCreate, readEventUpdate } from '../../src/domain/event.ts';
+import { refusals, SEED } from './refusals.ts';
+
+const REQUIRED = {
+  start_at: '2031-05-01T18:00:00Z',
+  timezone: 'UTC',
+  lat: 0,
+  lng: 0,
+  event_type: 'talk',
+};
+const SERVER = { event_id: 'E', agent_id: 'A', version: 1, created_ms: 0 };
+
+function text(minLength: number, maxLength: number): fc.Arbitrary<string> {
+  const units = ['binary', 'grapheme', 'grapheme-composite', 'binary-ascii'] as const;
+  const strings = units.map((unit) => fc.string({ unit, minLength, maxLength }));
+  const nasty = fc.constantFrom(
+    ' outer spaces ',
+    '\t\r\n',
+    '"\\/\b\f',
+    '\\u0000',
+    '\u2028\u2029',
+    '\ufeffmark',
+    'e\u0301 \u00e9',
+    '\ufffd\uffff\u{10ffff}',
+    '</script><!--',
+    '\u202eright to left',
+    '👨‍👩‍👧‍👦🏴󠁧󠁢󠁳󠁣󠁴󠁿',
+    "'; DROP TABLE events; --",
+    '{"a":1}',
+    'null',
+    '__proto__',
+    '\u0001\u001f\u007f\u0085',
+  );
+  return fc
+    .oneof({ weight: 4, arbitrary: fc.oneof(...strings) }, nasty)
+    .filter((value) => !value.includes('\0') && value.isWellFormed() && [...value].length <= maxLength);
+}
+
+const texts = fc.record({
+  title: text(1, 200),
+  description: fc.option(text(0, 300)),
+  location_name: text(1, 200),
+  address: fc.option(text(0, 300)),
+  url: fc.option(text(0, 300)),
+  cost: fc.option(text(0, 200)),
+});
+
+describe('text', () => {
+  it('survives a create unchanged', () => {
+    const property = fc.property(texts, (sent) => {
+      const body = JSON.parse(JSON.stringify({ ...REQUIRED, ...sent }));
+      const wire = JSON.parse(encodeEvent({ ...SERVER, ...readEventCreate(body, 0) }));
+      for (const [field, value] of Object.entries(sent)) assert.equal(wire[field], value, field);
+    });
+    fc.assert(property, { seed: SEED, numRuns: 2_000 });
+  });
+
+  it('survives an update unchanged', () => {
+    const before = { title: 'before', location_name: 'before' };
+    const row = { ...SERVER, ...readEventCreate({ ...REQUIRED, ...before }, 0) };
+    const property = fc.property(texts, (sent) => {
+      const update = readEventUpdate(JSON.parse(JSON.stringify(sent)), 0);
+      const wire = JSON.parse(encodeEvent(applyEventUpdate(row, update, 0)));
+      for (const [field, value] of Object.entries(sent)) assert.equal(wire[field], value, field);
+    });
+    fc.assert(property, { seed: SEED, numRuns: 1_000 });
+  });
+
+  it('survives at its full length, in characters of four bytes', () => {
+    const sent = {
+      title: '😀'.repeat(200),
+      description: '𝒂'.repeat(10_000),
+      location_name: '🏠'.repeat(200),
+    };
+    const wire = JSON.parse(encodeEvent({ ...SERVER, ...readEventCreate({ ...REQUIRED, ...sent }, 0) }));
+    for (const [field, value] of Object.entries(sent)) assert.equal(wire[field], value);
+  });
+
+  it('is refused where it could not survive', () => {
+    const broken = fc
+      .tuple(fc.string(), fc.constantFrom('\0', '\ud800', '\udfff'), fc.string())
+      .map((parts) => parts.join(''));
+    const fields = fc.constantFrom('title', 'description', 'location_name', 'address', 'url', 'cost');
+    const property = fc.property(fields, broken, (field, value) => {
+      const body = { ...REQUIRED, title: 't', location_name: 'l', [field]: value };
+      assert.deepEqual(
+        refusals(() => readEventCreate(body, 0)),
+        [`body.${field}: string_unicode`],
+      );
+    });
+    fc.assert(property, { seed: SEED, numRuns: 1_000 });
+  });
+});

@@ -1,0 +1,198 @@
+// The parameters of a search, once the surface has given them their types; and the wire form of a page.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { encodeCursor } from '../../src/domain/cursor.ts';
+import { AppError } from '../../src/domain/errors.ts';
+import { encodeNearby, readNearby } from '../../src/domain/nearby.ts';
+import { refusals } from './refusals.ts';
+
+const CENTRE = { lat: 52.5, lng: 13.4 };
+const POSITION = { startMs: 1_935_244_800_000, id: '01ARYZ6S41TSV4RRFFQ69G5FAV' };
+
+const read = (parameters: object = {}) => readNearby({ ...CENTRE, ...parameters }, 'query');
+const refused = (parameters: object) => refusals(() => read(parameters));
+
+describe('readNearby', () => {
+  it('takes the centre alone: any distance, any kind, any time, 30 to a page', () => {
+    assert.deepEqual(read(), {
+      lat: 52.5,
+      lng: 13.4,
+      radiusMiles: undefined,
+      types: undefined,
+      audiences: undefined,
+      startsFromMs: undefined,
+      startsBeforeMs: undefined,
+      after: undefined,
+      limit: 30,
+    });
+  });
+
+  it('takes every parameter', () => {
+    const parameters = {
+      lat: -90,
+      lng: 180,
+      radius: 0.1,
+      event_type: ['talk', 'tour', 'talk'],
+      audience: ['all'],
+      starts_after: '2031-05-01T18:00:00.1239+02:00',
+      starts_before: '2031-06-01T00:00:00Z',
+      limit: 100,
+      cursor: encodeCursor(POSITION),
+    };
+    assert.deepEqual(read(parameters), {
+      lat: -90,
+      lng: 180,
+      radiusMiles: 0.1,
+      types: ['talk', 'tour', 'talk'],
+      audiences: ['all'],
+      startsFromMs: Date.parse('2031-05-01T16:00:00.123Z'),
+      startsBeforeMs: Date.parse('2031-06-01T00:00:00Z'),
+      after: POSITION,
+      limit: 100,
+    });
+  });
+
+  it('turns -0 into 0', () => {
+    const { lat, lng } = read({ lat: -0, lng: -0 });
+    assert.ok(Object.is(lat, 0) && Object.is(lng, 0));
+  });
+
+  it('ignores unknown parameters', () => assert.deepEqual(read({ page: 2, toString: 'x' }), read()));
+
+  it('reads a time without an offset as UTC', () => {
+    const { startsFromMs, startsBeforeMs } = read({
+      starts_after: '2031-05-01T18:00:00',
+      starts_before: '0001-01-01T00:00:00.0009',
+    });
+    assert.equal(startsFromMs, Date.parse('2031-05-01T18:00:00Z'));
+    assert.equal(startsBeforeMs, Date.parse('0001-01-01T00:00:00Z'));
+  });
+
+  it('takes a window that nothing can lie in', () => {
+    const { startsFromMs, startsBeforeMs } = read({
+      starts_after: '2031-05-01T18:00:00Z',
+      starts_before: '2031-05-01T17:00:00Z',
+    });
+    assert.ok(startsFromMs! > startsBeforeMs!);
+  });
+
+  const accepted: [name: string, values: number[]][] = [
+    ['lat', [-90, 0, 90]],
+    ['lng', [-180, 0, 180]],
+    ['radius', [0.1, 1, 99.999, 100]],
+    ['limit', [1, 30, 100]],
+  ];
+  for (const [name, values] of accepted) {
+    it(`takes ${name} up to its bounds`, () => {
+      for (const value of values) assert.deepEqual(refused({ [name]: value }), [], String(value));
+    });
+  }
+
+  const table: [what: string, parameters: object, refused: string[]][] = [
+    ['lat below -90', { lat: -90.0001 }, ['query.lat: greater_than_equal']],
+    ['lat above 90', { lat: 90.0001 }, ['query.lat: less_than_equal']],
+    ['lng below -180', { lng: -180.0001 }, ['query.lng: greater_than_equal']],
+    ['lng above 180', { lng: 180.0001 }, ['query.lng: less_than_equal']],
+    ['lat beyond all numbers', { lat: Number('1e999') }, ['query.lat: less_than_equal']],
+    ['a radius of 0', { radius: 0 }, ['query.radius: greater_than_equal']],
+    ['a radius below 0.1', { radius: 0.0999 }, ['query.radius: greater_than_equal']],
+    ['a negative radius', { radius: -5 }, ['query.radius: greater_than_equal']],
+    ['a radius above 100', { radius: 100.001 }, ['query.radius: less_than_equal']],
+    ['a limit of 0', { limit: 0 }, ['query.limit: greater_than_equal']],
+    ['a limit above 100', { limit: 101 }, ['query.limit: less_than_equal']],
+    ['a limit with a fraction', { limit: 5.5 }, ['query.limit: int_from_float']],
+    ['an unknown event_type, by its index', { event_type: ['talk', 'party'] }, ['query.event_type.1: enum']],
+    ['an empty event_type', { event_type: [''] }, ['query.event_type.0: enum']],
+    ['an unknown audience', { audience: ['All'] }, ['query.audience.0: enum']],
+    ['a date alone', { starts_after: '2031-05-01' }, ['query.starts_after: datetime_parsing']],
+    ['an empty time', { starts_before: '' }, ['query.starts_before: datetime_parsing']],
+    [
+      'a time before the year 1',
+      { starts_after: '0001-01-01T00:00:00+00:01' },
+      ['query.starts_after: datetime_parsing'],
+    ],
+    [
+      'a local time in the year 0',
+      { starts_after: '0000-12-31T23:59:59' },
+      ['query.starts_after: datetime_parsing'],
+    ],
+    [
+      'a time after the year 9999',
+      { starts_before: '9999-12-31T23:59:59-00:01' },
+      ['query.starts_before: datetime_parsing'],
+    ],
+    ['an empty cursor', { cursor: '' }, ['query.cursor: value_error']],
+    ['a cursor that is none', { cursor: 'next' }, ['query.cursor: value_error']],
+    ['a cursor that was cut', { cursor: encodeCursor(POSITION).slice(0, -1) }, ['query.cursor: value_error']],
+  ];
+  for (const [what, parameters, expected] of table) {
+    it(`refuses ${what}`, () => assert.deepEqual(refused(parameters), expected));
+  }
+
+  it('needs a centre', () => {
+    assert.deepEqual(
+      refusals(() => readNearby({}, 'query')),
+      ['query.lat: missing', 'query.lng: missing'],
+    );
+  });
+
+  it('names every failing parameter at once', () => {
+    const parameters = {
+      lng: 181,
+      radius: 0,
+      event_type: ['x', 'talk', 'y'],
+      audience: ['x'],
+      starts_after: 'x',
+      starts_before: '0000-01-01T00:00:00Z',
+      limit: 0,
+      cursor: 'x',
+    };
+    assert.deepEqual(refusals(() => readNearby(parameters, 'arguments')).sort(), [
+      'arguments.audience.0: enum',
+      'arguments.cursor: value_error',
+      'arguments.event_type.0: enum',
+      'arguments.event_type.2: enum',
+      'arguments.lat: missing',
+      'arguments.limit: greater_than_equal',
+      'arguments.lng: less_than_equal',
+      'arguments.radius: greater_than_equal',
+      'arguments.starts_after: datetime_parsing',
+      'arguments.starts_before: datetime_parsing',
+    ]);
+  });
+
+  it('says %2B where a plus became a space, and only there', () => {
+    const messageOf = (starts_after: string) => {
+      try {
+        read({ starts_after });
+      } catch (error) {
+        if (error instanceof AppError) return error.message;
+      }
+      return assert.fail('it was accepted');
+    };
+    assert.match(messageOf('2031-05-01T18:00:00 02:00'), /%2B/);
+    assert.match(messageOf('2031-05-01T18:00:00.25 05:30'), /%2B/);
+    assert.doesNotMatch(messageOf('2031-05-01'), /%2B/);
+    assert.doesNotMatch(messageOf('2031-05-01 18:00:00Z'), /%2B/);
+  });
+});
+
+describe('encodeNearby', () => {
+  it('joins events that are encoded already', () => {
+    assert.deepEqual(JSON.parse(encodeNearby(['{"a":1}', '{"b":2}'], 7, POSITION)), {
+      events: [{ a: 1 }, { b: 2 }],
+      count: 2,
+      total: 7,
+      next_cursor: encodeCursor(POSITION),
+    });
+  });
+
+  it('is a page of nothing where nothing matches', () => {
+    assert.deepEqual(JSON.parse(encodeNearby([], 0, undefined)), {
+      events: [],
+      count: 0,
+      total: 0,
+      next_cursor: null,
+    });
+  });
+});
