@@ -1,4 +1,5 @@
-// The columns of an event, in the one order that both threads use.
+// The columns of agents and events, in the one order that both threads use.
+import type { AgentRecord } from '../domain/agent.ts';
 import type { EventRow } from '../domain/event.ts';
 
 const NAMES = [
@@ -28,3 +29,9 @@ export const EVENT_PLACEHOLDERS = NAMES.map(() => '?').join(', ');
 export function columnValues(row: EventRow) {
   return NAMES.map((name) => row[name]);
 }
+
+export const AGENT_COLUMNS =
+  'agent_id, email, agent_name, tier, is_active, created_ms, last_used_ms, event_count';
+
+/** An agent as it is read: SQLite has no booleans. */
+export type AgentColumns = Omit<AgentRecord, 'is_active'> & { readonly is_active: 0 | 1 };

@@ -19,7 +19,7 @@ import type {
   Store,
 } from '../domain/store.ts';
 import { EventIndex, type IndexEntry, type IndexQuery } from '../spatial/event-index.ts';
-import { EVENT_COLUMNS } from './columns.ts';
+import { AGENT_COLUMNS, type AgentColumns, EVENT_COLUMNS } from './columns.ts';
 import { databasePath, type FolderLock, holdFolder } from './data-folder.ts';
 import { QuotaWindows } from './quota-windows.ts';
 import { RecordCache } from './record-cache.ts';
@@ -41,7 +41,6 @@ export interface SqliteOptions {
   readonly onProgress?: (done: number, total: number) => void;
 }
 
-const AGENT_COLUMNS = 'agent_id, email, agent_name, tier, is_active, created_ms, last_used_ms, event_count';
 const INDEX_COLUMNS = 'event_id, version, start_ms, end_ms, lat, lng, event_type, audience';
 
 export class SqliteStore implements Store {
@@ -175,13 +174,13 @@ export class SqliteStore implements Store {
 
   async listAgents(): Promise<AgentRecord[]> {
     return this.#readAll(`SELECT ${AGENT_COLUMNS} FROM agents ORDER BY created_ms, agent_id`, [], (row) =>
-      this.#toAgent(row),
+      this.#toAgent(row as AgentColumns),
     );
   }
 
   async findAgent(agentId: string): Promise<AgentRecord | undefined> {
     const row = this.#readAgent.get(agentId);
-    return row && this.#toAgent(row);
+    return row && this.#toAgent(row as AgentColumns);
   }
 
   async listAgentEvents(agentId: string): Promise<EventRecord[]> {
@@ -193,11 +192,11 @@ export class SqliteStore implements Store {
   }
 
   updateAgent(agentId: string, update: AgentUpdate, audit: AuditEntry): Promise<AgentRecord | undefined> {
-    return this.#writer.run('updateAgent', [agentId, update, audit], (found) => {
+    return this.#writer.run('updateAgent', [agentId, update, audit], (columns) => {
       const agent = this.#agents.get(agentId);
-      if (!found || !agent) return undefined;
+      if (!columns || !agent) return undefined;
       this.#agents.set(agentId, { ...agent, ...update });
-      return this.#toAgent(this.#readAgent.get(agentId)!);
+      return this.#toAgent(columns);
     });
   }
 
@@ -231,8 +230,7 @@ export class SqliteStore implements Store {
   async getSetting(name: string, initial: () => Promise<string>): Promise<string> {
     const found = this.#readSetting.get(name);
     if (found) return found.value as string;
-    await this.#writer.run('addSetting', [name, await initial()], () => {});
-    return this.#readSetting.get(name)!.value as string;
+    return this.#writer.run('addSetting', [name, await initial()], (value) => value);
   }
 
   #connect(): DatabaseSync {
@@ -295,9 +293,9 @@ export class SqliteStore implements Store {
     return record;
   }
 
-  #toAgent(row: Record<string, unknown>): AgentRecord {
-    const agent = { ...row, is_active: row.is_active === 1 } as AgentRecord;
-    return { ...agent, last_used_ms: this.#used.get(agent.agent_id) ?? agent.last_used_ms };
+  #toAgent(row: AgentColumns): AgentRecord {
+    const last_used_ms = this.#used.get(row.agent_id) ?? row.last_used_ms;
+    return { ...row, is_active: row.is_active === 1, last_used_ms };
   }
 
   async #writeUses(): Promise<void> {

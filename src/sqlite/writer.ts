@@ -1,11 +1,17 @@
 // Every statement that changes the database. Runs on the writer thread; a batch of calls shares one transaction, and so
-// one fsync. A call that fails is undone alone; a transaction that fails takes the whole batch with it.
+// one fsync. A call that breaks a rule is undone alone; a database that fails takes the whole batch with it.
 import type { DatabaseSync } from 'node:sqlite';
 import type { AuditEntry } from '../domain/admin.ts';
 import type { AgentRow, AgentUpdate } from '../domain/agent.ts';
 import type { KeyFingerprint } from '../domain/api-key.ts';
 import type { EventRow } from '../domain/event.ts';
-import { columnValues, EVENT_COLUMNS, EVENT_PLACEHOLDERS } from './columns.ts';
+import {
+  AGENT_COLUMNS,
+  type AgentColumns,
+  columnValues,
+  EVENT_COLUMNS,
+  EVENT_PLACEHOLDERS,
+} from './columns.ts';
 
 export type Created =
   | { readonly kind: 'created' }
@@ -27,16 +33,21 @@ export interface WriterCalls {
   replaceEvent(next: EventRow): Replaced;
   deleteEvent(eventId: string, agentId: string): boolean;
   deleteEventAsAdmin(eventId: string, audit: AuditEntry): boolean;
-  updateAgent(agentId: string, update: AgentUpdate, audit: AuditEntry): boolean;
+  /** The agent as it is after the change; undefined if there is no such agent. */
+  updateAgent(agentId: string, update: AgentUpdate, audit: AuditEntry): AgentColumns | undefined;
   /** The identifiers of the events that went with it; undefined if there is no such agent. */
   deleteAgent(agentId: string, audit: AuditEntry): string[] | undefined;
   deleteAgentEvents(agentId: string, audit: AuditEntry): string[] | undefined;
-  addSetting(name: string, value: string): void;
+  /** The value that is stored now: this one, or the one that was there. */
+  addSetting(name: string, value: string): string;
 }
 
 export type Call = {
   [Name in keyof WriterCalls]: { readonly name: Name; readonly args: Parameters<WriterCalls[Name]> };
 }[keyof WriterCalls];
+
+/** The code of a broken rule, such as a key that is taken. Any other error of SQLite is one of the database itself. */
+const SQLITE_CONSTRAINT = 19;
 
 export type Outcome = { readonly value: unknown } | { readonly error: Error };
 
@@ -72,8 +83,9 @@ export class Writer {
       database.exec('RELEASE one');
       return { value };
     } catch (error) {
-      // A full disk or an I/O error ends the whole transaction: then there is nothing left to save.
-      if (!database.isTransaction) throw error;
+      // A full disk or an I/O error is nobody's own fault, and may have ended the transaction already.
+      const { errcode } = error as { errcode?: number };
+      if (errcode !== undefined && (errcode & 0xff) !== SQLITE_CONSTRAINT) throw error;
       database.exec('ROLLBACK TO one');
       database.exec('RELEASE one');
       return { error: error as Error };
@@ -96,21 +108,24 @@ function prepareCalls(database: DatabaseSync): WriterCalls {
   const findTwin = prepare(
     `SELECT ${EVENT_COLUMNS} FROM events WHERE agent_id = ? AND start_ms = ? AND lat = ? AND lng = ? AND title = ?`,
   );
+  const findVersion = prepare('SELECT version FROM events WHERE event_id = ?');
   const updateEvent = prepare(
-    `UPDATE events SET (${EVENT_COLUMNS}) = (${EVENT_PLACEHOLDERS}) WHERE event_id = ? AND version = ?`,
+    `UPDATE events SET (${EVENT_COLUMNS}) = (${EVENT_PLACEHOLDERS}) WHERE event_id = ?`,
   );
   const removeOwned = prepare('DELETE FROM events WHERE event_id = ? AND agent_id = ?');
   const removeAny = prepare('DELETE FROM events WHERE event_id = ? RETURNING agent_id');
   const removeOfAgent = prepare('DELETE FROM events WHERE agent_id = ? RETURNING event_id');
   const zeroCount = prepare('UPDATE agents SET event_count = 0 WHERE agent_id = ?');
   const setAgent = prepare(
-    'UPDATE agents SET is_active = coalesce(?, is_active), tier = coalesce(?, tier) WHERE agent_id = ?',
+    `UPDATE agents SET is_active = coalesce(?, is_active), tier = coalesce(?, tier) WHERE agent_id = ?
+     RETURNING ${AGENT_COLUMNS}`,
   );
   const removeAgent = prepare('DELETE FROM agents WHERE agent_id = ?');
   const insertAudit = prepare(
     'INSERT INTO audit (at_ms, actor_subject, actor_email, action, target, detail, count) VALUES (?, ?, ?, ?, ?, ?, ?)',
   );
   const insertSetting = prepare('INSERT INTO settings (name, value) VALUES (?, ?) ON CONFLICT DO NOTHING');
+  const findSetting = prepare('SELECT value FROM settings WHERE name = ?');
 
   const twinOf = (row: EventRow) =>
     findTwin.get(row.agent_id, row.start_ms, row.lat, row.lng, row.title) as EventRow | undefined;
@@ -146,10 +161,12 @@ function prepareCalls(database: DatabaseSync): WriterCalls {
     },
 
     replaceEvent(next) {
+      // The version first: a tuple made from an old version says nothing.
+      if (findVersion.get(next.event_id)?.version !== next.version - 1) return { kind: 'conflict' };
       const twin = twinOf(next);
       if (twin && twin.event_id !== next.event_id) return { kind: 'duplicate', id: twin.event_id };
-      const { changes } = updateEvent.run(...columnValues(next), next.event_id, next.version - 1);
-      return { kind: changes === 1 ? 'replaced' : 'conflict' };
+      updateEvent.run(...columnValues(next), next.event_id);
+      return { kind: 'replaced' };
     },
 
     deleteEvent(eventId, agentId) {
@@ -168,9 +185,9 @@ function prepareCalls(database: DatabaseSync): WriterCalls {
 
     updateAgent(agentId, update, audit) {
       const active = update.is_active === undefined ? null : Number(update.is_active);
-      if (setAgent.run(active, update.tier ?? null, agentId).changes === 0) return false;
-      record(audit, 1);
-      return true;
+      const agent = setAgent.get(active, update.tier ?? null, agentId) as AgentColumns | undefined;
+      if (agent) record(audit, 1);
+      return agent;
     },
 
     deleteAgent(agentId, audit) {
@@ -191,6 +208,7 @@ function prepareCalls(database: DatabaseSync): WriterCalls {
 
     addSetting(name, value) {
       insertSetting.run(name, value);
+      return findSetting.get(name)!.value as string;
     },
   };
 }

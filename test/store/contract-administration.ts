@@ -1,0 +1,192 @@
+// The part of the store contract about what administrators do. The audit has no reader in the port: each engine's own
+// tests look at what was written there.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { AgentUpdate } from '../../src/domain/agent.ts';
+import type { Store } from '../../src/domain/store.ts';
+import {
+  addAgent,
+  addEvent,
+  assertRecord,
+  assertRecords,
+  auditOf,
+  NOW_MS,
+  newEventRow,
+  newUlid,
+  newUuid,
+  search,
+  searchAll,
+} from './rows.ts';
+
+export function administrationContract(store: () => Store): void {
+  const update = (agentId: string, change: AgentUpdate) =>
+    store().updateAgent(agentId, change, auditOf('update_agent', agentId));
+  const deleteAgent = (agentId: string) => store().deleteAgent(agentId, auditOf('delete_agent', agentId));
+  const deleteEvents = (agentId: string) =>
+    store().deleteAgentEvents(agentId, auditOf('delete_agent_events', agentId));
+  const foundOf = async (agentId: string) =>
+    (await searchAll(store(), search(), NOW_MS)).filter((record) => record.agentId === agentId);
+
+  describe('updateAgent', () => {
+    const changes: AgentUpdate[] = [
+      { tier: 'read' },
+      { is_active: false },
+      { tier: 'admin', is_active: false },
+    ];
+    for (const change of changes) {
+      it(`sets ${Object.keys(change).join(' and ')} and nothing else`, async () => {
+        const { agent } = await addAgent(store());
+        await addEvent(store(), agent);
+        const expected = { ...agent, ...change, last_used_ms: null, event_count: 1 };
+        assert.deepEqual(await update(agent.agent_id, change), expected);
+        assert.deepEqual(await store().findAgent(agent.agent_id), expected);
+      });
+    }
+
+    it('shows the new tier to the next request with the key', async () => {
+      const { agent, key } = await addAgent(store());
+      await update(agent.agent_id, { tier: 'read' });
+      assert.deepEqual(await store().findAgentByKey(key.hash), { ...agent, tier: 'read' });
+    });
+
+    it('leaves the events of a deactivated agent in every search', async () => {
+      const { agent } = await addAgent(store());
+      const row = await addEvent(store(), agent);
+      await update(agent.agent_id, { is_active: false });
+      assertRecord(await store().findEvent(row.event_id), row);
+      assertRecords(await foundOf(agent.agent_id), [row]);
+    });
+
+    it('answers each of several changes at once with what it made', async () => {
+      const { agent } = await addAgent(store());
+      const [first, second] = await Promise.all([
+        update(agent.agent_id, { tier: 'read' }),
+        update(agent.agent_id, { tier: 'admin' }),
+      ]);
+      assert.deepEqual([first?.tier, second?.tier], ['read', 'admin']);
+    });
+
+    it('finds no agent by an unknown identifier', async () => {
+      assert.equal(await update(newUuid(), { tier: 'read' }), undefined);
+    });
+
+    it('does no harm when the agent is deleted at the same time', async () => {
+      const { agent, key } = await addAgent(store());
+      const [, updated, deleted] = await Promise.all([
+        store().check(),
+        update(agent.agent_id, { tier: 'read' }),
+        deleteAgent(agent.agent_id),
+      ]);
+      if (updated) assert.deepEqual(updated, { ...agent, tier: 'read', last_used_ms: null, event_count: 0 });
+      assert.equal(deleted, true);
+      assert.equal(await store().findAgent(agent.agent_id), undefined);
+      assert.equal(await store().findAgentByKey(key.hash), undefined);
+    });
+  });
+
+  describe('deleteAgent', () => {
+    it('removes the agent, its keys and its events, and nobody else', async () => {
+      const { agent, key } = await addAgent(store());
+      const { agent: other, key: otherKey } = await addAgent(store());
+      const rows = [await addEvent(store(), agent), await addEvent(store(), agent, { start_ms: 0 })];
+      const kept = await addEvent(store(), other);
+      assert.equal(await deleteAgent(agent.agent_id), true);
+      assert.equal(await store().findAgent(agent.agent_id), undefined);
+      assert.equal(await store().findAgentByKey(key.hash), undefined);
+      for (const row of rows) assert.equal(await store().findEvent(row.event_id), undefined);
+      for (const row of rows) assert.equal(await store().findEventRow(row.event_id), undefined);
+      assertRecords(await foundOf(agent.agent_id), []);
+      assert.deepEqual(await store().listAgentEvents(agent.agent_id), []);
+      assert.ok(!(await store().listAgents()).some(({ agent_id }) => agent_id === agent.agent_id));
+      assert.deepEqual(await store().findAgentByKey(otherKey.hash), other);
+      assertRecords(await foundOf(other.agent_id), [kept]);
+    });
+
+    it('is false for an unknown agent, and the second time', async () => {
+      const { agent } = await addAgent(store());
+      const answers = [await deleteAgent(agent.agent_id), await deleteAgent(agent.agent_id)];
+      assert.deepEqual(answers, [true, false]);
+      assert.equal(await deleteAgent(newUuid()), false);
+    });
+
+    it('leaves nothing of creates that arrive at the same time', async () => {
+      const { agent } = await addAgent(store());
+      const rows = Array.from({ length: 40 }, () => newEventRow(agent));
+      const creating = rows.map((row, at) => {
+        const creation = store().createEvent(row, 0);
+        return at === 20 ? deleteAgent(agent.agent_id).then(() => creation) : creation;
+      });
+      const kinds = new Set((await Promise.all(creating)).map((outcome) => outcome.kind));
+      for (const kind of kinds) assert.match(kind, /^(stored|no-agent)$/);
+      for (const row of rows) assert.equal(await store().findEvent(row.event_id), undefined);
+      assertRecords(await foundOf(agent.agent_id), []);
+    });
+  });
+
+  describe('deleteAgentEvents', () => {
+    it('removes the events and leaves the agent, its key and its room for more', async () => {
+      const { agent, key } = await addAgent(store());
+      const rows = [await addEvent(store(), agent), await addEvent(store(), agent, { start_ms: 0 })];
+      assert.deepEqual(await store().createEvent(newEventRow(agent), 2), { kind: 'limit' });
+      assert.equal(await deleteEvents(agent.agent_id), true);
+      for (const row of rows) assert.equal(await store().findEvent(row.event_id), undefined);
+      assertRecords(await foundOf(agent.agent_id), []);
+      assert.equal((await store().findAgent(agent.agent_id))?.event_count, 0);
+      assert.deepEqual(await store().findAgentByKey(key.hash), agent);
+      assert.equal((await store().createEvent(newEventRow(agent), 2)).kind, 'stored');
+    });
+
+    it('is true for an agent without events, false for an unknown one', async () => {
+      const { agent } = await addAgent(store());
+      assert.equal(await deleteEvents(agent.agent_id), true);
+      assert.equal(await deleteEvents(newUuid()), false);
+    });
+  });
+
+  describe('deleteEventAsAdmin', () => {
+    it('removes the event of whichever agent, once', async () => {
+      const { agent } = await addAgent(store());
+      const row = await addEvent(store(), agent);
+      const remove = () => store().deleteEventAsAdmin(row.event_id, auditOf('delete_event', row.event_id));
+      assert.deepEqual([await remove(), await remove()], [true, false]);
+      assert.equal(await store().findEvent(row.event_id), undefined);
+      assertRecords(await foundOf(agent.agent_id), []);
+      assert.equal((await store().findAgent(agent.agent_id))?.event_count, 0);
+    });
+
+    it('is false for an unknown event', async () => {
+      assert.equal(await store().deleteEventAsAdmin(newUlid(), auditOf('delete_event', 'none')), false);
+    });
+  });
+
+  describe('listAgentEvents', () => {
+    it('lists the events of one agent by start and event_id, ended ones included', async () => {
+      const { agent } = await addAgent(store());
+      const { agent: other } = await addAgent(store());
+      await addEvent(store(), other);
+      const [late, twin, early] = [
+        await addEvent(store(), agent, { start_ms: 3_000, event_id: '01K00000000000000000000009' }),
+        await addEvent(store(), agent, { start_ms: 3_000, event_id: '01K00000000000000000000001' }),
+        await addEvent(store(), agent, { start_ms: -4_000, event_id: '01K00000000000000000000005' }),
+      ];
+      assertRecords(await store().listAgentEvents(agent.agent_id), [early, twin, late]);
+    });
+
+    it('is empty for an agent that is unknown or has none', async () => {
+      const { agent } = await addAgent(store());
+      assert.deepEqual(await store().listAgentEvents(agent.agent_id), []);
+      assert.deepEqual(await store().listAgentEvents(newUuid()), []);
+    });
+
+    it('lists more events than one turn reads, while others write', async () => {
+      const { agent } = await addAgent(store());
+      const rows = Array.from({ length: 2_500 }, (_, at) => newEventRow(agent, { start_ms: at }));
+      await Promise.all(rows.map((row) => store().createEvent(row, 0)));
+      const [listed] = await Promise.all([
+        store().listAgentEvents(agent.agent_id),
+        ...rows.slice(2_400).map((row) => store().deleteEvent(row.event_id, agent.agent_id)),
+      ]);
+      assertRecords(listed.slice(0, 2_400), rows.slice(0, 2_400));
+    });
+  });
+}

@@ -1,0 +1,343 @@
+// The part of the store contract about single events: create, find, replace, delete, alone and at once.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { EventRow } from '../../src/domain/event.ts';
+import type { CreateOutcome, Store } from '../../src/domain/store.ts';
+import {
+  addAgent,
+  addEvent,
+  assertRecord,
+  auditOf,
+  HOUR_MS,
+  NOW_MS,
+  newAgentRow,
+  newEventRow,
+  newUlid,
+  search,
+  searchAll,
+} from './rows.ts';
+
+/** Asserts that an event was stored or found, and returns its record. */
+function assertStored(outcome: CreateOutcome, created: boolean) {
+  assert.ok(outcome.kind === 'stored', outcome.kind);
+  assert.equal(outcome.created, created);
+  return outcome.record;
+}
+
+const EXTREMES: Record<string, Partial<EventRow>> = {
+  'every field': {
+    description: 'Bring scissors.',
+    end_ms: NOW_MS + 48 * HOUR_MS,
+    address: 'Auguststr. 21',
+    url: 'https://example.com/?a=b&c="d"',
+    cost: '5 EUR',
+    audience: 'kids',
+    event_type: 'ceremony',
+  },
+  'text in every script, with outer spaces': {
+    title: '  \u00e9 e\u0301 \u05e9\u05dc\u05d5\u05dd \ud83c\udfaa "quoted" \\ \t\n ',
+    location_name: " % _ ' ; -- ",
+    description: '\u2028\u2029\u0001\uffff',
+  },
+  'text of the greatest length': {
+    title: '\ud83c\udfaa'.repeat(200),
+    description: '\ud83c\udfaa'.repeat(10_000),
+    location_name: '\u00fc'.repeat(200),
+    address: 'x'.repeat(500),
+    url: 'x'.repeat(2_000),
+    cost: 'x'.repeat(200),
+  },
+  'empty text beside null': { description: '', address: '', url: null, cost: '' },
+  'the first instant': { start_ms: -62_135_596_800_000, end_ms: -62_135_596_799_999 },
+  'the last instant': { start_ms: 253_402_300_799_998, end_ms: 253_402_300_799_999, created_ms: 0 },
+  'a place of many digits': { lat: 0.1 + 0.2, lng: -Math.PI },
+  'the south pole on the antimeridian': { lat: -90, lng: 180 },
+};
+
+export function eventContract(store: () => Store): void {
+  describe('createEvent', () => {
+    for (const [name, fields] of Object.entries(EXTREMES)) {
+      it(`keeps ${name}`, async () => {
+        const { agent } = await addAgent(store());
+        const row = newEventRow(agent, fields);
+        assertRecord(assertStored(await store().createEvent(row, 0), true), row);
+        assertRecord(await store().findEvent(row.event_id), row);
+        assert.deepEqual({ ...(await store().findEventRow(row.event_id)) }, row);
+      });
+    }
+
+    it('finds the event that was made before with the same tuple, unchanged', async () => {
+      const { agent } = await addAgent(store());
+      const row = await addEvent(store(), agent, { description: 'first' });
+      const again = newEventRow(agent, {
+        ...{ title: row.title, description: 'second', cost: 'much', event_type: 'game' },
+        ...{ end_ms: NOW_MS + 99 * HOUR_MS, timezone: 'Asia/Tokyo', created_ms: NOW_MS + 1 },
+      });
+      assertRecord(assertStored(await store().createEvent(again, 0), false), row);
+      assert.equal(await store().findEvent(again.event_id), undefined);
+      assert.equal((await store().findAgent(agent.agent_id))?.event_count, 1);
+    });
+
+    const others: Record<string, Partial<EventRow>> = {
+      'another title': { title: 'lanterns' },
+      'a title in another case': { title: 'LANTERNS ' },
+      'a title without its last space': { title: 'Lanterns' },
+      'a title of other code points that look the same': { title: 'Lanterns\u00a0' },
+      'a start one millisecond later': { start_ms: NOW_MS + 1 },
+      'the next greater latitude': { lat: 52.52 + 2 ** -47 },
+      'the next greater longitude': { lng: 13.405 + 2 ** -49 },
+    };
+    for (const [name, fields] of Object.entries(others)) {
+      it(`creates an event of its own for ${name}`, async () => {
+        const { agent } = await addAgent(store());
+        const place = { lat: 52.52, lng: 13.405 };
+        const row = await addEvent(store(), agent, { title: 'Lanterns ', start_ms: NOW_MS, ...place });
+        const other = await addEvent(store(), agent, {
+          title: 'Lanterns ',
+          start_ms: NOW_MS,
+          ...place,
+          ...fields,
+        });
+        assertRecord(await store().findEvent(row.event_id), row);
+        assertRecord(await store().findEvent(other.event_id), other);
+      });
+    }
+
+    it('creates an event of its own for another agent', async () => {
+      const [one, two] = [await addAgent(store()), await addAgent(store())];
+      const row = await addEvent(store(), one.agent);
+      const other = await addEvent(store(), two.agent, { title: row.title });
+      assertRecord(await store().findEvent(other.event_id), other);
+    });
+
+    it('creates it anew once the one with the tuple is deleted', async () => {
+      const { agent } = await addAgent(store());
+      const row = await addEvent(store(), agent);
+      await store().deleteEvent(row.event_id, agent.agent_id);
+      const again = await addEvent(store(), agent, { title: row.title });
+      assertRecord(await store().findEvent(again.event_id), again);
+    });
+
+    it('keeps within the limit of the agent, which a repeated create does not touch', async () => {
+      const { agent } = await addAgent(store());
+      const row = newEventRow(agent);
+      assertStored(await store().createEvent(row, 2), true);
+      const second = newEventRow(agent);
+      assertStored(await store().createEvent(second, 2), true);
+      assert.deepEqual(await store().createEvent(newEventRow(agent), 2), { kind: 'limit' });
+      assertRecord(assertStored(await store().createEvent({ ...row, event_id: newUlid() }, 2), false), row);
+      await store().deleteEvent(second.event_id, agent.agent_id);
+      assertStored(await store().createEvent(newEventRow(agent), 2), true);
+      assertStored(await store().createEvent(newEventRow(agent), 0), true);
+    });
+
+    it('keeps within the limit when 50 creates come at once', async () => {
+      const { agent } = await addAgent(store());
+      const rows = Array.from({ length: 50 }, () => newEventRow(agent));
+      const outcomes = await Promise.all(rows.map((row) => store().createEvent(row, 7)));
+      assert.equal(outcomes.filter(({ kind }) => kind === 'stored').length, 7);
+      assert.equal(outcomes.filter(({ kind }) => kind === 'limit').length, 43);
+      assert.equal((await store().findAgent(agent.agent_id))?.event_count, 7);
+    });
+
+    it('knows that the agent is gone', async () => {
+      const { agent } = await addAgent(store());
+      await store().deleteAgent(agent.agent_id, auditOf('delete_agent', agent.agent_id));
+      const [row, stranger] = [newEventRow(agent), newEventRow(newAgentRow())];
+      assert.deepEqual(await store().createEvent(row, 0), { kind: 'no-agent' });
+      assert.deepEqual(await store().createEvent(stranger, 1), { kind: 'no-agent' });
+      assert.equal(await store().findEvent(row.event_id), undefined);
+    });
+
+    it('creates one of 50 equal ones that come at once, 100 times', async () => {
+      const { agent } = await addAgent(store());
+      for (let round = 0; round < 100; round++) {
+        const row = newEventRow(agent);
+        const outcomes = await Promise.all(
+          Array.from({ length: 50 }, () => store().createEvent({ ...row, event_id: newUlid() }, 0)),
+        );
+        const created = outcomes.filter((outcome) => outcome.kind === 'stored' && outcome.created);
+        assert.equal(created.length, 1);
+        const { record } = created[0] as Extract<CreateOutcome, { kind: 'stored' }>;
+        for (const outcome of outcomes) assert.deepEqual('record' in outcome && outcome.record, record);
+      }
+      assert.equal((await store().findAgent(agent.agent_id))?.event_count, 100);
+      assert.equal((await store().listAgentEvents(agent.agent_id)).length, 100);
+    });
+  });
+
+  describe('findEvent and findEventRow', () => {
+    it('find nothing by an unknown identifier', async () => {
+      assert.equal(await store().findEvent(newUlid()), undefined);
+      assert.equal(await store().findEventRow(newUlid()), undefined);
+    });
+  });
+
+  describe('replaceEvent', () => {
+    it('puts the next version in the place of the one before', async () => {
+      const { agent } = await addAgent(store());
+      const row = await addEvent(store(), agent, EXTREMES['every field']);
+      const next: EventRow = {
+        ...{ ...newEventRow(agent), event_id: row.event_id, version: 2, created_ms: row.created_ms },
+        ...{ title: 'moved', start_ms: 5, lat: 1, lng: 2, audience: 'adults', event_type: 'tour' },
+      };
+      const outcome = await store().replaceEvent(next);
+      assert.ok(outcome.kind === 'replaced', outcome.kind);
+      assertRecord(outcome.record, next);
+      assertRecord(await store().findEvent(row.event_id), next);
+      assert.deepEqual({ ...(await store().findEventRow(row.event_id)) }, next);
+      assert.equal((await store().findAgent(agent.agent_id))?.event_count, 1);
+    });
+
+    it('takes the tuple of the next version and frees the old one', async () => {
+      const { agent } = await addAgent(store());
+      const row = await addEvent(store(), agent);
+      const next = { ...row, version: 2, title: 'renamed' };
+      await store().replaceEvent(next);
+      const again = { ...row, event_id: newUlid(), title: 'renamed' };
+      assertRecord(assertStored(await store().createEvent(again, 0), false), next);
+      assertStored(await store().createEvent({ ...row, event_id: newUlid() }, 0), true);
+    });
+
+    it('changes an event that keeps its tuple', async () => {
+      const { agent } = await addAgent(store());
+      const row = await addEvent(store(), agent);
+      const outcome = await store().replaceEvent({ ...row, version: 2, cost: 'free' });
+      assert.equal(outcome.kind, 'replaced');
+    });
+
+    for (const version of [1, 2, 4]) {
+      it(`is in conflict when version ${version} is to follow version 2`, async () => {
+        const { agent } = await addAgent(store());
+        const row = await addEvent(store(), agent);
+        const second = { ...row, version: 2, cost: 'second' };
+        await store().replaceEvent(second);
+        const outcome = await store().replaceEvent({ ...row, version, cost: 'third' });
+        assert.deepEqual(outcome, { kind: 'conflict' });
+        assertRecord(await store().findEvent(row.event_id), second);
+      });
+    }
+
+    it('is in conflict when the event is gone, and does not bring it back', async () => {
+      const { agent } = await addAgent(store());
+      const row = await addEvent(store(), agent);
+      await store().deleteEvent(row.event_id, agent.agent_id);
+      assert.deepEqual(await store().replaceEvent({ ...row, version: 2 }), { kind: 'conflict' });
+      assert.equal(await store().findEvent(row.event_id), undefined);
+    });
+
+    it('names the event of the agent that has the tuple already, and changes nothing', async () => {
+      const { agent } = await addAgent(store());
+      const [row, taken] = [await addEvent(store(), agent), await addEvent(store(), agent)];
+      const outcome = await store().replaceEvent({ ...row, version: 2, title: taken.title, cost: 'x' });
+      assert.deepEqual(outcome, { kind: 'duplicate', id: taken.event_id });
+      assertRecord(await store().findEvent(row.event_id), row);
+      assertRecord(await store().findEvent(taken.event_id), taken);
+    });
+
+    it('does not mind the tuple of another agent', async () => {
+      const [one, two] = [await addAgent(store()), await addAgent(store())];
+      const [row, theirs] = [await addEvent(store(), one.agent), await addEvent(store(), two.agent)];
+      assert.equal(
+        (await store().replaceEvent({ ...row, version: 2, title: theirs.title })).kind,
+        'replaced',
+      );
+    });
+
+    it('is in conflict rather than a duplicate when both hold: the tuple came from an old version', async () => {
+      const { agent } = await addAgent(store());
+      const [row, taken] = [await addEvent(store(), agent), await addEvent(store(), agent)];
+      await store().replaceEvent({ ...row, version: 2, lat: 1 });
+      const stale = { ...row, version: 2, title: taken.title };
+      assert.deepEqual(await store().replaceEvent(stale), { kind: 'conflict' });
+      await store().deleteEvent(row.event_id, agent.agent_id);
+      assert.deepEqual(await store().replaceEvent({ ...stale, version: 3 }), { kind: 'conflict' });
+    });
+
+    it('lets one of 50 changes of the same version through', async () => {
+      const { agent } = await addAgent(store());
+      const row = await addEvent(store(), agent);
+      const nexts = Array.from({ length: 50 }, (_, at) => ({ ...row, version: 2, cost: `${at}` }));
+      const outcomes = await Promise.all(nexts.map((next) => store().replaceEvent(next)));
+      const winners = outcomes.flatMap((outcome, at) => (outcome.kind === 'replaced' ? [nexts[at]!] : []));
+      assert.equal(winners.length, 1);
+      assert.equal(outcomes.filter(({ kind }) => kind === 'conflict').length, 49);
+      assertRecord(await store().findEvent(row.event_id), winners[0]!);
+    });
+
+    it('gives a tuple to one event only when several changes and creates reach for it at once', async () => {
+      const { agent } = await addAgent(store());
+      for (let round = 0; round < 20; round++) {
+        const rows = [await addEvent(store(), agent), await addEvent(store(), agent)];
+        const title = `wanted ${round}`;
+        const outcomes = await Promise.all([
+          ...rows.map((row) => store().replaceEvent({ ...row, version: 2, title })),
+          store().createEvent(newEventRow(agent, { title }), 0),
+        ]);
+        const holders = (await store().listAgentEvents(agent.agent_id)).filter(
+          (record) => JSON.parse(record.json).title === title,
+        );
+        assert.equal(holders.length, 1, JSON.stringify(outcomes));
+      }
+    });
+  });
+
+  describe('deleteEvent', () => {
+    it('removes an event of the agent, once', async () => {
+      const { agent } = await addAgent(store());
+      const row = await addEvent(store(), agent);
+      assert.equal(await store().deleteEvent(row.event_id, agent.agent_id), true);
+      assert.equal(await store().findEvent(row.event_id), undefined);
+      assert.equal(await store().findEventRow(row.event_id), undefined);
+      assert.equal(await store().deleteEvent(row.event_id, agent.agent_id), false);
+      assert.equal((await store().findAgent(agent.agent_id))?.event_count, 0);
+    });
+
+    it('leaves the event of another agent alone', async () => {
+      const [one, two] = [await addAgent(store()), await addAgent(store())];
+      const row = await addEvent(store(), one.agent);
+      assert.equal(await store().deleteEvent(row.event_id, two.agent.agent_id), false);
+      assertRecord(await store().findEvent(row.event_id), row);
+      assert.equal((await store().findAgent(two.agent.agent_id))?.event_count, 0);
+    });
+
+    it('is false for an unknown event', async () => {
+      const { agent } = await addAgent(store());
+      assert.equal(await store().deleteEvent(newUlid(), agent.agent_id), false);
+    });
+
+    it('is true for one of 50 that delete the same event at once', async () => {
+      const { agent } = await addAgent(store());
+      const row = await addEvent(store(), agent);
+      const removed = await Promise.all(
+        Array.from({ length: 50 }, () => store().deleteEvent(row.event_id, agent.agent_id)),
+      );
+      assert.equal(removed.filter((one) => one).length, 1);
+      assert.equal((await store().findAgent(agent.agent_id))?.event_count, 0);
+    });
+  });
+
+  it('shows every writer its own write in its next call, among 30 others', async () => {
+    const { agent } = await addAgent(store());
+    const isFound = async (row: EventRow) => {
+      const window = { startsFromMs: row.start_ms, startsBeforeMs: row.start_ms + 1 };
+      const found = await searchAll(store(), search(window), NOW_MS);
+      return found.some(({ id, version }) => id === row.event_id && version === row.version);
+    };
+    const write = async (writer: number) => {
+      for (let round = 0; round < 10; round++) {
+        const row = await addEvent(store(), agent, { start_ms: NOW_MS + writer });
+        assert.ok(await isFound(row));
+        assertRecord(await store().findEvent(row.event_id), row);
+        const next = { ...row, version: 2, start_ms: NOW_MS + HOUR_MS + writer };
+        await store().replaceEvent(next);
+        assert.deepEqual([await isFound(row), await isFound(next)], [false, true]);
+        assertRecord(await store().findEvent(row.event_id), next);
+        await store().deleteEvent(row.event_id, agent.agent_id);
+        assert.equal(await isFound(next), false);
+        assert.equal(await store().findEvent(row.event_id), undefined);
+      }
+    };
+    await Promise.all(Array.from({ length: 30 }, (_, writer) => write(writer)));
+  });
+}

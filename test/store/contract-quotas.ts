@@ -1,0 +1,65 @@
+// The part of the store contract about quotas: fixed windows of one hour that start with their first request.
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import type { Store } from '../../src/domain/store.ts';
+import { HOUR_MS, NOW_MS } from './rows.ts';
+
+export function quotaContract(store: () => Store): void {
+  it('counts down within a window that starts with the first request', async () => {
+    const spend = (nowMs: number) => store().spend('count down', 3, 1, nowMs);
+    const resetMs = NOW_MS + HOUR_MS;
+    assert.deepEqual(await spend(NOW_MS), { allowed: true, remaining: 2, resetMs });
+    assert.deepEqual(await spend(NOW_MS + 1), { allowed: true, remaining: 1, resetMs });
+    assert.deepEqual(await spend(NOW_MS + HOUR_MS / 2), { allowed: true, remaining: 0, resetMs });
+    assert.deepEqual(await spend(NOW_MS + HOUR_MS / 2), { allowed: false, remaining: 0, resetMs });
+    assert.deepEqual(await spend(resetMs - 1), { allowed: false, remaining: 0, resetMs });
+  });
+
+  it('starts a new window with the first request from the instant of the reset on', async () => {
+    const spend = (nowMs: number) => store().spend('reset', 1, 1, nowMs);
+    await spend(NOW_MS);
+    const atReset = NOW_MS + HOUR_MS;
+    assert.deepEqual(await spend(atReset), { allowed: true, remaining: 0, resetMs: atReset + HOUR_MS });
+    const later = atReset + 5 * HOUR_MS + 7;
+    assert.deepEqual(await spend(later), { allowed: true, remaining: 0, resetMs: later + HOUR_MS });
+    assert.deepEqual(await spend(later + 1), { allowed: false, remaining: 0, resetMs: later + HOUR_MS });
+  });
+
+  it('takes nothing and starts no window when it only looks', async () => {
+    const spend = (cost: 0 | 1, nowMs: number) => store().spend('look', 1, cost, nowMs);
+    const unused = { allowed: true, remaining: 1, resetMs: NOW_MS + HOUR_MS };
+    assert.deepEqual(await spend(0, NOW_MS), unused);
+    assert.deepEqual(await spend(0, NOW_MS), unused);
+    const used = { remaining: 0, resetMs: NOW_MS + 5 + HOUR_MS };
+    assert.deepEqual(await spend(1, NOW_MS + 5), { allowed: true, ...used });
+    assert.deepEqual(await spend(0, NOW_MS + 6), { allowed: false, ...used });
+    assert.deepEqual(await spend(0, used.resetMs), {
+      ...{ allowed: true, remaining: 1, resetMs: used.resetMs + HOUR_MS },
+    });
+  });
+
+  it('keeps buckets apart', async () => {
+    await store().spend('mine', 1, 1, NOW_MS);
+    assert.equal((await store().spend('mine', 1, 1, NOW_MS)).allowed, false);
+    assert.equal((await store().spend('yours', 1, 1, NOW_MS)).allowed, true);
+  });
+
+  it('follows a limit that changes within the window', async () => {
+    const spend = (limit: number) => store().spend('change', limit, 1, NOW_MS);
+    const resetMs = NOW_MS + HOUR_MS;
+    for (let spent = 0; spent < 5; spent++) await spend(10);
+    assert.deepEqual(await spend(3), { allowed: false, remaining: 0, resetMs });
+    assert.deepEqual(await spend(10), { allowed: true, remaining: 4, resetMs });
+  });
+
+  it('lets through exactly the limit of 200 that come at once', async () => {
+    const spent = await Promise.all(Array.from({ length: 200 }, () => store().spend('rush', 30, 1, NOW_MS)));
+    const allowed = spent.filter((quota) => quota.allowed);
+    const remaining = allowed.map((quota) => quota.remaining).sort((a, b) => b - a);
+    assert.deepEqual(
+      remaining,
+      Array.from({ length: 30 }, (_, at) => 29 - at),
+    );
+    assert.ok(spent.every((quota) => quota.resetMs === NOW_MS + HOUR_MS));
+  });
+}

@@ -1,0 +1,98 @@
+// The documented port of src/domain/store.ts as a suite for every engine. Knows no engine: whatever is asserted here, all
+// of them must do.
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Store } from '../../src/domain/store.ts';
+import { administrationContract } from './contract-administration.ts';
+import { agentContract } from './contract-agents.ts';
+import { eventContract } from './contract-events.ts';
+import { nearbyContract } from './contract-nearby.ts';
+import { quotaContract } from './contract-quotas.ts';
+import { addAgent, addEvent, assertRecord, newEventRow } from './rows.ts';
+
+/** Opens a store that holds nothing. */
+export type OpenStore = () => Promise<Store>;
+
+/** Gives the tests of the surrounding describe one store, opened before the first and closed after the last. */
+export function useStore(open: OpenStore): () => Store {
+  let store: Store;
+  before(async () => {
+    store = await open();
+  });
+  after(() => store.close());
+  return () => store;
+}
+
+export function storeContract(name: string, open: OpenStore): void {
+  describe(`the ${name} store`, () => {
+    describe('agents and keys', () => agentContract(useStore(open)));
+    describe('quotas', () => quotaContract(useStore(open)));
+    describe('events', () => eventContract(useStore(open)));
+    describe('nearby', () => nearbyContract(open));
+    describe('administration', () => administrationContract(useStore(open)));
+    describe('settings', () => settingContract(useStore(open)));
+    describe('its life', () => lifeContract(open));
+  });
+}
+
+function settingContract(store: () => Store): void {
+  it('stores the first value and answers it from then on', async () => {
+    assert.equal(await store().getSetting('colour', async () => 'red'), 'red');
+    assert.equal(await store().getSetting('colour', async () => 'blue'), 'red');
+    assert.equal(await store().getSetting('size', async () => 'large'), 'large');
+  });
+
+  it('answers one value to all who ask at once', async () => {
+    const asked = Array.from({ length: 50 }, (_, number) =>
+      store().getSetting('shape', async () => `shape ${number}`),
+    );
+    const values = new Set(await Promise.all(asked));
+    assert.equal(values.size, 1);
+    assert.deepEqual([await store().getSetting('shape', async () => 'other')], [...values]);
+  });
+
+  it('stores nothing when the initial value cannot be made', async () => {
+    const refused = store().getSetting('weight', () => Promise.reject(new Error('no scales')));
+    await assert.rejects(refused, /no scales/);
+    assert.equal(await store().getSetting('weight', async () => 'heavy'), 'heavy');
+  });
+}
+
+function lifeContract(open: OpenStore): void {
+  it('names its engine and says that it can read and write', async () => {
+    const store = await open();
+    assert.match(store.engine, /^(sqlite|postgres)$/);
+    await store.check();
+    await store.close();
+  });
+
+  it('finishes, when it is closed, what it accepted before', async () => {
+    const store = await open();
+    const { agent } = await addAgent(store);
+    const kept = await addEvent(store, agent);
+    const rows = Array.from({ length: 20 }, () => newEventRow(agent));
+    const creating = rows.map((row) => store.createEvent(row, 0));
+    const audit = {
+      at_ms: 1,
+      actor_subject: '',
+      actor_email: '',
+      action: 'update_agent',
+      detail: '',
+    } as const;
+    const updating = store.updateAgent(
+      agent.agent_id,
+      { tier: 'read' },
+      { ...audit, target: agent.agent_id },
+    );
+    const replacing = store.replaceEvent({ ...kept, version: 2, title: 'last' });
+    const setting = store.getSetting('last', async () => 'words');
+    await store.close();
+    for (const [at, outcome] of (await Promise.all(creating)).entries()) {
+      assert.equal(outcome.kind, 'stored');
+      assertRecord('record' in outcome ? outcome.record : undefined, rows[at]!);
+    }
+    assert.equal((await updating)?.tier, 'read');
+    assert.equal((await replacing).kind, 'replaced');
+    assert.equal(await setting, 'words');
+  });
+}

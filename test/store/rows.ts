@@ -1,0 +1,145 @@
+// Rows for tests of the stores, each unlike any other, and what a store must answer for them.
+import assert from 'node:assert/strict';
+import type { AuditEntry } from '../../src/domain/admin.ts';
+import type { AgentRow } from '../../src/domain/agent.ts';
+import { hashApiKey, type KeyFingerprint } from '../../src/domain/api-key.ts';
+import type { EventRow } from '../../src/domain/event.ts';
+import type { NearbyQuery } from '../../src/domain/nearby.ts';
+import type { EventRecord, Store } from '../../src/domain/store.ts';
+
+export const NOW_MS = Date.parse('2031-05-01T12:00:00Z');
+export const HOUR_MS = 3_600_000;
+
+let made = 0;
+
+export function newUlid(): string {
+  return `01J${(++made).toString().padStart(23, '0')}`;
+}
+
+export function newUuid(): string {
+  return `0197d2e8-9a40-7c55-8f3e-${(++made).toString(16).padStart(12, '0')}`;
+}
+
+export function newAgentRow(fields: Partial<AgentRow> = {}): AgentRow {
+  return {
+    agent_id: newUuid(),
+    email: 'agent@example.com',
+    agent_name: `agent ${made}`,
+    tier: 'readwrite',
+    is_active: true,
+    created_ms: NOW_MS + made,
+    ...fields,
+  };
+}
+
+export function newKey(): KeyFingerprint {
+  return { hash: hashApiKey(`key ${++made}`), prefix: 'lev_test' };
+}
+
+/** Adds an agent with a key. */
+export async function addAgent(
+  store: Store,
+  fields: Partial<AgentRow> = {},
+): Promise<{ agent: AgentRow; key: KeyFingerprint }> {
+  const agent = newAgentRow(fields);
+  const key = newKey();
+  await store.addAgent(agent, key);
+  return { agent, key };
+}
+
+/** An event of the agent that starts in a day. */
+export function newEventRow(agent: Pick<AgentRow, 'agent_id'>, fields: Partial<EventRow> = {}): EventRow {
+  return {
+    event_id: newUlid(),
+    agent_id: agent.agent_id,
+    version: 1,
+    title: `event ${made}`,
+    description: null,
+    start_ms: NOW_MS + 24 * HOUR_MS,
+    end_ms: null,
+    timezone: 'Europe/Berlin',
+    location_name: 'somewhere',
+    address: null,
+    lat: 52.52,
+    lng: 13.405,
+    url: null,
+    cost: null,
+    audience: 'all',
+    event_type: 'talk',
+    created_ms: NOW_MS,
+    ...fields,
+  };
+}
+
+/** Creates the event and returns its row. */
+export async function addEvent(
+  store: Store,
+  agent: Pick<AgentRow, 'agent_id'>,
+  fields: Partial<EventRow> = {},
+): Promise<EventRow> {
+  const row = newEventRow(agent, fields);
+  const outcome = await store.createEvent(row, 0);
+  assert.deepEqual([outcome.kind, 'created' in outcome && outcome.created], ['stored', true]);
+  return row;
+}
+
+/** The event as it is on the wire, parsed. */
+export function wireOf(row: EventRow): Record<string, unknown> {
+  const { version, start_ms, end_ms, created_ms, ...same } = row;
+  return {
+    ...same,
+    start_at: new Date(start_ms).toISOString(),
+    end_at: end_ms === null ? null : new Date(end_ms).toISOString(),
+    created_at: new Date(created_ms).toISOString(),
+  };
+}
+
+/** Asserts that the record says what the row says. */
+export function assertRecord(record: EventRecord | undefined, row: EventRow): void {
+  assertRecords(record ? [record] : [], [row]);
+}
+
+/** Asserts that the records say what the rows say, in this order. */
+export function assertRecords(records: readonly EventRecord[], rows: readonly EventRow[]): void {
+  assert.deepEqual(
+    records.map(({ id, agentId, version, startMs, json }) => ({
+      ...{ id, agentId, version, startMs },
+      event: JSON.parse(json),
+    })),
+    rows.map((row) => ({
+      ...{ id: row.event_id, agentId: row.agent_id, version: row.version, startMs: row.start_ms },
+      event: wireOf(row),
+    })),
+  );
+}
+
+/** A search for everything that has not ended, unless the fields say otherwise. */
+export function search(fields: Partial<NearbyQuery> = {}): NearbyQuery {
+  return {
+    lat: 0,
+    lng: 0,
+    radiusMiles: undefined,
+    types: undefined,
+    audiences: undefined,
+    startsFromMs: undefined,
+    startsBeforeMs: undefined,
+    after: undefined,
+    limit: 100,
+    ...fields,
+  };
+}
+
+/** Every record of a search, page by page. */
+export async function searchAll(store: Store, query: NearbyQuery, nowMs: number): Promise<EventRecord[]> {
+  const records: EventRecord[] = [];
+  for (let after = query.after; ; ) {
+    const page = await store.nearby({ ...query, after }, nowMs);
+    records.push(...page.records);
+    if (!page.next) return records;
+    after = page.next;
+  }
+}
+
+export function auditOf(action: AuditEntry['action'], target: string, detail = ''): AuditEntry {
+  return { at_ms: NOW_MS, actor_subject: 'ada', actor_email: 'ada@example.com', action, target, detail };
+}
