@@ -1,0 +1,202 @@
+// Calls from pages of other origins: open by default, for named origins or for none, and never on administrators' paths.
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { type Answer, type Client, newEvent } from '../support/client.ts';
+import { exchange, request } from '../support/raw-http.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+const ORIGIN = 'https://calendar.example';
+const EXPOSED = ['etag', 'link', 'ratelimit', 'ratelimit-policy', 'retry-after', 'x-request-id'];
+
+const words = (list: string | null) => (list ?? '').toLowerCase().split(/, */).sort();
+const corsHeaders = (answer: Answer) =>
+  [...answer.headers.keys()].filter((name) => name.startsWith('access-control-')).sort();
+
+/** Every path of the description outside administration, with an identifier and its methods. */
+async function describedPaths(client: Client): Promise<{ path: string; methods: string[] }[]> {
+  const { paths } = (await client.get('/openapi.json')).body as { paths: Record<string, object> };
+  return Object.entries(paths).map(([template, operations]) => ({
+    path: template.replaceAll(/\{\w+\}/g, '01JZ9GX4T0QW3N1V8R5Y7K2MHD'),
+    methods: Object.keys(operations).map((method) => method.toUpperCase()),
+  }));
+}
+
+function preflight(client: Client, path: string, method: string, origin = ORIGIN): Promise<Answer> {
+  return client.send('OPTIONS', path, {
+    headers: {
+      origin,
+      'access-control-request-method': method,
+      'access-control-request-headers': 'content-type,x-api-key',
+    },
+  });
+}
+
+describe('CORS_ORIGINS', () => {
+  describe('unset', () => {
+    let service: TestService;
+    let agent: Client;
+    before(async () => {
+      service = await startTestService({ RATE_LIMIT_READWRITE: '10' });
+      agent = await service.newAgent();
+    });
+    after(() => service.close());
+
+    it('lets every origin read every answer outside administration', async () => {
+      const page = agent.with({ origin: ORIGIN });
+      const answers = {
+        200: await page.nearby(),
+        204: await page.delete(`/v1/events/${(await agent.create()).event_id}`),
+        401: await service.client.with({ origin: ORIGIN }).nearby(),
+        404: await page.get('/v1/events/nothing'),
+        405: await page.send('PUT', '/v1/events'),
+        413: await page.send('POST', '/v1/events', { raw: ' '.repeat(1_048_577) }),
+        414: await page.get(`/${'x'.repeat(9_000)}`),
+        415: await page.send('POST', '/v1/events', { raw: 'x', headers: { 'content-type': 'text/plain' } }),
+        422: await page.post('/v1/events', {}),
+      };
+      for (let time = 0; time < 10; time++) await agent.nearby();
+      const others = [
+        [429, await page.nearby()],
+        [404, await page.get('/nothing')],
+        [404, await page.get('/v1/events/%zz')],
+        [200, await page.post('/v1/auth/register', { email: 'a@example.com', agent_name: 'page' })],
+        [200, await page.get('/health')],
+        [200, await page.get('/openapi.json')],
+      ] as const;
+      for (const [status, answer] of [...Object.entries(answers), ...others]) {
+        assert.equal(answer.status, Number(status), answer.text);
+        assert.equal(answer.headers.get('access-control-allow-origin'), '*', answer.text);
+        assert.deepEqual(words(answer.headers.get('access-control-expose-headers')), EXPOSED);
+        assert.equal(answer.headers.get('access-control-allow-credentials'), null);
+      }
+    });
+
+    it('says nothing to who sends no Origin', async () => {
+      assert.deepEqual(corsHeaders(await service.client.get('/health')), []);
+    });
+
+    it('answers the preflight of every method of every path outside administration, without a key', async () => {
+      const paths = (await describedPaths(service.client)).filter(
+        ({ path }) => !path.startsWith('/v1/admin'),
+      );
+      assert.ok(paths.length >= 5);
+      for (const { path, methods } of paths) {
+        for (const method of methods) {
+          const answer = await preflight(service.client, path, method);
+          assert.equal(answer.status, 204, path);
+          assert.equal(answer.text, '');
+          assert.equal(answer.headers.get('access-control-allow-origin'), '*');
+          assert.ok(words(answer.headers.get('access-control-allow-methods')).includes(method.toLowerCase()));
+          const allowed = words(answer.headers.get('access-control-allow-headers'));
+          assert.deepEqual(allowed, ['content-type', 'if-match', 'if-none-match', 'x-api-key']);
+          assert.equal(answer.headers.get('access-control-max-age'), '86400');
+          assert.equal(answer.headers.get('ratelimit'), null);
+        }
+      }
+    });
+
+    it('finds nothing in the preflight of an unknown path', async () => {
+      assert.equal((await preflight(service.client, '/nothing', 'GET')).status, 404);
+    });
+  });
+
+  describe('a list', () => {
+    let service: TestService;
+    before(async () => {
+      service = await startTestService({ CORS_ORIGINS: `${ORIGIN}, http://localhost:3000` });
+    });
+    after(() => service.close());
+
+    it('lets these origins read, and varies by Origin', async () => {
+      for (const origin of [ORIGIN, 'http://localhost:3000']) {
+        for (const path of ['/health', '/nothing', '/v1/events/nearby', '/v1/events/%zz']) {
+          const answer = await service.client.send('GET', path, { headers: { origin } });
+          assert.equal(answer.headers.get('access-control-allow-origin'), origin, path);
+          assert.equal(answer.headers.get('vary'), 'Origin');
+          assert.deepEqual(words(answer.headers.get('access-control-expose-headers')), EXPOSED);
+        }
+        const asked = await preflight(service.client, '/v1/events', 'POST', origin);
+        assert.equal(asked.status, 204);
+        assert.equal(asked.headers.get('access-control-allow-origin'), origin);
+        assert.equal(asked.headers.get('vary'), 'Origin');
+        assert.deepEqual(words(asked.headers.get('access-control-allow-methods')), ['options', 'post']);
+      }
+    });
+
+    it('lets no other origin read, and varies by Origin all the same', async () => {
+      for (const origin of [
+        'https://other.example',
+        'https://calendar.example.other.example',
+        'https://sub.calendar.example',
+        'http://calendar.example',
+        'https://calendar.example:8443',
+        'http://localhost:30000',
+        'null',
+        '*',
+      ]) {
+        const read = await service.client.send('GET', '/health', { headers: { origin } });
+        const asked = await preflight(service.client, '/v1/events', 'POST', origin);
+        for (const answer of [read, asked]) {
+          assert.deepEqual(corsHeaders(answer), [], origin);
+          assert.equal(answer.headers.get('vary'), 'Origin');
+        }
+      }
+    });
+  });
+
+  it('none: lets no origin read', async () => {
+    const service = await startTestService({ CORS_ORIGINS: 'none' });
+    const agent = await service.newAgent();
+    for (const origin of [ORIGIN, 'none', 'null', service.url]) {
+      const created = await agent.send('POST', '/v1/events', { body: newEvent(), headers: { origin } });
+      assert.equal(created.status, 200, 'only browsers keep to it');
+      assert.deepEqual(corsHeaders(created), []);
+      assert.deepEqual(corsHeaders(await preflight(agent, '/v1/events', 'POST', origin)), []);
+    }
+    await service.close();
+  });
+
+  for (const CORS_ORIGINS of ['*', ORIGIN]) {
+    it(`${CORS_ORIGINS}: never opens administration`, async () => {
+      const service = await startTestService({ CORS_ORIGINS });
+      const administrator = (await service.newAdministrator()).with({ origin: ORIGIN });
+      const paths = (await describedPaths(service.client)).filter(({ path }) => path.startsWith('/v1/admin'));
+      assert.ok(paths.length >= 5);
+      for (const { path, methods } of paths) {
+        for (const method of [...methods, 'PUT']) {
+          assert.deepEqual(corsHeaders(await administrator.send(method, path)), [], `${method} ${path}`);
+        }
+        const asked = await preflight(administrator, path, 'GET');
+        assert.equal(asked.status, 405);
+        assert.deepEqual(corsHeaders(asked), []);
+      }
+      for (const target of [
+        ...[
+          '/v1/admin',
+          '/v1/admin/',
+          '/v1/admin?x',
+          '/v1/admin#x',
+          '/v1/admin/nothing',
+          '/admin',
+          '/admin/',
+          '/admin/x',
+        ],
+        ...[
+          '/v1/%61dmin/me',
+          '/v1/adm%69n/me?a=b',
+          '/%76%31/admin/me',
+          '/%61dmin',
+          '/v1/admin/%zz',
+          '/v1/%61dmin/%zz',
+        ],
+        ...['http://localhost/v1/admin/me', 'HTTP://localhost/v1/admin/me', 'http://localhost/admin'],
+      ]) {
+        for (const method of ['GET', 'OPTIONS', 'PUT']) {
+          const answer = await exchange(service.url, request(method, target, { Origin: ORIGIN }), method);
+          assert.deepEqual(corsHeaders(answer), [], `${method} ${target}`);
+        }
+      }
+      await service.close();
+    });
+  }
+});
