@@ -58,6 +58,9 @@ export const DESCRIBED: readonly DescribedRoute[] = [
   { method: 'GET', path: '/health', endpoint: health, access: 'open' },
 ];
 
+/** The request line and the headers together. */
+const MAX_HEADER_BYTES = 16_384;
+
 export function buildServer(options: ServerOptions): FastifyInstance {
   const { logger, readiness } = options;
   const app = fastify({
@@ -70,13 +73,14 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     http: {
       headersTimeout: 3_000,
       connectionsCheckingInterval: 1_000,
-      maxHeaderSize: 16_384,
+      maxHeaderSize: MAX_HEADER_BYTES,
       requireHostHeader: false,
     },
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     routerOptions: {
-      maxParamLength: MAX_URI_BYTES,
+      // Longer than any that can arrive: the router would call one that is too long unknown.
+      maxParamLength: MAX_HEADER_BYTES,
       querystringParser: (text) => parseQueryString(text) as unknown as Record<string, unknown>,
     },
     clientErrorHandler: (error, socket) => answerSocketError(error, socket, options.newRequestId()),

@@ -23,7 +23,9 @@ export async function exchange(
   body: string | Uint8Array | readonly Uint8Array[] | undefined,
 ): Promise<Exchange> {
   const { hostname, port } = base;
-  const sent = Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== undefined));
+  const sent = Object.fromEntries(
+    Object.entries({ ...framing(body), ...headers }).filter(([, value]) => value !== undefined),
+  );
   const options = { agent, method, hostname, port, path: prefix + path, headers: sent };
   const request = (secure ? https : http).request(options);
   const responded = once(request, 'response') as Promise<[http.IncomingMessage]>;
@@ -41,6 +43,13 @@ export async function exchange(
     headers: flatten(response.headers),
     text: Buffer.concat(chunks).toString('utf8'),
   };
+}
+
+/** Said openly: for some methods node:http would send a body without saying where it ends. */
+function framing(body: Parameters<typeof exchange>[3]): Record<string, string> {
+  if (body === undefined) return {};
+  if (Array.isArray(body)) return { 'transfer-encoding': 'chunked' };
+  return { 'content-length': String(Buffer.byteLength(body as string | Uint8Array)) };
 }
 
 /** Sends these bytes on a connection of their own and reads one answer. */

@@ -1,0 +1,205 @@
+// Errors that have nothing to do with one endpoint: routes, methods, media types, sizes, broken JSON, and their order.
+import assert from 'node:assert/strict';
+import { before, describe, it } from 'node:test';
+import { type Agent, administrator, anyone, newAgent, type SendOptions } from './client.ts';
+import { assertError, assertInvalid, fullEvent, newEvent, UNKNOWN_ULID, UNKNOWN_UUID } from './samples.ts';
+
+const ONE_MIB = 1_048_576;
+
+describe('errors', () => {
+  let agent: Agent;
+  before(async () => {
+    agent = await newAgent();
+  });
+  const create = (options: SendOptions) => agent.send('POST', '/v1/events', options);
+
+  describe('404 for addresses that do not exist', () => {
+    const paths = [
+      '/v1',
+      '/v1/',
+      '/v1/nothing',
+      '/v2/events/nearby',
+      '/V1/events/nearby',
+      '/events/nearby',
+      '/v1/events/nearby/',
+      '/v1/events//nearby',
+      `/v1/events/${UNKNOWN_ULID}/more`,
+      '/v1/auth',
+      '/v1/auth/register/',
+      '/v1/admin',
+      '/v1/admin/nothing',
+      `/v1/admin/agents/${UNKNOWN_UUID}/nothing`,
+      '/v1/../health',
+      '/health/',
+      '/openapi.yaml',
+      '/.env',
+    ];
+    for (const path of paths) {
+      it(`answers NOT_FOUND to ${path}`, async () => {
+        for (const method of ['GET', 'POST', 'PATCH', 'DELETE', 'PUT']) {
+          assertError(await anyone.send(method, path), 404, 'NOT_FOUND');
+        }
+      });
+    }
+
+    for (const malformed of ['%', '%2', '%zz', '%ff', '%C3%28', '%ED%A0%80']) {
+      it(`answers NOT_FOUND to the escape ${malformed}, with and without a key`, async () => {
+        for (const path of [`/v1/events/${malformed}`, `/v1/admin/events/${malformed}`, `/${malformed}`]) {
+          assertError(await anyone.send('GET', path), 404, 'NOT_FOUND');
+          assertError(await agent.send('DELETE', path), 404, 'NOT_FOUND');
+        }
+      });
+    }
+  });
+
+  describe('405 for methods that do not exist', () => {
+    const allowed: [path: string, methods: string[]][] = [
+      ['/v1/auth/register', ['POST']],
+      ['/v1/events', ['POST']],
+      [`/v1/events/${UNKNOWN_ULID}`, ['GET', 'HEAD', 'PATCH', 'DELETE']],
+      ['/v1/admin/me', ['GET', 'HEAD']],
+      ['/v1/admin/agents', ['GET', 'HEAD']],
+      [`/v1/admin/agents/${UNKNOWN_UUID}`, ['PATCH', 'DELETE']],
+      [`/v1/admin/agents/${UNKNOWN_UUID}/events`, ['GET', 'HEAD', 'DELETE']],
+      [`/v1/admin/events/${UNKNOWN_ULID}`, ['DELETE']],
+      ['/health', ['GET', 'HEAD']],
+    ];
+    for (const [path, methods] of allowed) {
+      it(`answers METHOD_NOT_ALLOWED on ${path} and lists ${methods.join(', ')}`, async () => {
+        const others = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE'];
+        for (const method of others.filter((other) => !methods.includes(other))) {
+          const answer = await anyone.send(method, path);
+          assertError(answer, 405, 'METHOD_NOT_ALLOWED');
+          const listed = answer.headers.allow!.split(', ').filter((name) => name !== 'OPTIONS');
+          assert.deepEqual(listed.sort(), [...methods].sort());
+        }
+      });
+    }
+  });
+
+  describe('413', () => {
+    const padded = (length: number) => {
+      const text = JSON.stringify(newEvent());
+      return text + ' '.repeat(length - text.length);
+    };
+
+    it('takes a body of exactly 1 MiB', async () => {
+      assert.equal((await create({ raw: padded(ONE_MIB) })).status, 200);
+    });
+
+    it('answers PAYLOAD_TOO_LARGE to a byte more', async () => {
+      assertError(await create({ raw: padded(ONE_MIB + 1) }), 413, 'PAYLOAD_TOO_LARGE');
+    });
+
+    it('answers PAYLOAD_TOO_LARGE to a byte more that comes without a length', async () => {
+      const body = Buffer.from(padded(ONE_MIB + 1));
+      const chunks = [body.subarray(0, 500_000), body.subarray(500_000)];
+      assertError(await create({ raw: chunks }), 413, 'PAYLOAD_TOO_LARGE');
+    });
+
+    it('answers PAYLOAD_TOO_LARGE on every operation with a body', async () => {
+      const raw = ' '.repeat(ONE_MIB + 1);
+      const answers = [
+        await anyone.send('POST', '/v1/auth/register', { raw }),
+        await agent.send('PATCH', `/v1/events/${UNKNOWN_ULID}`, { raw }),
+        await administrator.send('PATCH', `/v1/admin/agents/${UNKNOWN_UUID}`, { raw }),
+      ];
+      for (const answer of answers) assertError(answer, 413, 'PAYLOAD_TOO_LARGE');
+    });
+  });
+
+  describe('414', () => {
+    it('answers URI_TOO_LONG to an address of 12000 characters', async () => {
+      for (const path of [`/v1/events/nearby?x=${'x'.repeat(12_000)}`, `/v1/events/${'x'.repeat(12_000)}`]) {
+        assertError(await agent.send('GET', path), 414, 'URI_TOO_LONG');
+      }
+    });
+
+    it('takes an address of 8000 characters', async () => {
+      const start = '/v1/events/nearby?lat=0&lng=0&x=';
+      const answer = await agent.send('GET', start + 'x'.repeat(8_000 - start.length));
+      assert.equal(answer.status, 200);
+    });
+  });
+
+  describe('415', () => {
+    const refused = [
+      'text/plain',
+      'text/html',
+      'application/x-www-form-urlencoded',
+      'multipart/form-data; boundary=x',
+      'application/xml',
+      'application/jsonp',
+      'application/octet-stream',
+      'json',
+    ];
+    for (const type of refused) {
+      it(`answers UNSUPPORTED_MEDIA_TYPE to ${type}`, async () => {
+        const options = { body: fullEvent(), headers: { 'content-type': type } };
+        const answers = [
+          await create(options),
+          await agent.send('PATCH', `/v1/events/${UNKNOWN_ULID}`, options),
+          await agent.send('DELETE', `/v1/events/${UNKNOWN_ULID}`, options),
+          await anyone.send('POST', '/v1/auth/register', options),
+          await administrator.send('PATCH', `/v1/admin/agents/${UNKNOWN_UUID}`, options),
+        ];
+        for (const answer of answers) assertError(answer, 415, 'UNSUPPORTED_MEDIA_TYPE');
+      });
+    }
+
+    it('answers UNSUPPORTED_MEDIA_TYPE to a body that has no type', async () => {
+      const options = { body: fullEvent(), headers: { 'content-type': undefined } };
+      assertError(await create(options), 415, 'UNSUPPORTED_MEDIA_TYPE');
+    });
+
+    for (const type of [
+      'application/json',
+      'application/json; charset=utf-8',
+      'Application/JSON;charset=UTF-8',
+    ]) {
+      it(`takes ${type}`, async () => {
+        const answer = await create({ body: newEvent(), headers: { 'content-type': type } });
+        assert.equal(answer.status, 200, answer.text);
+      });
+    }
+  });
+
+  describe('422 for bodies that are no JSON', () => {
+    const broken: [name: string, raw: string | Uint8Array][] = [
+      ['an open brace', '{'],
+      ['a word', 'title'],
+      ['single quotes', "{'title':'a'}"],
+      ['a comma too many', '{"title":"a",}'],
+      ['text after the end', '{} {}'],
+      ['a comment', '{/* a */}'],
+      ['NaN', '{"lat":NaN}'],
+      ['a leading zero', '{"lat":01}'],
+      ['a raw line end in a string', '{"title":"a\nb"}'],
+      ['a form', 'title=a&lat=1'],
+      ['nothing but spaces', '   '],
+      ['a byte that is no UTF-8', Buffer.from('7b2278223a22ff227d', 'hex')],
+      ['an overlong form of UTF-8', Buffer.from('7b2278223a22c0af227d', 'hex')],
+      ['a surrogate in UTF-8', Buffer.from('7b2278223a22eda080227d', 'hex')],
+      ['half a character of UTF-8', Buffer.from('7b2278223a22c3227d', 'hex')],
+      ['UTF-16', Buffer.from(JSON.stringify(newEvent()), 'utf16le')],
+    ];
+    for (const [name, raw] of broken) {
+      it(`refuses ${name}`, async () => {
+        const answers = [
+          await create({ raw }),
+          await agent.send('PATCH', `/v1/events/${UNKNOWN_ULID}`, { raw }),
+          await anyone.send('POST', '/v1/auth/register', { raw }),
+          await administrator.send('PATCH', `/v1/admin/agents/${UNKNOWN_UUID}`, { raw }),
+        ];
+        for (const answer of answers) assertInvalid(answer, ['body: json_invalid']);
+      });
+    }
+  });
+
+  describe('X-Request-Id', () => {
+    it('is another for every request', async () => {
+      const answers = await Promise.all(Array.from({ length: 20 }, () => anyone.get('/health')));
+      assert.equal(new Set(answers.map(({ headers }) => headers['x-request-id'])).size, 20);
+    });
+  });
+});
