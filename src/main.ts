@@ -20,7 +20,7 @@ Settings are environment variables; docs/configuration.md lists them.`;
 async function main([name, ...args]: string[]): Promise<void> {
   if (name === undefined || ['help', '--help', '-h'].includes(name)) return console.log(HELP);
   if (name === '--version') return console.log(VERSION);
-  const command = COMMANDS[name];
+  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (!command) throw new UsageError(`There is no command "${name}".`);
   await command(args);
 }

@@ -6,6 +6,7 @@ import { StartError } from '../domain/errors.ts';
 
 const DATABASE = 'local-events.db';
 const LOCK = 'lock.db';
+const SQLITE_BUSY = 5;
 
 export function databasePath(folder: string): string {
   return join(folder, DATABASE);
@@ -34,22 +35,36 @@ export function holdFolder(folder: string): FolderLock {
   return takeLock(folder);
 }
 
+/** An existing file is not opened: closing it would drop every lock that this process holds on it (POSIX). */
 function makePrivate(file: string): void {
-  closeSync(openSync(file, 'a', 0o600));
+  if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600));
   chmodSync(file, 0o600);
 }
 
-/** Node has no flock; an exclusive transaction on a small database of its own is one that ends with the process. */
 function takeLock(folder: string): FolderLock {
-  const lock = new DatabaseSync(join(folder, LOCK));
+  const path = join(folder, LOCK);
   try {
-    lock.exec('BEGIN EXCLUSIVE');
+    const lock = beginExclusive(path);
+    return { release: () => lock.close() };
   } catch (cause) {
-    lock.close();
+    const { errcode, message } = cause as Error & { errcode?: number };
     throw new StartError(
-      `The data folder ${folder} is in use by another local-events process. Stop that one, or set DATA_DIR to another folder.`,
+      errcode === SQLITE_BUSY
+        ? `The data folder ${folder} is in use by another local-events process. Stop that one, or set DATA_DIR to another folder.`
+        : `The lock ${path} cannot be used: ${message}. Stop every local-events process of this folder and remove the file.`,
       { cause },
     );
   }
-  return { release: () => lock.close() };
+}
+
+/** Node has no flock; an exclusive transaction on a small database of its own is one that ends with the process. */
+function beginExclusive(path: string): DatabaseSync {
+  const lock = new DatabaseSync(path);
+  try {
+    lock.exec('BEGIN EXCLUSIVE');
+    return lock;
+  } catch (error) {
+    lock.close();
+    throw error;
+  }
 }

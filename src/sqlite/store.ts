@@ -7,7 +7,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AuditEntry } from '../domain/admin.ts';
 import type { AgentRecord, AgentRow, AgentUpdate } from '../domain/agent.ts';
 import type { KeyFingerprint } from '../domain/api-key.ts';
-import { AppError } from '../domain/errors.ts';
+import { AppError, StartError } from '../domain/errors.ts';
 import { AUDIENCES, EVENT_TYPES, type EventRow, encodeEvent, endsMs } from '../domain/event.ts';
 import type { NearbyQuery } from '../domain/nearby.ts';
 import type {
@@ -86,7 +86,11 @@ export class SqliteStore implements Store {
     } catch (error) {
       await writer?.close();
       lock.release();
-      throw error;
+      const { code, message } = error as Error & { code?: string };
+      if (code !== 'ERR_SQLITE_ERROR') throw error;
+      throw new StartError(`The database ${databasePath(options.folder)} cannot be read: ${message}`, {
+        cause: error,
+      });
     }
   }
 
@@ -310,15 +314,16 @@ export class SqliteStore implements Store {
 export function findStoredSetting(folder: string, name: string): string | undefined {
   const path = databasePath(folder);
   if (!existsSync(path) || statSync(path).size === 0) return undefined;
-  const connection = new DatabaseSync(path, { readOnly: true, timeout: 5000 });
+  let connection: DatabaseSync | undefined;
   try {
+    connection = new DatabaseSync(path, { readOnly: true, timeout: 5000 });
     return connection.prepare('SELECT value FROM settings WHERE name = ?').get(name)?.value as
       | string
       | undefined;
   } catch {
-    return undefined; // no such table yet: it is being made
+    return undefined; // no such table yet: it is being made; if it is worse, opening the store says so
   } finally {
-    connection.close();
+    connection?.close();
   }
 }
 

@@ -31,8 +31,18 @@ export function cleanEnv(env: Record<string, string>): Record<string, string> {
 
 /** Starts the command line with these arguments. */
 export function launch(args: readonly string[], env: Record<string, string> = {}): RunningProcess {
-  const child = spawn(process.execPath, [BIN, ...args], {
-    env: cleanEnv(env),
+  return launchCommand(process.execPath, [BIN, ...args], { env });
+}
+
+/** Starts any program; as a group of its own with `detached`. */
+export function launchCommand(
+  command: string,
+  args: readonly string[],
+  options: { env?: Record<string, string>; cwd?: string; detached?: boolean } = {},
+): RunningProcess {
+  const child = spawn(command, args, {
+    ...options,
+    env: cleanEnv(options.env ?? {}),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const output = { stdout: '', stderr: '' };
@@ -46,6 +56,22 @@ export function launch(args: readonly string[], env: Record<string, string> = {}
   process.once('exit', kill);
   child.once('exit', () => process.off('exit', kill));
   return { child, output: () => ({ ...output }), ended };
+}
+
+/** Waits until the process has printed what is asked for. Throws if it ends before. */
+export async function untilPrinted(
+  { child, output, ended }: RunningProcess,
+  isThere: (printed: { stdout: string; stderr: string }) => boolean,
+): Promise<void> {
+  const { resolve, reject, promise } = Promise.withResolvers<void>();
+  const look = () => {
+    if (isThere(output())) resolve();
+  };
+  for (const stream of [child.stdout!, child.stderr!]) stream.on('data', look);
+  ended.then(({ stdout, stderr }) => reject(new Error(`the process ended:\n${stdout}${stderr}`)));
+  look();
+  await promise;
+  for (const stream of [child.stdout!, child.stderr!]) stream.off('data', look);
 }
 
 /** Runs a command to its end. */

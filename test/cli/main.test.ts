@@ -1,0 +1,72 @@
+// The command line as a whole: help, version, what it does not understand, and a Node that is too old for it.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { BIN, launchCommand, run } from '../support/process.ts';
+import { temporaryFolder } from '../support/service.ts';
+
+const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+  version: string;
+};
+
+describe('the command line', { concurrency: 2 }, () => {
+  for (const args of [['--help'], []]) {
+    it(`explains itself: ${args.join(' ') || 'no command'}`, async () => {
+      const { code, stdout, stderr } = await run(args);
+      assert.equal(code, 0);
+      assert.equal(stderr, '');
+      for (const word of ['Usage:', 'serve', 'admin-token', '--email', '--hours']) {
+        assert.ok(stdout.includes(word), word);
+      }
+    });
+  }
+
+  it('tells its version, alone', async () => {
+    const { code, stdout, stderr } = await run(['--version']);
+    assert.deepEqual({ code, stdout, stderr }, { code: 0, stdout: `${version}\n`, stderr: '' });
+  });
+
+  for (const name of ['nope', '--nope', 'constructor', '__proto__']) {
+    it(`does not know the command "${name}"`, async () => {
+      const { code, stdout, stderr } = await run([name]);
+      assert.equal(code, 2);
+      assert.equal(stdout, '');
+      assert.ok(stderr.startsWith(`There is no command "${name}".\n`), stderr);
+      assert.match(stderr, /^Usage:/m);
+    });
+  }
+
+  it('takes no options for serve', async () => {
+    const { code, stdout, stderr } = await run(['serve', '--port', '1234']);
+    assert.equal(code, 2);
+    assert.equal(stdout, '');
+    assert.match(stderr, /^Usage:/m);
+  });
+
+  it('says what to do under a Node that is too old', async () => {
+    const [node, bin] = findOldNode();
+    const { code, stdout, stderr } = await launchCommand(node, [bin, 'serve']).ended;
+    assert.equal(code, 1);
+    assert.equal(stdout, '');
+    assert.match(stderr, /needs Node \d+ or newer; this is Node \d+\.\d+\.\d+/);
+    assert.match(stderr, /npm ci && npm start/);
+    assert.doesNotMatch(stderr, /SyntaxError|^ +at /m);
+  });
+});
+
+/** The machine's own Node if it is too old; otherwise this one, with a copy that asks for more. */
+function findOldNode(): [node: string, bin: string] {
+  const needed = /const NEEDED = (\d+);/.exec(readFileSync(BIN, 'utf8'))!;
+  for (const node of ['/usr/bin/node', '/usr/local/bin/node']) {
+    if (!existsSync(node)) continue;
+    const major = /^v(\d+)/.exec(execFileSync(node, ['--version'], { encoding: 'utf8' }))![1];
+    if (Number(major) < Number(needed[1])) return [node, BIN];
+  }
+  const folder = join(temporaryFolder(), 'bin');
+  mkdirSync(folder);
+  const copy = join(folder, 'local-events.mjs');
+  writeFileSync(copy, readFileSync(BIN, 'utf8').replace(needed[0], 'const NEEDED = 999;'));
+  return [process.execPath, copy];
+}

@@ -1,0 +1,83 @@
+// The data folder: private to its owner, and held by one process at a time.
+import assert from 'node:assert/strict';
+import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { StartError } from '../../src/domain/errors.ts';
+import { holdFolder } from '../../src/sqlite/data-folder.ts';
+import { launchService, run } from '../support/process.ts';
+import { startTestService, temporaryFolder } from '../support/service.ts';
+
+const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
+
+/** What is open to all unless the service says otherwise. */
+async function withoutUmask<T>(work: () => Promise<T>): Promise<T> {
+  const before = process.umask(0);
+  try {
+    return await work();
+  } finally {
+    process.umask(before);
+  }
+}
+
+describe('the data folder', () => {
+  it('and every file in it is for its owner alone, whatever the umask', async () => {
+    const folder = join(temporaryFolder(), 'a', 'b');
+    await withoutUmask(async () => {
+      const service = await startTestService({ DATA_DIR: folder });
+      await (await service.newAgent()).create();
+      const files = readdirSync(folder);
+      assert.ok(files.includes('local-events.db') && files.includes('local-events.db-wal'), files.join());
+      for (const file of files) assert.equal(modeOf(join(folder, file)), '600', file);
+      assert.equal(modeOf(folder), '700');
+      await service.close();
+    });
+  });
+
+  it('is made private where it was there, empty', () => {
+    const folder = join(temporaryFolder(), 'data');
+    mkdirSync(folder);
+    chmodSync(folder, 0o755);
+    holdFolder(folder).release();
+    assert.equal(modeOf(folder), '700');
+  });
+
+  it('keeps its mode where it holds other things; the files are private all the same', () => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, 'other'), '');
+    writeFileSync(join(folder, 'local-events.db'), '');
+    chmodSync(join(folder, 'local-events.db'), 0o666);
+    chmodSync(folder, 0o755);
+    holdFolder(folder).release();
+    assert.equal(modeOf(folder), '755');
+    assert.equal(modeOf(join(folder, 'local-events.db')), '600');
+  });
+
+  it('can be held again after it was released', () => {
+    const folder = temporaryFolder();
+    const first = holdFolder(folder);
+    assert.throws(() => holdFolder(folder), StartError);
+    first.release();
+    holdFolder(folder).release();
+  });
+
+  it('stays held against other processes after this one tried to hold it twice', async () => {
+    const folder = temporaryFolder();
+    const held = holdFolder(folder);
+    assert.throws(() => holdFolder(folder), StartError);
+    const { code, stderr } = await run(['serve'], { PORT: '0', DATA_DIR: folder });
+    held.release();
+    assert.equal(code, 1);
+    assert.match(stderr, /in use by another/);
+  });
+
+  it('is free at once when its holder is killed', async () => {
+    const folder = temporaryFolder();
+    const first = await launchService({ DATA_DIR: folder });
+    first.child.kill('SIGKILL');
+    await first.ended;
+    const second = await launchService({ DATA_DIR: folder });
+    second.child.kill('SIGTERM');
+    assert.equal((await second.ended).code, 0);
+  });
+});
