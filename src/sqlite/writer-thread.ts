@@ -1,8 +1,8 @@
 // The thread that owns the writing connection: opens and migrates the database, then answers one batch after another.
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 import { StartError } from '../domain/errors.ts';
-import { migrate } from './migrate.ts';
+import { openForWriting } from './connection.ts';
 import { type Call, type Outcome, Writer } from './writer.ts';
 
 export interface ThreadData {
@@ -22,20 +22,6 @@ const port = parentPort!;
 const { path } = workerData as ThreadData;
 const send = (message: FromThread) => port.postMessage(message);
 
-function open(): DatabaseSync {
-  const database = new DatabaseSync(path, { timeout: 5000 });
-  // FULL: a commit is on the disk before it is answered; fullfsync makes that true on macOS too.
-  database.exec(`
-    PRAGMA journal_mode = WAL;
-    PRAGMA synchronous = FULL;
-    PRAGMA fullfsync = ON;
-    PRAGMA foreign_keys = ON;
-    PRAGMA journal_size_limit = 67108864;
-  `);
-  migrate(database);
-  return database;
-}
-
 function serve(database: DatabaseSync): void {
   const writer = new Writer(database);
   port.on('message', (message: ToThread) => {
@@ -53,7 +39,7 @@ function serve(database: DatabaseSync): void {
 }
 
 try {
-  serve(open());
+  serve(openForWriting(path));
   send({ refused: undefined });
 } catch (error) {
   const { message } = error as Error;
