@@ -31,6 +31,8 @@ export interface Config {
   readonly logLevel: string;
 }
 
+const EMAIL = /^[^@\s]+@[^@\s]+$/;
+const DOMAIN = /^[\p{L}\p{N}](?:[\p{L}\p{N}\p{M}.-]*[\p{L}\p{N}\p{M}])?$/u;
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 /** Throws StartError listing every variable that cannot be used. */
@@ -57,10 +59,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   };
   const url = (name: string, value: string | undefined): string | undefined => {
     if (value === undefined) return undefined;
-    const parsed = URL.parse(value);
-    if (parsed && /^https?:$/.test(parsed.protocol) && parsed.search === '' && parsed.hash === '') {
-      return value.replace(/\/+$/, '');
-    }
+    if (/^https?:\/\/[^\s?#]+$/i.test(value) && URL.canParse(value)) return value.replace(/\/+$/, '');
     problems.push(`${name} must be an http or https address without a query; it is "${value}".`);
     return undefined;
   };
@@ -93,19 +92,17 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     oidc: readOidc(text, url, problems),
     administrators: {
       subjects: list('ADMIN_SUBJECTS'),
-      emails: everyItem('ADMIN_EMAILS', 'e-mail addresses', (item) => /^[^@]+@[^@]+$/.test(item)).map(
+      emails: everyItem('ADMIN_EMAILS', 'e-mail addresses', (item) => EMAIL.test(item)).map(foldCase),
+      domains: everyItem('ADMIN_DOMAINS', 'domains such as example.com', (item) => DOMAIN.test(item)).map(
         foldCase,
       ),
-      domains: everyItem('ADMIN_DOMAINS', 'domains such as example.com', (item) =>
-        /^[^@\s]+$/.test(item),
-      ).map(foldCase),
     },
     trustProxy: everyItem('TRUST_PROXY', 'addresses or networks such as 10.0.0.0/8', isAddressOrNetwork),
     corsOrigins: readOrigins(everyItem),
     logLevel: choice('LOG_LEVEL', LOG_LEVELS, 'info'),
   };
   if (problems.length > 0) throw new StartError(problems.join('\n'));
-  return Object.freeze(config);
+  return freeze(config);
 }
 
 function readOidc(
@@ -125,7 +122,9 @@ function readOidc(
 function readOrigins(
   everyItem: (name: string, hint: string, fits: (item: string) => boolean) => string[],
 ): '*' | readonly string[] {
-  const isOrigin = (item: string) => item === '*' || item === 'none' || URL.parse(item)?.origin === item;
+  // Origins are compared as a whole: a * inside one would match nothing.
+  const isOrigin = (item: string) =>
+    item === '*' || item === 'none' || (!item.includes('*') && URL.parse(item)?.origin === item);
   const origins = everyItem('CORS_ORIGINS', 'origins such as https://example.com, * or none', isOrigin);
   if (origins.length === 0 || origins.includes('*')) return '*';
   return origins.filter((origin) => origin !== 'none');
@@ -136,5 +135,13 @@ function isAddressOrNetwork(item: string): boolean {
   const [address = '', bits, ...rest] = item.split('/');
   const family = isIP(address);
   if (family === 0 || rest.length > 0) return false;
-  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
+  // A network of no bits, that is everybody, is refused by Fastify too.
+  const most = family === 4 ? 32 : 128;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) >= 1 && Number(bits) <= most);
+}
+
+/** With everything inside. */
+function freeze<T extends object>(value: T): T {
+  for (const inner of Object.values(value)) if (typeof inner === 'object') freeze(inner);
+  return Object.freeze(value);
 }

@@ -1,0 +1,290 @@
+// The configuration: every variable with its default, good and bad values; all problems in one error; a frozen result.
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { describe, it } from 'node:test';
+import { type Config, readConfig } from '../src/config.ts';
+import { StartError } from '../src/domain/errors.ts';
+import { startTestService } from './support/service.ts';
+
+const DEFAULTS: Config = {
+  host: '127.0.0.1',
+  port: 8080,
+  publicUrl: undefined,
+  dataDir: resolve('data'),
+  registrationTier: 'readwrite',
+  tierLimits: { read: 10_000, readwrite: 10_000, admin: 100_000 },
+  registrationsPerHour: 600,
+  maxEventsPerAgent: 100_000,
+  cacheBytes: 134_217_728,
+  oidc: undefined,
+  administrators: { subjects: [], emails: [], domains: [] },
+  trustProxy: [],
+  corsOrigins: '*',
+  logLevel: 'info',
+};
+
+const limits = (changed: Partial<Config['tierLimits']>) => ({
+  tierLimits: { ...DEFAULTS.tierLimits, ...changed },
+});
+const admins = (changed: Partial<Config['administrators']>) => ({
+  administrators: { ...DEFAULTS.administrators, ...changed },
+});
+const provider = (issuer: string) => ({ oidc: { issuer, clientId: 'client' } });
+
+/** The lines of the StartError; none if the configuration is read. */
+function problems(env: Record<string, string>): string[] {
+  try {
+    readConfig(env);
+    return [];
+  } catch (error) {
+    if (!(error instanceof StartError)) throw error;
+    return error.message.split('\n');
+  }
+}
+
+const WHOLE_NUMBERS = [
+  '-1',
+  '1.5',
+  '1e3',
+  '0x10',
+  'many',
+  '1 000',
+  '1,000',
+  '+1',
+  '１',
+  'NaN',
+  'Infinity',
+  '9'.repeat(16),
+];
+
+describe('readConfig', () => {
+  it('needs no variable at all', () => assert.deepEqual(readConfig({}), DEFAULTS));
+
+  it('takes empty and blank variables for unset ones, and trims the others', () => {
+    const names = [
+      ...readFileSync(new URL('../src/config.ts', import.meta.url), 'utf8').matchAll(/'([A-Z][A-Z_]+)'/g),
+    ];
+    assert.ok(names.length >= 19);
+    assert.deepEqual(readConfig(Object.fromEntries(names.map((match) => [match[1], '']))), DEFAULTS);
+    assert.deepEqual(readConfig(Object.fromEntries(names.map((match) => [match[1], ' \t ']))), DEFAULTS);
+    assert.equal(readConfig({ PORT: ' 9000 ', HOST: ' ::1\n' }).port, 9000);
+  });
+
+  it('ignores variables of other programs', () => {
+    assert.deepEqual(readConfig({ PATH: '/bin', port: '1', EVENTS_PORT: '1', constructor: 'x' }), DEFAULTS);
+  });
+
+  it('has the defaults that docs/configuration.md names', () => {
+    const page = readFileSync(new URL('../docs/configuration.md', import.meta.url), 'utf8');
+    const rows = [...page.matchAll(/^\| `([A-Z_]+)` \| `([^`]+)` \|/gm)];
+    assert.ok(rows.length >= 11);
+    for (const [, name, value] of rows) assert.deepEqual(readConfig({ [name!]: value }), DEFAULTS, name!);
+  });
+
+  const good: [env: Record<string, string>, result: Partial<Config>][] = [
+    [{ HOST: '0.0.0.0' }, { host: '0.0.0.0' }],
+    [{ HOST: '::' }, { host: '::' }],
+    [{ HOST: 'events.internal' }, { host: 'events.internal' }],
+    [{ PORT: '0' }, { port: 0 }],
+    [{ PORT: '65535' }, { port: 65_535 }],
+    [{ PUBLIC_URL: 'https://events.example.com' }, { publicUrl: 'https://events.example.com' }],
+    [{ PUBLIC_URL: 'https://events.example.com/' }, { publicUrl: 'https://events.example.com' }],
+    [{ PUBLIC_URL: 'http://127.0.0.1:8080/base//' }, { publicUrl: 'http://127.0.0.1:8080/base' }],
+    [{ DATA_DIR: '/srv/events' }, { dataDir: '/srv/events' }],
+    [{ DATA_DIR: 'here/../there' }, { dataDir: resolve('there') }],
+    [{ REGISTRATION_TIER: 'read' }, { registrationTier: 'read' }],
+    [{ REGISTRATION_TIER: 'admin' }, { registrationTier: 'admin' }],
+    [{ RATE_LIMIT_READ: '0' }, limits({ read: 0 })],
+    [{ RATE_LIMIT_READ: '1000000000' }, limits({ read: 1_000_000_000 })],
+    [{ RATE_LIMIT_READWRITE: '7' }, limits({ readwrite: 7 })],
+    [{ RATE_LIMIT_ADMIN: '8' }, limits({ admin: 8 })],
+    [{ REGISTRATIONS_PER_HOUR: '0' }, { registrationsPerHour: 0 }],
+    [{ MAX_EVENTS_PER_AGENT: '0' }, { maxEventsPerAgent: 0 }],
+    [{ CACHE_MB: '0' }, { cacheBytes: 0 }],
+    [{ CACHE_MB: '2' }, { cacheBytes: 2_097_152 }],
+    [{ OIDC_ISSUER: 'https://id.example.com', OIDC_CLIENT_ID: 'client' }, provider('https://id.example.com')],
+    [
+      { OIDC_ISSUER: 'https://id.example.com/', OIDC_CLIENT_ID: 'client' },
+      provider('https://id.example.com/'),
+    ],
+    [{ OIDC_CLIENT_ID: 'client' }, {}],
+    [{ ADMIN_SUBJECTS: 'A, b ,,' }, admins({ subjects: ['A', 'b'] })],
+    [
+      { ADMIN_EMAILS: 'Ada@Example.com,bob@example.com' },
+      admins({ emails: ['ada@example.com', 'bob@example.com'] }),
+    ],
+    [
+      { ADMIN_DOMAINS: 'Example.COM, sub.example.org' },
+      admins({ domains: ['example.com', 'sub.example.org'] }),
+    ],
+    [{ ADMIN_DOMAINS: 'bücher.example,corp' }, admins({ domains: ['bücher.example', 'corp'] })],
+    [
+      { TRUST_PROXY: 'loopback,10.0.0.0/8, ::1,fc00::/7' },
+      { trustProxy: ['loopback', '10.0.0.0/8', '::1', 'fc00::/7'] },
+    ],
+    [{ CORS_ORIGINS: '*' }, { corsOrigins: '*' }],
+    [{ CORS_ORIGINS: 'none' }, { corsOrigins: [] }],
+    [
+      { CORS_ORIGINS: 'https://a.example,http://localhost:3000' },
+      { corsOrigins: ['https://a.example', 'http://localhost:3000'] },
+    ],
+    [{ CORS_ORIGINS: 'https://a.example,*' }, { corsOrigins: '*' }],
+    ...['fatal', 'error', 'warn', 'debug', 'trace', 'silent'].map(
+      (logLevel): [Record<string, string>, Partial<Config>] => [{ LOG_LEVEL: logLevel }, { logLevel }],
+    ),
+  ];
+  for (const [env, result] of good) {
+    it(`takes ${JSON.stringify(env)}`, () => assert.deepEqual(readConfig(env), { ...DEFAULTS, ...result }));
+  }
+
+  const bad: [name: string, values: string[]][] = [
+    ['PORT', [...WHOLE_NUMBERS, '65536', 'http']],
+    [
+      'PUBLIC_URL',
+      [
+        'events.example.com',
+        'https:events.example.com',
+        'https://',
+        '/base',
+        'ftp://a.example',
+        'https://a.example?x=1',
+        'https://a.example/?',
+        'https://a.example#x',
+        'https://a b.example',
+        'http://a.example:99999',
+      ],
+    ],
+    ['REGISTRATION_TIER', ['write', 'ADMIN', 'read,readwrite', 'toString']],
+    ['RATE_LIMIT_READ', [...WHOLE_NUMBERS, '1000000001']],
+    ['RATE_LIMIT_READWRITE', [...WHOLE_NUMBERS, '1000000001']],
+    ['RATE_LIMIT_ADMIN', [...WHOLE_NUMBERS, '1000000001']],
+    ['REGISTRATIONS_PER_HOUR', WHOLE_NUMBERS],
+    ['MAX_EVENTS_PER_AGENT', WHOLE_NUMBERS],
+    ['CACHE_MB', [...WHOLE_NUMBERS, '1000001']],
+    [
+      'ADMIN_EMAILS',
+      ['ada', '@example.com', 'ada@', 'a@b@c', 'Ada <ada@example.com>', 'a@example.com b@example.com'],
+    ],
+    [
+      'ADMIN_DOMAINS',
+      [
+        '@example.com',
+        'ada@example.com',
+        'https://example.com',
+        '*.example.com',
+        '.example.com',
+        'example.com.',
+        'a b',
+      ],
+    ],
+    [
+      'TRUST_PROXY',
+      [
+        'proxy.internal',
+        '10.0.0.0/33',
+        '::/129',
+        '0.0.0.0/0',
+        '10.0.0.0/',
+        '10.0.0.0/8/8',
+        '10.0.0',
+        '10.0.0.0/-1',
+        'true',
+        '1',
+        '*',
+      ],
+    ],
+    [
+      'CORS_ORIGINS',
+      [
+        'a.example',
+        'https://a.example/',
+        'https://a.example/path',
+        'https://a.example:443',
+        'HTTPS://a.example',
+        'null',
+        'https://*.example',
+      ],
+    ],
+    ['LOG_LEVEL', ['verbose', 'INFO', '30']],
+  ];
+  for (const [name, values] of bad) {
+    it(`refuses ${name} when it is none, and shows what it is`, () => {
+      for (const value of values) {
+        const lines = problems({ [name]: value });
+        assert.equal(lines.length, 1, value);
+        assert.ok(lines[0]!.startsWith(`${name} must `) && lines[0]!.includes(`"${value}"`), lines[0]!);
+      }
+    });
+  }
+
+  it('refuses an issuer that is no address, or has no client', () => {
+    const client = { OIDC_CLIENT_ID: 'client' };
+    assert.match(
+      problems({ OIDC_ISSUER: 'accounts.google.com', ...client }).join(),
+      /^OIDC_ISSUER must .*"accounts.google.com"/,
+    );
+    assert.deepEqual(problems({ OIDC_ISSUER: 'https://id.example.com' }), [
+      'OIDC_CLIENT_ID must be set together with OIDC_ISSUER.',
+    ]);
+    assert.equal(problems({ OIDC_ISSUER: 'x' }).length, 2);
+  });
+
+  it('refuses DATABASE_URL without showing its password', () => {
+    const lines = problems({ DATABASE_URL: 'postgres://user:secret@db.internal/events' });
+    assert.equal(lines.length, 1);
+    assert.match(lines[0]!, /^DATABASE_URL /);
+    assert.doesNotMatch(lines[0]!, /secret/);
+  });
+
+  it('names the bad items of a list only', () => {
+    const [line] = problems({ ADMIN_EMAILS: 'ada@example.com,bob,carol' });
+    assert.ok(line!.includes('"bob", "carol"') && !line!.includes('ada@example.com'), line!);
+  });
+
+  it('reports every bad variable at once, a line each', () => {
+    const env = Object.fromEntries(bad.map(([name, values]) => [name, values[0]!]));
+    const lines = problems({
+      ...env,
+      OIDC_ISSUER: 'x',
+      OIDC_CLIENT_ID: 'client',
+      DATABASE_URL: 'postgres://x',
+    });
+    assert.deepEqual(
+      lines.map((line) => line.split(' ')[0]).sort(),
+      [...Object.keys(env), 'OIDC_ISSUER', 'DATABASE_URL'].sort(),
+    );
+  });
+
+  it('is frozen, with everything inside', () => {
+    const env = { OIDC_ISSUER: 'https://id.example.com', OIDC_CLIENT_ID: 'client', CORS_ORIGINS: 'none' };
+    const thaw = (value: object, path: string): string[] => [
+      ...(Object.isFrozen(value) ? [] : [path]),
+      ...Object.entries(value).flatMap(([name, inner]) =>
+        typeof inner === 'object' ? thaw(inner, `${path}.${name}`) : [],
+      ),
+    ];
+    assert.deepEqual(thaw(readConfig(env), 'config'), []);
+  });
+
+  it('takes no proxies that the server would not take', async () => {
+    const proxies =
+      'loopback,linklocal,uniquelocal,10.0.0.0/8,0.0.0.0/1,192.0.2.1,::1,::/1,fe80::1,::ffff:10.0.0.1/128';
+    const service = await startTestService({ TRUST_PROXY: proxies, LOG_LEVEL: 'silent' });
+    await service.close();
+  });
+});
+
+describe('the environment', () => {
+  it('is handed to readConfig by the commands and read nowhere else', () => {
+    const folder = join(import.meta.dirname, '../src');
+    const readers = globSync('**/*.ts', { cwd: folder }).flatMap((file) =>
+      readFileSync(join(folder, file), 'utf8')
+        .split('\n')
+        .filter((line) => /process\W{0,4}env|node:process|loadEnvFile|\bdotenv\b/.test(line))
+        .map((line) => `${file}: ${line.trim()}`),
+    );
+    assert.ok(readers.length > 0);
+    for (const reader of readers) assert.match(reader, /^cli\/[\w-]+\.ts: .*readConfig\(process\.env\)/);
+  });
+});
