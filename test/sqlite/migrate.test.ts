@@ -1,0 +1,108 @@
+// Migrations: a fresh file, one that is up to date, one from the future, and one that cannot be migrated.
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, it } from 'node:test';
+import { StartError } from '../../src/domain/errors.ts';
+import { migrate } from '../../src/sqlite/migrate.ts';
+import { SqliteStore } from '../../src/sqlite/store.ts';
+import { addAgent, addEvent, assertRecord } from '../store/rows.ts';
+import { temporaryFolder } from '../support/service.ts';
+import { execute, readRows } from './files.ts';
+
+const NEWEST = readdirSync(new URL('../../src/sqlite/migrations/', import.meta.url)).length;
+
+const versionOf = (database: DatabaseSync) => database.prepare('PRAGMA user_version').get()!.user_version;
+const schemaOf = (database: DatabaseSync) =>
+  database.prepare('SELECT type, name, sql FROM sqlite_schema ORDER BY name').all();
+
+describe('migrate', () => {
+  it('brings a fresh database to the newest schema', () => {
+    const database = new DatabaseSync(':memory:');
+    migrate(database);
+    assert.equal(versionOf(database), NEWEST);
+    const tables = schemaOf(database).filter(({ type }) => type === 'table');
+    assert.deepEqual(
+      tables.map(({ name }) => name),
+      ['agents', 'audit', 'events', 'keys', 'settings'],
+    );
+    database.close();
+  });
+
+  it('leaves a database of the newest schema as it is', () => {
+    const database = new DatabaseSync(':memory:');
+    migrate(database);
+    database.exec("INSERT INTO settings VALUES ('colour', 'red')");
+    const schema = schemaOf(database);
+    migrate(database);
+    assert.equal(versionOf(database), NEWEST);
+    assert.deepEqual(schemaOf(database), schema);
+    assert.equal(database.prepare('SELECT value FROM settings').get()?.value, 'red');
+    database.close();
+  });
+
+  it('refuses a database that a newer version wrote, and does not touch it', () => {
+    const database = new DatabaseSync(':memory:');
+    database.exec(`CREATE TABLE future (x); PRAGMA user_version = ${NEWEST + 1}`);
+    const schema = schemaOf(database);
+    assert.throws(
+      () => migrate(database),
+      (error: Error) => error instanceof StartError && /newer version of local-events/.test(error.message),
+    );
+    assert.equal(versionOf(database), NEWEST + 1);
+    assert.deepEqual(schemaOf(database), schema);
+    database.close();
+  });
+
+  it('leaves version and schema unchanged when a migration fails half-way', () => {
+    const database = new DatabaseSync(':memory:');
+    // The first migration makes agents and keys before it comes to events.
+    database.exec('CREATE TABLE events (theirs)');
+    const schema = schemaOf(database);
+    assert.throws(() => migrate(database), /table events already exists/);
+    assert.equal(database.isTransaction, false);
+    assert.equal(versionOf(database), 0);
+    assert.deepEqual(schemaOf(database), schema);
+    database.close();
+  });
+});
+
+describe('a store', () => {
+  const open = (folder: string) => SqliteStore.open({ folder, cacheBytes: 0 });
+
+  it('refuses a folder that a newer version wrote, and lets go of it', async () => {
+    const folder = temporaryFolder();
+    const path = join(folder, 'local-events.db');
+    const store = await open(folder);
+    const { agent } = await addAgent(store);
+    const row = await addEvent(store, agent);
+    await store.close();
+    execute(path, `PRAGMA user_version = ${NEWEST + 1}`);
+    for (let attempt = 0; attempt < 2; attempt++) {
+      await assert.rejects(
+        open(folder),
+        (error: Error) => error instanceof StartError && /newer version of local-events/.test(error.message),
+      );
+    }
+    execute(path, `PRAGMA user_version = ${NEWEST}`);
+    const again = await open(folder);
+    assertRecord(await again.findEvent(row.event_id), row);
+    await again.close();
+  });
+
+  it('refuses a folder whose migration fails, naming the file, and leaves its version', async () => {
+    const folder = temporaryFolder();
+    const path = join(folder, 'local-events.db');
+    execute(path, 'CREATE TABLE events (theirs)');
+    await assert.rejects(
+      open(folder),
+      (error: Error) => error instanceof StartError && error.message.includes(path),
+    );
+    assert.equal(readRows(path, 'PRAGMA user_version')[0].user_version, 0);
+    assert.deepEqual(
+      readRows(path, 'SELECT name FROM sqlite_schema').map(({ name }) => name),
+      ['events'],
+    );
+  });
+});

@@ -1,0 +1,176 @@
+// The main thread's end of the writer, with a real thread behind it: group commit, order, and what callers hear when a
+// commit fails or the thread is gone.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import type { Worker } from 'node:worker_threads';
+import { AppError, StartError } from '../../src/domain/errors.ts';
+import { SqliteStore } from '../../src/sqlite/store.ts';
+import { WriterClient } from '../../src/sqlite/writer-client.ts';
+import {
+  addAgent,
+  addEvent,
+  auditOf,
+  NOW_MS,
+  newAgentRow,
+  newEventRow,
+  newKey,
+  search,
+} from '../store/rows.ts';
+import { temporaryFolder } from '../support/service.ts';
+import { countCommits, execute, readRows } from './files.ts';
+
+const newPath = () => join(temporaryFolder(), 'client.db');
+const isUnavailable = (error: unknown) => error instanceof AppError && error.code === 'UNAVAILABLE';
+
+/** What `open` starts, and the thread that it starts for it. */
+async function withThread<T>(open: () => Promise<T>): Promise<[T, Worker]> {
+  const thread = once(process, 'worker') as Promise<[Worker]>;
+  const opened = await open();
+  return [opened, (await thread)[0]];
+}
+
+describe('the writer client', () => {
+  it('commits calls that arrive while a batch is under way together, in the next batch', async () => {
+    const path = newPath();
+    const client = await WriterClient.start(path);
+    const commits = countCommits(path);
+    await Promise.all(
+      Array.from({ length: 300 }, () => client.run('addAgent', [newAgentRow(), newKey()], () => {})),
+    );
+    assert.equal(countCommits(path), commits + 2); // the first one alone, the others together
+    await client.close();
+    assert.equal(readRows(path, 'SELECT count(*) AS count FROM agents')[0].count, 300);
+  });
+
+  it('applies outcomes in the order of the commits, each before its answer', async () => {
+    const client = await WriterClient.start(newPath());
+    const applied: number[] = [];
+    const answered: number[] = [];
+    const calls = Array.from({ length: 1_200 }, async (_, at) => {
+      await client.run('ping', [], () => applied.push(at));
+      assert.ok(applied.includes(at));
+      answered.push(at);
+    });
+    await Promise.all(calls);
+    const inOrder = Array.from({ length: 1_200 }, (_, at) => at);
+    assert.deepEqual(applied, inOrder);
+    assert.deepEqual(answered, inOrder);
+    await client.close();
+  });
+
+  it('fails a call that breaks a rule, and none of its neighbours', async () => {
+    const client = await WriterClient.start(newPath());
+    const key = newKey();
+    const outcomes = await Promise.allSettled([
+      client.run('ping', [], () => 'first'),
+      client.run('addAgent', [newAgentRow(), key], () => 'second'),
+      client.run('addAgent', [newAgentRow(), key], () => 'third'),
+      client.run('addAgent', [newAgentRow(), newKey()], () => 'fourth'),
+    ]);
+    assert.deepEqual(
+      outcomes.map((outcome) => ('value' in outcome ? outcome.value : outcome.status)),
+      ['first', 'second', 'rejected', 'fourth'],
+    );
+    await client.close();
+  });
+
+  it('finishes, when it is closed, what it accepted, and refuses what comes after', async () => {
+    const path = newPath();
+    const client = await WriterClient.start(path);
+    const agents = Array.from({ length: 600 }, () => newAgentRow());
+    const adding = agents.map((agent) => client.run('addAgent', [agent, newKey()], () => {}));
+    await client.close();
+    await Promise.all(adding);
+    assert.equal(readRows(path, 'SELECT count(*) AS count FROM agents')[0].count, 600);
+    await assert.rejects(
+      client.run('ping', [], () => {}),
+      isUnavailable,
+    );
+    await client.close();
+  });
+
+  it('rejects with UNAVAILABLE what is under way, what waits and what comes, when the thread is gone', async () => {
+    const [client, thread] = await withThread(() => WriterClient.start(newPath()));
+    let applied = 0;
+    const calls = Array.from({ length: 2_000 }, () =>
+      client.run('addAgent', [newAgentRow(), newKey()], () => applied++),
+    );
+    const settled = Promise.allSettled(calls);
+    await thread.terminate();
+    const rejected = (await settled).filter((outcome) => outcome.status === 'rejected');
+    assert.ok(rejected.length > 0);
+    assert.ok(rejected.every((outcome) => isUnavailable(outcome.reason)));
+    assert.equal(applied, 2_000 - rejected.length);
+    await assert.rejects(
+      client.run('ping', [], () => {}),
+      isUnavailable,
+    );
+    await client.close();
+  });
+
+  it('refuses to start on a file that is no database, and says so', async () => {
+    const path = newPath();
+    writeFileSync(path, 'this is no database, however long one looks at it'.repeat(100));
+    await assert.rejects(WriterClient.start(path), (error: Error) => {
+      assert.ok(error instanceof StartError);
+      assert.match(error.message, /client\.db/);
+      assert.match(error.message, /file is not a database/);
+      return true;
+    });
+  });
+});
+
+describe('the store, when its writer fails', () => {
+  const newStore = () => SqliteStore.open({ folder: temporaryFolder(), cacheBytes: 1_000_000 });
+
+  it('answers UNAVAILABLE to writes and checks, and goes on reading, when the thread is gone', async () => {
+    const [store, thread] = await withThread(newStore);
+    const { agent, key } = await addAgent(store);
+    const row = await addEvent(store, agent);
+    await thread.terminate();
+    await assert.rejects(store.check(), isUnavailable);
+    await assert.rejects(store.createEvent(newEventRow(agent), 0), isUnavailable);
+    await assert.rejects(store.deleteEvent(row.event_id, agent.agent_id), isUnavailable);
+    assert.deepEqual(await store.findAgentByKey(key.hash), agent);
+    assert.equal((await store.findEvent(row.event_id))?.id, row.event_id);
+    assert.equal((await store.nearby(search(), NOW_MS)).total, 1);
+    await store.close();
+  });
+
+  it('answers UNAVAILABLE to a whole batch whose commit fails, shows nothing of it, and goes on', async () => {
+    const folder = temporaryFolder();
+    const store = await SqliteStore.open({ folder, cacheBytes: 1_000_000 });
+    const { agent } = await addAgent(store);
+    const { agent: watched, key } = await addAgent(store);
+    const [changed, removed] = [await addEvent(store, agent), await addEvent(store, agent)];
+    execute(
+      join(folder, 'local-events.db'),
+      `CREATE TABLE watch (agent_id TEXT REFERENCES agents DEFERRABLE INITIALLY DEFERRED);
+       INSERT INTO watch VALUES ('${watched.agent_id}');`,
+    );
+    const row = newEventRow(agent);
+    const [checked, ...outcomes] = await Promise.allSettled([
+      store.check(),
+      store.createEvent(row, 0),
+      store.replaceEvent({ ...changed, version: 2, cost: 'more' }),
+      store.deleteEvent(removed.event_id, agent.agent_id),
+      store.deleteAgent(watched.agent_id, auditOf('delete_agent', watched.agent_id)),
+    ]);
+    assert.equal(checked.status, 'fulfilled');
+    for (const outcome of outcomes) assert.ok(outcome.status === 'rejected' && isUnavailable(outcome.reason));
+    assert.equal(await store.findEvent(row.event_id), undefined);
+    assert.equal((await store.findEvent(changed.event_id))?.version, 1);
+    assert.deepEqual(await store.findAgentByKey(key.hash), watched);
+    const page = await store.nearby(search(), NOW_MS);
+    assert.deepEqual(
+      page.records.map(({ id, version }) => [id, version]),
+      [changed, removed].map((event) => [event.event_id, 1]),
+    );
+    const after = await store.createEvent(row, 0);
+    assert.deepEqual([after.kind, 'created' in after && after.created], ['stored', true]);
+    await store.close();
+  });
+});
