@@ -1,0 +1,148 @@
+// `admin-token`: an operator mints a token; it alone is printed, so that it can be captured.
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { decodeJwt } from 'jose';
+import { type Answer, Client } from '../support/client.ts';
+import { type Ended, launchCommand, launchService, type RunningProcess, run } from '../support/process.ts';
+import { temporaryFolder } from '../support/service.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const EMAIL = ['--email', 'ada@example.com'];
+
+/** Asserts that the token, and nothing else, was printed. */
+function tokenOf({ code, stdout, stderr }: Ended): string {
+  assert.equal(code, 0, stderr);
+  assert.equal(stderr, '');
+  assert.match(stdout, /^[\w-]+\.[\w-]+\.[\w-]+\n$/);
+  return stdout.trimEnd();
+}
+
+function me(url: string, token: string): Promise<Answer> {
+  return new Client(url, { authorization: `Bearer ${token}` }).get('/v1/admin/me');
+}
+
+async function stop(service: RunningProcess): Promise<void> {
+  service.child.kill('SIGTERM');
+  await service.ended;
+}
+
+describe('admin-token', () => {
+  it('works before a first start, while the service runs, and while it does not', async () => {
+    const folder = join(temporaryFolder(), 'data');
+    const env = { DATA_DIR: folder };
+    const early = tokenOf(await run(['admin-token', ...EMAIL], env));
+    const first = await launchService(env);
+    const during = tokenOf(await run(['admin-token', ...EMAIL], env));
+    assert.equal((await me(first.url, early)).status, 200);
+    assert.equal((await me(first.url, during)).status, 200);
+    await stop(first);
+    const between = tokenOf(await run(['admin-token', ...EMAIL], env));
+    const second = await launchService(env);
+    for (const token of [early, during, between]) assert.equal((await me(second.url, token)).status, 200);
+    await stop(second);
+  });
+
+  it('of several at once before a first start never makes two keys', async () => {
+    const env = { DATA_DIR: temporaryFolder() };
+    const ended = await Promise.all([1, 2, 3].map(() => run(['admin-token', ...EMAIL], env)));
+    const printed = ended.filter(({ code }) => code === 0);
+    assert.ok(printed.length > 0);
+    for (const { code, stdout, stderr } of ended) {
+      if (code === 0) continue;
+      assert.equal(stdout, '');
+      assert.match(stderr, /^The data folder .* is in use by another .*\n$/);
+    }
+    const service = await launchService(env);
+    for (const one of printed) assert.equal((await me(service.url, tokenOf(one))).status, 200);
+    await stop(service);
+  });
+
+  describe('with a running service', { concurrency: 2 }, () => {
+    const folder = temporaryFolder();
+    let service: RunningProcess & { readonly url: string };
+    before(async () => {
+      service = await launchService({ DATA_DIR: folder });
+    });
+    after(() => stop(service));
+    const mint = (...args: string[]) => run(['admin-token', ...args], { DATA_DIR: folder });
+
+    it('names the holder', async () => {
+      const token = tokenOf(await mint(...EMAIL, '--name', 'Ada Lovelace'));
+      const { body } = await me(service.url, token);
+      assert.deepEqual(body, { email: 'ada@example.com', name: 'Ada Lovelace', picture: '' });
+    });
+
+    it('lasts an hour unless told otherwise', async () => {
+      const { iat, exp } = decodeJwt(tokenOf(await mint(...EMAIL)));
+      assert.equal(exp! - iat!, 3600);
+    });
+
+    for (const [hours, seconds] of [
+      ['24', 86_400],
+      ['0.5', 1_800],
+    ] as const) {
+      it(`lasts ${hours} hours when told so`, async () => {
+        const token = tokenOf(await mint(...EMAIL, '--hours', hours));
+        const { iat, exp } = decodeJwt(token);
+        assert.equal(exp! - iat!, seconds);
+        assert.equal((await me(service.url, token)).status, 200);
+      });
+    }
+
+    it('prints the token alone through npm, too', async () => {
+      const npm = launchCommand('npm', ['run', '-s', 'cli', '--', 'admin-token', ...EMAIL], {
+        cwd: ROOT,
+        env: { DATA_DIR: folder },
+      });
+      assert.equal((await me(service.url, tokenOf(await npm.ended))).status, 200);
+    });
+  });
+
+  describe('refuses, with the usage, and prints no token', { concurrency: 2 }, () => {
+    for (const args of [
+      [],
+      ['--email'],
+      ['--email', 'ada'],
+      [...EMAIL, '--hours', '24.001'],
+      [...EMAIL, '--hours', '0'],
+      [...EMAIL, '--hours', '1e1'],
+      [...EMAIL, '--tier', 'admin'],
+      [...EMAIL, 'extra'],
+    ]) {
+      it(`admin-token ${args.join(' ')}`, async () => {
+        const folder = join(temporaryFolder(), 'data');
+        const { code, stdout, stderr } = await run(['admin-token', ...args], { DATA_DIR: folder });
+        assert.equal(code, 2, stderr);
+        assert.equal(stdout, '');
+        assert.match(stderr, /^Usage:/m);
+        assert.doesNotMatch(stderr, /^ +at /m);
+        assert.ok(!existsSync(folder), 'nothing was made');
+      });
+    }
+  });
+
+  it('refuses where an identity provider is configured', async () => {
+    const folder = join(temporaryFolder(), 'data');
+    const { code, stdout, stderr } = await run(['admin-token', ...EMAIL], {
+      DATA_DIR: folder,
+      OIDC_ISSUER: 'https://accounts.example.com',
+      OIDC_CLIENT_ID: 'client',
+    });
+    assert.equal(code, 1);
+    assert.equal(stdout, '');
+    assert.match(stderr, /^OIDC_ISSUER is set.*accounts\.example\.com.*\n$/);
+    assert.ok(!existsSync(folder), 'nothing was made');
+  });
+
+  it('says in one line that the store cannot be had', async () => {
+    const { code, stdout, stderr } = await run(['admin-token', ...EMAIL], {
+      DATA_DIR: join(process.execPath, 'below-a-file'),
+    });
+    assert.equal(code, 1);
+    assert.equal(stdout, '');
+    assert.match(stderr, /^The data folder .*\n$/);
+  });
+});

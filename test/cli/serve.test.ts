@@ -1,0 +1,93 @@
+// `serve` as an operator meets it: what it announces, what it logs, and how `npm run dev` follows changes.
+import assert from 'node:assert/strict';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { freePort, launchCommand, launchService, untilPrinted } from '../support/process.ts';
+import { temporaryFolder } from '../support/service.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+function countOf(text: string, part: string): number {
+  return text.split(part).length - 1;
+}
+
+describe('serve', () => {
+  it('announces address, docs, engine and data folder, once', async () => {
+    const folder = temporaryFolder();
+    const service = await launchService({ DATA_DIR: folder });
+    await untilPrinted(service, ({ stderr }) => stderr.includes(folder));
+    service.child.kill('SIGTERM');
+    const { code, stdout, stderr } = await service.ended;
+    assert.equal(code, 0);
+    const printed = stdout + stderr;
+    assert.equal(countOf(printed, `address  ${service.url}\n`), 1, printed);
+    assert.equal(countOf(printed, `docs     ${service.url}/docs\n`), 1, printed);
+    assert.equal(countOf(printed, 'engine   sqlite\n'), 1, printed);
+    assert.equal(countOf(printed, `data     ${folder}\n`), 1, printed);
+  });
+
+  it('announces the public address where there is one', async () => {
+    const service = await launchService({
+      DATA_DIR: temporaryFolder(),
+      PUBLIC_URL: 'https://events.example.com/',
+    });
+    await untilPrinted(service, ({ stderr }) => stderr.includes('data '));
+    service.child.kill('SIGTERM');
+    const { stderr } = await service.ended;
+    assert.match(stderr, /address {2}https:\/\/events\.example\.com\n/);
+    assert.match(stderr, /docs {5}https:\/\/events\.example\.com\/docs\n/);
+  });
+
+  it('writes nothing but structured lines to standard output', async () => {
+    const service = await launchService({ DATA_DIR: temporaryFolder() });
+    await fetch(`${service.url}/v1/events/nearby?lat=1&lng=2`);
+    service.child.kill('SIGTERM');
+    const { stdout } = await service.ended;
+    const lines = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { route?: string });
+    assert.ok(lines.some(({ route }) => route === '/v1/events/nearby'));
+  });
+
+  it('warns where a provider is configured and nobody is an administrator', async () => {
+    const service = await launchService({
+      DATA_DIR: temporaryFolder(),
+      OIDC_ISSUER: 'https://accounts.example.com',
+      OIDC_CLIENT_ID: 'client',
+    });
+    await untilPrinted(service, ({ stdout }) => /ADMIN_EMAILS.*ADMIN_SUBJECTS/.test(stdout));
+    service.child.kill('SIGTERM');
+    assert.equal((await service.ended).code, 0);
+  });
+});
+
+describe('npm run dev', () => {
+  it('starts anew, with the change, when a source file changes', { timeout: 60_000 }, async (test) => {
+    // A copy beside the test's temporary folders: it goes when the processes in it are gone.
+    const copy = mkdtempSync(join(tmpdir(), 'local-events-dev-'));
+    for (const part of ['src', 'bin', 'package.json']) {
+      cpSync(join(ROOT, part), join(copy, part), { recursive: true });
+    }
+    symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
+    const dev = launchCommand('npm', ['run', 'dev'], {
+      cwd: copy,
+      env: { PORT: String(await freePort()), DATA_DIR: join(copy, 'data') },
+      detached: true,
+    });
+    test.after(async () => {
+      process.kill(-dev.child.pid!, 'SIGTERM');
+      await dev.ended;
+      rmSync(copy, { recursive: true, force: true });
+    });
+    await untilPrinted(dev, ({ stderr }) => stderr.includes('is ready\n'));
+    const file = join(copy, 'src', 'cli', 'serve.ts');
+    const source = readFileSync(file, 'utf8');
+    assert.equal(countOf(source, 'is ready`'), 1);
+    writeFileSync(file, source.replace('is ready`', 'is ready again`'));
+    await untilPrinted(dev, ({ stderr }) => stderr.includes('is ready again\n'));
+  });
+});
