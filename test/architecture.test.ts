@@ -1,0 +1,257 @@
+// The rules of the house: who may import whom, no cycles, no barrels, names, headers and sizes. Each rule is also seen
+// to fail on a small source that breaks it.
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { codeOf, type Import, importCycles, importsOf, readSources, type Source } from './support/sources.ts';
+
+/**
+ * For each room, what it may import: a folder ends with a slash, `node:` is any part of Node, `(types)` allows types
+ * only, `(resolve)` only import.meta.resolve. A room that is not here may not exist.
+ */
+const MAY_IMPORT: Record<string, readonly string[]> = {
+  'spatial/': ['spatial/'],
+  'domain/': ['domain/', 'spatial/geo.ts', 'typebox', 'node:crypto', 'node:zlib'],
+  'usecases/': ['usecases/', 'domain/', 'typebox (types)'],
+  'sqlite/': ['sqlite/', 'domain/', 'spatial/', 'node:'],
+  'oidc/': ['oidc/', 'domain/', 'jose'],
+  'http/': [
+    'http/',
+    'usecases/',
+    'domain/',
+    'fastify',
+    'typebox',
+    'pino (types)',
+    'swagger-ui-dist/ (resolve)',
+    'node:',
+  ],
+  'cli/': [
+    'cli/',
+    'usecases/',
+    'domain/',
+    'oidc/local-issuer.ts',
+    'config.ts',
+    'service.ts',
+    'pino',
+    'pino-pretty',
+    'node:',
+  ],
+  'config.ts': ['domain/', 'node:net', 'node:path'],
+  'service.ts': [
+    'config.ts',
+    'domain/',
+    'usecases/',
+    'sqlite/',
+    'oidc/',
+    'http/',
+    'fastify (types)',
+    'pino (types)',
+    '../package.json',
+    'node:',
+  ],
+  'main.ts': ['cli/', 'service.ts', 'domain/errors.ts'],
+};
+
+function fits({ target, kind }: Import, rule: string): boolean {
+  const [, allowed = '', only] = /^(\S+)(?: \((\w+)\))?$/.exec(rule)!;
+  const isNamed = /[/:]$/.test(allowed) ? target.startsWith(allowed) : target === allowed;
+  if (only === 'types') return isNamed && kind === 'type';
+  return isNamed && (kind === 'resolve') === (only === 'resolve');
+}
+
+function forbiddenImports(source: Source): string[] {
+  const room = /^[^/]+(?:\/|$)/.exec(source.path)![0];
+  const rules = MAY_IMPORT[room];
+  if (!rules) return [`${source.path} is in no room`];
+  return importsOf(source)
+    .filter((found) => !rules.some((rule) => fits(found, rule)))
+    .map(({ target, kind }) => `${source.path} → ${target} (${kind})`);
+}
+
+/** Whether nothing is left without comments, imports and re-exports. */
+function isBarrel(source: Source): boolean {
+  const code = codeOf(source);
+  const passedOn = /^(?:import|export)\s[^'";]*?'[^']+';$|^export\s+(?:type\s+)?\{[^}]*\};$/gm;
+  return /^export\s/m.test(code) && code.replaceAll(passedOn, '').trim() === '';
+}
+
+const BANNED_WORDS = /^(?:utils?|helpers?|common)$/;
+
+function isBadName({ path }: Source): boolean {
+  const words = path.replace(/\.(?:ts|sql)$/, '').split(/[/-]/);
+  return !words.every((word) => /^[a-z0-9]+$/.test(word) && !BANNED_WORDS.test(word));
+}
+
+function lacksHeader({ path, text }: Source): boolean {
+  const mark = path.endsWith('.sql') ? '-- ' : '// ';
+  const lines = text.split('\n');
+  const length = lines.findIndex((line) => !line.startsWith(mark));
+  return length < 1 || length > 4;
+}
+
+const MAX_LINES = 400;
+
+/** Time and chance come from service.ts; a stopwatch (performance.now) is neither. */
+function asksForTimeOrChance({ path, text }: Source): boolean {
+  const asks =
+    /\bDate\.now\b|\bnew Date\(\)|\bTemporal\.Now\b|\bMath\.random\b|\brandom(?:Bytes|UUID|Int|Fill)|getRandomValues/;
+  return path !== 'service.ts' && asks.test(text);
+}
+
+const RULES: Record<string, (sources: readonly Source[]) => string[]> = {
+  'imports only what its room may': (sources) => sources.flatMap(forbiddenImports),
+  'is part of no import cycle': importCycles,
+  'does more than re-export': (sources) => named(sources.filter(isBarrel)),
+  'has a name in kebab case that says something': (sources) => named(sources.filter(isBadName)),
+  'begins with a header of one to four lines': (sources) => named(sources.filter(lacksHeader)),
+  'has at most 400 lines': (sources) =>
+    named(sources.filter(({ text }) => text.split('\n').length > MAX_LINES + 1)),
+  'leaves time and chance to service.ts': (sources) => named(sources.filter(asksForTimeOrChance)),
+};
+
+function named(sources: readonly Source[]): string[] {
+  return sources.map(({ path }) => path);
+}
+
+describe('every file in src', () => {
+  const sources = readSources(join(import.meta.dirname, '../src'));
+
+  it('is seen, with all its imports', () => {
+    assert.ok(sources.length > 40);
+    const missed = sources.filter((source) => {
+      const written = [...codeOf(source).matchAll(/ from '[^']+';$/gm)];
+      return importsOf(source).length < written.length;
+    });
+    assert.deepEqual(named(missed), []);
+  });
+
+  for (const [rule, violations] of Object.entries(RULES)) {
+    it(rule, () => assert.deepEqual(violations(sources), []));
+  }
+
+  it('lives in a room that has rules, and every room exists', () => {
+    const rooms = new Set(sources.map(({ path }) => /^[^/]+(?:\/|$)/.exec(path)![0]));
+    assert.deepEqual([...rooms].sort(), Object.keys(MAY_IMPORT).sort());
+  });
+});
+
+describe('the rule about imports', () => {
+  const forbidden: [path: string, statement: string, found: string][] = [
+    ['spatial/a.ts', "import { x } from '../domain/ids.ts';", 'domain/ids.ts (value)'],
+    ['spatial/a.ts', "import 'node:fs';", 'node:fs (value)'],
+    ['domain/a.ts', "import { readFileSync } from 'node:fs';", 'node:fs (value)'],
+    ['domain/a.ts', "import type { X } from '../spatial/event-index.ts';", 'spatial/event-index.ts (type)'],
+    ['domain/a.ts', "export * from '../usecases/events.ts';", 'usecases/events.ts (value)'],
+    ['domain/a.ts', 'const x = await import(name);', '? (value)'],
+    ['usecases/a.ts', "import Type from 'typebox';", 'typebox (value)'],
+    ['usecases/a.ts', "import {\n  type A,\n} from '../sqlite/store.ts';", 'sqlite/store.ts (value)'],
+    ['sqlite/a.ts', "const x = await import('../http/server.ts');", 'http/server.ts (value)'],
+    ['sqlite/a.ts', "import { a } from '../postgres/store.ts';", 'postgres/store.ts (value)'],
+    ['sqlite/a.ts', "new Worker(new URL('../http/a.ts', import.meta.url));", 'http/a.ts (url)'],
+    ['oidc/a.ts', "import { readFile } from 'node:fs';", 'node:fs (value)'],
+    ['http/a.ts', "import { pino } from 'pino';", 'pino (value)'],
+    ['http/a.ts', "import { serve } from '../cli/serve.ts';", 'cli/serve.ts (value)'],
+    ['http/a.ts', "import ui from 'swagger-ui-dist/a.js';", 'swagger-ui-dist/a.js (value)'],
+    ['http/routes/a.ts', "import { s } from '../../sqlite/store.ts';", 'sqlite/store.ts (value)'],
+    ['cli/a.ts', "import { buildServer } from '../http/server.ts';", 'http/server.ts (value)'],
+    ['config.ts', "import { serve } from './cli/serve.ts';", 'cli/serve.ts (value)'],
+    ['service.ts', "import { serve } from './cli/serve.ts';", 'cli/serve.ts (value)'],
+    ['main.ts', "import { x } from './http/server.ts';", 'http/server.ts (value)'],
+  ];
+  for (const [path, text, found] of forbidden) {
+    it(`refuses ${JSON.stringify(text)} in ${path}`, () => {
+      assert.deepEqual(forbiddenImports({ path, text }), [`${path} → ${found}`]);
+    });
+  }
+
+  it('refuses rooms that it does not know', () => {
+    assert.deepEqual(forbiddenImports({ path: 'mcp/a.ts', text: '' }), ['mcp/a.ts is in no room']);
+    assert.deepEqual(forbiddenImports({ path: 'other.ts', text: '' }), ['other.ts is in no room']);
+  });
+
+  const allowed: [path: string, text: string][] = [
+    ['http/a.ts', "import type { Logger } from 'pino';"],
+    ['http/a.ts', "const path = import.meta.resolve('swagger-ui-dist/package.json');"],
+    ['usecases/a.ts', "import type { Static } from 'typebox';"],
+    ['domain/a.ts', "// import 'x' is only named here.\n/**\n * So is\n import 'y'.\n */"],
+  ];
+  for (const [path, text] of allowed) {
+    it(`allows ${JSON.stringify(text)} in ${path}`, () => {
+      assert.deepEqual(forbiddenImports({ path, text }), []);
+    });
+  }
+});
+
+describe('every other rule', () => {
+  /** Sources that break the rule in the files named last. */
+  const broken: [rule: string, files: Record<string, string>, violations: string[]][] = [
+    [
+      'is part of no import cycle',
+      { 'a.ts': "import './b.ts';", 'b.ts': "import type { A } from './a.ts';" },
+      ['a.ts → b.ts → a.ts'],
+    ],
+    [
+      'is part of no import cycle',
+      {
+        'a.ts': "import './b.ts';",
+        'b.ts': "import './c.ts';\nimport './d.ts';",
+        'c.ts': '',
+        'd.ts': "export { b } from './b.ts';",
+      },
+      ['b.ts → d.ts → b.ts'],
+    ],
+    [
+      'does more than re-export',
+      {
+        'all.ts': "// All.\nexport * from './a.ts';\nexport { b } from './b.ts';\n",
+        'again.ts': "/* All. */\nimport { a } from './a.ts';\nexport { a };\n",
+        'fine.ts': "export { a } from './a.ts';\nexport const b = 1;\n",
+      },
+      ['all.ts', 'again.ts'],
+    ],
+    [
+      'has a name in kebab case that says something',
+      { 'rateLimit.ts': '', 'rate_limit.ts': '', 'Body.ts': '', 'rate-limit.ts': '', '0001-first.sql': '' },
+      ['rateLimit.ts', 'rate_limit.ts', 'Body.ts'],
+    ],
+    [
+      'has a name in kebab case that says something',
+      { 'domain/utils.ts': '', 'helpers/a.ts': '', 'http/common/a.ts': '', 'http/query-utils.ts': '' },
+      ['domain/utils.ts', 'helpers/a.ts', 'http/common/a.ts', 'http/query-utils.ts'],
+    ],
+    [
+      'begins with a header of one to four lines',
+      {
+        'late.ts': "import 'b';\n// Late.\n",
+        'long.ts': '// 1\n// 2\n// 3\n// 4\n// 5\nx;\n',
+        'fine.ts': '// 1\n// 2\n// 3\n// 4\nx;\n',
+        'wrong.sql': '// Not SQL.\n',
+        'fine.sql': '-- SQL.\n',
+        'empty.ts': '',
+      },
+      ['late.ts', 'long.ts', 'wrong.sql', 'empty.ts'],
+    ],
+    ['has at most 400 lines', { 'a.ts': 'x;\n'.repeat(401), 'b.ts': 'x;\n'.repeat(400) }, ['a.ts']],
+    [
+      'leaves time and chance to service.ts',
+      {
+        'domain/a.ts': 'Date.now()',
+        'http/a.ts': 'randomUUID()',
+        'cli/a.ts': 'new Date()',
+        'service.ts': 'Date.now',
+      },
+      ['domain/a.ts', 'http/a.ts', 'cli/a.ts'],
+    ],
+  ];
+  for (const [rule, files, violations] of broken) {
+    it(`"${rule}" finds ${violations.join(', ')}`, () => {
+      const sources = Object.entries(files).map(([path, text]) => ({ path, text }));
+      assert.deepEqual(RULES[rule]!(sources), violations);
+    });
+  }
+
+  it('is seen to fail', () => {
+    const seen = new Set(['imports only what its room may', ...broken.map(([rule]) => rule)]);
+    assert.deepEqual([...seen].sort(), Object.keys(RULES).sort());
+  });
+});
