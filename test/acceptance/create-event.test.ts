@@ -43,7 +43,7 @@ describe('POST /v1/events', () => {
       assert.deepEqual(Object.keys(event).sort(), [...EVENT_FIELDS].sort());
     });
 
-    it('needs the required fields only; the audience is then all, the rest null', async () => {
+    it('needs the required fields only, and then sets the audience all and the rest null', async () => {
       const event = await agent.create(newEvent());
       assert.equal(event.audience, 'all');
       for (const field of NULLABLE) assert.equal(event[field] ?? null, null, field);

@@ -234,7 +234,7 @@ describe('calls from browsers', () => {
     [`/v1/events/${UNKNOWN_ULID}`, ['GET', 'PATCH', 'DELETE']],
   ];
   for (const [path, methods] of preflights) {
-    it(`are allowed ahead on ${path.replace(UNKNOWN_ULID, '{event_id}')}`, async () => {
+    it(`are allowed ahead on ${path}`, async () => {
       for (const method of methods) {
         const headers = {
           origin,
