@@ -1,6 +1,8 @@
 // The last use of an agent is known from the request on, also while it is being written.
 import assert from 'node:assert/strict';
+import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it, mock } from 'node:test';
+import { databasePath } from '../../src/sqlite/data-folder.ts';
 import { SqliteStore } from '../../src/sqlite/store.ts';
 import { temporaryFolder } from '../support/service.ts';
 
@@ -13,10 +15,11 @@ describe('the last use of an agent', () => {
     is_active: true,
     created_ms: 1,
   } as const;
+  const folder = temporaryFolder();
   let store: SqliteStore;
   before(async () => {
     mock.timers.enable({ apis: ['setInterval'] });
-    store = await SqliteStore.open({ folder: temporaryFolder(), cacheBytes: 1024 });
+    store = await SqliteStore.open({ folder, cacheBytes: 1024 });
     await store.addAgent(agent, { hash: 'hash', prefix: 'lev_abcd' });
   });
   after(async () => {
@@ -37,5 +40,18 @@ describe('the last use of an agent', () => {
     assert.deepEqual(await lastUses(), [1_000, 1_000]);
     await store.check();
     assert.deepEqual(await lastUses(), [1_000, 1_000]);
+  });
+
+  it('is written every few seconds, not with every request', async () => {
+    const file = new DatabaseSync(databasePath(folder), { readOnly: true });
+    const written = () => file.prepare('SELECT last_used_ms FROM agents').get()!.last_used_ms;
+    const before = written();
+    for (let ms = 2_000; ms < 2_100; ms++) store.noteUse(agent.agent_id, ms);
+    await store.check();
+    assert.equal(written(), before);
+    mock.timers.tick(10_000);
+    await store.check();
+    assert.equal(written(), 2_099);
+    file.close();
   });
 });

@@ -1,0 +1,26 @@
+// A key is never written: of the files of a service only its hash and its prefix can be had.
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { startTestService } from '../support/service.ts';
+
+describe('the files of a service', () => {
+  it('hold the prefix of a key and not the key', async () => {
+    const service = await startTestService();
+    const register = () =>
+      service.client.post('/v1/auth/register', { email: 'agent@example.com', agent_name: 'a' });
+    const { api_key, key_prefix } = (await register()).body;
+    await service.client.with({ 'x-api-key': api_key }).create();
+    const read = () =>
+      Buffer.concat(readdirSync(service.folder).map((file) => readFileSync(join(service.folder, file))));
+    const files = [read()];
+    await service.close();
+    files.push(read());
+    for (const bytes of files) {
+      assert.ok(bytes.includes(key_prefix), 'the prefix is not there: the files were not read');
+      assert.ok(!bytes.includes(api_key));
+      assert.ok(!bytes.includes(api_key.slice(8)));
+    }
+  });
+});
