@@ -182,8 +182,8 @@ describe('parseDateTime, compared with Temporal', () => {
       if (time) accepted++;
       assert.equal(time && ('ms' in time ? time.ms : time.local), oracle(clock, fraction, offset));
     });
-    fc.assert(property, { seed: SEED, numRuns: 20_000 });
-    assert.ok(accepted > 5_000, `only ${accepted} accepted`);
+    fc.assert(property, { seed: SEED, numRuns: 8_000 });
+    assert.ok(accepted > 2_000, `only ${accepted} accepted`);
   });
 
   it('reads back every instant that it writes, with any offset', () => {
@@ -197,7 +197,7 @@ describe('parseDateTime, compared with Temporal', () => {
       const offset = `${minutes < 0 ? '-' : '+'}${pad(Math.floor(size / 60))}:${pad(size % 60)}`;
       assert.deepEqual(parseDateTime(formatInstant(local).replace('Z', offset)), { ms });
     });
-    fc.assert(property, { seed: SEED, numRuns: 5_000 });
+    fc.assert(property, { seed: SEED, numRuns: 3_000 });
   });
 
   it('never throws, and takes nothing that Temporal does not take', () => {
@@ -214,7 +214,7 @@ describe('parseDateTime, compared with Temporal', () => {
       if ('ms' in time) assert.equal(Temporal.Instant.from(shortened).epochMilliseconds, time.ms);
       else assert.ok(Temporal.PlainDateTime.from(shortened).toString().startsWith(time.local.slice(0, 16)));
     });
-    fc.assert(property, { seed: SEED, numRuns: 10_000 });
+    fc.assert(property, { seed: SEED, numRuns: 5_000 });
   });
 });
 

@@ -181,8 +181,8 @@ describe('the checker and Ajv', () => {
         const known = Object.keys(schema.properties).filter((field) => Object.hasOwn(withDefaults, field));
         assert.deepEqual(value, Object.fromEntries(known.map((field) => [field, withDefaults[field]])));
       });
-      fc.assert(property, { seed: SEED, numRuns: 2_500 });
-      assert.ok(accepted > 400, `only ${accepted} accepted`);
+      fc.assert(property, { seed: SEED, numRuns: 1_500 });
+      assert.ok(accepted > 300, `only ${accepted} accepted`);
     });
 
     it(`agree on each field of ${name} alone`, () => {

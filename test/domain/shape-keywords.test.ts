@@ -1,0 +1,41 @@
+// What a shape may say: a keyword that is not enforced is refused when the shape is compiled, never ignored.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import Type, { type TObject } from 'typebox';
+import { compile } from '../../src/domain/shape.ts';
+
+describe('a shape that says more than is checked', () => {
+  const unsafe = (field: object) => Type.Object({ field: Type.Unsafe<unknown>(field) });
+  const refused: [what: string, schema: TObject][] = [
+    ['a pattern', unsafe({ type: 'string', pattern: '^a' })],
+    ['an unknown format', unsafe({ type: 'string', format: 'ipv4' })],
+    ['multipleOf', unsafe({ type: 'number', multipleOf: 2 })],
+    ['exclusiveMinimum', unsafe({ type: 'number', exclusiveMinimum: 0 })],
+    ['an enumeration of numbers', unsafe({ type: 'number', enum: [1, 2] })],
+    ['a length of a number', unsafe({ type: 'integer', minLength: 1 })],
+    ['a bound of a string', unsafe({ type: 'string', minimum: 1 })],
+    ['maxItems', unsafe({ type: 'array', items: { type: 'string' }, maxItems: 3 })],
+    ['a keyword inside a list', unsafe({ type: 'array', items: { type: 'string', pattern: '^a' } })],
+    ['anyOf', unsafe({ anyOf: [{ type: 'string' }, { type: 'number' }] })],
+    ['const', unsafe({ const: 'a' })],
+    ['no type', unsafe({})],
+    ['two types', unsafe({ type: ['string', 'number'] })],
+    ['three types', unsafe({ type: ['string', 'null', 'number'] })],
+    ['null before the other type', unsafe({ type: ['null', 'string'] })],
+    [
+      'a nullable enumeration, whose null JSON Schema refuses',
+      unsafe({ type: ['string', 'null'], enum: ['a'] }),
+    ],
+    ['an object inside', Type.Object({ inner: Type.Object({ name: Type.String() }) })],
+    ['additionalProperties', Type.Object({ name: Type.String() }, { additionalProperties: false })],
+    ['minProperties', Type.Object({ name: Type.String() }, { minProperties: 1 })],
+  ];
+  for (const [what, schema] of refused) {
+    it(`is refused when compiled: ${what}`, () => assert.throws(() => compile(schema), Error));
+  }
+
+  it('may describe itself', () => {
+    const described = unsafe({ type: 'string', title: 'T', description: 'D', examples: ['e'], default: 'd' });
+    assert.deepEqual(compile(described)({ field: 'x' }, 'body').issues, []);
+  });
+});
