@@ -27,13 +27,14 @@ export async function serve(args: string[]): Promise<void> {
   }
   const stop = (signal: NodeJS.Signals) => {
     logger.info({ signal }, 'stopping');
-    setTimeout(() => process.exit(1), EXIT_TIMEOUT_MS).unref();
+    process.exitCode = 1; // until all is closed
+    setTimeout(() => process.exit(), EXIT_TIMEOUT_MS).unref();
     service.close().then(
-      () => logger.info('stopped'),
-      (error: unknown) => {
-        logger.error({ err: error }, 'could not stop cleanly');
-        process.exitCode = 1;
+      () => {
+        logger.info('stopped');
+        process.exitCode = 0;
       },
+      (error: unknown) => logger.error({ err: error }, 'could not stop cleanly'),
     );
   };
   process.once('SIGTERM', stop).once('SIGINT', stop);
@@ -41,7 +42,9 @@ export async function serve(args: string[]): Promise<void> {
 
 /** Structured lines, or readable ones on a terminal. */
 function createLogger(level: string): Logger {
-  const stream = process.stdout.isTTY ? pretty({ sync: true, singleLine: true, ignore: 'pid,hostname' }) : pino.destination(1);
+  const stream = process.stdout.isTTY
+    ? pretty({ sync: true, singleLine: true, ignore: 'pid,hostname' })
+    : pino.destination(1);
   return pino({ level }, stream);
 }
 

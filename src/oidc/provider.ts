@@ -20,7 +20,9 @@ export const ASYMMETRIC = [
 ];
 
 const CLOCK_TOLERANCE_SECONDS = 5;
-const TIMEOUT_MS = 5_000;
+
+/** Less than a service that closes gives to requests under way: they are answered, not cut. */
+const TIMEOUT_MS = 3_000;
 
 /** A key that is not known yet makes us ask the provider again, at most this often. */
 const COOLDOWN_MS = 1_000;

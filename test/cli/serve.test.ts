@@ -1,10 +1,14 @@
 // `serve` as an operator meets it: what it announces, what it logs, and how `npm run dev` follows changes.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { assertError, Client } from '../support/client.ts';
 import { freePort, launchCommand, launchService, untilPrinted } from '../support/process.ts';
 import { temporaryFolder } from '../support/service.ts';
 
@@ -62,6 +66,32 @@ describe('serve', () => {
     await untilPrinted(service, ({ stdout }) => /ADMIN_EMAILS.*ADMIN_SUBJECTS/.test(stdout));
     service.child.kill('SIGTERM');
     assert.equal((await service.ended).code, 0);
+  });
+});
+
+describe('serve, told to stop while it waits for a silent identity provider', () => {
+  it('answers the one who waits and ends as it should', { timeout: 30_000 }, async (test) => {
+    const silent = createServer(() => {}).listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    test.after(() => {
+      silent.close();
+      silent.closeAllConnections();
+    });
+    const service = await launchService({
+      DATA_DIR: temporaryFolder(),
+      OIDC_ISSUER: `http://127.0.0.1:${(silent.address() as AddressInfo).port}`,
+      OIDC_CLIENT_ID: 'client',
+    });
+    const asked = once(silent, 'request');
+    const header = Buffer.from('{"alg":"RS256","kid":"one"}').toString('base64url');
+    const waiting = new Client(service.url, { authorization: `Bearer ${header}.e30.AAAA` }).get(
+      '/v1/admin/me',
+    );
+    await asked;
+    service.child.kill('SIGTERM');
+    assertError(await waiting, 503, 'UNAVAILABLE');
+    const { code, signal } = await service.ended;
+    assert.deepEqual({ code, signal }, { code: 0, signal: null });
   });
 });
 

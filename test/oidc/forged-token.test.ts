@@ -16,6 +16,7 @@ import {
   type JWTPayload,
   SignJWT,
 } from 'jose';
+import { verify } from '../../src/oidc/provider.ts';
 import { assertError } from '../support/client.ts';
 import { startOidcProvider, type TestProvider } from '../support/oidc-provider.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -148,6 +149,13 @@ describe('a forged token', () => {
     assertError(await send(token), 401, 'INVALID_TOKEN');
     assert.equal(asked, 0);
     server.close();
+  });
+
+  it('is refused with a symmetric signature even where the key would fit', async () => {
+    const secret = Buffer.alloc(32, 7);
+    const expected = { issuer: [provider.issuer], audience: provider.clientId, clock: Date.now };
+    const token = await sign({ alg: 'HS256' }, secret);
+    await assert.rejects(verify(token, { ...expected, key: async () => secret }), { code: 'INVALID_TOKEN' });
   });
 
   it('was genuine and is refused once it has expired', async () => {
