@@ -86,9 +86,9 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     clientErrorHandler: (error, socket) => answerSocketError(error, socket, options.newRequestId()),
     // Before a route is found, the only thing that can be wrong is an escape in the path. No hook runs for it.
     frameworkErrors: (_error, request, reply) => {
+      logWhenDone(logger, request, reply);
       setCommonHeaders(request, reply);
       allowOrigin(options.corsOrigins, pathOf(request), request, reply);
-      reply.raw.once('finish', () => logRequest(logger, request, reply));
       sendError(reply, noRoute());
     },
   });
@@ -100,6 +100,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   acceptJson(app);
 
   app.addHook('onRequest', async (request, reply) => {
+    logWhenDone(logger, request, reply);
     setCommonHeaders(request, reply);
     const path = pathOf(request);
     allowOrigin(options.corsOrigins, path, request, reply);
@@ -109,7 +110,6 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1') throw noHost();
     if (request.is404) return refuseRoute(app, path, request, reply);
   });
-  app.addHook('onResponse', async (request, reply) => logRequest(logger, request, reply));
   app.setErrorHandler((error, request, reply) => {
     const shown = toAppError(error);
     if (shown.code === 'INTERNAL_ERROR' || shown.code === 'UNAVAILABLE') {
@@ -211,16 +211,22 @@ function matches(app: FastifyInstance, method: string, path: string): boolean {
   return app.findRoute({ method: method as HTTPMethods, url: path }) !== null;
 }
 
+/** Nginx's number for a client that did not stay for its answer. */
+const CLIENT_GONE = 499;
+
 /** One line a request: the route's pattern, never the address itself, whose parts may be secret or personal. */
-function logRequest(logger: Logger, request: FastifyRequest, reply: FastifyReply): void {
-  logger.info(
-    {
-      requestId: request.id,
-      method: request.method,
-      route: request.routeOptions.url,
-      status: reply.statusCode,
-      ms: Math.round(reply.elapsedTime * 10) / 10,
-    },
-    'request',
-  );
+function logWhenDone(logger: Logger, request: FastifyRequest, reply: FastifyReply): void {
+  const startMs = performance.now();
+  reply.raw.once('close', () => {
+    logger.info(
+      {
+        requestId: request.id,
+        method: request.method,
+        route: request.routeOptions.url,
+        status: reply.raw.writableFinished ? reply.statusCode : CLIENT_GONE,
+        ms: Math.round((performance.now() - startMs) * 10) / 10,
+      },
+      'request',
+    );
+  });
 }

@@ -144,8 +144,9 @@ describe('CORS_ORIGINS', () => {
     });
   });
 
-  it('none: lets no origin read', async () => {
+  it('none: lets no origin read', async (t) => {
     const service = await startTestService({ CORS_ORIGINS: 'none' });
+    t.after(() => service.close());
     const agent = await service.newAgent();
     for (const origin of [ORIGIN, 'none', 'null', service.url]) {
       const created = await agent.send('POST', '/v1/events', { body: newEvent(), headers: { origin } });
@@ -153,12 +154,12 @@ describe('CORS_ORIGINS', () => {
       assert.deepEqual(corsHeaders(created), []);
       assert.deepEqual(corsHeaders(await preflight(agent, '/v1/events', 'POST', origin)), []);
     }
-    await service.close();
   });
 
   for (const CORS_ORIGINS of ['*', ORIGIN]) {
-    it(`${CORS_ORIGINS}: never opens administration`, async () => {
+    it(`${CORS_ORIGINS}: never opens administration`, async (t) => {
       const service = await startTestService({ CORS_ORIGINS });
+      t.after(() => service.close());
       const administrator = (await service.newAdministrator()).with({ origin: ORIGIN });
       const paths = (await describedPaths(service.client)).filter(({ path }) => path.startsWith('/v1/admin'));
       assert.ok(paths.length >= 5);
@@ -196,7 +197,6 @@ describe('CORS_ORIGINS', () => {
           assert.deepEqual(corsHeaders(answer), [], `${method} ${target}`);
         }
       }
-      await service.close();
     });
   }
 });

@@ -130,7 +130,10 @@ describe('when something fails that nobody foresaw', () => {
     service = await startTestService();
     agent = await service.newAgent();
     const other = new DatabaseSync(databasePath(service.folder));
-    other.exec('ALTER TABLE events RENAME TO stolen');
+    // A rule that the service does not know of.
+    other.exec(
+      "CREATE TRIGGER rule BEFORE INSERT ON events BEGIN SELECT RAISE(ABORT, 'SELECT secret FROM vault'); END",
+    );
     other.close();
   });
   after(() => service.close());
@@ -145,7 +148,7 @@ describe('when something fails that nobody foresaw', () => {
     const { errors, requests } = linesOf(service, answer);
     assert.equal(errors.length, 1);
     const { err } = errors[0] as { err: { message: string; stack: string } };
-    assert.match(err.message, /no such table/);
+    assert.equal(err.message, 'SELECT secret FROM vault');
     assert.match(err.stack, /\n\s+at /);
     assert.doesNotMatch(JSON.stringify(errors), /a title of ours/);
     assert.equal(requests.length, 1);

@@ -101,8 +101,9 @@ describe('rate limits', () => {
       assertQuota(await agent.nearby(), 3, 2, 3600);
     });
 
-    it('are absent, like the limit, where it is 0', async () => {
+    it('are absent, like the limit, where it is 0', async (t) => {
       const unlimited = await startTestService({ ...LIMITS, RATE_LIMIT_READWRITE: '0' });
+      t.after(() => unlimited.close());
       const registered = await unlimited.client.post('/v1/auth/register', {
         email: 'agent@example.com',
         agent_name: 'unlimited',
@@ -114,7 +115,6 @@ describe('rate limits', () => {
         assert.equal(answer.status, 200);
         assertNoQuota(answer);
       }
-      await unlimited.close();
     });
   });
 

@@ -1,8 +1,8 @@
 // The quota of registrations: per client address, an IPv6 client by its /64, and which address that is behind proxies.
 import assert from 'node:assert/strict';
-import { after, before, describe, it, mock } from 'node:test';
+import { after, afterEach, before, describe, it, mock } from 'node:test';
 import { type Answer, assertError, assertInvalid } from '../support/client.ts';
-import { startTestService } from '../support/service.ts';
+import { startTestService, type TestService } from '../support/service.ts';
 
 const HOUR_MS = 3_600_000;
 const VALID = { email: 'agent@example.com', agent_name: 'a name' };
@@ -10,10 +10,13 @@ const VALID = { email: 'agent@example.com', agent_name: 'a name' };
 describe('POST /v1/auth/register, limited', () => {
   before(() => mock.timers.enable({ apis: ['Date'], now: Date.parse('2030-01-01T00:00:00Z') }));
   after(() => mock.timers.reset());
+  const services: TestService[] = [];
+  afterEach(() => Promise.all(services.splice(0).map((service) => service.close())));
 
   /** A service that lets an address register twice, and a function that registers with these headers. */
   async function start(env: Record<string, string> = {}) {
     const service = await startTestService({ REGISTRATIONS_PER_HOUR: '2', ...env });
+    services.push(service);
     const register = (headers: Record<string, string> = {}, body: unknown = VALID): Promise<Answer> =>
       service.client.send('POST', '/v1/auth/register', { body, headers });
     /** Registers from each of these in turn; the statuses. */
@@ -41,18 +44,16 @@ describe('POST /v1/auth/register, limited', () => {
     assert.equal((await register()).status, 200);
     const administrator = await service.newAdministrator();
     assert.equal((await administrator.get('/v1/admin/agents')).body.total, 3);
-    await service.close();
   });
 
   it('lets as many through as the limit when all come at once', async () => {
-    const { service, register } = await start();
+    const { register } = await start();
     const answers = await Promise.all(Array.from({ length: 10 }, () => register()));
     assert.equal(answers.filter(({ status }) => status === 200).length, 2);
     for (const answer of answers.filter(({ status }) => status !== 200)) {
       assertError(answer, 429, 'RATE_LIMITED');
       assert.equal(answer.headers.get('retry-after'), '3600');
     }
-    await service.close();
   });
 
   it('does not count what fails validation', async () => {
@@ -66,27 +67,24 @@ describe('POST /v1/auth/register, limited', () => {
     assert.equal((await register()).status, 200);
     assert.equal((await register()).status, 200);
     assertError(await register(), 429, 'RATE_LIMITED');
-    await service.close();
   });
 
   it('is used up before it looks at the body', async () => {
-    const { service, register } = await start();
+    const { register } = await start();
     await register();
     await register();
     assertError(await register({}, {}), 429, 'RATE_LIMITED');
     assertError(await register({ 'content-type': 'text/plain' }), 429, 'RATE_LIMITED');
-    await service.close();
   });
 
   it('does not limit, and sends no header, where the limit is 0', async () => {
-    const { service, register } = await start({ REGISTRATIONS_PER_HOUR: '0' });
+    const { register } = await start({ REGISTRATIONS_PER_HOUR: '0' });
     for (let time = 0; time < 5; time++) {
       const answer = await register();
       assert.equal(answer.status, 200);
       assert.equal(answer.headers.get('ratelimit'), null);
       assert.equal(answer.headers.get('ratelimit-policy'), null);
     }
-    await service.close();
   });
 
   it('does not count the requests of agents', async () => {
@@ -94,17 +92,15 @@ describe('POST /v1/auth/register, limited', () => {
     const agent = await service.newAgent();
     for (let time = 0; time < 5; time++) assert.equal((await agent.nearby()).status, 200);
     assert.equal((await register()).status, 200);
-    await service.close();
   });
 
   it('ignores forwarded headers unless a proxy is trusted', async () => {
     for (const env of [{}, { TRUST_PROXY: '10.0.0.0/8' }] as Record<string, string>[]) {
-      const { service, register, from } = await start(env);
+      const { register, from } = await start(env);
       assert.deepEqual(await from('203.0.113.1', '203.0.113.2', '203.0.113.3'), [200, 200, 429]);
       for (const name of ['forwarded', 'x-real-ip', 'cf-connecting-ip', 'true-client-ip', 'x-client-ip']) {
         assert.equal((await register({ [name]: 'for=203.0.113.4' })).status, 429, name);
       }
-      await service.close();
     }
   });
 
@@ -115,11 +111,10 @@ describe('POST /v1/auth/register, limited', () => {
     assert.equal((await register()).status, 200, 'without the header it is the proxy itself');
     service.clock.advance(HOUR_MS);
     assert.deepEqual(await from(one), [200]);
-    await service.close();
   });
 
   it('believes the nearest address that is no trusted proxy, whatever a client puts to the left of it', async () => {
-    const { service, from } = await start({ TRUST_PROXY: '127.0.0.1, 10.0.0.0/8' });
+    const { from } = await start({ TRUST_PROXY: '127.0.0.1, 10.0.0.0/8' });
     assert.deepEqual(
       await from(
         '203.0.113.1, 10.1.2.3',
@@ -130,16 +125,14 @@ describe('POST /v1/auth/register, limited', () => {
       [200, 200, 429, 429],
     );
     assert.deepEqual(await from('198.51.100.1, 10.1.2.3', '198.51.100.2, 10.1.2.3'), [200, 200]);
-    await service.close();
   });
 
   it('counts an IPv6 client as its /64 and a mapped IPv4 address as that address', async () => {
-    const { service, from } = await start({ TRUST_PROXY: 'loopback' });
+    const { from } = await start({ TRUST_PROXY: 'loopback' });
     assert.deepEqual(
       await from('2001:db8:1:2::1', '2001:db8:1:2:ffff::9', '2001:0DB8:0001:0002::3', '2001:db8:1:3::1'),
       [200, 200, 429, 200],
     );
     assert.deepEqual(await from('203.0.113.1', '::ffff:203.0.113.1', '203.0.113.1'), [200, 200, 429]);
-    await service.close();
   });
 });
