@@ -27,9 +27,12 @@ export class RawConnection {
       this.#wake();
     });
     socket.on('error', () => {}); // a reset is a way to close
-    this.closed = once(socket, 'close').then(() => {
-      this.#isClosed = true;
-      this.#wake();
+    this.closed = new Promise((resolve) => {
+      socket.once('close', () => {
+        this.#isClosed = true;
+        this.#wake();
+        resolve();
+      });
     });
   }
 

@@ -1,0 +1,173 @@
+// How a real process stops: requests under way are finished, idle connections do not hold it, stalled ones are cut, and
+// whatever was acknowledged is there when it starts again.
+import assert from 'node:assert/strict';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, it, type TestContext } from 'node:test';
+import { databasePath } from '../../src/sqlite/data-folder.ts';
+import { Client, newEvent } from '../support/client.ts';
+import { type Ended, launchService, untilPrinted } from '../support/process.ts';
+import { RawConnection, request } from '../support/raw-http.ts';
+import { temporaryFolder } from '../support/service.ts';
+
+type Running = Awaited<ReturnType<typeof launchService>>;
+
+/** How long requests under way may take before they are cut, and the process as a whole. */
+const CUT_MS = 4_000;
+const EXIT_MS = 5_000;
+
+async function start(t: TestContext, folder: string): Promise<Running> {
+  const service = await launchService({ DATA_DIR: folder });
+  t.after(() => service.child.kill('SIGKILL'));
+  return service;
+}
+
+async function register(service: Running): Promise<string> {
+  const body = { email: 'agent@example.com', agent_name: 'an agent' };
+  return (await new Client(service.url).post('/v1/auth/register', body)).body.api_key;
+}
+
+/** Sends the signal and returns once the process has noticed it. */
+async function signal(service: Running, name: NodeJS.Signals): Promise<void> {
+  service.child.kill(name);
+  await untilPrinted(service, ({ stdout }) => stdout.includes('"stopping"'));
+}
+
+/** Asserts a clean end and returns how long it took by the process's own clock. */
+function assertClean({ code, signal, stdout, stderr }: Ended): number {
+  assert.equal(code, 0, stdout + stderr);
+  assert.equal(signal, null);
+  const lines = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { level: number; time: number; msg: string });
+  assert.deepEqual(
+    lines.filter(({ level }) => level > 30),
+    [],
+  );
+  assert.equal(lines.at(-1)?.msg, 'stopped');
+  return lines.at(-1)!.time - lines.find(({ msg }) => msg === 'stopping')!.time;
+}
+
+/** Asserts that the file is whole and that a new process serves exactly these events. */
+async function assertStored(
+  t: TestContext,
+  folder: string,
+  key: string,
+  titles: readonly string[],
+): Promise<void> {
+  const database = new DatabaseSync(databasePath(folder));
+  assert.equal(database.prepare('PRAGMA integrity_check').get()!.integrity_check, 'ok');
+  const stored = database.prepare('SELECT title FROM events').all();
+  database.close();
+  assert.deepEqual(stored.map(({ title }) => title).sort(), [...titles].sort());
+  const again = await start(t, folder);
+  const { total } = (await new Client(again.url, { 'x-api-key': key }).nearby()).body;
+  assert.equal(total, titles.length);
+  again.child.kill('SIGTERM');
+  assertClean(await again.ended);
+}
+
+/** A create whose headers have arrived and whose body is still to come. */
+async function beginCreate(service: Running, key: string, title: string) {
+  const body = JSON.stringify(newEvent({ title }));
+  const connection = await RawConnection.open(service.url);
+  const headers = { 'X-API-Key': key, 'Content-Type': 'application/json', Expect: '100-continue' };
+  connection.write(request('POST', '/v1/events', { ...headers, 'Content-Length': String(body.length) }));
+  const answer = connection.next('POST');
+  await connection.continued;
+  return { connection, answer, finish: () => connection.write(body) };
+}
+
+describe('the process stops', { concurrency: 2 }, () => {
+  for (const name of ['SIGTERM', 'SIGINT'] as const) {
+    describe(name, { concurrency: 1 }, () => {
+      it('finishes requests under way, closes idle connections at once, takes no new ones and exits with 0', async (t) => {
+        const folder = temporaryFolder();
+        const service = await start(t, folder);
+        const key = await register(service);
+        const titles = Array.from({ length: 20 }, (_, at) => `title ${at}`);
+        const begun = await Promise.all(titles.map((title) => beginCreate(service, key, title)));
+        const idle = await Promise.all([1, 2, 3].map(() => RawConnection.open(service.url)));
+        for (const connection of idle) {
+          connection.write(request('GET', '/health', { Connection: 'keep-alive' }));
+          assert.equal((await connection.next())?.status, 200);
+        }
+        const silent = await RawConnection.open(service.url);
+
+        await signal(service, name);
+        await Promise.all(idle.map(({ closed }) => closed));
+        await assert.rejects(RawConnection.open(service.url), { code: 'ECONNREFUSED' });
+        for (const { finish } of begun) finish();
+        for (const { connection, answer } of begun) {
+          assert.equal((await answer)?.status, 200);
+          await connection.closed;
+        }
+        const tookMs = assertClean(await service.ended);
+        assert.ok(tookMs < CUT_MS, `it took ${tookMs} ms, as if it had waited for a connection`);
+        await silent.closed;
+        await assertStored(t, folder, key, titles);
+      });
+
+      it('cuts clients that stall, within 5 seconds, and finishes the others', async (t) => {
+        const folder = temporaryFolder();
+        const service = await start(t, folder);
+        const key = await register(service);
+        const client = new Client(service.url, { 'x-api-key': key });
+        const long = Array.from({ length: 100 }, (_, at) => `long ${at}`);
+        await Promise.all(long.map((title) => client.create({ title, description: 'x'.repeat(10_000) })));
+        // One never sends its body, one sends it drop by drop, one never reads the 60 MB that it asked for.
+        const stalled = await beginCreate(service, key, 'never sent');
+        const dripping = await beginCreate(service, key, 'never finished');
+        const drip = setInterval(() => dripping.connection.write(' '), 100);
+        t.after(() => clearInterval(drip));
+        const deaf = await RawConnection.open(service.url);
+        deaf.socket.pause();
+        deaf.write(
+          request('GET', '/v1/events/nearby?lat=0&lng=0&limit=100', { 'X-API-Key': key }).repeat(60),
+        );
+        const good = await beginCreate(service, key, 'good');
+
+        await signal(service, name);
+        good.finish();
+        assert.equal((await good.answer)?.status, 200);
+        const tookMs = assertClean(await service.ended);
+        assert.ok(tookMs >= CUT_MS - 100 && tookMs < EXIT_MS, `it took ${tookMs} ms`);
+        for (const { connection, answer } of [stalled, dripping]) {
+          assert.equal(await answer, undefined);
+          await connection.closed;
+        }
+        deaf.destroy();
+        await assertStored(t, folder, key, [...long, 'good']);
+      });
+
+      it('keeps every create that it acknowledged, and no failure is among the answers', async (t) => {
+        const folder = temporaryFolder();
+        const service = await start(t, folder);
+        const key = await register(service);
+        const acknowledged: string[] = [];
+        const reached = Promise.withResolvers<void>();
+        const headers = { 'X-API-Key': key, 'Content-Type': 'application/json' };
+        const create = async (loop: number) => {
+          const connection = await RawConnection.open(service.url);
+          for (let at = 0; ; at++) {
+            const title = `${loop}.${at}`;
+            connection.write(request('POST', '/v1/events', headers, JSON.stringify(newEvent({ title }))));
+            const answer = await connection.next('POST');
+            if (!answer) return; // it was closed while nothing was under way
+            assert.equal(answer.status, 200, answer.text);
+            acknowledged.push(title);
+            if (acknowledged.length === 500) reached.resolve();
+            if (answer.headers.get('connection') === 'close') return;
+          }
+        };
+        const loops = Promise.all(Array.from({ length: 16 }, (_, loop) => create(loop)));
+        await reached.promise;
+        service.child.kill(name);
+        await loops;
+        assertClean(await service.ended);
+        assert.ok(acknowledged.length >= 500);
+        await assertStored(t, folder, key, acknowledged);
+      });
+    });
+  }
+});
