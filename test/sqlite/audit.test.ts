@@ -1,0 +1,79 @@
+// The audit log in the file: what each administrative change leaves there, in the same step as the change.
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import type { AgentRow } from '../../src/domain/agent.ts';
+import { SqliteStore } from '../../src/sqlite/store.ts';
+import { addAgent, addEvent, auditOf, newUlid, newUuid } from '../store/rows.ts';
+import { temporaryFolder } from '../support/service.ts';
+import { execute, readRows } from './files.ts';
+
+describe('the audit log', () => {
+  const folder = temporaryFolder();
+  const path = join(folder, 'local-events.db');
+  let store: SqliteStore;
+  let agent: AgentRow;
+  let eventId: string;
+  before(async () => {
+    store = await SqliteStore.open({ folder, cacheBytes: 0 });
+  });
+  after(() => store.close());
+  beforeEach(async () => {
+    execute(path, 'DELETE FROM audit');
+    ({ agent } = await addAgent(store));
+    eventId = (await addEvent(store, agent)).event_id;
+    await addEvent(store, agent, { start_ms: 0 });
+  });
+
+  const written = () =>
+    readRows(path, 'SELECT * FROM audit ORDER BY audit_id').map(({ audit_id, ...row }) => row);
+  const changes = {
+    updateAgent: (agentId: string) =>
+      store.updateAgent(agentId, { tier: 'read' }, auditOf('update_agent', agentId, '{"tier":"read"}')),
+    deleteAgent: (agentId: string) => store.deleteAgent(agentId, auditOf('delete_agent', agentId)),
+    deleteAgentEvents: (agentId: string) =>
+      store.deleteAgentEvents(agentId, auditOf('delete_agent_events', agentId)),
+    deleteEventAsAdmin: (id: string) => store.deleteEventAsAdmin(id, auditOf('delete_event', id)),
+  };
+  const cases = [
+    { name: 'updateAgent', action: 'update_agent', detail: '{"tier":"read"}', count: 1 },
+    { name: 'deleteAgent', action: 'delete_agent', detail: '', count: 2 },
+    { name: 'deleteAgentEvents', action: 'delete_agent_events', detail: '', count: 2 },
+    { name: 'deleteEventAsAdmin', action: 'delete_event', detail: '', count: 1 },
+  ] as const;
+
+  for (const { name, action, detail, count } of cases) {
+    const target = () => (name === 'deleteEventAsAdmin' ? eventId : agent.agent_id);
+
+    it(`has an entry for ${name}, with how many events or agents it touched`, async () => {
+      const entry = auditOf(action, target(), detail);
+      await changes[name](target());
+      assert.deepEqual(written(), [{ ...entry, count }]);
+    });
+
+    it(`has none for ${name} of something unknown`, async () => {
+      await changes[name](name === 'deleteEventAsAdmin' ? newUlid() : newUuid());
+      assert.deepEqual(written(), []);
+    });
+
+    it(`and ${name} happen together or not at all`, async () => {
+      const state = () => [readRows(path, 'SELECT * FROM agents'), readRows(path, 'SELECT * FROM events')];
+      const unchanged = state();
+      execute(path, "CREATE TRIGGER full BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, 'no ink'); END");
+      await assert.rejects(changes[name](target()), /no ink/);
+      execute(path, 'DROP TRIGGER full');
+      assert.deepEqual(state(), unchanged);
+      assert.deepEqual(await store.findAgent(agent.agent_id), {
+        ...agent,
+        last_used_ms: null,
+        event_count: 2,
+      });
+      assert.equal((await store.findEvent(eventId))?.id, eventId);
+    });
+  }
+
+  it('has nothing of what agents do with their own events', async () => {
+    await store.deleteEvent(eventId, agent.agent_id);
+    assert.deepEqual(written(), []);
+  });
+});

@@ -1,0 +1,95 @@
+// Searches while the file changes under them: the index and the file are never seen at different versions.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { AgentRow } from '../../src/domain/agent.ts';
+import type { EventRow } from '../../src/domain/event.ts';
+import type { EventRecord, Store } from '../../src/domain/store.ts';
+import { SqliteStore } from '../../src/sqlite/store.ts';
+import { addAgent, addEvent, HOUR_MS, NOW_MS, newEventRow, search } from '../store/rows.ts';
+import { Chance } from '../support/random.ts';
+import { temporaryFolder } from '../support/service.ts';
+
+const EVENTS = 40;
+const WRITERS = 8;
+
+/** Everything about an event follows from its version, so that a mixture of two versions shows. */
+function fieldsOf(version: number): Partial<EventRow> {
+  return {
+    version,
+    cost: String(version),
+    start_ms: NOW_MS + ((version * 7_919) % 1_000) * 60_000,
+    end_ms: NOW_MS + 100 * HOUR_MS,
+    event_type: version % 2 === 1 ? 'talk' : 'market',
+    lat: version % 2 === 1 ? 10 : -10,
+  };
+}
+
+function assertWhole(records: readonly EventRecord[], type: string): void {
+  for (const [at, { id, version, startMs, json }] of records.entries()) {
+    const event = JSON.parse(json);
+    const { start_ms, event_type, lat } = fieldsOf(version);
+    assert.deepEqual(
+      [event.event_id, event.cost, event.event_type, event.lat, Date.parse(event.start_at), startMs],
+      [id, String(version), event_type, lat, start_ms, start_ms],
+    );
+    assert.equal(event.event_type, type);
+    const before = records[at - 1];
+    if (before) assert.ok(before.startMs < startMs || (before.startMs === startMs && before.id < id));
+  }
+}
+
+/** Changes events of its own, or replaces one by a new one, until it is told to stop. */
+async function write(store: Store, agent: AgentRow, chance: Chance, goesOn: () => boolean): Promise<void> {
+  const rows = Array.from({ length: EVENTS / WRITERS }, () => newEventRow(agent, fieldsOf(1)));
+  for (const row of rows) await store.createEvent(row, 0);
+  while (goesOn()) {
+    const at = chance.integer(0, rows.length - 1);
+    const row = rows[at]!;
+    if (chance.chance(0.1)) {
+      await store.deleteEvent(row.event_id, agent.agent_id);
+      rows[at] = await addEvent(store, agent, fieldsOf(1));
+    } else {
+      rows[at] = { ...row, ...fieldsOf(row.version + 1) };
+      assert.equal((await store.replaceEvent(rows[at])).kind, 'replaced');
+    }
+  }
+}
+
+/** Searches until this many writes were seen to happen. */
+async function searchDuring(store: Store, countWrites: () => number): Promise<void> {
+  const sizes = new Set<number>();
+  for (let searches = 0; countWrites() < 400 || searches < 100; searches++) {
+    const type = searches % 2 === 0 ? 'talk' : 'market';
+    const place = searches % 3 === 0 ? { lat: type === 'talk' ? 10 : -10, lng: 13.405, radiusMiles: 1 } : {};
+    const page = await store.nearby(search({ types: [type], limit: 100, ...place }), NOW_MS);
+    assert.equal(page.total, page.records.length);
+    assert.ok(page.total <= EVENTS);
+    assertWhole(page.records, type);
+    sizes.add(page.total);
+    await nextTurn();
+  }
+  assert.ok(sizes.size > 5, 'the searches saw changes');
+}
+
+describe('a search while others write', () => {
+  for (const cacheBytes of [0, 10_000, 1_000_000]) {
+    it(`shows every event whole, in order and with the exact total, with a cache of ${cacheBytes} bytes`, async () => {
+      const store = await SqliteStore.open({ folder: temporaryFolder(), cacheBytes });
+      const { agent } = await addAgent(store);
+      let isOver = false;
+      let writes = 0;
+      const goesOn = () => ++writes > 0 && !isOver;
+      const writing = Array.from({ length: WRITERS }, (_, seed) =>
+        write(store, agent, new Chance(seed), goesOn),
+      );
+      try {
+        await Promise.race([searchDuring(store, () => writes), Promise.all(writing)]);
+      } finally {
+        isOver = true;
+        await Promise.allSettled(writing);
+        await store.close();
+      }
+    });
+  }
+});

@@ -1,0 +1,114 @@
+// A store that is closed and opened again, with any size of cache, holds everything, and its index equals the file.
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import type { EventRow } from '../../src/domain/event.ts';
+import { SqliteStore } from '../../src/sqlite/store.ts';
+import { WORLD_BEGINS_MS, World } from '../spatial/world.ts';
+import {
+  addAgent,
+  addEvent,
+  assertRecord,
+  assertRecords,
+  auditOf,
+  NOW_MS,
+  newEventRow,
+  newUlid,
+  search,
+  searchAll,
+} from '../store/rows.ts';
+import { Chance } from '../support/random.ts';
+import { temporaryFolder } from '../support/service.ts';
+import { readOpenEvents } from './files.ts';
+
+const CACHES = { 'no cache': 0, 'a cache for a few events': 5_000, 'a cache for all events': 10_000_000 };
+
+for (const [name, cacheBytes] of Object.entries(CACHES)) {
+  describe(`a store with ${name}`, () => {
+    it('holds everything when it is opened again', async () => {
+      const folder = temporaryFolder();
+      const open = () => SqliteStore.open({ folder, cacheBytes });
+      const store = await open();
+      const kept = await addAgent(store);
+      const off = await addAgent(store);
+      const gone = await addAgent(store);
+      const row = await addEvent(store, kept.agent);
+      const changed = { ...(await addEvent(store, kept.agent)), version: 2, title: 'changed', lat: 1 };
+      await store.replaceEvent(changed);
+      const deleted = await addEvent(store, kept.agent);
+      await store.deleteEvent(deleted.event_id, kept.agent.agent_id);
+      await addEvent(store, gone.agent);
+      await store.deleteAgent(gone.agent.agent_id, auditOf('delete_agent', gone.agent.agent_id));
+      const update = { is_active: false, tier: 'read' } as const;
+      await store.updateAgent(off.agent.agent_id, update, auditOf('update_agent', off.agent.agent_id));
+      await store.getSetting('colour', async () => 'red');
+      store.noteUse(kept.agent.agent_id, NOW_MS + 5);
+      const agents = await store.listAgents();
+      await store.close();
+
+      const again = await open();
+      assert.deepEqual(await again.listAgents(), agents);
+      assert.deepEqual(
+        agents.map(({ agent_id, last_used_ms, event_count }) => [agent_id, last_used_ms, event_count]),
+        [
+          [kept.agent.agent_id, NOW_MS + 5, 2],
+          [off.agent.agent_id, null, 0],
+        ],
+      );
+      assert.equal((await again.findAgentByKey(kept.key.hash))?.agent_id, kept.agent.agent_id);
+      assert.equal(await again.findAgentByKey(off.key.hash), undefined);
+      assert.equal(await again.findAgentByKey(gone.key.hash), undefined);
+      assert.equal(await again.getSetting('colour', async () => 'blue'), 'red');
+      assertRecord(await again.findEvent(row.event_id), row);
+      assertRecord(await again.findEvent(changed.event_id), changed);
+      assert.equal(await again.findEvent(deleted.event_id), undefined);
+      assertRecords(await searchAll(again, search(), NOW_MS), [row, changed]);
+      const repeated = await again.createEvent({ ...changed, event_id: newUlid(), version: 1 }, 0);
+      assertRecord('record' in repeated ? repeated.record : undefined, changed);
+      await again.close();
+    });
+
+    it('finds by search what the file holds, before and after it is opened again', async () => {
+      const chance = new Chance(cacheBytes + 1);
+      const world = new World(chance);
+      const folder = temporaryFolder();
+      let store = await SqliteStore.open({ folder, cacheBytes });
+      const { agent } = await addAgent(store);
+      const rows = Array.from({ length: 1_500 }, () => {
+        const { id, startMs, endsMs, lat, lng } = world.entry();
+        const end_ms = chance.chance(0.5) ? null : endsMs;
+        return newEventRow(agent, { event_id: id, title: id, start_ms: startMs, end_ms, lat, lng });
+      });
+      await Promise.all(rows.map((row) => store.createEvent(row, 0)));
+      await Promise.all(
+        chance.some(rows, 0.3).map((row) => {
+          const next: EventRow = { ...row, version: 2, start_ms: row.start_ms + 7, ...world.place() };
+          return chance.chance(0.5)
+            ? store.replaceEvent(next)
+            : store.deleteEvent(row.event_id, agent.agent_id);
+        }),
+      );
+      for (let opened = 0; opened < 2; opened++) {
+        for (const nowMs of [0, WORLD_BEGINS_MS, WORLD_BEGINS_MS + 30 * 86_400_000]) {
+          const expected = readOpenEvents(join(folder, 'local-events.db'), nowMs);
+          assertRecords(await searchAll(store, search(), nowMs), expected);
+          assert.equal((await store.nearby(search(), nowMs)).total, expected.length);
+        }
+        await store.close();
+        if (opened === 0) store = await SqliteStore.open({ folder, cacheBytes });
+      }
+    });
+  });
+}
+
+describe('a store that is closed', () => {
+  it('leaves one database file and the lock, with nothing beside them to recover', async () => {
+    const folder = temporaryFolder();
+    const store = await SqliteStore.open({ folder, cacheBytes: 0 });
+    const { agent } = await addAgent(store);
+    await addEvent(store, agent);
+    await store.close();
+    assert.deepEqual(readdirSync(folder).sort(), ['local-events.db', 'lock.db']);
+  });
+});
