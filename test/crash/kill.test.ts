@@ -1,0 +1,96 @@
+// `kill -9` of a real service in the middle of concurrent writes, again and again on one data folder.
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { readOpenEvents, readRows } from '../sqlite/files.ts';
+import { wireOf } from '../store/rows.ts';
+import { Client } from '../support/client.ts';
+import { launchService, run } from '../support/process.ts';
+import { Chance } from '../support/random.ts';
+import { temporaryFolder } from '../support/service.ts';
+import { Ledger, type Wire } from './ledger.ts';
+
+const ROUNDS = 25;
+const WRITERS = 10;
+
+const NO_LIMITS = { RATE_LIMIT_READWRITE: '0', REGISTRATIONS_PER_HOUR: '0', LOG_LEVEL: 'warn' };
+
+/** Every event that a search without a radius finds, page by page. */
+async function searchAll(agent: Client): Promise<unknown[]> {
+  const events: unknown[] = [];
+  for (let cursor = {}; ; ) {
+    const { body, status, text } = await agent.nearby({ limit: 100, ...cursor });
+    assert.equal(status, 200, text);
+    events.push(...body.events);
+    if (body.next_cursor === null) {
+      assert.equal(body.total, events.length);
+      return events;
+    }
+    cursor = { cursor: body.next_cursor };
+  }
+}
+
+/** Registers one agent after another until the service does not answer; returns the keys that were answered. */
+async function registerUntilGone(url: string): Promise<string[]> {
+  const keys: string[] = [];
+  for (;;) {
+    const registration = { email: 'agent@example.com', agent_name: `agent ${keys.length}` };
+    const answer = await new Client(url).post('/v1/auth/register', registration).catch(() => undefined);
+    if (!answer) return keys;
+    assert.equal(answer.status, 200, answer.text);
+    keys.push(answer.body.api_key);
+  }
+}
+
+function assertSound(path: string): void {
+  assert.deepEqual(readRows(path, 'PRAGMA integrity_check'), [{ integrity_check: 'ok' }]);
+  assert.deepEqual(readRows(path, 'PRAGMA foreign_key_check'), []);
+  const miscounted = `SELECT agent_id FROM agents
+    WHERE event_count <> (SELECT count(*) FROM events WHERE events.agent_id = agents.agent_id)`;
+  assert.deepEqual(readRows(path, miscounted), []);
+  const keyless = 'SELECT agent_id FROM agents WHERE agent_id NOT IN (SELECT agent_id FROM keys)';
+  assert.deepEqual(readRows(path, keyless), []);
+}
+
+/** Asserts that the file is sound, that it holds what the ledger knows, and that the index holds what the file does. */
+async function verify(url: string, path: string, ledger: Ledger, keys: readonly string[]): Promise<void> {
+  assertSound(path);
+  const rows = readRows(path, 'SELECT * FROM events');
+  ledger.settle(rows.map(({ row_id, ...row }) => wireOf(row) as Wire));
+  const client = new Client(url);
+  for (const key of keys) assert.equal((await client.with({ 'x-api-key': key }).nearby()).status, 200);
+  const found = await searchAll(await client.register());
+  assert.deepEqual(found, readOpenEvents(path, Date.now()).map(wireOf));
+}
+
+describe('a service that is killed in the middle of writes', () => {
+  it(`holds every answered write and nothing half done, ${ROUNDS} times`, { timeout: 120_000 }, async () => {
+    const folder = temporaryFolder();
+    const path = join(folder, 'local-events.db');
+    const chance = new Chance(9);
+    const ledger = new Ledger();
+    let keys: string[] = [];
+    // Compiled once, kept for the many starts.
+    const env = { ...NO_LIMITS, DATA_DIR: folder, NODE_COMPILE_CACHE: temporaryFolder() };
+    await run(['--version'], env);
+    for (let round = 0; round <= ROUNDS; round++) {
+      const service = await launchService(env);
+      try {
+        await verify(service.url, path, ledger, keys);
+        if (round === ROUNDS) break;
+        const client = new Client(service.url);
+        const agents = await Promise.all(Array.from({ length: WRITERS }, () => client.register()));
+        const killAt = ledger.answered + chance.integer(1, 150);
+        const kill = () => ledger.answered === killAt && service.child.kill('SIGKILL');
+        const registering = registerUntilGone(service.url);
+        await Promise.all(agents.map((agent) => ledger.writeUntilGone(agent, chance, kill)));
+        keys = await registering;
+        assert.ok(ledger.underWay > 0, 'the kill came in the middle of writes');
+      } finally {
+        service.child.kill('SIGKILL');
+        await service.ended;
+      }
+    }
+    assert.ok(ledger.answered > ROUNDS * 30, `only ${ledger.answered} writes were answered`);
+  });
+});
