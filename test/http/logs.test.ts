@@ -123,7 +123,7 @@ describe('the log', () => {
     }
   });
 
-  it('has a line, with 499, for a request whose client did not wait', async () => {
+  it('has a line, with 499, for a request whose client did not wait', { timeout: 10_000 }, async () => {
     const before = service.log.length;
     const posts = () => service.log.slice(before).filter(({ method }) => method === 'POST');
     const connection = await RawConnection.open(service.url);

@@ -5,6 +5,9 @@ import type { Answer } from './client.ts';
 
 const HEAD_END = '\r\n\r\n';
 
+/** After this long without a byte a connection counts as closed, so that a test fails instead of waiting for ever. */
+const SILENCE_MS = 30_000;
+
 /** One connection; its answers come out in the order in which they arrive. */
 export class RawConnection {
   readonly socket: Socket;
@@ -41,6 +44,7 @@ export class RawConnection {
     // Half open, so that ending our side does not end the answer.
     const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true, noDelay: true });
     socket.once('end', () => socket.end());
+    socket.setTimeout(SILENCE_MS, () => socket.destroy());
     await once(socket, 'connect');
     return new RawConnection(socket);
   }
