@@ -175,7 +175,9 @@ describe('an identity provider', { concurrency: true }, () => {
         discovery: (response) => provider.send(response, { issuer: provider.issuer }),
       },
       'describes itself as null': { discovery: (response) => provider.send(response, null) },
-      'does not describe itself': { discovery: (response) => provider.send(response, {}, 404) },
+      'describes itself in an error': {
+        discovery: (response) => provider.send(response, provider.document(), 500),
+      },
       'answers with a page': { discovery: (response) => void response.end('<!doctype html>') },
       'hangs up': { discovery: (response) => void response.destroy() },
       'refuses its keys': { jwks: (response) => provider.send(response, {}, 500) },
@@ -194,6 +196,17 @@ describe('an identity provider', { concurrency: true }, () => {
         assert.equal((await me(service, await provider.token())).status, 200);
       });
     }
+
+    it('may publish keys that nobody can use beside one that says no more than it must', async (test) => {
+      const { jwks } = provider;
+      const { alg: _alg, ...key } = provider.jwk;
+      const useless = [{ kty: 'unknown' }, { ...key, kid: 'two', use: 'enc' }, { kty: 'RSA', kid: 'three' }];
+      provider.jwks = (response) => provider.send(response, { keys: [...useless, key] });
+      const service = await startServiceFor(provider.issuer, test);
+      const answer = await me(service, await provider.token());
+      provider.jwks = jwks;
+      assert.equal(answer.status, 200, answer.text);
+    });
 
     it('is a 401 for a token when it publishes no key', async (test) => {
       const { jwks } = provider;
