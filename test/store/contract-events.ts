@@ -18,13 +18,14 @@ import {
 } from './rows.ts';
 
 /** Asserts that an event was stored or found, and returns its record. */
-function assertStored(outcome: CreateOutcome, created: boolean) {
+export function assertStored(outcome: CreateOutcome, created: boolean) {
   assert.ok(outcome.kind === 'stored', outcome.kind);
   assert.equal(outcome.created, created);
   return outcome.record;
 }
 
-const EXTREMES: Record<string, Partial<EventRow>> = {
+/** What a row may hold at most and at least. */
+export const EXTREMES: Record<string, Partial<EventRow>> = {
   'every field': {
     description: 'Bring scissors.',
     end_ms: NOW_MS + 48 * HOUR_MS,
@@ -170,115 +171,6 @@ export function eventContract(store: () => Store): void {
     it('find nothing by an unknown identifier', async () => {
       assert.equal(await store().findEvent(newUlid()), undefined);
       assert.equal(await store().findEventRow(newUlid()), undefined);
-    });
-  });
-
-  describe('replaceEvent', () => {
-    it('puts the next version in the place of the one before', async () => {
-      const { agent } = await addAgent(store());
-      const row = await addEvent(store(), agent, EXTREMES['every field']);
-      const next: EventRow = {
-        ...{ ...newEventRow(agent), event_id: row.event_id, version: 2, created_ms: row.created_ms },
-        ...{ title: 'moved', start_ms: 5, lat: 1, lng: 2, audience: 'adults', event_type: 'tour' },
-      };
-      const outcome = await store().replaceEvent(next);
-      assert.ok(outcome.kind === 'replaced', outcome.kind);
-      assertRecord(outcome.record, next);
-      assertRecord(await store().findEvent(row.event_id), next);
-      assert.deepEqual({ ...(await store().findEventRow(row.event_id)) }, next);
-      assert.equal((await store().findAgent(agent.agent_id))?.event_count, 1);
-    });
-
-    it('takes the tuple of the next version and frees the old one', async () => {
-      const { agent } = await addAgent(store());
-      const row = await addEvent(store(), agent);
-      const next = { ...row, version: 2, title: 'renamed' };
-      await store().replaceEvent(next);
-      const again = { ...row, event_id: newUlid(), title: 'renamed' };
-      assertRecord(assertStored(await store().createEvent(again, 0), false), next);
-      assertStored(await store().createEvent({ ...row, event_id: newUlid() }, 0), true);
-    });
-
-    it('changes an event that keeps its tuple', async () => {
-      const { agent } = await addAgent(store());
-      const row = await addEvent(store(), agent);
-      const outcome = await store().replaceEvent({ ...row, version: 2, cost: 'free' });
-      assert.equal(outcome.kind, 'replaced');
-    });
-
-    for (const version of [1, 2, 4]) {
-      it(`is in conflict when version ${version} is to follow version 2`, async () => {
-        const { agent } = await addAgent(store());
-        const row = await addEvent(store(), agent);
-        const second = { ...row, version: 2, cost: 'second' };
-        await store().replaceEvent(second);
-        const outcome = await store().replaceEvent({ ...row, version, cost: 'third' });
-        assert.deepEqual(outcome, { kind: 'conflict' });
-        assertRecord(await store().findEvent(row.event_id), second);
-      });
-    }
-
-    it('is in conflict when the event is gone, and does not bring it back', async () => {
-      const { agent } = await addAgent(store());
-      const row = await addEvent(store(), agent);
-      await store().deleteEvent(row.event_id, agent.agent_id);
-      assert.deepEqual(await store().replaceEvent({ ...row, version: 2 }), { kind: 'conflict' });
-      assert.equal(await store().findEvent(row.event_id), undefined);
-    });
-
-    it('names the event of the agent that has the tuple already, and changes nothing', async () => {
-      const { agent } = await addAgent(store());
-      const [row, taken] = [await addEvent(store(), agent), await addEvent(store(), agent)];
-      const outcome = await store().replaceEvent({ ...row, version: 2, title: taken.title, cost: 'x' });
-      assert.deepEqual(outcome, { kind: 'duplicate', id: taken.event_id });
-      assertRecord(await store().findEvent(row.event_id), row);
-      assertRecord(await store().findEvent(taken.event_id), taken);
-    });
-
-    it('does not mind the tuple of another agent', async () => {
-      const [one, two] = [await addAgent(store()), await addAgent(store())];
-      const [row, theirs] = [await addEvent(store(), one.agent), await addEvent(store(), two.agent)];
-      assert.equal(
-        (await store().replaceEvent({ ...row, version: 2, title: theirs.title })).kind,
-        'replaced',
-      );
-    });
-
-    it('is in conflict rather than a duplicate when both hold: the tuple came from an old version', async () => {
-      const { agent } = await addAgent(store());
-      const [row, taken] = [await addEvent(store(), agent), await addEvent(store(), agent)];
-      await store().replaceEvent({ ...row, version: 2, lat: 1 });
-      const stale = { ...row, version: 2, title: taken.title };
-      assert.deepEqual(await store().replaceEvent(stale), { kind: 'conflict' });
-      await store().deleteEvent(row.event_id, agent.agent_id);
-      assert.deepEqual(await store().replaceEvent({ ...stale, version: 3 }), { kind: 'conflict' });
-    });
-
-    it('lets one of 50 changes of the same version through', async () => {
-      const { agent } = await addAgent(store());
-      const row = await addEvent(store(), agent);
-      const nexts = Array.from({ length: 50 }, (_, at) => ({ ...row, version: 2, cost: `${at}` }));
-      const outcomes = await Promise.all(nexts.map((next) => store().replaceEvent(next)));
-      const winners = outcomes.flatMap((outcome, at) => (outcome.kind === 'replaced' ? [nexts[at]!] : []));
-      assert.equal(winners.length, 1);
-      assert.equal(outcomes.filter(({ kind }) => kind === 'conflict').length, 49);
-      assertRecord(await store().findEvent(row.event_id), winners[0]!);
-    });
-
-    it('gives a tuple to one event only when several changes and creates reach for it at once', async () => {
-      const { agent } = await addAgent(store());
-      for (let round = 0; round < 20; round++) {
-        const rows = [await addEvent(store(), agent), await addEvent(store(), agent)];
-        const title = `wanted ${round}`;
-        const outcomes = await Promise.all([
-          ...rows.map((row) => store().replaceEvent({ ...row, version: 2, title })),
-          store().createEvent(newEventRow(agent, { title }), 0),
-        ]);
-        const holders = (await store().listAgentEvents(agent.agent_id)).filter(
-          (record) => JSON.parse(record.json).title === title,
-        );
-        assert.equal(holders.length, 1, JSON.stringify(outcomes));
-      }
     });
   });
 

@@ -6,15 +6,17 @@ import type { Store } from '../../src/domain/store.ts';
 import { administrationContract } from './contract-administration.ts';
 import { agentContract } from './contract-agents.ts';
 import { eventContract } from './contract-events.ts';
-import { nearbyContract } from './contract-nearby.ts';
+import { oracleContract, pageContract } from './contract-pages.ts';
 import { quotaContract } from './contract-quotas.ts';
+import { replaceContract } from './contract-replace.ts';
+import { searchContract } from './contract-searches.ts';
 import { addAgent, addEvent, assertRecord, newEventRow } from './rows.ts';
 
 /** Opens a store that holds nothing. */
 export type OpenStore = () => Promise<Store>;
 
 /** Gives the tests of the surrounding describe one store, opened before the first and closed after the last. */
-export function useStore(open: OpenStore): () => Store {
+function useStore(open: OpenStore): () => Store {
   let store: Store;
   before(async () => {
     store = await open();
@@ -28,7 +30,10 @@ export function storeContract(name: string, open: OpenStore): void {
     describe('agents and keys', () => agentContract(useStore(open)));
     describe('quotas', () => quotaContract(useStore(open)));
     describe('events', () => eventContract(useStore(open)));
-    describe('nearby', () => nearbyContract(open));
+    describe('replaceEvent', () => replaceContract(useStore(open)));
+    describe('searches', () => searchContract(useStore(open)));
+    describe('pages', () => pageContract(useStore(open)));
+    describe('a random world', () => oracleContract(useStore(open)));
     describe('administration', () => administrationContract(useStore(open)));
     describe('settings', () => settingContract(useStore(open)));
     describe('its life', () => lifeContract(open));

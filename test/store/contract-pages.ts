@@ -1,7 +1,7 @@
-// The part of the store contract about searching: filters, order, pages, the end of events; and a random world held
-// against the brute-force oracle of test/spatial.
+// The part of the store contract about pages and their positions; and a random world held against the brute-force oracle
+// of test/spatial.
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import type { AgentRow } from '../../src/domain/agent.ts';
 import { AUDIENCES, EVENT_TYPES, type EventRow } from '../../src/domain/event.ts';
 import type { NearbyQuery } from '../../src/domain/nearby.ts';
@@ -10,204 +10,9 @@ import type { IndexEntry, IndexQuery } from '../../src/spatial/event-index.ts';
 import { Oracle } from '../spatial/oracle.ts';
 import { WORLD_BEGINS_MS, World } from '../spatial/world.ts';
 import { Chance } from '../support/random.ts';
-import { type OpenStore, useStore } from './contract.ts';
-import {
-  addAgent,
-  addEvent,
-  assertRecords,
-  HOUR_MS,
-  NOW_MS,
-  newEventRow,
-  newUlid,
-  search,
-  searchAll,
-} from './rows.ts';
+import { addAgent, assertRecords, HOUR_MS, NOW_MS, newEventRow, newUlid, search } from './rows.ts';
 
-export function nearbyContract(open: OpenStore): void {
-  describe('filters', () => filterContract(useStore(open)));
-  describe('pages', () => pageContract(useStore(open)));
-  describe('a random world', () => oracleContract(useStore(open)));
-}
-
-function filterContract(store: () => Store): void {
-  /** Each test has a year of its own. */
-  let year = 2040;
-  const newYear = (): { startsFromMs: number; startsBeforeMs: number } => {
-    year++;
-    return { startsFromMs: Date.UTC(year), startsBeforeMs: Date.UTC(year + 1) };
-  };
-  /** Adds events with these fields in the window; returns those that a search in the window finds. */
-  const check = async (cases: readonly [Partial<EventRow>, boolean][], fields: Partial<NearbyQuery>) => {
-    const window = newYear();
-    const { agent } = await addAgent(store());
-    const expected: EventRow[] = [];
-    for (const [at, [event, isFound]] of cases.entries()) {
-      const row = await addEvent(store(), agent, { start_ms: window.startsFromMs + at, ...event });
-      if (isFound) expected.push(row);
-    }
-    const page = await store().nearby(search({ ...window, ...fields }), NOW_MS);
-    assertRecords(page.records, expected);
-    assert.equal(page.total, expected.length);
-    assert.equal(page.next, undefined);
-  };
-
-  it('finds nothing where there is nothing', async () => {
-    assert.deepEqual(await store().nearby(search(newYear()), NOW_MS), {
-      records: [],
-      total: 0,
-      next: undefined,
-    });
-  });
-
-  it('finds events anywhere without a radius', () =>
-    check(
-      [
-        [{ lat: 90, lng: 0 }, true],
-        [{ lat: -33.9, lng: 151.2 }, true],
-        [{ lat: 0, lng: 180 }, true],
-      ],
-      { lat: 0, lng: 0 },
-    ));
-
-  // One degree of latitude is 69.0935 miles.
-  it('draws a circle of miles', () =>
-    check(
-      [
-        [{ lat: 53, lng: 13 }, true],
-        [{ lat: 52.001, lng: 13 }, true],
-        [{ lat: 51.999, lng: 13 }, false],
-        [{ lat: 53, lng: 14.6 }, true],
-        [{ lat: 53, lng: 14.7 }, false],
-      ],
-      { lat: 53, lng: 13, radiusMiles: 69.0935 },
-    ));
-
-  it('finds what lies on the very spot with the smallest radius', () =>
-    check(
-      [
-        [{ lat: 52.52, lng: 13.405 }, true],
-        [{ lat: 52.5214, lng: 13.405 }, true],
-        [{ lat: 52.5215, lng: 13.405 }, false],
-      ],
-      { lat: 52.52, lng: 13.405, radiusMiles: 0.1 },
-    ));
-
-  it('draws the circle across the antimeridian', () =>
-    check(
-      [
-        [{ lat: 0, lng: 180 }, true],
-        [{ lat: 0, lng: -180 }, true],
-        [{ lat: 0, lng: 179.6 }, true],
-        [{ lat: 0, lng: -179.6 }, true],
-        [{ lat: 0, lng: 178.9 }, false],
-        [{ lat: 0, lng: -178.9 }, false],
-      ],
-      { lat: 0, lng: -180, radiusMiles: 69 },
-    ));
-
-  it('draws the circle around and across a pole', () =>
-    check(
-      [
-        [{ lat: 90, lng: 77 }, true],
-        [{ lat: 89.8, lng: 0 }, true],
-        [{ lat: 89.6, lng: 180 }, true],
-        [{ lat: 89.4, lng: 180 }, false],
-        [{ lat: -90, lng: 0 }, false],
-      ],
-      { lat: 89.5, lng: 0, radiusMiles: 69 },
-    ));
-
-  it('takes starts_after as inclusive and starts_before as exclusive', async () => {
-    const base = Date.UTC(2039);
-    await check(
-      [
-        [{ start_ms: base - 1 }, false],
-        [{ start_ms: base }, true],
-        [{ start_ms: base + 9 }, true],
-        [{ start_ms: base + 10 }, false],
-      ],
-      { startsFromMs: base, startsBeforeMs: base + 10 },
-    );
-  });
-
-  it('finds nothing in a window that ends before it begins', () =>
-    check([[{}, false]], { startsFromMs: NOW_MS + HOUR_MS, startsBeforeMs: NOW_MS }));
-
-  for (const type of EVENT_TYPES) {
-    it(`tells ${type} from the other types`, () =>
-      check(
-        EVENT_TYPES.map((event_type) => [{ event_type }, event_type === type]),
-        { types: [type] },
-      ));
-  }
-
-  it('takes several types as any of them', () =>
-    check(
-      EVENT_TYPES.map((event_type) => [
-        { event_type },
-        event_type === 'workshop' || event_type === 'ceremony',
-      ]),
-      { types: ['ceremony', 'workshop', 'ceremony'] },
-    ));
-
-  it('matches audiences exactly: all is a value', () =>
-    check(
-      AUDIENCES.map((audience) => [{ audience }, audience !== 'kids']),
-      { audiences: ['all', 'adults'] },
-    ));
-
-  it('applies all filters together', () =>
-    check(
-      [
-        [{ event_type: 'game', audience: 'kids', lat: 1, lng: 1 }, true],
-        [{ event_type: 'talk', audience: 'kids', lat: 1, lng: 1 }, false],
-        [{ event_type: 'game', audience: 'all', lat: 1, lng: 1 }, false],
-        [{ event_type: 'game', audience: 'kids', lat: 3, lng: 1 }, false],
-      ],
-      { types: ['game'], audiences: ['kids'], lat: 1, lng: 1, radiusMiles: 100 },
-    ));
-
-  describe('the end', () => {
-    const cases: [string, Partial<EventRow>, number][] = [
-      ['at its end_at', { start_ms: NOW_MS, end_ms: NOW_MS + 10 }, NOW_MS + 10],
-      ['at once when it ends as it starts', { start_ms: NOW_MS, end_ms: NOW_MS }, NOW_MS],
-      ['3 hours after its start without an end_at', { start_ms: NOW_MS }, NOW_MS + 3 * HOUR_MS],
-      ['years after its start', { start_ms: 0, end_ms: NOW_MS + 77 }, NOW_MS + 77],
-    ];
-    for (const [name, fields, endMs] of cases) {
-      it(`comes ${name}, to the millisecond`, async () => {
-        const { agent } = await addAgent(store());
-        const row = await addEvent(store(), agent, { ...fields, event_type: 'tour' });
-        const foundAt = async (nowMs: number) =>
-          (await searchAll(store(), search({ types: ['tour'] }), nowMs)).some(
-            ({ id }) => id === row.event_id,
-          );
-        assert.deepEqual([await foundAt(endMs - 1), await foundAt(endMs)], [true, false]);
-        assertRecords([(await store().findEvent(row.event_id))!], [row]);
-      });
-    }
-
-    it('moves with the event', async () => {
-      const { agent } = await addAgent(store());
-      const row = await addEvent(store(), agent, {
-        start_ms: NOW_MS,
-        end_ms: NOW_MS + 1,
-        event_type: 'club',
-      });
-      const found = async () =>
-        (await store().nearby(search({ types: ['club'], startsBeforeMs: NOW_MS + 1 }), NOW_MS + 5)).total;
-      assert.equal(await found(), 0);
-      await store().replaceEvent({ ...row, version: 2, end_ms: NOW_MS + 6 });
-      assert.equal(await found(), 1);
-      await store().replaceEvent({ ...row, version: 3, end_ms: null });
-      assert.equal(await found(), 1);
-      await store().replaceEvent({ ...row, version: 4, end_ms: NOW_MS + 5 });
-      assert.equal(await found(), 0);
-    });
-  });
-}
-
-function pageContract(store: () => Store): void {
+export function pageContract(store: () => Store): void {
   const START_MS = NOW_MS + HOUR_MS;
   const addSeries = async (count: number, fields: (at: number) => Partial<EventRow>) => {
     const { agent } = await addAgent(store());
@@ -299,7 +104,7 @@ function pageContract(store: () => Store): void {
   });
 }
 
-function oracleContract(store: () => Store): void {
+export function oracleContract(store: () => Store): void {
   it('answers 400 searches among writes and passing time as brute force does', async () => {
     const chance = new Chance(7);
     const world = new World(chance);
