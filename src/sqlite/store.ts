@@ -306,7 +306,12 @@ export class SqliteStore implements Store {
     if (this.#unwrittenUses.size === 0) return;
     const used = new Map([...this.#unwrittenUses].map((agentId) => [agentId, this.#used.get(agentId)!]));
     this.#unwrittenUses = new Set();
-    await this.#writer.run('touchAgents', [used], () => {});
+    try {
+      await this.#writer.run('touchAgents', [used], () => {});
+    } catch (error) {
+      for (const agentId of used.keys()) if (this.#used.has(agentId)) this.#unwrittenUses.add(agentId);
+      throw error;
+    }
   }
 }
 
