@@ -22,7 +22,9 @@ export async function authenticate(
   if (access === 'administrator') return authenticateAdministrator(context, bearerToken(request));
   if (access === 'registration') {
     const network = clientNetwork(request.ip);
-    applyQuota(reply, await spendRegistration(context, network, 0));
+    // Nothing is spent yet, so what is left is of interest only where that is nothing.
+    const spent = await spendRegistration(context, network, 0);
+    if (!spent?.allowed) applyQuota(reply, spent);
     return network;
   }
   const agent = await authenticateAgent(context, request.headers['x-api-key'] as string | undefined);

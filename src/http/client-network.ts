@@ -3,7 +3,8 @@ import { isIPv6, SocketAddress } from 'node:net';
 
 /** An IPv4 address itself; of an IPv6 address its /64, which is what one customer gets. */
 export function clientNetwork(address: string): string {
-  const plain = address.split('%')[0]!;
+  // Some proxies write the port of the client as well.
+  const plain = address.split('%')[0]!.replace(/^([\d.]+):\d+$/, '$1');
   if (!isIPv6(plain)) return plain;
   // The one spelling that the system has for it: short, in lower case, a mapped IPv4 address dotted.
   const canonical = new SocketAddress({ address: plain, family: 'ipv6' }).address;

@@ -8,6 +8,7 @@ import { clientNetwork } from '../../src/http/client-network.ts';
 const NETWORKS: readonly (readonly string[])[] = [
   [
     '203.0.113.7',
+    '203.0.113.7:5678',
     '::ffff:203.0.113.7',
     '::FFFF:203.0.113.7',
     '0:0:0:0:0:ffff:203.0.113.7',
