@@ -64,7 +64,7 @@ async function verify(url: string, path: string, ledger: Ledger, keys: readonly 
 }
 
 describe('a service that is killed in the middle of writes', () => {
-  it(`holds every answered write and nothing half done, ${ROUNDS} times`, { timeout: 120_000 }, async () => {
+  it(`holds every answered write and nothing half done, ${ROUNDS} times`, { timeout: 240_000 }, async () => {
     const folder = temporaryFolder();
     const path = join(folder, 'local-events.db');
     const chance = new Chance(9);
