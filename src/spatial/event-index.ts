@@ -1,8 +1,18 @@
-// Every event in memory in the order of a search (start, then id). Finds pages and exact totals; knows nothing of
-// storage, wire forms or clocks. A search walks the starts within its window and tests each.
-import { chordSquared, chordSquaredOfMiles, type UnitVector, unitVector } from './geo.ts';
+// Every event in memory, by place and by start: finds pages and exact totals. Knows nothing of storage, wire forms or
+// clocks. Time is passed in, and what has ended by then is put aside.
+import { grown, sortedOrder } from './columns.ts';
+import { Expiry } from './expiry.ts';
+import { chordSquaredOfMiles, unitVector } from './geo.ts';
+import { HandleMap } from './handle-map.ts';
+import type { Located } from './leaves.ts';
+import { Page, type Position } from './page.ts';
+import { PlaceTree } from './place-tree.ts';
+import { StartList } from './start-list.ts';
+import type { TagSet } from './tags.ts';
+import { Ulids } from './ulids.ts';
 
 export interface IndexEntry {
+  /** A ULID. */
   readonly id: string;
   /** Carried for the caller; not searched by. */
   readonly version: number;
@@ -11,113 +21,223 @@ export interface IndexEntry {
   readonly endsMs: number;
   readonly lat: number;
   readonly lng: number;
-  /** Small numbers, 0 to 31, chosen by the caller. */
-  readonly type: number;
-  readonly audience: number;
+  /** A small number that stands for everything else that is searched by. */
+  readonly tag: number;
 }
 
 export interface IndexQuery {
   readonly lat: number;
   readonly lng: number;
   readonly radiusMiles: number | undefined;
-  /** A bit per accepted value. */
-  readonly typeMask: number;
-  readonly audienceMask: number;
+  /** Undefined: all match. */
+  readonly tags: TagSet | undefined;
   /** startMs >= startsFromMs and startMs < startsBeforeMs. */
   readonly startsFromMs: number;
   readonly startsBeforeMs: number;
   /** The page holds what lies after this position; the total does not depend on it. */
-  readonly after: { readonly startMs: number; readonly id: string } | undefined;
+  readonly after: Position | undefined;
+  /** 1 to 100. */
   readonly limit: number;
 }
 
 export interface IndexPage {
-  readonly entries: readonly IndexEntry[];
+  /** In order. A handle stands for one event for as long as that is in the index. */
+  readonly handles: Int32Array;
   readonly total: number;
   readonly more: boolean;
 }
 
-interface Item {
-  readonly entry: IndexEntry;
-  readonly place: UnitVector;
-}
+const FIRST_CAPACITY = 1024;
 
 export class EventIndex {
-  #order: Item[] = [];
-  readonly #byId = new Map<string, Item>();
+  #capacity = FIRST_CAPACITY;
+  readonly #ids = new Ulids(FIRST_CAPACITY);
+  readonly #handleOf = new HandleMap(this.#ids);
+  readonly #places = new PlaceTree(this.#ids);
+  readonly #starts = new StartList(this.#ids);
+  readonly #expiry = new Expiry(FIRST_CAPACITY);
+  readonly #page = new Page(this.#ids);
+  // By handle; the first one is the cursor's.
+  #version = new Uint32Array(FIRST_CAPACITY);
+  #lat = new Float64Array(FIRST_CAPACITY);
+  #lng = new Float64Array(FIRST_CAPACITY);
+  #start = new Float64Array(FIRST_CAPACITY);
+  #tag = new Uint8Array(FIRST_CAPACITY);
+  #made = 1;
+  readonly #free: number[] = [];
+  /** Handles of events that had ended when last looked at, and when the last of them ends. */
+  readonly #ended = new Set<number>();
+  #endedUntilMs = Number.NEGATIVE_INFINITY;
 
   get size(): number {
-    return this.#byId.size;
+    return this.#handleOf.size;
   }
 
-  find(id: string): IndexEntry | undefined {
-    return this.#byId.get(id)?.entry;
+  /** Every handle is below this. */
+  get capacity(): number {
+    return this.#capacity;
   }
 
-  /** Adds many at once to an empty index, in any order. */
-  load(entries: Iterable<IndexEntry>): void {
-    for (const entry of entries) {
-      this.#byId.set(entry.id, { entry, place: unitVector(entry.lat, entry.lng) });
-    }
-    this.#order = [...this.#byId.values()].sort((a, b) => compare(a.entry, b.entry));
+  find(id: string): number | undefined {
+    return this.#handleOf.find(id);
   }
 
-  /** Adds the entry, or puts it in the place of the one with its id. */
-  put(entry: IndexEntry): void {
-    this.remove(entry.id);
-    const item = { entry, place: unitVector(entry.lat, entry.lng) };
-    this.#byId.set(entry.id, item);
-    this.#order.splice(this.#rank(entry), 0, item);
+  entryOf(handle: number): IndexEntry {
+    return {
+      id: this.#ids.get(handle),
+      version: this.#version[handle]!,
+      startMs: this.#start[handle]!,
+      endsMs: this.#expiry.endsMs(handle),
+      lat: this.#lat[handle]!,
+      lng: this.#lng[handle]!,
+      tag: this.#tag[handle]!,
+    };
   }
 
-  /** False if there was none. */
-  remove(id: string): boolean {
-    const item = this.#byId.get(id);
-    if (!item) return false;
-    this.#byId.delete(id);
-    this.#order.splice(this.#rank(item.entry), 1);
-    return true;
+  idOf(handle: number): string {
+    return this.#ids.get(handle);
+  }
+
+  versionOf(handle: number): number {
+    return this.#version[handle]!;
+  }
+
+  startMsOf(handle: number): number {
+    return this.#start[handle]!;
+  }
+
+  /** Adds the entry, or puts it in the place of the one with its id, whose handle it keeps. */
+  put(entry: IndexEntry): number {
+    const known = this.#handleOf.find(entry.id);
+    if (known !== undefined) this.#takeOut(known);
+    const handle = known ?? this.#create(entry.id);
+    this.#write(handle, entry);
+    this.#putIn(handle);
+    return handle;
+  }
+
+  /** The handle that the event had; undefined if there is none. */
+  remove(id: string): number | undefined {
+    const handle = this.#handleOf.find(id);
+    if (handle === undefined) return undefined;
+    this.#takeOut(handle);
+    this.#handleOf.remove(handle);
+    this.#free.push(handle);
+    return handle;
+  }
+
+  /** Fills an empty index. `finish` gives way now and then: whoever drives it may let others have a turn. */
+  loader(expected: number): { add(entry: IndexEntry): void; finish(): Generator<void> } {
+    this.#reserve(expected + 1);
+    return {
+      add: (entry) => {
+        const handle = this.#create(entry.id);
+        this.#write(handle, entry);
+        this.#expiry.add(handle);
+      },
+      finish: () => this.#finishLoad(),
+    };
   }
 
   search(query: IndexQuery, nowMs: number): IndexPage {
-    const centre = unitVector(query.lat, query.lng);
-    const reach = query.radiusMiles === undefined ? 4.1 : chordSquaredOfMiles(query.radiusMiles);
-    const entries: IndexEntry[] = [];
-    let total = 0;
-    let more = false;
-    for (let at = this.#rank({ startMs: query.startsFromMs, id: '' }); at < this.#order.length; at++) {
-      const { entry, place } = this.#order[at]!;
-      if (entry.startMs >= query.startsBeforeMs) break;
-      if (entry.endsMs <= nowMs) continue;
-      if (((query.typeMask >>> entry.type) & (query.audienceMask >>> entry.audience) & 1) === 0) continue;
-      if (chordSquared(centre, place) > reach) continue;
-      total++;
-      if (query.after && compare(entry, query.after) <= 0) continue;
-      if (entries.length < query.limit) entries.push(entry);
-      else more = true;
+    this.#passTime(nowMs);
+    const { tags, startsFromMs: fromMs, startsBeforeMs: beforeMs } = query;
+    const page = this.#page;
+    page.begin(query.limit, query.after);
+    let total: number;
+    if (query.radiusMiles === undefined) total = this.#starts.search(fromMs, beforeMs, tags, page);
+    else {
+      const { x, y, z } = unitVector(query.lat, query.lng);
+      const reach = chordSquaredOfMiles(query.radiusMiles);
+      total = this.#places.search({ x, y, z, reach, tags, fromMs, beforeMs }, page);
     }
-    return { entries, total, more };
+    return page.finish(total);
   }
 
-  /** How many entries lie before this position. */
-  #rank(position: { readonly startMs: number; readonly id: string }): number {
-    let low = 0;
-    let high = this.#order.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (compare(this.#order[middle]!.entry, position) < 0) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+  *#finishLoad(): Generator<void> {
+    const handles = Int32Array.from({ length: this.#made - 1 }, (_, at) => at + 1);
+    yield* this.#places.load(handles, (handle) => this.#locate(handle));
+    yield;
+    this.#starts.load(this.#sortByStart(handles), this.#start, this.#tag);
   }
-}
 
-interface Place {
-  readonly startMs: number;
-  readonly id: string;
-}
+  /** The handles in order of start and id. */
+  #sortByStart(handles: Int32Array): Int32Array {
+    const start = this.#start;
+    let least = Number.POSITIVE_INFINITY;
+    for (const handle of handles) if (start[handle]! < least) least = start[handle]!;
+    const sorted = new Int32Array(handles.length);
+    const keys = Float64Array.from(handles, (handle) => start[handle]! - least);
+    for (const [at, place] of sortedOrder(keys).entries()) sorted[at] = handles[place]!;
+    for (let from = 0, end = 1; from < sorted.length; from = end++) {
+      while (end < sorted.length && start[sorted[end]!] === start[sorted[from]!]) end++;
+      if (end - from > 1) sorted.subarray(from, end).sort((a, b) => this.#ids.compare(a, b));
+    }
+    return sorted;
+  }
 
-function compare(a: Place, b: Place): number {
-  if (a.startMs !== b.startMs) return a.startMs - b.startMs;
-  return a.id < b.id ? -1 : a.id > b.id ? 1 : 0;
+  /** Puts aside what has ended, and takes back what has not, should the clock have been set back. */
+  #passTime(nowMs: number): void {
+    for (let handle = this.#expiry.next(nowMs); handle !== undefined; handle = this.#expiry.next(nowMs)) {
+      this.#takeOut(handle);
+      this.#ended.add(handle);
+      this.#endedUntilMs = Math.max(this.#endedUntilMs, this.#expiry.endsMs(handle));
+    }
+    if (this.#endedUntilMs <= nowMs) return;
+    this.#endedUntilMs = Number.NEGATIVE_INFINITY;
+    for (const handle of [...this.#ended]) {
+      const endsMs = this.#expiry.endsMs(handle);
+      if (endsMs <= nowMs) this.#endedUntilMs = Math.max(this.#endedUntilMs, endsMs);
+      else {
+        this.#ended.delete(handle);
+        this.#putIn(handle);
+      }
+    }
+  }
+
+  #putIn(handle: number): void {
+    this.#places.insert(this.#locate(handle));
+    this.#starts.insert(handle, this.#start[handle]!, this.#tag[handle]!);
+    this.#expiry.add(handle);
+  }
+
+  #takeOut(handle: number): void {
+    if (this.#ended.delete(handle)) return;
+    this.#places.remove(handle);
+    this.#starts.remove(handle, this.#start[handle]!, this.#tag[handle]!);
+    this.#expiry.remove(handle);
+  }
+
+  #locate(handle: number): Located {
+    const { x, y, z } = unitVector(this.#lat[handle]!, this.#lng[handle]!);
+    return { handle, x, y, z, startMs: this.#start[handle]!, tag: this.#tag[handle]! };
+  }
+
+  #write(handle: number, entry: IndexEntry): void {
+    this.#version[handle] = entry.version;
+    this.#lat[handle] = entry.lat;
+    this.#lng[handle] = entry.lng;
+    this.#start[handle] = entry.startMs;
+    this.#tag[handle] = entry.tag;
+    this.#expiry.set(handle, entry.endsMs);
+  }
+
+  #create(id: string): number {
+    const handle = this.#free.pop() ?? this.#made++;
+    if (handle >= this.#capacity) this.#reserve(2 * this.#capacity);
+    this.#ids.set(handle, id);
+    this.#handleOf.add(handle);
+    return handle;
+  }
+
+  #reserve(capacity: number): void {
+    if (capacity <= this.#capacity) return;
+    for (const part of [this.#ids, this.#places, this.#starts, this.#expiry]) part.grow(capacity);
+    this.#version = grown(this.#version, capacity);
+    this.#lat = grown(this.#lat, capacity);
+    this.#lng = grown(this.#lng, capacity);
+    this.#start = grown(this.#start, capacity);
+    this.#tag = grown(this.#tag, capacity);
+    this.#capacity = capacity;
+  }
 }

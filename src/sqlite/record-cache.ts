@@ -1,43 +1,54 @@
-// Events in their wire form, kept in memory up to a number of bytes; the one unused for longest goes first.
+// Events in their wire form, kept in memory up to a number of bytes, by the handle that the index gives them. When there is
+// no room, a hand goes round: who was used since it last passed stays for another round, who was not, goes.
 import type { EventRecord } from '../domain/store.ts';
 
-/** What a record costs beside its text: the object, its strings' headers and its place in the map. */
-const OVERHEAD_BYTES = 300;
+/** What a record costs beside its text: the object, the headers of its strings and its place in the list. */
+const OVERHEAD_BYTES = 200;
 
 export class RecordCache {
   readonly #maxBytes: number;
-  // A map keeps the order of insertion; a record that is used is inserted again.
-  readonly #records = new Map<string, EventRecord>();
+  readonly #records: (EventRecord | undefined)[] = [];
+  #used = new Uint8Array(1024);
+  #hand = 0;
   #bytes = 0;
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
   }
 
-  find(id: string): EventRecord | undefined {
-    const record = this.#records.get(id);
-    if (record) {
-      this.#records.delete(id);
-      this.#records.set(id, record);
-    }
+  find(handle: number): EventRecord | undefined {
+    const record = this.#records[handle];
+    if (record !== undefined) this.#used[handle] = 1;
     return record;
   }
 
-  put(record: EventRecord): void {
-    this.remove(record.id);
-    this.#records.set(record.id, record);
-    this.#bytes += costOf(record);
-    for (const oldest of this.#records.values()) {
-      if (this.#bytes <= this.#maxBytes) break;
-      this.remove(oldest.id);
+  put(handle: number, record: EventRecord): void {
+    this.remove(handle);
+    const cost = costOf(record);
+    if (cost > this.#maxBytes) return;
+    while (this.#bytes + cost > this.#maxBytes) this.#evictNext();
+    while (handle >= this.#records.length) this.#records.push(undefined);
+    if (handle >= this.#used.length) {
+      const used = new Uint8Array(2 * handle);
+      used.set(this.#used);
+      this.#used = used;
     }
+    this.#records[handle] = record;
+    this.#used[handle] = 0;
+    this.#bytes += cost;
   }
 
-  remove(id: string): void {
-    const record = this.#records.get(id);
-    if (!record) return;
-    this.#records.delete(id);
+  remove(handle: number): void {
+    const record = this.#records[handle];
+    if (record === undefined) return;
+    this.#records[handle] = undefined;
     this.#bytes -= costOf(record);
+  }
+
+  #evictNext(): void {
+    this.#hand = (this.#hand + 1) % this.#records.length;
+    if (this.#used[this.#hand] === 1) this.#used[this.#hand] = 0;
+    else this.remove(this.#hand);
   }
 }
 

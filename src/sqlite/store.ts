@@ -8,7 +8,15 @@ import type { AuditEntry } from '../domain/admin.ts';
 import type { AgentRecord, AgentRow, AgentUpdate } from '../domain/agent.ts';
 import type { KeyFingerprint } from '../domain/api-key.ts';
 import { AppError, StartError } from '../domain/errors.ts';
-import { AUDIENCES, EVENT_TYPES, type EventRow, encodeEvent, endsMs } from '../domain/event.ts';
+import {
+  AUDIENCES,
+  type Audience,
+  EVENT_TYPES,
+  type EventRow,
+  type EventType,
+  encodeEvent,
+  endsMs,
+} from '../domain/event.ts';
 import type { NearbyQuery } from '../domain/nearby.ts';
 import type {
   CreateOutcome,
@@ -19,6 +27,7 @@ import type {
   Store,
 } from '../domain/store.ts';
 import { EventIndex, type IndexEntry, type IndexQuery } from '../spatial/event-index.ts';
+import { TagSet } from '../spatial/tags.ts';
 import { AGENT_COLUMNS, type AgentColumns, EVENT_COLUMNS } from './columns.ts';
 import { databasePath, type FolderLock, holdFolder } from './data-folder.ts';
 import { QuotaWindows } from './quota-windows.ts';
@@ -164,13 +173,12 @@ export class SqliteStore implements Store {
   async nearby(query: NearbyQuery, nowMs: number): Promise<NearbyPage> {
     const wanted = toIndexQuery(query);
     for (;;) {
-      const { entries, total, more } = this.#index.search(wanted, nowMs);
-      const records = entries.map((entry) => this.#find(entry.id));
-      // The file may be one commit ahead of the index for as long as its answer is under way.
-      if (entries.every((entry, at) => records[at]?.version === entry.version)) {
-        const last = entries.at(-1);
+      const { handles, total, more } = this.#index.search(wanted, nowMs);
+      const records = this.#findAll(handles);
+      if (records) {
+        const last = records.at(-1);
         const next = more && last ? { startMs: last.startMs, id: last.id } : undefined;
-        return { records: records as EventRecord[], total, next };
+        return { records, total, next };
       }
       await this.#writer.run('ping', [], () => {});
     }
@@ -247,12 +255,13 @@ export class SqliteStore implements Store {
       this.#agentOfKey.set(row.key_hash as string, row.agent_id as string);
     });
     const total = Number(this.#reader.prepare('SELECT count(*) AS count FROM events').get()!.count);
+    const loader = this.#index.loader(total);
     let done = 0;
-    const entries = await this.#readAll(`SELECT ${INDEX_COLUMNS} FROM events`, [], (row) => {
+    await this.#readAll(`SELECT ${INDEX_COLUMNS} FROM events`, [], (row) => {
+      loader.add(toEntry(row as unknown as EventRow));
       if (++done % 10_000 === 0) onProgress(done, total);
-      return toEntry(row as unknown as EventRow);
     });
-    this.#index.load(entries);
+    for (const _ of loader.finish()) await nextTurn();
   }
 
   /** Reads a list over a connection of its own, one snapshot, giving way to other requests now and then. */
@@ -277,23 +286,38 @@ export class SqliteStore implements Store {
   /** Brings cache and index up to a row that is on the disk. */
   #keep(row: EventRow): EventRecord {
     const record = toRecord(row);
-    this.#cache.put(record);
-    this.#index.put(toEntry(row));
+    this.#cache.put(this.#index.put(toEntry(row)), record);
     return record;
   }
 
   #forget(eventId: string): void {
-    this.#cache.remove(eventId);
-    this.#index.remove(eventId);
+    const handle = this.#index.remove(eventId);
+    if (handle !== undefined) this.#cache.remove(handle);
+  }
+
+  /** Undefined where the file is ahead of the index, by a commit whose answer is still under way. */
+  #findAll(handles: Int32Array): EventRecord[] | undefined {
+    const records: EventRecord[] = [];
+    for (const handle of handles) {
+      const record = this.#cache.find(handle) ?? this.#readRecord(this.#index.idOf(handle), handle);
+      if (record?.version !== this.#index.versionOf(handle)) return undefined;
+      records.push(record);
+    }
+    return records;
   }
 
   #find(eventId: string): EventRecord | undefined {
-    const cached = this.#cache.find(eventId);
-    if (cached) return cached;
+    const handle = this.#index.find(eventId);
+    return (handle && this.#cache.find(handle)) || this.#readRecord(eventId, handle);
+  }
+
+  /** Reads an event from the file, and keeps it unless it is ahead of the index. */
+  #readRecord(eventId: string, handle: number | undefined): EventRecord | undefined {
     const row = this.#readEvent.get(eventId) as EventRow | undefined;
     if (!row) return undefined;
     const record = toRecord(row);
-    this.#cache.put(record);
+    if (handle !== undefined && record.version === this.#index.versionOf(handle))
+      this.#cache.put(handle, record);
     return record;
   }
 
@@ -337,8 +361,12 @@ function toRecord(row: EventRow): EventRecord {
   return { id: event_id, agentId: agent_id, version, startMs: start_ms, json: encodeEvent(row) };
 }
 
-const TYPE_NUMBER = new Map<string, number>(EVENT_TYPES.map((type, number) => [type, number]));
-const AUDIENCE_NUMBER = new Map<string, number>(AUDIENCES.map((audience, number) => [audience, number]));
+/** One number for each pair of type and audience. */
+function tagOf(type: EventType, audience: Audience): number {
+  return TYPE_NUMBER.get(type)! * AUDIENCES.length + AUDIENCES.indexOf(audience);
+}
+
+const TYPE_NUMBER = new Map<EventType, number>(EVENT_TYPES.map((type, number) => [type, number]));
 
 function toEntry(row: EventRow): IndexEntry {
   return {
@@ -348,8 +376,7 @@ function toEntry(row: EventRow): IndexEntry {
     endsMs: endsMs(row),
     lat: row.lat,
     lng: row.lng,
-    type: TYPE_NUMBER.get(row.event_type)!,
-    audience: AUDIENCE_NUMBER.get(row.audience)!,
+    tag: tagOf(row.event_type, row.audience),
   };
 }
 
@@ -358,8 +385,7 @@ function toIndexQuery(query: NearbyQuery): IndexQuery {
     lat: query.lat,
     lng: query.lng,
     radiusMiles: query.radiusMiles,
-    typeMask: mask(query.types, TYPE_NUMBER),
-    audienceMask: mask(query.audiences, AUDIENCE_NUMBER),
+    tags: query.types || query.audiences ? tagsOf(query.types, query.audiences) : undefined,
     startsFromMs: query.startsFromMs ?? Number.NEGATIVE_INFINITY,
     startsBeforeMs: query.startsBeforeMs ?? Number.POSITIVE_INFINITY,
     after: query.after,
@@ -367,7 +393,9 @@ function toIndexQuery(query: NearbyQuery): IndexQuery {
   };
 }
 
-function mask(values: readonly string[] | undefined, numbers: ReadonlyMap<string, number>): number {
-  if (values === undefined) return -1;
-  return values.reduce((bits, value) => bits | (1 << numbers.get(value)!), 0);
+function tagsOf(
+  types: readonly EventType[] = EVENT_TYPES,
+  audiences: readonly Audience[] = AUDIENCES,
+): TagSet {
+  return new TagSet(types.flatMap((type) => audiences.map((audience) => tagOf(type, audience))));
 }

@@ -1,9 +1,55 @@
 // What an index must answer, found the plainest way: haversine, filter, sort, slice. Shares no code with src/spatial, so
 // that any index behind the same interface, and any store, can be held against it.
-import type { EventIndex, IndexEntry, IndexPage, IndexQuery } from '../../src/spatial/event-index.ts';
+import { EventIndex, type IndexEntry, type IndexQuery } from '../../src/spatial/event-index.ts';
+
+export interface EntryPage {
+  readonly entries: readonly IndexEntry[];
+  readonly total: number;
+  readonly more: boolean;
+}
 
 /** What every index can do. */
-export type Index = Pick<EventIndex, 'size' | 'find' | 'load' | 'put' | 'remove' | 'search'>;
+export interface Index {
+  readonly size: number;
+  find(id: string): IndexEntry | undefined;
+  load(entries: readonly IndexEntry[]): void;
+  put(entry: IndexEntry): void;
+  remove(id: string): boolean;
+  search(query: IndexQuery, nowMs: number): EntryPage;
+}
+
+/** The index with its handles spelled out. */
+export class SpelledIndex implements Index {
+  readonly index = new EventIndex();
+
+  get size(): number {
+    return this.index.size;
+  }
+
+  find(id: string): IndexEntry | undefined {
+    const handle = this.index.find(id);
+    return handle === undefined ? undefined : this.index.entryOf(handle);
+  }
+
+  load(entries: readonly IndexEntry[]): void {
+    const loader = this.index.loader(entries.length);
+    for (const entry of entries) loader.add(entry);
+    for (const _ of loader.finish());
+  }
+
+  put(entry: IndexEntry): void {
+    this.index.put(entry);
+  }
+
+  remove(id: string): boolean {
+    return this.index.remove(id) !== undefined;
+  }
+
+  search(query: IndexQuery, nowMs: number): EntryPage {
+    const { handles, total, more } = this.index.search(query, nowMs);
+    return { entries: Array.from(handles, (handle) => this.index.entryOf(handle)), total, more };
+  }
+}
 
 const RADIUS_METRES = Number('6371008.7714150598');
 const MILE_METRES = 1_609.344;
@@ -37,7 +83,7 @@ export class Oracle implements Index {
     return this.#entries.get(id);
   }
 
-  load(entries: Iterable<IndexEntry>): void {
+  load(entries: readonly IndexEntry[]): void {
     for (const entry of entries) this.put(entry);
   }
 
@@ -55,14 +101,14 @@ export class Oracle implements Index {
     for (const entry of this.#entries.values()) {
       if (entry.endsMs <= nowMs) continue;
       if (entry.startMs < query.startsFromMs || entry.startMs >= query.startsBeforeMs) continue;
-      if (!isInMask(entry.type, query.typeMask) || !isInMask(entry.audience, query.audienceMask)) continue;
+      if (query.tags && !query.tags.list.includes(entry.tag)) continue;
       if (query.radiusMiles !== undefined && haversineMiles(query, entry) > query.radiusMiles) continue;
       matching.push(entry);
     }
     return matching.sort(byStartThenId);
   }
 
-  search(query: IndexQuery, nowMs: number): IndexPage {
+  search(query: IndexQuery, nowMs: number): EntryPage {
     const all = this.matches(query, nowMs);
     const { after } = query;
     const following = after ? all.filter((entry) => byStartThenId(entry, after) > 0) : all;
@@ -72,8 +118,4 @@ export class Oracle implements Index {
       more: following.length > query.limit,
     };
   }
-}
-
-function isInMask(number: number, mask: number): boolean {
-  return (mask & (1 << number)) !== 0;
 }

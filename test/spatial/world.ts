@@ -1,10 +1,12 @@
 // Seeded events and searches that look for trouble: clusters, poles, the antimeridian, one point shared by many, equal
 // starts, ends that fall on the instant of the search, cursors of events that are gone.
 import type { IndexEntry, IndexQuery } from '../../src/spatial/event-index.ts';
+import { TAGS, TagSet } from '../../src/spatial/tags.ts';
 import type { Chance } from '../support/random.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
+const ALL_TAGS = Array.from({ length: TAGS }, (_, tag) => tag);
 
 /** The time at which a world begins; its events start from 30 days before to 60 days after. */
 export const WORLD_BEGINS_MS = Date.parse('2031-05-01T12:00:00Z');
@@ -39,8 +41,7 @@ export class World {
       startMs,
       endsMs,
       ...this.place(),
-      type: chance.integer(0, 14),
-      audience: chance.integer(0, 2),
+      tag: chance.integer(0, TAGS - 1),
       ...fields,
     };
   }
@@ -59,8 +60,9 @@ export class World {
       lat: near.lat,
       lng: near.lng,
       radiusMiles: chance.chance(0.25) ? undefined : this.#radiusMiles(),
-      typeMask: chance.chance(0.5) ? -1 : mask(chance.some(numbersTo(14), 0.3)),
-      audienceMask: chance.chance(0.6) ? -1 : mask(chance.some(numbersTo(2), 0.6)),
+      tags: chance.chance(0.4)
+        ? undefined
+        : new TagSet(chance.some(ALL_TAGS, chance.pick([0.03, 0.2, 0.7, 1]))),
       startsFromMs: chance.chance(0.6) ? Number.NEGATIVE_INFINITY : fromMs,
       startsBeforeMs: chance.chance(0.6) ? Number.POSITIVE_INFINITY : this.#windowEnd(fromMs, entries),
       after: chance.chance(0.5) ? undefined : this.#position(entries),
@@ -128,12 +130,4 @@ export class World {
 
 function wrap(lng: number): number {
   return lng > 180 ? lng - 360 : lng < -180 ? lng + 360 : lng;
-}
-
-function mask(numbers: readonly number[]): number {
-  return numbers.reduce((bits, number) => bits | (1 << number), 0);
-}
-
-function numbersTo(last: number): number[] {
-  return Array.from({ length: last + 1 }, (_, number) => number);
 }

@@ -3,10 +3,17 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { AgentRow } from '../../src/domain/agent.ts';
-import { AUDIENCES, EVENT_TYPES, type EventRow } from '../../src/domain/event.ts';
+import {
+  AUDIENCES,
+  type Audience,
+  EVENT_TYPES,
+  type EventRow,
+  type EventType,
+} from '../../src/domain/event.ts';
 import type { NearbyQuery } from '../../src/domain/nearby.ts';
 import type { Store } from '../../src/domain/store.ts';
 import type { IndexEntry, IndexQuery } from '../../src/spatial/event-index.ts';
+import { TagSet } from '../../src/spatial/tags.ts';
 import { Oracle } from '../spatial/oracle.ts';
 import { WORLD_BEGINS_MS, World } from '../spatial/world.ts';
 import { Chance } from '../support/random.ts';
@@ -110,7 +117,9 @@ export function oracleContract(store: () => Store): void {
     const world = new World(chance);
     const oracle = new Oracle();
     const { agent } = await addAgent(store());
-    const entries = Array.from({ length: 400 }, () => world.entry());
+    const newEntry = (fields: Partial<IndexEntry> = {}) =>
+      world.entry({ tag: chance.integer(0, 44), ...fields });
+    const entries = Array.from({ length: 400 }, () => newEntry());
     await Promise.all(entries.map((entry) => store().createEvent(toRow(agent, entry), 0)));
     oracle.load(entries);
     let nowMs = WORLD_BEGINS_MS;
@@ -122,14 +131,16 @@ export function oracleContract(store: () => Store): void {
         oracle.remove(known.id);
         assert.equal(await store().deleteEvent(known.id, agent.agent_id), true);
       } else if (stored && chance.chance(0.4)) {
-        const next = world.entry({ id: stored.id, version: stored.version + 1 });
+        const next = newEntry({ id: stored.id, version: stored.version + 1 });
         entries.push(next);
         oracle.put(next);
         assert.equal((await store().replaceEvent(toRow(agent, next))).kind, 'replaced');
       }
-      const query = world.query(entries);
+      const types = chance.chance(0.5) ? undefined : chance.some(EVENT_TYPES, 0.3);
+      const audiences = chance.chance(0.6) ? undefined : chance.some(AUDIENCES, 0.6);
+      const query = { ...world.query(entries), tags: toTags(types, audiences) };
       const expected = oracle.search(query, nowMs);
-      const page = await store().nearby(toNearby(query), nowMs);
+      const page = await store().nearby({ ...toNearby(query), types, audiences }, nowMs);
       const last = expected.entries.at(-1);
       assert.deepEqual(
         { found: page.records.map(({ id, version }) => [id, version]), total: page.total, next: page.next },
@@ -153,21 +164,27 @@ function toRow(agent: AgentRow, entry: IndexEntry): EventRow {
     end_ms: entry.endsMs === entry.startMs + 3 * HOUR_MS ? null : entry.endsMs,
     lat: entry.lat,
     lng: entry.lng,
-    event_type: EVENT_TYPES[entry.type]!,
-    audience: AUDIENCES[entry.audience]!,
+    event_type: EVENT_TYPES[Math.floor(entry.tag / AUDIENCES.length)]!,
+    audience: AUDIENCES[entry.tag % AUDIENCES.length]!,
   });
 }
 
-function toNearby(query: IndexQuery): NearbyQuery {
-  const chosen = <T>(values: readonly T[], mask: number): T[] | undefined =>
-    mask === -1 ? undefined : values.filter((_, number) => (mask & (1 << number)) !== 0);
+function toTags(
+  types: readonly EventType[] = EVENT_TYPES,
+  audiences: readonly Audience[] = AUDIENCES,
+): TagSet {
+  const tags = types.flatMap((type) =>
+    audiences.map((audience) => EVENT_TYPES.indexOf(type) * AUDIENCES.length + AUDIENCES.indexOf(audience)),
+  );
+  return new TagSet(tags);
+}
+
+function toNearby(query: IndexQuery): Omit<NearbyQuery, 'types' | 'audiences'> {
   const finite = (ms: number): number | undefined => (Number.isFinite(ms) ? ms : undefined);
   return {
     lat: query.lat,
     lng: query.lng,
     radiusMiles: query.radiusMiles,
-    types: chosen(EVENT_TYPES, query.typeMask),
-    audiences: chosen(AUDIENCES, query.audienceMask),
     startsFromMs: finite(query.startsFromMs),
     startsBeforeMs: finite(query.startsBeforeMs),
     after: query.after,

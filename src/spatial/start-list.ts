@@ -1,0 +1,236 @@
+// All events in order of start and id: blocks of up to 512 side by side in flat columns, and the order of the blocks.
+// Answers searches without a radius; a block that lies wholly in the window is counted by its numbers per tag.
+import { grown, lowerBound } from './columns.ts';
+import type { Page } from './page.ts';
+import { TAGS, type TagSet } from './tags.ts';
+import type { Ulids } from './ulids.ts';
+
+const BLOCK = 512;
+/** How far blocks are filled at the start. */
+const BLOCK_LOADED = 384;
+/** Neighbours that hold no more than this together become one. */
+const BLOCK_MERGED = 384;
+
+export class StartList {
+  readonly #ids: Ulids;
+  #start = new Float64Array(BLOCK);
+  #tag = new Uint8Array(BLOCK);
+  #handle = new Int32Array(BLOCK);
+  #count = new Uint16Array(1);
+  /** How many events of a block have each tag. */
+  #tags = new Uint16Array(TAGS);
+  #made = 1;
+  readonly #free: number[] = [];
+  /** The blocks in order. A block that holds nothing is the only one. */
+  #order = new Int32Array(64);
+  #length = 1;
+  #size = 0;
+  // By handle.
+  #blockOf: Int32Array;
+
+  constructor(ids: Ulids) {
+    this.#ids = ids;
+    this.#blockOf = new Int32Array(ids.capacity);
+  }
+
+  grow(capacity: number): void {
+    this.#blockOf = grown(this.#blockOf, capacity);
+  }
+
+  /** Fills an empty list with events that are in order already. */
+  load(handles: Int32Array, startOf: Float64Array, tagOf: Uint8Array): void {
+    for (let from = 0; from < handles.length; from += BLOCK_LOADED) {
+      const block = from === 0 ? 0 : this.#create();
+      const members = handles.subarray(from, from + BLOCK_LOADED);
+      for (let index = 0; index < members.length; index++) {
+        const handle = members[index]!;
+        this.#write(block * BLOCK + index, handle, startOf[handle]!, tagOf[handle]!);
+        this.#blockOf[handle] = block;
+        this.#tags[block * TAGS + tagOf[handle]!]!++;
+      }
+      this.#count[block] = members.length;
+      if (from > 0) this.#putAfter(this.#length - 1, block);
+    }
+    this.#size = handles.length;
+  }
+
+  insert(handle: number, startMs: number, tag: number): void {
+    let place = this.#findBlock(startMs, handle);
+    if (this.#count[this.#order[place]!] === BLOCK) {
+      this.#split(place);
+      place = this.#findBlock(startMs, handle);
+    }
+    const block = this.#order[place]!;
+    const end = block * BLOCK + this.#count[block]!;
+    const at = this.#rank(block, startMs, handle);
+    this.#shift(at, end, at + 1);
+    this.#write(at, handle, startMs, tag);
+    this.#blockOf[handle] = block;
+    this.#count[block]!++;
+    this.#tags[block * TAGS + tag]!++;
+    this.#size++;
+  }
+
+  remove(handle: number, startMs: number, tag: number): void {
+    const block = this.#blockOf[handle]!;
+    const end = block * BLOCK + this.#count[block]!;
+    const at = this.#rank(block, startMs, handle);
+    const place = this.#count[block]! <= BLOCK / 4 ? this.#findBlock(startMs, handle) : undefined;
+    this.#shift(at + 1, end, at);
+    this.#count[block]!--;
+    this.#tags[block * TAGS + tag]!--;
+    this.#size--;
+    if (place !== undefined) this.#shrink(place);
+  }
+
+  /** Counts what starts within the window with a matching tag, and offers it to the page. */
+  search(fromMs: number, beforeMs: number, tags: TagSet | undefined, page: Page): number {
+    const always = fromMs === Number.NEGATIVE_INFINITY && beforeMs === Number.POSITIVE_INFINITY;
+    const total = always && !tags ? this.#size : this.#countWindow(fromMs, beforeMs, tags);
+    if (total > 0) this.#fill(Math.max(fromMs, page.fromMs), beforeMs, tags, page);
+    return total;
+  }
+
+  #countWindow(fromMs: number, beforeMs: number, tags: TagSet | undefined): number {
+    const start = this.#start;
+    let total = 0;
+    for (let place = this.#firstPlace(fromMs); place < this.#length; place++) {
+      const block = this.#order[place]!;
+      const base = block * BLOCK;
+      const end = base + this.#count[block]!;
+      if (start[base]! >= beforeMs) break;
+      if (start[base]! >= fromMs && start[end - 1]! < beforeMs) {
+        total += tags ? tags.countIn(this.#tags, block * TAGS) : end - base;
+        continue;
+      }
+      const from = lowerBound(start, base, end, fromMs);
+      const before = lowerBound(start, from, end, beforeMs);
+      if (!tags) total += before - from;
+      else for (let at = from; at < before; at++) total += tags.has[this.#tag[at]!]!;
+    }
+    return total;
+  }
+
+  #fill(fromMs: number, beforeMs: number, tags: TagSet | undefined, page: Page): void {
+    for (let place = this.#firstPlace(fromMs); place < this.#length; place++) {
+      const block = this.#order[place]!;
+      const base = block * BLOCK;
+      const end = base + this.#count[block]!;
+      if (tags && tags.countIn(this.#tags, block * TAGS) === 0) continue;
+      for (let at = lowerBound(this.#start, base, end, fromMs); at < end; at++) {
+        if (this.#start[at]! >= beforeMs) return;
+        if (!tags || tags.has[this.#tag[at]!] === 1) page.offer(this.#start[at]!, this.#handle[at]!);
+        // They come in order: once the page is full, nothing that follows belongs on it.
+        if (page.isFull) return;
+      }
+    }
+  }
+
+  /** The place of the first block that may hold a start at or after this. */
+  #firstPlace(startMs: number): number {
+    let low = 0;
+    let high = this.#length - 1;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const block = this.#order[middle]!;
+      if (this.#start[block * BLOCK + this.#count[block]! - 1]! < startMs) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /** The place of the block where this event is, or would be. */
+  #findBlock(startMs: number, handle: number): number {
+    let low = 0;
+    let high = this.#length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >>> 1;
+      if (this.#compare(this.#order[middle]! * BLOCK, startMs, handle) > 0) high = middle - 1;
+      else low = middle;
+    }
+    return low;
+  }
+
+  /** Where in the block this event is, or would be. */
+  #rank(block: number, startMs: number, handle: number): number {
+    let low = block * BLOCK;
+    let high = low + this.#count[block]!;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#compare(middle, startMs, handle) < 0) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /** Negative if the event at this place comes before the given one, positive if after. */
+  #compare(at: number, startMs: number, handle: number): number {
+    return this.#start[at]! - startMs || this.#ids.compare(this.#handle[at]!, handle);
+  }
+
+  #split(place: number): void {
+    const right = this.#create();
+    this.#moveTail(this.#order[place]!, BLOCK / 2, right);
+    this.#putAfter(place, right);
+  }
+
+  /** A block that holds little joins a neighbour. */
+  #shrink(place: number): void {
+    for (const left of [place - 1, place]) {
+      if (left < 0 || left + 1 >= this.#length) continue;
+      const block = this.#order[left]!;
+      const right = this.#order[left + 1]!;
+      if (this.#count[block]! + this.#count[right]! > BLOCK_MERGED) continue;
+      this.#moveTail(right, 0, block);
+      this.#order.copyWithin(left + 1, left + 2, this.#length);
+      this.#length--;
+      this.#free.push(right);
+      return;
+    }
+  }
+
+  #putAfter(place: number, block: number): void {
+    if (this.#length === this.#order.length) this.#order = grown(this.#order, 2 * this.#length);
+    this.#order.copyWithin(place + 2, place + 1, this.#length);
+    this.#order[place + 1] = block;
+    this.#length++;
+  }
+
+  /** Appends what a block holds from this index on to another. */
+  #moveTail(block: number, index: number, target: number): void {
+    const from = block * BLOCK + index;
+    const end = block * BLOCK + this.#count[block]!;
+    this.#shift(from, end, target * BLOCK + this.#count[target]!);
+    for (let at = from; at < end; at++) {
+      this.#blockOf[this.#handle[at]!] = target;
+      this.#tags[target * TAGS + this.#tag[at]!]!++;
+      this.#tags[block * TAGS + this.#tag[at]!]!--;
+    }
+    this.#count[target]! += end - from;
+    this.#count[block] = index;
+  }
+
+  #write(at: number, handle: number, startMs: number, tag: number): void {
+    this.#start[at] = startMs;
+    this.#tag[at] = tag;
+    this.#handle[at] = handle;
+  }
+
+  #shift(from: number, end: number, to: number): void {
+    this.#start.copyWithin(to, from, end);
+    this.#tag.copyWithin(to, from, end);
+    this.#handle.copyWithin(to, from, end);
+  }
+
+  #create(): number {
+    const block = this.#free.pop() ?? this.#made++;
+    if (block < this.#count.length) return block;
+    const blocks = Math.max(64, 2 * block);
+    this.#start = grown(this.#start, blocks * BLOCK);
+    this.#tag = grown(this.#tag, blocks * BLOCK);
+    this.#handle = grown(this.#handle, blocks * BLOCK);
+    this.#count = grown(this.#count, blocks);
+    this.#tags = grown(this.#tags, blocks * TAGS);
+    return block;
+  }
+}
