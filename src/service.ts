@@ -14,7 +14,9 @@ import type { Readiness } from './http/readiness.ts';
 import { buildServer } from './http/server.ts';
 import { localVerifier, newSigningKey, SIGNING_KEY } from './oidc/local-issuer.ts';
 import { providerVerifier } from './oidc/provider.ts';
-import { findStoredSetting, SqliteStore } from './sqlite/store.ts';
+import { databasePath } from './sqlite/data-folder.ts';
+import { findStoredSetting } from './sqlite/reader.ts';
+import { SqliteStore } from './sqlite/store.ts';
 
 const PACKAGE = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
   version: string;
@@ -37,7 +39,7 @@ export async function openStore(config: Config, onProgress: OnProgress = () => {
 
 /** The key of the service's own issuer. Where a running service holds the store, it is read beside it. Throws StartError. */
 export async function getSigningKey(config: Config): Promise<string> {
-  const found = findStoredSetting(config.dataDir, SIGNING_KEY);
+  const found = findStoredSetting(databasePath(config.dataDir), SIGNING_KEY);
   if (found !== undefined) return found;
   const store = await openStore(config);
   try {

@@ -1,8 +1,6 @@
 // The embedded engine: one file, one writer thread, and in this thread everything that searches and key checks need in
 // memory. Business rules are left to the use cases, statements that write to writer.ts.
 
-import { existsSync, statSync } from 'node:fs';
-import { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AuditEntry } from '../domain/admin.ts';
 import type { AgentRecord, AgentRow, AgentUpdate } from '../domain/agent.ts';
@@ -31,6 +29,7 @@ import { TagSet } from '../spatial/tags.ts';
 import { AGENT_COLUMNS, type AgentColumns, EVENT_COLUMNS } from './columns.ts';
 import { databasePath, type FolderLock, holdFolder } from './data-folder.ts';
 import { QuotaWindows } from './quota-windows.ts';
+import { Reader } from './reader.ts';
 import { RecordCache } from './record-cache.ts';
 import { WriterClient } from './writer-client.ts';
 
@@ -39,9 +38,6 @@ const TOUCH_INTERVAL_MS = 5_000;
 
 /** How long the store may take to prove that it is alive. */
 const CHECK_TIMEOUT_MS = 2_000;
-
-/** Rows read before other requests get a turn. */
-const ROWS_PER_TURN = 1_000;
 
 export interface SqliteOptions {
   readonly folder: string;
@@ -54,13 +50,9 @@ const INDEX_COLUMNS = 'event_id, version, start_ms, end_ms, lat, lng, event_type
 
 export class SqliteStore implements Store {
   readonly engine = 'sqlite';
-  readonly #path: string;
   readonly #lock: FolderLock;
   readonly #writer: WriterClient;
-  readonly #reader: DatabaseSync;
-  readonly #readEvent;
-  readonly #readAgent;
-  readonly #readSetting;
+  readonly #reader: Reader;
   readonly #cache: RecordCache;
   readonly #index = new EventIndex();
   readonly #agents = new Map<string, AgentRow>();
@@ -72,13 +64,9 @@ export class SqliteStore implements Store {
   readonly #touchTimer: NodeJS.Timeout;
 
   private constructor(options: SqliteOptions, lock: FolderLock, writer: WriterClient) {
-    this.#path = databasePath(options.folder);
     this.#lock = lock;
     this.#writer = writer;
-    this.#reader = this.#connect();
-    this.#readEvent = this.#reader.prepare(`SELECT ${EVENT_COLUMNS} FROM events WHERE event_id = ?`);
-    this.#readAgent = this.#reader.prepare(`SELECT ${AGENT_COLUMNS} FROM agents WHERE agent_id = ?`);
-    this.#readSetting = this.#reader.prepare('SELECT value FROM settings WHERE name = ?');
+    this.#reader = new Reader(databasePath(options.folder));
     this.#cache = new RecordCache(options.cacheBytes);
     this.#touchTimer = setInterval(() => void this.#writeUses().catch(() => {}), TOUCH_INTERVAL_MS).unref();
   }
@@ -95,10 +83,11 @@ export class SqliteStore implements Store {
     } catch (error) {
       await writer?.close();
       lock.release();
-      const { code, message } = error as Error & { code?: string };
+      const cause = error instanceof AppError ? error.cause : error;
+      const { code, message } = cause as Error & { code?: string };
       if (code !== 'ERR_SQLITE_ERROR') throw error;
       throw new StartError(`The database ${databasePath(options.folder)} cannot be read: ${message}`, {
-        cause: error,
+        cause,
       });
     }
   }
@@ -109,6 +98,7 @@ export class SqliteStore implements Store {
       setTimeout(() => reject(error), CHECK_TIMEOUT_MS).unref();
     });
     await Promise.race([this.#writer.run('ping', [], () => {}), late]);
+    this.#reader.findSetting('');
   }
 
   async close(): Promise<void> {
@@ -154,7 +144,7 @@ export class SqliteStore implements Store {
   }
 
   async findEventRow(eventId: string): Promise<EventRow | undefined> {
-    return this.#readEvent.get(eventId) as EventRow | undefined;
+    return this.#reader.findEvent(eventId);
   }
 
   replaceEvent(next: EventRow): Promise<ReplaceOutcome> {
@@ -185,22 +175,22 @@ export class SqliteStore implements Store {
   }
 
   async listAgents(): Promise<AgentRecord[]> {
-    return this.#readAll(`SELECT ${AGENT_COLUMNS} FROM agents ORDER BY created_ms, agent_id`, [], (row) =>
-      this.#toAgent(row as AgentColumns),
-    );
+    const agents: AgentRecord[] = [];
+    const sql = `SELECT ${AGENT_COLUMNS} FROM agents ORDER BY created_ms, agent_id`;
+    await this.#reader.each<AgentColumns>(sql, [], (row) => agents.push(this.#toAgent(row)));
+    return agents;
   }
 
   async findAgent(agentId: string): Promise<AgentRecord | undefined> {
-    const row = this.#readAgent.get(agentId);
-    return row && this.#toAgent(row as AgentColumns);
+    const row = this.#reader.findAgent(agentId);
+    return row && this.#toAgent(row);
   }
 
   async listAgentEvents(agentId: string): Promise<EventRecord[]> {
-    return this.#readAll(
-      `SELECT ${EVENT_COLUMNS} FROM events WHERE agent_id = ? ORDER BY start_ms, event_id`,
-      [agentId],
-      (row) => toRecord(row as unknown as EventRow),
-    );
+    const records: EventRecord[] = [];
+    const sql = `SELECT ${EVENT_COLUMNS} FROM events WHERE agent_id = ? ORDER BY start_ms, event_id`;
+    await this.#reader.each<EventRow>(sql, [agentId], (row) => records.push(toRecord(row)));
+    return records;
   }
 
   updateAgent(agentId: string, update: AgentUpdate, audit: AuditEntry): Promise<AgentRecord | undefined> {
@@ -240,47 +230,24 @@ export class SqliteStore implements Store {
   }
 
   async getSetting(name: string, initial: () => Promise<string>): Promise<string> {
-    const found = this.#readSetting.get(name);
-    if (found) return found.value as string;
-    return this.#writer.run('addSetting', [name, await initial()], (value) => value);
-  }
-
-  #connect(): DatabaseSync {
-    return new DatabaseSync(this.#path, { readOnly: true, timeout: 5000 });
+    const found = this.#reader.findSetting(name);
+    return found ?? this.#writer.run('addSetting', [name, await initial()], (value) => value);
   }
 
   async #load(onProgress: (done: number, total: number) => void): Promise<void> {
     for (const agent of await this.listAgents()) this.#agents.set(agent.agent_id, agent);
-    await this.#readAll('SELECT key_hash, agent_id FROM keys', [], (row) => {
-      this.#agentOfKey.set(row.key_hash as string, row.agent_id as string);
+    const keys = 'SELECT key_hash, agent_id FROM keys';
+    await this.#reader.each<{ key_hash: string; agent_id: string }>(keys, [], ({ key_hash, agent_id }) => {
+      this.#agentOfKey.set(key_hash, agent_id);
     });
-    const total = Number(this.#reader.prepare('SELECT count(*) AS count FROM events').get()!.count);
+    const total = this.#reader.countEvents();
     const loader = this.#index.loader(total);
     let done = 0;
-    await this.#readAll(`SELECT ${INDEX_COLUMNS} FROM events`, [], (row) => {
-      loader.add(toEntry(row as unknown as EventRow));
+    await this.#reader.each<EventRow>(`SELECT ${INDEX_COLUMNS} FROM events`, [], (row) => {
+      loader.add(toEntry(row));
       if (++done % 10_000 === 0) onProgress(done, total);
     });
     for (const _ of loader.finish()) await nextTurn();
-  }
-
-  /** Reads a list over a connection of its own, one snapshot, giving way to other requests now and then. */
-  async #readAll<T>(
-    sql: string,
-    parameters: readonly string[],
-    map: (row: Record<string, unknown>) => T,
-  ): Promise<T[]> {
-    const connection = this.#connect();
-    try {
-      const list: T[] = [];
-      for (const row of connection.prepare(sql).iterate(...parameters)) {
-        list.push(map(row));
-        if (list.length % ROWS_PER_TURN === 0) await nextTurn();
-      }
-      return list;
-    } finally {
-      connection.close();
-    }
   }
 
   /** Brings cache and index up to a row that is on the disk. */
@@ -313,7 +280,7 @@ export class SqliteStore implements Store {
 
   /** Reads an event from the file, and keeps it unless it is ahead of the index. */
   #readRecord(eventId: string, handle: number | undefined): EventRecord | undefined {
-    const row = this.#readEvent.get(eventId) as EventRow | undefined;
+    const row = this.#reader.findEvent(eventId);
     if (!row) return undefined;
     const record = toRecord(row);
     if (handle !== undefined && record.version === this.#index.versionOf(handle))
@@ -336,23 +303,6 @@ export class SqliteStore implements Store {
       for (const agentId of used.keys()) if (this.#used.has(agentId)) this.#unwrittenUses.add(agentId);
       throw error;
     }
-  }
-}
-
-/** Reads a setting beside whoever holds the folder; undefined where there is none yet. */
-export function findStoredSetting(folder: string, name: string): string | undefined {
-  const path = databasePath(folder);
-  if (!existsSync(path) || statSync(path).size === 0) return undefined;
-  let connection: DatabaseSync | undefined;
-  try {
-    connection = new DatabaseSync(path, { readOnly: true, timeout: 5000 });
-    return connection.prepare('SELECT value FROM settings WHERE name = ?').get(name)?.value as
-      | string
-      | undefined;
-  } catch {
-    return undefined; // no such table yet: it is being made; if it is worse, opening the store says so
-  } finally {
-    connection?.close();
   }
 }
 

@@ -1,0 +1,98 @@
+// Reads from the file, beside the writer. Single rows come over one connection that is kept; lists over one of their own,
+// because a statement that is under way would hold the kept one to an old snapshot.
+import { existsSync, statSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { AppError } from '../domain/errors.ts';
+import type { EventRow } from '../domain/event.ts';
+import { AGENT_COLUMNS, type AgentColumns, EVENT_COLUMNS } from './columns.ts';
+
+/** Rows read before other requests get a turn. */
+const ROWS_PER_TURN = 1_000;
+
+const FIND_SETTING = 'SELECT value FROM settings WHERE name = ?';
+
+/** Every method throws UNAVAILABLE when the file cannot be read. */
+export class Reader {
+  readonly #path: string;
+  readonly #connection: DatabaseSync;
+  readonly #event;
+  readonly #agent;
+  readonly #setting;
+
+  constructor(path: string) {
+    this.#path = path;
+    this.#connection = connect(path);
+    this.#event = this.#connection.prepare(`SELECT ${EVENT_COLUMNS} FROM events WHERE event_id = ?`);
+    this.#agent = this.#connection.prepare(`SELECT ${AGENT_COLUMNS} FROM agents WHERE agent_id = ?`);
+    this.#setting = this.#connection.prepare(FIND_SETTING);
+  }
+
+  findEvent(eventId: string): EventRow | undefined {
+    return translated(() => this.#event.get(eventId) as EventRow | undefined);
+  }
+
+  findAgent(agentId: string): AgentColumns | undefined {
+    return translated(() => this.#agent.get(agentId) as AgentColumns | undefined);
+  }
+
+  findSetting(name: string): string | undefined {
+    return translated(() => this.#setting.get(name)?.value as string | undefined);
+  }
+
+  countEvents(): number {
+    return translated(
+      () => this.#connection.prepare('SELECT count(*) AS count FROM events').get()!.count as number,
+    );
+  }
+
+  /** Visits rows in one snapshot, giving way to other requests now and then. */
+  async each<Row>(sql: string, parameters: readonly string[], visit: (row: Row) => void): Promise<void> {
+    const connection = translated(() => connect(this.#path));
+    try {
+      let read = 0;
+      for (const row of connection.prepare(sql).iterate(...parameters)) {
+        visit(row as Row);
+        if (++read % ROWS_PER_TURN === 0) await nextTurn();
+      }
+    } catch (error) {
+      throw unavailable(error);
+    } finally {
+      connection.close();
+    }
+  }
+
+  close(): void {
+    this.#connection.close();
+  }
+}
+
+/** Reads a setting beside whoever holds the file; undefined where there is none yet. */
+export function findStoredSetting(path: string, name: string): string | undefined {
+  if (!existsSync(path) || statSync(path).size === 0) return undefined;
+  let connection: DatabaseSync | undefined;
+  try {
+    connection = connect(path);
+    return connection.prepare(FIND_SETTING).get(name)?.value as string | undefined;
+  } catch {
+    return undefined; // no such table yet: it is being made; if it is worse, opening the store says so
+  } finally {
+    connection?.close();
+  }
+}
+
+function connect(path: string): DatabaseSync {
+  return new DatabaseSync(path, { readOnly: true, timeout: 5000 });
+}
+
+function translated<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw unavailable(error);
+  }
+}
+
+function unavailable(cause: unknown): AppError {
+  return new AppError('UNAVAILABLE', 'The store could not be read. Try again.', { cause });
+}
