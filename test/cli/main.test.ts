@@ -28,7 +28,7 @@ describe('the command line', { concurrency: 2 }, () => {
     assert.deepEqual({ code, stdout, stderr }, { code: 0, stdout: `${version}\n`, stderr: '' });
   });
 
-  for (const name of ['nope', '--nope', 'constructor', '__proto__']) {
+  for (const name of ['nope', 'constructor', '__proto__']) {
     it(`does not know the command "${name}"`, async () => {
       const { code, stdout, stderr } = await run([name]);
       assert.equal(code, 2);
