@@ -19,7 +19,7 @@ async function run(title: string, command: string, args: readonly string[], env:
 const colors = `--colors=${process.stdout.isTTY ? 'force' : 'off'}`;
 const nodeTest = (files: readonly string[]) => [
   '--test',
-  '--test-reporter=dot',
+  '--test-reporter=./scripts/test-reporter.ts',
   '--test-concurrency=2',
   ...files,
 ];
