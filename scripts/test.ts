@@ -11,10 +11,17 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 async function run(title: string, command: string, args: readonly string[], env: NodeJS.ProcessEnv = {}) {
   console.log(`\n== ${title}`);
-  const child = spawn(command, args, { cwd: ROOT, stdio: 'inherit', env: { ...process.env, ...env } });
+  const child = spawn(command, args, {
+    cwd: ROOT,
+    stdio: 'inherit',
+    env: { ...process.env, ...CACHE, ...env },
+  });
   const [code] = (await once(child, 'exit')) as [number | null];
   if (code !== 0) throw new Error(`${title} failed`);
 }
+
+/** Halves what it costs to start a process; the tests start many. */
+const CACHE = { NODE_COMPILE_CACHE: `${ROOT}/node_modules/.cache/node` };
 
 const colors = `--colors=${process.stdout.isTTY ? 'force' : 'off'}`;
 const nodeTest = (files: readonly string[]) => [

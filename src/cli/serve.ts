@@ -25,6 +25,9 @@ export async function serve(args: string[]): Promise<void> {
   if (config.oidc && Object.values(config.administrators).every((list) => list.length === 0)) {
     logger.warn('Nobody is an administrator: set ADMIN_EMAILS, ADMIN_DOMAINS or ADMIN_SUBJECTS.');
   }
+  if (config.oidc && !/^https:|^http:\/\/(?:localhost|127\.|\[::1\])/i.test(config.oidc.issuer)) {
+    logger.warn('OIDC_ISSUER is not https: whoever is between here and there can forge tokens.');
+  }
   const stop = (signal: NodeJS.Signals) => {
     logger.info({ signal }, 'stopping');
     process.exitCode = 1; // until all is closed
