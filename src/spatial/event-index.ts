@@ -129,6 +129,7 @@ export class EventIndex {
   /** Fills an empty index. `finish` gives way now and then: whoever drives it may let others have a turn. */
   loader(expected: number): { add(entry: IndexEntry): void; finish(): Generator<void> } {
     this.#reserve(expected + 1);
+    this.#handleOf.reserve(expected);
     return {
       add: (entry) => {
         const handle = this.#create(entry.id);
@@ -156,7 +157,8 @@ export class EventIndex {
 
   *#finishLoad(): Generator<void> {
     const handles = Int32Array.from({ length: this.#made - 1 }, (_, at) => at + 1);
-    yield* this.#places.load(handles, (handle) => this.#locate(handle));
+    const columns = { lat: this.#lat, lng: this.#lng, start: this.#start, tag: this.#tag };
+    yield* this.#places.load(handles, columns);
     yield;
     this.#starts.load(this.#sortByStart(handles), this.#start, this.#tag);
   }
@@ -167,8 +169,10 @@ export class EventIndex {
     let least = Number.POSITIVE_INFINITY;
     for (const handle of handles) if (start[handle]! < least) least = start[handle]!;
     const sorted = new Int32Array(handles.length);
-    const keys = Float64Array.from(handles, (handle) => start[handle]! - least);
-    for (const [at, place] of sortedOrder(keys).entries()) sorted[at] = handles[place]!;
+    const keys = new Float64Array(handles.length);
+    for (let at = 0; at < handles.length; at++) keys[at] = start[handles[at]!]! - least;
+    const order = sortedOrder(keys);
+    for (let at = 0; at < order.length; at++) sorted[at] = handles[order[at]!]!;
     for (let from = 0, end = 1; from < sorted.length; from = end++) {
       while (end < sorted.length && start[sorted[end]!] === start[sorted[from]!]) end++;
       if (end - from > 1) sorted.subarray(from, end).sort((a, b) => this.#ids.compare(a, b));

@@ -16,6 +16,12 @@ export class HandleMap {
     return this.#size;
   }
 
+  /** Room for so many without growing again. */
+  reserve(handles: number): void {
+    const length = 2 ** Math.ceil(Math.log2(2 * handles + 2));
+    if (length > this.#table.length) this.#grow(length);
+  }
+
   find(ulid: string): number | undefined {
     const mask = this.#table.length - 1;
     for (let at = hashUlid(ulid) & mask; ; at = (at + 1) & mask) {
@@ -27,7 +33,7 @@ export class HandleMap {
 
   /** The handle's id is in the columns and not yet in the table. */
   add(handle: number): void {
-    if (2 * (this.#size + 1) > this.#table.length) this.#grow();
+    if (2 * (this.#size + 1) > this.#table.length) this.#grow(4 * this.#table.length);
     this.#place(handle);
     this.#size++;
   }
@@ -56,9 +62,9 @@ export class HandleMap {
     this.#table[at] = handle;
   }
 
-  #grow(): void {
+  #grow(length: number): void {
     const old = this.#table;
-    this.#table = new Int32Array(4 * old.length);
+    this.#table = new Int32Array(length);
     for (const handle of old) if (handle !== 0) this.#place(handle);
   }
 }

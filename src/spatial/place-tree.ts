@@ -3,6 +3,7 @@
 // and its path, so that no insert or removal ever takes long.
 import { grown, sortedOrder } from './columns.ts';
 import { curvePosition } from './curve.ts';
+import { unitVector } from './geo.ts';
 import { LEAF, Leaves, type Located, type PlaceQuery } from './leaves.ts';
 import { FAN, Nodes } from './nodes.ts';
 import type { Page } from './page.ts';
@@ -14,6 +15,9 @@ const FAN_LOADED = 24;
 /** Neighbours that hold no more than this together become one. */
 const LEAF_MERGED = 96;
 const FAN_MERGED = 24;
+
+/** Events loaded before others get a turn. */
+const EVENTS_PER_TURN = 20_000;
 
 const NONE = -1;
 
@@ -107,26 +111,35 @@ export class PlaceTree {
   }
 
   /** Fills an empty tree. Gives way now and then: whoever drives it may let others have a turn. */
-  *load(handles: Int32Array, locate: (handle: number) => Located): Generator<void> {
+  *load(handles: Int32Array, places: PlaceColumns): Generator<void> {
     const positions = new Float64Array(handles.length);
+    const vectors = new Float64Array(3 * handles.length);
     for (let at = 0; at < handles.length; at++) {
-      const { x, y, z } = locate(handles[at]!);
+      const { x, y, z } = unitVector(places.lat[handles[at]!]!, places.lng[handles[at]!]!);
+      vectors[3 * at] = x;
+      vectors[3 * at + 1] = y;
+      vectors[3 * at + 2] = z;
       positions[at] = curvePosition(x, y, z);
-      if (at % 100_000 === 0) yield;
+      if (at % EVENTS_PER_TURN === 0) yield;
     }
     const order = sortedOrder(positions);
     yield;
-    const leaves = Math.ceil(order.length / LEAF_LOADED);
-    this.#leaves.reserve(leaves);
+    this.#leaves.reserve(Math.ceil(order.length / LEAF_LOADED));
     let level: Child[] = [];
     for (let from = 0; from < order.length; from += LEAF_LOADED) {
       const leaf = from === 0 ? ~this.#root : this.#createLeaf();
-      const members = order.subarray(from, from + LEAF_LOADED);
-      const events = Array.from(members, (at) => locate(handles[at]!)).sort((a, b) => a.startMs - b.startMs);
-      for (const event of events) this.#add(leaf, event);
-      const head = members[0]!;
+      const events: Located[] = [];
+      for (let place = from; place < Math.min(order.length, from + LEAF_LOADED); place++) {
+        const at = order[place]!;
+        const handle = handles[at]!;
+        const [x, y, z] = [vectors[3 * at]!, vectors[3 * at + 1]!, vectors[3 * at + 2]!];
+        events.push({ handle, x, y, z, startMs: places.start[handle]!, tag: places.tag[handle]! });
+      }
+      const head = order[from]!;
       level.push({ child: ~leaf, separator: positions[head]!, separatorHandle: handles[head]! });
-      if (level.length % 1_000 === 0) yield;
+      // Those that come in order go to the end, where there is nothing to move.
+      for (const event of events.sort((a, b) => a.startMs - b.startMs)) this.#add(leaf, event);
+      if ((level.length * LEAF_LOADED) % EVENTS_PER_TURN < LEAF_LOADED) yield;
     }
     while (level.length > 1) level = this.#loadLevel(level);
     if (level[0]) this.#root = level[0].child;
@@ -347,6 +360,14 @@ export class PlaceTree {
     if (leaf >= this.#leafParent.length) this.#leafParent = grown(this.#leafParent, 2 * leaf);
     return leaf;
   }
+}
+
+/** What is known of the events, by handle. */
+export interface PlaceColumns {
+  readonly lat: Float64Array;
+  readonly lng: Float64Array;
+  readonly start: Float64Array;
+  readonly tag: Uint8Array;
 }
 
 /** A child on its way into a node; the separator is the least position below it. */
