@@ -1,0 +1,111 @@
+// The data folder of the benchmark: agents with keys that it knows and the seeded events, made once a day for each size.
+import { constants, cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { fileURLToPath } from 'node:url';
+import type { Random } from '../src/domain/ambient.ts';
+import { fingerprint, newApiKey } from '../src/domain/api-key.ts';
+import { newUuid } from '../src/domain/ids.ts';
+import { columnValues, EVENT_COLUMNS, EVENT_PLACEHOLDERS } from '../src/sqlite/columns.ts';
+import { databasePath } from '../src/sqlite/data-folder.ts';
+import { migrate } from '../src/sqlite/migrate.ts';
+import { Chance } from '../test/support/random.ts';
+import { DAY_MS, makeFacts, SEED, Texts } from './events.ts';
+
+export const CACHE = fileURLToPath(new URL('../node_modules/.cache/bench/', import.meta.url));
+
+const OWNERS = 200;
+/** Enough that creates stay below MAX_EVENTS_PER_AGENT at its default. */
+const CREATORS = 100;
+
+export interface BenchAgent {
+  readonly agentId: string;
+  readonly key: string;
+}
+
+export interface BenchAgents {
+  readonly owners: readonly BenchAgent[];
+  readonly creators: readonly BenchAgent[];
+  /** The one key of all searches and reads. */
+  readonly searcher: BenchAgent;
+}
+
+/** The same agents and keys every time. */
+export function benchAgents(): BenchAgents {
+  const chance = new Chance(SEED + 2);
+  const random: Random = (bytes) => bytes.map(() => chance.integer(0, 255));
+  const make = () => ({ agentId: newUuid(1_700_000_000_000, random), key: newApiKey(random) });
+  return {
+    owners: Array.from({ length: OWNERS }, make),
+    creators: Array.from({ length: CREATORS }, make),
+    searcher: make(),
+  };
+}
+
+/** A data folder with this many events; the one of an earlier run of the same day is used again. */
+export function prepareFolder(count: number): string {
+  const day = new Date().toISOString().slice(0, 10);
+  const folder = join(CACHE, `${day}-${SEED}-${count}`);
+  if (existsSync(folder)) return folder;
+  mkdirSync(CACHE, { recursive: true });
+  for (const old of readdirSync(CACHE)) {
+    if (!old.startsWith(day)) rmSync(join(CACHE, old), { recursive: true });
+  }
+  const unfinished = `${folder}.part`;
+  rmSync(unfinished, { recursive: true, force: true });
+  mkdirSync(unfinished, { mode: 0o700 });
+  writeEvents(databasePath(unfinished), count, Math.floor(Date.now() / DAY_MS) * DAY_MS);
+  renameSync(unfinished, folder);
+  return folder;
+}
+
+/** A copy to write to. */
+export function copyFolder(folder: string): string {
+  const copy = join(CACHE, 'run');
+  rmSync(copy, { recursive: true, force: true });
+  cpSync(folder, copy, { recursive: true, mode: constants.COPYFILE_FICLONE });
+  return copy;
+}
+
+function writeEvents(path: string, count: number, nowMs: number): void {
+  const database = new DatabaseSync(path);
+  database.exec('PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -500000');
+  migrate(database);
+  const agents = benchAgents();
+  database.exec('BEGIN');
+  // An index over rows that are there is faster than one that grows with them.
+  const identity = database.prepare("SELECT sql FROM sqlite_master WHERE name = 'events_identity'").get()!
+    .sql as string;
+  database.exec('DROP INDEX events_identity');
+  writeAgents(database, agents, nowMs);
+  const insert = database.prepare(`INSERT INTO events (${EVENT_COLUMNS}) VALUES (${EVENT_PLACEHOLDERS})`);
+  const texts = new Texts();
+  let made = 0;
+  for (const { city, ...facts } of makeFacts(count, nowMs)) {
+    const agent_id = agents.owners[made % OWNERS]!.agentId;
+    insert.run(...columnValues({ ...facts, ...texts.of(city, facts.event_type), agent_id, version: 1 }));
+    if (++made % 250_000 === 0) console.error(`  ${made} of ${count} events written`);
+  }
+  database.exec(identity);
+  database.exec(`
+    UPDATE agents SET event_count = (SELECT count(*) FROM events WHERE events.agent_id = agents.agent_id);
+    COMMIT;
+    PRAGMA journal_mode = WAL;
+  `);
+  database.close();
+}
+
+function writeAgents(database: DatabaseSync, agents: BenchAgents, nowMs: number): void {
+  const addAgent = database.prepare(
+    `INSERT INTO agents (agent_id, email, agent_name, tier, is_active, created_ms) VALUES (?, ?, ?, 'readwrite', 1, ?)`,
+  );
+  const addKey = database.prepare(
+    'INSERT INTO keys (key_hash, agent_id, prefix, created_ms) VALUES (?, ?, ?, ?)',
+  );
+  const all = [...agents.owners, ...agents.creators, agents.searcher];
+  for (const [number, { agentId, key }] of all.entries()) {
+    const { hash, prefix } = fingerprint(key);
+    addAgent.run(agentId, `agent${number}@example.com`, `agent ${number}`, nowMs);
+    addKey.run(hash, agentId, prefix, nowMs);
+  }
+}

@@ -1,0 +1,170 @@
+// npm run bench: makes the data, starts the servers, measures, prints one table and keeps it in RESULTS.md and results.svg.
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { makeCases } from './cases.ts';
+import { renderChart } from './chart.ts';
+import { benchAgents, CACHE, copyFolder, prepareFolder } from './data.ts';
+import { measureMixed, measureOdd, measureStart } from './extras.ts';
+import type { IndexInput, IndexOutput } from './index-only.ts';
+import { ensureWrk } from './load.ts';
+import { HOW_TO_INSTALL, type Postgres, startPostgres } from './postgres.ts';
+import { fileBeside, residentBytes, runScript, type Server, startServer, startService } from './processes.ts';
+import {
+  caseTable,
+  growthRow,
+  indexRows,
+  otherTable,
+  plainTable,
+  type Results,
+  renderMarkdown,
+} from './report.ts';
+import { runRounds } from './rounds.ts';
+
+const USAGE = `npm run bench [-- OPTIONS]
+  --events N      100000, 1000000 (the default) or 10000000
+  --rounds N      rounds for each case (9)
+  --seconds N     length of a round (3)
+  --quick         a fast look: 100000 events, 3 rounds of 1 second
+  --index         the index only, at 1 and at 10 million events
+  --no-postgis    without the comparison with PostGIS`;
+
+const SIZES = [100_000, 1_000_000, 10_000_000];
+
+interface Options {
+  readonly events: number;
+  readonly rounds: number;
+  readonly seconds: number;
+  readonly usesPostgis: boolean;
+}
+
+const { values: given } = parseArgs({
+  options: {
+    events: { type: 'string' },
+    rounds: { type: 'string' },
+    seconds: { type: 'string' },
+    quick: { type: 'boolean', default: false },
+    index: { type: 'boolean', default: false },
+    'no-postgis': { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+});
+const options: Options = {
+  events: Number(given.events ?? (given.quick ? 100_000 : 1_000_000)),
+  rounds: Number(given.rounds ?? (given.quick ? 3 : 9)),
+  seconds: Number(given.seconds ?? (given.quick ? 1 : 3)),
+  usesPostgis: !given['no-postgis'],
+};
+const isValid =
+  SIZES.includes(options.events) &&
+  [options.rounds, options.seconds].every((n) => Number.isInteger(n) && n > 0);
+if (given.help || !isValid) {
+  console.error(USAGE);
+  process.exitCode = given.help ? 0 : 2;
+} else if (given.index) await measureIndex();
+else await measureAll();
+
+function runIndex(input: IndexInput): Promise<IndexOutput> {
+  console.error(`the index alone, ${input.events} events`);
+  return runScript('index-only.ts', input, ['--expose-gc']);
+}
+
+async function measureIndex(): Promise<void> {
+  const small = await runIndex({ events: 1_000_000 });
+  const large = await runIndex({ events: 10_000_000, totals: small.cityTotals });
+  const head = ['what', 'measured', 'at most', 'how'];
+  const memory = ['memory at 10 million', `${Math.round(large.bytesPerEvent)} bytes per event`, '200', ''];
+  console.log(
+    plainTable([
+      head,
+      ...indexRows(small, 1_000_000),
+      ...indexRows(large, 10_000_000),
+      growthRow(small, large),
+      memory,
+    ]),
+  );
+}
+
+async function measureAll(): Promise<void> {
+  process.setMaxListeners(50); // each server is killed should this process end before it
+  ensureWrk();
+  console.error(`data: ${options.events} events`);
+  const source = prepareFolder(options.events);
+  const dataFolder = copyFolder(source);
+  console.error('start');
+  const start = await measureStart(dataFolder);
+  const isLarge = options.events === 10_000_000;
+  const index = await runIndex({ events: isLarge ? 1_000_000 : options.events });
+  const largerIndex = isLarge
+    ? await runIndex({ events: options.events, totals: index.cityTotals })
+    : undefined;
+  const postgres = await openPostgres(source);
+  try {
+    const served = await measureServed(dataFolder, postgres);
+    const command = ['npm run bench', ...(process.argv.length > 2 ? ['--', ...process.argv.slice(2)] : [])];
+    const missing = options.usesPostgis
+      ? `PostgreSQL with PostGIS is not on this machine, so it is not compared with: ${HOW_TO_INSTALL}`
+      : 'Run without the comparison with PostGIS.';
+    report({
+      ...{ command: command.join(' '), start, index, largerIndex, ...served },
+      ...{ events: options.events, rounds: options.rounds, seconds: options.seconds },
+      postgisMissing: postgres ? undefined : missing,
+    });
+  } finally {
+    postgres?.stop();
+    rmSync(dataFolder, { recursive: true, force: true });
+  }
+}
+
+async function openPostgres(source: string): Promise<Postgres | undefined> {
+  if (!options.usesPostgis) return undefined;
+  console.error('PostgreSQL: loading the same events');
+  const postgres = await startPostgres(source);
+  if (!postgres)
+    console.error(`PostgreSQL with PostGIS is not on this machine: going on without (${HOW_TO_INSTALL})`);
+  return postgres;
+}
+
+type Served = Pick<Results, 'cases' | 'residentBytes' | 'mixed' | 'odd'>;
+
+/** Everything that is asked over HTTP. */
+async function measureServed(dataFolder: string, postgres: Postgres | undefined): Promise<Served> {
+  const folder = join(CACHE, 'requests');
+  mkdirSync(folder, { recursive: true });
+  const agents = benchAgents();
+  const { key } = agents.searcher;
+  const cases = makeCases(folder, agents, dataFolder);
+  const service = await startService(dataFolder, join(dataFolder, 'access.log'));
+  let usual: Server | undefined;
+  try {
+    usual =
+      postgres &&
+      (await startServer([fileBeside('servers/postgis.ts')], {
+        ...{ env: { DATABASE: postgres.url }, logFile: join(folder, 'postgis.log'), healthPath: '/health' },
+      }));
+    const postgis = usual && {
+      ...{ url: usual.url, pids: [usual.pid, postgres!.pid], andChildren: true, isSlow: true },
+    };
+    const shared = { service, key, folder, rounds: options.rounds, seconds: options.seconds };
+    const create = cases.find(({ kind }) => kind === 'create')!;
+    const reading = cases.filter((asked) => asked !== create);
+    const read = await runRounds(reading, { ...shared, postgis });
+    const resident = residentBytes(service.pid);
+    const odd = await measureOdd(service.url, key);
+    console.error('searches at a fixed rate, with and without creates');
+    const mixedRounds = { rounds: Math.min(5, options.rounds), seconds: 2 * options.seconds };
+    const mixed = await measureMixed(service.url, { city: cases[0]!, create, key }, mixedRounds);
+    // Last, because the events that they add would be found by the searches.
+    const created = await runRounds([create], { ...shared, postgis: undefined });
+    return { cases: [...read, ...created], residentBytes: resident, mixed, odd };
+  } finally {
+    await usual?.stop();
+    await service.stop();
+  }
+}
+
+function report(results: Results): void {
+  writeFileSync(fileBeside('RESULTS.md'), renderMarkdown(results));
+  writeFileSync(fileBeside('results.svg'), renderChart(results.cases));
+  console.log(`\n${plainTable(caseTable(results.cases))}\n\n${plainTable(otherTable(results))}`);
+}

@@ -1,0 +1,196 @@
+// The results as text: the table on the terminal and bench/RESULTS.md.
+import { execFileSync } from 'node:child_process';
+import { cpus, totalmem } from 'node:os';
+import type { MixedResult, OddResult, StartResult } from './extras.ts';
+import type { IndexOutput } from './index-only.ts';
+import { type CaseResult, TARGET_SHARES, TARGET_TIMES_POSTGIS } from './rounds.ts';
+import type { Spread } from './statistics.ts';
+
+export interface Results {
+  readonly command: string;
+  readonly events: number;
+  readonly rounds: number;
+  readonly seconds: number;
+  readonly cases: readonly CaseResult[];
+  readonly index: IndexOutput;
+  /** Ten times as many events, where they were asked for. */
+  readonly largerIndex: IndexOutput | undefined;
+  readonly residentBytes: number;
+  readonly start: StartResult;
+  readonly mixed: MixedResult;
+  readonly odd: readonly OddResult[];
+  readonly postgisMissing: string | undefined;
+}
+
+type Row = readonly string[];
+
+const whole = (value: number) => Math.round(value).toLocaleString('en-US');
+const fixed = (value: number, digits = 2) => value.toFixed(digits);
+const milliseconds = (microseconds: number) => fixed(microseconds / 1000);
+const withSpread = ({ median, min, max }: Spread, show: (value: number) => string) =>
+  `${show(median)} (${show(min)}–${show(max)})`;
+
+export function caseTable(cases: readonly CaseResult[]): Row[] {
+  const shares = new Map(cases.map(({ name, share }) => [name, share.median]));
+  const head = [
+    'case',
+    'requests/s',
+    'p50 ms',
+    'p99 ms',
+    'CPU µs',
+    'body bytes',
+    'limit requests/s',
+    'limit CPU µs',
+    'share of the limit',
+    'at least',
+    'share by CPU',
+    'PostGIS requests/s',
+    'PostGIS CPU µs',
+    '× PostGIS',
+    'at least',
+  ];
+  const rows = cases.map((result): Row => {
+    const { name, kind, service, limit, postgis } = result;
+    const target =
+      kind === 'cold' ? 0.5 * shares.get(name.replace(' cold', ''))! : (TARGET_SHARES[name] ?? Number.NaN);
+    const times = (TARGET_TIMES_POSTGIS as Record<string, number>)[name];
+    return [
+      name,
+      whole(service.perSecond),
+      milliseconds(service.p50),
+      milliseconds(service.p99),
+      whole(service.cpuPerRequest),
+      result.bodyBytes > 0 ? whole(result.bodyBytes) : 'as sent',
+      whole(limit.perSecond),
+      whole(limit.cpuPerRequest),
+      withSpread(result.share, fixed),
+      fixed(target),
+      withSpread(result.cpuShare, fixed),
+      postgis ? fixed(postgis.perSecond, 1) : '–',
+      postgis ? whole(postgis.cpuPerRequest) : '–',
+      result.timesPostgis ? withSpread(result.timesPostgis, whole) : '–',
+      result.timesPostgis && times ? whole(times) : '–',
+    ];
+  });
+  return [head, ...rows];
+}
+
+export function otherTable(results: Results): Row[] {
+  const { start, mixed, index, largerIndex } = results;
+  const rows: Row[] = [['what', 'measured', 'at most', 'how']];
+  const slowest = results.odd[0]!;
+  rows.push(
+    ...indexRows(index, results.events),
+    [
+      'memory of the index and look-ups',
+      `${whole(index.bytesPerEvent)} bytes per event`,
+      '200',
+      'heap and buffers',
+    ],
+    [
+      'resident memory after all searches',
+      `${whole(results.residentBytes / 1e6)} MB`,
+      results.events === 1_000_000 ? '900' : '–',
+      'the cache as full as the cold searches make it',
+    ],
+    [
+      'ready after start, of a plain SELECT',
+      withSpread(start.ratio, fixed),
+      '3',
+      `${fixed(start.readySeconds)} s against ${fixed(start.selectSeconds)} s, processes included`,
+    ],
+    [
+      'p99 of city at 1,000/s with 500 creates/s, of that without',
+      withSpread(mixed.ratio, fixed),
+      '2',
+      `${milliseconds(mixed.mixedP99)} ms against ${milliseconds(mixed.aloneP99)} ms; ${whole(mixed.creates)} creates/s answered`,
+    ],
+    [
+      'longest of the odd searches, one at a time',
+      `${fixed(slowest.median)} ms (worst of all ${fixed(Math.max(...results.odd.map(({ max }) => max)))} ms)`,
+      '20 ms',
+      slowest.name,
+    ],
+  );
+  if (largerIndex?.cityAtTotals !== undefined) rows.push(growthRow(index, largerIndex));
+  return rows;
+}
+
+const INDEX_TARGETS = { city: 20, filtered: 10, wide: 45, anywhere: 2 };
+
+export function indexRows({ microseconds, meanTotals }: IndexOutput, events: number): Row[] {
+  return Object.entries(INDEX_TARGETS).map(([name, target]) => [
+    `index only, ${name}`,
+    `${fixed(microseconds[name as keyof typeof microseconds], 1)} µs`,
+    events === 1_000_000 ? `${target} µs` : '–',
+    `${whole(events)} events, ${whole(meanTotals[name as keyof typeof meanTotals])} found on average`,
+  ]);
+}
+
+export function growthRow(index: IndexOutput, larger: IndexOutput): Row {
+  const ratio = larger.cityAtTotals! / index.microseconds.city;
+  const how = `${fixed(larger.cityAtTotals!, 1)} µs against ${fixed(index.microseconds.city, 1)} µs`;
+  return ['index only, city at ten times the events and equal matches', fixed(ratio), '2', how];
+}
+
+export function renderMarkdown(results: Results): string {
+  const { events, rounds, seconds } = results;
+  return [
+    '# The last run of the benchmark',
+    '',
+    '![Share of the limit and multiples of PostGIS](results.svg)',
+    '',
+    ...markdownTable([['', ''], ...describeMachine(results.command)]),
+    '',
+    `${whole(events)} events; ${rounds} interleaved rounds of ${seconds} s for each case and server. Ratios are medians of the ` +
+      'ratios within a round, with the least and the greatest in brackets; all else is the median of the rounds. ' +
+      '[README.md](README.md) says what is measured and how.',
+    ...(results.postgisMissing ? ['', results.postgisMissing] : []),
+    '',
+    ...markdownTable(caseTable(results.cases)),
+    '',
+    ...markdownTable(otherTable(results)),
+    '',
+    'The odd searches, each asked 21 times:',
+    '',
+    ...markdownTable([
+      ['search', 'median ms', 'max ms'],
+      ...results.odd.map(({ name, median, max }) => [name, fixed(median), fixed(max)]),
+    ]),
+    '',
+  ].join('\n');
+}
+
+function describeMachine(command: string): Row[] {
+  const git = (...args: string[]) =>
+    execFileSync('git', args, { encoding: 'utf8', cwd: import.meta.dirname }).trim();
+  const isChanged = git('status', '--porcelain', '--', '../src') !== '';
+  return [
+    [
+      'machine',
+      `${cpus().length} × ${cpus()[0]!.model.trim()}, ${whole(totalmem() / 1e9)} GB, ${process.platform}`,
+    ],
+    ['Node', process.version],
+    ['commit', git('rev-parse', '--short', 'HEAD') + (isChanged ? ', with changes in src/' : '')],
+    ['command', `\`${command}\``],
+    ['date', `${new Date().toISOString().slice(0, 16).replace('T', ' ')} UTC`],
+  ];
+}
+
+function markdownTable([head, ...rows]: readonly Row[]): string[] {
+  const line = (cells: Row) => `| ${cells.join(' | ')} |`;
+  return [line(head!), line(head!.map(() => '---')), ...rows.map(line)];
+}
+
+/** Columns as wide as their widest cell. */
+export function plainTable(rows: readonly Row[]): string {
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column]!))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
