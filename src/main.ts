@@ -1,11 +1,18 @@
 // The command line: finds the command, runs it, and turns what goes wrong into one clear message and an exit code.
 import { adminToken } from './cli/admin-token.ts';
+import { exportEvents } from './cli/export.ts';
+import { importEvents } from './cli/import.ts';
 import { serve } from './cli/serve.ts';
 import { UsageError } from './cli/usage.ts';
 import { StartError } from './domain/errors.ts';
 import { VERSION } from './service.ts';
 
-const COMMANDS: Record<string, (args: string[]) => Promise<void>> = { serve, 'admin-token': adminToken };
+const COMMANDS: Record<string, (args: string[]) => Promise<void>> = {
+  serve,
+  'admin-token': adminToken,
+  import: importEvents,
+  export: exportEvents,
+};
 
 const HELP = `local-events ${VERSION}: in-person events for software agents
 
@@ -14,6 +21,11 @@ Usage: npm run cli -- COMMAND [OPTIONS]
   serve         serve the API; "npm start" is the same
   admin-token   print a token for an administrator, where no identity provider is configured
                 --email you@example.com [--name You] [--hours 1]
+  import        read events from a file of JSON lines, or from standard input with -, while no service runs
+                FILE --email you@example.com --name You   for a new agent, whose key is printed
+                FILE --key-stdin                          for the agent whose key is the first line of standard input
+  export        write events as JSON lines, to standard output or a file; a service may run beside it
+                [--agent ID] [--out FILE]
 
 Settings are environment variables; docs/configuration.md lists them.`;
 

@@ -9,11 +9,12 @@ import type { VerifyToken } from './domain/admin.ts';
 import type { Clock, Random } from './domain/ambient.ts';
 import { StartError } from './domain/errors.ts';
 import { newUlid } from './domain/ids.ts';
-import type { Store } from './domain/store.ts';
+import type { Archive, ArchiveReader, Store } from './domain/store.ts';
 import type { Readiness } from './http/readiness.ts';
 import { buildServer } from './http/server.ts';
 import { localVerifier, newSigningKey, SIGNING_KEY } from './oidc/local-issuer.ts';
 import { providerVerifier } from './oidc/provider.ts';
+import { SqliteArchive, SqliteArchiveReader } from './sqlite/archive.ts';
 import { databasePath } from './sqlite/data-folder.ts';
 import { findStoredSetting } from './sqlite/reader.ts';
 import { SqliteStore } from './sqlite/store.ts';
@@ -27,7 +28,23 @@ export const VERSION = PACKAGE.version;
 const CLOSE_TIMEOUT_MS = 4_000;
 
 export const systemClock: Clock = Date.now;
-export const systemRandom: Random = (bytes) => randomFillSync(bytes);
+
+/** Small requests are met from a pool: asking the system costs far more than the bytes. */
+export const systemRandom: Random = (bytes) => {
+  if (bytes.length > POOL_BYTES) return randomFillSync(bytes);
+  if (poolAt + bytes.length > POOL_BYTES) {
+    randomFillSync(pool);
+    poolAt = 0;
+  }
+  bytes.set(pool.subarray(poolAt, poolAt + bytes.length));
+  pool.fill(0, poolAt, poolAt + bytes.length); // what became a key is kept nowhere
+  poolAt += bytes.length;
+  return bytes;
+};
+
+const POOL_BYTES = 4_096;
+const pool = new Uint8Array(POOL_BYTES);
+let poolAt = POOL_BYTES;
 
 /** Told how many of the events are loaded while the service starts. */
 export type OnProgress = (done: number, total: number) => void;
@@ -35,6 +52,16 @@ export type OnProgress = (done: number, total: number) => void;
 /** Opens the engine that the configuration names. Throws StartError. */
 export async function openStore(config: Config, onProgress: OnProgress = () => {}): Promise<Store> {
   return SqliteStore.open({ folder: config.dataDir, cacheBytes: config.cacheBytes, onProgress });
+}
+
+/** Opens the engine for bulk writing; no service may hold it. Throws StartError. */
+export function openArchive(config: Config): Promise<Archive> {
+  return SqliteArchive.open(config.dataDir);
+}
+
+/** Opens the engine for bulk reading, beside a service or without one. Throws StartError. */
+export async function openArchiveReader(config: Config): Promise<ArchiveReader> {
+  return new SqliteArchiveReader(config.dataDir);
 }
 
 /** The key of the service's own issuer. Where a running service holds the store, it is read beside it. Throws StartError. */

@@ -90,3 +90,29 @@ export interface Store {
   /** The value under this name; `initial` is stored and returned where there was none. */
   getSetting(name: string, initial: () => Promise<string>): Promise<string>;
 }
+
+/** What became of a row: added, there already (the same agent, title, start and place), or refused. */
+export type BulkOutcome = 'created' | 'existing' | 'limit' | 'no-agent';
+
+/** Bulk writing by an operator, while no service holds the data. Nothing is loaded to open it. */
+export interface Archive {
+  addAgent(agent: AgentRow, key: KeyFingerprint): Promise<void>;
+  /** The active agent that holds this active key. */
+  findAgentByKey(keyHash: string): Promise<AgentRow | undefined>;
+  /**
+   * Adds rows in one step, by the rules of `createEvent`; the outcomes are in their order. Calls need not wait for each
+   * other: they are carried out in order, those that wait together in one transaction.
+   */
+  createEvents(rows: readonly EventRow[], maxPerAgent: number): Promise<readonly BulkOutcome[]>;
+  /** Finishes what was accepted, then lets go of everything. */
+  close(): Promise<void>;
+}
+
+/** Bulk reading by an operator, beside whoever holds the data. */
+export interface ArchiveReader {
+  findAgent(agentId: string): Promise<AgentRecord | undefined>;
+  countEvents(): Promise<number>;
+  /** The events of an agent, or all of them, ended ones included, as they were at one moment; some at a time. */
+  events(agentId: string | undefined): AsyncIterable<readonly EventRow[]>;
+  close(): Promise<void>;
+}

@@ -26,8 +26,25 @@ export const EVENT_COLUMNS = NAMES.join(', ');
 export const EVENT_PLACEHOLDERS = NAMES.map(() => '?').join(', ');
 
 /** The values of a row in the order of EVENT_COLUMNS. */
-export function columnValues(row: EventRow) {
+export type ColumnValues = readonly (string | number | null)[];
+
+export function columnValues(row: EventRow): ColumnValues {
   return NAMES.map((name) => row[name]);
+}
+
+const [AGENT, START, LAT, LNG, TITLE] = (['agent_id', 'start_ms', 'lat', 'lng', 'title'] as const).map(
+  (name) => NAMES.indexOf(name),
+) as [number, number, number, number, number];
+
+/** What makes an event the same as another, in the order of the index events_identity. */
+export function identityOf(values: ColumnValues) {
+  return [values[AGENT], values[START], values[LAT], values[LNG], values[TITLE]] as [
+    agentId: string,
+    startMs: number,
+    lat: number,
+    lng: number,
+    title: string,
+  ];
 }
 
 export const AGENT_COLUMNS =

@@ -46,17 +46,31 @@ export class Reader {
     );
   }
 
+  /** The active agent that holds the key. */
+  findAgentByKey(keyHash: string): AgentColumns | undefined {
+    const sql = `SELECT ${AGENT_COLUMNS} FROM agents
+      WHERE is_active = 1 AND agent_id = (SELECT agent_id FROM keys WHERE key_hash = ?)`;
+    return translated(() => this.#connection.prepare(sql).get(keyHash) as AgentColumns | undefined);
+  }
+
   /** Visits rows in one snapshot, giving way to other requests now and then. */
   async each<Row>(sql: string, parameters: readonly string[], visit: (row: Row) => void): Promise<void> {
+    for await (const rows of this.batches<Row>(sql, parameters)) {
+      for (const row of rows) visit(row);
+      await nextTurn();
+    }
+  }
+
+  /** Yields rows of one snapshot, some at a time. */
+  async *batches<Row>(sql: string, parameters: readonly string[]): AsyncGenerator<Row[]> {
     const connection = translated(() => connect(this.#path));
     try {
-      let read = 0;
-      for (const row of connection.prepare(sql).iterate(...parameters)) {
-        visit(row as Row);
-        if (++read % ROWS_PER_TURN === 0) await nextTurn();
+      const rows = translated(() => connection.prepare(sql).iterate(...parameters));
+      for (;;) {
+        const batch = translated(() => take<Row>(rows));
+        if (batch.length > 0) yield batch;
+        if (batch.length < ROWS_PER_TURN) return;
       }
-    } catch (error) {
-      throw unavailable(error);
     } finally {
       connection.close();
     }
@@ -83,6 +97,16 @@ export function findStoredSetting(path: string, name: string): string | undefine
 
 function connect(path: string): DatabaseSync {
   return new DatabaseSync(path, { readOnly: true, timeout: 5000 });
+}
+
+function take<Row>(rows: Iterator<unknown>): Row[] {
+  const batch: Row[] = [];
+  while (batch.length < ROWS_PER_TURN) {
+    const next = rows.next();
+    if (next.done) break;
+    batch.push(next.value as Row);
+  }
+  return batch;
 }
 
 function translated<T>(read: () => T): T {

@@ -17,7 +17,17 @@ describe('the command line', { concurrency: 2 }, () => {
       const { code, stdout, stderr } = await run(args);
       assert.equal(code, 0);
       assert.equal(stderr, '');
-      for (const word of ['Usage:', 'serve', 'admin-token', '--email', '--hours']) {
+      for (const word of [
+        'Usage:',
+        'serve',
+        'admin-token',
+        '--email',
+        '--hours',
+        'import',
+        '--key-stdin',
+        'export',
+        '--out',
+      ]) {
         assert.ok(stdout.includes(word), word);
       }
     });

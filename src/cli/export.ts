@@ -1,0 +1,131 @@
+// `export`: events as newline-delimited JSON, in the form that `import` reads. Only reads, so a service may run beside it.
+// Progress goes to standard error; a file appears under its name when it is complete.
+import { open, rename, rm } from 'node:fs/promises';
+import { parseArgs } from 'node:util';
+import { readConfig } from '../config.ts';
+import { formatInstant } from '../domain/datetime.ts';
+import { AppError, StartError } from '../domain/errors.ts';
+import type { EventRow } from '../domain/event.ts';
+import { isUuid } from '../domain/ids.ts';
+import type { ArchiveReader } from '../domain/store.ts';
+import { openArchiveReader } from '../service.ts';
+import { Progress } from './progress.ts';
+import { onStopSignal } from './stop-signal.ts';
+import { UsageError } from './usage.ts';
+
+interface Options {
+  readonly agentId: string | undefined;
+  readonly file: string | undefined;
+}
+
+export async function exportEvents(args: string[]): Promise<void> {
+  const options = readOptions(args);
+  const archive = await openArchiveReader(readConfig(process.env));
+  try {
+    const total = await countEvents(archive, options.agentId);
+    const output = options.file === undefined ? standardOutput() : await openFile(options.file);
+    const stop = onStopSignal();
+    const progress = new Progress('events', process.stderr);
+    try {
+      let written = 0;
+      for await (const rows of archive.events(options.agentId)) {
+        await output.write(rows.map(encodeCreate).join(''));
+        written += rows.length;
+        progress.update(written, Math.min(1, written / total));
+        if (stop.signal.aborted) break;
+      }
+      const isComplete = !stop.signal.aborted;
+      await (isComplete ? output.finish() : output.discard());
+      progress.note(
+        `${isComplete ? 'done' : 'stopped'} in ${progress.seconds.toFixed(1)} s: ${written} exported`,
+      );
+      process.exitCode = stop.exitCode() ?? 0;
+    } catch (error) {
+      await output.discard();
+      const cause = error instanceof AppError ? error.cause : error;
+      throw new StartError(`The export ended early: ${(cause as Error).message}`, { cause });
+    }
+  } finally {
+    await archive.close();
+  }
+}
+
+function readOptions(args: string[]): Options {
+  let values: { agent?: string; out?: string };
+  try {
+    values = parseArgs({ args, options: { agent: { type: 'string' }, out: { type: 'string' } } }).values;
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+  const { agent, out } = values;
+  if (agent !== undefined && !isUuid(agent))
+    throw new UsageError('--agent needs the identifier of an agent.');
+  if (out === '') throw new UsageError('--out needs the name of a file.');
+  return { agentId: agent?.toLowerCase(), file: out };
+}
+
+/** Throws StartError if there is no such agent. */
+async function countEvents(archive: ArchiveReader, agentId: string | undefined): Promise<number> {
+  if (agentId === undefined) return archive.countEvents();
+  const agent = await archive.findAgent(agentId);
+  if (!agent) throw new StartError(`There is no agent ${agentId}.`);
+  return agent.event_count;
+}
+
+/** The body of the create that makes this event, on a line. */
+function encodeCreate(row: EventRow): string {
+  const body = {
+    title: row.title,
+    description: row.description,
+    start_at: formatInstant(row.start_ms),
+    end_at: row.end_ms === null ? null : formatInstant(row.end_ms),
+    timezone: row.timezone,
+    location_name: row.location_name,
+    address: row.address,
+    lat: row.lat,
+    lng: row.lng,
+    url: row.url,
+    cost: row.cost,
+    audience: row.audience,
+    event_type: row.event_type,
+  };
+  return `${JSON.stringify(body)}\n`;
+}
+
+interface Output {
+  /** Resolves when more may come. */
+  write(text: string): Promise<unknown>;
+  finish(): Promise<void>;
+  discard(): Promise<void>;
+}
+
+function standardOutput(): Output {
+  process.stdout.on('error', () => {}); // whoever writes hears of it
+  const write = (text: string) =>
+    new Promise<void>((resolve, reject) => {
+      process.stdout.write(text, (error) => (error ? reject(error) : resolve()));
+    });
+  return { write, finish: async () => {}, discard: async () => {} };
+}
+
+/** Under another name until it is complete and on the disk, so that a file of this name is never half of one. */
+async function openFile(file: string): Promise<Output> {
+  const temporary = `${file}.${process.pid}.part`;
+  try {
+    const handle = await open(temporary, 'w', 0o600);
+    return {
+      write: (text) => handle.writeFile(text),
+      finish: async () => {
+        await handle.sync();
+        await rename(temporary, file);
+        await handle.close();
+      },
+      discard: async () => {
+        await handle.close();
+        await rm(temporary, { force: true });
+      },
+    };
+  } catch (cause) {
+    throw new StartError(`${file} cannot be written: ${(cause as Error).message}`, { cause });
+  }
+}

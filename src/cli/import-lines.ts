@@ -1,0 +1,120 @@
+// Lines into events: each is checked by the rules of a create, and what passes goes to the archive in batches, several of
+// them under way at a time, so that reading and writing overlap.
+import type { Clock, Random } from '../domain/ambient.ts';
+import { AppError } from '../domain/errors.ts';
+import { type EventRow, readEventCreate } from '../domain/event.ts';
+import { newUlid } from '../domain/ids.ts';
+import type { Archive, BulkOutcome } from '../domain/store.ts';
+import { type Line, parseLine } from './ndjson.ts';
+
+const ROWS_PER_BATCH = 2_000;
+const BATCHES_UNDER_WAY = 4;
+
+/** What became of the lines so far; blank ones are left out. */
+export interface Tally {
+  read: number;
+  imported: number;
+  existing: number;
+  refused: number;
+}
+
+export interface ImportOptions {
+  readonly archive: Pick<Archive, 'createEvents'>;
+  readonly agentId: string;
+  readonly maxPerAgent: number;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Told of each line that is not imported, and why. */
+  readonly onRefused: (line: number, reason: string) => void;
+}
+
+interface Batch {
+  readonly rows: EventRow[];
+  /** Where each row comes from. */
+  readonly lines: number[];
+}
+
+export class LineImport {
+  readonly tally: Tally = { read: 0, imported: 0, existing: 0, refused: 0 };
+  readonly #options: ImportOptions;
+  #batch: Batch = { rows: [], lines: [] };
+  #underWay: Promise<void>[] = [];
+
+  constructor(options: ImportOptions) {
+    this.#options = options;
+  }
+
+  /** Waits while enough is under way. Throws UNAVAILABLE. */
+  async add(lines: readonly Line[]): Promise<void> {
+    for (const line of lines) {
+      this.#addOne(line);
+      if (this.#batch.rows.length === ROWS_PER_BATCH) await this.#send();
+    }
+  }
+
+  /** Sends what is left and waits for everything. Throws UNAVAILABLE. */
+  async finish(): Promise<void> {
+    await this.#send();
+    await Promise.all(this.#underWay);
+  }
+
+  /** Waits until nothing is under way, whatever became of it. */
+  async settle(): Promise<void> {
+    await Promise.allSettled(this.#underWay);
+  }
+
+  #addOne(line: Line): void {
+    const { agentId, clock, random } = this.#options;
+    const nowMs = clock();
+    try {
+      const body = parseLine(line);
+      if (body === undefined) return;
+      const fields = readEventCreate(body, nowMs);
+      const event_id = newUlid(nowMs, random);
+      this.#batch.rows.push({ event_id, agent_id: agentId, version: 1, created_ms: nowMs, ...fields });
+      this.#batch.lines.push(line.number);
+      this.tally.read++;
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      this.tally.read++;
+      this.#refuse(line.number, reasonOf(error));
+    }
+  }
+
+  async #send(): Promise<void> {
+    const { archive, maxPerAgent } = this.#options;
+    const batch = this.#batch;
+    if (batch.rows.length === 0) return;
+    this.#batch = { rows: [], lines: [] };
+    const written = archive
+      .createEvents(batch.rows, maxPerAgent)
+      .then((outcomes) => this.#count(batch, outcomes));
+    written.catch(() => {}); // it is awaited below, or by finish; until then it must not count as unhandled
+    this.#underWay.push(written);
+    if (this.#underWay.length >= BATCHES_UNDER_WAY) await this.#underWay.shift();
+  }
+
+  #count({ lines }: Batch, outcomes: readonly BulkOutcome[]): void {
+    for (const [index, outcome] of outcomes.entries()) {
+      if (outcome === 'created') this.tally.imported++;
+      else if (outcome === 'existing') this.tally.existing++;
+      else this.#refuse(lines[index]!, this.#reasonFor(outcome));
+    }
+  }
+
+  #reasonFor(outcome: 'limit' | 'no-agent'): string {
+    if (outcome === 'no-agent') return 'the agent was deleted';
+    return `the agent holds as many events as it may (MAX_EVENTS_PER_AGENT is ${this.#options.maxPerAgent})`;
+  }
+
+  #refuse(line: number, reason: string): void {
+    this.tally.refused++;
+    this.#options.onRefused(line, reason);
+  }
+}
+
+/** Every reason, each with its field. */
+function reasonOf({ issues = [], message }: AppError): string {
+  const reasons = issues.map(({ loc, msg }) => (loc.length > 1 ? `${loc.slice(1).join('.')}: ${msg}` : msg));
+  return reasons.join('; ') || message;
+}

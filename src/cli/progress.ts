@@ -1,0 +1,65 @@
+// How far a long command is: one line with a bar that is written over on a terminal, a plain line every few seconds
+// elsewhere. It is shown when there is news, so a caller may report as often as it likes.
+
+const BAR_WIDTH = 24;
+const TERMINAL_INTERVAL_MS = 100;
+const PLAIN_INTERVAL_MS = 3_000;
+
+/** Standard error, or what stands in for it. */
+export interface Screen {
+  readonly isTTY?: boolean;
+  write(text: string): unknown;
+}
+
+export class Progress {
+  readonly #screen: Screen;
+  readonly #noun: string;
+  readonly #stopwatch: () => number;
+  readonly #startedMs: number;
+  #shownMs: number;
+  #isBarShown = false;
+
+  constructor(noun: string, screen: Screen, stopwatch = () => performance.now()) {
+    this.#noun = noun;
+    this.#screen = screen;
+    this.#stopwatch = stopwatch;
+    this.#startedMs = stopwatch();
+    this.#shownMs = this.#startedMs;
+  }
+
+  get seconds(): number {
+    return (this.#stopwatch() - this.#startedMs) / 1000;
+  }
+
+  /** `share`: how much of the work that is, from 0 to 1, where it is known. */
+  update(count: number, share: number | undefined): void {
+    const nowMs = this.#stopwatch();
+    if (nowMs - this.#shownMs < (this.#screen.isTTY ? TERMINAL_INTERVAL_MS : PLAIN_INTERVAL_MS)) return;
+    this.#shownMs = nowMs;
+    const words = [`${count} ${this.#noun}`, `${Math.round(count / this.seconds)}/s`];
+    if (share !== undefined && share > 0) {
+      words.unshift(`${Math.floor(share * 100)} %`);
+      words.push(`${remaining((this.seconds / share) * (1 - share))} left`);
+    }
+    const text = words.join(', ');
+    if (!this.#screen.isTTY) return void this.#screen.write(`${text}\n`);
+    this.#screen.write(`\r${share === undefined ? '' : bar(share)}${text}\x1b[K`);
+    this.#isBarShown = true;
+  }
+
+  /** Prints a line of its own; the bar comes back with the next update. */
+  note(text: string): void {
+    this.#screen.write(`${this.#isBarShown ? '\r\x1b[K' : ''}${text}\n`);
+    this.#isBarShown = false;
+  }
+}
+
+function bar(share: number): string {
+  const filled = Math.floor(share * BAR_WIDTH);
+  return `[${'#'.repeat(filled)}${'-'.repeat(BAR_WIDTH - filled)}] `;
+}
+
+function remaining(seconds: number): string {
+  const whole = Math.ceil(seconds);
+  return whole < 60 ? `${whole} s` : `${Math.floor(whole / 60)} min ${whole % 60} s`;
+}

@@ -1,0 +1,108 @@
+// Bulk work on the embedded engine without its index in memory: writing while no service holds the folder, reading
+// beside whoever does.
+import { existsSync, statSync } from 'node:fs';
+import type { AgentRecord, AgentRow } from '../domain/agent.ts';
+import type { KeyFingerprint } from '../domain/api-key.ts';
+import { AppError, StartError } from '../domain/errors.ts';
+import type { EventRow } from '../domain/event.ts';
+import type { Archive, ArchiveReader, BulkOutcome } from '../domain/store.ts';
+import { type AgentColumns, columnValues, EVENT_COLUMNS } from './columns.ts';
+import { databasePath, type FolderLock, holdFolder } from './data-folder.ts';
+import { Reader } from './reader.ts';
+import { WriterClient } from './writer-client.ts';
+
+export class SqliteArchive implements Archive {
+  readonly #lock: FolderLock;
+  readonly #writer: WriterClient;
+  readonly #reader: Reader;
+
+  private constructor(lock: FolderLock, writer: WriterClient, reader: Reader) {
+    this.#lock = lock;
+    this.#writer = writer;
+    this.#reader = reader;
+  }
+
+  /** Throws StartError if the folder is held by another process, cannot be written, or holds newer data. */
+  static async open(folder: string): Promise<SqliteArchive> {
+    const lock = holdFolder(folder);
+    let writer: WriterClient | undefined;
+    try {
+      const path = databasePath(folder);
+      writer = await WriterClient.start(path);
+      return new SqliteArchive(lock, writer, openReader(path));
+    } catch (error) {
+      await writer?.close();
+      lock.release();
+      throw error;
+    }
+  }
+
+  addAgent(agent: AgentRow, key: KeyFingerprint): Promise<void> {
+    return this.#writer.run('addAgent', [agent, key], () => {});
+  }
+
+  async findAgentByKey(keyHash: string): Promise<AgentRow | undefined> {
+    return toAgent(this.#reader.findAgentByKey(keyHash));
+  }
+
+  createEvents(rows: readonly EventRow[], maxPerAgent: number): Promise<readonly BulkOutcome[]> {
+    return this.#writer.run('createEvents', [rows.map(columnValues), maxPerAgent], (outcomes) => outcomes);
+  }
+
+  async close(): Promise<void> {
+    this.#reader.close();
+    try {
+      await this.#writer.close();
+    } finally {
+      this.#lock.release();
+    }
+  }
+}
+
+export class SqliteArchiveReader implements ArchiveReader {
+  readonly #reader: Reader;
+
+  /** Throws StartError if there is no data, or it cannot be read. */
+  constructor(folder: string) {
+    const path = databasePath(folder);
+    if (!existsSync(path) || statSync(path).size === 0) {
+      throw new StartError(`There is no data in ${folder}. Set DATA_DIR to the folder of the service.`);
+    }
+    this.#reader = openReader(path);
+  }
+
+  async findAgent(agentId: string): Promise<AgentRecord | undefined> {
+    return toAgent(this.#reader.findAgent(agentId));
+  }
+
+  async countEvents(): Promise<number> {
+    return this.#reader.countEvents();
+  }
+
+  /** In an order that needs no sorting: all of them by age, those of one agent along the index of their identity. */
+  events(agentId: string | undefined): AsyncIterable<readonly EventRow[]> {
+    const select = `SELECT ${EVENT_COLUMNS} FROM events`;
+    return agentId === undefined
+      ? this.#reader.batches<EventRow>(`${select} ORDER BY row_id`, [])
+      : this.#reader.batches<EventRow>(`${select} WHERE agent_id = ? ORDER BY start_ms, lat, lng, title`, [
+          agentId,
+        ]);
+  }
+
+  async close(): Promise<void> {
+    this.#reader.close();
+  }
+}
+
+function openReader(path: string): Reader {
+  try {
+    return new Reader(path);
+  } catch (error) {
+    const cause = error instanceof AppError ? error.cause : error;
+    throw new StartError(`The database ${path} cannot be read: ${(cause as Error).message}`, { cause });
+  }
+}
+
+function toAgent(row: AgentColumns | undefined): AgentRecord | undefined {
+  return row && { ...row, is_active: row.is_active === 1 };
+}

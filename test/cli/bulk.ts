@@ -1,0 +1,88 @@
+// Runs `import` and `export` as an operator would, with something on standard input, and looks at what they left.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { readRows } from '../sqlite/files.ts';
+import { BIN, cleanEnv, type Ended, run } from '../support/process.ts';
+import { temporaryFolder } from '../support/service.ts';
+
+export const NEW_AGENT = ['--email', 'import@example.com', '--name', 'Importer'];
+
+/** Starts the command line with a standard input that stays open. */
+export function launchFed(args: readonly string[], env: Record<string, string>) {
+  const child = spawn(process.execPath, [BIN, ...args], { env: cleanEnv(env), stdio: 'pipe' });
+  const output = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      output[name] += text;
+    });
+  }
+  child.stdin.on('error', () => {}); // it may end before all is read
+  const ended = once(child, 'close').then(([code, signal]) => ({ code, signal, ...output }) as Ended);
+  return { child, ended };
+}
+
+/** Runs a command to its end with this on standard input. */
+export function runFed(
+  args: readonly string[],
+  env: Record<string, string>,
+  input: string | Buffer,
+): Promise<Ended> {
+  const { child, ended } = launchFed(args, env);
+  child.stdin.end(input);
+  return ended;
+}
+
+/** A new file with these lines. */
+export function fileOf(content: string | Buffer): string {
+  const file = join(temporaryFolder(), 'events.ndjson');
+  writeFileSync(file, content);
+  return file;
+}
+
+export function toLines(bodies: readonly object[]): string {
+  return bodies.map((body) => `${JSON.stringify(body)}\n`).join('');
+}
+
+/** Imports for a new agent and returns what was printed, and the key. */
+export async function importNew(
+  content: string | Buffer,
+  env: Record<string, string>,
+): Promise<Ended & { key: string }> {
+  const ended = await run(['import', fileOf(content), ...NEW_AGENT], env);
+  assert.match(ended.stdout, /^lev_\w{38}\n$/, ended.stderr);
+  return { ...ended, key: ended.stdout.trimEnd() };
+}
+
+export interface Summary {
+  readonly end: string;
+  readonly read: number;
+  readonly imported: number;
+  readonly existing: number;
+  readonly refused: number;
+}
+
+/** The last line of standard error. */
+export function summaryOf({ stderr }: Ended): Summary {
+  const last = stderr.trimEnd().split('\n').at(-1)!;
+  const match = /^(\w+) in \d+\.\d s: (\d+) read, (\d+) imported, (\d+) already there, (\d+) refused$/.exec(
+    last,
+  );
+  assert.ok(match, stderr);
+  const [read, imported, existing, refused] = match.slice(2).map(Number) as [number, number, number, number];
+  return { end: match[1]!, read, imported, existing, refused };
+}
+
+/** Line and reason of each refusal. */
+export function refusalsOf({ stderr }: Ended): [line: number, reason: string][] {
+  return [...stderr.matchAll(/^line (\d+): (.*)$/gm)].map((match) => [Number(match[1]), match[2]!]);
+}
+
+/** What the data folder holds, and what it says that it holds. */
+export function countsIn(folder: string): { events: number; counted: number } {
+  const sql =
+    'SELECT (SELECT count(*) FROM events) AS events, (SELECT coalesce(sum(event_count), 0) FROM agents) AS counted';
+  return readRows(join(folder, 'local-events.db'), sql)[0];
+}
