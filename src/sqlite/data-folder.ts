@@ -1,6 +1,6 @@
 // The data folder: made if missing, readable by its owner only, and held by one process at a time.
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { StartError } from '../domain/errors.ts';
 
@@ -20,7 +20,7 @@ export interface FolderLock {
 /** Throws StartError if the folder cannot be written or another process holds it. */
 export function holdFolder(folder: string): FolderLock {
   try {
-    if (!existsSync(folder)) mkdirSync(folder, { recursive: true, mode: 0o700 });
+    if (!existsSync(folder)) makeFolder(folder);
     // A folder that was there with other things in it keeps its mode: it may be shared, and the files are private anyway.
     else if (readdirSync(folder).length === 0) chmodSync(folder, 0o700);
     makePrivate(join(folder, LOCK));
@@ -33,6 +33,12 @@ export function holdFolder(folder: string): FolderLock {
     );
   }
   return takeLock(folder);
+}
+
+/** One folder after another: the recursive mkdir of Node never returns where the system refuses as it does under /proc. */
+function makeFolder(folder: string): void {
+  if (!existsSync(dirname(folder))) makeFolder(dirname(folder));
+  mkdirSync(folder, { mode: 0o700 });
 }
 
 /** An existing file is not opened: closing it would drop every lock that this process holds on it (POSIX). */

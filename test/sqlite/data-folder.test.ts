@@ -53,6 +53,10 @@ describe('the data folder', () => {
     assert.equal(modeOf(join(folder, 'local-events.db')), '600');
   });
 
+  it('is refused, not waited for, where the system lets nobody make one', () => {
+    assert.throws(() => holdFolder('/proc/nowhere/below'), { name: 'StartError' });
+  });
+
   it('can be held again after it was released', () => {
     const folder = temporaryFolder();
     const first = holdFolder(folder);
