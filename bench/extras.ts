@@ -8,6 +8,7 @@ import type { Case } from './cases.ts';
 import { CityPicker } from './cities.ts';
 import { DAY_MS } from './events.ts';
 import type { GeneratorInput, GeneratorOutput } from './generator.ts';
+import { prime } from './load.ts';
 import { runScript, type Server, startService } from './processes.ts';
 import { median, type Spread, spread } from './statistics.ts';
 
@@ -79,6 +80,7 @@ export async function measureMixed(
       },
       ...{ key: asked === create ? undefined : key, from: 9_000_000_000 + round * 1_000_000 },
     } satisfies GeneratorInput);
+  await prime(url, city, key);
   for (let round = 0; round < rounds; round++) {
     alone.push((await generate(city, SEARCH_RATE, round)).p99);
     const [searched, created] = await Promise.all([

@@ -2,7 +2,7 @@
 // what else happens on the machine meets all of them. Only ratios within a round are compared.
 import { join } from 'node:path';
 import type { Case, SearchName } from './cases.ts';
-import { load, type Measured, type Target } from './load.ts';
+import { load, type Measured, prime, type Target } from './load.ts';
 import { fileBeside, type Server, startServer } from './processes.ts';
 import { median, type Spread, spread } from './statistics.ts';
 
@@ -31,6 +31,9 @@ export interface RoundOptions {
   readonly folder: string;
 }
 
+/** Searches of each kind whose answers are compared. */
+const COMPARED = 20;
+
 interface Contest {
   readonly asked: Case;
   readonly bodyBytes: number;
@@ -41,6 +44,7 @@ interface Contest {
 
 export async function runRounds(cases: readonly Case[], options: RoundOptions): Promise<CaseResult[]> {
   const contests = await Promise.all(cases.map((asked) => prepare(asked, options)));
+  if (options.postgis) await compareTotals(contests, options);
   console.error('warming up');
   for (const contest of contests) {
     for (const target of Object.values(contest.targets)) await load(target, contest.asked, options.key, 1);
@@ -52,6 +56,7 @@ export async function runRounds(cases: readonly Case[], options: RoundOptions): 
       const order = Object.entries(targets);
       if (round % 2 === 1) order.reverse();
       for (const [name, target] of order) {
+        if (name === 'service' && asked.kind === 'warm') await prime(target.url, asked, options.key);
         measured[name]!.push(await load(target, asked, options.key, options.seconds));
       }
     }
@@ -86,6 +91,28 @@ async function meanBodyBytes(url: string, { name, sample }: Case, key: string): 
     bytes += (await answer.arrayBuffer()).byteLength;
   }
   return Math.round(bytes / sample.length);
+}
+
+/** A faster answer counts only if it is the same answer. */
+async function compareTotals(contests: readonly Contest[], { key }: RoundOptions): Promise<void> {
+  for (const { asked, targets } of contests) {
+    const { service, postgis } = targets;
+    if (!service || !postgis) continue;
+    for (const path of asked.sample.slice(0, COMPARED)) {
+      const [ours, theirs] = await Promise.all([
+        getPage(service.url + path, key),
+        getPage(postgis.url + path, key),
+      ]);
+      if (ours !== theirs) throw new Error(`PostGIS finds ${theirs}, the service ${ours}: ${path}`);
+    }
+  }
+}
+
+/** The total and the events of the page, as text. */
+async function getPage(url: string, key: string): Promise<string> {
+  const answer = await fetch(url, { headers: { 'X-API-Key': key } });
+  const { total, events } = (await answer.json()) as { total: number; events: { event_id: string }[] };
+  return `${total}: ${events.map(({ event_id }) => event_id).join(' ')}`;
 }
 
 function summarise({ asked, bodyBytes, measured }: Contest): CaseResult {
