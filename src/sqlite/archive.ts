@@ -28,7 +28,7 @@ export class SqliteArchive implements Archive {
     let writer: WriterClient | undefined;
     try {
       const path = databasePath(folder);
-      writer = await WriterClient.start(path);
+      writer = await WriterClient.start(path, 'bulk');
       return new SqliteArchive(lock, writer, openReader(path));
     } catch (error) {
       await writer?.close();

@@ -28,8 +28,8 @@ export class WriterClient {
   }
 
   /** Starts the thread and waits until the database is open and migrated. Throws StartError if it cannot be. */
-  static async start(path: string): Promise<WriterClient> {
-    const workerData: ThreadData = { path };
+  static async start(path: string, purpose: 'serve' | 'bulk' = 'serve'): Promise<WriterClient> {
+    const workerData: ThreadData = { path, purpose };
     // It reads no variables; with those of "node --watch" it would report what it imports, as messages among ours.
     const thread = new Worker(new URL('./writer-thread.ts', import.meta.url), { workerData, env: {} });
     const [first] = (await once(thread, 'message')) as [FromThread];

@@ -7,6 +7,7 @@ import { type Call, type Outcome, Writer } from './writer.ts';
 
 export interface ThreadData {
   readonly path: string;
+  readonly purpose: 'serve' | 'bulk';
 }
 
 export type ToThread = { readonly batch: readonly Call[] } | 'close';
@@ -19,7 +20,7 @@ export type FromThread =
   | { readonly failure: Error };
 
 const port = parentPort!;
-const { path } = workerData as ThreadData;
+const { path, purpose } = workerData as ThreadData;
 const send = (message: FromThread) => port.postMessage(message);
 
 function serve(database: DatabaseSync): void {
@@ -39,7 +40,7 @@ function serve(database: DatabaseSync): void {
 }
 
 try {
-  serve(openForWriting(path));
+  serve(openForWriting(path, purpose));
   send({ refused: undefined });
 } catch (error) {
   const { message } = error as Error;
