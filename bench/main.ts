@@ -1,5 +1,6 @@
 // npm run bench: makes the data, starts the servers, measures, prints one table and keeps it in RESULTS.md and results.svg.
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { makeCases } from './cases.ts';
@@ -88,6 +89,7 @@ async function measureIndex(): Promise<void> {
 async function measureAll(): Promise<void> {
   process.setMaxListeners(50); // each server is killed should this process end before it
   ensureWrk();
+  const loadBefore = loadavg()[0]!;
   console.error(`data: ${options.events} events`);
   const source = prepareFolder(options.events);
   const dataFolder = copyFolder(source);
@@ -106,7 +108,7 @@ async function measureAll(): Promise<void> {
       ? `PostgreSQL with PostGIS is not on this machine, so it is not compared with: ${HOW_TO_INSTALL}`
       : 'Run without the comparison with PostGIS.';
     report({
-      ...{ command: command.join(' '), start, index, largerIndex, ...served },
+      ...{ command: command.join(' '), loadBefore, start, index, largerIndex, ...served },
       ...{ events: options.events, rounds: options.rounds, seconds: options.seconds },
       postgisMissing: postgres ? undefined : missing,
     });
@@ -166,5 +168,5 @@ async function measureServed(dataFolder: string, postgres: Postgres | undefined)
 function report(results: Results): void {
   writeFileSync(fileBeside('RESULTS.md'), renderMarkdown(results));
   writeFileSync(fileBeside('results.svg'), renderChart(results.cases));
-  console.log(`\n${plainTable(caseTable(results.cases))}\n\n${plainTable(otherTable(results))}`);
+  console.log(`\n${plainTable(caseTable(results))}\n\n${plainTable(otherTable(results))}`);
 }

@@ -8,6 +8,8 @@ import type { Spread } from './statistics.ts';
 
 export interface Results {
   readonly command: string;
+  /** Processes that wanted a core in the minute before the run. */
+  readonly loadBefore: number;
   readonly events: number;
   readonly rounds: number;
   readonly seconds: number;
@@ -30,7 +32,11 @@ const milliseconds = (microseconds: number) => fixed(microseconds / 1000);
 const withSpread = ({ median, min, max }: Spread, show: (value: number) => string) =>
   `${show(median)} (${show(min)}–${show(max)})`;
 
-export function caseTable(cases: readonly CaseResult[]): Row[] {
+/** What is asked of the service is asked with 1 million events. */
+const TARGET_EVENTS = 1_000_000;
+
+export function caseTable({ cases, events }: Results): Row[] {
+  const hasTargets = events === TARGET_EVENTS;
   const shares = new Map(cases.map(({ name, share }) => [name, share.median]));
   const head = [
     'case',
@@ -64,12 +70,12 @@ export function caseTable(cases: readonly CaseResult[]): Row[] {
       whole(limit.perSecond),
       whole(limit.cpuPerRequest),
       withSpread(result.share, fixed),
-      fixed(target),
+      hasTargets ? fixed(target) : '–',
       withSpread(result.cpuShare, fixed),
       postgis ? fixed(postgis.perSecond, 1) : '–',
       postgis ? whole(postgis.cpuPerRequest) : '–',
       result.timesPostgis ? withSpread(result.timesPostgis, whole) : '–',
-      result.timesPostgis && times ? whole(times) : '–',
+      result.timesPostgis && times && hasTargets ? whole(times) : '–',
     ];
   });
   return [head, ...rows];
@@ -90,7 +96,7 @@ export function otherTable(results: Results): Row[] {
     [
       'resident memory after all searches',
       `${whole(results.residentBytes / 1e6)} MB`,
-      results.events === 1_000_000 ? '900' : '–',
+      results.events === TARGET_EVENTS ? '900' : '–',
       'the cache as full as the cold searches make it',
     ],
     [
@@ -122,7 +128,7 @@ export function indexRows({ microseconds, meanTotals }: IndexOutput, events: num
   return Object.entries(INDEX_TARGETS).map(([name, target]) => [
     `index only, ${name}`,
     `${fixed(microseconds[name as keyof typeof microseconds], 1)} µs`,
-    events === 1_000_000 ? `${target} µs` : '–',
+    events === TARGET_EVENTS ? `${target} µs` : '–',
     `${whole(events)} events, ${whole(meanTotals[name as keyof typeof meanTotals])} found on average`,
   ]);
 }
@@ -140,14 +146,14 @@ export function renderMarkdown(results: Results): string {
     '',
     '![Share of the limit and multiples of PostGIS](results.svg)',
     '',
-    ...markdownTable([['', ''], ...describeMachine(results.command)]),
+    ...markdownTable([['', ''], ...describeMachine(results)]),
     '',
     `${whole(events)} events; ${rounds} interleaved rounds of ${seconds} s for each case and server. Ratios are medians of the ` +
       'ratios within a round, with the least and the greatest in brackets; all else is the median of the rounds. ' +
       '[README.md](README.md) says what is measured and how.',
     ...(results.postgisMissing ? ['', results.postgisMissing] : []),
     '',
-    ...markdownTable(caseTable(results.cases)),
+    ...markdownTable(caseTable(results)),
     '',
     ...markdownTable(otherTable(results)),
     '',
@@ -161,7 +167,7 @@ export function renderMarkdown(results: Results): string {
   ].join('\n');
 }
 
-function describeMachine(command: string): Row[] {
+function describeMachine({ command, loadBefore }: Results): Row[] {
   const git = (...args: string[]) =>
     execFileSync('git', args, { encoding: 'utf8', cwd: import.meta.dirname }).trim();
   const isChanged = git('status', '--porcelain', '--', '../src') !== '';
@@ -170,6 +176,7 @@ function describeMachine(command: string): Row[] {
       'machine',
       `${cpus().length} × ${cpus()[0]!.model.trim()}, ${whole(totalmem() / 1e9)} GB, ${process.platform}`,
     ],
+    ['load before the run', fixed(loadBefore, 1)],
     ['Node', process.version],
     ['commit', git('rev-parse', '--short', 'HEAD') + (isChanged ? ', with changes in src/' : '')],
     ['command', `\`${command}\``],
