@@ -33,7 +33,7 @@ export async function startServer(
     const answer = await fetch(url + options.healthPath).catch(() => undefined);
     await answer?.arrayBuffer();
     if (answer?.ok) break;
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await new Promise((resolve) => setTimeout(resolve, 25));
   }
   return {
     url,
