@@ -18,6 +18,7 @@ import { SqliteArchive, SqliteArchiveReader } from './sqlite/archive.ts';
 import { databasePath } from './sqlite/data-folder.ts';
 import { findStoredSetting } from './sqlite/reader.ts';
 import { SqliteStore } from './sqlite/store.ts';
+import { KeyedQueue } from './usecases/keyed-queue.ts';
 
 const PACKAGE = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
   version: string;
@@ -50,8 +51,12 @@ let poolAt = POOL_BYTES;
 export type OnProgress = (done: number, total: number) => void;
 
 /** Opens the engine that the configuration names. Throws StartError. */
-export async function openStore(config: Config, onProgress: OnProgress = () => {}): Promise<Store> {
-  return SqliteStore.open({ folder: config.dataDir, cacheBytes: config.cacheBytes, onProgress });
+export async function openStore(
+  config: Config,
+  nowMs: number,
+  onProgress: OnProgress = () => {},
+): Promise<Store> {
+  return SqliteStore.open({ folder: config.dataDir, cacheBytes: config.cacheBytes, nowMs, onProgress });
 }
 
 /** Opens the engine for bulk writing; no service may hold it. Throws StartError. */
@@ -68,7 +73,7 @@ export async function openArchiveReader(config: Config): Promise<ArchiveReader> 
 export async function getSigningKey(config: Config): Promise<string> {
   const found = findStoredSetting(databasePath(config.dataDir), SIGNING_KEY);
   if (found !== undefined) return found;
-  const store = await openStore(config);
+  const store = await openStore(config, systemClock());
   try {
     return await store.getSetting(SIGNING_KEY, newSigningKey);
   } finally {
@@ -107,14 +112,18 @@ export async function startService(config: Config, options: ServiceOptions): Pro
   });
   url = await listen(app, config);
   try {
-    const store = await openStore(config, (done, total) => {
+    const store = await openStore(config, clock(), (done, total) => {
       readiness = { done, total };
       options.onProgress?.(done, total);
     });
-    const verifyToken = await chooseVerifier(config, store, clock);
+    const verifyToken = await chooseVerifier(config, store, clock).catch(async (error: unknown) => {
+      await store.close();
+      throw error;
+    });
     const { registrationTier, tierLimits, registrationsPerHour, maxEventsPerAgent, administrators } = config;
     const policy = { registrationTier, tierLimits, registrationsPerHour, maxEventsPerAgent, administrators };
-    readiness = { context: { store, clock, random, policy, verifyToken } };
+    const edits = new KeyedQueue();
+    readiness = { context: { store, clock, random, policy, verifyToken, edits } };
     return {
       url,
       engine: store.engine,

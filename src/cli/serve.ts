@@ -28,7 +28,10 @@ export async function serve(args: string[]): Promise<void> {
   if (config.oidc && !/^https:|^http:\/\/(?:localhost|127\.|\[::1\])/i.test(config.oidc.issuer)) {
     logger.warn('OIDC_ISSUER is not https: whoever is between here and there can forge tokens.');
   }
+  let stopping = false;
   const stop = (signal: NodeJS.Signals) => {
+    if (stopping) return;
+    stopping = true;
     logger.info({ signal }, 'stopping');
     process.exitCode = 1; // until all is closed
     setTimeout(() => process.exit(), EXIT_TIMEOUT_MS).unref();
@@ -40,7 +43,7 @@ export async function serve(args: string[]): Promise<void> {
       (error: unknown) => logger.error({ err: error }, 'could not stop cleanly'),
     );
   };
-  process.once('SIGTERM', stop).once('SIGINT', stop);
+  process.on('SIGTERM', stop).on('SIGINT', stop);
 }
 
 /** Structured lines, or readable ones on a terminal. */

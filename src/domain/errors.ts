@@ -88,6 +88,22 @@ export function refuse(issues: readonly Issue[]): void {
   if (issues.length > 0) throw invalid(issues);
 }
 
+/** The results of all readers; where some throw VALIDATION_ERROR, one that lists the issues of all of them. */
+export function readTogether<T extends unknown[]>(...readers: { [K in keyof T]: () => T[K] }): T {
+  const issues: Issue[] = [];
+  const results = readers.map((read) => {
+    try {
+      return read();
+    } catch (error) {
+      if (!(error instanceof AppError) || !error.issues) throw error;
+      issues.push(...error.issues);
+      return undefined;
+    }
+  });
+  refuse(issues);
+  return results as T;
+}
+
 /** Why the service or a command cannot start; its message is shown to the operator as it is. */
 export class StartError extends Error {
   constructor(message: string, options?: { cause?: unknown }) {

@@ -84,15 +84,15 @@ const OF_SOCKET: Record<string, readonly [ErrorCode, string]> = {
   HPE_HEADER_OVERFLOW: ['HEADERS_TOO_LARGE', 'The headers of a request may have 16 KiB at most.'],
 };
 
-/** Answers on a socket whose request never became one. */
+/** Answers on a socket whose request never became one. The status, or undefined where nobody is there to be told. */
 export function answerSocketError(
   error: Error & { code?: string; rawPacket?: unknown },
   socket: Socket,
   requestId: string,
-): void {
+): number | undefined {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
-    return;
+    return undefined;
   }
   let [code, message] = OF_SOCKET[error.code ?? ''] ?? ['BAD_REQUEST', 'The request is not valid HTTP.'];
   // The parser counts the request line among the headers.
@@ -112,6 +112,7 @@ export function answerSocketError(
       'X-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\n' +
       `X-Request-Id: ${requestId}\r\nConnection: close\r\n\r\n${body}`,
   );
+  return status;
 }
 
 export const MAX_URI_BYTES = 8_192;

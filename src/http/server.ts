@@ -63,6 +63,11 @@ const MAX_HEADER_BYTES = 16_384;
 
 export function buildServer(options: ServerOptions): FastifyInstance {
   const { logger, readiness } = options;
+  const refuseSocket = (error: Error, socket: Socket): void => {
+    const requestId = options.newRequestId();
+    const status = answerSocketError(error, socket, requestId);
+    if (status !== undefined) logger.info({ requestId, status }, 'request');
+  };
   const app = fastify({
     bodyLimit: MAX_BODY_BYTES,
     trustProxy: options.trustProxy.length > 0 ? [...options.trustProxy] : false,
@@ -83,7 +88,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
       maxParamLength: MAX_HEADER_BYTES,
       querystringParser: (text) => parseQueryString(text) as unknown as Record<string, unknown>,
     },
-    clientErrorHandler: (error, socket) => answerSocketError(error, socket, options.newRequestId()),
+    clientErrorHandler: refuseSocket,
     // Before a route is found, the only thing that can be wrong is an escape in the path. No hook runs for it.
     frameworkErrors: (_error, request, reply) => {
       logWhenDone(logger, request, reply);
@@ -95,7 +100,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   // node:http would hang up on a CONNECT without a word.
   app.server.on('connect', (_request, socket) =>
-    answerSocketError(new Error('this is no proxy'), socket as Socket, options.newRequestId()),
+    refuseSocket(new Error('this is no proxy'), socket as Socket),
   );
   acceptJson(app);
 
@@ -112,14 +117,17 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   });
   app.setErrorHandler((error, request, reply) => {
     const shown = toAppError(error);
-    if (shown.code === 'INTERNAL_ERROR' || shown.code === 'UNAVAILABLE') {
-      logger.error({ requestId: request.id, err: shown.cause ?? shown }, shown.message);
+    const isFault = shown.code === 'INTERNAL_ERROR' || shown.code === 'UNAVAILABLE';
+    if (isFault && 'context' in readiness()) {
+      logFault(logger, request, shown);
     }
     return sendError(reply, shown);
   });
   app.setNotFoundHandler((_request, reply) => sendError(reply, noRoute()));
 
-  app.get('/health', (_request, reply) => answerHealth(readiness(), options.version, reply));
+  app.get('/health', (request, reply) =>
+    answerHealth(readiness(), options.version, reply, (error) => logFault(logger, request, error)),
+  );
   serveDescription(app, options.baseUrl);
   serveDocs(app);
   for (const [method, path, endpoint] of ROUTES) bind(app, method, path, endpoint, readiness);
@@ -213,6 +221,11 @@ function matches(app: FastifyInstance, method: string, path: string): boolean {
 
 /** Nginx's number for a client that did not stay for its answer. */
 const CLIENT_GONE = 499;
+
+/** A fault of ours, with its cause, under the name of the request. */
+function logFault(logger: Logger, request: FastifyRequest, error: AppError): void {
+  logger.error({ requestId: request.id, err: error.cause ?? error }, error.message);
+}
 
 /** One line a request: the route's pattern, never the address itself, whose parts may be secret or personal. */
 function logWhenDone(logger: Logger, request: FastifyRequest, reply: FastifyReply): void {

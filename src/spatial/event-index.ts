@@ -73,11 +73,6 @@ export class EventIndex {
     return this.#handleOf.size;
   }
 
-  /** Every handle is below this. */
-  get capacity(): number {
-    return this.#capacity;
-  }
-
   find(id: string): number | undefined {
     return this.#handleOf.find(id);
   }
@@ -102,10 +97,6 @@ export class EventIndex {
     return this.#version[handle]!;
   }
 
-  startMsOf(handle: number): number {
-    return this.#start[handle]!;
-  }
-
   /** Adds the entry, or puts it in the place of the one with its id, whose handle it keeps. */
   put(entry: IndexEntry): number {
     const known = this.#handleOf.find(entry.id);
@@ -126,15 +117,19 @@ export class EventIndex {
     return handle;
   }
 
-  /** Fills an empty index. `finish` gives way now and then: whoever drives it may let others have a turn. */
-  loader(expected: number): { add(entry: IndexEntry): void; finish(): Generator<void> } {
+  /** Fills an empty index; what has ended at `nowMs` is put aside at once. `finish` gives way now and then: whoever drives it may let others have a turn. */
+  loader(
+    expected: number,
+    nowMs = Number.NEGATIVE_INFINITY,
+  ): { add(entry: IndexEntry): void; finish(): Generator<void> } {
     this.#reserve(expected + 1);
     this.#handleOf.reserve(expected);
     return {
       add: (entry) => {
         const handle = this.#create(entry.id);
         this.#write(handle, entry);
-        this.#expiry.add(handle);
+        if (entry.endsMs <= nowMs) this.#setAside(handle);
+        else this.#expiry.add(handle);
       },
       finish: () => this.#finishLoad(),
     };
@@ -156,7 +151,10 @@ export class EventIndex {
   }
 
   *#finishLoad(): Generator<void> {
-    const handles = Int32Array.from({ length: this.#made - 1 }, (_, at) => at + 1);
+    const handles = new Int32Array(this.#made - 1 - this.#ended.size);
+    for (let handle = 1, at = 0; handle < this.#made; handle++) {
+      if (!this.#ended.has(handle)) handles[at++] = handle;
+    }
     const columns = { lat: this.#lat, lng: this.#lng, start: this.#start, tag: this.#tag };
     yield* this.#places.load(handles, columns);
     yield;
@@ -184,8 +182,7 @@ export class EventIndex {
   #passTime(nowMs: number): void {
     for (let handle = this.#expiry.next(nowMs); handle !== undefined; handle = this.#expiry.next(nowMs)) {
       this.#takeOut(handle);
-      this.#ended.add(handle);
-      this.#endedUntilMs = Math.max(this.#endedUntilMs, this.#expiry.endsMs(handle));
+      this.#setAside(handle);
     }
     if (this.#endedUntilMs <= nowMs) return;
     this.#endedUntilMs = Number.NEGATIVE_INFINITY;
@@ -197,6 +194,11 @@ export class EventIndex {
         this.#putIn(handle);
       }
     }
+  }
+
+  #setAside(handle: number): void {
+    this.#ended.add(handle);
+    this.#endedUntilMs = Math.max(this.#endedUntilMs, this.#expiry.endsMs(handle));
   }
 
   #putIn(handle: number): void {

@@ -7,6 +7,7 @@ import { StartError } from '../domain/errors.ts';
 const DATABASE = 'local-events.db';
 const LOCK = 'lock.db';
 const SQLITE_BUSY = 5;
+const SQLITE_FULL = 13;
 
 export function databasePath(folder: string): string {
   return join(folder, DATABASE);
@@ -22,7 +23,7 @@ export function holdFolder(folder: string): FolderLock {
   try {
     if (!existsSync(folder)) makeFolder(folder);
     // A folder that was there with other things in it keeps its mode: it may be shared, and the files are private anyway.
-    else if (readdirSync(folder).length === 0) chmodSync(folder, 0o700);
+    else if (readdirSync(folder).every(isOurs)) chmodSync(folder, 0o700);
     makePrivate(join(folder, LOCK));
     makePrivate(databasePath(folder));
   } catch (cause) {
@@ -33,6 +34,11 @@ export function holdFolder(folder: string): FolderLock {
     );
   }
   return takeLock(folder);
+}
+
+/** Files that we write, or that say nothing about who else uses the folder. */
+function isOurs(name: string): boolean {
+  return name.startsWith(DATABASE) || name.startsWith(LOCK) || name.startsWith('.') || name === 'lost+found';
 }
 
 /** One folder after another: the recursive mkdir of Node never returns where the system refuses as it does under /proc. */
@@ -57,7 +63,9 @@ function takeLock(folder: string): FolderLock {
     throw new StartError(
       errcode === SQLITE_BUSY
         ? `The data folder ${folder} is in use by another local-events process. Stop that one, or set DATA_DIR to another folder.`
-        : `The lock ${path} cannot be used: ${message}. Stop every local-events process of this folder and remove the file.`,
+        : errcode === SQLITE_FULL
+          ? `The disk of the data folder ${folder} is full. Make room, or set DATA_DIR to another folder.`
+          : `The lock ${path} cannot be used: ${message}. Stop every local-events process of this folder and remove the file.`,
       { cause },
     );
   }

@@ -36,12 +36,17 @@ import { WriterClient } from './writer-client.ts';
 /** How often last uses are written; half of what they may be inexact. */
 const TOUCH_INTERVAL_MS = 5_000;
 
+/** How often a search waits for the writer before it gives up: only data changed behind our back makes it so many. */
+const MAX_ROUNDS = 100;
+
 /** How long the store may take to prove that it is alive. */
 const CHECK_TIMEOUT_MS = 2_000;
 
 export interface SqliteOptions {
   readonly folder: string;
   readonly cacheBytes: number;
+  /** The time at which the store is opened: what has ended by then need not be searched. */
+  readonly nowMs?: number;
   /** Told how many of the events are in memory while the store opens. */
   readonly onProgress?: (done: number, total: number) => void;
 }
@@ -78,7 +83,7 @@ export class SqliteStore implements Store {
     try {
       writer = await WriterClient.start(databasePath(options.folder));
       const store = new SqliteStore(options, lock, writer);
-      await store.#load(options.onProgress ?? (() => {}));
+      await store.#load(options.nowMs ?? Number.NEGATIVE_INFINITY, options.onProgress ?? (() => {}));
       return store;
     } catch (error) {
       await writer?.close();
@@ -97,7 +102,9 @@ export class SqliteStore implements Store {
       const error = new AppError('UNAVAILABLE', 'The store does not answer.');
       setTimeout(() => reject(error), CHECK_TIMEOUT_MS).unref();
     });
-    await Promise.race([this.#writer.run('ping', [], () => {}), late]);
+    // After a commit that failed, a full disk perhaps, only one that succeeds shows that all is well again.
+    const answer = this.#writer.isFailing ? 'probe' : 'ping';
+    await Promise.race([this.#writer.run(answer, [], () => {}), late]);
     this.#reader.findSetting('');
   }
 
@@ -162,7 +169,7 @@ export class SqliteStore implements Store {
 
   async nearby(query: NearbyQuery, nowMs: number): Promise<NearbyPage> {
     const wanted = toIndexQuery(query);
-    for (;;) {
+    for (let round = 0; round < MAX_ROUNDS; round++) {
       const { handles, total, more } = this.#index.search(wanted, nowMs);
       const records = this.#findAll(handles);
       if (records) {
@@ -172,6 +179,7 @@ export class SqliteStore implements Store {
       }
       await this.#writer.run('ping', [], () => {});
     }
+    throw new AppError('UNAVAILABLE', 'The data changes faster than it can be read. Try again.');
   }
 
   async listAgents(): Promise<AgentRecord[]> {
@@ -234,14 +242,14 @@ export class SqliteStore implements Store {
     return found ?? this.#writer.run('addSetting', [name, await initial()], (value) => value);
   }
 
-  async #load(onProgress: (done: number, total: number) => void): Promise<void> {
+  async #load(nowMs: number, onProgress: (done: number, total: number) => void): Promise<void> {
     for (const agent of await this.listAgents()) this.#agents.set(agent.agent_id, agent);
     const keys = 'SELECT key_hash, agent_id FROM keys';
     await this.#reader.each<{ key_hash: string; agent_id: string }>(keys, [], ({ key_hash, agent_id }) => {
       this.#agentOfKey.set(key_hash, agent_id);
     });
     const total = this.#reader.countEvents();
-    const loader = this.#index.loader(total);
+    const loader = this.#index.loader(total, nowMs);
     let done = 0;
     await this.#reader.each<EventRow>(`SELECT ${INDEX_COLUMNS} FROM events`, [], (row) => {
       loader.add(toEntry(row));

@@ -19,6 +19,7 @@ export class WriterClient {
   #waiting: Pending[] = [];
   #running: Pending[] = [];
   #stopped: Error | undefined;
+  #failing = false;
 
   private constructor(thread: Worker) {
     this.#thread = thread;
@@ -57,6 +58,11 @@ export class WriterClient {
     });
   }
 
+  /** Whether the last batch that wrote something could not be committed. */
+  get isFailing(): boolean {
+    return this.#failing;
+  }
+
   async close(): Promise<void> {
     if (this.#stopped) return;
     await this.run('ping', [], () => {});
@@ -75,6 +81,8 @@ export class WriterClient {
     const finished = this.#running;
     this.#running = [];
     this.#startBatch();
+    this.#failing =
+      'failure' in message || (this.#failing && finished.every(({ call }) => call.name === 'ping'));
     if ('failure' in message) {
       for (const { reject } of finished) reject(unavailable(message.failure));
     } else if ('outcomes' in message) {

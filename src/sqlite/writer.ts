@@ -30,6 +30,8 @@ export type Replaced =
 /** The calls that the writer takes. */
 export interface WriterCalls {
   ping(): void;
+  /** Writes something, whatever else there is to write. */
+  probe(): void;
   addAgent(agent: AgentRow, key: KeyFingerprint): void;
   touchAgents(used: ReadonlyMap<string, number>): void;
   createEvent(row: EventRow, maxPerAgent: number): Created;
@@ -134,6 +136,7 @@ function prepareCalls(database: DatabaseSync): WriterCalls {
     'INSERT INTO audit (at_ms, actor_subject, actor_email, action, target, detail, count) VALUES (?, ?, ?, ?, ?, ?, ?)',
   );
   const insertSetting = prepare('INSERT INTO settings (name, value) VALUES (?, ?) ON CONFLICT DO NOTHING');
+  const writeProbe = prepare("REPLACE INTO settings (name, value) VALUES ('probe', hex(randomblob(16)))");
   const findSetting = prepare('SELECT value FROM settings WHERE name = ?');
 
   const twinOf = (row: EventRow) =>
@@ -147,6 +150,10 @@ function prepareCalls(database: DatabaseSync): WriterCalls {
 
   return {
     ping() {},
+
+    probe() {
+      writeProbe.run();
+    },
 
     addAgent(agent, key) {
       const { agent_id, email, agent_name, tier, is_active, created_ms } = agent;

@@ -1,6 +1,6 @@
 // What administrators see and do. Each change leaves an entry in the audit log, written in the same step.
 import type { AuditEntry, Identity } from '../domain/admin.ts';
-import { readAgentUpdate, summarise } from '../domain/agent.ts';
+import { type AgentUpdate, summarise } from '../domain/agent.ts';
 import { AppError } from '../domain/errors.ts';
 import { isUlid } from '../domain/ids.ts';
 import type { Context } from './context.ts';
@@ -18,9 +18,13 @@ export async function listAgentEvents({ store }: Context, agentId: string): Prom
   return `{"agent":${JSON.stringify(summarise(agent))},"events":[${events.join(',')}]}`;
 }
 
-/** Throws VALIDATION_ERROR or NOT_FOUND. */
-export async function updateAgent(context: Context, administrator: Identity, agentId: string, body: unknown) {
-  const update = readAgentUpdate(body);
+/** Throws NOT_FOUND. */
+export async function updateAgent(
+  context: Context,
+  administrator: Identity,
+  agentId: string,
+  update: AgentUpdate,
+) {
   const agent =
     Object.keys(update).length === 0
       ? await context.store.findAgent(agentId)

@@ -1,9 +1,9 @@
 // What an agent does with single events: read, create, change, delete.
 import type { AgentRow } from '../domain/agent.ts';
 import { AppError } from '../domain/errors.ts';
-import { applyEventUpdate, readEventCreate, readEventUpdate } from '../domain/event.ts';
+import { applyEventUpdate, type EventUpdate, readEventCreate, readEventUpdate } from '../domain/event.ts';
 import { isUlid, newUlid } from '../domain/ids.ts';
-import type { EventRecord } from '../domain/store.ts';
+import type { EventRecord, Store } from '../domain/store.ts';
 import type { Context } from './context.ts';
 
 /** Throws NOT_FOUND. */
@@ -42,13 +42,23 @@ export async function createEvent(
 
 /** Changes the fields that the body names. Throws VALIDATION_ERROR, NOT_FOUND or DUPLICATE_EVENT. */
 export async function updateEvent(
-  { store, clock }: Context,
+  { store, clock, edits }: Context,
   agent: AgentRow,
   eventId: string,
   body: unknown,
 ): Promise<EventRecord> {
   const nowMs = clock();
   const update = readEventUpdate(body, nowMs);
+  return edits.run(eventId, () => applyUpdate(store, agent, eventId, update, nowMs));
+}
+
+async function applyUpdate(
+  store: Store,
+  agent: AgentRow,
+  eventId: string,
+  update: EventUpdate,
+  nowMs: number,
+): Promise<EventRecord> {
   for (;;) {
     const stored = isUlid(eventId) ? await store.findEventRow(eventId) : undefined;
     if (stored?.agent_id !== agent.agent_id) return notYours();

@@ -6,11 +6,12 @@ import {
   AgentListResponse,
   describeAdministrator,
 } from '../../domain/admin.ts';
-import { AgentSummary, AgentUpdate } from '../../domain/agent.ts';
-import { refuse } from '../../domain/errors.ts';
+import { AgentSummary, AgentUpdate, readAgentUpdate } from '../../domain/agent.ts';
+import { readTogether, refuse } from '../../domain/errors.ts';
 import { compile } from '../../domain/shape.ts';
 import * as admin from '../../usecases/admin.ts';
 import { type Call, endpoint } from '../endpoint.ts';
+import { EventPath } from './events.ts';
 
 const AgentPath = Type.Object({
   agent_id: Type.String({
@@ -18,9 +19,6 @@ const AgentPath = Type.Object({
     description: 'The id of the agent, in either case.',
     examples: ['0197d2e8-9a40-7c55-8f3e-5b1d2c6a7e90'],
   }),
-});
-const EventPath = Type.Object({
-  event_id: Type.String({ description: 'ULID of the event.', examples: ['01JZ9GX4T0QW3N1V8R5Y7K2MHD'] }),
 });
 const checkAgentPath = compile(AgentPath);
 
@@ -62,7 +60,13 @@ export const updateAgent = endpoint({
   body: AgentUpdate,
   answer: AgentSummary,
   errors: ['NOT_FOUND'],
-  handle: async (call) => admin.updateAgent(call.context, call.caller, agentIdOf(call), call.body),
+  handle: async (call) => {
+    const [agentId, update] = readTogether(
+      () => agentIdOf(call),
+      () => readAgentUpdate(call.body),
+    );
+    return admin.updateAgent(call.context, call.caller, agentId, update);
+  },
 });
 
 export const deleteAgent = endpoint({

@@ -7,7 +7,7 @@ import { searchNearby } from '../../usecases/nearby.ts';
 import { endpoint } from '../endpoint.ts';
 import { readQuery } from '../query.ts';
 
-const EventPath = Type.Object({
+export const EventPath = Type.Object({
   event_id: Type.String({ description: 'ULID of the event.', examples: ['01JZ9GX4T0QW3N1V8R5Y7K2MHD'] }),
 });
 

@@ -38,6 +38,7 @@ export async function answerHealth(
   readiness: Readiness,
   version: string,
   reply: FastifyReply,
+  onFault: (error: AppError) => void,
 ): Promise<FastifyReply> {
   reply.header('content-type', 'application/json; charset=utf-8');
   if (!('context' in readiness)) {
@@ -48,7 +49,9 @@ export async function answerHealth(
   try {
     await store.check();
   } catch (error) {
-    return refuse(reply, toAppError(error), { status: 'unavailable' });
+    const fault = toAppError(error);
+    onFault(fault);
+    return refuse(reply, fault, { status: 'unavailable' });
   }
   return reply.send(JSON.stringify({ status: 'ok', version, engine: store.engine }));
 }
