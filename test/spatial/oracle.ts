@@ -31,8 +31,8 @@ export class SpelledIndex implements Index {
     return handle === undefined ? undefined : this.index.entryOf(handle);
   }
 
-  load(entries: readonly IndexEntry[]): void {
-    const loader = this.index.loader(entries.length);
+  load(entries: readonly IndexEntry[], nowMs?: number): void {
+    const loader = this.index.loader(entries.length, nowMs);
     for (const entry of entries) loader.add(entry);
     for (const _ of loader.finish());
   }

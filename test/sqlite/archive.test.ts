@@ -102,7 +102,7 @@ describe('an archive', () => {
     assert.ok((await written).flat().every((outcome) => outcome === 'created'));
     assert.deepEqual(counts(), [500]);
     const store = await SqliteStore.open({ folder, cacheBytes: 0 });
-    assert.equal((await store.listAgentEvents(agent.agent_id)).length, 500);
+    assert.equal((await eventsOf(store, agent.agent_id)).length, 500);
     await store.close();
   });
 });

@@ -96,7 +96,7 @@ export function administrationContract(store: () => Store): void {
       for (const row of rows) assert.equal(await store().findEvent(row.event_id), undefined);
       for (const row of rows) assert.equal(await store().findEventRow(row.event_id), undefined);
       assertRecords(await foundOf(agent.agent_id), []);
-      assert.deepEqual(await store().listAgentEvents(agent.agent_id), []);
+      assert.deepEqual(await eventsOf(store(), agent.agent_id), []);
       assert.ok(!(await store().listAgents()).some(({ agent_id }) => agent_id === agent.agent_id));
       assert.deepEqual(await store().findAgentByKey(otherKey.hash), other);
       assertRecords(await foundOf(other.agent_id), [kept]);
@@ -169,13 +169,13 @@ export function administrationContract(store: () => Store): void {
         await addEvent(store(), agent, { start_ms: 3_000, event_id: '01K00000000000000000000001' }),
         await addEvent(store(), agent, { start_ms: -4_000, event_id: '01K00000000000000000000005' }),
       ];
-      assertRecords(await store().listAgentEvents(agent.agent_id), [early, twin, late]);
+      assertRecords(await eventsOf(store(), agent.agent_id), [early, twin, late]);
     });
 
     it('is empty for an agent that is unknown or has none', async () => {
       const { agent } = await addAgent(store());
-      assert.deepEqual(await store().listAgentEvents(agent.agent_id), []);
-      assert.deepEqual(await store().listAgentEvents(newUuid()), []);
+      assert.deepEqual(await eventsOf(store(), agent.agent_id), []);
+      assert.deepEqual(await eventsOf(store(), newUuid()), []);
     });
 
     it('lists more events than one turn reads, while others write', async () => {
@@ -183,7 +183,7 @@ export function administrationContract(store: () => Store): void {
       const rows = Array.from({ length: 2_500 }, (_, at) => newEventRow(agent, { start_ms: at }));
       await Promise.all(rows.map((row) => store().createEvent(row, 0)));
       const [listed] = await Promise.all([
-        store().listAgentEvents(agent.agent_id),
+        eventsOf(store(), agent.agent_id),
         ...rows.slice(2_400).map((row) => store().deleteEvent(row.event_id, agent.agent_id)),
       ]);
       assertRecords(listed.slice(0, 2_400), rows.slice(0, 2_400));

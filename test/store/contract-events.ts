@@ -163,7 +163,7 @@ export function eventContract(store: () => Store): void {
         for (const outcome of outcomes) assert.deepEqual('record' in outcome && outcome.record, record);
       }
       assert.equal((await store().findAgent(agent.agent_id))?.event_count, 100);
-      assert.equal((await store().listAgentEvents(agent.agent_id)).length, 100);
+      assert.equal((await eventsOf(store(), agent.agent_id)).length, 100);
     });
   });
 

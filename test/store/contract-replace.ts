@@ -104,7 +104,7 @@ export function replaceContract(store: () => Store): void {
         ...rows.map((row) => store().replaceEvent({ ...row, version: 2, title })),
         store().createEvent(newEventRow(agent, { title }), 0),
       ]);
-      const holders = (await store().listAgentEvents(agent.agent_id)).filter(
+      const holders = (await eventsOf(store(), agent.agent_id)).filter(
         (record) => JSON.parse(record.json).title === title,
       );
       assert.equal(holders.length, 1, JSON.stringify(outcomes));

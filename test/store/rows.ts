@@ -140,6 +140,11 @@ export async function searchAll(store: Store, query: NearbyQuery, nowMs: number)
   }
 }
 
+/** Every event of the agent, page by page. */
+export async function eventsOf(store: Store, agentId: string): Promise<EventRecord[]> {
+  return (await Array.fromAsync(store.listAgentEvents(agentId))).flat();
+}
+
 export function auditOf(action: AuditEntry['action'], target: string, detail = ''): AuditEntry {
   return { at_ms: NOW_MS, actor_subject: 'ada', actor_email: 'ada@example.com', action, target, detail };
 }
