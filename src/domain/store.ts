@@ -77,8 +77,11 @@ export interface Store {
   /** By creation. */
   listAgents(): Promise<AgentRecord[]>;
   findAgent(agentId: string): Promise<AgentRecord | undefined>;
-  /** By start and event_id, ended ones included. */
-  listAgentEvents(agentId: string): Promise<EventRecord[]>;
+  /**
+   * By start and event_id, ended ones included; some at a time, each time as they are then: nothing is held in between, so
+   * a caller may take its time. An event that does not change meanwhile is neither skipped nor repeated.
+   */
+  listAgentEvents(agentId: string): AsyncIterable<readonly EventRecord[]>;
 
   /** Each of these writes the audit entry in the same step, unless there was nothing by that identifier. */
   updateAgent(agentId: string, update: AgentUpdate, audit: AuditEntry): Promise<AgentRecord | undefined>;

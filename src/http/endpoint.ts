@@ -44,8 +44,8 @@ export interface Description {
 
 export interface Endpoint<A extends Access = Access> extends Description {
   readonly access: A;
-  /** Answers with JSON text, a value to be encoded, or nothing. */
-  handle(call: Call<Callers[A]>): Promise<string | object | undefined>;
+  /** Answers with JSON text, whole or in pieces, a value to be encoded, or nothing. */
+  handle(call: Call<Callers[A]>): Promise<string | AsyncIterable<string> | object | undefined>;
 }
 
 /** Types the caller from the access. */

@@ -16,6 +16,7 @@ import { serveDocs } from './docs.ts';
 import type { Endpoint } from './endpoint.ts';
 import { answerSocketError, MAX_URI_BYTES, sendError, toAppError, URI_TOO_LONG } from './errors.ts';
 import { type DescribedRoute, describeApi } from './openapi.ts';
+import { sendPieces } from './pieces.ts';
 import { parseQueryString, type QueryString } from './query.ts';
 import type { Readiness } from './readiness.ts';
 import * as admin from './routes/admin.ts';
@@ -130,7 +131,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   );
   serveDescription(app, options.baseUrl);
   serveDocs(app);
-  for (const [method, path, endpoint] of ROUTES) bind(app, method, path, endpoint, readiness);
+  for (const [method, path, endpoint] of ROUTES) bind(app, method, path, endpoint, options);
   return app;
 }
 
@@ -147,7 +148,7 @@ function bind(
   method: Route[0],
   path: string,
   endpoint: Endpoint,
-  readiness: () => Readiness,
+  { readiness, logger }: ServerOptions,
 ): void {
   app.route({
     method,
@@ -167,7 +168,11 @@ function bind(
       });
       if (answer === undefined) return reply.code(204).send();
       reply.header('content-type', 'application/json; charset=utf-8');
-      return reply.send(typeof answer === 'string' ? answer : JSON.stringify(answer));
+      if (typeof answer === 'string') return reply.send(answer);
+      if (!(Symbol.asyncIterator in answer)) return reply.send(JSON.stringify(answer));
+      return sendPieces(answer as AsyncIterable<string>, request, reply, (error) =>
+        logFault(logger, request, toAppError(error)),
+      );
     },
   });
 }

@@ -10,6 +10,19 @@ import { AGENT_COLUMNS, type AgentColumns, EVENT_COLUMNS } from './columns.ts';
 /** Rows read before other requests get a turn. */
 const ROWS_PER_TURN = 1_000;
 
+/** A page ends with the row that reaches either of these. */
+const ROWS_PER_PAGE = 500;
+const CHARS_PER_PAGE = 131_072;
+
+/**
+ * Positions come in larger portions than rows: of events that start together the index does not know the order, so each
+ * portion sorts all of them again (100,000: 0.1 s).
+ */
+const POSITIONS_PER_READ = 5_000;
+
+type AgentEventPosition = Pick<EventRow, 'start_ms' | 'event_id'>;
+const BEFORE_ALL: AgentEventPosition = { start_ms: Number.MIN_SAFE_INTEGER, event_id: '' };
+
 const FIND_SETTING = 'SELECT value FROM settings WHERE name = ?';
 
 /** Every method throws UNAVAILABLE when the file cannot be read. */
@@ -18,6 +31,7 @@ export class Reader {
   readonly #connection: DatabaseSync;
   readonly #event;
   readonly #agent;
+  readonly #agentEvents;
   readonly #setting;
 
   constructor(path: string) {
@@ -25,6 +39,8 @@ export class Reader {
     this.#connection = connect(path);
     this.#event = this.#connection.prepare(`SELECT ${EVENT_COLUMNS} FROM events WHERE event_id = ?`);
     this.#agent = this.#connection.prepare(`SELECT ${AGENT_COLUMNS} FROM agents WHERE agent_id = ?`);
+    this.#agentEvents = this.#connection.prepare(`SELECT start_ms, event_id FROM events
+      WHERE agent_id = ? AND (start_ms, event_id) > (?, ?) ORDER BY start_ms, event_id LIMIT ${POSITIONS_PER_READ}`);
     this.#setting = this.#connection.prepare(FIND_SETTING);
   }
 
@@ -74,6 +90,33 @@ export class Reader {
     } finally {
       connection.close();
     }
+  }
+
+  /** Yields the events of an agent by start and event_id. No snapshot is held while the caller has a page. */
+  async *agentEvents(agentId: string): AsyncGenerator<EventRow[]> {
+    for (let last: AgentEventPosition | undefined = BEFORE_ALL; last; ) {
+      const positions = this.#positionsAfter(last, agentId);
+      let page: EventRow[] = [];
+      let chars = 0;
+      for (const { event_id } of positions) {
+        const row = this.findEvent(event_id);
+        if (row) page.push(row); // otherwise deleted since
+        chars += row?.description?.length ?? 0;
+        if (page.length < ROWS_PER_PAGE && chars < CHARS_PER_PAGE) continue;
+        yield page;
+        await nextTurn();
+        page = [];
+        chars = 0;
+      }
+      if (page.length > 0) yield page;
+      await nextTurn();
+      last = positions.length < POSITIONS_PER_READ ? undefined : positions.at(-1);
+    }
+  }
+
+  #positionsAfter({ start_ms, event_id }: AgentEventPosition, agentId: string): AgentEventPosition[] {
+    const rows = translated(() => this.#agentEvents.all(agentId, start_ms, event_id));
+    return rows as unknown as AgentEventPosition[];
   }
 
   close(): void {

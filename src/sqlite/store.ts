@@ -26,7 +26,7 @@ import type {
 } from '../domain/store.ts';
 import { EventIndex, type IndexEntry, type IndexQuery } from '../spatial/event-index.ts';
 import { TagSet } from '../spatial/tags.ts';
-import { AGENT_COLUMNS, type AgentColumns, EVENT_COLUMNS } from './columns.ts';
+import { AGENT_COLUMNS, type AgentColumns } from './columns.ts';
 import { databasePath, type FolderLock, holdFolder } from './data-folder.ts';
 import { QuotaWindows } from './quota-windows.ts';
 import { Reader } from './reader.ts';
@@ -194,11 +194,8 @@ export class SqliteStore implements Store {
     return row && this.#toAgent(row);
   }
 
-  async listAgentEvents(agentId: string): Promise<EventRecord[]> {
-    const records: EventRecord[] = [];
-    const sql = `SELECT ${EVENT_COLUMNS} FROM events WHERE agent_id = ? ORDER BY start_ms, event_id`;
-    await this.#reader.each<EventRow>(sql, [agentId], (row) => records.push(toRecord(row)));
-    return records;
+  async *listAgentEvents(agentId: string): AsyncGenerator<readonly EventRecord[]> {
+    for await (const rows of this.#reader.agentEvents(agentId)) yield rows.map(toRecord);
   }
 
   updateAgent(agentId: string, update: AgentUpdate, audit: AuditEntry): Promise<AgentRecord | undefined> {

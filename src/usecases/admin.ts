@@ -1,8 +1,9 @@
 // What administrators see and do. Each change leaves an entry in the audit log, written in the same step.
 import type { AuditEntry, Identity } from '../domain/admin.ts';
-import { type AgentUpdate, summarise } from '../domain/agent.ts';
+import { type AgentRecord, type AgentUpdate, summarise } from '../domain/agent.ts';
 import { AppError } from '../domain/errors.ts';
 import { isUlid } from '../domain/ids.ts';
+import type { EventRecord } from '../domain/store.ts';
 import type { Context } from './context.ts';
 
 export async function listAgents({ store }: Context) {
@@ -10,12 +11,20 @@ export async function listAgents({ store }: Context) {
   return { agents, total: agents.length };
 }
 
-/** The wire form of the agent with its events. Throws NOT_FOUND. */
-export async function listAgentEvents({ store }: Context, agentId: string): Promise<string> {
+/** The wire form of the agent with its events, piece by piece: it may be longer than memory. Throws NOT_FOUND. */
+export async function listAgentEvents({ store }: Context, agentId: string): Promise<AsyncIterable<string>> {
   const agent = await store.findAgent(agentId);
-  if (!agent) return noAgent(agentId);
-  const events = (await store.listAgentEvents(agentId)).map((record) => record.json);
-  return `{"agent":${JSON.stringify(summarise(agent))},"events":[${events.join(',')}]}`;
+  return agent ? encodeAgentEvents(agent, store.listAgentEvents(agentId)) : noAgent(agentId);
+}
+
+async function* encodeAgentEvents(agent: AgentRecord, pages: AsyncIterable<readonly EventRecord[]>) {
+  yield `{"agent":${JSON.stringify(summarise(agent))},"events":[`;
+  let separator = '';
+  for await (const page of pages) {
+    yield separator + page.map((record) => record.json).join(',');
+    separator = ',';
+  }
+  yield ']}';
 }
 
 /** Throws NOT_FOUND. */

@@ -9,7 +9,7 @@ import type { EventRow } from '../../src/domain/event.ts';
 import { SqliteArchive, SqliteArchiveReader } from '../../src/sqlite/archive.ts';
 import { databasePath } from '../../src/sqlite/data-folder.ts';
 import { SqliteStore } from '../../src/sqlite/store.ts';
-import { newAgentRow, newEventRow, newKey } from '../store/rows.ts';
+import { eventsOf, newAgentRow, newEventRow, newKey } from '../store/rows.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { countCommits, execute, readRows } from './files.ts';
 

@@ -10,6 +10,7 @@ import {
   assertRecord,
   assertRecords,
   auditOf,
+  eventsOf,
   NOW_MS,
   newEventRow,
   newUlid,
@@ -170,6 +171,35 @@ export function administrationContract(store: () => Store): void {
         await addEvent(store(), agent, { start_ms: -4_000, event_id: '01K00000000000000000000005' }),
       ];
       assertRecords(await eventsOf(store(), agent.agent_id), [early, twin, late]);
+    });
+
+    it('lists each event once, in order, where thousands start together', async () => {
+      const { agent } = await addAgent(store());
+      // More than one portion of each start; created in another order than they are listed.
+      const rows = Array.from({ length: 10_600 }, (_, at) =>
+        newEventRow(agent, { start_ms: at < 600 ? 1 : 2 }),
+      );
+      const order = rows.map((row, at) => ({ row, key: (at * 7_919) % rows.length }));
+      order.sort((a, b) => a.key - b.key);
+      await Promise.all(order.map(({ row }) => store().createEvent(row, 0)));
+      const listed = await eventsOf(store(), agent.agent_id);
+      assert.deepEqual(
+        listed.map(({ id }) => id),
+        rows.map(({ event_id }) => event_id),
+      );
+    });
+
+    it('comes in pages, between which others write', async () => {
+      const { agent } = await addAgent(store());
+      const rows = Array.from({ length: 1_200 }, (_, at) => newEventRow(agent, { start_ms: at }));
+      await Promise.all(rows.map((row) => store().createEvent(row, 0)));
+      const pages = store().listAgentEvents(agent.agent_id)[Symbol.asyncIterator]();
+      const first = (await pages.next()).value!;
+      assert.ok(first.length < rows.length, `${first.length} at once`);
+      const gone = rows.at(-1)!;
+      await store().deleteEvent(gone.event_id, agent.agent_id);
+      const rest = await Array.fromAsync({ [Symbol.asyncIterator]: () => pages });
+      assertRecords([...first, ...rest.flat()], rows.slice(0, -1));
     });
 
     it('is empty for an agent that is unknown or has none', async () => {

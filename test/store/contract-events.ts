@@ -8,6 +8,7 @@ import {
   addEvent,
   assertRecord,
   auditOf,
+  eventsOf,
   HOUR_MS,
   NOW_MS,
   newAgentRow,

@@ -4,7 +4,7 @@ import { it } from 'node:test';
 import type { EventRow } from '../../src/domain/event.ts';
 import type { Store } from '../../src/domain/store.ts';
 import { assertStored, EXTREMES } from './contract-events.ts';
-import { addAgent, addEvent, assertRecord, newEventRow, newUlid } from './rows.ts';
+import { addAgent, addEvent, assertRecord, eventsOf, newEventRow, newUlid } from './rows.ts';
 
 export function replaceContract(store: () => Store): void {
   it('puts the next version in the place of the one before', async () => {
