@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import type { EventRow } from '../../src/domain/event.ts';
+import { haversineMiles } from '../spatial/oracle.ts';
 import { readOpenEvents, readRows } from '../sqlite/files.ts';
 import { wireOf } from '../store/rows.ts';
 import { Client } from '../support/client.ts';
@@ -59,8 +61,22 @@ async function verify(url: string, path: string, ledger: Ledger, keys: readonly 
   ledger.settle(rows.map(({ row_id, ...row }) => wireOf(row) as Wire));
   const client = new Client(url);
   for (const key of keys) assert.equal((await client.with({ 'x-api-key': key }).nearby()).status, 200);
-  const found = await searchAll(await client.register());
-  assert.deepEqual(found, readOpenEvents(path, Date.now()).map(wireOf));
+  const agent = await client.register();
+  const open = readOpenEvents(path, Date.now());
+  assert.deepEqual(await searchAll(agent), open.map(wireOf));
+  for (const { lat, lng } of open.slice(0, 5)) await assertFoundAround(agent, { lat, lng }, open);
+}
+
+/** Asserts that a circle holds just what the file has within it. */
+async function assertFoundAround(
+  agent: Client,
+  centre: { lat: number; lng: number },
+  open: readonly EventRow[],
+): Promise<void> {
+  const { body } = await agent.nearby({ ...centre, radius: 100, limit: 100 });
+  const within = open.filter((row) => haversineMiles(centre, row) <= 100);
+  assert.equal(body.total, within.length);
+  assert.deepEqual(body.events, within.slice(0, 100).map(wireOf));
 }
 
 describe('a service that is killed in the middle of writes', () => {

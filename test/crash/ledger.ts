@@ -108,8 +108,8 @@ function randomFields(chance: Chance): Record<string, unknown> {
     start_at: `${year}-05-01T18:00:00.000Z`,
     description: 'x'.repeat(Math.floor(9_999 * chance.next() ** 4)),
     cost: String(chance.integer(0, 1_000_000)),
-    lat: chance.between(-90, 90),
-    lng: chance.between(-180, 180),
+    lat: chance.between(48, 52),
+    lng: chance.between(8, 12),
   };
 }
 
