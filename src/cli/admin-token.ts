@@ -16,7 +16,9 @@ export async function adminToken(args: string[]): Promise<void> {
       `OIDC_ISSUER is set, so administrators sign in with ${config.oidc.issuer}; a token made here would be refused.`,
     );
   }
-  console.log(await mintToken(await getSigningKey(config), claims, systemClock()));
+  const key = await getSigningKey(config);
+  console.error(`For the service whose data is in ${config.dataDir}:`);
+  console.log(await mintToken(key, claims, systemClock()));
 }
 
 function readOptions(args: string[]): { email: string; name: string | undefined; hours: number } {

@@ -63,11 +63,17 @@ export function formatInstant(ms: number): string {
  * because it resolves the clock times: Intl also takes abbreviations such as PST that are no IANA names.
  */
 export function isTimezone(name: string): boolean {
+  if (knownTimezones.has(name)) return true;
   if (!/^[A-Za-z]/.test(name)) return false;
   try {
     new Temporal.ZonedDateTime(0n, name);
-    return true;
   } catch {
     return false;
   }
+  if (knownTimezones.size < MAX_KNOWN_TIMEZONES) knownTimezones.add(name);
+  return true;
 }
+
+// Asking costs some microseconds. There are about 600 names, in whatever case they are sent.
+const knownTimezones = new Set<string>();
+const MAX_KNOWN_TIMEZONES = 2_000;
