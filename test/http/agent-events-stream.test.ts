@@ -1,0 +1,252 @@
+// A list of events that is larger than any string, and than memory should be: it goes out while it is read, at the pace of
+// the client, and beside everything else.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, before, describe, it } from 'node:test';
+import { promisify } from 'node:util';
+import { pino } from 'pino';
+import { readConfig } from '../../src/config.ts';
+import type { EventRecord } from '../../src/domain/store.ts';
+import { buildServer } from '../../src/http/server.ts';
+import { mintToken } from '../../src/oidc/local-issuer.ts';
+import { getSigningKey, systemClock, systemRandom } from '../../src/service.ts';
+import { openForWriting } from '../../src/sqlite/connection.ts';
+import { databasePath } from '../../src/sqlite/data-folder.ts';
+import { SqliteStore } from '../../src/sqlite/store.ts';
+import { KeyedQueue } from '../../src/usecases/keyed-queue.ts';
+import { launchService } from '../support/process.ts';
+import { temporaryFolder } from '../support/service.ts';
+
+const AGENT_ID = '0197d2e8-9a40-7c55-8f3e-5b1d2c6a7e90';
+const PATH = `/v1/admin/agents/${AGENT_ID}/events`;
+/** A character that takes six in JSON, so that an event of 10,000 has 60 KB. */
+const ESCAPED = '\\u0001';
+const DESCRIPTION_CHARS = 10_000;
+const MAX_GROWTH_MB = 200;
+
+/** A folder with an agent that has this many events, three of them to a start, inserted in another order. */
+function folderWithEvents(count: number): string {
+  const folder = temporaryFolder();
+  const database = openForWriting(databasePath(folder), 'bulk');
+  database
+    .prepare("INSERT INTO agents VALUES (?, 'agent@example.com', 'many', 'readwrite', 1, 0, NULL, ?)")
+    .run(AGENT_ID, count);
+  database
+    .prepare(
+      `WITH RECURSIVE number(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM number WHERE n + 1 < ${count})
+      INSERT INTO events (event_id, agent_id, version, title, description, start_ms, timezone, location_name, lat, lng,
+        audience, event_type, created_ms)
+      SELECT printf('01J%023d', at), ?, 1, 'event ' || at, replace(printf('%.${DESCRIPTION_CHARS}c', 'x'), 'x', char(1)), at / 3,
+        'Europe/Berlin', 'somewhere', 52.52, 13.405, 'all', 'talk', 0
+      FROM (SELECT (n * 7919) % ${count} AS at FROM number)`,
+    )
+    .run(AGENT_ID);
+  database.close();
+  return folder;
+}
+
+function idsOf(count: number): string[] {
+  return Array.from({ length: count }, (_, at) => `01J${String(at).padStart(23, '0')}`);
+}
+
+/** Sends a request over a connection of its own; nothing of the body is read yet. */
+async function open(url: string, token: string, method = 'GET'): Promise<IncomingMessage> {
+  const sent = request(url + PATH, { method, agent: false, headers: { authorization: `Bearer ${token}` } });
+  sent.end();
+  const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+  return answer;
+}
+
+/** The body without its escaped characters, and how many they were: what is left is small enough to be parsed. */
+async function readStripped(answer: IncomingMessage) {
+  let text = '';
+  let rest = '';
+  let escapes = 0;
+  for await (const chunk of answer.setEncoding('utf8')) {
+    rest += chunk;
+    const lastEscape = rest.lastIndexOf('\\');
+    const end = lastEscape > rest.length - ESCAPED.length ? lastEscape : rest.length;
+    const complete = rest.slice(0, Math.max(end, 0));
+    const stripped = complete.replaceAll(ESCAPED, '');
+    escapes += (complete.length - stripped.length) / ESCAPED.length;
+    text += stripped;
+    rest = rest.slice(complete.length);
+  }
+  return { body: JSON.parse(text + rest), escapes };
+}
+
+describe('the list of 9,000 events of 60 KB each', () => {
+  const COUNT = 9_000;
+  let service: Awaited<ReturnType<typeof launchService>>;
+  let token: string;
+  before(async () => {
+    const env = { DATA_DIR: folderWithEvents(COUNT) };
+    service = await launchService(env);
+    const key = await getSigningKey(readConfig(env));
+    token = await mintToken(key, { email: 'admin@example.com', name: 'Ada', hours: 1 }, Date.now());
+  });
+  after(async () => {
+    service.child.kill();
+    await service.ended;
+  });
+
+  async function residentMegabytes(): Promise<number> {
+    const { stdout } = await promisify(execFile)('ps', ['-o', 'rss=', '-p', String(service.child.pid)]);
+    return Number(stdout) / 1_024;
+  }
+
+  async function assertHealthy(): Promise<void> {
+    const answer = await fetch(`${service.url}/health`);
+    assert.equal(answer.status, 200, await answer.text());
+  }
+
+  it('waits for a client that does not read, without growing', async () => {
+    const beforeMb = await residentMegabytes();
+    const answer = await open(service.url, token);
+    assert.equal(answer.statusCode, 200);
+    // Each of these gives the list a turn for another page at least, and it has fewer.
+    for (let round = 0; round < 1_500; round++) await assertHealthy();
+    const growthMb = (await residentMegabytes()) - beforeMb;
+    assert.ok(growthMb < MAX_GROWTH_MB, `${growthMb} MB`);
+    answer.destroy();
+  });
+
+  it('is complete and in order, without growing, and health is answered meanwhile', async () => {
+    const beforeMb = await residentMegabytes();
+    const answer = await open(service.url, token);
+    assert.equal(answer.statusCode, 200);
+    assert.equal(answer.headers['content-type'], 'application/json; charset=utf-8');
+    let isRead = false;
+    const reading = readStripped(answer).finally(() => {
+      isRead = true;
+    });
+    let mostMb = 0;
+    let healthy = 0;
+    for (; !isRead; healthy++) {
+      await assertHealthy();
+      mostMb = Math.max(mostMb, await residentMegabytes());
+    }
+    const { body, escapes } = await reading;
+    assert.deepEqual(Object.keys(body), ['agent', 'events']);
+    assert.deepEqual([body.agent.id, body.agent.event_count], [AGENT_ID, COUNT]);
+    assert.deepEqual(
+      body.events.map((event: { event_id: string }) => event.event_id),
+      idsOf(COUNT),
+    );
+    assert.equal(escapes, COUNT * DESCRIPTION_CHARS);
+    assert.ok(mostMb - beforeMb < MAX_GROWTH_MB, `${mostMb - beforeMb} MB`);
+    assert.ok(healthy >= 10, `${healthy} answers`);
+  });
+});
+
+describe('a long list', () => {
+  const COUNT = 1_500;
+  const folder = folderWithEvents(COUNT);
+  const log: Record<string, unknown>[] = [];
+  /** Events read of the list under way. */
+  let eventsRead = 0;
+  let ended = Promise.withResolvers<void>();
+  let store: SqliteStore;
+  let url: string;
+  const app = buildServer({
+    version: '1.2.3',
+    corsOrigins: '*',
+    trustProxy: [],
+    logger: pino({ level: 'info' }, { write: (line: string) => void log.push(JSON.parse(line)) }),
+    newRequestId: () => 'ABCDEFGH-1',
+    baseUrl: () => 'http://example.com',
+    readiness: () => ({
+      context: {
+        store,
+        clock: systemClock,
+        random: systemRandom,
+        policy: readConfig({ DATA_DIR: folder }),
+        verifyToken: async () => ({
+          ...{ subject: 'ada', email: 'ada@example.com', emailVerified: true, hostedDomain: undefined },
+          ...{ name: undefined, picture: undefined, local: true },
+        }),
+        edits: new KeyedQueue(),
+      },
+    }),
+  });
+  before(async () => {
+    store = await SqliteStore.open({ folder, cacheBytes: 0 });
+    const list = store.listAgentEvents.bind(store);
+    store.listAgentEvents = async function* (agentId): AsyncGenerator<readonly EventRecord[]> {
+      eventsRead = 0;
+      ended = Promise.withResolvers();
+      try {
+        for await (const page of list(agentId)) {
+          eventsRead += page.length;
+          yield page;
+        }
+      } finally {
+        ended.resolve();
+      }
+    };
+    await app.listen({ host: '127.0.0.1', port: 0 });
+    url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
+  });
+  after(() => app.close());
+
+  /** The lines of the one request since, once it is over. */
+  async function takeLog(): Promise<Record<string, unknown>[]> {
+    while (!log.some((line) => line.msg === 'request')) await new Promise(setImmediate);
+    return log.splice(0);
+  }
+
+  it('is read to its end for a client that reads it', async () => {
+    const { body } = await readStripped(await open(url, 'x'));
+    assert.equal(body.events.length, COUNT);
+    await ended.promise;
+    assert.equal(eventsRead, COUNT);
+    assert.deepEqual(
+      (await takeLog()).map((line) => [line.level, line.status]),
+      [[30, 200]],
+    );
+  });
+
+  it('is read no further once the client has hung up', async () => {
+    const answer = await open(url, 'x');
+    await once(answer, 'readable');
+    answer.destroy();
+    await ended.promise;
+    assert.ok(eventsRead < COUNT, `${eventsRead} read`);
+    assert.deepEqual(
+      (await takeLog()).map((line) => [line.level, line.status]),
+      [[30, 499]],
+    );
+  });
+
+  it('is not read for a HEAD, which says all but the length', async () => {
+    const [head, get] = [await open(url, 'x', 'HEAD'), await open(url, 'x')];
+    assert.deepEqual([head.statusCode, head.headers['content-length']], [200, undefined]);
+    assert.equal(head.headers['content-type'], get.headers['content-type']);
+    get.destroy();
+    await ended.promise;
+    assert.deepEqual(await Array.fromAsync(head), []);
+    while (log.filter((line) => line.msg === 'request').length < 2) await new Promise(setImmediate);
+    log.length = 0;
+    eventsRead = 0;
+    await Array.fromAsync(await open(url, 'x', 'HEAD'));
+    await takeLog();
+    assert.ok(eventsRead > 0 && eventsRead < COUNT / 2, `${eventsRead} read`);
+  });
+
+  it('breaks off, and says why in the log once, when the store fails in the middle', async () => {
+    const answer = await open(url, 'x');
+    await once(answer, 'readable');
+    await store.close();
+    await assert.rejects(readStripped(answer), { code: 'ECONNRESET' });
+    const lines = await takeLog();
+    assert.deepEqual(
+      lines.map((line) => line.level),
+      [50, 30],
+    );
+    assert.match(JSON.stringify(lines[0]), /could not be read/);
+    assert.equal(lines[0]!.requestId, 'ABCDEFGH-1');
+  });
+});
