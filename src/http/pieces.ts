@@ -20,8 +20,12 @@ export async function sendPieces(
     if (next.done) return reply.send(begun);
     begun += next.value;
   }
-  // The framework would read a stream to its end to answer a HEAD.
-  const stream = Readable.from(request.method === 'HEAD' ? [] : goOn(begun, iterator));
+  if (request.method === 'HEAD') {
+    // The framework would read the stream to its end.
+    await iterator.return?.();
+    return reply.send(Readable.from([]));
+  }
+  const stream = Readable.from(goOn(begun, iterator));
   stream.once('error', (error) => {
     // Otherwise it is answered, and logged, like any error.
     if (reply.raw.headersSent) logFault(error);
