@@ -10,6 +10,7 @@ import type { Logger } from 'pino';
 import { AppError } from '../domain/errors.ts';
 import type { Context } from '../usecases/context.ts';
 import { authenticate } from './authenticate.ts';
+import { Backlog } from './backlog.ts';
 import { acceptJson, MAX_BODY_BYTES } from './body.ts';
 import { allowOrigin, answerPreflight, type CorsOrigins, isAdminPath } from './cors.ts';
 import { serveDocs } from './docs.ts';
@@ -33,6 +34,9 @@ export interface ServerOptions {
   readonly newRequestId: () => string;
   readonly baseUrl: () => string;
   readonly readiness: () => Readiness;
+  readonly backlog?: Backlog;
+  /** How long nothing may move on a connection that has a request under way. */
+  readonly inactivityMs?: number;
 }
 
 type Route = readonly [method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, endpoint: Endpoint];
@@ -61,9 +65,10 @@ export const DESCRIBED: readonly DescribedRoute[] = [
 
 /** The request line and the headers together. */
 const MAX_HEADER_BYTES = 16_384;
+const MAX_CONNECTIONS = 10_000;
 
 export function buildServer(options: ServerOptions): FastifyInstance {
-  const { logger, readiness } = options;
+  const { logger, readiness, backlog = new Backlog(), inactivityMs = 10_000 } = options;
   const refuseSocket = (error: Error, socket: Socket): void => {
     const requestId = options.newRequestId();
     const status = answerSocketError(error, socket, requestId);
@@ -75,6 +80,8 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     genReqId: options.newRequestId,
     // Slow senders are cut: headers within 3 s, everything within 5 s, looked at every second.
     requestTimeout: 5_000,
+    // Clients that do not read are cut. node:http looks twice, so one takes up to twice as long.
+    connectionTimeout: inactivityMs,
     // A missing Host is refused below: node:http would answer it without a body.
     http: {
       headersTimeout: 3_000,
@@ -92,12 +99,15 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     clientErrorHandler: refuseSocket,
     // Before a route is found, the only thing that can be wrong is an escape in the path. No hook runs for it.
     frameworkErrors: (_error, request, reply) => {
-      logWhenDone(logger, request, reply);
+      watch(logger, backlog, request, reply);
       setCommonHeaders(request, reply);
       allowOrigin(options.corsOrigins, pathOf(request), request, reply);
       sendError(reply, noRoute());
     },
   });
+  app.server.maxConnections = MAX_CONNECTIONS;
+  app.decorateReply('waitingBytes', 0);
+  app.decorateReply('cutTimer', undefined);
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   // node:http would hang up on a CONNECT without a word.
   app.server.on('connect', (_request, socket) =>
@@ -106,15 +116,20 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   acceptJson(app);
 
   app.addHook('onRequest', async (request, reply) => {
-    logWhenDone(logger, request, reply);
+    watch(logger, backlog, request, reply);
     setCommonHeaders(request, reply);
     const path = pathOf(request);
     allowOrigin(options.corsOrigins, path, request, reply);
+    if (path !== '/health') backlog.requireRoom();
     if (request.raw.url!.length > MAX_URI_BYTES) throw new AppError(...URI_TOO_LONG);
     const now = readiness();
     if (!('context' in now) && path !== '/health') throw starting(now);
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1') throw noHost();
     if (request.is404) return refuseRoute(app, path, request, reply);
+  });
+  app.addHook('onSend', (_request, reply, payload, done) => {
+    backlog.add(reply, payload);
+    done();
   });
   app.setErrorHandler((error, request, reply) => {
     const shown = toAppError(error);
@@ -232,10 +247,14 @@ function logFault(logger: Logger, request: FastifyRequest, error: AppError): voi
   logger.error({ requestId: request.id, err: error.cause ?? error }, error.message);
 }
 
-/** One line a request: the route's pattern, never the address itself, whose parts may be secret or personal. */
-function logWhenDone(logger: Logger, request: FastifyRequest, reply: FastifyReply): void {
+/**
+ * When a request is over, its answer waits no more, and one line is logged: the route's pattern, never the address
+ * itself, whose parts may be secret or personal.
+ */
+function watch(logger: Logger, backlog: Backlog, request: FastifyRequest, reply: FastifyReply): void {
   const startMs = performance.now();
   reply.raw.once('close', () => {
+    backlog.remove(reply);
     logger.info(
       {
         requestId: request.id,

@@ -1,0 +1,251 @@
+// Clients that ask and do not read are cut, what waits for them is bounded, and nobody else notices. The routes are the
+// tests' own, in the real server, so that answers have the size and the ending that a test needs.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { AddressInfo, Socket } from 'node:net';
+import { describe, it, type TestContext } from 'node:test';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { pino } from 'pino';
+import { Backlog, type BacklogLimits } from '../../src/http/backlog.ts';
+import { buildServer } from '../../src/http/server.ts';
+import type { Context } from '../../src/usecases/context.ts';
+import { assertError, Client } from '../support/client.ts';
+import { RawConnection, request } from '../support/raw-http.ts';
+
+const MB = 2 ** 20;
+/** More than the system's own buffers between two sockets take. */
+const HUGE = 24 * MB;
+const TIMEOUT = { timeout: 20_000 };
+
+interface Limits extends Partial<BacklogLimits> {
+  readonly inactivityMs?: number;
+}
+
+async function start(test: TestContext, { inactivityMs, ...limits }: Limits = {}) {
+  const backlog = new Backlog(limits);
+  const log: Record<string, unknown>[] = [];
+  const store = { engine: 'sqlite', check: async () => {} };
+  let named = 0;
+  const app = buildServer({
+    version: '1.2.3',
+    corsOrigins: '*',
+    trustProxy: [],
+    logger: pino({}, { write: (line: string) => void log.push(JSON.parse(line)) }),
+    newRequestId: () => `request-${++named}`,
+    baseUrl: () => 'http://example.com',
+    readiness: () => ({ context: { store } as unknown as Context }),
+    backlog,
+    ...(inactivityMs && { inactivityMs }),
+  });
+  const asked = { count: 0 };
+  app.get('/text/:bytes', async (request, reply) => {
+    asked.count++;
+    const { bytes } = request.params as { bytes: string };
+    return reply.type('text/plain').send('x'.repeat(Number(bytes)));
+  });
+  app.get('/slow/:ms', async (request, reply) => {
+    asked.count++;
+    await sleep(Number((request.params as { ms: string }).ms));
+    return reply.type('text/plain').send('y'.repeat(MB));
+  });
+  const gate = Promise.withResolvers<void>();
+  app.get('/gated', async (_request, reply) => {
+    asked.count++;
+    await gate.promise;
+    return reply.type('text/plain').send('z'.repeat(MB));
+  });
+  app.get('/empty', (_request, reply) => reply.code(204).send());
+  app.get('/error', () => {
+    throw new Error('nobody foresaw this');
+  });
+  app.get('/unsendable', (_request, reply) =>
+    reply.header('content-type', 'text/plain\n').send('x'.repeat(MB)),
+  );
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
+  test.after(async () => {
+    app.server.closeAllConnections();
+    await app.close();
+  });
+
+  /** A client that sends and never reads; with it, what settles when the service lets go of its connection. */
+  async function neverRead(bytes: string): Promise<{ client: RawConnection; gone: Promise<unknown> }> {
+    const accepted = once(app.server, 'connection') as Promise<[Socket]>;
+    const client = await RawConnection.open(url);
+    client.socket.setTimeout(0).pause();
+    test.after(() => client.destroy());
+    const [socket] = await accepted;
+    client.write(bytes);
+    return { client, gone: new Promise((resolve) => socket.once('close', resolve)) };
+  }
+  return { app, url, backlog, log, asked, gate, client: new Client(url), neverRead };
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await nextTurn();
+}
+
+describe('a client that does not read', { concurrency: true }, () => {
+  it('is cut when nothing has moved for the inactivity time', TIMEOUT, async (test) => {
+    const { backlog, log, neverRead } = await start(test, { inactivityMs: 500 });
+    const startedMs = performance.now();
+    const { gone } = await neverRead(request('GET', `/text/${HUGE}`));
+    await until(() => backlog.waitingBytes > 0);
+    assert.equal(backlog.waitingBytes, HUGE);
+    await gone;
+    const tookMs = performance.now() - startedMs;
+    assert.ok(tookMs > 450 && tookMs < 5_000, `it took ${tookMs} ms`);
+    await until(() => log.length > 0);
+    assert.equal(log[0]!.status, 499);
+    assert.equal(backlog.waitingBytes, 0);
+  });
+
+  it('is cut after the total time when it drips', TIMEOUT, async (test) => {
+    const { backlog, neverRead } = await start(test, { largeMs: 1_000 });
+    const startedMs = performance.now();
+    const { client, gone } = await neverRead(request('GET', `/text/${2 * HUGE}`));
+    client.socket.removeAllListeners('data');
+    let received = 0;
+    const drip = setInterval(() => {
+      received += client.socket.read(10_000)?.length ?? 0;
+    }, 20);
+    client.socket.on('readable', () => {});
+    await gone;
+    clearInterval(drip);
+    const tookMs = performance.now() - startedMs;
+    assert.ok(tookMs > 950 && tookMs < 5_000, `it took ${tookMs} ms`);
+    assert.ok(received > 0, `it had read ${received} bytes`);
+    await until(() => backlog.waitingBytes === 0);
+  });
+
+  it('is cut after the total time when it asks for many small answers at once', TIMEOUT, async (test) => {
+    const { asked, backlog, neverRead } = await start(test, { largeMs: 500 });
+    const { gone } = await neverRead(request('GET', '/text/20000').repeat(1_500));
+    await until(() => asked.count > 1_000);
+    assert.ok(backlog.waitingBytes > 10 * MB);
+    await gone;
+    await until(() => backlog.waitingBytes === 0);
+  });
+});
+
+describe('while too many bytes wait', { concurrency: true }, () => {
+  it('refuses what is new with a 503, but not /health, until they are gone', TIMEOUT, async (test) => {
+    const { asked, backlog, client, neverRead } = await start(test, { maxBytes: HUGE, largeMs: 2_000 });
+    const first = await neverRead(request('GET', `/text/${HUGE}`));
+    await until(() => backlog.waitingBytes === HUGE);
+    assert.equal((await client.get('/text/10')).status, 200, 'as much as may wait');
+    const second = await neverRead(request('GET', `/text/${HUGE}`));
+    await until(() => backlog.waitingBytes === 2 * HUGE);
+
+    const before = asked.count;
+    for (const path of ['/text/10', '/v1/events/nearby', '/openapi.json', '/docs', '/nothing-here']) {
+      const refused = await client.get(path);
+      assertError(refused, 503, 'UNAVAILABLE');
+      assert.match(refused.body.error.message, /answers wait for clients to read them/);
+      assert.equal(refused.headers.get('retry-after'), '1');
+      assert.match(refused.headers.get('x-request-id')!, /^request-/);
+    }
+    assert.equal(asked.count, before, 'nothing is done for them');
+    assert.equal((await client.get('/health')).body.status, 'ok');
+    assert.equal((await client.send('HEAD', '/health')).status, 200);
+
+    await Promise.all([first.gone, second.gone]);
+    await until(() => backlog.waitingBytes === 0);
+    assert.equal((await client.get('/text/10')).text, 'x'.repeat(10));
+  });
+
+  it('refuses requests that arrived together before any was answered', TIMEOUT, async (test) => {
+    const { asked, backlog, neverRead } = await start(test, { maxBytes: 12 * MB });
+    const count = 40;
+    const { client } = await neverRead(request('GET', `/slow/50`).repeat(count));
+    await until(() => asked.count === count && backlog.waitingBytes > 12 * MB);
+    client.socket.resume();
+    const statuses: number[] = [];
+    for (let i = 0; i < count; i++) statuses.push((await client.next())!.status);
+    const answered = statuses.filter((status) => status === 200).length;
+    assert.ok(answered >= 13 && answered < count, `${answered} were answered`);
+    assert.equal(statuses.filter((status) => status === 503).length, count - answered);
+    await until(() => backlog.waitingBytes === 0);
+  });
+});
+
+describe('clients that read', { concurrency: true }, () => {
+  it('have limits of 10 s, 72 s between requests, and 10,000 connections', async (test) => {
+    const { server } = (await start(test)).app;
+    assert.deepEqual(
+      [server.timeout, server.keepAliveTimeout, server.maxConnections],
+      [10_000, 72_000, 10_000],
+    );
+  });
+
+  it('keep an idle connection beyond the inactivity and the total time', TIMEOUT, async (test) => {
+    const { url } = await start(test, { inactivityMs: 300, largeMs: 300 });
+    const connection = await RawConnection.open(url);
+    test.after(() => connection.destroy());
+    for (const pauseMs of [1_000, 1_000, 0]) {
+      connection.write(request('GET', `/text/${MB}`));
+      assert.equal((await connection.next())?.text.length, MB);
+      await sleep(pauseMs);
+      assert.equal(connection.isClosed, false);
+    }
+  });
+
+  it('get an answer that takes 4 s to make', TIMEOUT, async (test) => {
+    const { client } = await start(test);
+    assert.equal((await client.get('/slow/4000')).text.length, MB);
+  });
+
+  it('get whole answers of any size, many at once', TIMEOUT, async (test) => {
+    const { client, backlog } = await start(test);
+    const sizes = [0, 1, 65_536, 65_537, MB, HUGE];
+    const answers = await Promise.all(sizes.map((size) => client.get(`/text/${size}`)));
+    assert.deepEqual(
+      answers.map(({ text }) => text.length),
+      sizes,
+    );
+    await until(() => backlog.waitingBytes === 0);
+  });
+});
+
+describe('nothing is counted any more', { concurrency: true }, () => {
+  const ENDINGS: Record<string, readonly [method: string, path: string, status: number]> = {
+    'a small answer': ['GET', '/text/10', 200],
+    'a large answer': ['GET', `/text/${MB}`, 200],
+    'a HEAD': ['HEAD', `/text/${MB}`, 200],
+    'a 204': ['GET', '/empty', 204],
+    'an error': ['GET', '/error', 500],
+    'an answer that cannot be sent': ['GET', '/unsendable', 500],
+    'an unknown address': ['GET', '/nothing-here', 404],
+    'a malformed escape': ['GET', '/%zz', 404],
+    'a preflight': ['OPTIONS', '/v1/events', 204],
+    'a file of the docs': ['GET', '/docs/swagger-ui.js', 200],
+  };
+  for (const [name, [method, path, status]] of Object.entries(ENDINGS)) {
+    it(`after ${name}`, TIMEOUT, async (test) => {
+      const { client, backlog, log } = await start(test);
+      assert.equal((await client.send(method, path)).status, status);
+      await until(() => log.some(({ msg }) => msg === 'request'));
+      assert.equal(backlog.waitingBytes, 0);
+    });
+  }
+
+  it('after a client that left while its answer was made', TIMEOUT, async (test) => {
+    const { asked, backlog, client, gate, neverRead } = await start(test);
+    const left = await neverRead(request('GET', '/gated'));
+    await until(() => asked.count === 1);
+    left.client.destroy();
+    await left.gone;
+    gate.resolve();
+    assert.equal((await client.get('/gated')).status, 200); // made after the other
+    await until(() => backlog.waitingBytes === 0);
+  });
+
+  it('after a client that left while its answers waited', TIMEOUT, async (test) => {
+    const { asked, backlog, neverRead } = await start(test);
+    const left = await neverRead(request('GET', `/text/${HUGE}`).repeat(3));
+    await until(() => asked.count === 3 && backlog.waitingBytes === 3 * HUGE);
+    left.client.destroy();
+    await left.gone;
+    await until(() => backlog.waitingBytes === 0);
+  });
+});
