@@ -104,12 +104,12 @@ describe('a client that does not read', { concurrency: true }, () => {
     const { backlog, neverRead } = await start(test, { largeMs: 1_000 });
     const startedMs = performance.now();
     const { client, gone } = await neverRead(request('GET', `/text/${2 * HUGE}`));
-    client.socket.removeAllListeners('data');
     let received = 0;
-    const drip = setInterval(() => {
-      received += client.socket.read(10_000)?.length ?? 0;
-    }, 20);
-    client.socket.on('readable', () => {});
+    client.socket.on('data', (bytes) => {
+      received += bytes.length;
+      client.socket.pause();
+    });
+    const drip = setInterval(() => client.socket.resume(), 50);
     await gone;
     clearInterval(drip);
     const tookMs = performance.now() - startedMs;
