@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { globSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { withAcceptanceTarget } from './acceptance-target.ts';
-import { ensureChromium } from './machine.ts';
+import { ensureMachine } from './machine.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
@@ -36,7 +36,7 @@ async function main(named: readonly string[]): Promise<void> {
   const started = performance.now();
   await run('types', 'tsc', ['--project', '.']);
   await run('format and lint', 'biome', ['ci', '--error-on-warnings', colors, '.']);
-  ensureChromium();
+  ensureMachine();
   const isAcceptance = (file: string) => file.startsWith('test/acceptance/');
   const files = globSync('test/**/*.test.ts', { cwd: ROOT }).sort();
   await run('tests', process.execPath, nodeTest(files.filter((file) => !isAcceptance(file))));
