@@ -3,9 +3,8 @@
 import { open, rename, rm } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { readConfig } from '../config.ts';
-import { formatInstant } from '../domain/datetime.ts';
 import { AppError, StartError } from '../domain/errors.ts';
-import type { EventRow } from '../domain/event.ts';
+import { encodeEventCreate } from '../domain/event.ts';
 import { isUuid } from '../domain/ids.ts';
 import type { ArchiveReader } from '../domain/store.ts';
 import { openArchiveReader } from '../service.ts';
@@ -29,7 +28,7 @@ export async function exportEvents(args: string[]): Promise<void> {
     try {
       let written = 0;
       for await (const rows of archive.events(options.agentId)) {
-        await output.write(rows.map(encodeCreate).join(''));
+        await output.write(rows.map((row) => `${encodeEventCreate(row)}\n`).join(''));
         written += rows.length;
         progress.update(written, Math.min(1, written / total));
         if (stop.signal.aborted) break;
@@ -70,26 +69,6 @@ async function countEvents(archive: ArchiveReader, agentId: string | undefined):
   const agent = await archive.findAgent(agentId);
   if (!agent) throw new StartError(`There is no agent ${agentId}.`);
   return agent.event_count;
-}
-
-/** The body of the create that makes this event, on a line. */
-function encodeCreate(row: EventRow): string {
-  const body = {
-    title: row.title,
-    description: row.description,
-    start_at: formatInstant(row.start_ms),
-    end_at: row.end_ms === null ? null : formatInstant(row.end_ms),
-    timezone: row.timezone,
-    location_name: row.location_name,
-    address: row.address,
-    lat: row.lat,
-    lng: row.lng,
-    url: row.url,
-    cost: row.cost,
-    audience: row.audience,
-    event_type: row.event_type,
-  };
-  return `${JSON.stringify(body)}\n`;
 }
 
 interface Output {

@@ -155,9 +155,17 @@ export function endsMs(row: Pick<EventRow, 'start_ms' | 'end_ms'>): number {
 
 /** The wire form of an event. */
 export function encodeEvent(row: EventRow): string {
-  return JSON.stringify({
-    event_id: row.event_id,
-    agent_id: row.agent_id,
+  const { event_id, agent_id, created_ms } = row;
+  return JSON.stringify({ event_id, agent_id, ...wireFields(row), created_at: formatInstant(created_ms) });
+}
+
+/** The body of the create that makes this event. */
+export function encodeEventCreate(row: EventFields): string {
+  return JSON.stringify(wireFields(row));
+}
+
+function wireFields(row: EventFields) {
+  return {
     title: row.title,
     description: row.description,
     start_at: formatInstant(row.start_ms),
@@ -171,8 +179,7 @@ export function encodeEvent(row: EventRow): string {
     cost: row.cost,
     audience: row.audience,
     event_type: row.event_type,
-    created_at: formatInstant(row.created_ms),
-  });
+  };
 }
 
 const checkCreate = compile(EventCreate);
