@@ -34,7 +34,7 @@ function build(): { index: EventIndex; bytesPerEvent: number } {
   for (const facts of makeFacts(input.events, nowMs)) {
     const tag = EVENT_TYPES.indexOf(facts.event_type) * AUDIENCES.length + AUDIENCES.indexOf(facts.audience);
     const { event_id: id, start_ms: startMs, lat, lng } = facts;
-    loader.add({ id, version: 1, startMs, endsMs: endsMs(facts), lat, lng, tag });
+    loader.add({ id, version: 1, row: 1, startMs, endsMs: endsMs(facts), lat, lng, tag });
   }
   for (const _ of loader.finish());
   return { index, bytesPerEvent: (usedBytes() - before) / input.events };

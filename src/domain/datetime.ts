@@ -1,6 +1,6 @@
 // Date-times on the wire (RFC 3339, with or without an offset) and timezones. Instants inside are epoch milliseconds.
 
-const DATE_TIME = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?(?:Z|([+-])(\d{2}):(\d{2}))?$/;
+const DATE_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})?$/;
 
 /** 0001-01-01T00:00:00.000Z and 9999-12-31T23:59:59.999Z: what a four-digit year can say. */
 export const EARLIEST_MS = -62_135_596_800_000;
@@ -13,26 +13,54 @@ export type DateTime = { readonly ms: number } | { readonly local: string };
 
 /** Reads RFC 3339 with upper-case T and Z; fractions are cut to the millisecond. Undefined if it is none. */
 export function parseDateTime(text: string): DateTime | undefined {
-  const match = DATE_TIME.exec(text);
-  if (!match) return undefined;
-  const [year, month, day, hour, minute, second] = match.slice(1, 7).map(Number) as Six;
+  if (!DATE_TIME.test(text)) return undefined;
+  const year = digits(text, 0, 4);
+  const month = digits(text, 5, 2);
+  const day = digits(text, 8, 2);
+  const hour = digits(text, 11, 2);
+  const minute = digits(text, 14, 2);
+  const second = digits(text, 17, 2);
   if (month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return undefined;
   if (hour > 23 || minute > 59 || second > 59) return undefined;
-  const millisecond = Number((match[7] ?? '').slice(0, 3).padEnd(3, '0'));
-  const sign = match[8];
-  if (sign === undefined && !text.endsWith('Z')) {
-    return { local: `${text.slice(0, 19)}.${String(millisecond).padStart(3, '0')}` };
+  const millisecond = text.charCodeAt(19) === POINT ? readMilliseconds(text) : 0;
+  let offsetMinutes = 0;
+  if (!text.endsWith('Z')) {
+    const sign = text.at(-6);
+    if (sign !== '+' && sign !== '-') {
+      return { local: `${text.slice(0, 19)}.${String(millisecond).padStart(3, '0')}` };
+    }
+    const offsetHour = digits(text, text.length - 5, 2);
+    const offsetMinute = digits(text, text.length - 2, 2);
+    if (offsetHour > 23 || offsetMinute > 59) return undefined;
+    offsetMinutes = (offsetHour * 60 + offsetMinute) * (sign === '-' ? -1 : 1);
   }
-  const offsetHour = Number(match[9] ?? 0);
-  const offsetMinute = Number(match[10] ?? 0);
-  if (offsetHour > 23 || offsetMinute > 59) return undefined;
   // Date.UTC reads the years 0 to 99 as 1900 to 1999; the calendar repeats after 400 years.
   const utc = Date.UTC(year + 400, month - 1, day, hour, minute, second, millisecond) - MS_IN_400_YEARS;
-  const offsetMs = (offsetHour * 60 + offsetMinute) * 60_000;
-  return { ms: sign === '-' ? utc + offsetMs : utc - offsetMs };
+  return { ms: utc - offsetMinutes * 60_000 };
 }
 
-type Six = [number, number, number, number, number, number];
+/** The number that so many digits from this place on form. */
+function digits(text: string, from: number, count: number): number {
+  let number = 0;
+  for (let at = from; at < from + count; at++) number = 10 * number + text.charCodeAt(at) - ZERO;
+  return number;
+}
+
+/** Of the fraction that begins behind the point: three digits, and zeros for what is missing. */
+function readMilliseconds(text: string): number {
+  let number = 0;
+  let at = 20;
+  for (let factor = 100; factor >= 1; factor /= 10) {
+    const digit = text.charCodeAt(at) - ZERO;
+    if (!(digit >= 0 && digit <= 9)) break;
+    number += factor * digit;
+    at++;
+  }
+  return number;
+}
+
+const ZERO = 48;
+const POINT = 46;
 
 function daysIn(year: number, month: number): number {
   if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
@@ -53,10 +81,27 @@ export function isWithinYears(ms: number): boolean {
 /** The message and type of the issue when it does not. */
 export const OUTSIDE_YEARS = { msg: 'must lie within the years 0001 to 9999 UTC', type: 'datetime_parsing' };
 
-/** UTC with milliseconds and Z. */
+/** UTC with milliseconds and Z. Many events share their days, and putting a date together costs more than finding it. */
 export function formatInstant(ms: number): string {
-  return new Date(ms).toISOString();
+  const day = Math.floor(ms / MS_IN_DAY);
+  let date = knownDates.get(day);
+  if (date === undefined) {
+    date = new Date(day * MS_IN_DAY).toISOString().slice(0, 11);
+    if (knownDates.size === MAX_KNOWN_DATES) knownDates.clear();
+    knownDates.set(day, date);
+  }
+  const rest = ms - day * MS_IN_DAY;
+  const seconds = Math.floor(rest / 1000);
+  const minutes = Math.floor(seconds / 60);
+  const clock = `${TWO_DIGITS[Math.floor(minutes / 60)]}:${TWO_DIGITS[minutes % 60]}:${TWO_DIGITS[seconds % 60]}`;
+  return `${date}${clock}.${THREE_DIGITS[rest % 1000]}Z`;
 }
+
+const MS_IN_DAY = 86_400_000;
+const knownDates = new Map<number, string>();
+const MAX_KNOWN_DATES = 2_000;
+const TWO_DIGITS = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, '0'));
+const THREE_DIGITS = Array.from({ length: 1000 }, (_, number) => String(number).padStart(3, '0'));
 
 /**
  * Whether the runtime knows this IANA name, links included. Fixed offsets such as +05:30 are not names. Temporal is asked

@@ -4,6 +4,7 @@ import Type from 'typebox';
 import { formatInstant, isWithinYears, OUTSIDE_YEARS, parseDateTime, resolveLocal } from './datetime.ts';
 import { type Issue, refuse } from './errors.ts';
 import { compile, nullableString, oneOf } from './shape.ts';
+import { toWire, type Wire } from './wire.ts';
 
 export const EVENT_TYPES = [
   'workshop',
@@ -153,10 +154,11 @@ export function endsMs(row: Pick<EventRow, 'start_ms' | 'end_ms'>): number {
   return row.end_ms ?? row.start_ms + ASSUMED_DURATION_MS;
 }
 
-/** The wire form of an event. */
-export function encodeEvent(row: EventRow): string {
+export function encodeEvent(row: EventRow): Wire {
   const { event_id, agent_id, created_ms } = row;
-  return JSON.stringify({ event_id, agent_id, ...wireFields(row), created_at: formatInstant(created_ms) });
+  return toWire(
+    JSON.stringify({ event_id, agent_id, ...wireFields(row), created_at: formatInstant(created_ms) }),
+  );
 }
 
 /** The body of the create that makes this event. */

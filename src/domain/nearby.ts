@@ -5,6 +5,7 @@ import { isWithinYears, OUTSIDE_YEARS, parseDateTime } from './datetime.ts';
 import { refuse } from './errors.ts';
 import { AUDIENCES, type Audience, EVENT_TYPES, Event, type EventType } from './event.ts';
 import { compile, nullableString, oneOf } from './shape.ts';
+import { joinWire, type Wire } from './wire.ts';
 
 export const NearbyParameters = Type.Object({
   lat: Type.Number({ minimum: -90, maximum: 90, description: 'Latitude of the centre.', examples: [52.52] }),
@@ -113,8 +114,12 @@ export function readNearby(parameters: unknown, at: string): NearbyQuery {
   };
 }
 
-/** The wire form of a page, joined from events that are encoded already. */
-export function encodeNearby(events: readonly string[], total: number, next: Position | undefined): string {
+/** Joined from events that are encoded already. */
+export function encodeNearby(events: readonly Wire[], total: number, next: Position | undefined): Wire {
   const cursor = next ? `"${encodeCursor(next)}"` : 'null';
-  return `{"events":[${events.join(',')}],"count":${events.length},"total":${total},"next_cursor":${cursor}}`;
+  return joinWire(
+    '{"events":[',
+    events,
+    `],"count":${events.length},"total":${total},"next_cursor":${cursor}}`,
+  );
 }

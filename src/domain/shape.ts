@@ -22,8 +22,15 @@ export function nullableString(options: object = {}) {
  */
 export type Check<T> = (input: unknown, at: string) => { value: T; issues: Issue[] };
 
-type Fail = (msg: string, type: string, index?: number) => void;
-type FieldCheck = (value: unknown, fail: Fail) => void;
+/** What is wrong with a value; in a list, with the entry at the index. */
+interface Failure {
+  readonly msg: string;
+  readonly type: string;
+  readonly index?: number;
+}
+
+/** What is wrong with the value, and nothing at all where all is well: that is the common case, and is to cost nothing. */
+type FieldCheck = (value: unknown) => readonly Failure[] | undefined;
 
 /** Throws for a schema that says more than is checked. */
 export function compile<T extends TObject>(schema: T): Check<Static<T>> {
@@ -43,18 +50,20 @@ export function compile<T extends TObject>(schema: T): Check<Static<T>> {
     } else if (typeof input !== 'object' || input === null || Array.isArray(input)) {
       issues.push({ loc: [at], msg: 'must be a JSON object', type: 'dict_type' });
     } else {
-      for (const field of fields) {
-        if (!Object.hasOwn(input, field.name)) {
-          if (field.required) issues.push({ loc: [at, field.name], msg: 'is required', type: 'missing' });
-          else if (field.fallback !== undefined) value[field.name] = field.fallback;
+      for (const { name, check, required, fallback } of fields) {
+        if (!Object.hasOwn(input, name)) {
+          if (required) issues.push({ loc: [at, name], msg: 'is required', type: 'missing' });
+          else if (fallback !== undefined) value[name] = fallback;
           continue;
         }
-        const given = (input as Record<string, unknown>)[field.name];
-        const before = issues.length;
-        field.check(given, (msg, type, index) => {
-          issues.push({ loc: index === undefined ? [at, field.name] : [at, field.name, index], msg, type });
-        });
-        if (issues.length === before) value[field.name] = given;
+        const given = (input as Record<string, unknown>)[name];
+        const failures = check(given);
+        if (failures === undefined) value[name] = given;
+        else {
+          for (const { index, msg, type } of failures) {
+            issues.push({ loc: index === undefined ? [at, name] : [at, name, index], msg, type });
+          }
+        }
       }
     }
     return { value: value as Static<T>, issues };
@@ -95,7 +104,7 @@ function compileField(schema: Keywords): FieldCheck {
   const [type, ...others] = [schema.type].flat();
   if (others.length === 1 && others[0] === 'null' && !schema.enum) {
     const check = compileField({ ...schema, type: type! });
-    return (value, fail) => value !== null && check(value, fail);
+    return (value) => (value === null ? undefined : check(value));
   }
   if (type === undefined || others.length > 0) throw new Error(`unsupported type ${schema.type}`);
   requireEnforced(type, schema);
@@ -110,23 +119,26 @@ function stringCheck(schema: Keywords): FieldCheck {
   const { minLength = 0, maxLength = Number.POSITIVE_INFINITY } = schema;
   const format = schema.format === undefined ? undefined : FORMATS[schema.format];
   if (schema.format !== undefined && !format) throw new Error(`unsupported format ${schema.format}`);
-  return (value, fail) => {
+  return (value) => {
     if (typeof value !== 'string') return fail(`must be a string${butWas(value)}`, 'string_type');
+    if (schema.enum?.includes(value)) return undefined;
     if (!value.isWellFormed()) return fail('must not contain lone surrogates', 'string_unicode');
     if (value.includes('\0')) return fail('must not contain NUL characters', 'string_unicode');
-    if (schema.enum && !schema.enum.includes(value)) {
-      return fail(`must be one of: ${schema.enum.join(', ')}`, 'enum');
-    }
-    const length = countCodePoints(value, maxLength);
+    if (schema.enum) return fail(`must be one of: ${schema.enum.join(', ')}`, 'enum');
+    const length = countCodePoints(value, minLength, maxLength);
     if (length < minLength) return fail(`must have at least ${plural(minLength)}`, 'string_too_short');
     if (length > maxLength) return fail(`must have at most ${plural(maxLength)}`, 'string_too_long');
-    format?.(value, fail);
+    return format?.(value);
   };
 }
 
-/** Exact up to `enough` times two UTF-16 units; beyond that it only needs to be more than enough. */
-function countCodePoints(text: string, enough: number): number {
-  if (text.length > 2 * enough) return text.length;
+function fail(msg: string, type: string): [Failure] {
+  return [{ msg, type }];
+}
+
+/** Exact where that decides; the number of UTF-16 units is enough to call a text short enough or too long for sure. */
+function countCodePoints(text: string, least: number, most: number): number {
+  if ((text.length <= most && least <= 1) || text.length > 2 * most) return text.length;
   let pairs = 0;
   for (let at = 0; at < text.length; at++) {
     if ((text.charCodeAt(at) & 0xfc00) === 0xd800) pairs++;
@@ -136,48 +148,52 @@ function countCodePoints(text: string, enough: number): number {
 
 function numberCheck(schema: Keywords, type: 'number' | 'integer'): FieldCheck {
   const { minimum = Number.NEGATIVE_INFINITY, maximum = Number.POSITIVE_INFINITY } = schema;
-  return (value, fail) => {
+  return (value) => {
     if (typeof value !== 'number') {
       return fail(`must be a number${butWas(value)}`, type === 'integer' ? 'int_type' : 'float_type');
     }
     if (!(value >= minimum)) return fail(`must be ${minimum} or more`, 'greater_than_equal');
     if (!(value <= maximum)) return fail(`must be ${maximum} or less`, 'less_than_equal');
-    if (type === 'integer' && !Number.isInteger(value)) fail('must be a whole number', 'int_from_float');
+    if (type === 'integer' && !Number.isInteger(value))
+      return fail('must be a whole number', 'int_from_float');
+    return undefined;
   };
 }
 
-const booleanCheck: FieldCheck = (value, fail) => {
-  if (typeof value !== 'boolean') fail(`must be true or false${butWas(value)}`, 'bool_type');
-};
+const booleanCheck: FieldCheck = (value) =>
+  typeof value === 'boolean' ? undefined : fail(`must be true or false${butWas(value)}`, 'bool_type');
 
 function arrayCheck(item: FieldCheck): FieldCheck {
-  return (value, fail) => {
+  return (value) => {
     if (!Array.isArray(value)) return fail(`must be a list${butWas(value)}`, 'list_type');
-    value.forEach((entry, index) => {
-      item(entry, (msg, type) => fail(msg, type, index));
-    });
+    let failures: Failure[] | undefined;
+    for (let index = 0; index < value.length; index++) {
+      const failed = item(value[index]);
+      if (failed) failures = [...(failures ?? []), ...failed.map((failure) => ({ ...failure, index }))];
+    }
+    return failures;
   };
 }
 
 /** The formats that the shapes use. An e-mail needs a name, an @ and a dotted domain; anything finer is the mail server's. */
-const FORMATS: Record<string, (value: string, fail: Fail) => void> = {
-  'date-time': (value, fail) => {
-    if (parseDateTime(value)) return;
+const FORMATS: Record<string, (value: string) => readonly Failure[] | undefined> = {
+  'date-time': (value) => {
+    if (parseDateTime(value)) return undefined;
     const hint = /^\S+ \d{2}:\d{2}$/.test(value) ? ' (in a query, write the + of an offset as %2B)' : '';
-    fail(`must be an RFC 3339 date-time such as 2027-05-01T18:00:00Z${hint}`, 'datetime_parsing');
+    return fail(`must be an RFC 3339 date-time such as 2027-05-01T18:00:00Z${hint}`, 'datetime_parsing');
   },
-  email: (value, fail) => {
-    if (EMAIL.test(value)) return;
-    fail('must be an e-mail address such as agent@example.com', 'value_error');
-  },
-  timezone: (value, fail) => {
-    if (!isTimezone(value)) fail('must be an IANA timezone name such as Europe/Berlin', 'value_error');
-  },
-  uuid: (value, fail) => {
-    if (!isUuid(value)) {
-      fail('must be a UUID such as 0190a6d8-3c5e-7b1a-9f00-2b6f1c9d4e7a', 'uuid_parsing');
-    }
-  },
+  email: (value) =>
+    EMAIL.test(value)
+      ? undefined
+      : fail('must be an e-mail address such as agent@example.com', 'value_error'),
+  timezone: (value) =>
+    isTimezone(value)
+      ? undefined
+      : fail('must be an IANA timezone name such as Europe/Berlin', 'value_error'),
+  uuid: (value) =>
+    isUuid(value)
+      ? undefined
+      : fail('must be a UUID such as 0190a6d8-3c5e-7b1a-9f00-2b6f1c9d4e7a', 'uuid_parsing'),
 };
 
 const EMAIL =

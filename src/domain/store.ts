@@ -7,21 +7,19 @@ import type { KeyFingerprint } from './api-key.ts';
 import type { Position } from './cursor.ts';
 import type { EventRow } from './event.ts';
 import type { NearbyQuery } from './nearby.ts';
+import type { Wire } from './wire.ts';
 
-/** An event as it is read: identity, and the wire form encoded once. */
+/** An event as it is read: encoded once, and never taken apart again on its way to a client. */
 export interface EventRecord {
-  readonly id: string;
-  readonly agentId: string;
   readonly version: number;
-  readonly startMs: number;
-  readonly json: string;
+  readonly json: Wire;
 }
 
 export interface NearbyPage {
-  readonly records: readonly EventRecord[];
+  readonly events: readonly Wire[];
   /** All that match, whatever the page. */
   readonly total: number;
-  /** The position of the last record, where more follow. */
+  /** The position of the last event, where more follow. */
   readonly next: Position | undefined;
 }
 
@@ -81,7 +79,7 @@ export interface Store {
    * By start and event_id, ended ones included; some at a time, each time as they are then: nothing is held in between, so
    * a caller may take its time. An event that does not change meanwhile is neither skipped nor repeated.
    */
-  listAgentEvents(agentId: string): AsyncIterable<readonly EventRecord[]>;
+  listAgentEvents(agentId: string): AsyncIterable<readonly Wire[]>;
 
   /** Each of these writes the audit entry in the same step, unless there was nothing by that identifier. */
   updateAgent(agentId: string, update: AgentUpdate, audit: AuditEntry): Promise<AgentRecord | undefined>;

@@ -14,9 +14,6 @@ export interface BacklogLimits {
 
 const LIMITS: BacklogLimits = { maxBytes: 256 * 2 ** 20, largeBytes: 64 * 2 ** 10, largeMs: 30_000 };
 
-/** The longest that a UTF-16 unit becomes in UTF-8. */
-const MAX_BYTES_PER_UNIT = 3;
-
 declare module 'fastify' {
   interface FastifyReply {
     /** What the backlog counts for this answer. */
@@ -47,17 +44,15 @@ export class Backlog {
 
   /**
    * Counts an answer that is about to be sent; every one ends with `remove`. Requests that arrive together all find room:
-   * a large answer to a GET looks again, and throws UNAVAILABLE.
+   * a large answer to a GET looks again, and throws UNAVAILABLE. Of bytes that are shared all answers have one copy.
    */
-  add(reply: FastifyReply, payload: unknown): void {
+  add(reply: FastifyReply, bytes: number, isShared = false): void {
     this.remove(reply); // an error can take the place of an answer that could not be sent
     const { method, raw } = reply.request;
     if (method === 'HEAD' || raw.socket.destroyed) return; // no body; or closed already, and nobody would subtract
-    const bytes = this.#sizeOf(payload);
     const isLarge = bytes > this.#limits.largeBytes;
     if (isLarge && method === 'GET') this.requireRoom();
-    // Bytes that are not text are a file of the docs, of which all answers share one copy.
-    reply.waitingBytes = typeof payload === 'string' ? bytes : 0;
+    reply.waitingBytes = isShared ? 0 : bytes;
     this.#waitingBytes += reply.waitingBytes;
     // One behind another on its connection may be one of a thousand small ones.
     if (isLarge || reply.raw.socket === null) {
@@ -65,19 +60,16 @@ export class Backlog {
     }
   }
 
+  /** Counts an answer that the framework sends: text, or bytes, which are a file of the docs. */
+  addPayload(reply: FastifyReply, payload: unknown): void {
+    if (typeof payload === 'string') this.add(reply, Buffer.byteLength(payload));
+    else this.add(reply, payload instanceof Uint8Array ? payload.length : 0, true);
+  }
+
   /** The answer is taken, or its connection is gone. */
   remove(reply: FastifyReply): void {
     if (reply.waitingBytes) this.#waitingBytes -= reply.waitingBytes; // none where the framework made the reply
     reply.waitingBytes = 0;
     if (reply.cutTimer) clearTimeout(reply.cutTimer);
-  }
-
-  /** Of a small text an upper bound: counting costs a pass over it. */
-  #sizeOf(payload: unknown): number {
-    if (typeof payload === 'string') {
-      const most = payload.length * MAX_BYTES_PER_UNIT;
-      return most > this.#limits.largeBytes ? Buffer.byteLength(payload) : most;
-    }
-    return payload instanceof Uint8Array ? payload.length : 0;
   }
 }

@@ -3,8 +3,8 @@ import type { TObject, TSchema } from 'typebox';
 import type { Identity } from '../domain/admin.ts';
 import type { AgentRow } from '../domain/agent.ts';
 import type { ErrorCode } from '../domain/errors.ts';
+import type { Wire } from '../domain/wire.ts';
 import type { Context } from '../usecases/context.ts';
-import type { QueryString } from './query.ts';
 
 /** Who the caller turns out to be, for each kind of access. */
 interface Callers {
@@ -21,10 +21,14 @@ export interface Call<Caller = unknown> {
   readonly caller: Caller;
   /** Path parameters, decoded. */
   readonly path: Readonly<Record<string, string>>;
-  readonly query: QueryString;
+  /** As sent, without the question mark. */
+  readonly query: string;
   /** The parsed JSON, unchecked; undefined where none was sent. */
   readonly body: unknown;
 }
+
+/** Encoded already, whole or in pieces; a value to be encoded; or nothing. */
+export type Answer = Wire | AsyncIterable<Wire> | object | undefined;
 
 export interface Description {
   readonly operationId: string;
@@ -44,8 +48,7 @@ export interface Description {
 
 export interface Endpoint<A extends Access = Access> extends Description {
   readonly access: A;
-  /** Answers with JSON text, whole or in pieces, a value to be encoded, or nothing. */
-  handle(call: Call<Callers[A]>): Promise<string | AsyncIterable<string> | object | undefined>;
+  handle(call: Call<Callers[A]>): Promise<Answer>;
 }
 
 /** Types the caller from the access. */

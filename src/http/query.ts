@@ -3,34 +3,65 @@
 import type { TObject } from 'typebox';
 import { type Issue, invalid } from '../domain/errors.ts';
 
-/** Each parameter with all its values, in order. */
-export interface QueryString {
-  readonly values: ReadonlyMap<string, readonly string[]>;
-  /** Names, as sent, of parameters that are not valid UTF-8. */
-  readonly undecodable: readonly string[];
+/**
+ * Reads query strings: gives the parameters that the schema knows the types that it names, and ignores others. `check`
+ * makes the result of them and throws VALIDATION_ERROR; what is wrong with the text itself is reported together with what
+ * it finds.
+ */
+export function queryReader<T>(schema: TObject, check: (values: object) => T): (text: string) => T {
+  const types = new Map(
+    Object.entries(schema.properties).map(([name, field]) => [name, (field as { type?: string }).type]),
+  );
+  return (text) => {
+    const values: Record<string, unknown> = {};
+    const issues: Issue[] = [];
+    const sent = split(text, types, issues);
+    for (const [name, type] of types) {
+      const texts = sent.get(name);
+      if (texts === undefined) continue;
+      if (type === 'array') values[name] = texts;
+      else if (texts.length > 1) {
+        issues.push({ loc: ['query', name], msg: 'must be sent once only', type: 'value_error' });
+      } else if (type === 'string') values[name] = texts[0];
+      else if ((type === 'integer' ? WHOLE : DECIMAL).test(texts[0]!)) values[name] = Number(texts[0]);
+      else if (type === 'integer') {
+        issues.push({ loc: ['query', name], msg: 'must be a whole number such as 30', type: 'int_parsing' });
+      } else {
+        const msg = 'must be a decimal number such as 12.5';
+        issues.push({ loc: ['query', name], msg, type: 'float_parsing' });
+      }
+    }
+    if (issues.length === 0) return check(values);
+    throw invalid([...issues, ...furtherIssues(() => check(values), issues)]);
+  };
 }
 
-const NONE: QueryString = { values: new Map(), undecodable: [] };
+const DECIMAL = /^-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+const WHOLE = /^-?\d+$/;
 
-export function parseQueryString(text: string): QueryString {
-  if (text === '') return NONE;
-  const values = new Map<string, string[]>();
-  const undecodable: string[] = [];
-  for (const pair of text.split('&')) {
-    if (pair === '') continue;
-    const equals = pair.indexOf('=');
-    const rawName = equals < 0 ? pair : pair.slice(0, equals);
+/** Each known parameter with all its values, in order. */
+function split(text: string, known: ReadonlyMap<string, unknown>, issues: Issue[]): Map<string, string[]> {
+  const sent = new Map<string, string[]>();
+  for (let from = 0; from < text.length; ) {
+    const mark = text.indexOf('&', from);
+    const end = mark < 0 ? text.length : mark;
+    const equals = text.indexOf('=', from);
+    const nameEnd = equals < 0 || equals > end ? end : equals;
+    const rawName = text.slice(from, nameEnd);
     const name = decode(rawName);
-    const value = equals < 0 ? '' : decode(pair.slice(equals + 1));
+    const value = decode(text.slice(nameEnd + 1, end));
+    from = end + 1;
     if (name === undefined || value === undefined) {
-      undecodable.push(name ?? rawName);
-      continue;
+      // Only a name that is known is repeated: any other text, a key perhaps, stays out of responses.
+      const loc = known.has(name ?? rawName) ? ['query', name ?? rawName] : ['query'];
+      issues.push({ loc, msg: 'must be valid percent-encoded UTF-8', type: 'string_unicode' });
+    } else if (known.has(name)) {
+      const earlier = sent.get(name);
+      if (earlier) earlier.push(value);
+      else sent.set(name, [value]);
     }
-    const earlier = values.get(name);
-    if (earlier) earlier.push(value);
-    else values.set(name, [value]);
   }
-  return { values, undecodable };
+  return sent;
 }
 
 /** As in forms: a plus is a space. Undefined for a bad escape or bytes that are not UTF-8. */
@@ -42,44 +73,6 @@ function decode(text: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-const DECIMAL = /^-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
-const WHOLE = /^-?\d+$/;
-
-/**
- * Gives the parameters that the schema knows the types that it names; others are ignored. `check` reads the result and
- * throws VALIDATION_ERROR; what cannot be decoded here is reported together with what it finds.
- */
-export function readQuery<T>(query: QueryString, schema: TObject, check: (values: object) => T): T {
-  // Only a name that is known is repeated: any other text, a key perhaps, stays out of responses.
-  const issues: Issue[] = query.undecodable.map((name) => ({
-    loc: Object.hasOwn(schema.properties, name) ? ['query', name] : ['query'],
-    msg: 'must be valid percent-encoded UTF-8',
-    type: 'string_unicode',
-  }));
-  const values: Record<string, unknown> = {};
-  for (const [name, field] of Object.entries(schema.properties)) {
-    const sent = query.values.get(name);
-    if (sent === undefined) continue;
-    const { type } = field as { type?: string };
-    if (type === 'array') values[name] = sent;
-    else if (sent.length > 1) {
-      issues.push({ loc: ['query', name], msg: 'must be sent once only', type: 'value_error' });
-    } else if (type === 'string') values[name] = sent[0];
-    else if ((type === 'integer' ? WHOLE : DECIMAL).test(sent[0]!)) values[name] = Number(sent[0]);
-    else if (type === 'integer') {
-      issues.push({ loc: ['query', name], msg: 'must be a whole number such as 30', type: 'int_parsing' });
-    } else {
-      issues.push({
-        loc: ['query', name],
-        msg: 'must be a decimal number such as 12.5',
-        type: 'float_parsing',
-      });
-    }
-  }
-  if (issues.length === 0) return check(values);
-  throw invalid([...issues, ...furtherIssues(() => check(values), issues)]);
 }
 
 /** What `check` finds beside the parameters that failed already (which it takes for missing). */

@@ -9,6 +9,7 @@ import fastify, {
 import type { Logger } from 'pino';
 import { AppError } from '../domain/errors.ts';
 import type { Context } from '../usecases/context.ts';
+import { sendAnswer } from './answer.ts';
 import { authenticate } from './authenticate.ts';
 import { Backlog } from './backlog.ts';
 import { acceptJson, MAX_BODY_BYTES } from './body.ts';
@@ -17,8 +18,6 @@ import { serveDocs } from './docs.ts';
 import type { Endpoint } from './endpoint.ts';
 import { answerSocketError, MAX_URI_BYTES, sendError, toAppError, URI_TOO_LONG } from './errors.ts';
 import { type DescribedRoute, describeApi } from './openapi.ts';
-import { sendPieces } from './pieces.ts';
-import { parseQueryString, type QueryString } from './query.ts';
 import type { Readiness } from './readiness.ts';
 import * as admin from './routes/admin.ts';
 import * as events from './routes/events.ts';
@@ -94,7 +93,8 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     routerOptions: {
       // Longer than any that can arrive: the router would call one that is too long unknown.
       maxParamLength: MAX_HEADER_BYTES,
-      querystringParser: (text) => parseQueryString(text) as unknown as Record<string, unknown>,
+      // Left as it is: endpoints that take parameters read them.
+      querystringParser: (text) => text as unknown as Record<string, unknown>,
     },
     clientErrorHandler: refuseSocket,
     // Before a route is found, the only thing that can be wrong is an escape in the path. No hook runs for it.
@@ -128,7 +128,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     if (request.is404) return refuseRoute(app, path, request, reply);
   });
   app.addHook('onSend', (_request, reply, payload, done) => {
-    backlog.add(reply, payload);
+    backlog.addPayload(reply, payload);
     done();
   });
   app.setErrorHandler((error, request, reply) => {
@@ -146,7 +146,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   );
   serveDescription(app, options.baseUrl);
   serveDocs(app);
-  for (const [method, path, endpoint] of ROUTES) bind(app, method, path, endpoint, options);
+  for (const [method, path, endpoint] of ROUTES) bind(app, [method, path, endpoint], options, backlog);
   return app;
 }
 
@@ -160,10 +160,9 @@ function serveDescription(app: FastifyInstance, baseUrl: () => string): void {
 
 function bind(
   app: FastifyInstance,
-  method: Route[0],
-  path: string,
-  endpoint: Endpoint,
+  [method, path, endpoint]: Route,
   { readiness, logger }: ServerOptions,
+  backlog: Backlog,
 ): void {
   app.route({
     method,
@@ -178,16 +177,11 @@ function bind(
         context,
         caller: request.caller as never,
         path: request.params as Record<string, string>,
-        query: request.query as QueryString,
+        query: request.query as string,
         body: request.body,
       });
-      if (answer === undefined) return reply.code(204).send();
-      reply.header('content-type', 'application/json; charset=utf-8');
-      if (typeof answer === 'string') return reply.send(answer);
-      if (!(Symbol.asyncIterator in answer)) return reply.send(JSON.stringify(answer));
-      return sendPieces(answer as AsyncIterable<string>, request, reply, (error) =>
-        logFault(logger, request, toAppError(error)),
-      );
+      await sendAnswer(reply, answer, backlog, (error) => logFault(logger, request, toAppError(error)));
+      return reply;
     },
   });
 }

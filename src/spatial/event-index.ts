@@ -14,8 +14,10 @@ import { Ulids } from './ulids.ts';
 export interface IndexEntry {
   /** A ULID. */
   readonly id: string;
-  /** Carried for the caller; not searched by. */
+  // Carried for the caller; not searched by.
   readonly version: number;
+  /** Where the caller keeps the event: a number below 2^32. */
+  readonly row: number;
   readonly startMs: number;
   /** The instant from which the event is no longer found. */
   readonly endsMs: number;
@@ -59,12 +61,14 @@ export class EventIndex {
   readonly #page = new Page(this.#ids);
   // By handle; the first one is the cursor's.
   #version = new Uint32Array(FIRST_CAPACITY);
+  #row = new Uint32Array(FIRST_CAPACITY);
   #lat = new Float64Array(FIRST_CAPACITY);
   #lng = new Float64Array(FIRST_CAPACITY);
   #start = new Float64Array(FIRST_CAPACITY);
   #tag = new Uint8Array(FIRST_CAPACITY);
   #made = 1;
   readonly #free: number[] = [];
+  #removals = 0;
   /** Handles of events that had ended when last looked at, and when the last of them ends. */
   readonly #ended = new Set<number>();
   #endedUntilMs = Number.NEGATIVE_INFINITY;
@@ -81,6 +85,7 @@ export class EventIndex {
     return {
       id: this.#ids.get(handle),
       version: this.#version[handle]!,
+      row: this.#row[handle]!,
       startMs: this.#start[handle]!,
       endsMs: this.#expiry.endsMs(handle),
       lat: this.#lat[handle]!,
@@ -93,8 +98,25 @@ export class EventIndex {
     return this.#ids.get(handle);
   }
 
+  hasId(handle: number, id: string): boolean {
+    return this.#ids.equals(handle, id);
+  }
+
+  startMsOf(handle: number): number {
+    return this.#start[handle]!;
+  }
+
   versionOf(handle: number): number {
     return this.#version[handle]!;
+  }
+
+  rowOf(handle: number): number {
+    return this.#row[handle]!;
+  }
+
+  /** Changes whenever handles have become free to stand for other events. */
+  get removals(): number {
+    return this.#removals;
   }
 
   /** Adds the entry, or puts it in the place of the one with its id, whose handle it keeps. */
@@ -114,6 +136,7 @@ export class EventIndex {
     this.#takeOut(handle);
     this.#handleOf.remove(handle);
     this.#free.push(handle);
+    this.#removals++;
     return handle;
   }
 
@@ -221,6 +244,7 @@ export class EventIndex {
 
   #write(handle: number, entry: IndexEntry): void {
     this.#version[handle] = entry.version;
+    this.#row[handle] = entry.row;
     this.#lat[handle] = entry.lat;
     this.#lng[handle] = entry.lng;
     this.#start[handle] = entry.startMs;
@@ -240,6 +264,7 @@ export class EventIndex {
     if (capacity <= this.#capacity) return;
     for (const part of [this.#ids, this.#places, this.#starts, this.#expiry]) part.grow(capacity);
     this.#version = grown(this.#version, capacity);
+    this.#row = grown(this.#row, capacity);
     this.#lat = grown(this.#lat, capacity);
     this.#lng = grown(this.#lng, capacity);
     this.#start = grown(this.#start, capacity);

@@ -6,11 +6,16 @@ export const TAGS = 48;
 export class TagSet {
   /** 1 for each tag that is in the set. */
   readonly has = new Uint8Array(TAGS);
-  readonly list: Uint8Array;
+  readonly list: number[] = [];
 
-  constructor(tags: readonly number[]) {
-    for (const tag of tags) this.has[tag] = 1;
-    this.list = Uint8Array.from(new Set(tags));
+  constructor(tags: readonly number[] = []) {
+    for (const tag of tags) this.add(tag);
+  }
+
+  add(tag: number): void {
+    if (this.has[tag] === 1) return;
+    this.has[tag] = 1;
+    this.list.push(tag);
   }
 
   /** How many events have one of the tags, by the counts of a group that begin here. */

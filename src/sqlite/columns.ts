@@ -32,6 +32,46 @@ export function columnValues(row: EventRow): ColumnValues {
   return NAMES.map((name) => row[name]);
 }
 
+/** The row of such values. */
+export function eventRowOf(values: ColumnValues): EventRow {
+  const [
+    event_id,
+    agent_id,
+    version,
+    title,
+    description,
+    start_ms,
+    end_ms,
+    timezone,
+    location_name,
+    address,
+    lat,
+    lng,
+    url,
+    cost,
+    audience,
+    event_type,
+    created_ms,
+  ] = values as Values<typeof NAMES>;
+  return {
+    ...{
+      event_id,
+      agent_id,
+      version,
+      title,
+      description,
+      start_ms,
+      end_ms,
+      timezone,
+      location_name,
+      address,
+    },
+    ...{ lat, lng, url, cost, audience, event_type, created_ms },
+  };
+}
+
+type Values<N extends readonly (keyof EventRow)[]> = { [At in keyof N]: EventRow[N[At]] };
+
 const [AGENT, START, LAT, LNG, TITLE] = (['agent_id', 'start_ms', 'lat', 'lng', 'title'] as const).map(
   (name) => NAMES.indexOf(name),
 ) as [number, number, number, number, number];

@@ -6,15 +6,7 @@ import type { AuditEntry } from '../domain/admin.ts';
 import type { AgentRecord, AgentRow, AgentUpdate } from '../domain/agent.ts';
 import type { KeyFingerprint } from '../domain/api-key.ts';
 import { AppError, StartError } from '../domain/errors.ts';
-import {
-  AUDIENCES,
-  type Audience,
-  EVENT_TYPES,
-  type EventRow,
-  type EventType,
-  encodeEvent,
-  endsMs,
-} from '../domain/event.ts';
+import { type EventRow, encodeEvent } from '../domain/event.ts';
 import type { NearbyQuery } from '../domain/nearby.ts';
 import type {
   CreateOutcome,
@@ -24,13 +16,15 @@ import type {
   ReplaceOutcome,
   Store,
 } from '../domain/store.ts';
-import { EventIndex, type IndexEntry, type IndexQuery } from '../spatial/event-index.ts';
-import { TagSet } from '../spatial/tags.ts';
+import type { Wire } from '../domain/wire.ts';
+import { EventIndex } from '../spatial/event-index.ts';
 import { AGENT_COLUMNS, type AgentColumns } from './columns.ts';
 import { databasePath, type FolderLock, holdFolder } from './data-folder.ts';
+import { EventCache } from './event-cache.ts';
+import { toEntry, toIndexQuery } from './index-terms.ts';
 import { QuotaWindows } from './quota-windows.ts';
 import { Reader } from './reader.ts';
-import { RecordCache } from './record-cache.ts';
+import { ReaderClient } from './reader-client.ts';
 import { WriterClient } from './writer-client.ts';
 
 /** How often last uses are written; half of what they may be inexact. */
@@ -51,14 +45,15 @@ export interface SqliteOptions {
   readonly onProgress?: (done: number, total: number) => void;
 }
 
-const INDEX_COLUMNS = 'event_id, version, start_ms, end_ms, lat, lng, event_type, audience';
+const INDEX_COLUMNS = 'row_id, event_id, version, start_ms, end_ms, lat, lng, event_type, audience';
 
 export class SqliteStore implements Store {
   readonly engine = 'sqlite';
   readonly #lock: FolderLock;
   readonly #writer: WriterClient;
   readonly #reader: Reader;
-  readonly #cache: RecordCache;
+  readonly #events: ReaderClient;
+  readonly #cache: EventCache;
   readonly #index = new EventIndex();
   readonly #agents = new Map<string, AgentRow>();
   readonly #agentOfKey = new Map<string, string>();
@@ -68,11 +63,12 @@ export class SqliteStore implements Store {
   #unwrittenUses = new Set<string>();
   readonly #touchTimer: NodeJS.Timeout;
 
-  private constructor(options: SqliteOptions, lock: FolderLock, writer: WriterClient) {
+  private constructor(options: SqliteOptions, lock: FolderLock, writer: WriterClient, events: ReaderClient) {
     this.#lock = lock;
     this.#writer = writer;
+    this.#events = events;
     this.#reader = new Reader(databasePath(options.folder));
-    this.#cache = new RecordCache(options.cacheBytes);
+    this.#cache = new EventCache(options.cacheBytes);
     this.#touchTimer = setInterval(() => void this.#writeUses().catch(() => {}), TOUCH_INTERVAL_MS).unref();
   }
 
@@ -80,12 +76,16 @@ export class SqliteStore implements Store {
   static async open(options: SqliteOptions): Promise<SqliteStore> {
     const lock = holdFolder(options.folder);
     let writer: WriterClient | undefined;
+    let events: ReaderClient | undefined;
     try {
-      writer = await WriterClient.start(databasePath(options.folder));
-      const store = new SqliteStore(options, lock, writer);
+      const path = databasePath(options.folder);
+      writer = await WriterClient.start(path);
+      events = await ReaderClient.start(path);
+      const store = new SqliteStore(options, lock, writer, events);
       await store.#load(options.nowMs ?? Number.NEGATIVE_INFINITY, options.onProgress ?? (() => {}));
       return store;
     } catch (error) {
+      await events?.close();
       await writer?.close();
       lock.release();
       const cause = error instanceof AppError ? error.cause : error;
@@ -104,7 +104,8 @@ export class SqliteStore implements Store {
     });
     // After a commit that failed, a full disk perhaps, only one that succeeds shows that all is well again.
     const answer = this.#writer.isFailing ? 'probe' : 'ping';
-    await Promise.race([this.#writer.run(answer, [], () => {}), late]);
+    const threads = [this.#writer.run(answer, [], () => {}), this.#events.run('findEvents', [[0]], () => {})];
+    await Promise.race([Promise.all(threads), late]);
     this.#reader.findSetting('');
   }
 
@@ -112,6 +113,7 @@ export class SqliteStore implements Store {
     clearInterval(this.#touchTimer);
     await this.#writeUses().catch(() => {});
     this.#reader.close();
+    await this.#events.close();
     await this.#writer.close();
     this.#lock.release();
   }
@@ -139,7 +141,8 @@ export class SqliteStore implements Store {
 
   createEvent(row: EventRow, maxPerAgent: number): Promise<CreateOutcome> {
     return this.#writer.run('createEvent', [row, maxPerAgent], (outcome): CreateOutcome => {
-      if (outcome.kind === 'created') return { kind: 'stored', created: true, record: this.#keep(row) };
+      if (outcome.kind === 'created')
+        return { kind: 'stored', created: true, record: this.#keep(row, outcome.rowId) };
       if (outcome.kind === 'existing')
         return { kind: 'stored', created: false, record: toRecord(outcome.row) };
       return outcome;
@@ -147,7 +150,14 @@ export class SqliteStore implements Store {
   }
 
   async findEvent(eventId: string): Promise<EventRecord | undefined> {
-    return this.#find(eventId);
+    for (let round = 0; round < MAX_ROUNDS; round++) {
+      const handle = this.#index.find(eventId);
+      if (handle === undefined) return undefined;
+      const version = this.#index.versionOf(handle);
+      const [json] = (await this.#findAll([handle])) ?? [];
+      if (json !== undefined) return { version, json };
+    }
+    throw changing();
   }
 
   async findEventRow(eventId: string): Promise<EventRow | undefined> {
@@ -156,7 +166,7 @@ export class SqliteStore implements Store {
 
   replaceEvent(next: EventRow): Promise<ReplaceOutcome> {
     return this.#writer.run('replaceEvent', [next], (outcome) =>
-      outcome.kind === 'replaced' ? { kind: 'replaced', record: this.#keep(next) } : outcome,
+      outcome.kind === 'replaced' ? { kind: 'replaced', record: this.#keep(next, undefined) } : outcome,
     );
   }
 
@@ -171,15 +181,14 @@ export class SqliteStore implements Store {
     const wanted = toIndexQuery(query);
     for (let round = 0; round < MAX_ROUNDS; round++) {
       const { handles, total, more } = this.#index.search(wanted, nowMs);
-      const records = this.#findAll(handles);
-      if (records) {
-        const last = records.at(-1);
-        const next = more && last ? { startMs: last.startMs, id: last.id } : undefined;
-        return { records, total, next };
-      }
-      await this.#writer.run('ping', [], () => {});
+      // Before anything is waited for: handles may change their meaning.
+      const last = more ? handles.at(-1) : undefined;
+      const next =
+        last === undefined ? undefined : { startMs: this.#index.startMsOf(last), id: this.#index.idOf(last) };
+      const events = await this.#findAll(handles);
+      if (events) return { events, total, next };
     }
-    throw new AppError('UNAVAILABLE', 'The data changes faster than it can be read. Try again.');
+    throw changing();
   }
 
   async listAgents(): Promise<AgentRecord[]> {
@@ -194,8 +203,8 @@ export class SqliteStore implements Store {
     return row && this.#toAgent(row);
   }
 
-  async *listAgentEvents(agentId: string): AsyncGenerator<readonly EventRecord[]> {
-    for await (const rows of this.#reader.agentEvents(agentId)) yield rows.map(toRecord);
+  async *listAgentEvents(agentId: string): AsyncGenerator<readonly Wire[]> {
+    for await (const rows of this.#reader.agentEvents(agentId)) yield rows.map(encodeEvent);
   }
 
   updateAgent(agentId: string, update: AgentUpdate, audit: AuditEntry): Promise<AgentRecord | undefined> {
@@ -248,17 +257,20 @@ export class SqliteStore implements Store {
     const total = this.#reader.countEvents();
     const loader = this.#index.loader(total, nowMs);
     let done = 0;
-    await this.#reader.each<EventRow>(`SELECT ${INDEX_COLUMNS} FROM events`, [], (row) => {
-      loader.add(toEntry(row));
+    await this.#reader.each<IndexedRow>(`SELECT ${INDEX_COLUMNS} FROM events`, [], (row) => {
+      loader.add(toEntry(row, row.row_id));
       if (++done % 10_000 === 0) onProgress(done, total);
     });
     for (const _ of loader.finish()) await nextTurn();
   }
 
-  /** Brings cache and index up to a row that is on the disk. */
-  #keep(row: EventRow): EventRecord {
-    const record = toRecord(row);
-    this.#cache.put(this.#index.put(toEntry(row)), record);
+  /** Brings cache and index up to an event that is on the disk, in this row or in the one where it was. */
+  #keep(event: EventRow, row: number | undefined): EventRecord {
+    const handle = this.#index.put(
+      toEntry(event, row ?? this.#index.rowOf(this.#index.find(event.event_id)!)),
+    );
+    const record = toRecord(event);
+    this.#cache.put(handle, record.json);
     return record;
   }
 
@@ -267,30 +279,39 @@ export class SqliteStore implements Store {
     if (handle !== undefined) this.#cache.remove(handle);
   }
 
-  /** Undefined where the file is ahead of the index, by a commit whose answer is still under way. */
-  #findAll(handles: Int32Array): EventRecord[] | undefined {
-    const records: EventRecord[] = [];
-    for (const handle of handles) {
-      const record = this.#cache.find(handle) ?? this.#readRecord(this.#index.idOf(handle), handle);
-      if (record?.version !== this.#index.versionOf(handle)) return undefined;
-      records.push(record);
+  /**
+   * The events as they are in the index now. Undefined where that cannot be told, because they changed while they were
+   * read, or the file is ahead of the index by a commit whose answer is still under way; by then it has arrived.
+   */
+  async #findAll(handles: ArrayLike<number>): Promise<Wire[] | undefined> {
+    const events: Wire[] = [];
+    const missing: Missing[] = [];
+    for (let at = 0; at < handles.length; at++) {
+      const handle = handles[at]!;
+      const event = this.#cache.find(handle);
+      if (event !== undefined) events[at] = event;
+      else {
+        events[at] = NOT_YET;
+        missing.push({ at, handle, version: this.#index.versionOf(handle), row: this.#index.rowOf(handle) });
+      }
     }
-    return records;
-  }
-
-  #find(eventId: string): EventRecord | undefined {
-    const handle = this.#index.find(eventId);
-    return (handle && this.#cache.find(handle)) || this.#readRecord(eventId, handle);
-  }
-
-  /** Reads an event from the file, and keeps it unless it is ahead of the index. */
-  #readRecord(eventId: string, handle: number | undefined): EventRecord | undefined {
-    const row = this.#reader.findEvent(eventId);
-    if (!row) return undefined;
-    const record = toRecord(row);
-    if (handle !== undefined && record.version === this.#index.versionOf(handle))
-      this.#cache.put(handle, record);
-    return record;
+    if (missing.length === 0) return events;
+    const { removals } = this.#index;
+    const rows = missing.map(({ row }) => row);
+    const isComplete = await this.#events.run('findEvents', [rows], (found) => {
+      // A handle that became free may stand for another event by now, and so may a row.
+      if (this.#index.removals !== removals) return false;
+      return missing.every(({ at, handle, version }, number) => {
+        const event = found[number];
+        if (event?.version !== version || !this.#index.hasId(handle, event.id)) return false;
+        if (this.#index.versionOf(handle) === version) this.#cache.put(handle, event.json);
+        events[at] = event.json;
+        return true;
+      });
+    });
+    if (isComplete) return events;
+    await this.#writer.run('ping', [], () => {});
+    return undefined;
   }
 
   #toAgent(row: AgentColumns): AgentRecord {
@@ -311,46 +332,23 @@ export class SqliteStore implements Store {
   }
 }
 
+/** An event that is to be read. */
+interface Missing {
+  /** Its place on the page. */
+  readonly at: number;
+  readonly handle: number;
+  readonly version: number;
+  readonly row: number;
+}
+
+const NOT_YET = '' as Wire;
+
+function changing(): AppError {
+  return new AppError('UNAVAILABLE', 'The data changes faster than it can be read. Try again.');
+}
+
 function toRecord(row: EventRow): EventRecord {
-  const { event_id, agent_id, version, start_ms } = row;
-  return { id: event_id, agentId: agent_id, version, startMs: start_ms, json: encodeEvent(row) };
+  return { version: row.version, json: encodeEvent(row) };
 }
 
-/** One number for each pair of type and audience. */
-function tagOf(type: EventType, audience: Audience): number {
-  return TYPE_NUMBER.get(type)! * AUDIENCES.length + AUDIENCES.indexOf(audience);
-}
-
-const TYPE_NUMBER = new Map<EventType, number>(EVENT_TYPES.map((type, number) => [type, number]));
-
-function toEntry(row: EventRow): IndexEntry {
-  return {
-    id: row.event_id,
-    version: row.version,
-    startMs: row.start_ms,
-    endsMs: endsMs(row),
-    lat: row.lat,
-    lng: row.lng,
-    tag: tagOf(row.event_type, row.audience),
-  };
-}
-
-function toIndexQuery(query: NearbyQuery): IndexQuery {
-  return {
-    lat: query.lat,
-    lng: query.lng,
-    radiusMiles: query.radiusMiles,
-    tags: query.types || query.audiences ? tagsOf(query.types, query.audiences) : undefined,
-    startsFromMs: query.startsFromMs ?? Number.NEGATIVE_INFINITY,
-    startsBeforeMs: query.startsBeforeMs ?? Number.POSITIVE_INFINITY,
-    after: query.after,
-    limit: query.limit,
-  };
-}
-
-function tagsOf(
-  types: readonly EventType[] = EVENT_TYPES,
-  audiences: readonly Audience[] = AUDIENCES,
-): TagSet {
-  return new TagSet(types.flatMap((type) => audiences.map((audience) => tagOf(type, audience))));
-}
+type IndexedRow = EventRow & { readonly row_id: number };

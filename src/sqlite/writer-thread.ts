@@ -1,50 +1,18 @@
-// The thread that owns the writing connection: opens and migrates the database, then answers one batch after another.
-import type { DatabaseSync } from 'node:sqlite';
-import { parentPort, workerData } from 'node:worker_threads';
-import { StartError } from '../domain/errors.ts';
+// The thread that owns the writing connection.
+import { workerData } from 'node:worker_threads';
 import { openForWriting } from './connection.ts';
-import { type Call, type Outcome, Writer } from './writer.ts';
+import { answerBatches } from './thread.ts';
+import { Writer, type WriterCalls } from './writer.ts';
 
-export interface ThreadData {
+export interface WriterThreadData {
   readonly path: string;
   readonly purpose: 'serve' | 'bulk';
 }
 
-export type ToThread = { readonly batch: readonly Call[] } | 'close';
+const { path, purpose } = workerData as WriterThreadData;
 
-export type FromThread =
-  /** The first message: `refused` says why the database cannot be used, otherwise it is ready. */
-  | { readonly refused: string | undefined }
-  | { readonly outcomes: readonly Outcome[] }
-  /** The whole batch failed. */
-  | { readonly failure: Error };
-
-const port = parentPort!;
-const { path, purpose } = workerData as ThreadData;
-const send = (message: FromThread) => port.postMessage(message);
-
-function serve(database: DatabaseSync): void {
+answerBatches<WriterCalls>(path, () => {
+  const database = openForWriting(path, purpose);
   const writer = new Writer(database);
-  port.on('message', (message: ToThread) => {
-    if (message === 'close') {
-      database.close();
-      port.close();
-      return;
-    }
-    try {
-      send({ outcomes: writer.run(message.batch) });
-    } catch (error) {
-      send({ failure: error as Error });
-    }
-  });
-}
-
-try {
-  serve(openForWriting(path, purpose));
-  send({ refused: undefined });
-} catch (error) {
-  const { message } = error as Error;
-  send({
-    refused: error instanceof StartError ? message : `The database ${path} cannot be opened: ${message}`,
-  });
-}
+  return { run: (batch) => writer.run(batch), close: () => database.close() };
+});

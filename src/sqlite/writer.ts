@@ -15,9 +15,10 @@ import {
   EVENT_PLACEHOLDERS,
   identityOf,
 } from './columns.ts';
+import type { CallOf, Outcome } from './thread.ts';
 
 export type Created =
-  | { readonly kind: 'created' }
+  | { readonly kind: 'created'; readonly rowId: number }
   | { readonly kind: 'existing'; readonly row: EventRow }
   | { readonly kind: 'limit' }
   | { readonly kind: 'no-agent' };
@@ -49,14 +50,8 @@ export interface WriterCalls {
   addSetting(name: string, value: string): string;
 }
 
-export type Call = {
-  [Name in keyof WriterCalls]: { readonly name: Name; readonly args: Parameters<WriterCalls[Name]> };
-}[keyof WriterCalls];
-
 /** The code of a broken rule, such as a key that is taken. Any other error of SQLite is one of the database itself. */
 const SQLITE_CONSTRAINT = 19;
-
-export type Outcome = { readonly value: unknown } | { readonly error: Error };
 
 export class Writer {
   readonly #database: DatabaseSync;
@@ -68,7 +63,7 @@ export class Writer {
   }
 
   /** Runs the calls in one transaction. Throws if it cannot be committed; then none of them happened. */
-  run(calls: readonly Call[]): Outcome[] {
+  run(calls: readonly CallOf<WriterCalls>[]): Outcome[] {
     const database = this.#database;
     database.exec('BEGIN IMMEDIATE');
     try {
@@ -81,7 +76,7 @@ export class Writer {
     }
   }
 
-  #runOne(call: Call): Outcome {
+  #runOne(call: CallOf<WriterCalls>): Outcome {
     const database = this.#database;
     database.exec('SAVEPOINT one');
     try {
@@ -171,9 +166,9 @@ function prepareCalls(database: DatabaseSync): WriterCalls {
       const agent = findCount.get(row.agent_id);
       if (!agent) return { kind: 'no-agent' };
       if (maxPerAgent > 0 && (agent.event_count as number) >= maxPerAgent) return { kind: 'limit' };
-      insertEvent.run(...columnValues(row));
+      const { lastInsertRowid } = insertEvent.run(...columnValues(row));
       changeCount.run(1, row.agent_id);
-      return { kind: 'created' };
+      return { kind: 'created', rowId: Number(lastInsertRowid) };
     },
 
     createEvents(rows, maxPerAgent) {

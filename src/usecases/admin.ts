@@ -3,7 +3,7 @@ import type { AuditEntry, Identity } from '../domain/admin.ts';
 import { type AgentRecord, type AgentUpdate, summarise } from '../domain/agent.ts';
 import { AppError } from '../domain/errors.ts';
 import { isUlid } from '../domain/ids.ts';
-import type { EventRecord } from '../domain/store.ts';
+import { joinWire, toWire, type Wire } from '../domain/wire.ts';
 import type { Context } from './context.ts';
 
 export async function listAgents({ store }: Context) {
@@ -11,20 +11,20 @@ export async function listAgents({ store }: Context) {
   return { agents, total: agents.length };
 }
 
-/** The wire form of the agent with its events, piece by piece: it may be longer than memory. Throws NOT_FOUND. */
-export async function listAgentEvents({ store }: Context, agentId: string): Promise<AsyncIterable<string>> {
+/** The agent with its events, piece by piece: all together may be longer than memory. Throws NOT_FOUND. */
+export async function listAgentEvents({ store }: Context, agentId: string): Promise<AsyncIterable<Wire>> {
   const agent = await store.findAgent(agentId);
   return agent ? encodeAgentEvents(agent, store.listAgentEvents(agentId)) : noAgent(agentId);
 }
 
-async function* encodeAgentEvents(agent: AgentRecord, pages: AsyncIterable<readonly EventRecord[]>) {
-  yield `{"agent":${JSON.stringify(summarise(agent))},"events":[`;
+async function* encodeAgentEvents(agent: AgentRecord, pages: AsyncIterable<readonly Wire[]>) {
+  yield joinWire('{"agent":', [toWire(JSON.stringify(summarise(agent)))], ',"events":[');
   let separator = '';
   for await (const page of pages) {
-    yield separator + page.map((record) => record.json).join(',');
+    yield joinWire(separator, page, '');
     separator = ',';
   }
-  yield ']}';
+  yield toWire(']}');
 }
 
 /** Throws NOT_FOUND. */

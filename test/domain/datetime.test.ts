@@ -186,6 +186,18 @@ describe('parseDateTime, compared with Temporal', () => {
     assert.ok(accepted > 2_000, `only ${accepted} accepted`);
   });
 
+  it('writes every instant as Date does', () => {
+    const instants = fc.oneof(
+      fc.integer({ min: EARLIEST_MS, max: LATEST_MS }),
+      fc.integer({ min: -2_000, max: 2_000 }).map((ms) => ms * 1_000),
+      fc.integer({ min: -100, max: 100 }).map((day) => day * 86_400_000 - 1),
+    );
+    const property = fc.property(instants, (ms) =>
+      assert.equal(formatInstant(ms), new Date(ms).toISOString()),
+    );
+    fc.assert(property, { seed: SEED, numRuns: 5_000 });
+  });
+
   it('reads back every instant that it writes, with any offset', () => {
     const instants = fc.integer({ min: EARLIEST_MS, max: LATEST_MS });
     const offsetMinutes = fc.integer({ min: -1439, max: 1439 });

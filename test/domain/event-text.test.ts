@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { applyEventUpdate, encodeEvent, readEventCreate, readEventUpdate } from '../../src/domain/event.ts';
+import { fromWire } from '../../src/domain/wire.ts';
 import { refusals, SEED } from './refusals.ts';
 
 const REQUIRED = {
@@ -53,7 +54,7 @@ describe('text', () => {
   it('survives a create unchanged', () => {
     const property = fc.property(texts, (sent) => {
       const body = JSON.parse(JSON.stringify({ ...REQUIRED, ...sent }));
-      const wire = JSON.parse(encodeEvent({ ...SERVER, ...readEventCreate(body, 0) }));
+      const wire = JSON.parse(fromWire(encodeEvent({ ...SERVER, ...readEventCreate(body, 0) })));
       for (const [field, value] of Object.entries(sent)) assert.equal(wire[field], value, field);
     });
     fc.assert(property, { seed: SEED, numRuns: 2_000 });
@@ -64,7 +65,7 @@ describe('text', () => {
     const row = { ...SERVER, ...readEventCreate({ ...REQUIRED, ...before }, 0) };
     const property = fc.property(texts, (sent) => {
       const update = readEventUpdate(JSON.parse(JSON.stringify(sent)), 0);
-      const wire = JSON.parse(encodeEvent(applyEventUpdate(row, update, 0)));
+      const wire = JSON.parse(fromWire(encodeEvent(applyEventUpdate(row, update, 0))));
       for (const [field, value] of Object.entries(sent)) assert.equal(wire[field], value, field);
     });
     fc.assert(property, { seed: SEED, numRuns: 1_000 });
@@ -76,7 +77,9 @@ describe('text', () => {
       description: '𝒂'.repeat(10_000),
       location_name: '🏠'.repeat(200),
     };
-    const wire = JSON.parse(encodeEvent({ ...SERVER, ...readEventCreate({ ...REQUIRED, ...sent }, 0) }));
+    const wire = JSON.parse(
+      fromWire(encodeEvent({ ...SERVER, ...readEventCreate({ ...REQUIRED, ...sent }, 0) })),
+    );
     for (const [field, value] of Object.entries(sent)) assert.equal(wire[field], value);
   });
 

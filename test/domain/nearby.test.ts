@@ -4,6 +4,7 @@ import { describe, it } from 'node:test';
 import { encodeCursor } from '../../src/domain/cursor.ts';
 import { AppError } from '../../src/domain/errors.ts';
 import { encodeNearby, readNearby } from '../../src/domain/nearby.ts';
+import { toWire } from '../../src/domain/wire.ts';
 import { refusals } from './refusals.ts';
 
 const CENTRE = { lat: 52.5, lng: 13.4 };
@@ -179,7 +180,7 @@ describe('readNearby', () => {
 
 describe('encodeNearby', () => {
   it('joins events that are encoded already', () => {
-    assert.deepEqual(JSON.parse(encodeNearby(['{"a":1}', '{"b":2}'], 7, POSITION)), {
+    assert.deepEqual(JSON.parse(encodeNearby([toWire('{"a":1}'), toWire('{"b":2}')], 7, POSITION)), {
       events: [{ a: 1 }, { b: 2 }],
       count: 2,
       total: 7,

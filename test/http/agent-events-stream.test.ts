@@ -9,7 +9,7 @@ import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { pino } from 'pino';
 import { readConfig } from '../../src/config.ts';
-import type { EventRecord } from '../../src/domain/store.ts';
+import type { Wire } from '../../src/domain/wire.ts';
 import { buildServer } from '../../src/http/server.ts';
 import { mintToken } from '../../src/oidc/local-issuer.ts';
 import { getSigningKey, systemClock, systemRandom } from '../../src/service.ts';
@@ -180,7 +180,7 @@ describe('a long list', () => {
   before(async () => {
     store = await SqliteStore.open({ folder, cacheBytes: 0 });
     const list = store.listAgentEvents.bind(store);
-    store.listAgentEvents = async function* (agentId): AsyncGenerator<readonly EventRecord[]> {
+    store.listAgentEvents = async function* (agentId): AsyncGenerator<readonly Wire[]> {
       eventsRead = 0;
       ended = Promise.withResolvers();
       try {

@@ -38,6 +38,7 @@ export class World {
     return {
       id: chance.ulid(),
       version: 1,
+      row: chance.integer(1, 2 ** 32 - 1),
       startMs,
       endsMs,
       ...this.place(),

@@ -68,7 +68,7 @@ describe('the audit log', () => {
         last_used_ms: null,
         event_count: 2,
       });
-      assert.equal((await store.findEvent(eventId))?.id, eventId);
+      assert.equal((await store.findEvent(eventId))?.version, 1);
     });
   }
 

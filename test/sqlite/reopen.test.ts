@@ -9,8 +9,8 @@ import { WORLD_BEGINS_MS, World } from '../spatial/world.ts';
 import {
   addAgent,
   addEvent,
+  assertEvents,
   assertRecord,
-  assertRecords,
   auditOf,
   NOW_MS,
   newEventRow,
@@ -63,7 +63,7 @@ for (const [name, cacheBytes] of Object.entries(CACHES)) {
       assertRecord(await again.findEvent(row.event_id), row);
       assertRecord(await again.findEvent(changed.event_id), changed);
       assert.equal(await again.findEvent(deleted.event_id), undefined);
-      assertRecords(await searchAll(again, search(), NOW_MS), [row, changed]);
+      assertEvents(await searchAll(again, search(), NOW_MS), [row, changed]);
       const repeated = await again.createEvent({ ...changed, event_id: newUlid(), version: 1 }, 0);
       assertRecord('record' in repeated ? repeated.record : undefined, changed);
       await again.close();
@@ -92,7 +92,7 @@ for (const [name, cacheBytes] of Object.entries(CACHES)) {
       for (let opened = 0; opened < 2; opened++) {
         for (const nowMs of [0, WORLD_BEGINS_MS, WORLD_BEGINS_MS + 30 * 86_400_000]) {
           const expected = readOpenEvents(join(folder, 'local-events.db'), nowMs);
-          assertRecords(await searchAll(store, search(), nowMs), expected);
+          assertEvents(await searchAll(store, search(), nowMs), expected);
           assert.equal((await store.nearby(search(), nowMs)).total, expected.length);
         }
         await store.close();

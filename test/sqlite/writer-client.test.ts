@@ -1,7 +1,6 @@
 // The main thread's end of the writer, with a real thread behind it: group commit, order, and what callers hear when a
 // commit fails or the thread is gone.
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -12,6 +11,8 @@ import { WriterClient } from '../../src/sqlite/writer-client.ts';
 import {
   addAgent,
   addEvent,
+  assertEvents,
+  assertRecord,
   auditOf,
   NOW_MS,
   newAgentRow,
@@ -25,11 +26,14 @@ import { countCommits, execute, readRows } from './files.ts';
 const newPath = () => join(temporaryFolder(), 'client.db');
 const isUnavailable = (error: unknown) => error instanceof AppError && error.code === 'UNAVAILABLE';
 
-/** What `open` starts, and the thread that it starts for it. */
-async function withThread<T>(open: () => Promise<T>): Promise<[T, Worker]> {
-  const thread = once(process, 'worker') as Promise<[Worker]>;
+/** What `open` starts, and the threads that it starts for it: the writer, then the reader. */
+async function withThreads<T>(open: () => Promise<T>): Promise<[T, ...Worker[]]> {
+  const threads: Worker[] = [];
+  const note = (thread: Worker) => threads.push(thread);
+  process.on('worker', note);
   const opened = await open();
-  return [opened, (await thread)[0]];
+  process.off('worker', note);
+  return [opened, ...threads];
 }
 
 describe('the writer client', () => {
@@ -93,13 +97,13 @@ describe('the writer client', () => {
   });
 
   it('rejects with UNAVAILABLE what is under way, what waits and what comes, when the thread is gone', async () => {
-    const [client, thread] = await withThread(() => WriterClient.start(newPath()));
+    const [client, thread] = await withThreads(() => WriterClient.start(newPath()));
     let applied = 0;
     const calls = Array.from({ length: 2_000 }, () =>
       client.run('addAgent', [newAgentRow(), newKey()], () => applied++),
     );
     const settled = Promise.allSettled(calls);
-    await thread.terminate();
+    await thread!.terminate();
     const rejected = (await settled).filter((outcome) => outcome.status === 'rejected');
     assert.ok(rejected.length > 0);
     assert.ok(rejected.every((outcome) => isUnavailable(outcome.reason)));
@@ -123,19 +127,37 @@ describe('the writer client', () => {
   });
 });
 
+describe('the store, when its reader of events is gone', () => {
+  it('answers UNAVAILABLE to what is not in the cache and to checks, and goes on writing', async () => {
+    const folder = temporaryFolder();
+    const [store, , reader] = await withThreads(() => SqliteStore.open({ folder, cacheBytes: 1_000 }));
+    const { agent } = await addAgent(store);
+    const large = await addEvent(store, agent, { description: 'x'.repeat(2_000) });
+    const small = await addEvent(store, agent, { start_ms: large.start_ms + 1 });
+    await reader!.terminate();
+    await assert.rejects(store.check(), isUnavailable);
+    await assert.rejects(store.findEvent(large.event_id), isUnavailable);
+    await assert.rejects(store.nearby(search(), NOW_MS), isUnavailable);
+    assertRecord(await store.findEvent(small.event_id), small);
+    assert.equal(await store.deleteEvent(large.event_id, agent.agent_id), true);
+    assertEvents((await store.nearby(search(), NOW_MS)).events, [small]);
+    await store.close();
+  });
+});
+
 describe('the store, when its writer fails', () => {
   const newStore = () => SqliteStore.open({ folder: temporaryFolder(), cacheBytes: 1_000_000 });
 
   it('answers UNAVAILABLE to writes and checks, and goes on reading, when the thread is gone', async () => {
-    const [store, thread] = await withThread(newStore);
+    const [store, thread] = await withThreads(newStore);
     const { agent, key } = await addAgent(store);
     const row = await addEvent(store, agent);
-    await thread.terminate();
+    await thread!.terminate();
     await assert.rejects(store.check(), isUnavailable);
     await assert.rejects(store.createEvent(newEventRow(agent), 0), isUnavailable);
     await assert.rejects(store.deleteEvent(row.event_id, agent.agent_id), isUnavailable);
     assert.deepEqual(await store.findAgentByKey(key.hash), agent);
-    assert.equal((await store.findEvent(row.event_id))?.id, row.event_id);
+    assertRecord(await store.findEvent(row.event_id), row);
     assert.equal((await store.nearby(search(), NOW_MS)).total, 1);
     await store.close();
   });
@@ -165,10 +187,7 @@ describe('the store, when its writer fails', () => {
     assert.equal((await store.findEvent(changed.event_id))?.version, 1);
     assert.deepEqual(await store.findAgentByKey(key.hash), watched);
     const page = await store.nearby(search(), NOW_MS);
-    assert.deepEqual(
-      page.records.map(({ id, version }) => [id, version]),
-      [changed, removed].map((event) => [event.event_id, 1]),
-    );
+    assertEvents(page.events, [changed, removed]);
     const after = await store.createEvent(row, 0);
     assert.deepEqual([after.kind, 'created' in after && after.created], ['stored', true]);
     await store.close();

@@ -4,10 +4,13 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { openForWriting } from '../../src/sqlite/connection.ts';
-import { type Call, type Outcome, Writer } from '../../src/sqlite/writer.ts';
+import type { CallOf, Outcome } from '../../src/sqlite/thread.ts';
+import { Writer, type WriterCalls } from '../../src/sqlite/writer.ts';
 import { auditOf, newAgentRow, newEventRow, newKey } from '../store/rows.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { countCommits, readRows } from './files.ts';
+
+type Call = CallOf<WriterCalls>;
 
 const AGENT = newAgentRow();
 const addAgent = (agent = newAgentRow(), key = newKey()): Call => ({ name: 'addAgent', args: [agent, key] });
@@ -38,7 +41,7 @@ describe('the writer', () => {
     const outcomes = writer.run([...calls, createEvent(), { name: 'ping', args: [] }]);
     assert.equal(countCommits(path), commits + 1);
     assert.equal(outcomes.length, 52);
-    assert.deepEqual(outcomes[50], { value: { kind: 'created' } });
+    assert.deepEqual(outcomes[50], { value: { kind: 'created', rowId: 1 } });
   });
 
   it('shows a call what the calls before it in the batch did', () => {

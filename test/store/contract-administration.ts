@@ -7,14 +7,16 @@ import type { Store } from '../../src/domain/store.ts';
 import {
   addAgent,
   addEvent,
+  assertEvents,
   assertRecord,
-  assertRecords,
   auditOf,
   eventsOf,
+  idOf,
   NOW_MS,
   newEventRow,
   newUlid,
   newUuid,
+  parseEvent,
   search,
   searchAll,
 } from './rows.ts';
@@ -26,7 +28,7 @@ export function administrationContract(store: () => Store): void {
   const deleteEvents = (agentId: string) =>
     store().deleteAgentEvents(agentId, auditOf('delete_agent_events', agentId));
   const foundOf = async (agentId: string) =>
-    (await searchAll(store(), search(), NOW_MS)).filter((record) => record.agentId === agentId);
+    (await searchAll(store(), search(), NOW_MS)).filter((event) => parseEvent(event).agent_id === agentId);
 
   describe('updateAgent', () => {
     const changes: AgentUpdate[] = [
@@ -55,7 +57,7 @@ export function administrationContract(store: () => Store): void {
       const row = await addEvent(store(), agent);
       await update(agent.agent_id, { is_active: false });
       assertRecord(await store().findEvent(row.event_id), row);
-      assertRecords(await foundOf(agent.agent_id), [row]);
+      assertEvents(await foundOf(agent.agent_id), [row]);
     });
 
     it('answers each of several changes at once with what it made', async () => {
@@ -96,11 +98,11 @@ export function administrationContract(store: () => Store): void {
       assert.equal(await store().findAgentByKey(key.hash), undefined);
       for (const row of rows) assert.equal(await store().findEvent(row.event_id), undefined);
       for (const row of rows) assert.equal(await store().findEventRow(row.event_id), undefined);
-      assertRecords(await foundOf(agent.agent_id), []);
+      assertEvents(await foundOf(agent.agent_id), []);
       assert.deepEqual(await eventsOf(store(), agent.agent_id), []);
       assert.ok(!(await store().listAgents()).some(({ agent_id }) => agent_id === agent.agent_id));
       assert.deepEqual(await store().findAgentByKey(otherKey.hash), other);
-      assertRecords(await foundOf(other.agent_id), [kept]);
+      assertEvents(await foundOf(other.agent_id), [kept]);
     });
 
     it('is false for an unknown agent, and the second time', async () => {
@@ -120,7 +122,7 @@ export function administrationContract(store: () => Store): void {
       const kinds = new Set((await Promise.all(creating)).map((outcome) => outcome.kind));
       for (const kind of kinds) assert.match(kind, /^(stored|no-agent)$/);
       for (const row of rows) assert.equal(await store().findEvent(row.event_id), undefined);
-      assertRecords(await foundOf(agent.agent_id), []);
+      assertEvents(await foundOf(agent.agent_id), []);
     });
   });
 
@@ -131,7 +133,7 @@ export function administrationContract(store: () => Store): void {
       assert.deepEqual(await store().createEvent(newEventRow(agent), 2), { kind: 'limit' });
       assert.equal(await deleteEvents(agent.agent_id), true);
       for (const row of rows) assert.equal(await store().findEvent(row.event_id), undefined);
-      assertRecords(await foundOf(agent.agent_id), []);
+      assertEvents(await foundOf(agent.agent_id), []);
       assert.equal((await store().findAgent(agent.agent_id))?.event_count, 0);
       assert.deepEqual(await store().findAgentByKey(key.hash), agent);
       assert.equal((await store().createEvent(newEventRow(agent), 2)).kind, 'stored');
@@ -151,7 +153,7 @@ export function administrationContract(store: () => Store): void {
       const remove = () => store().deleteEventAsAdmin(row.event_id, auditOf('delete_event', row.event_id));
       assert.deepEqual([await remove(), await remove()], [true, false]);
       assert.equal(await store().findEvent(row.event_id), undefined);
-      assertRecords(await foundOf(agent.agent_id), []);
+      assertEvents(await foundOf(agent.agent_id), []);
       assert.equal((await store().findAgent(agent.agent_id))?.event_count, 0);
     });
 
@@ -170,7 +172,7 @@ export function administrationContract(store: () => Store): void {
         await addEvent(store(), agent, { start_ms: 3_000, event_id: '01K00000000000000000000001' }),
         await addEvent(store(), agent, { start_ms: -4_000, event_id: '01K00000000000000000000005' }),
       ];
-      assertRecords(await eventsOf(store(), agent.agent_id), [early, twin, late]);
+      assertEvents(await eventsOf(store(), agent.agent_id), [early, twin, late]);
     });
 
     it('lists each event once, in order, where thousands start together', async () => {
@@ -184,7 +186,7 @@ export function administrationContract(store: () => Store): void {
       await Promise.all(order.map(({ row }) => store().createEvent(row, 0)));
       const listed = await eventsOf(store(), agent.agent_id);
       assert.deepEqual(
-        listed.map(({ id }) => id),
+        listed.map(idOf),
         rows.map(({ event_id }) => event_id),
       );
     });
@@ -199,7 +201,7 @@ export function administrationContract(store: () => Store): void {
       const gone = rows.at(-1)!;
       await store().deleteEvent(gone.event_id, agent.agent_id);
       const rest = await Array.fromAsync({ [Symbol.asyncIterator]: () => pages });
-      assertRecords([...first, ...rest.flat()], rows.slice(0, -1));
+      assertEvents([...first, ...rest.flat()], rows.slice(0, -1));
     });
 
     it('is empty for an agent that is unknown or has none', async () => {
@@ -216,7 +218,7 @@ export function administrationContract(store: () => Store): void {
         eventsOf(store(), agent.agent_id),
         ...rows.slice(2_400).map((row) => store().deleteEvent(row.event_id, agent.agent_id)),
       ]);
-      assertRecords(listed.slice(0, 2_400), rows.slice(0, 2_400));
+      assertEvents(listed.slice(0, 2_400), rows.slice(0, 2_400));
     });
   });
 }

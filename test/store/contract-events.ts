@@ -1,6 +1,7 @@
 // The part of the store contract about single events: create, find, replace, delete, alone and at once.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
 import type { EventRow } from '../../src/domain/event.ts';
 import type { CreateOutcome, Store } from '../../src/domain/store.ts';
 import {
@@ -14,8 +15,10 @@ import {
   newAgentRow,
   newEventRow,
   newUlid,
+  parseEvent,
   search,
   searchAll,
+  wireOf,
 } from './rows.ts';
 
 /** Asserts that an event was stored or found, and returns its record. */
@@ -215,7 +218,7 @@ export function eventContract(store: () => Store): void {
     const isFound = async (row: EventRow) => {
       const window = { startsFromMs: row.start_ms, startsBeforeMs: row.start_ms + 1 };
       const found = await searchAll(store(), search(window), NOW_MS);
-      return found.some(({ id, version }) => id === row.event_id && version === row.version);
+      return found.some((event) => isDeepStrictEqual(parseEvent(event), wireOf(row)));
     };
     const write = async (writer: number) => {
       for (let round = 0; round < 10; round++) {

@@ -12,12 +12,23 @@ import {
 } from '../../src/domain/event.ts';
 import type { NearbyQuery } from '../../src/domain/nearby.ts';
 import type { Store } from '../../src/domain/store.ts';
+import type { Wire } from '../../src/domain/wire.ts';
 import type { IndexEntry, IndexQuery } from '../../src/spatial/event-index.ts';
 import { TagSet } from '../../src/spatial/tags.ts';
 import { Oracle } from '../spatial/oracle.ts';
 import { WORLD_BEGINS_MS, World } from '../spatial/world.ts';
 import { Chance } from '../support/random.ts';
-import { addAgent, assertRecords, HOUR_MS, NOW_MS, newEventRow, newUlid, search } from './rows.ts';
+import {
+  addAgent,
+  assertEvents,
+  HOUR_MS,
+  idOf,
+  NOW_MS,
+  newEventRow,
+  newUlid,
+  parseEvent,
+  search,
+} from './rows.ts';
 
 export function pageContract(store: () => Store): void {
   const START_MS = NOW_MS + HOUR_MS;
@@ -28,7 +39,7 @@ export function pageContract(store: () => Store): void {
     return rows;
   };
 
-  it('orders by start, then event_id, and gives the position of the last record while more follow', async () => {
+  it('orders by start, then event_id, and gives the position of the last event while more follow', async () => {
     const rows = await addSeries(7, (at) => ({
       start_ms: START_MS + Math.floor(at / 3),
       event_type: 'social',
@@ -39,7 +50,7 @@ export function pageContract(store: () => Store): void {
       pages.push(await store().nearby({ ...query, after }, NOW_MS));
     }
     for (const [at, page] of pages.entries()) {
-      assertRecords(page.records, rows.slice(at * 3, at * 3 + 3));
+      assertEvents(page.events, rows.slice(at * 3, at * 3 + 3));
       assert.equal(page.total, 7);
       const last = rows[at * 3 + 2];
       assert.deepEqual(page.next, last && { startMs: last.start_ms, id: last.event_id });
@@ -51,10 +62,10 @@ export function pageContract(store: () => Store): void {
     const query = search({ types: ['market'], limit: 2 });
     const first = await store().nearby(query, NOW_MS);
     const second = await store().nearby({ ...query, after: first.next }, NOW_MS);
-    assertRecords([...first.records, ...second.records], rows);
+    assertEvents([...first.events, ...second.events], rows);
     assert.equal(second.next, undefined);
     const whole = await store().nearby({ ...query, limit: 4 }, NOW_MS);
-    assert.deepEqual([whole.records.length, whole.next], [4, undefined]);
+    assert.deepEqual([whole.events.length, whole.next], [4, undefined]);
   });
 
   it('goes on from a position whose event is gone, or never was', async () => {
@@ -63,13 +74,13 @@ export function pageContract(store: () => Store): void {
     const { next } = await store().nearby(query, NOW_MS);
     await store().deleteEvent(rows[1]!.event_id, rows[1]!.agent_id);
     const page = await store().nearby({ ...query, after: next }, NOW_MS);
-    assertRecords(page.records, rows.slice(2, 4));
+    assertEvents(page.events, rows.slice(2, 4));
     assert.equal(page.total, 4);
     const never = { startMs: START_MS + 3, id: '00000000000000000000000000' };
-    assertRecords((await store().nearby({ ...query, after: never }, NOW_MS)).records, rows.slice(3));
+    assertEvents((await store().nearby({ ...query, after: never }, NOW_MS)).events, rows.slice(3));
     const beyond = { startMs: START_MS + 4, id: '7ZZZZZZZZZZZZZZZZZZZZZZZZZ' };
     assert.deepEqual(await store().nearby({ ...query, after: beyond }, NOW_MS), {
-      ...{ records: [], total: 4, next: undefined },
+      ...{ events: [], total: 4, next: undefined },
     });
   });
 
@@ -83,7 +94,7 @@ export function pageContract(store: () => Store): void {
       search({ types: ['support', 'conference'], limit: 2, after: next }),
       NOW_MS,
     );
-    assertRecords(page.records, rows.slice(1, 3));
+    assertEvents(page.events, rows.slice(1, 3));
     assert.equal(page.total, 6);
   });
 
@@ -94,7 +105,7 @@ export function pageContract(store: () => Store): void {
     const seen: string[] = [];
     for (let after: NearbyQuery['after']; ; ) {
       const page = await store().nearby(search({ types: ['exhibition'], limit: 4, after }), NOW_MS);
-      seen.push(...page.records.map(({ id }) => id));
+      seen.push(...page.events.map(idOf));
       if (!page.next) break;
       after = page.next;
       const moved = moving.pop()!;
@@ -143,9 +154,9 @@ export function oracleContract(store: () => Store): void {
       const page = await store().nearby({ ...toNearby(query), types, audiences }, nowMs);
       const last = expected.entries.at(-1);
       assert.deepEqual(
-        { found: page.records.map(({ id, version }) => [id, version]), total: page.total, next: page.next },
+        { found: page.events.map(idAndVersion), total: page.total, next: page.next },
         {
-          found: expected.entries.map(({ id, version }) => [id, version]),
+          found: expected.entries.map(({ id, version }) => [id, String(version)]),
           total: expected.total,
           next: expected.more && last ? { startMs: last.startMs, id: last.id } : undefined,
         },
@@ -154,12 +165,19 @@ export function oracleContract(store: () => Store): void {
   });
 }
 
+/** By the field that toRow writes it to. */
+function idAndVersion(event: Wire) {
+  const { event_id, cost } = parseEvent(event);
+  return [event_id, cost];
+}
+
 /** The row of an entry; its title keeps tuples apart. */
 function toRow(agent: AgentRow, entry: IndexEntry): EventRow {
   return newEventRow(agent, {
     event_id: entry.id,
     version: entry.version,
     title: entry.id,
+    cost: String(entry.version),
     start_ms: entry.startMs,
     end_ms: entry.endsMs === entry.startMs + 3 * HOUR_MS ? null : entry.endsMs,
     lat: entry.lat,

@@ -4,7 +4,7 @@ import { it } from 'node:test';
 import type { EventRow } from '../../src/domain/event.ts';
 import type { Store } from '../../src/domain/store.ts';
 import { assertStored, EXTREMES } from './contract-events.ts';
-import { addAgent, addEvent, assertRecord, eventsOf, newEventRow, newUlid } from './rows.ts';
+import { addAgent, addEvent, assertRecord, eventsOf, newEventRow, newUlid, parseEvent } from './rows.ts';
 
 export function replaceContract(store: () => Store): void {
   it('puts the next version in the place of the one before', async () => {
@@ -105,7 +105,7 @@ export function replaceContract(store: () => Store): void {
         store().createEvent(newEventRow(agent, { title }), 0),
       ]);
       const holders = (await eventsOf(store(), agent.agent_id)).filter(
-        (record) => JSON.parse(record.json).title === title,
+        (event) => parseEvent(event).title === title,
       );
       assert.equal(holders.length, 1, JSON.stringify(outcomes));
     }

@@ -4,7 +4,17 @@ import { describe, it } from 'node:test';
 import { AUDIENCES, EVENT_TYPES, type EventRow } from '../../src/domain/event.ts';
 import type { NearbyQuery } from '../../src/domain/nearby.ts';
 import type { Store } from '../../src/domain/store.ts';
-import { addAgent, addEvent, assertRecords, HOUR_MS, NOW_MS, search, searchAll } from './rows.ts';
+import {
+  addAgent,
+  addEvent,
+  assertEvents,
+  assertRecord,
+  HOUR_MS,
+  idOf,
+  NOW_MS,
+  search,
+  searchAll,
+} from './rows.ts';
 
 export function searchContract(store: () => Store): void {
   /** Each test has a year of its own. */
@@ -23,14 +33,14 @@ export function searchContract(store: () => Store): void {
       if (isFound) expected.push(row);
     }
     const page = await store().nearby(search({ ...window, ...fields }), NOW_MS);
-    assertRecords(page.records, expected);
+    assertEvents(page.events, expected);
     assert.equal(page.total, expected.length);
     assert.equal(page.next, undefined);
   };
 
   it('finds nothing where there is nothing', async () => {
     assert.deepEqual(await store().nearby(search(newYear()), NOW_MS), {
-      records: [],
+      events: [],
       total: 0,
       next: undefined,
     });
@@ -156,11 +166,9 @@ export function searchContract(store: () => Store): void {
         const { agent } = await addAgent(store());
         const row = await addEvent(store(), agent, { ...fields, event_type: 'tour' });
         const foundAt = async (nowMs: number) =>
-          (await searchAll(store(), search({ types: ['tour'] }), nowMs)).some(
-            ({ id }) => id === row.event_id,
-          );
+          (await searchAll(store(), search({ types: ['tour'] }), nowMs)).map(idOf).includes(row.event_id);
         assert.deepEqual([await foundAt(endMs - 1), await foundAt(endMs)], [true, false]);
-        assertRecords([(await store().findEvent(row.event_id))!], [row]);
+        assertRecord(await store().findEvent(row.event_id), row);
       });
     }
 

@@ -6,6 +6,7 @@ import { hashApiKey, type KeyFingerprint } from '../../src/domain/api-key.ts';
 import type { EventRow } from '../../src/domain/event.ts';
 import type { NearbyQuery } from '../../src/domain/nearby.ts';
 import type { EventRecord, Store } from '../../src/domain/store.ts';
+import { fromWire, type Wire } from '../../src/domain/wire.ts';
 
 export const NOW_MS = Date.parse('2031-05-01T12:00:00Z');
 export const HOUR_MS = 3_600_000;
@@ -96,21 +97,21 @@ export function wireOf(row: EventRow): Record<string, unknown> {
 
 /** Asserts that the record says what the row says. */
 export function assertRecord(record: EventRecord | undefined, row: EventRow): void {
-  assertRecords(record ? [record] : [], [row]);
+  assert.equal(record?.version, row.version);
+  assertEvents([record!.json], [row]);
 }
 
-/** Asserts that the records say what the rows say, in this order. */
-export function assertRecords(records: readonly EventRecord[], rows: readonly EventRow[]): void {
-  assert.deepEqual(
-    records.map(({ id, agentId, version, startMs, json }) => ({
-      ...{ id, agentId, version, startMs },
-      event: JSON.parse(json),
-    })),
-    rows.map((row) => ({
-      ...{ id: row.event_id, agentId: row.agent_id, version: row.version, startMs: row.start_ms },
-      event: wireOf(row),
-    })),
-  );
+/** Asserts that the events say what the rows say, in this order. */
+export function assertEvents(events: readonly Wire[], rows: readonly EventRow[]): void {
+  assert.deepEqual(events.map(parseEvent), rows.map(wireOf));
+}
+
+export function parseEvent(event: Wire): Record<string, unknown> {
+  return JSON.parse(fromWire(event)) as Record<string, unknown>;
+}
+
+export function idOf(event: Wire): string {
+  return parseEvent(event).event_id as string;
 }
 
 /** A search for everything that has not ended, unless the fields say otherwise. */
@@ -129,19 +130,19 @@ export function search(fields: Partial<NearbyQuery> = {}): NearbyQuery {
   };
 }
 
-/** Every record of a search, page by page. */
-export async function searchAll(store: Store, query: NearbyQuery, nowMs: number): Promise<EventRecord[]> {
-  const records: EventRecord[] = [];
+/** Every event of a search, page by page. */
+export async function searchAll(store: Store, query: NearbyQuery, nowMs: number): Promise<Wire[]> {
+  const events: Wire[] = [];
   for (let after = query.after; ; ) {
     const page = await store.nearby({ ...query, after }, nowMs);
-    records.push(...page.records);
-    if (!page.next) return records;
+    events.push(...page.events);
+    if (!page.next) return events;
     after = page.next;
   }
 }
 
 /** Every event of the agent, page by page. */
-export async function eventsOf(store: Store, agentId: string): Promise<EventRecord[]> {
+export async function eventsOf(store: Store, agentId: string): Promise<Wire[]> {
   return (await Array.fromAsync(store.listAgentEvents(agentId))).flat();
 }
 

@@ -5,11 +5,13 @@ import { EventsNearbyResponse, NearbyParameters, readNearby } from '../../domain
 import * as events from '../../usecases/events.ts';
 import { searchNearby } from '../../usecases/nearby.ts';
 import { endpoint } from '../endpoint.ts';
-import { readQuery } from '../query.ts';
+import { queryReader } from '../query.ts';
 
 export const EventPath = Type.Object({
   event_id: Type.String({ description: 'ULID of the event.', examples: ['01JZ9GX4T0QW3N1V8R5Y7K2MHD'] }),
 });
+
+const readParameters = queryReader(NearbyParameters, (values) => readNearby(values, 'query'));
 
 export const nearby = endpoint({
   operationId: 'searchNearby',
@@ -20,11 +22,7 @@ export const nearby = endpoint({
   access: 'read',
   query: NearbyParameters,
   answer: EventsNearbyResponse,
-  handle: async ({ context, query }) =>
-    searchNearby(
-      context,
-      readQuery(query, NearbyParameters, (values) => readNearby(values, 'query')),
-    ),
+  handle: async ({ context, query }) => searchNearby(context, readParameters(query)),
 });
 
 export const getEvent = endpoint({

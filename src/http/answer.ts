@@ -1,0 +1,77 @@
+// Sends what an endpoint answers. An answer in pieces is sent as fast as the client takes them and no faster; a short one
+// is sent whole, with its length.
+import type { OutgoingHttpHeaders } from 'node:http';
+import { Readable } from 'node:stream';
+import type { FastifyReply } from 'fastify';
+import { joinWire, toWire, type Wire } from '../domain/wire.ts';
+import type { Backlog } from './backlog.ts';
+import type { Answer } from './endpoint.ts';
+
+/** From this length on an answer is sent while it is being made. */
+const LONG_BYTES = 262_144;
+
+/**
+ * Throws what the pieces throw, unless some are sent: then the connection is cut, for a client must not take it as
+ * complete, and `onFault` is told. Throws UNAVAILABLE where too many answers wait already.
+ */
+export async function sendAnswer(
+  reply: FastifyReply,
+  answer: Answer,
+  backlog: Backlog,
+  onFault: (error: unknown) => void,
+): Promise<void> {
+  if (answer === undefined) reply.code(204).send();
+  else if (typeof answer === 'string') sendWire(reply, answer, backlog);
+  else if (Symbol.asyncIterator in answer) await sendPieces(reply, answer, backlog, onFault);
+  else sendWire(reply, toWire(JSON.stringify(answer)), backlog);
+}
+
+/** Past the framework, which would look at every character of the text to measure it, and again to encode it. */
+function sendWire(reply: FastifyReply, wire: Wire, backlog: Backlog): void {
+  backlog.add(reply, wire.length);
+  reply.hijack();
+  const headers = reply.getHeaders() as OutgoingHttpHeaders;
+  headers['content-type'] = 'application/json; charset=utf-8';
+  headers['content-length'] = wire.length;
+  reply.raw.writeHead(200, headers);
+  reply.raw.end(wire, 'latin1');
+}
+
+async function sendPieces(
+  reply: FastifyReply,
+  pieces: AsyncIterable<Wire>,
+  backlog: Backlog,
+  onFault: (error: unknown) => void,
+): Promise<void> {
+  const iterator = pieces[Symbol.asyncIterator]();
+  let begun = joinWire('', [], '');
+  while (begun.length < LONG_BYTES) {
+    const next = await iterator.next();
+    if (next.done) return sendWire(reply, begun, backlog);
+    begun = joinWire(begun, [next.value], '');
+  }
+  reply.header('content-type', 'application/json; charset=utf-8');
+  if (reply.request.method === 'HEAD') {
+    // The framework would read the stream to its end.
+    await iterator.return?.();
+    reply.send(Readable.from([]));
+    return;
+  }
+  const stream = Readable.from(goOn(begun, iterator));
+  stream.once('error', (error) => {
+    // Otherwise it is answered, and logged, like any error.
+    if (reply.raw.headersSent) onFault(error);
+  });
+  reply.send(stream);
+}
+
+async function* goOn(begun: Wire, iterator: AsyncIterator<Wire>): AsyncGenerator<Buffer> {
+  try {
+    yield Buffer.from(begun, 'latin1');
+    for (let next = await iterator.next(); !next.done; next = await iterator.next()) {
+      yield Buffer.from(next.value, 'latin1');
+    }
+  } finally {
+    await iterator.return?.();
+  }
+}

@@ -1,0 +1,69 @@
+// Reads events by the number of their row and encodes them. Runs on the reader thread.
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { encodeEvent } from '../domain/event.ts';
+import type { Wire } from '../domain/wire.ts';
+import { type ColumnValues, EVENT_COLUMNS, eventRowOf } from './columns.ts';
+import type { Batches, CallOf, Outcome } from './thread.ts';
+
+export interface FoundEvent {
+  readonly id: string;
+  readonly version: number;
+  readonly json: Wire;
+}
+
+export interface EventReaderCalls {
+  ping(): void;
+  /** In the order of the rows; undefined where there is none. */
+  findEvents(rows: readonly number[]): (FoundEvent | undefined)[];
+}
+
+/** Rows that one statement finds. What is asked for fewer leaves the other places empty. */
+const ROWS_PER_STATEMENT = 32;
+
+/** Enough for the inner pages of a table of ten million rows. */
+const CACHE_KIB = 16_384;
+
+export class EventReader implements Batches<EventReaderCalls> {
+  readonly #database: DatabaseSync;
+  readonly #one: StatementSync;
+  readonly #many: StatementSync;
+
+  constructor(path: string) {
+    this.#database = new DatabaseSync(path, { readOnly: true, timeout: 5000 });
+    this.#database.exec(`PRAGMA cache_size = -${CACHE_KIB}`);
+    const select = `SELECT row_id, ${EVENT_COLUMNS} FROM events WHERE row_id`;
+    const places = Array(ROWS_PER_STATEMENT).fill('?').join(', ');
+    this.#one = this.#database.prepare(`${select} = ?`);
+    this.#many = this.#database.prepare(`${select} IN (${places})`);
+    this.#one.setReturnArrays(true);
+    this.#many.setReturnArrays(true);
+  }
+
+  /** Each statement reads the latest commit; what one page needs may come from several. */
+  run(batch: readonly CallOf<EventReaderCalls>[]): Outcome[] {
+    const found = this.#find(batch.flatMap(({ args }) => args[0] ?? []));
+    return batch.map(({ args }) => ({ value: args[0]?.map((row) => found.get(row)) }));
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+
+  #find(rows: readonly number[]): Map<number, FoundEvent> {
+    const found = new Map<number, FoundEvent>();
+    for (let from = 0; from < rows.length; from += ROWS_PER_STATEMENT) {
+      const wanted: (number | null)[] = rows.slice(from, from + ROWS_PER_STATEMENT);
+      for (const values of wanted.length === 1 ? this.#one.all(wanted[0]!) : this.#findMany(wanted)) {
+        const [row, ...columns] = values as unknown as [number, ...ColumnValues];
+        const event = eventRowOf(columns);
+        found.set(row, { id: event.event_id, version: event.version, json: encodeEvent(event) });
+      }
+    }
+    return found;
+  }
+
+  #findMany(rows: (number | null)[]) {
+    while (rows.length < ROWS_PER_STATEMENT) rows.push(null);
+    return this.#many.all(...rows);
+  }
+}

@@ -1,0 +1,54 @@
+// Events and searches in the terms of the index, which knows small numbers instead of types and audiences.
+import {
+  AUDIENCES,
+  type Audience,
+  EVENT_TYPES,
+  type EventRow,
+  type EventType,
+  endsMs,
+} from '../domain/event.ts';
+import type { NearbyQuery } from '../domain/nearby.ts';
+import type { IndexEntry, IndexQuery } from '../spatial/event-index.ts';
+import { TagSet } from '../spatial/tags.ts';
+
+/** One number for each pair of type and audience. */
+function tagOf(type: EventType, audience: Audience): number {
+  return TYPE_NUMBER.get(type)! * AUDIENCES.length + AUDIENCES.indexOf(audience);
+}
+
+const TYPE_NUMBER = new Map<EventType, number>(EVENT_TYPES.map((type, number) => [type, number]));
+
+export function toEntry(event: EventRow, row: number): IndexEntry {
+  return {
+    id: event.event_id,
+    version: event.version,
+    row,
+    startMs: event.start_ms,
+    endsMs: endsMs(event),
+    lat: event.lat,
+    lng: event.lng,
+    tag: tagOf(event.event_type, event.audience),
+  };
+}
+
+export function toIndexQuery(query: NearbyQuery): IndexQuery {
+  return {
+    lat: query.lat,
+    lng: query.lng,
+    radiusMiles: query.radiusMiles,
+    tags: query.types || query.audiences ? tagsOf(query.types, query.audiences) : undefined,
+    startsFromMs: query.startsFromMs ?? Number.NEGATIVE_INFINITY,
+    startsBeforeMs: query.startsBeforeMs ?? Number.POSITIVE_INFINITY,
+    after: query.after,
+    limit: query.limit,
+  };
+}
+
+function tagsOf(
+  types: readonly EventType[] = EVENT_TYPES,
+  audiences: readonly Audience[] = AUDIENCES,
+): TagSet {
+  const tags = new TagSet();
+  for (const type of types) for (const audience of audiences) tags.add(tagOf(type, audience));
+  return tags;
+}

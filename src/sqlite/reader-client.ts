@@ -1,0 +1,20 @@
+// The main thread's end of the reader of events.
+import type { EventReaderCalls } from './event-reader.ts';
+import type { ReaderThreadData } from './reader-thread.ts';
+import { ThreadClient } from './thread-client.ts';
+
+/** Pages at once. The first of them waits for the last. */
+const MAX_BATCH = 16;
+
+export class ReaderClient extends ThreadClient<EventReaderCalls> {
+  /** The database must exist already. Throws StartError if it cannot be opened. */
+  static async start(path: string): Promise<ReaderClient> {
+    const data: ReaderThreadData = { path };
+    const thread = await ReaderClient.startThread('./reader-thread.ts', data);
+    return new ReaderClient(thread, {
+      name: 'reader',
+      refusal: 'The store could not be read. Try again.',
+      maxBatch: MAX_BATCH,
+    });
+  }
+}
