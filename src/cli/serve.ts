@@ -46,12 +46,18 @@ export async function serve(args: string[]): Promise<void> {
   process.on('SIGTERM', stop).on('SIGINT', stop);
 }
 
+/**
+ * Lines are written together, half a second late at most: one at a time, each would cost a system call. All are out
+ * before an exit. What a reader who stalls leaves behind is bounded; then lines are dropped.
+ */
+const LOG_BUFFER = { minLength: 4_096, periodicFlush: 500, maxLength: 16_777_216 };
+
 /** Structured lines, or readable ones on a terminal. */
 function createLogger(level: string): Logger {
-  const stream = process.stdout.isTTY
-    ? pretty({ sync: true, singleLine: true, ignore: 'pid,hostname' })
-    : pino.destination(1);
-  return pino({ level }, stream);
+  if (process.stdout.isTTY) {
+    return pino({ level }, pretty({ sync: true, singleLine: true, ignore: 'pid,hostname' }));
+  }
+  return pino({ level }, pino.destination({ fd: 1, sync: false, ...LOG_BUFFER }));
 }
 
 function showProgress(done: number, total: number): void {

@@ -34,6 +34,23 @@ export function fingerprint(key: string): KeyFingerprint {
   return { hash: hashApiKey(key), prefix: key.slice(0, PREFIX_LENGTH) };
 }
 
+/**
+ * The hash of a text that has the form of a key, and undefined for any other. Those that were asked for last are
+ * remembered: an agent sends the same key with every request.
+ */
+export function findKeyHash(text: string): string | undefined {
+  const known = knownHashes.get(text);
+  if (known !== undefined) return known;
+  if (!isApiKey(text)) return undefined;
+  const keyHash = hashApiKey(text);
+  if (knownHashes.size === MAX_KNOWN_HASHES) knownHashes.clear();
+  knownHashes.set(text, keyHash);
+  return keyHash;
+}
+
+const knownHashes = new Map<string, string>();
+const MAX_KNOWN_HASHES = 1_000;
+
 /** SHA-256 in base64url. A key holds 190 bits of chance, so a slow hash would protect nothing more. */
 export function hashApiKey(key: string): string {
   return hash('sha256', key, 'base64url');

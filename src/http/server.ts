@@ -115,7 +115,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   );
   acceptJson(app);
 
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     watch(logger, backlog, request, reply);
     setCommonHeaders(request, reply);
     const path = pathOf(request);
@@ -125,7 +125,8 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     const now = readiness();
     if (!('context' in now) && path !== '/health') throw starting(now);
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1') throw noHost();
-    if (request.is404) return refuseRoute(app, path, request, reply);
+    if (request.is404) refuseRoute(app, path, request, reply);
+    else done();
   });
   app.addHook('onSend', (_request, reply, payload, done) => {
     backlog.addPayload(reply, payload);
@@ -167,9 +168,12 @@ function bind(
   app.route({
     method,
     url: path.replaceAll(/\{(\w+)\}/g, ':$1'),
-    onRequest: async (request, reply) => {
+    onRequest: (request, reply, done) => {
       const { context } = readiness() as { context: Context };
-      request.caller = await authenticate(context, endpoint.access, request, reply);
+      authenticate(context, endpoint.access, request, reply).then((caller) => {
+        request.caller = caller;
+        done();
+      }, done);
     },
     handler: async (request, reply) => {
       const { context } = readiness() as { context: Context };
@@ -202,7 +206,10 @@ function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
 
 /** Without the query; of an absolute address the path alone. */
 function pathOf(request: FastifyRequest): string {
-  return request.raw.url!.replace(/^https?:\/\/[^/?#]*/i, '').split(/[?#]/, 1)[0]!;
+  const url = request.raw.url!;
+  const address = url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?#]*/i, '');
+  const end = address.search(/[?#]/);
+  return end < 0 ? address : address.slice(0, end);
 }
 
 function noHost(): AppError {
@@ -247,7 +254,7 @@ function logFault(logger: Logger, request: FastifyRequest, error: AppError): voi
  */
 function watch(logger: Logger, backlog: Backlog, request: FastifyRequest, reply: FastifyReply): void {
   const startMs = performance.now();
-  reply.raw.once('close', () => {
+  reply.raw.on('close', () => {
     backlog.remove(reply);
     logger.info(
       {

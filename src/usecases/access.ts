@@ -1,7 +1,7 @@
 // Who is calling, how often, and whether they may: keys, quotas, tiers and administrators' tokens.
 import { type Identity, isAdministrator } from '../domain/admin.ts';
 import { type AgentRow, mayWrite } from '../domain/agent.ts';
-import { hashApiKey, isApiKey } from '../domain/api-key.ts';
+import { findKeyHash } from '../domain/api-key.ts';
 import { AppError } from '../domain/errors.ts';
 import type { Quota } from '../domain/store.ts';
 import type { Context } from './context.ts';
@@ -20,10 +20,11 @@ export async function authenticateAgent(context: Context, key: string | undefine
       'Send your key in the X-API-Key header. POST /v1/auth/register gives you one.',
     );
   }
-  if (!isApiKey(key)) {
+  const keyHash = findKeyHash(key);
+  if (keyHash === undefined) {
     throw new AppError('INVALID_API_KEY', 'This is not a key of this service: check it for typing errors.');
   }
-  const agent = await context.store.findAgentByKey(hashApiKey(key));
+  const agent = await context.store.findAgentByKey(keyHash);
   if (!agent) {
     throw new AppError('INVALID_API_KEY', 'The key is not active: it was revoked, or never issued here.');
   }
@@ -33,7 +34,7 @@ export async function authenticateAgent(context: Context, key: string | undefine
 
 /** Counts one request of the agent. Undefined where there is no limit. */
 export function spendRequest(context: Context, agent: AgentRow): Promise<Spent | undefined> {
-  return spend(context, `agent ${agent.agent_id}`, context.policy.tierLimits[agent.tier], 1);
+  return spend(context, agent.agent_id, context.policy.tierLimits[agent.tier], 1);
 }
 
 /** Looks at (0) or takes (1) a registration of the client's network. Undefined where there is no limit. */
@@ -64,7 +65,14 @@ async function spend(
   if (limit === 0) return undefined;
   const nowMs = clock();
   const quota = await store.spend(bucket, limit, cost, nowMs);
-  return { ...quota, limit, resetSeconds: Math.max(1, Math.ceil((quota.resetMs - nowMs) / 1000)) };
+  const { allowed, remaining, resetMs } = quota;
+  return {
+    allowed,
+    remaining,
+    resetMs,
+    limit,
+    resetSeconds: Math.max(1, Math.ceil((resetMs - nowMs) / 1000)),
+  };
 }
 
 /** Throws INSUFFICIENT_TIER unless the agent may create, change and delete events. */
