@@ -25,15 +25,21 @@ const DIGIT_BITS = 13;
 const DIGITS = 2 ** DIGIT_BITS;
 const HALF = 2 ** (2 * DIGIT_BITS);
 
-/** The places of these whole numbers (0 to 2^52 - 1) in ascending order; equal ones keep theirs. Four counting passes. */
-export function sortedOrder(keys: Float64Array): Uint32Array {
+/** Numbers that are sorted before others get a turn. */
+const NUMBERS_PER_TURN = 100_000;
+
+/**
+ * The places of these whole numbers (0 to 2^52 - 1) in ascending order; equal ones keep theirs. Four counting passes at
+ * most. Gives way now and then.
+ */
+export function* sortedOrder(keys: Float64Array): Generator<void, Uint32Array> {
   const low = new Uint32Array(keys.length);
   const high = new Uint32Array(keys.length);
-  for (let at = 0; at < keys.length; at++) {
-    high[at] = Math.floor(keys[at]! / HALF);
-    low[at] = keys[at]! - high[at]! * HALF;
+  let order = new Uint32Array(keys.length);
+  for (const [from, end] of stretches(keys.length)) {
+    halve(keys, low, high, order, from, end);
+    yield;
   }
-  let order = Uint32Array.from(keys.keys());
   let spare = new Uint32Array(keys.length);
   for (const [half, shift] of [
     [low, 0],
@@ -42,18 +48,62 @@ export function sortedOrder(keys: Float64Array): Uint32Array {
     [high, DIGIT_BITS],
   ] as const) {
     const ends = new Uint32Array(DIGITS);
-    for (let at = 0; at < half.length; at++) ends[(half[at]! >>> shift) & (DIGITS - 1)]!++;
+    for (const [from, end] of stretches(keys.length)) countDigits(half, shift, ends, from, end);
+    yield;
+    if (ends.includes(keys.length)) continue; // all have the same digit
     for (let digit = 0, sum = 0; digit < DIGITS; digit++) {
       const count = ends[digit]!;
       ends[digit] = sum;
       sum += count;
     }
-    for (let at = 0; at < order.length; at++) {
-      const place = order[at]!;
-      const digit = (half[place]! >>> shift) & (DIGITS - 1);
-      spare[ends[digit]!++] = place;
+    for (const [from, end] of stretches(keys.length)) {
+      distribute(half, shift, ends, order, spare, from, end);
+      yield;
     }
     [order, spare] = [spare, order];
   }
   return order;
+}
+
+function* stretches(length: number): Generator<[from: number, end: number]> {
+  for (let from = 0; from < length; from += NUMBERS_PER_TURN) {
+    yield [from, Math.min(length, from + NUMBERS_PER_TURN)];
+  }
+}
+
+// The loops themselves, over a stretch: in a generator they would be far slower.
+
+function halve(
+  keys: Float64Array,
+  low: Uint32Array,
+  high: Uint32Array,
+  order: Uint32Array,
+  from: number,
+  end: number,
+): void {
+  for (let at = from; at < end; at++) {
+    high[at] = Math.floor(keys[at]! / HALF);
+    low[at] = keys[at]! - high[at]! * HALF;
+    order[at] = at;
+  }
+}
+
+function countDigits(half: Uint32Array, shift: number, counts: Uint32Array, from: number, end: number): void {
+  for (let at = from; at < end; at++) counts[(half[at]! >>> shift) & (DIGITS - 1)]!++;
+}
+
+function distribute(
+  half: Uint32Array,
+  shift: number,
+  ends: Uint32Array,
+  order: Uint32Array,
+  spare: Uint32Array,
+  from: number,
+  end: number,
+): void {
+  for (let at = from; at < end; at++) {
+    const place = order[at]!;
+    const digit = (half[place]! >>> shift) & (DIGITS - 1);
+    spare[ends[digit]!++] = place;
+  }
 }

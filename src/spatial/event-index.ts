@@ -44,12 +44,15 @@ export interface IndexQuery {
 
 export interface IndexPage {
   /** In order. A handle stands for one event for as long as that is in the index. */
-  readonly handles: Int32Array;
+  readonly handles: readonly number[];
   readonly total: number;
   readonly more: boolean;
 }
 
 const FIRST_CAPACITY = 1024;
+
+/** Events loaded before others get a turn. */
+const EVENTS_PER_TURN = 20_000;
 
 export class EventIndex {
   #capacity = FIRST_CAPACITY;
@@ -180,23 +183,26 @@ export class EventIndex {
     }
     const columns = { lat: this.#lat, lng: this.#lng, start: this.#start, tag: this.#tag };
     yield* this.#places.load(handles, columns);
-    yield;
-    this.#starts.load(this.#sortByStart(handles), this.#start, this.#tag);
+    const sorted = yield* this.#sortByStart(handles);
+    yield* this.#starts.load(sorted, this.#start, this.#tag);
   }
 
   /** The handles in order of start and id. */
-  #sortByStart(handles: Int32Array): Int32Array {
+  *#sortByStart(handles: Int32Array): Generator<void, Int32Array> {
     const start = this.#start;
     let least = Number.POSITIVE_INFINITY;
     for (const handle of handles) if (start[handle]! < least) least = start[handle]!;
     const sorted = new Int32Array(handles.length);
     const keys = new Float64Array(handles.length);
     for (let at = 0; at < handles.length; at++) keys[at] = start[handles[at]!]! - least;
-    const order = sortedOrder(keys);
+    const order = yield* sortedOrder(keys);
     for (let at = 0; at < order.length; at++) sorted[at] = handles[order[at]!]!;
-    for (let from = 0, end = 1; from < sorted.length; from = end++) {
+    for (let from = 0, end = 1, rested = 0; from < sorted.length; from = end++) {
       while (end < sorted.length && start[sorted[end]!] === start[sorted[from]!]) end++;
       if (end - from > 1) sorted.subarray(from, end).sort((a, b) => this.#ids.compare(a, b));
+      if (end - rested < EVENTS_PER_TURN) continue;
+      yield;
+      rested = end;
     }
     return sorted;
   }

@@ -66,8 +66,10 @@ export class Page {
   }
 
   /** The handles in order, at most the limit; `more` tells whether others follow. */
-  finish(total: number): { handles: Int32Array; total: number; more: boolean } {
+  finish(total: number): { handles: number[]; total: number; more: boolean } {
     const more = this.isFull;
-    return { handles: this.#handles.slice(0, more ? this.#size - 1 : this.#length), total, more };
+    const handles: number[] = [];
+    for (let at = 0; at < (more ? this.#size - 1 : this.#length); at++) handles.push(this.#handles[at]!);
+    return { handles, total, more };
   }
 }

@@ -122,8 +122,7 @@ export class PlaceTree {
       positions[at] = curvePosition(x, y, z);
       if (at % EVENTS_PER_TURN === 0) yield;
     }
-    const order = sortedOrder(positions);
-    yield;
+    const order = yield* sortedOrder(positions);
     this.#leaves.reserve(Math.ceil(order.length / LEAF_LOADED));
     let level: Child[] = [];
     for (let from = 0; from < order.length; from += LEAF_LOADED) {

@@ -11,6 +11,9 @@ const BLOCK_LOADED = 384;
 /** Neighbours that hold no more than this together become one. */
 const BLOCK_MERGED = 384;
 
+/** Blocks that are filled before others get a turn. */
+const BLOCKS_PER_TURN = 100;
+
 export class StartList {
   readonly #ids: Ulids;
   #start = new Float64Array(BLOCK);
@@ -37,8 +40,9 @@ export class StartList {
     this.#blockOf = grown(this.#blockOf, capacity);
   }
 
-  /** Fills an empty list with events that are in order already. */
-  load(handles: Int32Array, startOf: Float64Array, tagOf: Uint8Array): void {
+  /** Fills an empty list with events that are in order already. Gives way now and then. */
+  *load(handles: Int32Array, startOf: Float64Array, tagOf: Uint8Array): Generator<void> {
+    this.#reserve(Math.ceil(handles.length / BLOCK_LOADED));
     for (let from = 0; from < handles.length; from += BLOCK_LOADED) {
       const block = from === 0 ? 0 : this.#create();
       const members = handles.subarray(from, from + BLOCK_LOADED);
@@ -50,6 +54,7 @@ export class StartList {
       }
       this.#count[block] = members.length;
       if (from > 0) this.#putAfter(this.#length - 1, block);
+      if (block % BLOCKS_PER_TURN === 0) yield;
     }
     this.#size = handles.length;
   }
@@ -224,13 +229,16 @@ export class StartList {
 
   #create(): number {
     const block = this.#free.pop() ?? this.#made++;
-    if (block < this.#count.length) return block;
-    const blocks = Math.max(64, 2 * block);
+    if (block >= this.#count.length) this.#reserve(Math.max(64, 2 * block));
+    return block;
+  }
+
+  #reserve(blocks: number): void {
+    if (blocks <= this.#count.length) return;
     this.#start = grown(this.#start, blocks * BLOCK);
     this.#tag = grown(this.#tag, blocks * BLOCK);
     this.#handle = grown(this.#handle, blocks * BLOCK);
     this.#count = grown(this.#count, blocks);
     this.#tags = grown(this.#tags, blocks * TAGS);
-    return block;
   }
 }

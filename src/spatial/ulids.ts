@@ -80,8 +80,8 @@ function mix(bits: number): number {
 }
 
 function wordOf(ulid: string, word: number): number {
+  const end = word === WORDS - 1 ? LENGTH : word * 6 + 6;
   let bits = 0;
-  for (let at = word * 6; at < Math.min(LENGTH, word * 6 + 6); at++)
-    bits = (bits << 5) | VALUE[ulid.charCodeAt(at)]!;
+  for (let at = word * 6; at < end; at++) bits = (bits << 5) | VALUE[ulid.charCodeAt(at)]!;
   return bits >>> 0;
 }

@@ -6,7 +6,7 @@ import type { KeyFingerprint } from '../domain/api-key.ts';
 import { AppError, StartError } from '../domain/errors.ts';
 import type { EventRow } from '../domain/event.ts';
 import type { Archive, ArchiveReader, BulkOutcome } from '../domain/store.ts';
-import { type AgentColumns, columnValues, EVENT_COLUMNS } from './columns.ts';
+import { type AgentColumns, type ColumnValues, columnValues, EVENT_COLUMNS, eventRowOf } from './columns.ts';
 import { databasePath, type FolderLock, holdFolder } from './data-folder.ts';
 import { Reader } from './reader.ts';
 import { WriterClient } from './writer-client.ts';
@@ -82,11 +82,15 @@ export class SqliteArchiveReader implements ArchiveReader {
   /** In an order that needs no sorting: all of them by age, those of one agent along the index of their identity. */
   events(agentId: string | undefined): AsyncIterable<readonly EventRow[]> {
     const select = `SELECT ${EVENT_COLUMNS} FROM events`;
-    return agentId === undefined
-      ? this.#reader.batches<EventRow>(`${select} ORDER BY row_id`, [])
-      : this.#reader.batches<EventRow>(`${select} WHERE agent_id = ? ORDER BY start_ms, lat, lng, title`, [
-          agentId,
-        ]);
+    return this.#rows(
+      agentId === undefined
+        ? this.#reader.batches(`${select} ORDER BY row_id`, [])
+        : this.#reader.batches(`${select} WHERE agent_id = ? ORDER BY start_ms, lat, lng, title`, [agentId]),
+    );
+  }
+
+  async *#rows(batches: AsyncIterable<readonly ColumnValues[]>): AsyncGenerator<EventRow[]> {
+    for await (const batch of batches) yield batch.map(eventRowOf);
   }
 
   async close(): Promise<void> {

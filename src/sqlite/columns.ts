@@ -52,7 +52,7 @@ export function eventRowOf(values: ColumnValues): EventRow {
     audience,
     event_type,
     created_ms,
-  ] = values as Values<typeof NAMES>;
+  ] = values as Values<EventRow, typeof NAMES>;
   return {
     ...{
       event_id,
@@ -70,7 +70,8 @@ export function eventRowOf(values: ColumnValues): EventRow {
   };
 }
 
-type Values<N extends readonly (keyof EventRow)[]> = { [At in keyof N]: EventRow[N[At]] };
+/** The types of these fields of a row, in order. */
+type Values<Row, Names extends readonly (keyof Row)[]> = { [At in keyof Names]: Row[Names[At]] };
 
 const [AGENT, START, LAT, LNG, TITLE] = (['agent_id', 'start_ms', 'lat', 'lng', 'title'] as const).map(
   (name) => NAMES.indexOf(name),
@@ -87,8 +88,25 @@ export function identityOf(values: ColumnValues) {
   ];
 }
 
-export const AGENT_COLUMNS =
-  'agent_id, email, agent_name, tier, is_active, created_ms, last_used_ms, event_count';
+const AGENT_NAMES = [
+  'agent_id',
+  'email',
+  'agent_name',
+  'tier',
+  'is_active',
+  'created_ms',
+  'last_used_ms',
+  'event_count',
+] as const satisfies readonly (keyof AgentRecord)[];
+
+export const AGENT_COLUMNS = AGENT_NAMES.join(', ');
 
 /** An agent as it is read: SQLite has no booleans. */
 export type AgentColumns = Omit<AgentRecord, 'is_active'> & { readonly is_active: 0 | 1 };
+
+/** The agent of values in the order of AGENT_COLUMNS. */
+export function agentOf(values: ColumnValues): AgentColumns {
+  const [agent_id, email, agent_name, tier, is_active, created_ms, last_used_ms, event_count] =
+    values as Values<AgentColumns, typeof AGENT_NAMES>;
+  return { agent_id, email, agent_name, tier, is_active, created_ms, last_used_ms, event_count };
+}

@@ -18,6 +18,27 @@ function tagOf(type: EventType, audience: Audience): number {
 
 const TYPE_NUMBER = new Map<EventType, number>(EVENT_TYPES.map((type, number) => [type, number]));
 
+/** What the index is made of, in the order of IndexValues. */
+export const INDEX_COLUMNS = 'row_id, event_id, version, start_ms, end_ms, lat, lng, event_type, audience';
+
+export type IndexValues = [
+  row: number,
+  id: string,
+  version: number,
+  startMs: number,
+  endMs: number | null,
+  lat: number,
+  lng: number,
+  type: EventType,
+  audience: Audience,
+];
+
+export function entryOf(values: IndexValues): IndexEntry {
+  const [row, id, version, startMs, endMs, lat, lng, type, audience] = values;
+  const ends = endsMs({ start_ms: startMs, end_ms: endMs });
+  return { id, version, row, startMs, endsMs: ends, lat, lng, tag: tagOf(type, audience) };
+}
+
 export function toEntry(event: EventRow, row: number): IndexEntry {
   return {
     id: event.event_id,

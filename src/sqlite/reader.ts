@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AppError } from '../domain/errors.ts';
 import type { EventRow } from '../domain/event.ts';
-import { AGENT_COLUMNS, type AgentColumns, EVENT_COLUMNS } from './columns.ts';
+import { AGENT_COLUMNS, type AgentColumns, type ColumnValues, EVENT_COLUMNS } from './columns.ts';
 
 /** Rows read before other requests get a turn. */
 const ROWS_PER_TURN = 1_000;
@@ -70,18 +70,25 @@ export class Reader {
   }
 
   /** Visits rows in one snapshot, giving way to other requests now and then. */
-  async each<Row>(sql: string, parameters: readonly string[], visit: (row: Row) => void): Promise<void> {
-    for await (const rows of this.batches<Row>(sql, parameters)) {
+  async each<Row extends ColumnValues>(sql: string, visit: (row: Row) => void): Promise<void> {
+    for await (const rows of this.batches<Row>(sql, [])) {
       for (const row of rows) visit(row);
       await nextTurn();
     }
   }
 
-  /** Yields rows of one snapshot, some at a time. */
-  async *batches<Row>(sql: string, parameters: readonly string[]): AsyncGenerator<Row[]> {
+  /** Yields rows of one snapshot, some at a time, each as its values: that is far cheaper than an object. */
+  async *batches<Row extends ColumnValues>(
+    sql: string,
+    parameters: readonly string[],
+  ): AsyncGenerator<Row[]> {
     const connection = translated(() => connect(this.#path));
     try {
-      const rows = translated(() => connection.prepare(sql).iterate(...parameters));
+      const rows = translated(() => {
+        const statement = connection.prepare(sql);
+        statement.setReturnArrays(true);
+        return statement.iterate(...parameters);
+      });
       for (;;) {
         const batch = translated(() => take<Row>(rows));
         if (batch.length > 0) yield batch;

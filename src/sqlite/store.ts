@@ -18,10 +18,10 @@ import type {
 } from '../domain/store.ts';
 import type { Wire } from '../domain/wire.ts';
 import { EventIndex } from '../spatial/event-index.ts';
-import { AGENT_COLUMNS, type AgentColumns } from './columns.ts';
+import { AGENT_COLUMNS, type AgentColumns, agentOf } from './columns.ts';
 import { databasePath, type FolderLock, holdFolder } from './data-folder.ts';
 import { EventCache } from './event-cache.ts';
-import { toEntry, toIndexQuery } from './index-terms.ts';
+import { entryOf, INDEX_COLUMNS, type IndexValues, toEntry, toIndexQuery } from './index-terms.ts';
 import { QuotaWindows } from './quota-windows.ts';
 import { Reader } from './reader.ts';
 import { ReaderClient } from './reader-client.ts';
@@ -44,8 +44,6 @@ export interface SqliteOptions {
   /** Told how many of the events are in memory while the store opens. */
   readonly onProgress?: (done: number, total: number) => void;
 }
-
-const INDEX_COLUMNS = 'row_id, event_id, version, start_ms, end_ms, lat, lng, event_type, audience';
 
 export class SqliteStore implements Store {
   readonly engine = 'sqlite';
@@ -194,7 +192,7 @@ export class SqliteStore implements Store {
   async listAgents(): Promise<AgentRecord[]> {
     const agents: AgentRecord[] = [];
     const sql = `SELECT ${AGENT_COLUMNS} FROM agents ORDER BY created_ms, agent_id`;
-    await this.#reader.each<AgentColumns>(sql, [], (row) => agents.push(this.#toAgent(row)));
+    await this.#reader.each(sql, (row) => agents.push(this.#toAgent(agentOf(row))));
     return agents;
   }
 
@@ -251,14 +249,14 @@ export class SqliteStore implements Store {
   async #load(nowMs: number, onProgress: (done: number, total: number) => void): Promise<void> {
     for (const agent of await this.listAgents()) this.#agents.set(agent.agent_id, agent);
     const keys = 'SELECT key_hash, agent_id FROM keys';
-    await this.#reader.each<{ key_hash: string; agent_id: string }>(keys, [], ({ key_hash, agent_id }) => {
-      this.#agentOfKey.set(key_hash, agent_id);
-    });
+    await this.#reader.each<[string, string]>(keys, ([keyHash, agentId]) =>
+      this.#agentOfKey.set(keyHash, agentId),
+    );
     const total = this.#reader.countEvents();
     const loader = this.#index.loader(total, nowMs);
     let done = 0;
-    await this.#reader.each<IndexedRow>(`SELECT ${INDEX_COLUMNS} FROM events`, [], (row) => {
-      loader.add(toEntry(row, row.row_id));
+    await this.#reader.each<IndexValues>(`SELECT ${INDEX_COLUMNS} FROM events`, (values) => {
+      loader.add(entryOf(values));
       if (++done % 10_000 === 0) onProgress(done, total);
     });
     for (const _ of loader.finish()) await nextTurn();
@@ -283,7 +281,7 @@ export class SqliteStore implements Store {
    * The events as they are in the index now. Undefined where that cannot be told, because they changed while they were
    * read, or the file is ahead of the index by a commit whose answer is still under way; by then it has arrived.
    */
-  async #findAll(handles: ArrayLike<number>): Promise<Wire[] | undefined> {
+  async #findAll(handles: readonly number[]): Promise<Wire[] | undefined> {
     const events: Wire[] = [];
     const missing: Missing[] = [];
     for (let at = 0; at < handles.length; at++) {
@@ -350,5 +348,3 @@ function changing(): AppError {
 function toRecord(row: EventRow): EventRecord {
   return { version: row.version, json: encodeEvent(row) };
 }
-
-type IndexedRow = EventRow & { readonly row_id: number };
