@@ -22,8 +22,8 @@ export async function exportEvents(args: string[]): Promise<void> {
   const archive = await openArchiveReader(readConfig(process.env));
   try {
     const total = await countEvents(archive, options.agentId);
+    const stop = onStopSignal(); // before there is a file to clean up
     const output = options.file === undefined ? standardOutput() : await openFile(options.file);
-    const stop = onStopSignal();
     const progress = new Progress('events', process.stderr);
     try {
       let written = 0;
