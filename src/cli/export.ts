@@ -40,6 +40,7 @@ export async function exportEvents(args: string[]): Promise<void> {
       );
       process.exitCode = stop.exitCode() ?? 0;
     } catch (error) {
+      progress.clear();
       await output.discard();
       const cause = error instanceof AppError ? error.cause : error;
       throw new StartError(`The export ended early: ${(cause as Error).message}`, { cause });
