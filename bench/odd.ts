@@ -21,7 +21,8 @@ export interface OddResult {
 }
 
 const TURNS = 21;
-/** After the answer the thread must have come to rest, or its time is not counted yet. */
+/** After the start what loading left behind is collected; after an answer the thread must rest, or its time is not counted yet. */
+const START_REST_MS = 1000;
 const REST_MS = 5;
 /** No event of the benchmark is near. */
 const OCEAN = 'lat=-48.9&lng=-123.4';
@@ -34,6 +35,7 @@ export async function measureOdd(dataFolder: string, key: string): Promise<OddRe
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const ask = (path: string) => get(`${service.url}/v1/events/nearby?${path}`, key, agent);
   try {
+    await sleep(START_REST_MS);
     const results = [await measure(service, 'the first search of all', 1, () => ask(`${OCEAN}&radius=1`))];
     for (const [name, path] of Object.entries(oddSearches(await findDensest(ask)))) {
       results.push(await measure(service, name, TURNS, () => ask(path)));
