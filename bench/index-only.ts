@@ -1,11 +1,13 @@
-// The index alone, in a process of its own: microseconds per search, bytes per event, and how `city` grows with the number
-// of events where it finds equally many. Started with --expose-gc.
+// The index alone, in a process of its own: microseconds per search, bytes per event, how `city` grows with the number of
+// events where it finds equally many, and the first search after a quiet day. Started with --expose-gc.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { AUDIENCES, EVENT_TYPES, endsMs } from '../src/domain/event.ts';
 import { EventIndex, type IndexQuery } from '../src/spatial/event-index.ts';
 import { TagSet } from '../src/spatial/tags.ts';
 import { Chance } from '../test/support/random.ts';
 import { SEARCHES, type SearchName, type SearchParameters, searchCities, searchParameters } from './cases.ts';
 import { DAY_MS, makeFacts, SEED } from './events.ts';
+import { median, type Spread, spread } from './statistics.ts';
 
 export interface IndexInput {
   readonly events: number;
@@ -20,15 +22,20 @@ export interface IndexOutput {
   readonly cityTotals: readonly number[];
   /** Microseconds of `city` with the radius that finds `totals`. */
   readonly cityAtTotals: number | undefined;
+  /** Milliseconds of the first search after a day without one: it puts aside all that has ended since. */
+  readonly afterQuietDay: Spread;
 }
 
 const PASSES = 9;
+/** CPU time is counted by the tick, 4 ms on many machines: a pass takes many of them. */
+const PASS_MS = 200;
+const QUIET_DAYS = 9;
 const input = JSON.parse(process.argv[2]!) as IndexInput;
 const nowMs = Math.floor(Date.now() / DAY_MS) * DAY_MS;
 const cities = searchCities();
 
-function build(): { index: EventIndex; bytesPerEvent: number } {
-  const before = usedBytes();
+async function build(): Promise<{ index: EventIndex; bytesPerEvent: number }> {
+  const before = await usedBytes();
   const index = new EventIndex();
   const loader = index.loader(input.events);
   for (const facts of makeFacts(input.events, nowMs)) {
@@ -37,11 +44,15 @@ function build(): { index: EventIndex; bytesPerEvent: number } {
     loader.add({ id, version: 1, row: 1, startMs, endsMs: endsMs(facts), lat, lng, tag });
   }
   for (const _ of loader.finish());
-  return { index, bytesPerEvent: (usedBytes() - before) / input.events };
+  return { index, bytesPerEvent: ((await usedBytes()) - before) / input.events };
 }
 
-function usedBytes(): number {
-  globalThis.gc!();
+/** A collection frees array buffers in the background, some time after it: it gets that time. */
+async function usedBytes(): Promise<number> {
+  for (let turn = 0; turn < 3; turn++) {
+    globalThis.gc!();
+    await sleep(100);
+  }
   const { heapUsed, arrayBuffers } = process.memoryUsage();
   return heapUsed + arrayBuffers;
 }
@@ -65,14 +76,20 @@ function toIndexQuery(parameters: SearchParameters): IndexQuery {
 
 /** The mean over all queries in the median pass, in CPU time of this thread: others may use the machine too. */
 function time(index: EventIndex, queries: readonly IndexQuery[]): number {
-  const passes = Array.from({ length: PASSES + 2 }, () => {
-    const before = process.threadCpuUsage();
+  const searchAll = () => {
     for (const query of queries) index.search(query, nowMs);
+  };
+  searchAll(); // for the compiler
+  const begun = performance.now();
+  searchAll();
+  const turns = Math.ceil(PASS_MS / (performance.now() - begun));
+  const passes = Array.from({ length: PASSES }, () => {
+    const before = process.threadCpuUsage();
+    for (let turn = 0; turn < turns; turn++) searchAll();
     const { user, system } = process.threadCpuUsage(before);
-    return (user + system) / queries.length;
+    return (user + system) / (turns * queries.length);
   });
-  // The first two are for the compiler.
-  return passes.slice(2).sort((a, b) => a - b)[PASSES >> 1]!;
+  return median(passes);
 }
 
 /** The radius, by halving, at which about so many are found. */
@@ -87,7 +104,7 @@ function radiusFor(index: EventIndex, query: IndexQuery, total: number): number 
   return high;
 }
 
-const { index, bytesPerEvent } = build();
+const { index, bytesPerEvent } = await build();
 const microseconds: Partial<Record<SearchName, number>> = {};
 const meanTotals: Partial<Record<SearchName, number>> = {};
 let cityTotals: number[] = [];
@@ -111,4 +128,13 @@ for (const name of SEARCHES) {
     cityAtTotals = time(index, equal);
   }
 }
-console.log(JSON.stringify({ microseconds, meanTotals, bytesPerEvent, cityTotals, cityAtTotals }));
+// Last, because it leaves the index with fewer events.
+const quietDays = Array.from({ length: QUIET_DAYS }, (_, day) => {
+  const begun = performance.now();
+  index.search(toIndexQuery({ lat: 0, lng: 0, radius: 1 }), nowMs + (day + 2) * DAY_MS);
+  return performance.now() - begun;
+});
+const afterQuietDay = spread(quietDays);
+console.log(
+  JSON.stringify({ microseconds, meanTotals, bytesPerEvent, cityTotals, cityAtTotals, afterQuietDay }),
+);

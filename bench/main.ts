@@ -6,9 +6,11 @@ import { parseArgs } from 'node:util';
 import { makeCases } from './cases.ts';
 import { renderChart } from './chart.ts';
 import { benchAgents, CACHE, copyFolder, prepareFolder } from './data.ts';
-import { measureMixed, measureOdd, measureStart } from './extras.ts';
+import { measureMixed, measureStart } from './extras.ts';
+import { measureImport } from './import-rate.ts';
 import type { IndexInput, IndexOutput } from './index-only.ts';
 import { ensureWrk } from './load.ts';
+import { measureOdd } from './odd.ts';
 import { HOW_TO_INSTALL, type Postgres, startPostgres } from './postgres.ts';
 import { fileBeside, residentBytes, runScript, type Server, startServer, startService } from './processes.ts';
 import {
@@ -95,6 +97,8 @@ async function measureAll(): Promise<void> {
   const dataFolder = copyFolder(source);
   console.error('start');
   const start = await measureStart(dataFolder);
+  console.error('import');
+  const imported = await measureImport(options.events);
   const isLarge = options.events === 10_000_000;
   const index = await runIndex({ events: isLarge ? 1_000_000 : options.events });
   const largerIndex = isLarge
@@ -103,12 +107,14 @@ async function measureAll(): Promise<void> {
   const postgres = await openPostgres(source);
   try {
     const served = await measureServed(dataFolder, postgres);
+    console.error('odd searches');
+    const odd = await measureOdd(dataFolder, benchAgents().searcher.key);
     const command = ['npm run bench', ...(process.argv.length > 2 ? ['--', ...process.argv.slice(2)] : [])];
     const missing = options.usesPostgis
       ? `PostgreSQL with PostGIS is not on this machine, so it is not compared with: ${HOW_TO_INSTALL}`
       : 'Run without the comparison with PostGIS.';
     report({
-      ...{ command: command.join(' '), loadBefore, start, index, largerIndex, ...served },
+      ...{ command: command.join(' '), loadBefore, start, imported, index, largerIndex, ...served, odd },
       ...{ events: options.events, rounds: options.rounds, seconds: options.seconds },
       postgisMissing: postgres ? undefined : missing,
     });
@@ -127,7 +133,7 @@ async function openPostgres(source: string): Promise<Postgres | undefined> {
   return postgres;
 }
 
-type Served = Pick<Results, 'cases' | 'residentBytes' | 'mixed' | 'odd'>;
+type Served = Pick<Results, 'cases' | 'residentBytes' | 'mixed'>;
 
 /** Everything that is asked over HTTP. */
 async function measureServed(dataFolder: string, postgres: Postgres | undefined): Promise<Served> {
@@ -152,13 +158,12 @@ async function measureServed(dataFolder: string, postgres: Postgres | undefined)
     const reading = cases.filter((asked) => asked !== create);
     const read = await runRounds(reading, { ...shared, postgis });
     const resident = residentBytes(service.pid);
-    const odd = await measureOdd(service.url, key);
     console.error('searches at a fixed rate, with and without creates');
     const mixedRounds = { rounds: Math.min(5, options.rounds), seconds: 2 * options.seconds };
     const mixed = await measureMixed(service.url, { city: cases[0]!, create, key }, mixedRounds);
     // Last, because the events that they add would be found by the searches.
     const created = await runRounds([create], { ...shared, postgis: undefined });
-    return { cases: [...read, ...created], residentBytes: resident, mixed, odd };
+    return { cases: [...read, ...created], residentBytes: resident, mixed };
   } finally {
     await usual?.stop();
     await service.stop();

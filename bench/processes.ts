@@ -2,6 +2,7 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs';
+import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { BIN, cleanEnv, freePort } from '../test/support/process.ts';
 
@@ -65,16 +66,40 @@ export async function runScript<T>(name: string, input: unknown, nodeOptions: st
   const child = spawn(process.execPath, [...nodeOptions, fileBeside(name), JSON.stringify(input)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
+  const { code, printed } = await untilClosed(child, child.stdout);
+  if (code !== 0) throw new Error(`${name} ended with ${code}`);
+  return JSON.parse(printed.trim().split('\n').at(-1)!) as T;
+}
+
+/** Runs a command of the service to its end and returns what it said on standard error. */
+export async function runCommand(args: readonly string[], env: Record<string, string>): Promise<string> {
+  const child = spawn(process.execPath, [BIN, ...args], {
+    ...{ env: cleanEnv(env), stdio: ['ignore', 'ignore', 'pipe'] as const },
+  });
+  const { code, printed } = await untilClosed(child, child.stderr);
+  if (code !== 0) throw new Error(`${args[0]} ended with ${code}:\n${printed}`);
+  return printed;
+}
+
+async function untilClosed(
+  child: ChildProcess,
+  output: Readable,
+): Promise<{ code: number; printed: string }> {
   const kill = () => child.kill('SIGKILL');
   process.once('exit', kill);
   let printed = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+  output.setEncoding('utf8').on('data', (text: string) => {
     printed += text;
   });
   const [code] = await once(child, 'close');
   process.off('exit', kill);
-  if (code !== 0) throw new Error(`${name} ended with ${code}`);
-  return JSON.parse(printed.trim().split('\n').at(-1)!) as T;
+  return { code, printed };
+}
+
+export async function secondsOf(work: () => Promise<unknown>): Promise<number> {
+  const begun = performance.now();
+  await work();
+  return (performance.now() - begun) / 1000;
 }
 
 const TICKS_PER_SECOND = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }));
@@ -94,6 +119,15 @@ export function cpuMicroseconds(pids: readonly number[], andChildren = false): n
     }
   }
   return (ticks / TICKS_PER_SECOND) * 1e6;
+}
+
+/**
+ * CPU time of the thread that has the event loop, so far; exact while it waits, otherwise up to its last tick. Throws where
+ * the kernel does not count it (CONFIG_SCHED_INFO).
+ */
+export function mainThreadMicroseconds(pid: number): number {
+  const [nanoseconds] = readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ');
+  return Number(nanoseconds) / 1000;
 }
 
 /** The fields after the name, which may itself hold spaces and brackets. */

@@ -10,11 +10,12 @@ export function findChromium(): string | undefined {
   return found ?? findCommand('chromium') ?? findCommand('chromium-browser');
 }
 
-/** The Debian packages whose programs the tests start; curl is the README's. */
+/** The Debian packages whose programs the tests start; curl is the README's, script of bsdutils makes a terminal. */
 const NEEDED: readonly (readonly [debianPackage: string, find: () => string | undefined])[] = [
   ['chromium', findChromium],
   ['curl', () => findCommand('curl')],
   ['procps', () => findCommand('ps')],
+  ['bsdutils', () => findCommand('script')],
 ];
 
 /** Throws with the line to run where something is missing and cannot be installed from here. */

@@ -22,8 +22,8 @@ export async function exportEvents(args: string[]): Promise<void> {
   const archive = await openArchiveReader(readConfig(process.env));
   try {
     const total = await countEvents(archive, options.agentId);
+    const stop = onStopSignal(); // before there is a file to clean up
     const output = options.file === undefined ? standardOutput() : await openFile(options.file);
-    const stop = onStopSignal();
     const progress = new Progress('events', process.stderr);
     try {
       let written = 0;
@@ -40,6 +40,7 @@ export async function exportEvents(args: string[]): Promise<void> {
       );
       process.exitCode = stop.exitCode() ?? 0;
     } catch (error) {
+      progress.clear();
       await output.discard();
       const cause = error instanceof AppError ? error.cause : error;
       throw new StartError(`The export ended early: ${(cause as Error).message}`, { cause });

@@ -1,9 +1,11 @@
-// How far a long command is: one line with a bar that is written over on a terminal, a plain line every few seconds
-// elsewhere. It is shown when there is news, so a caller may report as often as it likes.
+// How far a long command is: one line with a bar that is written over on a terminal, a plain line every second elsewhere,
+// and nothing where it is quick. It is shown when there is news, so a caller may report as often as it likes.
 
 const BAR_WIDTH = 24;
 const TERMINAL_INTERVAL_MS = 100;
-const PLAIN_INTERVAL_MS = 3_000;
+const PLAIN_INTERVAL_MS = 1_000;
+/** What takes less than this needs no progress. */
+const QUICK_MS = 500;
 
 /** Standard error, or what stands in for it. */
 export interface Screen {
@@ -34,9 +36,10 @@ export class Progress {
   /** `share`: how much of the work that is, from 0 to 1, where it is known. */
   update(count: number, share: number | undefined): void {
     const nowMs = this.#stopwatch();
+    if (nowMs - this.#startedMs < QUICK_MS) return;
     if (nowMs - this.#shownMs < (this.#screen.isTTY ? TERMINAL_INTERVAL_MS : PLAIN_INTERVAL_MS)) return;
     this.#shownMs = nowMs;
-    const words = [`${count} ${this.#noun}`, `${Math.round(count / this.seconds)}/s`];
+    const words = [`${grouped(count)} ${this.#noun}`, `${grouped(Math.round(count / this.seconds))}/s`];
     if (share !== undefined && share > 0) {
       words.unshift(`${Math.floor(share * 100)} %`);
       words.push(`${remaining((this.seconds / share) * (1 - share))} left`);
@@ -49,9 +52,25 @@ export class Progress {
 
   /** Prints a line of its own; the bar comes back with the next update. */
   note(text: string): void {
-    this.#screen.write(`${this.#isBarShown ? '\r\x1b[K' : ''}${text}\n`);
+    this.clear();
+    this.#screen.write(`${text}\n`);
+  }
+
+  /** Like `note`, but nothing where all was quick so far. */
+  milestone(text: string): void {
+    if (this.#stopwatch() - this.#startedMs >= QUICK_MS) this.note(text);
+  }
+
+  /** Takes the bar away, so that others can print. */
+  clear(): void {
+    if (this.#isBarShown) this.#screen.write('\r\x1b[K');
     this.#isBarShown = false;
   }
+}
+
+/** 1,234,567; the first use of Intl would take longer than a quick start. */
+export function grouped(count: number): string {
+  return String(count).replace(/\B(?=(\d{3})+$)/g, ',');
 }
 
 function bar(share: number): string {

@@ -2,7 +2,9 @@
 import { type Logger, pino } from 'pino';
 import pretty from 'pino-pretty';
 import { readConfig } from '../config.ts';
-import { startService, VERSION } from '../service.ts';
+import { type Service, startService, VERSION } from '../service.ts';
+import { showLoading } from './loading.ts';
+import { Progress } from './progress.ts';
 import { UsageError } from './usage.ts';
 
 /** What is still open after this is left behind. */
@@ -12,7 +14,11 @@ export async function serve(args: string[]): Promise<void> {
   if (args.length > 0) throw new UsageError('serve takes no options; settings are environment variables.');
   const config = readConfig(process.env);
   const logger = createLogger(config.logLevel);
-  const service = await startService(config, { logger, onProgress: showProgress });
+  const progress = new Progress('events', process.stderr);
+  const service = await startService(config, { logger, onProgress: showLoading(progress) }).finally(() =>
+    progress.clear(),
+  );
+  stopOnSignal(service, logger); // before anybody hears that it is ready
   console.error(
     [
       `local-events ${VERSION} is ready`,
@@ -28,6 +34,9 @@ export async function serve(args: string[]): Promise<void> {
   if (config.oidc && !/^https:|^http:\/\/(?:localhost|127\.|\[::1\])/i.test(config.oidc.issuer)) {
     logger.warn('OIDC_ISSUER is not https: whoever is between here and there can forge tokens.');
   }
+}
+
+function stopOnSignal(service: Service, logger: Logger): void {
   let stopping = false;
   const stop = (signal: NodeJS.Signals) => {
     if (stopping) return;
@@ -58,8 +67,4 @@ function createLogger(level: string): Logger {
     return pino({ level }, pretty({ sync: true, singleLine: true, ignore: 'pid,hostname' }));
   }
   return pino({ level }, pino.destination({ fd: 1, sync: false, ...LOG_BUFFER }));
-}
-
-function showProgress(done: number, total: number): void {
-  console.error(`loading events: ${done} of ${total}`);
 }

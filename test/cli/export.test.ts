@@ -1,6 +1,7 @@
 // `export`: events as JSON lines that `import` reads back, beside a running service or without one.
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync, watch, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { exportEvents } from '../../src/cli/export.ts';
@@ -194,6 +195,28 @@ describe('an export of many events', () => {
     assert.match(stderr, /^stopped in \d+\.\d s: \d+ exported\n$/);
     assert.ok(Number(/: (\d+) exported/.exec(stderr)![1]) < COUNT);
   });
+
+  for (const [signal, code] of [
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const) {
+    it(`leaves a file as it was when ${signal} stops it, and nothing half-written`, async () => {
+      const folder = temporaryFolder();
+      const file = join(folder, 'out.ndjson');
+      writeFileSync(file, 'what was there before');
+      const watcher = watch(folder);
+      const begun = once(watcher, 'change');
+      const { child, ended } = launchFed(['export', '--out', file], env);
+      await begun;
+      watcher.close();
+      child.kill(signal);
+      const stopped = await ended;
+      assert.deepEqual([stopped.code, stopped.signal], [code, null], stopped.stderr);
+      assert.match(stopped.stderr, /^stopped in \d+\.\d s: \d+ exported\n$/);
+      assert.deepEqual(readdirSync(folder), ['out.ndjson']);
+      assert.equal(readFileSync(file, 'utf8'), 'what was there before');
+    });
+  }
 
   it('ends with a message when nobody reads on', async () => {
     const { child, ended } = launchFed(['export'], env);

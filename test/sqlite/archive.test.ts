@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, it } from 'node:test';
+import { describe, it, type TestContext } from 'node:test';
 import { StartError } from '../../src/domain/errors.ts';
 import type { EventRow } from '../../src/domain/event.ts';
 import { SqliteArchive, SqliteArchiveReader } from '../../src/sqlite/archive.ts';
@@ -13,9 +13,13 @@ import { eventsOf, newAgentRow, newEventRow, newKey } from '../store/rows.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { countCommits, execute, readRows } from './files.ts';
 
-async function openNew() {
+/** Closed when the test ends, or before: the thread of one left open would keep a failure from being reported. */
+async function openNew(test: TestContext) {
   const folder = join(temporaryFolder(), 'data');
   const archive = await SqliteArchive.open(folder);
+  let closed: Promise<void> | undefined;
+  const close = () => (closed ??= archive.close());
+  test.after(close);
   const agent = newAgentRow();
   const key = newKey();
   await archive.addAgent(agent, key);
@@ -23,7 +27,7 @@ async function openNew() {
   const counts = () =>
     readRows(path, 'SELECT event_count FROM agents ORDER BY created_ms').map((row) => row.event_count);
   const titles = () => readRows(path, 'SELECT title FROM events ORDER BY row_id').map((row) => row.title);
-  return { folder, path, archive, agent, key, counts, titles };
+  return { folder, path, archive, close, agent, key, counts, titles };
 }
 
 async function readAll(folder: string, agentId?: string): Promise<EventRow[]> {
@@ -34,8 +38,8 @@ async function readAll(folder: string, agentId?: string): Promise<EventRow[]> {
 }
 
 describe('an archive', () => {
-  it('adds rows in one transaction and tells what became of each, in order', async () => {
-    const { archive, agent, path, counts, titles } = await openNew();
+  it('adds rows in one transaction and tells what became of each, in order', async (test) => {
+    const { archive, agent, path, counts, titles } = await openNew(test);
     const [a, b, c] = [newEventRow(agent), newEventRow(agent), newEventRow(agent)];
     const twin = { ...newEventRow(agent), title: a.title };
     const commits = countCommits(path);
@@ -44,11 +48,10 @@ describe('an archive', () => {
     assert.deepEqual(await archive.createEvents([{ ...twin }, c], 0), ['existing', 'created']);
     assert.deepEqual(counts(), [3]);
     assert.deepEqual(titles(), [a.title, b.title, c.title]);
-    await archive.close();
   });
 
-  it('keeps the limit of each agent, and finds what is there beyond it', async () => {
-    const { archive, agent, counts } = await openNew();
+  it('keeps the limit of each agent, and finds what is there beyond it', async (test) => {
+    const { archive, agent, counts } = await openNew(test);
     const other = newAgentRow();
     await archive.addAgent(other, newKey());
     const rows = Array.from({ length: 3 }, () => newEventRow(agent));
@@ -59,57 +62,53 @@ describe('an archive', () => {
     assert.deepEqual(outcomes, ['created', 'created', 'limit', 'created', 'existing']);
     assert.deepEqual(await archive.createEvents([rows[2]!, newEventRow(other)], 2), ['limit', 'created']);
     assert.deepEqual(counts(), [2, 2]);
-    await archive.close();
   });
 
-  it('adds nothing for an agent that there is not', async () => {
-    const { archive, agent, titles } = await openNew();
+  it('adds nothing for an agent that there is not', async (test) => {
+    const { archive, agent, titles } = await openNew(test);
     const row = newEventRow(agent);
     assert.deepEqual(await archive.createEvents([newEventRow(newAgentRow()), row], 0), [
       'no-agent',
       'created',
     ]);
     assert.deepEqual(titles(), [row.title]);
-    await archive.close();
   });
 
-  it('adds none of the rows when one breaks a rule of the file', async () => {
-    const { archive, agent, counts, titles } = await openNew();
+  it('adds none of the rows when one breaks a rule of the file', async (test) => {
+    const { archive, agent, counts, titles } = await openNew(test);
     const row = newEventRow(agent);
     const sameId = { ...newEventRow(agent), event_id: row.event_id };
     await assert.rejects(archive.createEvents([row, sameId], 0), /UNIQUE constraint failed: events.event_id/);
     assert.deepEqual([counts(), titles()], [[0], []]);
     assert.deepEqual(await archive.createEvents([row], 0), ['created']);
-    await archive.close();
   });
 
-  it('finds active agents by their key', async () => {
-    const { archive, agent, key, path } = await openNew();
+  it('finds active agents by their key', async (test) => {
+    const { archive, agent, key, path } = await openNew(test);
     const found = await archive.findAgentByKey(key.hash);
     assert.deepEqual({ ...found }, { ...agent, last_used_ms: null, event_count: 0 });
     assert.equal(await archive.findAgentByKey(newKey().hash), undefined);
     execute(path, 'UPDATE agents SET is_active = 0');
     assert.equal(await archive.findAgentByKey(key.hash), undefined);
-    await archive.close();
   });
 
-  it('finishes what it accepted before it closes, and then lets the folder go', async () => {
-    const { archive, agent, folder, counts } = await openNew();
+  it('finishes what it accepted before it closes, and then lets the folder go', async (test) => {
+    const { archive, close, agent, folder, counts } = await openNew(test);
     const batches = Array.from({ length: 5 }, () => Array.from({ length: 100 }, () => newEventRow(agent)));
     const written = Promise.all(batches.map((rows) => archive.createEvents(rows, 0)));
     await assert.rejects(SqliteStore.open({ folder, cacheBytes: 0 }), StartError);
-    await archive.close();
+    await close();
     assert.ok((await written).flat().every((outcome) => outcome === 'created'));
     assert.deepEqual(counts(), [500]);
     const store = await SqliteStore.open({ folder, cacheBytes: 0 });
+    test.after(() => store.close());
     assert.equal((await eventsOf(store, agent.agent_id)).length, 500);
-    await store.close();
   });
 });
 
 describe('an archive reader', () => {
-  it('gives every row as it was written, beside a writer and after it', async () => {
-    const { archive, agent, folder } = await openNew();
+  it('gives every row as it was written, beside a writer and after it', async (test) => {
+    const { archive, close, agent, folder } = await openNew(test);
     const other = newAgentRow();
     await archive.addAgent(other, newKey());
     const all = {
@@ -132,12 +131,12 @@ describe('an archive reader', () => {
       assert.deepEqual(await readAll(folder, newAgentRow().agent_id), []);
     };
     await check();
-    await archive.close();
+    await close();
     await check();
   });
 
-  it('sees one moment, whatever is written meanwhile', async () => {
-    const { archive, agent, folder } = await openNew();
+  it('sees one moment, whatever is written meanwhile', async (test) => {
+    const { archive, agent, folder } = await openNew(test);
     await archive.createEvents(
       Array.from({ length: 2_500 }, () => newEventRow(agent)),
       0,
@@ -152,7 +151,6 @@ describe('an archive reader', () => {
     assert.equal(await reader.countEvents(), 2_503);
     assert.equal((await reader.findAgent(agent.agent_id))?.event_count, 2_503);
     await reader.close();
-    await archive.close();
   });
 
   it('refuses a folder without data, and a file that is no database', () => {

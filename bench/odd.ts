@@ -1,0 +1,141 @@
+// The searches that hold the event loop longest, at a service that was just started: what they find must be read and
+// encoded at first. Measured is the CPU time of the thread that has the event loop, so others on the machine do not count.
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { Agent, request } from 'node:http';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { encodeCursor } from '../src/domain/cursor.ts';
+import { EVENT_TYPES } from '../src/domain/event.ts';
+import { searchCities } from './cases.ts';
+import { CACHE } from './data.ts';
+import { DAY_MS, HORIZON_DAYS } from './events.ts';
+import { mainThreadMicroseconds, runCommand, type Server, secondsOf, startService } from './processes.ts';
+import { type Spread, spread } from './statistics.ts';
+
+export interface OddResult {
+  readonly name: string;
+  /** Milliseconds of CPU time for the whole answer: no turn of the event loop was longer. */
+  readonly held: Spread;
+  /** Milliseconds until the answer was there. */
+  readonly answered: Spread;
+}
+
+const TURNS = 21;
+/** After the start what loading left behind is collected; after an answer the thread must rest, or its time is not counted yet. */
+const START_REST_MS = 1000;
+const REST_MS = 5;
+/** No event of the benchmark is near. */
+const OCEAN = 'lat=-48.9&lng=-123.4';
+const LAST_ID = '7ZZZZZZZZZZZZZZZZZZZZZZZZZ';
+
+/** Adds the longest events that there can be to the folder. The worst comes first. */
+export async function measureOdd(dataFolder: string, key: string): Promise<OddResult[]> {
+  await addLongEvents(dataFolder);
+  const service = await startService(dataFolder, join(dataFolder, 'odd.log'));
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const ask = (path: string) => get(`${service.url}/v1/events/nearby?${path}`, key, agent);
+  try {
+    await sleep(START_REST_MS);
+    const results = [await measure(service, 'the first search of all', 1, () => ask(`${OCEAN}&radius=1`))];
+    for (const [name, path] of Object.entries(oddSearches(await findDensest(ask)))) {
+      results.push(await measure(service, name, TURNS, () => ask(path)));
+    }
+    return results.sort((a, b) => b.held.max - a.held.max);
+  } finally {
+    agent.destroy();
+    await service.stop();
+  }
+}
+
+async function measure(
+  { pid }: Server,
+  name: string,
+  turns: number,
+  ask: () => Promise<unknown>,
+): Promise<OddResult> {
+  const held: number[] = [];
+  const answered: number[] = [];
+  for (let turn = 0; turn < turns; turn++) {
+    const before = mainThreadMicroseconds(pid);
+    answered.push(1000 * (await secondsOf(ask)));
+    await sleep(REST_MS);
+    held.push((mainThreadMicroseconds(pid) - before) / 1000);
+  }
+  return { name, held: spread(held), answered: spread(answered) };
+}
+
+function oddSearches(densest: string): Record<string, string> {
+  const instant = (ms: number) => new Date(ms).toISOString();
+  const middle = Math.floor(Date.now() / DAY_MS + HORIZON_DAYS / 2) * DAY_MS;
+  const cursorAt = (ms: number) => `cursor=${encodeCursor({ startMs: ms, id: LAST_ID })}`;
+  const deep = cursorAt(middle);
+  const last = cursorAt(middle + (HORIZON_DAYS / 2 - 1) * DAY_MS);
+  const rare = 'event_type=ceremony&audience=kids';
+  const many = `${EVENT_TYPES.map((type) => `event_type=${type}`).join('&')}&audience=kids&audience=adults`;
+  const oneSecond = `starts_after=${instant(middle)}&starts_before=${instant(middle + 1000)}`;
+  const nearlyAlways = `starts_after=${instant(Date.now() + DAY_MS)}&starts_before=${instant(middle + 80 * DAY_MS)}`;
+  const wide = `${densest}&radius=100`;
+  return {
+    'no radius, limit 100': `${densest}&limit=100`,
+    'no radius, rare filters, limit 100': `${densest}&limit=100&${rare}`,
+    'no radius, rare filters, one second': `${densest}&limit=100&${rare}&${oneSecond}`,
+    'no radius, rare filters, deep cursor': `${densest}&limit=100&${rare}&${deep}`,
+    'no radius, rare filters, cursor near the end': `${densest}&limit=100&${rare}&${last}`,
+    'no radius, all types, two audiences, nearly all starts': `${densest}&limit=100&${many}&${nearlyAlways}&${deep}`,
+    'no radius, one second': `${densest}&limit=100&${oneSecond}`,
+    '100 miles, limit 100': `${wide}&limit=100`,
+    '100 miles, deep cursor': `${wide}&limit=100&${deep}`,
+    '100 miles, rare filters, one second': `${wide}&limit=100&${rare}&${oneSecond}`,
+    '100 miles, all types, two audiences, nearly all starts': `${wide}&limit=100&${many}&${nearlyAlways}&${deep}`,
+    'half a mile': `${densest}&radius=0.5&limit=100`,
+    '100 of the longest events': `${OCEAN}&radius=1&limit=100`,
+  };
+}
+
+/** Where most events lie within 100 miles, as parameters. */
+async function findDensest(ask: (path: string) => Promise<string>): Promise<string> {
+  let densest = { place: '', total: -1 };
+  for (const { lat, lng } of searchCities()) {
+    const place = `lat=${lat}&lng=${lng}`;
+    const { total } = JSON.parse(await ask(`${place}&radius=100&limit=1`)) as { total: number };
+    if (total > densest.total) densest = { place, total };
+  }
+  return densest.place;
+}
+
+/** A page of events as long as they may be, in characters that take four bytes. */
+async function addLongEvents(dataFolder: string): Promise<void> {
+  const [lat, lng] = new URLSearchParams(OCEAN).values().map(Number).toArray();
+  const long = (length: number) => '🎈'.repeat(length);
+  const lines = Array.from({ length: 100 }, (_, number) =>
+    JSON.stringify({
+      ...{ title: `${number} `.padEnd(4) + long(196), description: long(10_000), location_name: long(200) },
+      ...{ address: long(500), url: long(2000), cost: long(200), timezone: 'UTC', lat, lng },
+      ...{ event_type: 'festival', start_at: new Date(Date.now() + 30 * DAY_MS).toISOString() },
+    }),
+  );
+  const folder = join(CACHE, 'requests');
+  mkdirSync(folder, { recursive: true });
+  const file = join(folder, 'long-events.ndjson');
+  writeFileSync(file, lines.join('\n'));
+  await runCommand(['import', file, '--email', 'long@example.com', '--name', 'Long'], {
+    DATA_DIR: dataFolder,
+  });
+  rmSync(file);
+}
+
+function get(url: string, key: string, agent: Agent): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const sent = request(url, { agent, headers: { 'X-API-Key': key } }, (answer) => {
+      if (answer.statusCode !== 200) reject(new Error(`${answer.statusCode} for ${url}`));
+      let text = '';
+      answer
+        .setEncoding('utf8')
+        .on('data', (part: string) => {
+          text += part;
+        })
+        .on('end', () => resolve(text));
+    });
+    sent.on('error', reject).end();
+  });
+}

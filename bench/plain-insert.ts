@@ -1,0 +1,47 @@
+// What any import must pay: the same rows into a fresh database with the importer's own settings, in one transaction and
+// with no checks. They are parsed and prepared before the clock starts. Its own process.
+import { createReadStream, mkdirSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { readEventCreate } from '../src/domain/event.ts';
+import { newUlid } from '../src/domain/ids.ts';
+import { systemClock, systemRandom } from '../src/service.ts';
+import { type ColumnValues, columnValues, EVENT_COLUMNS, EVENT_PLACEHOLDERS } from '../src/sqlite/columns.ts';
+import { openForWriting } from '../src/sqlite/connection.ts';
+import { databasePath } from '../src/sqlite/data-folder.ts';
+
+export interface InsertInput {
+  readonly file: string;
+  readonly dataFolder: string;
+}
+
+export interface InsertOutput {
+  readonly rows: number;
+  readonly seconds: number;
+}
+
+const { file, dataFolder } = JSON.parse(process.argv[2]!) as InsertInput;
+const agent_id = 'importer';
+const rows: ColumnValues[] = [];
+for await (const line of createInterface({ input: createReadStream(file) })) {
+  const created_ms = systemClock();
+  const event_id = newUlid(created_ms, systemRandom);
+  const fields = readEventCreate(JSON.parse(line), created_ms);
+  rows.push(columnValues({ event_id, agent_id, version: 1, created_ms, ...fields }));
+}
+
+mkdirSync(dataFolder);
+const database = openForWriting(databasePath(dataFolder), 'bulk');
+database
+  .prepare(
+    `INSERT INTO agents (agent_id, email, agent_name, tier, is_active, created_ms)
+     VALUES (?, 'import@example.com', 'Importer', 'readwrite', 1, 0)`,
+  )
+  .run(agent_id);
+const insert = database.prepare(`INSERT INTO events (${EVENT_COLUMNS}) VALUES (${EVENT_PLACEHOLDERS})`);
+const begun = performance.now();
+database.exec('BEGIN');
+for (const row of rows) insert.run(...row);
+database.exec('COMMIT');
+const seconds = (performance.now() - begun) / 1000;
+database.close();
+console.log(JSON.stringify({ rows: rows.length, seconds } satisfies InsertOutput));
