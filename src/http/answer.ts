@@ -1,11 +1,11 @@
 // Sends what an endpoint answers. An answer in pieces is sent as fast as the client takes them and no faster; a short one
 // is sent whole, with its length.
-import type { OutgoingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { joinWire, toWire, type Wire } from '../domain/wire.ts';
 import type { Backlog } from './backlog.ts';
 import type { Answer } from './endpoint.ts';
+import { addHeader } from './standing-headers.ts';
 
 /** From this length on an answer is sent while it is being made. */
 const LONG_BYTES = 262_144;
@@ -30,10 +30,9 @@ export async function sendAnswer(
 function sendWire(reply: FastifyReply, wire: Wire, backlog: Backlog): void {
   backlog.add(reply, wire.length);
   reply.hijack();
-  const headers = reply.getHeaders() as OutgoingHttpHeaders;
-  headers['content-type'] = 'application/json; charset=utf-8';
-  headers['content-length'] = wire.length;
-  reply.raw.writeHead(200, headers);
+  addHeader(reply, 'content-type', 'application/json; charset=utf-8');
+  addHeader(reply, 'content-length', String(wire.length));
+  reply.raw.writeHead(200, reply.standingHeaders);
   reply.raw.end(wire, 'latin1');
 }
 

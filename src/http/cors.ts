@@ -2,6 +2,7 @@
 // names origins; the administrators' paths never are.
 import { unescape as decode } from 'node:querystring';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { addHeader, hasHeader } from './standing-headers.ts';
 
 const EXPOSED = 'RateLimit, RateLimit-Policy, Retry-After, ETag, Link, X-Request-Id';
 const ALLOWED_HEADERS = 'Content-Type, X-API-Key, If-Match, If-None-Match';
@@ -23,19 +24,19 @@ export function allowOrigin(
 ): void {
   const { origin } = request.headers;
   if (origin === undefined || isAdminPath(path)) return;
-  if (origins === '*') reply.header('access-control-allow-origin', '*');
+  if (origins === '*') addHeader(reply, 'access-control-allow-origin', '*');
   else {
-    reply.header('vary', 'Origin');
+    addHeader(reply, 'vary', 'Origin');
     if (!origins.includes(origin)) return;
-    reply.header('access-control-allow-origin', origin);
+    addHeader(reply, 'access-control-allow-origin', origin);
   }
-  reply.header('access-control-expose-headers', EXPOSED);
+  addHeader(reply, 'access-control-expose-headers', EXPOSED);
 }
 
 /** Answers the question that a browser asks before a call. */
 export function answerPreflight(reply: FastifyReply, methods: string): FastifyReply {
   reply.header('allow', methods);
-  if (reply.getHeader('access-control-allow-origin') !== undefined) {
+  if (hasHeader(reply, 'access-control-allow-origin')) {
     reply
       .header('access-control-allow-methods', methods)
       .header('access-control-allow-headers', ALLOWED_HEADERS)

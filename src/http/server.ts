@@ -23,6 +23,7 @@ import * as admin from './routes/admin.ts';
 import * as events from './routes/events.ts';
 import { answerHealth, health, starting } from './routes/health.ts';
 import { register } from './routes/registration.ts';
+import { beginHeaders, tellFramework } from './standing-headers.ts';
 
 export interface ServerOptions {
   readonly version: string;
@@ -100,14 +101,17 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     // Before a route is found, the only thing that can be wrong is an escape in the path. No hook runs for it.
     frameworkErrors: (_error, request, reply) => {
       watch(logger, backlog, request, reply);
-      setCommonHeaders(request, reply);
+      beginHeaders(reply, request.id);
       allowOrigin(options.corsOrigins, pathOf(request), request, reply);
+      tellFramework(reply);
       sendError(reply, noRoute());
     },
   });
   app.server.maxConnections = MAX_CONNECTIONS;
   app.decorateReply('waitingBytes', 0);
   app.decorateReply('cutTimer', undefined);
+  app.decorateReply('standingHeaders');
+  app.decorateRequest('caller', undefined);
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   // node:http would hang up on a CONNECT without a word.
   app.server.on('connect', (_request, socket) =>
@@ -117,7 +121,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
 
   app.addHook('onRequest', (request, reply, done) => {
     watch(logger, backlog, request, reply);
-    setCommonHeaders(request, reply);
+    beginHeaders(reply, request.id);
     const path = pathOf(request);
     allowOrigin(options.corsOrigins, path, request, reply);
     if (path !== '/health') backlog.requireRoom();
@@ -129,6 +133,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     else done();
   });
   app.addHook('onSend', (_request, reply, payload, done) => {
+    tellFramework(reply);
     backlog.addPayload(reply, payload);
     done();
   });
@@ -195,13 +200,6 @@ declare module 'fastify' {
     /** Set by the check of the route's access. */
     caller: unknown;
   }
-}
-
-function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
-  reply
-    .header('x-request-id', request.id)
-    .header('x-content-type-options', 'nosniff')
-    .header('cache-control', 'no-store');
 }
 
 /** Without the query; of an absolute address the path alone. */

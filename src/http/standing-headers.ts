@@ -1,0 +1,32 @@
+// Headers that are known before the answer is: kept as the flat list that node:http takes, because most answers are sent
+// past the framework. Where the framework sends one, it is told of them first.
+import type { FastifyReply } from 'fastify';
+
+declare module 'fastify' {
+  interface FastifyReply {
+    /** Names and values in turn. */
+    standingHeaders: string[];
+  }
+}
+
+/** What every answer has. */
+export function beginHeaders(reply: FastifyReply, requestId: string): void {
+  reply.standingHeaders = ['x-request-id', requestId, 'x-content-type-options', 'nosniff'];
+  reply.standingHeaders.push('cache-control', 'no-store');
+}
+
+export function addHeader(reply: FastifyReply, name: string, value: string): void {
+  reply.standingHeaders.push(name, value);
+}
+
+export function hasHeader(reply: FastifyReply, name: string): boolean {
+  return reply.standingHeaders.includes(name);
+}
+
+/** Hands them to the framework; what an answer has set itself stays. */
+export function tellFramework(reply: FastifyReply): void {
+  const headers = reply.standingHeaders;
+  for (let at = 0; at < headers.length; at += 2) {
+    if (!reply.hasHeader(headers[at]!)) reply.header(headers[at]!, headers[at + 1]);
+  }
+}
