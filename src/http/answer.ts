@@ -14,16 +14,17 @@ const LONG_BYTES = 262_144;
  * Throws what the pieces throw, unless some are sent: then the connection is cut, for a client must not take it as
  * complete, and `onFault` is told. Throws UNAVAILABLE where too many answers wait already.
  */
-export async function sendAnswer(
+export function sendAnswer(
   reply: FastifyReply,
   answer: Answer,
   backlog: Backlog,
   onFault: (error: unknown) => void,
-): Promise<void> {
+): Promise<void> | undefined {
   if (answer === undefined) reply.code(204).send();
   else if (typeof answer === 'string') sendWire(reply, answer, backlog);
-  else if (Symbol.asyncIterator in answer) await sendPieces(reply, answer, backlog, onFault);
+  else if (Symbol.asyncIterator in answer) return sendPieces(reply, answer, backlog, onFault);
   else sendWire(reply, toWire(JSON.stringify(answer)), backlog);
+  return undefined;
 }
 
 /** Past the framework, which would look at every character of the text to measure it, and again to encode it. */

@@ -198,7 +198,9 @@ function bind(
         query: request.query as string,
         body: request.body,
       });
-      await sendAnswer(reply, answer, backlog, (error) => logFault(logger, request, toAppError(error)));
+      const onFault = (error: unknown) => logFault(logger, request, toAppError(error));
+      const sending = sendAnswer(reply, answer, backlog, onFault);
+      if (sending) await sending;
       return reply;
     },
   });

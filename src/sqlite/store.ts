@@ -152,7 +152,7 @@ export class SqliteStore implements Store {
       const handle = this.#index.find(eventId);
       if (handle === undefined) return undefined;
       const version = this.#index.versionOf(handle);
-      const [json] = (await this.#findAll([handle])) ?? [];
+      const json = this.#cache.find(handle) ?? (await this.#findAll([handle]))?.[0];
       if (json !== undefined) return { version, json };
     }
     throw changing();
@@ -183,7 +183,7 @@ export class SqliteStore implements Store {
       const last = more ? handles.at(-1) : undefined;
       const next =
         last === undefined ? undefined : { startMs: this.#index.startMsOf(last), id: this.#index.idOf(last) };
-      const events = await this.#findAll(handles);
+      const events = this.#findCached(handles) ?? (await this.#findAll(handles));
       if (events) return { events, total, next };
     }
     throw changing();
@@ -277,6 +277,17 @@ export class SqliteStore implements Store {
     if (handle !== undefined) this.#cache.remove(handle);
   }
 
+  /** Undefined unless all of them are in the cache. */
+  #findCached(handles: readonly number[]): Wire[] | undefined {
+    const events: Wire[] = [];
+    for (const handle of handles) {
+      const event = this.#cache.find(handle);
+      if (event === undefined) return undefined;
+      events.push(event);
+    }
+    return events;
+  }
+
   /**
    * The events as they are in the index now. Undefined where that cannot be told, because they changed while they were
    * read, or the file is ahead of the index by a commit whose answer is still under way; by then it has arrived.
@@ -293,7 +304,6 @@ export class SqliteStore implements Store {
         missing.push({ at, handle, version: this.#index.versionOf(handle), row: this.#index.rowOf(handle) });
       }
     }
-    if (missing.length === 0) return events;
     const { removals } = this.#index;
     const rows = missing.map(({ row }) => row);
     const isComplete = await this.#events.run('findEvents', [rows], (found) => {

@@ -22,7 +22,7 @@ export const nearby = endpoint({
   access: 'read',
   query: NearbyParameters,
   answer: EventsNearbyResponse,
-  handle: async ({ context, query }) => searchNearby(context, readParameters(query)),
+  handle: ({ context, query }) => searchNearby(context, readParameters(query)),
 });
 
 export const getEvent = endpoint({

@@ -1,0 +1,62 @@
+// Query strings, held against what the platform decodes.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import Type from 'typebox';
+import { AppError } from '../../src/domain/errors.ts';
+import { queryReader } from '../../src/http/query.ts';
+
+const read = queryReader(
+  Type.Object({ text: Type.Optional(Type.String()), list: Type.Optional(Type.Array(Type.String())) }),
+  (values) => values as { text?: string; list?: string[] },
+);
+
+/** What decodeURIComponent makes of it, a plus being a space; undefined where it refuses. */
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return undefined;
+  }
+}
+
+const hex = fc.stringMatching(/^[0-9a-fA-F]{2}$/);
+const pieces = fc.oneof(
+  fc.constantFrom('%', '%4', '%%', '%zz', '%C3%A9', '%F0%9F%98%80', '%C3', '%ED%A0%80', '+', '=', '/', 'é'),
+  hex.map((digits) => `%${digits}`),
+  fc.string({ maxLength: 3 }).filter((text) => !/[&#]/.test(text)),
+);
+const values = fc.array(pieces, { maxLength: 8 }).map((parts) => parts.join(''));
+
+describe('a query string', () => {
+  it('is decoded as the platform does, and refused where the platform refuses', () => {
+    let refused = 0;
+    const property = fc.property(values, (value) => {
+      const expected = decoded(value);
+      if (expected !== undefined) assert.equal(read(`text=${value}`).text, expected);
+      else {
+        refused++;
+        assert.throws(
+          () => read(`text=${value}`),
+          (error) => error instanceof AppError && error.issues?.[0]?.type === 'string_unicode',
+        );
+      }
+    });
+    fc.assert(property, { numRuns: 10_000 });
+    assert.ok(refused > 500, `only ${refused} refused`);
+  });
+
+  it('gives each value of a list, in order, among parameters that nobody knows', () => {
+    const property = fc.property(fc.array(fc.string({ unit: 'grapheme' })), (items) => {
+      const text = items.map((item) => `list=${encodeURIComponent(item)}&other=1`).join('&');
+      assert.deepEqual(read(text).list ?? [], items);
+    });
+    fc.assert(property);
+  });
+
+  it('finds a name however it is escaped, and an empty value without an equals sign', () => {
+    assert.deepEqual(read('&&%74%65xt&'), { text: '' });
+    assert.deepEqual(read('text=a=b&'), { text: 'a=b' });
+    assert.deepEqual(read(''), {});
+  });
+});
