@@ -9,6 +9,7 @@ import fastify, {
 import type { Logger } from 'pino';
 import { AppError } from '../domain/errors.ts';
 import type { Context } from '../usecases/context.ts';
+import { accessLog, type WriteAccess } from './access-log.ts';
 import { sendAnswer } from './answer.ts';
 import { authenticate } from './authenticate.ts';
 import { Backlog } from './backlog.ts';
@@ -76,6 +77,7 @@ const FIRST_REQUESTS = 16;
 
 export function buildServer(options: ServerOptions): FastifyInstance {
   const { logger, readiness, backlog = new Backlog(), inactivityMs = 10_000 } = options;
+  const writeAccess = accessLog(logger);
   const refuseSocket = (error: Error, socket: Socket): void => {
     const requestId = options.newRequestId();
     const status = answerSocketError(error, socket, requestId);
@@ -107,7 +109,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     clientErrorHandler: refuseSocket,
     // Before a route is found, the only thing that can be wrong is an escape in the path. No hook runs for it.
     frameworkErrors: (_error, request, reply) => {
-      watch(logger, backlog, request, reply);
+      watch(writeAccess, backlog, request, reply);
       beginHeaders(reply, request.id);
       allowOrigin(options.corsOrigins, pathOf(request), request, reply);
       tellFramework(reply);
@@ -119,6 +121,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   app.decorateReply('cutTimer', undefined);
   app.decorateReply('standingHeaders');
   app.decorateRequest('caller', undefined);
+  app.decorateRequest('pattern', undefined);
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   // node:http would hang up on a CONNECT without a word.
   app.server.on('connect', (_request, socket) =>
@@ -129,7 +132,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   const first: unknown[] = [];
   app.addHook('onRequest', (request, reply, done) => {
     if (first.length < FIRST_REQUESTS) first.push([request.raw, reply.raw]);
-    watch(logger, backlog, request, reply);
+    watch(writeAccess, backlog, request, reply);
     beginHeaders(reply, request.id);
     const path = pathOf(request);
     allowOrigin(options.corsOrigins, path, request, reply);
@@ -179,10 +182,12 @@ function bind(
   { readiness, logger }: ServerOptions,
   backlog: Backlog,
 ): void {
+  const pattern = path.replaceAll(/\{(\w+)\}/g, ':$1');
   app.route({
     method,
-    url: path.replaceAll(/\{(\w+)\}/g, ':$1'),
+    url: pattern,
     onRequest: (request, reply, done) => {
+      request.pattern = pattern;
       const { context } = readiness() as { context: Context };
       authenticate(context, endpoint.access, request, reply).then((caller) => {
         request.caller = caller;
@@ -208,6 +213,8 @@ function bind(
 
 declare module 'fastify' {
   interface FastifyRequest {
+    /** Of the route, as the log names it; undefined for those of the service itself. */
+    pattern: string | undefined;
     /** Set by the check of the route's access. */
     caller: unknown;
   }
@@ -257,23 +264,19 @@ function logFault(logger: Logger, request: FastifyRequest, error: AppError): voi
   logger.error({ requestId: request.id, err: error.cause ?? error }, error.message);
 }
 
-/**
- * When a request is over, its answer waits no more, and one line is logged: the route's pattern, never the address
- * itself, whose parts may be secret or personal.
- */
-function watch(logger: Logger, backlog: Backlog, request: FastifyRequest, reply: FastifyReply): void {
+/** When a request is over, its answer waits no more, and one line is logged. */
+function watch(
+  writeAccess: WriteAccess,
+  backlog: Backlog,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void {
   const startMs = performance.now();
   reply.raw.on('close', () => {
     backlog.remove(reply);
-    logger.info(
-      {
-        requestId: request.id,
-        method: request.method,
-        route: request.routeOptions.url,
-        status: reply.raw.writableFinished ? reply.statusCode : CLIENT_GONE,
-        ms: Math.round((performance.now() - startMs) * 10) / 10,
-      },
-      'request',
-    );
+    const status = reply.raw.writableFinished ? reply.raw.statusCode : CLIENT_GONE;
+    // Asking the framework for the route makes a description of it each time.
+    const route = request.pattern ?? request.routeOptions.url;
+    writeAccess(request.id, request.method, route, status, performance.now() - startMs);
   });
 }
