@@ -97,22 +97,26 @@ export class StartList {
   }
 
   #countWindow(fromMs: number, beforeMs: number, tags: TagSet | undefined): number {
-    const start = this.#start;
-    let total = 0;
-    for (let place = this.#firstPlace(fromMs); place < this.#length; place++) {
+    const first = this.#firstPlace(fromMs);
+    const last = this.#firstPlace(beforeMs);
+    let total = this.#countInBlock(this.#order[first]!, fromMs, beforeMs, tags);
+    // Those in between lie wholly in the window: only their numbers are looked at.
+    for (let place = first + 1; place < last; place++) {
       const block = this.#order[place]!;
-      const base = block * BLOCK;
-      const end = base + this.#count[block]!;
-      if (start[base]! >= beforeMs) break;
-      if (start[base]! >= fromMs && start[end - 1]! < beforeMs) {
-        total += tags ? tags.countIn(this.#tags, block * TAGS) : end - base;
-        continue;
-      }
-      const from = lowerBound(start, base, end, fromMs);
-      const before = lowerBound(start, from, end, beforeMs);
-      if (!tags) total += before - from;
-      else for (let at = from; at < before; at++) total += tags.has[this.#tag[at]!]!;
+      total += tags ? tags.countIn(this.#tags, block * TAGS) : this.#count[block]!;
     }
+    if (last > first) total += this.#countInBlock(this.#order[last]!, fromMs, beforeMs, tags);
+    return total;
+  }
+
+  #countInBlock(block: number, fromMs: number, beforeMs: number, tags: TagSet | undefined): number {
+    const base = block * BLOCK;
+    const end = base + this.#count[block]!;
+    const from = lowerBound(this.#start, base, end, fromMs);
+    const before = lowerBound(this.#start, from, end, beforeMs);
+    if (!tags) return before - from;
+    let total = 0;
+    for (let at = from; at < before; at++) total += tags.has[this.#tag[at]!]!;
     return total;
   }
 

@@ -1,4 +1,4 @@
-// The main thread's end of a thread that answers calls: those that arrive while a batch is under way form the next batch.
+// The main thread's end of a thread that answers calls: those that arrive while it has enough to do form the next batch.
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { AppError, StartError } from '../domain/errors.ts';
@@ -10,6 +10,8 @@ interface ThreadOptions {
   readonly refusal: string;
   /** How many calls it is given at once. */
   readonly maxBatch: number;
+  /** How many batches it is given before the first of them is answered. */
+  readonly maxUnderWay: number;
 }
 
 interface Pending<C extends Methods<C>> {
@@ -21,8 +23,8 @@ interface Pending<C extends Methods<C>> {
 export class ThreadClient<C extends Methods<C>> {
   readonly #thread: Worker;
   readonly #options: ThreadOptions;
-  #waiting: Pending<C>[] = [];
-  #running: Pending<C>[] = [];
+  readonly #waiting: Pending<C>[] = [];
+  readonly #underWay: Pending<C>[][] = [];
   #stopped: Error | undefined;
 
   protected constructor(thread: Worker, options: ThreadOptions) {
@@ -58,7 +60,7 @@ export class ThreadClient<C extends Methods<C>> {
         settle: (value) => resolve(apply(value as ReturnType<C[Name]>)),
         reject,
       });
-      if (this.#running.length === 0) this.#startBatch();
+      this.#startBatch();
     });
   }
 
@@ -75,14 +77,14 @@ export class ThreadClient<C extends Methods<C>> {
   protected noteBatch(_names: readonly (keyof C)[], _failed: boolean): void {}
 
   #startBatch(): void {
-    if (this.#waiting.length === 0) return;
-    this.#running = this.#waiting.splice(0, this.#options.maxBatch);
-    this.#thread.postMessage({ batch: this.#running.map(({ call }) => call) } satisfies ToThread<C>);
+    if (this.#waiting.length === 0 || this.#underWay.length === this.#options.maxUnderWay) return;
+    const batch = this.#waiting.splice(0, this.#options.maxBatch);
+    this.#underWay.push(batch);
+    this.#thread.postMessage({ batch: batch.map(({ call }) => call) } satisfies ToThread<C>);
   }
 
   #finish(message: FromThread): void {
-    const finished = this.#running;
-    this.#running = [];
+    const finished = this.#underWay.shift() ?? [];
     this.#startBatch();
     this.noteBatch(
       finished.map(({ call }) => call.name),
@@ -101,9 +103,8 @@ export class ThreadClient<C extends Methods<C>> {
 
   #stop(reason: Error): void {
     this.#stopped ??= reason;
-    for (const { reject } of [...this.#running, ...this.#waiting]) reject(this.#unavailable(reason));
-    this.#running = [];
-    this.#waiting = [];
+    const unanswered = [...this.#underWay.splice(0).flat(), ...this.#waiting.splice(0)];
+    for (const { reject } of unanswered) reject(this.#unavailable(reason));
   }
 
   #unavailable(cause: Error): AppError {

@@ -17,6 +17,7 @@ export class WriterClient extends ThreadClient<WriterCalls> {
       name: 'writer',
       refusal: 'The store could not write. Try again.',
       maxBatch: MAX_BATCH,
+      maxUnderWay: 1,
     });
   }
 
