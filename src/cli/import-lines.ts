@@ -8,7 +8,7 @@ import type { Archive, BulkOutcome } from '../domain/store.ts';
 import { type Line, parseLine } from './ndjson.ts';
 
 const ROWS_PER_BATCH = 2_000;
-const BATCHES_UNDER_WAY = 4;
+const BATCHES_UNDER_WAY = 16;
 
 /** What became of the lines so far; blank ones are left out. */
 export interface Tally {

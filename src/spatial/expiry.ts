@@ -48,6 +48,16 @@ export class Expiry {
     return this.#ends[handle]! <= nowMs ? handle : undefined;
   }
 
+  /** Visits every handle that ends at or before this instant, in no order. Takes time by their number alone. */
+  visitEnded(nowMs: number, visit: (handle: number) => void, at = 0): void {
+    if (at >= this.#length) return;
+    const handle = this.#heap[at]!;
+    if (this.#ends[handle]! > nowMs) return;
+    visit(handle);
+    this.visitEnded(nowMs, visit, 2 * at + 1);
+    this.visitEnded(nowMs, visit, 2 * at + 2);
+  }
+
   #rise(handle: number, from: number): void {
     const ends = this.#ends[handle]!;
     let at = from;

@@ -19,6 +19,7 @@ export class Page {
   readonly #handles = new Int32Array(MAX_LIMIT + 1);
   #size = 0;
   #length = 0;
+  #isOver: ((handle: number) => boolean) | undefined;
   /** Nothing that starts before this can be on the page. */
   fromMs = Number.NEGATIVE_INFINITY;
   /** Nothing that starts after this can be on the page any more. */
@@ -28,8 +29,9 @@ export class Page {
     this.#ids = ids;
   }
 
-  /** Begins a page of up to `limit` (100 at most) that comes after a position. */
-  begin(limit: number, after: Position | undefined): void {
+  /** Begins a page of up to `limit` (100 at most) that comes after a position, without those that are over. */
+  begin(limit: number, after: Position | undefined, isOver: ((handle: number) => boolean) | undefined): void {
+    this.#isOver = isOver;
     this.#size = limit + 1;
     this.#length = 0;
     this.lastMs = Number.POSITIVE_INFINITY;
@@ -46,6 +48,7 @@ export class Page {
     if (startMs > this.lastMs || startMs < this.fromMs) return;
     const ids = this.#ids;
     if (startMs === this.fromMs && ids.compare(handle, CURSOR_HANDLE) <= 0) return;
+    if (this.#isOver?.(handle)) return;
     const starts = this.#starts;
     const handles = this.#handles;
     let at = this.#length;

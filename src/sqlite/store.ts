@@ -59,6 +59,7 @@ export class SqliteStore implements Store {
   /** The last use of each agent since the start. */
   readonly #used = new Map<string, number>();
   #unwrittenUses = new Set<string>();
+  #isSettling = false;
   readonly #touchTimer: NodeJS.Timeout;
 
   private constructor(options: SqliteOptions, lock: FolderLock, writer: WriterClient, events: ReaderClient) {
@@ -179,6 +180,7 @@ export class SqliteStore implements Store {
     const wanted = toIndexQuery(query);
     for (let round = 0; round < MAX_ROUNDS; round++) {
       const { handles, total, more } = this.#index.search(wanted, nowMs);
+      this.#settle(nowMs);
       // Before anything is waited for: handles may change their meaning.
       const last = more ? handles.at(-1) : undefined;
       const next =
@@ -275,6 +277,17 @@ export class SqliteStore implements Store {
   #forget(eventId: string): void {
     const handle = this.#index.remove(eventId);
     if (handle !== undefined) this.#cache.remove(handle);
+  }
+
+  /** Goes on putting ended events aside, between requests, where a search has left some. */
+  #settle(nowMs: number): void {
+    if (this.#isSettling || this.#index.isSettled(nowMs)) return;
+    this.#isSettling = true;
+    setImmediate(() => {
+      this.#isSettling = false;
+      this.#index.settle(nowMs);
+      this.#settle(nowMs);
+    });
   }
 
   /** Undefined unless all of them are in the cache. */

@@ -20,7 +20,11 @@ export interface Index {
 
 /** The index with its handles spelled out. */
 export class SpelledIndex implements Index {
-  readonly index = new EventIndex();
+  readonly index: EventIndex;
+
+  constructor(asidePerSearch?: number) {
+    this.index = new EventIndex(asidePerSearch);
+  }
 
   get size(): number {
     return this.index.size;
