@@ -1,8 +1,41 @@
-// Small tools for columns of numbers: growing them, finding a place in a sorted stretch, sorting by a key.
+// Small tools for columns of numbers: growing them, finding a place in a sorted stretch, sorting by a key. A column that
+// may become long grows by pieces: copying it would stall whoever waits.
 
 export type Column = Float64Array | Int32Array | Uint8Array | Uint16Array | Uint32Array;
 
-/** A longer column that begins with this one. */
+/** Numbers in a piece of a long column. */
+export const PIECE_BITS = 16;
+export const PIECE = 2 ** PIECE_BITS;
+
+/** A column that grows without being copied. */
+export class LongColumn {
+  readonly #make: (length: number) => Column;
+  readonly #pieces: Column[] = [];
+
+  constructor(make: (length: number) => Column) {
+    this.#make = make;
+  }
+
+  get(at: number): number {
+    return this.#pieces[at >>> PIECE_BITS]![at & (PIECE - 1)]!;
+  }
+
+  set(at: number, value: number): void {
+    this.#pieces[at >>> PIECE_BITS]![at & (PIECE - 1)] = value;
+  }
+
+  /** Room for so many numbers; new ones are 0. */
+  grow(length: number): void {
+    while (this.#pieces.length * PIECE < length) this.#pieces.push(this.#make(PIECE));
+  }
+}
+
+export const doubles = (length: number) => new Float64Array(length);
+export const integers = (length: number) => new Int32Array(length);
+export const naturals = (length: number) => new Uint32Array(length);
+export const bytes = (length: number) => new Uint8Array(length);
+
+/** A longer column that begins with this one; for short ones. */
 export function grown<T extends Column>(column: T, length: number): T {
   const longer = new (column.constructor as new (length: number) => T)(length);
   longer.set(column as never);

@@ -1,6 +1,6 @@
 // Every event in memory, by place and by start: finds pages and exact totals. Knows nothing of storage, wire forms or
 // clocks. Time is passed in, and what has ended by then is put aside.
-import { grown, sortedOrder } from './columns.ts';
+import { bytes, doubles, LongColumn, naturals, PIECE, sortedOrder } from './columns.ts';
 import { Expiry } from './expiry.ts';
 import { chordSquared, chordSquaredOfMiles, unitVector } from './geo.ts';
 import { HandleMap } from './handle-map.ts';
@@ -49,8 +49,6 @@ export interface IndexPage {
   readonly more: boolean;
 }
 
-const FIRST_CAPACITY = 1024;
-
 /** Ended events that one search puts aside at most: about a millisecond. */
 const ASIDE_PER_SEARCH = 100;
 
@@ -62,20 +60,20 @@ const EVENTS_PER_TURN = 20_000;
 
 export class EventIndex {
   readonly #asidePerSearch: number;
-  #capacity = FIRST_CAPACITY;
-  readonly #ids = new Ulids(FIRST_CAPACITY);
+  #capacity = 0;
+  readonly #ids = new Ulids();
   readonly #handleOf = new HandleMap(this.#ids);
   readonly #places = new PlaceTree(this.#ids);
   readonly #starts = new StartList(this.#ids);
-  readonly #expiry = new Expiry(FIRST_CAPACITY);
+  readonly #expiry = new Expiry();
   readonly #page = new Page(this.#ids);
   // By handle; the first one is the cursor's.
-  #version = new Uint32Array(FIRST_CAPACITY);
-  #row = new Uint32Array(FIRST_CAPACITY);
-  #lat = new Float64Array(FIRST_CAPACITY);
-  #lng = new Float64Array(FIRST_CAPACITY);
-  #start = new Float64Array(FIRST_CAPACITY);
-  #tag = new Uint8Array(FIRST_CAPACITY);
+  readonly #version = new LongColumn(naturals);
+  readonly #row = new LongColumn(naturals);
+  readonly #lat = new LongColumn(doubles);
+  readonly #lng = new LongColumn(doubles);
+  readonly #start = new LongColumn(doubles);
+  readonly #tag = new LongColumn(bytes);
   #made = 1;
   readonly #free: number[] = [];
   #removals = 0;
@@ -85,6 +83,7 @@ export class EventIndex {
 
   constructor(asidePerSearch = ASIDE_PER_SEARCH) {
     this.#asidePerSearch = asidePerSearch;
+    this.#reserve(1);
   }
 
   get size(): number {
@@ -98,13 +97,13 @@ export class EventIndex {
   entryOf(handle: number): IndexEntry {
     return {
       id: this.#ids.get(handle),
-      version: this.#version[handle]!,
-      row: this.#row[handle]!,
-      startMs: this.#start[handle]!,
+      version: this.#version.get(handle),
+      row: this.#row.get(handle),
+      startMs: this.#start.get(handle),
       endsMs: this.#expiry.endsMs(handle),
-      lat: this.#lat[handle]!,
-      lng: this.#lng[handle]!,
-      tag: this.#tag[handle]!,
+      lat: this.#lat.get(handle),
+      lng: this.#lng.get(handle),
+      tag: this.#tag.get(handle),
     };
   }
 
@@ -117,15 +116,15 @@ export class EventIndex {
   }
 
   startMsOf(handle: number): number {
-    return this.#start[handle]!;
+    return this.#start.get(handle);
   }
 
   versionOf(handle: number): number {
-    return this.#version[handle]!;
+    return this.#version.get(handle);
   }
 
   rowOf(handle: number): number {
-    return this.#row[handle]!;
+    return this.#row.get(handle);
   }
 
   /** Changes whenever handles have become free to stand for other events. */
@@ -211,9 +210,9 @@ export class EventIndex {
   #countOver({ x, y, z, reach, tags, fromMs, beforeMs }: PlaceQuery, nowMs: number): number {
     let count = 0;
     this.#expiry.visitEnded(nowMs, (handle) => {
-      const startMs = this.#start[handle]!;
-      if (startMs < fromMs || startMs >= beforeMs || tags?.has[this.#tag[handle]!] === 0) return;
-      const place = unitVector(this.#lat[handle]!, this.#lng[handle]!);
+      const startMs = this.#start.get(handle);
+      if (startMs < fromMs || startMs >= beforeMs || tags?.has[this.#tag.get(handle)] === 0) return;
+      const place = unitVector(this.#lat.get(handle), this.#lng.get(handle));
       if (reach === EVERYWHERE || chordSquared(place, { x, y, z }) <= reach) count++;
     });
     return count;
@@ -234,14 +233,14 @@ export class EventIndex {
   *#sortByStart(handles: Int32Array): Generator<void, Int32Array> {
     const start = this.#start;
     let least = Number.POSITIVE_INFINITY;
-    for (const handle of handles) if (start[handle]! < least) least = start[handle]!;
+    for (const handle of handles) least = Math.min(least, start.get(handle));
     const sorted = new Int32Array(handles.length);
     const keys = new Float64Array(handles.length);
-    for (let at = 0; at < handles.length; at++) keys[at] = start[handles[at]!]! - least;
+    for (let at = 0; at < handles.length; at++) keys[at] = start.get(handles[at]!) - least;
     const order = yield* sortedOrder(keys);
     for (let at = 0; at < order.length; at++) sorted[at] = handles[order[at]!]!;
     for (let from = 0, end = 1, rested = 0; from < sorted.length; from = end++) {
-      while (end < sorted.length && start[sorted[end]!] === start[sorted[from]!]) end++;
+      while (end < sorted.length && start.get(sorted[end]!) === start.get(sorted[from]!)) end++;
       if (end - from > 1) sorted.subarray(from, end).sort((a, b) => this.#ids.compare(a, b));
       if (end - rested < EVENTS_PER_TURN) continue;
       yield;
@@ -271,49 +270,45 @@ export class EventIndex {
 
   #putIn(handle: number): void {
     this.#places.insert(this.#locate(handle));
-    this.#starts.insert(handle, this.#start[handle]!, this.#tag[handle]!);
+    this.#starts.insert(handle, this.#start.get(handle), this.#tag.get(handle));
     this.#expiry.add(handle);
   }
 
   #takeOut(handle: number): void {
     if (this.#ended.delete(handle)) return;
     this.#places.remove(handle);
-    this.#starts.remove(handle, this.#start[handle]!, this.#tag[handle]!);
+    this.#starts.remove(handle, this.#start.get(handle), this.#tag.get(handle));
     this.#expiry.remove(handle);
   }
 
   #locate(handle: number): Located {
-    const { x, y, z } = unitVector(this.#lat[handle]!, this.#lng[handle]!);
-    return { handle, x, y, z, startMs: this.#start[handle]!, tag: this.#tag[handle]! };
+    const { x, y, z } = unitVector(this.#lat.get(handle), this.#lng.get(handle));
+    return { handle, x, y, z, startMs: this.#start.get(handle), tag: this.#tag.get(handle) };
   }
 
   #write(handle: number, entry: IndexEntry): void {
-    this.#version[handle] = entry.version;
-    this.#row[handle] = entry.row;
-    this.#lat[handle] = entry.lat;
-    this.#lng[handle] = entry.lng;
-    this.#start[handle] = entry.startMs;
-    this.#tag[handle] = entry.tag;
+    this.#version.set(handle, entry.version);
+    this.#row.set(handle, entry.row);
+    this.#lat.set(handle, entry.lat);
+    this.#lng.set(handle, entry.lng);
+    this.#start.set(handle, entry.startMs);
+    this.#tag.set(handle, entry.tag);
     this.#expiry.set(handle, entry.endsMs);
   }
 
   #create(id: string): number {
     const handle = this.#free.pop() ?? this.#made++;
-    if (handle >= this.#capacity) this.#reserve(2 * this.#capacity);
+    if (handle >= this.#capacity) this.#reserve(handle + 1);
     this.#ids.set(handle, id);
     this.#handleOf.add(handle);
     return handle;
   }
 
-  #reserve(capacity: number): void {
-    if (capacity <= this.#capacity) return;
-    for (const part of [this.#ids, this.#places, this.#starts, this.#expiry]) part.grow(capacity);
-    this.#version = grown(this.#version, capacity);
-    this.#row = grown(this.#row, capacity);
-    this.#lat = grown(this.#lat, capacity);
-    this.#lng = grown(this.#lng, capacity);
-    this.#start = grown(this.#start, capacity);
-    this.#tag = grown(this.#tag, capacity);
-    this.#capacity = capacity;
+  /** Room for so many handles, in whole pieces. */
+  #reserve(handles: number): void {
+    this.#capacity = Math.max(this.#capacity, PIECE * Math.ceil(handles / PIECE));
+    for (const part of [this.#ids, this.#places, this.#starts, this.#expiry]) part.grow(this.#capacity);
+    for (const column of [this.#version, this.#row, this.#lat, this.#lng, this.#start, this.#tag])
+      column.grow(this.#capacity);
   }
 }

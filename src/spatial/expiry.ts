@@ -1,28 +1,20 @@
 // Which event ends next: a heap of handles by the instant at which they end, from which any can be taken out.
-import { grown } from './columns.ts';
+import { doubles, integers, LongColumn } from './columns.ts';
 
 export class Expiry {
-  #ends: Float64Array;
-  #heap: Int32Array;
+  readonly #ends = new LongColumn(doubles);
+  readonly #heap = new LongColumn(integers);
   /** Where in the heap a handle stands. */
-  #at: Int32Array;
+  readonly #at = new LongColumn(integers);
   #length = 0;
 
-  constructor(capacity: number) {
-    this.#ends = new Float64Array(capacity);
-    this.#heap = new Int32Array(capacity);
-    this.#at = new Int32Array(capacity);
-  }
-
   grow(capacity: number): void {
-    this.#ends = grown(this.#ends, capacity);
-    this.#heap = grown(this.#heap, capacity);
-    this.#at = grown(this.#at, capacity);
+    for (const column of [this.#ends, this.#heap, this.#at]) column.grow(capacity);
   }
 
   /** Notes when the event ends; it must not be in the heap. */
   set(handle: number, endsMs: number): void {
-    this.#ends[handle] = endsMs;
+    this.#ends.set(handle, endsMs);
   }
 
   add(handle: number): void {
@@ -30,64 +22,67 @@ export class Expiry {
   }
 
   remove(handle: number): void {
-    const at = this.#at[handle]!;
-    const last = this.#heap[--this.#length]!;
+    const at = this.#at.get(handle);
+    const last = this.#heap.get(--this.#length);
     if (last === handle) return;
     this.#rise(last, at);
-    this.#sink(last, this.#at[last]!);
+    this.#sink(last, this.#at.get(last));
   }
 
   endsMs(handle: number): number {
-    return this.#ends[handle]!;
+    return this.#ends.get(handle);
   }
 
   /** The handle that ends first, if that is at or before this instant. */
   next(nowMs: number): number | undefined {
     if (this.#length === 0) return undefined;
-    const handle = this.#heap[0]!;
-    return this.#ends[handle]! <= nowMs ? handle : undefined;
+    const handle = this.#heap.get(0);
+    return this.#ends.get(handle) <= nowMs ? handle : undefined;
   }
 
   /** Visits every handle that ends at or before this instant, in no order. Takes time by their number alone. */
   visitEnded(nowMs: number, visit: (handle: number) => void, at = 0): void {
     if (at >= this.#length) return;
-    const handle = this.#heap[at]!;
-    if (this.#ends[handle]! > nowMs) return;
+    const handle = this.#heap.get(at);
+    if (this.#ends.get(handle) > nowMs) return;
     visit(handle);
     this.visitEnded(nowMs, visit, 2 * at + 1);
     this.visitEnded(nowMs, visit, 2 * at + 2);
   }
 
+  #endsAt(place: number): number {
+    return this.#ends.get(this.#heap.get(place));
+  }
+
   #rise(handle: number, from: number): void {
-    const ends = this.#ends[handle]!;
+    const ends = this.#ends.get(handle);
     let at = from;
     while (at > 0) {
       const parent = (at - 1) >>> 1;
-      const above = this.#heap[parent]!;
-      if (this.#ends[above]! <= ends) break;
-      this.#heap[at] = above;
-      this.#at[above] = at;
+      const above = this.#heap.get(parent);
+      if (this.#ends.get(above) <= ends) break;
+      this.#heap.set(at, above);
+      this.#at.set(above, at);
       at = parent;
     }
-    this.#heap[at] = handle;
-    this.#at[handle] = at;
+    this.#heap.set(at, handle);
+    this.#at.set(handle, at);
   }
 
   #sink(handle: number, from: number): void {
-    const ends = this.#ends[handle]!;
+    const ends = this.#ends.get(handle);
     let at = from;
     for (;;) {
       let child = 2 * at + 1;
       if (child >= this.#length) break;
-      if (child + 1 < this.#length && this.#ends[this.#heap[child + 1]!]! < this.#ends[this.#heap[child]!]!)
-        child++;
-      const below = this.#heap[child]!;
-      if (this.#ends[below]! >= ends) break;
-      this.#heap[at] = below;
-      this.#at[below] = at;
+      if (child + 1 < this.#length && this.#endsAt(child + 1) < this.#endsAt(child)) child++;
+      const below = this.#heap.get(child);
+      if (this.#ends.get(below) >= ends) break;
+      this.#heap.set(at, below);
+      this.#at.set(below, at);
       at = child;
     }
-    this.#heap[at] = handle;
-    this.#at[handle] = at;
+    this.#heap.set(at, handle);
+    this.#at.set(handle, at);
   }
 }

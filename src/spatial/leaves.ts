@@ -1,6 +1,6 @@
 // The leaves of the place tree: up to 128 events each, side by side in flat columns, in order of start and id. A leaf knows
 // nothing of its neighbours; which events belong into it is the tree's business.
-import { grown, lowerBound } from './columns.ts';
+import { grown, lowerBound, PIECE } from './columns.ts';
 import type { Page } from './page.ts';
 import { TAGS, type TagSet } from './tags.ts';
 import type { Ulids } from './ulids.ts';
@@ -30,17 +30,35 @@ export interface PlaceQuery {
   readonly beforeMs: number;
 }
 
+const LEAVES_PER_PIECE = PIECE / LEAF;
+const LEAF_BITS = Math.log2(LEAVES_PER_PIECE);
+
+/** The columns of some leaves, LEAF places each. */
+class Piece {
+  readonly x = new Float64Array(PIECE);
+  readonly y = new Float64Array(PIECE);
+  readonly z = new Float64Array(PIECE);
+  readonly start = new Float64Array(PIECE);
+  readonly tag = new Uint8Array(PIECE);
+  readonly handle = new Int32Array(PIECE);
+
+  /** Moves what stands from one place to another, all within one leaf. */
+  shift(from: number, end: number, to: number): void {
+    this.x.copyWithin(to, from, end);
+    this.y.copyWithin(to, from, end);
+    this.z.copyWithin(to, from, end);
+    this.start.copyWithin(to, from, end);
+    this.tag.copyWithin(to, from, end);
+    this.handle.copyWithin(to, from, end);
+  }
+}
+
 export class Leaves {
   readonly #ids: Ulids;
-  #x = new Float64Array(LEAF);
-  #y = new Float64Array(LEAF);
-  #z = new Float64Array(LEAF);
-  #start = new Float64Array(LEAF);
-  #tag = new Uint8Array(LEAF);
-  #handle = new Int32Array(LEAF);
-  #count = new Uint8Array(1);
+  readonly #pieces: Piece[] = [];
+  #count = new Uint8Array(0);
   /** How many events of a leaf have each tag. */
-  #tags = new Uint8Array(TAGS);
+  #tags = new Uint8Array(0);
   #made = 0;
   readonly #free: number[] = [];
 
@@ -50,7 +68,8 @@ export class Leaves {
 
   create(): number {
     const leaf = this.#free.pop() ?? this.#made++;
-    if (leaf >= this.#count.length) this.#grow(Math.max(64, 2 * this.#count.length));
+    if (leaf >= this.#count.length) this.reserve(Math.max(64, 2 * leaf));
+    if (leaf >= this.#pieces.length * LEAVES_PER_PIECE) this.#pieces.push(new Piece());
     this.clear(leaf);
     return leaf;
   }
@@ -64,9 +83,11 @@ export class Leaves {
     this.#tags.fill(0, leaf * TAGS, (leaf + 1) * TAGS);
   }
 
-  /** Room for so many without growing again. */
+  /** Room for the numbers of so many. One byte, and one for each tag: short enough to be copied. */
   reserve(leaves: number): void {
-    if (leaves > this.#count.length) this.#grow(leaves);
+    if (leaves <= this.#count.length) return;
+    this.#count = grown(this.#count, leaves);
+    this.#tags = grown(this.#tags, leaves * TAGS);
   }
 
   countOf(leaf: number): number {
@@ -74,54 +95,58 @@ export class Leaves {
   }
 
   firstMs(leaf: number): number {
-    return this.#start[leaf * LEAF]!;
+    return this.#pieceOf(leaf).start[baseOf(leaf)]!;
   }
 
   lastMs(leaf: number): number {
-    return this.#start[leaf * LEAF + this.#count[leaf]! - 1]!;
+    return this.#pieceOf(leaf).start[baseOf(leaf) + this.#count[leaf]! - 1]!;
   }
 
   read(leaf: number, index: number): Located {
-    const at = leaf * LEAF + index;
+    const piece = this.#pieceOf(leaf);
+    const at = baseOf(leaf) + index;
     return {
-      handle: this.#handle[at]!,
-      x: this.#x[at]!,
-      y: this.#y[at]!,
-      z: this.#z[at]!,
-      startMs: this.#start[at]!,
-      tag: this.#tag[at]!,
+      handle: piece.handle[at]!,
+      x: piece.x[at]!,
+      y: piece.y[at]!,
+      z: piece.z[at]!,
+      startMs: piece.start[at]!,
+      tag: piece.tag[at]!,
     };
   }
 
   /** Adds to a leaf that has room. */
   add(leaf: number, { handle, x, y, z, startMs, tag }: Located): void {
-    const base = leaf * LEAF;
+    const piece = this.#pieceOf(leaf);
+    const base = baseOf(leaf);
     const end = base + this.#count[leaf]!;
-    let at = lowerBound(this.#start, base, end, startMs);
-    while (at < end && this.#start[at] === startMs && this.#ids.compare(this.#handle[at]!, handle) < 0) at++;
-    if (at < end) this.#shift(at, end, at + 1);
-    this.#x[at] = x;
-    this.#y[at] = y;
-    this.#z[at] = z;
-    this.#start[at] = startMs;
-    this.#tag[at] = tag;
-    this.#handle[at] = handle;
+    let at = lowerBound(piece.start, base, end, startMs);
+    while (at < end && piece.start[at] === startMs && this.#ids.compare(piece.handle[at]!, handle) < 0) at++;
+    if (at < end) piece.shift(at, end, at + 1);
+    piece.x[at] = x;
+    piece.y[at] = y;
+    piece.z[at] = z;
+    piece.start[at] = startMs;
+    piece.tag[at] = tag;
+    piece.handle[at] = handle;
     this.#count[leaf]!++;
     this.#tags[leaf * TAGS + tag]!++;
   }
 
   remove(leaf: number, handle: number): void {
-    const base = leaf * LEAF;
+    const piece = this.#pieceOf(leaf);
+    const base = baseOf(leaf);
     const end = base + this.#count[leaf]!;
-    const at = this.#handle.indexOf(handle, base);
-    this.#tags[leaf * TAGS + this.#tag[at]!]!--;
-    this.#shift(at + 1, end, at);
+    const at = piece.handle.indexOf(handle, base);
+    this.#tags[leaf * TAGS + piece.tag[at]!]!--;
+    piece.shift(at + 1, end, at);
     this.#count[leaf]!--;
   }
 
   /** Writes the box around all places: the three least coordinates, then the three greatest. */
   measure(leaf: number, box: Float64Array, to: number): void {
-    const base = leaf * LEAF;
+    const { x: xs, y: ys, z: zs } = this.#pieceOf(leaf);
+    const base = baseOf(leaf);
     const end = base + this.#count[leaf]!;
     let x0 = Number.POSITIVE_INFINITY;
     let y0 = x0;
@@ -130,9 +155,9 @@ export class Leaves {
     let y1 = x1;
     let z1 = x1;
     for (let at = base; at < end; at++) {
-      const x = this.#x[at]!;
-      const y = this.#y[at]!;
-      const z = this.#z[at]!;
+      const x = xs[at]!;
+      const y = ys[at]!;
+      const z = zs[at]!;
       if (x < x0) x0 = x;
       if (x > x1) x1 = x;
       if (y < y0) y0 = y;
@@ -154,76 +179,64 @@ export class Leaves {
    */
   search(leaf: number, query: PlaceQuery, page: Page, inside: boolean, whole: boolean): number {
     const { tags, fromMs, beforeMs } = query;
-    const base = leaf * LEAF;
+    const piece = this.#pieceOf(leaf);
+    const base = baseOf(leaf);
     const end = base + this.#count[leaf]!;
-    const from = whole ? base : lowerBound(this.#start, base, end, fromMs);
-    const before = whole ? end : lowerBound(this.#start, from, end, beforeMs);
-    if (!inside) return this.#searchRim(query, page, from, before);
-    const total = whole && tags ? tags.countIn(this.#tags, leaf * TAGS) : this.#countTags(tags, from, before);
-    if (total > 0) this.#offer(tags, page, from, before);
+    const from = whole ? base : lowerBound(piece.start, base, end, fromMs);
+    const before = whole ? end : lowerBound(piece.start, from, end, beforeMs);
+    if (!inside) return searchRim(piece, query, page, from, before);
+    const total =
+      whole && tags ? tags.countIn(this.#tags, leaf * TAGS) : countTags(piece, tags, from, before);
+    if (total > 0) offer(piece, tags, page, from, before);
     return total;
   }
 
-  #countTags(tags: TagSet | undefined, from: number, before: number): number {
-    if (tags === undefined) return before - from;
-    const { has } = tags;
-    const tag = this.#tag;
-    let total = 0;
-    for (let at = from; at < before; at++) total += has[tag[at]!]!;
-    return total;
+  #pieceOf(leaf: number): Piece {
+    return this.#pieces[leaf >>> LEAF_BITS]!;
   }
+}
 
-  /** In order of start, so it ends with the first that comes too late for the page. */
-  #offer(tags: TagSet | undefined, page: Page, from: number, before: number): void {
-    const has = tags?.has;
-    const start = this.#start;
-    const tag = this.#tag;
-    const handle = this.#handle;
-    let at = page.fromMs > start[from]! ? lowerBound(start, from, before, page.fromMs) : from;
-    for (; at < before && start[at]! <= page.lastMs; at++) {
-      if (has === undefined || has[tag[at]!] === 1) page.offer(start[at]!, handle[at]!);
-    }
-  }
+/** Where a leaf begins in its piece. */
+function baseOf(leaf: number): number {
+  return (leaf & (LEAVES_PER_PIECE - 1)) * LEAF;
+}
 
-  #searchRim(query: PlaceQuery, page: Page, from: number, before: number): number {
-    const { x, y, z, reach } = query;
-    const has = query.tags?.has;
-    const xs = this.#x;
-    const ys = this.#y;
-    const zs = this.#z;
-    const start = this.#start;
-    const tag = this.#tag;
-    const handle = this.#handle;
-    let total = 0;
-    for (let at = from; at < before; at++) {
-      if (has !== undefined && has[tag[at]!] === 0) continue;
-      const dx = xs[at]! - x;
-      const dy = ys[at]! - y;
-      const dz = zs[at]! - z;
-      if (dx * dx + dy * dy + dz * dz > reach) continue;
-      total++;
-      if (start[at]! <= page.lastMs) page.offer(start[at]!, handle[at]!);
-    }
-    return total;
-  }
+function countTags({ tag }: Piece, tags: TagSet | undefined, from: number, before: number): number {
+  if (tags === undefined) return before - from;
+  const { has } = tags;
+  let total = 0;
+  for (let at = from; at < before; at++) total += has[tag[at]!]!;
+  return total;
+}
 
-  #shift(from: number, end: number, to: number): void {
-    this.#x.copyWithin(to, from, end);
-    this.#y.copyWithin(to, from, end);
-    this.#z.copyWithin(to, from, end);
-    this.#start.copyWithin(to, from, end);
-    this.#tag.copyWithin(to, from, end);
-    this.#handle.copyWithin(to, from, end);
+/** In order of start, so it ends with the first that comes too late for the page. */
+function offer(
+  { start, tag, handle }: Piece,
+  tags: TagSet | undefined,
+  page: Page,
+  from: number,
+  before: number,
+): void {
+  const has = tags?.has;
+  let at = page.fromMs > start[from]! ? lowerBound(start, from, before, page.fromMs) : from;
+  for (; at < before && start[at]! <= page.lastMs; at++) {
+    if (has === undefined || has[tag[at]!] === 1) page.offer(start[at]!, handle[at]!);
   }
+}
 
-  #grow(leaves: number): void {
-    this.#x = grown(this.#x, leaves * LEAF);
-    this.#y = grown(this.#y, leaves * LEAF);
-    this.#z = grown(this.#z, leaves * LEAF);
-    this.#start = grown(this.#start, leaves * LEAF);
-    this.#tag = grown(this.#tag, leaves * LEAF);
-    this.#handle = grown(this.#handle, leaves * LEAF);
-    this.#count = grown(this.#count, leaves);
-    this.#tags = grown(this.#tags, leaves * TAGS);
+function searchRim(piece: Piece, query: PlaceQuery, page: Page, from: number, before: number): number {
+  const { x: xs, y: ys, z: zs, start, tag, handle } = piece;
+  const { x, y, z, reach } = query;
+  const has = query.tags?.has;
+  let total = 0;
+  for (let at = from; at < before; at++) {
+    if (has !== undefined && has[tag[at]!] === 0) continue;
+    const dx = xs[at]! - x;
+    const dy = ys[at]! - y;
+    const dz = zs[at]! - z;
+    if (dx * dx + dy * dy + dz * dz > reach) continue;
+    total++;
+    if (start[at]! <= page.lastMs) page.offer(start[at]!, handle[at]!);
   }
+  return total;
 }

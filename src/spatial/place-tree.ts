@@ -1,7 +1,7 @@
 // Events by place: a B+-tree along a Hilbert curve, with leaves in leaves.ts. Inner nodes hold up to 32 children side by
 // side, and of each the box, the number and the first and last start of what is below. Splits and merges touch one leaf
 // and its path, so that no insert or removal ever takes long.
-import { grown, sortedOrder } from './columns.ts';
+import { grown, integers, LongColumn, sortedOrder } from './columns.ts';
 import { curvePosition } from './curve.ts';
 import { unitVector } from './geo.ts';
 import { LEAF, Leaves, type Located, type PlaceQuery } from './leaves.ts';
@@ -29,17 +29,16 @@ export class PlaceTree {
   readonly #nodes = new Nodes();
   #root: number;
   // By handle.
-  #leafOf: Int32Array;
+  readonly #leafOf = new LongColumn(integers);
 
   constructor(ids: Ulids) {
     this.#leaves = new Leaves(ids);
-    this.#leafOf = new Int32Array(ids.capacity);
     this.#root = ~this.#createLeaf();
     this.#setParent(this.#root, NONE);
   }
 
   grow(capacity: number): void {
-    this.#leafOf = grown(this.#leafOf, capacity);
+    this.#leafOf.grow(capacity);
   }
 
   insert(event: Located): void {
@@ -54,7 +53,7 @@ export class PlaceTree {
   }
 
   remove(handle: number): void {
-    const leaf = this.#leafOf[handle]!;
+    const leaf = this.#leafOf.get(handle);
     this.#leaves.remove(leaf, handle);
     if (this.#leaves.countOf(leaf) < LEAF / 4) this.#shrinkLeaf(leaf);
     else this.#measureUp(~leaf);
@@ -115,7 +114,7 @@ export class PlaceTree {
     const positions = new Float64Array(handles.length);
     const vectors = new Float64Array(3 * handles.length);
     for (let at = 0; at < handles.length; at++) {
-      const { x, y, z } = unitVector(places.lat[handles[at]!]!, places.lng[handles[at]!]!);
+      const { x, y, z } = unitVector(places.lat.get(handles[at]!), places.lng.get(handles[at]!));
       vectors[3 * at] = x;
       vectors[3 * at + 1] = y;
       vectors[3 * at + 2] = z;
@@ -132,7 +131,7 @@ export class PlaceTree {
         const at = order[place]!;
         const handle = handles[at]!;
         const [x, y, z] = [vectors[3 * at]!, vectors[3 * at + 1]!, vectors[3 * at + 2]!];
-        events.push({ handle, x, y, z, startMs: places.start[handle]!, tag: places.tag[handle]! });
+        events.push({ handle, x, y, z, startMs: places.start.get(handle), tag: places.tag.get(handle) });
       }
       const head = order[from]!;
       level.push({ child: ~leaf, separator: positions[head]!, separatorHandle: handles[head]! });
@@ -167,7 +166,7 @@ export class PlaceTree {
 
   #add(leaf: number, event: Located): void {
     this.#leaves.add(leaf, event);
-    this.#leafOf[event.handle] = leaf;
+    this.#leafOf.set(event.handle, leaf);
   }
 
   /** The leaf whose stretch of the curve holds this position; equal positions are told apart by their handles. */
@@ -363,10 +362,10 @@ export class PlaceTree {
 
 /** What is known of the events, by handle. */
 export interface PlaceColumns {
-  readonly lat: Float64Array;
-  readonly lng: Float64Array;
-  readonly start: Float64Array;
-  readonly tag: Uint8Array;
+  readonly lat: LongColumn;
+  readonly lng: LongColumn;
+  readonly start: LongColumn;
+  readonly tag: LongColumn;
 }
 
 /** A child on its way into a node; the separator is the least position below it. */

@@ -1,6 +1,6 @@
 // All events in order of start and id: blocks of up to 512 side by side in flat columns, and the order of the blocks.
 // Answers searches without a radius; a block that lies wholly in the window is counted by its numbers per tag.
-import { grown, lowerBound } from './columns.ts';
+import { grown, integers, LongColumn, lowerBound, PIECE } from './columns.ts';
 import type { Page } from './page.ts';
 import { TAGS, type TagSet } from './tags.ts';
 import type { Ulids } from './ulids.ts';
@@ -14,11 +14,32 @@ const BLOCK_MERGED = 384;
 /** Blocks that are filled before others get a turn. */
 const BLOCKS_PER_TURN = 100;
 
+const BLOCKS_PER_PIECE = PIECE / BLOCK;
+const BLOCK_BITS = Math.log2(BLOCKS_PER_PIECE);
+
+/** The columns of some blocks, BLOCK places each. */
+class Piece {
+  readonly start = new Float64Array(PIECE);
+  readonly tag = new Uint8Array(PIECE);
+  readonly handle = new Int32Array(PIECE);
+
+  write(at: number, handle: number, startMs: number, tag: number): void {
+    this.start[at] = startMs;
+    this.tag[at] = tag;
+    this.handle[at] = handle;
+  }
+
+  /** Moves what stands from one place to another, all within one block. */
+  shift(from: number, end: number, to: number): void {
+    this.start.copyWithin(to, from, end);
+    this.tag.copyWithin(to, from, end);
+    this.handle.copyWithin(to, from, end);
+  }
+}
+
 export class StartList {
   readonly #ids: Ulids;
-  #start = new Float64Array(BLOCK);
-  #tag = new Uint8Array(BLOCK);
-  #handle = new Int32Array(BLOCK);
+  readonly #pieces = [new Piece()];
   #count = new Uint16Array(1);
   /** How many events of a block have each tag. */
   #tags = new Uint16Array(TAGS);
@@ -29,28 +50,29 @@ export class StartList {
   #length = 1;
   #size = 0;
   // By handle.
-  #blockOf: Int32Array;
+  readonly #blockOf = new LongColumn(integers);
 
   constructor(ids: Ulids) {
     this.#ids = ids;
-    this.#blockOf = new Int32Array(ids.capacity);
   }
 
   grow(capacity: number): void {
-    this.#blockOf = grown(this.#blockOf, capacity);
+    this.#blockOf.grow(capacity);
   }
 
   /** Fills an empty list with events that are in order already. Gives way now and then. */
-  *load(handles: Int32Array, startOf: Float64Array, tagOf: Uint8Array): Generator<void> {
+  *load(handles: Int32Array, startOf: LongColumn, tagOf: LongColumn): Generator<void> {
     this.#reserve(Math.ceil(handles.length / BLOCK_LOADED));
     for (let from = 0; from < handles.length; from += BLOCK_LOADED) {
       const block = from === 0 ? 0 : this.#create();
       const members = handles.subarray(from, from + BLOCK_LOADED);
+      const piece = this.#pieceOf(block);
       for (let index = 0; index < members.length; index++) {
         const handle = members[index]!;
-        this.#write(block * BLOCK + index, handle, startOf[handle]!, tagOf[handle]!);
-        this.#blockOf[handle] = block;
-        this.#tags[block * TAGS + tagOf[handle]!]!++;
+        const tag = tagOf.get(handle);
+        piece.write(baseOf(block) + index, handle, startOf.get(handle), tag);
+        this.#blockOf.set(handle, block);
+        this.#tags[block * TAGS + tag]!++;
       }
       this.#count[block] = members.length;
       if (from > 0) this.#putAfter(this.#length - 1, block);
@@ -66,22 +88,23 @@ export class StartList {
       place = this.#findBlock(startMs, handle);
     }
     const block = this.#order[place]!;
-    const end = block * BLOCK + this.#count[block]!;
+    const piece = this.#pieceOf(block);
+    const end = baseOf(block) + this.#count[block]!;
     const at = this.#rank(block, startMs, handle);
-    this.#shift(at, end, at + 1);
-    this.#write(at, handle, startMs, tag);
-    this.#blockOf[handle] = block;
+    piece.shift(at, end, at + 1);
+    piece.write(at, handle, startMs, tag);
+    this.#blockOf.set(handle, block);
     this.#count[block]!++;
     this.#tags[block * TAGS + tag]!++;
     this.#size++;
   }
 
   remove(handle: number, startMs: number, tag: number): void {
-    const block = this.#blockOf[handle]!;
-    const end = block * BLOCK + this.#count[block]!;
+    const block = this.#blockOf.get(handle);
+    const end = baseOf(block) + this.#count[block]!;
     const at = this.#rank(block, startMs, handle);
     const place = this.#count[block]! <= BLOCK / 4 ? this.#findBlock(startMs, handle) : undefined;
-    this.#shift(at + 1, end, at);
+    this.#pieceOf(block).shift(at + 1, end, at);
     this.#count[block]!--;
     this.#tags[block * TAGS + tag]!--;
     this.#size--;
@@ -110,25 +133,27 @@ export class StartList {
   }
 
   #countInBlock(block: number, fromMs: number, beforeMs: number, tags: TagSet | undefined): number {
-    const base = block * BLOCK;
+    const { start, tag } = this.#pieceOf(block);
+    const base = baseOf(block);
     const end = base + this.#count[block]!;
-    const from = lowerBound(this.#start, base, end, fromMs);
-    const before = lowerBound(this.#start, from, end, beforeMs);
+    const from = lowerBound(start, base, end, fromMs);
+    const before = lowerBound(start, from, end, beforeMs);
     if (!tags) return before - from;
     let total = 0;
-    for (let at = from; at < before; at++) total += tags.has[this.#tag[at]!]!;
+    for (let at = from; at < before; at++) total += tags.has[tag[at]!]!;
     return total;
   }
 
   #fill(fromMs: number, beforeMs: number, tags: TagSet | undefined, page: Page): void {
     for (let place = this.#firstPlace(fromMs); place < this.#length; place++) {
       const block = this.#order[place]!;
-      const base = block * BLOCK;
+      const { start, tag, handle } = this.#pieceOf(block);
+      const base = baseOf(block);
       const end = base + this.#count[block]!;
       if (tags && tags.countIn(this.#tags, block * TAGS) === 0) continue;
-      for (let at = lowerBound(this.#start, base, end, fromMs); at < end; at++) {
-        if (this.#start[at]! >= beforeMs) return;
-        if (!tags || tags.has[this.#tag[at]!] === 1) page.offer(this.#start[at]!, this.#handle[at]!);
+      for (let at = lowerBound(start, base, end, fromMs); at < end; at++) {
+        if (start[at]! >= beforeMs) return;
+        if (!tags || tags.has[tag[at]!] === 1) page.offer(start[at]!, handle[at]!);
         // They come in order: once the page is full, nothing that follows belongs on it.
         if (page.isFull) return;
       }
@@ -142,7 +167,7 @@ export class StartList {
     while (low < high) {
       const middle = (low + high) >>> 1;
       const block = this.#order[middle]!;
-      if (this.#start[block * BLOCK + this.#count[block]! - 1]! < startMs) low = middle + 1;
+      if (this.#pieceOf(block).start[baseOf(block) + this.#count[block]! - 1]! < startMs) low = middle + 1;
       else high = middle;
     }
     return low;
@@ -154,7 +179,7 @@ export class StartList {
     let high = this.#length - 1;
     while (low < high) {
       const middle = (low + high + 1) >>> 1;
-      if (this.#compare(this.#order[middle]! * BLOCK, startMs, handle) > 0) high = middle - 1;
+      if (this.#compare(this.#order[middle]!, 0, startMs, handle) > 0) high = middle - 1;
       else low = middle;
     }
     return low;
@@ -162,19 +187,21 @@ export class StartList {
 
   /** Where in the block this event is, or would be. */
   #rank(block: number, startMs: number, handle: number): number {
-    let low = block * BLOCK;
-    let high = low + this.#count[block]!;
+    let low = 0;
+    let high = this.#count[block]!;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if (this.#compare(middle, startMs, handle) < 0) low = middle + 1;
+      if (this.#compare(block, middle, startMs, handle) < 0) low = middle + 1;
       else high = middle;
     }
-    return low;
+    return baseOf(block) + low;
   }
 
-  /** Negative if the event at this place comes before the given one, positive if after. */
-  #compare(at: number, startMs: number, handle: number): number {
-    return this.#start[at]! - startMs || this.#ids.compare(this.#handle[at]!, handle);
+  /** Negative if the event at this place of a block comes before the given one, positive if after. */
+  #compare(block: number, index: number, startMs: number, handle: number): number {
+    const piece = this.#pieceOf(block);
+    const at = baseOf(block) + index;
+    return piece.start[at]! - startMs || this.#ids.compare(piece.handle[at]!, handle);
   }
 
   #split(place: number): void {
@@ -207,42 +234,43 @@ export class StartList {
 
   /** Appends what a block holds from this index on to another. */
   #moveTail(block: number, index: number, target: number): void {
-    const from = block * BLOCK + index;
-    const end = block * BLOCK + this.#count[block]!;
-    this.#shift(from, end, target * BLOCK + this.#count[target]!);
-    for (let at = from; at < end; at++) {
-      this.#blockOf[this.#handle[at]!] = target;
-      this.#tags[target * TAGS + this.#tag[at]!]!++;
-      this.#tags[block * TAGS + this.#tag[at]!]!--;
+    const source = this.#pieceOf(block);
+    const piece = this.#pieceOf(target);
+    const from = baseOf(block) + index;
+    const end = baseOf(block) + this.#count[block]!;
+    let to = baseOf(target) + this.#count[target]!;
+    for (let at = from; at < end; at++, to++) {
+      const handle = source.handle[at]!;
+      const tag = source.tag[at]!;
+      piece.write(to, handle, source.start[at]!, tag);
+      this.#blockOf.set(handle, target);
+      this.#tags[target * TAGS + tag]!++;
+      this.#tags[block * TAGS + tag]!--;
     }
     this.#count[target]! += end - from;
     this.#count[block] = index;
   }
 
-  #write(at: number, handle: number, startMs: number, tag: number): void {
-    this.#start[at] = startMs;
-    this.#tag[at] = tag;
-    this.#handle[at] = handle;
-  }
-
-  #shift(from: number, end: number, to: number): void {
-    this.#start.copyWithin(to, from, end);
-    this.#tag.copyWithin(to, from, end);
-    this.#handle.copyWithin(to, from, end);
+  #pieceOf(block: number): Piece {
+    return this.#pieces[block >>> BLOCK_BITS]!;
   }
 
   #create(): number {
     const block = this.#free.pop() ?? this.#made++;
     if (block >= this.#count.length) this.#reserve(Math.max(64, 2 * block));
+    if (block >= this.#pieces.length * BLOCKS_PER_PIECE) this.#pieces.push(new Piece());
     return block;
   }
 
   #reserve(blocks: number): void {
     if (blocks <= this.#count.length) return;
-    this.#start = grown(this.#start, blocks * BLOCK);
-    this.#tag = grown(this.#tag, blocks * BLOCK);
-    this.#handle = grown(this.#handle, blocks * BLOCK);
+    // Short enough to be copied.
     this.#count = grown(this.#count, blocks);
     this.#tags = grown(this.#tags, blocks * TAGS);
   }
+}
+
+/** Where a block begins in its piece. */
+function baseOf(block: number): number {
+  return (block & (BLOCKS_PER_PIECE - 1)) * BLOCK;
 }

@@ -1,5 +1,6 @@
-// ULIDs as numbers: 30 bits a word, in columns by handle, so that a million of them are five arrays and no strings. Their
-// order is the order of the text.
+// ULIDs as numbers: five words of 30 bits, by handle, so that a million of them are a few arrays and no strings. Their order
+// is the order of the text.
+import { PIECE, PIECE_BITS } from './columns.ts';
 
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const VALUE = new Uint8Array(128);
@@ -9,35 +10,25 @@ const WORDS = 5;
 const LENGTH = 26;
 
 export class Ulids {
-  #words: Uint32Array;
-  #capacity: number;
+  readonly #pieces: Uint32Array[] = [];
 
-  constructor(capacity: number) {
-    this.#capacity = capacity;
-    this.#words = new Uint32Array(capacity * WORDS);
-  }
-
+  /** Room for so many handles. */
   grow(capacity: number): void {
-    const words = new Uint32Array(capacity * WORDS);
-    words.set(this.#words);
-    this.#words = words;
-    this.#capacity = capacity;
-  }
-
-  get capacity(): number {
-    return this.#capacity;
+    while (this.#pieces.length * PIECE < capacity) this.#pieces.push(new Uint32Array(PIECE * WORDS));
   }
 
   set(handle: number, ulid: string): void {
-    const at = handle * WORDS;
-    for (let word = 0; word < WORDS; word++) this.#words[at + word] = wordOf(ulid, word);
+    const words = this.#wordsOf(handle);
+    const at = (handle & (PIECE - 1)) * WORDS;
+    for (let word = 0; word < WORDS; word++) words[at + word] = wordOf(ulid, word);
   }
 
   get(handle: number): string {
-    const at = handle * WORDS;
+    const words = this.#wordsOf(handle);
+    const at = (handle & (PIECE - 1)) * WORDS;
     let text = '';
     for (let word = 0; word < WORDS; word++) {
-      const bits = this.#words[at + word]!;
+      const bits = words[at + word]!;
       const characters = word === WORDS - 1 ? 2 : 6;
       for (let place = characters - 1; place >= 0; place--) text += ALPHABET[(bits >>> (5 * place)) & 31];
     }
@@ -46,27 +37,33 @@ export class Ulids {
 
   /** Negative, zero or positive, as the text of the one comes before, is, or comes after that of the other. */
   compare(a: number, b: number): number {
-    const words = this.#words;
-    const atA = a * WORDS;
-    const atB = b * WORDS;
+    const wordsA = this.#wordsOf(a);
+    const wordsB = this.#wordsOf(b);
+    const atA = (a & (PIECE - 1)) * WORDS;
+    const atB = (b & (PIECE - 1)) * WORDS;
     for (let word = 0; word < WORDS; word++) {
-      const difference = words[atA + word]! - words[atB + word]!;
+      const difference = wordsA[atA + word]! - wordsB[atB + word]!;
       if (difference !== 0) return difference;
     }
     return 0;
   }
 
   equals(handle: number, ulid: string): boolean {
-    const at = handle * WORDS;
+    const words = this.#wordsOf(handle);
+    const at = (handle & (PIECE - 1)) * WORDS;
     for (let word = WORDS - 1; word >= 0; word--) {
-      if (this.#words[at + word] !== wordOf(ulid, word)) return false;
+      if (words[at + word] !== wordOf(ulid, word)) return false;
     }
     return true;
   }
 
   /** A number that depends on the random part. */
   hash(handle: number): number {
-    return mix(this.#words[handle * WORDS + 3]!);
+    return mix(this.#wordsOf(handle)[(handle & (PIECE - 1)) * WORDS + 3]!);
+  }
+
+  #wordsOf(handle: number): Uint32Array {
+    return this.#pieces[handle >>> PIECE_BITS]!;
   }
 }
 
