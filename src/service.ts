@@ -38,7 +38,7 @@ export const systemRandom: Random = (bytes) => {
     poolAt = 0;
   }
   bytes.set(pool.subarray(poolAt, poolAt + bytes.length));
-  pool.fill(0, poolAt, poolAt + bytes.length); // what became a key is kept nowhere
+  pool.fill(0, poolAt, poolAt + bytes.length); // what becomes a key is not kept here
   poolAt += bytes.length;
   return bytes;
 };

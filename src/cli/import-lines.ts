@@ -7,7 +7,9 @@ import { newUlid } from '../domain/ids.ts';
 import type { Archive, BulkOutcome } from '../domain/store.ts';
 import { type Line, parseLine } from './ndjson.ts';
 
+/** A batch ends with the row that reaches either of these. */
 const ROWS_PER_BATCH = 2_000;
+const BYTES_PER_BATCH = 4_194_304;
 const BATCHES_UNDER_WAY = 16;
 
 /** What became of the lines so far; blank ones are left out. */
@@ -29,15 +31,20 @@ export interface ImportOptions {
 }
 
 interface Batch {
+  bytes: number;
   readonly rows: EventRow[];
   /** Where each row comes from. */
   readonly lines: number[];
 }
 
+function newBatch(): Batch {
+  return { bytes: 0, rows: [], lines: [] };
+}
+
 export class LineImport {
   readonly tally: Tally = { read: 0, imported: 0, existing: 0, refused: 0 };
   readonly #options: ImportOptions;
-  #batch: Batch = { rows: [], lines: [] };
+  #batch = newBatch();
   #underWay: Promise<void>[] = [];
 
   constructor(options: ImportOptions) {
@@ -48,7 +55,8 @@ export class LineImport {
   async add(lines: readonly Line[]): Promise<void> {
     for (const line of lines) {
       this.#addOne(line);
-      if (this.#batch.rows.length === ROWS_PER_BATCH) await this.#send();
+      if (this.#batch.rows.length === ROWS_PER_BATCH || this.#batch.bytes > BYTES_PER_BATCH)
+        await this.#send();
     }
   }
 
@@ -73,6 +81,7 @@ export class LineImport {
       const event_id = newUlid(nowMs, random);
       this.#batch.rows.push({ event_id, agent_id: agentId, version: 1, created_ms: nowMs, ...fields });
       this.#batch.lines.push(line.number);
+      this.#batch.bytes += line.bytes!.length;
       this.tally.read++;
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
@@ -85,7 +94,7 @@ export class LineImport {
     const { archive, maxPerAgent } = this.#options;
     const batch = this.#batch;
     if (batch.rows.length === 0) return;
-    this.#batch = { rows: [], lines: [] };
+    this.#batch = newBatch();
     const written = archive
       .createEvents(batch.rows, maxPerAgent)
       .then((outcomes) => this.#count(batch, outcomes));

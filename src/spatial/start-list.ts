@@ -210,13 +210,14 @@ export class StartList {
     this.#putAfter(place, right);
   }
 
-  /** A block that holds little joins a neighbour. */
+  /** A block that holds little joins a neighbour; one that holds nothing always does, if there is one. */
   #shrink(place: number): void {
     for (const left of [place - 1, place]) {
       if (left < 0 || left + 1 >= this.#length) continue;
       const block = this.#order[left]!;
       const right = this.#order[left + 1]!;
-      if (this.#count[block]! + this.#count[right]! > BLOCK_MERGED) continue;
+      const isOneEmpty = this.#count[block] === 0 || this.#count[right] === 0;
+      if (this.#count[block]! + this.#count[right]! > BLOCK_MERGED && !isOneEmpty) continue;
       this.#moveTail(right, 0, block);
       this.#order.copyWithin(left + 1, left + 2, this.#length);
       this.#length--;

@@ -1,4 +1,4 @@
-// The columns of agents and events, in the one order that both threads use.
+// The columns of agents and events, in the one order that all threads use.
 import type { AgentRecord } from '../domain/agent.ts';
 import type { EventRow } from '../domain/event.ts';
 

@@ -1,5 +1,5 @@
-// The embedded engine: one file, one writer thread, and in this thread everything that searches and key checks need in
-// memory. Business rules are left to the use cases, statements that write to writer.ts.
+// The embedded engine: one file, a thread that writes it, a thread that reads events, and in this thread everything that
+// searches and key checks need in memory. Business rules are left to the use cases, statements that write to writer.ts.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AuditEntry } from '../domain/admin.ts';
@@ -30,7 +30,10 @@ import { WriterClient } from './writer-client.ts';
 /** How often last uses are written; half of what they may be inexact. */
 const TOUCH_INTERVAL_MS = 5_000;
 
-/** How often a search waits for the writer before it gives up: only data changed behind our back makes it so many. */
+/**
+ * How often a search is made again because what it found changed while it was read. What it has read is cached by then, so
+ * only data changed behind our back makes it so many.
+ */
 const MAX_ROUNDS = 100;
 
 /** How long the store may take to prove that it is alive. */
@@ -60,6 +63,8 @@ export class SqliteStore implements Store {
   readonly #used = new Map<string, number>();
   #unwrittenUses = new Set<string>();
   #isSettling = false;
+  /** The time of the last search. */
+  #searchedMs = Number.NEGATIVE_INFINITY;
   readonly #touchTimer: NodeJS.Timeout;
 
   private constructor(options: SqliteOptions, lock: FolderLock, writer: WriterClient, events: ReaderClient) {
@@ -84,8 +89,7 @@ export class SqliteStore implements Store {
       await store.#load(options.nowMs ?? Number.NEGATIVE_INFINITY, options.onProgress ?? (() => {}));
       return store;
     } catch (error) {
-      await events?.close();
-      await writer?.close();
+      await Promise.allSettled([events?.close(), writer?.close()]);
       lock.release();
       const cause = error instanceof AppError ? error.cause : error;
       const { code, message } = cause as Error & { code?: string };
@@ -103,8 +107,9 @@ export class SqliteStore implements Store {
     });
     // After a commit that failed, a full disk perhaps, only one that succeeds shows that all is well again.
     const answer = this.#writer.isFailing ? 'probe' : 'ping';
-    const threads = [this.#writer.run(answer, [], () => {}), this.#events.run('findEvents', [[0]], () => {})];
-    await Promise.race([Promise.all(threads), late]);
+    await Promise.race([this.#writer.run(answer, [], () => {}), late]);
+    // Not asked, for it may have much to read; but it must be there.
+    if (this.#events.isGone) throw new AppError('UNAVAILABLE', 'The store cannot read events.');
     this.#reader.findSetting('');
   }
 
@@ -112,8 +117,7 @@ export class SqliteStore implements Store {
     clearInterval(this.#touchTimer);
     await this.#writeUses().catch(() => {});
     this.#reader.close();
-    await this.#events.close();
-    await this.#writer.close();
+    await Promise.allSettled([this.#events.close(), this.#writer.close()]);
     this.#lock.release();
   }
 
@@ -179,8 +183,11 @@ export class SqliteStore implements Store {
   async nearby(query: NearbyQuery, nowMs: number): Promise<NearbyPage> {
     const wanted = toIndexQuery(query);
     for (let round = 0; round < MAX_ROUNDS; round++) {
-      const { handles, total, more } = this.#index.search(wanted, nowMs);
-      this.#settle(nowMs);
+      // A search that is made again must not take time back that has passed for others.
+      const atMs = round === 0 ? nowMs : Math.max(nowMs, this.#searchedMs);
+      this.#searchedMs = atMs;
+      const { handles, total, more } = this.#index.search(wanted, atMs);
+      this.#settle(atMs);
       // Before anything is waited for: handles may change their meaning.
       const last = more ? handles.at(-1) : undefined;
       const next =
@@ -321,14 +328,16 @@ export class SqliteStore implements Store {
     const rows = missing.map(({ row }) => row);
     const isComplete = await this.#events.run('findEvents', [rows], (found) => {
       // A handle that became free may stand for another event by now, and so may a row.
-      if (this.#index.removals !== removals) return false;
-      return missing.every(({ at, handle, version }, number) => {
+      let isSame = this.#index.removals === removals;
+      for (const [number, { at, handle, version }] of missing.entries()) {
         const event = found[number];
-        if (event?.version !== version || !this.#index.hasId(handle, event.id)) return false;
-        if (this.#index.versionOf(handle) === version) this.#cache.put(handle, event.json);
-        events[at] = event.json;
-        return true;
-      });
+        const isHere = event !== undefined && this.#index.find(event.id) === handle;
+        // Kept even where the page is of no use: the next one that is read will need less.
+        if (isHere && event.version === this.#index.versionOf(handle)) this.#cache.put(handle, event.json);
+        if (isHere && event.version === version) events[at] = event.json;
+        else isSame = false;
+      }
+      return isSame;
     });
     if (isComplete) return events;
     await this.#writer.run('ping', [], () => {});

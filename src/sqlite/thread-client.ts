@@ -64,6 +64,10 @@ export class ThreadClient<C extends Methods<C>> {
     });
   }
 
+  get isGone(): boolean {
+    return this.#stopped !== undefined;
+  }
+
   /** Answers what was called, then ends the thread. */
   async close(): Promise<void> {
     if (this.#stopped) return;

@@ -165,6 +165,33 @@ describe('the index', () => {
     assert.deepEqual(pair.search(query).entries, pair.entries.slice(999));
   });
 
+  for (const emptied of [0, 2, 5]) {
+    it(`searches right by start when stretch ${emptied} of six empties between full ones`, () => {
+      const pair = new Pair(110 + emptied, 0);
+      // As many as the list by start puts into one block when it is loaded.
+      const stretch = 384;
+      const begin = WORLD_BEGINS_MS;
+      const newEntry = (startMs: number) => pair.world.entry({ startMs, endsMs: begin + 1e9 });
+      const entries = Array.from({ length: 6 * stretch }, (_, at) => newEntry(begin + 10 * at));
+      pair.index.load(entries);
+      pair.oracle.load(entries);
+      pair.entries.push(...entries);
+      for (let at = 0; at < 6; at++) pair.put(newEntry(begin + 10 * at * stretch + 5));
+      const from = begin + 10 * emptied * stretch;
+      for (const { id, startMs } of [...pair.entries]) {
+        if (startMs < from || startMs >= from + 10 * stretch) continue;
+        assert.equal(pair.index.remove(id), pair.oracle.remove(id));
+      }
+      for (let search = 0; search < 300; search++) {
+        const startsFromMs = begin + pair.chance.integer(-1_000, 60 * stretch);
+        const startsBeforeMs = startsFromMs + pair.chance.pick([500, 10 * stretch, 1e9]);
+        const query = { ...pair.world.query(pair.entries), radiusMiles: undefined };
+        pair.search({ ...query, startsFromMs, startsBeforeMs });
+        pair.search({ ...query, tags: undefined, after: undefined, startsFromMs, startsBeforeMs });
+      }
+    });
+  }
+
   it('leaves an entry out from the very instant of its end', () => {
     const pair = new Pair(103, 0);
     const entry = pair.world.entry({ endsMs: WORLD_BEGINS_MS });
