@@ -89,7 +89,8 @@ export class SqliteStore implements Store {
       await store.#load(options.nowMs ?? Number.NEGATIVE_INFINITY, options.onProgress ?? (() => {}));
       return store;
     } catch (error) {
-      await Promise.allSettled([events?.close(), writer?.close()]);
+      await events?.close().catch(() => {});
+      await writer?.close().catch(() => {});
       lock.release();
       const cause = error instanceof AppError ? error.cause : error;
       const { code, message } = cause as Error & { code?: string };
@@ -117,8 +118,9 @@ export class SqliteStore implements Store {
     clearInterval(this.#touchTimer);
     await this.#writeUses().catch(() => {});
     this.#reader.close();
-    await Promise.allSettled([this.#events.close(), this.#writer.close()]);
-    this.#lock.release();
+    // The writer goes last: whoever does leaves no log of SQLite's behind.
+    await this.#events.close().catch(() => {});
+    await this.#writer.close().finally(() => this.#lock.release());
   }
 
   addAgent(agent: AgentRow, key: KeyFingerprint): Promise<void> {
