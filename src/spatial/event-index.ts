@@ -53,7 +53,7 @@ export interface IndexPage {
  * Ended events that one search puts aside at most: some milliseconds. With fewer, searches would look at those that remain
  * too often.
  */
-const ASIDE_PER_SEARCH = 500;
+const ASIDE_PER_SEARCH = 250;
 
 /** A reach that holds every place. */
 const EVERYWHERE = Number.POSITIVE_INFINITY;

@@ -5,10 +5,20 @@ import type { Wire } from '../domain/wire.ts';
 /** What an event costs beside its text: the header of the string, its place in the list and its mark. */
 const OVERHEAD_BYTES = 32;
 
+const PIECE_BITS = 14;
+const PIECE = 2 ** PIECE_BITS;
+
+/** The events of so many handles that follow each other: one list of them all would stall whoever makes it longer. */
+class Piece {
+  readonly events: (Wire | undefined)[] = Array(PIECE).fill(undefined);
+  /** 1 for those that were used. */
+  readonly used = new Uint8Array(PIECE);
+}
+
 export class EventCache {
   readonly #maxBytes: number;
-  readonly #events: (Wire | undefined)[] = [];
-  #used = new Uint8Array(1024);
+  /** Undefined where nothing was ever put. */
+  readonly #pieces: (Piece | undefined)[] = [];
   #hand = 0;
   #bytes = 0;
 
@@ -17,8 +27,9 @@ export class EventCache {
   }
 
   find(handle: number): Wire | undefined {
-    const event = this.#events[handle];
-    if (event !== undefined) this.#used[handle] = 1;
+    const piece = this.#pieces[handle >>> PIECE_BITS];
+    const event = piece?.events[handle & (PIECE - 1)];
+    if (event !== undefined) piece!.used[handle & (PIECE - 1)] = 1;
     return event;
   }
 
@@ -27,27 +38,29 @@ export class EventCache {
     const cost = costOf(event);
     if (cost > this.#maxBytes) return;
     while (this.#bytes + cost > this.#maxBytes) this.#evictNext();
-    while (handle >= this.#events.length) this.#events.push(undefined);
-    if (handle >= this.#used.length) {
-      const used = new Uint8Array(2 * handle);
-      used.set(this.#used);
-      this.#used = used;
-    }
-    this.#events[handle] = event;
-    this.#used[handle] = 0;
+    const number = handle >>> PIECE_BITS;
+    while (number >= this.#pieces.length) this.#pieces.push(undefined);
+    this.#pieces[number] ??= new Piece();
+    const piece = this.#pieces[number];
+    piece.events[handle & (PIECE - 1)] = event;
+    piece.used[handle & (PIECE - 1)] = 0;
     this.#bytes += cost;
   }
 
   remove(handle: number): void {
-    const event = this.#events[handle];
+    const piece = this.#pieces[handle >>> PIECE_BITS];
+    const event = piece?.events[handle & (PIECE - 1)];
     if (event === undefined) return;
-    this.#events[handle] = undefined;
+    piece!.events[handle & (PIECE - 1)] = undefined;
     this.#bytes -= costOf(event);
   }
 
   #evictNext(): void {
-    this.#hand = (this.#hand + 1) % this.#events.length;
-    if (this.#used[this.#hand] === 1) this.#used[this.#hand] = 0;
+    this.#hand = (this.#hand + 1) % (this.#pieces.length * PIECE);
+    const piece = this.#pieces[this.#hand >>> PIECE_BITS];
+    const at = this.#hand & (PIECE - 1);
+    if (!piece) this.#hand += PIECE - 1 - at;
+    else if (piece.used[at] === 1) piece.used[at] = 0;
     else this.remove(this.#hand);
   }
 }
