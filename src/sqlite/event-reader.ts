@@ -5,16 +5,25 @@ import type { Wire } from '../domain/wire.ts';
 import { type ColumnValues, EVENT_COLUMNS, eventRowOf } from './columns.ts';
 import type { Batches, CallOf, Outcome } from './thread.ts';
 
-export interface FoundEvent {
+/** Side by side, in the order of the rows that were asked for: lists are far cheaper to hand over than objects. */
+export interface FoundEvents {
+  /** Empty where there is no such row. */
+  readonly ids: string[];
+  readonly versions: number[];
+  readonly jsons: Wire[];
+}
+
+interface FoundEvent {
   readonly id: string;
   readonly version: number;
   readonly json: Wire;
 }
 
+const NONE: FoundEvent = { id: '', version: 0, json: '' as Wire };
+
 export interface EventReaderCalls {
   ping(): void;
-  /** In the order of the rows; undefined where there is none. */
-  findEvents(rows: readonly number[]): (FoundEvent | undefined)[];
+  findEvents(rows: readonly number[]): FoundEvents;
 }
 
 /** Rows that one statement finds. What is asked for fewer leaves the other places empty. */
@@ -42,7 +51,7 @@ export class EventReader implements Batches<EventReaderCalls> {
   /** Each statement reads the latest commit; what one page needs may come from several. */
   run(batch: readonly CallOf<EventReaderCalls>[]): Outcome[] {
     const found = this.#find(batch.flatMap(({ args }) => args[0] ?? []));
-    return batch.map(({ args }) => ({ value: args[0]?.map((row) => found.get(row)) }));
+    return batch.map(({ args }) => ({ value: args[0] && sideBySide(args[0], found) }));
   }
 
   close(): void {
@@ -66,4 +75,13 @@ export class EventReader implements Batches<EventReaderCalls> {
     while (rows.length < ROWS_PER_STATEMENT) rows.push(null);
     return this.#many.all(...rows);
   }
+}
+
+function sideBySide(rows: readonly number[], found: ReadonlyMap<number, FoundEvent>): FoundEvents {
+  const events = rows.map((row) => found.get(row) ?? NONE);
+  return {
+    ids: events.map(({ id }) => id),
+    versions: events.map(({ version }) => version),
+    jsons: events.map(({ json }) => json),
+  };
 }

@@ -328,15 +328,15 @@ export class SqliteStore implements Store {
     }
     const { removals } = this.#index;
     const rows = missing.map(({ row }) => row);
-    const isComplete = await this.#events.run('findEvents', [rows], (found) => {
+    const isComplete = await this.#events.run('findEvents', [rows], ({ ids, versions, jsons }) => {
       // A handle that became free may stand for another event by now, and so may a row.
       let isSame = this.#index.removals === removals;
       for (const [number, { at, handle, version }] of missing.entries()) {
-        const event = found[number];
-        const isHere = event !== undefined && this.#index.find(event.id) === handle;
+        const json = jsons[number]!;
+        const isHere = ids[number] !== '' && this.#index.find(ids[number]!) === handle;
         // Kept even where the page is of no use: the next one that is read will need less.
-        if (isHere && event.version === this.#index.versionOf(handle)) this.#cache.put(handle, event.json);
-        if (isHere && event.version === version) events[at] = event.json;
+        if (isHere && versions[number] === this.#index.versionOf(handle)) this.#cache.put(handle, json);
+        if (isHere && versions[number] === version) events[at] = json;
         else isSame = false;
       }
       return isSame;
