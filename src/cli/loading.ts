@@ -4,13 +4,10 @@ import type { OnProgress } from '../service.ts';
 import { grouped, type Progress } from './progress.ts';
 
 export function showLoading(progress: Progress): OnProgress {
-  let before = 0;
   let isRead = false;
   return (done, total) => {
     if (isRead) return;
-    // Reports come at even steps: where the next would lie beyond the end, this is the last.
-    isRead = done + (done - before) > total;
-    before = done;
+    isRead = done === total;
     if (isRead) progress.milestone(`loaded ${grouped(total)} events, building the index`);
     else progress.update(done, done / total);
   };

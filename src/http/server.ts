@@ -164,7 +164,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   );
   serveDescription(app, options.baseUrl);
   serveDocs(app);
-  for (const [method, path, endpoint] of ROUTES) bind(app, [method, path, endpoint], options, backlog);
+  for (const route of ROUTES) bind(app, route, options, backlog);
   return app;
 }
 

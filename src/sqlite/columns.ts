@@ -54,19 +54,23 @@ export function eventRowOf(values: ColumnValues): EventRow {
     created_ms,
   ] = values as Values<EventRow, typeof NAMES>;
   return {
-    ...{
-      event_id,
-      agent_id,
-      version,
-      title,
-      description,
-      start_ms,
-      end_ms,
-      timezone,
-      location_name,
-      address,
-    },
-    ...{ lat, lng, url, cost, audience, event_type, created_ms },
+    event_id,
+    agent_id,
+    version,
+    title,
+    description,
+    start_ms,
+    end_ms,
+    timezone,
+    location_name,
+    address,
+    lat,
+    lng,
+    url,
+    cost,
+    audience,
+    event_type,
+    created_ms,
   };
 }
 

@@ -44,7 +44,7 @@ export interface SqliteOptions {
   readonly cacheBytes: number;
   /** The time at which the store is opened: what has ended by then need not be searched. */
   readonly nowMs?: number;
-  /** Told how many of the events are in memory while the store opens. */
+  /** Told how many of the events are read while the store opens, and once that it is all of them: then the index is built. */
   readonly onProgress?: (done: number, total: number) => void;
 }
 
@@ -270,6 +270,7 @@ export class SqliteStore implements Store {
       loader.add(entryOf(values));
       if (++done % 10_000 === 0) onProgress(done, total);
     });
+    onProgress(total, total);
     for (const _ of loader.finish()) await nextTurn();
   }
 
