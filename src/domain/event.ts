@@ -4,7 +4,6 @@ import Type from 'typebox';
 import { formatInstant, isWithinYears, OUTSIDE_YEARS, parseDateTime, resolveLocal } from './datetime.ts';
 import { type Issue, refuse } from './errors.ts';
 import { compile, nullableString, oneOf } from './shape.ts';
-import { toWire, type Wire } from './wire.ts';
 
 export const EVENT_TYPES = [
   'workshop',
@@ -140,7 +139,7 @@ export interface EventFields {
   readonly event_type: EventType;
 }
 
-/** An event as both engines store it: a column per field. */
+/** An event with all that is known of it. */
 export interface EventRow extends EventFields {
   readonly event_id: string;
   readonly agent_id: string;
@@ -154,11 +153,21 @@ export function endsMs(row: Pick<EventRow, 'start_ms' | 'end_ms'>): number {
   return row.end_ms ?? row.start_ms + ASSUMED_DURATION_MS;
 }
 
-export function encodeEvent(row: EventRow): Wire {
+/** The event as JSON, in the form of the contract. Both engines store it: what is read is sent as it is. */
+export function encodeEvent(row: EventRow): string {
   const { event_id, agent_id, created_ms } = row;
-  return toWire(
-    JSON.stringify({ event_id, agent_id, ...wireFields(row), created_at: formatInstant(created_ms) }),
-  );
+  return JSON.stringify({ event_id, agent_id, ...wireFields(row), created_at: formatInstant(created_ms) });
+}
+
+/** The event of such JSON, to change it. */
+export function decodeEvent(json: string, version: number): EventRow {
+  const { start_at, end_at, created_at, ...same } = JSON.parse(json) as Static<typeof Event>;
+  const times = {
+    start_ms: Date.parse(start_at),
+    end_ms: end_at ? Date.parse(end_at) : null,
+    created_ms: Date.parse(created_at),
+  };
+  return { ...same, ...times, version } as EventRow;
 }
 
 /** The body of the create that makes this event. */

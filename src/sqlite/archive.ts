@@ -4,9 +4,9 @@ import { existsSync, statSync } from 'node:fs';
 import type { AgentRecord, AgentRow } from '../domain/agent.ts';
 import type { KeyFingerprint } from '../domain/api-key.ts';
 import { AppError, StartError } from '../domain/errors.ts';
-import type { EventRow } from '../domain/event.ts';
+import { decodeEvent, type EventRow } from '../domain/event.ts';
 import type { Archive, ArchiveReader, BulkOutcome } from '../domain/store.ts';
-import { type AgentColumns, type ColumnValues, columnValues, EVENT_COLUMNS, eventRowOf } from './columns.ts';
+import { type AgentColumns, columnValues } from './columns.ts';
 import { databasePath, type FolderLock, holdFolder } from './data-folder.ts';
 import { Reader } from './reader.ts';
 import { WriterClient } from './writer-client.ts';
@@ -46,7 +46,11 @@ export class SqliteArchive implements Archive {
   }
 
   createEvents(rows: readonly EventRow[], maxPerAgent: number): Promise<readonly BulkOutcome[]> {
-    return this.#writer.run('createEvents', [rows.map(columnValues), maxPerAgent], (outcomes) => outcomes);
+    return this.#writer.run(
+      'createEvents',
+      [rows.map((row) => columnValues(row)), maxPerAgent],
+      (outcomes) => outcomes,
+    );
   }
 
   async close(): Promise<void> {
@@ -81,7 +85,7 @@ export class SqliteArchiveReader implements ArchiveReader {
 
   /** In an order that needs no sorting: all of them by age, those of one agent along the index of their identity. */
   events(agentId: string | undefined): AsyncIterable<readonly EventRow[]> {
-    const select = `SELECT ${EVENT_COLUMNS} FROM events`;
+    const select = 'SELECT json, version FROM events';
     return this.#rows(
       agentId === undefined
         ? this.#reader.batches(`${select} ORDER BY row_id`, [])
@@ -89,8 +93,10 @@ export class SqliteArchiveReader implements ArchiveReader {
     );
   }
 
-  async *#rows(batches: AsyncIterable<readonly ColumnValues[]>): AsyncGenerator<EventRow[]> {
-    for await (const batch of batches) yield batch.map(eventRowOf);
+  async *#rows(
+    batches: AsyncIterable<readonly [json: string, version: number][]>,
+  ): AsyncGenerator<EventRow[]> {
+    for await (const batch of batches) yield batch.map(([json, version]) => decodeEvent(json, version));
   }
 
   async close(): Promise<void> {

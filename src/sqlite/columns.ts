@@ -1,85 +1,45 @@
 // The columns of agents and events, in the one order that all threads use.
 import type { AgentRecord } from '../domain/agent.ts';
-import type { EventRow } from '../domain/event.ts';
+import { type EventRow, encodeEvent } from '../domain/event.ts';
 
 const NAMES = [
   'event_id',
   'agent_id',
   'version',
   'title',
-  'description',
   'start_ms',
   'end_ms',
-  'timezone',
-  'location_name',
-  'address',
   'lat',
   'lng',
-  'url',
-  'cost',
   'audience',
   'event_type',
-  'created_ms',
 ] as const satisfies readonly (keyof EventRow)[];
 
-export const EVENT_COLUMNS = NAMES.join(', ');
-export const EVENT_PLACEHOLDERS = NAMES.map(() => '?').join(', ');
+export const EVENT_COLUMNS = [...NAMES, 'json'].join(', ');
+export const EVENT_PLACEHOLDERS = [...NAMES, 'json'].map(() => '?').join(', ');
 
-/** The values of a row in the order of EVENT_COLUMNS. */
+/** The values of a row in the order of its columns. */
 export type ColumnValues = readonly (string | number | null)[];
 
-export function columnValues(row: EventRow): ColumnValues {
-  return NAMES.map((name) => row[name]);
-}
-
-/** The row of such values. */
-export function eventRowOf(values: ColumnValues): EventRow {
-  const [
-    event_id,
-    agent_id,
-    version,
-    title,
-    description,
-    start_ms,
-    end_ms,
-    timezone,
-    location_name,
-    address,
-    lat,
-    lng,
-    url,
-    cost,
-    audience,
-    event_type,
-    created_ms,
-  ] = values as Values<EventRow, typeof NAMES>;
-  return {
-    event_id,
-    agent_id,
-    version,
-    title,
-    description,
-    start_ms,
-    end_ms,
-    timezone,
-    location_name,
-    address,
-    lat,
-    lng,
-    url,
-    cost,
-    audience,
-    event_type,
-    created_ms,
-  };
+/** The values of an event in the order of EVENT_COLUMNS. */
+export function columnValues(row: EventRow, json = encodeEvent(row)): ColumnValues {
+  return [...NAMES.map((name) => row[name]), json];
 }
 
 /** The types of these fields of a row, in order. */
 type Values<Row, Names extends readonly (keyof Row)[]> = { [At in keyof Names]: Row[Names[At]] };
 
-const [AGENT, START, LAT, LNG, TITLE] = (['agent_id', 'start_ms', 'lat', 'lng', 'title'] as const).map(
-  (name) => NAMES.indexOf(name),
-) as [number, number, number, number, number];
+const [ID, VERSION, AGENT, START, LAT, LNG, TITLE] = (
+  ['event_id', 'version', 'agent_id', 'start_ms', 'lat', 'lng', 'title'] as const
+).map((name) => NAMES.indexOf(name)) as [number, number, number, number, number, number, number];
+
+export function idOf(values: ColumnValues): string {
+  return values[ID] as string;
+}
+
+export function versionOf(values: ColumnValues): number {
+  return values[VERSION] as number;
+}
 
 /** What makes an event the same as another, in the order of the index events_identity. */
 export function identityOf(values: ColumnValues) {

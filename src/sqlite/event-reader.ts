@@ -1,8 +1,6 @@
-// Reads events by the number of their row and encodes them. Runs on the reader thread.
+// Reads events by the number of their row. Runs on the reader thread.
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import { encodeEvent } from '../domain/event.ts';
-import type { Wire } from '../domain/wire.ts';
-import { type ColumnValues, EVENT_COLUMNS, eventRowOf } from './columns.ts';
+import { toWire, type Wire } from '../domain/wire.ts';
 import type { Batches, CallOf, Outcome } from './thread.ts';
 
 /** Side by side, in the order of the rows that were asked for: lists are far cheaper to hand over than objects. */
@@ -40,7 +38,7 @@ export class EventReader implements Batches<EventReaderCalls> {
   constructor(path: string) {
     this.#database = new DatabaseSync(path, { readOnly: true, timeout: 5000 });
     this.#database.exec(`PRAGMA cache_size = -${CACHE_KIB}`);
-    const select = `SELECT row_id, ${EVENT_COLUMNS} FROM events WHERE row_id`;
+    const select = 'SELECT row_id, event_id, version, json FROM events WHERE row_id';
     const places = Array(ROWS_PER_STATEMENT).fill('?').join(', ');
     this.#one = this.#database.prepare(`${select} = ?`);
     this.#many = this.#database.prepare(`${select} IN (${places})`);
@@ -63,9 +61,8 @@ export class EventReader implements Batches<EventReaderCalls> {
     for (let from = 0; from < rows.length; from += ROWS_PER_STATEMENT) {
       const wanted: (number | null)[] = rows.slice(from, from + ROWS_PER_STATEMENT);
       for (const values of wanted.length === 1 ? this.#one.all(wanted[0]!) : this.#findMany(wanted)) {
-        const [row, ...columns] = values as unknown as [number, ...ColumnValues];
-        const event = eventRowOf(columns);
-        found.set(row, { id: event.event_id, version: event.version, json: encodeEvent(event) });
+        const [row, id, version, json] = values as unknown as [number, string, number, string];
+        found.set(row, { id, version, json: toWire(json) });
       }
     }
     return found;

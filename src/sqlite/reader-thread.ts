@@ -1,5 +1,5 @@
-// The thread that reads events which searches and reads find missing in the cache: a disk that is slow, or the work of
-// encoding, never holds up what others ask.
+// The thread that reads events which searches and reads find missing in the cache: a disk that is slow
+// never holds up what others ask.
 import { workerData } from 'node:worker_threads';
 import { EventReader, type EventReaderCalls } from './event-reader.ts';
 import { answerBatches } from './thread.ts';

@@ -4,8 +4,8 @@ import { existsSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AppError } from '../domain/errors.ts';
-import type { EventRow } from '../domain/event.ts';
-import { AGENT_COLUMNS, type AgentColumns, type ColumnValues, EVENT_COLUMNS } from './columns.ts';
+import { decodeEvent, type EventRow } from '../domain/event.ts';
+import { AGENT_COLUMNS, type AgentColumns, type ColumnValues } from './columns.ts';
 
 /** Rows read before other requests get a turn. */
 const ROWS_PER_TURN = 1_000;
@@ -37,7 +37,7 @@ export class Reader {
   constructor(path: string) {
     this.#path = path;
     this.#connection = connect(path);
-    this.#event = this.#connection.prepare(`SELECT ${EVENT_COLUMNS} FROM events WHERE event_id = ?`);
+    this.#event = this.#connection.prepare('SELECT version, json FROM events WHERE event_id = ?');
     this.#agent = this.#connection.prepare(`SELECT ${AGENT_COLUMNS} FROM agents WHERE agent_id = ?`);
     this.#agentEvents = this.#connection.prepare(`SELECT start_ms, event_id FROM events
       WHERE agent_id = ? AND (start_ms, event_id) > (?, ?) ORDER BY start_ms, event_id LIMIT ${POSITIONS_PER_READ}`);
@@ -45,7 +45,8 @@ export class Reader {
   }
 
   findEvent(eventId: string): EventRow | undefined {
-    return translated(() => this.#event.get(eventId) as EventRow | undefined);
+    const found = this.#findEvent(eventId);
+    return found && decodeEvent(found.json, found.version);
   }
 
   findAgent(agentId: string): AgentColumns | undefined {
@@ -99,16 +100,17 @@ export class Reader {
     }
   }
 
-  /** Yields the events of an agent by start and event_id. No snapshot is held while the caller has a page. */
-  async *agentEvents(agentId: string): AsyncGenerator<EventRow[]> {
+  /** Yields the events of an agent, as JSON, by start and event_id. No snapshot is held while the caller has a page. */
+  async *agentEvents(agentId: string): AsyncGenerator<string[]> {
     for (let last: AgentEventPosition | undefined = BEFORE_ALL; last; ) {
       const positions = this.#positionsAfter(last, agentId);
-      let page: EventRow[] = [];
+      let page: string[] = [];
       let chars = 0;
       for (const { event_id } of positions) {
-        const row = this.findEvent(event_id);
-        if (row) page.push(row); // otherwise deleted since
-        chars += row?.description?.length ?? 0;
+        const event = this.#findEvent(event_id);
+        if (!event) continue; // deleted since
+        page.push(event.json);
+        chars += event.json.length;
         if (page.length < ROWS_PER_PAGE && chars < CHARS_PER_PAGE) continue;
         yield page;
         await nextTurn();
@@ -119,6 +121,10 @@ export class Reader {
       await nextTurn();
       last = positions.length < POSITIONS_PER_READ ? undefined : positions.at(-1);
     }
+  }
+
+  #findEvent(eventId: string): { version: number; json: string } | undefined {
+    return translated(() => this.#event.get(eventId) as { version: number; json: string } | undefined);
   }
 
   #positionsAfter({ start_ms, event_id }: AgentEventPosition, agentId: string): AgentEventPosition[] {

@@ -16,9 +16,9 @@ import type {
   ReplaceOutcome,
   Store,
 } from '../domain/store.ts';
-import type { Wire } from '../domain/wire.ts';
+import { toWire, type Wire } from '../domain/wire.ts';
 import { EventIndex } from '../spatial/event-index.ts';
-import { AGENT_COLUMNS, type AgentColumns, agentOf } from './columns.ts';
+import { AGENT_COLUMNS, type AgentColumns, agentOf, columnValues } from './columns.ts';
 import { databasePath, type FolderLock, holdFolder } from './data-folder.ts';
 import { EventCache } from './event-cache.ts';
 import { entryOf, INDEX_COLUMNS, type IndexValues, toEntry, toIndexQuery } from './index-terms.ts';
@@ -145,11 +145,15 @@ export class SqliteStore implements Store {
   }
 
   createEvent(row: EventRow, maxPerAgent: number): Promise<CreateOutcome> {
-    return this.#writer.run('createEvent', [row, maxPerAgent], (outcome): CreateOutcome => {
+    const json = encodeEvent(row);
+    const values = columnValues(row, json);
+    return this.#writer.run('createEvent', [values, maxPerAgent], (outcome): CreateOutcome => {
       if (outcome.kind === 'created')
-        return { kind: 'stored', created: true, record: this.#keep(row, outcome.rowId) };
-      if (outcome.kind === 'existing')
-        return { kind: 'stored', created: false, record: toRecord(outcome.row) };
+        return { kind: 'stored', created: true, record: this.#keep(row, json, outcome.rowId) };
+      if (outcome.kind === 'existing') {
+        const record = { version: outcome.version, json: toWire(outcome.json) };
+        return { kind: 'stored', created: false, record };
+      }
       return outcome;
     });
   }
@@ -170,8 +174,9 @@ export class SqliteStore implements Store {
   }
 
   replaceEvent(next: EventRow): Promise<ReplaceOutcome> {
-    return this.#writer.run('replaceEvent', [next], (outcome) =>
-      outcome.kind === 'replaced' ? { kind: 'replaced', record: this.#keep(next, undefined) } : outcome,
+    const json = encodeEvent(next);
+    return this.#writer.run('replaceEvent', [columnValues(next, json)], (outcome) =>
+      outcome.kind === 'replaced' ? { kind: 'replaced', record: this.#keep(next, json, undefined) } : outcome,
     );
   }
 
@@ -213,7 +218,7 @@ export class SqliteStore implements Store {
   }
 
   async *listAgentEvents(agentId: string): AsyncGenerator<readonly Wire[]> {
-    for await (const rows of this.#reader.agentEvents(agentId)) yield rows.map(encodeEvent);
+    for await (const page of this.#reader.agentEvents(agentId)) yield page.map(toWire);
   }
 
   updateAgent(agentId: string, update: AgentUpdate, audit: AuditEntry): Promise<AgentRecord | undefined> {
@@ -275,11 +280,11 @@ export class SqliteStore implements Store {
   }
 
   /** Brings cache and index up to an event that is on the disk, in this row or in the one where it was. */
-  #keep(event: EventRow, row: number | undefined): EventRecord {
+  #keep(event: EventRow, json: string, row: number | undefined): EventRecord {
     const handle = this.#index.put(
       toEntry(event, row ?? this.#index.rowOf(this.#index.find(event.event_id)!)),
     );
-    const record = toRecord(event);
+    const record = { version: event.version, json: toWire(json) };
     this.#cache.put(handle, record.json);
     return record;
   }
@@ -378,8 +383,4 @@ const NOT_YET = '' as Wire;
 
 function changing(): AppError {
   return new AppError('UNAVAILABLE', 'The data changes faster than it can be read. Try again.');
-}
-
-function toRecord(row: EventRow): EventRecord {
-  return { version: row.version, json: encodeEvent(row) };
 }

@@ -4,22 +4,22 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { AuditEntry } from '../domain/admin.ts';
 import type { AgentRow, AgentUpdate } from '../domain/agent.ts';
 import type { KeyFingerprint } from '../domain/api-key.ts';
-import type { EventRow } from '../domain/event.ts';
 import type { BulkOutcome } from '../domain/store.ts';
 import {
   AGENT_COLUMNS,
   type AgentColumns,
   type ColumnValues,
-  columnValues,
   EVENT_COLUMNS,
   EVENT_PLACEHOLDERS,
   identityOf,
+  idOf,
+  versionOf,
 } from './columns.ts';
 import type { CallOf, Outcome } from './thread.ts';
 
 export type Created =
   | { readonly kind: 'created'; readonly rowId: number }
-  | { readonly kind: 'existing'; readonly row: EventRow }
+  | { readonly kind: 'existing'; readonly version: number; readonly json: string }
   | { readonly kind: 'limit' }
   | { readonly kind: 'no-agent' };
 
@@ -35,10 +35,10 @@ export interface WriterCalls {
   probe(): void;
   addAgent(agent: AgentRow, key: KeyFingerprint): void;
   touchAgents(used: ReadonlyMap<string, number>): void;
-  createEvent(row: EventRow, maxPerAgent: number): Created;
-  /** The same for many rows, each an array in the order of EVENT_COLUMNS: that is cheaper to hand over. */
-  createEvents(rows: readonly ColumnValues[], maxPerAgent: number): BulkOutcome[];
-  replaceEvent(next: EventRow): Replaced;
+  /** Events come as their values in the order of EVENT_COLUMNS: that is cheaper to hand over than an object. */
+  createEvent(event: ColumnValues, maxPerAgent: number): Created;
+  createEvents(events: readonly ColumnValues[], maxPerAgent: number): BulkOutcome[];
+  replaceEvent(next: ColumnValues): Replaced;
   deleteEvent(eventId: string, agentId: string): boolean;
   deleteEventAsAdmin(eventId: string, audit: AuditEntry): boolean;
   /** The agent as it is after the change; undefined if there is no such agent. */
@@ -112,7 +112,8 @@ function prepareCalls(database: DatabaseSync): WriterCalls {
      ON CONFLICT (agent_id, start_ms, lat, lng, title) DO NOTHING`,
   );
   const findTwin = prepare(
-    `SELECT ${EVENT_COLUMNS} FROM events WHERE agent_id = ? AND start_ms = ? AND lat = ? AND lng = ? AND title = ?`,
+    `SELECT event_id, version, json FROM events
+     WHERE agent_id = ? AND start_ms = ? AND lat = ? AND lng = ? AND title = ?`,
   );
   const findVersion = prepare('SELECT version FROM events WHERE event_id = ?');
   const updateEvent = prepare(
@@ -134,8 +135,8 @@ function prepareCalls(database: DatabaseSync): WriterCalls {
   const writeProbe = prepare("REPLACE INTO settings (name, value) VALUES ('probe', hex(randomblob(16)))");
   const findSetting = prepare('SELECT value FROM settings WHERE name = ?');
 
-  const twinOf = (row: EventRow) =>
-    findTwin.get(row.agent_id, row.start_ms, row.lat, row.lng, row.title) as EventRow | undefined;
+  const twinOf = (event: ColumnValues) =>
+    findTwin.get(...identityOf(event)) as { event_id: string; version: number; json: string } | undefined;
   const record = (audit: AuditEntry, count: number) => {
     const { at_ms, actor_subject, actor_email, action, target, detail } = audit;
     insertAudit.run(at_ms, actor_subject, actor_email, action, target, detail, count);
@@ -160,22 +161,22 @@ function prepareCalls(database: DatabaseSync): WriterCalls {
       for (const [agentId, atMs] of used) touchAgent.run(atMs, agentId);
     },
 
-    createEvent(row, maxPerAgent) {
-      const twin = twinOf(row);
-      if (twin) return { kind: 'existing', row: twin };
-      const agent = findCount.get(row.agent_id);
+    createEvent(event, maxPerAgent) {
+      const twin = twinOf(event);
+      if (twin) return { kind: 'existing', version: twin.version, json: twin.json };
+      const [agentId] = identityOf(event);
+      const agent = findCount.get(agentId);
       if (!agent) return { kind: 'no-agent' };
       if (maxPerAgent > 0 && (agent.event_count as number) >= maxPerAgent) return { kind: 'limit' };
-      const { lastInsertRowid } = insertEvent.run(...columnValues(row));
-      changeCount.run(1, row.agent_id);
+      const { lastInsertRowid } = insertEvent.run(...event);
+      changeCount.run(1, agentId);
       return { kind: 'created', rowId: Number(lastInsertRowid) };
     },
 
-    createEvents(rows, maxPerAgent) {
+    createEvents(events, maxPerAgent) {
       const counts = new Map<string, { before: number; now: number }>();
-      const create = (row: ColumnValues): BulkOutcome => {
-        const identity = identityOf(row);
-        const [agentId] = identity;
+      const create = (event: ColumnValues): BulkOutcome => {
+        const [agentId] = identityOf(event);
         let count = counts.get(agentId);
         if (!count) {
           const agent = findCount.get(agentId);
@@ -184,23 +185,23 @@ function prepareCalls(database: DatabaseSync): WriterCalls {
           count = { before, now: before };
           counts.set(agentId, count);
         }
-        if (maxPerAgent > 0 && count.now >= maxPerAgent)
-          return findTwin.get(...identity) ? 'existing' : 'limit';
-        if (insertNewEvent.run(...row).changes === 0) return 'existing';
+        if (maxPerAgent > 0 && count.now >= maxPerAgent) return twinOf(event) ? 'existing' : 'limit';
+        if (insertNewEvent.run(...event).changes === 0) return 'existing';
         count.now++;
         return 'created';
       };
-      const outcomes = rows.map(create);
+      const outcomes = events.map(create);
       for (const [agentId, { before, now }] of counts) changeCount.run(now - before, agentId);
       return outcomes;
     },
 
     replaceEvent(next) {
       // The version first: a tuple made from an old version says nothing.
-      if (findVersion.get(next.event_id)?.version !== next.version - 1) return { kind: 'conflict' };
+      const eventId = idOf(next);
+      if (findVersion.get(eventId)?.version !== versionOf(next) - 1) return { kind: 'conflict' };
       const twin = twinOf(next);
-      if (twin && twin.event_id !== next.event_id) return { kind: 'duplicate', id: twin.event_id };
-      updateEvent.run(...columnValues(next), next.event_id);
+      if (twin && twin.event_id !== eventId) return { kind: 'duplicate', id: twin.event_id };
+      updateEvent.run(...next, eventId);
       return { kind: 'replaced' };
     },
 

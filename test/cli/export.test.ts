@@ -157,7 +157,7 @@ describe('an exported event that has ended', () => {
     // Time passes: no client can make an event that has ended already.
     execute(
       join(service.folder, 'local-events.db'),
-      `UPDATE events SET end_ms = start_ms WHERE title = 'ended'`,
+      `UPDATE events SET json = json_set(json, '$.end_at', json_extract(json, '$.start_at')) WHERE title = 'ended'`,
     );
     const { stdout } = await run(['export'], { DATA_DIR: service.folder });
     assert.equal(parse(stdout).length, 3);

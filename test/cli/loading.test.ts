@@ -21,10 +21,9 @@ function folderWithEvents(): string {
     INSERT INTO agents (agent_id, email, agent_name, tier, is_active, created_ms)
       VALUES ('a', 'a@example.com', 'a', 'readwrite', 1, 0);
     WITH RECURSIVE numbers (n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM numbers WHERE n < ${COUNT})
-    INSERT INTO events (event_id, agent_id, version, title, start_ms, timezone, location_name, lat, lng, audience,
-        event_type, created_ms)
-      SELECT printf('01J%023d', n), 'a', 1, n, 4000000000000 + n, 'UTC', 'here', n % 180 - 90, n % 360 - 180,
-        'all', 'talk', 0 FROM numbers;
+    INSERT INTO events (event_id, agent_id, version, title, start_ms, lat, lng, audience, event_type, json)
+      SELECT printf('01J%023d', n), 'a', 1, n, 4000000000000 + n, n % 180 - 90, n % 360 - 180, 'all', 'talk', '{}'
+      FROM numbers;
     COMMIT;
   `);
   database.close();

@@ -52,13 +52,16 @@ function assertSound(path: string): void {
   assert.deepEqual(readRows(path, miscounted), []);
   const keyless = 'SELECT agent_id FROM agents WHERE agent_id NOT IN (SELECT agent_id FROM keys)';
   assert.deepEqual(readRows(path, keyless), []);
+  const columns = ['event_id', 'agent_id', 'title', 'lat', 'lng', 'audience', 'event_type'];
+  const differs = columns.map((name) => `json_extract(json, '$.${name}') <> ${name}`).join(' OR ');
+  assert.deepEqual(readRows(path, `SELECT json FROM events WHERE ${differs}`), []);
 }
 
 /** Asserts that the file is sound, that it holds what the ledger knows, and that the index holds what the file does. */
 async function verify(url: string, path: string, ledger: Ledger, keys: readonly string[]): Promise<void> {
   assertSound(path);
-  const rows = readRows(path, 'SELECT * FROM events');
-  ledger.settle(rows.map(({ row_id, ...row }) => wireOf(row) as Wire));
+  const rows = readRows(path, 'SELECT json FROM events');
+  ledger.settle(rows.map(({ json }) => JSON.parse(json) as Wire));
   const client = new Client(url);
   for (const key of keys) assert.equal((await client.with({ 'x-api-key': key }).nearby()).status, 200);
   const agent = await client.register();

@@ -2,8 +2,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { applyEventUpdate, encodeEvent, readEventCreate, readEventUpdate } from '../../src/domain/event.ts';
-import { fromWire } from '../../src/domain/wire.ts';
+import {
+  applyEventUpdate,
+  decodeEvent,
+  encodeEvent,
+  readEventCreate,
+  readEventUpdate,
+} from '../../src/domain/event.ts';
+import { fromWire, toWire } from '../../src/domain/wire.ts';
 import { refusals, SEED } from './refusals.ts';
 
 const REQUIRED = {
@@ -54,7 +60,7 @@ describe('text', () => {
   it('survives a create unchanged', () => {
     const property = fc.property(texts, (sent) => {
       const body = JSON.parse(JSON.stringify({ ...REQUIRED, ...sent }));
-      const wire = JSON.parse(fromWire(encodeEvent({ ...SERVER, ...readEventCreate(body, 0) })));
+      const wire = JSON.parse(fromWire(toWire(encodeEvent({ ...SERVER, ...readEventCreate(body, 0) }))));
       for (const [field, value] of Object.entries(sent)) assert.equal(wire[field], value, field);
     });
     fc.assert(property, { seed: SEED, numRuns: 2_000 });
@@ -65,8 +71,17 @@ describe('text', () => {
     const row = { ...SERVER, ...readEventCreate({ ...REQUIRED, ...before }, 0) };
     const property = fc.property(texts, (sent) => {
       const update = readEventUpdate(JSON.parse(JSON.stringify(sent)), 0);
-      const wire = JSON.parse(fromWire(encodeEvent(applyEventUpdate(row, update, 0))));
+      const wire = JSON.parse(fromWire(toWire(encodeEvent(applyEventUpdate(row, update, 0)))));
       for (const [field, value] of Object.entries(sent)) assert.equal(wire[field], value, field);
+    });
+    fc.assert(property, { seed: SEED, numRuns: 1_000 });
+  });
+
+  it('survives being stored', () => {
+    const property = fc.property(texts, fc.double(), fc.double(), (sent, lat, lng) => {
+      const row = { ...SERVER, ...readEventCreate({ ...REQUIRED, ...sent }, 0), lat: lat + 0, lng: lng + 0 };
+      if (Number.isFinite(lat) && Number.isFinite(lng))
+        assert.deepEqual(decodeEvent(encodeEvent(row), row.version), row);
     });
     fc.assert(property, { seed: SEED, numRuns: 1_000 });
   });
@@ -78,7 +93,7 @@ describe('text', () => {
       location_name: '🏠'.repeat(200),
     };
     const wire = JSON.parse(
-      fromWire(encodeEvent({ ...SERVER, ...readEventCreate({ ...REQUIRED, ...sent }, 0) })),
+      fromWire(toWire(encodeEvent({ ...SERVER, ...readEventCreate({ ...REQUIRED, ...sent }, 0) }))),
     );
     for (const [field, value] of Object.entries(sent)) assert.equal(wire[field], value);
   });

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, beforeEach, describe, it } from 'node:test';
+import { columnValues } from '../../src/sqlite/columns.ts';
 import { openForWriting } from '../../src/sqlite/connection.ts';
 import type { CallOf, Outcome } from '../../src/sqlite/thread.ts';
 import { Writer, type WriterCalls } from '../../src/sqlite/writer.ts';
@@ -14,7 +15,10 @@ type Call = CallOf<WriterCalls>;
 
 const AGENT = newAgentRow();
 const addAgent = (agent = newAgentRow(), key = newKey()): Call => ({ name: 'addAgent', args: [agent, key] });
-const createEvent = (row = newEventRow(AGENT)): Call => ({ name: 'createEvent', args: [row, 0] });
+const createEvent = (row = newEventRow(AGENT)): Call => ({
+  name: 'createEvent',
+  args: [columnValues(row), 0],
+});
 
 describe('the writer', () => {
   const path = join(temporaryFolder(), 'writer.db');
@@ -50,7 +54,7 @@ describe('the writer', () => {
     const outcomes = writer.run([
       createEvent(row),
       createEvent(again),
-      { name: 'replaceEvent', args: [{ ...row, version: 2, title: 'moved' }] },
+      { name: 'replaceEvent', args: [columnValues({ ...row, version: 2, title: 'moved' })] },
       createEvent(again),
       { name: 'deleteEvent', args: [row.event_id, AGENT.agent_id] },
       { name: 'deleteEvent', args: [row.event_id, AGENT.agent_id] },
@@ -144,7 +148,7 @@ describe('the writer', () => {
 
     const calls: Call[] = [
       createEvent(newEventRow(AGENT, { description: long })),
-      { name: 'replaceEvent', args: [{ ...row, version: 2, description: long }] },
+      { name: 'replaceEvent', args: [columnValues({ ...row, version: 2, description: long })] },
       addAgent(newAgentRow({ agent_name: long })),
       { name: 'addSetting', args: ['long', long] },
       { name: 'updateAgent', args: [AGENT.agent_id, { tier: 'read' }, auditOf('update_agent', '', long)] },

@@ -23,25 +23,20 @@ CREATE TABLE keys (
 
 CREATE INDEX keys_by_agent ON keys (agent_id);
 
+-- An event is its JSON, as it is sent; beside it a column for all that is asked for.
 CREATE TABLE events (
-  row_id        INTEGER PRIMARY KEY,
-  event_id      TEXT NOT NULL UNIQUE,
-  agent_id      TEXT NOT NULL REFERENCES agents,
-  version       INTEGER NOT NULL,
-  title         TEXT NOT NULL,
-  description   TEXT,
-  start_ms      INTEGER NOT NULL,
-  end_ms        INTEGER,
-  timezone      TEXT NOT NULL,
-  location_name TEXT NOT NULL,
-  address       TEXT,
-  lat           REAL NOT NULL,
-  lng           REAL NOT NULL,
-  url           TEXT,
-  cost          TEXT,
-  audience      TEXT NOT NULL,
-  event_type    TEXT NOT NULL,
-  created_ms    INTEGER NOT NULL
+  row_id     INTEGER PRIMARY KEY,
+  event_id   TEXT NOT NULL UNIQUE,
+  agent_id   TEXT NOT NULL REFERENCES agents,
+  version    INTEGER NOT NULL,
+  title      TEXT NOT NULL,
+  start_ms   INTEGER NOT NULL,
+  end_ms     INTEGER,
+  lat        REAL NOT NULL,
+  lng        REAL NOT NULL,
+  audience   TEXT NOT NULL,
+  event_type TEXT NOT NULL,
+  json       TEXT NOT NULL
 ) STRICT;
 
 -- What makes a create idempotent; its beginning also finds an agent's events by start.
