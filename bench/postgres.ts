@@ -70,7 +70,7 @@ function userId(flag: '-u' | '-g'): string {
   return execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }).trim();
 }
 
-const COPIED = `event_id, agent_id, title, description, timezone, location_name, address, lat, lng, url, cost, audience, event_type`;
+const COPIED = `event_id, agent_id, title, description, start_at, end_at, timezone, location_name, address, lat, lng, url, cost, audience, event_type, created_at`;
 
 async function load(url: string, dataFolder: string): Promise<void> {
   const sql = postgres(url, { max: 1, onnotice: () => {} });
@@ -82,9 +82,7 @@ async function load(url: string, dataFolder: string): Promise<void> {
       address text, lat float8 not null, lng float8 not null, url text, cost text, audience text not null,
       event_type text not null, created_at timestamptz not null, geog geography(point, 4326) not null
     )`);
-  const copy = await sql
-    .unsafe(`copy events (${COPIED}, start_at, end_at, created_at, geog) from stdin`)
-    .writable();
+  const copy = await sql.unsafe(`copy events (${COPIED}, geog) from stdin`).writable();
   await pipeline(Readable.from(copyLines(dataFolder)), copy);
   await sql.unsafe('create index on events using gist (geog)');
   await sql.unsafe('create index on events (start_at)');
@@ -95,16 +93,11 @@ async function load(url: string, dataFolder: string): Promise<void> {
 /** In the text form of COPY, several rows at a time. */
 function* copyLines(dataFolder: string): Generator<string> {
   const database = new DatabaseSync(databasePath(dataFolder), { readOnly: true });
-  const instant = (ms: unknown) => (ms === null ? null : new Date(ms as number).toISOString());
   let lines = '';
-  for (const row of database.prepare('SELECT * FROM events').iterate()) {
-    const values = [
-      ...COPIED.split(', ').map((name) => row[name]!),
-      instant(row.start_ms),
-      instant(row.end_ms),
-      instant(row.created_ms),
-      `SRID=4326;POINT(${row.lng} ${row.lat})`,
-    ];
+  for (const { json } of database.prepare('SELECT json FROM events').iterate()) {
+    const event = JSON.parse(json as string);
+    const point = `SRID=4326;POINT(${event.lng} ${event.lat})`;
+    const values = [...COPIED.split(', ').map((name) => event[name]), point];
     lines += `${values.map(toCopyField).join('\t')}\n`;
     if (lines.length > 1_000_000) {
       yield lines;
