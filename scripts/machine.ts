@@ -1,6 +1,6 @@
 // What the tests need beside npm packages: found on the machine, installed on Debian as root, or named with the line to run.
 import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 /** Where Chromium is; undefined if it is not installed. */
@@ -10,9 +10,26 @@ export function findChromium(): string | undefined {
   return found ?? findCommand('chromium') ?? findCommand('chromium-browser');
 }
 
+const POSTGRES = '/usr/lib/postgresql';
+
+/** The folder of the programs of the newest PostgreSQL that has PostGIS, where Debian puts them; undefined if there is none. */
+export function findPostgres(): string | undefined {
+  const versions = existsSync(POSTGRES) ? readdirSync(POSTGRES).sort((a, b) => Number(b) - Number(a)) : [];
+  const found = versions.find(
+    (version) =>
+      existsSync(join(POSTGRES, version, 'bin/postgres')) &&
+      existsSync(`/usr/share/postgresql/${version}/extension/postgis.control`),
+  );
+  return found === undefined ? undefined : join(POSTGRES, found, 'bin');
+}
+
+/** Brings PostgreSQL too, in the version of the Debian release: 15 in Debian 12, 17 in 13. */
+const POSTGIS = 'postgresql-postgis';
+
 /** The Debian packages whose programs the tests start; curl is the README's, script of bsdutils makes a terminal. */
 const NEEDED: readonly (readonly [debianPackage: string, find: () => string | undefined])[] = [
   ['chromium', findChromium],
+  [POSTGIS, findPostgres],
   ['curl', () => findCommand('curl')],
   ['procps', () => findCommand('ps')],
   ['bsdutils', () => findCommand('script')],
@@ -29,9 +46,24 @@ function findCommand(name: string): string | undefined {
   return folders.map((folder) => join(folder, name)).find((path) => existsSync(path));
 }
 
+/**
+ * Debian's PostgreSQL would come with a cluster that runs on port 5432, unless a file of this folder says no before
+ * (postgresql-common's createcluster.conf includes them). The tests start their own.
+ */
+const CREATE_CLUSTER = '/etc/postgresql-common/createcluster.d';
+const NO_CLUSTER = `mkdir -p ${CREATE_CLUSTER} && echo 'create_main_cluster = false' > ${CREATE_CLUSTER}/local-events.conf`;
+
+function installLine(packages: readonly string[]): string {
+  const install = `apt-get update && apt-get install -y --no-install-recommends ${packages.join(' ')}`;
+  return packages.includes(POSTGIS) ? `${NO_CLUSTER} && ${install}` : install;
+}
+
+/** The line for PostgreSQL with PostGIS alone. */
+export const HOW_TO_INSTALL_POSTGRES = installLine([POSTGIS]);
+
 function install(packages: readonly string[]): void {
   const names = packages.join(' ');
-  const line = `apt-get update && apt-get install -y --no-install-recommends ${names}`;
+  const line = installLine(packages);
   const isDebianRoot = existsSync('/etc/debian_version') && process.getuid?.() === 0;
   if (!isDebianRoot) throw new Error(`The tests need ${names}. Install them, on Debian: ${line}`);
   console.log(`\n== ${names} missing; installing: ${line}`);

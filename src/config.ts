@@ -4,10 +4,19 @@ import { resolve } from 'node:path';
 import { type AllowList, foldCase } from './domain/admin.ts';
 import { TIERS, type Tier, type TierLimits } from './domain/agent.ts';
 import { StartError } from './domain/errors.ts';
+import { addressesOf, describeAddress } from './postgres/hosts.ts';
 
 export interface OidcConfig {
   readonly issuer: string;
   readonly clientId: string;
+}
+
+export interface DatabaseConfig {
+  /** One or several hosts. */
+  readonly url: string;
+  readonly poolSize: number;
+  readonly poolTimeoutMs: number;
+  readonly statementTimeoutMs: number;
 }
 
 export interface Config {
@@ -16,6 +25,8 @@ export interface Config {
   /** Undefined: made from the address that the service listens on. */
   readonly publicUrl: string | undefined;
   readonly dataDir: string;
+  /** Undefined: the embedded engine. */
+  readonly database: DatabaseConfig | undefined;
   readonly registrationTier: Tier;
   readonly tierLimits: TierLimits;
   readonly registrationsPerHour: number;
@@ -70,16 +81,12 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     return items;
   };
 
-  if (text('DATABASE_URL')) {
-    problems.push(
-      'DATABASE_URL is set, but this version has the embedded engine only; unset it to use DATA_DIR.',
-    );
-  }
   const config: Config = {
     host: text('HOST') ?? '127.0.0.1',
     port: number('PORT', 8080, 65_535),
     publicUrl: url('PUBLIC_URL', text('PUBLIC_URL')),
     dataDir: resolve(text('DATA_DIR') ?? 'data'),
+    database: readDatabase(text('DATABASE_URL'), number, problems),
     registrationTier: choice('REGISTRATION_TIER', TIERS, 'readwrite'),
     tierLimits: {
       read: number('RATE_LIMIT_READ', 10_000, 1_000_000_000),
@@ -103,6 +110,30 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   };
   if (problems.length > 0) throw new StartError(problems.join('\n'));
   return freeze(config);
+}
+
+/** Where the data is, without user and password. */
+export function describeData({ database, dataDir }: Config): string {
+  return database ? describeAddress(database.url) : dataDir;
+}
+
+function readDatabase(
+  url: string | undefined,
+  number: (name: string, fallback: number, max: number) => number,
+  problems: string[],
+): DatabaseConfig | undefined {
+  const settings = {
+    poolSize: Math.max(1, number('DATABASE_POOL_SIZE', 8, 1_000)),
+    poolTimeoutMs: number('DATABASE_POOL_TIMEOUT_MS', 1_500, 60_000),
+    statementTimeoutMs: number('DATABASE_STATEMENT_TIMEOUT_MS', 10_000, 600_000),
+  };
+  if (url === undefined) return undefined;
+  if (addressesOf(url)) return { url, ...settings };
+  // The value may hold a password.
+  problems.push(
+    'DATABASE_URL must look like postgres://user:password@host:5432/name; several hosts are separated by commas.',
+  );
+  return undefined;
 }
 
 function readOidc(

@@ -14,6 +14,8 @@ import type { Readiness } from './http/readiness.ts';
 import { buildServer } from './http/server.ts';
 import { localVerifier, newSigningKey, SIGNING_KEY } from './oidc/local-issuer.ts';
 import { providerVerifier } from './oidc/provider.ts';
+import { PostgresArchive, PostgresArchiveReader } from './postgres/archive.ts';
+import { PostgresStore } from './postgres/store.ts';
 import { SqliteArchive, SqliteArchiveReader } from './sqlite/archive.ts';
 import { databasePath } from './sqlite/data-folder.ts';
 import { findStoredSetting } from './sqlite/reader.ts';
@@ -56,22 +58,25 @@ export async function openStore(
   nowMs: number,
   onProgress: OnProgress = () => {},
 ): Promise<Store> {
+  if (config.database) return PostgresStore.open(config.database);
   return SqliteStore.open({ folder: config.dataDir, cacheBytes: config.cacheBytes, nowMs, onProgress });
 }
 
-/** Opens the engine for bulk writing; no service may hold it. Throws StartError. */
+/** Opens the engine for bulk writing; no service may hold the embedded one. Throws StartError. */
 export function openArchive(config: Config): Promise<Archive> {
+  if (config.database) return PostgresArchive.open(config.database);
   return SqliteArchive.open(config.dataDir);
 }
 
 /** Opens the engine for bulk reading, beside a service or without one. Throws StartError. */
 export async function openArchiveReader(config: Config): Promise<ArchiveReader> {
+  if (config.database) return PostgresArchiveReader.open(config.database);
   return new SqliteArchiveReader(config.dataDir);
 }
 
 /** The key of the service's own issuer. Where a running service holds the store, it is read beside it. Throws StartError. */
 export async function getSigningKey(config: Config): Promise<string> {
-  const found = findStoredSetting(databasePath(config.dataDir), SIGNING_KEY);
+  const found = config.database ? undefined : findStoredSetting(databasePath(config.dataDir), SIGNING_KEY);
   if (found !== undefined) return found;
   const store = await openStore(config, systemClock());
   try {

@@ -14,6 +14,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'domain/': ['domain/', 'spatial/geo.ts', 'typebox', 'node:crypto', 'node:zlib'],
   'usecases/': ['usecases/', 'domain/', 'typebox (types)'],
   'sqlite/': ['sqlite/', 'domain/', 'spatial/', 'node:'],
+  'postgres/': ['postgres/', 'domain/', 'spatial/geo.ts', 'postgres', 'node:'],
   'oidc/': ['oidc/', 'domain/', 'jose'],
   'http/': [
     'http/',
@@ -36,12 +37,13 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'pino-pretty',
     'node:',
   ],
-  'config.ts': ['domain/', 'node:net', 'node:path'],
+  'config.ts': ['domain/', 'postgres/hosts.ts', 'node:net', 'node:path'],
   'service.ts': [
     'config.ts',
     'domain/',
     'usecases/',
     'sqlite/',
+    'postgres/',
     'oidc/',
     'http/',
     'fastify (types)',

@@ -12,6 +12,7 @@ const DEFAULTS: Config = {
   port: 8080,
   publicUrl: undefined,
   dataDir: resolve('data'),
+  database: undefined,
   registrationTier: 'readwrite',
   tierLimits: { read: 10_000, readwrite: 10_000, admin: 100_000 },
   registrationsPerHour: 600,
@@ -93,6 +94,33 @@ describe('readConfig', () => {
     [{ PUBLIC_URL: 'http://127.0.0.1:8080/base//' }, { publicUrl: 'http://127.0.0.1:8080/base' }],
     [{ DATA_DIR: '/srv/events' }, { dataDir: '/srv/events' }],
     [{ DATA_DIR: 'here/../there' }, { dataDir: resolve('there') }],
+    [
+      { DATABASE_URL: 'postgres://u:p@a,b:5433/events?sslmode=require' },
+      {
+        database: {
+          url: 'postgres://u:p@a,b:5433/events?sslmode=require',
+          poolSize: 8,
+          poolTimeoutMs: 1500,
+          statementTimeoutMs: 10_000,
+        },
+      },
+    ],
+    [
+      {
+        DATABASE_URL: 'postgresql://a/events',
+        DATABASE_POOL_SIZE: '20',
+        DATABASE_POOL_TIMEOUT_MS: '500',
+        DATABASE_STATEMENT_TIMEOUT_MS: '3000',
+      },
+      {
+        database: {
+          url: 'postgresql://a/events',
+          poolSize: 20,
+          poolTimeoutMs: 500,
+          statementTimeoutMs: 3000,
+        },
+      },
+    ],
     [{ REGISTRATION_TIER: 'read' }, { registrationTier: 'read' }],
     [{ REGISTRATION_TIER: 'admin' }, { registrationTier: 'admin' }],
     [{ RATE_LIMIT_READ: '0' }, limits({ read: 0 })],
@@ -230,8 +258,8 @@ describe('readConfig', () => {
     assert.equal(problems({ OIDC_ISSUER: 'x' }).length, 2);
   });
 
-  it('refuses DATABASE_URL without showing its password', () => {
-    const lines = problems({ DATABASE_URL: 'postgres://user:secret@db.internal/events' });
+  it('refuses a DATABASE_URL that is none, without showing its password', () => {
+    const lines = problems({ DATABASE_URL: 'mysql://user:secret@db.internal/events' });
     assert.equal(lines.length, 1);
     assert.match(lines[0]!, /^DATABASE_URL /);
     assert.doesNotMatch(lines[0]!, /secret/);
@@ -248,7 +276,7 @@ describe('readConfig', () => {
       ...env,
       OIDC_ISSUER: 'x',
       OIDC_CLIENT_ID: 'client',
-      DATABASE_URL: 'postgres://x',
+      DATABASE_URL: 'postgres://',
     });
     assert.deepEqual(
       lines.map((line) => line.split(' ')[0]).sort(),

@@ -1,6 +1,6 @@
 // Mints a token of the service's own issuer. The token alone goes to standard output, so that it can be captured.
 import { parseArgs } from 'node:util';
-import { readConfig } from '../config.ts';
+import { describeData, readConfig } from '../config.ts';
 import { StartError } from '../domain/errors.ts';
 import { mintToken } from '../oidc/local-issuer.ts';
 import { getSigningKey, systemClock } from '../service.ts';
@@ -17,7 +17,7 @@ export async function adminToken(args: string[]): Promise<void> {
     );
   }
   const key = await getSigningKey(config);
-  console.error(`For the service whose data is in ${config.dataDir}:`);
+  console.error(`For the service whose data is in ${describeData(config)}:`);
   console.log(await mintToken(key, claims, systemClock()));
 }
 

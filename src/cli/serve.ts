@@ -1,7 +1,7 @@
 // Serves until it is told to stop. The start is announced on standard error; standard output is the log's.
 import { type Logger, pino } from 'pino';
 import pretty from 'pino-pretty';
-import { readConfig } from '../config.ts';
+import { describeData, readConfig } from '../config.ts';
 import { type Service, startService, VERSION } from '../service.ts';
 import { showLoading } from './loading.ts';
 import { Progress } from './progress.ts';
@@ -25,7 +25,7 @@ export async function serve(args: string[]): Promise<void> {
       `  address  ${config.publicUrl ?? service.url}`,
       `  docs     ${config.publicUrl ?? service.url}/docs`,
       `  engine   ${service.engine}`,
-      `  data     ${config.dataDir}`,
+      `  data     ${describeData(config)}`,
     ].join('\n'),
   );
   if (config.oidc && Object.values(config.administrators).every((list) => list.length === 0)) {

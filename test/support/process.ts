@@ -1,5 +1,6 @@
 // The service as its own process, started by bin/local-events.mjs as an operator would.
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
@@ -98,8 +99,25 @@ export async function launchService(
 }
 
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  return (await tryPort(0))!;
+}
+
+/** For a server that is stopped and started: below the ports of outgoing connections (32768 on Linux), so it stays free. */
+export async function freeServerPort(): Promise<number> {
+  for (;;) {
+    const port = await tryPort(randomInt(20_000, 32_768));
+    if (port !== undefined) return port;
+  }
+}
+
+/** The port that was listened to for a moment, any for 0; undefined if it is taken. */
+async function tryPort(wanted: number): Promise<number | undefined> {
+  const server = createServer().listen(wanted, '127.0.0.1');
+  try {
+    await once(server, 'listening');
+  } catch {
+    return undefined;
+  }
   const { port } = server.address() as { port: number };
   server.close();
   await once(server, 'close');

@@ -1,0 +1,19 @@
+// The address of a database with one or several hosts, as libpq writes it: postgres://user:password@a:5432,b:5433/name.
+
+const PARTS = /^(postgres(?:ql)?:\/\/(?:[^@/?#]*@)?)([^@/?#]+)(\/[^?#]*)?(\?[^#]*)?$/;
+const HOST = /^(?:\[[0-9a-fA-F:.]+\]|[^:,[\]]+)(?::\d{1,5})?$/;
+
+/** An address for each host; undefined if it is no address of a database. */
+export function addressesOf(url: string): string[] | undefined {
+  const [, before = '', hosts = '', name = '', query = ''] = PARTS.exec(url) ?? [];
+  const each = hosts.split(',');
+  if (!each.every((host) => HOST.test(host))) return undefined;
+  const addresses = each.map((host) => `${before}${host}${name}${query}`);
+  return addresses.every((address) => URL.canParse(address)) ? addresses : undefined;
+}
+
+/** What may be shown of it: no user, password or options. */
+export function describeAddress(url: string): string {
+  const [, , hosts = '', name = ''] = PARTS.exec(url) ?? [];
+  return `${hosts}${name}`;
+}

@@ -1,0 +1,80 @@
+// Brings the database to the newest schema: the files of migrations/ in the order of their numbers, in one transaction,
+// under a lock, so that any number of nodes may start at once.
+import { readdirSync, readFileSync } from 'node:fs';
+import { StartError } from '../domain/errors.ts';
+import type { Sql } from './connect.ts';
+import type { Database } from './database.ts';
+import { codeOf } from './failures.ts';
+
+const FOLDER = new URL('./migrations/', import.meta.url);
+
+/** Ours among the advisory locks of the database. */
+const LOCK = 7_305_914_226;
+
+const INSUFFICIENT_PRIVILEGE = '42501';
+
+/** Whom and where we are, as one writes it in SQL. */
+interface Who {
+  readonly role: string;
+  readonly name: string;
+  readonly is_super: boolean;
+}
+
+/** Throws StartError for a database that a newer version wrote, that lacks PostGIS, or in which we may not make tables. */
+export function migrate(database: Database): Promise<void> {
+  return database.transaction('repeatable', async (sql) => {
+    await sql`SELECT pg_advisory_xact_lock(${LOCK})`;
+    const [who] = await sql<[Who]>`
+      SELECT quote_ident(current_user) AS role, quote_ident(current_database()) AS name,
+        (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) AS is_super`;
+    await requirePostgis(sql, who);
+    const files = readdirSync(FOLDER).sort();
+    const found = await findVersion(sql);
+    if (found > files.length) {
+      throw new StartError(
+        `The data was written by a newer version of local-events (schema ${found}; this one knows ${files.length}). ` +
+          'Install that version or newer.',
+      );
+    }
+    if (found === files.length) return;
+    try {
+      for (const file of files.slice(found)) await sql.unsafe(readFileSync(new URL(file, FOLDER), 'utf8'));
+      await sql`CREATE TABLE IF NOT EXISTS schema_version (version integer NOT NULL)`;
+      await sql`DELETE FROM schema_version`;
+      await sql`INSERT INTO schema_version VALUES (${files.length})`;
+    } catch (cause) {
+      if (codeOf(cause) !== INSUFFICIENT_PRIVILEGE) throw cause;
+      throw new StartError(
+        `The role ${who.role} may not make tables in the database ${who.name}. Run as its owner or a superuser: ` +
+          `GRANT CREATE ON SCHEMA public TO ${who.role};`,
+        { cause },
+      );
+    }
+  });
+}
+
+async function findVersion(sql: Sql): Promise<number> {
+  const [table] = await sql`SELECT to_regclass('schema_version') IS NOT NULL AS is_there`;
+  if (!table?.is_there) return 0;
+  const [row] = await sql`SELECT version FROM schema_version`;
+  return row?.version ?? 0;
+}
+
+/** A superuser may add the extension, others must find it there. */
+async function requirePostgis(sql: Sql, who: Who): Promise<void> {
+  const [found] = await sql`
+    SELECT (SELECT count(*) FROM pg_extension WHERE extname = 'postgis')::integer AS installed,
+      (SELECT count(*) FROM pg_available_extensions WHERE name = 'postgis')::integer AS available,
+      current_setting('server_version_num')::integer / 10000 AS major`;
+  const { installed, available, major } = found!;
+  if (installed > 0) return;
+  const add = `psql -d ${who.name} -c 'CREATE EXTENSION postgis'`;
+  if (available === 0) {
+    throw new StartError(
+      `PostGIS is not on the database server. Install it there, on Debian: apt-get install postgresql-${major}-postgis-3; ` +
+        `then run as a superuser: ${add}`,
+    );
+  }
+  if (who.is_super) await sql`CREATE EXTENSION postgis`;
+  else throw new StartError(`PostGIS is not in the database ${who.name}. Run as a superuser: ${add}`);
+}

@@ -1,0 +1,38 @@
+// Opens the database for a store or for bulk work: reached, understood, and with the newest schema.
+import { StartError } from '../domain/errors.ts';
+import { Database, type DatabaseOptions } from './database.ts';
+import { codeOf } from './failures.ts';
+import { describeAddress } from './hosts.ts';
+import { migrate } from './migrate.ts';
+
+/** What to do about the errors that a mistake in DATABASE_URL makes. */
+const HINTS: Readonly<Record<string, string>> = {
+  '28P01': 'Check user and password in DATABASE_URL.',
+  '28000': 'Check the user in DATABASE_URL, and pg_hba.conf of the server.',
+  '3D000': 'Create the database, or name another in DATABASE_URL.',
+  '25006': 'DATABASE_URL must name a primary, or several hosts of which one is.',
+  ECONNREFUSED: 'Check host and port in DATABASE_URL, and that the server runs.',
+  CONNECT_TIMEOUT: 'Check host and port in DATABASE_URL, and that the server runs.',
+  ENOTFOUND: 'Check the name of the host in DATABASE_URL.',
+};
+
+/** Throws StartError if the database cannot be reached or used. */
+export async function openDatabase(options: DatabaseOptions): Promise<Database> {
+  let database: Database | undefined;
+  try {
+    database = await Database.open(options);
+    await migrate(database);
+    return database;
+  } catch (error) {
+    await database?.close();
+    if (error instanceof StartError) throw error;
+    const hint = HINTS[codeOf(error)] ?? '';
+    const { message } = error as Error;
+    throw new StartError(
+      `The database ${describeAddress(options.url)} cannot be used: ${message}. ${hint}`.trim(),
+      {
+        cause: error,
+      },
+    );
+  }
+}

@@ -1,0 +1,334 @@
+// The engine for many nodes: everything is in the database, and nothing but keys seen a moment ago and lots of quotas is
+// kept here. Business rules are left to the use cases, what a failing database means to database.ts.
+import type { AuditEntry } from '../domain/admin.ts';
+import type { AgentRecord, AgentRow, AgentUpdate } from '../domain/agent.ts';
+import type { KeyFingerprint } from '../domain/api-key.ts';
+import { decodeEvent, type EventRow, encodeEvent } from '../domain/event.ts';
+import type { NearbyQuery } from '../domain/nearby.ts';
+import type {
+  CreateOutcome,
+  EventRecord,
+  NearbyPage,
+  Quota,
+  ReplaceOutcome,
+  Store,
+} from '../domain/store.ts';
+import { toWire, type Wire } from '../domain/wire.ts';
+import type { Sql } from './connect.ts';
+import type { Database, DatabaseOptions } from './database.ts';
+import { codeOf } from './failures.ts';
+import { LastUses } from './last-uses.ts';
+import { openDatabase } from './open.ts';
+import { QuotaLeases } from './quota-leases.ts';
+import { RecentKeys } from './recent-keys.ts';
+import { searchStatement } from './search.ts';
+
+const EVENTS_PER_PAGE = 500;
+
+const AGENT_COLUMNS = 'agent_id, email, agent_name, tier, is_active, created_ms, last_used_ms, event_count';
+
+/** Codes of PostgreSQL, and the one of our own that create_event raises. */
+const UNIQUE_VIOLATION = '23505';
+const FOREIGN_KEY_VIOLATION = '23503';
+const EVENT_LIMIT = 'LE001';
+
+interface Created {
+  readonly kind: 'created' | 'existing';
+  readonly found_id: string;
+  readonly found_version: number;
+  readonly found_json: string;
+}
+
+export class PostgresStore implements Store {
+  readonly engine = 'postgres';
+  readonly #database: Database;
+  readonly #keys = new RecentKeys();
+  readonly #quotas: QuotaLeases;
+  readonly #uses: LastUses;
+
+  constructor(database: Database) {
+    this.#database = database;
+    this.#quotas = new QuotaLeases(database);
+    this.#uses = new LastUses(database, this.#quotas);
+  }
+
+  /** Throws StartError if the database cannot be reached or used. */
+  static async open(options: DatabaseOptions): Promise<PostgresStore> {
+    return new PostgresStore(await openDatabase(options));
+  }
+
+  async check(): Promise<void> {
+    await this.#database.run('repeatable', (sql) => sql`SELECT 1`);
+  }
+
+  async close(): Promise<void> {
+    await this.#uses.close();
+    await this.#database.close();
+  }
+
+  async addAgent(agent: AgentRow, key: KeyFingerprint): Promise<void> {
+    const { agent_id, email, agent_name, tier, is_active, created_ms } = agent;
+    await this.#database.run(
+      'once',
+      (sql) => sql`
+        WITH agent AS (
+          INSERT INTO agents (agent_id, email, agent_name, tier, is_active, created_ms)
+          VALUES (${agent_id}, ${email}, ${agent_name}, ${tier}, ${is_active}, ${created_ms})
+        )
+        INSERT INTO keys (key_hash, agent_id, prefix, created_ms)
+        VALUES (${key.hash}, ${agent_id}, ${key.prefix}, ${created_ms})`,
+    );
+  }
+
+  findAgentByKey(keyHash: string): Promise<AgentRow | undefined> {
+    return this.#keys.get(keyHash, async () => {
+      const [agent] = await this.#database.run(
+        'repeatable',
+        (sql) => sql<AgentRow[]>`
+          SELECT agent_id, email, agent_name, tier, is_active, created_ms FROM agents
+          WHERE is_active AND agent_id = (SELECT agent_id FROM keys WHERE key_hash = ${keyHash})`,
+      );
+      return agent;
+    });
+  }
+
+  noteUse(agentId: string, nowMs: number): void {
+    this.#uses.note(agentId, nowMs);
+  }
+
+  spend(bucket: string, limit: number, cost: 0 | 1, nowMs: number): Promise<Quota> {
+    return this.#quotas.spend(bucket, limit, cost, nowMs);
+  }
+
+  async createEvent(row: EventRow, maxPerAgent: number): Promise<CreateOutcome> {
+    const json = encodeEvent(row);
+    const { event_id, agent_id, title, start_ms, end_ms, lat, lng, audience, event_type } = row;
+    try {
+      // What another try has created already is found as existing, under our identifier.
+      const [outcome] = await this.#database.run(
+        'repeatable',
+        (sql) => sql<[Created]>`
+          SELECT * FROM create_event(${event_id}, ${agent_id}, ${title}, ${start_ms}, ${end_ms}, ${lat}, ${lng},
+            ${audience}, ${event_type}, ${json}, ${maxPerAgent})`,
+      );
+      if (outcome.kind === 'created' || outcome.found_id === event_id)
+        return { kind: 'stored', created: true, record: { version: 1, json: toWire(json) } };
+      const record = { version: outcome.found_version, json: toWire(outcome.found_json) };
+      return { kind: 'stored', created: false, record };
+    } catch (error) {
+      if (codeOf(error) === EVENT_LIMIT) return { kind: 'limit' };
+      if (codeOf(error) === FOREIGN_KEY_VIOLATION) return { kind: 'no-agent' };
+      throw error;
+    }
+  }
+
+  async findEvent(eventId: string): Promise<EventRecord | undefined> {
+    const [row] = await this.#database.run('repeatable', (sql) =>
+      sql`SELECT version, json FROM events WHERE event_id = ${eventId}`.raw(),
+    );
+    return row && { version: Number(row[0]), json: wireOf(row[1]) };
+  }
+
+  async findEventRow(eventId: string): Promise<EventRow | undefined> {
+    const [row] = await this.#database.run(
+      'repeatable',
+      (sql) =>
+        sql<
+          { version: number; json: string }[]
+        >`SELECT version, json FROM events WHERE event_id = ${eventId}`,
+    );
+    return row && decodeEvent(row.json, row.version);
+  }
+
+  async replaceEvent(next: EventRow): Promise<ReplaceOutcome> {
+    const json = encodeEvent(next);
+    for (;;) {
+      try {
+        const { count } = await this.#database.run('once', (sql) => updateEvent(sql, next, json));
+        if (count === 0) return { kind: 'conflict' };
+        return { kind: 'replaced', record: { version: next.version, json: toWire(json) } };
+      } catch (error) {
+        if (codeOf(error) !== UNIQUE_VIOLATION) throw error;
+      }
+      const id = await this.#findTwin(next);
+      if (id !== undefined) return { kind: 'duplicate', id }; // otherwise it is gone by now
+    }
+  }
+
+  async deleteEvent(eventId: string, agentId: string): Promise<boolean> {
+    const { count } = await this.#database.run(
+      'once',
+      (sql) => sql`
+        WITH gone AS (DELETE FROM events WHERE event_id = ${eventId} AND agent_id = ${agentId} RETURNING agent_id)
+        UPDATE agents SET event_count = event_count - 1 FROM gone WHERE agents.agent_id = gone.agent_id`,
+    );
+    return count > 0;
+  }
+
+  async nearby(query: NearbyQuery, nowMs: number): Promise<NearbyPage> {
+    const { text, values } = searchStatement(query, nowMs);
+    const rows = await this.#database.run('repeatable', (sql) =>
+      sql.unsafe(text, [...values], { prepare: true }).raw(),
+    );
+    const found = rows as unknown as readonly [
+      total: Buffer,
+      start: Buffer,
+      id: Buffer | null,
+      json: Buffer,
+    ][];
+    const page = found.slice(0, query.limit).filter(([, , id]) => id !== null);
+    const last = found.length > query.limit ? page.at(-1) : undefined;
+    return {
+      events: page.map(([, , , json]) => wireOf(json)),
+      total: Number(found[0]![0].toString('latin1')),
+      next: last && { startMs: Number(last[1].toString('latin1')), id: last[2]!.toString('latin1') },
+    };
+  }
+
+  async listAgents(): Promise<AgentRecord[]> {
+    const rows = await this.#database.run(
+      'repeatable',
+      (sql) =>
+        sql<AgentRecord[]>`SELECT ${sql.unsafe(AGENT_COLUMNS)} FROM agents ORDER BY created_ms, agent_id`,
+    );
+    return rows.map((row) => this.#uses.apply(row));
+  }
+
+  async findAgent(agentId: string): Promise<AgentRecord | undefined> {
+    const [row] = await this.#database.run(
+      'repeatable',
+      (sql) =>
+        sql<AgentRecord[]>`SELECT ${sql.unsafe(AGENT_COLUMNS)} FROM agents WHERE agent_id = ${agentId}`,
+    );
+    return row && this.#uses.apply(row);
+  }
+
+  async *listAgentEvents(agentId: string): AsyncGenerator<readonly Wire[]> {
+    let [startMs, id] = [Number.MIN_SAFE_INTEGER, ''];
+    for (;;) {
+      const rows = await this.#database.run('repeatable', (sql) =>
+        sql`
+          SELECT start_ms, event_id, json FROM events
+          WHERE agent_id = ${agentId} AND (start_ms, event_id) > (${startMs}, ${id})
+          ORDER BY start_ms, event_id LIMIT ${EVENTS_PER_PAGE}`.raw(),
+      );
+      const last = rows.at(-1);
+      if (last) yield rows.map((row) => wireOf(row[2]));
+      if (!last || rows.length < EVENTS_PER_PAGE) return;
+      [startMs, id] = [Number(last[0]), String(last[1])];
+    }
+  }
+
+  async updateAgent(
+    agentId: string,
+    update: AgentUpdate,
+    audit: AuditEntry,
+  ): Promise<AgentRecord | undefined> {
+    const { is_active = null, tier = null } = update;
+    const agent = await this.#change(async (sql) => {
+      const [row] = await sql<AgentRecord[]>`
+        UPDATE agents SET is_active = coalesce(${is_active}, is_active), tier = coalesce(${tier}, tier)
+        WHERE agent_id = ${agentId} RETURNING ${sql.unsafe(AGENT_COLUMNS)}`;
+      if (row) await record(sql, audit, 1);
+      return row;
+    });
+    return agent && this.#uses.apply(agent);
+  }
+
+  async deleteAgent(agentId: string, audit: AuditEntry): Promise<boolean> {
+    const isGone = await this.#change(async (sql) => {
+      const removed = await removeEvents(sql, agentId);
+      if (removed === undefined) return false;
+      await sql`DELETE FROM agents WHERE agent_id = ${agentId}`;
+      await record(sql, audit, removed);
+      return true;
+    });
+    this.#uses.forget(agentId);
+    return isGone;
+  }
+
+  deleteAgentEvents(agentId: string, audit: AuditEntry): Promise<boolean> {
+    return this.#change(async (sql) => {
+      const removed = await removeEvents(sql, agentId);
+      if (removed === undefined) return false;
+      await sql`UPDATE agents SET event_count = 0 WHERE agent_id = ${agentId}`;
+      await record(sql, audit, removed);
+      return true;
+    });
+  }
+
+  deleteEventAsAdmin(eventId: string, audit: AuditEntry): Promise<boolean> {
+    return this.#change(async (sql) => {
+      const { count } = await sql`
+        WITH gone AS (DELETE FROM events WHERE event_id = ${eventId} RETURNING agent_id)
+        UPDATE agents SET event_count = event_count - 1 FROM gone WHERE agents.agent_id = gone.agent_id`;
+      if (count > 0) await record(sql, audit, 1);
+      return count > 0;
+    });
+  }
+
+  async getSetting(name: string, initial: () => Promise<string>): Promise<string> {
+    const find = () =>
+      this.#database.run(
+        'repeatable',
+        (sql) => sql<{ value: string }[]>`SELECT value FROM settings WHERE name = ${name}`,
+      );
+    const [found] = await find();
+    if (found) return found.value;
+    const value = await initial();
+    await this.#database.run(
+      'repeatable',
+      (sql) => sql`INSERT INTO settings (name, value) VALUES (${name}, ${value}) ON CONFLICT DO NOTHING`,
+    );
+    const [stored] = await find();
+    return stored!.value;
+  }
+
+  /** A change of agents by an administrator, with its entry in the log. */
+  async #change<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
+    try {
+      return await this.#database.transaction('once', work);
+    } finally {
+      this.#keys.forget();
+    }
+  }
+
+  async #findTwin({ agent_id, start_ms, lat, lng, title, event_id }: EventRow): Promise<string | undefined> {
+    const [twin] = await this.#database.run(
+      'repeatable',
+      (sql) => sql<{ event_id: string }[]>`
+        SELECT event_id FROM events WHERE agent_id = ${agent_id} AND start_ms = ${start_ms} AND lat = ${lat}
+          AND lng = ${lng} AND title = ${title} AND event_id <> ${event_id}`,
+    );
+    return twin?.event_id;
+  }
+}
+
+/** Compare and set. */
+function updateEvent(sql: Sql, next: EventRow, json: string) {
+  return sql`
+    UPDATE events SET version = ${next.version}, title = ${next.title}, start_ms = ${next.start_ms},
+      end_ms = ${next.end_ms}, lat = ${next.lat}, lng = ${next.lng}, audience = ${next.audience},
+      event_type = ${next.event_type}, json = ${json}
+    WHERE event_id = ${next.event_id} AND version = ${next.version - 1}`;
+}
+
+/** How many there were; undefined if there is no such agent. While it is locked, nobody adds to them. */
+async function removeEvents(sql: Sql, agentId: string): Promise<number | undefined> {
+  const [agent] = await sql`SELECT 1 FROM agents WHERE agent_id = ${agentId} FOR UPDATE`;
+  if (!agent) return undefined;
+  const { count } = await sql`DELETE FROM events WHERE agent_id = ${agentId}`;
+  return count;
+}
+
+async function record(sql: Sql, audit: AuditEntry, count: number): Promise<void> {
+  const { at_ms, actor_subject, actor_email, action, target, detail } = audit;
+  await sql`
+    INSERT INTO audit (at_ms, actor_subject, actor_email, action, target, detail, count)
+    VALUES (${at_ms}, ${actor_subject}, ${actor_email}, ${action}, ${target}, ${detail}, ${count})`;
+}
+
+/** The bytes of a text column are UTF-8, and so is the wire form: nothing needs to be decoded. */
+function wireOf(bytes: Buffer | null | undefined): Wire {
+  return bytes!.toString('latin1') as Wire;
+}

@@ -1,0 +1,197 @@
+// Real PostgreSQL clusters with PostGIS: each in a folder and on a port of its own, gone when this process ends. They can
+// be stopped, killed, made to hang and followed by a standby. Databases for tests are made in postgres.ts.
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import postgres from 'postgres';
+import {
+  childrenOf,
+  isAlive,
+  makeServerFolder,
+  runProgram,
+  signalAll,
+  spawnServer,
+} from './postgres-programs.ts';
+import { freeServerPort } from './process.ts';
+
+/** Settings of postgresql.conf. */
+export type Settings = Readonly<Record<string, string | number>>;
+
+const SUPERUSER = 'postgres';
+
+/**
+ * A fresh cluster, running, with any client on this machine trusted. Without `fsync: 'on'` it does not wait for the disk:
+ * a killed server loses nothing by that, a machine without power would.
+ */
+export async function startCluster({ settings = {} }: { settings?: Settings } = {}): Promise<Cluster> {
+  const cluster = new Cluster(await freeServerPort(), settings);
+  const locale = ['--encoding=UTF8', '--locale=C.UTF-8'];
+  await runProgram('initdb', ['-D', cluster.data, '-U', SUPERUSER, '-A', 'trust', ...locale, '--no-sync']);
+  await cluster.start();
+  return cluster;
+}
+
+/** Those whose folders are still there. */
+const clusters = new Set<Cluster>();
+process.once('exit', () => {
+  for (const cluster of clusters) cluster.removeNow();
+});
+
+export class Cluster {
+  readonly port: number;
+  readonly folder = makeServerFolder();
+  readonly data = join(this.folder, 'data');
+  readonly #settings: Settings;
+  #server: ChildProcess | undefined;
+  #wasKilled = false;
+
+  constructor(port: number, settings: Settings) {
+    this.port = port;
+    this.#settings = settings;
+    clusters.add(this);
+  }
+
+  url(database = SUPERUSER, user = SUPERUSER): string {
+    return `postgres://${user}@127.0.0.1:${this.port}/${database}`;
+  }
+
+  /** The postmaster's: every other process of the server is its child. */
+  get pid(): number {
+    return this.#server!.pid!;
+  }
+
+  /** Starts it, also again after `stop` or `kill9`; resolves when it takes connections. */
+  async start(): Promise<void> {
+    const settings = {
+      fsync: 'off',
+      ...this.#settings,
+      port: this.port,
+      listen_addresses: '127.0.0.1',
+      unix_socket_directories: this.folder,
+    };
+    const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+    const logFile = join(this.folder, 'log');
+    const log = openSync(logFile, 'a');
+    const server = spawnServer(['-D', this.data, ...flags], {
+      cwd: this.folder,
+      stdio: ['ignore', log, log],
+    });
+    closeSync(log);
+    server.unref(); // so that this process can end by itself
+    this.#server = server;
+    this.#wasKilled = false;
+    while (!this.#isReady()) {
+      if (hasEnded(server)) throw new Error(`PostgreSQL did not start:\n${readFileSync(logFile, 'utf8')}`);
+      await sleep(10);
+    }
+  }
+
+  /** What pg_ctl waits for: the first line of the file is the pid, the eighth the state. */
+  #isReady(): boolean {
+    try {
+      const lines = readFileSync(join(this.data, 'postmaster.pid'), 'utf8').split('\n');
+      return Number(lines[0]) === this.pid && lines[7]?.trim() === 'ready';
+    } catch {
+      return false; // not written yet
+    }
+  }
+
+  /** As an operator stops it: connections are ended with an error. The data stays. */
+  stop(): Promise<void> {
+    return this.#end('SIGINT');
+  }
+
+  /** A crash: the postmaster is killed, and its children find out and end by themselves. The data stays. */
+  async kill9(): Promise<void> {
+    signalAll([this.pid], 'SIGSTOP'); // no new children while they are listed
+    const children = childrenOf(this.pid);
+    await this.#end('SIGKILL');
+    this.#wasKilled = true;
+    signalAll(children, 'SIGCONT'); // where it was paused
+    // Before, it could not be started again.
+    while (children.some(isAlive)) await sleep(10);
+  }
+
+  async #end(signal: NodeJS.Signals): Promise<void> {
+    const server = this.#server!;
+    if (hasEnded(server)) return;
+    server.ref();
+    const ended = once(server, 'exit');
+    server.kill(signal);
+    await ended;
+  }
+
+  /** From now on it hangs: connections are neither answered nor refused. */
+  pause(): void {
+    signalAll([this.pid], 'SIGSTOP');
+    signalAll(childrenOf(this.pid), 'SIGSTOP');
+  }
+
+  resume(): void {
+    signalAll([...childrenOf(this.pid), this.pid], 'SIGCONT');
+  }
+
+  /** A streaming replica of this one, which from now on acknowledges a commit only when the replica has it. One at most. */
+  async startStandby(): Promise<Cluster> {
+    const standby = new Cluster(await freeServerPort(), this.#settings);
+    const source = ['-h', '127.0.0.1', '-p', String(this.port), '-U', SUPERUSER];
+    await runProgram('pg_basebackup', [...source, '-D', standby.data, '-R', '-c', 'fast', '--no-sync']);
+    await standby.start();
+    await this.#administer(async (sql) => {
+      // After the copy, so that the standby, once promoted, waits for nobody.
+      await sql`alter system set synchronous_standby_names = '*'`;
+      await sql`select pg_reload_conf()`;
+      const isSynchronous = async () =>
+        (await sql`select 1 from pg_stat_replication where sync_state = 'sync'`).length === 1;
+      while (!(await isSynchronous())) await sleep(10);
+      // Commits wait once the checkpointer has read the setting, too, which it does before a checkpoint.
+      await sql`checkpoint`;
+    });
+    return standby;
+  }
+
+  /** Makes a standby a primary; resolves when it takes writes. */
+  promote(): Promise<void> {
+    return this.#administer(async (sql) => {
+      await sql`select pg_promote()`;
+    });
+  }
+
+  async #administer(work: (sql: postgres.Sql) => Promise<void>): Promise<void> {
+    const sql = postgres(this.url(), { max: 1 });
+    try {
+      await work(sql);
+    } finally {
+      await sql.end();
+    }
+  }
+
+  /** Ends it at once, in whatever state it is, and deletes its folder. */
+  async remove(): Promise<void> {
+    // A killed server leaves shared memory behind, which the next start finds and frees.
+    if (this.#wasKilled) await this.start();
+    this.removeNow();
+  }
+
+  /** The same for handlers of 'exit', which cannot wait; of a killed server some kilobytes of shared memory are left. */
+  removeNow(): void {
+    if (this.#server && !hasEnded(this.#server)) {
+      this.resume();
+      signalAll([this.pid], 'SIGQUIT');
+      while (isAlive(this.pid)) sleepNow(10);
+    }
+    rmSync(this.folder, { recursive: true, force: true });
+    clusters.delete(this);
+  }
+}
+
+function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null;
+}
+
+/** Holds this process, for where nothing can be awaited. */
+function sleepNow(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}

@@ -1,0 +1,55 @@
+// Databases for tests: each is fresh, has PostGIS and belongs to an ordinary role of its own. They are in the cluster that
+// the test command has started (TEST_POSTGRES), or else in one that this process starts and ends with.
+import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import postgres from 'postgres';
+import { type Cluster, startCluster } from './postgres-cluster.ts';
+import { getProgram } from './postgres-programs.ts';
+
+/** A cluster whose new databases have PostGIS, which only a superuser may add. */
+export async function startSharedCluster(): Promise<Cluster> {
+  const cluster = await startCluster();
+  await administer(cluster.url('template1'), ['create extension postgis']);
+  return cluster;
+}
+
+/** The address of a fresh database for its owner; it is dropped when this process ends. */
+export async function newDatabase(): Promise<string> {
+  shared ??= findShared();
+  const administrator = await shared;
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  await administer(administrator, [`create role ${name} login`, `create database ${name} owner ${name}`]);
+  names.push(name);
+  const url = new URL(administrator);
+  url.username = name;
+  url.pathname = name;
+  return url.href;
+}
+
+/** The administrator's address of the cluster, once it is asked for. */
+let shared: Promise<string> | undefined;
+
+async function findShared(): Promise<string> {
+  const { TEST_POSTGRES } = process.env;
+  if (TEST_POSTGRES === undefined) return (await startSharedCluster()).url();
+  process.once('exit', () => dropDatabases(TEST_POSTGRES));
+  return TEST_POSTGRES;
+}
+
+const names: string[] = [];
+
+/** With psql, because a handler of 'exit' cannot wait for a driver. */
+function dropDatabases(administrator: string): void {
+  const statements = names.flatMap((name) => [`drop database ${name} with (force)`, `drop role ${name}`]);
+  const args = [...statements.map((statement) => `--command=${statement}`), '--no-psqlrc', '--quiet'];
+  spawnSync(getProgram('psql'), [...args, administrator], { stdio: ['ignore', 'ignore', 'inherit'] });
+}
+
+async function administer(url: string, statements: readonly string[]): Promise<void> {
+  const sql = postgres(url, { max: 1, onnotice: () => {} });
+  try {
+    for (const statement of statements) await sql.unsafe(statement);
+  } finally {
+    await sql.end();
+  }
+}
