@@ -29,6 +29,11 @@ export function connect(address: string, { poolSize, statementTimeoutMs }: Conne
     connection: {
       application_name: 'local-events',
       statement_timeout: statementTimeoutMs,
+      // Statements are written so that one plan fits all parameters; planning takes longer than many of them. Several
+      // processes or compiled code for one search would only take the cores from others.
+      plan_cache_mode: 'force_generic_plan',
+      max_parallel_workers_per_gather: '0', // as texts: the driver leaves out what is false
+      jit: 'off',
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
     },
   });

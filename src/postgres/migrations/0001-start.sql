@@ -47,9 +47,12 @@ CREATE UNIQUE INDEX events_identity ON events (agent_id, start_ms, lat, lng, tit
 
 CREATE INDEX events_by_place ON events USING gist (place);
 
--- Answers searches without a radius by itself. A search starts a day before now: only events that last longer than a day
--- may have begun before and not be over, and those have an index of their own.
-CREATE INDEX events_by_start ON events (start_ms, event_id) INCLUDE (ends_ms, event_type, audience);
+-- Searches without a radius: the page from the first, the total from the next two, which are small.
+CREATE INDEX events_by_start ON events (start_ms, event_id) INCLUDE (event_type, audience);
+CREATE INDEX events_to_come ON events (start_ms);
+CREATE INDEX events_by_kind ON events (event_type, audience, start_ms);
+
+-- What has begun and is not over began a day ago at most, or lasts longer than a day and is in here.
 CREATE INDEX events_long ON events (ends_ms) WHERE ends_ms - start_ms > 86400000;
 
 CREATE TABLE settings (
