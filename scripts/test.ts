@@ -18,7 +18,10 @@ async function run(title: string, command: string, args: readonly string[], env:
     stdio: 'inherit',
     env: { ...process.env, ...CACHE, ...env },
   });
+  const kill = () => child.kill();
+  process.once('exit', kill);
   const [code] = (await once(child, 'exit')) as [number | null];
+  process.off('exit', kill);
   if (code !== 0) throw new Error(`${title} failed`);
 }
 
