@@ -3,6 +3,8 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { HOW_TO_INSTALL_POSTGRES } from '../scripts/machine.ts';
+import type { Cluster } from '../test/support/postgres-cluster.ts';
 import { makeCases } from './cases.ts';
 import { renderChart } from './chart.ts';
 import { benchAgents, CACHE, copyFolder, prepareFolder } from './data.ts';
@@ -11,7 +13,7 @@ import { measureImport } from './import-rate.ts';
 import type { IndexInput, IndexOutput } from './index-only.ts';
 import { ensureWrk } from './load.ts';
 import { measureOdd } from './odd.ts';
-import { HOW_TO_INSTALL, type Postgres, startPostgres } from './postgres.ts';
+import { startPostgres } from './postgres.ts';
 import { fileBeside, residentBytes, runScript, type Server, startServer, startService } from './processes.ts';
 import {
   caseTable,
@@ -111,7 +113,7 @@ async function measureAll(): Promise<void> {
     const odd = await measureOdd(dataFolder, benchAgents().searcher.key);
     const command = ['npm run bench', ...(process.argv.length > 2 ? ['--', ...process.argv.slice(2)] : [])];
     const missing = options.usesPostgis
-      ? `PostgreSQL with PostGIS is not on this machine, so it is not compared with: ${HOW_TO_INSTALL}`
+      ? `PostgreSQL with PostGIS is not on this machine, so it is not compared with: ${HOW_TO_INSTALL_POSTGRES}`
       : 'Run without the comparison with PostGIS.';
     report({
       ...{ command: command.join(' '), loadBefore, start, imported, index, largerIndex, ...served, odd },
@@ -119,24 +121,26 @@ async function measureAll(): Promise<void> {
       postgisMissing: postgres ? undefined : missing,
     });
   } finally {
-    postgres?.stop();
+    await postgres?.remove();
     rmSync(dataFolder, { recursive: true, force: true });
   }
 }
 
-async function openPostgres(source: string): Promise<Postgres | undefined> {
+async function openPostgres(source: string): Promise<Cluster | undefined> {
   if (!options.usesPostgis) return undefined;
   console.error('PostgreSQL: loading the same events');
   const postgres = await startPostgres(source);
   if (!postgres)
-    console.error(`PostgreSQL with PostGIS is not on this machine: going on without (${HOW_TO_INSTALL})`);
+    console.error(
+      `PostgreSQL with PostGIS is not on this machine: going on without (${HOW_TO_INSTALL_POSTGRES})`,
+    );
   return postgres;
 }
 
 type Served = Pick<Results, 'cases' | 'residentBytes' | 'mixed'>;
 
 /** Everything that is asked over HTTP. */
-async function measureServed(dataFolder: string, postgres: Postgres | undefined): Promise<Served> {
+async function measureServed(dataFolder: string, postgres: Cluster | undefined): Promise<Served> {
   const folder = join(CACHE, 'requests');
   mkdirSync(folder, { recursive: true });
   const agents = benchAgents();
@@ -148,7 +152,7 @@ async function measureServed(dataFolder: string, postgres: Postgres | undefined)
     usual =
       postgres &&
       (await startServer([fileBeside('servers/postgis.ts')], {
-        ...{ env: { DATABASE: postgres.url }, logFile: join(folder, 'postgis.log'), healthPath: '/health' },
+        ...{ env: { DATABASE: postgres.url() }, logFile: join(folder, 'postgis.log'), healthPath: '/health' },
       }));
     const postgis = usual && {
       ...{ url: usual.url, pids: [usual.pid, postgres!.pid], andChildren: true, isSlow: true },

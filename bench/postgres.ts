@@ -1,73 +1,21 @@
-// A PostgreSQL with PostGIS of the benchmark's own, loaded with the same events: its own folder and port, gone afterwards.
-import { execFileSync } from 'node:child_process';
-import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir, totalmem } from 'node:os';
-import { join } from 'node:path';
+// A PostgreSQL with PostGIS of the benchmark's own, loaded with the same events.
+import { totalmem } from 'node:os';
 import { DatabaseSync } from 'node:sqlite';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import postgres from 'postgres';
+import { findPostgres } from '../scripts/machine.ts';
 import { databasePath } from '../src/sqlite/data-folder.ts';
-import { freePort } from '../test/support/process.ts';
-
-const DEBIAN = '/usr/lib/postgresql';
-export const HOW_TO_INSTALL = 'apt-get install -y postgresql-15-postgis-3';
-
-export interface Postgres {
-  readonly url: string;
-  readonly pid: number;
-  stop(): void;
-}
-
-/** The folder of initdb and pg_ctl; undefined where PostgreSQL or PostGIS is missing. */
-function findBinaries(): string | undefined {
-  if (!existsSync(DEBIAN)) return undefined;
-  const versions = readdirSync(DEBIAN).sort((a, b) => Number(b) - Number(a));
-  const version = versions.find((name) =>
-    existsSync(`/usr/share/postgresql/${name}/extension/postgis.control`),
-  );
-  return version === undefined ? undefined : join(DEBIAN, version, 'bin');
-}
+import { type Cluster, startCluster } from '../test/support/postgres-cluster.ts';
 
 /** Undefined where PostgreSQL with PostGIS is not on the machine. */
-export async function startPostgres(dataFolder: string): Promise<Postgres | undefined> {
-  const binaries = findBinaries();
-  if (binaries === undefined) return undefined;
-  const folder = mkdtempSync(join(tmpdir(), 'bench-postgres-'));
-  const isRoot = process.getuid!() === 0;
-  if (isRoot) chownSync(folder, Number(userId('-u')), Number(userId('-g')));
-  // It refuses to run as root.
-  const run = (program: string, args: string[]) => {
-    const command = [join(binaries, program), ...args];
-    const [first, ...rest] = isRoot ? ['runuser', '-u', 'postgres', '--', ...command] : command;
-    execFileSync(first!, rest, { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
-  };
-  const cluster = join(folder, 'cluster');
-  run('initdb', ['-D', cluster, '-U', 'bench', '-A', 'trust', '-E', 'UTF8', '--no-sync']);
-  const port = await freePort();
+export async function startPostgres(dataFolder: string): Promise<Cluster | undefined> {
+  if (findPostgres() === undefined) return undefined;
   // The share of the memory that PostgreSQL's own documentation recommends; all else as it comes.
-  const settings = {
-    port,
-    listen_addresses: '127.0.0.1',
-    unix_socket_directories: folder,
-    shared_buffers: `${Math.floor(totalmem() / 4 / 1_048_576)}MB`,
-  };
-  const flags = Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`);
-  run('pg_ctl', ['-D', cluster, '-w', '-l', join(folder, 'log'), '-o', flags.join(' '), 'start']);
-  const stop = () => {
-    process.off('exit', stop);
-    run('pg_ctl', ['-D', cluster, '-m', 'immediate', 'stop']);
-    rmSync(folder, { recursive: true, force: true });
-  };
-  process.once('exit', stop);
-  const url = `postgres://bench@127.0.0.1:${port}/postgres`;
-  await load(url, dataFolder);
-  const pid = Number(readFileSync(join(cluster, 'postmaster.pid'), 'utf8').split('\n')[0]);
-  return { url, pid, stop };
-}
-
-function userId(flag: '-u' | '-g'): string {
-  return execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }).trim();
+  const settings = { fsync: 'on', shared_buffers: `${Math.floor(totalmem() / 4 / 1_048_576)}MB` };
+  const cluster = await startCluster({ settings });
+  await load(cluster.url(), dataFolder);
+  return cluster;
 }
 
 const COPIED = `event_id, agent_id, title, description, start_at, end_at, timezone, location_name, address, lat, lng, url, cost, audience, event_type, created_at`;

@@ -1,9 +1,11 @@
 // The test command: types, lint, every test, and the acceptance suite against a real process. Arguments name test files
-// to run alone. What the tests need from the machine is found, or installed on Debian as root, or named.
+// to run alone. What the tests need from the machine is found, or installed on Debian as root, or named; a PostgreSQL is
+// started for them and stopped again.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { globSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { startSharedCluster } from '../test/support/postgres.ts';
 import { withAcceptanceTarget } from './acceptance-target.ts';
 import { ensureMachine } from './machine.ts';
 
@@ -16,7 +18,10 @@ async function run(title: string, command: string, args: readonly string[], env:
     stdio: 'inherit',
     env: { ...process.env, ...CACHE, ...env },
   });
+  const kill = () => child.kill();
+  process.once('exit', kill);
   const [code] = (await once(child, 'exit')) as [number | null];
+  process.off('exit', kill);
   if (code !== 0) throw new Error(`${title} failed`);
 }
 
@@ -31,20 +36,36 @@ const nodeTest = (files: readonly string[]) => [
   ...files,
 ];
 
+/** Runs tests with one cluster for all of them: TEST_POSTGRES is its administrator's address. */
+async function withPostgres(tests: (env: NodeJS.ProcessEnv) => Promise<void>): Promise<void> {
+  ensureMachine();
+  const cluster = await startSharedCluster();
+  try {
+    await tests({ TEST_POSTGRES: cluster.url() });
+  } finally {
+    await cluster.remove();
+  }
+}
+
 async function main(named: readonly string[]): Promise<void> {
-  if (named.length > 0) return run('tests', process.execPath, ['--test', ...named]);
+  if (named.length > 0)
+    return withPostgres((env) => run('tests', process.execPath, ['--test', ...named], env));
   const started = performance.now();
   await run('types', 'tsc', ['--project', '.']);
   await run('format and lint', 'biome', ['ci', '--error-on-warnings', colors, '.']);
-  ensureMachine();
   const isAcceptance = (file: string) => file.startsWith('test/acceptance/');
   const files = globSync('test/**/*.test.ts', { cwd: ROOT }).sort();
-  await run('tests', process.execPath, nodeTest(files.filter((file) => !isAcceptance(file))));
-  await withAcceptanceTarget((env) =>
-    run('acceptance', process.execPath, nodeTest(files.filter(isAcceptance)), env),
-  );
+  await withPostgres(async (env) => {
+    await run('tests', process.execPath, nodeTest(files.filter((file) => !isAcceptance(file))), env);
+    await withAcceptanceTarget((target) =>
+      run('acceptance', process.execPath, nodeTest(files.filter(isAcceptance)), { ...env, ...target }),
+    );
+  });
   console.log(`\nAll passed in ${Math.round((performance.now() - started) / 1000)} s.`);
 }
+
+// So that what was started is ended: without this, a signal ends the process and no handler of 'exit' runs.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 
 try {
   await main(process.argv.slice(2));

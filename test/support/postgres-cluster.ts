@@ -135,7 +135,9 @@ export class Cluster {
 
   /** A streaming replica of this one, which from now on acknowledges a commit only when the replica has it. One at most. */
   async startStandby(): Promise<Cluster> {
-    const standby = new Cluster(await freeServerPort(), this.#settings);
+    // Or else a promotion may wait for the 5 s after which a lost primary is looked for again.
+    const settings = { wal_retrieve_retry_interval: '100ms', ...this.#settings };
+    const standby = new Cluster(await freeServerPort(), settings);
     const source = ['-h', '127.0.0.1', '-p', String(this.port), '-U', SUPERUSER];
     await runProgram('pg_basebackup', [...source, '-D', standby.data, '-R', '-c', 'fast', '--no-sync']);
     await standby.start();

@@ -15,8 +15,7 @@ export async function startSharedCluster(): Promise<Cluster> {
 
 /** The address of a fresh database for its owner; it is dropped when this process ends. */
 export async function newDatabase(): Promise<string> {
-  shared ??= findShared();
-  const administrator = await shared;
+  const administrator = await getAdministratorUrl();
   const name = `test_${randomBytes(6).toString('hex')}`;
   await administer(administrator, [`create role ${name} login`, `create database ${name} owner ${name}`]);
   names.push(name);
@@ -26,10 +25,15 @@ export async function newDatabase(): Promise<string> {
   return url.href;
 }
 
-/** The administrator's address of the cluster, once it is asked for. */
-let shared: Promise<string> | undefined;
+/** The superuser's address of the cluster, which is started if need be. */
+export function getAdministratorUrl(): Promise<string> {
+  administratorUrl ??= findCluster();
+  return administratorUrl;
+}
 
-async function findShared(): Promise<string> {
+let administratorUrl: Promise<string> | undefined;
+
+async function findCluster(): Promise<string> {
   const { TEST_POSTGRES } = process.env;
   if (TEST_POSTGRES === undefined) return (await startSharedCluster()).url();
   process.once('exit', () => dropDatabases(TEST_POSTGRES));
