@@ -1,17 +1,19 @@
-// A service as its users meet it, for the acceptance suite: its own process, its own folder, default settings.
+// A service as its users meet it, for the acceptance suite: its own process, its own data, default settings.
 import assert from 'node:assert/strict';
 import { Client } from '../test/support/client.ts';
 import { launchService, run } from '../test/support/process.ts';
-import { temporaryFolder } from '../test/support/service.ts';
 
-/** Runs the suite with the variables that it knows: BASE_URL, ADMIN_TOKEN and READ_KEY. */
-export async function withAcceptanceTarget(suite: (env: NodeJS.ProcessEnv) => Promise<void>): Promise<void> {
-  const folder = temporaryFolder();
-  const service = await launchService({ DATA_DIR: folder });
+/**
+ * Runs the suite with the variables that it knows: BASE_URL, ADMIN_TOKEN and READ_KEY. `data` says where the service has
+ * its data: DATA_DIR or DATABASE_URL.
+ */
+export async function withAcceptanceTarget(
+  data: Record<string, string>,
+  suite: (env: NodeJS.ProcessEnv) => Promise<void>,
+): Promise<void> {
+  const service = await launchService(data);
   try {
-    const { stdout } = await run(['admin-token', '--email', 'admin@example.com', '--name', 'Ada'], {
-      DATA_DIR: folder,
-    });
+    const { stdout } = await run(['admin-token', '--email', 'admin@example.com', '--name', 'Ada'], data);
     const token = stdout.trim();
     await suite({ BASE_URL: service.url, ADMIN_TOKEN: token, READ_KEY: await readKey(service.url, token) });
   } finally {

@@ -5,7 +5,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { globSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { startSharedCluster } from '../test/support/postgres.ts';
+import { createDatabase, startSharedCluster } from '../test/support/postgres.ts';
+import { temporaryFolder } from '../test/support/service.ts';
 import { withAcceptanceTarget } from './acceptance-target.ts';
 import { ensureMachine } from './machine.ts';
 
@@ -37,7 +38,7 @@ const nodeTest = (files: readonly string[]) => [
 ];
 
 /** Runs tests with one cluster for all of them: TEST_POSTGRES is its administrator's address. */
-async function withPostgres(tests: (env: NodeJS.ProcessEnv) => Promise<void>): Promise<void> {
+async function withPostgres(tests: (env: { TEST_POSTGRES: string }) => Promise<void>): Promise<void> {
   ensureMachine();
   const cluster = await startSharedCluster();
   try {
@@ -57,9 +58,15 @@ async function main(named: readonly string[]): Promise<void> {
   const files = globSync('test/**/*.test.ts', { cwd: ROOT }).sort();
   await withPostgres(async (env) => {
     await run('tests', process.execPath, nodeTest(files.filter((file) => !isAcceptance(file))), env);
-    await withAcceptanceTarget((target) =>
-      run('acceptance', process.execPath, nodeTest(files.filter(isAcceptance)), { ...env, ...target }),
-    );
+    const engines = {
+      sqlite: { DATA_DIR: temporaryFolder() },
+      postgres: { DATABASE_URL: await createDatabase(env.TEST_POSTGRES) },
+    };
+    for (const [engine, data] of Object.entries(engines)) {
+      await withAcceptanceTarget(data, (target) =>
+        run(`acceptance on ${engine}`, process.execPath, nodeTest(files.filter(isAcceptance)), target),
+      );
+    }
   });
   console.log(`\nAll passed in ${Math.round((performance.now() - started) / 1000)} s.`);
 }

@@ -15,10 +15,15 @@ export async function startSharedCluster(): Promise<Cluster> {
 
 /** The address of a fresh database for its owner; it is dropped when this process ends. */
 export async function newDatabase(): Promise<string> {
-  const administrator = await getAdministratorUrl();
+  const url = await createDatabase(await getAdministratorUrl());
+  names.push(new URL(url).username);
+  return url;
+}
+
+/** The same in the cluster of this administrator; it stays. */
+export async function createDatabase(administrator: string): Promise<string> {
   const name = `test_${randomBytes(6).toString('hex')}`;
   await administer(administrator, [`create role ${name} login`, `create database ${name} owner ${name}`]);
-  names.push(name);
   const url = new URL(administrator);
   url.username = name;
   url.pathname = name;
