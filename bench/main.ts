@@ -8,6 +8,8 @@ import type { Cluster } from '../test/support/postgres-cluster.ts';
 import { makeCases } from './cases.ts';
 import { renderChart } from './chart.ts';
 import { benchAgents, CACHE, copyFolder, prepareFolder } from './data.ts';
+import { measureEngine } from './engine.ts';
+import { engineTable, renderEngine } from './engine-report.ts';
 import { measureMixed, measureStart } from './extras.ts';
 import { measureImport } from './import-rate.ts';
 import type { IndexInput, IndexOutput } from './index-only.ts';
@@ -32,6 +34,7 @@ const USAGE = `npm run bench [-- OPTIONS]
   --seconds N     length of a round (3)
   --quick         a fast look: 100000 events, 3 rounds of 1 second
   --index         the index only, at 1 and at 10 million events
+  --engine NAME   sqlite (the default), or postgres: one and two nodes over PostgreSQL, against the usual way
   --no-postgis    without the comparison with PostGIS`;
 
 const SIZES = [100_000, 1_000_000, 10_000_000];
@@ -50,6 +53,7 @@ const { values: given } = parseArgs({
     seconds: { type: 'string' },
     quick: { type: 'boolean', default: false },
     index: { type: 'boolean', default: false },
+    engine: { type: 'string', default: 'sqlite' },
     'no-postgis': { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
@@ -62,11 +66,13 @@ const options: Options = {
 };
 const isValid =
   SIZES.includes(options.events) &&
+  ['sqlite', 'postgres'].includes(given.engine) &&
   [options.rounds, options.seconds].every((n) => Number.isInteger(n) && n > 0);
 if (given.help || !isValid) {
   console.error(USAGE);
   process.exitCode = given.help ? 0 : 2;
 } else if (given.index) await measureIndex();
+else if (given.engine === 'postgres') await measurePostgres();
 else await measureAll();
 
 function runIndex(input: IndexInput): Promise<IndexOutput> {
@@ -90,6 +96,27 @@ async function measureIndex(): Promise<void> {
   );
 }
 
+async function measurePostgres(): Promise<void> {
+  process.setMaxListeners(50); // each server is killed should this process end before it
+  const loadBefore = loadavg()[0]!;
+  console.error(`data: ${options.events} events`);
+  const source = prepareFolder(options.events);
+  const cluster = await startPostgres(source);
+  if (!cluster) throw new Error(`This needs PostgreSQL with PostGIS: ${HOW_TO_INSTALL_POSTGRES}`);
+  try {
+    const cases = await measureEngine(cluster, source, options);
+    const results = { command: describeCommand(), loadBefore, ...options, cases };
+    writeFileSync(fileBeside('RESULTS-postgres.md'), renderEngine(results));
+    console.log(`\n${plainTable(engineTable(results))}`);
+  } finally {
+    await cluster.remove();
+  }
+}
+
+function describeCommand(): string {
+  return ['npm run bench', ...(process.argv.length > 2 ? ['--', ...process.argv.slice(2)] : [])].join(' ');
+}
+
 async function measureAll(): Promise<void> {
   process.setMaxListeners(50); // each server is killed should this process end before it
   ensureWrk();
@@ -111,12 +138,11 @@ async function measureAll(): Promise<void> {
     const served = await measureServed(dataFolder, postgres);
     console.error('odd searches');
     const odd = await measureOdd(dataFolder, benchAgents().searcher.key);
-    const command = ['npm run bench', ...(process.argv.length > 2 ? ['--', ...process.argv.slice(2)] : [])];
     const missing = options.usesPostgis
       ? `PostgreSQL with PostGIS is not on this machine, so it is not compared with: ${HOW_TO_INSTALL_POSTGRES}`
       : 'Run without the comparison with PostGIS.';
     report({
-      ...{ command: command.join(' '), loadBefore, start, imported, index, largerIndex, ...served, odd },
+      ...{ command: describeCommand(), loadBefore, start, imported, index, largerIndex, ...served, odd },
       ...{ events: options.events, rounds: options.rounds, seconds: options.seconds },
       postgisMissing: postgres ? undefined : missing,
     });

@@ -56,7 +56,7 @@ function* copyLines(dataFolder: string): Generator<string> {
   database.close();
 }
 
-function toCopyField(value: unknown): string {
+export function toCopyField(value: unknown): string {
   if (value === null || value === undefined) return '\\N';
   return String(value).replaceAll('\\', '\\\\').replaceAll('\t', '\\t').replaceAll('\n', '\\n');
 }

@@ -27,16 +27,16 @@ export interface Results {
   readonly postgisMissing: string | undefined;
 }
 
-type Row = readonly string[];
+export type Row = readonly string[];
 
-const whole = (value: number) => Math.round(value).toLocaleString('en-US');
-const fixed = (value: number, digits = 2) => value.toFixed(digits);
-const milliseconds = (microseconds: number) => fixed(microseconds / 1000);
-const withSpread = ({ median, min, max }: Spread, show: (value: number) => string) =>
+export const whole = (value: number) => Math.round(value).toLocaleString('en-US');
+export const fixed = (value: number, digits = 2) => value.toFixed(digits);
+export const milliseconds = (microseconds: number) => fixed(microseconds / 1000);
+export const withSpread = ({ median, min, max }: Spread, show: (value: number) => string) =>
   `${show(median)} (${show(min)}–${show(max)})`;
 
 /** What is asked of the service is asked with 1 million events. */
-const TARGET_EVENTS = 1_000_000;
+export const TARGET_EVENTS = 1_000_000;
 
 export function caseTable({ cases, events }: Results): Row[] {
   const hasTargets = events === TARGET_EVENTS;
@@ -184,7 +184,7 @@ export function renderMarkdown(results: Results): string {
   ].join('\n');
 }
 
-function describeMachine({ command, loadBefore }: Results): Row[] {
+export function describeMachine({ command, loadBefore }: Pick<Results, 'command' | 'loadBefore'>): Row[] {
   const git = (...args: string[]) =>
     execFileSync('git', args, { encoding: 'utf8', cwd: import.meta.dirname }).trim();
   const isChanged = git('status', '--porcelain', '--', '../src') !== '';
@@ -201,7 +201,7 @@ function describeMachine({ command, loadBefore }: Results): Row[] {
   ];
 }
 
-function markdownTable([head, ...rows]: readonly Row[]): string[] {
+export function markdownTable([head, ...rows]: readonly Row[]): string[] {
   const line = (cells: Row) => `| ${cells.join(' | ')} |`;
   return [line(head!), line(head!.map(() => '---')), ...rows.map(line)];
 }

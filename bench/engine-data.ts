@@ -1,0 +1,57 @@
+// The data folder of the benchmark in the schema of the PostgreSQL engine, in a database of its own.
+import { DatabaseSync } from 'node:sqlite';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import postgres from 'postgres';
+import { readConfig } from '../src/config.ts';
+import { openDatabase } from '../src/postgres/open.ts';
+import { databasePath } from '../src/sqlite/data-folder.ts';
+import type { Cluster } from '../test/support/postgres-cluster.ts';
+import { toCopyField } from './postgres.ts';
+
+/** Both engines have the same columns. */
+const TABLES = {
+  agents: 'agent_id, email, agent_name, tier, is_active, created_ms, event_count',
+  keys: 'key_hash, agent_id, prefix, created_ms',
+  events: 'event_id, agent_id, version, title, start_ms, end_ms, lat, lng, audience, event_type, json',
+};
+
+/** Made after the rows: an index over rows that are there is faster than one that grows with them. */
+const LATE = `SELECT indexname, indexdef FROM pg_indexes WHERE tablename = 'events' AND indexname <> 'events_pkey'`;
+
+/** The address of the database. */
+export async function loadEngine(cluster: Cluster, dataFolder: string): Promise<string> {
+  const administrator = postgres(cluster.url(), { max: 1 });
+  await administrator`CREATE DATABASE engine`;
+  await administrator.end();
+  const url = cluster.url('engine');
+  const database = await openDatabase(readConfig({ DATABASE_URL: url }).database!);
+  await database.close();
+  const sql = postgres(url, { max: 1, onnotice: () => {} });
+  const indexes = await sql.unsafe<{ indexname: string; indexdef: string }[]>(LATE);
+  for (const { indexname } of indexes) await sql.unsafe(`DROP INDEX ${indexname}`);
+  for (const [table, columns] of Object.entries(TABLES)) {
+    const copy = await sql.unsafe(`COPY ${table} (${columns}) FROM STDIN`).writable();
+    await pipeline(Readable.from(copyRows(dataFolder, table, columns)), copy);
+  }
+  for (const { indexdef } of indexes) await sql.unsafe(indexdef);
+  await sql.unsafe('VACUUM ANALYZE');
+  await sql.end();
+  return url;
+}
+
+function* copyRows(dataFolder: string, table: string, columns: string): Generator<string> {
+  const database = new DatabaseSync(databasePath(dataFolder), { readOnly: true });
+  const select = database.prepare(`SELECT ${columns} FROM ${table}`);
+  select.setReturnArrays(true);
+  let lines = '';
+  for (const row of select.iterate() as unknown as Iterable<unknown[]>) {
+    lines += `${row.map(toCopyField).join('\t')}\n`;
+    if (lines.length > 1_000_000) {
+      yield lines;
+      lines = '';
+    }
+  }
+  yield lines;
+  database.close();
+}

@@ -1,0 +1,75 @@
+// The results of the PostgreSQL engine as text: the table on the terminal and bench/RESULTS-postgres.md.
+import { type EngineCase, TARGET_TIMES_USUAL } from './engine.ts';
+import {
+  describeMachine,
+  fixed,
+  markdownTable,
+  milliseconds,
+  type Row,
+  TARGET_EVENTS,
+  whole,
+  withSpread,
+} from './report.ts';
+
+export interface EngineResults {
+  readonly command: string;
+  readonly loadBefore: number;
+  readonly events: number;
+  readonly rounds: number;
+  readonly seconds: number;
+  readonly cases: readonly EngineCase[];
+}
+
+export function engineTable({ cases, events }: EngineResults): Row[] {
+  const head = [
+    'case',
+    'one node, requests/s',
+    'p50 ms',
+    'p99 ms',
+    'CPU µs',
+    'the usual way, requests/s',
+    'CPU µs',
+    '× the usual way',
+    'at least',
+    '× by CPU',
+    'two nodes, requests/s',
+    '× one node',
+    'event loop late, p99 ms',
+  ];
+  const rows = cases.map(({ name, one, two, usual, ...ratios }): Row => {
+    const target = events === TARGET_EVENTS ? TARGET_TIMES_USUAL[name] : undefined;
+    return [
+      name,
+      whole(one.perSecond),
+      milliseconds(one.p50),
+      milliseconds(one.p99),
+      whole(one.cpuPerRequest),
+      usual ? fixed(usual.perSecond, 1) : '–',
+      usual ? whole(usual.cpuPerRequest) : '–',
+      ratios.times ? withSpread(ratios.times, fixed) : '–',
+      target ? fixed(target, 1) : '–',
+      ratios.timesByCpu ? withSpread(ratios.timesByCpu, fixed) : '–',
+      whole(two.perSecond),
+      withSpread(ratios.growth, fixed),
+      withSpread(ratios.loopDelay, fixed),
+    ];
+  });
+  return [head, ...rows];
+}
+
+export function renderEngine(results: EngineResults): string {
+  const { events, rounds, seconds } = results;
+  return [
+    '# The last run of the benchmark on PostgreSQL',
+    '',
+    ...markdownTable([['', ''], ...describeMachine(results)]),
+    '',
+    `${whole(events)} events; ${rounds} interleaved rounds of ${seconds} s. One cluster holds the events twice, for the ` +
+      'service and for the usual way. Servers, PostgreSQL and the generator share the machine; CPU time is that of the ' +
+      'server and of PostgreSQL together. Ratios are medians of the ratios within a round, with the least and the ' +
+      'greatest in brackets. [README.md](README.md) says what is measured and how.',
+    '',
+    ...markdownTable(engineTable(results)),
+    '',
+  ].join('\n');
+}
