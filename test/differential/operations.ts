@@ -60,7 +60,7 @@ export class Operations {
   next(): Operation {
     this.#made++;
     this.#learn = () => {};
-    const passMs = this.#chance.chance(0.04) ? this.#passTime() : 0;
+    const passMs = this.#chance.chance(0.05) ? this.#passTime() : 0;
     this.#nowMs += passMs;
     return { ...this.#request(), passMs };
   }
@@ -75,7 +75,7 @@ export class Operations {
   #passTime(): number {
     const chance = this.#chance;
     if (this.#made > this.#busyUntil && chance.chance(0.1))
-      this.#busyUntil = this.#made + chance.pick([300, 600, 1_500]);
+      this.#busyUntil = this.#made + chance.pick([100, 400, 2_000]);
     const kind = chance.next();
     if (this.#made < this.#busyUntil || kind < 0.2) return chance.pick([1, 10, 999, 1_000, 30_000]);
     if (kind < 0.4) return chance.integer(1, HOUR_MS / 2);
@@ -278,7 +278,7 @@ export class Operations {
   #agentUpdate(): Body {
     const chance = this.#chance;
     const update: Body = {};
-    if (chance.chance(0.6)) update.is_active = chance.chance(0.8);
+    if (chance.chance(0.7)) update.is_active = chance.chance(0.9);
     if (chance.chance(0.6)) update.tier = chance.chance(0.4) ? 'readwrite' : chance.pick([...TIERS, 'owner']);
     return update;
   }

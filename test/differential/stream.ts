@@ -5,13 +5,13 @@ import { type Answer, type Operation, Operations } from './operations.ts';
 
 const BEGINS_MS = Date.parse('2031-05-01T12:00:00Z');
 
-/** Small enough to be used up. 400 is given out in lots of two by PostgreSQL. */
+/** Small enough to be used up. From 400 on PostgreSQL gives them out in lots. */
 const LIMITS = {
-  RATE_LIMIT_READ: '50',
-  RATE_LIMIT_READWRITE: '120',
-  RATE_LIMIT_ADMIN: '400',
+  RATE_LIMIT_READ: '40',
+  RATE_LIMIT_READWRITE: '410',
+  RATE_LIMIT_ADMIN: '600',
   REGISTRATIONS_PER_HOUR: '6',
-  MAX_EVENTS_PER_AGENT: '120',
+  MAX_EVENTS_PER_AGENT: '60',
   LOG_LEVEL: 'warn',
 };
 
