@@ -47,6 +47,8 @@ export class Operations {
   /** Until this many operations are made time hardly passes, so that quotas are used up. */
   #busyUntil = 0;
   #made = 0;
+  /** The next one is a search for everything: something ends about now. */
+  #searchesAll = false;
   /** When the quota that was spent last starts anew. */
   #resetMs = 0;
   #learn: (answer: Answer) => void = () => {};
@@ -94,13 +96,16 @@ export class Operations {
       if (endMs > this.#nowMs + 1) ends.push(endMs);
     }
     const next = Math.min(...ends) + this.#chance.integer(-1, 1);
-    return next < this.#nowMs + 3 * DAY_MS ? next - this.#nowMs : 1;
+    if (!(next < this.#nowMs + 3 * DAY_MS)) return 1;
+    this.#searchesAll = true;
+    return next - this.#nowMs;
   }
 
   #request(): Omit<Operation, 'passMs'> {
     const chance = this.#chance;
     const { agents, pages } = this.#known;
     if (agents.length < AGENTS && (agents.length === 0 || chance.chance(0.2))) return this.#register();
+    if (this.#searchesAll) return this.#searchForAll();
     const kind = chance.next();
     if (kind < 0.3) return this.#search();
     if (kind < 0.44) return pages.length > 0 ? this.#nextPage() : this.#search();
@@ -126,6 +131,12 @@ export class Operations {
     const chance = this.#chance;
     const parameters = Object.entries(placeOf(chance)).map(([name, value]) => [name, String(value)] as const);
     return this.#searchWith([...parameters, ...this.#filters()], 'search');
+  }
+
+  #searchForAll(): Omit<Operation, 'passMs'> {
+    this.#searchesAll = false;
+    const parameters = { lat: '52.52', lng: '13.405', limit: '100' };
+    return this.#searchWith(Object.entries(parameters), 'search');
   }
 
   #filters(): [string, string][] {

@@ -38,8 +38,10 @@ export async function runStream(options: StreamOptions): Promise<Outcomes> {
     for (let number = 1; number <= options.operations; number++) {
       const operation = operations.next();
       nowMs += operation.passMs;
-      const [sqlite, postgres] = await Promise.all(engines.map((engine) => engine.ask(operation)));
-      if (!isSame(sqlite!, postgres!) || sqlite!.status >= 500) {
+      const [sqlite, postgres] = await Promise.all(
+        engines.map((engine) => engine.ask(operation).catch(noAnswer)),
+      );
+      if (!isSame(sqlite!, postgres!) || !isAnswer(sqlite!)) {
         const faults = JSON.stringify(engines.map((engine) => engine.faults));
         throw new Error(
           `${describe(options.seed, number, nowMs, operation, [sqlite!, postgres!])}\n${faults}`,
@@ -54,6 +56,15 @@ export async function runStream(options: StreamOptions): Promise<Outcomes> {
   } finally {
     await Promise.all(engines.map((engine) => engine.close()));
   }
+}
+
+function noAnswer(error: Error): Answer {
+  return { status: 0, headers: {}, text: error.message };
+}
+
+/** A failure of both is no answer either. */
+function isAnswer({ status }: Answer): boolean {
+  return status > 0 && status < 500;
 }
 
 function isSame(a: Answer, b: Answer): boolean {
