@@ -14,6 +14,9 @@ export interface Place {
 
 const HALF_CIRCUMFERENCE_METRES = Math.PI * EARTH_RADIUS_METRES;
 
+/** The index measures chords, which hardly change next to the antipode: nearer to it a millimetre cannot be told. */
+const ANTIPODE_METRES = 100;
+
 /** How far from an event a rim may be drawn on purpose. */
 const RIM_METRES = [0, 1e-9, 1e-6, 2e-3, 0.1];
 
@@ -93,7 +96,7 @@ export class Globe {
     if (kind < 0.1) {
       const exact = metresBetween(centre, chance.pick(this.rows));
       const near = exact + chance.pick([1, -1]) * chance.pick(RIM_METRES);
-      return Math.min(HALF_CIRCUMFERENCE_METRES, Math.max(0, near));
+      return Math.min(HALF_CIRCUMFERENCE_METRES - ANTIPODE_METRES, Math.max(0, near));
     }
     return HALF_CIRCUMFERENCE_METRES ** chance.next();
   }
