@@ -15,6 +15,9 @@ export class LastUses {
   readonly #timer: NodeJS.Timeout;
   /** Not written yet, or being written. */
   readonly #used = new Map<string, number>();
+  /** What was written last: an agent that is being read now may have been read before that. */
+  #written: ReadonlyMap<string, number> = new Map();
+  #writing: Promise<void> = Promise.resolve();
   #cleanedMs = Number.NEGATIVE_INFINITY;
   #seenMs = Number.NEGATIVE_INFINITY;
 
@@ -29,9 +32,9 @@ export class LastUses {
     this.#seenMs = nowMs;
   }
 
-  /** The agent with what is not written yet. */
+  /** The agent with what was not written yet when it was read. */
   apply(agent: AgentRecord): AgentRecord {
-    const usedMs = this.#used.get(agent.agent_id);
+    const usedMs = this.#used.get(agent.agent_id) ?? this.#written.get(agent.agent_id);
     if (usedMs === undefined || usedMs < (agent.last_used_ms ?? 0)) return agent;
     return { ...agent, last_used_ms: usedMs };
   }
@@ -45,7 +48,14 @@ export class LastUses {
     await this.#write().catch(() => {});
   }
 
-  async #write(): Promise<void> {
+  /** One after the other, so that the last written are the latest. */
+  #write(): Promise<void> {
+    const write = () => this.#writeAll();
+    this.#writing = this.#writing.then(write, write);
+    return this.#writing;
+  }
+
+  async #writeAll(): Promise<void> {
     if (this.#used.size === 0) return;
     const written = [...this.#used];
     const rows = JSON.stringify(written.map(([agent_id, used_ms]) => ({ agent_id, used_ms })));
@@ -60,6 +70,7 @@ export class LastUses {
         ) AS used
         WHERE agents.agent_id = used.agent_id`,
     );
+    this.#written = new Map(written);
     for (const [agentId, usedMs] of written) {
       if (this.#used.get(agentId) === usedMs) this.#used.delete(agentId);
     }

@@ -11,8 +11,8 @@ const LOTS = 200;
 /** Buckets remembered at most; strangers choose their addresses, so the number needs a bound. */
 const MAX_BUCKETS = 200_000;
 
+/** Of the window, whatever the limit: that changes with the agent's tier. */
 interface Lease {
-  readonly limit: number;
   readonly resetMs: number;
   /** Taken by all nodes at the time of the last lot. */
   taken: number;
@@ -38,13 +38,13 @@ export class QuotaLeases {
   async spend(bucket: string, limit: number, cost: 0 | 1, nowMs: number): Promise<Quota> {
     if (cost === 0) return this.#look(bucket, limit, nowMs);
     for (;;) {
-      const lease = this.#current(bucket, limit, nowMs);
+      const lease = this.#current(bucket, nowMs);
+      // All of it is used, or taken. What other nodes hold of it they give out themselves.
+      if (lease && lease.taken - lease.left >= limit) return quotaOf(lease, limit, false);
       if (lease && lease.left > 0) {
         lease.left--;
-        return quotaOf(lease, true);
+        return quotaOf(lease, limit, true);
       }
-      // All of it is taken. What other nodes hold of it they give out themselves.
-      if (lease && lease.taken >= limit) return quotaOf(lease, false);
       await (this.#taking.get(bucket) ?? this.#take(bucket, limit, nowMs));
     }
   }
@@ -55,14 +55,15 @@ export class QuotaLeases {
     await this.#database.run('repeatable', (sql) => sql`DELETE FROM quotas WHERE reset_ms <= ${nowMs}`);
   }
 
-  #current(bucket: string, limit: number, nowMs: number): Lease | undefined {
+  #current(bucket: string, nowMs: number): Lease | undefined {
     const lease = this.#leases.get(bucket);
-    return lease && lease.limit === limit && lease.resetMs > nowMs ? lease : undefined;
+    return lease && lease.resetMs > nowMs ? lease : undefined;
   }
 
   async #look(bucket: string, limit: number, nowMs: number): Promise<Quota> {
-    const known = this.#current(bucket, limit, nowMs);
-    if (known && (known.left > 0 || known.taken >= limit)) return quotaOf(known, known.left > 0);
+    const known = this.#current(bucket, nowMs);
+    const isUsed = known !== undefined && known.taken - known.left >= limit;
+    if (known && (isUsed || known.left > 0)) return quotaOf(known, limit, !isUsed);
     const [row] = await this.#database.run(
       'repeatable',
       (sql) =>
@@ -99,7 +100,7 @@ export class QuotaLeases {
         RETURNING reset_ms, used, granted`,
     );
     const { reset_ms, used, granted } = row!;
-    const lease = { limit, resetMs: reset_ms, taken: used, left: granted };
+    const lease = { resetMs: reset_ms, taken: used, left: granted };
     this.#keep(bucket, lease, nowMs);
     return lease;
   }
@@ -115,6 +116,6 @@ export class QuotaLeases {
   }
 }
 
-function quotaOf({ limit, taken, left, resetMs }: Lease, allowed: boolean): Quota {
-  return { allowed, remaining: Math.max(0, limit - taken) + left, resetMs };
+function quotaOf({ taken, left, resetMs }: Lease, limit: number, allowed: boolean): Quota {
+  return { allowed, remaining: Math.max(0, limit - taken + left), resetMs };
 }

@@ -27,7 +27,10 @@ export function chordSquared(a: UnitVector, b: UnitVector): number {
   return dx * dx + dy * dy + dz * dz;
 }
 
-/** The squared chord of a great-circle distance in miles, up to half the circumference. */
+/**
+ * The squared chord of a great-circle distance in miles, up to half the circumference. Chords tell a millimetre wherever the
+ * antipode is 100 m away or more; next to it, where no search of the API reaches, only decimetres.
+ */
 export function chordSquaredOfMiles(miles: number): number {
   const halfChord = Math.sin((miles * METRES_PER_MILE) / EARTH_RADIUS_METRES / 2);
   return 4 * halfChord * halfChord;

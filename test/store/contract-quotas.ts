@@ -52,6 +52,19 @@ export function quotaContract(store: () => Store): void {
     assert.deepEqual(await spend(10), { allowed: true, remaining: 4, resetMs });
   });
 
+  it('counts on where the limit of a large quota changes', async () => {
+    const spend = (limit: number) => store().spend('change of a large one', limit, 1, NOW_MS);
+    const resetMs = NOW_MS + HOUR_MS;
+    assert.deepEqual(await spend(1_000), { allowed: true, remaining: 999, resetMs });
+    assert.deepEqual(await spend(100), { allowed: true, remaining: 98, resetMs });
+    assert.deepEqual(await spend(2), { allowed: false, remaining: 0, resetMs });
+    assert.deepEqual(await spend(3), { allowed: true, remaining: 0, resetMs });
+    assert.deepEqual(await spend(2_000), { allowed: true, remaining: 1_996, resetMs });
+    assert.deepEqual(await store().spend('change of a large one', 500, 0, NOW_MS), {
+      ...{ allowed: true, remaining: 496, resetMs },
+    });
+  });
+
   it('lets through exactly the limit of 200 that come at once', async () => {
     const spent = await Promise.all(Array.from({ length: 200 }, () => store().spend('rush', 30, 1, NOW_MS)));
     const allowed = spent.filter((quota) => quota.allowed);

@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { readConfig } from '../../src/config.ts';
+import type { Clock, Random } from '../../src/domain/ambient.ts';
 import { mintToken } from '../../src/oidc/local-issuer.ts';
-import { getSigningKey, startService } from '../../src/service.ts';
+import { getSigningKey, startService, systemRandom } from '../../src/service.ts';
 import { Client } from './client.ts';
 
 const folders: string[] = [];
@@ -20,7 +21,7 @@ export function temporaryFolder(): string {
   return folder;
 }
 
-/** The clock of a test service: real time plus whatever the test adds. */
+/** The clock of a test service: real time, unless it was given another, plus whatever the test adds. */
 export interface TestClock {
   /** Moves the service's time forward. */
   advance(ms: number): void;
@@ -42,8 +43,11 @@ export interface TestService {
   close(): Promise<void>;
 }
 
-/** Starts a service; `env` overrides variables, quotas are off unless given there. */
-export async function startTestService(env: Record<string, string> = {}): Promise<TestService> {
+/** Starts a service; `env` overrides variables, quotas are off unless given there. Time and chance are real unless given. */
+export async function startTestService(
+  env: Record<string, string> = {},
+  { clock = Date.now, random = systemRandom }: { clock?: Clock; random?: Random } = {},
+): Promise<TestService> {
   const folder = env.DATA_DIR ?? temporaryFolder();
   const config = readConfig({
     PORT: '0',
@@ -55,13 +59,13 @@ export async function startTestService(env: Record<string, string> = {}): Promis
     ...env,
   });
   let offsetMs = 0;
-  const nowMs = () => Date.now() + offsetMs;
+  const nowMs = () => clock() + offsetMs;
   const log: Record<string, unknown>[] = [];
   const logger = pino(
     { level: config.logLevel },
     { write: (line: string) => void log.push(JSON.parse(line)) },
   );
-  const service = await startService(config, { logger, clock: nowMs });
+  const service = await startService(config, { logger, clock: nowMs, random });
   const client = new Client(service.url);
   return {
     url: service.url,

@@ -1,0 +1,73 @@
+// A service on one of the engines, asked over one connection that stays open.
+import { Agent, request } from 'node:http';
+import { readConfig } from '../../src/config.ts';
+import type { Clock } from '../../src/domain/ambient.ts';
+import { mintToken } from '../../src/oidc/local-issuer.ts';
+import { getSigningKey } from '../../src/service.ts';
+import { Chance } from '../support/random.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import type { Answer, Operation } from './operations.ts';
+
+/** They say when and to which service, not what. */
+const BY_NATURE_DIFFERENT = new Set(['date', 'x-request-id']);
+
+const YEARS_HOURS = 20 * 365 * 24;
+
+export class Engine {
+  readonly #service: TestService;
+  readonly #authorization: string;
+  readonly #connection = new Agent({ keepAlive: true, maxSockets: 1 });
+
+  private constructor(service: TestService, token: string) {
+    this.#service = service;
+    this.#authorization = `Bearer ${token}`;
+  }
+
+  /** With the same seed and clock two services make the same identifiers and keys. */
+  static async start(env: Record<string, string>, seed: number, clock: Clock): Promise<Engine> {
+    const chance = new Chance(seed);
+    const random = (bytes: Uint8Array) => {
+      for (let at = 0; at < bytes.length; at++) bytes[at] = chance.integer(0, 255);
+      return bytes;
+    };
+    const service = await startTestService(env, { clock, random });
+    const signingKey = await getSigningKey(readConfig({ ...env, DATA_DIR: service.folder }));
+    const claims = { email: 'admin@example.com', name: 'Ada', hours: YEARS_HOURS };
+    return new Engine(service, await mintToken(signingKey, claims, clock()));
+  }
+
+  ask({ method, path, headers, body, asAdministrator }: Operation): Promise<Answer> {
+    const all: Record<string, string> = { ...headers };
+    if (body !== undefined) all['content-type'] = 'application/json';
+    if (asAdministrator) all.authorization = this.#authorization;
+    return new Promise((resolve, reject) => {
+      const asked = request(this.#service.url + path, { method, headers: all, agent: this.#connection });
+      asked.once('error', reject);
+      asked.once('response', (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.once('error', reject);
+        response.once('end', () => {
+          const kept = Object.entries(response.headers).filter(([name]) => !BY_NATURE_DIFFERENT.has(name));
+          const text = Buffer.concat(chunks).toString('utf8');
+          resolve({
+            status: response.statusCode!,
+            headers: Object.fromEntries(kept) as Answer['headers'],
+            text,
+          });
+        });
+      });
+      asked.end(body);
+    });
+  }
+
+  /** What went wrong inside, which no answer says. */
+  get faults(): readonly Record<string, unknown>[] {
+    return this.#service.log.filter(({ level }) => (level as number) > 30);
+  }
+
+  async close(): Promise<void> {
+    this.#connection.destroy();
+    await this.#service.close();
+  }
+}

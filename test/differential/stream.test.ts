@@ -1,0 +1,49 @@
+// 20,000 operations, always the same ones: both engines must answer each of them alike, to the byte.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { runStream } from './stream.ts';
+
+const SEED = 20_261_115;
+const OPERATIONS = 20_000;
+
+/** What the stream must have met, so that its silence means something. */
+const EXPECTED = [
+  'register 200',
+  'register 429 RATE_LIMITED',
+  'search 200',
+  'search 401 INVALID_API_KEY',
+  'search 422 VALIDATION_ERROR',
+  'search 429 RATE_LIMITED',
+  'next page 200',
+  'next page 422 VALIDATION_ERROR',
+  'get 200',
+  'get 404 NOT_FOUND',
+  'create 200',
+  'create 403 EVENT_LIMIT_REACHED',
+  'create 403 INSUFFICIENT_TIER',
+  'create 422 VALIDATION_ERROR',
+  'repeat 200',
+  'repeat 403 EVENT_LIMIT_REACHED',
+  'patch 200',
+  'patch 404 NOT_FOUND',
+  'patch 409 DUPLICATE_EVENT',
+  'patch 422 VALIDATION_ERROR',
+  'delete 204',
+  'delete 404 NOT_FOUND',
+  'list agents 200',
+  'list events of agent 200',
+  'update agent 200',
+  'delete any event 204',
+  'delete events of agent 204',
+  'delete agent 204',
+];
+
+describe('one stream of 20,000 operations', () => {
+  it('is answered alike by both engines', async () => {
+    const outcomes = await runStream({ seed: SEED, operations: OPERATIONS });
+    for (const outcome of EXPECTED) {
+      const count = outcomes.get(outcome) ?? 0;
+      assert.ok(count >= 10, `hardly any ${outcome}: ${count} in ${JSON.stringify([...outcomes])}`);
+    }
+  });
+});

@@ -1,0 +1,36 @@
+// Last uses while they are being written: whoever asks at that moment sees them, too.
+import assert from 'node:assert/strict';
+import { after, before, describe, it, mock } from 'node:test';
+import { readConfig } from '../../src/config.ts';
+import { PostgresStore } from '../../src/postgres/store.ts';
+import { addAgent, NOW_MS } from '../store/rows.ts';
+import { newDatabase } from '../support/postgres.ts';
+
+/** How often they are written. */
+const INTERVAL_MS = 5_000;
+
+describe('the last use of an agent', () => {
+  let store: PostgresStore;
+
+  before(async () => {
+    const { database } = readConfig({ DATABASE_URL: await newDatabase() });
+    mock.timers.enable({ apis: ['setInterval'] });
+    store = await PostgresStore.open(database!);
+  });
+  after(async () => {
+    await store.close();
+    mock.timers.reset();
+  });
+
+  it('is answered before, while and after it is written', async () => {
+    const { agent } = await addAgent(store);
+    for (let usedMs = NOW_MS; usedMs < NOW_MS + 300; usedMs++) {
+      store.noteUse(agent.agent_id, usedMs);
+      const found = [store.findAgent(agent.agent_id)];
+      mock.timers.tick(INTERVAL_MS);
+      for (let times = 0; times < 5; times++) found.push(store.findAgent(agent.agent_id));
+      const seen = (await Promise.all(found)).map((record) => record?.last_used_ms);
+      assert.deepEqual([...new Set(seen)], [usedMs]);
+    }
+  });
+});
