@@ -5,6 +5,7 @@ import type { AppError } from '../domain/errors.ts';
 import type { Sql } from './connect.ts';
 import { codeOf, type Failure, failureOf, unavailable } from './failures.ts';
 import { addressesOf } from './hosts.ts';
+import { inTime } from './in-time.ts';
 import { Primary } from './primary.ts';
 import { Slots } from './slots.ts';
 
@@ -138,18 +139,6 @@ export class Database {
 /** The line cannot be used any more, or is to a server that is no primary. */
 function isOfLine(failure: Failure): boolean {
   return failure === 'lost' || failure === 'not-begun';
-}
-
-async function inTime<T>(work: Promise<T>, ms: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(unavailable()), ms);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 function toUnavailable(error: unknown): AppError {

@@ -1,9 +1,10 @@
 // Knows which host is the primary, and notices when it no longer answers. One small question every half second decides:
 // while it is answered, slow statements are left alone; when it is not, every connection is given up and all hosts are
 // asked until one of them is a primary.
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Sql } from './connect.ts';
 import { unavailable } from './failures.ts';
+import { inTime } from './in-time.ts';
 import { Line } from './line.ts';
 import { Pool } from './pool.ts';
 
@@ -46,7 +47,7 @@ export class Primary {
     while (!this.#pool) {
       const leftMs = Math.min(beginMs, this.#answeredAt) + patienceMs - performance.now();
       if (leftMs <= 0 || this.#isClosed) throw unavailable();
-      await Promise.race([this.#found.promise, sleep(leftMs, undefined, { ref: false })]);
+      await inTime(this.#found.promise, leftMs);
     }
     return this.#pool;
   }
@@ -82,7 +83,7 @@ export class Primary {
       }
       this.#giveUp();
       while (!this.#isClosed && !this.#pool) {
-        await this.#search().catch(() => sleep(SEARCH_MS, undefined, { ref: false }));
+        await this.#search().catch(() => sleep(SEARCH_MS));
       }
     }
   }
@@ -124,13 +125,6 @@ class NoPrimary extends Error {
 
 async function isPrimary(sql: Sql): Promise<boolean> {
   const asked = sql`SELECT current_setting('transaction_read_only') = 'off' AS writable`;
-  const [row] = await Promise.race([asked, failLate()]);
+  const [row] = await inTime(asked, ANSWER_MS);
   return row?.writable === true;
-}
-
-/** Where this process itself was held up, the answer may be there already: it is read before the next turn. */
-async function failLate(): Promise<never> {
-  await sleep(ANSWER_MS, undefined, { ref: false });
-  await nextTurn(undefined, { ref: false });
-  throw unavailable();
 }
