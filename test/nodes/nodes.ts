@@ -45,3 +45,10 @@ export async function startNodes(
     };
   });
 }
+
+/** Registers one agent with the first node; a client of it for every node. */
+export async function registerOnAll(nodes: readonly Node[]): Promise<Client[]> {
+  const registration = { email: 'agent@example.com', agent_name: 'an agent of all nodes' };
+  const { body } = await nodes[0]!.client.post('/v1/auth/register', registration);
+  return nodes.map(({ client }) => client.with({ 'x-api-key': body.api_key }));
+}
