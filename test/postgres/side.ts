@@ -52,4 +52,18 @@ export class Side {
       SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'local-events'`;
     return rows.map(({ pid }) => pid);
   }
+
+  /** Counts every row of the table that is written from now on, or those that fit the condition on NEW. */
+  async countWrites(table: string, condition = 'true'): Promise<() => Promise<number>> {
+    await this.sql.unsafe(`
+      CREATE TABLE writes_of_${table} (number bigint GENERATED ALWAYS AS IDENTITY);
+      CREATE FUNCTION note_write_of_${table}() RETURNS trigger LANGUAGE plpgsql AS
+        'BEGIN INSERT INTO writes_of_${table} DEFAULT VALUES; RETURN NULL; END';
+      CREATE TRIGGER note_write AFTER INSERT OR UPDATE ON ${table}
+        FOR EACH ROW WHEN (${condition}) EXECUTE FUNCTION note_write_of_${table}()`);
+    return async () => {
+      const [row] = await this.sql.unsafe(`SELECT count(*)::integer AS count FROM writes_of_${table}`);
+      return row!.count;
+    };
+  }
 }
