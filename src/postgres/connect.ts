@@ -1,11 +1,15 @@
-// Connections to one host: how they are opened, and what every one of them is told.
+// The driver for one connection: how it is opened, and what the server is told. When it is, and when not, is in line.ts.
+import type { Socket } from 'node:net';
 import postgres from 'postgres';
 
 export type Sql = postgres.Sql<{ bigint: number }>;
 
 export interface ConnectOptions {
+  readonly host: string;
+  readonly port: number;
   readonly statementTimeoutMs: number;
-  readonly poolSize: number;
+  /** One to this host and port; it may still be connecting. */
+  readonly openSocket: () => Socket;
 }
 
 /** How long a connection may take to open. */
@@ -18,11 +22,15 @@ const IDLE_IN_TRANSACTION_MS = 10_000;
 const bigint = { to: 20, from: [20], parse: Number, serialize: String };
 
 /** Nothing is opened until something is asked. */
-export function connect(address: string, { poolSize, statementTimeoutMs }: ConnectOptions): Sql {
+export function connect(address: string, options: ConnectOptions): Sql {
+  const { host, port, statementTimeoutMs, openSocket } = options;
+  // Of these the driver's types know less than the driver.
+  const untyped: object = { host: [host], port: [port], socket: openSocket };
   return postgres(address, {
-    max: poolSize,
+    ...untyped,
+    max: 1,
+    max_lifetime: null,
     connect_timeout: CONNECT_TIMEOUT_S,
-    backoff: () => 0.1,
     fetch_types: false,
     onnotice: () => {},
     types: { bigint },

@@ -3,8 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { PendingQuery } from 'postgres';
 import type { AppError } from '../domain/errors.ts';
 import type { Sql } from './connect.ts';
-import { codeOf, failureOf, unavailable } from './failures.ts';
+import { codeOf, type Failure, failureOf, unavailable } from './failures.ts';
 import { addressesOf } from './hosts.ts';
+import { inTime } from './in-time.ts';
 import { Primary } from './primary.ts';
 import { Slots } from './slots.ts';
 
@@ -14,6 +15,7 @@ export interface DatabaseOptions {
   readonly poolSize: number;
   /** How long a request waits for a connection. */
   readonly poolTimeoutMs: number;
+  /** 0: none. */
   readonly statementTimeoutMs: number;
 }
 
@@ -33,18 +35,19 @@ export type Repeat = 'repeatable' | 'once';
 export class Database {
   readonly #primary: Primary;
   readonly #slots: Slots;
-  readonly #answerMs: number;
+  readonly #answerMs: number | undefined;
   readonly #accepted = new Set<Promise<unknown>>();
 
   private constructor(primary: Primary, options: DatabaseOptions) {
     this.#primary = primary;
     this.#slots = new Slots(options.poolSize, options.poolTimeoutMs);
-    this.#answerMs = options.statementTimeoutMs + ANSWER_MARGIN_MS;
+    const { statementTimeoutMs } = options;
+    this.#answerMs = statementTimeoutMs === 0 ? undefined : statementTimeoutMs + ANSWER_MARGIN_MS;
   }
 
   /** Throws the driver's error if no host answers as a primary. */
   static async open(options: DatabaseOptions): Promise<Database> {
-    const primary = new Primary(addressesOf(options.url) ?? [], options);
+    const primary = new Primary(addressesOf(options.url) ?? [], options.statementTimeoutMs);
     await primary.open();
     return new Database(primary, options);
   }
@@ -56,18 +59,32 @@ export class Database {
     await this.#primary.close();
   }
 
+  /** Throws UNAVAILABLE unless the primary answers now, however many wait for it. */
+  check(): Promise<void> {
+    return this.#primary.check();
+  }
+
   /** Throws UNAVAILABLE where the database does not answer; any other error of a statement as it is. */
   run<T>(repeat: Repeat, work: (sql: Sql) => Promise<T>): Promise<T> {
-    const begun = performance.now();
-    const done = this.#slots.run(() => this.#runPatiently(begun, repeat, work));
+    const done = this.#runInSlot(repeat, work);
     this.#accepted.add(done);
     return done.finally(() => this.#accepted.delete(done));
   }
 
   /** The same in one transaction. */
   transaction<T>(repeat: Repeat, work: (sql: Sql) => Promise<T>): Promise<T> {
-    // The driver's type of a transaction lacks what we do not use in one.
-    return this.run(repeat, (sql) => sql.begin((inner) => work(inner as unknown as Sql)) as Promise<T>);
+    return this.run(repeat, async (sql) => {
+      await sql`BEGIN`;
+      try {
+        const result = await work(sql);
+        await sql`COMMIT`;
+        return result;
+      } catch (error) {
+        // Where the line is not kept, the server does it by itself.
+        if (!isOfLine(failureOf(error))) await sql`ROLLBACK`;
+        throw error;
+      }
+    });
   }
 
   /** Rows of one moment, some at a time. They hold a connection until the last is read. */
@@ -75,42 +92,53 @@ export class Database {
     batch: number,
     query: (sql: Sql) => PendingQuery<Row[]>,
   ): AsyncGenerator<Row[]> {
-    const sql = await this.#primary.connections(performance.now(), PATIENCE_MS);
+    const pool = await this.#primary.pool(performance.now(), PATIENCE_MS);
+    const line = pool.take();
     try {
-      yield* query(sql).cursor(batch) as AsyncIterable<Row[]>;
+      yield* query(line.sql).cursor(batch) as AsyncIterable<Row[]>;
     } catch (error) {
       throw failureOf(error) === 'other' ? error : toUnavailable(error);
+    } finally {
+      line.drop(); // there may be rows on it that nobody wants
+      pool.giveBack(line);
     }
+  }
+
+  async #runInSlot<T>(repeat: Repeat, work: (sql: Sql) => Promise<T>): Promise<T> {
+    const begun = performance.now();
+    await this.#slots.take();
+    // The slot is free when the work is over, not when nobody waits for it any more: it has a connection.
+    const done = this.#runPatiently(begun, repeat, work).finally(() => this.#slots.giveBack());
+    return this.#answerMs === undefined ? done : inTime(done, this.#answerMs);
   }
 
   async #runPatiently<T>(begun: number, repeat: Repeat, work: (sql: Sql) => Promise<T>): Promise<T> {
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs *= 2) {
-      const sql = await this.#primary.connections(begun, PATIENCE_MS);
+      const pool = await this.#primary.pool(begun, PATIENCE_MS);
+      const line = pool.take();
       try {
-        return await this.#inTime(work(sql));
+        return await work(line.sql);
       } catch (error) {
         const failure = failureOf(error);
         if (failure === 'other') throw error;
-        if (failure === 'lost' || failure === 'not-begun') this.#primary.suspect();
+        if (isOfLine(failure)) {
+          line.drop();
+          this.#primary.suspect();
+        }
         const isSafe = failure === 'conflict' || failure === 'not-begun' || repeat === 'repeatable';
         if (failure === 'refused' || !isSafe || performance.now() - begun + pauseMs > PATIENCE_MS)
           throw toUnavailable(error);
-        await sleep(pauseMs);
+      } finally {
+        pool.giveBack(line);
       }
+      await sleep(pauseMs);
     }
   }
+}
 
-  async #inTime<T>(work: Promise<T>): Promise<T> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(unavailable()), this.#answerMs);
-    });
-    try {
-      return await Promise.race([work, late]);
-    } finally {
-      clearTimeout(timer);
-    }
-  }
+/** The line cannot be used any more, or is to a server that is no primary. */
+function isOfLine(failure: Failure): boolean {
+  return failure === 'lost' || failure === 'not-begun';
 }
 
 function toUnavailable(error: unknown): AppError {

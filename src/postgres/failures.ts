@@ -12,6 +12,7 @@ const NOT_BEGUN = new Set([
   'ENOTFOUND',
   'EAI_AGAIN',
   'CONNECT_TIMEOUT',
+  'LINE_CLOSED',
   '57P03',
   '53300',
   '25006',
@@ -37,9 +38,8 @@ export function failureOf(error: unknown): Failure {
   if (CONFLICTS.has(code)) return 'conflict';
   if (NOT_BEGUN.has(code)) return 'not-begun';
   if (LOST.has(code) || code.startsWith('08')) return 'lost';
-  // 53: out of disk, memory or connections; 57014: longer than allowed; 58: the system failed.
-  if (code === '57014' || code.startsWith('53') || code.startsWith('58') || code === 'XX001')
-    return 'refused';
+  // 28, 3D: not let in any more; 53: out of disk, memory or connections; 57014: longer than allowed; 58: the system failed.
+  if (code === '57014' || code === 'XX001' || /^(?:28|3D|53|58)/.test(code)) return 'refused';
   return 'other';
 }
 

@@ -14,6 +14,8 @@ const HINTS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'Check host and port in DATABASE_URL, and that the server runs.',
   CONNECT_TIMEOUT: 'Check host and port in DATABASE_URL, and that the server runs.',
   ENOTFOUND: 'Check the name of the host in DATABASE_URL.',
+  EAI_AGAIN: 'Check the name of the host in DATABASE_URL.',
+  UNAVAILABLE: 'Check host and port in DATABASE_URL, and that the server runs.',
 };
 
 /** Throws StartError if the database cannot be reached or used. */
@@ -28,11 +30,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     if (error instanceof StartError) throw error;
     const hint = HINTS[codeOf(error)] ?? '';
     const { message } = error as Error;
-    throw new StartError(
-      `The database ${describeAddress(options.url)} cannot be used: ${message}. ${hint}`.trim(),
-      {
-        cause: error,
-      },
-    );
+    const problem = `The database ${describeAddress(options.url)} cannot be used: ${message.replace(/\.$/, '')}.`;
+    throw new StartError(`${problem} ${hint}`.trim(), { cause: error });
   }
 }

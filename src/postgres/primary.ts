@@ -2,8 +2,11 @@
 // while it is answered, slow statements are left alone; when it is not, every connection is given up and all hosts are
 // asked until one of them is a primary.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ConnectOptions, connect, type Sql } from './connect.ts';
+import type { Sql } from './connect.ts';
 import { unavailable } from './failures.ts';
+import { inTime } from './in-time.ts';
+import { Line } from './line.ts';
+import { Pool } from './pool.ts';
 
 /** From one answer to the next question. */
 const HEARTBEAT_MS = 500;
@@ -16,18 +19,18 @@ const SEARCH_MS = 200;
 
 export class Primary {
   readonly #addresses: readonly string[];
-  readonly #options: ConnectOptions;
-  #pool: Sql | undefined;
-  #probe: Sql | undefined;
-  #lostAt = performance.now();
+  readonly #statementTimeoutMs: number;
+  #pool: Pool | undefined;
+  #probe: Line | undefined;
+  #answeredAt = performance.now();
   #isClosed = false;
   #wake = Promise.withResolvers<void>();
   #found = Promise.withResolvers<void>();
   #watching: Promise<void> = Promise.resolve();
 
-  constructor(addresses: readonly string[], options: ConnectOptions) {
+  constructor(addresses: readonly string[], statementTimeoutMs: number) {
     this.#addresses = addresses;
-    this.#options = options;
+    this.#statementTimeoutMs = statementTimeoutMs;
   }
 
   /** Finds the primary and watches it from then on. Throws the error of the last host if there is none. */
@@ -37,16 +40,23 @@ export class Primary {
   }
 
   /**
-   * Connections to the primary. Where there is none, one is awaited until this time; but not where it has been away for so
+   * Lines to the primary. Where there is none, one is awaited until this time; but not where it has not answered for so
    * long already. Throws UNAVAILABLE.
    */
-  async connections(beginMs: number, patienceMs: number): Promise<Sql> {
+  async pool(beginMs: number, patienceMs: number): Promise<Pool> {
     while (!this.#pool) {
-      const leftMs = Math.min(beginMs, this.#lostAt) + patienceMs - performance.now();
+      const leftMs = Math.min(beginMs, this.#answeredAt) + patienceMs - performance.now();
       if (leftMs <= 0 || this.#isClosed) throw unavailable();
-      await Promise.race([this.#found.promise, sleep(leftMs, undefined, { ref: false })]);
+      await inTime(this.#found.promise, leftMs);
     }
     return this.#pool;
+  }
+
+  /** Throws UNAVAILABLE unless the primary answers now, however much it has to do. */
+  async check(): Promise<void> {
+    if (this.#probe && (await isPrimary(this.#probe.sql).catch(() => false))) return;
+    this.suspect();
+    throw unavailable();
   }
 
   /** Asks at once instead of at the next beat: something went wrong with a connection. */
@@ -59,8 +69,7 @@ export class Primary {
     this.#isClosed = true;
     this.#wake.resolve();
     await this.#watching;
-    await Promise.all([this.#pool?.end({ timeout: 0 }), this.#probe?.end({ timeout: 0 })]);
-    this.#pool = undefined;
+    this.#giveUp();
   }
 
   async #watch(): Promise<void> {
@@ -68,19 +77,22 @@ export class Primary {
       await Promise.race([this.#wake.promise, sleep(HEARTBEAT_MS, undefined, { ref: false })]);
       this.#wake = Promise.withResolvers();
       if (this.#isClosed) return;
-      if (this.#probe && (await isPrimary(this.#probe).catch(() => false))) continue;
+      if (this.#probe && (await isPrimary(this.#probe.sql).catch(() => false))) {
+        this.#answeredAt = performance.now();
+        continue;
+      }
       this.#giveUp();
       while (!this.#isClosed && !this.#pool) {
-        await this.#search().catch(() => sleep(SEARCH_MS, undefined, { ref: false }));
+        await this.#search().catch(() => sleep(SEARCH_MS));
       }
     }
   }
 
   #giveUp(): void {
-    this.#lostAt = performance.now();
-    this.#found = Promise.withResolvers();
-    for (const sql of [this.#pool, this.#probe]) void sql?.end({ timeout: 0 }).catch(() => {});
+    this.#pool?.close();
+    this.#probe?.drop();
     this.#pool = this.#probe = undefined;
+    this.#found = Promise.withResolvers();
   }
 
   async #search(): Promise<void> {
@@ -92,16 +104,17 @@ export class Primary {
   }
 
   async #ask(address: string): Promise<void> {
-    const probe = connect(address, { ...this.#options, poolSize: 1 });
+    const probe = new Line(address, this.#statementTimeoutMs);
     try {
-      if (!(await isPrimary(probe))) throw new NoPrimary('the server is a standby, or read-only');
+      if (!(await isPrimary(probe.sql))) throw new NoPrimary('the server is a standby, or read-only');
     } catch (error) {
-      void probe.end({ timeout: 0 }).catch(() => {});
+      probe.drop();
       throw error;
     }
-    if (this.#pool || this.#isClosed) return void probe.end({ timeout: 0 }).catch(() => {});
+    if (this.#pool || this.#isClosed) return probe.drop();
     this.#probe = probe;
-    this.#pool = connect(address, this.#options);
+    this.#pool = new Pool(address, this.#statementTimeoutMs);
+    this.#answeredAt = performance.now();
     this.#found.resolve();
   }
 }
@@ -112,9 +125,6 @@ class NoPrimary extends Error {
 
 async function isPrimary(sql: Sql): Promise<boolean> {
   const asked = sql`SELECT current_setting('transaction_read_only') = 'off' AS writable`;
-  const late = sleep(ANSWER_MS, undefined, { ref: false }).then(() => {
-    throw unavailable();
-  });
-  const [row] = await Promise.race([asked, late]);
+  const [row] = await inTime(asked, ANSWER_MS);
   return row?.writable === true;
 }

@@ -1,4 +1,4 @@
-// As many statements at once as there are connections: further ones wait their turn here, each no longer than it may.
+// As many statements at once as there may be connections: further ones wait their turn here, each no longer than it may.
 import { AppError } from '../domain/errors.ts';
 
 export class Slots {
@@ -11,17 +11,16 @@ export class Slots {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** Runs the work when a slot is free. Throws UNAVAILABLE if none becomes free in time. */
-  async run<T>(work: () => Promise<T>): Promise<T> {
+  /** Resolves when a slot is the caller's, until it is given back. Throws UNAVAILABLE if none becomes free in time. */
+  async take(): Promise<void> {
     if (this.#free > 0) this.#free--;
     else await this.#wait();
-    try {
-      return await work();
-    } finally {
-      const next = this.#waiting.shift();
-      if (next) next();
-      else this.#free++;
-    }
+  }
+
+  giveBack(): void {
+    const next = this.#waiting.shift();
+    if (next) next();
+    else this.#free++;
   }
 
   #wait(): Promise<void> {

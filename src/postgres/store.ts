@@ -57,8 +57,8 @@ export class PostgresStore implements Store {
     return new PostgresStore(await openDatabase(options));
   }
 
-  async check(): Promise<void> {
-    await this.#database.run('repeatable', (sql) => sql`SELECT 1`);
+  check(): Promise<void> {
+    return this.#database.check();
   }
 
   async close(): Promise<void> {

@@ -1,0 +1,98 @@
+// One quota that two nodes give out: how much of it, with how many writes, in every order that chance makes.
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { readConfig } from '../../src/config.ts';
+import type { Database } from '../../src/postgres/database.ts';
+import { openDatabase } from '../../src/postgres/open.ts';
+import { QuotaLeases } from '../../src/postgres/quota-leases.ts';
+import { HOUR_MS, NOW_MS } from '../store/rows.ts';
+import { newDatabase } from '../support/postgres.ts';
+import { Chance } from '../support/random.ts';
+import { Side } from './side.ts';
+
+const PATIENT = { DATABASE_POOL_TIMEOUT_MS: '60000' };
+
+describe('a quota of two nodes', { timeout: 60_000 }, () => {
+  let databases: Database[];
+  let side: Side;
+  let countWrites: () => Promise<number>;
+  before(async () => {
+    const url = await newDatabase();
+    const options = readConfig({ DATABASE_URL: url, ...PATIENT }).database!;
+    databases = await Promise.all([openDatabase(options), openDatabase(options)]);
+    side = new Side(url);
+    countWrites = await side.countWrites('quotas');
+  });
+  after(async () => {
+    await Promise.all(databases.map((database) => database.close()));
+    await side.close();
+  });
+
+  /** Some requests at once, again and again, until the quota is used up on both; what was allowed, and until the first refusal. */
+  async function useUp(nodes: readonly QuotaLeases[], bucket: string, limit: number, chance: Chance) {
+    let [allowed, beforeRefusal, asked] = [0, -1, 0];
+    const isOver = nodes.map(() => false);
+    while (isOver.includes(false)) {
+      const at = chance.integer(0, nodes.length - 1);
+      const count = chance.integer(1, Math.max(1, Math.min(20, limit / 5)));
+      asked += count;
+      const spend = () => nodes[at]!.spend(bucket, limit, 1, NOW_MS);
+      const spent = await Promise.all(Array.from({ length: count }, spend));
+      const given = spent.filter((quota) => quota.allowed).length;
+      if (given < count && beforeRefusal < 0) beforeRefusal = allowed + given;
+      isOver[at] ||= given < count;
+      allowed += given;
+    }
+    return { allowed, beforeRefusal, asked };
+  }
+
+  for (const limit of [1, 5, 99, 100, 199, 200, 399, 1_000, 10_000]) {
+    it(`gives out ${limit < 100 ? 'exactly' : 'to 1 %'} ${limit}`, async (t) => {
+      const nodes = databases.map((database) => new QuotaLeases(database));
+      const chance = new Chance(limit);
+      const before = await countWrites();
+      const { allowed, beforeRefusal, asked } = await useUp(nodes, `limit ${limit}`, limit, chance);
+      const writes = (await countWrites()) - before;
+      const least = limit < 100 ? limit : limit * 0.99;
+      const most = limit < 100 ? limit : limit * 1.01;
+      assert.ok(allowed >= least && allowed <= most, `${allowed} of ${limit}`);
+      assert.ok(beforeRefusal >= least, `${beforeRefusal} of ${limit} before the first refusal`);
+      // A lot is a two-hundredth; each node looks once more when there is nothing left.
+      const lot = Math.max(1, Math.floor(limit / 200));
+      assert.ok(writes <= Math.ceil(limit / lot) + 2, `${writes} writes for ${asked} requests`);
+      t.diagnostic(`${allowed} of ${limit}, ${beforeRefusal} before the first refusal, ${writes} writes`);
+
+      const used = await countWrites();
+      const more = Array.from({ length: 200 }, (_, at) =>
+        nodes[at % 2]!.spend(`limit ${limit}`, limit, 1, NOW_MS + at),
+      );
+      assert.ok((await Promise.all(more)).every((quota) => !quota.allowed && quota.remaining === 0));
+      assert.equal(await countWrites(), used, 'once it is used up, nothing is written');
+    });
+  }
+
+  it('starts anew on both after its hour, for the first of them', async () => {
+    const nodes = databases.map((database) => new QuotaLeases(database));
+    const [first, second] = nodes as [QuotaLeases, QuotaLeases];
+    await useUp(nodes, 'hour', 10, new Chance(1));
+    const nextMs = NOW_MS + HOUR_MS;
+    const spent = [];
+    for (let at = 0; at < 12; at++)
+      spent.push(await (at % 2 ? first : second).spend('hour', 10, 1, nextMs + at));
+    assert.deepEqual(
+      spent.map(({ allowed }) => allowed),
+      [...Array(10).fill(true), false, false],
+    );
+    assert.ok(spent.every(({ resetMs }) => resetMs === nextMs + HOUR_MS));
+  });
+
+  it('counts on where a node starts again: what it held is not given out twice', async () => {
+    const [database] = databases as [Database];
+    let allowed = 0;
+    for (let restart = 0; restart < 10; restart++) {
+      const node = new QuotaLeases(database);
+      for (let at = 0; at < 150; at++) if ((await node.spend('restart', 1_000, 1, NOW_MS)).allowed) allowed++;
+    }
+    assert.ok(allowed <= 1_000 && allowed >= 950, `${allowed}`);
+  });
+});

@@ -1,0 +1,236 @@
+// What becomes of work whose connection is lost, that deadlocks or takes too long: it is done again where that changes
+// nothing, and only there. Locks of a second client make the moments at which connections are cut.
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { TransactionSql } from 'postgres';
+import { readConfig } from '../../src/config.ts';
+import { Database } from '../../src/postgres/database.ts';
+import { PostgresStore } from '../../src/postgres/store.ts';
+import { addAgent, auditOf, newAgentRow, newEventRow, newKey } from '../store/rows.ts';
+import { newDatabase } from '../support/postgres.ts';
+import { Side } from './side.ts';
+
+const POOL_SIZE = 3;
+const UNAVAILABLE = { code: 'UNAVAILABLE' };
+
+describe('work on a database', { timeout: 60_000 }, () => {
+  let url: string;
+  let store: PostgresStore;
+  let side: Side;
+  const open = (env: Record<string, string> = {}) =>
+    PostgresStore.open(readConfig({ DATABASE_URL: url, DATABASE_POOL_SIZE: '3', ...env }).database!);
+  before(async () => {
+    url = await newDatabase();
+    store = await open();
+    side = new Side(url);
+  });
+  after(async () => {
+    await store.close();
+    await side.close();
+  });
+
+  /** Cuts the connection of the work while it waits for the lock, then lets go of the lock. */
+  async function cutWhileBlocked<T>(
+    lock: Parameters<Side['hold']>[0],
+    work: () => Promise<T>,
+  ): Promise<PromiseSettledResult<T>> {
+    const { release } = await side.hold(lock);
+    const settled = Promise.allSettled([work()]);
+    await side.terminate(await side.untilBlocked());
+    await release();
+    return (await settled)[0];
+  }
+
+  async function findJson(eventId: string): Promise<Record<string, unknown> | undefined> {
+    const [row] = await side.sql`SELECT json, version FROM events WHERE event_id = ${eventId}`;
+    return row && { ...JSON.parse(row.json), version: row.version };
+  }
+
+  async function newStoredEvent() {
+    const { agent } = await addAgent(store);
+    const row = newEventRow(agent);
+    await store.createEvent(row, 0);
+    return { agent, row };
+  }
+
+  describe('whose connection is cut', () => {
+    const lockEvents = (sql: TransactionSql) => sql`LOCK TABLE events IN ACCESS EXCLUSIVE MODE`;
+
+    it('reads again', async () => {
+      const { row } = await newStoredEvent();
+      const found = await cutWhileBlocked(lockEvents, () => store.findEvent(row.event_id));
+      assert.equal(found.status, 'fulfilled');
+      assert.equal(found.value?.version, 1);
+    });
+
+    it('creates again, and there is one event', async () => {
+      const { agent } = await addAgent(store);
+      const row = newEventRow(agent);
+      const created = await cutWhileBlocked(lockEvents, () => store.createEvent(row, 0));
+      assert.equal(created.status, 'fulfilled');
+      assert.equal(created.value.kind === 'stored' && created.value.created, true);
+      const rows = await side.sql`SELECT event_id FROM events WHERE agent_id = ${agent.agent_id}`;
+      assert.deepEqual([...rows], [{ event_id: row.event_id }]);
+      assert.equal((await store.findAgent(agent.agent_id))?.event_count, 1);
+    });
+
+    it('finds its own event when a create had happened and only its answer was lost', async () => {
+      const { agent, row } = await newStoredEvent();
+      const again = await store.createEvent(row, 1);
+      assert.equal(again.kind === 'stored' && again.created, true);
+      assert.equal((await store.findAgent(agent.agent_id))?.event_count, 1);
+    });
+
+    it('does not change an event again', async () => {
+      const { row } = await newStoredEvent();
+      const next = { ...row, title: 'changed', version: 2 };
+      const lock = (sql: TransactionSql) =>
+        sql`SELECT 1 FROM events WHERE event_id = ${row.event_id} FOR UPDATE`;
+      const changed = await cutWhileBlocked(lock, () => store.replaceEvent(next));
+      assert.equal(changed.status, 'rejected');
+      assert.equal(changed.reason.code, 'UNAVAILABLE');
+      assert.equal((await findJson(row.event_id))?.version, 1);
+      assert.equal((await store.replaceEvent(next)).kind, 'replaced');
+    });
+
+    it('does not delete an event again', async () => {
+      const { agent, row } = await newStoredEvent();
+      const lock = (sql: TransactionSql) =>
+        sql`SELECT 1 FROM events WHERE event_id = ${row.event_id} FOR UPDATE`;
+      const deleted = await cutWhileBlocked(lock, () => store.deleteEvent(row.event_id, agent.agent_id));
+      assert.equal(deleted.status, 'rejected');
+      assert.equal(deleted.reason.code, 'UNAVAILABLE');
+      assert.notEqual(await findJson(row.event_id), undefined);
+      assert.equal(await store.deleteEvent(row.event_id, agent.agent_id), true);
+      assert.equal((await store.findAgent(agent.agent_id))?.event_count, 0);
+    });
+
+    it('does not register an agent again', async () => {
+      const registered = await cutWhileBlocked(
+        (sql) => sql`LOCK TABLE keys IN ACCESS EXCLUSIVE MODE`,
+        () => store.addAgent(newAgentRow({ agent_name: 'cut' }), newKey()),
+      );
+      assert.equal(registered.status, 'rejected');
+      assert.equal(registered.reason.code, 'UNAVAILABLE');
+      assert.deepEqual([...(await side.sql`SELECT 1 FROM agents WHERE agent_name = 'cut'`)], []);
+    });
+
+    it('undoes a transaction as a whole, and the process lives on', async () => {
+      const { agent, row } = await newStoredEvent();
+      const lock = (sql: TransactionSql) => sql`LOCK TABLE audit IN ACCESS EXCLUSIVE MODE`;
+      const deleted = await cutWhileBlocked(lock, () =>
+        store.deleteAgent(agent.agent_id, auditOf('delete_agent', agent.agent_id)),
+      );
+      assert.equal(deleted.status, 'rejected');
+      assert.equal(deleted.reason.code, 'UNAVAILABLE');
+      assert.notEqual(await findJson(row.event_id), undefined);
+      assert.equal((await store.findAgent(agent.agent_id))?.event_count, 1);
+      assert.equal(await store.deleteAgent(agent.agent_id, auditOf('delete_agent', agent.agent_id)), true);
+      assert.equal(await findJson(row.event_id), undefined);
+    });
+
+    it('hears of it once: the next work on a new connection is not touched', async () => {
+      const { row } = await newStoredEvent();
+      const { release } = await side.hold(lockEvents);
+      const settled = Promise.allSettled(
+        Array.from({ length: POOL_SIZE }, () => store.deleteEvent(row.event_id, row.agent_id)),
+      );
+      await side.terminate(await side.untilBlocked(POOL_SIZE));
+      await release();
+      for (const { status } of await settled) assert.equal(status, 'rejected');
+      const rows = await Promise.all(Array.from({ length: 30 }, () => newStoredEvent()));
+      const gone = await Promise.all(rows.map(({ row }) => store.deleteEvent(row.event_id, row.agent_id)));
+      assert.ok(gone.every(Boolean));
+    });
+  });
+
+  it('never goes on in a transaction whose connection was lost between two statements', async () => {
+    const options = readConfig({ DATABASE_URL: url }).database!;
+    const database = await Database.open(options);
+    let tries = 0;
+    await database.transaction('once', async (sql) => {
+      tries++;
+      await sql`INSERT INTO settings VALUES (${`try ${tries}`}, '')`;
+      if (tries === 1) {
+        const [row] = await sql`SELECT pg_backend_pid() AS pid`;
+        await side.terminate([row!.pid]);
+        while ((await side.connections()).includes(row!.pid)) {}
+      }
+      await sql`INSERT INTO settings VALUES (${`try ${tries}, second half`}, '')`;
+    });
+    await database.close();
+    // Nothing of the first try is there: that is how even a change may be tried again.
+    const names = await side.sql`SELECT name FROM settings WHERE name LIKE 'try %' ORDER BY name`;
+    assert.deepEqual(
+      names.map(({ name }) => name),
+      ['try 2', 'try 2, second half'],
+    );
+  });
+
+  it('tries again what a deadlock has undone, and both succeed', async () => {
+    const options = readConfig({ DATABASE_URL: url }).database!;
+    const database = await Database.open(options);
+    await side.sql`INSERT INTO settings VALUES ('left', '0'), ('right', '0')`;
+    const both = Promise.withResolvers<void>();
+    let begun = 0;
+    const change = (first: string, second: string) => {
+      let tries = 0;
+      return database.transaction('once', async (sql) => {
+        tries++;
+        await sql`UPDATE settings SET value = value::integer + 1 WHERE name = ${first}`;
+        if (++begun === 2) both.resolve();
+        await both.promise;
+        await sql`UPDATE settings SET value = value::integer + 1 WHERE name = ${second}`;
+        return tries;
+      });
+    };
+    const tries = await Promise.all([change('left', 'right'), change('right', 'left')]);
+    await database.close();
+    assert.deepEqual(tries.sort(), [1, 2]);
+    const rows = await side.sql`SELECT value FROM settings WHERE name IN ('left', 'right')`;
+    assert.deepEqual(
+      rows.map(({ value }) => value),
+      ['2', '2'],
+    );
+  });
+
+  it('deletes an agent while its events are deleted one by one', async () => {
+    const { agent } = await addAgent(store);
+    const rows = Array.from({ length: 20 }, () => newEventRow(agent));
+    await Promise.all(rows.map((row) => store.createEvent(row, 0)));
+    const audit = auditOf('delete_agent', agent.agent_id);
+    const deletes = rows.map((row) => store.deleteEvent(row.event_id, agent.agent_id));
+    const [isGone] = await Promise.all([store.deleteAgent(agent.agent_id, audit), ...deletes]);
+    assert.equal(isGone, true);
+    assert.deepEqual([...(await side.sql`SELECT 1 FROM events WHERE agent_id = ${agent.agent_id}`)], []);
+  });
+
+  it('gives up a statement that takes longer than it may', async () => {
+    const hasty = await open({ DATABASE_STATEMENT_TIMEOUT_MS: '200' });
+    const { release } = await side.hold((sql) => sql`LOCK TABLE events IN ACCESS EXCLUSIVE MODE`);
+    const begun = performance.now();
+    await assert.rejects(hasty.findEvent('01J00000000000000000000000'), UNAVAILABLE);
+    const tookMs = performance.now() - begun;
+    assert.ok(tookMs >= 200 && tookMs < 1_000, `it took ${tookMs} ms`);
+    await release();
+    assert.equal(await hasty.findEvent('01J00000000000000000000000'), undefined);
+    await hasty.close();
+  });
+
+  it('waits for a connection no longer than it may, while health is answered all the same', async () => {
+    const hasty = await open({ DATABASE_POOL_SIZE: '1', DATABASE_POOL_TIMEOUT_MS: '100' });
+    const { release } = await side.hold((sql) => sql`LOCK TABLE events IN ACCESS EXCLUSIVE MODE`);
+    const first = hasty.findEvent('01J00000000000000000000000');
+    await side.untilBlocked();
+    await assert.rejects(hasty.findEvent('01J00000000000000000000000'), UNAVAILABLE);
+    await hasty.check();
+    await release();
+    assert.equal(await first, undefined);
+    await hasty.close();
+  });
+
+  it('has no more connections than the pool is large, and one that asks whether the server is there', async () => {
+    await Promise.all(Array.from({ length: 50 }, () => store.listAgents()));
+    assert.ok((await side.connections()).length <= POOL_SIZE + 1);
+  });
+});

@@ -1,0 +1,178 @@
+// Opening a database: many nodes at once, and every reason why it cannot be used, with what to do about it.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { promisify } from 'node:util';
+import postgres from 'postgres';
+import { readConfig } from '../../src/config.ts';
+import { StartError } from '../../src/domain/errors.ts';
+import type { Database } from '../../src/postgres/database.ts';
+import { openDatabase } from '../../src/postgres/open.ts';
+import { type Cluster, startCluster } from '../support/postgres-cluster.ts';
+import { getProgram } from '../support/postgres-programs.ts';
+import { freePort, run } from '../support/process.ts';
+
+const open = (url: string): Promise<Database> => openDatabase(readConfig({ DATABASE_URL: url }).database!);
+
+describe('a database is opened', { timeout: 60_000 }, () => {
+  /** One without PostGIS in its databases. */
+  let cluster: Cluster;
+  let administrator: postgres.Sql;
+  /** Of a role that owns its database, which has PostGIS. */
+  let url: string;
+  before(async () => {
+    cluster = await startCluster();
+    administrator = postgres(cluster.url(), { max: 1, onnotice: () => {} });
+    // Everybody else is trusted.
+    const rules = join(cluster.data, 'pg_hba.conf');
+    const rule = 'host all with_password 127.0.0.1/32 scram-sha-256\n';
+    writeFileSync(rules, rule + readFileSync(rules, 'utf8'));
+    await administrator`SELECT pg_reload_conf()`;
+    url = await newOwned('ours');
+  });
+  after(async () => {
+    await administrator.end();
+    await cluster.remove();
+  });
+
+  async function newRole(name: string): Promise<void> {
+    await administrator.unsafe(`CREATE ROLE ${name} LOGIN`);
+  }
+
+  /** An ordinary role's own database, with PostGIS. */
+  async function newOwned(name: string): Promise<string> {
+    await newRole(name);
+    await administrator.unsafe(`CREATE DATABASE ${name} OWNER ${name}`);
+    await psql(`psql -d ${name} -c 'CREATE EXTENSION postgis'`);
+    return cluster.url(name, name);
+  }
+
+  /** Runs a line as an operator would, as a superuser. */
+  async function psql(line: string): Promise<void> {
+    const env = { PGHOST: '127.0.0.1', PGPORT: String(cluster.port), PGUSER: 'postgres' };
+    await promisify(execFile)('sh', ['-c', line.replace(/^psql /, `${getProgram('psql')} `)], { env });
+  }
+
+  async function refusal(url: string): Promise<string> {
+    const { promise, resolve, reject } = Promise.withResolvers<string>();
+    open(url).then(
+      (database) => database.close().then(() => reject(new Error('it was opened'))),
+      (error) => (error instanceof StartError ? resolve(error.message) : reject(error)),
+    );
+    const message = await promise;
+    assert.doesNotMatch(message, /secret|wrong/);
+    return message;
+  }
+
+  it('by ten nodes at once, which make one schema', async () => {
+    const databases = await Promise.all(Array.from({ length: 10 }, () => open(url)));
+    const versions = await databases[0]!.run('repeatable', (sql) => sql`SELECT version FROM schema_version`);
+    assert.equal(versions.length, 1);
+    await Promise.all(databases.map((database) => database.close()));
+    await (await open(url)).close(); // and again, when there is nothing to do
+  });
+
+  it('with the name and password of a role, escapes included', async () => {
+    await administrator.unsafe(`CREATE ROLE with_password LOGIN PASSWORD 'p@ss/w?r#d,:%' IN ROLE ours`);
+    const password = encodeURIComponent('p@ss/w?r#d,:%');
+    const withPassword = `postgres://with_password:${password}@127.0.0.1:${cluster.port}/ours`;
+    await (await open(withPassword)).close();
+    assert.match(
+      await refusal(withPassword.replace(password, 'wrong')),
+      /password authentication failed.*\. Check user and password in DATABASE_URL\.$/,
+    );
+  });
+
+  it('not without PostGIS: the message says exactly what to run', async () => {
+    await newRole('no_postgis');
+    await administrator`CREATE DATABASE "no-postgis" OWNER no_postgis`;
+    const url = cluster.url('no-postgis', 'no_postgis');
+    const message = await refusal(url);
+    const line = `psql -d "no-postgis" -c 'CREATE EXTENSION postgis'`;
+    assert.equal(message, `PostGIS is not in the database "no-postgis". Run as a superuser: ${line}`);
+    await psql(line);
+    await (await open(url)).close();
+  });
+
+  it('by a superuser, who may add PostGIS', async () => {
+    await administrator`CREATE DATABASE of_superuser`;
+    await (await open(cluster.url('of_superuser'))).close();
+  });
+
+  it('not without the right to make tables: the message says exactly what to run', async () => {
+    await newOwned('of_others');
+    await newRole('guest');
+    const url = cluster.url('of_others', 'guest');
+    const message = await refusal(url);
+    const line = 'GRANT CREATE ON SCHEMA public TO guest;';
+    const who = 'The role guest may not make tables in the database of_others';
+    assert.equal(message, `${who}. Run as its owner or a superuser: ${line}`);
+    await psql(`psql -d of_others -c '${line}'`);
+    await (await open(url)).close();
+  });
+
+  it('not with the schema of a newer version', async () => {
+    const database = await open(url);
+    await database.run('once', (sql) => sql`UPDATE schema_version SET version = version + 99`);
+    assert.match(
+      await refusal(url),
+      /written by a newer version of local-events \(schema 1\d\d; this one knows \d+\)/,
+    );
+    await database.run('once', (sql) => sql`UPDATE schema_version SET version = version - 99`);
+    await database.close();
+  });
+
+  it('not where the server is a standby, or read-only', async () => {
+    await newRole('read_only');
+    await administrator`ALTER ROLE read_only SET default_transaction_read_only = on`;
+    assert.equal(
+      await refusal(cluster.url('postgres', 'read_only')),
+      `The database 127.0.0.1:${cluster.port}/postgres cannot be used: the server is a standby, or read-only. ` +
+        'DATABASE_URL must name a primary, or several hosts of which one is.',
+    );
+  });
+
+  it('by the host among several that is there', async () => {
+    const hosts = `127.0.0.1:${await freePort()},127.0.0.1:${cluster.port}`;
+    await (await open(url.replace(/127[^/]*/, hosts))).close();
+  });
+
+  it('not where there is none: the message says what to check', async () => {
+    const closed = `127.0.0.1:${await freePort()}`;
+    const check = 'Check host and port in DATABASE_URL, and that the server runs.';
+    assert.equal(
+      await refusal(`postgres://u:secret@${closed}/n`),
+      `The database ${closed}/n cannot be used: connect ECONNREFUSED ${closed}. ${check}`,
+    );
+    assert.match(
+      await refusal('postgres://u:secret@nowhere.invalid/n'),
+      /Check (?:the name of the )?host .*DATABASE_URL/,
+    );
+    assert.match(
+      await refusal(cluster.url('no_such_database')),
+      /does not exist\. Create the database, or name another in DATABASE_URL\.$/,
+    );
+    assert.match(
+      await refusal(cluster.url('postgres', 'nobody')),
+      /role "nobody" does not exist\. Check the user/,
+    );
+  });
+
+  it('not where the server hangs', async () => {
+    cluster.pause();
+    const begun = performance.now();
+    const message = await refusal(cluster.url());
+    cluster.resume();
+    assert.match(message, /Check host and port in DATABASE_URL, and that the server runs\.$/);
+    assert.ok(performance.now() - begun < 2_000);
+  });
+
+  it('or the process ends with exit code 1 and the message alone', async () => {
+    const DATABASE_URL = cluster.url('no_such_database');
+    const { code, stderr } = await run(['serve'], { DATABASE_URL, PORT: String(await freePort()) });
+    assert.equal(code, 1);
+    assert.match(stderr, /^The database .* cannot be used: .*\n$/);
+  });
+});
