@@ -1,4 +1,5 @@
 // Serves until it is told to stop. The start is announced on standard error; standard output is the log's.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Logger, pino } from 'pino';
 import pretty from 'pino-pretty';
 import { describeData, readConfig } from '../config.ts';
@@ -10,15 +11,19 @@ import { UsageError } from './usage.ts';
 /** What is still open after this is left behind. */
 const EXIT_TIMEOUT_MS = 4_800;
 
+/** Whatever is still open then, the log is finished, which may take a little. */
+const LOG_DEADLINE_MS = 4_400;
+const LOG_FINISH_MS = 300;
+
 export async function serve(args: string[]): Promise<void> {
   if (args.length > 0) throw new UsageError('serve takes no options; settings are environment variables.');
   const config = readConfig(process.env);
-  const logger = createLogger(config.logLevel);
+  const { logger, finish } = openLog(config.logLevel);
   const progress = new Progress('events', process.stderr);
   const service = await startService(config, { logger, onProgress: showLoading(progress) }).finally(() =>
     progress.clear(),
   );
-  stopOnSignal(service, logger); // before anybody hears that it is ready
+  stopOnSignal(service, logger, finish); // before anybody hears that it is ready
   console.error(
     [
       `local-events ${VERSION} is ready`,
@@ -36,7 +41,7 @@ export async function serve(args: string[]): Promise<void> {
   }
 }
 
-function stopOnSignal(service: Service, logger: Logger): void {
+function stopOnSignal(service: Service, logger: Logger, finishLog: () => Promise<void>): void {
   let stopping = false;
   const stop = (signal: NodeJS.Signals) => {
     if (stopping) return;
@@ -44,13 +49,15 @@ function stopOnSignal(service: Service, logger: Logger): void {
     logger.info({ signal }, 'stopping');
     process.exitCode = 1; // until all is closed
     setTimeout(() => process.exit(), EXIT_TIMEOUT_MS).unref();
-    service.close().then(
+    const closed = service.close().then(
       () => {
         logger.info('stopped');
         process.exitCode = 0;
       },
       (error: unknown) => logger.error({ err: error }, 'could not stop cleanly'),
     );
+    const late = sleep(LOG_DEADLINE_MS, undefined, { ref: false });
+    void Promise.race([closed, late]).then(finishLog);
   };
   process.on('SIGTERM', stop).on('SIGINT', stop);
 }
@@ -61,10 +68,24 @@ function stopOnSignal(service: Service, logger: Logger): void {
  */
 const LOG_BUFFER = { minLength: 4_096, periodicFlush: 500, maxLength: 16_777_216 };
 
+interface Log {
+  readonly logger: Logger;
+  /** Writes what is left, as far as anybody reads it. */
+  finish(): Promise<void>;
+}
+
 /** Structured lines, or readable ones on a terminal. */
-function createLogger(level: string): Logger {
+function openLog(level: string): Log {
   if (process.stdout.isTTY) {
-    return pino({ level }, pretty({ sync: true, singleLine: true, ignore: 'pid,hostname' }));
+    const logger = pino({ level }, pretty({ sync: true, singleLine: true, ignore: 'pid,hostname' }));
+    return { logger, finish: async () => {} };
   }
-  return pino({ level }, pino.destination({ fd: 1, sync: false, ...LOG_BUFFER }));
+  const destination = pino.destination({ fd: 1, sync: false, ...LOG_BUFFER });
+  const finish = async () => {
+    const written = new Promise<void>((resolve) => destination.flush(() => resolve()));
+    await Promise.race([written, sleep(LOG_FINISH_MS, undefined, { ref: false })]);
+    // At the exit it would try for ever to write to a reader that is gone or stalls.
+    destination.flushSync = () => {};
+  };
+  return { logger: pino({ level }, destination), finish };
 }

@@ -1,6 +1,7 @@
 // How a real process stops: requests under way are finished, idle connections do not hold it, stalled ones are cut, and
 // whatever was acknowledged is there when it starts again.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it, type TestContext } from 'node:test';
 import { databasePath } from '../../src/sqlite/data-folder.ts';
@@ -66,6 +67,28 @@ async function assertStored(
   again.child.kill('SIGTERM');
   assertClean(await again.ended);
 }
+
+describe('a process that is told to stop', () => {
+  it('ends although the reader of its log is gone', async (t) => {
+    const service = await start(t, temporaryFolder());
+    service.child.stdout!.destroy();
+    service.child.kill('SIGTERM');
+    assert.equal((await service.ended).code, 0);
+  });
+
+  it('ends although the reader of its log has stalled', async (t) => {
+    const service = await start(t, temporaryFolder());
+    service.child.stdout!.pause();
+    const client = new Client(service.url);
+    // More than a pipe and the reader's own buffer hold.
+    for (let sent = 0; sent < 2_500; sent++) await client.get('/health');
+    const sentAt = performance.now();
+    service.child.kill('SIGTERM');
+    await once(service.child, 'exit');
+    assert.ok(performance.now() - sentAt < EXIT_MS);
+    assert.equal(service.child.exitCode, 0);
+  });
+});
 
 /** A create whose headers have arrived and whose body is still to come. */
 async function beginCreate(service: Running, key: string, title: string) {

@@ -6,7 +6,8 @@ import { after, before, describe, it } from 'node:test';
 import { readConfig } from '../../src/config.ts';
 import type { NearbyQuery } from '../../src/domain/nearby.ts';
 import { PostgresArchive } from '../../src/postgres/archive.ts';
-import { connect, type Sql } from '../../src/postgres/connect.ts';
+import type { Sql } from '../../src/postgres/connect.ts';
+import { Line } from '../../src/postgres/line.ts';
 import { searchStatement } from '../../src/postgres/search.ts';
 import { EventIndex } from '../../src/spatial/event-index.ts';
 import { METRES_PER_MILE } from '../../src/spatial/geo.ts';
@@ -34,6 +35,7 @@ describe('20,000 searches over the globe', () => {
   const globe = new Globe(SEED, agent, EVENTS);
   const placeOf = new Map(globe.rows.map((row) => [row.event_id, row]));
   const index = new EventIndex();
+  let line: Line;
   let sql: Sql;
 
   before(async () => {
@@ -46,10 +48,11 @@ describe('20,000 searches over the globe', () => {
     const outcomes = await archive.createEvents(globe.rows, 0);
     assert.ok(outcomes.every((outcome) => outcome === 'created'));
     await archive.close();
-    sql = connect(database!.url, { poolSize: 2, statementTimeoutMs: 60_000 });
+    line = new Line(database!.url, 60_000);
+    sql = line.sql;
     await sql`ANALYZE events`;
   });
-  after(() => sql.end());
+  after(() => line.drop());
 
   /** The identifiers by the index, in order, page by page. */
   function findInIndex(query: NearbyQuery, nowMs: number): string[] {
