@@ -1,7 +1,9 @@
 // The command line: finds the command, runs it, and turns what goes wrong into one clear message and an exit code.
 import { adminToken } from './cli/admin-token.ts';
+import { backup } from './cli/backup.ts';
 import { exportEvents } from './cli/export.ts';
 import { importEvents } from './cli/import.ts';
+import { restore } from './cli/restore.ts';
 import { serve } from './cli/serve.ts';
 import { UsageError } from './cli/usage.ts';
 import { StartError } from './domain/errors.ts';
@@ -12,6 +14,8 @@ const COMMANDS: Record<string, (args: string[]) => Promise<void>> = {
   'admin-token': adminToken,
   import: importEvents,
   export: exportEvents,
+  backup,
+  restore,
 };
 
 const HELP = `local-events ${VERSION}: in-person events for software agents
@@ -26,6 +30,10 @@ Usage: npm run cli -- COMMAND [OPTIONS]
                 FILE --key-stdin                          for the agent whose key is the first line of standard input
   export        write events as JSON lines, to standard output or a file; a service may run beside it
                 [--agent ID] [--out FILE]
+  backup        copy all data, keys included, to a new file; a service may run beside it
+                FILE
+  restore       put a backup into a data folder that is empty or does not exist
+                FILE
 
 Settings are environment variables; docs/configuration.md lists them.`;
 

@@ -9,7 +9,7 @@ import type { VerifyToken } from './domain/admin.ts';
 import type { Clock, Random } from './domain/ambient.ts';
 import { StartError } from './domain/errors.ts';
 import { newUlid } from './domain/ids.ts';
-import type { Archive, ArchiveReader, Store } from './domain/store.ts';
+import type { Archive, ArchiveReader, CopyControl, Holdings, Store } from './domain/store.ts';
 import type { Readiness } from './http/readiness.ts';
 import { buildServer } from './http/server.ts';
 import { localVerifier, newSigningKey, SIGNING_KEY } from './oidc/local-issuer.ts';
@@ -17,6 +17,7 @@ import { providerVerifier } from './oidc/provider.ts';
 import { PostgresArchive, PostgresArchiveReader } from './postgres/archive.ts';
 import { PostgresStore } from './postgres/store.ts';
 import { SqliteArchive, SqliteArchiveReader } from './sqlite/archive.ts';
+import { backUp, restore } from './sqlite/backup.ts';
 import { databasePath } from './sqlite/data-folder.ts';
 import { findStoredSetting } from './sqlite/reader.ts';
 import { SqliteStore } from './sqlite/store.ts';
@@ -72,6 +73,16 @@ export function openArchive(config: Config): Promise<Archive> {
 export async function openArchiveReader(config: Config): Promise<ArchiveReader> {
   if (config.database) return PostgresArchiveReader.open(config.database);
   return new SqliteArchiveReader(config.dataDir);
+}
+
+/** Copies all data into a new file, beside a service or without one. Throws StartError, or AbortError if told to stop. */
+export function backupTo(config: Config, file: string, control: CopyControl): Promise<Holdings> {
+  return backUp(config.dataDir, file, control);
+}
+
+/** Puts a backup where there is no data yet. Throws StartError, or AbortError if told to stop. */
+export function restoreFrom(config: Config, file: string, control: CopyControl): Promise<Holdings> {
+  return restore(file, config.dataDir, control);
 }
 
 /** The key of the service's own issuer. Where a running service holds the store, it is read beside it. Throws StartError. */

@@ -117,3 +117,20 @@ export interface ArchiveReader {
   events(agentId: string | undefined): AsyncIterable<readonly EventRow[]>;
   close(): Promise<void>;
 }
+
+/** What a whole store holds. */
+export interface Holdings {
+  /** The version of its tables. */
+  readonly schema: number;
+  readonly events: number;
+  readonly agents: number;
+  /** When the newest event was created; null where there is none. */
+  readonly newestAt: string | null;
+}
+
+/** How far a copy of everything is, and a way to end it. */
+export interface CopyControl {
+  readonly signal: AbortSignal;
+  /** All is copied when both are the same; it is checked after that. */
+  onProgress(doneBytes: number, totalBytes: number): void;
+}

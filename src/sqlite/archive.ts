@@ -1,13 +1,12 @@
 // Bulk work on the embedded engine without its index in memory: writing while no service holds the folder, reading
 // beside whoever does.
-import { existsSync, statSync } from 'node:fs';
 import type { AgentRecord, AgentRow } from '../domain/agent.ts';
 import type { KeyFingerprint } from '../domain/api-key.ts';
 import { AppError, StartError } from '../domain/errors.ts';
 import { decodeEvent, type EventRow } from '../domain/event.ts';
 import type { Archive, ArchiveReader, BulkOutcome } from '../domain/store.ts';
 import { type AgentColumns, columnValues } from './columns.ts';
-import { databasePath, type FolderLock, holdFolder } from './data-folder.ts';
+import { databasePath, type FolderLock, getDatabase, holdFolder } from './data-folder.ts';
 import { Reader } from './reader.ts';
 import { WriterClient } from './writer-client.ts';
 
@@ -68,11 +67,7 @@ export class SqliteArchiveReader implements ArchiveReader {
 
   /** Throws StartError if there is no data, or it cannot be read. */
   constructor(folder: string) {
-    const path = databasePath(folder);
-    if (!existsSync(path) || statSync(path).size === 0) {
-      throw new StartError(`There is no data in ${folder}. Set DATA_DIR to the folder of the service.`);
-    }
-    this.#reader = openReader(path);
+    this.#reader = openReader(getDatabase(folder));
   }
 
   async findAgent(agentId: string): Promise<AgentRecord | undefined> {

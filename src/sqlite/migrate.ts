@@ -6,15 +6,22 @@ import { StartError } from '../domain/errors.ts';
 const FOLDER = new URL('./migrations/', import.meta.url);
 
 /** Throws StartError for a database that a newer version wrote. */
-export function migrate(database: DatabaseSync): void {
-  const files = readdirSync(FOLDER).sort();
+export function readSchemaVersion(database: DatabaseSync): number {
+  const newest = readdirSync(FOLDER).length;
   const found = Number(database.prepare('PRAGMA user_version').get()!.user_version);
-  if (found > files.length) {
+  if (found > newest) {
     throw new StartError(
-      `The data was written by a newer version of local-events (schema ${found}; this one knows ${files.length}). ` +
+      `The data was written by a newer version of local-events (schema ${found}; this one knows ${newest}). ` +
         'Install that version or newer.',
     );
   }
+  return found;
+}
+
+/** Throws StartError for a database that a newer version wrote. */
+export function migrate(database: DatabaseSync): void {
+  const found = readSchemaVersion(database);
+  const files = readdirSync(FOLDER).sort();
   for (const [index, file] of files.entries()) {
     if (index < found) continue;
     database.exec('BEGIN IMMEDIATE');

@@ -1,11 +1,12 @@
-// Runs `import` and `export` as an operator would, with something on standard input, and looks at what they left.
+// Runs commands that move many events as an operator would, with something on standard input or a signal in the middle,
+// and looks at what they left.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { on, once } from 'node:events';
+import { watch, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readRows } from '../sqlite/files.ts';
-import { BIN, cleanEnv, type Ended, run } from '../support/process.ts';
+import { BIN, cleanEnv, type Ended, launch, run } from '../support/process.ts';
 import { temporaryFolder } from '../support/service.ts';
 
 export const NEW_AGENT = ['--email', 'import@example.com', '--name', 'Importer'];
@@ -32,6 +33,23 @@ export function runFed(
 ): Promise<Ended> {
   const { child, ended } = launchFed(args, env);
   child.stdin.end(input);
+  return ended;
+}
+
+/** Starts a command and sends it the signal as soon as, or a little after, it has a half-written file in the folder. */
+export async function interrupt(
+  args: readonly string[],
+  env: Record<string, string>,
+  { folder, signal, delay }: { folder: string; signal: NodeJS.Signals; delay?: () => Promise<void> },
+): Promise<Ended> {
+  const watcher = watch(folder);
+  const changes = on(watcher, 'change', { close: ['close'] });
+  const { child, ended } = launch(args, env);
+  void ended.then(() => watcher.close()); // too early
+  for await (const [, name] of changes) if (/\.(?:part|restoring)$/.test(name)) break;
+  watcher.close();
+  await delay?.();
+  child.kill(signal);
   return ended;
 }
 

@@ -1,7 +1,6 @@
 // `export`: events as JSON lines that `import` reads back, beside a running service or without one.
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, watch, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { exportEvents } from '../../src/cli/export.ts';
@@ -11,7 +10,7 @@ import type { Client } from '../support/client.ts';
 import { newEvent } from '../support/client.ts';
 import { run } from '../support/process.ts';
 import { startTestService, type TestService, temporaryFolder } from '../support/service.ts';
-import { importNew, launchFed, refusalsOf, summaryOf } from './bulk.ts';
+import { importNew, interrupt, launchFed, refusalsOf, summaryOf } from './bulk.ts';
 
 const FIELDS = [
   ...['title', 'description', 'start_at', 'end_at', 'timezone', 'location_name', 'address', 'lat', 'lng'],
@@ -204,13 +203,7 @@ describe('an export of many events', () => {
       const folder = temporaryFolder();
       const file = join(folder, 'out.ndjson');
       writeFileSync(file, 'what was there before');
-      const watcher = watch(folder);
-      const begun = once(watcher, 'change');
-      const { child, ended } = launchFed(['export', '--out', file], env);
-      await begun;
-      watcher.close();
-      child.kill(signal);
-      const stopped = await ended;
+      const stopped = await interrupt(['export', '--out', file], env, { folder, signal });
       assert.deepEqual([stopped.code, stopped.signal], [code, null], stopped.stderr);
       assert.match(stopped.stderr, /^stopped in \d+\.\d s: \d+ exported\n$/);
       assert.deepEqual(readdirSync(folder), ['out.ndjson']);

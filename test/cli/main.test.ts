@@ -27,6 +27,8 @@ describe('the command line', { concurrency: 2 }, () => {
         '--key-stdin',
         'export',
         '--out',
+        'backup',
+        'restore',
       ]) {
         assert.ok(stdout.includes(word), word);
       }

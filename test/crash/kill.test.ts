@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { EventRow } from '../../src/domain/event.ts';
 import { haversineMiles } from '../spatial/oracle.ts';
-import { readOpenEvents, readRows } from '../sqlite/files.ts';
+import { assertSound, readOpenEvents, readRows } from '../sqlite/files.ts';
 import { wireOf } from '../store/rows.ts';
 import { Client } from '../support/client.ts';
 import { launchService, run } from '../support/process.ts';
@@ -42,19 +42,6 @@ async function registerUntilGone(url: string): Promise<string[]> {
     assert.equal(answer.status, 200, answer.text);
     keys.push(answer.body.api_key);
   }
-}
-
-function assertSound(path: string): void {
-  assert.deepEqual(readRows(path, 'PRAGMA integrity_check'), [{ integrity_check: 'ok' }]);
-  assert.deepEqual(readRows(path, 'PRAGMA foreign_key_check'), []);
-  const miscounted = `SELECT agent_id FROM agents
-    WHERE event_count <> (SELECT count(*) FROM events WHERE events.agent_id = agents.agent_id)`;
-  assert.deepEqual(readRows(path, miscounted), []);
-  const keyless = 'SELECT agent_id FROM agents WHERE agent_id NOT IN (SELECT agent_id FROM keys)';
-  assert.deepEqual(readRows(path, keyless), []);
-  const columns = ['event_id', 'agent_id', 'title', 'lat', 'lng', 'audience', 'event_type'];
-  const differs = columns.map((name) => `json_extract(json, '$.${name}') <> ${name}`).join(' OR ');
-  assert.deepEqual(readRows(path, `SELECT json FROM events WHERE ${differs}`), []);
 }
 
 /** Asserts that the file is sound, that it holds what the ledger knows, and that the index holds what the file does. */

@@ -1,4 +1,5 @@
 // Looks into the files of the embedded engine, beside whoever holds them.
+import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { decodeEvent, type EventRow } from '../../src/domain/event.ts';
@@ -25,6 +26,27 @@ export function execute(path: string, sql: string): void {
   } finally {
     connection.close();
   }
+}
+
+/** Asserts that SQLite finds nothing wrong with the file, and that what is in it twice is the same both times. */
+export function assertSound(path: string): void {
+  // Over a connection that may write: over others SQLite does not look at CHECK constraints.
+  const connection = new DatabaseSync(path, { timeout: 5000 });
+  const findings = connection.prepare('PRAGMA integrity_check').all();
+  connection.close();
+  assert.deepEqual(
+    findings.map(({ integrity_check }) => integrity_check),
+    ['ok'],
+  );
+  assert.deepEqual(readRows(path, 'PRAGMA foreign_key_check'), []);
+  const miscounted = `SELECT agent_id FROM agents
+    WHERE event_count <> (SELECT count(*) FROM events WHERE events.agent_id = agents.agent_id)`;
+  assert.deepEqual(readRows(path, miscounted), []);
+  const keyless = 'SELECT agent_id FROM agents WHERE agent_id NOT IN (SELECT agent_id FROM keys)';
+  assert.deepEqual(readRows(path, keyless), []);
+  const columns = ['event_id', 'agent_id', 'title', 'lat', 'lng', 'audience', 'event_type'];
+  const differs = columns.map((name) => `json_extract(json, '$.${name}') <> ${name}`).join(' OR ');
+  assert.deepEqual(readRows(path, `SELECT json FROM events WHERE ${differs}`), []);
 }
 
 /** The events of the file that have not ended, in the order of a search. */

@@ -1,0 +1,99 @@
+// `backup`: everything as one file, beside a running service or without one, and nothing half-done whatever stops it.
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { before, describe, it } from 'node:test';
+import { backup } from '../../src/cli/backup.ts';
+import { UsageError } from '../../src/cli/usage.ts';
+import { makeData } from '../sqlite/data.ts';
+import { assertSound, readRows } from '../sqlite/files.ts';
+import { run } from '../support/process.ts';
+import { startTestService, temporaryFolder } from '../support/service.ts';
+import { interrupt } from './bulk.ts';
+
+describe('backup', { concurrency: 2 }, () => {
+  it('copies everything to one file, beside a running service', async (test) => {
+    const service = await startTestService();
+    test.after(() => service.close());
+    const agent = await service.newAgent();
+    await service.newAgent();
+    const events = [await agent.create(), await agent.create()];
+    const folder = temporaryFolder();
+    const file = join(folder, 'copy.db');
+    const { code, stdout, stderr } = await run(['backup', file], { DATA_DIR: service.folder });
+    assert.deepEqual([code, stdout], [0, ''], stderr);
+    const newest = events[1].created_at;
+    assert.match(stderr, /^done in \d+\.\d s: /);
+    assert.ok(
+      stderr.endsWith(` s: 2 events and 2 agents, the newest event of ${newest}, are in ${file}\n`),
+      stderr,
+    );
+    assert.deepEqual(readdirSync(folder), ['copy.db']);
+    assertSound(file);
+    for (const table of ['agents', 'keys', 'events', 'settings', 'audit']) {
+      const all = `SELECT * FROM ${table}`;
+      assert.deepEqual(readRows(file, all), readRows(join(service.folder, 'local-events.db'), all));
+    }
+    assert.equal((await service.client.get('/health')).status, 200);
+  });
+
+  it('refuses a file that exists, and leaves it as it is', async () => {
+    const file = join(temporaryFolder(), 'copy.db');
+    writeFileSync(file, 'what was there before');
+    const { code, stdout, stderr } = await run(['backup', file], { DATA_DIR: await makeData() });
+    assert.deepEqual([code, stdout], [1, '']);
+    assert.equal(stderr, `${file} exists already. Name a file that does not, or remove that one first.\n`);
+    assert.equal(readFileSync(file, 'utf8'), 'what was there before');
+  });
+
+  it('says so when the file cannot be written', async () => {
+    const file = join(temporaryFolder(), 'no', 'copy.db');
+    const { code, stderr } = await run(['backup', file], { DATA_DIR: await makeData() });
+    assert.equal(code, 1);
+    assert.ok(stderr.startsWith(`${file} cannot be written: ENOENT`), stderr);
+  });
+
+  it('refuses a folder without data, and makes none', async () => {
+    const folder = temporaryFolder();
+    const DATA_DIR = join(folder, 'data');
+    const { code, stderr } = await run(['backup', join(folder, 'copy.db')], { DATA_DIR });
+    assert.equal(code, 1);
+    assert.equal(stderr, `There is no data in ${DATA_DIR}. Set DATA_DIR to the folder of the service.\n`);
+    assert.deepEqual(readdirSync(folder), []);
+  });
+
+  for (const args of [[], [''], ['a', 'b'], ['--force', 'a']]) {
+    it(`does not understand ${JSON.stringify(args)}`, () => assert.rejects(backup(args), UsageError));
+  }
+});
+
+describe('a backup of much data', () => {
+  let env: Record<string, string>;
+  before(async () => {
+    env = { DATA_DIR: await makeData({ megabytes: 60 }) };
+  });
+
+  for (const [signal, code] of [
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const) {
+    it(`leaves nothing when ${signal} stops it`, async () => {
+      const folder = temporaryFolder();
+      const stopped = await interrupt(['backup', join(folder, 'copy.db')], env, { folder, signal });
+      assert.deepEqual([stopped.code, stopped.signal], [code, null], stopped.stderr);
+      assert.match(stopped.stderr, /^stopped in \d+\.\d s: nothing was written\n$/);
+      assert.deepEqual(readdirSync(folder), []);
+    });
+  }
+
+  it('has no file of its name after kill -9, and can be made again', async () => {
+    const folder = temporaryFolder();
+    const file = join(folder, 'copy.db');
+    const killed = await interrupt(['backup', file], env, { folder, signal: 'SIGKILL' });
+    assert.equal(killed.signal, 'SIGKILL');
+    assert.ok(!existsSync(file));
+    const { code, stderr } = await run(['backup', file], env);
+    assert.equal(code, 0, stderr);
+    assertSound(file);
+  });
+});
