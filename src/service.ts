@@ -76,13 +76,23 @@ export async function openArchiveReader(config: Config): Promise<ArchiveReader> 
 }
 
 /** Copies all data into a new file, beside a service or without one. Throws StartError, or AbortError if told to stop. */
-export function backupTo(config: Config, file: string, control: CopyControl): Promise<Holdings> {
+export async function backupTo(config: Config, file: string, control: CopyControl): Promise<Holdings> {
+  requireEmbedded(config);
   return backUp(config.dataDir, file, control);
 }
 
 /** Puts a backup where there is no data yet. Throws StartError, or AbortError if told to stop. */
-export function restoreFrom(config: Config, file: string, control: CopyControl): Promise<Holdings> {
+export async function restoreFrom(config: Config, file: string, control: CopyControl): Promise<Holdings> {
+  requireEmbedded(config);
   return restore(file, config.dataDir, control);
+}
+
+function requireEmbedded({ database }: Config): void {
+  if (!database) return;
+  throw new StartError(
+    'This is for the embedded store, but DATABASE_URL is set: PostgreSQL is backed up with pg_dump, see docs/operations.md. ' +
+      'Unset DATABASE_URL to work on DATA_DIR.',
+  );
 }
 
 /** The key of the service's own issuer. Where a running service holds the store, it is read beside it. Throws StartError. */

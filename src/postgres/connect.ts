@@ -8,12 +8,12 @@ export interface ConnectOptions {
   readonly host: string;
   readonly port: number;
   readonly statementTimeoutMs: number;
-  /** One to this host and port; it may still be connecting. */
-  readonly openSocket: () => Socket;
+  /** One to this host and port, with TLS where that is wanted; it may still be connecting. */
+  readonly openSocket: () => Socket | Promise<Socket>;
 }
 
 /** How long a connection may take to open. */
-const CONNECT_TIMEOUT_S = 1;
+export const CONNECT_TIMEOUT_MS = 1_000;
 
 /** A transaction that is forgotten half-way holds its locks no longer than this. */
 const IDLE_IN_TRANSACTION_MS = 10_000;
@@ -28,9 +28,10 @@ export function connect(address: string, options: ConnectOptions): Sql {
   const untyped: object = { host: [host], port: [port], socket: openSocket };
   return postgres(address, {
     ...untyped,
+    ssl: false, // tls.ts has done that
     max: 1,
     max_lifetime: null,
-    connect_timeout: CONNECT_TIMEOUT_S,
+    connect_timeout: CONNECT_TIMEOUT_MS / 1_000,
     fetch_types: false,
     onnotice: () => {},
     types: { bigint },

@@ -39,7 +39,8 @@ export function failureOf(error: unknown): Failure {
   if (NOT_BEGUN.has(code)) return 'not-begun';
   if (LOST.has(code) || code.startsWith('08')) return 'lost';
   // 28, 3D: not let in any more; 53: out of disk, memory or connections; 57014: longer than allowed; 58: the system failed.
-  if (code === '57014' || code === 'XX001' || /^(?:28|3D|53|58)/.test(code)) return 'refused';
+  if (code === '57014' || code === 'XX001' || code === 'TLS_REFUSED' || /^(?:28|3D|53|58)/.test(code))
+    return 'refused';
   return 'other';
 }
 

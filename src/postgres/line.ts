@@ -1,7 +1,8 @@
 // One connection to one host: opened once, by the first statement, and never again. The driver by itself would open the
 // next one under a transaction that has begun, and carries over what it knew of the last; a lost line is thrown away.
 import { connect as openSocket, type Socket } from 'node:net';
-import { connect, type Sql } from './connect.ts';
+import { CONNECT_TIMEOUT_MS, connect, type Sql } from './connect.ts';
+import { secure, tlsModeOf } from './tls.ts';
 
 /** Then it makes room for a new one: the server's process keeps everything that it ever prepared. */
 const LIFETIME_MS = 1_800_000;
@@ -10,15 +11,17 @@ export class Line {
   readonly sql: Sql;
   readonly #host: string;
   readonly #port: number;
+  readonly #tlsMode: string | undefined;
   readonly #untilMs = performance.now() + LIFETIME_MS;
   #socket: Socket | undefined;
   #isDropped = false;
 
   /** Nothing is opened until something is asked. */
   constructor(address: string, statementTimeoutMs: number) {
-    const { hostname, port } = new URL(address);
-    this.#host = hostname.replace(/^\[(.*)\]$/, '$1'); // of IPv6
-    this.#port = Number(port || 5432);
+    const url = new URL(address);
+    this.#host = url.hostname.replace(/^\[(.*)\]$/, '$1'); // of IPv6
+    this.#port = Number(url.port || 5432);
+    this.#tlsMode = tlsModeOf(url);
     const options = { host: this.#host, port: this.#port, statementTimeoutMs };
     this.sql = connect(address, { ...options, openSocket: () => this.#open() });
   }
@@ -37,12 +40,30 @@ export class Line {
     this.#socket?.destroy(); // the driver would wait for a server that may never say goodbye
   }
 
-  /** The driver writes to the socket while it connects, and hears what becomes of it. */
-  #open(): Socket {
+  /** Without TLS, the driver writes to the socket while it connects, and hears what becomes of it. */
+  #open(): Socket | Promise<Socket> {
     if (this.#socket || this.#isDropped) throw new LineClosed('the connection is closed');
-    this.#socket = Object.assign(openSocket(this.#port, this.#host), { host: this.#host }); // TLS checks that name
+    this.#socket = openSocket(this.#port, this.#host);
+    return this.#tlsMode === undefined ? this.#socket : this.#secure(this.#socket, this.#tlsMode);
+  }
+
+  async #secure(raw: Socket, mode: string): Promise<Socket> {
+    const timer = setTimeout(() => raw.destroy(new ConnectTimeout('TLS takes too long')), CONNECT_TIMEOUT_MS);
+    try {
+      this.#socket = await secure(raw, this.#host, mode);
+    } catch (error) {
+      raw.destroy();
+      throw error;
+    } finally {
+      clearTimeout(timer);
+    }
+    if (this.#isDropped) this.#socket.destroy();
     return this.#socket;
   }
+}
+
+class ConnectTimeout extends Error {
+  readonly code = 'CONNECT_TIMEOUT';
 }
 
 /** The statement was not sent; what was before it in the same transaction is undone. */

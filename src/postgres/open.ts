@@ -15,6 +15,7 @@ const HINTS: Readonly<Record<string, string>> = {
   CONNECT_TIMEOUT: 'Check host and port in DATABASE_URL, and that the server runs.',
   ENOTFOUND: 'Check the name of the host in DATABASE_URL.',
   EAI_AGAIN: 'Check the name of the host in DATABASE_URL.',
+  TLS_REFUSED: 'Check sslmode in DATABASE_URL, and the certificate of the server.',
   UNAVAILABLE: 'Check host and port in DATABASE_URL, and that the server runs.',
 };
 

@@ -46,6 +46,16 @@ describe('backup', { concurrency: 2 }, () => {
     assert.equal(readFileSync(file, 'utf8'), 'what was there before');
   });
 
+  it('is not for PostgreSQL, and says what is', async () => {
+    const env = { DATA_DIR: await makeData(), DATABASE_URL: 'postgres://user:secret@db.internal/events' };
+    for (const command of ['backup', 'restore']) {
+      const { code, stderr } = await run([command, join(temporaryFolder(), 'copy.db')], env);
+      assert.equal(code, 1);
+      assert.match(stderr, /^This is for the embedded store, but DATABASE_URL is set: .*pg_dump/);
+      assert.doesNotMatch(stderr, /secret/);
+    }
+  });
+
   it('says so when the file cannot be written', async () => {
     const file = join(temporaryFolder(), 'no', 'copy.db');
     const { code, stderr } = await run(['backup', file], { DATA_DIR: await makeData() });

@@ -6,8 +6,7 @@ import { after, before, describe, it } from 'node:test';
 import { readConfig } from '../../src/config.ts';
 import type { NearbyQuery } from '../../src/domain/nearby.ts';
 import { PostgresArchive } from '../../src/postgres/archive.ts';
-import type { Sql } from '../../src/postgres/connect.ts';
-import { Line } from '../../src/postgres/line.ts';
+import { Database } from '../../src/postgres/database.ts';
 import { searchStatement } from '../../src/postgres/search.ts';
 import { EventIndex } from '../../src/spatial/event-index.ts';
 import { METRES_PER_MILE } from '../../src/spatial/geo.ts';
@@ -35,8 +34,7 @@ describe('20,000 searches over the globe', () => {
   const globe = new Globe(SEED, agent, EVENTS);
   const placeOf = new Map(globe.rows.map((row) => [row.event_id, row]));
   const index = new EventIndex();
-  let line: Line;
-  let sql: Sql;
+  let opened: Database;
 
   before(async () => {
     const loader = index.loader(EVENTS);
@@ -48,11 +46,10 @@ describe('20,000 searches over the globe', () => {
     const outcomes = await archive.createEvents(globe.rows, 0);
     assert.ok(outcomes.every((outcome) => outcome === 'created'));
     await archive.close();
-    line = new Line(database!.url, 60_000);
-    sql = line.sql;
-    await sql`ANALYZE events`;
+    opened = await Database.open({ ...database!, poolSize: 2, poolTimeoutMs: 60_000 });
+    await opened.run('repeatable', (sql) => sql`ANALYZE events`);
   });
-  after(() => line.drop());
+  after(() => opened.close());
 
   /** The identifiers by the index, in order, page by page. */
   function findInIndex(query: NearbyQuery, nowMs: number): string[] {
@@ -75,16 +72,18 @@ describe('20,000 searches over the globe', () => {
     const { text, values } = searchStatement({ ...query, limit: EVERY }, nowMs);
     const wrapped = `SELECT md5(coalesce(string_agg(event_id, ''), '')) AS ids, min(total) = count(event_id) AS is_total
       FROM (${text}) AS answer`;
-    const [row] = await sql.unsafe<{ ids: string; is_total: boolean }[]>(wrapped, [...values], {
-      prepare: true,
-    });
+    const [row] = await opened.run('repeatable', (sql) =>
+      sql.unsafe<{ ids: string; is_total: boolean }[]>(wrapped, [...values], { prepare: true }),
+    );
     assert.ok(row!.is_total, `the total is wrong: ${JSON.stringify(query)}`);
     return row!.ids;
   }
 
   async function findInPostgis(query: NearbyQuery, nowMs: number): Promise<string[]> {
     const { text, values } = searchStatement({ ...query, limit: EVERY }, nowMs);
-    const rows = await sql.unsafe<{ event_id: string | null }[]>(text, [...values]);
+    const rows = await opened.run('repeatable', (sql) =>
+      sql.unsafe<{ event_id: string | null }[]>(text, [...values]),
+    );
     return rows.flatMap(({ event_id }) => event_id ?? []);
   }
 
