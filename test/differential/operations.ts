@@ -78,17 +78,18 @@ export class Operations {
     const chance = this.#chance;
     if (this.#made > this.#busyUntil && chance.chance(0.1))
       this.#busyUntil = this.#made + chance.pick([100, 400, 2_000]);
+    const isBusy = this.#made < this.#busyUntil;
     const kind = chance.next();
-    if (this.#made < this.#busyUntil || kind < 0.2) return chance.pick([1, 10, 999, 1_000, 30_000]);
-    if (kind < 0.4) return chance.integer(1, HOUR_MS / 2);
-    if (kind < 0.55) return HOUR_MS;
-    if (kind < 0.65) return Math.max(0, this.#resetMs - this.#nowMs - chance.integer(0, 1));
-    if (kind < 0.9) return this.#untilSomeEnd();
+    if (kind < 0.35) return this.#untilSomeEnd(isBusy ? HOUR_MS / 4 : 3 * DAY_MS);
+    if (isBusy || kind < 0.5) return chance.pick([1, 10, 999, 1_000, 30_000]);
+    if (kind < 0.65) return chance.integer(1, HOUR_MS / 2);
+    if (kind < 0.8) return HOUR_MS;
+    if (kind < 0.9) return Math.max(0, this.#resetMs - this.#nowMs - chance.integer(0, 1));
     return chance.integer(1, chance.pick([6 * HOUR_MS, DAY_MS, 4 * DAY_MS]));
   }
 
-  /** To the instant at which an event ends, or next to it. */
-  #untilSomeEnd(): number {
+  /** To the instant at which an event ends, or next to it, where that is soon. */
+  #untilSomeEnd(withinMs: number): number {
     const ends: number[] = [];
     for (let tries = 0; tries < 30; tries++) {
       const { start_at, end_at } = this.#known.event()?.fields ?? {};
@@ -96,7 +97,7 @@ export class Operations {
       if (endMs > this.#nowMs + 1) ends.push(endMs);
     }
     const next = Math.min(...ends) + this.#chance.integer(-1, 1);
-    if (!(next < this.#nowMs + 3 * DAY_MS)) return 1;
+    if (next > this.#nowMs + withinMs) return 1;
     this.#searchesAll = true;
     return next - this.#nowMs;
   }
