@@ -6,7 +6,7 @@ import { mintToken } from '../../src/oidc/local-issuer.ts';
 import { getSigningKey } from '../../src/service.ts';
 import { Chance } from '../support/random.ts';
 import { startTestService, type TestService } from '../support/service.ts';
-import type { Answer, Operation } from './operations.ts';
+import type { Answer, Operation } from './operation.ts';
 
 /** They say when and to which service, not what. */
 const BY_NATURE_DIFFERENT = new Set(['date', 'x-request-id']);
