@@ -6,7 +6,7 @@ import { mintToken } from '../../src/oidc/local-issuer.ts';
 import { getSigningKey } from '../../src/service.ts';
 import { Chance } from '../support/random.ts';
 import { startTestService, type TestService } from '../support/service.ts';
-import type { Answer, Operation } from './operations.ts';
+import type { Answer, Operation } from './operation.ts';
 
 /** They say when and to which service, not what. */
 const BY_NATURE_DIFFERENT = new Set(['date', 'x-request-id']);
@@ -16,10 +16,13 @@ const YEARS_HOURS = 20 * 365 * 24;
 export class Engine {
   readonly #service: TestService;
   readonly #authorization: string;
+  readonly #address: { readonly host: string; readonly port: string };
   readonly #connection = new Agent({ keepAlive: true, maxSockets: 1 });
 
   private constructor(service: TestService, token: string) {
+    const { hostname, port } = new URL(service.url);
     this.#service = service;
+    this.#address = { host: hostname, port };
     this.#authorization = `Bearer ${token}`;
   }
 
@@ -41,7 +44,7 @@ export class Engine {
     if (body !== undefined) all['content-type'] = 'application/json';
     if (asAdministrator) all.authorization = this.#authorization;
     return new Promise((resolve, reject) => {
-      const asked = request(this.#service.url + path, { method, headers: all, agent: this.#connection });
+      const asked = request({ ...this.#address, method, path, headers: all, agent: this.#connection });
       asked.once('error', reject);
       asked.once('response', (response) => {
         const chunks: Buffer[] = [];

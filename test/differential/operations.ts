@@ -3,36 +3,9 @@
 import { AUDIENCES, EVENT_TYPES } from '../../src/domain/event.ts';
 import { Chance } from '../support/random.ts';
 import { Known, type KnownAgent, type KnownEvent, type KnownPage } from './known.ts';
-import {
-  type Body,
-  DAY_MS,
-  fieldsOf,
-  HOUR_MS,
-  placeOf,
-  spoil,
-  startMsOf,
-  textOf,
-  writeInstant,
-} from './values.ts';
-
-export interface Operation {
-  readonly name: string;
-  /** So much time passes before it. */
-  readonly passMs: number;
-  readonly method: string;
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | undefined;
-  /** Sent with a token of the service that is asked. */
-  readonly asAdministrator: boolean;
-}
-
-export interface Answer {
-  readonly status: number;
-  /** All of them but those that differ by nature. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly text: string;
-}
+import { type Answer, administer, type Operation, parse, type Request, request } from './operation.ts';
+import { PassingTime } from './passing-time.ts';
+import { type Body, fieldsOf, placeOf, spoil, startMsOf, textOf, writeInstant } from './values.ts';
 
 /** Agents that the stream wants to have. */
 const AGENTS = 12;
@@ -42,74 +15,37 @@ const TIERS = ['read', 'readwrite', 'admin'];
 export class Operations {
   readonly #chance: Chance;
   readonly #known: Known;
+  readonly #time: PassingTime;
   #registered = 0;
-  #nowMs: number;
-  /** Until this many operations are made time hardly passes, so that quotas are used up. */
-  #busyUntil = 0;
-  #made = 0;
-  /** The next one is a search for everything: something ends about now. */
-  #searchesAll = false;
-  /** When the quota that was spent last starts anew. */
-  #resetMs = 0;
   #learn: (answer: Answer) => void = () => {};
 
   constructor(seed: number, nowMs: number) {
     this.#chance = new Chance(seed);
     this.#known = new Known(this.#chance);
-    this.#nowMs = nowMs;
+    this.#time = new PassingTime(this.#chance, this.#known, nowMs);
   }
 
   next(): Operation {
-    this.#made++;
     this.#learn = () => {};
-    const passMs = this.#chance.chance(0.05) ? this.#passTime() : 0;
-    this.#nowMs += passMs;
+    const passMs = this.#time.pass();
     return { ...this.#request(), passMs };
   }
 
   /** The answer to the operation before, from which later ones are made. */
   learn(answer: Answer): void {
-    const seconds = /;t=(\d+)/.exec(answer.headers.ratelimit ?? '')?.[1];
-    if (seconds !== undefined) this.#resetMs = this.#nowMs + Number(seconds) * 1000;
+    this.#time.learn(answer);
     if (answer.status === 200 && answer.text !== '') this.#learn(answer);
   }
 
-  #passTime(): number {
-    const chance = this.#chance;
-    if (this.#made > this.#busyUntil && chance.chance(0.1))
-      this.#busyUntil = this.#made + chance.pick([100, 400, 2_000]);
-    const kind = chance.next();
-    if (this.#made < this.#busyUntil || kind < 0.2) return chance.pick([1, 10, 999, 1_000, 30_000]);
-    if (kind < 0.4) return chance.integer(1, HOUR_MS / 2);
-    if (kind < 0.55) return HOUR_MS;
-    if (kind < 0.65) return Math.max(0, this.#resetMs - this.#nowMs - chance.integer(0, 1));
-    if (kind < 0.9) return this.#untilSomeEnd();
-    return chance.integer(1, chance.pick([6 * HOUR_MS, DAY_MS, 4 * DAY_MS]));
-  }
-
-  /** To the instant at which an event ends, or next to it. */
-  #untilSomeEnd(): number {
-    const ends: number[] = [];
-    for (let tries = 0; tries < 30; tries++) {
-      const { start_at, end_at } = this.#known.event()?.fields ?? {};
-      const endMs = end_at ? Date.parse(String(end_at)) : Date.parse(String(start_at)) + 3 * HOUR_MS;
-      if (endMs > this.#nowMs + 1) ends.push(endMs);
-    }
-    const next = Math.min(...ends) + this.#chance.integer(-1, 1);
-    if (!(next < this.#nowMs + 3 * DAY_MS)) return 1;
-    this.#searchesAll = true;
-    return next - this.#nowMs;
-  }
-
-  #request(): Omit<Operation, 'passMs'> {
+  #request(): Request {
     const chance = this.#chance;
     const { agents, pages } = this.#known;
     if (agents.length < AGENTS && (agents.length === 0 || chance.chance(0.2))) return this.#register();
-    if (this.#searchesAll) return this.#searchForAll();
+    if (this.#time.isEndNear) return this.#searchForAll();
     const kind = chance.next();
     if (kind < 0.3) return this.#search();
     if (kind < 0.44) return pages.length > 0 ? this.#nextPage() : this.#search();
-    if (kind < 0.62) return this.#create(fieldsOf(chance, this.#nowMs));
+    if (kind < 0.62) return this.#create(fieldsOf(chance, this.#time.nowMs));
     if (kind < 0.68) return this.#repeat();
     if (kind < 0.82) return this.#patch();
     if (kind < 0.85) return this.#deleteEvent();
@@ -118,23 +54,22 @@ export class Operations {
     return this.#administer();
   }
 
-  #register(): Omit<Operation, 'passMs'> {
+  #register(): Request {
     const name = `agent ${++this.#registered}`;
     const isBad = this.#chance.chance(0.1);
-    this.#learn = ({ text }) =>
-      void this.#known.agents.push({ name, key: parse(text).api_key as string, id: undefined });
+    this.#learn = (answer) =>
+      void this.#known.agents.push({ name, key: parse(answer).api_key as string, id: undefined });
     const body = { email: isBad ? 'nobody' : 'agent@example.com', agent_name: name };
-    return { ...request('register', 'POST', '/v1/auth/register'), ...json(body) };
+    return request('register', 'POST', '/v1/auth/register', {}, body);
   }
 
-  #search(): Omit<Operation, 'passMs'> {
+  #search(): Request {
     const chance = this.#chance;
     const parameters = Object.entries(placeOf(chance)).map(([name, value]) => [name, String(value)] as const);
     return this.#searchWith([...parameters, ...this.#filters()], 'search');
   }
 
-  #searchForAll(): Omit<Operation, 'passMs'> {
-    this.#searchesAll = false;
+  #searchForAll(): Request {
     const parameters = { lat: '52.52', lng: '13.405', limit: '100' };
     return this.#searchWith(Object.entries(parameters), 'search');
   }
@@ -161,10 +96,10 @@ export class Operations {
   #edge(): string {
     const start = this.#known.event()?.fields.start_at;
     if (start !== undefined && this.#chance.chance(0.6)) return String(start);
-    return writeInstant(this.#chance, startMsOf(this.#chance, this.#nowMs));
+    return writeInstant(this.#chance, startMsOf(this.#chance, this.#time.nowMs));
   }
 
-  #nextPage(): Omit<Operation, 'passMs'> {
+  #nextPage(): Request {
     const chance = this.#chance;
     const { pages } = this.#known;
     const at = chance.integer(0, pages.length - 1);
@@ -176,9 +111,9 @@ export class Operations {
     return this.#searchWith(kept, 'next page', sent);
   }
 
-  #searchWith(parameters: KnownPage['parameters'], name: string, cursor?: string): Omit<Operation, 'passMs'> {
-    this.#learn = ({ text }) => {
-      const { next_cursor } = parse(text);
+  #searchWith(parameters: KnownPage['parameters'], name: string, cursor?: string): Request {
+    this.#learn = (answer) => {
+      const { next_cursor } = parse(answer);
       if (typeof next_cursor === 'string') this.#known.addPage({ parameters, cursor: next_cursor });
     };
     const all = cursor === undefined ? parameters : [...parameters, ['cursor', cursor] as const];
@@ -186,40 +121,40 @@ export class Operations {
     return request(name, 'GET', `/v1/events/nearby?${query}`, this.#key());
   }
 
-  #create(fields: Body, agent = this.#known.agent(), name = 'create'): Omit<Operation, 'passMs'> {
+  #create(fields: Body, agent = this.#known.agent(), name = 'create'): Request {
     const sent = this.#chance.chance(0.06) ? spoil(this.#chance, fields) : fields;
-    this.#learn = ({ text }) => {
-      const { event_id, agent_id, ...stored } = parse(text);
+    this.#learn = (answer) => {
+      const { event_id, agent_id, ...stored } = parse(answer);
       agent.id = agent_id as string;
       this.#known.addEvent(event_id as string, agent, stored);
     };
-    return { ...request(name, 'POST', '/v1/events', this.#key(agent)), ...json(sent) };
+    return request(name, 'POST', '/v1/events', this.#key(agent), sent);
   }
 
   /** The same again, by the same agent or another, with other fields or with nearly the same ones. */
-  #repeat(): Omit<Operation, 'passMs'> {
+  #repeat(): Request {
     const chance = this.#chance;
     const known = this.#known.event();
-    if (!known) return this.#create(fieldsOf(chance, this.#nowMs));
+    if (!known) return this.#create(fieldsOf(chance, this.#time.nowMs));
     const { title, start_at, lat, lng } = known.fields;
     const same = { title, start_at: writeInstant(chance, Date.parse(start_at as string)), lat, lng };
     const nearly = chance.chance(0.15) ? { lat: (lat as number) * (1 - Number.EPSILON) } : {};
     const agent = chance.chance(0.7) ? known.owner : this.#known.agent();
-    return this.#create({ ...fieldsOf(chance, this.#nowMs), ...same, ...nearly }, agent, 'repeat');
+    return this.#create({ ...fieldsOf(chance, this.#time.nowMs), ...same, ...nearly }, agent, 'repeat');
   }
 
-  #patch(): Omit<Operation, 'passMs'> {
+  #patch(): Request {
     const chance = this.#chance;
     const agent = this.#known.agent();
     const event = this.#known.eventOf(agent);
     const caller = event && chance.chance(0.9) ? event.owner : agent;
     const update = this.#update(caller);
     const sent = chance.chance(0.08) ? spoil(chance, update) : update;
-    this.#learn = ({ text }) => {
-      const { event_id: _, agent_id: __, ...stored } = parse(text);
+    this.#learn = (answer) => {
+      const { event_id: _, agent_id: __, ...stored } = parse(answer);
       if (event) event.fields = stored;
     };
-    return { ...request('patch', 'PATCH', this.#pathOf(event), this.#key(caller)), ...json(sent) };
+    return request('patch', 'PATCH', this.#pathOf(event), this.#key(caller), sent);
   }
 
   #update(caller: KnownAgent): Body {
@@ -229,7 +164,7 @@ export class Operations {
       const { title, start_at, lat, lng } = twin.fields;
       return { title, start_at, lat, lng, ...(chance.chance(0.5) ? { end_at: null } : {}) };
     }
-    const fields = fieldsOf(chance, this.#nowMs);
+    const fields = fieldsOf(chance, this.#time.nowMs);
     const names = chance.some(Object.keys(fields), chance.pick([0.1, 0.5]));
     const update = Object.fromEntries(names.map((name) => [name, fields[name]]));
     for (const name of chance.some(['description', 'end_at', 'address', 'url', 'cost'], 0.08))
@@ -238,14 +173,14 @@ export class Operations {
     return update;
   }
 
-  #deleteEvent(): Omit<Operation, 'passMs'> {
+  #deleteEvent(): Request {
     const agent = this.#known.agent();
     const event = this.#known.eventOf(agent);
     const caller = event && this.#chance.chance(0.8) ? event.owner : agent;
     return request('delete', 'DELETE', this.#pathOf(event), this.#key(caller));
   }
 
-  #get(): Omit<Operation, 'passMs'> {
+  #get(): Request {
     const method = this.#chance.chance(0.05) ? 'HEAD' : 'GET';
     return request('get', method, this.#pathOf(this.#known.event()), this.#key());
   }
@@ -255,14 +190,14 @@ export class Operations {
     return `/v1/events/${this.#chance.chance(0.5) ? this.#chance.ulid() : 'unknown'}`;
   }
 
-  #administer(): Omit<Operation, 'passMs'> {
+  #administer(): Request {
     const chance = this.#chance;
     const agent = chance.chance(0.05) ? chance.pick(this.#known.goneAgents) : this.#known.agent();
     const path = `/v1/admin/agents/${agent?.id ?? '0197d2e8-9a40-7c55-8f3e-5b1d2c6a7e90'}`;
     const kind = chance.next();
     if (kind < 0.2) return this.#listAgents();
     if (kind < 0.45) return administer('list events of agent', 'GET', `${path}/events`);
-    if (kind < 0.82) return { ...administer('update agent', 'PATCH', path), ...json(this.#agentUpdate()) };
+    if (kind < 0.82) return administer('update agent', 'PATCH', path, this.#agentUpdate());
     if (kind < 0.96) {
       const ofAny = this.#pathOf(this.#known.event()).replace('/v1', '/v1/admin');
       return administer('delete any event', 'DELETE', ofAny);
@@ -276,9 +211,9 @@ export class Operations {
     );
   }
 
-  #listAgents(): Omit<Operation, 'passMs'> {
-    this.#learn = ({ text }) => {
-      const { agents } = parse(text) as { agents: { id: string; agent_name: string }[] };
+  #listAgents(): Request {
+    this.#learn = (answer) => {
+      const { agents } = parse(answer) as { agents: { id: string; agent_name: string }[] };
       for (const agent of this.#known.agents)
         agent.id ??= agents.find(({ agent_name }) => agent_name === agent.name)?.id;
     };
@@ -300,25 +235,4 @@ export class Operations {
     if (chance.chance(0.003)) return chance.pick([{}, { 'x-api-key': `${sender.key}x` }]);
     return { 'x-api-key': sender.key };
   }
-}
-
-function request(
-  name: string,
-  method: string,
-  path: string,
-  headers: Readonly<Record<string, string>> = {},
-): Omit<Operation, 'passMs'> {
-  return { name, method, path, headers, body: undefined, asAdministrator: false };
-}
-
-function administer(name: string, method: string, path: string): Omit<Operation, 'passMs'> {
-  return { ...request(name, method, path), asAdministrator: true };
-}
-
-function json(body: Body): { body: string } {
-  return { body: JSON.stringify(body) };
-}
-
-function parse(text: string): Record<string, unknown> {
-  return JSON.parse(text) as Record<string, unknown>;
 }

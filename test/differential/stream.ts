@@ -1,7 +1,8 @@
 // The same stream of operations to a service on each engine, one operation after the other; the answers must be the same.
 import { newDatabase } from '../support/postgres.ts';
 import { Engine } from './engine.ts';
-import { type Answer, type Operation, Operations } from './operations.ts';
+import type { Answer, Operation } from './operation.ts';
+import { Operations } from './operations.ts';
 
 const BEGINS_MS = Date.parse('2031-05-01T12:00:00Z');
 
