@@ -100,7 +100,7 @@ async function failOver(t: TestContext, fsync: string, goAway: (primary: Cluster
   while (creates.titles.size < 50) await sleep(5);
   const before = creates.titles.size;
   await goAway(primary);
-  await sleep(1_000);
+  await sleep(2_000); // longer than requests wait for a new primary
   await standby.promote();
   const promotedMs = performance.now();
   while (!agents.every((one) => creates.lastMs(one) > promotedMs)) {
