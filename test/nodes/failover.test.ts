@@ -86,8 +86,8 @@ async function assertAllThere(standby: Cluster, creates: Creates, node: Node): P
   );
 }
 
-async function failOver(t: TestContext, goAway: (primary: Cluster) => unknown): Promise<void> {
-  const primary = await startCluster({ settings: { fsync: 'on' } });
+async function failOver(t: TestContext, fsync: string, goAway: (primary: Cluster) => unknown): Promise<void> {
+  const primary = await startCluster({ settings: { fsync } });
   t.after(() => primary.remove());
   const standby = await primary.startStandby();
   t.after(() => standby.remove());
@@ -97,10 +97,10 @@ async function failOver(t: TestContext, goAway: (primary: Cluster) => unknown): 
 
   const agents = await registerOnAll(nodes);
   const creates = new Creates(agents);
-  await sleep(800);
+  while (creates.titles.size < 50) await sleep(5);
   const before = creates.titles.size;
   await goAway(primary);
-  await sleep(1_000);
+  await sleep(2_000); // longer than requests wait for a new primary
   await standby.promote();
   const promotedMs = performance.now();
   while (!agents.every((one) => creates.lastMs(one) > promotedMs)) {
@@ -118,7 +118,6 @@ async function failOver(t: TestContext, goAway: (primary: Cluster) => unknown): 
     nodes.map((node) => node.errors()),
     ['', ''],
   );
-  assert.ok(before > 20 && creates.titles.size > before, `${before} before, ${creates.titles.size} in all`);
   assert.ok(creates.refused > 0, 'there was an outage');
   t.diagnostic(
     `back ${backMs} ms after the promotion; ${before} acknowledged before, ${creates.titles.size} in all`,
@@ -127,7 +126,7 @@ async function failOver(t: TestContext, goAway: (primary: Cluster) => unknown): 
 
 describe('two nodes that name a primary and its standby', { timeout: 60_000 }, () => {
   it('lose nothing and repeat nothing when the primary is killed and the standby promoted', (t) =>
-    failOver(t, (primary) => primary.kill9()));
+    failOver(t, 'on', (primary) => primary.kill9()));
 
-  it('nor when the primary hangs', (t) => failOver(t, (primary) => primary.pause()));
+  it('nor when the primary hangs', (t) => failOver(t, 'off', (primary) => primary.pause()));
 });

@@ -117,8 +117,6 @@ describe('a node whose database', { timeout: 90_000 }, () => {
       await begin(cluster);
       await sleep(1_600);
       for (const kind of kinds) assertUnavailable(await timed(kind));
-      await sleep(1_500);
-      for (const kind of kinds) assertUnavailable(await timed(kind));
       const endedMs = performance.now();
       await end(cluster);
       await untilHealthy(node);
@@ -145,7 +143,7 @@ describe('a node whose database', { timeout: 90_000 }, () => {
   }
 
   it('comes and goes keeps no connection too many', async () => {
-    for (let round = 0; round < 3; round++) {
+    for (let round = 0; round < 2; round++) {
       const running = load(kinds);
       await sleep(100);
       cluster.pause();

@@ -1,7 +1,8 @@
 // What becomes of work whose connection is lost, that deadlocks or takes too long: it is done again where that changes
 // nothing, and only there. Locks of a second client make the moments at which connections are cut.
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { after, before, describe, it, type TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { TransactionSql } from 'postgres';
 import { readConfig } from '../../src/config.ts';
 import { Database } from '../../src/postgres/database.ts';
@@ -28,6 +29,12 @@ describe('work on a database', { timeout: 60_000 }, () => {
     await store.close();
     await side.close();
   });
+
+  async function openDatabase(t: TestContext): Promise<Database> {
+    const database = await Database.open(readConfig({ DATABASE_URL: url }).database!);
+    t.after(() => database.close());
+    return database;
+  }
 
   /** Cuts the connection of the work while it waits for the lock, then lets go of the lock. */
   async function cutWhileBlocked<T>(
@@ -144,22 +151,21 @@ describe('work on a database', { timeout: 60_000 }, () => {
     });
   });
 
-  it('never goes on in a transaction whose connection was lost between two statements', async () => {
-    const options = readConfig({ DATABASE_URL: url }).database!;
-    const database = await Database.open(options);
+  it('never goes on in a transaction whose connection was lost between two statements', async (t) => {
+    const database = await openDatabase(t);
     let tries = 0;
-    await database.transaction('once', async (sql) => {
+    await database.transaction('repeatable', async (sql) => {
       tries++;
       await sql`INSERT INTO settings VALUES (${`try ${tries}`}, '')`;
       if (tries === 1) {
         const [row] = await sql`SELECT pg_backend_pid() AS pid`;
         await side.terminate([row!.pid]);
-        while ((await side.connections()).includes(row!.pid)) {}
+        while ((await side.connections()).includes(row!.pid)) await sleep(10);
+        await sleep(100); // we have heard of it, too
       }
       await sql`INSERT INTO settings VALUES (${`try ${tries}, second half`}, '')`;
     });
-    await database.close();
-    // Nothing of the first try is there: that is how even a change may be tried again.
+    // On a connection that is opened again, the second half of the first try would be there by itself.
     const names = await side.sql`SELECT name FROM settings WHERE name LIKE 'try %' ORDER BY name`;
     assert.deepEqual(
       names.map(({ name }) => name),
@@ -167,9 +173,8 @@ describe('work on a database', { timeout: 60_000 }, () => {
     );
   });
 
-  it('tries again what a deadlock has undone, and both succeed', async () => {
-    const options = readConfig({ DATABASE_URL: url }).database!;
-    const database = await Database.open(options);
+  it('tries again what a deadlock has undone, and both succeed', async (t) => {
+    const database = await openDatabase(t);
     await side.sql`INSERT INTO settings VALUES ('left', '0'), ('right', '0')`;
     const both = Promise.withResolvers<void>();
     let begun = 0;
@@ -185,7 +190,6 @@ describe('work on a database', { timeout: 60_000 }, () => {
       });
     };
     const tries = await Promise.all([change('left', 'right'), change('right', 'left')]);
-    await database.close();
     assert.deepEqual(tries.sort(), [1, 2]);
     const rows = await side.sql`SELECT value FROM settings WHERE name IN ('left', 'right')`;
     assert.deepEqual(
@@ -205,8 +209,9 @@ describe('work on a database', { timeout: 60_000 }, () => {
     assert.deepEqual([...(await side.sql`SELECT 1 FROM events WHERE agent_id = ${agent.agent_id}`)], []);
   });
 
-  it('gives up a statement that takes longer than it may', async () => {
+  it('gives up a statement that takes longer than it may', async (t) => {
     const hasty = await open({ DATABASE_STATEMENT_TIMEOUT_MS: '200' });
+    t.after(() => hasty.close());
     const { release } = await side.hold((sql) => sql`LOCK TABLE events IN ACCESS EXCLUSIVE MODE`);
     const begun = performance.now();
     await assert.rejects(hasty.findEvent('01J00000000000000000000000'), UNAVAILABLE);
@@ -214,11 +219,11 @@ describe('work on a database', { timeout: 60_000 }, () => {
     assert.ok(tookMs >= 200 && tookMs < 1_000, `it took ${tookMs} ms`);
     await release();
     assert.equal(await hasty.findEvent('01J00000000000000000000000'), undefined);
-    await hasty.close();
   });
 
-  it('waits for a connection no longer than it may, while health is answered all the same', async () => {
+  it('waits for a connection no longer than it may, while health is answered all the same', async (t) => {
     const hasty = await open({ DATABASE_POOL_SIZE: '1', DATABASE_POOL_TIMEOUT_MS: '100' });
+    t.after(() => hasty.close());
     const { release } = await side.hold((sql) => sql`LOCK TABLE events IN ACCESS EXCLUSIVE MODE`);
     const first = hasty.findEvent('01J00000000000000000000000');
     await side.untilBlocked();
@@ -226,7 +231,6 @@ describe('work on a database', { timeout: 60_000 }, () => {
     await hasty.check();
     await release();
     assert.equal(await first, undefined);
-    await hasty.close();
   });
 
   it('has no more connections than the pool is large, and one that asks whether the server is there', async () => {

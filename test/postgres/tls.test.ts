@@ -1,0 +1,87 @@
+// Connections with TLS, as sslmode in the address asks for them: they are encrypted, and they fail no worse than others.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { chownSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { readConfig } from '../../src/config.ts';
+import { PostgresStore } from '../../src/postgres/store.ts';
+import { type Cluster, startCluster } from '../support/postgres-cluster.ts';
+import { Side } from './side.ts';
+
+describe('sslmode', { timeout: 30_000 }, () => {
+  let cluster: Cluster;
+  let side: Side;
+  before(async () => {
+    cluster = await startCluster();
+    side = new Side(cluster.url());
+  });
+  after(async () => {
+    await side.close();
+    await cluster.remove();
+  });
+
+  const open = (mode: string) =>
+    PostgresStore.open(readConfig({ DATABASE_URL: `${cluster.url()}?sslmode=${mode}` }).database!);
+
+  async function encrypted(): Promise<boolean[]> {
+    const rows = await side.sql`
+      SELECT ssl FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE application_name = 'local-events'`;
+    return rows.map(({ ssl }) => ssl);
+  }
+
+  /** Gives the server a certificate that nobody has signed. */
+  async function turnOn(): Promise<void> {
+    const files = { key: join(cluster.data, 'server.key'), certificate: join(cluster.data, 'server.crt') };
+    const made = ['-new', '-x509', '-nodes', '-subj', '/CN=localhost', '-keyout', files.key];
+    execFileSync('openssl', ['req', ...made, '-out', files.certificate], { stdio: 'pipe' });
+    const { uid, gid } = statSync(cluster.data);
+    for (const file of Object.values(files)) chownSync(file, uid, gid);
+    await side.sql`ALTER SYSTEM SET ssl = on`;
+    await side.sql`SELECT pg_reload_conf()`;
+    while ((await side.sql`SHOW ssl`)[0]!.ssl !== 'on') await sleep(10);
+  }
+
+  it('require is refused by a server without TLS, prefer is not', async () => {
+    await assert.rejects(open('require'), {
+      message: /the server offers no TLS\. Check sslmode in DATABASE_URL/,
+    });
+    const store = await open('prefer');
+    await store.listAgents();
+    assert.deepEqual(await encrypted(), [false, false]);
+    await store.close();
+  });
+
+  it('require encrypts, and survives a cut and a server that hangs', async () => {
+    await turnOn();
+    const store = await open('require');
+    await store.listAgents();
+    assert.deepEqual(await encrypted(), [true, true]);
+    await side.terminate(await side.connections());
+    assert.deepEqual(await store.listAgents(), []);
+
+    cluster.pause();
+    const begun = performance.now();
+    await assert.rejects(store.listAgents(), { code: 'UNAVAILABLE' });
+    assert.ok(performance.now() - begun < 2_000);
+    await sleep(1_500); // one more search for a primary, in vain
+    cluster.resume();
+    while (
+      await store.check().then(
+        () => false,
+        () => true,
+      )
+    )
+      await sleep(20);
+    assert.deepEqual(await store.listAgents(), []);
+    assert.ok((await encrypted()).every(Boolean));
+    await store.close();
+  });
+
+  it('verify-full wants a certificate that somebody has signed', async () => {
+    const message =
+      /self-signed certificate.*Check sslmode in DATABASE_URL, and the certificate of the server\.$/;
+    await assert.rejects(open('verify-full'), { message });
+  });
+});
