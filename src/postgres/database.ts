@@ -14,6 +14,7 @@ export interface DatabaseOptions {
   readonly poolSize: number;
   /** How long a request waits for a connection. */
   readonly poolTimeoutMs: number;
+  /** 0: none. */
   readonly statementTimeoutMs: number;
 }
 
@@ -33,13 +34,15 @@ export type Repeat = 'repeatable' | 'once';
 export class Database {
   readonly #primary: Primary;
   readonly #slots: Slots;
-  readonly #answerMs: number;
+  /** Undefined: as long as the server answers at all. */
+  readonly #answerMs: number | undefined;
   readonly #accepted = new Set<Promise<unknown>>();
 
   private constructor(primary: Primary, options: DatabaseOptions) {
     this.#primary = primary;
     this.#slots = new Slots(options.poolSize, options.poolTimeoutMs);
-    this.#answerMs = options.statementTimeoutMs + ANSWER_MARGIN_MS;
+    const { statementTimeoutMs } = options;
+    this.#answerMs = statementTimeoutMs > 0 ? statementTimeoutMs + ANSWER_MARGIN_MS : undefined;
   }
 
   /** Throws the driver's error if no host answers as a primary. */
@@ -101,6 +104,7 @@ export class Database {
   }
 
   async #inTime<T>(work: Promise<T>): Promise<T> {
+    if (this.#answerMs === undefined) return work;
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => reject(unavailable()), this.#answerMs);
