@@ -83,12 +83,12 @@ export class SqliteArchiveReader implements ArchiveReader {
     return this.#reader.countEvents();
   }
 
-  /** In an order that needs no sorting: all of them by age, those of one agent along the index of their identity. */
+  /** In an order that needs no sorting: all of them by identifier, so by age; those of one agent along the index of identity. */
   events(agentId: string | undefined): AsyncIterable<readonly EventRow[]> {
     const select = 'SELECT json, version FROM events';
     return this.#rows(
       agentId === undefined
-        ? this.#reader.batches(`${select} ORDER BY row_id`, [])
+        ? this.#reader.batches(`${select} ORDER BY event_id`, [])
         : this.#reader.batches(`${select} WHERE agent_id = ? ORDER BY start_ms, lat, lng, title`, [agentId]),
     );
   }
