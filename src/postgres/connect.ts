@@ -6,7 +6,12 @@ export type Sql = postgres.Sql<{ bigint: number }>;
 export interface ConnectOptions {
   readonly statementTimeoutMs: number;
   readonly poolSize: number;
+  /** What the server calls the connections; APPLICATION unless given. */
+  readonly applicationName?: string;
 }
+
+/** How the names of all our connections begin. */
+export const APPLICATION = 'local-events';
 
 /** How long a connection may take to open. */
 const CONNECT_TIMEOUT_S = 1;
@@ -18,7 +23,8 @@ const IDLE_IN_TRANSACTION_MS = 10_000;
 const bigint = { to: 20, from: [20], parse: Number, serialize: String };
 
 /** Nothing is opened until something is asked. */
-export function connect(address: string, { poolSize, statementTimeoutMs }: ConnectOptions): Sql {
+export function connect(address: string, options: ConnectOptions): Sql {
+  const { poolSize, statementTimeoutMs, applicationName = APPLICATION } = options;
   return postgres(address, {
     max: poolSize,
     connect_timeout: CONNECT_TIMEOUT_S,
@@ -27,7 +33,7 @@ export function connect(address: string, { poolSize, statementTimeoutMs }: Conne
     onnotice: () => {},
     types: { bigint },
     connection: {
-      application_name: 'local-events',
+      application_name: applicationName,
       statement_timeout: statementTimeoutMs,
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
     },

@@ -16,6 +16,7 @@ export interface DatabaseOptions {
   readonly poolTimeoutMs: number;
   /** 0: none. */
   readonly statementTimeoutMs: number;
+  readonly applicationName?: string;
 }
 
 /** For this long a request is tried again, or waits for a new primary. */

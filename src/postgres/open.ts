@@ -1,5 +1,6 @@
 // Opens the database for a store or for bulk work: reached, understood, and with the newest schema.
 import { StartError } from '../domain/errors.ts';
+import { UNFINISHED_MOVE, unfinishedMove } from '../domain/vault.ts';
 import { Database, type DatabaseOptions } from './database.ts';
 import { codeOf } from './failures.ts';
 import { describeAddress } from './hosts.ts';
@@ -16,12 +17,13 @@ const HINTS: Readonly<Record<string, string>> = {
   ENOTFOUND: 'Check the name of the host in DATABASE_URL.',
 };
 
-/** Throws StartError if the database cannot be reached or used. */
-export async function openDatabase(options: DatabaseOptions): Promise<Database> {
+/** Throws StartError if the database cannot be reached or used, and unless told otherwise if a move into it is unfinished. */
+export async function openDatabase(options: DatabaseOptions, even?: 'unfinished'): Promise<Database> {
   let database: Database | undefined;
   try {
     database = await Database.open(options);
     await migrate(database);
+    if (even !== 'unfinished') await requireFinished(database, describeAddress(options.url));
     return database;
   } catch (error) {
     await database?.close();
@@ -35,4 +37,13 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       },
     );
   }
+}
+
+/** Data that is only half there is not served. */
+async function requireFinished(database: Database, place: string): Promise<void> {
+  const [found] = await database.run(
+    'repeatable',
+    (sql) => sql<{ value: string }[]>`SELECT value FROM settings WHERE name = ${UNFINISHED_MOVE}`,
+  );
+  if (found) throw unfinishedMove(`The database ${place}`, found.value);
 }

@@ -9,6 +9,7 @@ import type { Archive, ArchiveReader, BulkOutcome } from '../domain/store.ts';
 import { type AgentColumns, columnValues } from './columns.ts';
 import { databasePath, type FolderLock, holdFolder } from './data-folder.ts';
 import { Reader } from './reader.ts';
+import { requireFinished } from './unfinished-move.ts';
 import { WriterClient } from './writer-client.ts';
 
 export class SqliteArchive implements Archive {
@@ -105,6 +106,7 @@ export class SqliteArchiveReader implements ArchiveReader {
 }
 
 function openReader(path: string): Reader {
+  requireFinished(path);
   try {
     return new Reader(path);
   } catch (error) {

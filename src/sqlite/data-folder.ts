@@ -37,7 +37,7 @@ export function holdFolder(folder: string): FolderLock {
 }
 
 /** Files that we write, or that say nothing about who else uses the folder. */
-function isOurs(name: string): boolean {
+export function isOurs(name: string): boolean {
   return name.startsWith(DATABASE) || name.startsWith(LOCK) || name.startsWith('.') || name === 'lost+found';
 }
 
