@@ -2,6 +2,7 @@
 import { adminToken } from './cli/admin-token.ts';
 import { exportEvents } from './cli/export.ts';
 import { importEvents } from './cli/import.ts';
+import { move } from './cli/move.ts';
 import { serve } from './cli/serve.ts';
 import { UsageError } from './cli/usage.ts';
 import { StartError } from './domain/errors.ts';
@@ -12,6 +13,7 @@ const COMMANDS: Record<string, (args: string[]) => Promise<void>> = {
   'admin-token': adminToken,
   import: importEvents,
   export: exportEvents,
+  move,
 };
 
 const HELP = `local-events ${VERSION}: in-person events for software agents
@@ -26,6 +28,9 @@ Usage: npm run cli -- COMMAND [OPTIONS]
                 FILE --key-stdin                          for the agent whose key is the first line of standard input
   export        write events as JSON lines, to standard output or a file; a service may run beside it
                 [--agent ID] [--out FILE]
+  move          take everything from the data folder to PostgreSQL, or back, while no service runs; run it again to go on
+                --to postgres://user@host/name                from DATA_DIR
+                --from postgres://user@host/name --to FOLDER  the way back
 
 Settings are environment variables; docs/configuration.md lists them.`;
 
