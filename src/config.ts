@@ -44,6 +44,7 @@ export interface Config {
 
 const EMAIL = /^[^@\s]+@[^@\s]+$/;
 const DOMAIN = /^[\p{L}\p{N}](?:[\p{L}\p{N}\p{M}.-]*[\p{L}\p{N}\p{M}])?$/u;
+const DATABASE_DEFAULTS = { poolSize: 8, poolTimeoutMs: 1_500, statementTimeoutMs: 10_000 };
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 /** Throws StartError listing every variable that cannot be used. */
@@ -117,15 +118,30 @@ export function describeData({ database, dataDir }: Config): string {
   return database ? describeAddress(database.url) : dataDir;
 }
 
+/** The same with the embedded engine in this folder. */
+export function withFolder(config: Config, dataDir: string): Config {
+  return freeze({ ...config, dataDir: resolve(dataDir), database: undefined });
+}
+
+/** The same with this database; undefined if that is no address of one. */
+export function withDatabase(config: Config, url: string): Config | undefined {
+  if (!addressesOf(url)) return undefined;
+  return freeze({ ...config, database: { ...DATABASE_DEFAULTS, ...config.database, url } });
+}
+
 function readDatabase(
   url: string | undefined,
   number: (name: string, fallback: number, max: number) => number,
   problems: string[],
 ): DatabaseConfig | undefined {
   const settings = {
-    poolSize: Math.max(1, number('DATABASE_POOL_SIZE', 8, 1_000)),
-    poolTimeoutMs: number('DATABASE_POOL_TIMEOUT_MS', 1_500, 60_000),
-    statementTimeoutMs: number('DATABASE_STATEMENT_TIMEOUT_MS', 10_000, 600_000),
+    poolSize: Math.max(1, number('DATABASE_POOL_SIZE', DATABASE_DEFAULTS.poolSize, 1_000)),
+    poolTimeoutMs: number('DATABASE_POOL_TIMEOUT_MS', DATABASE_DEFAULTS.poolTimeoutMs, 60_000),
+    statementTimeoutMs: number(
+      'DATABASE_STATEMENT_TIMEOUT_MS',
+      DATABASE_DEFAULTS.statementTimeoutMs,
+      600_000,
+    ),
   };
   if (url === undefined) return undefined;
   if (addressesOf(url)) return { url, ...settings };

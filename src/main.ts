@@ -3,6 +3,7 @@ import { adminToken } from './cli/admin-token.ts';
 import { backup } from './cli/backup.ts';
 import { exportEvents } from './cli/export.ts';
 import { importEvents } from './cli/import.ts';
+import { move } from './cli/move.ts';
 import { restore } from './cli/restore.ts';
 import { serve } from './cli/serve.ts';
 import { UsageError } from './cli/usage.ts';
@@ -16,6 +17,7 @@ const COMMANDS: Record<string, (args: string[]) => Promise<void>> = {
   export: exportEvents,
   backup,
   restore,
+  move,
 };
 
 const HELP = `local-events ${VERSION}: in-person events for software agents
@@ -34,6 +36,9 @@ Usage: npm run cli -- COMMAND [OPTIONS]
                 FILE
   restore       put a backup into a data folder that is empty or does not exist
                 FILE
+  move          take everything from the data folder to PostgreSQL, or back, while no service runs; run it again to go on
+                --to postgres://user@host/name                from DATA_DIR
+                --from postgres://user@host/name --to FOLDER  the way back
 
 Settings are environment variables; docs/configuration.md lists them.`;
 

@@ -10,17 +10,20 @@ import type { Clock, Random } from './domain/ambient.ts';
 import { StartError } from './domain/errors.ts';
 import { newUlid } from './domain/ids.ts';
 import type { Archive, ArchiveReader, CopyControl, Holdings, Store } from './domain/store.ts';
+import type { Vault } from './domain/vault.ts';
 import type { Readiness } from './http/readiness.ts';
 import { buildServer } from './http/server.ts';
 import { localVerifier, newSigningKey, SIGNING_KEY } from './oidc/local-issuer.ts';
 import { providerVerifier } from './oidc/provider.ts';
 import { PostgresArchive, PostgresArchiveReader } from './postgres/archive.ts';
 import { PostgresStore } from './postgres/store.ts';
+import { PostgresVault } from './postgres/vault.ts';
 import { SqliteArchive, SqliteArchiveReader } from './sqlite/archive.ts';
 import { backUp, restore } from './sqlite/backup.ts';
 import { databasePath } from './sqlite/data-folder.ts';
 import { findStoredSetting } from './sqlite/reader.ts';
 import { SqliteStore } from './sqlite/store.ts';
+import { SqliteVault } from './sqlite/vault.ts';
 import { KeyedQueue } from './usecases/keyed-queue.ts';
 
 const PACKAGE = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
@@ -93,6 +96,12 @@ function requireEmbedded({ database }: Config): void {
     'This is for the embedded store, but DATABASE_URL is set: PostgreSQL is backed up with pg_dump, see docs/operations.md. ' +
       'Unset DATABASE_URL to work on DATA_DIR.',
   );
+}
+
+/** Opens one side of a move; no service may hold it. Throws StartError. */
+export async function openVault(config: Config, side: 'source' | 'target'): Promise<Vault> {
+  if (config.database) return PostgresVault.open(config.database, newUlid(systemClock(), systemRandom));
+  return side === 'source' ? SqliteVault.openSource(config.dataDir) : SqliteVault.openTarget(config.dataDir);
 }
 
 /** The key of the service's own issuer. Where a running service holds the store, it is read beside it. Throws StartError. */

@@ -122,14 +122,14 @@ export class PostgresArchiveReader implements ArchiveReader {
     return row.count;
   }
 
-  /** All of them by identifier, so by age; those of one agent by start. */
+  /** All of them by identifier, so by age; those of one agent by start, place and title: as the embedded engine has them. */
   async *events(agentId: string | undefined): AsyncGenerator<EventRow[]> {
     const batches = this.#database.cursor(ROWS_PER_BATCH, (sql) =>
       agentId === undefined
         ? sql<Stored[]>`SELECT json, version FROM events ORDER BY event_id`
         : sql<
             Stored[]
-          >`SELECT json, version FROM events WHERE agent_id = ${agentId} ORDER BY start_ms, event_id`,
+          >`SELECT json, version FROM events WHERE agent_id = ${agentId} ORDER BY start_ms, lat, lng, title COLLATE "C"`,
     );
     for await (const batch of batches) yield batch.map(({ json, version }) => decodeEvent(json, version));
   }

@@ -4,13 +4,23 @@ import postgres from 'postgres';
 
 export type Sql = postgres.Sql<{ bigint: number }>;
 
-export interface ConnectOptions {
+/** What the server is told of a connection. */
+export interface Session {
+  /** 0: none. */
+  readonly statementTimeoutMs: number;
+  /** APPLICATION unless given. */
+  readonly applicationName?: string;
+}
+
+export interface ConnectOptions extends Session {
   readonly host: string;
   readonly port: number;
-  readonly statementTimeoutMs: number;
   /** One to this host and port, with TLS where that is wanted; it may still be connecting. */
   readonly openSocket: () => Socket | Promise<Socket>;
 }
+
+/** How the names of all our connections begin. */
+export const APPLICATION = 'local-events';
 
 /** How long a connection may take to open. */
 export const CONNECT_TIMEOUT_MS = 1_000;
@@ -23,7 +33,7 @@ const bigint = { to: 20, from: [20], parse: Number, serialize: String };
 
 /** Nothing is opened until something is asked. */
 export function connect(address: string, options: ConnectOptions): Sql {
-  const { host, port, statementTimeoutMs, openSocket } = options;
+  const { host, port, statementTimeoutMs, applicationName = APPLICATION, openSocket } = options;
   // Of these the driver's types know less than the driver.
   const untyped: object = { host: [host], port: [port], socket: openSocket };
   return postgres(address, {
@@ -36,7 +46,7 @@ export function connect(address: string, options: ConnectOptions): Sql {
     onnotice: () => {},
     types: { bigint },
     connection: {
-      application_name: 'local-events',
+      application_name: applicationName,
       statement_timeout: statementTimeoutMs,
       // Statements are written so that one plan fits all parameters; planning takes longer than many of them. Several
       // processes or compiled code for one search would only take the cores from others.

@@ -2,21 +2,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PendingQuery } from 'postgres';
 import type { AppError } from '../domain/errors.ts';
-import type { Sql } from './connect.ts';
+import type { Session, Sql } from './connect.ts';
 import { codeOf, type Failure, failureOf, unavailable } from './failures.ts';
 import { addressesOf } from './hosts.ts';
 import { inTime } from './in-time.ts';
 import { Primary } from './primary.ts';
 import { Slots } from './slots.ts';
 
-export interface DatabaseOptions {
+export interface DatabaseOptions extends Session {
   /** One or several hosts. */
   readonly url: string;
   readonly poolSize: number;
   /** How long a request waits for a connection. */
   readonly poolTimeoutMs: number;
-  /** 0: none. */
-  readonly statementTimeoutMs: number;
 }
 
 /** For this long a request is tried again, or waits for a new primary. */
@@ -47,7 +45,7 @@ export class Database {
 
   /** Throws the driver's error if no host answers as a primary. */
   static async open(options: DatabaseOptions): Promise<Database> {
-    const primary = new Primary(addressesOf(options.url) ?? [], options.statementTimeoutMs);
+    const primary = new Primary(addressesOf(options.url) ?? [], options);
     await primary.open();
     return new Database(primary, options);
   }

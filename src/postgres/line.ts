@@ -1,7 +1,7 @@
 // One connection to one host: opened once, by the first statement, and never again. The driver by itself would open the
 // next one under a transaction that has begun, and carries over what it knew of the last; a lost line is thrown away.
 import { connect as openSocket, type Socket } from 'node:net';
-import { CONNECT_TIMEOUT_MS, connect, type Sql } from './connect.ts';
+import { CONNECT_TIMEOUT_MS, connect, type Session, type Sql } from './connect.ts';
 import { secure, tlsModeOf } from './tls.ts';
 
 /** Then it makes room for a new one: the server's process keeps everything that it ever prepared. */
@@ -17,12 +17,12 @@ export class Line {
   #isDropped = false;
 
   /** Nothing is opened until something is asked. */
-  constructor(address: string, statementTimeoutMs: number) {
+  constructor(address: string, session: Session) {
     const url = new URL(address);
     this.#host = url.hostname.replace(/^\[(.*)\]$/, '$1'); // of IPv6
     this.#port = Number(url.port || 5432);
     this.#tlsMode = tlsModeOf(url);
-    const options = { host: this.#host, port: this.#port, statementTimeoutMs };
+    const options = { host: this.#host, port: this.#port, ...session };
     this.sql = connect(address, { ...options, openSocket: () => this.#open() });
   }
 

@@ -1,5 +1,6 @@
 // Opens the database for a store or for bulk work: reached, understood, and with the newest schema.
 import { StartError } from '../domain/errors.ts';
+import { UNFINISHED_MOVE, unfinishedMove } from '../domain/vault.ts';
 import { Database, type DatabaseOptions } from './database.ts';
 import { codeOf } from './failures.ts';
 import { describeAddress } from './hosts.ts';
@@ -19,12 +20,13 @@ const HINTS: Readonly<Record<string, string>> = {
   UNAVAILABLE: 'Check host and port in DATABASE_URL, and that the server runs.',
 };
 
-/** Throws StartError if the database cannot be reached or used. */
-export async function openDatabase(options: DatabaseOptions): Promise<Database> {
+/** Throws StartError if the database cannot be reached or used, and unless told otherwise if a move into it is unfinished. */
+export async function openDatabase(options: DatabaseOptions, even?: 'unfinished'): Promise<Database> {
   let database: Database | undefined;
   try {
     database = await Database.open(options);
     await migrate(database);
+    if (even !== 'unfinished') await requireFinished(database, describeAddress(options.url));
     return database;
   } catch (error) {
     await database?.close();
@@ -34,4 +36,13 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     const problem = `The database ${describeAddress(options.url)} cannot be used: ${message.replace(/\.$/, '')}.`;
     throw new StartError(`${problem} ${hint}`.trim(), { cause: error });
   }
+}
+
+/** Data that is only half there is not served. */
+async function requireFinished(database: Database, place: string): Promise<void> {
+  const [found] = await database.run(
+    'repeatable',
+    (sql) => sql<{ value: string }[]>`SELECT value FROM settings WHERE name = ${UNFINISHED_MOVE}`,
+  );
+  if (found) throw unfinishedMove(`The database ${place}`, found.value);
 }

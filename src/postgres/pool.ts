@@ -1,16 +1,17 @@
 // The lines to one host that are open, in use or not. How many are in use at once is limited by slots.ts.
+import type { Session } from './connect.ts';
 import { Line } from './line.ts';
 
 export class Pool {
   readonly #address: string;
-  readonly #statementTimeoutMs: number;
+  readonly #session: Session;
   readonly #lines = new Set<Line>();
   readonly #idle: Line[] = [];
   #isClosed = false;
 
-  constructor(address: string, statementTimeoutMs: number) {
+  constructor(address: string, session: Session) {
     this.#address = address;
-    this.#statementTimeoutMs = statementTimeoutMs;
+    this.#session = session;
   }
 
   /** A line for the caller alone, until it is given back. */
@@ -19,7 +20,7 @@ export class Pool {
       if (line.isUsable) return line;
       this.#drop(line);
     }
-    const line = new Line(this.#address, this.#statementTimeoutMs);
+    const line = new Line(this.#address, this.#session);
     this.#lines.add(line);
     return line;
   }

@@ -2,7 +2,7 @@
 // while it is answered, slow statements are left alone; when it is not, every connection is given up and all hosts are
 // asked until one of them is a primary.
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Sql } from './connect.ts';
+import type { Session, Sql } from './connect.ts';
 import { unavailable } from './failures.ts';
 import { inTime } from './in-time.ts';
 import { Line } from './line.ts';
@@ -19,7 +19,7 @@ const SEARCH_MS = 200;
 
 export class Primary {
   readonly #addresses: readonly string[];
-  readonly #statementTimeoutMs: number;
+  readonly #session: Session;
   #pool: Pool | undefined;
   #probe: Line | undefined;
   #answeredAt = performance.now();
@@ -28,9 +28,9 @@ export class Primary {
   #found = Promise.withResolvers<void>();
   #watching: Promise<void> = Promise.resolve();
 
-  constructor(addresses: readonly string[], statementTimeoutMs: number) {
+  constructor(addresses: readonly string[], session: Session) {
     this.#addresses = addresses;
-    this.#statementTimeoutMs = statementTimeoutMs;
+    this.#session = session;
   }
 
   /** Finds the primary and watches it from then on. Throws the error of the last host if there is none. */
@@ -104,7 +104,7 @@ export class Primary {
   }
 
   async #ask(address: string): Promise<void> {
-    const probe = new Line(address, this.#statementTimeoutMs);
+    const probe = new Line(address, this.#session);
     try {
       if (!(await isPrimary(probe.sql))) throw new NoPrimary('the server is a standby, or read-only');
     } catch (error) {
@@ -113,7 +113,7 @@ export class Primary {
     }
     if (this.#pool || this.#isClosed) return probe.drop();
     this.#probe = probe;
-    this.#pool = new Pool(address, this.#statementTimeoutMs);
+    this.#pool = new Pool(address, this.#session);
     this.#answeredAt = performance.now();
     this.#found.resolve();
   }

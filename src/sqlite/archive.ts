@@ -8,6 +8,7 @@ import type { Archive, ArchiveReader, BulkOutcome } from '../domain/store.ts';
 import { type AgentColumns, columnValues } from './columns.ts';
 import { databasePath, type FolderLock, getDatabase, holdFolder } from './data-folder.ts';
 import { Reader } from './reader.ts';
+import { requireFinished } from './unfinished-move.ts';
 import { WriterClient } from './writer-client.ts';
 
 export class SqliteArchive implements Archive {
@@ -78,12 +79,12 @@ export class SqliteArchiveReader implements ArchiveReader {
     return this.#reader.countEvents();
   }
 
-  /** In an order that needs no sorting: all of them by age, those of one agent along the index of their identity. */
+  /** In an order that needs no sorting: all of them by identifier, so by age; those of one agent along the index of identity. */
   events(agentId: string | undefined): AsyncIterable<readonly EventRow[]> {
     const select = 'SELECT json, version FROM events';
     return this.#rows(
       agentId === undefined
-        ? this.#reader.batches(`${select} ORDER BY row_id`, [])
+        ? this.#reader.batches(`${select} ORDER BY event_id`, [])
         : this.#reader.batches(`${select} WHERE agent_id = ? ORDER BY start_ms, lat, lng, title`, [agentId]),
     );
   }
@@ -100,6 +101,7 @@ export class SqliteArchiveReader implements ArchiveReader {
 }
 
 function openReader(path: string): Reader {
+  requireFinished(path);
   try {
     return new Reader(path);
   } catch (error) {

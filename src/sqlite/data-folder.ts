@@ -67,7 +67,7 @@ function isVoid(folder: string, name: string): boolean {
 }
 
 /** Files that we write, or that say nothing about who else uses the folder. */
-function isOurs(name: string): boolean {
+export function isOurs(name: string): boolean {
   return name.startsWith(DATABASE) || name.startsWith(LOCK) || isNobodys(name);
 }
 

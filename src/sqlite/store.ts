@@ -25,6 +25,7 @@ import { entryOf, INDEX_COLUMNS, type IndexValues, toEntry, toIndexQuery } from 
 import { QuotaWindows } from './quota-windows.ts';
 import { Reader } from './reader.ts';
 import { ReaderClient } from './reader-client.ts';
+import { requireFinished } from './unfinished-move.ts';
 import { WriterClient } from './writer-client.ts';
 
 /** How often last uses are written; half of what they may be inexact. */
@@ -76,13 +77,14 @@ export class SqliteStore implements Store {
     this.#touchTimer = setInterval(() => void this.#writeUses().catch(() => {}), TOUCH_INTERVAL_MS).unref();
   }
 
-  /** Throws StartError if the folder is held by another process, cannot be written, or holds newer data. */
+  /** Throws StartError if the folder is held by another process, cannot be written, or holds newer or half-moved data. */
   static async open(options: SqliteOptions): Promise<SqliteStore> {
     const lock = holdFolder(options.folder);
     let writer: WriterClient | undefined;
     let events: ReaderClient | undefined;
     try {
       const path = databasePath(options.folder);
+      requireFinished(path);
       writer = await WriterClient.start(path);
       events = await ReaderClient.start(path);
       const store = new SqliteStore(options, lock, writer, events);

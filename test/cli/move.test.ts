@@ -1,0 +1,264 @@
+// `move`: everything to PostgreSQL and back, as it was; and what it refuses before it changes anything.
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { before, describe, it } from 'node:test';
+import { readPlaces } from '../../src/cli/move.ts';
+import { UsageError } from '../../src/cli/usage.ts';
+import { readConfig } from '../../src/config.ts';
+import { columnsOf, TABLE_NAMES } from '../../src/domain/vault.ts';
+import { execute, readRows } from '../sqlite/files.ts';
+import { newEvent } from '../support/client.ts';
+import { newDatabase } from '../support/postgres.ts';
+import { run } from '../support/process.ts';
+import { startTestService, type TestService, temporaryFolder } from '../support/service.ts';
+import {
+  assertMoved,
+  databaseOf,
+  dumpDatabase,
+  dumpFolder,
+  type Env,
+  eventsOf,
+  exported,
+  makeWorld,
+  newMigratedDatabase,
+  type World,
+  withSql,
+} from './moving.ts';
+
+/** Asserts that keys, tiers and tokens do what they did before, and that the service goes on from there. */
+async function assertServes(service: TestService, { keys, agentIds, token }: World): Promise<void> {
+  const as = (name: keyof World['keys']) => service.client.with({ 'x-api-key': keys[name] });
+  const create = async (name: keyof World['keys']) => (await as(name).post('/v1/events', newEvent())).status;
+  assert.deepEqual(
+    [await create('read'), await create('readwrite'), await create('admin'), await create('inactive')],
+    [403, 200, 200, 401],
+  );
+  assert.equal((await as('read').nearby()).status, 200);
+  const admin = service.client.with({ authorization: `Bearer ${token}` });
+  assert.equal((await admin.get('/v1/admin/me')).body.email, 'ada@example.com');
+  const agent = `/v1/admin/agents/${agentIds[0]}`;
+  for (const tier of ['admin', 'read']) assert.equal((await admin.patch(agent, { tier })).status, 200);
+}
+
+/** Byte for byte; of every agent for itself, too. */
+async function assertSameExports(a: Env, b: Env, { agentIds }: World): Promise<void> {
+  assert.equal(await exported(b), await exported(a));
+  for (const agentId of agentIds) assert.deepEqual(await eventsOf(b, agentId), await eventsOf(a, agentId));
+}
+
+describe('move', () => {
+  let world: World;
+  before(async () => {
+    world = await makeWorld();
+  });
+
+  it('takes everything to PostgreSQL and back, where it is served as before', async () => {
+    const url = await newMigratedDatabase();
+    // Started once, it has a key of its own for tokens: that of the source counts.
+    await (await startTestService({ DATABASE_URL: url })).close();
+    const source = dumpFolder(world.folder);
+    const env = { DATA_DIR: world.folder };
+    assertMoved(await run(['move', '--to', url], env));
+    assert.deepEqual(await dumpDatabase(url), source);
+    assert.deepEqual(dumpFolder(world.folder), source, 'the source is as it was');
+    await assertSameExports(env, { DATABASE_URL: url }, world);
+
+    const onPostgres = await startTestService({ DATABASE_URL: url });
+    await assertServes(onPostgres, world);
+    await onPostgres.close();
+    const moved = await dumpDatabase(url);
+    assert.deepEqual(
+      moved.audit.slice(source.audit.length).map((row) => row.audit_id),
+      [1, 2].map((more) => Number(source.audit.at(-1)!.audit_id) + more),
+    );
+
+    const folder = join(temporaryFolder(), 'below', 'back');
+    assertMoved(await run(['move', '--from', url, '--to', folder]));
+    assert.deepEqual(dumpFolder(folder), moved);
+    await assertSameExports({ DATABASE_URL: url }, { DATA_DIR: folder }, world);
+    const onSqlite = await startTestService({ DATA_DIR: folder });
+    await assertServes(onSqlite, world);
+    await onSqlite.close();
+    assert.equal(dumpFolder(folder).audit.at(-1)!.audit_id, Number(moved.audit.at(-1)!.audit_id) + 2);
+  });
+
+  it('takes the address from DATABASE_URL, and moves what has no rows', async () => {
+    const url = await newDatabase();
+    const empty = temporaryFolder();
+    await (await startTestService({ DATA_DIR: empty })).close();
+    assertMoved(await run(['move'], { DATA_DIR: empty, DATABASE_URL: url }));
+    const folder = temporaryFolder();
+    assertMoved(await run(['move', '--to', folder], { DATABASE_URL: url }));
+    assert.deepEqual(dumpFolder(folder), dumpFolder(empty));
+    assert.equal(dumpFolder(folder).settings.length, 1);
+    const service = await startTestService({ DATABASE_URL: url });
+    await service.newAgent();
+    await service.close();
+  });
+
+  it('knows every table and column of both engines', async () => {
+    const url = await newMigratedDatabase();
+    const onlyHere = /^(?:quotas|schema_version|spatial_ref_sys|geography_columns|geometry_columns)$/;
+    const inPostgres = await withSql(
+      url,
+      (sql) => sql`
+        SELECT table_name || '.' || column_name AS name FROM information_schema.columns
+        WHERE table_schema = 'public' AND is_generated = 'NEVER' AND table_name !~ ${onlyHere.source}`,
+    );
+    const inSqlite = readRows(
+      databaseOf(world.folder),
+      `SELECT s.name || '.' || c.name AS name FROM sqlite_schema s, pragma_table_info(s.name) c
+       WHERE s.type = 'table' AND c.name <> 'row_id'`,
+    );
+    const known = TABLE_NAMES.flatMap((table) =>
+      columnsOf(table).map(([column]) => `${table}.${column}`),
+    ).sort();
+    assert.deepEqual(inPostgres.map(({ name }) => name).sort(), known);
+    assert.deepEqual(inSqlite.map(({ name }) => name).sort(), known);
+  });
+
+  describe('refuses', () => {
+    let url: string;
+    before(async () => {
+      url = await newMigratedDatabase();
+    });
+    const refused = async (args: string[], env: Record<string, string>): Promise<string> => {
+      const { code, stdout, stderr } = await run(['move', ...args], env);
+      assert.deepEqual([code, stdout], [1, ''], stderr);
+      assert.equal(stderr.split('\n').length, 2, stderr);
+      return stderr;
+    };
+
+    it('a database or folder that holds data', async () => {
+      const full = await newDatabase();
+      const service = await startTestService({ DATABASE_URL: full });
+      await service.newAgent();
+      await service.close();
+      const before = await dumpDatabase(full);
+      assert.match(
+        await refused(['--to', full], { DATA_DIR: world.folder }),
+        /holds data already \(agents\)/,
+      );
+      assert.deepEqual(await dumpDatabase(full), before);
+      const folder = dumpFolder(world.folder);
+      assert.match(
+        await refused(['--from', full, '--to', world.folder], {}),
+        /holds data already \(agents\)/,
+      );
+      assert.deepEqual(dumpFolder(world.folder), folder);
+    });
+
+    it('a folder with a service on it, on either side', async () => {
+      const service = await startTestService();
+      try {
+        assert.match(await refused(['--to', url], { DATA_DIR: service.folder }), /is in use by another/);
+        assert.match(await refused(['--from', url, '--to', service.folder], {}), /is in use by another/);
+      } finally {
+        await service.close();
+      }
+    });
+
+    it('a database with a node on it, on either side', async () => {
+      const node = await startTestService({ DATABASE_URL: url });
+      try {
+        const [there, back] = await Promise.all([
+          refused(['--to', url], { DATA_DIR: world.folder }),
+          refused(['--from', url, '--to', join(temporaryFolder(), 'back')], {}),
+        ]);
+        for (const said of [there, back]) assert.match(said, /is in use by another .* Stop every node/);
+      } finally {
+        await node.close();
+      }
+    });
+
+    it('a folder without data, one with other files, and what is no folder', async () => {
+      const folder = join(temporaryFolder(), 'data');
+      assert.match(await refused(['--to', url], { DATA_DIR: folder }), /^There is no data in /);
+      assert.ok(!existsSync(folder));
+      mkdirSync(folder);
+      writeFileSync(join(folder, 'letter.txt'), '');
+      assert.match(await refused(['--from', url, '--to', folder], {}), /holds other files/);
+      assert.deepEqual(readdirSync(folder), ['letter.txt']);
+      assert.match(
+        await refused(['--from', url, '--to', join(folder, 'letter.txt')], {}),
+        /cannot be written/,
+      );
+      writeFileSync(databaseOf(folder), 'x'.repeat(100_000));
+      assert.match(await refused(['--to', url], { DATA_DIR: folder }), /cannot be read/);
+    });
+
+    it('a source that is half of another, and a target that is', async () => {
+      const half = temporaryFolder();
+      await (await startTestService({ DATA_DIR: half })).close();
+      const mark = "INSERT INTO settings VALUES ('unfinished_move', 'elsewhere')";
+      execute(databaseOf(half), mark);
+      assert.match(
+        await refused(['--to', url], { DATA_DIR: half }),
+        /holds only a part of the data of elsewhere/,
+      );
+      const halfDatabase = await newMigratedDatabase();
+      await withSql(halfDatabase, (sql) => sql.unsafe(mark));
+      assert.match(
+        await refused(['--to', halfDatabase], { DATA_DIR: world.folder }),
+        /holds a part of the data of elsewhere, not of .*TRUNCATE/,
+      );
+      const commands = [
+        ['serve'],
+        ['export'],
+        ['import', databaseOf(half), '--email', 'a@b.c', '--name', 'a'],
+      ];
+      for (const command of commands) {
+        const both: Env[] = [{ DATA_DIR: half }, { DATABASE_URL: halfDatabase }];
+        for (const ended of await Promise.all(both.map((env) => run(command, { PORT: '0', ...env })))) {
+          assert.deepEqual([ended.code, ended.stdout], [1, ''], ended.stderr);
+          assert.match(
+            ended.stderr,
+            /^The database .* holds a part of the data of elsewhere: .* "move" again .*\n$/,
+          );
+        }
+      }
+    });
+
+    it('a database that cannot be had, without showing the password', async () => {
+      const wrong = new URL(url);
+      wrong.password = 'sesame';
+      wrong.pathname = '/nowhere';
+      const said = await refused(['--to', wrong.href], { DATA_DIR: world.folder });
+      assert.match(said, /"nowhere" does not exist/);
+      assert.doesNotMatch(said, /sesame/);
+    });
+  });
+
+  describe('does not understand', () => {
+    const address = 'postgres://user:sesame@host/name';
+    const cases: [args: string[], reason: RegExp][] = [
+      [[], /needs --to .*DATABASE_URL/],
+      [['--from', './data'], /needs --to .*DATABASE_URL/],
+      [['--to', './data'], /needs --from .*DATABASE_URL/],
+      [['--from', address], /needs --to FOLDER/],
+      [['--from', address, '--to', address], /or back/],
+      [['--from', './data', '--to', './other'], /or back/],
+      [['--to', ''], /needs a folder or/],
+      [['--to', 'mysql://user:sesame@host/name'], /must look like postgres:/],
+      [['--to', 'postgres://user:sesame@'], /must look like postgres:/],
+      [[address], /nothing else/],
+      [['--to', address, address], /nothing else/],
+      [['--too', address], /--too/],
+      [['--to'], /--to/],
+    ];
+    for (const [args, reason] of cases) {
+      it(`move ${args.join(' ')}`, () => {
+        assert.throws(
+          () => readPlaces(args, readConfig({})),
+          (error: Error) => {
+            assert.ok(error instanceof UsageError);
+            assert.match(error.message, reason);
+            assert.doesNotMatch(error.message, /sesame/);
+            return true;
+          },
+        );
+      });
+    }
+  });
+});
