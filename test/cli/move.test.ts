@@ -10,8 +10,9 @@ import { columnsOf, TABLE_NAMES } from '../../src/domain/vault.ts';
 import { execute, readRows } from '../sqlite/files.ts';
 import { newEvent } from '../support/client.ts';
 import { newDatabase } from '../support/postgres.ts';
-import { run } from '../support/process.ts';
-import { startTestService, type TestService, temporaryFolder } from '../support/service.ts';
+import { type Ended, run } from '../support/process.ts';
+import { startTestService, temporaryFolder } from '../support/service.ts';
+import { NEW_AGENT } from './bulk.ts';
 import {
   assertMoved,
   databaseOf,
@@ -22,23 +23,30 @@ import {
   exported,
   makeWorld,
   newMigratedDatabase,
+  tryToServe,
   type World,
   withSql,
 } from './moving.ts';
 
 /** Asserts that keys, tiers and tokens do what they did before, and that the service goes on from there. */
-async function assertServes(service: TestService, { keys, agentIds, token }: World): Promise<void> {
-  const as = (name: keyof World['keys']) => service.client.with({ 'x-api-key': keys[name] });
-  const create = async (name: keyof World['keys']) => (await as(name).post('/v1/events', newEvent())).status;
-  assert.deepEqual(
-    [await create('read'), await create('readwrite'), await create('admin'), await create('inactive')],
-    [403, 200, 200, 401],
-  );
-  assert.equal((await as('read').nearby()).status, 200);
-  const admin = service.client.with({ authorization: `Bearer ${token}` });
-  assert.equal((await admin.get('/v1/admin/me')).body.email, 'ada@example.com');
-  const agent = `/v1/admin/agents/${agentIds[0]}`;
-  for (const tier of ['admin', 'read']) assert.equal((await admin.patch(agent, { tier })).status, 200);
+async function assertServes(env: Env, { keys, agentIds, token }: World): Promise<void> {
+  const service = await startTestService(env);
+  try {
+    const as = (name: keyof World['keys']) => service.client.with({ 'x-api-key': keys[name] });
+    const create = async (name: keyof World['keys']) =>
+      (await as(name).post('/v1/events', newEvent())).status;
+    assert.deepEqual(
+      [await create('read'), await create('readwrite'), await create('admin'), await create('inactive')],
+      [403, 200, 200, 401],
+    );
+    assert.equal((await as('read').nearby()).status, 200);
+    const admin = service.client.with({ authorization: `Bearer ${token}` });
+    assert.equal((await admin.get('/v1/admin/me')).body.email, 'ada@example.com');
+    const agent = `/v1/admin/agents/${agentIds[0]}`;
+    for (const tier of ['admin', 'read']) assert.equal((await admin.patch(agent, { tier })).status, 200);
+  } finally {
+    await service.close(); // one left open would keep a failure from being reported
+  }
 }
 
 /** Byte for byte; of every agent for itself, too. */
@@ -64,9 +72,7 @@ describe('move', () => {
     assert.deepEqual(dumpFolder(world.folder), source, 'the source is as it was');
     await assertSameExports(env, { DATABASE_URL: url }, world);
 
-    const onPostgres = await startTestService({ DATABASE_URL: url });
-    await assertServes(onPostgres, world);
-    await onPostgres.close();
+    await assertServes({ DATABASE_URL: url }, world);
     const moved = await dumpDatabase(url);
     assert.deepEqual(
       moved.audit.slice(source.audit.length).map((row) => row.audit_id),
@@ -77,9 +83,7 @@ describe('move', () => {
     assertMoved(await run(['move', '--from', url, '--to', folder]));
     assert.deepEqual(dumpFolder(folder), moved);
     await assertSameExports({ DATABASE_URL: url }, { DATA_DIR: folder }, world);
-    const onSqlite = await startTestService({ DATA_DIR: folder });
-    await assertServes(onSqlite, world);
-    await onSqlite.close();
+    await assertServes({ DATA_DIR: folder }, world);
     assert.equal(dumpFolder(folder).audit.at(-1)!.audit_id, Number(moved.audit.at(-1)!.audit_id) + 2);
   });
 
@@ -203,14 +207,14 @@ describe('move', () => {
         await refused(['--to', halfDatabase], { DATA_DIR: world.folder }),
         /holds a part of the data of elsewhere, not of .*TRUNCATE/,
       );
-      const commands = [
-        ['serve'],
-        ['export'],
-        ['import', databaseOf(half), '--email', 'a@b.c', '--name', 'a'],
+      const commands: ((env: Env) => Promise<Ended>)[] = [
+        tryToServe,
+        (env) => run(['export'], env),
+        (env) => run(['import', databaseOf(half), ...NEW_AGENT], env),
       ];
       for (const command of commands) {
         const both: Env[] = [{ DATA_DIR: half }, { DATABASE_URL: halfDatabase }];
-        for (const ended of await Promise.all(both.map((env) => run(command, { PORT: '0', ...env })))) {
+        for (const ended of await Promise.all(both.map((env) => command(env)))) {
           assert.deepEqual([ended.code, ended.stdout], [1, ''], ended.stderr);
           assert.match(
             ended.stderr,

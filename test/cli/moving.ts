@@ -101,6 +101,15 @@ export async function eventsOf(env: Env, agentId: string): Promise<EventRow[]> {
   return rows;
 }
 
+/** How `serve` ends; one that starts after all is killed. */
+export function tryToServe(env: Env): Promise<Ended> {
+  const { child, output, ended } = launch(['serve'], { PORT: '0', ...env });
+  child.stderr!.on('data', () => {
+    if (/ is ready$/m.test(output().stderr)) child.kill('SIGKILL');
+  });
+  return ended;
+}
+
 /** Asserts that the move ended well, and returns what it said. */
 export function assertMoved({ code, stdout, stderr }: Ended): string {
   assert.deepEqual([code, stdout], [0, ''], stderr);
@@ -123,14 +132,19 @@ export async function holdAt(
         WHEN (NEW.${ORDER[table]} = '${key}') EXECUTE FUNCTION hold();
       SELECT pg_advisory_lock(1)`);
     const move = launch(args, env);
-    for (;;) {
-      assert.equal(move.child.exitCode, null, move.output().stderr);
-      const waiting = await sql`SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`;
-      if (waiting.length > 0) break;
-      await new Promise((resolve) => setTimeout(resolve, 10));
+    try {
+      for (;;) {
+        assert.equal(move.child.exitCode, null, move.output().stderr);
+        const waiting = await sql`SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`;
+        if (waiting.length > 0) break;
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+      await act(move);
+      await sql`SELECT pg_advisory_unlock(1)`;
+    } catch (error) {
+      move.child.kill('SIGKILL'); // it would keep the failure from being reported
+      throw error;
     }
-    await act(move);
-    await sql`SELECT pg_advisory_unlock(1)`;
     const ended = await move.ended;
     await sql.unsafe(`DROP TRIGGER hold ON ${table}`); // waits for what a killed one had sent
     return ended;
