@@ -37,10 +37,9 @@ function folderWithEvents(count: number): string {
   database
     .prepare(
       `WITH RECURSIVE number(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM number WHERE n + 1 < ${count})
-      INSERT INTO events (event_id, agent_id, version, title, description, start_ms, timezone, location_name, lat, lng,
-        audience, event_type, created_ms)
-      SELECT printf('01J%023d', at), ?, 1, 'event ' || at, replace(printf('%.${DESCRIPTION_CHARS}c', 'x'), 'x', char(1)), at / 3,
-        'Europe/Berlin', 'somewhere', 52.52, 13.405, 'all', 'talk', 0
+      INSERT INTO events (event_id, agent_id, version, title, start_ms, lat, lng, audience, event_type, json)
+      SELECT printf('01J%023d', at), ?, 1, 'event ' || at, at / 3, 52.52, 13.405, 'all', 'talk',
+        json_object('event_id', printf('01J%023d', at), 'description', replace(printf('%.${DESCRIPTION_CHARS}c', 'x'), 'x', char(1)))
       FROM (SELECT (n * 7919) % ${count} AS at FROM number)`,
     )
     .run(AGENT_ID);
