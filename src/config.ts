@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { type AllowList, foldCase } from './domain/admin.ts';
 import { TIERS, type Tier, type TierLimits } from './domain/agent.ts';
 import { StartError } from './domain/errors.ts';
-import { addressesOf, describeAddress } from './postgres/hosts.ts';
+import { addressesOf, describeAddress, problemOf } from './postgres/hosts.ts';
 
 export interface OidcConfig {
   readonly issuer: string;
@@ -144,7 +144,11 @@ function readDatabase(
     ),
   };
   if (url === undefined) return undefined;
-  if (addressesOf(url)) return { url, ...settings };
+  if (addressesOf(url)) {
+    const problem = problemOf(url);
+    if (problem) problems.push(`DATABASE_URL: ${problem}`);
+    return { url, ...settings };
+  }
   // The value may hold a password.
   problems.push(
     'DATABASE_URL must look like postgres://user:password@host:5432/name; several hosts are separated by commas.',

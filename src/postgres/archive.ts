@@ -74,8 +74,7 @@ export class PostgresArchive implements Archive {
 
   async #insert(rows: readonly EventRow[]): Promise<Set<string>> {
     const sent = JSON.stringify(rows.map((row) => ({ ...row, json: encodeEvent(row) })));
-    // A repeat after a lost answer finds what it inserted before as existing, so the identifiers decide.
-    const inserted = await this.#database.transaction('repeatable', async (sql) => {
+    await this.#database.transaction('repeatable', async (sql) => {
       const found = await sql<{ event_id: string; agent_id: string }[]>`
         INSERT INTO events (${sql.unsafe(COLUMNS)})
         SELECT ${sql.unsafe(COLUMNS)} FROM json_to_recordset(${sent}::text::json) AS sent (${sql.unsafe(TYPED_COLUMNS)})
@@ -84,9 +83,16 @@ export class PostgresArchive implements Archive {
       for (const [agentId, events] of [...counts].sort()) {
         await sql`UPDATE agents SET event_count = event_count + ${events.length} WHERE agent_id = ${agentId}`;
       }
-      return found;
     });
-    return new Set(inserted.map(({ event_id }) => event_id));
+    // A repeat after a lost answer finds what it inserted before, so the identifiers decide.
+    const ids = JSON.stringify(rows.map(({ event_id }) => event_id));
+    const stored = await this.#database.run(
+      'repeatable',
+      (sql) => sql<{ event_id: string }[]>`
+        SELECT event_id FROM events
+        WHERE event_id IN (SELECT value FROM json_array_elements_text(${ids}::text::json) AS value)`,
+    );
+    return new Set(stored.map(({ event_id }) => event_id));
   }
 }
 

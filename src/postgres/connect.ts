@@ -36,6 +36,17 @@ export function connect(address: string, options: ConnectOptions): Sql {
   const { host, port, statementTimeoutMs, applicationName = APPLICATION, openSocket } = options;
   // Of these the driver's types know less than the driver.
   const untyped: object = { host: [host], port: [port], socket: openSocket };
+  // As texts: the driver leaves out what is 0 or false.
+  const connection: Record<string, string> = {
+    application_name: applicationName,
+    statement_timeout: String(statementTimeoutMs),
+    // Statements are written so that one plan fits all parameters; planning takes longer than many of them. Several
+    // processes or compiled code for one search would only take the cores from others.
+    plan_cache_mode: 'force_generic_plan',
+    max_parallel_workers_per_gather: '0',
+    jit: 'off',
+    idle_in_transaction_session_timeout: String(IDLE_IN_TRANSACTION_MS),
+  };
   return postgres(address, {
     ...untyped,
     ssl: false, // tls.ts has done that
@@ -45,15 +56,6 @@ export function connect(address: string, options: ConnectOptions): Sql {
     fetch_types: false,
     onnotice: () => {},
     types: { bigint },
-    connection: {
-      application_name: applicationName,
-      statement_timeout: statementTimeoutMs,
-      // Statements are written so that one plan fits all parameters; planning takes longer than many of them. Several
-      // processes or compiled code for one search would only take the cores from others.
-      plan_cache_mode: 'force_generic_plan',
-      max_parallel_workers_per_gather: '0', // as texts: the driver leaves out what is false
-      jit: 'off',
-      idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
-    },
+    connection,
   });
 }

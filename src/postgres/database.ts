@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { PendingQuery } from 'postgres';
 import type { AppError } from '../domain/errors.ts';
 import type { Session, Sql } from './connect.ts';
-import { codeOf, type Failure, failureOf, unavailable } from './failures.ts';
+import { codeOf, type Failure, failureOf, unavailable, withoutData } from './failures.ts';
 import { addressesOf } from './hosts.ts';
 import { inTime } from './in-time.ts';
 import { Primary } from './primary.ts';
@@ -20,6 +20,9 @@ export interface DatabaseOptions extends Session {
 /** For this long a request is tried again, or waits for a new primary. */
 const PATIENCE_MS = 1_500;
 const FIRST_PAUSE_MS = 20;
+
+/** What lost against another, for longer: it takes PostgreSQL a second to find a deadlock. */
+const CONFLICT_PATIENCE_MS = 5_000;
 
 /** What was accepted gets this long when the database is closed. */
 const CLOSE_TIMEOUT_MS = 4_000;
@@ -118,14 +121,15 @@ export class Database {
         return await work(line.sql);
       } catch (error) {
         const failure = failureOf(error);
-        if (failure === 'other') throw error;
+        if (failure === 'other') throw withoutData(error);
         if (isOfLine(failure)) {
           line.drop();
           this.#primary.suspect();
         }
         const isSafe = failure === 'conflict' || failure === 'not-begun' || repeat === 'repeatable';
-        if (failure === 'refused' || !isSafe || performance.now() - begun + pauseMs > PATIENCE_MS)
-          throw toUnavailable(error);
+        const patienceMs = failure === 'conflict' ? CONFLICT_PATIENCE_MS : PATIENCE_MS;
+        if (failure === 'refused' || !isSafe || performance.now() - begun + pauseMs > patienceMs)
+          throw toUnavailable(withoutData(error));
       } finally {
         pool.giveBack(line);
       }

@@ -50,6 +50,14 @@ export function codeOf(error: unknown): string {
   return typeof code === 'string' ? code : '';
 }
 
+/** The error without what it tells of rows and parameters, which are personal and may be logged with it. */
+export function withoutData(error: unknown): unknown {
+  if (error instanceof Error) for (const name of PERSONAL) Reflect.deleteProperty(error, name);
+  return error;
+}
+
+const PERSONAL = ['detail', 'where', 'query', 'parameters', 'args', 'internal_query'];
+
 export function unavailable(cause?: unknown): AppError {
   return new AppError('UNAVAILABLE', 'The database does not answer. Try again.', { cause });
 }

@@ -17,3 +17,15 @@ export function describeAddress(url: string): string {
   const [, , hosts = '', name = ''] = PARTS.exec(url) ?? [];
   return `${hosts}${name}`;
 }
+
+const TLS_MODES = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'];
+
+/** What is wrong with the options of such an address; undefined if nothing is. */
+export function problemOf(url: string): string | undefined {
+  const { searchParams } = new URL(addressesOf(url)![0]!);
+  const mode = searchParams.get('sslmode');
+  if (mode !== null && !TLS_MODES.includes(mode)) return `sslmode must be one of ${TLS_MODES.join(', ')}.`;
+  if (searchParams.has('sslrootcert'))
+    return 'sslrootcert is not known here: name the file in NODE_EXTRA_CA_CERTS instead.';
+  return undefined;
+}

@@ -7,6 +7,16 @@ import { secure, tlsModeOf } from './tls.ts';
 /** Then it makes room for a new one: the server's process keeps everything that it ever prepared. */
 const LIFETIME_MS = 1_800_000;
 
+/** Options of the address that the driver would pass to the server, in place of ours. */
+const OURS = [
+  'application_name',
+  'sslmode',
+  'ssl',
+  'channel_binding',
+  'target_session_attrs',
+  'connect_timeout',
+];
+
 export class Line {
   readonly sql: Sql;
   readonly #host: string;
@@ -23,7 +33,8 @@ export class Line {
     this.#port = Number(url.port || 5432);
     this.#tlsMode = tlsModeOf(url);
     const options = { host: this.#host, port: this.#port, ...session };
-    this.sql = connect(address, { ...options, openSocket: () => this.#open() });
+    for (const name of OURS) url.searchParams.delete(name);
+    this.sql = connect(url.href, { ...options, openSocket: () => this.#open() });
   }
 
   /** Whether more may be asked. */

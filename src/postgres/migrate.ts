@@ -27,7 +27,7 @@ export function migrate(database: Database): Promise<void> {
     const [who] = await sql<[Who]>`
       SELECT quote_ident(current_user) AS role, quote_ident(current_database()) AS name,
         (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) AS is_super`;
-    await requirePostgis(sql, who);
+    await requireDatabase(sql, who);
     const files = readdirSync(FOLDER).sort();
     const found = await findVersion(sql);
     if (found > files.length) {
@@ -60,13 +60,20 @@ async function findVersion(sql: Sql): Promise<number> {
   return row?.version ?? 0;
 }
 
-/** A superuser may add the extension, others must find it there. */
-async function requirePostgis(sql: Sql, who: Who): Promise<void> {
+/** Every text must fit in. PostGIS must be there; a superuser may add it. */
+async function requireDatabase(sql: Sql, who: Who): Promise<void> {
   const [found] = await sql`
     SELECT (SELECT count(*) FROM pg_extension WHERE extname = 'postgis')::integer AS installed,
       (SELECT count(*) FROM pg_available_extensions WHERE name = 'postgis')::integer AS available,
-      current_setting('server_version_num')::integer / 10000 AS major`;
-  const { installed, available, major } = found!;
+      current_setting('server_version_num')::integer / 10000 AS major,
+      current_setting('server_encoding') AS encoding`;
+  const { installed, available, major, encoding } = found!;
+  if (encoding !== 'UTF8') {
+    throw new StartError(
+      `The database ${who.name} has the encoding ${encoding}, which cannot hold every text. ` +
+        'Create one with ENCODING UTF8 TEMPLATE template0.',
+    );
+  }
   if (installed > 0) return;
   const add = `psql -d ${who.name} -c 'CREATE EXTENSION postgis'`;
   if (available === 0) {

@@ -24,15 +24,20 @@ const HINTS: Readonly<Record<string, string>> = {
 export async function openDatabase(options: DatabaseOptions, even?: 'unfinished'): Promise<Database> {
   let database: Database | undefined;
   try {
-    database = await Database.open(options);
+    // However long the steps to a new schema take.
+    database = await Database.open({ ...options, statementTimeoutMs: 0 });
     await migrate(database);
+    await database.close();
+    database = await Database.open(options);
     if (even !== 'unfinished') await requireFinished(database, describeAddress(options.url));
     return database;
   } catch (error) {
     await database?.close();
     if (error instanceof StartError) throw error;
-    const hint = HINTS[codeOf(error)] ?? '';
-    const { message } = error as Error;
+    const { cause } = error as Error;
+    const reason = codeOf(error) === 'UNAVAILABLE' && cause ? cause : error;
+    const hint = HINTS[codeOf(reason)] ?? '';
+    const { message } = reason as Error;
     const problem = `The database ${describeAddress(options.url)} cannot be used: ${message.replace(/\.$/, '')}.`;
     throw new StartError(`${problem} ${hint}`.trim(), { cause: error });
   }

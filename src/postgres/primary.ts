@@ -3,7 +3,7 @@
 // asked until one of them is a primary.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Session, Sql } from './connect.ts';
-import { unavailable } from './failures.ts';
+import { failureOf, unavailable } from './failures.ts';
 import { inTime } from './in-time.ts';
 import { Line } from './line.ts';
 import { Pool } from './pool.ts';
@@ -24,6 +24,8 @@ export class Primary {
   #probe: Line | undefined;
   #answeredAt = performance.now();
   #isClosed = false;
+  /** Why no primary was found the last time. */
+  #reason: unknown;
   #wake = Promise.withResolvers<void>();
   #found = Promise.withResolvers<void>();
   #watching: Promise<void> = Promise.resolve();
@@ -46,7 +48,7 @@ export class Primary {
   async pool(beginMs: number, patienceMs: number): Promise<Pool> {
     while (!this.#pool) {
       const leftMs = Math.min(beginMs, this.#answeredAt) + patienceMs - performance.now();
-      if (leftMs <= 0 || this.#isClosed) throw unavailable();
+      if (leftMs <= 0 || this.#isClosed) throw unavailable(this.#reason);
       await inTime(this.#found.promise, leftMs);
     }
     return this.#pool;
@@ -83,7 +85,10 @@ export class Primary {
       }
       this.#giveUp();
       while (!this.#isClosed && !this.#pool) {
-        await this.#search().catch(() => sleep(SEARCH_MS));
+        await this.#search().catch((error: unknown) => {
+          this.#reason = error;
+          return sleep(SEARCH_MS);
+        });
       }
     }
   }
@@ -99,7 +104,9 @@ export class Primary {
     try {
       await Promise.any(this.#addresses.map((address) => this.#ask(address)));
     } catch (error) {
-      throw (error as AggregateError).errors.at(-1);
+      const { errors } = error as AggregateError;
+      // One that refused us says more than one that is not there.
+      throw errors.find((reason) => failureOf(reason) === 'refused') ?? errors.at(-1);
     }
   }
 

@@ -12,6 +12,9 @@ const LOTS = 200;
 const MAX_BUCKETS = 200_000;
 
 /** Of the window, whatever the limit: that changes with the agent's tier. */
+/** Windows that are over are removed this often. */
+const FORGET_INTERVAL_MS = 600_000;
+
 interface Lease {
   readonly resetMs: number;
   /** Taken by all nodes at the time of the last lot. */
@@ -30,6 +33,7 @@ export class QuotaLeases {
   readonly #database: Database;
   readonly #leases = new Map<string, Lease>();
   readonly #taking = new Map<string, Promise<Lease>>();
+  #forgotMs = Number.NEGATIVE_INFINITY;
 
   constructor(database: Database) {
     this.#database = database;
@@ -81,6 +85,10 @@ export class QuotaLeases {
   }
 
   async #takeLot(bucket: string, limit: number, nowMs: number): Promise<Lease> {
+    if (nowMs - this.#forgotMs >= FORGET_INTERVAL_MS) {
+      this.#forgotMs = nowMs;
+      void this.forget(nowMs).catch(() => {}); // the next time, then
+    }
     const lot = Math.max(1, Math.floor(limit / LOTS));
     const resetMs = nowMs + WINDOW_MS;
     // A lot that is taken twice, because an answer was lost, is one lot less to give out.

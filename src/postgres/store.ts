@@ -49,7 +49,7 @@ export class PostgresStore implements Store {
   constructor(database: Database) {
     this.#database = database;
     this.#quotas = new QuotaLeases(database);
-    this.#uses = new LastUses(database, this.#quotas);
+    this.#uses = new LastUses(database);
   }
 
   /** Throws StartError if the database cannot be reached or used. */
@@ -238,9 +238,12 @@ export class PostgresStore implements Store {
   async deleteAgent(agentId: string, audit: AuditEntry): Promise<boolean> {
     const isGone = await this.#change(async (sql) => {
       const removed = await removeEvents(sql, agentId);
-      if (removed === undefined) return false;
+      const [agent] = await sql`SELECT 1 FROM agents WHERE agent_id = ${agentId} FOR UPDATE`;
+      if (!agent) return false;
+      // From now on nobody adds to them; some may have.
+      const late = await removeEvents(sql, agentId);
       await sql`DELETE FROM agents WHERE agent_id = ${agentId}`;
-      await record(sql, audit, removed);
+      await record(sql, audit, removed + late);
       return true;
     });
     this.#uses.forget(agentId);
@@ -250,10 +253,10 @@ export class PostgresStore implements Store {
   deleteAgentEvents(agentId: string, audit: AuditEntry): Promise<boolean> {
     return this.#change(async (sql) => {
       const removed = await removeEvents(sql, agentId);
-      if (removed === undefined) return false;
-      await sql`UPDATE agents SET event_count = 0 WHERE agent_id = ${agentId}`;
-      await record(sql, audit, removed);
-      return true;
+      const { count } = await sql`
+        UPDATE agents SET event_count = event_count - ${removed} WHERE agent_id = ${agentId}`;
+      if (count > 0) await record(sql, audit, removed);
+      return count > 0;
     });
   }
 
@@ -313,10 +316,11 @@ function updateEvent(sql: Sql, next: EventRow, json: string) {
     WHERE event_id = ${next.event_id} AND version = ${next.version - 1}`;
 }
 
-/** How many there were; undefined if there is no such agent. While it is locked, nobody adds to them. */
-async function removeEvents(sql: Sql, agentId: string): Promise<number | undefined> {
-  const [agent] = await sql`SELECT 1 FROM agents WHERE agent_id = ${agentId} FOR UPDATE`;
-  if (!agent) return undefined;
+/**
+ * How many there were. Events come before their agent, here as in every other statement: whoever holds one of them and
+ * waits for the agent must not wait for us.
+ */
+async function removeEvents(sql: Sql, agentId: string): Promise<number> {
   const { count } = await sql`DELETE FROM events WHERE agent_id = ${agentId}`;
   return count;
 }

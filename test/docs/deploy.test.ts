@@ -42,7 +42,7 @@ describe('compose.yaml', () => {
   const text = read('compose.yaml');
 
   it('sets only variables that the service reads', () => {
-    const [, block = ''] = /environment: &environment\n((?: {4}.+\n)+)/.exec(text)!;
+    const [, block = ''] = /^ {2}environment:\n((?: {4}.+\n)+)/m.exec(text)!;
     const names = [...block.matchAll(/^ {4}([A-Z_]+):/gm)].map((match) => match[1]!);
     assert.ok(names.includes('DATABASE_URL'));
     assert.deepEqual(

@@ -146,6 +146,30 @@ export function administrationContract(store: () => Store): void {
     });
   });
 
+  it('never fails because of an agent that goes on creating and deleting', async () => {
+    const { agent } = await addAgent(store());
+    let isOver = false;
+    const write = async () => {
+      while (!isOver) {
+        const row = newEventRow(agent);
+        const { kind } = await store().createEvent(row, 0);
+        if (kind === 'no-agent') return;
+        await store().deleteEvent(row.event_id, agent.agent_id);
+      }
+    };
+    const writing = Promise.all(Array.from({ length: 6 }, write)).finally(() => {
+      isOver = true;
+    });
+    for (let times = 0; times < 10; times++) {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      assert.equal(await deleteEvents(agent.agent_id), true);
+    }
+    assert.equal(isOver, false);
+    assert.equal(await deleteAgent(agent.agent_id), true);
+    await writing;
+    assertEvents(await foundOf(agent.agent_id), []);
+  });
+
   describe('deleteEventAsAdmin', () => {
     it('removes the event of whichever agent, once', async () => {
       const { agent } = await addAgent(store());
