@@ -27,7 +27,7 @@ Usage: npm run cli -- COMMAND [OPTIONS]
   serve         serve the API; "npm start" is the same
   admin-token   print a token for an administrator, where no identity provider is configured
                 --email you@example.com [--name You] [--hours 1]
-  import        read events from a file of JSON lines, or from standard input with -, while no service runs
+  import        read events from a file of JSON lines, or from standard input with -; an embedded service must be stopped
                 FILE --email you@example.com --name You   for a new agent, whose key is printed
                 FILE --key-stdin                          for the agent whose key is the first line of standard input
   export        write events as JSON lines, to standard output or a file; a service may run beside it
