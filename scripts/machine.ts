@@ -33,6 +33,7 @@ const NEEDED: readonly (readonly [debianPackage: string, find: () => string | un
   ['curl', () => findCommand('curl')],
   ['procps', () => findCommand('ps')],
   ['bsdutils', () => findCommand('script')],
+  ['openssl', () => findCommand('openssl')],
 ];
 
 /** Throws with the line to run where something is missing and cannot be installed from here. */
