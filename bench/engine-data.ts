@@ -4,17 +4,11 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import postgres from 'postgres';
 import { readConfig } from '../src/config.ts';
+import { TABLES } from '../src/domain/vault.ts';
 import { openDatabase } from '../src/postgres/open.ts';
 import { databasePath } from '../src/sqlite/data-folder.ts';
 import type { Cluster } from '../test/support/postgres-cluster.ts';
 import { toCopyField } from './postgres.ts';
-
-/** Both engines have the same columns. */
-const TABLES = {
-  agents: 'agent_id, email, agent_name, tier, is_active, created_ms, event_count',
-  keys: 'key_hash, agent_id, prefix, created_ms',
-  events: 'event_id, agent_id, version, title, start_ms, end_ms, lat, lng, audience, event_type, json',
-};
 
 /** Made after the rows: an index over rows that are there is faster than one that grows with them. */
 const LATE = `SELECT indexname, indexdef FROM pg_indexes WHERE tablename = 'events' AND indexname <> 'events_pkey'`;
@@ -30,7 +24,8 @@ export async function loadEngine(cluster: Cluster, dataFolder: string): Promise<
   const sql = postgres(url, { max: 1, onnotice: () => {} });
   const indexes = await sql.unsafe<{ indexname: string; indexdef: string }[]>(LATE);
   for (const { indexname } of indexes) await sql.unsafe(`DROP INDEX ${indexname}`);
-  for (const [table, columns] of Object.entries(TABLES)) {
+  for (const table of ['agents', 'keys', 'events'] as const) {
+    const columns = Object.keys(TABLES[table]).join(', ');
     const copy = await sql.unsafe(`COPY ${table} (${columns}) FROM STDIN`).writable();
     await pipeline(Readable.from(copyRows(dataFolder, table, columns)), copy);
   }

@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { type AllowList, foldCase } from './domain/admin.ts';
 import { TIERS, type Tier, type TierLimits } from './domain/agent.ts';
 import { StartError } from './domain/errors.ts';
-import { addressesOf, describeAddress, problemOf } from './postgres/hosts.ts';
+import { describeAddress, problemOf } from './postgres/hosts.ts';
 
 export interface OidcConfig {
   readonly issuer: string;
@@ -123,9 +123,10 @@ export function withFolder(config: Config, dataDir: string): Config {
   return freeze({ ...config, dataDir: resolve(dataDir), database: undefined });
 }
 
-/** The same with this database; undefined if that is no address of one. */
-export function withDatabase(config: Config, url: string): Config | undefined {
-  if (!addressesOf(url)) return undefined;
+/** The same with this database. Throws StartError, to follow the name of the option, if that is no address of one. */
+export function withDatabase(config: Config, url: string): Config {
+  const problem = problemOf(url);
+  if (problem) throw new StartError(problem);
   return freeze({ ...config, database: { ...DATABASE_DEFAULTS, ...config.database, url } });
 }
 
@@ -144,15 +145,9 @@ function readDatabase(
     ),
   };
   if (url === undefined) return undefined;
-  if (addressesOf(url)) {
-    const problem = problemOf(url);
-    if (problem) problems.push(`DATABASE_URL: ${problem}`);
-    return { url, ...settings };
-  }
-  // The value may hold a password.
-  problems.push(
-    'DATABASE_URL must look like postgres://user:password@host:5432/name; several hosts are separated by commas.',
-  );
+  const problem = problemOf(url);
+  if (!problem) return { url, ...settings };
+  problems.push(`DATABASE_URL ${problem}`);
   return undefined;
 }
 

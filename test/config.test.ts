@@ -261,8 +261,11 @@ describe('readConfig', () => {
   it('refuses options of DATABASE_URL that would not do what they say', () => {
     const ofOption = (option: string) =>
       problems({ DATABASE_URL: `postgres://u:secret@db/events?${option}` });
-    assert.match(ofOption('sslmode=verfy-full')[0]!, /^DATABASE_URL: sslmode must be one of .*verify-full/);
-    assert.match(ofOption('sslrootcert=ca.pem')[0]!, /^DATABASE_URL: sslrootcert .*NODE_EXTRA_CA_CERTS/);
+    assert.match(ofOption('sslmode=verfy-full')[0]!, /^DATABASE_URL needs an sslmode of .*verify-full/);
+    assert.match(
+      ofOption('sslrootcert=ca.pem')[0]!,
+      /^DATABASE_URL cannot have sslrootcert: .*NODE_EXTRA_CA_CERTS/,
+    );
   });
 
   it('refuses a DATABASE_URL that is none, without showing its password', () => {

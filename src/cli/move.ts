@@ -17,8 +17,6 @@ import { grouped, Progress } from './progress.ts';
 import { onStopSignal } from './stop-signal.ts';
 import { UsageError } from './usage.ts';
 
-const EXAMPLE = 'postgres://user:password@host:5432/name; several hosts are separated by commas.';
-
 export async function move(args: string[]): Promise<void> {
   const { from, to } = readPlaces(args, readConfig(process.env));
   const stop = onStopSignal();
@@ -52,12 +50,19 @@ export function readPlaces(args: string[], config: Config): { from: Config; to: 
   const folder = isWayBack ? to : from;
   const address = (isWayBack ? from : to) ?? config.database?.url;
   if (address === undefined) {
-    throw new UsageError(`move needs ${option} with the address of a database, or DATABASE_URL: ${EXAMPLE}`);
+    throw new UsageError(`move needs ${option} with a postgres:// address, or DATABASE_URL.`);
   }
-  const database = withDatabase(config, address);
-  if (!database) throw new UsageError(`${option} must look like ${EXAMPLE}`);
+  const database = readAddress(config, address, option);
   const embedded = withFolder(config, folder ?? config.dataDir);
   return isWayBack ? { from: database, to: embedded } : { from: embedded, to: database };
+}
+
+function readAddress(config: Config, address: string, option: string): Config {
+  try {
+    return withDatabase(config, address);
+  } catch (error) {
+    throw new UsageError(`${option} ${(error as Error).message}`);
+  }
 }
 
 /** No message repeats a value: it may hold a password. */

@@ -37,6 +37,9 @@ export type ReplaceOutcome =
   /** Another event of the agent has this title, start and place. */
   | { readonly kind: 'duplicate'; readonly id: string };
 
+/** How long a window of requests lasts. */
+export const QUOTA_WINDOW_MS = 3_600_000;
+
 /** A fixed window of requests; it starts with the first request in it. */
 export interface Quota {
   readonly allowed: boolean;

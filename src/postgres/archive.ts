@@ -5,13 +5,13 @@ import { decodeEvent, type EventRow, encodeEvent } from '../domain/event.ts';
 import type { Archive, ArchiveReader, BulkOutcome } from '../domain/store.ts';
 import type { Database, DatabaseOptions } from './database.ts';
 import { openDatabase } from './open.ts';
+import { insertRecords } from './records.ts';
 import { PostgresStore } from './store.ts';
 
 const ROWS_PER_BATCH = 1_000;
 
-const COLUMNS = 'event_id, agent_id, version, title, start_ms, end_ms, lat, lng, audience, event_type, json';
-const TYPED_COLUMNS = `event_id text, agent_id uuid, version integer, title text, start_ms bigint, end_ms bigint,
-  lat double precision, lng double precision, audience text, event_type text, json text`;
+const INSERT = `${insertRecords('events')}
+  ON CONFLICT (agent_id, start_ms, lat, lng, title) DO NOTHING RETURNING agent_id`;
 
 export class PostgresArchive implements Archive {
   readonly #store: PostgresStore;
@@ -75,10 +75,7 @@ export class PostgresArchive implements Archive {
   async #insert(rows: readonly EventRow[]): Promise<Set<string>> {
     const sent = JSON.stringify(rows.map((row) => ({ ...row, json: encodeEvent(row) })));
     await this.#database.transaction('repeatable', async (sql) => {
-      const found = await sql<{ event_id: string; agent_id: string }[]>`
-        INSERT INTO events (${sql.unsafe(COLUMNS)})
-        SELECT ${sql.unsafe(COLUMNS)} FROM json_to_recordset(${sent}::text::json) AS sent (${sql.unsafe(TYPED_COLUMNS)})
-        ON CONFLICT (agent_id, start_ms, lat, lng, title) DO NOTHING RETURNING event_id, agent_id`;
+      const found = await sql.unsafe<{ agent_id: string }[]>(INSERT, [sent], { prepare: true });
       const counts = Map.groupBy(found, ({ agent_id }) => agent_id);
       for (const [agentId, events] of [...counts].sort()) {
         await sql`UPDATE agents SET event_count = event_count + ${events.length} WHERE agent_id = ${agentId}`;

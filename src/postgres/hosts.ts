@@ -18,14 +18,17 @@ export function describeAddress(url: string): string {
   return `${hosts}${name}`;
 }
 
+const EXAMPLE = 'postgres://user:password@host:5432/name; several hosts are separated by commas.';
 const TLS_MODES = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'];
 
-/** What is wrong with the options of such an address; undefined if nothing is. */
+/** What is wrong with such an address, to follow its name; it repeats nothing, for there may be a password. Undefined: nothing. */
 export function problemOf(url: string): string | undefined {
-  const { searchParams } = new URL(addressesOf(url)![0]!);
+  const [first] = addressesOf(url) ?? [];
+  if (first === undefined) return `must look like ${EXAMPLE}`;
+  const { searchParams } = new URL(first);
   const mode = searchParams.get('sslmode');
-  if (mode !== null && !TLS_MODES.includes(mode)) return `sslmode must be one of ${TLS_MODES.join(', ')}.`;
+  if (mode !== null && !TLS_MODES.includes(mode)) return `needs an sslmode of ${TLS_MODES.join(', ')}.`;
   if (searchParams.has('sslrootcert'))
-    return 'sslrootcert is not known here: name the file in NODE_EXTRA_CA_CERTS instead.';
+    return 'cannot have sslrootcert: name the file in NODE_EXTRA_CA_CERTS instead.';
   return undefined;
 }

@@ -1,9 +1,7 @@
 // One quota for all nodes without a write per request: a node takes requests from the database in small lots and gives
-// them out itself. Where every one counts, below 200, a lot is one request.
-import type { Quota } from '../domain/store.ts';
+// them out itself. Below 400 a lot is one request, and the quota exact.
+import { QUOTA_WINDOW_MS, type Quota } from '../domain/store.ts';
 import type { Database } from './database.ts';
-
-const WINDOW_MS = 3_600_000;
 
 /** Two nodes leave at most 1 % of a quota unused: a lot each, taken and not given out. */
 const LOTS = 200;
@@ -11,10 +9,10 @@ const LOTS = 200;
 /** Buckets remembered at most; strangers choose their addresses, so the number needs a bound. */
 const MAX_BUCKETS = 200_000;
 
-/** Of the window, whatever the limit: that changes with the agent's tier. */
 /** Windows that are over are removed this often. */
 const FORGET_INTERVAL_MS = 600_000;
 
+/** Of the window, whatever the limit: that changes with the agent's tier. */
 interface Lease {
   readonly resetMs: number;
   /** Taken by all nodes at the time of the last lot. */
@@ -75,7 +73,7 @@ export class QuotaLeases {
     );
     const used = row?.used ?? 0;
     const remaining = Math.max(0, limit - used);
-    return { allowed: remaining > 0, remaining, resetMs: row?.reset_ms ?? nowMs + WINDOW_MS };
+    return { allowed: remaining > 0, remaining, resetMs: row?.reset_ms ?? nowMs + QUOTA_WINDOW_MS };
   }
 
   #take(bucket: string, limit: number, nowMs: number): Promise<Lease> {
@@ -90,7 +88,7 @@ export class QuotaLeases {
       void this.forget(nowMs).catch(() => {}); // the next time, then
     }
     const lot = Math.max(1, Math.floor(limit / LOTS));
-    const resetMs = nowMs + WINDOW_MS;
+    const resetMs = nowMs + QUOTA_WINDOW_MS;
     // A lot that is taken twice, because an answer was lost, is one lot less to give out.
     const [row] = await this.#database.run(
       'repeatable',

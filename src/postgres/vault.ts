@@ -5,7 +5,6 @@ import { StartError } from '../domain/errors.ts';
 import {
   columnsOf,
   type Key,
-  type Kind,
   TABLE_NAMES,
   TABLES,
   type Table,
@@ -17,6 +16,7 @@ import { APPLICATION } from './connect.ts';
 import type { Database, DatabaseOptions } from './database.ts';
 import { describeAddress } from './hosts.ts';
 import { openDatabase } from './open.ts';
+import { insertRecords } from './records.ts';
 
 /** With events of the largest size these are 45 MB. */
 const ROWS_PER_BATCH = 500;
@@ -24,14 +24,6 @@ const ROWS_PER_BATCH = 500;
 /** The server may take this long to see that a process is gone, a move that was killed perhaps. */
 const LEAVE_MS = 3_000;
 const LOOK_AGAIN_MS = 100;
-
-const TYPES: Readonly<Record<Kind, string>> = {
-  text: 'text',
-  uuid: 'uuid',
-  integer: 'bigint',
-  real: 'double precision',
-  boolean: 'boolean',
-};
 
 const MARK = `'${UNFINISHED_MOVE}'`;
 
@@ -95,21 +87,13 @@ export class PostgresVault implements Vault {
   }
 
   async write(table: Table, rows: readonly Values[]): Promise<void> {
-    const columns = columnsOf(table);
-    const names = columns.map(([name]) => name).join(', ');
-    const typed = columns.map(([name, kind]) => `${name} ${TYPES[kind]}`).join(', ');
+    const names = Object.keys(TABLES[table]);
     const sent = JSON.stringify(
-      rows.map((values) => Object.fromEntries(columns.map(([name], at) => [name, values[at]]))),
+      rows.map((values) => Object.fromEntries(names.map((name, at) => [name, values[at]]))),
     );
     // A repeat after a lost answer finds what it inserted before.
-    await this.#database.run('repeatable', (sql) =>
-      sql.unsafe(
-        `INSERT INTO ${table} (${names}) SELECT ${names} FROM json_to_recordset($1::text::json) AS sent (${typed})
-         ON CONFLICT (${columns[0]![0]}) DO NOTHING`,
-        [sent],
-        { prepare: true },
-      ),
-    );
+    const insert = `${insertRecords(table)} ON CONFLICT (${names[0]}) DO NOTHING`;
+    await this.#database.run('repeatable', (sql) => sql.unsafe(insert, [sent], { prepare: true }));
   }
 
   async finish(): Promise<void> {

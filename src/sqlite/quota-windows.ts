@@ -1,7 +1,5 @@
 // Fixed windows of one hour, counted in memory: with one process there is nobody to share them with.
-import type { Quota } from '../domain/store.ts';
-
-const WINDOW_MS = 3_600_000;
+import { QUOTA_WINDOW_MS, type Quota } from '../domain/store.ts';
 
 /** Buckets kept at most; the oldest goes first. Strangers choose their addresses, so the number needs a bound. */
 const MAX_BUCKETS = 200_000;
@@ -26,7 +24,7 @@ export class QuotaWindows {
   #current(bucket: string, cost: 0 | 1, nowMs: number): Window {
     const found = this.#windows.get(bucket);
     if (found && found.resetMs > nowMs) return found;
-    const window = { resetMs: nowMs + WINDOW_MS, used: 0 };
+    const window = { resetMs: nowMs + QUOTA_WINDOW_MS, used: 0 };
     if (cost === 0) return window;
     this.#windows.delete(bucket);
     for (const [name, { resetMs }] of this.#windows) {

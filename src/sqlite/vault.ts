@@ -1,5 +1,5 @@
 // The embedded engine as one side of a move. It works on this thread: there is nobody else to wait for it.
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { StartError } from '../domain/errors.ts';
@@ -13,7 +13,7 @@ import {
   type Vault,
 } from '../domain/vault.ts';
 import { openForWriting } from './connection.ts';
-import { databasePath, type FolderLock, holdFolder, isOurs } from './data-folder.ts';
+import { databasePath, type FolderLock, getDatabase, holdFolder, isOurs } from './data-folder.ts';
 
 /** With events of the largest size these are 45 MB. */
 const ROWS_PER_BATCH = 500;
@@ -35,10 +35,7 @@ export class SqliteVault implements Vault {
 
   /** Throws StartError if the folder is held by another process, has no data, cannot be read, or holds newer data. */
   static openSource(folder: string): SqliteVault {
-    const path = databasePath(folder);
-    if (!existsSync(path) || statSync(path).size === 0) {
-      throw new StartError(`There is no data in ${folder}. Set DATA_DIR to the folder of the service.`);
-    }
+    getDatabase(folder); // before one would be made
     const vault = SqliteVault.#open(folder);
     vault.#database.exec('PRAGMA query_only = ON');
     return vault;
