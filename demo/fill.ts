@@ -1,0 +1,200 @@
+// Fills a store for the demo: forty agents with a past, five thousand events around now, and an audit log that has begun.
+// The same world each time, moved to the present day.
+import type { AgentRow, Tier } from '../src/domain/agent.ts';
+import type { Random } from '../src/domain/ambient.ts';
+import { fingerprint, newApiKey } from '../src/domain/api-key.ts';
+import { resolveLocal } from '../src/domain/datetime.ts';
+import { EVENT_TYPES, type EventRow } from '../src/domain/event.ts';
+import { newUlid, newUuid } from '../src/domain/ids.ts';
+import type { Store } from '../src/domain/store.ts';
+import { Chance } from '../test/support/random.ts';
+import { CITIES, type City } from './cities.ts';
+import { PROGRAMME } from './programme.ts';
+
+export const AGENTS = 40;
+export const EVENTS = 5_000;
+
+const SEED = 11;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const PAST_DAYS = 21;
+const FUTURE_DAYS = 120;
+const MILES_PER_DEGREE = 69;
+
+/** Agents beside the guide that each city has. Those without a city are everywhere. */
+const SPECIALISTS: readonly (readonly [name: string, city: string | undefined])[] = [
+  ['Weekend planner', undefined],
+  ['Families nearby', undefined],
+  ['Stage door', undefined],
+  ['Meetup mirror', undefined],
+  ['Open lectures', undefined],
+  ['Market day', undefined],
+  ['Museum hours', undefined],
+  ['Run club finder', undefined],
+  ['Night shift', undefined],
+  ['Quiet events', undefined],
+  ['Kiez-Kalender', 'Berlin'],
+  ['Musik im Hof', 'Berlin'],
+  ['South Bank bot', 'London'],
+  ['Parish notices', 'London'],
+  ['Brooklyn listings', 'New York'],
+  ['Library of New York', 'New York'],
+  ['週末ガイド', 'Tokyo'],
+  ['Tokyo English events', 'Tokyo'],
+  ['Sorties du soir', 'Paris'],
+  ['Les ateliers', 'Paris'],
+  ['Agenda da Vila', 'São Paulo'],
+  ['Roda de samba', 'São Paulo'],
+  ['Bandra bulletin', 'Mumbai'],
+  ['Monsoon stage', 'Mumbai'],
+  ['Inner West diary', 'Sydney'],
+  ['Harbour swims', 'Sydney'],
+  ['Nairobi makers', 'Nairobi'],
+  ['Kilimani diary', 'Nairobi'],
+  ['Six ix nights', 'Toronto'],
+  ['GTA free events', 'Toronto'],
+];
+
+interface Publisher {
+  readonly agent: AgentRow;
+  readonly cities: readonly City[];
+  /** How many of the lots it has when it is drawn who publishes next. */
+  readonly share: number;
+}
+
+export async function fill(store: Store, nowMs: number, administrator: string): Promise<void> {
+  const chance = new Chance(SEED);
+  const random: Random = (bytes) => bytes.map(() => chance.integer(0, 255));
+  const publishers = makePublishers(chance, random, nowMs);
+  for (const { agent } of publishers) await store.addAgent(agent, fingerprint(newApiKey(random)));
+  await Promise.all(makeEvents(publishers, chance, random, nowMs).map((row) => store.createEvent(row, 0)));
+  for (const { agent } of publishers) {
+    if (chance.chance(0.9)) store.noteUse(agent.agent_id, lastUse(chance, agent, nowMs));
+  }
+  await administer(store, publishers, nowMs, administrator);
+}
+
+function makePublishers(chance: Chance, random: Random, nowMs: number): Publisher[] {
+  const guides = CITIES.map((city) => [`${city.name} guide`, city.name] as const);
+  return [...guides, ...SPECIALISTS].map(([agent_name, home]) => {
+    const created_ms = nowMs - Math.floor(chance.between(2, 200) * DAY_MS);
+    const mailbox =
+      agent_name
+        .normalize('NFD')
+        .replaceAll(/[^a-zA-Z]+/g, '')
+        .toLowerCase() || 'guide';
+    const tier: Tier = agent_name.endsWith('planner') ? 'admin' : 'readwrite';
+    return {
+      agent: {
+        agent_id: newUuid(created_ms, random),
+        email: `${mailbox}@${home ? 'example.org' : 'example.com'}`,
+        agent_name,
+        tier,
+        is_active: true,
+        created_ms,
+      },
+      cities: CITIES.filter(({ name }) => home === undefined || name === home),
+      share: chance.integer(1, 5) ** 2,
+    };
+  });
+}
+
+function makeEvents(
+  publishers: readonly Publisher[],
+  chance: Chance,
+  random: Random,
+  nowMs: number,
+): EventRow[] {
+  const lots = publishers.flatMap((publisher) => Array<Publisher>(publisher.share).fill(publisher));
+  const venues = new Map(CITIES.map((city) => [city, makeVenues(city, chance)]));
+  const events = new Map<string, EventRow>();
+  while (events.size < EVENTS) {
+    const publisher = chance.pick(lots);
+    const city = chance.pick(publisher.cities);
+    const venue = chance.pick(venues.get(city)!);
+    const row = makeEvent(publisher.agent, city, venue, chance, random, nowMs);
+    // What is the same to the service is one event.
+    events.set(`${row.agent_id} ${row.title} ${row.start_ms} ${row.location_name}`, row);
+  }
+  return [...events.values()].sort((a, b) => a.created_ms - b.created_ms);
+}
+
+type Venue = Pick<EventRow, 'location_name' | 'address' | 'lat' | 'lng'>;
+
+function makeVenues(city: City, chance: Chance): Venue[] {
+  const offset = (milesWide: number) => (chance.next() + chance.next() - 1) * (milesWide / MILES_PER_DEGREE);
+  return city.venues.map(([name, street]) => ({
+    location_name: name,
+    address: `${street} ${chance.integer(1, 180)}, ${city.name}`,
+    lat: Number((city.lat + offset(8)).toFixed(5)),
+    lng: Number((city.lng + offset(12)).toFixed(5)),
+  }));
+}
+
+function makeEvent(
+  agent: AgentRow,
+  city: City,
+  venue: Venue,
+  chance: Chance,
+  random: Random,
+  nowMs: number,
+): EventRow {
+  const event_type = chance.pick(EVENT_TYPES);
+  const kind = PROGRAMME[event_type];
+  // More of them soon than late.
+  const days = Math.floor(chance.next() ** 2 * (PAST_DAYS + FUTURE_DAYS)) - PAST_DAYS;
+  const day = new Date(nowMs + days * DAY_MS).toISOString().slice(0, 10);
+  const time = `${String(chance.pick(kind.hours)).padStart(2, '0')}:${chance.pick(['00', '30'])}:00`;
+  const start_ms = resolveLocal(`${day}T${time}`, city.timezone);
+  const created_ms = Math.floor(chance.between(agent.created_ms, Math.min(start_ms, nowMs)));
+  const amount = chance.integer(0, kind.maxPrice);
+  return {
+    event_id: newUlid(created_ms, random),
+    agent_id: agent.agent_id,
+    version: 1,
+    created_ms,
+    title: `${chance.pick(kind.titles)}${chance.chance(0.25) ? `, ${city.name}` : ''}`,
+    description: chance.chance(0.9) ? `${chance.pick(kind.about)} ${chance.pick(kind.about)}` : null,
+    start_ms,
+    end_ms: chance.chance(0.8) ? start_ms + kind.durationHours * HOUR_MS : null,
+    timezone: city.timezone,
+    ...venue,
+    url: chance.chance(0.7) ? `https://example.com/e/${chance.integer(10_000, 99_999)}` : null,
+    cost: amount === 0 ? 'free' : city.price(amount),
+    audience: chance.pick(kind.audiences),
+    event_type,
+  };
+}
+
+/** Most agents call every few minutes; some have been silent for long. */
+function lastUse(chance: Chance, { created_ms }: AgentRow, nowMs: number): number {
+  const agoMs = chance.chance(0.6) ? chance.between(0, 6 * HOUR_MS) : chance.between(0, 40 * DAY_MS);
+  return Math.floor(Math.max(created_ms, nowMs - agoMs));
+}
+
+async function administer(
+  store: Store,
+  publishers: readonly Publisher[],
+  nowMs: number,
+  administrator: string,
+): Promise<void> {
+  const changes = [
+    [28, { is_active: false }, 9 * DAY_MS],
+    [13, { tier: 'read' }, 6 * DAY_MS],
+    [33, { is_active: false }, 5 * DAY_MS],
+    [33, { is_active: true }, 4 * DAY_MS],
+    [22, { tier: 'admin' }, 26 * HOUR_MS],
+    [37, { is_active: false }, 3 * HOUR_MS],
+  ] as const;
+  for (const [number, update, agoMs] of changes) {
+    const target = publishers[number]!.agent.agent_id;
+    await store.updateAgent(target, update, {
+      at_ms: nowMs - agoMs,
+      actor_subject: administrator,
+      actor_email: administrator,
+      action: 'update_agent',
+      target,
+      detail: JSON.stringify(update),
+    });
+  }
+}
