@@ -1,0 +1,99 @@
+// More agents than anybody reads through, and one with more events: put into a store of either engine before a service
+// opens it.
+import { DatabaseSync } from 'node:sqlite';
+import postgres from 'postgres';
+import { type Config, readConfig } from '../../src/config.ts';
+import { EVENT_TYPES, type EventRow } from '../../src/domain/event.ts';
+import { newUlid } from '../../src/domain/ids.ts';
+import { openArchive, openStore, systemRandom } from '../../src/service.ts';
+import { databasePath } from '../../src/sqlite/data-folder.ts';
+
+const DAY_MS = 86_400_000;
+const BATCH = 1_000;
+
+export interface Crowd {
+  readonly agents: number;
+  /** Of the last agent. */
+  readonly events: number;
+}
+
+/** Agents are called "Agent 0" and so on; answers with the id of the last, which has the events, half of them over. */
+export async function fillWithCrowd(
+  env: Record<string, string>,
+  crowd: Crowd,
+  nowMs: number,
+): Promise<string> {
+  const config = readConfig(env);
+  await (await openStore(config, nowMs)).close(); // makes the tables
+  if (config.database) await addToPostgres(config.database.url, crowd.agents, nowMs);
+  else addToSqlite(config, crowd.agents, nowMs);
+  const agentId = agentIdOf(crowd.agents - 1);
+  await addEvents(config, agentId, crowd.events, nowMs);
+  return agentId;
+}
+
+function agentIdOf(number: number): string {
+  return `${number.toString(16).padStart(8, '0')}-0000-7000-8000-000000000000`;
+}
+
+/** Made by the day, each with its number; every third was used at some time. */
+function addToSqlite(config: Config, count: number, nowMs: number): void {
+  const database = new DatabaseSync(databasePath(config.dataDir));
+  database
+    .prepare(
+      `WITH RECURSIVE numbers (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?1 - 1)
+       INSERT INTO agents (agent_id, email, agent_name, tier, is_active, created_ms, last_used_ms)
+       SELECT printf('%08x-0000-7000-8000-000000000000', n), 'agent' || n || '@example.com', 'Agent ' || n,
+         CASE n % 3 WHEN 0 THEN 'read' WHEN 1 THEN 'readwrite' ELSE 'admin' END, n % 10 <> 0,
+         ?2 - (?1 - n) * 60000, CASE n % 3 WHEN 0 THEN ?2 - n * 1000 END
+       FROM numbers`,
+    )
+    .run(count, nowMs);
+  database.close();
+}
+
+async function addToPostgres(url: string, count: number, nowMs: number): Promise<void> {
+  const sql = postgres(url, { max: 1 });
+  await sql`
+    INSERT INTO agents (agent_id, email, agent_name, tier, is_active, created_ms, last_used_ms)
+    SELECT (lpad(to_hex(n), 8, '0') || '-0000-7000-8000-000000000000')::uuid, 'agent' || n || '@example.com',
+      'Agent ' || n, CASE n % 3 WHEN 0 THEN 'read' WHEN 1 THEN 'readwrite' ELSE 'admin' END, n % 10 <> 0,
+      ${nowMs}::bigint - (${count}::bigint - n) * 60000, CASE n % 3 WHEN 0 THEN ${nowMs}::bigint - n * 1000 END
+    FROM generate_series(0, ${count}::bigint - 1) AS n`;
+  await sql`ANALYZE agents`;
+  await sql.end();
+}
+
+async function addEvents(config: Config, agentId: string, count: number, nowMs: number): Promise<void> {
+  const archive = await openArchive(config);
+  for (let from = 0; from < count; from += BATCH) {
+    const rows = Array.from({ length: Math.min(BATCH, count - from) }, (_, at) =>
+      eventOf(agentId, from + at, count, nowMs),
+    );
+    await archive.createEvents(rows, 0);
+  }
+  await archive.close();
+}
+
+function eventOf(agent_id: string, number: number, count: number, nowMs: number): EventRow {
+  const start_ms = nowMs + (number - count / 2) * 60_000 - DAY_MS / 8;
+  return {
+    event_id: newUlid(nowMs - count + number, systemRandom),
+    agent_id,
+    version: 1,
+    created_ms: nowMs - count + number,
+    title: `Event ${number}`,
+    description: 'One of very many, with a text of some length, so that a page is as heavy as pages are.',
+    start_ms,
+    end_ms: null,
+    timezone: 'Europe/Berlin',
+    location_name: `House ${number % 100}`,
+    address: `Street ${number % 1_000}`,
+    lat: (number % 180) - 90,
+    lng: (number % 360) - 180,
+    url: `https://example.com/${number}`,
+    cost: null,
+    audience: 'all',
+    event_type: EVENT_TYPES[number % EVENT_TYPES.length]!,
+  };
+}
