@@ -23,16 +23,21 @@ const NOT_PUBLIC = {
   ipv6: ['::/3', '4000::/2', '8000::/1', '2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'],
 } as const;
 
-const blocked = new BlockList();
-for (const family of ['ipv4', 'ipv6'] as const) {
+// One list for each family: a list of both takes an IPv4 address for the IPv6 address that stands for it.
+const blocked = { ipv4: toList('ipv4'), ipv6: toList('ipv6') };
+
+function toList(family: keyof typeof NOT_PUBLIC): BlockList {
+  const list = new BlockList();
   for (const network of NOT_PUBLIC[family]) {
     const [address = '', bits] = network.split('/');
-    blocked.addSubnet(address, Number(bits), family);
+    list.addSubnet(address, Number(bits), family);
   }
+  return list;
 }
 
 /** False too for what is no address. */
 export function isPublicAddress(address: string): boolean {
-  const family = isIP(address);
-  return family !== 0 && !blocked.check(address, family === 4 ? 'ipv4' : 'ipv6');
+  if (isIP(address) === 0) return false;
+  const family = isIP(address) === 4 ? 'ipv4' : 'ipv6';
+  return !blocked[family].check(address, family);
 }
