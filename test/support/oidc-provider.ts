@@ -17,6 +17,7 @@ export interface Account {
   readonly email?: string;
   readonly email_verified?: boolean;
   readonly name?: string;
+  /** A path is one of the provider's own; /picture is answered by the option of that name. */
   readonly picture?: string;
   readonly hd?: string;
 }
@@ -148,7 +149,8 @@ function createProvider(
     claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name', 'picture', 'hd'] },
     findAccount: (_context: ProviderContext, sub: string) => {
       const account = accounts.find((one) => one.sub === sub);
-      return account && { accountId: sub, claims: () => account };
+      const picture = account?.picture?.startsWith('/') ? issuer + account.picture : account?.picture;
+      return account && { accountId: sub, claims: () => ({ ...account, picture }) };
     },
     loadExistingGrant: giveConsent,
     interactions: { url: (_context: unknown, { uid }: { uid: string }) => SIGN_IN + uid },
