@@ -9,6 +9,8 @@ import { describeAddress, problemOf } from './postgres/hosts.ts';
 export interface OidcConfig {
   readonly issuer: string;
   readonly clientId: string;
+  /** Undefined: a public client, which proves itself with PKCE alone. */
+  readonly clientSecret: string | undefined;
 }
 
 export interface DatabaseConfig {
@@ -35,6 +37,8 @@ export interface Config {
   /** Undefined: the service issues administrators' tokens itself. */
   readonly oidc: OidcConfig | undefined;
   readonly administrators: AllowList;
+  /** What sessions are sealed with; undefined: the client secret, or one that the store keeps. */
+  readonly sessionSecret: string | undefined;
   /** Addresses and networks whose forwarded headers count. */
   readonly trustProxy: readonly string[];
   /** `*`, or the origins that browsers may call from. */
@@ -45,6 +49,7 @@ export interface Config {
 const EMAIL = /^[^@\s]+@[^@\s]+$/;
 const DOMAIN = /^[\p{L}\p{N}](?:[\p{L}\p{N}\p{M}.-]*[\p{L}\p{N}\p{M}])?$/u;
 const DATABASE_DEFAULTS = { poolSize: 8, poolTimeoutMs: 1_500, statementTimeoutMs: 10_000 };
+const MIN_SECRET_LENGTH = 32;
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 /** Throws StartError listing every variable that cannot be used. */
@@ -105,6 +110,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
         foldCase,
       ),
     },
+    sessionSecret: readSessionSecret(text('SESSION_SECRET'), problems),
     trustProxy: everyItem('TRUST_PROXY', 'addresses or networks such as 10.0.0.0/8', isAddressOrNetwork),
     corsOrigins: readOrigins(everyItem),
     logLevel: choice('LOG_LEVEL', LOG_LEVELS, 'info'),
@@ -162,7 +168,19 @@ function readOidc(
   if (given === undefined) return undefined;
   if (clientId === undefined) problems.push('OIDC_CLIENT_ID must be set together with OIDC_ISSUER.');
   // The issuer is kept as it is written: a provider may end its name with a slash.
-  return issuer && clientId ? { issuer: given, clientId } : undefined;
+  return issuer && clientId
+    ? { issuer: given, clientId, clientSecret: text('OIDC_CLIENT_SECRET') }
+    : undefined;
+}
+
+/** Never shown, not even where it cannot be used. */
+function readSessionSecret(secret: string | undefined, problems: string[]): string | undefined {
+  if (secret !== undefined && secret.length < MIN_SECRET_LENGTH) {
+    problems.push(
+      `SESSION_SECRET must have at least ${MIN_SECRET_LENGTH} characters, such as "openssl rand -base64 32" prints.`,
+    );
+  }
+  return secret;
 }
 
 function readOrigins(

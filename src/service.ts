@@ -9,12 +9,17 @@ import type { VerifyToken } from './domain/admin.ts';
 import type { Clock, Random } from './domain/ambient.ts';
 import { StartError } from './domain/errors.ts';
 import { newUlid } from './domain/ids.ts';
+import { type ConsoleAccess, newSecret } from './domain/session.ts';
 import type { Archive, ArchiveReader, CopyControl, Holdings, Store } from './domain/store.ts';
 import type { Vault } from './domain/vault.ts';
 import type { Readiness } from './http/readiness.ts';
 import { buildServer } from './http/server.ts';
 import { localVerifier, newSigningKey, SIGNING_KEY } from './oidc/local-issuer.ts';
+import { peoplesPictures } from './oidc/picture.ts';
 import { providerVerifier } from './oidc/provider.ts';
+import { SESSION_SECRET } from './oidc/seal.ts';
+import { sessionSeal } from './oidc/session.ts';
+import { providerSignIn } from './oidc/sign-in.ts';
 import { PostgresArchive, PostgresArchiveReader } from './postgres/archive.ts';
 import { PostgresStore } from './postgres/store.ts';
 import { PostgresVault } from './postgres/vault.ts';
@@ -143,6 +148,7 @@ export async function startService(config: Config, options: ServiceOptions): Pro
     logger,
     newRequestId: requestNames(clock, random),
     baseUrl: () => config.publicUrl ?? url,
+    publicUrl: config.publicUrl,
     readiness: () => readiness,
   });
   url = await listen(app, config);
@@ -151,14 +157,14 @@ export async function startService(config: Config, options: ServiceOptions): Pro
       readiness = { done, total };
       options.onProgress?.(done, total);
     });
-    const verifyToken = await chooseVerifier(config, store, clock).catch(async (error: unknown) => {
+    const access = await openAccess(config, store, clock, random).catch(async (error: unknown) => {
       await store.close();
       throw error;
     });
     const { registrationTier, tierLimits, registrationsPerHour, maxEventsPerAgent, administrators } = config;
     const policy = { registrationTier, tierLimits, registrationsPerHour, maxEventsPerAgent, administrators };
     const edits = new KeyedQueue();
-    readiness = { context: { store, clock, random, policy, verifyToken, edits } };
+    readiness = { context: { store, clock, random, policy, ...access, edits } };
     return {
       url,
       engine: store.engine,
@@ -171,6 +177,30 @@ export async function startService(config: Config, options: ServiceOptions): Pro
     await closeServer(app);
     throw error;
   }
+}
+
+/** How administrators show who they are: a token with each request, or a session in the console. */
+async function openAccess(
+  config: Config,
+  store: Store,
+  clock: Clock,
+  random: Random,
+): Promise<{ verifyToken: VerifyToken; console: ConsoleAccess }> {
+  const { oidc, sessionSecret } = config;
+  const verifyToken = await chooseVerifier(config, store, clock);
+  const secret =
+    sessionSecret ??
+    oidc?.clientSecret ??
+    (await store.getSetting(SESSION_SECRET, async () => newSecret(random)));
+  const binding = oidc ? [oidc.issuer, oidc.clientId] : [];
+  return {
+    verifyToken,
+    console: {
+      signIn: oidc && (await providerSignIn({ ...oidc, secret, verifyToken, clock, random })),
+      sessions: await sessionSeal({ secret, binding, clock }),
+      pictures: peoplesPictures(oidc?.issuer),
+    },
+  };
 }
 
 async function chooseVerifier(config: Config, store: Store, clock: Clock): Promise<VerifyToken> {

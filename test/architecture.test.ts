@@ -15,7 +15,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'usecases/': ['usecases/', 'domain/', 'typebox (types)'],
   'sqlite/': ['sqlite/', 'domain/', 'spatial/', 'node:'],
   'postgres/': ['postgres/', 'domain/', 'spatial/geo.ts', 'postgres', 'node:'],
-  'oidc/': ['oidc/', 'domain/', 'jose'],
+  'oidc/': ['oidc/', 'domain/', 'jose', 'openid-client', 'node:net', 'node:dns', 'node:http', 'node:https'],
   'http/': [
     'http/',
     'usecases/',
@@ -151,6 +151,7 @@ describe('the rule about imports', () => {
     ['sqlite/a.ts', "import { a } from '../postgres/store.ts';", 'postgres/store.ts (value)'],
     ['sqlite/a.ts', "new Worker(new URL('../http/a.ts', import.meta.url));", 'http/a.ts (url)'],
     ['oidc/a.ts', "import { readFile } from 'node:fs';", 'node:fs (value)'],
+    ['http/a.ts', "import * as openid from 'openid-client';", 'openid-client (value)'],
     ['service.ts', "import { pino } from 'pino';", 'pino (value)'],
     ['http/a.ts', "import { serve } from '../cli/serve.ts';", 'cli/serve.ts (value)'],
     ['http/a.ts', "import ui from 'swagger-ui-dist/a.js';", 'swagger-ui-dist/a.js (value)'],

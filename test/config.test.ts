@@ -20,6 +20,7 @@ const DEFAULTS: Config = {
   cacheBytes: 134_217_728,
   oidc: undefined,
   administrators: { subjects: [], emails: [], domains: [] },
+  sessionSecret: undefined,
   trustProxy: [],
   corsOrigins: '*',
   logLevel: 'info',
@@ -31,7 +32,9 @@ const limits = (changed: Partial<Config['tierLimits']>) => ({
 const admins = (changed: Partial<Config['administrators']>) => ({
   administrators: { ...DEFAULTS.administrators, ...changed },
 });
-const provider = (issuer: string) => ({ oidc: { issuer, clientId: 'client' } });
+const provider = (issuer: string, clientSecret?: string) => ({
+  oidc: { issuer, clientId: 'client', clientSecret },
+});
 
 /** The lines of the StartError; none if the configuration is read. */
 function problems(env: Record<string, string>): string[] {
@@ -137,6 +140,13 @@ describe('readConfig', () => {
       provider('https://id.example.com/'),
     ],
     [{ OIDC_CLIENT_ID: 'client' }, {}],
+    [
+      { OIDC_ISSUER: 'https://id.example.com', OIDC_CLIENT_ID: 'client', OIDC_CLIENT_SECRET: ' short ' },
+      provider('https://id.example.com', 'short'),
+    ],
+    [{ OIDC_CLIENT_SECRET: 'of no provider' }, {}],
+    [{ SESSION_SECRET: 's'.repeat(32) }, { sessionSecret: 's'.repeat(32) }],
+    [{ SESSION_SECRET: ` ${'é'.repeat(40)}\n` }, { sessionSecret: 'é'.repeat(40) }],
     [{ ADMIN_SUBJECTS: 'A, b ,,' }, admins({ subjects: ['A', 'b'] })],
     [
       { ADMIN_EMAILS: 'Ada@Example.com,bob@example.com' },
@@ -258,6 +268,15 @@ describe('readConfig', () => {
     assert.equal(problems({ OIDC_ISSUER: 'x' }).length, 2);
   });
 
+  it('refuses a SESSION_SECRET of fewer than 32 characters, without showing it', () => {
+    for (const secret of ['hush', 'hush'.repeat(7), `${'hush'.repeat(7)}hus`]) {
+      const lines = problems({ SESSION_SECRET: secret });
+      assert.equal(lines.length, 1);
+      assert.match(lines[0]!, /^SESSION_SECRET must have at least 32 characters/);
+      assert.doesNotMatch(lines[0]!, /hush/);
+    }
+  });
+
   it('refuses options of DATABASE_URL that would not do what they say', () => {
     const ofOption = (option: string) =>
       problems({ DATABASE_URL: `postgres://u:secret@db/events?${option}` });
@@ -287,10 +306,11 @@ describe('readConfig', () => {
       OIDC_ISSUER: 'x',
       OIDC_CLIENT_ID: 'client',
       DATABASE_URL: 'postgres://',
+      SESSION_SECRET: 'short',
     });
     assert.deepEqual(
       lines.map((line) => line.split(' ')[0]).sort(),
-      [...Object.keys(env), 'OIDC_ISSUER', 'DATABASE_URL'].sort(),
+      [...Object.keys(env), 'OIDC_ISSUER', 'DATABASE_URL', 'SESSION_SECRET'].sort(),
     );
   });
 

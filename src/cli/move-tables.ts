@@ -40,7 +40,7 @@ export async function beginOrGoOn({ source, target }: Sides): Promise<'begun' | 
         `Move from there, or begin anew: ${target.vault.howToEmpty}, and run "move" again.`,
     );
   }
-  // Settings do not count: a service that was started once has made some.
+  // Settings do not count, nor do ended sessions: a service that was started once has made some.
   for (const table of ['agents', 'events', 'audit'] as const) {
     if ((await target.vault.count(table)) === 0) continue;
     throw new StartError(

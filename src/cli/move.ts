@@ -106,7 +106,7 @@ async function moveAll(sides: Sides, stop: AbortSignal): Promise<'done' | 'stopp
     await target.vault.finish();
     for (const { table, here } of results) {
       const checksum = `sha256 ${here.sha256.slice(0, 16)}…`;
-      whole.note(`  ${table.padEnd(9)} ${grouped(here.rows).padStart(11)}  identical  ${checksum}`);
+      whole.note(`  ${table.padEnd(14)} ${grouped(here.rows).padStart(11)}  identical  ${checksum}`);
     }
     whole.note(
       `done in ${whole.seconds.toFixed(1)} s: ${target.name} holds everything, ${source.name} is as it was`,

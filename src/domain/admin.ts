@@ -33,8 +33,14 @@ export interface Identity {
   readonly local: boolean;
 }
 
+/** A token that holds: whose it is, and until when. */
+export interface Verified {
+  readonly identity: Identity;
+  readonly expiresMs: number;
+}
+
 /** Throws INVALID_TOKEN for a token that does not hold, UNAVAILABLE while the issuer does not answer. */
-export type VerifyToken = (token: string) => Promise<Identity>;
+export type VerifyToken = (token: string) => Promise<Verified>;
 
 /** Who is an administrator; e-mails and domains went through foldCase. */
 export interface AllowList {

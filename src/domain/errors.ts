@@ -8,11 +8,20 @@ export const ERRORS = {
     status: 401,
     meaning: 'The key matches no active key: mistyped, revoked or deactivated.',
   },
-  MISSING_TOKEN: { status: 401, meaning: 'The Authorization header holds no bearer token.' },
-  INVALID_TOKEN: { status: 401, meaning: 'The bearer token is forged, expired or meant for someone else.' },
+  MISSING_TOKEN: {
+    status: 401,
+    meaning: 'There is no bearer token, and no session of the console that counts for this request.',
+  },
+  INVALID_TOKEN: {
+    status: 401,
+    meaning: 'The bearer token is forged, expired or meant for someone else, or the session is over.',
+  },
   INSUFFICIENT_TIER: { status: 403, meaning: 'The tier of the key does not permit the operation.' },
   EVENT_LIMIT_REACHED: { status: 403, meaning: 'The agent already holds as many events as it may.' },
-  NOT_AN_ADMIN: { status: 403, meaning: 'The token is genuine, its holder is not an administrator.' },
+  NOT_AN_ADMIN: {
+    status: 403,
+    meaning: 'The token or session is genuine, its holder is not an administrator.',
+  },
   NOT_FOUND: {
     status: 404,
     meaning: 'No such route, event or agent, or (PATCH, DELETE) the event is not yours.',

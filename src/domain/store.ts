@@ -91,6 +91,10 @@ export interface Store {
   deleteAgentEvents(agentId: string, audit: AuditEntry): Promise<boolean>;
   deleteEventAsAdmin(eventId: string, audit: AuditEntry): Promise<boolean>;
 
+  /** Remembers that the session ended before it would have expired, and forgets those that have expired by `nowMs`. */
+  endSession(sessionId: string, expiresMs: number, nowMs: number): Promise<void>;
+  isSessionEnded(sessionId: string): Promise<boolean>;
+
   /** The value under this name; `initial` is stored and returned where there was none. */
   getSetting(name: string, initial: () => Promise<string>): Promise<string>;
 }

@@ -45,9 +45,11 @@ export const TABLES = {
     actor_email: 'text',
     action: 'text',
     target: 'text',
+    target_name: 'text',
     detail: 'text',
     count: 'integer',
   },
+  ended_sessions: { session_id: 'text', expires_ms: 'integer' },
 } as const satisfies Record<string, Record<string, Kind>>;
 
 export type Table = keyof typeof TABLES;
@@ -83,7 +85,7 @@ export interface Vault {
   /** Rows after the key, or all, in the order of keys; some at a time. */
   rows(table: Table, after?: Key): AsyncIterable<readonly Values[]>;
 
-  /** Notes that a move from there is under way, and drops settings that were made before, in one step. */
+  /** Notes that a move from there is under way, and drops settings and ended sessions of before, in one step. */
   begin(source: string): Promise<void>;
   /** Adds rows in one step that survives a power cut. */
   write(table: Table, rows: readonly Values[]): Promise<void>;

@@ -1,5 +1,7 @@
-// The check of an endpoint's access: key, then quota, then tier; or the token of an administrator.
+// The check of an endpoint's access: key, then quota, then tier; or the token or session of an administrator.
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Identity } from '../domain/admin.ts';
+import { AppError } from '../domain/errors.ts';
 import {
   authenticateAdministrator,
   authenticateAgent,
@@ -8,8 +10,11 @@ import {
   spendRequest,
 } from '../usecases/access.ts';
 import type { Context } from '../usecases/context.ts';
+import { authenticateSession } from '../usecases/sessions.ts';
 import { clientNetwork } from './client-network.ts';
+import { readCookie } from './console-cookies.ts';
 import type { Access } from './endpoint.ts';
+import { isFromOwnPage } from './own-origin.ts';
 import { applyQuota } from './rate-limit.ts';
 
 /** The caller that the endpoint gets. Throws what use cases of access throw. */
@@ -18,8 +23,9 @@ export async function authenticate(
   access: Access,
   request: FastifyRequest,
   reply: FastifyReply,
+  publicUrl: string | undefined,
 ): Promise<unknown> {
-  if (access === 'administrator') return authenticateAdministrator(context, bearerToken(request));
+  if (access === 'administrator') return findAdministrator(context, request, publicUrl);
   if (access === 'registration') {
     const network = clientNetwork(request.ip);
     // Nothing is spent yet, so what is left is of interest only where that is nothing.
@@ -33,6 +39,28 @@ export async function authenticate(
   return agent;
 }
 
-function bearerToken(request: FastifyRequest): string | undefined {
-  return /^bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
+/** By the token where one is sent, however bad; otherwise by the session. */
+async function findAdministrator(
+  context: Context,
+  request: FastifyRequest,
+  publicUrl: string | undefined,
+): Promise<Identity> {
+  const { authorization = '' } = request.headers;
+  const sealed = /^bearer(?: |$)/i.test(authorization)
+    ? undefined
+    : readCookie(publicUrl, request, 'session');
+  if (sealed === undefined) {
+    return authenticateAdministrator(context, /^bearer +(\S+)$/i.exec(authorization)?.[1]);
+  }
+  requireOwnPage(publicUrl, request);
+  return authenticateSession(context, sealed);
+}
+
+/** Throws MISSING_TOKEN: what a page of another site does in the name of someone signed in does not count. */
+export function requireOwnPage(publicUrl: string | undefined, request: FastifyRequest): void {
+  if (isFromOwnPage(publicUrl, request)) return;
+  throw new AppError(
+    'MISSING_TOKEN',
+    'A session counts only for requests from the pages of the console themselves. Send a token as "Authorization: Bearer …".',
+  );
 }

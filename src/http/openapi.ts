@@ -5,6 +5,7 @@ import { AgentSummary, AgentUpdate, RegisterRequest, RegisterResponse } from '..
 import { ERRORS, type ErrorCode } from '../domain/errors.ts';
 import { Event, EventCreate, EventUpdate } from '../domain/event.ts';
 import { EventsNearbyResponse } from '../domain/nearby.ts';
+import { SESSION_COOKIE } from './console-cookies.ts';
 import type { Access, Description } from './endpoint.ts';
 import { ErrorResponse, ValidationErrorResponse } from './errors.ts';
 import { HealthErrorResponse, HealthResponse } from './routes/health.ts';
@@ -81,7 +82,7 @@ const TAGS = [
   { name: 'Events', description: 'Search, read, create, change and delete events. Needs a key.' },
   {
     name: 'Administration',
-    description: 'See and remove agents and events. Needs an administrator’s token.',
+    description: 'See and remove agents and events. Needs an administrator’s token or session.',
   },
   { name: 'Service', description: 'The service itself.' },
 ];
@@ -93,6 +94,14 @@ const SECURITY_SCHEMES = {
     scheme: 'bearer',
     bearerFormat: 'JWT',
     description: 'A token of the configured identity provider, or of `local-events admin-token`.',
+  },
+  AdminSession: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: SESSION_COOKIE,
+    description:
+      'The session of someone signed in at `/admin`, without `__Host-` in its name where the service has no https. ' +
+      'It counts only for requests from pages of the service itself, and only where no token is sent.',
   },
 };
 
@@ -133,7 +142,11 @@ function describeOperation(route: DescribedRoute, shared: Record<string, object>
     tags: [tag],
     summary,
     description,
-    security: keyed ? [{ ApiKey: [] }] : access === 'administrator' ? [{ AdminToken: [] }] : [],
+    security: keyed
+      ? [{ ApiKey: [] }]
+      : access === 'administrator'
+        ? [{ AdminToken: [] }, { AdminSession: [] }]
+        : [],
     ...(parameters.length > 0 && { parameters }),
     ...(body && { requestBody: { required: true, content: json(body, exampleOf(body)) } }),
     responses,

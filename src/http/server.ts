@@ -14,6 +14,7 @@ import { sendAnswer } from './answer.ts';
 import { authenticate } from './authenticate.ts';
 import { Backlog } from './backlog.ts';
 import { acceptJson, MAX_BODY_BYTES } from './body.ts';
+import { guardConsole } from './console-headers.ts';
 import { allowOrigin, answerPreflight, type CorsOrigins, isAdminPath } from './cors.ts';
 import { serveDocs } from './docs.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -24,6 +25,7 @@ import * as admin from './routes/admin.ts';
 import * as events from './routes/events.ts';
 import { answerHealth, health, starting } from './routes/health.ts';
 import { register } from './routes/registration.ts';
+import { serveSignIn } from './sign-in.ts';
 import { beginHeaders, tellFramework } from './standing-headers.ts';
 
 export interface ServerOptions {
@@ -34,6 +36,8 @@ export interface ServerOptions {
   /** A new name for each request. */
   readonly newRequestId: () => string;
   readonly baseUrl: () => string;
+  /** The address that the operator configured. */
+  readonly publicUrl?: string | undefined;
   readonly readiness: () => Readiness;
   readonly backlog?: Backlog;
   /** How long nothing may move on a connection that has a request under way. */
@@ -111,6 +115,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     frameworkErrors: (_error, request, reply) => {
       watch(writeAccess, backlog, request, reply);
       beginHeaders(reply, request.id);
+      guardConsole(pathOf(request), reply);
       allowOrigin(options.corsOrigins, pathOf(request), request, reply);
       tellFramework(reply);
       sendError(reply, noRoute());
@@ -135,6 +140,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     watch(writeAccess, backlog, request, reply);
     beginHeaders(reply, request.id);
     const path = pathOf(request);
+    guardConsole(path, reply);
     allowOrigin(options.corsOrigins, path, request, reply);
     if (path !== '/health') backlog.requireRoom();
     if (request.raw.url!.length > MAX_URI_BYTES) throw new AppError(...URI_TOO_LONG);
@@ -164,6 +170,11 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   );
   serveDescription(app, options.baseUrl);
   serveDocs(app);
+  serveSignIn(app, {
+    publicUrl: options.publicUrl,
+    context: () => (readiness() as { context: Context }).context,
+    onFault: (request, error) => logFault(logger, request, error),
+  });
   for (const route of ROUTES) bind(app, route, options, backlog);
   return app;
 }
@@ -179,7 +190,7 @@ function serveDescription(app: FastifyInstance, baseUrl: () => string): void {
 function bind(
   app: FastifyInstance,
   [method, path, endpoint]: Route,
-  { readiness, logger }: ServerOptions,
+  { readiness, logger, publicUrl }: ServerOptions,
   backlog: Backlog,
 ): void {
   const pattern = path.replaceAll(/\{(\w+)\}/g, ':$1');
@@ -189,7 +200,7 @@ function bind(
     onRequest: (request, reply, done) => {
       request.pattern = pattern;
       const { context } = readiness() as { context: Context };
-      authenticate(context, endpoint.access, request, reply).then((caller) => {
+      authenticate(context, endpoint.access, request, reply, publicUrl).then((caller) => {
         request.caller = caller;
         done();
       }, done);

@@ -20,10 +20,10 @@ export async function newSigningKey(): Promise<string> {
 export function localVerifier(signingKey: string, clock: Clock): VerifyToken {
   const { d: _secret, ...publicKey } = JSON.parse(signingKey) as JWK;
   const key = createLocalJWKSet({ keys: [publicKey] });
-  return async (token) => ({
-    ...(await verify(token, { key, issuer: [NAME], audience: NAME, clock })),
-    local: true,
-  });
+  return async (token) => {
+    const { identity, expiresMs } = await verify(token, { key, issuer: [NAME], audience: NAME, clock });
+    return { identity: { ...identity, local: true }, expiresMs };
+  };
 }
 
 export interface LocalClaims {

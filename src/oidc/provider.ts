@@ -1,6 +1,6 @@
 // Administrators' tokens from an OpenID Connect provider, checked against the keys that it publishes.
 import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
-import type { Identity, VerifyToken } from '../domain/admin.ts';
+import type { Identity, Verified, VerifyToken } from '../domain/admin.ts';
 import type { Clock } from '../domain/ambient.ts';
 import { AppError } from '../domain/errors.ts';
 
@@ -22,7 +22,7 @@ export const ASYMMETRIC = [
 const CLOCK_TOLERANCE_SECONDS = 5;
 
 /** Less than a service that closes gives to requests under way: they are answered, not cut. */
-const TIMEOUT_MS = 3_000;
+export const TIMEOUT_MS = 3_000;
 
 /** A key that is not known yet makes us ask the provider again, at most this often. */
 const COOLDOWN_MS = 1_000;
@@ -62,7 +62,7 @@ interface Expected {
 }
 
 /** Throws INVALID_TOKEN, or UNAVAILABLE where the keys cannot be had. */
-export async function verify(token: string, { key, issuer, audience, clock }: Expected): Promise<Identity> {
+export async function verify(token: string, { key, issuer, audience, clock }: Expected): Promise<Verified> {
   try {
     const { payload } = await jwtVerify(token, key, {
       algorithms: ASYMMETRIC,
@@ -72,13 +72,13 @@ export async function verify(token: string, { key, issuer, audience, clock }: Ex
       clockTolerance: CLOCK_TOLERANCE_SECONDS,
       currentDate: new Date(clock()),
     });
-    return toIdentity(payload);
+    return { identity: toIdentity(payload), expiresMs: payload.exp! * 1000 };
   } catch (error) {
     throw translate(error);
   }
 }
 
-function toIdentity(claims: JWTPayload): Identity {
+export function toIdentity(claims: JWTPayload): Identity {
   const text = (name: string) => (typeof claims[name] === 'string' ? claims[name] : undefined);
   return {
     subject: claims.sub!,
@@ -107,7 +107,7 @@ async function discoverKeys(issuer: string): Promise<JWTVerifyGetKey> {
 }
 
 /** Google writes its name with and without https://. */
-function spellings(issuer: string): string[] {
+export function spellings(issuer: string): string[] {
   return /^(https:\/\/)?accounts\.google\.com$/.test(issuer)
     ? ['https://accounts.google.com', 'accounts.google.com']
     : [issuer];

@@ -270,6 +270,24 @@ export class PostgresStore implements Store {
     });
   }
 
+  endSession(sessionId: string, expiresMs: number, nowMs: number): Promise<void> {
+    return this.#database.transaction('repeatable', async (sql) => {
+      await sql`DELETE FROM ended_sessions WHERE expires_ms <= ${nowMs}`;
+      if (expiresMs <= nowMs) return;
+      await sql`
+        INSERT INTO ended_sessions (session_id, expires_ms) VALUES (${sessionId}, ${expiresMs})
+        ON CONFLICT (session_id) DO UPDATE SET expires_ms = greatest(ended_sessions.expires_ms, excluded.expires_ms)`;
+    });
+  }
+
+  async isSessionEnded(sessionId: string): Promise<boolean> {
+    const found = await this.#database.run(
+      'repeatable',
+      (sql) => sql`SELECT 1 FROM ended_sessions WHERE session_id = ${sessionId}`,
+    );
+    return found.length > 0;
+  }
+
   async getSetting(name: string, initial: () => Promise<string>): Promise<string> {
     const find = () =>
       this.#database.run(

@@ -82,6 +82,7 @@ export class PostgresVault implements Vault {
   async begin(source: string): Promise<void> {
     await this.#database.transaction('repeatable', async (sql) => {
       await sql`DELETE FROM settings`;
+      await sql`DELETE FROM ended_sessions`;
       await sql`INSERT INTO settings (name, value) VALUES (${UNFINISHED_MOVE}, ${source})`;
     });
   }

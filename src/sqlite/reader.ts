@@ -33,6 +33,7 @@ export class Reader {
   readonly #agent;
   readonly #agentEvents;
   readonly #setting;
+  readonly #endedSession;
 
   constructor(path: string) {
     this.#path = path;
@@ -42,6 +43,7 @@ export class Reader {
     this.#agentEvents = this.#connection.prepare(`SELECT start_ms, event_id FROM events
       WHERE agent_id = ? AND (start_ms, event_id) > (?, ?) ORDER BY start_ms, event_id LIMIT ${POSITIONS_PER_READ}`);
     this.#setting = this.#connection.prepare(FIND_SETTING);
+    this.#endedSession = this.#connection.prepare('SELECT 1 FROM ended_sessions WHERE session_id = ?');
   }
 
   findEvent(eventId: string): EventRow | undefined {
@@ -55,6 +57,10 @@ export class Reader {
 
   findSetting(name: string): string | undefined {
     return translated(() => this.#setting.get(name)?.value as string | undefined);
+  }
+
+  isSessionEnded(sessionId: string): boolean {
+    return translated(() => this.#endedSession.get(sessionId) !== undefined);
   }
 
   countEvents(): number {

@@ -259,6 +259,14 @@ export class SqliteStore implements Store {
     });
   }
 
+  endSession(sessionId: string, expiresMs: number, nowMs: number): Promise<void> {
+    return this.#writer.run('endSession', [sessionId, expiresMs, nowMs], () => {});
+  }
+
+  async isSessionEnded(sessionId: string): Promise<boolean> {
+    return this.#reader.isSessionEnded(sessionId);
+  }
+
   async getSetting(name: string, initial: () => Promise<string>): Promise<string> {
     const found = this.#reader.findSetting(name);
     return found ?? this.#writer.run('addSetting', [name, await initial()], (value) => value);

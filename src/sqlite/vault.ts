@@ -106,7 +106,7 @@ export class SqliteVault implements Vault {
 
   async begin(source: string): Promise<void> {
     this.#inTransaction(() => {
-      this.#database.exec('DELETE FROM settings');
+      this.#database.exec('DELETE FROM settings; DELETE FROM ended_sessions');
       this.#database.prepare(`INSERT INTO settings (name, value) VALUES (${MARK}, ?)`).run(source);
     });
   }

@@ -46,6 +46,7 @@ export interface WriterCalls {
   /** The identifiers of the events that went with it; undefined if there is no such agent. */
   deleteAgent(agentId: string, audit: AuditEntry): string[] | undefined;
   deleteAgentEvents(agentId: string, audit: AuditEntry): string[] | undefined;
+  endSession(sessionId: string, expiresMs: number, nowMs: number): void;
   /** The value that is stored now: this one, or the one that was there. */
   addSetting(name: string, value: string): string;
 }
@@ -130,6 +131,11 @@ function prepareCalls(database: DatabaseSync): WriterCalls {
   const removeAgent = prepare('DELETE FROM agents WHERE agent_id = ?');
   const insertAudit = prepare(
     'INSERT INTO audit (at_ms, actor_subject, actor_email, action, target, detail, count) VALUES (?, ?, ?, ?, ?, ?, ?)',
+  );
+  const forgetSessions = prepare('DELETE FROM ended_sessions WHERE expires_ms <= ?');
+  const insertSession = prepare(
+    `INSERT INTO ended_sessions (session_id, expires_ms) VALUES (?, ?)
+     ON CONFLICT DO UPDATE SET expires_ms = max(expires_ms, excluded.expires_ms)`,
   );
   const insertSetting = prepare('INSERT INTO settings (name, value) VALUES (?, ?) ON CONFLICT DO NOTHING');
   const writeProbe = prepare("REPLACE INTO settings (name, value) VALUES ('probe', hex(randomblob(16)))");
@@ -240,6 +246,11 @@ function prepareCalls(database: DatabaseSync): WriterCalls {
       zeroCount.run(agentId);
       record(audit, removed.length);
       return removed;
+    },
+
+    endSession(sessionId, expiresMs, nowMs) {
+      forgetSessions.run(nowMs);
+      if (expiresMs > nowMs) insertSession.run(sessionId, expiresMs);
     },
 
     addSetting(name, value) {

@@ -89,8 +89,14 @@ export async function authenticateAdministrator(
   context: Context,
   token: string | undefined,
 ): Promise<Identity> {
-  if (!token) throw new AppError('MISSING_TOKEN', 'Send a token as "Authorization: Bearer …".');
-  const identity = await context.verifyToken(token);
-  if (isAdministrator(identity, context.policy.administrators)) return identity;
+  if (!token)
+    throw new AppError('MISSING_TOKEN', 'Send a token as "Authorization: Bearer …", or sign in at /admin.');
+  const { identity } = await context.verifyToken(token);
+  return requireAdministrator(context, identity);
+}
+
+/** The same identity. Throws NOT_AN_ADMIN. */
+export function requireAdministrator({ policy }: Context, identity: Identity): Identity {
+  if (isAdministrator(identity, policy.administrators)) return identity;
   throw new AppError('NOT_AN_ADMIN', 'You are signed in, but not one of the administrators of this service.');
 }

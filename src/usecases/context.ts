@@ -2,6 +2,7 @@
 import type { AllowList, VerifyToken } from '../domain/admin.ts';
 import type { Tier, TierLimits } from '../domain/agent.ts';
 import type { Clock, Random } from '../domain/ambient.ts';
+import type { ConsoleAccess } from '../domain/session.ts';
 import type { Store } from '../domain/store.ts';
 import type { KeyedQueue } from './keyed-queue.ts';
 
@@ -21,6 +22,7 @@ export interface Context {
   readonly random: Random;
   readonly policy: Policy;
   readonly verifyToken: VerifyToken;
+  readonly console: ConsoleAccess;
   /** Changes of one event wait for each other here, rather than fail and start again in the store. */
   readonly edits: KeyedQueue;
 }

@@ -79,7 +79,7 @@ describe('GET /openapi.json', () => {
       const expected = operation.includes('/v1/events')
         ? ['apiKey header X-API-Key']
         : operation.includes('/v1/admin')
-          ? ['http bearer']
+          ? ['http bearer', 'apiKey cookie __Host-local_events_session']
           : [];
       assert.deepEqual(schemes(operation), expected, operation);
     }

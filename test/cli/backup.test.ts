@@ -30,7 +30,7 @@ describe('backup', { concurrency: 2 }, () => {
     );
     assert.deepEqual(readdirSync(folder), ['copy.db']);
     assertSound(file);
-    for (const table of ['agents', 'keys', 'events', 'settings', 'audit']) {
+    for (const table of ['agents', 'keys', 'events', 'settings', 'audit', 'ended_sessions']) {
       const all = `SELECT * FROM ${table}`;
       assert.deepEqual(readRows(file, all), readRows(join(service.folder, 'local-events.db'), all));
     }

@@ -17,6 +17,7 @@ const ORDER = {
   keys: 'key_hash',
   events: 'event_id',
   audit: 'audit_id',
+  ended_sessions: 'session_id',
 };
 type Name = keyof typeof ORDER;
 export type Dump = Record<Name, Record<string, unknown>[]>;
@@ -113,7 +114,7 @@ export function tryToServe(env: Env): Promise<Ended> {
 /** Asserts that the move ended well, and returns what it said. */
 export function assertMoved({ code, stdout, stderr }: Ended): string {
   assert.deepEqual([code, stdout], [0, ''], stderr);
-  assert.equal(stderr.match(/^ {2}\w+ +[\d,]+ {2}identical {2}sha256 [0-9a-f]{16}…$/gm)?.length, 5, stderr);
+  assert.equal(stderr.match(/^ {2}\w+ +[\d,]+ {2}identical {2}sha256 [0-9a-f]{16}…$/gm)?.length, 6, stderr);
   assert.match(stderr, /^done in \d+\.\d s: .* holds everything, .* is as it was\n$/m);
   return stderr;
 }
@@ -224,7 +225,9 @@ export async function makeWorld(): Promise<World> {
   execute(
     databaseOf(service.folder),
     `UPDATE keys SET expires_ms = 4102444800123 WHERE agent_id = '${agentIds[0]}';
-     DELETE FROM audit WHERE audit_id IN (2, 3)`,
+     DELETE FROM audit WHERE audit_id IN (2, 3);
+     UPDATE audit SET target_name = 'Ärger 😀' WHERE audit_id = 4;
+     INSERT INTO ended_sessions VALUES ('b', 4102444800123), ('B', 4102444800124), ('ä', 1)`,
   );
   const { stdout } = await run(['admin-token', '--email', 'ada@example.com'], { DATA_DIR: service.folder });
   return { folder: service.folder, keys: keys as World['keys'], agentIds, token: stdout.trimEnd() };

@@ -4,9 +4,12 @@ import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import { readConfig } from '../../src/config.ts';
 import { newApiKey } from '../../src/domain/api-key.ts';
+import type { Session } from '../../src/domain/session.ts';
 import { mintToken } from '../../src/oidc/local-issuer.ts';
+import { sessionSeal } from '../../src/oidc/session.ts';
 import { getSigningKey, systemRandom } from '../../src/service.ts';
 import { type Answer, assertError, type Client, newEvent } from '../support/client.ts';
+import { OWN_PAGE } from '../support/console-browser.ts';
 import { startTestService, temporaryFolder } from '../support/service.ts';
 import { CLIENT_ID, startTinyIssuer } from '../support/tiny-issuer.ts';
 
@@ -66,6 +69,18 @@ const RULES: Record<string, Rule> = {
   'a token as a key': rule(BAD_KEY, BAD_KEY, BAD_KEY, NO_TOKEN),
   'a token with another scheme': rule(NO_KEY, NO_KEY, NO_KEY, NO_TOKEN),
   'a bearer without a token': rule(NO_KEY, NO_KEY, NO_KEY, NO_TOKEN),
+  'a session': rule(NO_KEY, NO_KEY, NO_KEY, 'ok'),
+  'a session and a key': rule('ok', 'ok', 'ok', 'ok'),
+  'a session, for a page of another site': rule(NO_KEY, NO_KEY, NO_KEY, NO_TOKEN),
+  'a session and an expired token': rule(NO_KEY, NO_KEY, NO_KEY, BAD_TOKEN),
+  'a session and a bearer without a token': rule(NO_KEY, NO_KEY, NO_KEY, NO_TOKEN),
+  'an expired session': rule(NO_KEY, NO_KEY, NO_KEY, BAD_TOKEN),
+  'a session that was ended': rule(NO_KEY, NO_KEY, NO_KEY, BAD_TOKEN),
+  'a session of another secret': rule(NO_KEY, NO_KEY, NO_KEY, BAD_TOKEN),
+  'a session of another issuer': rule(NO_KEY, NO_KEY, NO_KEY, BAD_TOKEN),
+  'a session as a token': rule(NO_KEY, NO_KEY, NO_KEY, BAD_TOKEN),
+  'a token as a session': rule(NO_KEY, NO_KEY, NO_KEY, BAD_TOKEN),
+  'a session of somebody else': rule(NO_KEY, NO_KEY, NO_KEY, '403 NOT_AN_ADMIN'),
 };
 
 /** By the beginning of the request. */
@@ -85,6 +100,39 @@ interface Tokens {
   readonly expired: string;
   readonly foreign: string;
   readonly other?: string;
+}
+
+const SECRET = 'the secret of the sessions of this test';
+
+/** Sessions as the service under test sees them; `other` is genuine, but of nobody who administers. */
+interface Sessions {
+  readonly good: string;
+  readonly expired: string;
+  readonly ended: string;
+  readonly ofOtherSecret: string;
+  readonly ofOtherIssuer: string;
+  readonly other?: string;
+}
+
+async function sealSessions(binding: readonly string[]): Promise<Sessions> {
+  const identity = {
+    ...{ subject: 'ada', email: CLAIMS.email, emailVerified: true, hostedDomain: undefined },
+    ...{ name: undefined, picture: undefined, local: binding.length === 0 },
+  };
+  const session = { id: 'one', identity, expiresMs: Date.now() + HOUR_MS };
+  const sealWith = async (secret: string, bound: readonly string[], changed: Partial<Session> = {}) => {
+    const { seal } = await sessionSeal({ secret, binding: bound, clock: Date.now });
+    return (await seal({ ...session, ...changed }))!;
+  };
+  const stranger = { identity: { ...identity, email: 'somebody@example.com' } };
+  return {
+    good: await sealWith(SECRET, binding),
+    expired: await sealWith(SECRET, binding, { expiresMs: Date.now() - 1_000 }),
+    ended: await sealWith(SECRET, binding, { id: 'two' }),
+    ofOtherSecret: await sealWith(`${SECRET}!`, binding),
+    ofOtherIssuer: await sealWith(SECRET, ['https://elsewhere.example', CLIENT_ID]),
+    ...(!identity.local && { other: await sealWith(SECRET, binding, stranger) }),
+  };
 }
 
 const issuer = await startTinyIssuer();
@@ -116,9 +164,10 @@ async function describeMatrix(
 ): Promise<void> {
   const folder = temporaryFolder();
   const tokens = await mintTokens(await getSigningKey(readConfig({ DATA_DIR: folder })));
-  const service = await startTestService({ ...env, DATA_DIR: folder });
+  const service = await startTestService({ ...env, DATA_DIR: folder, SESSION_SECRET: SECRET });
   const administrator = service.client.with({ authorization: `Bearer ${tokens.good}` });
-  const callers = await makeCallers(service.client, administrator, tokens);
+  const sessions = await sealSessions(env.OIDC_ISSUER ? [env.OIDC_ISSUER, CLIENT_ID] : []);
+  const callers = await makeCallers(service.client, administrator, tokens, sessions);
   const { paths } = (await service.client.get('/openapi.json')).body as {
     paths: Record<string, Record<string, { security: object[] }>>;
   };
@@ -136,7 +185,8 @@ async function describeMatrix(
       assert.deepEqual(described.map(({ route }) => route).sort(), Object.keys(ROUTES).sort());
       for (const { route, security } of described) {
         const [access] = ROUTES[route]!;
-        const expected = access === 'open' ? '' : access === 'administer' ? 'AdminToken' : 'ApiKey';
+        const expected =
+          access === 'open' ? '' : access === 'administer' ? 'AdminToken,AdminSession' : 'ApiKey';
         assert.equal(security, expected, route);
       }
     });
@@ -205,7 +255,7 @@ interface Caller {
   readonly owned?: Target[];
 }
 
-async function makeCallers(anyone: Client, administrator: Client, tokens: Tokens) {
+async function makeCallers(anyone: Client, administrator: Client, tokens: Tokens, sessions: Sessions) {
   const register = async () => {
     const { api_key } = (await anyone.post('/v1/auth/register', { email: 'a@b.co', agent_name: 'caller' }))
       .body;
@@ -253,5 +303,26 @@ async function makeCallers(anyone: Client, administrator: Client, tokens: Tokens
     'a bearer without a token': sending({ authorization: 'Bearer ' }),
   };
   if (tokens.other) callers['a token of somebody else'] = bearer(tokens.other);
+  const inConsole = (sealed: string, headers: Record<string, string> = {}) =>
+    sending({ cookie: `local_events_session=${sealed}`, ...OWN_PAGE, ...headers });
+  const withKey = await agent({});
+  await inConsole(sessions.ended).client.post('/admin/logout');
+  Object.assign(callers, {
+    'a session': inConsole(sessions.good),
+    'a session and a key': {
+      ...withKey,
+      client: withKey.client.with({ cookie: `local_events_session=${sessions.good}`, ...OWN_PAGE }),
+    },
+    'a session, for a page of another site': inConsole(sessions.good, { 'sec-fetch-site': 'cross-site' }),
+    'a session and an expired token': inConsole(sessions.good, { authorization: `Bearer ${tokens.expired}` }),
+    'a session and a bearer without a token': inConsole(sessions.good, { authorization: 'Bearer ' }),
+    'an expired session': inConsole(sessions.expired),
+    'a session that was ended': inConsole(sessions.ended),
+    'a session of another secret': inConsole(sessions.ofOtherSecret),
+    'a session of another issuer': inConsole(sessions.ofOtherIssuer),
+    'a session as a token': bearer(sessions.good),
+    'a token as a session': inConsole(tokens.good),
+  });
+  if (sessions.other) callers['a session of somebody else'] = inConsole(sessions.other);
   return callers;
 }

@@ -169,9 +169,17 @@ describe('a long list', () => {
         random: systemRandom,
         policy: readConfig({ DATA_DIR: folder }),
         verifyToken: async () => ({
-          ...{ subject: 'ada', email: 'ada@example.com', emailVerified: true, hostedDomain: undefined },
-          ...{ name: undefined, picture: undefined, local: true },
+          identity: {
+            ...{ subject: 'ada', email: 'ada@example.com', emailVerified: true, hostedDomain: undefined },
+            ...{ name: undefined, picture: undefined, local: true },
+          },
+          expiresMs: Number.POSITIVE_INFINITY,
         }),
+        console: {
+          signIn: undefined,
+          sessions: { seal: async () => undefined, open: async () => undefined },
+          pictures: { mayFetch: () => false, fetch: async () => undefined },
+        },
         edits: new KeyedQueue(),
       },
     }),

@@ -34,7 +34,10 @@ describe('the issuer in a token', () => {
       .setProtectedHeader({ alg: 'ES256', kid: 'one' })
       .setExpirationTime('1h')
       .sign(privateKey);
-    return providerVerifier({ issuer: configured, clientId: 'client', clock: Date.now })(token);
+    const { identity } = await providerVerifier({ issuer: configured, clientId: 'client', clock: Date.now })(
+      token,
+    );
+    return identity;
   };
   const isInvalidToken = (error: unknown) => error instanceof AppError && error.code === 'INVALID_TOKEN';
 

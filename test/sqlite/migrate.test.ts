@@ -1,17 +1,19 @@
 // Migrations: a fresh file, one that is up to date, one from the future, and one that cannot be migrated.
 import assert from 'node:assert/strict';
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import { StartError } from '../../src/domain/errors.ts';
+import { encodeEvent } from '../../src/domain/event.ts';
 import { migrate } from '../../src/sqlite/migrate.ts';
 import { SqliteStore } from '../../src/sqlite/store.ts';
-import { addAgent, addEvent, assertRecord } from '../store/rows.ts';
+import { addAgent, addEvent, assertRecord, auditOf, newEventRow, newUuid } from '../store/rows.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { execute, readRows } from './files.ts';
 
-const NEWEST = readdirSync(new URL('../../src/sqlite/migrations/', import.meta.url)).length;
+const MIGRATIONS = new URL('../../src/sqlite/migrations/', import.meta.url);
+const NEWEST = readdirSync(MIGRATIONS).length;
 
 const versionOf = (database: DatabaseSync) => database.prepare('PRAGMA user_version').get()!.user_version;
 const schemaOf = (database: DatabaseSync) =>
@@ -25,7 +27,7 @@ describe('migrate', () => {
     const tables = schemaOf(database).filter(({ type }) => type === 'table');
     assert.deepEqual(
       tables.map(({ name }) => name),
-      ['agents', 'audit', 'events', 'keys', 'settings'],
+      ['agents', 'audit', 'ended_sessions', 'events', 'keys', 'settings'],
     );
     database.close();
   });
@@ -70,6 +72,31 @@ describe('migrate', () => {
 
 describe('a store', () => {
   const open = (folder: string) => SqliteStore.open({ folder, cacheBytes: 0 });
+
+  it('opens a folder of the first schema, and keeps all that is in it', async () => {
+    const folder = temporaryFolder();
+    const path = join(folder, 'local-events.db');
+    const row = newEventRow({ agent_id: newUuid() });
+    execute(
+      path,
+      `${readFileSync(new URL('0001-initial.sql', MIGRATIONS), 'utf8')}; PRAGMA user_version = 1;
+       INSERT INTO agents VALUES ('${row.agent_id}', 'a@example.com', 'old', 'read', 1, 1, NULL, 1);
+       INSERT INTO events VALUES (1, '${row.event_id}', '${row.agent_id}', 1, '${row.title}', ${row.start_ms}, NULL,
+         ${row.lat}, ${row.lng}, 'all', 'talk', '${encodeEvent(row)}');
+       INSERT INTO audit VALUES (7, 8, 'ada', 'ada@example.com', 'delete_event', 'x', '', 1)`,
+    );
+    const store = await open(folder);
+    assertRecord(await store.findEvent(row.event_id), row);
+    assert.equal((await store.findAgent(row.agent_id))?.agent_name, 'old');
+    assert.equal(await store.isSessionEnded('any'), false);
+    await store.deleteEventAsAdmin(row.event_id, auditOf('delete_event', row.event_id));
+    await store.close();
+    assert.equal(readRows(path, 'PRAGMA user_version')[0].user_version, NEWEST);
+    assert.deepEqual(
+      readRows(path, 'SELECT audit_id, target, target_name FROM audit').map((entry) => entry.audit_id),
+      [7, 8],
+    );
+  });
 
   it('refuses a folder that a newer version wrote, and lets go of it', async () => {
     const folder = temporaryFolder();

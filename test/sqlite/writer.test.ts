@@ -33,7 +33,7 @@ describe('the writer', () => {
 
   const agents = () => readRows(path, 'SELECT agent_id FROM agents').map((row) => row.agent_id);
   const everything = () =>
-    ['agents', 'keys', 'events', 'audit', 'settings'].map((table) =>
+    ['agents', 'keys', 'events', 'audit', 'settings', 'ended_sessions'].map((table) =>
       readRows(path, `SELECT * FROM ${table}`),
     );
   const errorOf = (outcome: Outcome | undefined) =>

@@ -10,6 +10,7 @@ import { oracleContract, pageContract } from './contract-pages.ts';
 import { quotaContract } from './contract-quotas.ts';
 import { replaceContract } from './contract-replace.ts';
 import { searchContract } from './contract-searches.ts';
+import { sessionContract } from './contract-sessions.ts';
 import { addAgent, addEvent, assertRecord, newEventRow } from './rows.ts';
 
 /** Opens a store that holds nothing. */
@@ -35,6 +36,7 @@ export function storeContract(name: string, open: OpenStore): void {
     describe('pages', () => pageContract(useStore(open)));
     describe('a random world', () => oracleContract(useStore(open)));
     describe('administration', () => administrationContract(useStore(open)));
+    describe('sessions', () => sessionContract(useStore(open)));
     describe('settings', () => settingContract(useStore(open)));
     describe('its life', () => lifeContract(open));
   });

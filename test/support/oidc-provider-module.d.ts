@@ -27,7 +27,7 @@ declare module 'oidc-provider/lib/provider.js' {
     interactionFinished(
       request: IncomingMessage,
       response: ServerResponse,
-      result: { login: { accountId: string } },
+      result: { login: { accountId: string } } | { error: string; error_description: string },
     ): Promise<void>;
   }
 }

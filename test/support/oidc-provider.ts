@@ -1,5 +1,6 @@
-// A real OpenID Connect provider on this machine. People sign in by naming an account, on a page for browsers or through
-// idToken() for everything else; consent is given in advance. Knows nothing of the service under test.
+// A real OpenID Connect provider on this machine. People sign in by naming an account, on a page for browsers, through
+// answer() with the address that an application sends them to, or through idToken(); consent is given in advance, and may be
+// refused on the page. Knows nothing of the service under test.
 import assert from 'node:assert/strict';
 import { hash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -16,16 +17,21 @@ export interface Account {
   readonly email?: string;
   readonly email_verified?: boolean;
   readonly name?: string;
+  /** A path is one of the provider's own; /picture is answered by the option of that name. */
   readonly picture?: string;
   readonly hd?: string;
 }
 
 export interface ProviderOptions {
   readonly accounts: readonly Account[];
-  /** Where people are sent back to; nothing needs to listen there for idToken(). */
-  readonly redirectUri?: string;
+  /** Where people are sent back to; the first is that of idToken(), where nothing needs to listen. More can be added. */
+  readonly redirectUris?: readonly string[];
   /** A free one unless given. */
   readonly port?: number;
+  /** Whether ID tokens say more than who it is; otherwise the rest is told by the userinfo endpoint alone. */
+  readonly claimsInIdToken?: boolean;
+  /** Answers requests for /picture. */
+  readonly picture?: (response: ServerResponse) => void;
 }
 
 export interface TestProvider {
@@ -36,8 +42,12 @@ export interface TestProvider {
   readonly publicKey: JWK;
   /** The paths asked for so far. */
   readonly requests: readonly string[];
+  /** Lets applications send people back to there too. Sign-ins that are under way are forgotten. */
+  addRedirectUri(uri: string): void;
   /** Signs the account in over the protocol (code with PKCE) and returns the ID token. */
   idToken(sub: string, clientId?: string): Promise<string>;
+  /** Does what a browser does that an application has sent here: the address that it is sent back to. */
+  answer(address: string, person: { readonly sub: string } | 'refuses'): Promise<string>;
   /** A token with the provider's own signature that it would not give anyone. */
   sign(claims: JWTPayload, header?: Record<string, unknown>): Promise<string>;
   /** A new signing key takes the place of the old one, which is no longer published. */
@@ -48,14 +58,18 @@ export interface TestProvider {
 export const CLIENT_ID = 'local-events-console';
 /** Another application of the same provider. */
 export const OTHER_CLIENT_ID = 'another-application';
+/** One that has no secret. */
+export const PUBLIC_CLIENT_ID = 'an-application-without-a-secret';
 
-const CLIENT_SECRET = 'a-secret-that-only-tests-know-0123456789';
+export const CLIENT_SECRET = 'a-secret-that-only-tests-know-0123456789';
 const SCOPE = 'openid email profile';
 const ALGORITHM = 'RS256';
 const SIGN_IN = '/sign-in/';
+const REFUSE = 'refuse';
 
 export async function startOidcProvider(options: ProviderOptions): Promise<TestProvider> {
-  const { accounts, redirectUri = 'http://127.0.0.1:9/callback', port = 0 } = options;
+  const { accounts, port = 0 } = options;
+  const redirectUris = [...(options.redirectUris ?? ['http://127.0.0.1:9/callback'])];
   const requests: string[] = [];
   let key: JWK = await newKey();
   let provider: Provider;
@@ -63,6 +77,7 @@ export async function startOidcProvider(options: ProviderOptions): Promise<TestP
   const server = createServer((request, response) => {
     const path = request.url!.split('?', 1)[0]!;
     requests.push(path);
+    if (path === '/picture' && options.picture) return options.picture(response);
     const answer = path.startsWith(SIGN_IN) ? signIn(provider, accounts, request, response) : undefined;
     (answer ?? handle(request, response)).catch((error: Error) => response.writeHead(500).end(error.stack));
   });
@@ -71,7 +86,7 @@ export async function startOidcProvider(options: ProviderOptions): Promise<TestP
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const useKey = (next: JWK) => {
     key = next;
-    provider = createProvider(issuer, redirectUri, accounts, key);
+    provider = createProvider(issuer, redirectUris, options, key);
     handle = provider.callback();
   };
   useKey(key);
@@ -84,7 +99,12 @@ export async function startOidcProvider(options: ProviderOptions): Promise<TestP
       return toPublic(key);
     },
     requests,
-    idToken: (sub, clientId = CLIENT_ID) => getIdToken(issuer, clientId, redirectUri, sub),
+    addRedirectUri: (uri) => {
+      redirectUris.push(uri);
+      useKey(key);
+    },
+    idToken: (sub, clientId = CLIENT_ID) => getIdToken(issuer, clientId, redirectUris[0]!, sub),
+    answer: (address, person) => signInAs(address, person === 'refuses' ? REFUSE : person.sub),
     sign: async (claims, header = {}) =>
       new SignJWT(claims)
         .setProtectedHeader({ alg: ALGORITHM, kid: key.kid!, ...header })
@@ -111,21 +131,26 @@ function toPublic({ kty, n, e, kid, alg, use }: JWK): JWK {
 
 function createProvider(
   issuer: string,
-  redirectUri: string,
-  accounts: readonly Account[],
+  redirectUris: readonly string[],
+  { accounts, claimsInIdToken = true }: ProviderOptions,
   key: JWK,
 ): Provider {
-  const client = { client_secret: CLIENT_SECRET, redirect_uris: [redirectUri] };
+  const open = { redirect_uris: redirectUris };
+  const client = { ...open, client_secret: CLIENT_SECRET };
   return new Provider(issuer, {
     adapter: createMemoryAdapter(),
-    clients: [CLIENT_ID, OTHER_CLIENT_ID].map((client_id) => ({ client_id, ...client })),
+    clients: [
+      ...[CLIENT_ID, OTHER_CLIENT_ID].map((client_id) => ({ client_id, ...client })),
+      { client_id: PUBLIC_CLIENT_ID, ...open, token_endpoint_auth_method: 'none' },
+    ],
     jwks: { keys: [key] },
     // Otherwise e-mail, name and picture stay out of the ID token.
-    conformIdTokenClaims: false,
+    conformIdTokenClaims: !claimsInIdToken,
     claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name', 'picture', 'hd'] },
     findAccount: (_context: ProviderContext, sub: string) => {
       const account = accounts.find((one) => one.sub === sub);
-      return account && { accountId: sub, claims: () => account };
+      const picture = account?.picture?.startsWith('/') ? issuer + account.picture : account?.picture;
+      return account && { accountId: sub, claims: () => ({ ...account, picture }) };
     },
     loadExistingGrant: giveConsent,
     interactions: { url: (_context: unknown, { uid }: { uid: string }) => SIGN_IN + uid },
@@ -161,11 +186,14 @@ async function signIn(
 ): Promise<void> {
   if (request.method === 'POST') {
     const accountId = new URLSearchParams(await text(request)).get('account')!;
-    return provider.interactionFinished(request, response, { login: { accountId } });
+    const refusal = { error: 'access_denied', error_description: '<b>words of the provider</b>' };
+    const result = accountId === REFUSE ? refusal : { login: { accountId } };
+    return provider.interactionFinished(request, response, result);
   }
   const buttons = accounts.map(
     ({ sub }) => `<button name="account" value="${sub}">Sign in as ${sub}</button>`,
   );
+  buttons.push(`<button name="account" value="${REFUSE}">Refuse</button>`);
   response
     .writeHead(200, { 'content-type': 'text/html; charset=utf-8' })
     .end(
@@ -180,7 +208,6 @@ async function getIdToken(
   redirectUri: string,
   sub: string,
 ): Promise<string> {
-  const browser = newBrowser();
   const verifier = randomBytes(32).toString('base64url');
   const ask = new URLSearchParams({
     client_id: clientId,
@@ -190,9 +217,7 @@ async function getIdToken(
     code_challenge: hash('sha256', verifier, 'base64url'),
     code_challenge_method: 'S256',
   });
-  const page = await browser(`${issuer}/auth?${ask}`);
-  const resume = await browser(page, { method: 'POST', body: new URLSearchParams({ account: sub }) });
-  const back = new URL(await browser(resume));
+  const back = new URL(await signInAs(`${issuer}/auth?${ask}`, sub));
   const code = back.searchParams.get('code');
   assert.ok(code, `no code for ${sub}: ${back}`);
   const response = await fetch(`${issuer}/token`, {
@@ -210,6 +235,14 @@ async function getIdToken(
   const tokens = (await response.json()) as { id_token?: string };
   assert.ok(tokens.id_token, JSON.stringify(tokens));
   return tokens.id_token;
+}
+
+/** What a person does in a browser that knows nobody. */
+async function signInAs(address: string, account: string): Promise<string> {
+  const browser = newBrowser();
+  const page = await browser(address);
+  const resume = await browser(page, { method: 'POST', body: new URLSearchParams({ account }) });
+  return browser(resume);
 }
 
 /** Requests that share their cookies; each answers with the address that it is sent on to. */

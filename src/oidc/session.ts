@@ -1,0 +1,49 @@
+// Sessions as sealed text that fits into a cookie.
+import type { JWTPayload } from 'jose';
+import type { Identity } from '../domain/admin.ts';
+import type { Session, SessionSeal } from '../domain/session.ts';
+import { newSeal, type SealOptions } from './seal.ts';
+
+/** Browsers drop a cookie of more than 4,096 bytes, its name and attributes included. */
+const MAX_SEALED_LENGTH = 3_800;
+const MAX_NAME_LENGTH = 200;
+const MAX_PICTURE_LENGTH = 1_000;
+
+export async function sessionSeal(options: Omit<SealOptions, 'purpose'>): Promise<SessionSeal> {
+  const { seal, open } = await newSeal({ ...options, purpose: 'session 1' });
+  return {
+    seal: async ({ id, identity, expiresMs }) => {
+      for (const shorter of shorten(identity)) {
+        const sealed = await seal({ jti: id, ...toClaims(shorter) }, expiresMs);
+        if (sealed.length <= MAX_SEALED_LENGTH) return sealed;
+      }
+      return undefined;
+    },
+    open: async (sealed) => {
+      const claims = sealed.length <= MAX_SEALED_LENGTH ? await open(sealed) : undefined;
+      return claims && toSession(claims);
+    },
+  };
+}
+
+/** Ever less of what is only shown. Nothing of what decides who is an administrator is cut: it would be someone else. */
+function* shorten(identity: Identity): Generator<Identity> {
+  const { name, picture } = identity;
+  const usual = {
+    ...identity,
+    name: name && [...name].slice(0, MAX_NAME_LENGTH).join(''),
+    picture: picture && picture.length > MAX_PICTURE_LENGTH ? undefined : picture,
+  };
+  yield usual;
+  yield { ...usual, picture: undefined };
+  yield { ...usual, picture: undefined, name: undefined };
+}
+
+function toClaims({ subject, emailVerified, hostedDomain, ...rest }: Identity): JWTPayload {
+  return { sub: subject, email_verified: emailVerified, hd: hostedDomain, ...rest };
+}
+
+function toSession({ jti, exp, sub, email_verified, hd, email, name, picture, local }: JWTPayload): Session {
+  const identity = { subject: sub, emailVerified: email_verified, hostedDomain: hd, email, name, picture };
+  return { id: jti!, identity: { ...identity, local } as Identity, expiresMs: exp! * 1000 };
+}

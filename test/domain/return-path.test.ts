@@ -1,0 +1,45 @@
+// Where a sign-in may lead to: a view of the console, whatever the link says.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { toReturnPath } from '../../src/domain/return-path.ts';
+import { KEPT, REFUSED } from './return-paths.ts';
+
+const HOME = '/admin';
+
+describe('the way back from a sign-in', () => {
+  for (const path of KEPT) {
+    it(`may be ${path.slice(0, 80)}`, () => assert.equal(toReturnPath(path), path));
+  }
+  for (const path of REFUSED) {
+    it(`is ${HOME} instead of ${JSON.stringify(path.slice(0, 80))}`, () =>
+      assert.equal(toReturnPath(path), HOME));
+  }
+
+  it(`is ${HOME} where nothing is said`, () => assert.equal(toReturnPath(undefined), HOME));
+
+  it('stays under /admin of the same origin, whatever is said', () => {
+    const pieces = ['/', '\\', '/admin', '..', '.', '%2e', '%2f', '%5c', '?', '#', '@', ':', 'evil.example'];
+    const tricks = fc.array(fc.oneof(fc.constantFrom(...pieces, 'https:', '\t', '\n', '&'), fc.string()));
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.string(),
+          tricks.map((parts) => `/admin${parts.join('')}`),
+        ),
+        (said) => {
+          const path = toReturnPath(said);
+          const { origin, pathname, hash } = new URL(
+            path,
+            'https://events.example.com/admin/callback?code=x',
+          );
+          assert.equal(origin, 'https://events.example.com');
+          assert.match(pathname, /^\/admin(?:\/|$)/);
+          assert.equal(hash, '');
+          assert.match(path, /^[!-~]+$/);
+        },
+      ),
+      { numRuns: 5_000 },
+    );
+  });
+});

@@ -1,0 +1,254 @@
+// Pictures of people: only pictures, only small ones, in time, and never anything from the machines around the service.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { peoplesPictures } from '../../src/oidc/picture.ts';
+import { temporaryFolder } from '../support/service.ts';
+
+const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
+const LIMIT = 524_288;
+
+/** A certificate for localhost that this process trusts. */
+function selfSigned(): { key: string; cert: string } {
+  const folder = temporaryFolder();
+  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')] as const;
+  const names = 'subjectAltName=DNS:localhost,IP:127.0.0.1';
+  const subject = ['-subj', '/CN=localhost', '-addext', names, '-days', '2', '-nodes'];
+  const made = spawnSync(
+    'openssl',
+    ['req', '-x509', '-newkey', 'rsa:2048', '-keyout', key, '-out', cert, ...subject],
+    { encoding: 'utf8' },
+  );
+  assert.equal(made.status, 0, made.stderr);
+  const pair = { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') };
+  setDefaultCACertificates([...getCACertificates('default'), pair.cert]);
+  return pair;
+}
+
+describe('a picture', () => {
+  let answer: RequestListener;
+  const asked: IncomingMessage[] = [];
+  const listener: RequestListener = (request, response) => {
+    asked.push(request);
+    answer(request, response);
+  };
+  const plain = createServer(listener);
+  let secure: Server;
+  let home: string;
+  let elsewhere: string;
+  before(async () => {
+    secure = createTlsServer(selfSigned(), listener);
+    for (const server of [plain, secure]) {
+      server.listen(0, '127.0.0.1');
+      await once(server, 'listening');
+    }
+    const portOf = (server: Server) => (server.address() as AddressInfo).port;
+    home = `http://127.0.0.1:${portOf(plain)}`;
+    elsewhere = `https://localhost:${portOf(secure)}`;
+  });
+  after(() => {
+    for (const server of [plain, secure]) {
+      server.close();
+      server.closeAllConnections();
+    }
+  });
+  beforeEach(() => {
+    asked.length = 0;
+    answer = (_request, response) => void response.writeHead(200, { 'content-type': 'image/png' }).end(PNG);
+  });
+
+  /** With the plain server as the provider. */
+  const fetchPicture = (address: string) => peoplesPictures(home).fetch(address);
+  /** As if this machine were far away. */
+  const fetchFromAfar = (address: string) => peoplesPictures(home, () => true).fetch(address);
+  const redirectTo = (location: string, status = 302) => {
+    answer = (request, response) => {
+      if (request.url === '/there') response.writeHead(200, { 'content-type': 'image/png' }).end(PNG);
+      else response.writeHead(status, { location }).end();
+    };
+  };
+
+  it('comes from the provider, even if that is this machine without TLS', async () => {
+    assert.deepEqual(await fetchPicture(`${home}/ada.png?s=96`), { type: 'image/png', bytes: PNG });
+    assert.equal(asked[0]?.url, '/ada.png?s=96');
+  });
+
+  it('comes from elsewhere with TLS', async () => {
+    assert.deepEqual(await fetchFromAfar(`${elsewhere}/ada`), { type: 'image/png', bytes: PNG });
+  });
+
+  it('tells nobody who looks', async () => {
+    await fetchPicture(`${home}/ada.png`);
+    const names = ['accept', 'accept-encoding', 'connection', 'host'];
+    assert.deepEqual(Object.keys(asked[0]!.headers).sort(), names);
+  });
+
+  it('may be PNG, JPEG, WebP or GIF, and has that type without parameters', async () => {
+    for (const [sent, type] of [
+      ['image/png', 'image/png'],
+      ['image/jpeg', 'image/jpeg'],
+      ['image/webp', 'image/webp'],
+      ['image/gif', 'image/gif'],
+      ['IMAGE/PNG; charset=binary', 'image/png'],
+    ]) {
+      answer = (_request, response) => void response.writeHead(200, { 'content-type': sent! }).end(PNG);
+      assert.equal((await fetchPicture(`${home}/x`))?.type, type);
+    }
+  });
+
+  for (const type of ['image/svg+xml', 'text/html', 'image/png2', 'image/*', 'x/image/png', '', undefined]) {
+    it(`is none if it is ${JSON.stringify(type)}`, async () => {
+      const headers = type === undefined ? {} : { 'content-type': type };
+      answer = (_request, response) => void response.writeHead(200, headers).end('<svg onload="x()"/>');
+      assert.equal(await fetchPicture(`${home}/x`), undefined);
+    });
+  }
+
+  it('is none if it is compressed, or comes with another status', async () => {
+    const type = { 'content-type': 'image/png' };
+    answer = (_request, response) =>
+      void response.writeHead(200, { ...type, 'content-encoding': 'gzip' }).end(PNG);
+    assert.equal(await fetchPicture(`${home}/x`), undefined);
+    for (const status of [204, 206, 401, 404, 500]) {
+      answer = (_request, response) => void response.writeHead(status, type).end(PNG);
+      assert.equal(await fetchPicture(`${home}/x`), undefined, `${status}`);
+    }
+  });
+
+  it('has 512 KiB at most, whatever its length is said to be', async () => {
+    for (const headers of [{}, { 'content-length': LIMIT }]) {
+      answer = (_request, response) =>
+        void response.writeHead(200, { 'content-type': 'image/png', ...headers }).end(Buffer.alloc(LIMIT));
+      assert.equal((await fetchPicture(`${home}/x`))?.bytes.length, LIMIT);
+    }
+    const hungUp = Promise.withResolvers<void>();
+    answer = (_request, response) => {
+      response.writeHead(200, { 'content-type': 'image/png' });
+      const pour = () => {
+        while (response.write(Buffer.alloc(65_536)));
+        response.once('drain', pour);
+      };
+      pour();
+      response.once('close', () => hungUp.resolve());
+    };
+    assert.equal(await fetchPicture(`${home}/x`), undefined);
+    await hungUp.promise;
+  });
+
+  it('is none when it takes too long, to begin or to end', { timeout: 20_000 }, async () => {
+    answer = () => {};
+    const silent = fetchPicture(`${home}/x`);
+    await once(plain, 'request');
+    answer = (_request, response) => {
+      response.writeHead(200, { 'content-type': 'image/png' });
+      const drip = setInterval(() => response.write('x'), 100);
+      response.once('close', () => clearInterval(drip));
+    };
+    const dripping = fetchPicture(`${home}/y`);
+    assert.deepEqual(await Promise.all([silent, dripping]), [undefined, undefined]);
+  });
+
+  it('is none when the other side hangs up', async () => {
+    answer = (_request, response) => void response.destroy();
+    assert.equal(await fetchPicture(`${home}/x`), undefined);
+    answer = (_request, response) => {
+      response.writeHead(200, { 'content-type': 'image/png', 'content-length': 100 });
+      response.write('x', () => response.destroy());
+    };
+    assert.equal(await fetchPicture(`${home}/x`), undefined);
+  });
+
+  describe('elsewhere', () => {
+    it('is not asked for without TLS', async () => {
+      for (const address of [
+        `http://localhost:${new URL(home).port}/x`,
+        home.replace('http:', 'ftp:'),
+        `file://${import.meta.filename}`,
+        'data:image/png;base64,iVBORw0KGgo=',
+        'javascript:x',
+        '/ada.png',
+        '',
+      ]) {
+        assert.ok(!peoplesPictures(home).mayFetch(address), address);
+        assert.equal(await fetchFromAfar(address), undefined);
+      }
+      assert.ok(!peoplesPictures(undefined).mayFetch(`${home}/x`));
+      assert.equal(asked.length, 0);
+    });
+
+    it('is never asked for on this machine or around it, by any name', async () => {
+      const { port } = new URL(elsewhere);
+      for (const host of [
+        ...['localhost', '127.0.0.1', '127.1', '0x7f.1', '2130706433', '0.0.0.0', '[::1]', '[::]'],
+        ...['[::ffff:127.0.0.1]', '169.254.169.254', '10.0.0.1', 'no.such.host.invalid'],
+      ]) {
+        assert.equal(await fetchPicture(`https://${host}:${port}/x`), undefined, host);
+      }
+      assert.equal(asked.length, 0);
+    });
+
+    it('must show a certificate that holds', async () => {
+      const { port } = new URL(elsewhere);
+      assert.equal(await fetchFromAfar(`https://127.0.0.2:${port}/x`), undefined);
+      assert.equal(asked.length, 0);
+    });
+  });
+
+  describe('that has moved', () => {
+    it('is followed to where there is TLS', async () => {
+      for (const status of [301, 302, 303, 307, 308]) {
+        redirectTo(`${elsewhere}/there`, status);
+        assert.ok(await fetchFromAfar(`${home}/here`), `${status}`);
+      }
+      redirectTo('/there');
+      assert.ok(await fetchFromAfar(`${elsewhere}/here`));
+      redirectTo(`${home}/there`);
+      assert.ok(await fetchFromAfar(`${elsewhere}/here`), 'and to the provider');
+    });
+
+    it('is followed nowhere else', async () => {
+      for (const location of [
+        `http://localhost:${new URL(home).port}/there`,
+        `file://${import.meta.filename}`,
+        'https://',
+        '',
+      ]) {
+        asked.length = 0;
+        redirectTo(location);
+        assert.equal(await fetchFromAfar(`${elsewhere}/here`), undefined, location);
+        assert.ok(asked.every(({ url }) => url === '/here'));
+      }
+      redirectTo(`${elsewhere}/there`);
+      asked.length = 0;
+      assert.equal(await fetchPicture(`${home}/here`), undefined, 'to this machine');
+      assert.deepEqual(
+        asked.map(({ url }) => url),
+        ['/here'],
+      );
+    });
+
+    it('is followed three times', async () => {
+      const moveTimes = (times: number) => {
+        answer = ({ url }, response) => {
+          const at = Number(url!.slice(1));
+          if (at === times) response.writeHead(200, { 'content-type': 'image/png' }).end(PNG);
+          else response.writeHead(302, { location: `/${at + 1}` }).end();
+        };
+      };
+      moveTimes(3);
+      assert.ok(await fetchPicture(`${home}/0`));
+      moveTimes(4);
+      assert.equal(await fetchPicture(`${home}/0`), undefined);
+    });
+  });
+});

@@ -1,0 +1,45 @@
+// The part of the store contract about sessions that ended before they expired.
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import type { Store } from '../../src/domain/store.ts';
+import { HOUR_MS, NOW_MS } from './rows.ts';
+
+export function sessionContract(store: () => Store): void {
+  const LATER_MS = NOW_MS + HOUR_MS;
+  const end = (sessionId: string, expiresMs = LATER_MS, nowMs = NOW_MS) =>
+    store().endSession(sessionId, expiresMs, nowMs);
+  const areEnded = (...ids: string[]) => Promise.all(ids.map((id) => store().isSessionEnded(id)));
+
+  it('knows a session that has ended, and no other', async () => {
+    await end('first');
+    assert.deepEqual(await areEnded('first', 'First', 'other', ''), [true, false, false, false]);
+  });
+
+  it('takes it that a session ends twice, and several at once', async () => {
+    await end('second');
+    await Promise.all(['second', 'third', 'third', 'fourth'].map((id) => end(id)));
+    assert.deepEqual(await areEnded('second', 'third', 'fourth'), [true, true, true]);
+  });
+
+  it('remembers it until it would have expired, to the millisecond, and then no longer', async () => {
+    await end('short', LATER_MS - 1);
+    await end('long', LATER_MS + 1);
+    await end('exact', LATER_MS);
+    await end('before', LATER_MS + HOUR_MS, LATER_MS - 1);
+    assert.deepEqual(await areEnded('short', 'exact', 'long'), [false, true, true]);
+    await end('at', LATER_MS + HOUR_MS, LATER_MS);
+    assert.deepEqual(await areEnded('exact', 'long', 'before', 'at'), [false, true, true, true]);
+  });
+
+  it('has nothing to remember of a session that has expired already', async () => {
+    await end('late', NOW_MS, NOW_MS);
+    assert.deepEqual(await areEnded('late'), [false]);
+  });
+
+  it('keeps the later of two times', async () => {
+    await end('again', LATER_MS + 2 * HOUR_MS, LATER_MS);
+    await end('again', LATER_MS + HOUR_MS, LATER_MS);
+    await end('other', LATER_MS + 3 * HOUR_MS, LATER_MS + HOUR_MS);
+    assert.deepEqual(await areEnded('again'), [true]);
+  });
+}
