@@ -14,6 +14,7 @@ import { sendAnswer } from './answer.ts';
 import { authenticate } from './authenticate.ts';
 import { Backlog } from './backlog.ts';
 import { acceptJson, MAX_BODY_BYTES } from './body.ts';
+import { serveConsole } from './console.ts';
 import { allowOrigin, answerPreflight, type CorsOrigins, isAdminPath } from './cors.ts';
 import { serveDocs } from './docs.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -35,6 +36,8 @@ export interface ServerOptions {
   readonly newRequestId: () => string;
   readonly baseUrl: () => string;
   readonly readiness: () => Readiness;
+  /** Of the build of the console; without it, its place says that there is none. */
+  readonly consoleFolder?: string;
   readonly backlog?: Backlog;
   /** How long nothing may move on a connection that has a request under way. */
   readonly inactivityMs?: number;
@@ -164,6 +167,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   );
   serveDescription(app, options.baseUrl);
   serveDocs(app);
+  serveConsole(app, options.consoleFolder);
   for (const route of ROUTES) bind(app, route, options, backlog);
   return app;
 }
