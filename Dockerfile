@@ -1,4 +1,13 @@
-# The service on its own: Node, the packages that it runs with, its sources. No build tools, no tests, not root.
+# The service on its own: Node, the packages that it runs with, its sources, and the console as built. No build tools, no
+# tests, not root.
+FROM node:26-slim AS console
+WORKDIR /app
+COPY package.json package-lock.json .npmrc tsconfig.json ./
+RUN npm ci --ignore-scripts
+COPY scripts/build-web.ts ./scripts/
+COPY web ./web
+RUN node scripts/build-web.ts
+
 FROM node:26-slim AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
@@ -11,6 +20,7 @@ COPY --from=packages /app/node_modules ./node_modules
 COPY package.json LICENSE ./
 COPY bin ./bin
 COPY src ./src
+COPY --from=console /app/web/dist ./web/dist
 RUN mkdir -m 0700 /data && chown node:node /data
 USER node
 VOLUME /data

@@ -1,5 +1,5 @@
-// The test command: types, lint, every test, and the acceptance suite against a real process. Arguments name test files
-// to run alone. What the tests need from the machine is found, or installed on Debian as root, or named; a PostgreSQL is
+// The test command: types, lint, the console's build, every test, and the acceptance suite against a real process. Arguments
+// name test files to run alone. What the tests need from the machine is found, or installed on Debian as root, or named; a PostgreSQL is
 // started for them and stopped again.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -49,11 +49,16 @@ async function withPostgres(tests: (env: { TEST_POSTGRES: string }) => Promise<v
 }
 
 async function main(named: readonly string[]): Promise<void> {
-  if (named.length > 0)
+  const buildConsole = () => run('console', process.execPath, ['scripts/build-web.ts']);
+  if (named.length > 0) {
+    await buildConsole();
     return withPostgres((env) => run('tests', process.execPath, ['--test', ...named], env));
+  }
   const started = performance.now();
   await run('types', 'tsc', ['--project', '.']);
+  await run('types of the console', 'tsc', ['--project', 'web']);
   await run('format and lint', 'biome', ['ci', '--error-on-warnings', colors, '.']);
+  await buildConsole();
   const isAcceptance = (file: string) => file.startsWith('test/acceptance/');
   const files = globSync('test/**/*.test.ts', { cwd: ROOT }).sort();
   await withPostgres(async (env) => {

@@ -2,6 +2,7 @@
 import { randomFillSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
@@ -35,6 +36,8 @@ const PACKAGE = JSON.parse(readFileSync(new URL('../package.json', import.meta.u
   version: string;
 };
 export const VERSION = PACKAGE.version;
+
+const CONSOLE_FOLDER = fileURLToPath(new URL('../web/dist/', import.meta.url));
 
 /** Requests under way when the service closes get this long; then their connections are cut. */
 const CLOSE_TIMEOUT_MS = 4_000;
@@ -150,6 +153,7 @@ export async function startService(config: Config, options: ServiceOptions): Pro
     baseUrl: () => config.publicUrl ?? url,
     publicUrl: config.publicUrl,
     readiness: () => readiness,
+    consoleFolder: CONSOLE_FOLDER,
   });
   url = await listen(app, config);
   try {

@@ -49,6 +49,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'fastify (types)',
     'pino (types)',
     '../package.json',
+    '../web/dist/',
     'node:',
   ],
   'main.ts': ['cli/', 'service.ts', 'domain/errors.ts'],

@@ -14,6 +14,7 @@ import { sendAnswer } from './answer.ts';
 import { authenticate } from './authenticate.ts';
 import { Backlog } from './backlog.ts';
 import { acceptJson, MAX_BODY_BYTES } from './body.ts';
+import { serveConsole } from './console.ts';
 import { guardConsole } from './console-headers.ts';
 import { allowOrigin, answerPreflight, type CorsOrigins, isAdminPath } from './cors.ts';
 import { serveDocs } from './docs.ts';
@@ -39,6 +40,8 @@ export interface ServerOptions {
   /** The address that the operator configured. */
   readonly publicUrl?: string | undefined;
   readonly readiness: () => Readiness;
+  /** Of the build of the console; without it, its place says that there is none. */
+  readonly consoleFolder?: string;
   readonly backlog?: Backlog;
   /** How long nothing may move on a connection that has a request under way. */
   readonly inactivityMs?: number;
@@ -175,6 +178,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     context: () => (readiness() as { context: Context }).context,
     onFault: (request, error) => logFault(logger, request, error),
   });
+  serveConsole(app, options.consoleFolder);
   for (const route of ROUTES) bind(app, route, options, backlog);
   return app;
 }

@@ -21,10 +21,17 @@ describe('Dockerfile', () => {
     for (const path of copied) assert.ok(existsSync(join(ROOT, path)) && kept.includes(path), path);
   });
 
+  it('builds the console instead of copying what happens to be built here', () => {
+    assert.match(text, /^RUN node scripts\/build-web\.ts$/m);
+    assert.match(text, /^COPY --from=console \/app\/web\/dist \.\/web\/dist$/m);
+    assert.match(read('.dockerignore'), /^!web\nweb\/dist$/m);
+  });
+
   it('has the Node that the service needs, and does not run as root', () => {
     const needed = /NEEDED = (\d+)/.exec(read('bin/local-events.mjs'))![1];
     const images = [...text.matchAll(/^FROM node:(\d+)/gm)].map((match) => match[1]);
-    assert.deepEqual(images, [needed, needed]);
+    assert.ok(images.length > 1);
+    assert.deepEqual(new Set(images), new Set([needed]));
     assert.match(text, /^USER node$/m);
   });
 

@@ -1,0 +1,138 @@
+// What the console asks of the service: one wrapper around fetch, the shapes of the answers, and every call that changes
+// something. Who is signed in travels in a cookie that no script can read.
+import type { Static } from 'typebox';
+import type { AgentSummary, AgentUpdate } from '../../src/domain/agent.ts';
+import type { Event } from '../../src/domain/event.ts';
+
+export type Agent = Static<typeof AgentSummary>;
+export type AgentEvent = Static<typeof Event>;
+export type { AgentUpdate };
+
+export interface Page {
+  readonly total: number;
+  readonly next_cursor: string | null;
+}
+export interface AgentPage extends Page {
+  readonly agents: readonly Agent[];
+}
+export interface EventPage extends Page {
+  readonly agent: Agent;
+  readonly events: readonly AgentEvent[];
+}
+export interface AuditPage extends Page {
+  readonly entries: readonly AuditRecord[];
+}
+export interface AuditRecord {
+  readonly id: string;
+  readonly at: string;
+  readonly actor_email: string;
+  readonly actor_subject: string;
+  readonly action:
+    | 'update_agent'
+    | 'delete_agent'
+    | 'delete_agent_events'
+    | 'delete_selected_events'
+    | 'delete_event';
+  readonly target: string;
+  readonly target_name: string;
+  readonly detail: Readonly<Record<string, unknown>> | null;
+  readonly count: number;
+}
+export interface Stats {
+  readonly agents: number;
+  readonly agents_active_today: number;
+  readonly events: number;
+  readonly events_upcoming: number;
+}
+export interface User {
+  readonly email: string;
+  readonly name: string;
+  /** An address on this service, or the empty string. */
+  readonly picture: string;
+  readonly subject: string;
+}
+export interface Session {
+  /** Host of the identity provider; null: none, a token is accepted. */
+  readonly provider: string | null;
+  readonly user: User | null;
+  readonly is_administrator: boolean;
+  readonly expires_at: string | null;
+}
+
+/** A request that failed; status 0 means that there was no answer. */
+export class ApiError extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly requestId: string | undefined;
+
+  constructor(status: number, code: string, message: string, requestId?: string) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.requestId = requestId;
+  }
+}
+
+let onRefused: () => Promise<void> = async () => {};
+
+/**
+ * Called when the API refuses the session: it has ended (401), or its holder is no administrator (403). Whoever asked is told
+ * after that, if there still is such a view.
+ */
+export function listenForRefusals(listener: () => Promise<void>): void {
+  onRefused = listener;
+}
+
+/** Throws ApiError, or what the signal was aborted with. */
+async function send<T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
+  const headers: Record<string, string> = { accept: 'application/json' };
+  if (body !== undefined) headers['content-type'] = 'application/json';
+  const init: RequestInit = { method, headers, credentials: 'same-origin', cache: 'no-store' };
+  if (body !== undefined) init.body = JSON.stringify(body);
+  if (signal) init.signal = signal;
+  try {
+    const response = await fetch(path, init);
+    if (response.ok) return (response.status === 204 ? undefined : await response.json()) as T;
+    throw await readError(response);
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (error instanceof ApiError) throw error;
+    throw new ApiError(0, 'UNREACHABLE', 'The service does not answer. Check your connection and try again.');
+  }
+}
+
+async function readError(response: Response): Promise<ApiError> {
+  const requestId = response.headers.get('x-request-id') ?? undefined;
+  const { error } = (await response.json().catch(() => ({}))) as {
+    error?: { code: string; message: string };
+  };
+  const { code = 'UNKNOWN', message = `The service answered with status ${response.status}.` } = error ?? {};
+  return new ApiError(response.status, code, message, requestId);
+}
+
+/** As send, for what only administrators may do. */
+async function administer<T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
+  try {
+    return await send<T>(method, `/v1/admin${path}`, body, signal);
+  } catch (error) {
+    const isRefusal = error instanceof ApiError && (error.status === 401 || error.code === 'NOT_AN_ADMIN');
+    if (isRefusal) await onRefused();
+    throw error;
+  }
+}
+
+export function read<T>(path: string, signal: AbortSignal): Promise<T> {
+  return administer<T>('GET', path, undefined, signal);
+}
+
+export const updateAgent = (id: string, update: AgentUpdate) =>
+  administer<Agent>('PATCH', `/agents/${id}`, update);
+export const deleteAgent = (id: string) => administer<void>('DELETE', `/agents/${id}`);
+export const deleteAgentEvents = (id: string) => administer<void>('DELETE', `/agents/${id}/events`);
+export const deleteEvents = (agentId: string, eventIds: readonly string[]) =>
+  administer<{ deleted: number }>('POST', `/agents/${agentId}/events/delete`, { event_ids: eventIds });
+export const deleteEvent = (eventId: string) => administer<void>('DELETE', `/events/${eventId}`);
+
+export const readSession = () => send<Session>('GET', '/admin/session');
+export const signInWithToken = (token: string) => send<void>('POST', '/admin/token', { token });
+export const signOut = () => send<void>('POST', '/admin/logout');

@@ -1,0 +1,69 @@
+// The whole page: the view that the address names, or what stands in its way.
+import { useEffect, useRef } from 'preact/hooks';
+import { Header } from './components/header.tsx';
+import { Toaster } from './components/toaster.tsx';
+import { currentAddress, navigate, type Place, routeOf, usePlace } from './router.ts';
+import { type SessionControl, useSession } from './use-session.ts';
+import { AgentsView } from './views/agents.tsx';
+import { MissingView } from './views/missing.tsx';
+import { SignInView } from './views/sign-in.tsx';
+import { StrangerView } from './views/stranger.tsx';
+import { UnreachableView } from './views/unreachable.tsx';
+
+export function App() {
+  const place = usePlace();
+  const control = useSession();
+  const { session } = control;
+  const main = useRef<HTMLElement>(null);
+  const shownPath = useRef(place.path);
+
+  // Another view begins at its top, for eyes and for screen readers.
+  useEffect(() => {
+    if (shownPath.current === place.path) return;
+    shownPath.current = place.path;
+    scrollTo(0, 0);
+    main.current?.focus({ preventScroll: true });
+  }, [place.path]);
+
+  const leave = async () => {
+    await control.leave();
+    navigate('/admin', { replace: true });
+  };
+  const isKnown = session.kind === 'administrator' || session.kind === 'stranger';
+  return (
+    <>
+      <Header
+        path={place.path}
+        user={isKnown ? session.user : undefined}
+        isAdministrator={session.kind === 'administrator'}
+        onLeave={leave}
+      />
+      <main id="main" ref={main} tabIndex={-1}>
+        <Content place={place} control={{ ...control, leave }} />
+      </main>
+      <Toaster />
+    </>
+  );
+}
+
+function Content({ place, control: { session, refresh, leave } }: { place: Place; control: SessionControl }) {
+  const problem = place.query.get('problem');
+  const isIn = session.kind === 'administrator';
+  // Someone who is signed in need not hear of a sign-in that failed.
+  useEffect(() => {
+    if (isIn && problem !== null) navigate(currentAddress(), { replace: true });
+  }, [isIn, problem]);
+
+  if (session.kind === 'asking') return <p class="visually-hidden">Loading…</p>;
+  if (session.kind === 'unreachable') return <UnreachableView error={session.error} onRetry={refresh} />;
+  if (session.kind === 'stranger') {
+    return <StrangerView user={session.user} provider={session.provider} onLeave={leave} />;
+  }
+  if (session.kind === 'signed-out') {
+    const { provider, reason } = session;
+    return <SignInView provider={provider} reason={reason} problem={problem} onSignedIn={refresh} />;
+  }
+  const route = routeOf(place.path);
+  if (route.view === 'agents') return <AgentsView place={place} />;
+  return <MissingView />;
+}

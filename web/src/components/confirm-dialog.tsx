@@ -1,0 +1,89 @@
+// Asks before something is changed, does it once, and says inside what went wrong. What succeeded is told by the caller.
+import type { ComponentChildren } from 'preact';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { ApiError } from '../api.ts';
+import { Modal } from './modal.tsx';
+import { RequestId } from './states.tsx';
+
+interface ConfirmDialogProps {
+  title: string;
+  /** On the button, and on it while it is done. */
+  confirm: string;
+  pending: string;
+  isDanger?: boolean;
+  /** Whether what has to be typed or chosen first is. */
+  isReady?: boolean;
+  action: () => Promise<void>;
+  onDone: () => void;
+  /** What it was about is no longer there. */
+  onGone: () => void;
+  onClose: () => void;
+  children: ComponentChildren;
+}
+
+export function ConfirmDialog(props: ConfirmDialogProps) {
+  const { title, confirm, pending, isDanger = false, isReady = true, children } = props;
+  const [isPending, setPending] = useState(false);
+  const [error, setError] = useState<ApiError>();
+  const sent = useRef(false);
+  const form = useRef<HTMLFormElement>(null);
+  const id = useId();
+
+  // Where there is something to fill in, that comes first; otherwise the way back does.
+  useEffect(() => {
+    form.current?.querySelector<HTMLElement>('input, select, [data-cancel]')?.focus();
+  }, []);
+
+  const submit = async (event: Event) => {
+    event.preventDefault();
+    if (sent.current || !isReady) return;
+    sent.current = true;
+    setPending(true);
+    setError(undefined);
+    try {
+      await props.action();
+      props.onDone();
+    } catch (caught) {
+      const shown = caught instanceof ApiError ? caught : new ApiError(0, 'FAULT', String(caught));
+      if (shown.status === 404) props.onGone();
+      else setError(shown);
+      sent.current = false;
+      setPending(false);
+    }
+  };
+  return (
+    <Modal class="confirm" labelledBy={id} isLocked={isPending} onClose={props.onClose}>
+      <form ref={form} onSubmit={submit}>
+        <h2 id={id}>{title}</h2>
+        <div class="confirm-body">{children}</div>
+        <div role="alert">
+          {error && (
+            <div class="confirm-error">
+              <p>{error.message} Nothing was changed.</p>
+              {error.requestId && <RequestId id={error.requestId} />}
+            </div>
+          )}
+        </div>
+        <div class="confirm-buttons">
+          <button
+            type="button"
+            class="button"
+            data-cancel
+            aria-disabled={isPending}
+            onClick={() => !isPending && props.onClose()}
+          >
+            Cancel
+          </button>
+          <button
+            type="submit"
+            class={isDanger ? 'button danger' : 'button primary'}
+            disabled={!isReady}
+            aria-disabled={isPending}
+          >
+            {isPending ? pending : confirm}
+          </button>
+        </div>
+      </form>
+    </Modal>
+  );
+}

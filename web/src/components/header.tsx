@@ -1,0 +1,47 @@
+// The bar on top: product, views, theme, and who is signed in.
+import type { User } from '../api.ts';
+import { routeOf } from '../router.ts';
+import { AccountMenu } from './account-menu.tsx';
+import { Mark } from './icon.tsx';
+import { Link } from './link.tsx';
+import { ThemeSwitch } from './theme-switch.tsx';
+
+interface HeaderProps {
+  path: string;
+  /** Undefined: nobody is signed in. */
+  user: User | undefined;
+  isAdministrator: boolean;
+  onLeave: () => Promise<void>;
+}
+
+export function Header({ path, user, isAdministrator, onLeave }: HeaderProps) {
+  const { view } = routeOf(path);
+  return (
+    <header class="header">
+      <button type="button" class="skip" onClick={() => document.getElementById('main')?.focus()}>
+        Skip to content
+      </button>
+      <div class="header-inside">
+        <Link href="/admin" class="brand">
+          <Mark />
+          <span>local-events</span>
+        </Link>
+        {isAdministrator && (
+          <nav class="nav" aria-label="Views">
+            <Link href="/admin" current={view === 'agents' || view === 'agent'}>
+              Agents
+            </Link>
+            <Link href="/admin/audit" current={view === 'audit'}>
+              Audit log
+            </Link>
+            <a href="/docs">API</a>
+          </nav>
+        )}
+        <div class="header-end">
+          <ThemeSwitch />
+          {user && <AccountMenu user={user} onLeave={onLeave} />}
+        </div>
+      </div>
+    </header>
+  );
+}

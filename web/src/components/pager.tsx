@@ -1,0 +1,47 @@
+// Which part of a list is shown, and the ways to the others.
+import { formatNumber } from '../format.ts';
+import { type ListState, PAGE_SIZE } from '../list-state.ts';
+import { Icon } from './icon.tsx';
+
+interface PagerProps {
+  list: ListState;
+  shown: number;
+  total: number;
+  next: string | null;
+  isLoading: boolean;
+}
+
+export function Pager({ list, shown, total, next, isLoading }: PagerProps) {
+  const from = (list.page - 1) * PAGE_SIZE;
+  const goBack = list.page > 1 && !isLoading ? list.toPrevious : undefined;
+  const goOn = next && !isLoading ? () => list.toNext(next) : undefined;
+  return (
+    <nav class="pager" aria-label="Pages">
+      <p role="status">
+        {shown > 0 && (
+          <>
+            {formatNumber(from + 1)}–{formatNumber(from + shown)} of{' '}
+            {formatNumber(Math.max(total, from + shown))}
+          </>
+        )}
+      </p>
+      <PageButton onClick={goBack}>
+        <Icon name="left" />
+        {list.knowsPrevious ? 'Previous' : 'First page'}
+      </PageButton>
+      <PageButton onClick={goOn}>
+        Next
+        <Icon name="right" />
+      </PageButton>
+    </nav>
+  );
+}
+
+/** Without something to do it stays where it is, so that the focus does too. */
+function PageButton({ onClick, children }: { onClick: (() => void) | undefined; children: unknown }) {
+  return (
+    <button type="button" class="button" aria-disabled={!onClick} onClick={() => onClick?.()}>
+      {children as never}
+    </button>
+  );
+}

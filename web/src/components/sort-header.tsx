@@ -1,0 +1,53 @@
+// Heads of columns that sort, and the same choice as a list where columns are hidden.
+import { Icon } from './icon.tsx';
+
+export interface Column {
+  /** As the API names it. */
+  readonly key: string;
+  readonly label: string;
+  /** What a first click means: the largest and latest first. */
+  readonly isDescendingFirst?: boolean;
+  /** Of the cells below, too. */
+  readonly class?: string;
+}
+
+interface SortProps {
+  sort: string;
+  onSort: (sort: string) => void;
+}
+
+export function SortHeader({ column, sort, onSort }: SortProps & { column: Column }) {
+  const isDescending = sort === `-${column.key}`;
+  const isActive = isDescending || sort === column.key;
+  const first = column.isDescendingFirst ? `-${column.key}` : column.key;
+  const other = isDescending ? column.key : `-${column.key}`;
+  return (
+    <th
+      scope="col"
+      class={column.class}
+      aria-sort={isActive ? (isDescending ? 'descending' : 'ascending') : undefined}
+    >
+      <button type="button" class="sort" onClick={() => onSort(isActive ? other : first)}>
+        {column.label}
+        <Icon name={isActive ? (isDescending ? 'down' : 'up') : 'updown'} />
+      </button>
+    </th>
+  );
+}
+
+export function SortSelect({ columns, sort, onSort }: SortProps & { columns: readonly Column[] }) {
+  return (
+    <label class="sort-select">
+      <span>Sort by</span>
+      <select value={sort} onChange={(event) => onSort(event.currentTarget.value)}>
+        {columns.flatMap(({ key, label, isDescendingFirst = false }) =>
+          [isDescendingFirst, !isDescendingFirst].map((isDescending) => (
+            <option key={`${key}${isDescending}`} value={isDescending ? `-${key}` : key}>
+              {label} {isDescending ? '↓' : '↑'}
+            </option>
+          )),
+        )}
+      </select>
+    </label>
+  );
+}

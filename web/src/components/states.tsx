@@ -1,0 +1,70 @@
+// What a view shows in place of its content: nothing there, nothing found, or a failure.
+import type { ComponentChildren } from 'preact';
+import type { ApiError } from '../api.ts';
+import { CopyButton } from './copy-button.tsx';
+import { Icon, type IconName } from './icon.tsx';
+
+interface EmptyProps {
+  icon: IconName;
+  title: string;
+  children?: ComponentChildren;
+}
+
+export function Empty({ icon, title, children }: EmptyProps) {
+  return (
+    <div class="empty">
+      <Icon name={icon} />
+      <h3>{title}</h3>
+      {children}
+    </div>
+  );
+}
+
+/** A failure, with the name by which the log knows it. */
+export function Failure({ error, onRetry }: { error: ApiError; onRetry: () => void }) {
+  return (
+    <div class="empty" role="alert">
+      <Icon name="warning" />
+      <h3>This could not be loaded</h3>
+      <p>{error.message}</p>
+      <p>
+        <button type="button" class="button" onClick={onRetry}>
+          Try again
+        </button>
+      </p>
+      {error.requestId && <RequestId id={error.requestId} />}
+    </div>
+  );
+}
+
+export function RequestId({ id }: { id: string }) {
+  return (
+    <p class="request-id">
+      Request <code>{id}</code>
+      <CopyButton value={id} what="request id" />
+    </p>
+  );
+}
+
+/** Rows in the shape of those to come. */
+export function SkeletonRows({
+  columns,
+  rows = 12,
+}: {
+  columns: readonly (string | undefined)[];
+  rows?: number;
+}) {
+  return (
+    <>
+      {Array.from({ length: rows }, (_row, row) => (
+        <tr key={row} class="skeleton-row">
+          {columns.map((className, column) => (
+            <td key={column} class={className}>
+              <span class="skeleton" />
+            </td>
+          ))}
+        </tr>
+      ))}
+    </>
+  );
+}

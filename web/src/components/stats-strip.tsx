@@ -1,0 +1,39 @@
+// The counts on top of the list of agents.
+import type { Stats } from '../api.ts';
+import { formatNumber } from '../format.ts';
+import { useLoad } from '../use-load.ts';
+
+const COUNTS: readonly [key: keyof Stats, label: string, hint: string][] = [
+  ['agents', 'Agents', 'registered'],
+  ['agents_active_today', 'Active today', 'in the last 24 hours'],
+  ['events', 'Events', 'ended ones included'],
+  ['events_upcoming', 'Upcoming', 'not ended yet'],
+];
+
+export function StatsStrip() {
+  const { data, error, isLoading, reload } = useLoad<Stats>('/stats');
+  return (
+    <section class="stats" aria-label="Counts" aria-busy={isLoading}>
+      {error ? (
+        <p class="stats-failure" role="alert">
+          The counts could not be loaded. {error.message}{' '}
+          <button type="button" class="link-button" onClick={reload}>
+            Try again
+          </button>
+        </p>
+      ) : (
+        <dl>
+          {COUNTS.map(([key, label, hint]) => (
+            <div key={key}>
+              <dt>{label}</dt>
+              <dd>
+                {data ? <strong>{formatNumber(data[key])}</strong> : <span class="skeleton" />}
+                <small>{hint}</small>
+              </dd>
+            </div>
+          ))}
+        </dl>
+      )}
+    </section>
+  );
+}

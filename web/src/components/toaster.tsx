@@ -1,0 +1,49 @@
+// Shows outcomes at the edge of the page and says them to screen readers. They go by themselves, but not while the pointer or
+// the focus is on them; failures stay until dismissed.
+import { useEffect, useState } from 'preact/hooks';
+import { dismiss, listenForToasts, type Toast } from '../toasts.ts';
+import { Icon } from './icon.tsx';
+import { Text } from './text.tsx';
+
+const SHOWN_MS = 10_000;
+
+export function Toaster() {
+  const [toasts, setToasts] = useState<readonly Toast[]>([]);
+  useEffect(() => listenForToasts(setToasts), []);
+  return (
+    <section class="toaster" aria-label="Outcomes">
+      <div role="status" aria-live="polite">
+        {toasts.map((toast) => (
+          <ToastBox key={toast.id} toast={toast} />
+        ))}
+      </div>
+    </section>
+  );
+}
+
+function ToastBox({ toast: { id, kind, message } }: { toast: Toast }) {
+  const [isHeld, setHeld] = useState(false);
+  useEffect(() => {
+    if (isHeld || kind === 'error') return;
+    const timer = setTimeout(() => dismiss(id), SHOWN_MS);
+    return () => clearTimeout(timer);
+  }, [id, kind, isHeld]);
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: it only stays longer
+    <div
+      class={`toast ${kind}`}
+      onMouseEnter={() => setHeld(true)}
+      onMouseLeave={() => setHeld(false)}
+      onFocusIn={() => setHeld(true)}
+      onFocusOut={() => setHeld(false)}
+    >
+      <Icon name={kind === 'done' ? 'check' : 'warning'} />
+      <p>
+        <Text value={message} />
+      </p>
+      <button type="button" class="icon-button small" aria-label="Dismiss" onClick={() => dismiss(id)}>
+        <Icon name="close" />
+      </button>
+    </div>
+  );
+}

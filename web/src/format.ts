@@ -1,0 +1,106 @@
+// Numbers and times in the language of the viewer; times of an event in its own timezone. Formatters are kept: making one
+// costs far more than using it.
+import type { AgentEvent } from './api.ts';
+
+const numbers = new Intl.NumberFormat();
+
+export function formatNumber(value: number): string {
+  return numbers.format(value);
+}
+
+/** `1 event`, `1,200 events`. */
+export function countOf(value: number, noun: string): string {
+  return `${formatNumber(value)} ${noun}${value === 1 ? '' : 's'}`;
+}
+
+const formatters = new Map<string, Intl.DateTimeFormat | undefined>();
+
+/** Undefined where the browser does not know the timezone. */
+function formatter(name: keyof typeof STYLES, timeZone?: string): Intl.DateTimeFormat | undefined {
+  const key = `${name} ${timeZone ?? ''}`;
+  if (!formatters.has(key)) {
+    try {
+      formatters.set(key, new Intl.DateTimeFormat(undefined, { ...STYLES[name], timeZone }));
+    } catch {
+      formatters.set(key, undefined);
+    }
+  }
+  return formatters.get(key);
+}
+
+const CLOCK = { hour: 'numeric', minute: '2-digit' } as const;
+const DAY = { year: 'numeric', month: 'short', day: 'numeric' } as const;
+const STYLES = {
+  day: DAY,
+  full: { ...DAY, weekday: 'short', ...CLOCK, timeZoneName: 'short' },
+  event: { ...DAY, weekday: 'short', ...CLOCK },
+  clock: CLOCK,
+  zone: { timeZoneName: 'short' },
+  comparable: { ...DAY, ...CLOCK },
+} as const satisfies Record<string, Intl.DateTimeFormatOptions>;
+
+/** The day, where the viewer is. */
+export function formatDay(at: string): string {
+  return formatter('day')!.format(new Date(at));
+}
+
+/** Day and time with the timezone, where the viewer is. */
+export function formatFull(at: string): string {
+  return formatter('full')!.format(new Date(at));
+}
+
+const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto', style: 'short' });
+const STEPS: readonly [unit: Intl.RelativeTimeFormatUnit, ms: number, until: number][] = [
+  ['second', 1_000, 60_000],
+  ['minute', 60_000, 3_600_000],
+  ['hour', 3_600_000, 86_400_000],
+  ['day', 86_400_000, 30 * 86_400_000],
+  ['month', 30.44 * 86_400_000, 365 * 86_400_000],
+  ['year', 365.25 * 86_400_000, Number.POSITIVE_INFINITY],
+];
+
+/** `5 min. ago`; within ten seconds, and a clock that is behind, is now. */
+export function formatRelative(at: string, nowMs: number): string {
+  const ms = Date.parse(at) - nowMs;
+  if (Math.abs(ms) < 10_000 || (ms > 0 && ms < 60_000)) return relative.format(0, 'second');
+  const [unit, size] = STEPS.find(([, , until]) => Math.abs(ms) < until)!;
+  return relative.format(Math.trunc(ms / size), unit);
+}
+
+/** A moment of an event: in its timezone, and where the viewer is if clocks differ there. */
+export interface EventTime {
+  readonly text: string;
+  /** The timezone as the viewer's language abbreviates it. */
+  readonly zone: string;
+  readonly local: string | undefined;
+}
+
+export function formatEventTime(at: string, timeZone: string): EventTime {
+  const date = new Date(at);
+  const known = formatter('event', timeZone) ? timeZone : 'UTC';
+  const text = formatter('event', known)!.format(date);
+  const isSame = formatter('comparable', known)!.format(date) === formatter('comparable')!.format(date);
+  return { text, zone: zoneOf(date, known), local: isSame ? undefined : formatFull(at) };
+}
+
+/** From start to end, the day of the end only where it is another; the zone is that of the start. */
+export function formatEventSpan({ start_at, end_at, timezone }: AgentEvent): EventTime {
+  const start = formatEventTime(start_at, timezone);
+  if (!end_at) return start;
+  const known = formatter('event', timezone) ? timezone : 'UTC';
+  const [from, to] = [new Date(start_at), new Date(end_at)];
+  const span = (style: 'event' | 'full', zone?: string) => formatter(style, zone)!.formatRange(from, to);
+  return { ...start, text: span('event', known), local: start.local && span('full') };
+}
+
+function zoneOf(date: Date, timeZone: string): string {
+  const parts = formatter('zone', timeZone)!.formatToParts(date);
+  return parts.find(({ type }) => type === 'timeZoneName')?.value ?? timeZone;
+}
+
+/** With no end an event counts as over three hours after its start. */
+const ASSUMED_MS = 3 * 3_600_000;
+
+export function hasEnded({ start_at, end_at }: AgentEvent, nowMs: number): boolean {
+  return nowMs >= (end_at ? Date.parse(end_at) : Date.parse(start_at) + ASSUMED_MS);
+}

@@ -1,0 +1,13 @@
+// Starts the console.
+import { render } from 'preact';
+import './styles/tokens.css';
+import './styles/base.css';
+import './styles/controls.css';
+import './styles/frame.css';
+import './styles/list.css';
+import './styles/gate.css';
+import { App } from './app.tsx';
+import { applyStoredTheme } from './theme.ts';
+
+applyStoredTheme();
+render(<App />, document.getElementById('page')!);

@@ -1,0 +1,73 @@
+// Where the page is: the address is the only place where a view keeps its state, so that reloading, going back and coming
+// back from signing in show the same again.
+import { useEffect, useState } from 'preact/hooks';
+
+export interface Place {
+  readonly path: string;
+  readonly query: URLSearchParams;
+  /** Kept by the browser with the entry of its history. */
+  readonly state: PlaceState;
+}
+
+export interface PlaceState {
+  /** Cursors of the pages before this one; the first page has the empty one. */
+  readonly trail?: readonly string[];
+  /** Whether the entry before this one is the same view without what lies on top. */
+  readonly onTop?: boolean;
+}
+
+export type Route =
+  | { readonly view: 'agents' }
+  | { readonly view: 'agent'; readonly id: string }
+  | { readonly view: 'audit' }
+  | { readonly view: 'missing' };
+
+export function routeOf(path: string): Route {
+  const inside = path.replace(/\/+$/, '').slice('/admin'.length);
+  if (inside === '') return { view: 'agents' };
+  if (inside === '/audit') return { view: 'audit' };
+  const id = /^\/agents\/([0-9a-zA-Z-]+)$/.exec(inside)?.[1];
+  return id ? { view: 'agent', id } : { view: 'missing' };
+}
+
+const CHANGED = 'place-changed';
+
+function currentPlace(): Place {
+  const { pathname, search } = location;
+  return { path: pathname, query: new URLSearchParams(search), state: history.state ?? {} };
+}
+
+/** Path and query, without what a sign-in that failed has added. */
+export function currentAddress(): string {
+  const { path, query } = currentPlace();
+  if (query.has('problem')) {
+    const wanted = query.get('return') ?? '';
+    return /^\/admin(?:[/?]|$)/.test(wanted) ? wanted : '/admin';
+  }
+  return path + withQuery(query);
+}
+
+export function withQuery(query: URLSearchParams): string {
+  return query.size > 0 ? `?${query}` : '';
+}
+
+export function navigate(address: string, options: { replace?: boolean; state?: PlaceState } = {}): void {
+  const { replace = false, state = {} } = options;
+  if (replace) history.replaceState(state, '', address);
+  else history.pushState(state, '', address);
+  dispatchEvent(new Event(CHANGED));
+}
+
+export function usePlace(): Place {
+  const [place, setPlace] = useState(currentPlace);
+  useEffect(() => {
+    const update = () => setPlace(currentPlace());
+    addEventListener('popstate', update);
+    addEventListener(CHANGED, update);
+    return () => {
+      removeEventListener('popstate', update);
+      removeEventListener(CHANGED, update);
+    };
+  }, []);
+  return place;
+}

@@ -1,0 +1,24 @@
+// Outcomes of actions, for components/toaster.tsx to show.
+export interface Toast {
+  readonly id: number;
+  readonly kind: 'done' | 'info' | 'error';
+  readonly message: string;
+}
+
+let toasts: readonly Toast[] = [];
+let made = 0;
+let onChange: (toasts: readonly Toast[]) => void = () => {};
+
+export function listenForToasts(listener: (toasts: readonly Toast[]) => void): void {
+  onChange = listener;
+}
+
+export function notify(kind: Toast['kind'], message: string): void {
+  toasts = [...toasts.slice(-2), { id: ++made, kind, message }];
+  onChange(toasts);
+}
+
+export function dismiss(id: number): void {
+  toasts = toasts.filter((toast) => toast.id !== id);
+  onChange(toasts);
+}

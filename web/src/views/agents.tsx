@@ -1,0 +1,160 @@
+// All agents: found by a search, in any order, page by page.
+import { useEffect } from 'preact/hooks';
+import type { Agent, AgentPage } from '../api.ts';
+import { Active, Tier } from '../components/badges.tsx';
+import { Link } from '../components/link.tsx';
+import { Pager } from '../components/pager.tsx';
+import { SearchField } from '../components/search-field.tsx';
+import { type Column, SortHeader, SortSelect } from '../components/sort-header.tsx';
+import { Empty, Failure, SkeletonRows } from '../components/states.tsx';
+import { StatsStrip } from '../components/stats-strip.tsx';
+import { Text } from '../components/text.tsx';
+import { Day, RelativeTime } from '../components/time.tsx';
+import { formatNumber } from '../format.ts';
+import { type ListState, listState } from '../list-state.ts';
+import type { Place } from '../router.ts';
+import { useLoad } from '../use-load.ts';
+import { useTitle } from '../use-title.ts';
+
+const COLUMNS: readonly Column[] = [
+  { key: 'agent_name', label: 'Name', class: 'column-name' },
+  { key: 'email', label: 'E-mail', class: 'column-email from-large' },
+  { key: 'tier', label: 'Tier', class: 'column-tier from-medium' },
+  { key: 'is_active', label: 'Active', class: 'column-active from-medium', isDescendingFirst: true },
+  { key: 'event_count', label: 'Events', class: 'column-events number', isDescendingFirst: true },
+  { key: 'created_at', label: 'Created', class: 'column-created from-large', isDescendingFirst: true },
+  { key: 'last_used_at', label: 'Last used', class: 'column-used from-medium', isDescendingFirst: true },
+];
+
+export function AgentsView({ place }: { place: Place }) {
+  useTitle('Agents');
+  const list = listState(place, { defaultSort: '-created_at' });
+  const { data, error, isLoading, reload } = useLoad<AgentPage>(`/agents${list.apiQuery}`);
+  const isLost = list.page > 1 && (error?.status === 422 || data?.agents.length === 0) && !isLoading;
+  // A page that is no more: its cursor does not hold, or everything on it was deleted.
+  useEffect(() => {
+    if (isLost) list.toFirst(true);
+  });
+  return (
+    <>
+      <h1>Agents</h1>
+      <StatsStrip />
+      <div class="toolbar">
+        <SearchField
+          label="Search agents"
+          placeholder="Search by name, e-mail or id"
+          value={list.q}
+          onSearch={list.search}
+        />
+        <SortSelect columns={COLUMNS} sort={list.sort} onSort={list.sortBy} />
+      </div>
+      <div class="card" aria-busy={isLoading}>
+        {error && !isLost ? (
+          <Failure error={error} onRetry={reload} />
+        ) : data && data.total === 0 ? (
+          <NoAgents list={list} />
+        ) : (
+          <AgentTable agents={data?.agents} list={list} isLoading={isLoading} />
+        )}
+      </div>
+      {data && data.total > 0 && !error && (
+        <Pager
+          list={list}
+          shown={data.agents.length}
+          total={data.total}
+          next={data.next_cursor}
+          isLoading={isLoading}
+        />
+      )}
+    </>
+  );
+}
+
+function NoAgents({ list }: { list: ListState }) {
+  if (list.q === '') {
+    return (
+      <Empty icon="inbox" title="No agents yet">
+        <p>
+          An agent appears here when it registers itself with <code>POST /v1/auth/register</code>. The{' '}
+          <a href="/docs">API description</a> shows how.
+        </p>
+      </Empty>
+    );
+  }
+  return (
+    <Empty icon="search" title="No agent matches">
+      <p>
+        Nothing has “<Text value={list.q} />” in its name, e-mail or id.
+      </p>
+      <p>
+        <button type="button" class="button" onClick={() => list.search('')}>
+          Clear the search
+        </button>
+      </p>
+    </Empty>
+  );
+}
+
+interface AgentTableProps {
+  /** Undefined: not there yet. */
+  agents: readonly Agent[] | undefined;
+  list: ListState;
+  isLoading: boolean;
+}
+
+function AgentTable({ agents, list, isLoading }: AgentTableProps) {
+  return (
+    <table class={agents && isLoading ? 'list agents waiting' : 'list agents'}>
+      <caption class="visually-hidden">Agents</caption>
+      <thead>
+        <tr>
+          {COLUMNS.map((column) => (
+            <SortHeader key={column.key} column={column} sort={list.sort} onSort={list.sortBy} />
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {agents ? (
+          agents.map((agent) => <AgentRow key={agent.id} agent={agent} />)
+        ) : (
+          <SkeletonRows columns={COLUMNS.map((column) => column.class)} />
+        )}
+      </tbody>
+    </table>
+  );
+}
+
+function AgentRow({ agent }: { agent: Agent }) {
+  const { id, agent_name, email, tier, is_active, event_count, created_at, last_used_at } = agent;
+  const used = last_used_at ? <RelativeTime at={last_used_at} /> : <span class="faint">never</span>;
+  return (
+    <tr class={is_active ? undefined : 'inactive'}>
+      <td class="column-name">
+        <Link href={`/admin/agents/${id}`} class="row-link clamp">
+          <Text value={agent_name} />
+        </Link>
+        <span class="second until-large cut">
+          <Text value={email} />
+        </span>
+        <span class="second until-medium">
+          {is_active ? '' : 'inactive · '}
+          {tier} · {used}
+        </span>
+      </td>
+      <td class="column-email from-large cut" title={email}>
+        <Text value={email} />
+      </td>
+      <td class="column-tier from-medium">
+        <Tier tier={tier} />
+      </td>
+      <td class="column-active from-medium">
+        <Active isActive={is_active} />
+      </td>
+      <td class="column-events number">{formatNumber(event_count)}</td>
+      <td class="column-created from-large">
+        <Day at={created_at} />
+      </td>
+      <td class="column-used from-medium">{used}</td>
+    </tr>
+  );
+}

@@ -1,0 +1,146 @@
+// The way in: through the identity provider, or with a token where none is configured.
+import { useId, useState } from 'preact/hooks';
+import { ApiError, signInWithToken } from '../api.ts';
+import { CopyButton } from '../components/copy-button.tsx';
+import { Mark } from '../components/icon.tsx';
+import { currentAddress } from '../router.ts';
+import type { SignedOutReason } from '../use-session.ts';
+import { useTitle } from '../use-title.ts';
+
+const PROBLEMS: Record<string, string> = {
+  state:
+    'That sign-in could not be completed: it was not begun in this browser, or it took longer than 10 minutes. Please try again.',
+  denied: 'The identity provider says that access was denied. Try again, or choose another account.',
+  provider:
+    'The identity provider did not answer, or its answer did not hold. Try again in a moment; if it stays like this, the log of the service says why.',
+};
+
+const REASONS: Record<SignedOutReason, string | undefined> = {
+  new: undefined,
+  ended: 'Your session has ended. Sign in again and you are back at the same place.',
+  left: 'You are signed out.',
+};
+
+interface SignInProps {
+  provider: string | null;
+  reason: SignedOutReason;
+  problem: string | null;
+  /** There is a session now. */
+  onSignedIn: () => Promise<void>;
+}
+
+export function SignInView({ provider, reason, problem, onSignedIn }: SignInProps) {
+  useTitle('Sign in');
+  const trouble = problem !== null && (PROBLEMS[problem] ?? 'The sign-in did not succeed. Please try again.');
+  return (
+    <div class="gate">
+      <Mark />
+      <h1>Administrators’ console</h1>
+      {trouble ? (
+        <p class="notice problem" role="alert">
+          {trouble}
+        </p>
+      ) : (
+        REASONS[reason] && (
+          <p class="notice" role="status">
+            {REASONS[reason]}
+          </p>
+        )
+      )}
+      {provider === null ? (
+        <TokenForm onSignedIn={onSignedIn} />
+      ) : (
+        <>
+          <p>Agents, their events, and what administrators did.</p>
+          <a class="button primary wide" href={loginAddress()}>
+            Sign in with {provider}
+          </a>
+        </>
+      )}
+    </div>
+  );
+}
+
+/** Where signing in begins; it ends where this page is now. */
+export function loginAddress(choose = false): string {
+  const query = new URLSearchParams({ ...(choose && { account: 'choose' }), return: currentAddress() });
+  return `/admin/login?${query}`;
+}
+
+const COMMAND = 'npm run cli -- admin-token --email you@example.com';
+
+function TokenForm({ onSignedIn }: { onSignedIn: () => Promise<void> }) {
+  const [token, setToken] = useState('');
+  const [isPending, setPending] = useState(false);
+  const [error, setError] = useState<string>();
+  const id = useId();
+
+  const submit = async (event: Event) => {
+    event.preventDefault();
+    if (isPending || token.trim() === '') return;
+    setPending(true);
+    setError(undefined);
+    try {
+      await signInWithToken(token.trim());
+      await onSignedIn();
+    } catch (caught) {
+      setError(caught instanceof ApiError ? caught.message : String(caught));
+    }
+    setPending(false);
+  };
+  return (
+    <>
+      <form class="stack" onSubmit={submit}>
+        <p id={`${id}-how`}>
+          No identity provider is configured, so sign in with a token. Make one on the machine of the service:
+        </p>
+        <p class="command">
+          <code>{COMMAND}</code>
+          <CopyButton value={COMMAND} what="command" />
+        </p>
+        <label for={id}>Token</label>
+        <input
+          id={id}
+          type="password"
+          autocomplete="off"
+          spellcheck={false}
+          required
+          aria-describedby={`${id}-how ${id}-error`}
+          aria-invalid={error !== undefined}
+          value={token}
+          onInput={(event) => setToken(event.currentTarget.value)}
+        />
+        <p id={`${id}-error`} class="field-error" role="alert">
+          {error}
+        </p>
+        <button type="submit" class="button primary wide" aria-disabled={isPending}>
+          {isPending ? 'Signing in…' : 'Sign in'}
+        </button>
+      </form>
+      <details class="explanation">
+        <summary>Use an identity provider instead</summary>
+        <p>
+          Set these variables and start the service again; any OpenID Connect provider will do, such as
+          Google, Keycloak, Auth0 or Microsoft Entra.
+        </p>
+        <dl>
+          <dt>
+            <code>OIDC_ISSUER</code>
+          </dt>
+          <dd>the address of the provider</dd>
+          <dt>
+            <code>OIDC_CLIENT_ID</code>, <code>OIDC_CLIENT_SECRET</code>
+          </dt>
+          <dd>
+            this service, as the provider knows it; its redirect address is{' '}
+            <code>{location.origin}/admin/callback</code>
+          </dd>
+          <dt>
+            <code>ADMIN_EMAILS</code>, <code>ADMIN_DOMAINS</code> or <code>ADMIN_SUBJECTS</code>
+          </dt>
+          <dd>who is an administrator</dd>
+        </dl>
+      </details>
+    </>
+  );
+}

@@ -1,0 +1,50 @@
+// For someone who is signed in and is no administrator: who they are, and what would make them one.
+import type { User } from '../api.ts';
+import { Avatar } from '../components/avatar.tsx';
+import { CopyButton } from '../components/copy-button.tsx';
+import { Text } from '../components/text.tsx';
+import { useTitle } from '../use-title.ts';
+import { loginAddress } from './sign-in.tsx';
+
+interface StrangerProps {
+  user: User;
+  provider: string | null;
+  onLeave: () => Promise<void>;
+}
+
+export function StrangerView({ user, provider, onLeave }: StrangerProps) {
+  useTitle('Not an administrator');
+  return (
+    <div class="gate">
+      <Avatar user={user} />
+      <h1>Not an administrator</h1>
+      <p>
+        You are signed in as{' '}
+        <strong>
+          <Text value={user.email || user.name} />
+        </strong>
+        , and this account may not administer this service. Ask an operator to add its e-mail address to{' '}
+        <code>ADMIN_EMAILS</code>, or its subject to <code>ADMIN_SUBJECTS</code>.
+      </p>
+      <dl class="identity">
+        <dt>E-mail</dt>
+        <dd>{user.email ? <Text value={user.email} /> : <span class="faint">none sent</span>}</dd>
+        <dt>Subject</dt>
+        <dd>
+          <code>
+            <Text value={user.subject} />
+          </code>
+          <CopyButton value={user.subject} what="subject" />
+        </dd>
+      </dl>
+      {provider !== null && (
+        <a class="button primary wide" href={loginAddress(true)}>
+          Use another account
+        </a>
+      )}
+      <button type="button" class="button wide" onClick={() => void onLeave()}>
+        Sign out
+      </button>
+    </div>
+  );
+}
