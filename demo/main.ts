@@ -50,7 +50,7 @@ function readPort(): number {
 
 async function startProvider(port: number, redirectUri: string): Promise<TestProvider> {
   try {
-    return await startOidcProvider({ accounts: [ADMINISTRATOR], port, redirectUri });
+    return await startOidcProvider({ accounts: [ADMINISTRATOR], port, redirectUris: [redirectUri] });
   } catch (cause) {
     throw new StartError(
       `The demo's identity provider cannot listen on port ${port}: ${(cause as Error).message}. Set PORT to another; it takes that one and the next.`,

@@ -43,7 +43,7 @@ export async function openConsole(
   const port = await freeServerPort();
   const provider = await startOidcProvider({
     accounts: [ADA, EVE],
-    redirectUri: `http://127.0.0.1:${port}/admin/callback`,
+    redirectUris: [`http://127.0.0.1:${port}/admin/callback`],
   });
   const service = await startTestService({
     PORT: String(port),
