@@ -4,13 +4,10 @@ import assert from 'node:assert/strict';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { launchBrowser } from '../support/browser.ts';
 import type { Client } from '../support/client.ts';
+import { ENGINES } from '../support/engines.ts';
 import { type Account, startOidcProvider, type TestProvider } from '../support/oidc-provider.ts';
-import { newDatabase } from '../support/postgres.ts';
 import { freeServerPort } from '../support/process.ts';
 import { startTestService, type TestService } from '../support/service.ts';
-
-export type Engine = 'sqlite' | 'postgres';
-export const ENGINES: readonly Engine[] = ['sqlite', 'postgres'];
 
 const ADA: Account = { sub: 'ada', email: 'ada@example.com', email_verified: true, name: 'Ada Lovelace' };
 /** Somebody at the same provider whom nobody made an administrator. */
@@ -37,7 +34,7 @@ export interface Visit {
 }
 
 export async function openConsole(
-  engine: Engine,
+  engine: keyof typeof ENGINES,
   env: Record<string, string> = {},
 ): Promise<ConsoleUnderTest> {
   const port = await freeServerPort();
@@ -51,7 +48,7 @@ export async function openConsole(
     OIDC_CLIENT_ID: provider.clientId,
     OIDC_CLIENT_SECRET: provider.clientSecret,
     ADMIN_EMAILS: ADA.email!,
-    ...(engine === 'postgres' && { DATABASE_URL: await newDatabase() }),
+    ...(await ENGINES[engine]()),
     ...env,
   });
   const browser = await launchBrowser();
