@@ -4,7 +4,9 @@ import { Header } from './components/header.tsx';
 import { Toaster } from './components/toaster.tsx';
 import { currentAddress, navigate, type Place, routeOf, usePlace } from './router.ts';
 import { type SessionControl, useSession } from './use-session.ts';
+import { AgentView } from './views/agent.tsx';
 import { AgentsView } from './views/agents.tsx';
+import { AuditView } from './views/audit.tsx';
 import { MissingView } from './views/missing.tsx';
 import { SignInView } from './views/sign-in.tsx';
 import { StrangerView } from './views/stranger.tsx';
@@ -35,6 +37,7 @@ export function App() {
       <Header
         path={place.path}
         user={isKnown ? session.user : undefined}
+        isBare={session.kind === 'signed-out'}
         isAdministrator={session.kind === 'administrator'}
         onLeave={leave}
       />
@@ -65,5 +68,7 @@ function Content({ place, control: { session, refresh, leave } }: { place: Place
   }
   const route = routeOf(place.path);
   if (route.view === 'agents') return <AgentsView place={place} />;
+  if (route.view === 'agent') return <AgentView key={route.id} place={place} id={route.id} />;
+  if (route.view === 'audit') return <AuditView place={place} />;
   return <MissingView />;
 }

@@ -28,13 +28,14 @@ function formatter(name: keyof typeof STYLES, timeZone?: string): Intl.DateTimeF
   return formatters.get(key);
 }
 
-const CLOCK = { hour: 'numeric', minute: '2-digit' } as const;
+const hourCycle = new Intl.DateTimeFormat(undefined, { hour: 'numeric' }).resolvedOptions().hourCycle;
+/** `06:30`, or `6:30 AM` where the day has two halves. */
+const CLOCK = { hour: hourCycle?.startsWith('h1') ? 'numeric' : '2-digit', minute: '2-digit' } as const;
 const DAY = { year: 'numeric', month: 'short', day: 'numeric' } as const;
 const STYLES = {
   day: DAY,
   full: { ...DAY, weekday: 'short', ...CLOCK, timeZoneName: 'short' },
   event: { ...DAY, weekday: 'short', ...CLOCK },
-  clock: CLOCK,
   zone: { timeZoneName: 'short' },
   comparable: { ...DAY, ...CLOCK },
 } as const satisfies Record<string, Intl.DateTimeFormatOptions>;

@@ -5,6 +5,8 @@ import './styles/base.css';
 import './styles/controls.css';
 import './styles/frame.css';
 import './styles/list.css';
+import './styles/agent.css';
+import './styles/dialog.css';
 import './styles/gate.css';
 import { App } from './app.tsx';
 import { applyStoredTheme } from './theme.ts';

@@ -34,6 +34,7 @@ const CHANGED = 'place-changed';
 
 function currentPlace(): Place {
   const { pathname, search } = location;
+  if (routeOf(pathname).view === 'agents') lastList = pathname + search;
   return { path: pathname, query: new URLSearchParams(search), state: history.state ?? {} };
 }
 
@@ -56,6 +57,13 @@ export function navigate(address: string, options: { replace?: boolean; state?: 
   if (replace) history.replaceState(state, '', address);
   else history.pushState(state, '', address);
   dispatchEvent(new Event(CHANGED));
+}
+
+let lastList = '/admin';
+
+/** The list of agents as it was seen last. */
+export function lastListAddress(): string {
+  return lastList;
 }
 
 export function usePlace(): Place {

@@ -1,13 +1,24 @@
-// The time, as often as texts like "5 min. ago" need it.
+// The time, as often as texts like "5 min. ago" need it: one clock for all of them.
 import { useEffect, useState } from 'preact/hooks';
 
 const EVERY_MS = 20_000;
 
+const listeners = new Set<(nowMs: number) => void>();
+let timer: ReturnType<typeof setInterval> | undefined;
+
 export function useNow(): number {
   const [nowMs, setNowMs] = useState(() => Date.now());
   useEffect(() => {
-    const timer = setInterval(() => setNowMs(Date.now()), EVERY_MS);
-    return () => clearInterval(timer);
+    listeners.add(setNowMs);
+    timer ??= setInterval(() => {
+      for (const listener of listeners) listener(Date.now());
+    }, EVERY_MS);
+    return () => {
+      listeners.delete(setNowMs);
+      if (listeners.size > 0) return;
+      clearInterval(timer);
+      timer = undefined;
+    };
   }, []);
   return nowMs;
 }

@@ -31,7 +31,9 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
 
   // Where there is something to fill in, that comes first; otherwise the way back does.
   useEffect(() => {
-    form.current?.querySelector<HTMLElement>('input, select, [data-cancel]')?.focus();
+    form.current
+      ?.querySelector<HTMLElement>('input:checked, input:not([type=radio]), [data-cancel]')
+      ?.focus();
   }, []);
 
   const submit = async (event: Event) => {
@@ -59,7 +61,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
         <div role="alert">
           {error && (
             <div class="confirm-error">
-              <p>{error.message} Nothing was changed.</p>
+              <p>{error.message}</p>
               {error.requestId && <RequestId id={error.requestId} />}
             </div>
           )}

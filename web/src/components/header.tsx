@@ -11,21 +11,25 @@ interface HeaderProps {
   /** Undefined: nobody is signed in. */
   user: User | undefined;
   isAdministrator: boolean;
+  /** Where the page itself shows the mark. */
+  isBare: boolean;
   onLeave: () => Promise<void>;
 }
 
-export function Header({ path, user, isAdministrator, onLeave }: HeaderProps) {
+export function Header({ path, user, isAdministrator, isBare, onLeave }: HeaderProps) {
   const { view } = routeOf(path);
   return (
-    <header class="header">
+    <header class={isBare ? 'header bare' : 'header'}>
       <button type="button" class="skip" onClick={() => document.getElementById('main')?.focus()}>
         Skip to content
       </button>
       <div class="header-inside">
-        <Link href="/admin" class="brand">
-          <Mark />
-          <span>local-events</span>
-        </Link>
+        {!isBare && (
+          <Link href="/admin" class="brand">
+            <Mark />
+            <span>local-events</span>
+          </Link>
+        )}
         {isAdministrator && (
           <nav class="nav" aria-label="Views">
             <Link href="/admin" current={view === 'agents' || view === 'agent'}>

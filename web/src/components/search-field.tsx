@@ -1,5 +1,5 @@
 // A search field: what is typed counts after a short pause, or at once with Enter. The key "/" leads here.
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { Icon } from './icon.tsx';
 
 const PAUSE_MS = 250;
@@ -25,17 +25,19 @@ export function SearchField({ label, placeholder, value, onSearch }: SearchField
     setText(value);
   }, [value]);
 
-  const ask = (wanted: string) => {
+  // What was typed is asked for a little later, by what the view then is.
+  const search = useRef(onSearch);
+  search.current = onSearch;
+  const ask = useCallback((wanted: string) => {
     const q = wanted.trim();
     if (q === asked.current) return;
     asked.current = q;
-    onSearch(q);
-  };
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only typing starts the pause
+    search.current(q);
+  }, []);
   useEffect(() => {
     const timer = setTimeout(() => ask(text), PAUSE_MS);
     return () => clearTimeout(timer);
-  }, [text]);
+  }, [text, ask]);
 
   useEffect(() => {
     const focusByKey = (event: KeyboardEvent) => {

@@ -126,7 +126,6 @@ function AgentTable({ agents, list, isLoading }: AgentTableProps) {
 
 function AgentRow({ agent }: { agent: Agent }) {
   const { id, agent_name, email, tier, is_active, event_count, created_at, last_used_at } = agent;
-  const used = last_used_at ? <RelativeTime at={last_used_at} /> : <span class="faint">never</span>;
   return (
     <tr class={is_active ? undefined : 'inactive'}>
       <td class="column-name">
@@ -138,7 +137,14 @@ function AgentRow({ agent }: { agent: Agent }) {
         </span>
         <span class="second until-medium">
           {is_active ? '' : 'inactive · '}
-          {tier} · {used}
+          {tier} ·{' '}
+          {last_used_at ? (
+            <>
+              used <RelativeTime at={last_used_at} />
+            </>
+          ) : (
+            'never used'
+          )}
         </span>
       </td>
       <td class="column-email from-large cut" title={email}>
@@ -154,7 +160,9 @@ function AgentRow({ agent }: { agent: Agent }) {
       <td class="column-created from-large">
         <Day at={created_at} />
       </td>
-      <td class="column-used from-medium">{used}</td>
+      <td class="column-used from-medium">
+        {last_used_at ? <RelativeTime at={last_used_at} /> : <span class="faint">never</span>}
+      </td>
     </tr>
   );
 }

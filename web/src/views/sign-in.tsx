@@ -35,7 +35,7 @@ export function SignInView({ provider, reason, problem, onSignedIn }: SignInProp
   return (
     <div class="gate">
       <Mark />
-      <h1>Administrators’ console</h1>
+      <h1>local-events console</h1>
       {trouble ? (
         <p class="notice problem" role="alert">
           {trouble}
@@ -51,7 +51,7 @@ export function SignInView({ provider, reason, problem, onSignedIn }: SignInProp
         <TokenForm onSignedIn={onSignedIn} />
       ) : (
         <>
-          <p>Agents, their events, and what administrators did.</p>
+          <p>Sign in to see agents, their events and the audit log.</p>
           <a class="button primary wide" href={loginAddress()}>
             Sign in with {provider}
           </a>

@@ -1,0 +1,52 @@
+// Tabs over one panel; arrow keys go from one to the next.
+import type { ComponentChildren } from 'preact';
+import { useRef } from 'preact/hooks';
+
+interface TabsProps<Value extends string> {
+  label: string;
+  tabs: readonly (readonly [value: Value, label: string])[];
+  chosen: Value;
+  /** The id of what they switch. */
+  panelId: string;
+  onChoose: (value: Value) => void;
+}
+
+export function Tabs<Value extends string>({ label, tabs, chosen, panelId, onChoose }: TabsProps<Value>) {
+  const whole = useRef<HTMLDivElement>(null);
+  const move = (event: KeyboardEvent) => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (step === undefined) return;
+    event.preventDefault();
+    const at = tabs.findIndex(([value]) => value === chosen);
+    const next = (at + step + tabs.length) % tabs.length;
+    onChoose(tabs[next]![0]);
+    whole.current?.querySelectorAll<HTMLElement>('[role=tab]')[next]?.focus();
+  };
+  return (
+    <div class="tabs" role="tablist" tabIndex={-1} aria-label={label} ref={whole} onKeyDown={move}>
+      {tabs.map(([value, text]) => (
+        <button
+          key={value}
+          id={`${panelId}-${value}`}
+          type="button"
+          role="tab"
+          aria-selected={value === chosen}
+          aria-controls={panelId}
+          tabIndex={value === chosen ? 0 : -1}
+          onClick={() => value !== chosen && onChoose(value)}
+        >
+          {text}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+/** What the chosen tab shows. */
+export function TabPanel(props: { id: string; chosen: string; children: ComponentChildren }) {
+  return (
+    <div id={props.id} role="tabpanel" aria-labelledby={`${props.id}-${props.chosen}`}>
+      {props.children}
+    </div>
+  );
+}

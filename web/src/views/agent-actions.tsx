@@ -1,0 +1,217 @@
+// What an administrator can do to an agent, each with a question that names what it means.
+import { useId, useState } from 'preact/hooks';
+import type { Agent, AgentUpdate } from '../api.ts';
+import { deleteAgent, deleteAgentEvents, updateAgent } from '../api.ts';
+import { ConfirmDialog } from '../components/confirm-dialog.tsx';
+import { seenOf, Text } from '../components/text.tsx';
+import { countOf } from '../format.ts';
+import { navigate } from '../router.ts';
+import { notify } from '../toasts.ts';
+
+type Action = 'tier' | 'active' | 'events' | 'agent';
+
+interface ActionProps {
+  agent: Agent;
+  /** The agent is to be loaded again. */
+  onChanged: () => void;
+}
+
+export function AgentActions({ agent, onChanged }: ActionProps) {
+  const [open, setOpen] = useState<Action>();
+  const close = () => setOpen(undefined);
+  const shared = {
+    agent,
+    onClose: close,
+    onDone: () => {
+      close();
+      onChanged();
+    },
+    onGone: () => {
+      close();
+      notify('info', `${agent.agent_name} is already gone: someone else was faster.`);
+      onChanged();
+    },
+  };
+  return (
+    <fieldset class="actions">
+      <legend class="visually-hidden">Actions</legend>
+      <button type="button" class="button" onClick={() => setOpen('tier')}>
+        Change tier
+      </button>
+      <button type="button" class="button" onClick={() => setOpen('active')}>
+        {agent.is_active ? 'Deactivate' : 'Reactivate'}
+      </button>
+      <button
+        type="button"
+        class="button risky"
+        disabled={agent.event_count === 0}
+        onClick={() => setOpen('events')}
+      >
+        Delete all events
+      </button>
+      <button type="button" class="button risky" onClick={() => setOpen('agent')}>
+        Delete agent
+      </button>
+      {open === 'tier' && <TierDialog {...shared} />}
+      {open === 'active' && <ActiveDialog {...shared} />}
+      {open === 'events' && <EventsDialog {...shared} />}
+      {open === 'agent' && <AgentDialog {...shared} />}
+    </fieldset>
+  );
+}
+
+interface DialogProps {
+  agent: Agent;
+  onDone: () => void;
+  onGone: () => void;
+  onClose: () => void;
+}
+
+const TIERS: readonly [tier: NonNullable<AgentUpdate['tier']>, meaning: string][] = [
+  ['read', 'searches and reads events'],
+  ['readwrite', 'also publishes events of its own'],
+  ['admin', 'as readwrite, with a larger quota'],
+];
+
+function TierDialog({ agent, ...rest }: DialogProps) {
+  const [tier, setTier] = useState(agent.tier);
+  const action = async () => {
+    await updateAgent(agent.id, { tier: tier as NonNullable<AgentUpdate['tier']> });
+    notify('done', `The tier of ${agent.agent_name} is now ${tier}.`);
+  };
+  return (
+    <ConfirmDialog
+      title="Change tier"
+      confirm="Change tier"
+      pending="Changing…"
+      isReady={tier !== agent.tier}
+      action={action}
+      {...rest}
+    >
+      <p>
+        What <Name agent={agent} /> may do. It holds from its next request on; its keys and events stay.
+      </p>
+      <fieldset class="choices">
+        <legend class="visually-hidden">Tier</legend>
+        {TIERS.map(([value, meaning]) => (
+          <label key={value}>
+            <input
+              type="radio"
+              name="tier"
+              value={value}
+              checked={tier === value}
+              onChange={() => setTier(value)}
+            />
+            <span>
+              {value}
+              <small>{meaning}</small>
+            </span>
+          </label>
+        ))}
+      </fieldset>
+    </ConfirmDialog>
+  );
+}
+
+function ActiveDialog({ agent, ...rest }: DialogProps) {
+  const isActive = agent.is_active;
+  const action = async () => {
+    await updateAgent(agent.id, { is_active: !isActive });
+    notify('done', `${agent.agent_name} is ${isActive ? 'deactivated' : 'active again'}.`);
+  };
+  return (
+    <ConfirmDialog
+      title={isActive ? 'Deactivate agent' : 'Reactivate agent'}
+      confirm={isActive ? 'Deactivate' : 'Reactivate'}
+      pending={isActive ? 'Deactivating…' : 'Reactivating…'}
+      isDanger={isActive}
+      action={action}
+      {...rest}
+    >
+      {isActive ? (
+        <p>
+          The keys of <Name agent={agent} /> will be refused at once. Its{' '}
+          {countOf(agent.event_count, 'event')} will stay, and it can be reactivated at any time.
+        </p>
+      ) : (
+        <p>
+          The keys of <Name agent={agent} /> will work again at once.
+        </p>
+      )}
+    </ConfirmDialog>
+  );
+}
+
+function EventsDialog({ agent, ...rest }: DialogProps) {
+  const events = countOf(agent.event_count, 'event');
+  const action = async () => {
+    await deleteAgentEvents(agent.id);
+    notify('done', `Deleted ${events} of ${agent.agent_name}.`);
+  };
+  return (
+    <ConfirmDialog
+      title="Delete all events"
+      confirm={`Delete ${events}`}
+      pending="Deleting…"
+      isDanger
+      action={action}
+      {...rest}
+    >
+      <p>
+        All <strong>{events}</strong> of <Name agent={agent} /> will be lost, upcoming and past. The agent and
+        its keys will stay. This cannot be undone.
+      </p>
+    </ConfirmDialog>
+  );
+}
+
+function AgentDialog({ agent, onDone: _, ...rest }: DialogProps) {
+  const [typed, setTyped] = useState('');
+  const id = useId();
+  const events = countOf(agent.event_count, 'event');
+  // A name may consist of nothing that can be seen.
+  const expected = seenOf(agent.agent_name) || agent.id;
+  const action = async () => {
+    await deleteAgent(agent.id);
+    notify('done', `Deleted ${agent.agent_name}, its keys and ${events}.`);
+  };
+  return (
+    <ConfirmDialog
+      title="Delete agent"
+      confirm="Delete agent"
+      pending="Deleting…"
+      isDanger
+      isReady={seenOf(typed) === expected}
+      action={action}
+      onDone={() => navigate('/admin')}
+      {...rest}
+    >
+      <p>
+        <Name agent={agent} /> will be lost: the agent, its keys and its <strong>{events}</strong>. This
+        cannot be undone.
+      </p>
+      <label for={id}>
+        Type{' '}
+        <strong>
+          <Text value={expected} />
+        </strong>{' '}
+        to confirm
+      </label>
+      <input
+        id={id}
+        autocomplete="off"
+        spellcheck={false}
+        value={typed}
+        onInput={(event) => setTyped(event.currentTarget.value)}
+      />
+    </ConfirmDialog>
+  );
+}
+
+function Name({ agent }: { agent: Agent }) {
+  return (
+    <strong>
+      <Text value={agent.agent_name} />
+    </strong>
+  );
+}

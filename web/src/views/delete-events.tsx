@@ -1,0 +1,76 @@
+// Asks before events are deleted: one by its title and start, several by their number and first titles.
+import { type Agent, type AgentEvent, deleteEvent, deleteEvents } from '../api.ts';
+import { ConfirmDialog } from '../components/confirm-dialog.tsx';
+import { Text } from '../components/text.tsx';
+import { EventTime } from '../components/time.tsx';
+import { countOf } from '../format.ts';
+import { notify } from '../toasts.ts';
+
+const NAMED = 5;
+
+interface DeleteEventsProps {
+  agent: Agent;
+  /** One at least. */
+  events: readonly AgentEvent[];
+  onDone: () => void;
+  onGone: () => void;
+  onClose: () => void;
+}
+
+export function DeleteEventsDialog({ agent, events, onGone, ...rest }: DeleteEventsProps) {
+  const only = events.length === 1 ? events[0] : undefined;
+  const asked = countOf(events.length, 'event');
+  const action = async () => {
+    if (only) {
+      await deleteEvent(only.event_id);
+      notify('done', `Deleted “${only.title}”.`);
+      return;
+    }
+    const { deleted } = await deleteEvents(
+      agent.id,
+      events.map(({ event_id }) => event_id),
+    );
+    const others = deleted < events.length ? ' The others were already gone: someone else was faster.' : '';
+    notify(
+      deleted > 0 ? 'done' : 'info',
+      `Deleted ${countOf(deleted, 'event')} of ${agent.agent_name}.${others}`,
+    );
+  };
+  const gone = () => {
+    notify('info', `${only ? `“${only.title}”` : 'This'} is already gone: someone else was faster.`);
+    onGone();
+  };
+  return (
+    <ConfirmDialog
+      title={only ? 'Delete event' : 'Delete selected events'}
+      confirm={only ? 'Delete event' : `Delete ${asked}`}
+      pending="Deleting…"
+      isDanger
+      action={action}
+      onGone={gone}
+      {...rest}
+    >
+      {!only && (
+        <p>
+          <strong>{asked}</strong> of{' '}
+          <strong>
+            <Text value={agent.agent_name} />
+          </strong>{' '}
+          will be lost:
+        </p>
+      )}
+      <ul class="doomed">
+        {events.slice(0, NAMED).map(({ event_id, title, start_at, timezone }) => (
+          <li key={event_id}>
+            <strong>
+              <Text value={title} />
+            </strong>
+            <EventTime at={start_at} timezone={timezone} />
+          </li>
+        ))}
+        {events.length > NAMED && <li>and {countOf(events.length - NAMED, 'more event')}</li>}
+      </ul>
+      <p>{only ? 'This event will be lost. ' : ''}This cannot be undone.</p>
+    </ConfirmDialog>
+  );
+}

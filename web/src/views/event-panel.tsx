@@ -1,0 +1,93 @@
+// One event in full, at the side of the list. Its address is shown as text: where it leads is the agent's choice, not ours.
+import type { ComponentChildren } from 'preact';
+import type { AgentEvent } from '../api.ts';
+import { CopyButton } from '../components/copy-button.tsx';
+import { Icon } from '../components/icon.tsx';
+import { Modal } from '../components/modal.tsx';
+import { Text } from '../components/text.tsx';
+import { formatEventSpan, formatFull, hasEnded } from '../format.ts';
+import { useNow } from '../use-now.ts';
+
+interface EventPanelProps {
+  event: AgentEvent;
+  onClose: () => void;
+  onDelete: () => void;
+}
+
+export function EventPanel({ event, onClose, onDelete }: EventPanelProps) {
+  const isOver = hasEnded(event, useNow());
+  return (
+    <Modal class="panel" labelledBy="event-title" onClose={onClose}>
+      <header class="panel-head">
+        <p class="panel-kind">
+          <span class="badge">{event.event_type}</span>
+          {isOver && <span class="badge">ended</span>}
+        </p>
+        <button type="button" class="icon-button" aria-label="Close" title="Close" onClick={onClose}>
+          <Icon name="close" />
+        </button>
+      </header>
+      <div class="panel-body">
+        <h2 id="event-title">
+          <Text value={event.title} />
+        </h2>
+        <dl class="fields">
+          <Field label="When">
+            <Span event={event} />
+          </Field>
+          <Field label="Timezone">
+            <Text value={event.timezone} />
+          </Field>
+          <Field label="Place">
+            <Text value={event.location_name} />
+          </Field>
+          <TextField label="Address" value={event.address} />
+          <Field label="Coordinates">
+            {event.lat}, {event.lng}
+          </Field>
+          <Field label="Audience">{event.audience}</Field>
+          <TextField label="Cost" value={event.cost} />
+          <TextField label="Web address" value={event.url} />
+          <TextField label="Description" value={event.description} />
+          <Field label="Published">{formatFull(event.created_at)}</Field>
+          <Field label="Id">
+            <code>{event.event_id}</code>
+            <CopyButton value={event.event_id} what="id" />
+          </Field>
+        </dl>
+      </div>
+      <footer class="panel-foot">
+        <button type="button" class="button risky" onClick={onDelete}>
+          Delete event
+        </button>
+      </footer>
+    </Modal>
+  );
+}
+
+function Field({ label, children }: { label: string; children: ComponentChildren }) {
+  return (
+    <div>
+      <dt>{label}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+/** What was not sent is not shown as empty. */
+function TextField({ label, value }: { label: string; value: string | null | undefined }) {
+  return <Field label={label}>{value ? <Text value={value} /> : <span class="faint">not given</span>}</Field>;
+}
+
+function Span({ event }: { event: AgentEvent }) {
+  const { text, zone, local } = formatEventSpan(event);
+  return (
+    <>
+      <time dateTime={event.start_at}>
+        {text} <span class="zone">{zone}</span>
+      </time>
+      {local && <span class="second">For you: {local}</span>}
+      {!event.end_at && <span class="second">No end given: it counts as over 3 hours after its start.</span>}
+    </>
+  );
+}
