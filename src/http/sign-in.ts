@@ -141,5 +141,6 @@ function explain(reply: FastifyReply, problem: SignInProblem, returnPath: string
 }
 
 function providerFault(cause: Error): AppError {
-  return new AppError('UNAVAILABLE', 'The answer of the identity provider does not hold.', { cause });
+  const message = 'Nobody could be signed in: the provider does not answer, or its answer does not hold.';
+  return new AppError('UNAVAILABLE', message, { cause });
 }

@@ -63,19 +63,20 @@ interface Expected {
 
 /** Throws INVALID_TOKEN, or UNAVAILABLE where the keys cannot be had. */
 export async function verify(token: string, { key, issuer, audience, clock }: Expected): Promise<Verified> {
-  try {
-    const { payload } = await jwtVerify(token, key, {
-      algorithms: ASYMMETRIC,
-      issuer,
-      audience,
-      requiredClaims: ['sub', 'exp'],
-      clockTolerance: CLOCK_TOLERANCE_SECONDS,
-      currentDate: new Date(clock()),
-    });
-    return { identity: toIdentity(payload), expiresMs: payload.exp! * 1000 };
-  } catch (error) {
+  const { payload } = await jwtVerify(token, key, {
+    algorithms: ASYMMETRIC,
+    issuer,
+    audience,
+    requiredClaims: ['sub', 'exp'],
+    clockTolerance: CLOCK_TOLERANCE_SECONDS,
+    currentDate: new Date(clock()),
+  }).catch((error: unknown) => {
     throw translate(error);
+  });
+  if (typeof payload.sub !== 'string' || payload.sub === '') {
+    throw new AppError('INVALID_TOKEN', 'The token does not say whose it is.');
   }
+  return { identity: toIdentity(payload), expiresMs: payload.exp! * 1000 };
 }
 
 export function toIdentity(claims: JWTPayload): Identity {

@@ -123,6 +123,8 @@ describe('a forged token', () => {
       provider.sign(claims({ iss: `${provider.issuer}/` })),
     'the name of our own issuer': () => provider.sign(claims({ iss: 'local-events', aud: 'local-events' })),
     'no subject': () => provider.sign(claims({ sub: undefined })),
+    'an empty subject': () => provider.sign(claims({ sub: '' })),
+    'a subject that is no text': () => provider.sign(claims({ sub: 7 })),
     'no expiry': () => provider.sign(claims({ exp: undefined })),
     'an expiry in words': () => provider.sign(claims({ exp: 'tomorrow' })),
     'an expiry in the past': () => provider.sign(claims({ exp: nowSeconds() - 60 })),

@@ -1,15 +1,19 @@
-// Google spells its issuer in two ways. Google itself cannot be asked from a test, so its two documents are served here.
+// Google spells its issuer in two ways, for bearers and for those who sign in. Google itself cannot be asked from a test, so
+// what it would answer is served here.
 import assert from 'node:assert/strict';
 import { after, before, describe, it, mock } from 'node:test';
 import { exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
 import { AppError } from '../../src/domain/errors.ts';
 import { providerVerifier } from '../../src/oidc/provider.ts';
+import { providerSignIn } from '../../src/oidc/sign-in.ts';
+import { systemRandom } from '../../src/service.ts';
 
 const GOOGLE = 'https://accounts.google.com';
 const ELSEWHERE = 'https://elsewhere.example';
 
 describe('the issuer in a token', () => {
   let privateKey: CryptoKey;
+  let idToken: string;
   before(async () => {
     const pair = await generateKeyPair('ES256', { extractable: true });
     privateKey = pair.privateKey;
@@ -20,12 +24,16 @@ describe('the issuer in a token', () => {
     for (const issuer of [GOOGLE, ELSEWHERE]) {
       documents[`${issuer}/.well-known/openid-configuration`] = {
         issuer,
+        authorization_endpoint: 'https://accounts.google.com/o/oauth2/v2/auth',
+        token_endpoint: 'https://oauth2.googleapis.com/token',
+        id_token_signing_alg_values_supported: ['ES256'],
         jwks_uri: 'https://www.googleapis.com/oauth2/v3/certs',
       };
     }
-    mock.method(globalThis, 'fetch', async (address: string | URL) =>
-      Response.json(documents[String(address)]),
-    );
+    mock.method(globalThis, 'fetch', async (address: string | URL) => {
+      const exchanged = { access_token: 'x', token_type: 'Bearer', id_token: idToken };
+      return Response.json(String(address).endsWith('/token') ? exchanged : documents[String(address)]);
+    });
   });
   after(() => mock.restoreAll());
 
@@ -59,6 +67,37 @@ describe('the issuer in a token', () => {
       await assert.rejects(verify(GOOGLE, written), isInvalidToken);
     });
   }
+
+  /** What comes of a sign-in whose ID token is of this issuer, and, where given, whose address is of that one. */
+  const signIn = async (configured: string, written: string, inAddress?: string) => {
+    const { begin, finish } = await providerSignIn({
+      ...{ issuer: configured, clientId: 'client', clientSecret: 'secret', secret: 'of sessions' },
+      ...{ clock: Date.now, random: systemRandom },
+      verifyToken: providerVerifier({ issuer: configured, clientId: 'client', clock: Date.now }),
+    });
+    const redirectUri = 'https://events.example.com/admin/callback';
+    const { address, sealed } = await begin({ redirectUri, returnPath: '/admin', chooseAccount: false });
+    const { state = '', nonce } = Object.fromEntries(new URL(address).searchParams);
+    idToken = await new SignJWT({ iss: written, aud: 'client', sub: 'ada', email: 'ada@example.com', nonce })
+      .setProtectedHeader({ alg: 'ES256', kid: 'one' })
+      .setIssuedAt()
+      .setExpirationTime('1h')
+      .sign(privateKey);
+    const query = new URLSearchParams({ code: 'x', state, ...(inAddress && { iss: inAddress }) });
+    return (await finish(query.toString(), sealed)).kind;
+  };
+
+  it('may be either in a sign-in too, however the address of the answer spells it', async () => {
+    for (const inAddress of [undefined, GOOGLE]) {
+      assert.equal(await signIn(GOOGLE, GOOGLE, inAddress), 'signed-in');
+      assert.equal(await signIn(GOOGLE, 'accounts.google.com', inAddress), 'signed-in');
+    }
+    assert.equal(await signIn(GOOGLE, 'https://evil.example'), 'failed');
+    assert.equal(await signIn(GOOGLE, GOOGLE, 'https://evil.example'), 'failed');
+    assert.equal(await signIn(GOOGLE, 'accounts.google.com', 'https://evil.example'), 'failed');
+    assert.equal(await signIn(ELSEWHERE, 'elsewhere.example'), 'failed');
+    assert.equal(await signIn(ELSEWHERE, 'accounts.google.com'), 'failed');
+  });
 
   it('has one spelling only where another provider is configured', async () => {
     assert.equal((await verify(ELSEWHERE, ELSEWHERE)).subject, 'ada');

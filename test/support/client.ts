@@ -14,16 +14,17 @@ export type Query = Record<string, string | number | readonly (string | number)[
 
 export class Client {
   readonly url: string;
-  readonly #headers: Record<string, string>;
+  /** What it sends with every request. */
+  readonly headers: Readonly<Record<string, string>>;
 
   constructor(url: string, headers: Record<string, string> = {}) {
     this.url = url;
-    this.#headers = headers;
+    this.headers = headers;
   }
 
   /** The same client with more headers. */
   with(headers: Record<string, string>): Client {
-    return new Client(this.url, { ...this.#headers, ...headers });
+    return new Client(this.url, { ...this.headers, ...headers });
   }
 
   async send(
@@ -35,7 +36,7 @@ export class Client {
       headers?: Record<string, string>;
     } = {},
   ): Promise<Answer> {
-    const headers: Record<string, string> = { ...this.#headers };
+    const headers: Record<string, string> = { ...this.headers };
     const body = options.raw ?? (options.body === undefined ? undefined : JSON.stringify(options.body));
     if (body !== undefined) headers['content-type'] = 'application/json';
     const init = { method, headers: { ...headers, ...options.headers }, redirect: 'manual' } as const;

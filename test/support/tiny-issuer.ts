@@ -1,13 +1,28 @@
-// A tiny identity provider: a discovery document, a key set, and tokens with whatever claims a test wants.
+// A tiny identity provider: a discovery document, a key set, and tokens with whatever claims a test wants. It signs nobody
+// in, but exchanges codes as the test says: for what a provider that can be trusted never does.
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
 
 export const CLIENT_ID = 'local-events-test';
 
+/** What a path answers: a value as JSON, or text as it is. */
+export interface Scripted {
+  readonly status?: number;
+  readonly headers?: Record<string, string>;
+  readonly body: unknown;
+}
+
+type Script = (body: string, headers: IncomingHttpHeaders) => Scripted | Promise<Scripted>;
+
 export interface TinyIssuer {
   readonly url: string;
+  /** The requests so far, as method and path. */
+  readonly requests: readonly string[];
+  /** What the paths /token and /userinfo answer, and, where that is not what it should be, others. */
+  readonly scripts: Record<string, Script>;
   /** A token for this e-mail, verified; `expiresInSeconds` may be negative. */
   mint(email: string, expiresInSeconds?: number, claims?: JWTPayload): Promise<string>;
   close(): Promise<void>;
@@ -16,29 +31,47 @@ export interface TinyIssuer {
 export async function startTinyIssuer(): Promise<TinyIssuer> {
   const { privateKey, publicKey } = await generateKeyPair('RS256');
   const keys = [{ ...(await exportJWK(publicKey)), kid: 'one', alg: 'RS256', use: 'sig' }];
+  const requests: string[] = [];
   let url = '';
-  const server = createServer((request, response) => {
-    const documents: Record<string, object> = {
-      '/.well-known/openid-configuration': { issuer: url, jwks_uri: `${url}/keys` },
-      '/keys': { keys },
-    };
-    const document = documents[request.url ?? ''];
-    response.statusCode = document ? 200 : 404;
-    response.setHeader('content-type', 'application/json').end(JSON.stringify(document ?? {}));
+  const scripts: Record<string, Script> = {
+    '/.well-known/openid-configuration': () => ({
+      body: {
+        issuer: url,
+        jwks_uri: `${url}/keys`,
+        authorization_endpoint: `${url}/authorize`,
+        token_endpoint: `${url}/token`,
+        userinfo_endpoint: `${url}/userinfo`,
+      },
+    }),
+    '/keys': () => ({ body: { keys } }),
+  };
+  const server = createServer(async (request, response) => {
+    const path = request.url!.split('?', 1)[0]!;
+    requests.push(`${request.method} ${path}`);
+    const script: Script = scripts[path] ?? (() => ({ status: 404, body: {} }));
+    const { status = 200, headers, body } = await script(await text(request), request.headers);
+    response.writeHead(status, { 'content-type': 'application/json', ...headers });
+    response.end(typeof body === 'string' ? body : JSON.stringify(body));
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     url,
+    requests,
+    scripts,
     mint: (email, expiresInSeconds = 600, claims = {}) => {
       const nowSeconds = Math.floor(Date.now() / 1000);
-      return new SignJWT({ email, email_verified: true, ...claims })
+      return new SignJWT({
+        email,
+        email_verified: true,
+        sub: `subject of ${email}`,
+        iss: url,
+        aud: CLIENT_ID,
+        iat: nowSeconds - 3600,
+        exp: nowSeconds + expiresInSeconds,
+        ...claims,
+      })
         .setProtectedHeader({ alg: 'RS256', kid: 'one' })
-        .setSubject(`subject of ${email}`)
-        .setIssuer(url)
-        .setAudience(CLIENT_ID)
-        .setIssuedAt(nowSeconds - 3600)
-        .setExpirationTime(nowSeconds + expiresInSeconds)
         .sign(privateKey);
     },
     close: async () => {
