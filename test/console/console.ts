@@ -5,7 +5,7 @@ import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playw
 import { launchBrowser } from '../support/browser.ts';
 import type { Client } from '../support/client.ts';
 import { ENGINES } from '../support/engines.ts';
-import { type Account, startOidcProvider, type TestProvider } from '../support/oidc-provider.ts';
+import { type Account, startOidcProvider } from '../support/oidc-provider.ts';
 import { freeServerPort } from '../support/process.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
@@ -15,12 +15,14 @@ const EVE: Account = { sub: 'eve', email: 'eve@example.com', email_verified: tru
 
 export interface ConsoleUnderTest {
   readonly service: TestService;
-  readonly provider: TestProvider;
   readonly browser: Browser;
   /** Sends the token of the administrator, to see what became of an action. */
   readonly administrator: Client;
-  /** A page of a new visitor. What goes wrong in it is in `problems`. */
+  /** A page of a new visitor. */
   visit(path?: string, options?: BrowserContextOptions): Promise<Visit>;
+  /** Ends the provider, and starts one in its place. */
+  stopProvider(): Promise<void>;
+  restartProvider(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -31,6 +33,8 @@ export interface Visit {
   readonly problems: readonly string[];
   /** From the page of the sign-in, through the provider, back to where one was. */
   signIn(account?: string): Promise<void>;
+  /** The same where the provider still knows who it is, and asks nothing. */
+  signInAgain(): Promise<void>;
 }
 
 export async function openConsole(
@@ -38,10 +42,14 @@ export async function openConsole(
   env: Record<string, string> = {},
 ): Promise<ConsoleUnderTest> {
   const port = await freeServerPort();
-  const provider = await startOidcProvider({
-    accounts: [ADA, EVE],
-    redirectUris: [`http://127.0.0.1:${port}/admin/callback`],
-  });
+  const providerPort = await freeServerPort();
+  const startProvider = () =>
+    startOidcProvider({
+      accounts: [ADA, EVE],
+      port: providerPort,
+      redirectUris: [`http://127.0.0.1:${port}/admin/callback`],
+    });
+  let provider = await startProvider();
   const service = await startTestService({
     PORT: String(port),
     OIDC_ISSUER: provider.issuer,
@@ -53,28 +61,55 @@ export async function openConsole(
   });
   const browser = await launchBrowser();
   const token = await provider.idToken(ADA.sub);
-  const own = [service.url, provider.issuer];
   return {
     service,
-    provider,
     browser,
     administrator: service.client.with({ authorization: `Bearer ${token}` }),
-    visit: async (path = '/admin', options = {}) => {
-      const context = await browser.newContext({
-        viewport: { width: 1280, height: 900 },
-        locale: 'en-GB',
-        timezoneId: 'Europe/Berlin',
-        ...options,
-      });
-      const page = await context.newPage();
-      const problems = watch(page, own);
-      await page.goto(service.url + path);
-      return { page, context, problems, signIn: (account = ADA.sub) => signIn(page, account) };
+    visit: (path, options) => visit(browser, service.url, path, options, [provider.issuer]),
+    stopProvider: () => provider.close(),
+    restartProvider: async () => {
+      provider = await startProvider();
     },
     close: async () => {
       await browser.close();
       await service.close();
       await provider.close();
+    },
+  };
+}
+
+/** A page of a new visitor of the service, who may also be sent to these other origins. */
+export async function visit(
+  browser: Browser,
+  url: string,
+  path = '/admin',
+  options: BrowserContextOptions = {},
+  others: readonly string[] = [],
+): Promise<Visit> {
+  const context = await browser.newContext({
+    viewport: { width: 1280, height: 900 },
+    locale: 'en-GB',
+    timezoneId: 'Europe/Berlin',
+    ...options,
+  });
+  const page = await context.newPage();
+  page.setDefaultTimeout(15_000);
+  const problems = watch(page, [url, ...others]);
+  await page.goto(url + path);
+  const begin = () => page.getByRole('link', { name: /^Sign in with/ }).click();
+  const arrived = () => page.getByRole('button', { name: /^Account of/ }).waitFor();
+  return {
+    page,
+    context,
+    problems,
+    signIn: async (account = ADA.sub) => {
+      await begin();
+      await page.getByRole('button', { name: `Sign in as ${account}` }).click();
+      await arrived();
+    },
+    signInAgain: async () => {
+      await begin();
+      await arrived();
     },
   };
 }
@@ -97,13 +132,6 @@ function watch(page: Page, own: readonly string[]): string[] {
     if (!own.includes(origin)) problems.push(`request: ${request.url()}`);
   });
   return problems;
-}
-
-async function signIn(page: Page, account: string): Promise<void> {
-  await page.getByRole('link', { name: /^Sign in with/ }).click();
-  const button = page.getByRole('button', { name: `Sign in as ${account}` });
-  await button.click();
-  await page.waitForURL((url) => url.pathname.startsWith('/admin') && url.pathname !== '/admin/callback');
 }
 
 /** Asserts that nothing went wrong in the page so far. */

@@ -38,7 +38,9 @@ export interface TestService {
   readonly client: Client;
   /** Registers an agent and returns a client that sends its key. */
   newAgent(): Promise<Client>;
-  /** A client that sends an administrator's token of the service's own issuer. */
+  /** An administrator's token of the service's own issuer. */
+  newToken(email?: string): Promise<string>;
+  /** A client that sends one. */
   newAdministrator(email?: string): Promise<Client>;
   close(): Promise<void>;
 }
@@ -67,6 +69,8 @@ export async function startTestService(
   );
   const service = await startService(config, { logger, clock: nowMs, random });
   const client = new Client(service.url);
+  const newToken = async (email = 'admin@example.com') =>
+    mintToken(await getSigningKey(config), { email, name: 'Ada', hours: 1 }, nowMs());
   return {
     url: service.url,
     folder,
@@ -79,10 +83,8 @@ export async function startTestService(
     log,
     client,
     newAgent: () => client.register(),
-    newAdministrator: async (email = 'admin@example.com') => {
-      const token = await mintToken(await getSigningKey(config), { email, name: 'Ada', hours: 1 }, nowMs());
-      return client.with({ authorization: `Bearer ${token}` });
-    },
+    newToken,
+    newAdministrator: async (email) => client.with({ authorization: `Bearer ${await newToken(email)}` }),
     close: () => service.close(),
   };
 }

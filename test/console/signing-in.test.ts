@@ -1,0 +1,162 @@
+// Signing in to the console and out of it, in a browser.
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { BrowserContext } from 'playwright-core';
+import { launchBrowser } from '../support/browser.ts';
+import { startTestService } from '../support/service.ts';
+import { assertClean, type ConsoleUnderTest, openConsole, visit } from './console.ts';
+
+const NINE_HOURS_MS = 9 * 3_600_000;
+
+/** The provider's are there too: cookies do not know of ports. */
+async function ourCookies(context: BrowserContext) {
+  return (await context.cookies()).filter(({ name }) => name.includes('local_events'));
+}
+
+for (const engine of ['sqlite', 'postgres'] as const) {
+  describe(`signing in to the console on ${engine}`, () => {
+    let console: ConsoleUnderTest;
+    before(async () => {
+      console = await openConsole(engine);
+    });
+    after(() => console.close());
+
+    it('leads through the provider and says who is signed in', async () => {
+      const visit = await console.visit();
+      await visit.signIn();
+      const { page } = visit;
+      await page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor();
+      await page.getByRole('button', { name: 'Account of Ada Lovelace' }).click();
+      await page.getByText('ada@example.com').waitFor();
+      assert.equal(await page.title(), 'Agents · local-events');
+      assertClean(visit);
+    });
+
+    it('leads back to the view that was asked for', async () => {
+      const visit = await console.visit('/admin/audit?from=a+link');
+      await visit.signIn();
+      await visit.page.getByRole('heading', { name: 'Audit log', level: 1 }).waitFor();
+      assert.equal(visit.page.url(), `${console.service.url}/admin/audit?from=a+link`);
+      assertClean(visit);
+    });
+
+    it('ends with a sign-out, for other tabs and copies of the cookie too', async () => {
+      const visit = await console.visit();
+      await visit.signIn();
+      const { page, context } = visit;
+      const other = await context.newPage();
+      await other.goto(`${console.service.url}/admin`);
+      await other.getByRole('heading', { name: 'Agents', level: 1 }).waitFor();
+      const [cookie] = await ourCookies(context);
+      await page.getByRole('button', { name: 'Account of Ada Lovelace' }).click();
+      await page.getByRole('button', { name: 'Sign out' }).click();
+      await page.getByText('You are signed out.').waitFor();
+      assert.deepEqual(await ourCookies(context), []);
+      const copied = await console.service.client.send('GET', '/v1/admin/me', {
+        headers: { cookie: `${cookie!.name}=${cookie!.value}`, 'sec-fetch-site': 'same-origin' },
+      });
+      assert.equal(copied.status, 401);
+      await other.getByRole('link', { name: 'Audit log' }).click();
+      await other.getByRole('link', { name: /^Sign in with/ }).waitFor();
+      assertClean(visit);
+    });
+
+    it('asks again after the session has expired, and returns to the same view', async () => {
+      const visit = await console.visit();
+      await visit.signIn();
+      const { page } = visit;
+      await page.getByRole('searchbox', { name: 'Search agents' }).fill('nobody');
+      await page.getByText('No agent matches').waitFor();
+      const address = page.url();
+      console.service.clock.advance(NINE_HOURS_MS);
+      await page.getByRole('searchbox', { name: 'Search agents' }).fill('nobody else');
+      await page.getByText('Your session has ended.').waitFor();
+      console.service.clock.advance(-NINE_HOURS_MS); // the provider's clock did not go on
+      await visit.signInAgain();
+      await page.getByText('No agent matches').waitFor();
+      assert.equal(page.url(), address.replace('q=nobody', 'q=nobody+else'));
+      assert.equal(await page.getByRole('searchbox', { name: 'Search agents' }).inputValue(), 'nobody else');
+      assertClean(visit);
+    });
+
+    it('shows nothing to somebody who is no administrator', async () => {
+      const visit = await console.visit();
+      await visit.signIn('eve');
+      const { page } = visit;
+      await page.getByRole('heading', { name: 'Not an administrator' }).waitFor();
+      const said = await page.getByRole('main').innerText();
+      assert.match(said, /eve@example\.com/);
+      assert.match(said, /ADMIN_SUBJECTS/);
+      assert.equal(await page.getByRole('link', { name: 'Audit log' }).count(), 0);
+      await page.getByRole('link', { name: 'Use another account' }).click();
+      await page.getByRole('button', { name: 'Sign in as ada' }).click();
+      await page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor();
+      assertClean(visit);
+    });
+
+    it('refuses an answer that belongs to no sign-in of this browser', async () => {
+      const visit = await console.visit('/admin/callback?code=stolen&state=made-up');
+      await visit.page.getByRole('alert').waitFor();
+      assert.match(await visit.page.getByRole('alert').innerText(), /not begun in this browser/);
+      assert.deepEqual(await ourCookies(visit.context), []);
+      assert.doesNotMatch(visit.page.url(), /stolen|made-up/);
+      await visit.signIn();
+      await visit.page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor();
+      assertClean(visit);
+    });
+
+    it('says that access was denied', async () => {
+      const visit = await console.visit();
+      await visit.page.getByRole('link', { name: /^Sign in with/ }).click();
+      await visit.page.getByRole('button', { name: 'Refuse' }).click();
+      await visit.page.getByRole('alert').waitFor();
+      assert.match(await visit.page.getByRole('alert').innerText(), /access was denied/);
+      assertClean(visit);
+    });
+  });
+
+  it(`says so where the provider is down, and goes on when it is back, on ${engine}`, async () => {
+    const console = await openConsole(engine);
+    try {
+      const visit = await console.visit('/admin/audit');
+      await console.stopProvider();
+      await visit.page.getByRole('link', { name: /^Sign in with/ }).click();
+      await visit.page.getByRole('alert').waitFor();
+      assert.match(await visit.page.getByRole('alert').innerText(), /provider did not answer/);
+      await console.restartProvider();
+      await visit.signIn();
+      await visit.page.getByRole('heading', { name: 'Audit log', level: 1 }).waitFor();
+      assertClean(visit);
+    } finally {
+      await console.close();
+    }
+  });
+}
+
+describe('signing in to the console without a provider', () => {
+  it('explains how to configure one, and takes a token', async () => {
+    const service = await startTestService();
+    const browser = await launchBrowser();
+    try {
+      const visitor = await visit(browser, service.url, '/admin/audit');
+      const { page } = visitor;
+      await page.getByText('No identity provider is configured').waitFor();
+      await page.getByText('Use an identity provider instead').click();
+      for (const name of ['OIDC_ISSUER', 'OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET', 'ADMIN_EMAILS']) {
+        assert.ok(await page.getByText(name, { exact: true }).isVisible(), name);
+      }
+      const token = page.getByLabel('Token');
+      await token.fill('not a token');
+      await token.press('Enter');
+      await page.getByRole('alert').filter({ hasText: /token/i }).waitFor();
+      await token.fill(await service.newToken());
+      await token.press('Enter');
+      await page.getByRole('heading', { name: 'Audit log', level: 1 }).waitFor();
+      assert.equal(page.url(), `${service.url}/admin/audit`);
+      assertClean(visitor);
+    } finally {
+      await browser.close();
+      await service.close();
+    }
+  });
+});
