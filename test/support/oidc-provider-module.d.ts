@@ -27,11 +27,20 @@ declare module 'oidc-provider/lib/provider.js' {
     interactionFinished(
       request: IncomingMessage,
       response: ServerResponse,
-      result: { login: { accountId: string } } | { error: string; error_description: string },
+      result:
+        | { login: { accountId: string }; select_account: object }
+        | { error: string; error_description: string },
     ): Promise<void>;
   }
 }
 
 declare module 'oidc-provider/lib/adapters/memory_adapter.js' {
   export function createMemoryAdapter(): unknown;
+}
+
+declare module 'oidc-provider/lib/helpers/interaction_policy/index.js' {
+  export class Prompt {
+    constructor(info: { name: string; requestable: boolean });
+  }
+  export function base(): { add(prompt: Prompt, at: number): void };
 }

@@ -9,6 +9,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { exportJWK, generateKeyPair, importJWK, type JWK, type JWTPayload, SignJWT } from 'jose';
 import { createMemoryAdapter } from 'oidc-provider/lib/adapters/memory_adapter.js';
+import { base, Prompt } from 'oidc-provider/lib/helpers/interaction_policy/index.js';
 import { Provider, type ProviderContext } from 'oidc-provider/lib/provider.js';
 
 /** A person at the provider and what its tokens say about them. */
@@ -137,6 +138,9 @@ function createProvider(
 ): Provider {
   const open = { redirect_uris: redirectUris };
   const client = { ...open, client_secret: CLIENT_SECRET };
+  const policy = base();
+  // As the large providers have it: asks who it is, though one is signed in.
+  policy.add(new Prompt({ name: 'select_account', requestable: true }), 0);
   return new Provider(issuer, {
     adapter: createMemoryAdapter(),
     clients: [
@@ -153,7 +157,7 @@ function createProvider(
       return account && { accountId: sub, claims: () => ({ ...account, picture }) };
     },
     loadExistingGrant: giveConsent,
-    interactions: { url: (_context: unknown, { uid }: { uid: string }) => SIGN_IN + uid },
+    interactions: { policy, url: (_context: unknown, { uid }: { uid: string }) => SIGN_IN + uid },
     features: { devInteractions: { enabled: false } },
     cookies: { keys: [randomBytes(16).toString('hex')] },
     ttl: {
@@ -177,6 +181,22 @@ async function giveConsent({ oidc }: ProviderContext) {
   return grant;
 }
 
+const PAGE = `<!doctype html>
+<html lang="en">
+<meta name="viewport" content="width=device-width">
+<title>Identity provider</title>
+<style>
+  body { font: 16px/1.5 system-ui, sans-serif; color-scheme: light dark; max-width: 22rem; margin: 15vh auto; padding: 0 1rem; }
+  button { font: inherit; display: block; width: 100%; margin: 0 0 .75rem; padding: .75rem 1rem; text-align: left; }
+</style>
+<h1>Who are you?</h1>
+<p>This identity provider is for trying things out: it takes your word for it.</p>
+<form method="post">
+<!-- accounts -->
+<button name="account" value="${REFUSE}">Refuse</button>
+</form>
+</html>`;
+
 /** The page of the provider: one button for each account. */
 async function signIn(
   provider: Provider,
@@ -187,18 +207,16 @@ async function signIn(
   if (request.method === 'POST') {
     const accountId = new URLSearchParams(await text(request)).get('account')!;
     const refusal = { error: 'access_denied', error_description: '<b>words of the provider</b>' };
-    const result = accountId === REFUSE ? refusal : { login: { accountId } };
+    const result = accountId === REFUSE ? refusal : { login: { accountId }, select_account: {} };
     return provider.interactionFinished(request, response, result);
   }
   const buttons = accounts.map(
-    ({ sub }) => `<button name="account" value="${sub}">Sign in as ${sub}</button>`,
+    ({ sub, name = sub, email = '' }) =>
+      `<button name="account" value="${sub}" aria-label="Sign in as ${sub}"><b>${name}</b><br>${email}</button>`,
   );
-  buttons.push(`<button name="account" value="${REFUSE}">Refuse</button>`);
   response
     .writeHead(200, { 'content-type': 'text/html; charset=utf-8' })
-    .end(
-      `<!doctype html><html lang="en"><title>Test provider</title><form method="post">${buttons.join('')}</form></html>`,
-    );
+    .end(PAGE.replace('<!-- accounts -->', buttons.join('\n')));
 }
 
 /** What a browser and an application do together, without either. */
