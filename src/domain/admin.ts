@@ -1,8 +1,10 @@
-// Administrators: who is one, the shapes of their answers, and the record that each of their changes leaves.
+// Administrators: who is one, and the shapes of their answers. The record that their changes leave is in audit.ts.
 import type { Static } from 'typebox';
 import Type from 'typebox';
 import { AgentSummary } from './agent.ts';
+import { refuse } from './errors.ts';
 import { Event } from './event.ts';
+import { compile, nullableString } from './shape.ts';
 
 export const AdminUserResponse = Type.Object({
   email: Type.String({ examples: ['ada@example.com'] }),
@@ -10,15 +12,71 @@ export const AdminUserResponse = Type.Object({
   picture: Type.String({ description: 'Address of a picture, or the empty string.', examples: [''] }),
 });
 
+const next_cursor = Type.Optional(
+  nullableString({
+    description: 'Only of a page: pass it as cursor for the next one; null: there is none.',
+    examples: [null],
+  }),
+);
+
 export const AgentListResponse = Type.Object({
-  agents: Type.Array(AgentSummary, { description: 'In the order of their creation.' }),
-  total: Type.Integer({ minimum: 0, examples: [1] }),
+  agents: Type.Array(AgentSummary, {
+    description: 'In the order of their creation, unless sort says otherwise.',
+  }),
+  total: Type.Integer({
+    minimum: 0,
+    description: 'Agents that match, on all pages together.',
+    examples: [1],
+  }),
+  next_cursor,
 });
 
 export const AgentEventsResponse = Type.Object({
   agent: AgentSummary,
-  events: Type.Array(Event, { description: 'Ordered by start_at, ended ones included.' }),
+  events: Type.Array(Event, {
+    description: 'Ordered by start_at, unless sort says otherwise; ended ones included, unless when does.',
+  }),
+  total: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      description: 'Only of a page: events that match, on all pages together.',
+      examples: [1],
+    }),
+  ),
+  next_cursor,
 });
+
+export const StatsResponse = Type.Object({
+  agents: Type.Integer({ minimum: 0, examples: [1] }),
+  agents_active_today: Type.Integer({
+    minimum: 0,
+    description: 'Agents that made a request within the last 24 hours.',
+    examples: [1],
+  }),
+  events: Type.Integer({ minimum: 0, description: 'Ended ones included.', examples: [3] }),
+  events_upcoming: Type.Integer({ minimum: 0, description: 'Events that have not ended.', examples: [1] }),
+});
+
+export const EventSelection = Type.Object({
+  event_ids: Type.Array(Type.String(), {
+    minItems: 1,
+    maxItems: 100,
+    examples: [['01JZ9GX4T0QW3N1V8R5Y7K2MHD']],
+  }),
+});
+
+export const DeletedResponse = Type.Object({
+  deleted: Type.Integer({ minimum: 0, description: 'Those of the events that were there.', examples: [1] }),
+});
+
+const checkSelection = compile(EventSelection);
+
+/** Throws VALIDATION_ERROR naming every failing field. */
+export function readEventSelection(body: unknown): Static<typeof EventSelection> {
+  const { value, issues } = checkSelection(body, 'body');
+  refuse(issues);
+  return value;
+}
 
 /** What a verified token says about its holder. */
 export interface Identity {
@@ -68,16 +126,4 @@ export function foldCase(text: string): string {
 export function describeAdministrator(identity: Identity): Static<typeof AdminUserResponse> {
   const email = identity.email ?? '';
   return { email, name: identity.name ?? (email || identity.subject), picture: identity.picture ?? '' };
-}
-
-/** One administrative change. `count` is how many events or agents it touched, filled in by the store. */
-export interface AuditEntry {
-  readonly at_ms: number;
-  readonly actor_subject: string;
-  readonly actor_email: string;
-  readonly action: 'update_agent' | 'delete_agent' | 'delete_agent_events' | 'delete_event';
-  /** The agent_id or event_id that was changed. */
-  readonly target: string;
-  /** What was set, as JSON; empty where there is nothing to say. */
-  readonly detail: string;
 }

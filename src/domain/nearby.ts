@@ -80,6 +80,19 @@ export interface NearbyQuery {
   readonly limit: number;
 }
 
+/** A search that everything matches. */
+export const ALL_EVENTS: NearbyQuery = {
+  lat: 0,
+  lng: 0,
+  radiusMiles: undefined,
+  types: undefined,
+  audiences: undefined,
+  startsFromMs: undefined,
+  startsBeforeMs: undefined,
+  after: undefined,
+  limit: 1,
+};
+
 const check = compile(NearbyParameters);
 
 /** Reads the parameters of a search. `at` begins every `loc`. Throws VALIDATION_ERROR naming every failing one. */

@@ -79,6 +79,8 @@ interface Keywords extends TSchema {
   maximum?: number;
   format?: string;
   items?: Keywords;
+  minItems?: number;
+  maxItems?: number;
   default?: unknown;
 }
 
@@ -89,7 +91,7 @@ const ENFORCED: Readonly<Record<string, readonly string[]>> = {
   number: ['minimum', 'maximum'],
   integer: ['minimum', 'maximum'],
   boolean: [],
-  array: ['items'],
+  array: ['items', 'minItems', 'maxItems'],
 };
 const DESCRIPTIVE = ['type', 'default', 'description', 'examples', 'title'];
 
@@ -111,7 +113,7 @@ function compileField(schema: Keywords): FieldCheck {
   if (type === 'string') return stringCheck(schema);
   if (type === 'number' || type === 'integer') return numberCheck(schema, type);
   if (type === 'boolean') return booleanCheck;
-  if (type === 'array') return arrayCheck(compileField(schema.items!));
+  if (type === 'array') return arrayCheck(schema, compileField(schema.items!));
   throw new Error(`unsupported type ${type}`);
 }
 
@@ -163,9 +165,14 @@ function numberCheck(schema: Keywords, type: 'number' | 'integer'): FieldCheck {
 const booleanCheck: FieldCheck = (value) =>
   typeof value === 'boolean' ? undefined : fail(`must be true or false${butWas(value)}`, 'bool_type');
 
-function arrayCheck(item: FieldCheck): FieldCheck {
+function arrayCheck(schema: Keywords, item: FieldCheck): FieldCheck {
+  const { minItems = 0, maxItems = Number.POSITIVE_INFINITY } = schema;
   return (value) => {
     if (!Array.isArray(value)) return fail(`must be a list${butWas(value)}`, 'list_type');
+    if (value.length < minItems)
+      return fail(`must have at least ${plural(minItems, 'entry', 'entries')}`, 'too_short');
+    if (value.length > maxItems)
+      return fail(`must have at most ${plural(maxItems, 'entry', 'entries')}`, 'too_long');
     let failures: Failure[] | undefined;
     for (let index = 0; index < value.length; index++) {
       const failed = item(value[index]);
@@ -206,6 +213,6 @@ function butWas(value: unknown): string {
     : `, not ${value === Object(value) ? 'an object' : typeof value}`;
 }
 
-function plural(count: number): string {
-  return count === 1 ? '1 character' : `${count} characters`;
+function plural(count: number, one = 'character', many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`;
 }

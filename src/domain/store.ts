@@ -1,11 +1,13 @@
 // The port to the storage engines. Every promise may reject with UNAVAILABLE when the engine cannot answer; a rejected
 // write may or may not have happened, an answered one has happened and survives a power cut. Engines never ask for the
 // time. A caller sees its own write in its next call.
-import type { AuditEntry } from './admin.ts';
 import type { AgentRecord, AgentRow, AgentUpdate } from './agent.ts';
 import type { KeyFingerprint } from './api-key.ts';
+import type { AuditEntry, AuditRecord } from './audit.ts';
 import type { Position } from './cursor.ts';
 import type { EventRow } from './event.ts';
+import type { AgentListQuery, AuditQuery, EventListQuery } from './list.ts';
+import type { ListPosition } from './list-cursor.ts';
 import type { NearbyQuery } from './nearby.ts';
 import type { Wire } from './wire.ts';
 
@@ -36,6 +38,27 @@ export type ReplaceOutcome =
   | { readonly kind: 'conflict' }
   /** Another event of the agent has this title, start and place. */
   | { readonly kind: 'duplicate'; readonly id: string };
+
+/** A page of a list for administrators. */
+export interface ListPage<Item, Next = ListPosition> {
+  readonly items: readonly Item[];
+  /** All that match, whatever the page. */
+  readonly total: number;
+  /** The position of the last item, where more follow. */
+  readonly next: Next | undefined;
+}
+
+/** How much there is, and how much of it is alive. */
+export interface Stats {
+  readonly agents: number;
+  /** Agents that made a request within the last 24 hours. */
+  readonly agents_active_today: number;
+  readonly events: number;
+  /** Events that have not ended. */
+  readonly events_upcoming: number;
+}
+
+export const ACTIVE_WITHIN_MS = 24 * 3_600_000;
 
 /** How long a window of requests lasts. */
 export const QUOTA_WINDOW_MS = 3_600_000;
@@ -84,11 +107,28 @@ export interface Store {
    */
   listAgentEvents(agentId: string): AsyncIterable<readonly Wire[]>;
 
-  /** Each of these writes the audit entry in the same step, unless there was nothing by that identifier. */
+  /** Agents that match, in the order that is asked for; ties by agent_id, in the same direction. */
+  agentPage(query: AgentListQuery): Promise<ListPage<AgentRecord>>;
+  /** Events of the agent that match, in the order that is asked for; ties by event_id, in the same direction. */
+  agentEventPage(agentId: string, query: EventListQuery, nowMs: number): Promise<ListPage<Wire>>;
+  /** The latest entries first. */
+  auditPage(query: AuditQuery): Promise<ListPage<AuditRecord, number>>;
+  stats(nowMs: number): Promise<Stats>;
+
+  /**
+   * Each of these writes the audit entry in the same step, with the name and the number of what it found, unless there was
+   * nothing by that identifier.
+   */
   updateAgent(agentId: string, update: AgentUpdate, audit: AuditEntry): Promise<AgentRecord | undefined>;
   /** The agent, its keys and its events. */
   deleteAgent(agentId: string, audit: AuditEntry): Promise<boolean>;
   deleteAgentEvents(agentId: string, audit: AuditEntry): Promise<boolean>;
+  /** Those of the events that are the agent's; how many. Undefined if there is no such agent. Without any, no entry. */
+  deleteSelectedEvents(
+    agentId: string,
+    eventIds: readonly string[],
+    audit: AuditEntry,
+  ): Promise<number | undefined>;
   deleteEventAsAdmin(eventId: string, audit: AuditEntry): Promise<boolean>;
 
   /** Remembers that the session ended before it would have expired, and forgets those that have expired by `nowMs`. */

@@ -1,7 +1,15 @@
 // The machine-readable description, made from the same shapes that validate and the same table that routes.
 import type { TObject, TSchema } from 'typebox';
-import { AdminUserResponse, AgentEventsResponse, AgentListResponse } from '../domain/admin.ts';
+import {
+  AdminUserResponse,
+  AgentEventsResponse,
+  AgentListResponse,
+  DeletedResponse,
+  EventSelection,
+  StatsResponse,
+} from '../domain/admin.ts';
 import { AgentSummary, AgentUpdate, RegisterRequest, RegisterResponse } from '../domain/agent.ts';
+import { AuditLogEntry, AuditLogResponse } from '../domain/audit.ts';
 import { ERRORS, type ErrorCode } from '../domain/errors.ts';
 import { Event, EventCreate, EventUpdate } from '../domain/event.ts';
 import { EventsNearbyResponse } from '../domain/nearby.ts';
@@ -24,6 +32,11 @@ const SCHEMAS: Record<string, TSchema> = {
   AdminUserResponse,
   AgentListResponse,
   AgentEventsResponse,
+  StatsResponse,
+  EventSelection,
+  DeletedResponse,
+  AuditLogEntry,
+  AuditLogResponse,
   HealthResponse,
   HealthErrorResponse,
   ErrorResponse,

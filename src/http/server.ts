@@ -23,6 +23,7 @@ import { answerSocketError, MAX_URI_BYTES, sendError, toAppError, URI_TOO_LONG }
 import { type DescribedRoute, describeApi } from './openapi.ts';
 import type { Readiness } from './readiness.ts';
 import * as admin from './routes/admin.ts';
+import * as adminEvents from './routes/admin-events.ts';
 import * as events from './routes/events.ts';
 import { answerHealth, health, starting } from './routes/health.ts';
 import { register } from './routes/registration.ts';
@@ -57,12 +58,15 @@ const ROUTES: readonly Route[] = [
   ['PATCH', '/v1/events/{event_id}', events.updateEvent],
   ['DELETE', '/v1/events/{event_id}', events.deleteEvent],
   ['GET', '/v1/admin/me', admin.whoAmI],
+  ['GET', '/v1/admin/stats', admin.getStats],
   ['GET', '/v1/admin/agents', admin.listAgents],
   ['PATCH', '/v1/admin/agents/{agent_id}', admin.updateAgent],
   ['DELETE', '/v1/admin/agents/{agent_id}', admin.deleteAgent],
-  ['GET', '/v1/admin/agents/{agent_id}/events', admin.listAgentEvents],
-  ['DELETE', '/v1/admin/agents/{agent_id}/events', admin.deleteAgentEvents],
-  ['DELETE', '/v1/admin/events/{event_id}', admin.deleteAnyEvent],
+  ['GET', '/v1/admin/agents/{agent_id}/events', adminEvents.listAgentEvents],
+  ['DELETE', '/v1/admin/agents/{agent_id}/events', adminEvents.deleteAgentEvents],
+  ['POST', '/v1/admin/agents/{agent_id}/events/delete', adminEvents.deleteSelectedEvents],
+  ['DELETE', '/v1/admin/events/{event_id}', adminEvents.deleteAnyEvent],
+  ['GET', '/v1/admin/audit', admin.listAudit],
 ];
 
 /** What routes the description lists. */

@@ -16,7 +16,7 @@ export class LastUses {
 
   constructor(database: Database) {
     this.#database = database;
-    this.#timer = setInterval(() => void this.#write().catch(() => {}), WRITE_INTERVAL_MS).unref();
+    this.#timer = setInterval(() => void this.write(), WRITE_INTERVAL_MS).unref();
   }
 
   note(agentId: string, nowMs: number): void {
@@ -36,13 +36,12 @@ export class LastUses {
 
   async close(): Promise<void> {
     clearInterval(this.#timer);
-    await this.#write().catch(() => {});
+    await this.write();
   }
 
-  /** One after the other, so that the last written are the latest. */
-  #write(): Promise<void> {
-    const write = () => this.#writeAll();
-    this.#writing = this.#writing.then(write, write);
+  /** One after the other, so that the last written are the latest. What cannot be written is written the next time. */
+  write(): Promise<void> {
+    this.#writing = this.#writing.then(() => this.#writeAll()).catch(() => {});
     return this.#writing;
   }
 

@@ -1,5 +1,7 @@
-// Many rows in one parameter: a list of objects as JSON, which PostgreSQL takes apart by the columns of the table.
+// How rows cross the line: many in one parameter, as JSON that PostgreSQL takes apart by the columns of the table; and back
+// as the bytes that they are.
 import { columnsOf, type Kind, type Table } from '../domain/vault.ts';
+import type { Wire } from '../domain/wire.ts';
 
 const TYPES: Readonly<Record<Kind, string>> = {
   text: 'text',
@@ -16,4 +18,9 @@ export function insertRecords(table: Table): string {
   const typed = columns.map(([name, kind]) => `${name} ${TYPES[kind]}`).join(', ');
   return `INSERT INTO ${table} (${names})
     SELECT ${names} FROM json_to_recordset($1::text::json) AS sent (${typed})`;
+}
+
+/** The bytes of a text column are UTF-8, and so is the wire form: nothing needs to be decoded. */
+export function wireOf(bytes: Buffer | null | undefined): Wire {
+  return bytes!.toString('latin1') as Wire;
 }

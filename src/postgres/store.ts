@@ -1,31 +1,43 @@
 // The engine for many nodes: everything is in the database, and nothing but keys seen a moment ago and lots of quotas is
 // kept here. Business rules are left to the use cases, what a failing database means to database.ts.
-import type { AuditEntry } from '../domain/admin.ts';
 import type { AgentRecord, AgentRow, AgentUpdate } from '../domain/agent.ts';
 import type { KeyFingerprint } from '../domain/api-key.ts';
+import type { AuditEntry, AuditRecord } from '../domain/audit.ts';
 import { decodeEvent, type EventRow, encodeEvent } from '../domain/event.ts';
-import type { NearbyQuery } from '../domain/nearby.ts';
-import type {
-  CreateOutcome,
-  EventRecord,
-  NearbyPage,
-  Quota,
-  ReplaceOutcome,
-  Store,
+import type { AgentListQuery, AuditQuery, EventListQuery } from '../domain/list.ts';
+import { ALL_EVENTS, type NearbyQuery } from '../domain/nearby.ts';
+import {
+  ACTIVE_WITHIN_MS,
+  type CreateOutcome,
+  type EventRecord,
+  type ListPage,
+  type NearbyPage,
+  type Quota,
+  type ReplaceOutcome,
+  type Stats,
+  type Store,
 } from '../domain/store.ts';
 import { toWire, type Wire } from '../domain/wire.ts';
+import {
+  deleteAgent,
+  deleteAgentEvents,
+  deleteAnyEvent,
+  deleteSelectedEvents,
+  updateAgent,
+} from './administration.ts';
 import type { Sql } from './connect.ts';
 import type { Database, DatabaseOptions } from './database.ts';
 import { codeOf } from './failures.ts';
 import { LastUses } from './last-uses.ts';
+import { AGENT_COLUMNS } from './list-statements.ts';
+import { count, readAgentPage, readAuditPage, readEventPage } from './lists.ts';
 import { openDatabase } from './open.ts';
 import { QuotaLeases } from './quota-leases.ts';
 import { RecentKeys } from './recent-keys.ts';
+import { wireOf } from './records.ts';
 import { searchStatement } from './search.ts';
 
 const EVENTS_PER_PAGE = 500;
-
-const AGENT_COLUMNS = 'agent_id, email, agent_name, tier, is_active, created_ms, last_used_ms, event_count';
 
 /** Codes of PostgreSQL, and the one of our own that create_event raises. */
 const UNIQUE_VIOLATION = '23505';
@@ -219,55 +231,55 @@ export class PostgresStore implements Store {
     }
   }
 
+  async agentPage(query: AgentListQuery): Promise<ListPage<AgentRecord>> {
+    if (query.sort.key === 'last_used_at') await this.#uses.write();
+    const page = await readAgentPage(this.#database, query);
+    return { ...page, items: page.items.map((agent) => this.#uses.apply(agent)) };
+  }
+
+  agentEventPage(agentId: string, query: EventListQuery, nowMs: number): Promise<ListPage<Wire>> {
+    return readEventPage(this.#database, agentId, query, nowMs);
+  }
+
+  auditPage(query: AuditQuery): Promise<ListPage<AuditRecord, number>> {
+    return readAuditPage(this.#database, query);
+  }
+
+  async stats(nowMs: number): Promise<Stats> {
+    await this.#uses.write();
+    const counts = await count(this.#database, nowMs - ACTIVE_WITHIN_MS);
+    return { ...counts, events_upcoming: (await this.nearby(ALL_EVENTS, nowMs)).total };
+  }
+
   async updateAgent(
     agentId: string,
     update: AgentUpdate,
     audit: AuditEntry,
   ): Promise<AgentRecord | undefined> {
-    const { is_active = null, tier = null } = update;
-    const agent = await this.#change(async (sql) => {
-      const [row] = await sql<AgentRecord[]>`
-        UPDATE agents SET is_active = coalesce(${is_active}, is_active), tier = coalesce(${tier}, tier)
-        WHERE agent_id = ${agentId} RETURNING ${sql.unsafe(AGENT_COLUMNS)}`;
-      if (row) await record(sql, audit, 1);
-      return row;
-    });
+    const agent = await this.#change((sql) => updateAgent(sql, agentId, update, audit));
     return agent && this.#uses.apply(agent);
   }
 
   async deleteAgent(agentId: string, audit: AuditEntry): Promise<boolean> {
-    const isGone = await this.#change(async (sql) => {
-      const removed = await removeEvents(sql, agentId);
-      const [agent] = await sql`SELECT 1 FROM agents WHERE agent_id = ${agentId} FOR UPDATE`;
-      if (!agent) return false;
-      // From now on nobody adds to them; some may have.
-      const late = await removeEvents(sql, agentId);
-      await sql`DELETE FROM agents WHERE agent_id = ${agentId}`;
-      await record(sql, audit, removed + late);
-      return true;
-    });
+    const isGone = await this.#change((sql) => deleteAgent(sql, agentId, audit));
     this.#uses.forget(agentId);
     return isGone;
   }
 
   deleteAgentEvents(agentId: string, audit: AuditEntry): Promise<boolean> {
-    return this.#change(async (sql) => {
-      const removed = await removeEvents(sql, agentId);
-      const { count } = await sql`
-        UPDATE agents SET event_count = event_count - ${removed} WHERE agent_id = ${agentId}`;
-      if (count > 0) await record(sql, audit, removed);
-      return count > 0;
-    });
+    return this.#change((sql) => deleteAgentEvents(sql, agentId, audit));
+  }
+
+  deleteSelectedEvents(
+    agentId: string,
+    eventIds: readonly string[],
+    audit: AuditEntry,
+  ): Promise<number | undefined> {
+    return this.#change((sql) => deleteSelectedEvents(sql, agentId, eventIds, audit));
   }
 
   deleteEventAsAdmin(eventId: string, audit: AuditEntry): Promise<boolean> {
-    return this.#change(async (sql) => {
-      const { count } = await sql`
-        WITH gone AS (DELETE FROM events WHERE event_id = ${eventId} RETURNING agent_id)
-        UPDATE agents SET event_count = event_count - 1 FROM gone WHERE agents.agent_id = gone.agent_id`;
-      if (count > 0) await record(sql, audit, 1);
-      return count > 0;
-    });
+    return this.#change((sql) => deleteAnyEvent(sql, eventId, audit));
   }
 
   endSession(sessionId: string, expiresMs: number, nowMs: number): Promise<void> {
@@ -332,25 +344,4 @@ function updateEvent(sql: Sql, next: EventRow, json: string) {
       end_ms = ${next.end_ms}, lat = ${next.lat}, lng = ${next.lng}, audience = ${next.audience},
       event_type = ${next.event_type}, json = ${json}
     WHERE event_id = ${next.event_id} AND version = ${next.version - 1}`;
-}
-
-/**
- * How many there were. Events come before their agent, here as in every other statement: whoever holds one of them and
- * waits for the agent must not wait for us.
- */
-async function removeEvents(sql: Sql, agentId: string): Promise<number> {
-  const { count } = await sql`DELETE FROM events WHERE agent_id = ${agentId}`;
-  return count;
-}
-
-async function record(sql: Sql, audit: AuditEntry, count: number): Promise<void> {
-  const { at_ms, actor_subject, actor_email, action, target, detail } = audit;
-  await sql`
-    INSERT INTO audit (at_ms, actor_subject, actor_email, action, target, detail, count)
-    VALUES (${at_ms}, ${actor_subject}, ${actor_email}, ${action}, ${target}, ${detail}, ${count})`;
-}
-
-/** The bytes of a text column are UTF-8, and so is the wire form: nothing needs to be decoded. */
-function wireOf(bytes: Buffer | null | undefined): Wire {
-  return bytes!.toString('latin1') as Wire;
 }

@@ -1,35 +1,39 @@
-// The embedded engine: one file, a thread that writes it, a thread that reads events, and in this thread everything that
-// searches and key checks need in memory. Business rules are left to the use cases, statements that write to writer.ts.
+// The embedded engine: one file, a thread that writes it, one that reads events and one for lists, and in this thread
+// everything that searches and key checks need in memory. Business rules are left to the use cases, statements that write to writer.ts.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { AuditEntry } from '../domain/admin.ts';
 import type { AgentRecord, AgentRow, AgentUpdate } from '../domain/agent.ts';
 import type { KeyFingerprint } from '../domain/api-key.ts';
+import type { AuditEntry, AuditRecord } from '../domain/audit.ts';
 import { AppError, StartError } from '../domain/errors.ts';
 import { type EventRow, encodeEvent } from '../domain/event.ts';
-import type { NearbyQuery } from '../domain/nearby.ts';
-import type {
-  CreateOutcome,
-  EventRecord,
-  NearbyPage,
-  Quota,
-  ReplaceOutcome,
-  Store,
+import type { AgentListQuery, AuditQuery, EventListQuery } from '../domain/list.ts';
+import { ALL_EVENTS, type NearbyQuery } from '../domain/nearby.ts';
+import {
+  ACTIVE_WITHIN_MS,
+  type CreateOutcome,
+  type EventRecord,
+  type ListPage,
+  type NearbyPage,
+  type Quota,
+  type ReplaceOutcome,
+  type Stats,
+  type Store,
 } from '../domain/store.ts';
 import { toWire, type Wire } from '../domain/wire.ts';
-import { EventIndex } from '../spatial/event-index.ts';
+import { EventIndex, type IndexPage, type IndexQuery } from '../spatial/event-index.ts';
 import { AGENT_COLUMNS, type AgentColumns, agentOf, columnValues } from './columns.ts';
 import { databasePath, type FolderLock, holdFolder } from './data-folder.ts';
 import { EventCache } from './event-cache.ts';
+import { EventLookup } from './event-lookup.ts';
 import { entryOf, INDEX_COLUMNS, type IndexValues, toEntry, toIndexQuery } from './index-terms.ts';
+import { LastUses } from './last-uses.ts';
+import { ListClient } from './list-client.ts';
 import { QuotaWindows } from './quota-windows.ts';
 import { Reader } from './reader.ts';
 import { ReaderClient } from './reader-client.ts';
 import { requireFinished } from './unfinished-move.ts';
 import { WriterClient } from './writer-client.ts';
-
-/** How often last uses are written; half of what they may be inexact. */
-const TOUCH_INTERVAL_MS = 5_000;
 
 /**
  * How often a search is made again because what it found changed while it was read. What it has read is cached by then, so
@@ -55,26 +59,26 @@ export class SqliteStore implements Store {
   readonly #writer: WriterClient;
   readonly #reader: Reader;
   readonly #events: ReaderClient;
+  readonly #lists: ListClient;
   readonly #cache: EventCache;
   readonly #index = new EventIndex();
+  readonly #lookup: EventLookup;
   readonly #agents = new Map<string, AgentRow>();
   readonly #agentOfKey = new Map<string, string>();
   readonly #quotas = new QuotaWindows();
-  /** The last use of each agent since the start. */
-  readonly #used = new Map<string, number>();
-  #unwrittenUses = new Set<string>();
+  readonly #uses = new LastUses((used) => this.#writer.run('touchAgents', [used], () => {}));
   #isSettling = false;
   /** The time of the last search. */
   #searchedMs = Number.NEGATIVE_INFINITY;
-  readonly #touchTimer: NodeJS.Timeout;
 
   private constructor(options: SqliteOptions, lock: FolderLock, writer: WriterClient, events: ReaderClient) {
     this.#lock = lock;
     this.#writer = writer;
     this.#events = events;
     this.#reader = new Reader(databasePath(options.folder));
+    this.#lists = new ListClient(databasePath(options.folder));
     this.#cache = new EventCache(options.cacheBytes);
-    this.#touchTimer = setInterval(() => void this.#writeUses().catch(() => {}), TOUCH_INTERVAL_MS).unref();
+    this.#lookup = new EventLookup(this.#index, this.#cache, events, writer);
   }
 
   /** Throws StartError if the folder is held by another process, cannot be written, or holds newer or half-moved data. */
@@ -117,10 +121,10 @@ export class SqliteStore implements Store {
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#touchTimer);
-    await this.#writeUses().catch(() => {});
+    await this.#uses.close();
     this.#reader.close();
     // The writer goes last: whoever does leaves no log of SQLite's behind.
+    await this.#lists.close().catch(() => {});
     await this.#events.close().catch(() => {});
     await this.#writer.close().finally(() => this.#lock.release());
   }
@@ -138,8 +142,7 @@ export class SqliteStore implements Store {
   }
 
   noteUse(agentId: string, nowMs: number): void {
-    this.#used.set(agentId, nowMs);
-    this.#unwrittenUses.add(agentId);
+    this.#uses.note(agentId, nowMs);
   }
 
   async spend(bucket: string, limit: number, cost: 0 | 1, nowMs: number): Promise<Quota> {
@@ -165,7 +168,7 @@ export class SqliteStore implements Store {
       const handle = this.#index.find(eventId);
       if (handle === undefined) return undefined;
       const version = this.#index.versionOf(handle);
-      const json = this.#cache.find(handle) ?? (await this.#findAll([handle]))?.[0];
+      const json = this.#cache.find(handle) ?? (await this.#lookup.findAll([handle]))?.[0];
       if (json !== undefined) return { version, json };
     }
     throw changing();
@@ -194,14 +197,12 @@ export class SqliteStore implements Store {
     for (let round = 0; round < MAX_ROUNDS; round++) {
       // A search that is made again must not take time back that has passed for others.
       const atMs = round === 0 ? nowMs : Math.max(nowMs, this.#searchedMs);
-      this.#searchedMs = atMs;
-      const { handles, total, more } = this.#index.search(wanted, atMs);
-      this.#settle(atMs);
+      const { handles, total, more } = this.#search(wanted, atMs);
       // Before anything is waited for: handles may change their meaning.
       const last = more ? handles.at(-1) : undefined;
       const next =
         last === undefined ? undefined : { startMs: this.#index.startMsOf(last), id: this.#index.idOf(last) };
-      const events = this.#findCached(handles) ?? (await this.#findAll(handles));
+      const events = this.#lookup.findCached(handles) ?? (await this.#lookup.findAll(handles));
       if (events) return { events, total, next };
     }
     throw changing();
@@ -223,6 +224,26 @@ export class SqliteStore implements Store {
     for await (const page of this.#reader.agentEvents(agentId)) yield page.map(toWire);
   }
 
+  async agentPage(query: AgentListQuery): Promise<ListPage<AgentRecord>> {
+    if (query.sort.key === 'last_used_at') await this.#uses.write();
+    const page = await this.#lists.run('agentPage', [query]);
+    return { ...page, items: page.items.map((row) => this.#toAgent(row)) };
+  }
+
+  agentEventPage(agentId: string, query: EventListQuery, nowMs: number): Promise<ListPage<Wire>> {
+    return this.#lists.run('agentEventPage', [agentId, query, nowMs]);
+  }
+
+  auditPage(query: AuditQuery): Promise<ListPage<AuditRecord, number>> {
+    return this.#lists.run('auditPage', [query]);
+  }
+
+  async stats(nowMs: number): Promise<Stats> {
+    const { total: events_upcoming } = this.#search(toIndexQuery(ALL_EVENTS), nowMs);
+    await this.#uses.write();
+    return { ...(await this.#lists.run('count', [nowMs - ACTIVE_WITHIN_MS])), events_upcoming };
+  }
+
   updateAgent(agentId: string, update: AgentUpdate, audit: AuditEntry): Promise<AgentRecord | undefined> {
     return this.#writer.run('updateAgent', [agentId, update, audit], (columns) => {
       const agent = this.#agents.get(agentId);
@@ -239,8 +260,7 @@ export class SqliteStore implements Store {
       for (const [keyHash, holder] of this.#agentOfKey) {
         if (holder === agentId) this.#agentOfKey.delete(keyHash);
       }
-      this.#used.delete(agentId);
-      this.#unwrittenUses.delete(agentId);
+      this.#uses.forget(agentId);
       return removed !== undefined;
     });
   }
@@ -249,6 +269,17 @@ export class SqliteStore implements Store {
     return this.#writer.run('deleteAgentEvents', [agentId, audit], (removed) => {
       for (const eventId of removed ?? []) this.#forget(eventId);
       return removed !== undefined;
+    });
+  }
+
+  deleteSelectedEvents(
+    agentId: string,
+    eventIds: readonly string[],
+    audit: AuditEntry,
+  ): Promise<number | undefined> {
+    return this.#writer.run('deleteSelectedEvents', [agentId, eventIds, audit], (removed) => {
+      for (const eventId of removed ?? []) this.#forget(eventId);
+      return removed?.length;
     });
   }
 
@@ -289,6 +320,13 @@ export class SqliteStore implements Store {
     for (const _ of loader.finish()) await nextTurn();
   }
 
+  #search(query: IndexQuery, nowMs: number): IndexPage {
+    this.#searchedMs = nowMs;
+    const page = this.#index.search(query, nowMs);
+    this.#settle(nowMs);
+    return page;
+  }
+
   /** Brings cache and index up to an event that is on the disk, in this row or in the one where it was. */
   #keep(event: EventRow, json: string, row: number | undefined): EventRecord {
     const handle = this.#index.put(
@@ -315,81 +353,11 @@ export class SqliteStore implements Store {
     });
   }
 
-  /** Undefined unless all of them are in the cache. */
-  #findCached(handles: readonly number[]): Wire[] | undefined {
-    const events: Wire[] = [];
-    for (const handle of handles) {
-      const event = this.#cache.find(handle);
-      if (event === undefined) return undefined;
-      events.push(event);
-    }
-    return events;
-  }
-
-  /**
-   * The events as they are in the index now. Undefined where that cannot be told, because they changed while they were
-   * read, or the file is ahead of the index by a commit whose answer is still under way; by then it has arrived.
-   */
-  async #findAll(handles: readonly number[]): Promise<Wire[] | undefined> {
-    const events: Wire[] = [];
-    const missing: Missing[] = [];
-    for (let at = 0; at < handles.length; at++) {
-      const handle = handles[at]!;
-      const event = this.#cache.find(handle);
-      if (event !== undefined) events[at] = event;
-      else {
-        events[at] = NOT_YET;
-        missing.push({ at, handle, version: this.#index.versionOf(handle), row: this.#index.rowOf(handle) });
-      }
-    }
-    const { removals } = this.#index;
-    const rows = missing.map(({ row }) => row);
-    const isComplete = await this.#events.run('findEvents', [rows], ({ ids, versions, jsons }) => {
-      // A handle that became free may stand for another event by now, and so may a row.
-      let isSame = this.#index.removals === removals;
-      for (const [number, { at, handle, version }] of missing.entries()) {
-        const json = jsons[number]!;
-        const isHere = ids[number] !== '' && this.#index.find(ids[number]!) === handle;
-        // Kept even where the page is of no use: the next one that is read will need less.
-        if (isHere && versions[number] === this.#index.versionOf(handle)) this.#cache.put(handle, json);
-        if (isHere && versions[number] === version) events[at] = json;
-        else isSame = false;
-      }
-      return isSame;
-    });
-    if (isComplete) return events;
-    await this.#writer.run('ping', [], () => {});
-    return undefined;
-  }
-
   #toAgent(row: AgentColumns): AgentRecord {
-    const last_used_ms = this.#used.get(row.agent_id) ?? row.last_used_ms;
+    const last_used_ms = this.#uses.find(row.agent_id) ?? row.last_used_ms;
     return { ...row, is_active: row.is_active === 1, last_used_ms };
   }
-
-  async #writeUses(): Promise<void> {
-    if (this.#unwrittenUses.size === 0) return;
-    const used = new Map([...this.#unwrittenUses].map((agentId) => [agentId, this.#used.get(agentId)!]));
-    this.#unwrittenUses = new Set();
-    try {
-      await this.#writer.run('touchAgents', [used], () => {});
-    } catch (error) {
-      for (const agentId of used.keys()) if (this.#used.has(agentId)) this.#unwrittenUses.add(agentId);
-      throw error;
-    }
-  }
 }
-
-/** An event that is to be read. */
-interface Missing {
-  /** Its place on the page. */
-  readonly at: number;
-  readonly handle: number;
-  readonly version: number;
-  readonly row: number;
-}
-
-const NOT_YET = '' as Wire;
 
 function changing(): AppError {
   return new AppError('UNAVAILABLE', 'The data changes faster than it can be read. Try again.');

@@ -1,9 +1,9 @@
 // Every statement that changes the database. Runs on the writer thread; a batch of calls shares one transaction, and so
 // one fsync. A call that breaks a rule is undone alone; a database that fails takes the whole batch with it.
 import type { DatabaseSync } from 'node:sqlite';
-import type { AuditEntry } from '../domain/admin.ts';
 import type { AgentRow, AgentUpdate } from '../domain/agent.ts';
 import type { KeyFingerprint } from '../domain/api-key.ts';
+import { type AuditEntry, detailOfDeleted, detailOfOwner } from '../domain/audit.ts';
 import type { BulkOutcome } from '../domain/store.ts';
 import {
   AGENT_COLUMNS,
@@ -47,6 +47,8 @@ export interface WriterCalls {
   deleteAgent(agentId: string, audit: AuditEntry): string[] | undefined;
   deleteAgentEvents(agentId: string, audit: AuditEntry): string[] | undefined;
   endSession(sessionId: string, expiresMs: number, nowMs: number): void;
+  /** Those that were the agent's; undefined if there is no such agent. */
+  deleteSelectedEvents(agentId: string, eventIds: readonly string[], audit: AuditEntry): string[] | undefined;
   /** The value that is stored now: this one, or the one that was there. */
   addSetting(name: string, value: string): string;
 }
@@ -105,6 +107,7 @@ function prepareCalls(database: DatabaseSync): WriterCalls {
   const touchAgent = prepare(
     'UPDATE agents SET last_used_ms = max(?, coalesce(last_used_ms, 0)) WHERE agent_id = ?',
   );
+  const findName = prepare('SELECT agent_name FROM agents WHERE agent_id = ?');
   const findCount = prepare('SELECT event_count FROM agents WHERE agent_id = ?');
   const changeCount = prepare('UPDATE agents SET event_count = event_count + ? WHERE agent_id = ?');
   const insertEvent = prepare(`INSERT INTO events (${EVENT_COLUMNS}) VALUES (${EVENT_PLACEHOLDERS})`);
@@ -121,7 +124,7 @@ function prepareCalls(database: DatabaseSync): WriterCalls {
     `UPDATE events SET (${EVENT_COLUMNS}) = (${EVENT_PLACEHOLDERS}) WHERE event_id = ?`,
   );
   const removeOwned = prepare('DELETE FROM events WHERE event_id = ? AND agent_id = ?');
-  const removeAny = prepare('DELETE FROM events WHERE event_id = ? RETURNING agent_id');
+  const removeAny = prepare('DELETE FROM events WHERE event_id = ? RETURNING agent_id, title');
   const removeOfAgent = prepare('DELETE FROM events WHERE agent_id = ? RETURNING event_id');
   const zeroCount = prepare('UPDATE agents SET event_count = 0 WHERE agent_id = ?');
   const setAgent = prepare(
@@ -130,7 +133,8 @@ function prepareCalls(database: DatabaseSync): WriterCalls {
   );
   const removeAgent = prepare('DELETE FROM agents WHERE agent_id = ?');
   const insertAudit = prepare(
-    'INSERT INTO audit (at_ms, actor_subject, actor_email, action, target, detail, count) VALUES (?, ?, ?, ?, ?, ?, ?)',
+    `INSERT INTO audit (at_ms, actor_subject, actor_email, action, target, target_name, detail, count)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const forgetSessions = prepare('DELETE FROM ended_sessions WHERE expires_ms <= ?');
   const insertSession = prepare(
@@ -143,9 +147,10 @@ function prepareCalls(database: DatabaseSync): WriterCalls {
 
   const twinOf = (event: ColumnValues) =>
     findTwin.get(...identityOf(event)) as { event_id: string; version: number; json: string } | undefined;
-  const record = (audit: AuditEntry, count: number) => {
-    const { at_ms, actor_subject, actor_email, action, target, detail } = audit;
-    insertAudit.run(at_ms, actor_subject, actor_email, action, target, detail, count);
+  const nameOf = (agentId: string) => findName.get(agentId)?.agent_name as string | undefined;
+  const record = (audit: AuditEntry, name: string, count: number, detail = audit.detail) => {
+    const { at_ms, actor_subject, actor_email, action, target } = audit;
+    insertAudit.run(at_ms, actor_subject, actor_email, action, target, name, detail, count);
   };
   const removeEventsOf = (agentId: string): string[] =>
     removeOfAgent.all(agentId).map((row) => row.event_id as string);
@@ -220,31 +225,44 @@ function prepareCalls(database: DatabaseSync): WriterCalls {
     deleteEventAsAdmin(eventId, audit) {
       const removed = removeAny.get(eventId);
       if (!removed) return false;
-      changeCount.run(-1, removed.agent_id as string);
-      record(audit, 1);
+      const { agent_id, title } = removed as { agent_id: string; title: string };
+      changeCount.run(-1, agent_id);
+      record(audit, title, 1, detailOfOwner({ agent_id, agent_name: nameOf(agent_id)! }));
       return true;
     },
 
     updateAgent(agentId, update, audit) {
       const active = update.is_active === undefined ? null : Number(update.is_active);
       const agent = setAgent.get(active, update.tier ?? null, agentId) as AgentColumns | undefined;
-      if (agent) record(audit, 1);
+      if (agent) record(audit, agent.agent_name, 1);
       return agent;
     },
 
     deleteAgent(agentId, audit) {
-      if (!findCount.get(agentId)) return undefined;
+      const name = nameOf(agentId);
+      if (name === undefined) return undefined;
       const removed = removeEventsOf(agentId);
       removeAgent.run(agentId);
-      record(audit, removed.length);
+      record(audit, name, removed.length);
       return removed;
     },
 
     deleteAgentEvents(agentId, audit) {
-      if (!findCount.get(agentId)) return undefined;
+      const name = nameOf(agentId);
+      if (name === undefined) return undefined;
       const removed = removeEventsOf(agentId);
       zeroCount.run(agentId);
-      record(audit, removed.length);
+      record(audit, name, removed.length);
+      return removed;
+    },
+
+    deleteSelectedEvents(agentId, eventIds, audit) {
+      const name = nameOf(agentId);
+      if (name === undefined) return undefined;
+      const removed = eventIds.filter((eventId) => removeOwned.run(eventId, agentId).changes > 0);
+      if (removed.length === 0) return removed;
+      changeCount.run(-removed.length, agentId);
+      record(audit, name, removed.length, detailOfDeleted(removed));
       return removed;
     },
 

@@ -1,31 +1,10 @@
-// What administrators see and do. Each change leaves an entry in the audit log, written in the same step.
-import type { AuditEntry, Identity } from '../domain/admin.ts';
-import { type AgentRecord, type AgentUpdate, summarise } from '../domain/agent.ts';
+// What administrators do. Each change leaves an entry in the audit log, written in the same step.
+import type { Identity } from '../domain/admin.ts';
+import { type AgentUpdate, summarise } from '../domain/agent.ts';
+import type { AuditEntry } from '../domain/audit.ts';
 import { AppError } from '../domain/errors.ts';
 import { isUlid } from '../domain/ids.ts';
-import { joinWire, toWire, type Wire } from '../domain/wire.ts';
 import type { Context } from './context.ts';
-
-export async function listAgents({ store }: Context) {
-  const agents = (await store.listAgents()).map(summarise);
-  return { agents, total: agents.length };
-}
-
-/** The agent with its events, piece by piece: all together may be longer than memory. Throws NOT_FOUND. */
-export async function listAgentEvents({ store }: Context, agentId: string): Promise<AsyncIterable<Wire>> {
-  const agent = await store.findAgent(agentId);
-  return agent ? encodeAgentEvents(agent, store.listAgentEvents(agentId)) : noAgent(agentId);
-}
-
-async function* encodeAgentEvents(agent: AgentRecord, pages: AsyncIterable<readonly Wire[]>) {
-  yield joinWire('{"agent":', [toWire(JSON.stringify(summarise(agent)))], ',"events":[');
-  let separator = '';
-  for await (const page of pages) {
-    yield joinWire(separator, page, '');
-    separator = ',';
-  }
-  yield toWire(']}');
-}
 
 /** Throws NOT_FOUND. */
 export async function updateAgent(
@@ -61,6 +40,19 @@ export async function deleteAgentEvents(
   if (!(await context.store.deleteAgentEvents(agentId, audit))) noAgent(agentId);
 }
 
+/** Those of the events that are the agent's; how many. Throws NOT_FOUND. */
+export async function deleteSelectedEvents(
+  context: Context,
+  administrator: Identity,
+  agentId: string,
+  eventIds: readonly string[],
+): Promise<{ deleted: number }> {
+  const audit = entry(context, administrator, 'delete_selected_events', agentId);
+  const known = eventIds.filter(isUlid);
+  const deleted = await context.store.deleteSelectedEvents(agentId, known, audit);
+  return deleted === undefined ? noAgent(agentId) : { deleted };
+}
+
 /** Throws NOT_FOUND. */
 export async function deleteAnyEvent(
   context: Context,
@@ -83,6 +75,7 @@ function entry(
   return { at_ms: clock(), actor_subject: subject, actor_email: email, action, target, detail };
 }
 
-function noAgent(agentId: string): never {
+/** Throws NOT_FOUND. */
+export function noAgent(agentId: string): never {
   throw new AppError('NOT_FOUND', `There is no agent ${agentId}.`);
 }

@@ -14,7 +14,7 @@ describe('a shape that says more than is checked', () => {
     ['an enumeration of numbers', unsafe({ type: 'number', enum: [1, 2] })],
     ['a length of a number', unsafe({ type: 'integer', minLength: 1 })],
     ['a bound of a string', unsafe({ type: 'string', minimum: 1 })],
-    ['maxItems', unsafe({ type: 'array', items: { type: 'string' }, maxItems: 3 })],
+    ['uniqueItems', unsafe({ type: 'array', items: { type: 'string' }, uniqueItems: true })],
     ['a keyword inside a list', unsafe({ type: 'array', items: { type: 'string', pattern: '^a' } })],
     ['anyOf', unsafe({ anyOf: [{ type: 'string' }, { type: 'number' }] })],
     ['const', unsafe({ const: 'a' })],

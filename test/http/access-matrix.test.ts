@@ -25,12 +25,15 @@ const ROUTES: Record<string, readonly [Access, number]> = {
   'PATCH /v1/events/{event_id}': ['change', 200],
   'DELETE /v1/events/{event_id}': ['change', 204],
   'GET /v1/admin/me': ['administer', 200],
+  'GET /v1/admin/stats': ['administer', 200],
   'GET /v1/admin/agents': ['administer', 200],
   'PATCH /v1/admin/agents/{agent_id}': ['administer', 200],
   'DELETE /v1/admin/agents/{agent_id}': ['administer', 204],
   'GET /v1/admin/agents/{agent_id}/events': ['administer', 200],
   'DELETE /v1/admin/agents/{agent_id}/events': ['administer', 204],
+  'POST /v1/admin/agents/{agent_id}/events/delete': ['administer', 200],
   'DELETE /v1/admin/events/{event_id}': ['administer', 204],
+  'GET /v1/admin/audit': ['administer', 200],
 };
 
 /** What a caller gets for each kind of access; the open ones answer everybody. `ok` is the success of the route. */
@@ -88,6 +91,7 @@ const BODIES: Record<string, () => object> = {
   'POST /v1/auth/register': () => ({ email: 'new@example.com', agent_name: 'new' }),
   'POST /v1/events': () => newEvent(),
   'PATCH /v1/events/': () => ({ title: `changed ${Math.random()}` }),
+  'POST /v1/admin/agents/': () => ({ event_ids: ['01ARYZ6S41TSV4RRFFQ69G5FAV'] }),
   'PATCH /v1/admin/agents/': () => ({ tier: 'admin', is_active: true }),
 };
 

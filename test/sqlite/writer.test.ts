@@ -137,6 +137,7 @@ describe('the writer', () => {
   describe('when the disk is full', () => {
     const row = newEventRow(AGENT);
     const long = 'x'.repeat(100_000);
+    const longWinded = { ...auditOf('delete_event', ''), actor_email: long };
     before(() => {
       writer.run([createEvent(row)]);
     });
@@ -157,7 +158,9 @@ describe('the writer', () => {
         name: 'deleteAgentEvents',
         args: [AGENT.agent_id, auditOf('delete_agent_events', '', long.repeat(9))],
       },
-      { name: 'deleteEventAsAdmin', args: [row.event_id, auditOf('delete_event', '', long)] },
+      { name: 'deleteSelectedEvents', args: [AGENT.agent_id, [row.event_id], longWinded] },
+      { name: 'deleteEventAsAdmin', args: [row.event_id, longWinded] },
+      { name: 'endSession', args: [long, 2, 1] },
     ];
     for (const call of calls) {
       it(`fails every call beside ${call.name}, leaves nothing of them, and goes on with the next batch`, () => {

@@ -1,5 +1,4 @@
-// The part of the store contract about what administrators do. The audit has no reader in the port: each engine's own
-// tests look at what was written there.
+// The part of the store contract about what administrators do. What they leave in the audit log is in contract-audit.ts.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { AgentUpdate } from '../../src/domain/agent.ts';

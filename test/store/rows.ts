@@ -1,8 +1,8 @@
 // Rows for tests of the stores, each unlike any other, and what a store must answer for them.
 import assert from 'node:assert/strict';
-import type { AuditEntry } from '../../src/domain/admin.ts';
 import type { AgentRow } from '../../src/domain/agent.ts';
 import { hashApiKey, type KeyFingerprint } from '../../src/domain/api-key.ts';
+import type { AuditEntry } from '../../src/domain/audit.ts';
 import type { EventRow } from '../../src/domain/event.ts';
 import type { NearbyQuery } from '../../src/domain/nearby.ts';
 import type { EventRecord, Store } from '../../src/domain/store.ts';

@@ -1,33 +1,19 @@
-// Administration over HTTP.
-import Type from 'typebox';
+// Administration over HTTP: who is signed in, agents, the audit log and numbers. Events are in admin-events.ts.
 import {
   AdminUserResponse,
-  AgentEventsResponse,
   AgentListResponse,
   describeAdministrator,
+  StatsResponse,
 } from '../../domain/admin.ts';
 import { AgentSummary, AgentUpdate, readAgentUpdate } from '../../domain/agent.ts';
-import { readTogether, refuse } from '../../domain/errors.ts';
-import { compile } from '../../domain/shape.ts';
+import { AuditLogResponse } from '../../domain/audit.ts';
+import { readTogether } from '../../domain/errors.ts';
+import { AgentListParameters, AuditParameters, readAgentList, readAuditQuery } from '../../domain/list.ts';
 import * as admin from '../../usecases/admin.ts';
-import { type Call, endpoint } from '../endpoint.ts';
-import { EventPath } from './events.ts';
-
-const AgentPath = Type.Object({
-  agent_id: Type.String({
-    format: 'uuid',
-    description: 'The id of the agent, in either case.',
-    examples: ['0197d2e8-9a40-7c55-8f3e-5b1d2c6a7e90'],
-  }),
-});
-const checkAgentPath = compile(AgentPath);
-
-/** Throws VALIDATION_ERROR. */
-function agentIdOf({ path }: Call): string {
-  const { value, issues } = checkAgentPath(path, 'path');
-  refuse(issues);
-  return value.agent_id.toLowerCase();
-}
+import * as lists from '../../usecases/admin-lists.ts';
+import { endpoint } from '../endpoint.ts';
+import { queryReader } from '../query.ts';
+import { AgentPath, agentIdOf } from './agent-path.ts';
 
 export const whoAmI = endpoint({
   operationId: 'getAdministrator',
@@ -39,14 +25,28 @@ export const whoAmI = endpoint({
   handle: async ({ caller }) => describeAdministrator(caller),
 });
 
+export const getStats = endpoint({
+  operationId: 'getStats',
+  tag: 'Administration',
+  summary: 'How much there is',
+  description: 'Agents and events, and how many of them are active or to come.',
+  access: 'administrator',
+  answer: StatsResponse,
+  handle: ({ context }) => lists.getStats(context),
+});
+
+const readAgentParameters = queryReader(AgentListParameters, readAgentList);
+
 export const listAgents = endpoint({
   operationId: 'listAgents',
   tag: 'Administration',
   summary: 'List the agents',
-  description: 'All of them, in the order of their creation.',
+  description:
+    'All of them, in the order of their creation. With any of the parameters: a page of those that match, with next_cursor.',
   access: 'administrator',
+  query: AgentListParameters,
   answer: AgentListResponse,
-  handle: ({ context }) => admin.listAgents(context),
+  handle: async ({ context, query }) => lists.listAgents(context, readAgentParameters(query)),
 });
 
 export const updateAgent = endpoint({
@@ -83,42 +83,15 @@ export const deleteAgent = endpoint({
   },
 });
 
-export const listAgentEvents = endpoint({
-  operationId: 'listAgentEvents',
-  tag: 'Administration',
-  summary: 'List the events of an agent',
-  description: 'All of them, ended ones included, ordered by start.',
-  access: 'administrator',
-  path: AgentPath,
-  answer: AgentEventsResponse,
-  errors: ['NOT_FOUND'],
-  handle: async (call) => admin.listAgentEvents(call.context, agentIdOf(call)),
-});
+const readAuditParameters = queryReader(AuditParameters, readAuditQuery);
 
-export const deleteAgentEvents = endpoint({
-  operationId: 'deleteAgentEvents',
+export const listAudit = endpoint({
+  operationId: 'listAudit',
   tag: 'Administration',
-  summary: 'Delete the events of an agent',
-  description: 'Removes all its events; the agent and its keys stay.',
+  summary: 'Read the audit log',
+  description: 'What administrators changed: who, what, when, how many. Newest first, in pages.',
   access: 'administrator',
-  path: AgentPath,
-  errors: ['NOT_FOUND'],
-  handle: async (call) => {
-    await admin.deleteAgentEvents(call.context, call.caller, agentIdOf(call));
-    return undefined;
-  },
-});
-
-export const deleteAnyEvent = endpoint({
-  operationId: 'deleteAnyEvent',
-  tag: 'Administration',
-  summary: 'Delete any event',
-  description: 'Removes the event of whichever agent.',
-  access: 'administrator',
-  path: EventPath,
-  errors: ['NOT_FOUND'],
-  handle: async ({ context, caller, path }) => {
-    await admin.deleteAnyEvent(context, caller, path.event_id!);
-    return undefined;
-  },
+  query: AuditParameters,
+  answer: AuditLogResponse,
+  handle: async ({ context, query }) => lists.listAudit(context, readAuditParameters(query)),
 });

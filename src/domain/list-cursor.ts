@@ -1,0 +1,79 @@
+// The text form of a position in a list for administrators: opaque, versioned, bound to the list and its sort, strict when
+// read back.
+import { TIERS } from './agent.ts';
+import { EARLIEST_MS, LATEST_MS } from './datetime.ts';
+import { EVENT_TYPES } from './event.ts';
+import { isUlid, isUuid } from './ids.ts';
+
+/**
+ * The place just after an item in the order of a list: what it is sorted by, then its identifier. Texts are folded and in
+ * the order of their bytes, true is 1, and an agent that was never used has NEVER_USED.
+ */
+export interface ListPosition {
+  readonly value: string | number;
+  readonly id: string;
+}
+
+export const NEVER_USED = -1;
+
+export type ListName = 'agents' | 'events' | 'audit';
+
+const VERSION = '1';
+
+export function encodeListCursor(list: ListName, sort: string, { value, id }: ListPosition): string {
+  return Buffer.from(`${VERSION}:${list}:${sort}:${id}:${value}`).toString('base64url');
+}
+
+/** Undefined for anything that encodeListCursor did not write for this list and sort. */
+export function decodeListCursor(cursor: string, list: ListName, sort: string): ListPosition | undefined {
+  const [version, name, sortedBy, id, ...rest] = Buffer.from(cursor, 'base64url').toString().split(':');
+  if (version !== VERSION || name !== list || sortedBy !== sort || id === undefined) return undefined;
+  if (!IDS[list](id)) return undefined;
+  const value = VALUES[list][sort.replace('-', '')]?.(rest.join(':'), id);
+  if (value === undefined) return undefined;
+  return encodeListCursor(list, sort, { value, id }) === cursor ? { value, id } : undefined;
+}
+
+const IDS: Readonly<Record<ListName, (id: string) => boolean>> = {
+  agents: (id) => isUuid(id) && id === id.toLowerCase(),
+  events: isUlid,
+  audit: (id) => Number.isSafeInteger(Number(id)) && Number(id) > 0,
+};
+
+/** The value that the text stands for; undefined if there is none such. */
+type ReadValue = (text: string, id: string) => string | number | undefined;
+
+/** PostgreSQL would not take NUL. */
+const text: ReadValue = (value) => (value !== '' && !value.includes('\0') ? value : undefined);
+
+const sameAsId: ReadValue = (value, id) => (value === id ? value : undefined);
+
+function among(values: readonly string[]): ReadValue {
+  return (value) => (values.includes(value) ? value : undefined);
+}
+
+function integer(least: number, most: number): ReadValue {
+  return (value) => {
+    const number = Number(value);
+    return Number.isInteger(number) && number >= least && number <= most ? number : undefined;
+  };
+}
+
+const VALUES: Readonly<Record<ListName, Readonly<Record<string, ReadValue>>>> = {
+  agents: {
+    agent_name: text,
+    email: text,
+    tier: among(TIERS),
+    is_active: integer(0, 1),
+    event_count: integer(0, Number.MAX_SAFE_INTEGER),
+    created_at: integer(EARLIEST_MS, LATEST_MS),
+    last_used_at: integer(NEVER_USED, LATEST_MS),
+  },
+  events: {
+    start_at: integer(EARLIEST_MS, LATEST_MS),
+    title: text,
+    event_type: among(EVENT_TYPES),
+    created_at: sameAsId, // identifiers are in the order of creation
+  },
+  audit: { at: sameAsId },
+};

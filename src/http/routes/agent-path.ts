@@ -1,0 +1,21 @@
+// The identifier of an agent in a path.
+import Type from 'typebox';
+import { refuse } from '../../domain/errors.ts';
+import { compile } from '../../domain/shape.ts';
+import type { Call } from '../endpoint.ts';
+
+export const AgentPath = Type.Object({
+  agent_id: Type.String({
+    format: 'uuid',
+    description: 'The id of the agent, in either case.',
+    examples: ['0197d2e8-9a40-7c55-8f3e-5b1d2c6a7e90'],
+  }),
+});
+const checkAgentPath = compile(AgentPath);
+
+/** Throws VALIDATION_ERROR. */
+export function agentIdOf({ path }: Call): string {
+  const { value, issues } = checkAgentPath(path, 'path');
+  refuse(issues);
+  return value.agent_id.toLowerCase();
+}

@@ -1,0 +1,80 @@
+// Reads what administrators ask for in pages and numbers. These statements are rare and differ, so none is kept prepared.
+import type { AgentRecord } from '../domain/agent.ts';
+import type { AuditRecord } from '../domain/audit.ts';
+import type { AgentListQuery, AuditQuery, EventListQuery } from '../domain/list.ts';
+import type { ListPosition } from '../domain/list-cursor.ts';
+import type { ListPage, Stats } from '../domain/store.ts';
+import type { Wire } from '../domain/wire.ts';
+import type { Database } from './database.ts';
+import { agentPageStatement, eventPageStatement } from './list-statements.ts';
+import { wireOf } from './records.ts';
+
+type AgentRow = AgentRecord & { readonly total: number; readonly value: ListPosition['value'] };
+
+export async function readAgentPage(
+  database: Database,
+  query: AgentListQuery,
+): Promise<ListPage<AgentRecord>> {
+  const { text, values } = agentPageStatement(query);
+  const rows = await database.run('repeatable', (sql) => sql.unsafe<AgentRow[]>(text, [...values]));
+  const page = rows.slice(0, query.limit).filter(({ agent_id }) => agent_id !== null);
+  const last = rows.length > query.limit ? page.at(-1) : undefined;
+  return {
+    items: page.map(({ total: _, value: __, ...agent }) => agent),
+    total: rows[0]!.total,
+    next: last && { value: last.value, id: last.agent_id },
+  };
+}
+
+type EventRow = readonly [total: Buffer, value: Buffer, id: Buffer | null, json: Buffer];
+
+export async function readEventPage(
+  database: Database,
+  agentId: string,
+  query: EventListQuery,
+  nowMs: number,
+): Promise<ListPage<Wire>> {
+  const { text, values } = eventPageStatement(agentId, query, nowMs);
+  const found = await database.run('repeatable', (sql) => sql.unsafe(text, [...values]).raw());
+  const rows = found as unknown as readonly EventRow[];
+  const page = rows.slice(0, query.limit).filter(([, , id]) => id !== null);
+  const last = rows.length > query.limit ? page.at(-1) : undefined;
+  const toValue = query.sort.key === 'start_at' ? Number : String;
+  return {
+    items: page.map(([, , , json]) => wireOf(json)),
+    total: Number(rows[0]![0].toString()),
+    next: last && { value: toValue(last[1].toString()), id: last[2]!.toString() },
+  };
+}
+
+type AuditRow = AuditRecord & { readonly total: number };
+
+export async function readAuditPage(
+  database: Database,
+  { after = Number.MAX_SAFE_INTEGER, limit }: AuditQuery,
+): Promise<ListPage<AuditRecord, number>> {
+  const rows = await database.run(
+    'repeatable',
+    (sql) => sql<AuditRow[]>`
+      SELECT counted.total, page.* FROM (SELECT count(*) AS total FROM audit) AS counted
+      LEFT JOIN (SELECT * FROM audit WHERE audit_id < ${after} ORDER BY audit_id DESC LIMIT ${limit + 1}) AS page ON true
+      ORDER BY page.audit_id DESC`,
+  );
+  const page = rows.slice(0, limit).filter(({ audit_id }) => audit_id !== null);
+  return {
+    items: page.map(({ total: _, ...entry }) => entry),
+    total: rows[0]!.total,
+    next: rows.length > limit ? page.at(-1)!.audit_id : undefined,
+  };
+}
+
+/** Agents, those of them that were used since, and events. */
+export async function count(database: Database, usedFromMs: number): Promise<Omit<Stats, 'events_upcoming'>> {
+  const [row] = await database.run(
+    'repeatable',
+    (sql) => sql<[Omit<Stats, 'events_upcoming'>]>`
+      SELECT count(*) AS agents, count(*) FILTER (WHERE last_used_ms >= ${usedFromMs}) AS agents_active_today,
+        coalesce(sum(event_count), 0)::bigint AS events FROM agents`,
+  );
+  return row;
+}

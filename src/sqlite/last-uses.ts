@@ -1,0 +1,48 @@
+// The last use of each agent, written together every few seconds.
+
+/** Half of what last uses may be inexact. */
+const WRITE_INTERVAL_MS = 5_000;
+
+export class LastUses {
+  readonly #write: (used: ReadonlyMap<string, number>) => Promise<void>;
+  readonly #timer: NodeJS.Timeout;
+  /** Since the start. */
+  readonly #used = new Map<string, number>();
+  #unwritten = new Set<string>();
+
+  constructor(write: (used: ReadonlyMap<string, number>) => Promise<void>) {
+    this.#write = write;
+    this.#timer = setInterval(() => void this.write(), WRITE_INTERVAL_MS).unref();
+  }
+
+  note(agentId: string, nowMs: number): void {
+    this.#used.set(agentId, nowMs);
+    this.#unwritten.add(agentId);
+  }
+
+  find(agentId: string): number | undefined {
+    return this.#used.get(agentId);
+  }
+
+  forget(agentId: string): void {
+    this.#used.delete(agentId);
+    this.#unwritten.delete(agentId);
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.write();
+  }
+
+  /** What cannot be written is written the next time. */
+  async write(): Promise<void> {
+    if (this.#unwritten.size === 0) return;
+    const used = new Map([...this.#unwritten].map((agentId) => [agentId, this.#used.get(agentId)!]));
+    this.#unwritten = new Set();
+    try {
+      await this.#write(used);
+    } catch {
+      for (const agentId of used.keys()) if (this.#used.has(agentId)) this.#unwritten.add(agentId);
+    }
+  }
+}

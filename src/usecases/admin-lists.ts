@@ -1,0 +1,75 @@
+// What administrators see: agents, their events, the audit log and numbers; in pages where that is asked for, else as the
+// interface has it.
+import { type AgentRecord, summarise } from '../domain/agent.ts';
+import { describeAudit } from '../domain/audit.ts';
+import {
+  type AgentListQuery,
+  AUDIT_SORT,
+  type AuditQuery,
+  type EventListQuery,
+  nameOf,
+} from '../domain/list.ts';
+import { encodeListCursor, type ListName, type ListPosition } from '../domain/list-cursor.ts';
+import type { ListPage, Stats } from '../domain/store.ts';
+import { joinWire, toWire, type Wire } from '../domain/wire.ts';
+import { noAgent } from './admin.ts';
+import type { Context } from './context.ts';
+
+/** All of them, or a page. */
+export async function listAgents({ store }: Context, query: AgentListQuery | undefined) {
+  if (query) {
+    const { items, total, next } = await store.agentPage(query);
+    return {
+      agents: items.map(summarise),
+      total,
+      next_cursor: cursorOf('agents', nameOf(query.sort), next),
+    };
+  }
+  const agents = (await store.listAgents()).map(summarise);
+  return { agents, total: agents.length };
+}
+
+/** The agent with its events, or a page of them. Piece by piece: all together may be longer than memory. Throws NOT_FOUND. */
+export async function listAgentEvents(
+  { store, clock }: Context,
+  agentId: string,
+  query: EventListQuery | undefined,
+): Promise<AsyncIterable<Wire> | Wire> {
+  const agent = await store.findAgent(agentId);
+  if (!agent) return noAgent(agentId);
+  if (!query) return encodeAgentEvents(agent, store.listAgentEvents(agentId));
+  return encodeEventPage(agent, await store.agentEventPage(agentId, query, clock()), nameOf(query.sort));
+}
+
+async function* encodeAgentEvents(agent: AgentRecord, pages: AsyncIterable<readonly Wire[]>) {
+  yield beginWith(agent);
+  let separator = '';
+  for await (const page of pages) {
+    yield joinWire(separator, page, '');
+    separator = ',';
+  }
+  yield toWire(']}');
+}
+
+function encodeEventPage(agent: AgentRecord, { items, total, next }: ListPage<Wire>, sort: string): Wire {
+  const cursor = JSON.stringify(cursorOf('events', sort, next));
+  return joinWire(beginWith(agent), items, `],"total":${total},"next_cursor":${cursor}}`);
+}
+
+function beginWith(agent: AgentRecord): Wire {
+  return joinWire('{"agent":', [toWire(JSON.stringify(summarise(agent)))], ',"events":[');
+}
+
+export async function listAudit({ store }: Context, query: AuditQuery) {
+  const { items, total, next } = await store.auditPage(query);
+  const position = next === undefined ? undefined : { value: String(next), id: String(next) };
+  return { entries: items.map(describeAudit), total, next_cursor: cursorOf('audit', AUDIT_SORT, position) };
+}
+
+export function getStats({ store, clock }: Context): Promise<Stats> {
+  return store.stats(clock());
+}
+
+function cursorOf(list: ListName, sort: string, next: ListPosition | undefined): string | null {
+  return next ? encodeListCursor(list, sort, next) : null;
+}
