@@ -63,10 +63,10 @@ export const CITIES: readonly City[] = [
     lat: 35.6762,
     lng: 139.6503,
     venues: [
-      ['下北沢ホール', 'Kitazawa, Setagaya'],
+      ['Shimokitazawa Hall', 'Kitazawa, Setagaya'],
       ['Yanaka Tea House', 'Yanaka, Taito'],
       ['Koenji Live Box', 'Koenji, Suginami'],
-      ['清澄ガーデン', 'Kiyosumi, Koto'],
+      ['Kiyosumi Garden House', 'Kiyosumi, Koto'],
       ['Shibuya Maker Floor', 'Dogenzaka, Shibuya'],
     ],
   },

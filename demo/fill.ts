@@ -1,6 +1,6 @@
 // Fills a store for the demo: forty agents with a past, five thousand events around now, and an audit log that has begun.
 // The same world each time, moved to the present day.
-import type { AgentRow, Tier } from '../src/domain/agent.ts';
+import type { AgentRow, AgentUpdate, Tier } from '../src/domain/agent.ts';
 import type { Random } from '../src/domain/ambient.ts';
 import { fingerprint, newApiKey } from '../src/domain/api-key.ts';
 import { resolveLocal } from '../src/domain/datetime.ts';
@@ -39,7 +39,7 @@ const SPECIALISTS: readonly (readonly [name: string, city: string | undefined])[
   ['Parish notices', 'London'],
   ['Brooklyn listings', 'New York'],
   ['Library of New York', 'New York'],
-  ['週末ガイド', 'Tokyo'],
+  ['Shūmatsu guide', 'Tokyo'],
   ['Tokyo English events', 'Tokyo'],
   ['Sorties du soir', 'Paris'],
   ['Les ateliers', 'Paris'],
@@ -55,6 +55,16 @@ const SPECIALISTS: readonly (readonly [name: string, city: string | undefined])[
   ['GTA free events', 'Toronto'],
 ];
 
+/** What the administrator did so far: to which agent, and how long ago. */
+const CHANGES: readonly (readonly [number: number, update: AgentUpdate, agoMs: number])[] = [
+  [28, { is_active: false }, 9 * DAY_MS],
+  [13, { tier: 'read' }, 6 * DAY_MS],
+  [33, { is_active: false }, 5 * DAY_MS],
+  [33, { is_active: true }, 4 * DAY_MS],
+  [22, { tier: 'admin' }, 26 * HOUR_MS],
+  [37, { is_active: false }, 3 * HOUR_MS],
+];
+
 interface Publisher {
   readonly agent: AgentRow;
   readonly cities: readonly City[];
@@ -68,8 +78,8 @@ export async function fill(store: Store, nowMs: number, administrator: string): 
   const publishers = makePublishers(chance, random, nowMs);
   for (const { agent } of publishers) await store.addAgent(agent, fingerprint(newApiKey(random)));
   await Promise.all(makeEvents(publishers, chance, random, nowMs).map((row) => store.createEvent(row, 0)));
-  for (const { agent } of publishers) {
-    if (chance.chance(0.9)) store.noteUse(agent.agent_id, lastUse(chance, agent, nowMs));
+  for (const [number, { agent }] of publishers.entries()) {
+    if (chance.chance(0.9)) store.noteUse(agent.agent_id, lastUse(chance, agent, nowMs - silentMs(number)));
   }
   await administer(store, publishers, nowMs, administrator);
 }
@@ -166,9 +176,15 @@ function makeEvent(
   };
 }
 
-/** Most agents call every few minutes; some have been silent for long. */
+/** How long an agent has been deactivated. */
+function silentMs(number: number): number {
+  const change = CHANGES.findLast(([whose, { is_active }]) => whose === number && is_active !== undefined);
+  return change?.[1].is_active === false ? change[2] : 0;
+}
+
+/** Most agents call every few hours; some have been silent for long. */
 function lastUse(chance: Chance, { created_ms }: AgentRow, nowMs: number): number {
-  const agoMs = chance.chance(0.6) ? chance.between(0, 6 * HOUR_MS) : chance.between(0, 40 * DAY_MS);
+  const agoMs = chance.chance(0.8) ? chance.between(0, 6 * HOUR_MS) : chance.between(0, 40 * DAY_MS);
   return Math.floor(Math.max(created_ms, nowMs - agoMs));
 }
 
@@ -178,15 +194,7 @@ async function administer(
   nowMs: number,
   administrator: string,
 ): Promise<void> {
-  const changes = [
-    [28, { is_active: false }, 9 * DAY_MS],
-    [13, { tier: 'read' }, 6 * DAY_MS],
-    [33, { is_active: false }, 5 * DAY_MS],
-    [33, { is_active: true }, 4 * DAY_MS],
-    [22, { tier: 'admin' }, 26 * HOUR_MS],
-    [37, { is_active: false }, 3 * HOUR_MS],
-  ] as const;
-  for (const [number, update, agoMs] of changes) {
+  for (const [number, update, agoMs] of CHANGES) {
     const target = publishers[number]!.agent.agent_id;
     await store.updateAgent(target, update, {
       at_ms: nowMs - agoMs,
