@@ -1,0 +1,234 @@
+// Everything that an administrator can do in the console: what is asked before, what is said after, what the API shows
+// then, and what is in the audit log.
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import type { Page } from 'playwright-core';
+import { assertError, type Client } from '../support/client.ts';
+import { assertClean, type ConsoleUnderTest, openConsole, type Visit } from './console.ts';
+
+for (const engine of ['sqlite', 'postgres'] as const) {
+  describe(`actions in the console on ${engine}`, () => {
+    let console: ConsoleUnderTest;
+    let visit: Visit;
+    let page: Page;
+    let agent: Client;
+    let agentId: string;
+    let made = 0;
+    let name: string;
+
+    before(async () => {
+      console = await openConsole(engine);
+      visit = await console.visit();
+      page = visit.page;
+      await visit.signIn();
+    });
+    after(() => console.close());
+
+    /** Each test has an agent with five events, at whose page it begins. */
+    beforeEach(async () => {
+      name = `City guide ${++made}`;
+      agent = await console.service.client.register(name);
+      for (let number = 1; number <= 5; number++) {
+        ({ agent_id: agentId } = await agent.create({
+          title: `Event ${number}`,
+          start_at: `2031-05-0${number}T18:00:00Z`,
+        }));
+      }
+      await page.goto(`${console.service.url}/admin/agents/${agentId}`);
+      await page.getByRole('button', { name: 'Event 1' }).waitFor();
+    });
+
+    const dialog = () => page.getByRole('dialog').last();
+    const confirm = (button: string) => dialog().getByRole('button', { name: button, exact: true }).click();
+    const outcome = (text: string) => page.getByRole('status').getByText(text).waitFor();
+    const asked = async () => (await dialog().innerText()).replaceAll(/\s+/g, ' ');
+    const held = async (): Promise<string[]> => {
+      const { body } = await console.administrator.get(`/v1/admin/agents/${agentId}/events`);
+      return body.events.map(({ title }: { title: string }) => title);
+    };
+    const summary = async () =>
+      (await console.administrator.get(`/v1/admin/agents/${agentId}/events`)).body.agent;
+    /** The newest entry, in the API and as the page shows it. */
+    const lastEntry = async (sentence: string) => {
+      const { entries } = (await console.administrator.get('/v1/admin/audit', { limit: 1 })).body;
+      await page.getByRole('link', { name: 'Audit log' }).click();
+      const deed = page.locator('tbody tr').first();
+      await deed.getByText(sentence).waitFor();
+      assert.match(await deed.innerText(), /ada@example\.com/);
+      const { actor_email, actor_subject, action, target, target_name, count, at } = entries[0];
+      assert.deepEqual([actor_email, actor_subject], ['ada@example.com', 'ada']);
+      assert.ok(Math.abs(Date.parse(at) - Date.now()) < 120_000);
+      return { action, target, target_name, count };
+    };
+
+    it('deletes an event', async () => {
+      await page.getByRole('button', { name: 'Event 2' }).click();
+      const [, second] = (await console.administrator.get(`/v1/admin/agents/${agentId}/events`)).body.events;
+      await dialog().getByRole('button', { name: 'Delete event' }).click();
+      assert.match(await asked(), /Event 2 .*2031.* This event will be lost\. This cannot be undone\./);
+      await confirm('Delete event');
+      await outcome('Deleted “Event 2”.');
+      await page.getByText('1–4 of 4').waitFor();
+      assert.deepEqual(await held(), ['Event 1', 'Event 3', 'Event 4', 'Event 5']);
+      assertError(await agent.get(`/v1/events/${second.event_id}`), 404, 'NOT_FOUND');
+      assert.deepEqual(await lastEntry(`deleted the event Event 2 of ${name}`), {
+        action: 'delete_event',
+        target: second.event_id,
+        target_name: 'Event 2',
+        count: 1,
+      });
+    });
+
+    it('deletes selected events', async () => {
+      await page.getByLabel('Select Event 2').check();
+      await page.getByLabel('Select Event 4').click({ modifiers: ['Shift'] });
+      await page.getByLabel('Select Event 3').uncheck();
+      await page.getByRole('button', { name: 'Delete selected (2)' }).click();
+      assert.match(await asked(), new RegExp(`2 events of ${name} will be lost: Event 2 .* Event 4`));
+      await confirm('Delete 2 events');
+      await outcome(`Deleted 2 events of ${name}.`);
+      assert.deepEqual(await held(), ['Event 1', 'Event 3', 'Event 5']);
+      assert.deepEqual(await lastEntry(`deleted 2 selected events of ${name}`), {
+        action: 'delete_selected_events',
+        target: agentId,
+        target_name: name,
+        count: 2,
+      });
+    });
+
+    it('deletes all events of an agent', async () => {
+      await page.getByRole('button', { name: 'Delete all events' }).click();
+      assert.match(await asked(), new RegExp(`All 5 events of ${name} will be lost`));
+      await confirm('Delete 5 events');
+      await outcome(`5 events of ${name}`);
+      await page.getByText('This agent holds no events.').waitFor();
+      assert.deepEqual(await held(), []);
+      assert.equal((await agent.nearby()).status, 200);
+      assert.deepEqual(await lastEntry(`deleted all 5 events of ${name}`), {
+        action: 'delete_agent_events',
+        target: agentId,
+        target_name: name,
+        count: 5,
+      });
+    });
+
+    it('deletes an agent whose name was typed', async () => {
+      await page.getByRole('button', { name: 'Delete agent' }).click();
+      assert.match(await asked(), new RegExp(`${name} will be lost: the agent, its keys and its 5 events`));
+      const button = dialog().getByRole('button', { name: 'Delete agent' });
+      assert.ok(await button.isDisabled());
+      await dialog()
+        .getByRole('textbox')
+        .fill(`${name.slice(0, -1)}x`);
+      assert.ok(await button.isDisabled());
+      await dialog().getByRole('textbox').fill(name);
+      await button.click();
+      await outcome(`Deleted ${name}, its keys and 5 events.`);
+      await page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor();
+      assertError(await console.administrator.get(`/v1/admin/agents/${agentId}/events`), 404, 'NOT_FOUND');
+      assertError(await agent.nearby(), 401, 'INVALID_API_KEY');
+      assert.deepEqual(await lastEntry(`deleted the agent ${name}`), {
+        action: 'delete_agent',
+        target: agentId,
+        target_name: name,
+        count: 5,
+      });
+    });
+
+    it('deactivates and reactivates an agent', async () => {
+      await page.getByRole('button', { name: 'Deactivate' }).click();
+      assert.match(await asked(), /will be refused at once\. Its 5 events will stay/);
+      await confirm('Deactivate');
+      await outcome(`${name} is deactivated.`);
+      await page.getByRole('button', { name: 'Reactivate' }).waitFor();
+      assertError(await agent.nearby(), 401, 'INVALID_API_KEY');
+      assert.equal((await summary()).is_active, false);
+      await page.getByRole('button', { name: 'Reactivate' }).click();
+      await confirm('Reactivate');
+      await outcome(`${name} is active again.`);
+      assert.equal((await agent.nearby()).status, 200);
+      assert.deepEqual(await lastEntry(`reactivated ${name}`), {
+        action: 'update_agent',
+        target: agentId,
+        target_name: name,
+        count: 1,
+      });
+    });
+
+    it('changes the tier of an agent', async () => {
+      await page.getByRole('button', { name: 'Change tier' }).click();
+      assert.ok(await dialog().getByRole('button', { name: 'Change tier' }).isDisabled());
+      await dialog().getByLabel('read', { exact: false }).first().check();
+      await confirm('Change tier');
+      await outcome(`The tier of ${name} is now read.`);
+      assert.equal((await summary()).tier, 'read');
+      assertError(await agent.post('/v1/events', {}), 403, 'INSUFFICIENT_TIER');
+      assert.equal((await lastEntry(`set the tier of ${name} to read`)).action, 'update_agent');
+    });
+
+    it('leaves everything as it is when asked to', async () => {
+      await page.getByRole('button', { name: 'Delete all events' }).click();
+      await dialog().getByRole('button', { name: 'Cancel' }).click();
+      await page.getByRole('button', { name: 'Delete agent' }).click();
+      await page.keyboard.press('Escape');
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+      assert.equal((await held()).length, 5);
+    });
+
+    it('does it once, however often the button is pressed', async () => {
+      const { total } = (await console.administrator.get('/v1/admin/audit', { limit: 1 })).body;
+      await page.getByRole('button', { name: 'Delete all events' }).click();
+      await dialog().getByRole('button', { name: 'Delete 5 events' }).dblclick();
+      await outcome(`5 events of ${name}`);
+      assert.equal((await console.administrator.get('/v1/admin/audit', { limit: 1 })).body.total, total + 1);
+    });
+
+    it('says so when somebody else was faster', async () => {
+      const { events } = (await console.administrator.get(`/v1/admin/agents/${agentId}/events`)).body;
+      await page.getByRole('button', { name: 'Event 1' }).click();
+      await dialog().getByRole('button', { name: 'Delete event' }).click();
+      await console.administrator.delete(`/v1/admin/events/${events[0].event_id}`);
+      await confirm('Delete event');
+      await outcome('“Event 1” is already gone: someone else was faster.');
+      await page.getByText('1–4 of 4').waitFor();
+    });
+
+    it('says what went wrong, and leaves the question open', async () => {
+      await page.getByRole('button', { name: 'Delete all events' }).click();
+      await page.route('**/v1/admin/**', (route) => route.abort());
+      await confirm('Delete 5 events');
+      await dialog().getByRole('alert').getByText('The service does not answer.').waitFor();
+      await page.unroute('**/v1/admin/**');
+      assert.equal((await held()).length, 5);
+      await confirm('Delete 5 events');
+      await outcome(`5 events of ${name}`);
+    });
+
+    it('can be done with the keyboard alone', async () => {
+      await page.getByRole('button', { name: 'Event 5' }).focus();
+      await page.keyboard.press('Enter');
+      await dialog().waitFor();
+      await tabTo(page, 'Delete event');
+      await page.keyboard.press('Enter');
+      await page.getByText('This event will be lost.').waitFor();
+      await tabTo(page, 'Delete event');
+      await page.keyboard.press('Enter');
+      await outcome('Deleted “Event 5”.');
+      assert.equal((await held()).length, 4);
+    });
+
+    it('makes the browser complain of nothing', () => {
+      const own = visit.problems.filter((problem) => !/ERR_FAILED/.test(problem));
+      assertClean({ ...visit, problems: own });
+    });
+  });
+}
+
+/** Presses Tab until the focus is on something of this name, as somebody without a mouse would. */
+async function tabTo(page: Page, name: string): Promise<void> {
+  for (let presses = 0; presses < 30; presses++) {
+    await page.keyboard.press('Tab');
+    if ((await page.locator(':focus').innerText()) === name) return;
+  }
+  assert.fail(`the focus does not come to ${name}`);
+}

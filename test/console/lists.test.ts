@@ -1,0 +1,167 @@
+// The lists of the console in a browser: search, sort, pages, and that reloading shows the same again.
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Page } from 'playwright-core';
+import type { Client } from '../support/client.ts';
+import { assertClean, type ConsoleUnderTest, openConsole, type Visit } from './console.ts';
+
+const AGENTS = 120;
+const EVENTS = 60;
+
+for (const engine of ['sqlite', 'postgres'] as const) {
+  describe(`the lists of the console on ${engine}`, () => {
+    let console: ConsoleUnderTest;
+    let visit: Visit;
+    let page: Page;
+    let busiest: Client;
+
+    before(async () => {
+      console = await openConsole(engine);
+      const { client } = console.service;
+      const clients = await Promise.all(
+        Array.from({ length: AGENTS }, (_, number) => client.register(`Agent ${AGENTS - number}`)),
+      );
+      busiest = clients[0]!;
+      const days = Array.from({ length: EVENTS }, (_, number) => number);
+      await Promise.all(
+        days.map((day) =>
+          busiest.create({
+            title: `Concert ${String(EVENTS - day).padStart(2, '0')}`,
+            start_at: new Date(Date.now() + (day + 1) * 86_400_000).toISOString(),
+            event_type: day % 2 ? 'talk' : 'game',
+            location_name: day === 3 ? 'Ärztehaus' : 'Town hall',
+          }),
+        ),
+      );
+      await busiest.create({ title: 'Long ago', start_at: '2020-01-01T10:00:00Z' });
+      visit = await console.visit();
+      page = visit.page;
+      await visit.signIn();
+    });
+    after(() => console.close());
+
+    /** The texts of a column, once the list is there. */
+    const column = async (name: string): Promise<string[]> => {
+      await page.locator('[aria-busy=true]').waitFor({ state: 'detached' });
+      return page.locator(`tbody .column-${name}`).allInnerTexts();
+    };
+    const sortBy = (name: string) => page.getByRole('columnheader', { name }).getByRole('button').click();
+
+    it('counts what there is', async () => {
+      const counts = page.getByRole('region', { name: 'Counts' });
+      await counts.getByText(String(AGENTS), { exact: true }).waitFor();
+      const said = (await counts.innerText()).replaceAll(/\s+/g, ' ');
+      assert.match(said, /Agents 120 .*Active today 1 .*Events 61 .*Upcoming 60 /);
+    });
+
+    it('shows the newest agents first, in pages that go on and back', async () => {
+      const first = await column('name');
+      assert.equal(first.length, 50);
+      await page.getByText('1–50 of 120').waitFor();
+      await page.getByRole('button', { name: 'Next' }).click();
+      await page.getByText('51–100 of 120').waitFor();
+      await page.getByRole('button', { name: 'Next' }).click();
+      await page.getByText('101–120 of 120').waitFor();
+      assert.equal((await column('name')).length, 20);
+      await page.getByRole('button', { name: 'Previous' }).click();
+      await page.getByText('51–100 of 120').waitFor();
+      const second = await column('name');
+      assert.deepEqual(
+        second.filter((name) => first.includes(name)),
+        [],
+      );
+      await page.reload();
+      await page.getByText('51–100 of 120').waitFor();
+      assert.deepEqual(await column('name'), second);
+      await page.getByRole('button', { name: 'Previous' }).click();
+      await page.getByText('1–50 of 120').waitFor();
+      assert.deepEqual(await column('name'), first);
+    });
+
+    it('sorts by every column, both ways', async () => {
+      const keys = ['Name', 'E-mail', 'Tier', 'Active', 'Events', 'Last used', 'Created'];
+      for (const name of keys) {
+        await sortBy(name);
+        const sorted = page.locator('th[aria-sort]').filter({ hasText: name });
+        const first = await sorted.getAttribute('aria-sort');
+        await column('name');
+        await sortBy(name);
+        const other = first === 'ascending' ? 'descending' : 'ascending';
+        await page.locator(`th[aria-sort=${other}]`).filter({ hasText: name }).waitFor();
+      }
+      await sortBy('Events');
+      assert.equal((await column('events'))[0], '61');
+      await sortBy('Name');
+      assert.deepEqual((await column('name')).slice(0, 3).map(firstLine), [
+        'Agent 1',
+        'Agent 10',
+        'Agent 100',
+      ]);
+    });
+
+    it('finds agents whatever the case, and says where there is none', async () => {
+      const search = page.getByRole('searchbox', { name: 'Search agents' });
+      await page.keyboard.press('/');
+      await page.keyboard.type('aGENT 11');
+      await page.getByText('1–11 of 11').waitFor();
+      await search.fill('no such agent');
+      await page.getByText('No agent matches').waitFor();
+      await page.getByRole('button', { name: 'Clear the search' }).click();
+      await page.getByText('1–50 of 120').waitFor();
+      await search.fill('agent 117');
+      await page.getByText('1–1 of 1').waitFor();
+      await page.getByRole('link', { name: 'Agent 117' }).click();
+      await page.getByText('This agent holds no events.').waitFor();
+      await page.goBack();
+      await page.getByText('1–1 of 1').waitFor();
+      assert.equal(await search.inputValue(), 'agent 117');
+    });
+
+    it('shows one agent and its events: upcoming, past, all, found and sorted', async () => {
+      await page.goto(`${console.service.url}/admin?sort=-event_count`);
+      await page.getByRole('link', { name: 'Agent 120', exact: true }).click();
+      await page.getByRole('heading', { name: 'Agent 120', level: 1 }).waitFor();
+      await page.getByText('1–50 of 60').waitFor();
+      assert.equal(firstLine((await column('title'))[0]!), 'Concert 60');
+      await page.getByRole('tab', { name: 'Past' }).click();
+      await page.getByText('1–1 of 1').waitFor();
+      assert.equal(firstLine((await column('title'))[0]!), 'Long ago');
+      await page.getByRole('tab', { name: 'All' }).click();
+      await page.getByText('1–50 of 61').waitFor();
+      await sortBy('Title');
+      await page.waitForURL(/sort=title/);
+      assert.equal(firstLine((await column('title'))[0]!), 'Concert 01');
+      await page.getByRole('searchbox', { name: 'Search events' }).fill('ÄRZTEHAUS');
+      await page.getByText('1–1 of 1').waitFor();
+      const facts = (await page.locator('dl[aria-label=Facts]').innerText()).replaceAll(/\s+/g, ' ');
+      assert.match(facts, /E-mail agent@example\.com Tier readwrite Events 61 /);
+    });
+
+    it('shows an event in full, at an address of its own', async () => {
+      await page.getByRole('button', { name: /^Concert/ }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.waitFor();
+      const said = (await dialog.innerText()).replaceAll(/\s+/g, ' ');
+      assert.match(said, /Timezone Europe\/Berlin Place Ärztehaus/);
+      assert.match(said, /Address not given Coordinates 52\.52, 13\.405 Audience all/);
+      await page.reload();
+      await dialog.waitFor();
+      await page.keyboard.press('Escape');
+      await dialog.waitFor({ state: 'detached' });
+      assert.doesNotMatch(page.url(), /event=/);
+    });
+
+    it('says so for an agent that does not exist', async () => {
+      await page.goto(`${console.service.url}/admin/agents/0197d2e8-9a40-7c55-8f3e-5b1d2c6a7e90`);
+      await page.getByText('There is no such agent. It may have been deleted.').waitFor();
+      await page.goto(`${console.service.url}/admin/agents/nonsense`);
+      await page.getByText('this is no identifier').waitFor();
+    });
+
+    it('makes the browser complain of nothing', () => assertClean(visit));
+  });
+}
+
+function firstLine(text: string): string {
+  return text.split('\n', 1)[0]!;
+}
