@@ -1,7 +1,7 @@
 // Builds the console into web/dist, unless what is there was made from the same sources. Where Vite is not installed (no
-// development packages) whatever is there stays, and the service says in its place what is missing.
+// development packages) what is there stays; where nothing is, the service says so in its place.
 import { createHash } from 'node:crypto';
-import { globSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -69,7 +69,8 @@ function unless(code: string, action: () => void): void {
 const sources = hashSources();
 if (readStamp() !== sources) {
   if (findVersion('vite') === undefined) {
-    console.log('The console is not built: run "npm ci" without --omit=dev, then "npm run build:web".');
+    if (!existsSync(join(DIST, 'index.html')))
+      console.log('The console is not built: run "npm ci" without --omit=dev, then "npm run build:web".');
   } else {
     const startMs = performance.now();
     await build(sources);

@@ -13,8 +13,8 @@ export function Avatar({ user }: { user: User }) {
   // Only ever an address of this service, whatever the session says.
   const picture = user.picture.startsWith('/admin/') && !failed ? user.picture : undefined;
   return (
-    <span class="avatar" aria-hidden="true">
-      {picture ? <img src={picture} alt="" onError={() => setFailed(true)} /> : initialsOf(user)}
+    <span class="avatar" data-initials={picture ? undefined : initialsOf(user)}>
+      {picture && <img src={picture} alt="" onError={() => setFailed(true)} />}
     </span>
   );
 }

@@ -1,4 +1,6 @@
 // Which part of a list is shown, and the ways to the others.
+import type { ComponentChildren } from 'preact';
+import { useRef } from 'preact/hooks';
 import { formatNumber } from '../format.ts';
 import { type ListState, PAGE_SIZE } from '../list-state.ts';
 import { Icon } from './icon.tsx';
@@ -13,10 +15,16 @@ interface PagerProps {
 
 export function Pager({ list, shown, total, next, isLoading }: PagerProps) {
   const from = (list.page - 1) * PAGE_SIZE;
-  const goBack = list.page > 1 && !isLoading ? list.toPrevious : undefined;
-  const goOn = next && !isLoading ? () => list.toNext(next) : undefined;
+  const whole = useRef<HTMLElement>(null);
+  /** Another page begins at its top. */
+  const go = (to: () => void) => () => {
+    to();
+    whole.current?.closest('section, main')?.scrollIntoView({ block: 'start' });
+  };
+  const goBack = list.page > 1 && !isLoading ? go(list.toPrevious) : undefined;
+  const goOn = next && !isLoading ? go(() => list.toNext(next)) : undefined;
   return (
-    <nav class="pager" aria-label="Pages">
+    <nav class="pager" aria-label="Pages" ref={whole}>
       <p role="status">
         {shown > 0 && (
           <>
@@ -38,10 +46,11 @@ export function Pager({ list, shown, total, next, isLoading }: PagerProps) {
 }
 
 /** Without something to do it stays where it is, so that the focus does too. */
-function PageButton({ onClick, children }: { onClick: (() => void) | undefined; children: unknown }) {
+function PageButton(props: { onClick: (() => void) | undefined; children: ComponentChildren }) {
+  const { onClick, children } = props;
   return (
     <button type="button" class="button" aria-disabled={!onClick} onClick={() => onClick?.()}>
-      {children as never}
+      {children}
     </button>
   );
 }

@@ -14,7 +14,7 @@ export function Empty({ icon, title, children }: EmptyProps) {
   return (
     <div class="empty">
       <Icon name={icon} />
-      <h3>{title}</h3>
+      <p class="empty-title">{title}</p>
       {children}
     </div>
   );
@@ -25,7 +25,7 @@ export function Failure({ error, onRetry }: { error: ApiError; onRetry: () => vo
   return (
     <div class="empty" role="alert">
       <Icon name="warning" />
-      <h3>This could not be loaded</h3>
+      <p class="empty-title">This could not be loaded</p>
       <p>{error.message}</p>
       <p>
         <button type="button" class="button" onClick={onRetry}>

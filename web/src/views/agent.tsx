@@ -18,6 +18,15 @@ import { MissingView } from './missing.tsx';
 /** What comes next first, what was last first. */
 const DEFAULT_SORTS: Record<When, string> = { upcoming: 'start_at', past: '-start_at', all: '-start_at' };
 
+function Pending() {
+  return (
+    <>
+      <span class="visually-hidden">Loading…</span>
+      <span class="skeleton title" />
+    </>
+  );
+}
+
 export function AgentView({ place, id }: { place: Place; id: string }) {
   const when = whenOf(place.query.get('when'));
   const list = listState(place, { defaultSort: DEFAULT_SORTS[when], filters: { when } });
@@ -53,7 +62,7 @@ export function AgentView({ place, id }: { place: Place; id: string }) {
         <>
           <div class="agent-head">
             <div class="agent-name">
-              <h1>{agent ? <Text value={agent.agent_name} /> : <span class="skeleton title" />}</h1>
+              <h1>{agent ? <Text value={agent.agent_name} /> : <Pending />}</h1>
               {agent && <Active isActive={agent.is_active} />}
             </div>
             {agent && <AgentActions agent={agent} onChanged={reload} />}

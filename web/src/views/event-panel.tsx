@@ -51,8 +51,10 @@ export function EventPanel({ event, onClose, onDelete }: EventPanelProps) {
           <TextField label="Description" value={event.description} />
           <Field label="Published">{formatFull(event.created_at)}</Field>
           <Field label="Id">
-            <code>{event.event_id}</code>
-            <CopyButton value={event.event_id} what="id" />
+            <span class="copyable">
+              <code>{event.event_id}</code>
+              <CopyButton value={event.event_id} what="id" />
+            </span>
           </Field>
         </dl>
       </div>
