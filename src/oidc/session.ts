@@ -4,8 +4,8 @@ import type { Identity } from '../domain/admin.ts';
 import type { Session, SessionSeal } from '../domain/session.ts';
 import { newSeal, type SealOptions } from './seal.ts';
 
-/** Browsers drop a cookie of more than 4,096 bytes, its name and attributes included. */
-const MAX_SEALED_LENGTH = 3_800;
+/** Browsers drop a cookie of more than 4,096 bytes; proxies, by default, an answer whose headers are longer than that. */
+const MAX_SEALED_LENGTH = 3_000;
 const MAX_NAME_LENGTH = 200;
 const MAX_PICTURE_LENGTH = 1_000;
 
