@@ -1,0 +1,157 @@
+// axe-core on every view, light and dark, and the narrowest screen that the console promises to fit.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import type { Page } from 'playwright-core';
+import { launchBrowser } from '../support/browser.ts';
+import { startTestService } from '../support/service.ts';
+import { type ConsoleUnderTest, openConsole, type Visit, visit as visitPage } from './console.ts';
+
+const AXE = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
+
+interface Finding {
+  readonly id: string;
+  readonly impact: string;
+  readonly help: string;
+  readonly nodes: readonly { readonly html: string }[];
+}
+
+/** What is serious or critical. */
+async function findProblems(page: Page): Promise<string[]> {
+  await page.evaluate(AXE);
+  const findings = (await page.evaluate(
+    'axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) => violations)',
+  )) as Finding[];
+  return findings
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html).join(' ')}`);
+}
+
+describe('axe-core', () => {
+  let console: ConsoleUnderTest;
+  let agentId: string;
+
+  before(async () => {
+    console = await openConsole('sqlite');
+    const agent = await console.service.client.register('City guide');
+    for (const day of [1, 2, 3]) {
+      const start_at = `2031-05-0${day}T18:00:00Z`;
+      ({ agent_id: agentId } = await agent.create({
+        title: `Event ${day}`,
+        start_at,
+        description: 'Words.',
+      }));
+    }
+    const idle = await console.service.client.register('Idle');
+    await console.administrator.patch(`/v1/admin/agents/${agentId}`, { tier: 'admin' });
+    await idle.nearby();
+  });
+  after(() => console.close());
+
+  /** How to come to each view from the list of agents. */
+  const VIEWS: Record<string, (page: Page) => Promise<void>> = {
+    agents: async (page) => {
+      await page.getByRole('link', { name: 'City guide' }).waitFor();
+    },
+    'agents, none found': async (page) => {
+      await page.getByRole('searchbox', { name: 'Search agents' }).fill('nobody');
+      await page.getByText('No agent matches').waitFor();
+    },
+    'the menu': async (page) => {
+      await page.getByRole('button', { name: /^Account of/ }).click();
+    },
+    agent: async (page) => {
+      await page.goto(`${console.service.url}/admin/agents/${agentId}`);
+      await page.getByLabel('Select Event 2').check();
+    },
+    event: async (page) => {
+      await page.goto(`${console.service.url}/admin/agents/${agentId}`);
+      await page.getByRole('button', { name: 'Event 1' }).click();
+      await page.getByRole('dialog').waitFor();
+    },
+    ...Object.fromEntries(
+      ['Change tier', 'Deactivate', 'Delete all events', 'Delete agent'].map((name) => [
+        name,
+        async (page: Page) => {
+          await page.goto(`${console.service.url}/admin/agents/${agentId}`);
+          await page.getByRole('button', { name }).click();
+          await page.getByRole('dialog').waitFor();
+        },
+      ]),
+    ),
+    'audit log': async (page) => {
+      await page.getByRole('link', { name: 'Audit log' }).click();
+      await page.getByText('set the tier of').waitFor();
+    },
+    'not found': async (page) => {
+      await page.goto(`${console.service.url}/admin/nothing-here`);
+      await page.getByRole('heading', { name: 'Not found' }).waitFor();
+    },
+    'a failure': async (page) => {
+      await page.route('**/v1/admin/audit*', (route) => route.abort());
+      await page.getByRole('link', { name: 'Audit log' }).click();
+      await page.getByText('This could not be loaded').waitFor();
+    },
+  };
+
+  for (const colorScheme of ['light', 'dark'] as const) {
+    describe(`in ${colorScheme} colours`, () => {
+      let visit: Visit;
+      before(async () => {
+        // axe-core is given to the page as text, which its policy rightly refuses.
+        const options = { colorScheme, bypassCSP: true, reducedMotion: 'reduce' } as const;
+        visit = await console.visit('/admin', options);
+        assert.deepEqual(await findProblems(visit.page), [], 'sign-in');
+        await visit.signIn();
+      });
+
+      for (const [name, open] of Object.entries(VIEWS)) {
+        it(`finds nothing serious in: ${name}`, async () => {
+          const { page } = visit;
+          await page.goto(`${console.service.url}/admin`);
+          await open(page);
+          assert.deepEqual(await findProblems(page), []);
+          await page.unrouteAll();
+        });
+      }
+
+      it('finds nothing serious where somebody is no administrator', async () => {
+        const stranger = await console.visit('/admin', { colorScheme, bypassCSP: true });
+        await stranger.signIn('eve');
+        await stranger.page.getByRole('heading', { name: 'Not an administrator' }).waitFor();
+        assert.deepEqual(await findProblems(stranger.page), []);
+      });
+
+      it('finds nothing serious where a token is asked for', async () => {
+        const service = await startTestService();
+        const browser = await launchBrowser();
+        const { page } = await visitPage(browser, service.url, '/admin', { colorScheme, bypassCSP: true });
+        await page.getByText('Use an identity provider instead').click();
+        assert.deepEqual(await findProblems(page), []);
+        await browser.close();
+        await service.close();
+      });
+    });
+  }
+
+  it('is seen to find something', async () => {
+    const visit = await console.visit('/admin', { bypassCSP: true });
+    await visit.page.evaluate("document.querySelector('main').innerHTML = '<img src=/admin/x><input>'");
+    const problems = await findProblems(visit.page);
+    assert.deepEqual(problems.map((problem) => problem.split(':', 1)[0]).sort(), ['image-alt', 'label']);
+  });
+
+  it('fits a screen of 360 pixels without scrolling sideways, in every view', async () => {
+    const visit = await console.visit('/admin', { viewport: { width: 360, height: 740 } });
+    await visit.signIn();
+    const { page } = visit;
+    for (const [name, open] of Object.entries(VIEWS)) {
+      await page.goto(`${console.service.url}/admin`);
+      await open(page);
+      const width = await page.evaluate('document.documentElement.scrollWidth');
+      assert.ok((width as number) <= 360, `${name} is ${width} pixels wide`);
+      await page.unrouteAll();
+    }
+  });
+});

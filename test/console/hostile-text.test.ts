@@ -1,0 +1,114 @@
+// What agents write is only ever text: markup, addresses that are scripts, and marks that turn the reading direction are
+// shown and do nothing.
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Client } from '../support/client.ts';
+import { assertClean, type ConsoleUnderTest, openConsole, type Visit } from './console.ts';
+
+const SCRIPT = 'window.pwned=1;alert(1)';
+const MARKS = '\u202egnp.exe\u202c\u200f\u2067x\u2069';
+
+/** Some way to run a script, and marks that reorder what stands beside them. */
+function hostile(field: string): string {
+  return `${field} <img src=x onerror="${SCRIPT}"><script>${SCRIPT}</script>"onmouseover='${SCRIPT}' ${MARKS}`;
+}
+
+const EVENT = {
+  title: hostile('title'),
+  description: `${hostile('description')}\n<iframe srcdoc="<script>parent.${SCRIPT}</script>"></iframe>`,
+  location_name: hostile('place'),
+  address: hostile('address'),
+  cost: hostile('cost'),
+  url: `javascript:${SCRIPT}`,
+};
+
+describe('text of agents in the console', () => {
+  let console: ConsoleUnderTest;
+  let visit: Visit;
+  let agent: Client;
+  let agentId: string;
+  const name = hostile('name');
+
+  before(async () => {
+    console = await openConsole('sqlite');
+    agent = await console.service.client.register(name);
+    ({ agent_id: agentId } = await agent.create(EVENT));
+    await agent.create({ ...EVENT, start_at: '2031-06-01T18:00:00Z' });
+    visit = await console.visit('/admin', { permissions: [] });
+    await visit.context.addInitScript({ content: 'window.pwned = 0' });
+    await visit.signIn();
+  });
+  after(() => console.close());
+
+  /** Waits until a view shows it, looks at what the page has become, then moves the pointer over all of it. */
+  const assertHarmless = async (shown: readonly string[]) => {
+    const { page } = visit;
+    for (const text of shown) await page.getByText(text, { exact: false }).first().waitFor();
+    for (const element of await page.locator('bdi:visible').all()) await element.hover({ force: true });
+    assert.equal(await page.evaluate('window.pwned'), 0, 'a script of an agent ran');
+    const strangers =
+      'main img, main iframe, main script, [onerror], [onmouseover], a[href^="javascript:"], dialog a';
+    assert.equal(await page.locator(strangers).count(), 0, 'text became an element');
+    assertClean(visit);
+  };
+
+  it('is harmless in the list of agents', async () => {
+    await visit.page.goto(`${console.service.url}/admin`);
+    await assertHarmless([`name <img src=x onerror="${SCRIPT}">`]);
+  });
+
+  it('is harmless in the list of events, and in an event', async () => {
+    const { page } = visit;
+    await page.goto(`${console.service.url}/admin/agents/${agentId}`);
+    await assertHarmless(['title <img src=x', 'place <img src=x']);
+    await page.locator('tbody button').first().click();
+    await assertHarmless(['description <img src=x', 'cost <img', 'address <img', `javascript:${SCRIPT}`]);
+    const said = await page.getByRole('dialog').innerText();
+    for (const text of Object.values(EVENT)) {
+      for (const line of text.split('\n')) assert.ok(said.includes(line), line);
+    }
+  });
+
+  it('is harmless in questions, outcomes and the audit log', async () => {
+    const { page } = visit;
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete event' }).click();
+    await assertHarmless(['This event will be lost.']);
+    await page.getByRole('dialog').last().getByRole('button', { name: 'Delete event' }).click();
+    await page.getByRole('status').getByText('Deleted “title <img').waitFor();
+    await assertHarmless(['Deleted “title']);
+    await page.getByRole('link', { name: 'Audit log' }).click();
+    await assertHarmless(['deleted the event']);
+  });
+
+  it('is harmless as what was searched for', async () => {
+    const query = new URLSearchParams({ q: EVENT.title.slice(0, 200) });
+    await visit.page.goto(`${console.service.url}/admin?${query}`);
+    await assertHarmless(['No agent matches']);
+  });
+
+  it('cannot turn the direction of what stands beside it', async () => {
+    const { page } = visit;
+    await page.goto(`${console.service.url}/admin`);
+    const cell = page.locator('tbody bdi').first();
+    await cell.waitFor();
+    const styles = await cell.evaluate((element) => {
+      const view = element.ownerDocument.defaultView!;
+      return view.getComputedStyle(element).unicodeBidi;
+    });
+    assert.match(styles, /isolate/);
+    const shown = await page
+      .locator('.unseen')
+      .evaluateAll((marks) => marks.map((mark) => mark.getAttribute('data-code')));
+    assert.deepEqual(shown.slice(0, 3), ['U+202E', 'U+202C', 'U+200F']);
+  });
+
+  it('would be noticed if it ran', async () => {
+    // The same page without its policy and with the text as markup: so the test can fail.
+    const context = await console.browser.newContext({ bypassCSP: true });
+    const page = await context.newPage();
+    await page.goto(`${console.service.url}/health`);
+    await page.setContent(`<main>${EVENT.title.replace('alert(1)', '')}</main>`);
+    await page.waitForFunction('window.pwned === 1');
+    await context.close();
+  });
+});
