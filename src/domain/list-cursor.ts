@@ -29,7 +29,7 @@ export function decodeListCursor(cursor: string, list: ListName, sort: string): 
   const [version, name, sortedBy, id, ...rest] = Buffer.from(cursor, 'base64url').toString().split(':');
   if (version !== VERSION || name !== list || sortedBy !== sort || id === undefined) return undefined;
   if (!IDS[list](id)) return undefined;
-  const value = VALUES[list][sort.replace('-', '')]?.(rest.join(':'), id);
+  const value = VALUES[list].get(sort.replace('-', ''))?.(rest.join(':'), id);
   if (value === undefined) return undefined;
   return encodeListCursor(list, sort, { value, id }) === cursor ? { value, id } : undefined;
 }
@@ -37,7 +37,7 @@ export function decodeListCursor(cursor: string, list: ListName, sort: string): 
 const IDS: Readonly<Record<ListName, (id: string) => boolean>> = {
   agents: (id) => isUuid(id) && id === id.toLowerCase(),
   events: isUlid,
-  audit: (id) => Number.isSafeInteger(Number(id)) && Number(id) > 0,
+  audit: (id) => /^[1-9]\d*$/.test(id) && Number.isSafeInteger(Number(id)),
 };
 
 /** The value that the text stands for; undefined if there is none such. */
@@ -59,21 +59,21 @@ function integer(least: number, most: number): ReadValue {
   };
 }
 
-const VALUES: Readonly<Record<ListName, Readonly<Record<string, ReadValue>>>> = {
-  agents: {
-    agent_name: text,
-    email: text,
-    tier: among(TIERS),
-    is_active: integer(0, 1),
-    event_count: integer(0, Number.MAX_SAFE_INTEGER),
-    created_at: integer(EARLIEST_MS, LATEST_MS),
-    last_used_at: integer(NEVER_USED, LATEST_MS),
-  },
-  events: {
-    start_at: integer(EARLIEST_MS, LATEST_MS),
-    title: text,
-    event_type: among(EVENT_TYPES),
-    created_at: sameAsId, // identifiers are in the order of creation
-  },
-  audit: { at: sameAsId },
+const VALUES: Readonly<Record<ListName, ReadonlyMap<string, ReadValue>>> = {
+  agents: new Map([
+    ['agent_name', text],
+    ['email', text],
+    ['tier', among(TIERS)],
+    ['is_active', integer(0, 1)],
+    ['event_count', integer(0, Number.MAX_SAFE_INTEGER)],
+    ['created_at', integer(EARLIEST_MS, LATEST_MS)],
+    ['last_used_at', integer(NEVER_USED, LATEST_MS)],
+  ]),
+  events: new Map([
+    ['start_at', integer(EARLIEST_MS, LATEST_MS)],
+    ['title', text],
+    ['event_type', among(EVENT_TYPES)],
+    ['created_at', sameAsId], // identifiers are in the order of creation
+  ]),
+  audit: new Map([['at', sameAsId]]),
 };

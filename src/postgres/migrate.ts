@@ -20,7 +20,7 @@ interface Who {
   readonly is_super: boolean;
 }
 
-/** Throws StartError for a database that a newer version wrote, that lacks PostGIS, or in which we may not make tables. */
+/** Throws StartError for a database that a newer version wrote, that lacks PostGIS or ICU, or in which we may not make tables. */
 export function migrate(database: Database): Promise<void> {
   return database.transaction('repeatable', async (sql) => {
     await sql`SELECT pg_advisory_xact_lock(${LOCK})`;
@@ -60,18 +60,25 @@ async function findVersion(sql: Sql): Promise<number> {
   return row?.version ?? 0;
 }
 
-/** Every text must fit in. PostGIS must be there; a superuser may add it. */
+/** Every text must fit in and be compared by Unicode's rules. PostGIS must be there; a superuser may add it. */
 async function requireDatabase(sql: Sql, who: Who): Promise<void> {
   const [found] = await sql`
     SELECT (SELECT count(*) FROM pg_extension WHERE extname = 'postgis')::integer AS installed,
       (SELECT count(*) FROM pg_available_extensions WHERE name = 'postgis')::integer AS available,
       current_setting('server_version_num')::integer / 10000 AS major,
-      current_setting('server_encoding') AS encoding`;
-  const { installed, available, major, encoding } = found!;
+      current_setting('server_encoding') AS encoding,
+      EXISTS (SELECT FROM pg_collation WHERE collname = 'und-x-icu') AS has_icu`;
+  const { installed, available, major, encoding, has_icu } = found!;
   if (encoding !== 'UTF8') {
     throw new StartError(
       `The database ${who.name} has the encoding ${encoding}, which cannot hold every text. ` +
         'Create one with ENCODING UTF8 TEMPLATE template0.',
+    );
+  }
+  if (!has_icu) {
+    throw new StartError(
+      `The database ${who.name} has no collation und-x-icu, by which texts are compared. ` +
+        'Use a PostgreSQL that is built with ICU, as the usual packages are.',
     );
   }
   if (installed > 0) return;

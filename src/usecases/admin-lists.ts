@@ -66,8 +66,9 @@ export async function listAudit({ store }: Context, query: AuditQuery) {
   return { entries: items.map(describeAudit), total, next_cursor: cursorOf('audit', AUDIT_SORT, position) };
 }
 
-export function getStats({ store, clock }: Context): Promise<Stats> {
-  return store.stats(clock());
+export async function getStats({ store, clock }: Context): Promise<Stats> {
+  const { agents, agents_active_today, events, events_upcoming } = await store.stats(clock());
+  return { agents, agents_active_today, events, events_upcoming };
 }
 
 function cursorOf(list: ListName, sort: string, next: ListPosition | undefined): string | null {

@@ -3,6 +3,7 @@
 import { AUDIENCES, EVENT_TYPES } from '../../src/domain/event.ts';
 import { Chance } from '../support/random.ts';
 import { Known, type KnownAgent, type KnownEvent, type KnownPage } from './known.ts';
+import { ListOperations } from './list-operations.ts';
 import { type Answer, administer, type Operation, parse, type Request, request } from './operation.ts';
 import { PassingTime } from './passing-time.ts';
 import { type Body, fieldsOf, placeOf, spoil, startMsOf, textOf, writeInstant } from './values.ts';
@@ -10,12 +11,16 @@ import { type Body, fieldsOf, placeOf, spoil, startMsOf, textOf, writeInstant } 
 /** Agents that the stream wants to have. */
 const AGENTS = 12;
 
+/** Alike but for the case. */
+const NAMES = ['agent', 'Agent', 'ägent', 'ÄGENT', 'agentΣ'];
+
 const TIERS = ['read', 'readwrite', 'admin'];
 
 export class Operations {
   readonly #chance: Chance;
   readonly #known: Known;
   readonly #time: PassingTime;
+  readonly #lists: ListOperations;
   #registered = 0;
   #learn: (answer: Answer) => void = () => {};
 
@@ -23,6 +28,7 @@ export class Operations {
     this.#chance = new Chance(seed);
     this.#known = new Known(this.#chance);
     this.#time = new PassingTime(this.#chance, this.#known, nowMs);
+    this.#lists = new ListOperations(this.#chance, this.#known);
   }
 
   next(): Operation {
@@ -42,6 +48,7 @@ export class Operations {
     const { agents, pages } = this.#known;
     if (agents.length < AGENTS && (agents.length === 0 || chance.chance(0.2))) return this.#register();
     if (this.#time.isEndNear) return this.#searchForAll();
+    if (chance.chance(0.05)) return this.#list();
     const kind = chance.next();
     if (kind < 0.3) return this.#search();
     if (kind < 0.44) return pages.length > 0 ? this.#nextPage() : this.#search();
@@ -54,8 +61,14 @@ export class Operations {
     return this.#administer();
   }
 
+  #list(): Request {
+    const { request, learn } = this.#lists.next();
+    this.#learn = learn;
+    return request;
+  }
+
   #register(): Request {
-    const name = `agent ${++this.#registered}`;
+    const name = `${this.#chance.pick(NAMES)} ${++this.#registered}`;
     const isBad = this.#chance.chance(0.1);
     this.#learn = (answer) =>
       void this.#known.agents.push({ name, key: parse(answer).api_key as string, id: undefined });

@@ -36,6 +36,16 @@ const EXPECTED = [
   'delete any event 204',
   'delete events of agent 204',
   'delete agent 204',
+  'stats 200',
+  'page of agents 200',
+  'next page of agents 200',
+  'page of events 200',
+  'page of events 422 VALIDATION_ERROR',
+  'next page of events 200',
+  'audit 200',
+  'next audit 200',
+  'delete selected 200',
+  'delete selected 422 VALIDATION_ERROR',
 ];
 
 describe('one stream of 20,000 operations', () => {

@@ -117,7 +117,7 @@ export function fieldsOf(chance: Chance, nowMs: number): Body {
     title: chance.chance(0.5) ? chance.pick(TITLES) : `event ${chance.integer(1, 5_000)}`,
     start_at: isLocal ? new Date(startMs).toISOString().slice(0, -1) : writeInstant(chance, startMs),
     timezone,
-    location_name: 'somewhere',
+    location_name: chance.pick(['somewhere', 'Somewhere', 'D\u00c9J\u00c0 "vu" \\', 'null']),
     ...placeOf(chance),
     event_type: chance.pick(EVENT_TYPES),
   };

@@ -5,8 +5,10 @@ import { describe, it } from 'node:test';
 import { Ajv, type ErrorObject } from 'ajv';
 import fc from 'fast-check';
 import type { TObject } from 'typebox';
+import { EventSelection } from '../../src/domain/admin.ts';
 import { AgentUpdate, RegisterRequest } from '../../src/domain/agent.ts';
 import { EventCreate, EventUpdate } from '../../src/domain/event.ts';
+import { AgentListParameters, EventListParameters } from '../../src/domain/list.ts';
 import { NearbyParameters } from '../../src/domain/nearby.ts';
 import { compile } from '../../src/domain/shape.ts';
 import { SEED } from './refusals.ts';
@@ -19,6 +21,8 @@ interface Field {
   maximum?: number;
   format?: string;
   items?: Field;
+  minItems?: number;
+  maxItems?: number;
 }
 
 /** For each format, texts that have it and texts that do not: the oracle knows no others. */
@@ -69,8 +73,17 @@ const anyJson = fc.oneof(
 
 /** Values on both sides of every bound that the field has. */
 function around(field: Field): fc.Arbitrary<unknown> {
-  if (field.items)
-    return fc.array(fc.oneof({ weight: 6, arbitrary: around(field.items) }, anyJson), { maxLength: 6 });
+  if (field.items) {
+    const few = fc.array(fc.oneof({ weight: 6, arbitrary: around(field.items) }, anyJson), { maxLength: 6 });
+    const { maxItems } = field;
+    if (maxItems === undefined) return few;
+    const lengths = fc.constantFrom(maxItems - 1, maxItems, maxItems + 1, 2 * maxItems);
+    const many = fc.tuple(fc.oneof(around(field.items), anyJson), lengths);
+    return fc.oneof(
+      { weight: 3, arbitrary: few },
+      many.map(([item, length]) => Array(length).fill(item)),
+    );
+  }
   if (field.enum)
     return fc.constantFrom(...field.enum, field.enum[0]!.toUpperCase(), `${field.enum[0]} `, '', 'none');
   if (field.format) {
@@ -105,7 +118,7 @@ function strings(maxLength: number): fc.Arbitrary<string> {
 
 function fitting(field: Field): fc.Arbitrary<unknown> {
   const { minimum: min = 0, maximum: max = 0, maxLength = 30 } = field;
-  if (field.items) return fc.array(fitting(field.items));
+  if (field.items) return fc.array(fitting(field.items), { minLength: field.minItems ?? 0 });
   if (field.enum) return fc.constantFrom(...field.enum);
   if (field.format) return fc.constantFrom(...FORMATS[field.format]!.good);
   if (field.type === 'boolean') return fc.boolean();
@@ -159,11 +172,24 @@ function expected(
     if (type !== 'array' || !Array.isArray(value)) continue;
     for (const [index, item] of value.entries()) if (isIllFormed(item)) places.push(`${name}.${index}`);
   }
-  return new Set(places);
+  // Of a list that is too long, nothing more is said: it may be very long.
+  const tooLong = errors
+    .filter(({ keyword }) => keyword === 'maxItems')
+    .map(({ instancePath }) => instancePath.slice(1));
+  return new Set(places.filter((place) => !tooLong.some((name) => place.startsWith(`${name}.`))));
 }
 
 describe('the checker and Ajv', () => {
-  const shapes = { EventCreate, EventUpdate, RegisterRequest, NearbyParameters, AgentUpdate };
+  const shapes = {
+    EventCreate,
+    EventUpdate,
+    RegisterRequest,
+    NearbyParameters,
+    AgentUpdate,
+    AgentListParameters,
+    EventListParameters,
+    EventSelection,
+  };
   for (const [name, schema] of Object.entries<TObject>(shapes)) {
     it(`agree on every field of ${name}`, () => {
       const check = compile(schema);

@@ -96,6 +96,13 @@ describe('a database is opened', { timeout: 60_000 }, () => {
     await (await open(url)).close();
   });
 
+  it('not without the collation of ICU, by which texts are compared', async () => {
+    const url = await newOwned('no_icu');
+    await psql(`psql -d no_icu -c 'DROP COLLATION pg_catalog."und-x-icu"'`);
+    const message = await refusal(url);
+    assert.match(message, /^The database no_icu has no collation und-x-icu, .* built with ICU/);
+  });
+
   it('by a superuser, who may add PostGIS', async () => {
     await administrator`CREATE DATABASE of_superuser`;
     await (await open(cluster.url('of_superuser'))).close();
