@@ -15,6 +15,7 @@ export const AGENTS = 40;
 export const EVENTS = 5_000;
 
 const SEED = 11;
+const SPAM = 12;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const PAST_DAYS = 21;
@@ -65,6 +66,11 @@ const CHANGES: readonly (readonly [number: number, update: AgentUpdate, agoMs: n
   [37, { is_active: false }, 3 * HOUR_MS],
 ];
 
+interface Administrator {
+  readonly sub: string;
+  readonly email: string;
+}
+
 interface Publisher {
   readonly agent: AgentRow;
   readonly cities: readonly City[];
@@ -72,16 +78,29 @@ interface Publisher {
   readonly share: number;
 }
 
-export async function fill(store: Store, nowMs: number, administrator: string): Promise<void> {
+export async function fill(store: Store, nowMs: number, administrator: Administrator): Promise<void> {
   const chance = new Chance(SEED);
   const random: Random = (bytes) => bytes.map(() => chance.integer(0, 255));
   const publishers = makePublishers(chance, random, nowMs);
-  for (const { agent } of publishers) await store.addAgent(agent, fingerprint(newApiKey(random)));
-  await Promise.all(makeEvents(publishers, chance, random, nowMs).map((row) => store.createEvent(row, 0)));
+  const events = makeEvents(publishers, chance, random, nowMs);
+  const created_ms = nowMs - DAY_MS;
+  const spammer = {
+    ...publishers[0]!.agent,
+    agent_name: 'Cheap watches',
+    agent_id: newUuid(created_ms, random),
+    created_ms,
+  };
+  const spam = events.slice(0, SPAM).map((row) => {
+    return { ...row, agent_id: spammer.agent_id, event_id: newUlid(created_ms, random), created_ms };
+  });
+  for (const agent of [...publishers.map(({ agent }) => agent), spammer]) {
+    await store.addAgent(agent, fingerprint(newApiKey(random)));
+  }
+  await Promise.all([...events, ...spam].map((row) => store.createEvent(row, 0)));
   for (const [number, { agent }] of publishers.entries()) {
     if (chance.chance(0.9)) store.noteUse(agent.agent_id, lastUse(chance, agent, nowMs - silentMs(number)));
   }
-  await administer(store, publishers, nowMs, administrator);
+  await administer(store, publishers, spammer.agent_id, nowMs, administrator);
 }
 
 function makePublishers(chance: Chance, random: Random, nowMs: number): Publisher[] {
@@ -188,21 +207,26 @@ function lastUse(chance: Chance, { created_ms }: AgentRow, nowMs: number): numbe
   return Math.floor(Math.max(created_ms, nowMs - agoMs));
 }
 
+/** The last thing they did was to remove an agent that nobody wants. */
 async function administer(
   store: Store,
   publishers: readonly Publisher[],
+  spammerId: string,
   nowMs: number,
-  administrator: string,
+  { sub, email }: Administrator,
 ): Promise<void> {
+  const actor = { actor_subject: sub, actor_email: email };
   for (const [number, update, agoMs] of CHANGES) {
     const target = publishers[number]!.agent.agent_id;
+    const detail = JSON.stringify(update);
     await store.updateAgent(target, update, {
+      ...actor,
       at_ms: nowMs - agoMs,
-      actor_subject: administrator,
-      actor_email: administrator,
       action: 'update_agent',
       target,
-      detail: JSON.stringify(update),
+      detail,
     });
   }
+  const removal = { at_ms: nowMs - HOUR_MS, action: 'delete_agent', target: spammerId, detail: '' } as const;
+  await store.deleteAgent(spammerId, { ...actor, ...removal });
 }

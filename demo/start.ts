@@ -1,0 +1,65 @@
+// Starts the demo: the service with a lively world, and an identity provider with one administrator, in this process.
+import { rmSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { pino } from 'pino';
+import { readConfig } from '../src/config.ts';
+import { StartError } from '../src/domain/errors.ts';
+import { openStore, startService, systemClock } from '../src/service.ts';
+import { startOidcProvider, type TestProvider } from '../test/support/oidc-provider.ts';
+import { fill } from './fill.ts';
+
+export const ADMINISTRATOR = {
+  sub: 'ada',
+  email: 'ada@example.com',
+  email_verified: true,
+  name: 'Ada Lovelace',
+};
+
+export interface Demo {
+  readonly url: string;
+  /** Of the identity provider. */
+  readonly issuer: string;
+  readonly folder: string;
+  close(): Promise<void>;
+}
+
+/** Takes this port and the next. Throws StartError. */
+export async function startDemo(port: number, logLevel = 'warn'): Promise<Demo> {
+  // One folder for each port: whoever listens there is the only one to use it.
+  const folder = fileURLToPath(new URL(`data/${port}`, import.meta.url));
+  const provider = await startProvider(port + 1, `http://127.0.0.1:${port}/admin/callback`);
+  try {
+    const config = readConfig({
+      PORT: String(port),
+      DATA_DIR: folder,
+      LOG_LEVEL: logLevel,
+      OIDC_ISSUER: provider.issuer,
+      OIDC_CLIENT_ID: provider.clientId,
+      OIDC_CLIENT_SECRET: provider.clientSecret,
+      ADMIN_EMAILS: ADMINISTRATOR.email,
+    });
+    rmSync(folder, { recursive: true, force: true });
+    const store = await openStore(config, systemClock());
+    await fill(store, systemClock(), ADMINISTRATOR).finally(() => store.close());
+    const service = await startService(config, { logger: pino({ level: config.logLevel }) });
+    const close = async () => {
+      await Promise.all([service.close(), provider.close()]);
+    };
+    return { url: service.url, issuer: provider.issuer, folder, close };
+  } catch (error) {
+    await provider.close();
+    throw error;
+  }
+}
+
+async function startProvider(port: number, redirectUri: string): Promise<TestProvider> {
+  try {
+    return await startOidcProvider({ accounts: [ADMINISTRATOR], port, redirectUris: [redirectUri] });
+  } catch (cause) {
+    throw new StartError(
+      `The demo's identity provider cannot listen on port ${port}: ${(cause as Error).message}. ` +
+        'Set PORT to another; the demo takes that one and the next.',
+      { cause },
+    );
+  }
+}

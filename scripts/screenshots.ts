@@ -1,0 +1,92 @@
+// `npm run screenshots`: pictures of every view of the console for docs/console.md, taken in the demo: light, dark, and on a
+// screen 390 pixels wide.
+import { mkdirSync, rmSync } from 'node:fs';
+import { relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { startDemo } from '../demo/start.ts';
+import { visit } from '../test/console/console.ts';
+import { launchBrowser } from '../test/support/browser.ts';
+import { freeServerPort } from '../test/support/process.ts';
+
+const FOLDER = fileURLToPath(new URL('../docs/images', import.meta.url));
+
+const SCREENS: Record<string, BrowserContextOptions> = {
+  light: { viewport: { width: 1280, height: 800 }, colorScheme: 'light' },
+  dark: { viewport: { width: 1280, height: 800 }, colorScheme: 'dark' },
+  narrow: { viewport: { width: 390, height: 800 }, colorScheme: 'light', hasTouch: true },
+};
+
+/** How to come to each view, from the one before. */
+const VIEWS: Record<string, (page: Page) => Promise<void>> = {
+  agents: async (page) => {
+    await page.goto(new URL('/admin?sort=-event_count', page.url()).href);
+    await page.locator('tbody a').first().waitFor();
+  },
+  agent: async (page) => {
+    await page.locator('tbody a').first().click();
+    await page
+      .getByLabel(/^Select /)
+      .nth(2)
+      .check();
+    await page
+      .getByLabel(/^Select /)
+      .nth(3)
+      .check();
+  },
+  event: async (page) => {
+    await page.locator('tbody button').first().click();
+    await page.getByRole('dialog').waitFor();
+  },
+  'delete-event': async (page) => {
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete event' }).click();
+    await page.getByText('This cannot be undone.').waitFor();
+  },
+  'delete-agent': async (page) => {
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Delete agent' }).click();
+    await page.getByRole('dialog').getByRole('textbox').waitFor();
+  },
+  'audit-log': async (page) => {
+    await page.keyboard.press('Escape');
+    await page.getByRole('link', { name: 'Audit log' }).click();
+    await page.getByText('deactivated').first().waitFor();
+  },
+};
+
+async function takeAll(url: string, issuer: string): Promise<void> {
+  const browser = await launchBrowser();
+  try {
+    for (const [screen, options] of Object.entries(SCREENS)) {
+      const visitor = await visit(browser, url, '/admin', { ...options, reducedMotion: 'reduce' }, [issuer]);
+      const take = async (view: string) => {
+        const path = `${FOLDER}/console-${view}-${screen}.png`;
+        await visitor.page.evaluate('document.fonts.ready');
+        await visitor.page.screenshot({ path, animations: 'disabled', caret: 'hide' });
+        console.log(relative('', path));
+      };
+      await visitor.page.getByRole('link', { name: /^Sign in with/ }).waitFor();
+      await take('sign-in');
+      await visitor.signIn();
+      for (const [view, open] of Object.entries(VIEWS)) {
+        await open(visitor.page);
+        await take(view);
+      }
+      await visitor.context.close();
+    }
+  } finally {
+    await browser.close();
+  }
+}
+
+const demo = await startDemo(await freeServerPort());
+try {
+  rmSync(FOLDER, { recursive: true, force: true });
+  mkdirSync(FOLDER, { recursive: true });
+  await takeAll(demo.url, demo.issuer);
+} finally {
+  await demo.close();
+  rmSync(demo.folder, { recursive: true });
+}
