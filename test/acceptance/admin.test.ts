@@ -16,13 +16,19 @@ import { ADMIN_TOKEN, READ_KEY } from './settings.ts';
 
 const OPERATIONS: [method: string, path: string][] = [
   ['GET', '/v1/admin/me'],
+  ['GET', '/v1/admin/stats'],
+  ['GET', '/v1/admin/audit'],
   ['GET', '/v1/admin/agents'],
   ['PATCH', `/v1/admin/agents/${UNKNOWN_UUID}`],
   ['DELETE', `/v1/admin/agents/${UNKNOWN_UUID}`],
   ['GET', `/v1/admin/agents/${UNKNOWN_UUID}/events`],
   ['DELETE', `/v1/admin/agents/${UNKNOWN_UUID}/events`],
+  ['POST', `/v1/admin/agents/${UNKNOWN_UUID}/events/delete`],
   ['DELETE', `/v1/admin/events/${UNKNOWN_ULID}`],
 ];
+/** What they take, by method. */
+const BODIES: Record<string, object> = { PATCH: { tier: 'read' }, POST: { event_ids: [UNKNOWN_ULID] } };
+
 const SUMMARY_FIELDS = [
   'id',
   'email',
@@ -246,12 +252,12 @@ describe('identifiers in the paths of /v1/admin', () => {
   for (const [method, path] of agentPaths) {
     const shown = `${method} ${path.replace(UNKNOWN_UUID, '{agent_id}')}`;
     it(`are 404 on ${shown} where no agent has them`, async () => {
-      const body = method === 'PATCH' ? { tier: 'read' } : undefined;
+      const body = BODIES[method];
       assertError(await administrator.send(method, path, { body }), 404, 'NOT_FOUND');
     });
 
     it(`are 422 on ${shown} where they are no uuid`, async () => {
-      const body = method === 'PATCH' ? {} : undefined;
+      const body = BODIES[method];
       const malformed = ['nonsense', '7', UNKNOWN_ULID, UNKNOWN_UUID.slice(1), `${UNKNOWN_UUID}0`];
       for (const id of [...malformed, UNKNOWN_UUID.replaceAll('-', ''), `${UNKNOWN_UUID.slice(1)}g`, '%00']) {
         const answer = await administrator.send(method, path.replace(UNKNOWN_UUID, id), { body });

@@ -92,6 +92,7 @@ type Shape = readonly [method: string, target: fc.Arbitrary<string>, body?: fc.A
 function shapes({ eventIds, agentIds, keys }: Material): readonly Shape[] {
   const ofEvent = odd.targetValue(eventIds, keys).map((id) => `/v1/events/${id}`);
   const ofAgent = odd.targetValue(agentIds, keys).map((id) => `/v1/admin/agents/${id}`);
+  const listQuery = (path: string) => odd.listQueries(keys).map((query) => path + query);
   const withQuery = (path: string) => odd.queries(keys).map((query) => path + query);
   const event = () => newEvent({ description: 'd', end_at: '2031-05-01T20:00:00Z', audience: 'all' });
   const eventBodies = bodies(event, keys);
@@ -108,10 +109,17 @@ function shapes({ eventIds, agentIds, keys }: Material): readonly Shape[] {
     ['PATCH', ofEvent, eventBodies],
     ['DELETE', ofEvent],
     ['GET', withQuery('/v1/admin/me')],
-    ['GET', withQuery('/v1/admin/agents')],
+    ['GET', listQuery('/v1/admin/agents')],
+    ['GET', listQuery('/v1/admin/audit')],
+    ['GET', withQuery('/v1/admin/stats')],
     ['PATCH', ofAgent, bodies(() => ({ is_active: true, tier: 'read' }), keys)],
     ['DELETE', ofAgent],
-    ['GET', ofAgent.map((path) => `${path}/events`)],
+    ['GET', ofAgent.chain((path) => listQuery(`${path}/events`))],
+    [
+      'POST',
+      ofAgent.map((path) => `${path}/events/delete`),
+      bodies(() => ({ event_ids: eventIds.slice(0, 3) }), keys),
+    ],
     ['DELETE', ofAgent.map((path) => `${path}/events`)],
     ['DELETE', ofEvent.map((path) => path.replace('/v1', '/v1/admin'))],
     ['GET', fc.constantFrom(...odd.ODD_TARGETS)],

@@ -113,6 +113,22 @@ export function queries(keys: readonly string[]): fc.Arbitrary<string> {
   );
 }
 
+const LIST_NAMES = words('limit cursor q sort when');
+const LIST_VALUES = words(`
+  1 30 all past upcoming title -title agent_name -email start_at last_used_at created_at %25 _ e %C3%84
+  MTphdWRpdDotYXQ6MToxMg MTphdWRpdDotYXQ6MTox MTphZ2VudHM6ZW1haWw6MDE5N2QyZTgtOWE0MC03YzU1LThmM2UtNWIxZDJjNmE3ZTkwOgA
+`);
+
+/** Of lists for administrators; often none at all. */
+export function listQueries(keys: readonly string[]): fc.Arbitrary<string> {
+  const name = fc.oneof(
+    { weight: 8, arbitrary: fc.constantFrom(...LIST_NAMES) },
+    fc.constantFrom(...ODD_QUERY_NAMES),
+  );
+  const pair = fc.tuple(name, targetValue(LIST_VALUES, keys)).map((parts) => parts.join('='));
+  return fc.array(pair, { maxLength: 4 }).map((pairs) => (pairs.length === 0 ? '' : `?${pairs.join('&')}`));
+}
+
 export const ODD_TARGETS = words(`
   * / // x /v1 /v1/admin /v1/events/ /v1//events /v1/events/../admin/me /%2e%2e/%2e%2e/etc/passwd /docs /docs/..%2fx
   http://localhost/v1/events/nearby /v1/%65vents/nearby /v1/%61dmin/me /.env /wp-login.php /favicon.ico
