@@ -41,6 +41,8 @@ const NOT_BUILT = `<!doctype html>
 </html>
 `;
 
+const PAGES = '/admin/*';
+
 /** Serves what is in `folder` now; a page that says what to do where nothing is. */
 export function serveConsole(app: FastifyInstance, folder: string | undefined): void {
   const built = folder === undefined ? undefined : findBuild(folder);
@@ -64,7 +66,23 @@ export function serveConsole(app: FastifyInstance, folder: string | undefined): 
       .send(content);
   });
   // The page finds out by itself what an address shows.
-  for (const path of ['/admin', '/admin/*']) app.get(path, sendPage);
+  app.get('/admin', sendPage);
+  app.get(PAGES, (request, reply) => {
+    refuseOthers(app, request, reply);
+    return sendPage(request, reply);
+  });
+}
+
+/** An address beside the page that has a meaning of its own, asked with a method that it does not answer. */
+function refuseOthers(app: FastifyInstance, request: FastifyRequest, reply: FastifyReply): void {
+  const url = `/admin/${(request.params as { '*': string })['*']}`;
+  const methods = ['GET', 'POST'].filter((method) => url !== PAGES && app.hasRoute({ method, url }));
+  if (methods.length === 0) return;
+  reply.header('allow', methods.join(', '));
+  throw new AppError(
+    'METHOD_NOT_ALLOWED',
+    `This address answers ${methods.join(', ')}, not ${request.method}.`,
+  );
 }
 
 /** Whether the client has it; a proxy that compresses marks the tag as weak. */

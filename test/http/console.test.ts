@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { gzipSync } from 'node:zlib';
+import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import { buildServer } from '../../src/http/server.ts';
 import type { Context } from '../../src/usecases/context.ts';
@@ -225,7 +226,28 @@ describe('a console that is not built', () => {
   }
 });
 
-async function serve(test: TestContext, consoleFolder: string | undefined): Promise<Client> {
+describe('an address of its own below /admin', () => {
+  it('answers its own method only, also where that is not the one of pages', async (test) => {
+    const client = await serve(test, undefined, (app) => {
+      app.post('/admin/leave', (_request, reply) => reply.code(204).send());
+      app.get('/admin/who', { exposeHeadRoute: false }, (_request, reply) => reply.send({}));
+    });
+    assert.equal((await client.post('/admin/leave')).status, 204);
+    assert.equal((await client.get('/admin/who')).status, 200);
+    const got = await client.get('/admin/leave');
+    assertError(got, 405, 'METHOD_NOT_ALLOWED');
+    assert.equal(got.headers.get('allow'), 'POST');
+    assert.equal((await client.send('HEAD', '/admin/who')).status, 405);
+    assert.equal((await client.get('/admin/leave/now')).status, 503, 'a page');
+    assert.equal((await client.get('/admin/*')).status, 503, 'a page');
+  });
+});
+
+async function serve(
+  test: TestContext,
+  consoleFolder: string | undefined,
+  addRoutes: (app: FastifyInstance) => void = () => {},
+): Promise<Client> {
   const app = buildServer({
     version: '1.2.3',
     corsOrigins: '*',
@@ -236,6 +258,7 @@ async function serve(test: TestContext, consoleFolder: string | undefined): Prom
     readiness: () => ({ context: {} as Context }),
     ...(consoleFolder !== undefined && { consoleFolder }),
   });
+  addRoutes(app);
   await app.listen({ host: '127.0.0.1', port: 0 });
   test.after(() => app.close());
   return new Client(`http://127.0.0.1:${(app.server.address() as AddressInfo).port}`);

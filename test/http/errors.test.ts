@@ -31,7 +31,7 @@ describe('errors before an endpoint', () => {
       '/V1/events',
       '/v1/events/nearby/more',
       '/v1/admin',
-      '/admin/nothing',
+      '/admin/assets/nothing.js',
       '/health/',
       '/docs/../health',
       '/docs/nothing.js',

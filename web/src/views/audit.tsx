@@ -109,7 +109,7 @@ function describe({ action, target, target_name, detail, count }: AuditRecord): 
           <strong>
             <Text value={target_name || target} />
           </strong>{' '}
-          with its keys and events
+          with its keys and {countOf(count, 'event')}
         </>
       );
     case 'delete_agent_events':
