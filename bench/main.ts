@@ -7,6 +7,7 @@ import { HOW_TO_INSTALL_POSTGRES } from '../scripts/machine.ts';
 import type { Cluster } from '../test/support/postgres-cluster.ts';
 import { makeCases } from './cases.ts';
 import { renderChart } from './chart.ts';
+import { measureConsole } from './console.ts';
 import { benchAgents, CACHE, copyFolder, prepareFolder } from './data.ts';
 import { measureEngine } from './engine.ts';
 import { engineTable, renderEngine } from './engine-report.ts';
@@ -35,6 +36,7 @@ const USAGE = `npm run bench [-- OPTIONS]
   --quick         a fast look: 100000 events, 3 rounds of 1 second
   --index         the index only, at 1 and at 10 million events
   --engine NAME   sqlite (the default), or postgres: one and two nodes over PostgreSQL, against the usual way
+  --console       the console in a browser before a crowd of agents, on both engines
   --no-postgis    without the comparison with PostGIS`;
 
 const SIZES = [100_000, 1_000_000, 10_000_000];
@@ -54,6 +56,7 @@ const { values: given } = parseArgs({
     quick: { type: 'boolean', default: false },
     index: { type: 'boolean', default: false },
     engine: { type: 'string', default: 'sqlite' },
+    console: { type: 'boolean', default: false },
     'no-postgis': { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
@@ -72,6 +75,7 @@ if (given.help || !isValid) {
   console.error(USAGE);
   process.exitCode = given.help ? 0 : 2;
 } else if (given.index) await measureIndex();
+else if (given.console) await measureBrowser();
 else if (given.engine === 'postgres') await measurePostgres();
 else await measureAll();
 
@@ -94,6 +98,12 @@ async function measureIndex(): Promise<void> {
       memory,
     ]),
   );
+}
+
+async function measureBrowser(): Promise<void> {
+  const report = await measureConsole(options.rounds, describeCommand());
+  writeFileSync(fileBeside('RESULTS-console.md'), report);
+  console.log(report);
 }
 
 async function measurePostgres(): Promise<void> {
