@@ -153,7 +153,10 @@ export function endsMs(row: Pick<EventRow, 'start_ms' | 'end_ms'>): number {
   return row.end_ms ?? row.start_ms + ASSUMED_DURATION_MS;
 }
 
-/** The event as JSON, in the form of the contract. Both engines store it: what is read is sent as it is. */
+/**
+ * The event as JSON, in the form of the contract. Both engines store it: what is read is sent as it is. So the order of the
+ * names is stored, too; lists on PostgreSQL find location_name and address by what comes after them.
+ */
 export function encodeEvent(row: EventRow): string {
   const { event_id, agent_id, created_ms } = row;
   return JSON.stringify({ event_id, agent_id, ...wireFields(row), created_at: formatInstant(created_ms) });
