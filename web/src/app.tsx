@@ -23,9 +23,9 @@ export function App() {
   useEffect(() => {
     if (shownPath.current === place.path) return;
     shownPath.current = place.path;
-    scrollTo(0, 0);
+    if (!place.isRevisited) scrollTo(0, 0);
     main.current?.focus({ preventScroll: true });
-  }, [place.path]);
+  }, [place]);
 
   const leave = async () => {
     await control.leave();
