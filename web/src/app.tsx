@@ -18,6 +18,7 @@ export function App() {
   const { session } = control;
   const main = useRef<HTMLElement>(null);
   const shownPath = useRef(place.path);
+  const shownKind = useRef(session.kind);
 
   // Another view begins at its top, for eyes and for screen readers.
   useEffect(() => {
@@ -26,6 +27,12 @@ export function App() {
     if (!place.isRevisited) scrollTo(0, 0);
     main.current?.focus({ preventScroll: true });
   }, [place]);
+  // So does what takes the place of a view, such as the way to sign in.
+  useEffect(() => {
+    const before = shownKind.current;
+    shownKind.current = session.kind;
+    if (before !== session.kind && before !== 'asking') main.current?.focus({ preventScroll: true });
+  }, [session.kind]);
 
   const leave = async () => {
     await control.leave();
