@@ -110,8 +110,13 @@ async function readError(response: Response): Promise<ApiError> {
   return new ApiError(response.status, code, message, requestId);
 }
 
+/** The last answers, so that going back shows something at once. Nothing is kept beyond a change or the session. */
+const recent = new Map<string, unknown>();
+const MAX_RECENT = 20;
+
 /** As send, for what only administrators may do. */
 async function administer<T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
+  if (method !== 'GET') recent.clear();
   try {
     return await send<T>(method, `/v1/admin${path}`, body, signal);
   } catch (error) {
@@ -121,8 +126,21 @@ async function administer<T>(method: string, path: string, body?: unknown, signa
   }
 }
 
-export function read<T>(path: string, signal: AbortSignal): Promise<T> {
-  return administer<T>('GET', path, undefined, signal);
+export async function read<T>(path: string, signal: AbortSignal): Promise<T> {
+  const answer = await administer<T>('GET', path, undefined, signal);
+  recent.delete(path);
+  recent.set(path, answer);
+  if (recent.size > MAX_RECENT) recent.delete(recent.keys().next().value!);
+  return answer;
+}
+
+export function forget(): void {
+  recent.clear();
+}
+
+/** What the same question was answered with lately. */
+export function recall<T>(path: string): T | undefined {
+  return recent.get(path) as T | undefined;
 }
 
 export const updateAgent = (id: string, update: AgentUpdate) =>

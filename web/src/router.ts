@@ -7,6 +7,8 @@ export interface Place {
   readonly query: URLSearchParams;
   /** Kept by the browser with the entry of its history. */
   readonly state: PlaceState;
+  /** Whether it was reached by going back or forward, which leads to where its page was scrolled to. */
+  readonly isRevisited: boolean;
 }
 
 export interface PlaceState {
@@ -32,10 +34,10 @@ export function routeOf(path: string): Route {
 
 const CHANGED = 'place-changed';
 
-function currentPlace(): Place {
+function currentPlace(isRevisited = false): Place {
   const { pathname, search } = location;
   if (routeOf(pathname).view === 'agents') lastList = pathname + search;
-  return { path: pathname, query: new URLSearchParams(search), state: history.state ?? {} };
+  return { path: pathname, query: new URLSearchParams(search), state: history.state ?? {}, isRevisited };
 }
 
 /** Path and query, without what a sign-in that failed has added. */
@@ -59,6 +61,10 @@ export function navigate(address: string, options: { replace?: boolean; state?: 
   dispatchEvent(new Event(CHANGED));
 }
 
+export function agentAddress(id: string): string {
+  return `/admin/agents/${encodeURIComponent(id)}`;
+}
+
 let lastList = '/admin';
 
 /** The list of agents as it was seen last. */
@@ -67,14 +73,15 @@ export function lastListAddress(): string {
 }
 
 export function usePlace(): Place {
-  const [place, setPlace] = useState(currentPlace);
+  const [place, setPlace] = useState(() => currentPlace());
   useEffect(() => {
-    const update = () => setPlace(currentPlace());
-    addEventListener('popstate', update);
-    addEventListener(CHANGED, update);
+    const visit = () => setPlace(currentPlace());
+    const revisit = () => setPlace(currentPlace(true));
+    addEventListener('popstate', revisit);
+    addEventListener(CHANGED, visit);
     return () => {
-      removeEventListener('popstate', update);
-      removeEventListener(CHANGED, update);
+      removeEventListener('popstate', revisit);
+      removeEventListener(CHANGED, visit);
     };
   }, []);
   return place;
