@@ -1,11 +1,15 @@
 // What the console asks of the service: one wrapper around fetch, the shapes of the answers, and every call that changes
 // something. Who is signed in travels in a cookie that no script can read.
 import type { Static } from 'typebox';
+import type { StatsResponse } from '../../src/domain/admin.ts';
 import type { AgentSummary, AgentUpdate } from '../../src/domain/agent.ts';
+import type { AuditLogEntry } from '../../src/domain/audit.ts';
 import type { Event } from '../../src/domain/event.ts';
 
 export type Agent = Static<typeof AgentSummary>;
 export type AgentEvent = Static<typeof Event>;
+export type AuditRecord = Static<typeof AuditLogEntry>;
+export type Stats = Static<typeof StatsResponse>;
 export type { AgentUpdate };
 
 export interface Page {
@@ -21,28 +25,6 @@ export interface EventPage extends Page {
 }
 export interface AuditPage extends Page {
   readonly entries: readonly AuditRecord[];
-}
-export interface AuditRecord {
-  readonly id: string;
-  readonly at: string;
-  readonly actor_email: string;
-  readonly actor_subject: string;
-  readonly action:
-    | 'update_agent'
-    | 'delete_agent'
-    | 'delete_agent_events'
-    | 'delete_selected_events'
-    | 'delete_event';
-  readonly target: string;
-  readonly target_name: string;
-  readonly detail: Readonly<Record<string, unknown>> | null;
-  readonly count: number;
-}
-export interface Stats {
-  readonly agents: number;
-  readonly agents_active_today: number;
-  readonly events: number;
-  readonly events_upcoming: number;
 }
 export interface User {
   readonly email: string;
