@@ -9,6 +9,7 @@ import { compile } from '../domain/shape.ts';
 import type { Context } from '../usecases/context.ts';
 import * as sessions from '../usecases/sessions.ts';
 import { requireOwnPage } from './authenticate.ts';
+import { clientNetwork } from './client-network.ts';
 import { clearCookie, readCookie, setCookie } from './console-cookies.ts';
 import { isFromOwnPage, ownOrigin } from './own-origin.ts';
 
@@ -20,9 +21,19 @@ export interface SignInRoutes {
   readonly onFault: (request: FastifyRequest, error: AppError) => void;
 }
 
+const SESSION = '/admin/session';
 const LOGIN = '/admin/login';
 const CALLBACK = '/admin/callback';
 const PICTURE = '/admin/picture';
+const TOKEN = '/admin/token';
+const LOGOUT = '/admin/logout';
+
+/** What each of the addresses beside the console's pages answers. */
+export const SIGN_IN_METHODS: ReadonlyMap<string, string> = new Map([
+  ...[SESSION, LOGIN, CALLBACK, PICTURE].map((path) => [path, 'GET'] as const),
+  ...[TOKEN, LOGOUT].map((path) => [path, 'POST'] as const),
+]);
+
 const MAX_TOKEN_BODY_BYTES = 16_384;
 
 const checkTokenBody = compile(Type.Object({ token: Type.String({ minLength: 1 }) }));
@@ -35,7 +46,7 @@ export function serveSignIn(app: FastifyInstance, options: SignInRoutes): void {
   const countingSession = (request: FastifyRequest) =>
     isFromOwnPage(publicUrl, request) ? readCookie(publicUrl, request, 'session') : undefined;
 
-  app.get('/admin/session', alone, async (request, reply) => {
+  app.get(SESSION, alone, async (request, reply) => {
     const described = await sessions.describeSession(context(), countingSession(request), PICTURE);
     return reply.header('content-type', 'application/json; charset=utf-8').send(JSON.stringify(described));
   });
@@ -46,7 +57,6 @@ export function serveSignIn(app: FastifyInstance, options: SignInRoutes): void {
     return reply
       .header('content-type', type)
       .header('content-security-policy', "default-src 'none'; frame-ancestors 'none'; sandbox")
-      .header('cache-control', 'private, max-age=3600')
       .send(bytes);
   });
 
@@ -62,7 +72,7 @@ export function serveSignIn(app: FastifyInstance, options: SignInRoutes): void {
     done();
   };
   app.post(
-    '/admin/token',
+    TOKEN,
     { bodyLimit: MAX_TOKEN_BODY_BYTES, onRequest: requireTokenFormFirst },
     async (request, reply) => {
       const { value, issues } = checkTokenBody(request.body, 'body');
@@ -71,7 +81,7 @@ export function serveSignIn(app: FastifyInstance, options: SignInRoutes): void {
       return reply.code(204).send();
     },
   );
-  app.post('/admin/logout', { onRequest: requireOwnPageFirst }, async (request, reply) => {
+  app.post(LOGOUT, { onRequest: requireOwnPageFirst }, async (request, reply) => {
     await sessions.endSession(context(), readCookie(publicUrl, request, 'session'));
     clearCookie(publicUrl, reply, 'session');
     return reply.code(204).send();
@@ -120,7 +130,11 @@ async function finish(
   const { signIn } = context().console;
   if (!signIn) return reply.redirect(toReturnPath(undefined), 303);
   clearCookie(publicUrl, reply, 'signIn');
-  const outcome = await signIn.finish(request.query as string, readCookie(publicUrl, request, 'signIn'));
+  const begun = readCookie(publicUrl, request, 'signIn');
+  if (begun !== undefined && !(await sessions.spendSignIn(context(), clientNetwork(request.ip)))) {
+    return explain(reply, 'often', toReturnPath(undefined));
+  }
+  const outcome = await signIn.finish(request.query as string, begun);
   const returnPath = toReturnPath(outcome.returnPath);
   if (outcome.kind === 'failed') {
     if (outcome.cause) onFault(request, providerFault(outcome.cause));

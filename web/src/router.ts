@@ -25,10 +25,9 @@ export type Route =
   | { readonly view: 'missing' };
 
 export function routeOf(path: string): Route {
-  const inside = path.replace(/\/+$/, '').slice('/admin'.length);
-  if (inside === '') return { view: 'agents' };
-  if (inside === '/audit') return { view: 'audit' };
-  const id = /^\/agents\/([0-9a-zA-Z-]+)$/.exec(inside)?.[1];
+  if (/^\/admin\/?$/.test(path)) return { view: 'agents' };
+  if (/^\/admin\/audit\/?$/.test(path)) return { view: 'audit' };
+  const id = /^\/admin\/agents\/([0-9a-zA-Z-]+)\/?$/.exec(path)?.[1];
   return id ? { view: 'agent', id } : { view: 'missing' };
 }
 
@@ -43,11 +42,15 @@ function currentPlace(isRevisited = false): Place {
 /** Path and query, without what a sign-in that failed has added. */
 export function currentAddress(): string {
   const { path, query } = currentPlace();
-  if (query.has('problem')) {
-    const wanted = query.get('return') ?? '';
-    return /^\/admin(?:[/?]|$)/.test(wanted) ? wanted : '/admin';
-  }
+  if (query.has('problem')) return viewAddress(query.get('return') ?? '');
   return path + withQuery(query);
+}
+
+/** Path and query of a view of the console; of the first one for any other address. */
+function viewAddress(wanted: string): string {
+  const { origin, pathname, search } = URL.parse(wanted, location.origin) ?? {};
+  const isView = origin === location.origin && routeOf(pathname ?? '').view !== 'missing';
+  return isView ? `${pathname}${search}` : '/admin';
 }
 
 export function withQuery(query: URLSearchParams): string {
