@@ -204,6 +204,25 @@ for (const engine of ['sqlite', 'postgres'] as const) {
       await outcome(`5 events of ${name}`);
     });
 
+    it('stays open until the answer is there, however often Escape is pressed', async () => {
+      await page.getByRole('button', { name: 'Delete all events' }).click();
+      const button = dialog().getByRole('button', { name: 'Delete 5 events' });
+      const { promise: answer, resolve: fail } = Promise.withResolvers<void>();
+      await page.route('**/v1/admin/agents/*/events', async (route) => {
+        await answer;
+        await route.abort();
+      });
+      await button.click();
+      await dialog().getByRole('button', { name: 'Deleting…' }).waitFor();
+      for (let presses = 0; presses < 3; presses++) await page.keyboard.press('Escape');
+      fail();
+      await dialog().getByRole('alert').getByText('The service does not answer.').waitFor();
+      await page.unrouteAll();
+      await button.click();
+      await outcome(`events of ${name}`);
+      assert.deepEqual(await held(), []);
+    });
+
     it('can be done with the keyboard alone', async () => {
       await page.getByRole('button', { name: 'Event 5' }).focus();
       await page.keyboard.press('Enter');
