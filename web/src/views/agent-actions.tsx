@@ -4,7 +4,7 @@ import type { Agent, AgentUpdate } from '../api.ts';
 import { deleteAgent, deleteAgentEvents, updateAgent } from '../api.ts';
 import { ConfirmDialog } from '../components/confirm-dialog.tsx';
 import { seenOf, Text } from '../components/text.tsx';
-import { navigate } from '../router.ts';
+import { returnToList } from '../router.ts';
 import { notify } from '../toasts.ts';
 import { HeldEvents, HeldFailure, useHeldEvents } from './held-events.tsx';
 
@@ -185,7 +185,7 @@ function AgentDialog({ agent, onDone: _, ...rest }: DialogProps) {
       isDanger
       isReady={held.text !== undefined && seenOf(typed) === expected}
       action={action}
-      onDone={() => navigate('/admin')}
+      onDone={returnToList}
       {...rest}
     >
       <p>
