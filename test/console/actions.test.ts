@@ -94,6 +94,11 @@ for (const engine of ['sqlite', 'postgres'] as const) {
         target_name: name,
         count: 2,
       });
+      await page.locator('summary').first().click();
+      const shown = await page.locator('tbody tr').first().locator('li').allInnerTexts();
+      const { entries } = (await console.administrator.get('/v1/admin/audit', { limit: 1 })).body;
+      assert.equal(shown.length, 2);
+      assert.deepEqual(shown, entries[0].detail.event_ids);
     });
 
     it('deletes all events of an agent', async () => {

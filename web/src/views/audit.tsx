@@ -74,12 +74,31 @@ function AuditRow({ entry }: { entry: AuditRecord }) {
       </td>
       <td class="column-what">
         <span class="second until-medium">
-          <RelativeTime at={entry.at} /> · {who}
+          <time dateTime={entry.at}>{formatFull(entry.at)}</time> · {who}
         </span>
         <span class="deed">{describe(entry)}</span>
+        <EventIds detail={entry.detail} />
       </td>
       <td class="column-count number">{formatNumber(entry.count)}</td>
     </tr>
+  );
+}
+
+/** Which events were deleted together; their titles are gone with them. */
+function EventIds({ detail }: { detail: AuditRecord['detail'] }) {
+  const ids: unknown = detail?.event_ids;
+  if (!Array.isArray(ids)) return null;
+  return (
+    <details class="event-ids">
+      <summary>Ids of the events</summary>
+      <ul>
+        {ids.map((id: unknown) => (
+          <li key={String(id)}>
+            <code>{String(id)}</code>
+          </li>
+        ))}
+      </ul>
+    </details>
   );
 }
 
