@@ -9,6 +9,7 @@ import { AgentsView } from './views/agents.tsx';
 import { AuditView } from './views/audit.tsx';
 import { MissingView } from './views/missing.tsx';
 import { SignInView } from './views/sign-in.tsx';
+import { StartingView } from './views/starting.tsx';
 import { StrangerView } from './views/stranger.tsx';
 import { UnreachableView } from './views/unreachable.tsx';
 
@@ -64,7 +65,7 @@ function Content({ place, control: { session, refresh, leave } }: { place: Place
     if (isIn && problem !== null) navigate(currentAddress(), { replace: true });
   }, [isIn, problem]);
 
-  if (session.kind === 'asking') return <p class="visually-hidden">Loading…</p>;
+  if (session.kind === 'asking') return <StartingView />;
   if (session.kind === 'unreachable') return <UnreachableView error={session.error} onRetry={refresh} />;
   if (session.kind === 'stranger') {
     return <StrangerView user={session.user} provider={session.provider} onLeave={leave} />;

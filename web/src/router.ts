@@ -35,8 +35,9 @@ const CHANGED = 'place-changed';
 
 function currentPlace(isRevisited = false): Place {
   const { pathname, search } = location;
-  if (routeOf(pathname).view === 'agents') lastList = pathname + search;
-  return { path: pathname, query: new URLSearchParams(search), state: history.state ?? {}, isRevisited };
+  const state: PlaceState = history.state ?? {};
+  if (routeOf(pathname).view === 'agents') lastList = { address: pathname + search, state };
+  return { path: pathname, query: new URLSearchParams(search), state, isRevisited };
 }
 
 /** Path and query, without what a sign-in that failed has added. */
@@ -68,11 +69,15 @@ export function agentAddress(id: string): string {
   return `/admin/agents/${encodeURIComponent(id)}`;
 }
 
-let lastList = '/admin';
+let lastList: { readonly address: string; readonly state: PlaceState } = { address: '/admin', state: {} };
 
 /** The list of agents as it was seen last. */
 export function lastListAddress(): string {
-  return lastList;
+  return lastList.address;
+}
+
+export function returnToList(): void {
+  navigate(lastList.address, { state: lastList.state });
 }
 
 export function usePlace(): Place {

@@ -71,7 +71,7 @@ export function loginAddress(choose = false): string {
   return `/admin/login?${query}`;
 }
 
-const COMMAND = 'npm run cli -- admin-token --email you@example.com';
+const COMMAND = 'npm run -s cli -- admin-token --email you@example.com';
 
 function TokenForm({ onSignedIn }: { onSignedIn: () => Promise<void> }) {
   const [token, setToken] = useState('');
