@@ -63,7 +63,7 @@ async function takeAll(url: string, issuer: string): Promise<void> {
       const visitor = await visit(browser, url, '/admin', { ...options, reducedMotion: 'reduce' }, [issuer]);
       const take = async (view: string) => {
         const path = `${FOLDER}/console-${view}-${screen}.png`;
-        await visitor.page.evaluate('document.fonts.ready');
+        await visitor.page.evaluate('scrollTo(0, 0)'); // what was clicked may have moved the page
         await visitor.page.screenshot({ path, animations: 'disabled', caret: 'hide' });
         console.log(relative('', path));
       };

@@ -101,7 +101,7 @@ async function beginCreate(service: Running, key: string, title: string) {
   return { connection, answer, finish: () => connection.write(body) };
 }
 
-describe('the process stops', { concurrency: 2, timeout: 60_000 }, () => {
+describe('the process stops', { concurrency: 2, timeout: 300_000 }, () => {
   for (const name of ['SIGTERM', 'SIGINT'] as const) {
     describe(name, { concurrency: 1 }, () => {
       it('finishes requests under way, closes idle connections at once, takes no new ones and exits with 0', async (t) => {

@@ -43,6 +43,10 @@ describe('axe-core', () => {
         description: 'Words.',
       }));
     }
+    const doomed = await Promise.all([4, 5].map(() => agent.create()));
+    await console.administrator.post(`/v1/admin/agents/${agentId}/events/delete`, {
+      event_ids: doomed.map(({ event_id }) => event_id),
+    });
     const idle = await console.service.client.register('Idle');
     await console.administrator.patch(`/v1/admin/agents/${agentId}`, { tier: 'admin' });
     await idle.nearby();
@@ -83,6 +87,7 @@ describe('axe-core', () => {
     'audit log': async (page) => {
       await page.getByRole('link', { name: 'Audit log' }).click();
       await page.getByText('set the tier of').waitFor();
+      await page.locator('summary').click();
     },
     'not found': async (page) => {
       await page.goto(`${console.service.url}/admin/nothing-here`);

@@ -94,13 +94,19 @@ for (const engine of ['sqlite', 'postgres'] as const) {
         target_name: name,
         count: 2,
       });
+      await page.locator('summary').first().click();
+      const shown = await page.locator('tbody tr').first().locator('li').allInnerTexts();
+      const { entries } = (await console.administrator.get('/v1/admin/audit', { limit: 1 })).body;
+      assert.equal(shown.length, 2);
+      assert.deepEqual(shown, entries[0].detail.event_ids);
     });
 
     it('deletes all events of an agent', async () => {
       await page.getByRole('button', { name: 'Delete all events' }).click();
+      await dialog().getByRole('button', { name: 'Delete 5 events' }).waitFor();
       assert.match(await asked(), new RegExp(`All 5 events of ${name} will be lost`));
       await confirm('Delete 5 events');
-      await outcome(`5 events of ${name}`);
+      await outcome(`Deleted all events of ${name}.`);
       await page.getByText('This agent holds no events.').waitFor();
       assert.deepEqual(await held(), []);
       assert.equal((await agent.nearby()).status, 200);
@@ -112,8 +118,33 @@ for (const engine of ['sqlite', 'postgres'] as const) {
       });
     });
 
+    it('asks about what there is now, not when the page was loaded', async () => {
+      await agent.create({ title: 'Event 6', start_at: '2031-05-06T18:00:00Z' });
+      await page.getByRole('button', { name: 'Delete agent' }).click();
+      await dialog().getByText('6 events').waitFor();
+      await dialog().getByRole('button', { name: 'Cancel' }).click();
+      await page.getByRole('button', { name: 'Delete all events' }).click();
+      await dialog().getByRole('button', { name: 'Delete 6 events' }).waitFor();
+      assert.match(await asked(), new RegExp(`All 6 events of ${name} will be lost`));
+      await dialog().getByRole('button', { name: 'Cancel' }).click();
+    });
+
+    it('asks nothing as long as it cannot say how much would be lost', async () => {
+      await page.route('**/events?limit=1', (route) => route.abort());
+      await page.getByRole('button', { name: 'Delete agent' }).click();
+      await dialog().getByRole('alert').getByText('Its events could not be counted.').waitFor();
+      await dialog().getByRole('textbox').fill(name);
+      assert.ok(await dialog().getByRole('button', { name: 'Delete agent' }).isDisabled());
+      await page.unrouteAll();
+      await dialog().getByRole('button', { name: 'Try again' }).click();
+      await dialog().getByText('5 events').waitFor();
+      assert.ok(await dialog().getByRole('button', { name: 'Delete agent' }).isEnabled());
+      await dialog().getByRole('button', { name: 'Cancel' }).click();
+    });
+
     it('deletes an agent whose name was typed', async () => {
       await page.getByRole('button', { name: 'Delete agent' }).click();
+      await dialog().getByText('5 events').waitFor();
       assert.match(await asked(), new RegExp(`${name} will be lost: the agent, its keys and its 5 events`));
       const button = dialog().getByRole('button', { name: 'Delete agent' });
       assert.ok(await button.isDisabled());
@@ -123,7 +154,7 @@ for (const engine of ['sqlite', 'postgres'] as const) {
       assert.ok(await button.isDisabled());
       await dialog().getByRole('textbox').fill(name);
       await button.click();
-      await outcome(`Deleted ${name}, its keys and 5 events.`);
+      await outcome(`Deleted ${name}, its keys and all its events.`);
       await page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor();
       assertError(await console.administrator.get(`/v1/admin/agents/${agentId}/events`), 404, 'NOT_FOUND');
       assertError(await agent.nearby(), 401, 'INVALID_API_KEY');
@@ -137,7 +168,7 @@ for (const engine of ['sqlite', 'postgres'] as const) {
 
     it('deactivates and reactivates an agent', async () => {
       await page.getByRole('button', { name: 'Deactivate' }).click();
-      assert.match(await asked(), /will be refused at once\. Its 5 events will stay/);
+      assert.match(await asked(), /will be refused at once\. Its events will stay/);
       await confirm('Deactivate');
       await outcome(`${name} is deactivated.`);
       await page.getByRole('button', { name: 'Reactivate' }).waitFor();
@@ -179,7 +210,7 @@ for (const engine of ['sqlite', 'postgres'] as const) {
       const { total } = (await console.administrator.get('/v1/admin/audit', { limit: 1 })).body;
       await page.getByRole('button', { name: 'Delete all events' }).click();
       await dialog().getByRole('button', { name: 'Delete 5 events' }).dblclick();
-      await outcome(`5 events of ${name}`);
+      await outcome(`Deleted all events of ${name}.`);
       assert.equal((await console.administrator.get('/v1/admin/audit', { limit: 1 })).body.total, total + 1);
     });
 
@@ -195,13 +226,33 @@ for (const engine of ['sqlite', 'postgres'] as const) {
 
     it('says what went wrong, and leaves the question open', async () => {
       await page.getByRole('button', { name: 'Delete all events' }).click();
+      await dialog().getByRole('button', { name: 'Delete 5 events' }).waitFor();
       await page.route('**/v1/admin/**', (route) => route.abort());
       await confirm('Delete 5 events');
       await dialog().getByRole('alert').getByText('The service does not answer.').waitFor();
       await page.unroute('**/v1/admin/**');
       assert.equal((await held()).length, 5);
       await confirm('Delete 5 events');
-      await outcome(`5 events of ${name}`);
+      await outcome(`Deleted all events of ${name}.`);
+    });
+
+    it('stays open until the answer is there, however often Escape is pressed', async () => {
+      await page.getByRole('button', { name: 'Delete all events' }).click();
+      const button = dialog().getByRole('button', { name: 'Delete 5 events' });
+      const { promise: answer, resolve: fail } = Promise.withResolvers<void>();
+      await page.route('**/v1/admin/agents/*/events', async (route) => {
+        await answer;
+        await route.abort();
+      });
+      await button.click();
+      await dialog().getByRole('button', { name: 'Deleting…' }).waitFor();
+      for (let presses = 0; presses < 3; presses++) await page.keyboard.press('Escape');
+      fail();
+      await dialog().getByRole('alert').getByText('The service does not answer.').waitFor();
+      await page.unrouteAll();
+      await button.click();
+      await outcome(`Deleted all events of ${name}.`);
+      assert.deepEqual(await held(), []);
     });
 
     it('can be done with the keyboard alone', async () => {

@@ -45,6 +45,10 @@ for (const engine of ['sqlite', 'postgres'] as const) {
       await page.locator('[aria-busy=true]').waitFor({ state: 'detached' });
       return page.locator(`tbody .column-${name}`).allInnerTexts();
     };
+    const busiestId = async (): Promise<string> => {
+      const { agents } = (await console.administrator.get('/v1/admin/agents', { sort: '-event_count' })).body;
+      return agents[0].id;
+    };
     const sortBy = (name: string) => page.getByRole('columnheader', { name }).getByRole('button').click();
 
     it('counts what there is', async () => {
@@ -156,6 +160,72 @@ for (const engine of ['sqlite', 'postgres'] as const) {
       await page.getByText('There is no such agent. It may have been deleted.').waitFor();
       await page.goto(`${console.service.url}/admin/agents/nonsense`);
       await page.getByText('this is no identifier').waitFor();
+    });
+
+    it('takes the default for what an address asks of no list', async () => {
+      await page.goto(`${console.service.url}/admin?sort=bogus`);
+      await page.getByText('1–50 of 120').waitFor();
+      await page.locator('th[aria-sort=descending]').filter({ hasText: 'Created' }).waitFor();
+      await page.goto(`${console.service.url}/admin/agents/${await busiestId()}?sort=-bogus&when=never`);
+      await page.getByText('1–50 of 60').waitFor();
+      await page.locator('th[aria-sort=ascending]').filter({ hasText: 'Start' }).waitFor();
+      await page.getByRole('tab', { name: 'Upcoming', selected: true }).waitFor();
+    });
+
+    it('says why a search is refused, in place of the list', async () => {
+      const tooLong = 'x'.repeat(201);
+      for (const path of ['/admin', `/admin/agents/${await busiestId()}`]) {
+        await page.goto(`${console.service.url}${path}?q=${tooLong}`);
+        assert.match(await page.getByRole('alert').innerText(), /200/);
+        await page.getByRole('button', { name: 'Clear the search' }).click();
+        await page.getByText(/^1–50 of/).waitFor();
+        await page.getByRole('heading', { name: /^Agent/, level: 1 }).waitFor();
+      }
+    });
+
+    it('keeps the agent, the search and the focus where a search fails', async () => {
+      const search = page.getByRole('searchbox', { name: 'Search events' });
+      const body = { error: { code: 'UNAVAILABLE', message: 'Not now.' } };
+      await page.route('**/events?*q=concert*', (route) => route.fulfill({ status: 503, json: body }));
+      await search.fill('concert');
+      await page.getByRole('tabpanel').getByRole('alert').getByText('Not now.').waitFor();
+      await page.getByRole('heading', { name: 'Agent 120', level: 1 }).waitFor();
+      assert.ok(await page.getByRole('button', { name: 'Delete agent' }).isVisible());
+      assert.ok(await search.evaluate((field) => field === field.ownerDocument.activeElement));
+      await page.unrouteAll();
+      await page.getByRole('button', { name: 'Try again' }).click();
+      await page.getByText('1–50 of 60').waitFor();
+      assert.equal(await search.inputValue(), 'concert');
+    });
+
+    it('names a tab by the id where nothing of the name can be seen', async () => {
+      const unseen = await console.service.client.register('\u200b\u202e');
+      const { agent_id } = await unseen.create();
+      await page.goto(`${console.service.url}/admin/agents/${agent_id}`);
+      await page.locator('dl[aria-label=Facts] code').waitFor();
+      assert.equal(await page.title(), `${agent_id} · local-events`);
+      await console.administrator.delete(`/v1/admin/agents/${agent_id}`);
+    });
+
+    it('shows the page before one whose rows are gone', async () => {
+      await page.goto(`${console.service.url}/admin`);
+      await page.getByRole('button', { name: 'Next' }).click();
+      await page.getByText('51–100 of 120').waitFor();
+      await page.getByRole('button', { name: 'Next' }).click();
+      await page.getByText('101–120 of 120').waitFor();
+      const links = await page.locator('tbody .column-name a').all();
+      const ids = await Promise.all(
+        links.map(async (link) => (await link.getAttribute('href'))!.split('/').at(-1)!),
+      );
+      const [last, ...others] = ids;
+      for (const id of others) await console.administrator.delete(`/v1/admin/agents/${id}`);
+      await page.locator(`a[href$="${last}"]`).click();
+      await page.getByRole('button', { name: 'Delete agent' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByRole('textbox').fill(await dialog.locator('label strong').innerText());
+      await dialog.getByRole('button', { name: 'Delete agent' }).click();
+      await page.getByText('51–100 of 100').waitFor();
+      assert.ok(await page.getByRole('button', { name: 'Previous' }).isVisible());
     });
 
     it('makes the browser complain of nothing', () => assertClean(visit));

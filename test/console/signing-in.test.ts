@@ -94,6 +94,53 @@ for (const engine of ['sqlite', 'postgres'] as const) {
       assertClean(visit);
     });
 
+    it('says so where signing out fails', async () => {
+      const visit = await console.visit();
+      await visit.signIn('eve');
+      const { page } = visit;
+      await page.route('**/admin/logout', (route) => route.abort());
+      await page.getByRole('main').getByRole('button', { name: 'Sign out' }).click();
+      await page.getByRole('status').getByText('You are still signed in.').waitFor();
+      await page.unrouteAll();
+      await page.getByRole('main').getByRole('button', { name: 'Sign out' }).click();
+      await page.getByText('You are signed out.').waitFor();
+      assertClean({ ...visit, problems: visit.problems.filter((problem) => !/ERR_FAILED/.test(problem)) });
+    });
+
+    it('says who is signed in now when a tab is looked at again', async () => {
+      const visit = await console.visit();
+      await visit.signIn();
+      const { page, context } = visit;
+      const other = await context.newPage();
+      await other.goto(`${console.service.url}/admin/login?account=choose&return=/admin`);
+      await other.getByRole('button', { name: 'Sign in as eve' }).click();
+      await other.getByRole('heading', { name: 'Not an administrator' }).waitFor();
+      // A browser without windows never hides a tab.
+      const lookAgain = () => page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
+      await lookAgain();
+      await page.getByRole('button', { name: 'Account of Eve Moneypenny' }).waitFor();
+      await page.route('**/admin/session', (route) => route.abort());
+      const failed = page.waitForEvent('requestfailed');
+      await lookAgain();
+      await failed;
+      await page.getByRole('heading', { name: 'Not an administrator' }).waitFor();
+    });
+
+    it('shows that it is loading while the service takes its time', async () => {
+      const visit = await console.visit();
+      const { page } = visit;
+      const { promise: answer, resolve: goOn } = Promise.withResolvers<void>();
+      await page.route('**/admin/session', async (route) => {
+        await answer;
+        await route.continue();
+      });
+      await page.reload();
+      await page.getByRole('status').getByText('Loading…').waitFor();
+      goOn();
+      await page.getByRole('link', { name: /^Sign in with/ }).waitFor();
+      assertClean(visit);
+    });
+
     it('refuses an answer that belongs to no sign-in of this browser', async () => {
       const visit = await console.visit('/admin/callback?code=stolen&state=made-up');
       await visit.page.getByRole('alert').waitFor();

@@ -9,6 +9,7 @@ import { AgentsView } from './views/agents.tsx';
 import { AuditView } from './views/audit.tsx';
 import { MissingView } from './views/missing.tsx';
 import { SignInView } from './views/sign-in.tsx';
+import { StartingView } from './views/starting.tsx';
 import { StrangerView } from './views/stranger.tsx';
 import { UnreachableView } from './views/unreachable.tsx';
 
@@ -18,14 +19,21 @@ export function App() {
   const { session } = control;
   const main = useRef<HTMLElement>(null);
   const shownPath = useRef(place.path);
+  const shownKind = useRef(session.kind);
 
   // Another view begins at its top, for eyes and for screen readers.
   useEffect(() => {
     if (shownPath.current === place.path) return;
     shownPath.current = place.path;
-    scrollTo(0, 0);
+    if (!place.isRevisited) scrollTo(0, 0);
     main.current?.focus({ preventScroll: true });
-  }, [place.path]);
+  }, [place]);
+  // So does what takes the place of a view, such as the way to sign in.
+  useEffect(() => {
+    const before = shownKind.current;
+    shownKind.current = session.kind;
+    if (before !== session.kind && before !== 'asking') main.current?.focus({ preventScroll: true });
+  }, [session.kind]);
 
   const leave = async () => {
     await control.leave();
@@ -57,7 +65,7 @@ function Content({ place, control: { session, refresh, leave } }: { place: Place
     if (isIn && problem !== null) navigate(currentAddress(), { replace: true });
   }, [isIn, problem]);
 
-  if (session.kind === 'asking') return <p class="visually-hidden">Loading…</p>;
+  if (session.kind === 'asking') return <StartingView />;
   if (session.kind === 'unreachable') return <UnreachableView error={session.error} onRetry={refresh} />;
   if (session.kind === 'stranger') {
     return <StrangerView user={session.user} provider={session.provider} onLeave={leave} />;

@@ -17,19 +17,24 @@ export interface ListState {
   readonly filter: (name: string, value: string | undefined) => void;
   readonly toNext: (cursor: string) => void;
   readonly toPrevious: () => void;
-  readonly toFirst: (replace?: boolean) => void;
+  /** In place of a page that is no more, the one before it, as far as that is known. */
+  readonly replaceByPrevious: () => void;
+  readonly replaceByFirst: () => void;
 }
 
 export interface ListOptions {
   readonly defaultSort?: string;
+  /** What it can be sorted by; anything else in the address counts as the default. */
+  readonly sortKeys?: readonly string[];
   /** Sent to the API beside the rest. */
   readonly filters?: Readonly<Record<string, string>>;
 }
 
 export function listState({ path, query, state }: Place, options: ListOptions = {}): ListState {
-  const { defaultSort = '', filters = {} } = options;
+  const { defaultSort = '', sortKeys = [], filters = {} } = options;
   const q = query.get('q') ?? '';
-  const sort = query.get('sort') ?? defaultSort;
+  const wanted = query.get('sort') ?? '';
+  const sort = sortKeys.includes(wanted.replace(/^-/, '')) ? wanted : defaultSort;
   const cursor = query.get('cursor') ?? '';
   const page = cursor ? Math.max(2, Number.parseInt(query.get('page') ?? '', 10) || 2) : 1;
   const trail = state.trail ?? [];
@@ -50,8 +55,9 @@ export function listState({ path, query, state }: Place, options: ListOptions = 
     }
     navigate(path + withQuery(next), { replace, ...(nextTrail && { state: { trail: nextTrail } }) });
   };
-  const toPage = (number: number, to: string, nextTrail: readonly string[]) =>
-    go(to ? { cursor: to, page: String(number) } : {}, false, nextTrail);
+  const toPage = (number: number, to: string, nextTrail: readonly string[], replace = false) =>
+    go(to ? { cursor: to, page: String(number) } : {}, replace, nextTrail);
+  const goBack = (replace: boolean) => toPage(page - 1, previous ?? '', trail.slice(0, -1), replace);
 
   const asked = new URLSearchParams({ limit: String(PAGE_SIZE), ...filters });
   if (sort) asked.set('sort', sort);
@@ -68,7 +74,8 @@ export function listState({ path, query, state }: Place, options: ListOptions = 
     sortBy: (next) => go({ sort: next === defaultSort ? undefined : next }),
     filter: (name, value) => go({ [name]: value, sort: undefined }),
     toNext: (next) => toPage(page + 1, next, [...trail, cursor]),
-    toPrevious: () => toPage(page - 1, previous ?? '', trail.slice(0, -1)),
-    toFirst: (replace = false) => go({}, replace),
+    toPrevious: () => goBack(false),
+    replaceByPrevious: () => goBack(true),
+    replaceByFirst: () => go({}, true),
   };
 }

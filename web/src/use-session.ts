@@ -1,6 +1,6 @@
 // Who is signed in, and what becomes of the page when that changes. The service decides; this only asks it.
-import { useCallback, useEffect, useState } from 'preact/hooks';
-import { ApiError, listenForRefusals, readSession, signOut, type User } from './api.ts';
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { ApiError, forget, listenForRefusals, readSession, signOut, type User } from './api.ts';
 
 export type SessionState =
   | { readonly kind: 'asking' }
@@ -24,13 +24,24 @@ export function useSession(): SessionControl {
   const [session, setSession] = useState<SessionState>({ kind: 'asking' });
   const [expiresAt, setExpiresAt] = useState<string | null>(null);
 
-  const ask = useCallback(async (reason: SignedOutReason) => {
+  const asked = useRef(0);
+
+  /** Only the last question counts. One that nobody put changes nothing where nothing has changed, or where it fails. */
+  const ask = useCallback(async (reason: SignedOutReason, isByItself = false) => {
+    const number = ++asked.current;
     try {
       const { provider, user, is_administrator, expires_at } = await readSession();
+      if (number !== asked.current) return;
       setExpiresAt(expires_at);
-      if (!user) setSession({ kind: 'signed-out', provider, reason });
-      else setSession({ kind: is_administrator ? 'administrator' : 'stranger', provider, user });
+      if (!is_administrator) forget();
+      if (user) setSession({ kind: is_administrator ? 'administrator' : 'stranger', provider, user });
+      else {
+        setSession((before) =>
+          isByItself && before.kind === 'signed-out' ? before : { kind: 'signed-out', provider, reason },
+        );
+      }
     } catch (error) {
+      if (number !== asked.current || isByItself) return;
       const shown = error instanceof ApiError ? error : new ApiError(0, 'FAULT', String(error));
       setSession({ kind: 'unreachable', error: shown });
     }
@@ -45,6 +56,15 @@ export function useSession(): SessionControl {
       });
       return asking;
     });
+  }, [ask]);
+
+  // In another tab somebody else may have signed in: the name shown is the one that would act.
+  useEffect(() => {
+    const askAgain = () => {
+      if (document.visibilityState === 'visible') void ask('ended', true);
+    };
+    document.addEventListener('visibilitychange', askAgain);
+    return () => document.removeEventListener('visibilitychange', askAgain);
   }, [ask]);
 
   // The page of a session that has ended does not stay open on a desk.

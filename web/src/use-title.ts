@@ -1,8 +1,8 @@
-// The title of the browser's tab or window.
-import { useEffect } from 'preact/hooks';
+// The title of the browser's tab or window, at once with what the page shows.
+import { useLayoutEffect } from 'preact/hooks';
 
 export function useTitle(title: string): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     document.title = `${title} · local-events`;
   }, [title]);
 }

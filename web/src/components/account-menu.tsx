@@ -1,14 +1,14 @@
 // Who is signed in, and the way out.
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { ApiError, User } from '../api.ts';
-import { notify } from '../toasts.ts';
+import type { User } from '../api.ts';
+import { useLeave } from '../use-leave.ts';
 import { Avatar } from './avatar.tsx';
 import { Icon } from './icon.tsx';
 import { Text } from './text.tsx';
 
 export function AccountMenu({ user, onLeave }: { user: User; onLeave: () => Promise<void> }) {
   const [isOpen, setOpen] = useState(false);
-  const [isLeaving, setLeaving] = useState(false);
+  const { isLeaving, leave } = useLeave(onLeave);
   const whole = useRef<HTMLDivElement>(null);
   const button = useRef<HTMLButtonElement>(null);
 
@@ -32,14 +32,6 @@ export function AccountMenu({ user, onLeave }: { user: User; onLeave: () => Prom
     };
   }, [isOpen]);
 
-  const leave = () => {
-    if (isLeaving) return;
-    setLeaving(true);
-    onLeave().catch((error: ApiError) => {
-      setLeaving(false);
-      notify('error', `You are still signed in. ${error.message}`);
-    });
-  };
   return (
     <div class="account" ref={whole}>
       <button

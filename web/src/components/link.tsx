@@ -6,14 +6,17 @@ interface LinkProps {
   href: string;
   class?: string;
   current?: boolean;
+  /** Where it is not enough to go to the address. */
+  onFollow?: () => void;
   children: ComponentChildren;
 }
 
-export function Link({ href, current = false, children, class: className }: LinkProps) {
+export function Link({ href, current = false, onFollow, children, class: className }: LinkProps) {
   const follow = (event: MouseEvent) => {
     if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
     event.preventDefault();
-    navigate(href);
+    if (onFollow) onFollow();
+    else navigate(href);
   };
   return (
     <a href={href} class={className} aria-current={current ? 'page' : undefined} onClick={follow}>

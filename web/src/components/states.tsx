@@ -20,16 +20,23 @@ export function Empty({ icon, title, children }: EmptyProps) {
   );
 }
 
+interface FailureProps {
+  error: ApiError;
+  /** On the button. */
+  wayOut: string;
+  onWayOut: () => void;
+}
+
 /** A failure, with the name by which the log knows it. */
-export function Failure({ error, onRetry }: { error: ApiError; onRetry: () => void }) {
+export function Failure({ error, wayOut, onWayOut }: FailureProps) {
   return (
     <div class="empty" role="alert">
       <Icon name="warning" />
       <p class="empty-title">This could not be loaded</p>
       <p>{error.message}</p>
       <p>
-        <button type="button" class="button" onClick={onRetry}>
-          Try again
+        <button type="button" class="button" onClick={onWayOut}>
+          {wayOut}
         </button>
       </p>
       {error.requestId && <RequestId id={error.requestId} />}

@@ -4,9 +4,9 @@ import type { Agent, AgentUpdate } from '../api.ts';
 import { deleteAgent, deleteAgentEvents, updateAgent } from '../api.ts';
 import { ConfirmDialog } from '../components/confirm-dialog.tsx';
 import { seenOf, Text } from '../components/text.tsx';
-import { countOf } from '../format.ts';
-import { navigate } from '../router.ts';
+import { returnToList } from '../router.ts';
 import { notify } from '../toasts.ts';
+import { HeldEvents, HeldFailure, useHeldEvents } from './held-events.tsx';
 
 type Action = 'tier' | 'active' | 'events' | 'agent';
 
@@ -130,8 +130,8 @@ function ActiveDialog({ agent, ...rest }: DialogProps) {
     >
       {isActive ? (
         <p>
-          The keys of <Name agent={agent} /> will be refused at once. Its{' '}
-          {countOf(agent.event_count, 'event')} will stay, and it can be reactivated at any time.
+          The keys of <Name agent={agent} /> will be refused at once. Its events will stay, and it can be
+          reactivated at any time.
         </p>
       ) : (
         <p>
@@ -143,24 +143,26 @@ function ActiveDialog({ agent, ...rest }: DialogProps) {
 }
 
 function EventsDialog({ agent, ...rest }: DialogProps) {
-  const events = countOf(agent.event_count, 'event');
+  const held = useHeldEvents(agent, rest.onGone);
   const action = async () => {
     await deleteAgentEvents(agent.id);
-    notify('done', `Deleted ${events} of ${agent.agent_name}.`);
+    notify('done', `Deleted all events of ${agent.agent_name}.`);
   };
   return (
     <ConfirmDialog
       title="Delete all events"
-      confirm={`Delete ${events}`}
+      confirm={held.text ? `Delete ${held.text}` : 'Delete events'}
       pending="Deleting…"
       isDanger
+      isReady={held.text !== undefined}
       action={action}
       {...rest}
     >
       <p>
-        All <strong>{events}</strong> of <Name agent={agent} /> will be lost, upcoming and past. The agent and
-        its keys will stay. This cannot be undone.
+        All <HeldEvents held={held} /> of <Name agent={agent} /> will be lost, upcoming and past. The agent
+        and its keys will stay. This cannot be undone.
       </p>
+      <HeldFailure held={held} />
     </ConfirmDialog>
   );
 }
@@ -168,12 +170,12 @@ function EventsDialog({ agent, ...rest }: DialogProps) {
 function AgentDialog({ agent, onDone: _, ...rest }: DialogProps) {
   const [typed, setTyped] = useState('');
   const id = useId();
-  const events = countOf(agent.event_count, 'event');
+  const held = useHeldEvents(agent, rest.onGone);
   // A name may consist of nothing that can be seen.
   const expected = seenOf(agent.agent_name) || agent.id;
   const action = async () => {
     await deleteAgent(agent.id);
-    notify('done', `Deleted ${agent.agent_name}, its keys and ${events}.`);
+    notify('done', `Deleted ${agent.agent_name}, its keys and all its events.`);
   };
   return (
     <ConfirmDialog
@@ -181,15 +183,16 @@ function AgentDialog({ agent, onDone: _, ...rest }: DialogProps) {
       confirm="Delete agent"
       pending="Deleting…"
       isDanger
-      isReady={seenOf(typed) === expected}
+      isReady={held.text !== undefined && seenOf(typed) === expected}
       action={action}
-      onDone={() => navigate('/admin')}
+      onDone={returnToList}
       {...rest}
     >
       <p>
-        <Name agent={agent} /> will be lost: the agent, its keys and its <strong>{events}</strong>. This
+        <Name agent={agent} /> will be lost: the agent, its keys and its <HeldEvents held={held} />. This
         cannot be undone.
       </p>
+      <HeldFailure held={held} />
       <label for={id}>
         Type{' '}
         <strong>

@@ -1,10 +1,10 @@
 // The events of an agent: upcoming, past or all of them, searched, sorted, selected, opened.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { AgentEvent, EventPage } from '../api.ts';
-import { Pager } from '../components/pager.tsx';
+import { ListCard } from '../components/list-card.tsx';
 import { SearchField } from '../components/search-field.tsx';
 import { SortSelect } from '../components/sort-header.tsx';
-import { Empty, Failure } from '../components/states.tsx';
+import { Empty } from '../components/states.tsx';
 import { TabPanel, Tabs } from '../components/tabs.tsx';
 import { Text } from '../components/text.tsx';
 import { countOf, formatNumber } from '../format.ts';
@@ -30,21 +30,21 @@ interface AgentEventsProps {
   place: Place;
   list: ListState;
   when: When;
-  /** Undefined: not there yet. */
-  page: EventPage | undefined;
   loaded: Loaded<EventPage>;
 }
 
-export function AgentEvents({ place, list, when, page, loaded }: AgentEventsProps) {
+export function AgentEvents({ place, list, when, loaded }: AgentEventsProps) {
   const [selection, setSelection] = useState<Selection>({ of: '', ids: new Set() });
   const [doomed, setDoomed] = useState<readonly AgentEvent[]>();
   const heading = useRef<HTMLHeadingElement>(null);
   const isFinished = useRef(false);
-  const { error, isLoading, reload } = loaded;
+  const { data: page, error, isLoading, reload } = loaded;
   const events = page?.events ?? [];
   // Selected is only what is on the page: another search, order or page begins anew.
   const chosen =
-    selection.of === list.apiQuery ? events.filter(({ event_id }) => selection.ids.has(event_id)) : [];
+    selection.of === list.apiQuery && !error
+      ? events.filter(({ event_id }) => selection.ids.has(event_id))
+      : [];
   const opened = events.find(({ event_id }) => event_id === place.query.get('event'));
 
   const finish = () => {
@@ -92,31 +92,21 @@ export function AgentEvents({ place, list, when, page, loaded }: AgentEventsProp
         </button>
       </div>
       <TabPanel id="event-list" chosen={when}>
-        <div class="card" aria-busy={isLoading}>
-          {error ? (
-            <Failure error={error} onRetry={reload} />
-          ) : page && page.total === 0 ? (
-            <NoEvents page={page} list={list} when={when} />
-          ) : (
-            <EventTable
-              events={page?.events}
-              list={list}
-              isLoading={isLoading}
-              selected={new Set(chosen.map(({ event_id }) => event_id))}
-              onSelect={(ids) => setSelection({ of: list.apiQuery, ids })}
-              onOpen={(event) => openEvent(place, event)}
-            />
-          )}
-        </div>
-        {page && page.total > 0 && !error && (
-          <Pager
+        <ListCard
+          list={list}
+          loaded={loaded}
+          shown={events.length}
+          empty={page && <NoEvents page={page} list={list} when={when} />}
+        >
+          <EventTable
+            events={page?.events}
             list={list}
-            shown={events.length}
-            total={page.total}
-            next={page.next_cursor}
             isLoading={isLoading}
+            selected={new Set(chosen.map(({ event_id }) => event_id))}
+            onSelect={(ids) => setSelection({ of: list.apiQuery, ids })}
+            onOpen={(event) => openEvent(place, event)}
           />
-        )}
+        </ListCard>
       </TabPanel>
       {opened && (
         <EventPanel event={opened} onClose={() => closeEvent(place)} onDelete={() => setDoomed([opened])} />

@@ -1,19 +1,18 @@
 // All agents: found by a search, in any order, page by page.
-import { useEffect } from 'preact/hooks';
 import type { Agent, AgentPage } from '../api.ts';
 import { Active, Tier } from '../components/badges.tsx';
 import { Link } from '../components/link.tsx';
-import { Pager } from '../components/pager.tsx';
+import { ListCard } from '../components/list-card.tsx';
 import { SearchField } from '../components/search-field.tsx';
 import { type Column, SortHeader, SortSelect } from '../components/sort-header.tsx';
-import { Empty, Failure, SkeletonRows } from '../components/states.tsx';
+import { Empty, SkeletonRows } from '../components/states.tsx';
 import { StatsStrip } from '../components/stats-strip.tsx';
 import { Text } from '../components/text.tsx';
 import { Day, RelativeTime } from '../components/time.tsx';
 import { formatNumber } from '../format.ts';
 import { type ListState, listState } from '../list-state.ts';
-import type { Place } from '../router.ts';
-import { useLoad } from '../use-load.ts';
+import { agentAddress, type Place } from '../router.ts';
+import { useList } from '../use-list.ts';
 import { useTitle } from '../use-title.ts';
 
 const COLUMNS: readonly Column[] = [
@@ -26,15 +25,13 @@ const COLUMNS: readonly Column[] = [
   { key: 'last_used_at', label: 'Last used', class: 'column-used from-medium', isDescendingFirst: true },
 ];
 
+const SORT_KEYS = COLUMNS.map(({ key }) => key);
+
 export function AgentsView({ place }: { place: Place }) {
   useTitle('Agents');
-  const list = listState(place, { defaultSort: '-created_at' });
-  const { data, error, isLoading, reload } = useLoad<AgentPage>(`/agents${list.apiQuery}`);
-  const isLost = list.page > 1 && (error?.status === 422 || data?.agents.length === 0) && !isLoading;
-  // A page that is no more: its cursor does not hold, or everything on it was deleted.
-  useEffect(() => {
-    if (isLost) list.toFirst(true);
-  });
+  const list = listState(place, { defaultSort: '-created_at', sortKeys: SORT_KEYS });
+  const loaded = useList<AgentPage>('/agents', list, ({ agents }) => agents.length);
+  const agents = loaded.data?.agents;
   return (
     <>
       <h1>Agents</h1>
@@ -48,24 +45,9 @@ export function AgentsView({ place }: { place: Place }) {
         />
         <SortSelect columns={COLUMNS} sort={list.sort} onSort={list.sortBy} />
       </div>
-      <div class="card" aria-busy={isLoading}>
-        {error && !isLost ? (
-          <Failure error={error} onRetry={reload} />
-        ) : data && data.total === 0 ? (
-          <NoAgents list={list} />
-        ) : (
-          <AgentTable agents={data?.agents} list={list} isLoading={isLoading} />
-        )}
-      </div>
-      {data && data.total > 0 && !error && (
-        <Pager
-          list={list}
-          shown={data.agents.length}
-          total={data.total}
-          next={data.next_cursor}
-          isLoading={isLoading}
-        />
-      )}
+      <ListCard list={list} loaded={loaded} shown={agents?.length ?? 0} empty={<NoAgents list={list} />}>
+        <AgentTable agents={agents} list={list} isLoading={loaded.isLoading} />
+      </ListCard>
     </>
   );
 }
@@ -129,7 +111,7 @@ function AgentRow({ agent }: { agent: Agent }) {
   return (
     <tr class={is_active ? undefined : 'inactive'}>
       <td class="column-name">
-        <Link href={`/admin/agents/${id}`} class="row-link clamp">
+        <Link href={agentAddress(id)} class="row-link clamp">
           <Text value={agent_name} />
         </Link>
         <span class="second until-large cut">

@@ -1,16 +1,15 @@
 // What administrators did, newest first.
 import type { ComponentChildren } from 'preact';
-import { useEffect } from 'preact/hooks';
 import type { AuditPage, AuditRecord } from '../api.ts';
 import { Link } from '../components/link.tsx';
-import { Pager } from '../components/pager.tsx';
-import { Empty, Failure, SkeletonRows } from '../components/states.tsx';
+import { ListCard } from '../components/list-card.tsx';
+import { Empty, SkeletonRows } from '../components/states.tsx';
 import { Text } from '../components/text.tsx';
 import { RelativeTime } from '../components/time.tsx';
 import { countOf, formatFull, formatNumber } from '../format.ts';
 import { listState } from '../list-state.ts';
-import type { Place } from '../router.ts';
-import { useLoad } from '../use-load.ts';
+import { agentAddress, type Place } from '../router.ts';
+import { useList } from '../use-list.ts';
 import { useTitle } from '../use-title.ts';
 
 const COLUMNS: readonly [label: string, className: string][] = [
@@ -23,54 +22,42 @@ const COLUMNS: readonly [label: string, className: string][] = [
 export function AuditView({ place }: { place: Place }) {
   useTitle('Audit log');
   const list = listState(place);
-  const { data, error, isLoading, reload } = useLoad<AuditPage>(`/audit${list.apiQuery}`);
-  const isLost = list.page > 1 && (error?.status === 422 || data?.entries.length === 0) && !isLoading;
-  useEffect(() => {
-    if (isLost) list.toFirst(true);
-  });
+  const loaded = useList<AuditPage>('/audit', list, ({ entries }) => entries.length);
+  const entries = loaded.data?.entries;
   return (
     <>
       <h1>Audit log</h1>
       <p class="lead">Every change that an administrator made, newest first.</p>
-      <div class="card" aria-busy={isLoading}>
-        {error && !isLost ? (
-          <Failure error={error} onRetry={reload} />
-        ) : data?.total === 0 ? (
-          <Empty icon="inbox" title="Nothing yet">
-            <p>When an administrator changes or deletes something, it is recorded here.</p>
-          </Empty>
-        ) : (
-          <table class={data && isLoading ? 'list audit waiting' : 'list audit'}>
-            <caption class="visually-hidden">Audit log</caption>
-            <thead>
-              <tr>
-                {COLUMNS.map(([label, className]) => (
-                  <th key={label} scope="col" class={className}>
-                    {label}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {data ? (
-                data.entries.map((entry) => <AuditRow key={entry.id} entry={entry} />)
-              ) : (
-                <SkeletonRows columns={COLUMNS.map(([, className]) => className)} />
-              )}
-            </tbody>
-          </table>
-        )}
-      </div>
-      {data && data.total > 0 && !error && (
-        <Pager
-          list={list}
-          shown={data.entries.length}
-          total={data.total}
-          next={data.next_cursor}
-          isLoading={isLoading}
-        />
-      )}
+      <ListCard list={list} loaded={loaded} shown={entries?.length ?? 0} empty={<NoEntries />}>
+        <table class={entries && loaded.isLoading ? 'list audit waiting' : 'list audit'}>
+          <caption class="visually-hidden">Audit log</caption>
+          <thead>
+            <tr>
+              {COLUMNS.map(([label, className]) => (
+                <th key={label} scope="col" class={className}>
+                  {label}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {entries ? (
+              entries.map((entry) => <AuditRow key={entry.id} entry={entry} />)
+            ) : (
+              <SkeletonRows columns={COLUMNS.map(([, className]) => className)} />
+            )}
+          </tbody>
+        </table>
+      </ListCard>
     </>
+  );
+}
+
+function NoEntries() {
+  return (
+    <Empty icon="inbox" title="Nothing yet">
+      <p>When an administrator changes or deletes something, it is recorded here.</p>
+    </Empty>
   );
 }
 
@@ -87,12 +74,31 @@ function AuditRow({ entry }: { entry: AuditRecord }) {
       </td>
       <td class="column-what">
         <span class="second until-medium">
-          <RelativeTime at={entry.at} /> · {who}
+          <time dateTime={entry.at}>{formatFull(entry.at)}</time> · {who}
         </span>
         <span class="deed">{describe(entry)}</span>
+        <EventIds detail={entry.detail} />
       </td>
       <td class="column-count number">{formatNumber(entry.count)}</td>
     </tr>
+  );
+}
+
+/** Which events were deleted together; their titles are gone with them. */
+function EventIds({ detail }: { detail: AuditRecord['detail'] }) {
+  const ids: unknown = detail?.event_ids;
+  if (!Array.isArray(ids)) return null;
+  return (
+    <details class="event-ids">
+      <summary>Ids of the events</summary>
+      <ul>
+        {ids.map((id: unknown) => (
+          <li key={String(id)}>
+            <code>{String(id)}</code>
+          </li>
+        ))}
+      </ul>
+    </details>
   );
 }
 
@@ -178,7 +184,7 @@ function describeUpdate(
 
 function AgentName({ id, name }: { id: string; name: string }) {
   return (
-    <Link href={`/admin/agents/${id}`} class="name-link">
+    <Link href={agentAddress(id)} class="name-link">
       <Text value={name || id} />
     </Link>
   );

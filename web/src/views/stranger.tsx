@@ -3,6 +3,7 @@ import type { User } from '../api.ts';
 import { Avatar } from '../components/avatar.tsx';
 import { CopyButton } from '../components/copy-button.tsx';
 import { Text } from '../components/text.tsx';
+import { useLeave } from '../use-leave.ts';
 import { useTitle } from '../use-title.ts';
 import { loginAddress } from './sign-in.tsx';
 
@@ -14,6 +15,7 @@ interface StrangerProps {
 
 export function StrangerView({ user, provider, onLeave }: StrangerProps) {
   useTitle('Not an administrator');
+  const { isLeaving, leave } = useLeave(onLeave);
   return (
     <div class="gate">
       <Avatar user={user} />
@@ -23,12 +25,11 @@ export function StrangerView({ user, provider, onLeave }: StrangerProps) {
         <strong>
           <Text value={user.email || user.name} />
         </strong>
-        , and this account may not administer this service. Ask an operator to add its e-mail address to{' '}
-        <code>ADMIN_EMAILS</code>, or its subject to <code>ADMIN_SUBJECTS</code>.
+        , and this account may not administer this service. Ask an operator to add its subject to{' '}
+        <code>ADMIN_SUBJECTS</code>, which always works. Its e-mail address in <code>ADMIN_EMAILS</code>{' '}
+        counts only where the identity provider vouches for it.
       </p>
       <dl class="identity">
-        <dt>E-mail</dt>
-        <dd>{user.email ? <Text value={user.email} /> : <span class="faint">none sent</span>}</dd>
         <dt>Subject</dt>
         <dd>
           <code>
@@ -36,14 +37,16 @@ export function StrangerView({ user, provider, onLeave }: StrangerProps) {
           </code>
           <CopyButton value={user.subject} what="subject" />
         </dd>
+        <dt>E-mail</dt>
+        <dd>{user.email ? <Text value={user.email} /> : <span class="faint">none sent</span>}</dd>
       </dl>
       {provider !== null && (
         <a class="button primary wide" href={loginAddress(true)}>
           Use another account
         </a>
       )}
-      <button type="button" class="button wide" onClick={() => void onLeave()}>
-        Sign out
+      <button type="button" class="button wide" aria-disabled={isLeaving} onClick={leave}>
+        {isLeaving ? 'Signing out…' : 'Sign out'}
       </button>
     </div>
   );

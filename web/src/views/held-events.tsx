@@ -1,0 +1,55 @@
+// How many events an agent holds now, for questions about all of them: the page behind may have been loaded long ago.
+import { useEffect } from 'preact/hooks';
+import type { Agent, ApiError, EventPage } from '../api.ts';
+import { RequestId } from '../components/states.tsx';
+import { countOf } from '../format.ts';
+import { useLoad } from '../use-load.ts';
+
+export interface Held {
+  /** `5 events`; undefined: not known yet. */
+  readonly text: string | undefined;
+  readonly error: ApiError | undefined;
+  readonly retry: () => void;
+}
+
+export function useHeldEvents({ id }: Agent, onGone: () => void): Held {
+  const { data, error, isLoading, reload } = useLoad<EventPage>(`/agents/${id}/events?limit=1`);
+  const isGone = error?.status === 404;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: told once
+  useEffect(() => {
+    if (isGone) onGone();
+  }, [isGone]);
+  const isKnown = data && !error && !isLoading;
+  return { text: isKnown ? countOf(data.agent.event_count, 'event') : undefined, error, retry: reload };
+}
+
+export function HeldEvents({ held: { text, error } }: { held: Held }) {
+  if (text === undefined && !error) {
+    return (
+      <>
+        <span class="skeleton held" />
+        <span class="visually-hidden">events (counting…)</span>
+      </>
+    );
+  }
+  return <strong>{text ?? 'events'}</strong>;
+}
+
+/** Nothing is deleted whose number could not be told. */
+export function HeldFailure({ held: { error, retry } }: { held: Held }) {
+  return (
+    <div role="alert">
+      {error && error.status !== 404 && (
+        <div class="confirm-error">
+          <p>
+            Its events could not be counted. {error.message}{' '}
+            <button type="button" class="link-button" onClick={retry}>
+              Try again
+            </button>
+          </p>
+          {error.requestId && <RequestId id={error.requestId} />}
+        </div>
+      )}
+    </div>
+  );
+}
