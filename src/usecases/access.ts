@@ -24,11 +24,12 @@ export async function authenticateAgent(context: Context, key: string | undefine
   if (keyHash === undefined) {
     throw new AppError('INVALID_API_KEY', 'This is not a key of this service: check it for typing errors.');
   }
-  const agent = await context.store.findAgentByKey(keyHash);
+  const nowMs = context.clock();
+  const agent = await context.store.findAgentByKey(keyHash, nowMs);
   if (!agent) {
     throw new AppError('INVALID_API_KEY', 'The key is not active: it was revoked, or never issued here.');
   }
-  context.store.noteUse(agent.agent_id, context.clock());
+  context.store.noteUse(agent.agent_id, nowMs);
   return agent;
 }
 
