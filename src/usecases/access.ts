@@ -12,6 +12,14 @@ export interface Spent extends Quota {
   readonly resetSeconds: number;
 }
 
+/** A caller with the key that it used, for what concerns the key itself. */
+export interface KeyHolder {
+  readonly agent: AgentRow;
+  readonly keyHash: string;
+  /** After the request; undefined where there is no limit. */
+  readonly quota: Spent | undefined;
+}
+
 /** The agent that holds the key. Throws MISSING_API_KEY or INVALID_API_KEY. */
 export async function authenticateAgent(context: Context, key: string | undefined): Promise<AgentRow> {
   if (!key) {
