@@ -130,7 +130,7 @@ async function findAgent(
       'The first line of standard input is not a key of this service: check it for typing errors.',
     );
   }
-  const agent = await archive.findAgentByKey(hashApiKey(key));
+  const agent = await archive.findAgentByKey(hashApiKey(key), systemClock());
   if (!agent) throw new StartError('The key is not active: it was revoked, or never issued here.');
   try {
     requireWriter(agent);

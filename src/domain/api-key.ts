@@ -14,6 +14,14 @@ export interface KeyFingerprint {
   readonly prefix: string;
 }
 
+/** A stored key, as its agent may see it. */
+export interface KeyRecord {
+  readonly prefix: string;
+  readonly created_ms: number;
+  /** From this instant on it is refused; null: it does not end by itself. */
+  readonly expires_ms: number | null;
+}
+
 export function newApiKey(random: Random): string {
   let body = 'lev_';
   while (body.length < 36) {

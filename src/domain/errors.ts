@@ -6,7 +6,7 @@ export const ERRORS = {
   MISSING_API_KEY: { status: 401, meaning: 'The X-API-Key header is absent or empty.' },
   INVALID_API_KEY: {
     status: 401,
-    meaning: 'The key matches no active key: mistyped, revoked or deactivated.',
+    meaning: 'The key matches no active key: mistyped, replaced, revoked or deactivated.',
   },
   MISSING_TOKEN: {
     status: 401,

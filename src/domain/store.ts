@@ -2,7 +2,7 @@
 // write may or may not have happened, an answered one has happened and survives a power cut. Engines never ask for the
 // time. A caller sees its own write in its next call.
 import type { AgentRecord, AgentRow, AgentUpdate } from './agent.ts';
-import type { KeyFingerprint } from './api-key.ts';
+import type { KeyFingerprint, KeyRecord } from './api-key.ts';
 import type { AuditEntry, AuditRecord } from './audit.ts';
 import type { Position } from './cursor.ts';
 import type { EventRow } from './event.ts';
@@ -79,8 +79,24 @@ export interface Store {
   close(): Promise<void>;
 
   addAgent(agent: AgentRow, key: KeyFingerprint): Promise<void>;
-  /** The active agent that holds this active key. */
-  findAgentByKey(keyHash: string): Promise<AgentRow | undefined>;
+  /** The active agent that holds this key, unless the key has expired by `nowMs`. */
+  findAgentByKey(keyHash: string, nowMs: number): Promise<AgentRow | undefined>;
+  /** The key, expired or not. */
+  findKey(keyHash: string): Promise<KeyRecord | undefined>;
+  /**
+   * Gives the agent the new key beside the calling one, which ends at `callingExpiresMs` unless it ends before. Every other
+   * key of the agent ends at once, and so does the calling one if its end is not after `nowMs`: two are left at most. False,
+   * and nothing happens, unless the calling key is an active one of the active agent.
+   */
+  rotateKey(
+    agentId: string,
+    callingKeyHash: string,
+    newKey: KeyFingerprint,
+    nowMs: number,
+    callingExpiresMs: number,
+  ): Promise<boolean>;
+  /** Ends the key at once, if there is such a key. Other nodes may take it for up to a second more. */
+  revokeKey(keyHash: string): Promise<void>;
   /** Remembers that the agent made a request; written later, at most 10 seconds inexact. */
   noteUse(agentId: string, nowMs: number): void;
   /** Takes `cost` requests (0: only looks) from the bucket's window of one hour. */
@@ -145,8 +161,8 @@ export type BulkOutcome = 'created' | 'existing' | 'limit' | 'no-agent';
 /** Bulk writing by an operator, while no service holds the data. Nothing is loaded to open it. */
 export interface Archive {
   addAgent(agent: AgentRow, key: KeyFingerprint): Promise<void>;
-  /** The active agent that holds this active key. */
-  findAgentByKey(keyHash: string): Promise<AgentRow | undefined>;
+  /** The active agent that holds this key, unless the key has expired by `nowMs`. */
+  findAgentByKey(keyHash: string, nowMs: number): Promise<AgentRow | undefined>;
   /**
    * Adds rows in one step, by the rules of `createEvent`; the outcomes are in their order. Calls need not wait for each
    * other: they are carried out in order, those that wait together in one transaction.

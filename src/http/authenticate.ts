@@ -1,10 +1,12 @@
 // The check of an endpoint's access: key, then quota, then tier; or the token or session of an administrator.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Identity } from '../domain/admin.ts';
+import { findKeyHash } from '../domain/api-key.ts';
 import { AppError } from '../domain/errors.ts';
 import {
   authenticateAdministrator,
   authenticateAgent,
+  type KeyHolder,
   requireWriter,
   spendRegistration,
   spendRequest,
@@ -33,9 +35,12 @@ export async function authenticate(
     if (!spent?.allowed) applyQuota(reply, spent);
     return network;
   }
-  const agent = await authenticateAgent(context, request.headers['x-api-key'] as string | undefined);
-  applyQuota(reply, await spendRequest(context, agent));
+  const key = request.headers['x-api-key'] as string | undefined;
+  const agent = await authenticateAgent(context, key);
+  const quota = await spendRequest(context, agent);
+  applyQuota(reply, quota);
   if (access === 'readwrite') requireWriter(agent);
+  if (access === 'key') return { agent, keyHash: findKeyHash(key!)!, quota } satisfies KeyHolder;
   return agent;
 }
 

@@ -4,6 +4,7 @@ import type { Identity } from '../domain/admin.ts';
 import type { AgentRow } from '../domain/agent.ts';
 import type { ErrorCode } from '../domain/errors.ts';
 import type { Wire } from '../domain/wire.ts';
+import type { KeyHolder } from '../usecases/access.ts';
 import type { Context } from '../usecases/context.ts';
 
 /** Who the caller turns out to be, for each kind of access. */
@@ -11,6 +12,8 @@ interface Callers {
   /** No key; the caller is the network of the client's address, as far as the operator trusts it. */
   registration: string;
   read: AgentRow;
+  /** As read, but told which key it is. */
+  key: KeyHolder;
   readwrite: AgentRow;
   administrator: Identity;
 }
@@ -32,12 +35,14 @@ export type Answer = Wire | AsyncIterable<Wire> | object | undefined;
 
 export interface Description {
   readonly operationId: string;
-  readonly tag: 'Registration' | 'Events' | 'Administration' | 'Service';
+  readonly tag: 'Registration' | 'Agent' | 'Events' | 'Administration' | 'Service';
   readonly summary: string;
   readonly description: string;
   readonly path?: TObject;
   readonly query?: TObject;
   readonly body?: TObject;
+  /** Whether there may be none. */
+  readonly isBodyOptional?: boolean;
   /** No schema: 204. */
   readonly answer?: TSchema;
   /** What a 503 says, where it says more than others. */

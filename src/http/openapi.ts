@@ -13,6 +13,8 @@ import { AuditLogEntry, AuditLogResponse } from '../domain/audit.ts';
 import { ERRORS, type ErrorCode } from '../domain/errors.ts';
 import { Event, EventCreate, EventUpdate } from '../domain/event.ts';
 import { EventsNearbyResponse } from '../domain/nearby.ts';
+import { KeySummary, OwnAgentResponse, QuotaSummary, RotateRequest } from '../domain/own-agent.ts';
+import { OwnEventsResponse } from '../domain/own-events.ts';
 import { SESSION_COOKIE } from './console-cookies.ts';
 import type { Access, Description } from './endpoint.ts';
 import { ErrorResponse, ValidationErrorResponse } from './errors.ts';
@@ -26,6 +28,11 @@ const SCHEMAS: Record<string, TSchema> = {
   EventUpdate,
   RegisterRequest,
   RegisterResponse,
+  RotateRequest,
+  OwnAgentResponse,
+  KeySummary,
+  QuotaSummary,
+  OwnEventsResponse,
   EventsNearbyResponse,
   AgentSummary,
   AgentUpdate,
@@ -92,6 +99,7 @@ Every error is \`{"error": {"code", "message"}}\`; a 422 adds \`detail\` with ev
 
 const TAGS = [
   { name: 'Registration', description: 'Get a key.' },
+  { name: 'Agent', description: 'Yourself: quota, events and keys. Needs a key.' },
   { name: 'Events', description: 'Search, read, create, change and delete events. Needs a key.' },
   {
     name: 'Administration',
@@ -101,7 +109,12 @@ const TAGS = [
 ];
 
 const SECURITY_SCHEMES = {
-  ApiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'The key from registration.' },
+  ApiKey: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-API-Key',
+    description: 'The key from registration or rotation.',
+  },
   AdminToken: {
     type: 'http',
     scheme: 'bearer',
@@ -134,8 +147,8 @@ function header(description: string): object {
 
 function describeOperation(route: DescribedRoute, shared: Record<string, object>): object {
   const { endpoint, access } = route;
-  const { operationId, tag, summary, description, path, query, body, answer } = endpoint;
-  const keyed = access === 'read' || access === 'readwrite';
+  const { operationId, tag, summary, description, path, query, body, isBodyOptional, answer } = endpoint;
+  const keyed = isKeyed(access);
   const rateHeaders = keyed ? ['RateLimit-Policy', 'RateLimit'] : [];
   const parameters = [...describeParameters(path, 'path'), ...describeParameters(query, 'query')];
   const responses: Record<string, object> = answer
@@ -161,17 +174,20 @@ function describeOperation(route: DescribedRoute, shared: Record<string, object>
         ? [{ AdminToken: [] }, { AdminSession: [] }]
         : [],
     ...(parameters.length > 0 && { parameters }),
-    ...(body && { requestBody: { required: true, content: json(body, exampleOf(body)) } }),
+    ...(body && { requestBody: { required: !isBodyOptional, content: json(body, exampleOf(body)) } }),
     responses,
   };
+}
+
+function isKeyed(access: DescribedRoute['access']): boolean {
+  return access === 'read' || access === 'readwrite' || access === 'key';
 }
 
 /** Which errors an operation can give, as they follow from what it is. */
 function errorsOf({ endpoint, access }: DescribedRoute): ErrorCode[] {
   const { path, query, body, answer, errors = [] } = endpoint;
   const codes: ErrorCode[] = ['BAD_REQUEST', 'REQUEST_TIMEOUT', 'URI_TOO_LONG', 'HEADERS_TOO_LARGE'];
-  if (access === 'read' || access === 'readwrite')
-    codes.push('MISSING_API_KEY', 'INVALID_API_KEY', 'RATE_LIMITED');
+  if (isKeyed(access)) codes.push('MISSING_API_KEY', 'INVALID_API_KEY', 'RATE_LIMITED');
   if (access === 'readwrite') codes.push('INSUFFICIENT_TIER');
   if (access === 'administrator') codes.push('MISSING_TOKEN', 'INVALID_TOKEN', 'NOT_AN_ADMIN');
   if (access === 'registration') codes.push('RATE_LIMITED');

@@ -23,7 +23,10 @@ export function queryReader<T>(schema: TObject, check: (values: object) => T): (
       else if (texts.length > 1) {
         issues.push({ loc: ['query', name], msg: 'must be sent once only', type: 'value_error' });
       } else if (type === 'string') values[name] = texts[0];
-      else if ((type === 'integer' ? WHOLE : DECIMAL).test(texts[0]!)) values[name] = Number(texts[0]);
+      else if (type === 'boolean') {
+        if (texts[0] === 'true' || texts[0] === 'false') values[name] = texts[0] === 'true';
+        else issues.push({ loc: ['query', name], msg: 'must be true or false', type: 'bool_parsing' });
+      } else if ((type === 'integer' ? WHOLE : DECIMAL).test(texts[0]!)) values[name] = Number(texts[0]);
       else if (type === 'integer') {
         issues.push({ loc: ['query', name], msg: 'must be a whole number such as 30', type: 'int_parsing' });
       } else {

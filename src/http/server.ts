@@ -26,6 +26,7 @@ import * as admin from './routes/admin.ts';
 import * as adminEvents from './routes/admin-events.ts';
 import * as events from './routes/events.ts';
 import { answerHealth, health, starting } from './routes/health.ts';
+import * as ownAgent from './routes/own-agent.ts';
 import { register } from './routes/registration.ts';
 import { SIGN_IN_METHODS, serveSignIn } from './sign-in.ts';
 import { beginHeaders, tellFramework } from './standing-headers.ts';
@@ -52,6 +53,10 @@ type Route = readonly [method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string
 
 const ROUTES: readonly Route[] = [
   ['POST', '/v1/auth/register', register],
+  ['POST', '/v1/auth/rotate', ownAgent.rotateKey],
+  ['POST', '/v1/auth/revoke', ownAgent.revokeKey],
+  ['GET', '/v1/agents/me', ownAgent.getOwnAgent],
+  ['GET', '/v1/agents/me/events', ownAgent.listOwnEvents],
   ['GET', '/v1/events/nearby', events.nearby],
   ['POST', '/v1/events', events.createEvent],
   ['GET', '/v1/events/{event_id}', events.getEvent],

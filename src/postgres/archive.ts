@@ -32,8 +32,8 @@ export class PostgresArchive implements Archive {
     return this.#store.addAgent(agent, key);
   }
 
-  findAgentByKey(keyHash: string): Promise<AgentRow | undefined> {
-    return this.#store.findAgentByKey(keyHash);
+  findAgentByKey(keyHash: string, nowMs: number): Promise<AgentRow | undefined> {
+    return this.#store.findAgentByKey(keyHash, nowMs);
   }
 
   createEvents(rows: readonly EventRow[], maxPerAgent: number): Promise<readonly BulkOutcome[]> {

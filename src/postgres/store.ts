@@ -1,7 +1,7 @@
 // The engine for many nodes: everything is in the database, and nothing but keys seen a moment ago and lots of quotas is
 // kept here. Business rules are left to the use cases, what a failing database means to database.ts.
 import type { AgentRecord, AgentRow, AgentUpdate } from '../domain/agent.ts';
-import type { KeyFingerprint } from '../domain/api-key.ts';
+import type { KeyFingerprint, KeyRecord } from '../domain/api-key.ts';
 import type { AuditEntry, AuditRecord } from '../domain/audit.ts';
 import { decodeEvent, type EventRow, encodeEvent } from '../domain/event.ts';
 import type { AgentListQuery, AuditQuery, EventListQuery } from '../domain/list.ts';
@@ -28,6 +28,7 @@ import {
 import type { Sql } from './connect.ts';
 import type { Database, DatabaseOptions } from './database.ts';
 import { codeOf } from './failures.ts';
+import { findHolder, findKey, rotateKey } from './keys.ts';
 import { LastUses } from './last-uses.ts';
 import { AGENT_COLUMNS } from './list-statements.ts';
 import { count, readAgentPage, readAuditPage, readEventPage } from './lists.ts';
@@ -92,16 +93,29 @@ export class PostgresStore implements Store {
     );
   }
 
-  findAgentByKey(keyHash: string): Promise<AgentRow | undefined> {
-    return this.#keys.get(keyHash, async () => {
-      const [agent] = await this.#database.run(
-        'repeatable',
-        (sql) => sql<AgentRow[]>`
-          SELECT agent_id, email, agent_name, tier, is_active, created_ms FROM agents
-          WHERE is_active AND agent_id = (SELECT agent_id FROM keys WHERE key_hash = ${keyHash})`,
-      );
-      return agent;
-    });
+  findAgentByKey(keyHash: string, nowMs: number): Promise<AgentRow | undefined> {
+    return this.#keys.get(keyHash, nowMs, () => findHolder(this.#database, keyHash));
+  }
+
+  findKey(keyHash: string): Promise<KeyRecord | undefined> {
+    return findKey(this.#database, keyHash);
+  }
+
+  async rotateKey(...args: Parameters<Store['rotateKey']>): Promise<boolean> {
+    const [agentId] = args;
+    try {
+      return await this.#database.transaction('repeatable', (sql) => rotateKey(sql, ...args));
+    } finally {
+      this.#keys.forgetOf(agentId);
+    }
+  }
+
+  async revokeKey(keyHash: string): Promise<void> {
+    try {
+      await this.#database.run('repeatable', (sql) => sql`DELETE FROM keys WHERE key_hash = ${keyHash}`);
+    } finally {
+      this.#keys.forgetKey(keyHash);
+    }
   }
 
   noteUse(agentId: string, nowMs: number): void {

@@ -41,8 +41,8 @@ export class SqliteArchive implements Archive {
     return this.#writer.run('addAgent', [agent, key], () => {});
   }
 
-  async findAgentByKey(keyHash: string): Promise<AgentRow | undefined> {
-    return toAgent(this.#reader.findAgentByKey(keyHash));
+  async findAgentByKey(keyHash: string, nowMs: number): Promise<AgentRow | undefined> {
+    return toAgent(this.#reader.findAgentByKey(keyHash, nowMs));
   }
 
   createEvents(rows: readonly EventRow[], maxPerAgent: number): Promise<readonly BulkOutcome[]> {

@@ -3,6 +3,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { KeyRecord } from '../domain/api-key.ts';
 import { AppError } from '../domain/errors.ts';
 import { decodeEvent, type EventRow } from '../domain/event.ts';
 import { AGENT_COLUMNS, type AgentColumns, type ColumnValues } from './columns.ts';
@@ -31,6 +32,7 @@ export class Reader {
   readonly #connection: DatabaseSync;
   readonly #event;
   readonly #agent;
+  readonly #key;
   readonly #agentEvents;
   readonly #setting;
   readonly #endedSession;
@@ -40,6 +42,9 @@ export class Reader {
     this.#connection = connect(path);
     this.#event = this.#connection.prepare('SELECT version, json FROM events WHERE event_id = ?');
     this.#agent = this.#connection.prepare(`SELECT ${AGENT_COLUMNS} FROM agents WHERE agent_id = ?`);
+    this.#key = this.#connection.prepare(
+      'SELECT prefix, created_ms, expires_ms FROM keys WHERE key_hash = ?',
+    );
     this.#agentEvents = this.#connection.prepare(`SELECT start_ms, event_id FROM events
       WHERE agent_id = ? AND (start_ms, event_id) > (?, ?) ORDER BY start_ms, event_id LIMIT ${POSITIONS_PER_READ}`);
     this.#setting = this.#connection.prepare(FIND_SETTING);
@@ -69,11 +74,16 @@ export class Reader {
     );
   }
 
-  /** The active agent that holds the key. */
-  findAgentByKey(keyHash: string): AgentColumns | undefined {
-    const sql = `SELECT ${AGENT_COLUMNS} FROM agents
-      WHERE is_active = 1 AND agent_id = (SELECT agent_id FROM keys WHERE key_hash = ?)`;
-    return translated(() => this.#connection.prepare(sql).get(keyHash) as AgentColumns | undefined);
+  /** The active agent that holds the key, unless the key has expired. */
+  findAgentByKey(keyHash: string, nowMs: number): AgentColumns | undefined {
+    const sql = `SELECT ${AGENT_COLUMNS} FROM agents WHERE is_active = 1 AND agent_id =
+      (SELECT agent_id FROM keys WHERE key_hash = ? AND (expires_ms IS NULL OR expires_ms > ?))`;
+    return translated(() => this.#connection.prepare(sql).get(keyHash, nowMs) as AgentColumns | undefined);
+  }
+
+  findKey(keyHash: string): KeyRecord | undefined {
+    const found = translated(() => this.#key.get(keyHash));
+    return found && ({ ...found } as unknown as KeyRecord);
   }
 
   /** Visits rows in one snapshot, giving way to other requests now and then. */

@@ -3,7 +3,7 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AgentRecord, AgentRow, AgentUpdate } from '../domain/agent.ts';
-import type { KeyFingerprint } from '../domain/api-key.ts';
+import type { KeyFingerprint, KeyRecord } from '../domain/api-key.ts';
 import type { AuditEntry, AuditRecord } from '../domain/audit.ts';
 import { AppError, StartError } from '../domain/errors.ts';
 import { type EventRow, encodeEvent } from '../domain/event.ts';
@@ -26,6 +26,7 @@ import { AGENT_COLUMNS, type AgentColumns, agentOf, columnValues } from './colum
 import { databasePath, type FolderLock, holdFolder } from './data-folder.ts';
 import { EventCache } from './event-cache.ts';
 import { EventLookup } from './event-lookup.ts';
+import { HeldKeys } from './held-keys.ts';
 import { entryOf, INDEX_COLUMNS, type IndexValues, toEntry, toIndexQuery } from './index-terms.ts';
 import { LastUses } from './last-uses.ts';
 import { ListClient } from './list-client.ts';
@@ -64,7 +65,7 @@ export class SqliteStore implements Store {
   readonly #index = new EventIndex();
   readonly #lookup: EventLookup;
   readonly #agents = new Map<string, AgentRow>();
-  readonly #agentOfKey = new Map<string, string>();
+  readonly #keys = new HeldKeys();
   readonly #quotas = new QuotaWindows();
   readonly #uses = new LastUses((used) => this.#writer.run('touchAgents', [used], () => {}));
   #isSettling = false;
@@ -132,13 +133,29 @@ export class SqliteStore implements Store {
   addAgent(agent: AgentRow, key: KeyFingerprint): Promise<void> {
     return this.#writer.run('addAgent', [agent, key], () => {
       this.#agents.set(agent.agent_id, agent);
-      this.#agentOfKey.set(key.hash, agent.agent_id);
+      this.#keys.put(key.hash, agent.agent_id, undefined);
     });
   }
 
-  async findAgentByKey(keyHash: string): Promise<AgentRow | undefined> {
-    const agent = this.#agents.get(this.#agentOfKey.get(keyHash) ?? '');
+  async findAgentByKey(keyHash: string, nowMs: number): Promise<AgentRow | undefined> {
+    const agent = this.#agents.get(this.#keys.findHolder(keyHash, nowMs) ?? '');
     return agent?.is_active ? agent : undefined;
+  }
+
+  async findKey(keyHash: string): Promise<KeyRecord | undefined> {
+    return this.#reader.findKey(keyHash);
+  }
+
+  rotateKey(...args: Parameters<Store['rotateKey']>): Promise<boolean> {
+    const [agentId, callingKeyHash, newKey] = args;
+    return this.#writer.run('rotateKey', args, (rotated) => {
+      if (rotated) this.#keys.rotate(agentId, callingKeyHash, newKey.hash, rotated);
+      return rotated !== undefined;
+    });
+  }
+
+  revokeKey(keyHash: string): Promise<void> {
+    return this.#writer.run('revokeKey', [keyHash], () => this.#keys.remove(keyHash));
   }
 
   noteUse(agentId: string, nowMs: number): void {
@@ -257,9 +274,7 @@ export class SqliteStore implements Store {
     return this.#writer.run('deleteAgent', [agentId, audit], (removed) => {
       for (const eventId of removed ?? []) this.#forget(eventId);
       this.#agents.delete(agentId);
-      for (const [keyHash, holder] of this.#agentOfKey) {
-        if (holder === agentId) this.#agentOfKey.delete(keyHash);
-      }
+      this.#keys.removeOf(agentId);
       this.#uses.forget(agentId);
       return removed !== undefined;
     });
@@ -305,9 +320,9 @@ export class SqliteStore implements Store {
 
   async #load(nowMs: number, onProgress: (done: number, total: number) => void): Promise<void> {
     for (const agent of await this.listAgents()) this.#agents.set(agent.agent_id, agent);
-    const keys = 'SELECT key_hash, agent_id FROM keys';
-    await this.#reader.each<[string, string]>(keys, ([keyHash, agentId]) =>
-      this.#agentOfKey.set(keyHash, agentId),
+    const keys = 'SELECT key_hash, agent_id, expires_ms FROM keys';
+    await this.#reader.each<[string, string, number | null]>(keys, ([keyHash, agentId, expiresMs]) =>
+      this.#keys.put(keyHash, agentId, expiresMs ?? undefined),
     );
     const total = this.#reader.countEvents();
     const loader = this.#index.loader(total, nowMs);

@@ -15,6 +15,7 @@ import {
   idOf,
   versionOf,
 } from './columns.ts';
+import { type KeyCalls, prepareKeyCalls } from './key-calls.ts';
 import type { CallOf, Outcome } from './thread.ts';
 
 export type Created =
@@ -29,7 +30,7 @@ export type Replaced =
   | { readonly kind: 'duplicate'; readonly id: string };
 
 /** The calls that the writer takes. */
-export interface WriterCalls {
+export interface WriterCalls extends KeyCalls {
   ping(): void;
   /** Writes something, whatever else there is to write. */
   probe(): void;
@@ -167,6 +168,8 @@ function prepareCalls(database: DatabaseSync): WriterCalls {
       insertAgent.run(agent_id, email, agent_name, tier, Number(is_active), created_ms);
       insertKey.run(key.hash, agent_id, key.prefix, created_ms);
     },
+
+    ...prepareKeyCalls(database),
 
     touchAgents(used) {
       for (const [agentId, atMs] of used) touchAgent.run(atMs, agentId);

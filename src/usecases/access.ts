@@ -12,6 +12,14 @@ export interface Spent extends Quota {
   readonly resetSeconds: number;
 }
 
+/** A caller with the key that it used, for what concerns the key itself. */
+export interface KeyHolder {
+  readonly agent: AgentRow;
+  readonly keyHash: string;
+  /** After the request; undefined where there is no limit. */
+  readonly quota: Spent | undefined;
+}
+
 /** The agent that holds the key. Throws MISSING_API_KEY or INVALID_API_KEY. */
 export async function authenticateAgent(context: Context, key: string | undefined): Promise<AgentRow> {
   if (!key) {
@@ -24,11 +32,12 @@ export async function authenticateAgent(context: Context, key: string | undefine
   if (keyHash === undefined) {
     throw new AppError('INVALID_API_KEY', 'This is not a key of this service: check it for typing errors.');
   }
-  const agent = await context.store.findAgentByKey(keyHash);
+  const nowMs = context.clock();
+  const agent = await context.store.findAgentByKey(keyHash, nowMs);
   if (!agent) {
     throw new AppError('INVALID_API_KEY', 'The key is not active: it was revoked, or never issued here.');
   }
-  context.store.noteUse(agent.agent_id, context.clock());
+  context.store.noteUse(agent.agent_id, nowMs);
   return agent;
 }
 

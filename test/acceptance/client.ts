@@ -116,6 +116,14 @@ export class Agent extends Client {
   async id(): Promise<string> {
     return (await this.findSummary()).id;
   }
+
+  /** A rotation that must succeed: the answer, and the agent with its new key. */
+  async rotate(body?: object): Promise<{ answer: Answer; agent: Agent }> {
+    const answer = await this.post('/v1/auth/rotate', body);
+    assert.equal(answer.status, 200, answer.text);
+    secrets.add(answer.body.api_key);
+    return { answer, agent: new Agent(this.email, answer.body.api_key) };
+  }
 }
 
 let registered = 0;
@@ -163,7 +171,7 @@ function check(answered: Exchange): Answer {
   return { ...answered, body };
 }
 
-/** A key appears in the answer to its registration and nowhere else; what runs inside appears nowhere at all. */
+/** A key appears in the answer to its registration or rotation and nowhere else; what runs inside appears nowhere at all. */
 function assertDiscreet({ method, path, status, text, headers }: Exchange): void {
   const shown = `${method} ${path.slice(0, 200)} → ${status} ${text.slice(0, 1000)}`;
   const everything = JSON.stringify(headers) + text;

@@ -5,7 +5,9 @@ import type { Body } from './values.ts';
 
 export interface KnownAgent {
   readonly name: string;
-  readonly key: string;
+  key: string;
+  /** Those that it had before, the latest first; whether they still work or not. */
+  readonly oldKeys: string[];
   id: string | undefined;
 }
 
@@ -24,6 +26,7 @@ export interface KnownPage {
 const MAX_EVENTS = 3_000;
 const MAX_PAGES = 12;
 const MAX_GONE = 10;
+const MAX_OLD_KEYS = 2;
 
 /** The higher, the more the first agent does of everything. */
 const SKEW = 2.5;
@@ -65,6 +68,12 @@ export class Known {
   addPage(page: KnownPage): void {
     this.pages.push(page);
     if (this.pages.length > MAX_PAGES) this.pages.splice(this.#chance.integer(0, MAX_PAGES - 1), 1);
+  }
+
+  replaceKey(agent: KnownAgent, key: string): void {
+    agent.oldKeys.unshift(agent.key);
+    agent.oldKeys.splice(MAX_OLD_KEYS);
+    agent.key = key;
   }
 
   removeAgent(agent: KnownAgent): void {

@@ -3,8 +3,9 @@
 import { AUDIENCES, EVENT_TYPES } from '../../src/domain/event.ts';
 import { Chance } from '../support/random.ts';
 import { Known, type KnownAgent, type KnownEvent, type KnownPage } from './known.ts';
-import { ListOperations } from './list-operations.ts';
+import { type ListOperation, ListOperations } from './list-operations.ts';
 import { type Answer, administer, type Operation, parse, type Request, request } from './operation.ts';
+import { type OwnOperation, OwnOperations } from './own-operations.ts';
 import { PassingTime } from './passing-time.ts';
 import { type Body, fieldsOf, placeOf, spoil, startMsOf, textOf, writeInstant } from './values.ts';
 
@@ -21,6 +22,7 @@ export class Operations {
   readonly #known: Known;
   readonly #time: PassingTime;
   readonly #lists: ListOperations;
+  readonly #own: OwnOperations;
   #registered = 0;
   #learn: (answer: Answer) => void = () => {};
 
@@ -29,6 +31,7 @@ export class Operations {
     this.#known = new Known(this.#chance);
     this.#time = new PassingTime(this.#chance, this.#known, nowMs);
     this.#lists = new ListOperations(this.#chance, this.#known);
+    this.#own = new OwnOperations(this.#chance, this.#known);
   }
 
   next(): Operation {
@@ -48,7 +51,7 @@ export class Operations {
     const { agents, pages } = this.#known;
     if (agents.length < AGENTS && (agents.length === 0 || chance.chance(0.2))) return this.#register();
     if (this.#time.isEndNear) return this.#searchForAll();
-    if (chance.chance(0.05)) return this.#list();
+    if (chance.chance(0.1)) return this.#take(chance.chance(0.5) ? this.#lists.next() : this.#own.next());
     const kind = chance.next();
     if (kind < 0.3) return this.#search();
     if (kind < 0.44) return pages.length > 0 ? this.#nextPage() : this.#search();
@@ -61,8 +64,7 @@ export class Operations {
     return this.#administer();
   }
 
-  #list(): Request {
-    const { request, learn } = this.#lists.next();
+  #take({ request, learn }: ListOperation | OwnOperation): Request {
     this.#learn = learn;
     return request;
   }
@@ -71,7 +73,12 @@ export class Operations {
     const name = `${this.#chance.pick(NAMES)} ${++this.#registered}`;
     const isBad = this.#chance.chance(0.1);
     this.#learn = (answer) =>
-      void this.#known.agents.push({ name, key: parse(answer).api_key as string, id: undefined });
+      void this.#known.agents.push({
+        name,
+        key: parse(answer).api_key as string,
+        oldKeys: [],
+        id: undefined,
+      });
     const body = { email: isBad ? 'nobody' : 'agent@example.com', agent_name: name };
     return request('register', 'POST', '/v1/auth/register', {}, body);
   }
@@ -245,6 +252,8 @@ export class Operations {
   #key(agent = this.#known.agent()): Record<string, string> {
     const chance = this.#chance;
     const sender = chance.chance(0.01) ? chance.pick([...this.#known.goneAgents, agent]) : agent;
+    const [aside] = sender.oldKeys;
+    if (aside !== undefined && chance.chance(0.02)) return { 'x-api-key': aside };
     if (chance.chance(0.003)) return chance.pick([{}, { 'x-api-key': `${sender.key}x` }]);
     return { 'x-api-key': sender.key };
   }

@@ -10,7 +10,7 @@ import { sessionSeal } from '../../src/oidc/session.ts';
 import { getSigningKey, systemRandom } from '../../src/service.ts';
 import { type Answer, assertError, type Client, newEvent } from '../support/client.ts';
 import { OWN_PAGE } from '../support/console-browser.ts';
-import { startTestService, temporaryFolder } from '../support/service.ts';
+import { startTestService, type TestService, temporaryFolder } from '../support/service.ts';
 import { CLIENT_ID, startTinyIssuer } from '../support/tiny-issuer.ts';
 
 type Access = 'open' | 'read' | 'create' | 'change' | 'administer';
@@ -19,6 +19,10 @@ type Access = 'open' | 'read' | 'create' | 'change' | 'administer';
 const ROUTES: Record<string, readonly [Access, number]> = {
   'GET /health': ['open', 200],
   'POST /v1/auth/register': ['open', 200],
+  'POST /v1/auth/rotate': ['read', 200],
+  'POST /v1/auth/revoke': ['read', 204],
+  'GET /v1/agents/me': ['read', 200],
+  'GET /v1/agents/me/events': ['read', 200],
   'GET /v1/events/nearby': ['read', 200],
   'GET /v1/events/{event_id}': ['read', 200],
   'POST /v1/events': ['create', 200],
@@ -62,6 +66,11 @@ const RULES: Record<string, Rule> = {
   'the tier readwrite, not owner': rule('ok', 'ok', '404 NOT_FOUND', NO_TOKEN),
   'the tier admin, not owner': rule('ok', 'ok', '404 NOT_FOUND', NO_TOKEN),
   'a deactivated agent, owner': rule(BAD_KEY, BAD_KEY, BAD_KEY, NO_TOKEN),
+  'a key that was revoked, owner': rule(BAD_KEY, BAD_KEY, BAD_KEY, NO_TOKEN),
+  'a key that was replaced, owner': rule(BAD_KEY, BAD_KEY, BAD_KEY, NO_TOKEN),
+  'a replaced key after its overlap, owner': rule(BAD_KEY, BAD_KEY, BAD_KEY, NO_TOKEN),
+  'a replaced key within its overlap, owner': rule('ok', 'ok', 'ok', NO_TOKEN),
+  'a new key in place of another, owner': rule('ok', 'ok', 'ok', NO_TOKEN),
   'a deleted agent': rule(BAD_KEY, BAD_KEY, BAD_KEY, NO_TOKEN),
   'a token of an administrator': rule(NO_KEY, NO_KEY, NO_KEY, 'ok'),
   'a token and a key': rule('ok', 'ok', 'ok', 'ok'),
@@ -89,11 +98,15 @@ const RULES: Record<string, Rule> = {
 /** By the beginning of the request. */
 const BODIES: Record<string, () => object> = {
   'POST /v1/auth/register': () => ({ email: 'new@example.com', agent_name: 'new' }),
+  'POST /v1/auth/rotate': () => LONG_OVERLAP,
   'POST /v1/events': () => newEvent(),
   'PATCH /v1/events/': () => ({ title: `changed ${Math.random()}` }),
   'POST /v1/admin/agents/': () => ({ event_ids: ['01ARYZ6S41TSV4RRFFQ69G5FAV'] }),
   'PATCH /v1/admin/agents/': () => ({ tier: 'admin', is_active: true }),
 };
+
+/** So long that the caller can go on with its key. */
+const LONG_OVERLAP = { overlap_seconds: 86_400 };
 
 const CLAIMS = { email: 'admin@example.com', name: undefined, hours: 1 };
 const HOUR_MS = 3_600_000;
@@ -171,7 +184,7 @@ async function describeMatrix(
   const service = await startTestService({ ...env, DATA_DIR: folder, SESSION_SECRET: SECRET });
   const administrator = service.client.with({ authorization: `Bearer ${tokens.good}` });
   const sessions = await sealSessions(env.OIDC_ISSUER ? [env.OIDC_ISSUER, CLIENT_ID] : []);
-  const callers = await makeCallers(service.client, administrator, tokens, sessions);
+  const callers = await makeCallers(service, administrator, tokens, sessions);
   const { paths } = (await service.client.get('/openapi.json')).body as {
     paths: Record<string, Record<string, { security: object[] }>>;
   };
@@ -207,7 +220,9 @@ async function describeMatrix(
               .replace('{event_id}', target.event_id)
               .replace('{agent_id}', target.agent_id);
             const before = method === 'GET' ? undefined : await observe(administrator, target);
-            const answer = await send(caller.client, method, address);
+            const client =
+              route.endsWith('/revoke') && !code ? await withNewKey(caller.client) : caller.client;
+            const answer = await send(client, method, address);
             assertAnswer(answer, status!, code);
             if (method === 'GET') {
               assert.equal((await send(caller.client, 'HEAD', address)).status, status);
@@ -236,6 +251,12 @@ function send(client: Client, method: string, address: string): Promise<Answer> 
   return client.send(method, address + query, body ? { body: body() } : {});
 }
 
+/** The same caller with another key, which it can do without. */
+async function withNewKey(client: Client): Promise<Client> {
+  const { api_key } = (await client.post('/v1/auth/rotate', LONG_OVERLAP)).body;
+  return client.with({ 'x-api-key': api_key });
+}
+
 interface Target {
   readonly event_id: string;
   readonly agent_id: string;
@@ -259,7 +280,12 @@ interface Caller {
   readonly owned?: Target[];
 }
 
-async function makeCallers(anyone: Client, administrator: Client, tokens: Tokens, sessions: Sessions) {
+async function makeCallers(
+  { client: anyone, clock }: TestService,
+  administrator: Client,
+  tokens: Tokens,
+  sessions: Sessions,
+) {
   const register = async () => {
     const { api_key } = (await anyone.post('/v1/auth/register', { email: 'a@b.co', agent_name: 'caller' }))
       .body;
@@ -280,6 +306,14 @@ async function makeCallers(anyone: Client, administrator: Client, tokens: Tokens
   const deleted = await agent({});
   await administrator.delete(`/v1/admin/agents/${deleted.owned[0].agent_id}`);
   const both = await agent({});
+  const [revoked, replaced, late, early, renewed] = await Promise.all(
+    Array.from({ length: 5 }, () => agent({})),
+  );
+  await revoked!.client.post('/v1/auth/revoke');
+  await replaced!.client.post('/v1/auth/rotate', { overlap_seconds: 0 });
+  await late!.client.post('/v1/auth/rotate', { overlap_seconds: 1 });
+  clock.advance(1_000);
+  await early!.client.post('/v1/auth/rotate', LONG_OVERLAP);
   const callers: Record<string, Caller> = {
     'no key': sending({}),
     'an empty key': sending({ 'x-api-key': '' }),
@@ -296,6 +330,11 @@ async function makeCallers(anyone: Client, administrator: Client, tokens: Tokens
     'the tier readwrite, not owner': await stranger({ tier: 'readwrite' }),
     'the tier admin, not owner': await stranger({ tier: 'admin' }),
     'a deactivated agent, owner': await agent({ is_active: false }),
+    'a key that was revoked, owner': revoked!,
+    'a key that was replaced, owner': replaced!,
+    'a replaced key after its overlap, owner': late!,
+    'a replaced key within its overlap, owner': early!,
+    'a new key in place of another, owner': { ...renewed!, client: await withNewKey(renewed!.client) },
     'a deleted agent': { client: deleted.client },
     'a token of an administrator': bearer(tokens.good),
     'a token and a key': { ...both, client: both.client.with({ authorization: `bearer  ${tokens.good}` }) },

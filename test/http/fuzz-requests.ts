@@ -29,7 +29,7 @@ export function encode({ method, target, headers, body }: FuzzRequest): Buffer {
 }
 
 /** Fields that keep no free text: a key in one of these must be refused, and not be repeated. */
-const PICKY = /^(?:lat|lng|start_at|end_at|timezone|audience|event_type|is_active|tier)$/;
+const PICKY = /^(?:lat|lng|start_at|end_at|timezone|audience|event_type|is_active|tier|overlap_seconds)$/;
 
 /** JSON of an object whose fields are taken away, replaced, repeated or added. */
 function mutations(base: () => object, keys: readonly string[]): fc.Arbitrary<string> {
@@ -103,6 +103,13 @@ function shapes({ eventIds, agentIds, keys }: Material): readonly Shape[] {
       withQuery('/v1/auth/register'),
       bodies(() => ({ email: 'a@example.com', agent_name: 'a' }), keys),
     ],
+    [
+      'POST',
+      withQuery('/v1/auth/rotate'),
+      bodies(() => ({ overlap_seconds: 86_400 }), keys).filter(isHarmless),
+    ],
+    ['GET', withQuery('/v1/agents/me')],
+    ['GET', listQuery('/v1/agents/me/events')],
     ['GET', withQuery('/v1/events/nearby')],
     ['GET', ofEvent],
     ['POST', withQuery('/v1/events'), eventBodies],
@@ -125,6 +132,16 @@ function shapes({ eventIds, agentIds, keys }: Material): readonly Shape[] {
     ['GET', fc.constantFrom(...odd.ODD_TARGETS)],
     ['GET', odd.rawText.map((path) => `/${path}`)],
   ];
+}
+
+/** Whether a rotation with this body leaves the key for as long as the requests take, if it is one at all. */
+function isHarmless(body: Buffer): boolean {
+  try {
+    const { overlap_seconds = 3_600 } = JSON.parse(body.toString()) as { overlap_seconds?: unknown };
+    return !(Number(overlap_seconds) < 3_600);
+  } catch {
+    return true;
+  }
 }
 
 export function fuzzRequests(material: Material): fc.Arbitrary<FuzzRequest> {

@@ -31,6 +31,9 @@ async function signIn({ folder }: TestService): Promise<string> {
   return `Bearer ${await mintToken(signingKey, claims, Date.now())}`;
 }
 
+/** The keys that rotations gave. */
+const rotated: string[] = [];
+
 /** Requests of every kind, with keys, tokens, e-mails and places where they belong and where they do not. */
 async function sendEverything(client: Client, key: string, authorization: string): Promise<void> {
   const agent = client.with({ 'x-api-key': key });
@@ -42,6 +45,12 @@ async function sendEverything(client: Client, key: string, authorization: string
   await agent.nearby({ ...place, radius: 10 });
   await agent.nearby({ ...place, radius: 'x' });
   await agent.patch(`/v1/events/${created.event_id}`, { title: `${SECRET_TITLE}!`, lat: 'x' });
+  for (const secret of [key, token]) await agent.post('/v1/auth/rotate', { overlap_seconds: secret });
+  const { api_key } = (await agent.post('/v1/auth/rotate', { overlap_seconds: 600, [key]: key })).body;
+  await client.with({ 'x-api-key': api_key }).get('/v1/agents/me');
+  await agent.get(`/v1/agents/me/events?cursor=${key}&include_ended=${key}`);
+  await client.with({ 'x-api-key': api_key }).post('/v1/auth/revoke');
+  if (api_key) rotated.push(api_key); // none where the store fails
   await administrator.get('/v1/admin/agents');
   await administrator.get(`/v1/admin/agents/${created.agent_id}/events`);
   await administrator.patch(`/v1/admin/agents/${created.agent_id}`, { tier: 'admin' });
@@ -72,6 +81,7 @@ async function sendEverything(client: Client, key: string, authorization: string
 function assertDiscreet(log: string, key: string, authorization: string): void {
   for (const secret of [
     ...[key, key.slice(4, 20), key.slice(-12), authorization.slice(7), authorization.split('.').at(-1)!],
+    ...rotated.flatMap((given) => [given, given.slice(4, 20), given.slice(-12)]),
     ...[EMAIL, ADMIN_EMAIL, 'private name', SECRET_TITLE, '48.858', '2.2944', 'radius', 'api_key'],
   ]) {
     assert.ok(!log.includes(secret), `the log has "${secret}"`);

@@ -54,6 +54,23 @@ describe('a query string', () => {
     fc.assert(property);
   });
 
+  it('takes true and false for a boolean, and nothing else', () => {
+    const reader = queryReader(
+      Type.Object({ flag: Type.Optional(Type.Boolean()) }),
+      (values) => values as { flag?: boolean },
+    );
+    assert.deepEqual(
+      [reader('flag=true'), reader('flag=%66alse'), reader('')],
+      [{ flag: true }, { flag: false }, {}],
+    );
+    for (const text of ['flag', 'flag=', 'flag=1', 'flag=TRUE', 'flag=true+', 'flag=null', 'flag=on']) {
+      assert.throws(
+        () => reader(text),
+        (error) => error instanceof AppError && error.issues?.[0]?.type === 'bool_parsing',
+      );
+    }
+  });
+
   it('finds a name however it is escaped, and an empty value without an equals sign', () => {
     assert.deepEqual(read('&&%74%65xt&'), { text: '' });
     assert.deepEqual(read('text=a=b&'), { text: 'a=b' });

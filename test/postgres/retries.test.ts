@@ -7,7 +7,7 @@ import type { TransactionSql } from 'postgres';
 import { readConfig } from '../../src/config.ts';
 import { Database } from '../../src/postgres/database.ts';
 import { PostgresStore } from '../../src/postgres/store.ts';
-import { addAgent, auditOf, newAgentRow, newEventRow, newKey } from '../store/rows.ts';
+import { addAgent, auditOf, NOW_MS, newAgentRow, newEventRow, newKey } from '../store/rows.ts';
 import { newDatabase } from '../support/postgres.ts';
 import { Side } from './side.ts';
 
@@ -122,6 +122,31 @@ describe('work on a database', { timeout: 60_000 }, () => {
       assert.deepEqual([...(await side.sql`SELECT 1 FROM agents WHERE agent_name = 'cut'`)], []);
     });
 
+    const lockKeys = (sql: TransactionSql) => sql`LOCK TABLE keys IN ACCESS EXCLUSIVE MODE`;
+
+    it('rotates a key again, and revokes one again', async () => {
+      const { agent, key } = await addAgent(store);
+      const next = newKey();
+      const rotated = await cutWhileBlocked(lockKeys, () =>
+        store.rotateKey(agent.agent_id, key.hash, next, NOW_MS, NOW_MS),
+      );
+      assert.deepEqual(rotated, { status: 'fulfilled', value: true });
+      const stored = () => side.sql`SELECT key_hash FROM keys WHERE agent_id = ${agent.agent_id}`;
+      assert.deepEqual([...(await stored())], [{ key_hash: next.hash }]);
+      const revoked = await cutWhileBlocked(lockKeys, () => store.revokeKey(next.hash));
+      assert.equal(revoked.status, 'fulfilled');
+      assert.deepEqual([...(await stored())], []);
+    });
+
+    it('finds its own key when a rotation had happened and only its answer was lost', async () => {
+      const { agent, key } = await addAgent(store);
+      const next = newKey();
+      const rotate = () => store.rotateKey(agent.agent_id, key.hash, next, NOW_MS, NOW_MS);
+      assert.deepEqual([await rotate(), await rotate()], [true, true]);
+      assert.deepEqual(await store.findAgentByKey(next.hash, NOW_MS), agent);
+      assert.equal(await store.findAgentByKey(key.hash, NOW_MS), undefined);
+    });
+
     it('undoes a transaction as a whole, and the process lives on', async () => {
       const { agent, row } = await newStoredEvent();
       const lock = (sql: TransactionSql) => sql`LOCK TABLE audit IN ACCESS EXCLUSIVE MODE`;
@@ -207,6 +232,22 @@ describe('work on a database', { timeout: 60_000 }, () => {
     const [isGone] = await Promise.all([store.deleteAgent(agent.agent_id, audit), ...deletes]);
     assert.equal(isGone, true);
     assert.deepEqual([...(await side.sql`SELECT 1 FROM events WHERE agent_id = ${agent.agent_id}`)], []);
+  });
+
+  it('deletes an agent while its keys are rotated and revoked and its events created', async () => {
+    for (let round = 0; round < 5; round++) {
+      const { agent, key } = await addAgent(store);
+      const rotate = () => store.rotateKey(agent.agent_id, key.hash, newKey(), NOW_MS, NOW_MS + 1);
+      const create = () => store.createEvent(newEventRow(agent), 0);
+      const audit = auditOf('delete_agent', agent.agent_id);
+      const [isGone] = await Promise.all([
+        ...[store.deleteAgent(agent.agent_id, audit), rotate(), create(), rotate()],
+        ...[store.revokeKey(key.hash), create(), rotate()],
+      ]);
+      assert.equal(isGone, true);
+      assert.deepEqual([...(await side.sql`SELECT 1 FROM keys WHERE agent_id = ${agent.agent_id}`)], []);
+      assert.equal(await store.findAgent(agent.agent_id), undefined);
+    }
   });
 
   it('gives up a statement that takes longer than it may', async (t) => {

@@ -9,7 +9,7 @@ import type { EventRow } from '../../src/domain/event.ts';
 import { SqliteArchive, SqliteArchiveReader } from '../../src/sqlite/archive.ts';
 import { databasePath } from '../../src/sqlite/data-folder.ts';
 import { SqliteStore } from '../../src/sqlite/store.ts';
-import { eventsOf, newAgentRow, newEventRow, newKey } from '../store/rows.ts';
+import { eventsOf, NOW_MS, newAgentRow, newEventRow, newKey } from '../store/rows.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { countCommits, execute, readRows } from './files.ts';
 
@@ -85,11 +85,14 @@ describe('an archive', () => {
 
   it('finds active agents by their key', async (test) => {
     const { archive, agent, key, path } = await openNew(test);
-    const found = await archive.findAgentByKey(key.hash);
+    const found = await archive.findAgentByKey(key.hash, NOW_MS);
     assert.deepEqual({ ...found }, { ...agent, last_used_ms: null, event_count: 0 });
-    assert.equal(await archive.findAgentByKey(newKey().hash), undefined);
-    execute(path, 'UPDATE agents SET is_active = 0');
-    assert.equal(await archive.findAgentByKey(key.hash), undefined);
+    assert.equal(await archive.findAgentByKey(newKey().hash, NOW_MS), undefined);
+    execute(path, `UPDATE keys SET expires_ms = ${NOW_MS}`);
+    assert.equal((await archive.findAgentByKey(key.hash, NOW_MS - 1))?.agent_id, agent.agent_id);
+    assert.equal(await archive.findAgentByKey(key.hash, NOW_MS), undefined);
+    execute(path, 'UPDATE keys SET expires_ms = NULL; UPDATE agents SET is_active = 0');
+    assert.equal(await archive.findAgentByKey(key.hash, NOW_MS), undefined);
   });
 
   it('finishes what it accepted before it closes, and then lets the folder go', async (test) => {

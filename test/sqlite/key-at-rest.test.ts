@@ -6,21 +6,25 @@ import { describe, it } from 'node:test';
 import { startTestService } from '../support/service.ts';
 
 describe('the files of a service', () => {
-  it('hold the prefix of a key and not the key', async () => {
+  it('hold the prefix of a key and not the key, registered or rotated', async () => {
     const service = await startTestService();
     const register = () =>
       service.client.post('/v1/auth/register', { email: 'agent@example.com', agent_name: 'a' });
-    const { api_key, key_prefix } = (await register()).body;
-    await service.client.with({ 'x-api-key': api_key }).create();
+    const first = (await register()).body;
+    const agent = service.client.with({ 'x-api-key': first.api_key });
+    await agent.create();
+    const second = (await agent.post('/v1/auth/rotate')).body;
     const read = () =>
       Buffer.concat(readdirSync(service.folder).map((file) => readFileSync(join(service.folder, file))));
     const files = [read()];
     await service.close();
     files.push(read());
     for (const bytes of files) {
-      assert.ok(bytes.includes(key_prefix), 'the prefix is not there: the files were not read');
-      assert.ok(!bytes.includes(api_key));
-      assert.ok(!bytes.includes(api_key.slice(8)));
+      for (const { api_key, key_prefix } of [first, second]) {
+        assert.ok(bytes.includes(key_prefix), 'the prefix is not there: the files were not read');
+        assert.ok(!bytes.includes(api_key));
+        assert.ok(!bytes.includes(api_key.slice(8)));
+      }
     }
   });
 });

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import type { KeyFingerprint } from '../../src/domain/api-key.ts';
 import type { EventRow } from '../../src/domain/event.ts';
 import { SqliteStore } from '../../src/sqlite/store.ts';
 import { WORLD_BEGINS_MS, World } from '../spatial/world.ts';
@@ -12,8 +13,10 @@ import {
   assertEvents,
   assertRecord,
   auditOf,
+  HOUR_MS,
   NOW_MS,
   newEventRow,
+  newKey,
   newUlid,
   search,
   searchAll,
@@ -33,6 +36,11 @@ for (const [name, cacheBytes] of Object.entries(CACHES)) {
       const kept = await addAgent(store);
       const off = await addAgent(store);
       const gone = await addAgent(store);
+      const next = newKey();
+      const endMs = NOW_MS + HOUR_MS;
+      await store.rotateKey(kept.agent.agent_id, kept.key.hash, next, NOW_MS, endMs);
+      const revoked = await addAgent(store);
+      await store.revokeKey(revoked.key.hash);
       const row = await addEvent(store, kept.agent);
       const changed = { ...(await addEvent(store, kept.agent)), version: 2, title: 'changed', lat: 1 };
       await store.replaceEvent(changed);
@@ -54,11 +62,17 @@ for (const [name, cacheBytes] of Object.entries(CACHES)) {
         [
           [kept.agent.agent_id, NOW_MS + 5, 2],
           [off.agent.agent_id, null, 0],
+          [revoked.agent.agent_id, null, 0],
         ],
       );
-      assert.equal((await again.findAgentByKey(kept.key.hash))?.agent_id, kept.agent.agent_id);
-      assert.equal(await again.findAgentByKey(off.key.hash), undefined);
-      assert.equal(await again.findAgentByKey(gone.key.hash), undefined);
+      const holderOf = async (key: KeyFingerprint, nowMs: number) =>
+        (await again.findAgentByKey(key.hash, nowMs))?.agent_id;
+      assert.equal(await holderOf(kept.key, endMs - 1), kept.agent.agent_id);
+      assert.equal(await holderOf(kept.key, endMs), undefined);
+      assert.equal(await holderOf(next, endMs), kept.agent.agent_id);
+      assert.equal(await holderOf(revoked.key, NOW_MS), undefined);
+      assert.equal(await again.findAgentByKey(off.key.hash, NOW_MS), undefined);
+      assert.equal(await again.findAgentByKey(gone.key.hash, NOW_MS), undefined);
       assert.equal(await again.getSetting('colour', async () => 'blue'), 'red');
       assertRecord(await again.findEvent(row.event_id), row);
       assertRecord(await again.findEvent(changed.event_id), changed);

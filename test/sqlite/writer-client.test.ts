@@ -156,7 +156,7 @@ describe('the store, when its writer fails', () => {
     await assert.rejects(store.check(), isUnavailable);
     await assert.rejects(store.createEvent(newEventRow(agent), 0), isUnavailable);
     await assert.rejects(store.deleteEvent(row.event_id, agent.agent_id), isUnavailable);
-    assert.deepEqual(await store.findAgentByKey(key.hash), agent);
+    assert.deepEqual(await store.findAgentByKey(key.hash, NOW_MS), agent);
     assertRecord(await store.findEvent(row.event_id), row);
     assert.equal((await store.nearby(search(), NOW_MS)).total, 1);
     await store.close();
@@ -185,7 +185,7 @@ describe('the store, when its writer fails', () => {
     for (const outcome of outcomes) assert.ok(outcome.status === 'rejected' && isUnavailable(outcome.reason));
     assert.equal(await store.findEvent(row.event_id), undefined);
     assert.equal((await store.findEvent(changed.event_id))?.version, 1);
-    assert.deepEqual(await store.findAgentByKey(key.hash), watched);
+    assert.deepEqual(await store.findAgentByKey(key.hash, NOW_MS), watched);
     const page = await store.nearby(search(), NOW_MS);
     assertEvents(page.events, [changed, removed]);
     const after = await store.createEvent(row, 0);

@@ -48,7 +48,7 @@ export function administrationContract(store: () => Store): void {
     it('shows the new tier to the next request with the key', async () => {
       const { agent, key } = await addAgent(store());
       await update(agent.agent_id, { tier: 'read' });
-      assert.deepEqual(await store().findAgentByKey(key.hash), { ...agent, tier: 'read' });
+      assert.deepEqual(await store().findAgentByKey(key.hash, NOW_MS), { ...agent, tier: 'read' });
     });
 
     it('leaves the events of a deactivated agent in every search', async () => {
@@ -82,7 +82,7 @@ export function administrationContract(store: () => Store): void {
       if (updated) assert.deepEqual(updated, { ...agent, tier: 'read', last_used_ms: null, event_count: 0 });
       assert.equal(deleted, true);
       assert.equal(await store().findAgent(agent.agent_id), undefined);
-      assert.equal(await store().findAgentByKey(key.hash), undefined);
+      assert.equal(await store().findAgentByKey(key.hash, NOW_MS), undefined);
     });
   });
 
@@ -94,13 +94,13 @@ export function administrationContract(store: () => Store): void {
       const kept = await addEvent(store(), other);
       assert.equal(await deleteAgent(agent.agent_id), true);
       assert.equal(await store().findAgent(agent.agent_id), undefined);
-      assert.equal(await store().findAgentByKey(key.hash), undefined);
+      assert.equal(await store().findAgentByKey(key.hash, NOW_MS), undefined);
       for (const row of rows) assert.equal(await store().findEvent(row.event_id), undefined);
       for (const row of rows) assert.equal(await store().findEventRow(row.event_id), undefined);
       assertEvents(await foundOf(agent.agent_id), []);
       assert.deepEqual(await eventsOf(store(), agent.agent_id), []);
       assert.ok(!(await store().listAgents()).some(({ agent_id }) => agent_id === agent.agent_id));
-      assert.deepEqual(await store().findAgentByKey(otherKey.hash), other);
+      assert.deepEqual(await store().findAgentByKey(otherKey.hash, NOW_MS), other);
       assertEvents(await foundOf(other.agent_id), [kept]);
     });
 
@@ -134,7 +134,7 @@ export function administrationContract(store: () => Store): void {
       for (const row of rows) assert.equal(await store().findEvent(row.event_id), undefined);
       assertEvents(await foundOf(agent.agent_id), []);
       assert.equal((await store().findAgent(agent.agent_id))?.event_count, 0);
-      assert.deepEqual(await store().findAgentByKey(key.hash), agent);
+      assert.deepEqual(await store().findAgentByKey(key.hash, NOW_MS), agent);
       assert.equal((await store().createEvent(newEventRow(agent), 2)).kind, 'stored');
     });
 

@@ -13,7 +13,7 @@ export function agentContract(store: () => Store): void {
       agent_name: ' 🎪 ',
       tier: 'admin',
     });
-    assert.deepEqual(await store().findAgentByKey(key.hash), agent);
+    assert.deepEqual(await store().findAgentByKey(key.hash, NOW_MS), agent);
     assert.deepEqual(await store().findAgent(agent.agent_id), {
       ...agent,
       last_used_ms: null,
@@ -22,8 +22,8 @@ export function agentContract(store: () => Store): void {
   });
 
   it('finds nobody by an unknown key or identifier', async () => {
-    assert.equal(await store().findAgentByKey(newKey().hash), undefined);
-    assert.equal(await store().findAgentByKey(''), undefined);
+    assert.equal(await store().findAgentByKey(newKey().hash, NOW_MS), undefined);
+    assert.equal(await store().findAgentByKey('', NOW_MS), undefined);
     assert.equal(await store().findAgent(newUuid()), undefined);
   });
 
@@ -32,34 +32,35 @@ export function agentContract(store: () => Store): void {
     const setActive = (is_active: boolean) =>
       store().updateAgent(agent.agent_id, { is_active }, auditOf('update_agent', agent.agent_id));
     await setActive(false);
-    assert.equal(await store().findAgentByKey(key.hash), undefined);
+    assert.equal(await store().findAgentByKey(key.hash, NOW_MS), undefined);
     assert.equal((await store().findAgent(agent.agent_id))?.is_active, false);
     await setActive(true);
-    assert.deepEqual(await store().findAgentByKey(key.hash), agent);
+    assert.deepEqual(await store().findAgentByKey(key.hash, NOW_MS), agent);
   });
 
   it('finds nobody by the key of an agent that was added inactive', async () => {
     const { key } = await addAgent(store(), { is_active: false });
-    assert.equal(await store().findAgentByKey(key.hash), undefined);
+    assert.equal(await store().findAgentByKey(key.hash, NOW_MS), undefined);
   });
 
   it('finds nobody by the key of a deleted agent', async () => {
     const { agent, key } = await addAgent(store());
     await store().deleteAgent(agent.agent_id, auditOf('delete_agent', agent.agent_id));
-    assert.equal(await store().findAgentByKey(key.hash), undefined);
+    assert.equal(await store().findAgentByKey(key.hash, NOW_MS), undefined);
   });
 
   it('never gives the key of one agent to another', async () => {
     const { agent, key } = await addAgent(store());
     const second = newAgentRow();
     await assert.rejects(store().addAgent(second, key));
-    assert.deepEqual(await store().findAgentByKey(key.hash), agent);
+    assert.deepEqual(await store().findAgentByKey(key.hash, NOW_MS), agent);
     assert.equal(await store().findAgent(second.agent_id), undefined);
   });
 
   it('adds 100 agents at once', async () => {
     const added = await Promise.all(Array.from({ length: 100 }, () => addAgent(store())));
-    for (const { agent, key } of added) assert.deepEqual(await store().findAgentByKey(key.hash), agent);
+    for (const { agent, key } of added)
+      assert.deepEqual(await store().findAgentByKey(key.hash, NOW_MS), agent);
   });
 
   it('lists agents by creation, not by identifier or arrival', async () => {

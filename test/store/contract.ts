@@ -9,6 +9,7 @@ import { agentContract } from './contract-agents.ts';
 import { auditContract } from './contract-audit.ts';
 import { eventListContract } from './contract-event-lists.ts';
 import { eventContract } from './contract-events.ts';
+import { keyContract } from './contract-keys.ts';
 import { oracleContract, pageContract } from './contract-pages.ts';
 import { quotaContract } from './contract-quotas.ts';
 import { replaceContract } from './contract-replace.ts';
@@ -32,6 +33,7 @@ function useStore(open: OpenStore): () => Store {
 export function storeContract(name: string, open: OpenStore): void {
   describe(`the ${name} store`, () => {
     describe('agents and keys', () => agentContract(useStore(open)));
+    describe('keys that agents change', () => keyContract(useStore(open)));
     describe('quotas', () => quotaContract(useStore(open)));
     describe('events', () => eventContract(useStore(open)));
     describe('replaceEvent', () => replaceContract(useStore(open)));

@@ -1,0 +1,83 @@
+// What an agent sees of itself and how it looks after its keys: the shapes on the wire.
+import type { Static } from 'typebox';
+import Type from 'typebox';
+import { type AgentRecord, AgentSummary, summarise } from './agent.ts';
+import type { KeyRecord } from './api-key.ts';
+import { formatInstant } from './datetime.ts';
+import { refuse } from './errors.ts';
+import { compile, nullableString } from './shape.ts';
+
+export const RotateRequest = Type.Object({
+  overlap_seconds: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 86_400,
+      default: 3_600,
+      description: 'How long the calling key works on; 0: it ends at once.',
+      examples: [3_600],
+    }),
+  ),
+});
+
+export const KeySummary = Type.Object({
+  prefix: Type.String({ description: 'The first 8 characters of the key.', examples: ['lev_4Zr8'] }),
+  created_at: Type.String({ format: 'date-time', examples: ['2026-11-15T09:30:00.000Z'] }),
+  expires_at: nullableString({
+    format: 'date-time',
+    description: 'From this instant on the key is refused; null: it does not end by itself.',
+    examples: [null],
+  }),
+});
+
+export const QuotaSummary = Type.Object({
+  limit: Type.Integer({ minimum: 1, description: 'Requests per hour.', examples: [10_000] }),
+  remaining: Type.Integer({ minimum: 0, description: 'Left after this request.', examples: [9_999] }),
+  resets_at: Type.String({
+    format: 'date-time',
+    description: 'When the window ends; the next request begins a new one.',
+    examples: ['2026-11-15T11:00:00.000Z'],
+  }),
+});
+
+export const OwnAgentResponse = Type.Object({
+  agent: AgentSummary,
+  key: KeySummary,
+  quota: Type.Union([QuotaSummary, Type.Null()], {
+    description: 'null: there is no limit.',
+    examples: [{ limit: 10_000, remaining: 9_999, resets_at: '2026-11-15T11:00:00.000Z' }],
+  }),
+});
+
+const checkRotation = compile(RotateRequest);
+
+/** How long the calling key works on. No body is as good as an empty one. Throws VALIDATION_ERROR. */
+export function readOverlapMs(body: unknown): number {
+  const { value, issues } = checkRotation(body === undefined ? {} : body, 'body');
+  refuse(issues);
+  return value.overlap_seconds! * 1_000;
+}
+
+/** What is left of a quota, and until when. */
+interface QuotaLeft {
+  readonly limit: number;
+  readonly remaining: number;
+  readonly resetMs: number;
+}
+
+export function describeOwnAgent(
+  agent: AgentRecord,
+  key: KeyRecord,
+  quota: QuotaLeft | undefined,
+): Static<typeof OwnAgentResponse> {
+  return {
+    agent: summarise(agent),
+    key: {
+      prefix: key.prefix,
+      created_at: formatInstant(key.created_ms),
+      expires_at: key.expires_ms === null ? null : formatInstant(key.expires_ms),
+    },
+    quota: quota
+      ? { limit: quota.limit, remaining: quota.remaining, resets_at: formatInstant(quota.resetMs) }
+      : null,
+  };
+}

@@ -1,0 +1,58 @@
+// An agent's own affairs over HTTP: its summary, its events, its keys.
+import { RegisterResponse } from '../../domain/agent.ts';
+import { OwnAgentResponse, RotateRequest } from '../../domain/own-agent.ts';
+import { OwnEventsParameters, OwnEventsResponse, readOwnEvents } from '../../domain/own-events.ts';
+import * as own from '../../usecases/own-agent.ts';
+import { endpoint } from '../endpoint.ts';
+import { queryReader } from '../query.ts';
+
+export const getOwnAgent = endpoint({
+  operationId: 'getOwnAgent',
+  tag: 'Agent',
+  summary: 'Who you are, which key you use, and what is left of your quota',
+  description:
+    'The agent that holds the key, the key without its secret part, and the quota after this request.',
+  access: 'key',
+  answer: OwnAgentResponse,
+  handle: ({ context, caller }) => own.getOwnAgent(context, caller),
+});
+
+const readParameters = queryReader(OwnEventsParameters, (values) => readOwnEvents(values, 'query'));
+
+export const listOwnEvents = endpoint({
+  operationId: 'listOwnEvents',
+  tag: 'Agent',
+  summary: 'List your own events',
+  description:
+    'The events that you created and that are not over, ordered by start, in pages, with the exact total. limit and include_ended may change from page to page.',
+  access: 'read',
+  query: OwnEventsParameters,
+  answer: OwnEventsResponse,
+  handle: ({ context, caller, query }) => own.listOwnEvents(context, caller, readParameters(query)),
+});
+
+export const rotateKey = endpoint({
+  operationId: 'rotateKey',
+  tag: 'Agent',
+  summary: 'Get a new key in place of the one you use',
+  description:
+    'The new key is in this response and nowhere else, ever: keep it. The calling key works on for overlap_seconds, so if the response is lost, ask again with it. Any other key of yours ends at once.',
+  access: 'key',
+  body: RotateRequest,
+  isBodyOptional: true,
+  answer: RegisterResponse,
+  handle: ({ context, caller, body }) => own.rotateKey(context, caller, body),
+});
+
+export const revokeKey = endpoint({
+  operationId: 'revokeKey',
+  tag: 'Agent',
+  summary: 'End the key you use',
+  description:
+    'The key is refused from now on. An agent whose last key is revoked can do nothing more; its events stay, and only an administrator can remove them.',
+  access: 'key',
+  handle: async ({ context, caller }) => {
+    await own.revokeKey(context, caller);
+    return undefined;
+  },
+});

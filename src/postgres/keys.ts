@@ -1,0 +1,57 @@
+// Keys in the database: whose one is, what is known of it, and how an agent changes its own.
+import type { AgentRow } from '../domain/agent.ts';
+import type { KeyFingerprint, KeyRecord } from '../domain/api-key.ts';
+import type { Sql } from './connect.ts';
+import type { Database } from './database.ts';
+import type { Holder } from './recent-keys.ts';
+
+/** The active agent that holds the key, expired or not. */
+export async function findHolder(database: Database, keyHash: string): Promise<Holder | undefined> {
+  const [row] = await database.run(
+    'repeatable',
+    (sql) => sql<(AgentRow & { expires_ms: number | null })[]>`
+      SELECT agent_id, email, agent_name, tier, is_active, agents.created_ms, expires_ms
+      FROM keys JOIN agents USING (agent_id) WHERE key_hash = ${keyHash} AND is_active`,
+  );
+  if (!row) return undefined;
+  const { expires_ms, ...agent } = row;
+  return { agent, expiresMs: expires_ms };
+}
+
+export async function findKey(database: Database, keyHash: string): Promise<KeyRecord | undefined> {
+  const [row] = await database.run(
+    'repeatable',
+    (sql) => sql<KeyRecord[]>`SELECT prefix, created_ms, expires_ms FROM keys WHERE key_hash = ${keyHash}`,
+  );
+  return row;
+}
+
+/**
+ * Runs inside of a transaction. Rotations of one agent wait for each other at its row, and look at its keys after that. One
+ * that is tried again after a lost answer finds the new key, and so that all is done.
+ */
+export async function rotateKey(
+  sql: Sql,
+  agentId: string,
+  callingKeyHash: string,
+  newKey: KeyFingerprint,
+  nowMs: number,
+  callingExpiresMs: number,
+): Promise<boolean> {
+  const agents = await sql`
+    SELECT 1 FROM agents WHERE agent_id = ${agentId} AND is_active FOR NO KEY UPDATE`;
+  if (agents.length === 0) return false;
+  const keys = await sql<{ key_hash: string; expires_ms: number | null }[]>`
+    SELECT key_hash, expires_ms FROM keys WHERE agent_id = ${agentId} FOR UPDATE`;
+  if (keys.some(({ key_hash }) => key_hash === newKey.hash)) return true;
+  const calling = keys.find(({ key_hash }) => key_hash === callingKeyHash);
+  if (!calling || (calling.expires_ms !== null && calling.expires_ms <= nowMs)) return false;
+  const endsMs = Math.min(calling.expires_ms ?? callingExpiresMs, callingExpiresMs);
+  await sql`DELETE FROM keys WHERE agent_id = ${agentId} AND key_hash <> ${callingKeyHash}`;
+  if (endsMs > nowMs) await sql`UPDATE keys SET expires_ms = ${endsMs} WHERE key_hash = ${callingKeyHash}`;
+  else await sql`DELETE FROM keys WHERE key_hash = ${callingKeyHash}`;
+  await sql`
+    INSERT INTO keys (key_hash, agent_id, prefix, created_ms)
+    VALUES (${newKey.hash}, ${agentId}, ${newKey.prefix}, ${nowMs})`;
+  return true;
+}

@@ -1,0 +1,62 @@
+// What an agent does with itself: look at its summary and its events, replace its key, end it.
+import type { Static } from 'typebox';
+import type { AgentRow, RegisterResponse } from '../domain/agent.ts';
+import { fingerprint, newApiKey } from '../domain/api-key.ts';
+import { formatInstant } from '../domain/datetime.ts';
+import { AppError } from '../domain/errors.ts';
+import type { EventListQuery } from '../domain/list.ts';
+import { describeOwnAgent, type OwnAgentResponse, readOverlapMs } from '../domain/own-agent.ts';
+import { encodeOwnEvents } from '../domain/own-events.ts';
+import type { Wire } from '../domain/wire.ts';
+import type { KeyHolder } from './access.ts';
+import type { Context } from './context.ts';
+
+/** Throws INVALID_API_KEY where the key ended in the meantime. */
+export async function getOwnAgent(
+  { store }: Context,
+  { agent: { agent_id }, keyHash, quota }: KeyHolder,
+): Promise<Static<typeof OwnAgentResponse>> {
+  const [agent, key] = await Promise.all([store.findAgent(agent_id), store.findKey(keyHash)]);
+  return agent && key ? describeOwnAgent(agent, key, quota) : endedMeanwhile();
+}
+
+export async function listOwnEvents(
+  { store, clock }: Context,
+  { agent_id }: AgentRow,
+  query: EventListQuery,
+): Promise<Wire> {
+  const { items, total, next } = await store.agentEventPage(agent_id, query, clock());
+  return encodeOwnEvents(items, total, next);
+}
+
+/**
+ * A new key, which is answered once and never kept; the calling one works on for as long as the body says. Throws
+ * VALIDATION_ERROR, or INVALID_API_KEY where the calling key ended in the meantime.
+ */
+export async function rotateKey(
+  { store, clock, random, policy }: Context,
+  { agent: { agent_id, tier }, keyHash }: KeyHolder,
+  body: unknown,
+): Promise<Static<typeof RegisterResponse>> {
+  const overlapMs = readOverlapMs(body);
+  const nowMs = clock();
+  const api_key = newApiKey(random);
+  const key = fingerprint(api_key);
+  if (!(await store.rotateKey(agent_id, keyHash, key, nowMs, nowMs + overlapMs))) endedMeanwhile();
+  return {
+    api_key,
+    key_prefix: key.prefix,
+    tier,
+    rate_limit: policy.tierLimits[tier],
+    created_at: formatInstant(nowMs),
+  };
+}
+
+/** Ends the calling key. Whether the agent has another is its own business. */
+export function revokeKey({ store }: Context, { keyHash }: KeyHolder): Promise<void> {
+  return store.revokeKey(keyHash);
+}
+
+function endedMeanwhile(): never {
+  throw new AppError('INVALID_API_KEY', 'The key ended meanwhile: it was revoked or replaced.');
+}

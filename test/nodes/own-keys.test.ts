@@ -1,0 +1,188 @@
+// Keys that agents rotate and revoke, on two nodes, each a real process, over one database: what one of them does holds on
+// the other within a second. Agents that administrators deactivate or delete are in two-nodes.test.ts.
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Side } from '../postgres/side.ts';
+import { assertError, type Client } from '../support/client.ts';
+import { newDatabase } from '../support/postgres.ts';
+import { type Node, registerOnAll, startNodes } from './nodes.ts';
+
+const ENDED_MS = 1_000;
+
+type Pair = [Client, Client];
+
+describe('keys on two nodes', { timeout: 90_000 }, () => {
+  let nodes: [Node, Node];
+  let side: Side;
+  before(async () => {
+    const url = await newDatabase();
+    nodes = (await startNodes(2, url)) as [Node, Node];
+    side = new Side(url);
+  });
+  after(async () => {
+    const ended = await Promise.all(nodes.map((node) => node.stop()));
+    assert.deepEqual(
+      ended.map(({ code }) => code),
+      [0, 0],
+    );
+    assert.deepEqual(
+      nodes.map((node) => node.errors()),
+      ['', ''],
+    );
+    await side.close();
+  });
+
+  /** A client with the key for each node. */
+  const onBoth = (key: string) => nodes.map(({ client }) => client.with({ 'x-api-key': key })) as Pair;
+
+  /** Rotates, which must succeed; the new key on both nodes. */
+  async function rotate(agent: Client, overlap_seconds?: number): Promise<Pair> {
+    const answer = await agent.post('/v1/auth/rotate', { overlap_seconds });
+    assert.equal(answer.status, 200, answer.text);
+    return onBoth(answer.body.api_key);
+  }
+
+  /**
+   * Asks both nodes all the time, with the key, while it ends: how long after that the last request that was accepted was
+   * sent, on each of them.
+   */
+  async function watch(on: Pair, end: () => Promise<void>): Promise<[here: number, there: number]> {
+    const accepted: [number, number] = [0, 0];
+    const statuses = new Set<number>();
+    let isOver = false;
+    const ask = async (at: 0 | 1) => {
+      while (!isOver) {
+        const begunMs = performance.now();
+        const { status } = await on[at].nearby();
+        statuses.add(status);
+        if (status === 200) accepted[at] = Math.max(accepted[at], begunMs);
+      }
+    };
+    const asking = Promise.all([ask(0), ask(1), ask(1)]);
+    await sleep(300);
+    await end();
+    const endedMs = performance.now();
+    assertError(await on[0].nearby(), 401, 'INVALID_API_KEY'); // the node that did it knows at once
+    await sleep(1_500);
+    isOver = true;
+    await asking;
+    assert.deepEqual(statuses, new Set([200, 401]));
+    for (const client of on) assertError(await client.nearby(), 401, 'INVALID_API_KEY');
+    return [accepted[0] - endedMs, accepted[1] - endedMs];
+  }
+
+  it('take a new key at once that the other has given', async () => {
+    let on = (await registerOnAll(nodes)) as Pair;
+    for (let round = 0; round < 20; round++) {
+      on = await rotate(on[round % 2]!);
+      for (const client of on) assert.equal((await client.nearby()).status, 200);
+    }
+  });
+
+  const ends: [what: string, end: (on: Pair) => Promise<Pair | undefined>][] = [
+    [
+      'was revoked',
+      async ([here]) => {
+        assert.equal((await here.post('/v1/auth/revoke')).status, 204);
+        return undefined;
+      },
+    ],
+    ['was replaced without an overlap', async ([here]) => rotate(here, 0)],
+  ];
+  for (const [what, end] of ends) {
+    it(`refuse a key within a second that ${what} on the other`, async (t) => {
+      const on = (await registerOnAll(nodes)) as Pair;
+      let next: Pair | undefined;
+      const [hereMs, thereMs] = await watch(on, async () => {
+        next = await end(on);
+      });
+      assert.ok(hereMs < 0, `the node itself accepted it ${hereMs} ms later`);
+      assert.ok(thereMs < ENDED_MS, `the other node accepted it ${thereMs} ms later`);
+      for (const client of next ?? []) assert.equal((await client.nearby()).status, 200);
+      t.diagnostic(`accepted for ${Math.round(thereMs)} ms`);
+    });
+  }
+
+  it('refuse a key within a second that a further rotation on the other put aside', async (t) => {
+    const old = (await registerOnAll(nodes)) as Pair;
+    const aside = await rotate(old[0]);
+    let next: Pair | undefined;
+    const [hereMs, thereMs] = await watch(aside, async () => {
+      next = await rotate(old[0]);
+    });
+    assert.ok(hereMs < 0, `the node itself accepted it ${hereMs} ms later`);
+    assert.ok(thereMs < ENDED_MS, `the other node accepted it ${thereMs} ms later`);
+    for (const client of [...old, ...next!]) assert.equal((await client.nearby()).status, 200);
+    t.diagnostic(`accepted for ${Math.round(thereMs)} ms`);
+  });
+
+  it('refuse a replaced key within a second of the end of its overlap', async (t) => {
+    const old = (await registerOnAll(nodes)) as Pair;
+    const answer = await old[0].post('/v1/auth/rotate', { overlap_seconds: 2 });
+    const endMs = Date.parse(answer.body.created_at) + 2_000;
+    const lastMs = await Promise.all(
+      old.map(async (client) => {
+        for (let begunMs = 0; ; ) {
+          const nextMs = Date.now();
+          const { status } = await client.nearby();
+          if (status === 401) return begunMs;
+          assert.equal(status, 200);
+          begunMs = nextMs;
+        }
+      }),
+    );
+    for (const ms of lastMs) {
+      assert.ok(ms > 0, 'it worked on for a while');
+      assert.ok(ms - endMs < ENDED_MS, `it was accepted ${ms - endMs} ms after its end`);
+    }
+    assert.equal((await onBoth(answer.body.api_key)[1].nearby()).status, 200);
+    t.diagnostic(`last accepted ${lastMs.map((ms) => endMs - ms).join(' and ')} ms before the end`);
+  });
+
+  it('leave two keys, one of them new, of rotations at once on both', async () => {
+    for (let round = 0; round < 5; round++) {
+      const old = (await registerOnAll(nodes)) as Pair;
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, (_, at) => old[at % 2]!.post('/v1/auth/rotate')),
+      );
+      assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]));
+      const { id } = (await old[0].get('/v1/agents/me')).body.agent;
+      const kept = await side.sql`SELECT expires_ms FROM keys WHERE agent_id = ${id} ORDER BY expires_ms`;
+      assert.equal(kept.length, 2);
+      assert.deepEqual([kept[0]!.expires_ms === null, kept[1]!.expires_ms === null], [false, true]);
+      await sleep(600); // a node may remember a key that the other has put aside for half a second
+      const statuses = await Promise.all(
+        answers.map(async ({ body }, at) => (await onBoth(body.api_key)[at % 2]!.nearby()).status),
+      );
+      assert.equal(statuses.filter((status) => status === 200).length, 1);
+      for (const client of old) assert.equal((await client.nearby()).status, 200);
+    }
+  });
+
+  it('give one of rotations at once on both a key where the old one ends with it', async () => {
+    for (let round = 0; round < 5; round++) {
+      const old = (await registerOnAll(nodes)) as Pair;
+      const body = { overlap_seconds: 0 };
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, (_, at) => old[at % 2]!.post('/v1/auth/rotate', body)),
+      );
+      const [given, ...more] = answers.filter(({ status }) => status === 200);
+      assert.deepEqual(more, []);
+      for (const answer of answers) if (answer !== given) assertError(answer, 401, 'INVALID_API_KEY');
+      for (const client of onBoth(given!.body.api_key)) assert.equal((await client.nearby()).status, 200);
+    }
+  });
+
+  it('say the same of an agent and its key', async () => {
+    const old = (await registerOnAll(nodes)) as Pair;
+    const on = await rotate(old[1], 60);
+    for (const pair of [old, on]) {
+      const [here, there] = await Promise.all(pair.map((client) => client.get('/v1/agents/me')));
+      assert.deepEqual(here!.body.key, there!.body.key);
+      assert.equal(here!.body.agent.id, there!.body.agent.id);
+    }
+    const event = await on[0].create();
+    assert.deepEqual((await old[1].get('/v1/agents/me/events')).body.events, [event]);
+  });
+});
