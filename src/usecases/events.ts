@@ -119,7 +119,7 @@ function requireKnown({ version }: { readonly version: number }, known: KnownVer
   if (known === undefined || known.includes(version)) return;
   throw new AppError(
     'PRECONDITION_FAILED',
-    'The event is not as you know it: If-Match names no ETag that it has now. Read it again, then decide.',
+    'The event has changed, or If-Match names no ETag of it (with its quotes). Read the event again, then decide.',
   );
 }
 
