@@ -105,6 +105,7 @@ function shapes({ eventIds, agentIds, keys }: Material): readonly Shape[] {
     ],
     ['GET', withQuery('/v1/events/nearby')],
     ['GET', ofEvent],
+    ['GET', ofEvent.chain((path) => withQuery(path))],
     ['POST', withQuery('/v1/events'), eventBodies],
     ['PATCH', ofEvent, eventBodies],
     ['DELETE', ofEvent],
