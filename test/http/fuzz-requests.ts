@@ -112,6 +112,7 @@ function shapes({ eventIds, agentIds, keys }: Material): readonly Shape[] {
     ['GET', listQuery('/v1/agents/me/events')],
     ['GET', withQuery('/v1/events/nearby')],
     ['GET', ofEvent],
+    ['GET', ofEvent.chain((path) => withQuery(path))],
     ['POST', withQuery('/v1/events'), eventBodies],
     ['PATCH', ofEvent, eventBodies],
     ['DELETE', ofEvent],

@@ -93,9 +93,13 @@ function percentEncode(text: string): string {
   return text.isWellFormed() ? encodeURIComponent(text) : '%ed%a0%80';
 }
 
-const QUERY_NAMES = words('lat lng radius event_type audience starts_after starts_before limit cursor');
+const QUERY_NAMES = words(
+  'lat lng radius event_type audience starts_after starts_before limit cursor format include',
+);
 const ODD_QUERY_NAMES = ['', ...words('__proto__ constructor lat[] lat[a] LAT api_key %ff x lat%00')];
-const QUERY_VALUES = words('0 10 -12.5 1 100 0.1 talk all kids 2031-01-01T00:00:00Z 5 30');
+const QUERY_VALUES = words(
+  '0 10 -12.5 1 100 0.1 talk all kids 2031-01-01T00:00:00Z 5 30 geojson ics jsonld distance',
+);
 const ODD_QUERIES = ['', `?${'a=1&'.repeat(900)}`, ...words('? ?&&& ?= ?lat ?lat=1&lat=2&lng=1')];
 
 export function queries(keys: readonly string[]): fc.Arbitrary<string> {
@@ -152,11 +156,11 @@ export const ODD_HEADERS: readonly Header[] = [
   ...named('X-API-Key', ['', 'x', '\xe9', `lev_${'0'.repeat(38)}`, '__proto__', 'x'.repeat(3_000)]),
   ...named('Origin', ['null', 'https://elsewhere.example']),
   ...named('Connection', ['close', 'upgrade', 'x-api-key']),
-  ['Accept', 'text/html'],
+  ...named('Accept', ['text/html', 'text/calendar', 'application/geo+json;q="', ',;="\\', '\xff']),
   ['Accept-Encoding', 'gzip'],
   ['Expect', '100-continue'],
-  ['If-Match', '"1"'],
-  ['If-None-Match', '*'],
+  ...named('If-Match', ['"1"', '*', 'W/"1"', '"', '\xff']),
+  ...named('If-None-Match', ['*', '"1", "1-ics"', '"', '\xff']),
   ['Range', 'bytes=0-1'],
   ['X-Forwarded-For', "1.2.3.4, '"],
   ['X-HTTP-Method-Override', 'DELETE'],

@@ -87,7 +87,8 @@ export class RawConnection {
         return [line.slice(0, colon), line.slice(colon + 1).trim()];
       }),
     );
-    const length = to === 'HEAD' || status === 204 ? 0 : Number(headers.get('content-length') ?? Number.NaN);
+    const isEmpty = to === 'HEAD' || status === 204 || status === 304;
+    const length = isEmpty ? 0 : Number(headers.get('content-length') ?? Number.NaN);
     if (Number.isNaN(length)) throw new Error(`an answer without Content-Length: ${statusLine}`);
     if (this.#received.length < bodyStart + length) return undefined;
     const text = this.#received.toString('utf8', bodyStart, bodyStart + length);
