@@ -31,6 +31,8 @@ export async function startDemo(port: number, logLevel = 'warn'): Promise<Demo> 
   try {
     const config = readConfig({
       PORT: String(port),
+      // Whoever comes by another name of this machine is led to the one that the provider knows.
+      PUBLIC_URL: `http://127.0.0.1:${port}`,
       DATA_DIR: folder,
       LOG_LEVEL: logLevel,
       OIDC_ISSUER: provider.issuer,

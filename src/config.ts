@@ -37,7 +37,7 @@ export interface Config {
   /** Undefined: the service issues administrators' tokens itself. */
   readonly oidc: OidcConfig | undefined;
   readonly administrators: AllowList;
-  /** What sessions are sealed with; undefined: the client secret, or one that the store keeps. */
+  /** What sessions are sealed with; undefined: a secret that the store keeps. */
   readonly sessionSecret: string | undefined;
   /** Addresses and networks whose forwarded headers count. */
   readonly trustProxy: readonly string[];
@@ -110,7 +110,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
         foldCase,
       ),
     },
-    sessionSecret: readSessionSecret(text('SESSION_SECRET'), problems),
+    sessionSecret: readSessionSecret(text, problems),
     trustProxy: everyItem('TRUST_PROXY', 'addresses or networks such as 10.0.0.0/8', isAddressOrNetwork),
     corsOrigins: readOrigins(everyItem),
     logLevel: choice('LOG_LEVEL', LOG_LEVELS, 'info'),
@@ -173,9 +173,18 @@ function readOidc(
     : undefined;
 }
 
-/** Never shown, not even where it cannot be used. */
-function readSessionSecret(secret: string | undefined, problems: string[]): string | undefined {
-  if (secret !== undefined && secret.length < MIN_SECRET_LENGTH) {
+/**
+ * Never shown, not even where it cannot be used. The client secret takes its place, but only a long one: whoever has a cookie
+ * that was sealed with a short one could guess it.
+ */
+function readSessionSecret(
+  text: (name: string) => string | undefined,
+  problems: string[],
+): string | undefined {
+  const secret = text('SESSION_SECRET');
+  const clientSecret = text('OIDC_CLIENT_SECRET') ?? '';
+  if (secret === undefined) return clientSecret.length < MIN_SECRET_LENGTH ? undefined : clientSecret;
+  if (secret.length < MIN_SECRET_LENGTH) {
     problems.push(
       `SESSION_SECRET must have at least ${MIN_SECRET_LENGTH} characters, such as "openssl rand -base64 32" prints.`,
     );

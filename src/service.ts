@@ -192,10 +192,7 @@ async function openAccess(
 ): Promise<{ verifyToken: VerifyToken; console: ConsoleAccess }> {
   const { oidc, sessionSecret } = config;
   const verifyToken = await chooseVerifier(config, store, clock);
-  const secret =
-    sessionSecret ??
-    oidc?.clientSecret ??
-    (await store.getSetting(SESSION_SECRET, async () => newSecret(random)));
+  const secret = sessionSecret ?? (await store.getSetting(SESSION_SECRET, async () => newSecret(random)));
   const binding = oidc ? [oidc.issuer, oidc.clientId] : [];
   return {
     verifyToken,

@@ -145,6 +145,12 @@ describe('readConfig', () => {
       provider('https://id.example.com', 'short'),
     ],
     [{ OIDC_CLIENT_SECRET: 'of no provider' }, {}],
+    [{ OIDC_CLIENT_SECRET: 'c'.repeat(31) }, {}],
+    [{ OIDC_CLIENT_SECRET: 'c'.repeat(32) }, { sessionSecret: 'c'.repeat(32) }],
+    [
+      { SESSION_SECRET: 's'.repeat(32), OIDC_CLIENT_SECRET: 'c'.repeat(32) },
+      { sessionSecret: 's'.repeat(32) },
+    ],
     [{ SESSION_SECRET: 's'.repeat(32) }, { sessionSecret: 's'.repeat(32) }],
     [{ SESSION_SECRET: ` ${'é'.repeat(40)}\n` }, { sessionSecret: 'é'.repeat(40) }],
     [{ ADMIN_SUBJECTS: 'A, b ,,' }, admins({ subjects: ['A', 'b'] })],

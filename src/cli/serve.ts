@@ -29,6 +29,7 @@ export async function serve(args: string[]): Promise<void> {
       `local-events ${VERSION} is ready`,
       `  address  ${config.publicUrl ?? service.url}`,
       `  docs     ${config.publicUrl ?? service.url}/docs`,
+      `  console  ${config.publicUrl ?? service.url}/admin`,
       `  engine   ${service.engine}`,
       `  data     ${describeData(config)}`,
     ].join('\n'),

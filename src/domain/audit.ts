@@ -63,7 +63,7 @@ export const AuditLogEntry = Type.Object({
       'The name of the agent or the title of the event at that moment; empty in entries of older versions.',
     examples: ['City guide'],
   }),
-  detail: Type.Unsafe<object | null>({
+  detail: Type.Unsafe<Readonly<Record<string, unknown>> | null>({
     type: ['object', 'null'],
     description:
       'update_agent: what was set. delete_selected_events: event_ids. delete_event: agent_id and agent_name of its owner.',
@@ -95,7 +95,7 @@ export function describeAudit(record: AuditRecord): Static<typeof AuditLogEntry>
     action,
     target,
     target_name,
-    detail: detail === '' ? null : (JSON.parse(detail) as object),
+    detail: detail === '' ? null : JSON.parse(detail),
     count,
   };
 }

@@ -2,7 +2,8 @@
 // from whoever made the link.
 
 const HOME = '/admin';
-const MAX_LENGTH = 500;
+/** Of a view with a long search and a cursor; sealed, it fits into a cookie. */
+const MAX_LENGTH = 1_500;
 
 /** Plain segments only: no escapes, no empty ones, and nothing that a browser could read as another host. */
 const PATH = /^\/admin(?:\/[A-Za-z0-9_~.-]+)*\/?$/;

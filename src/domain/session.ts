@@ -23,8 +23,11 @@ export interface SessionSeal {
   open(sealed: string): Promise<Session | undefined>;
 }
 
-/** Why nobody is signed in: the answer belongs to no sign-in begun here, was a refusal, or does not hold. */
-export type SignInProblem = 'state' | 'denied' | 'provider';
+/**
+ * Why nobody is signed in: the answer belongs to no sign-in begun here, was a refusal, or does not hold; or there were too
+ * many from the same network.
+ */
+export type SignInProblem = 'state' | 'denied' | 'provider' | 'often';
 
 export type SignInOutcome =
   | { readonly kind: 'signed-in'; readonly identity: Identity; readonly returnPath: string }

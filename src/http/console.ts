@@ -43,8 +43,15 @@ const NOT_BUILT = `<!doctype html>
 
 const PAGES = '/admin/*';
 
-/** Serves what is in `folder` now; a page that says what to do where nothing is. */
-export function serveConsole(app: FastifyInstance, folder: string | undefined): void {
+/**
+ * Serves what is in `folder` now; a page that says what to do where nothing is. Addresses beside the pages that have a meaning
+ * of their own answer their own method alone.
+ */
+export function serveConsole(
+  app: FastifyInstance,
+  folder: string | undefined,
+  ownMethods: ReadonlyMap<string, string>,
+): void {
   const built = folder === undefined ? undefined : findBuild(folder);
   const etag = built && `"${createHash('sha256').update(built.page).digest('base64url')}"`;
 
@@ -68,21 +75,11 @@ export function serveConsole(app: FastifyInstance, folder: string | undefined): 
   // The page finds out by itself what an address shows.
   app.get('/admin', sendPage);
   app.get(PAGES, (request, reply) => {
-    refuseOthers(app, request, reply);
-    return sendPage(request, reply);
+    const method = ownMethods.get(`/admin/${(request.params as { '*': string })['*']}`);
+    if (method === undefined) return sendPage(request, reply);
+    reply.header('allow', method);
+    throw new AppError('METHOD_NOT_ALLOWED', `This address answers ${method}, not ${request.method}.`);
   });
-}
-
-/** An address beside the page that has a meaning of its own, asked with a method that it does not answer. */
-function refuseOthers(app: FastifyInstance, request: FastifyRequest, reply: FastifyReply): void {
-  const url = `/admin/${(request.params as { '*': string })['*']}`;
-  const methods = ['GET', 'POST'].filter((method) => url !== PAGES && app.hasRoute({ method, url }));
-  if (methods.length === 0) return;
-  reply.header('allow', methods.join(', '));
-  throw new AppError(
-    'METHOD_NOT_ALLOWED',
-    `This address answers ${methods.join(', ')}, not ${request.method}.`,
-  );
 }
 
 /** Whether the client has it; a proxy that compresses marks the tag as weak. */

@@ -4,7 +4,8 @@ import type { FastifyRequest } from 'fastify';
 
 /** That of PUBLIC_URL; without one, what the request was sent to. Undefined where that is no host. */
 export function ownOrigin(publicUrl: string | undefined, request: FastifyRequest): string | undefined {
-  return URL.parse(publicUrl ?? `${request.protocol}://${request.host}`)?.origin;
+  const { protocol, origin } = URL.parse(publicUrl ?? `${request.protocol}://${request.host}`) ?? {};
+  return protocol === 'http:' || protocol === 'https:' ? origin : undefined;
 }
 
 /**

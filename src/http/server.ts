@@ -27,7 +27,7 @@ import * as adminEvents from './routes/admin-events.ts';
 import * as events from './routes/events.ts';
 import { answerHealth, health, starting } from './routes/health.ts';
 import { register } from './routes/registration.ts';
-import { serveSignIn } from './sign-in.ts';
+import { SIGN_IN_METHODS, serveSignIn } from './sign-in.ts';
 import { beginHeaders, tellFramework } from './standing-headers.ts';
 
 export interface ServerOptions {
@@ -182,7 +182,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     context: () => (readiness() as { context: Context }).context,
     onFault: (request, error) => logFault(logger, request, error),
   });
-  serveConsole(app, options.consoleFolder);
+  serveConsole(app, options.consoleFolder, SIGN_IN_METHODS);
   for (const route of ROUTES) bind(app, route, options, backlog);
   return app;
 }

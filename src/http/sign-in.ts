@@ -9,6 +9,7 @@ import { compile } from '../domain/shape.ts';
 import type { Context } from '../usecases/context.ts';
 import * as sessions from '../usecases/sessions.ts';
 import { requireOwnPage } from './authenticate.ts';
+import { clientNetwork } from './client-network.ts';
 import { clearCookie, readCookie, setCookie } from './console-cookies.ts';
 import { isFromOwnPage, ownOrigin } from './own-origin.ts';
 
@@ -20,9 +21,19 @@ export interface SignInRoutes {
   readonly onFault: (request: FastifyRequest, error: AppError) => void;
 }
 
+const SESSION = '/admin/session';
 const LOGIN = '/admin/login';
 const CALLBACK = '/admin/callback';
 const PICTURE = '/admin/picture';
+const TOKEN = '/admin/token';
+const LOGOUT = '/admin/logout';
+
+/** What each of the addresses beside the console's pages answers. */
+export const SIGN_IN_METHODS: ReadonlyMap<string, string> = new Map([
+  ...[SESSION, LOGIN, CALLBACK, PICTURE].map((path) => [path, 'GET'] as const),
+  ...[TOKEN, LOGOUT].map((path) => [path, 'POST'] as const),
+]);
+
 const MAX_TOKEN_BODY_BYTES = 16_384;
 
 const checkTokenBody = compile(Type.Object({ token: Type.String({ minLength: 1 }) }));
@@ -34,47 +45,26 @@ export function serveSignIn(app: FastifyInstance, options: SignInRoutes): void {
   /** As far as it counts: a page of another site learns nothing. */
   const countingSession = (request: FastifyRequest) =>
     isFromOwnPage(publicUrl, request) ? readCookie(publicUrl, request, 'session') : undefined;
-  const signedIn = (reply: FastifyReply, { sealed, expiresMs }: sessions.OpenedSession) =>
-    setCookie(publicUrl, reply, 'session', sealed, expiresMs - context().clock());
 
-  app.get('/admin/session', alone, async (request, reply) => {
+  app.get(SESSION, alone, async (request, reply) => {
     const described = await sessions.describeSession(context(), countingSession(request), PICTURE);
     return reply.header('content-type', 'application/json; charset=utf-8').send(JSON.stringify(described));
   });
   app.get(LOGIN, alone, (request, reply) => begin(options, request, reply));
-  app.get(CALLBACK, alone, async (request, reply) => {
-    const { signIn } = context().console;
-    if (!signIn) return reply.redirect(toReturnPath(undefined), 303);
-    clearCookie(publicUrl, reply, 'signIn');
-    const outcome = await signIn.finish(request.query as string, readCookie(publicUrl, request, 'signIn'));
-    if (outcome.kind === 'failed') {
-      const { problem, returnPath, cause } = outcome;
-      if (cause) options.onFault(request, providerFault(cause));
-      return explain(reply, problem, toReturnPath(returnPath));
-    }
-    const returnPath = toReturnPath(outcome.returnPath);
-    const opened = await sessions.openSession(context(), outcome.identity);
-    if (!opened) {
-      options.onFault(request, providerFault(new Error('its claims are too long for a session')));
-      return explain(reply, 'provider', returnPath);
-    }
-    signedIn(reply, opened);
-    return reply.redirect(returnPath, 303);
-  });
+  app.get(CALLBACK, alone, (request, reply) => finish(options, request, reply));
   app.get(PICTURE, alone, async (request, reply) => {
     const { type, bytes } = await sessions.getPicture(context(), countingSession(request));
     return reply
       .header('content-type', type)
       .header('content-security-policy', "default-src 'none'; frame-ancestors 'none'; sandbox")
-      .header('cache-control', 'private, max-age=3600')
       .send(bytes);
   });
 
-  const ofOwnPage = (request: FastifyRequest, _reply: unknown, done: () => void) => {
+  const requireOwnPageFirst = (request: FastifyRequest, _reply: unknown, done: () => void) => {
     requireOwnPage(publicUrl, request);
     done();
   };
-  const onTokenRequest = (request: FastifyRequest, _reply: unknown, done: () => void) => {
+  const requireTokenFormFirst = (request: FastifyRequest, _reply: unknown, done: () => void) => {
     sessions.requireTokenSessions(context());
     if (!isFromOwnPage(publicUrl, request)) {
       throw new AppError('INVALID_TOKEN', 'A token opens a session only where it is typed into the console.');
@@ -82,16 +72,16 @@ export function serveSignIn(app: FastifyInstance, options: SignInRoutes): void {
     done();
   };
   app.post(
-    '/admin/token',
-    { bodyLimit: MAX_TOKEN_BODY_BYTES, onRequest: onTokenRequest },
+    TOKEN,
+    { bodyLimit: MAX_TOKEN_BODY_BYTES, onRequest: requireTokenFormFirst },
     async (request, reply) => {
       const { value, issues } = checkTokenBody(request.body, 'body');
       refuse(issues);
-      signedIn(reply, await sessions.openTokenSession(context(), value.token.trim()));
+      keepSession(options, reply, await sessions.openTokenSession(context(), value.token.trim()));
       return reply.code(204).send();
     },
   );
-  app.post('/admin/logout', { onRequest: ofOwnPage }, async (request, reply) => {
+  app.post(LOGOUT, { onRequest: requireOwnPageFirst }, async (request, reply) => {
     await sessions.endSession(context(), readCookie(publicUrl, request, 'session'));
     clearCookie(publicUrl, reply, 'session');
     return reply.code(204).send();
@@ -128,6 +118,43 @@ async function begin(
     onFault(request, error);
     return explain(reply, 'provider', returnPath);
   }
+}
+
+/** Signs in who comes back from the provider, or sends them to the console with the reason why not. */
+async function finish(
+  options: SignInRoutes,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const { publicUrl, context, onFault } = options;
+  const { signIn } = context().console;
+  if (!signIn) return reply.redirect(toReturnPath(undefined), 303);
+  clearCookie(publicUrl, reply, 'signIn');
+  const begun = readCookie(publicUrl, request, 'signIn');
+  if (begun !== undefined && !(await sessions.spendSignIn(context(), clientNetwork(request.ip)))) {
+    return explain(reply, 'often', toReturnPath(undefined));
+  }
+  const outcome = await signIn.finish(request.query as string, begun);
+  const returnPath = toReturnPath(outcome.returnPath);
+  if (outcome.kind === 'failed') {
+    if (outcome.cause) onFault(request, providerFault(outcome.cause));
+    return explain(reply, outcome.problem, returnPath);
+  }
+  const opened = await sessions.openSession(context(), outcome.identity);
+  if (!opened) {
+    onFault(request, providerFault(new Error('its claims are too long for a session')));
+    return explain(reply, 'provider', returnPath);
+  }
+  keepSession(options, reply, opened);
+  return reply.redirect(returnPath, 303);
+}
+
+function keepSession(
+  { publicUrl, context }: SignInRoutes,
+  reply: FastifyReply,
+  { sealed, expiresMs }: sessions.OpenedSession,
+): void {
+  setCookie(publicUrl, reply, 'session', sealed, expiresMs - context().clock());
 }
 
 function isHostOf(origin: string, host: string): boolean {

@@ -60,7 +60,10 @@ function ask(
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   const request = url.protocol === 'https:' ? requestHttps : requestHttp;
   const headers = { accept: 'image/png, image/jpeg, image/webp, image/gif', 'accept-encoding': 'identity' };
-  request(url, { agent: false, headers, lookup: lookupAllowed, signal }, resolve).on('error', reject).end();
+  request(url, { agent: false, headers, lookup: lookupAllowed, signal }, resolve)
+    .on('error', reject)
+    .on('close', () => reject(new Error('no answer'))) // to one that switches protocols there is none
+    .end();
   return promise;
 }
 

@@ -66,7 +66,9 @@ export function eventPageStatement(agentId: string, query: EventListQuery, nowMs
     filters.push(`ends_ms ${query.when === 'past' ? '<=' : '>'} ${values.put(nowMs, 'bigint')}`);
   if (query.q !== '') filters.push(isFound(query.q, EVENT_TEXTS, values));
   const events = { table: 'events', id: 'event_id', idType: 'text', columns: 'event_id, json' };
-  return pageStatement({ ...events, scope, filters, value: EVENT_VALUES[query.sort.key] }, query, values);
+  const isByIndex = filters.length === 0 && query.sort.key === 'start_at';
+  const list = { ...events, scope, filters, value: EVENT_VALUES[query.sort.key], isByIndex };
+  return pageStatement(list, query, values);
 }
 
 class Values {
@@ -95,11 +97,13 @@ interface List {
   /** What is in the list. */
   readonly scope: string;
   readonly filters: readonly string[];
+  /** Whether an index has the values, but not the identifiers, in their order. */
+  readonly isByIndex?: boolean;
 }
 
 /** One row more than the page where more follow; a lone total has no item. */
 function pageStatement(list: List, query: ListQuery<string>, values: Values): Statement {
-  const { table, id, idType, value, columns, scope, filters } = list;
+  const { table, id, idType, value, columns, scope, filters, isByIndex = false } = list;
   const { after, limit, sort } = query;
   const [isAfter, direction] = sort.descending ? ['<', 'DESC'] : ['>', 'ASC'];
   const type = typeof after?.value === 'string' ? 'text' : 'bigint';
@@ -107,14 +111,16 @@ function pageStatement(list: List, query: ListQuery<string>, values: Values): St
     ? `WHERE (value, id) ${isAfter} (${values.put(after.value, type)}, ${values.put(after.id, idType)})`
     : '';
   const order = `ORDER BY page.value ${direction}, page.id ${direction}`;
+  const most = values.put(limit + 1, 'bigint');
+  // An index that has no identifiers is followed as far as there are equal values; otherwise all would be sorted.
+  const first = isByIndex ? `ORDER BY value ${direction} FETCH FIRST (${most}) ROWS WITH TIES` : '';
+  const source = `(SELECT id, value FROM matching ${rest} ${first})`;
   // What costs much is done once; otherwise the page may come from one index, and the total from another.
   const isDear = filters.length > 0 || typeof after?.value === 'string';
   const text = `WITH matching AS ${isDear ? 'MATERIALIZED' : 'NOT MATERIALIZED'} (
       SELECT ${id} AS id, ${value} AS value FROM ${table} WHERE ${[scope, ...filters].join(' AND ')}
     ),
-    page AS (
-      SELECT id, value FROM matching AS page ${rest} ${order} LIMIT ${values.put(limit + 1, 'bigint')}
-    )
+    page AS (SELECT id, value FROM ${source} AS page ${order} LIMIT ${most})
     SELECT total, value, ${columns}
     FROM (SELECT count(*) AS total FROM ${filters.length > 0 ? 'matching' : `${table} WHERE ${scope}`}) AS counted
     LEFT JOIN (page JOIN ${table} ON ${table}.${id} = page.id) ON true ${order}`;

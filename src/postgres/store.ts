@@ -218,10 +218,14 @@ export class PostgresStore implements Store {
   async *listAgentEvents(agentId: string): AsyncGenerator<readonly Wire[]> {
     let [startMs, id] = [Number.MIN_SAFE_INTEGER, ''];
     for (;;) {
+      // Along the index, and no further: it has no identifiers, and by those all that follow would be sorted for each page.
       const rows = await this.#database.run('repeatable', (sql) =>
         sql`
-          SELECT start_ms, event_id, json FROM events
-          WHERE agent_id = ${agentId} AND (start_ms, event_id) > (${startMs}, ${id})
+          SELECT start_ms, event_id, json FROM (
+            SELECT start_ms, event_id, json FROM events
+            WHERE agent_id = ${agentId} AND (start_ms, event_id) > (${startMs}, ${id})
+            ORDER BY start_ms FETCH FIRST ${EVENTS_PER_PAGE} ROWS WITH TIES
+          ) AS first
           ORDER BY start_ms, event_id LIMIT ${EVENTS_PER_PAGE}`.raw(),
       );
       const last = rows.at(-1);

@@ -67,12 +67,14 @@ export async function deleteAnyEvent(
 
 function entry(
   { clock }: Context,
-  { subject, email = '' }: Identity,
+  { subject, email = '', emailVerified }: Identity,
   action: AuditEntry['action'],
   target: string,
   detail = '',
 ): AuditEntry {
-  return { at_ms: clock(), actor_subject: subject, actor_email: email, action, target, detail };
+  // What nobody has verified could be anybody's address.
+  const actor_email = emailVerified ? email : '';
+  return { at_ms: clock(), actor_subject: subject, actor_email, action, target, detail };
 }
 
 /** Throws NOT_FOUND. */

@@ -6,9 +6,21 @@ import { newSecret, type Picture, SESSION_MS, type Session } from '../domain/ses
 import { requireAdministrator } from './access.ts';
 import type { Context } from './context.ts';
 
+/** By how much the clocks of nodes may differ. */
+const CLOCK_SKEW_MS = 3_600_000;
+
 export interface OpenedSession {
   readonly sealed: string;
   readonly expiresMs: number;
+}
+
+/** Answers that are taken to the provider, per hour and client network: each is a request of ours to it. */
+const SIGN_INS_PER_HOUR = 100;
+
+/** Takes one of those of the network; false where none is left. */
+export async function spendSignIn({ store, clock }: Context, network: string): Promise<boolean> {
+  const { allowed } = await store.spend(`sign-in ${network}`, SIGN_INS_PER_HOUR, 1, clock());
+  return allowed;
 }
 
 /** A new session, over at `latestMs` at the latest. Undefined where the claims are too long to be kept. */
@@ -37,13 +49,15 @@ export async function openTokenSession(context: Context, token: string): Promise
   return opened;
 }
 
-/** The session, unless it has expired or was ended. */
+/** The session, unless it has expired or was ended. One that lasts too long, or is of another kind, is none of ours. */
 export async function findSession(
-  { store, console }: Context,
+  { store, clock, console }: Context,
   sealed: string | undefined,
 ): Promise<Session | undefined> {
   const session = sealed === undefined ? undefined : await console.sessions.open(sealed);
-  return session && !(await store.isSessionEnded(session.id)) ? session : undefined;
+  if (!session || session.expiresMs > clock() + SESSION_MS + CLOCK_SKEW_MS) return undefined;
+  if (session.identity.local !== (console.signIn === undefined)) return undefined;
+  return (await store.isSessionEnded(session.id)) ? undefined : session;
 }
 
 /** The administrator whose session it is. Throws INVALID_TOKEN or NOT_AN_ADMIN. */
@@ -56,7 +70,9 @@ export async function authenticateSession(context: Context, sealed: string): Pro
 /** From now on no copy of it opens anything. Nothing happens where it was over already. */
 export async function endSession(context: Context, sealed: string | undefined): Promise<void> {
   const session = await findSession(context, sealed);
-  if (session) await context.store.endSession(session.id, session.expiresMs, context.clock());
+  if (!session) return;
+  // Forgotten only when it is over by the clock of every node.
+  await context.store.endSession(session.id, session.expiresMs + CLOCK_SKEW_MS, context.clock());
 }
 
 /** What the console shows about who sits in front of it; `picturePath` is where their picture can be had. */
@@ -67,23 +83,21 @@ export async function describeSession(context: Context, sealed: string | undefin
   if (!session) return { provider, user: null, is_administrator: false, expires_at: null };
   const { identity, expiresMs } = session;
   const { email, name, picture } = describeAdministrator(identity);
+  const is_administrator = isAdministrator(identity, context.policy.administrators);
+  const hasPicture = is_administrator && picture !== '' && pictures.mayFetch(picture);
   return {
     provider,
-    user: {
-      email,
-      name,
-      picture: picture !== '' && pictures.mayFetch(picture) ? picturePath : '',
-      subject: identity.subject,
-    },
-    is_administrator: isAdministrator(identity, context.policy.administrators),
+    user: { email, name, picture: hasPicture ? picturePath : '', subject: identity.subject },
+    is_administrator,
     expires_at: formatInstant(expiresMs),
   };
 }
 
-/** Throws NOT_FOUND. */
+/** Of an administrator: nobody else makes the service ask other hosts. Throws NOT_FOUND. */
 export async function getPicture(context: Context, sealed: string | undefined): Promise<Picture> {
   const session = await findSession(context, sealed);
-  const address = session?.identity.picture;
+  const isAllowed = session && isAdministrator(session.identity, context.policy.administrators);
+  const address = isAllowed ? session.identity.picture : undefined;
   const picture = address === undefined ? undefined : await context.console.pictures.fetch(address);
   if (!picture) throw new AppError('NOT_FOUND', 'There is no picture.');
   return picture;

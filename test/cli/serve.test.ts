@@ -99,7 +99,7 @@ describe('npm run dev', () => {
   it('starts anew, with the change, when a source file changes', { timeout: 60_000 }, async (test) => {
     // A copy beside the test's temporary folders: it goes when the processes in it are gone.
     const copy = mkdtempSync(join(tmpdir(), 'local-events-dev-'));
-    for (const part of ['src', 'bin', 'package.json']) {
+    for (const part of ['src', 'bin', 'scripts', 'web', 'package.json']) {
       cpSync(join(ROOT, part), join(copy, part), { recursive: true });
     }
     symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));

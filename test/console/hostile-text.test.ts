@@ -102,6 +102,27 @@ describe('text of agents in the console', () => {
     assert.deepEqual(shown.slice(0, 3), ['U+202E', 'U+202C', 'U+200F']);
   });
 
+  it('is marked a few times at most, however much of it cannot be seen', async () => {
+    const { page } = visit;
+    const unseen = 'a\u200b'.repeat(100);
+    const { agent_id } = await agent.create({
+      title: unseen,
+      location_name: '\u202e'.repeat(200),
+      description: 'b\u200b\u200f'.repeat(3_000),
+      start_at: '2031-01-01T18:00:00Z',
+    });
+    await page.goto(`${console.service.url}/admin/agents/${agent_id}`);
+    const row = page.locator('tbody tr').first();
+    await row.waitFor();
+    assert.equal(await row.locator('.column-title .row-link .unseen').count(), 20);
+    const marks = row.locator('.column-title .second .unseen').first();
+    assert.equal(await marks.getAttribute('data-code'), 'U+202E +199');
+    await row.getByRole('button').click();
+    await page.getByRole('dialog').waitFor();
+    assert.equal(await page.getByRole('dialog').locator('dd .unseen').count(), 21);
+    await page.keyboard.press('Escape');
+  });
+
   it('would be noticed if it ran', async () => {
     // The same page without its policy and with the text as markup: so the test can fail.
     const context = await console.browser.newContext({ bypassCSP: true });

@@ -13,7 +13,7 @@ export const KEPT = [
   '/admin?',
   '/admin/logins',
   '/admin/login.html',
-  `/admin?q=${'x'.repeat(500 - 9)}`,
+  `/admin?q=${'x'.repeat(1_500 - 9)}`,
 ];
 
 export const REFUSED = [
@@ -84,5 +84,5 @@ export const REFUSED = [
   '/admin/logout',
   '/admin/picture',
   '/admin/assets/index.js',
-  `/admin?q=${'x'.repeat(500 - 8)}`,
+  `/admin?q=${'x'.repeat(1_500 - 8)}`,
 ];

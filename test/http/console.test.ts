@@ -5,7 +5,6 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import { buildServer } from '../../src/http/server.ts';
 import type { Context } from '../../src/usecases/context.ts';
@@ -63,6 +62,12 @@ describe('the console', () => {
     '/admin/a/b/c',
     '/admin?q=1',
     '/admin/assets',
+    // Read as the pattern of a route, these would be faults.
+    '/admin/*x',
+    '/admin/%2Ax',
+    '/admin/:a(',
+    '/admin/:a([)',
+    '/admin/:a((b+)+)',
   ];
 
   it('is the same page at every address, with the strictest headers, to be asked for again each time', async () => {
@@ -228,26 +233,26 @@ describe('a console that is not built', () => {
 
 describe('an address of its own below /admin', () => {
   it('answers its own method only, also where that is not the one of pages', async (test) => {
-    const client = await serve(test, undefined, (app) => {
-      app.post('/admin/leave', (_request, reply) => reply.code(204).send());
-      app.get('/admin/who', { exposeHeadRoute: false }, (_request, reply) => reply.send({}));
-    });
-    assert.equal((await client.post('/admin/leave')).status, 204);
-    assert.equal((await client.get('/admin/who')).status, 200);
-    const got = await client.get('/admin/leave');
-    assertError(got, 405, 'METHOD_NOT_ALLOWED');
-    assert.equal(got.headers.get('allow'), 'POST');
-    assert.equal((await client.send('HEAD', '/admin/who')).status, 405);
-    assert.equal((await client.get('/admin/leave/now')).status, 503, 'a page');
+    const client = await serve(test, undefined);
+    for (const [method, path, allowed] of [
+      ['GET', '/admin/logout', 'POST'],
+      ['HEAD', '/admin/token', 'POST'],
+      ['HEAD', '/admin/session', 'GET'],
+      ['HEAD', '/admin/login', 'GET'],
+      ['HEAD', '/admin/callback', 'GET'],
+      ['HEAD', '/admin/picture', 'GET'],
+    ] as const) {
+      const answer = await client.send(method, path);
+      assert.equal(answer.status, 405, path);
+      assert.equal(answer.headers.get('allow'), allowed);
+    }
+    assertError(await client.get('/admin/logout'), 405, 'METHOD_NOT_ALLOWED');
+    assert.equal((await client.get('/admin/logout/now')).status, 503, 'a page');
     assert.equal((await client.get('/admin/*')).status, 503, 'a page');
   });
 });
 
-async function serve(
-  test: TestContext,
-  consoleFolder: string | undefined,
-  addRoutes: (app: FastifyInstance) => void = () => {},
-): Promise<Client> {
+async function serve(test: TestContext, consoleFolder: string | undefined): Promise<Client> {
   const app = buildServer({
     version: '1.2.3',
     corsOrigins: '*',
@@ -258,7 +263,6 @@ async function serve(
     readiness: () => ({ context: {} as Context }),
     ...(consoleFolder !== undefined && { consoleFolder }),
   });
-  addRoutes(app);
   await app.listen({ host: '127.0.0.1', port: 0 });
   test.after(() => app.close());
   return new Client(`http://127.0.0.1:${(app.server.address() as AddressInfo).port}`);

@@ -87,6 +87,13 @@ describe('a picture', () => {
     assert.deepEqual(await fetchFromAfar(`${elsewhere}/ada`), { type: 'image/png', bytes: PNG });
   });
 
+  it('is none where the other side would rather speak another protocol', async () => {
+    answer = (request) => {
+      request.socket.write('HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n');
+    };
+    assert.equal(await fetchPicture(`${home}/x`), undefined);
+  });
+
   it('tells nobody who looks', async () => {
     await fetchPicture(`${home}/ada.png`);
     const names = ['accept', 'accept-encoding', 'connection', 'host'];

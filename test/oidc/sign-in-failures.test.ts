@@ -59,6 +59,38 @@ describe('the answer to a sign-in', () => {
   };
   const tokensAsked = () => provider.requests.filter((path) => path === '/token').length;
 
+  it('is taken to the provider so often from one network, and no more in that hour', async () => {
+    const limited = await startServiceOf(provider.issuer);
+    provider.addRedirectUri(`${limited.url}/admin/callback`);
+    try {
+      const browser = new ConsoleBrowser(limited.client);
+      const address = new URL(await browser.begin());
+      const cookies = [...browser.cookies];
+      const back = `${limited.url}/admin/callback?code=guess&state=${address.searchParams.get('state')}`;
+      const before = tokensAsked();
+      const problems = new Map<string | undefined, number>();
+      for (let tries = 0; tries < 105; tries++) {
+        const answer = await new ConsoleBrowser(limited.client, cookies).comeBack(back);
+        const problem = /problem=(\w+)/.exec(answer.headers.get('location')!)?.[1];
+        problems.set(problem, (problems.get(problem) ?? 0) + 1);
+      }
+      assert.deepEqual(
+        [...problems],
+        [
+          ['provider', 100],
+          ['often', 5],
+        ],
+      );
+      assert.ok(tokensAsked() - before <= 100, 'one request to the provider for each');
+      limited.clock.advance(61 * MINUTE_MS);
+      const later = new ConsoleBrowser(limited.client);
+      await later.begin();
+      assert.match((await later.comeBack(back)).headers.get('location')!, /problem=state/);
+    } finally {
+      await limited.close();
+    }
+  });
+
   it('does not hold with another state, and the code is asked for from nobody', async () => {
     const before = tokensAsked();
     for (const change of [

@@ -27,7 +27,7 @@ const NOBODY: Account = { sub: 'nobody' };
 const CARL: Account = { sub: 'carl', picture: '/picture' };
 const DORA: Account = { sub: 'dora', picture: 'http://pictures.example/dora.png' };
 
-const ALLOWED = { ADMIN_EMAILS: 'ada@example.com', ADMIN_SUBJECTS: `${EVE.sub},nobody` };
+const ALLOWED = { ADMIN_EMAILS: 'ada@example.com', ADMIN_SUBJECTS: `${EVE.sub},nobody,carl,dora` };
 
 for (const [engine, newData] of Object.entries(ENGINES)) {
   describe(`signing in, on ${engine}`, () => {
@@ -241,7 +241,7 @@ for (const [engine, newData] of Object.entries(ENGINES)) {
       for (const [name, value] of Object.entries({
         'content-type': 'image/png',
         'x-content-type-options': 'nosniff',
-        'cache-control': 'private, max-age=3600',
+        'cache-control': 'no-store', // the next one at this address may be somebody else
         'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
         'cross-origin-resource-policy': 'same-origin',
       })) {
@@ -249,6 +249,14 @@ for (const [engine, newData] of Object.entries(ENGINES)) {
       }
       const outside = await browser.send('GET', '/admin/picture', { headers: TYPED });
       assertError(outside, 404, 'NOT_FOUND');
+    });
+
+    it('asks nobody for the picture of someone who is no administrator', async () => {
+      const others = await start({ ...(await newData()), ADMIN_SUBJECTS: 'nobody' });
+      const browser = await newSignedIn(CARL, others);
+      assert.equal((await browser.session()).user.picture, '');
+      assertError(await browser.get('/admin/picture'), 404, 'NOT_FOUND');
+      await others.close();
     });
 
     it('shows no picture that is elsewhere without TLS, or of nobody', async () => {

@@ -2,8 +2,8 @@
 import { type Browser, chromium } from 'playwright-core';
 import { findChromium } from '../../scripts/machine.ts';
 
-/** Starts the machine's Chromium; it asks no host for anything by itself. */
-export function launchBrowser(): Promise<Browser> {
+/** Starts the machine's Chromium; it asks no host for anything by itself. Hosts that are named are this machine. */
+export function launchBrowser(hosts: readonly string[] = []): Promise<Browser> {
   const executablePath = findChromium();
   if (!executablePath)
     throw new Error('Chromium is missing: run the tests with "npm test", which says what to do.');
@@ -18,7 +18,12 @@ export function launchBrowser(): Promise<Browser> {
       '--disable-component-update',
       '--disable-sync',
       // Any other host is not even looked up.
-      '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
+      `--host-resolver-rules=${[
+        ...hosts.map((host) => `MAP ${host} 127.0.0.1`),
+        'MAP * ~NOTFOUND',
+        'EXCLUDE 127.0.0.1',
+        'EXCLUDE localhost',
+      ].join(', ')}`,
     ],
   });
 }

@@ -45,7 +45,7 @@ function lacksHeader({ path, text }: Source): boolean {
 const MAKES_MARKUP =
   /innerHTML|outerHTML|insertAdjacentHTML|InnerHTML|srcdoc|DOMParser|createContextualFragment|document\.write|\beval\(|new Function|setHTML/;
 /** Addresses of links are written here, or made of an identifier; none comes from an agent. */
-const LINKS_TO_DATA = /href=\{(?:event|agent|\w+\.(?:url|email|picture))/;
+const LINKS_TO_DATA = /href=\{\w+[.?[]/;
 const STORES = /\blocalStorage\b|\bsessionStorage\b|\bindexedDB\b|document\.cookie|\bcaches\b/;
 
 const RULES: Record<string, (sources: readonly Source[]) => string[]> = {

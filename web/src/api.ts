@@ -1,11 +1,15 @@
 // What the console asks of the service: one wrapper around fetch, the shapes of the answers, and every call that changes
 // something. Who is signed in travels in a cookie that no script can read.
 import type { Static } from 'typebox';
+import type { StatsResponse } from '../../src/domain/admin.ts';
 import type { AgentSummary, AgentUpdate } from '../../src/domain/agent.ts';
+import type { AuditLogEntry } from '../../src/domain/audit.ts';
 import type { Event } from '../../src/domain/event.ts';
 
 export type Agent = Static<typeof AgentSummary>;
 export type AgentEvent = Static<typeof Event>;
+export type AuditRecord = Static<typeof AuditLogEntry>;
+export type Stats = Static<typeof StatsResponse>;
 export type { AgentUpdate };
 
 export interface Page {
@@ -21,28 +25,6 @@ export interface EventPage extends Page {
 }
 export interface AuditPage extends Page {
   readonly entries: readonly AuditRecord[];
-}
-export interface AuditRecord {
-  readonly id: string;
-  readonly at: string;
-  readonly actor_email: string;
-  readonly actor_subject: string;
-  readonly action:
-    | 'update_agent'
-    | 'delete_agent'
-    | 'delete_agent_events'
-    | 'delete_selected_events'
-    | 'delete_event';
-  readonly target: string;
-  readonly target_name: string;
-  readonly detail: Readonly<Record<string, unknown>> | null;
-  readonly count: number;
-}
-export interface Stats {
-  readonly agents: number;
-  readonly agents_active_today: number;
-  readonly events: number;
-  readonly events_upcoming: number;
 }
 export interface User {
   readonly email: string;
@@ -110,8 +92,13 @@ async function readError(response: Response): Promise<ApiError> {
   return new ApiError(response.status, code, message, requestId);
 }
 
+/** The last answers, so that going back shows something at once. Nothing is kept beyond a change or the session. */
+const recent = new Map<string, unknown>();
+const MAX_RECENT = 20;
+
 /** As send, for what only administrators may do. */
 async function administer<T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
+  if (method !== 'GET') recent.clear();
   try {
     return await send<T>(method, `/v1/admin${path}`, body, signal);
   } catch (error) {
@@ -121,8 +108,21 @@ async function administer<T>(method: string, path: string, body?: unknown, signa
   }
 }
 
-export function read<T>(path: string, signal: AbortSignal): Promise<T> {
-  return administer<T>('GET', path, undefined, signal);
+export async function read<T>(path: string, signal: AbortSignal): Promise<T> {
+  const answer = await administer<T>('GET', path, undefined, signal);
+  recent.delete(path);
+  recent.set(path, answer);
+  if (recent.size > MAX_RECENT) recent.delete(recent.keys().next().value!);
+  return answer;
+}
+
+export function forget(): void {
+  recent.clear();
+}
+
+/** What the same question was answered with lately. */
+export function recall<T>(path: string): T | undefined {
+  return recent.get(path) as T | undefined;
 }
 
 export const updateAgent = (id: string, update: AgentUpdate) =>

@@ -18,14 +18,21 @@ export function App() {
   const { session } = control;
   const main = useRef<HTMLElement>(null);
   const shownPath = useRef(place.path);
+  const shownKind = useRef(session.kind);
 
   // Another view begins at its top, for eyes and for screen readers.
   useEffect(() => {
     if (shownPath.current === place.path) return;
     shownPath.current = place.path;
-    scrollTo(0, 0);
+    if (!place.isRevisited) scrollTo(0, 0);
     main.current?.focus({ preventScroll: true });
-  }, [place.path]);
+  }, [place]);
+  // So does what takes the place of a view, such as the way to sign in.
+  useEffect(() => {
+    const before = shownKind.current;
+    shownKind.current = session.kind;
+    if (before !== session.kind && before !== 'asking') main.current?.focus({ preventScroll: true });
+  }, [session.kind]);
 
   const leave = async () => {
     await control.leave();

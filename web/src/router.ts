@@ -7,6 +7,8 @@ export interface Place {
   readonly query: URLSearchParams;
   /** Kept by the browser with the entry of its history. */
   readonly state: PlaceState;
+  /** Whether it was reached by going back or forward, which leads to where its page was scrolled to. */
+  readonly isRevisited: boolean;
 }
 
 export interface PlaceState {
@@ -23,29 +25,32 @@ export type Route =
   | { readonly view: 'missing' };
 
 export function routeOf(path: string): Route {
-  const inside = path.replace(/\/+$/, '').slice('/admin'.length);
-  if (inside === '') return { view: 'agents' };
-  if (inside === '/audit') return { view: 'audit' };
-  const id = /^\/agents\/([0-9a-zA-Z-]+)$/.exec(inside)?.[1];
+  if (/^\/admin\/?$/.test(path)) return { view: 'agents' };
+  if (/^\/admin\/audit\/?$/.test(path)) return { view: 'audit' };
+  const id = /^\/admin\/agents\/([0-9a-zA-Z-]+)\/?$/.exec(path)?.[1];
   return id ? { view: 'agent', id } : { view: 'missing' };
 }
 
 const CHANGED = 'place-changed';
 
-function currentPlace(): Place {
+function currentPlace(isRevisited = false): Place {
   const { pathname, search } = location;
   if (routeOf(pathname).view === 'agents') lastList = pathname + search;
-  return { path: pathname, query: new URLSearchParams(search), state: history.state ?? {} };
+  return { path: pathname, query: new URLSearchParams(search), state: history.state ?? {}, isRevisited };
 }
 
 /** Path and query, without what a sign-in that failed has added. */
 export function currentAddress(): string {
   const { path, query } = currentPlace();
-  if (query.has('problem')) {
-    const wanted = query.get('return') ?? '';
-    return /^\/admin(?:[/?]|$)/.test(wanted) ? wanted : '/admin';
-  }
+  if (query.has('problem')) return viewAddress(query.get('return') ?? '');
   return path + withQuery(query);
+}
+
+/** Path and query of a view of the console; of the first one for any other address. */
+function viewAddress(wanted: string): string {
+  const { origin, pathname, search } = URL.parse(wanted, location.origin) ?? {};
+  const isView = origin === location.origin && routeOf(pathname ?? '').view !== 'missing';
+  return isView ? `${pathname}${search}` : '/admin';
 }
 
 export function withQuery(query: URLSearchParams): string {
@@ -59,6 +64,10 @@ export function navigate(address: string, options: { replace?: boolean; state?: 
   dispatchEvent(new Event(CHANGED));
 }
 
+export function agentAddress(id: string): string {
+  return `/admin/agents/${encodeURIComponent(id)}`;
+}
+
 let lastList = '/admin';
 
 /** The list of agents as it was seen last. */
@@ -67,14 +76,15 @@ export function lastListAddress(): string {
 }
 
 export function usePlace(): Place {
-  const [place, setPlace] = useState(currentPlace);
+  const [place, setPlace] = useState(() => currentPlace());
   useEffect(() => {
-    const update = () => setPlace(currentPlace());
-    addEventListener('popstate', update);
-    addEventListener(CHANGED, update);
+    const visit = () => setPlace(currentPlace());
+    const revisit = () => setPlace(currentPlace(true));
+    addEventListener('popstate', revisit);
+    addEventListener(CHANGED, visit);
     return () => {
-      removeEventListener('popstate', update);
-      removeEventListener(CHANGED, update);
+      removeEventListener('popstate', revisit);
+      removeEventListener(CHANGED, visit);
     };
   }, []);
   return place;

@@ -1,7 +1,7 @@
 // Loads what an address of the API answers, again whenever it changes or is asked to; an answer that is no longer wanted is
 // dropped. What was there stays until the new answer comes.
 import { useCallback, useEffect, useState } from 'preact/hooks';
-import { ApiError, read } from './api.ts';
+import { ApiError, read, recall } from './api.ts';
 
 export interface Loaded<T> {
   /** The last answer, perhaps of the address before. */
@@ -19,7 +19,11 @@ interface Result<T> {
 }
 
 export function useLoad<T>(path: string): Loaded<T> {
-  const [result, setResult] = useState<Result<T>>({ path: undefined, data: undefined, error: undefined });
+  const [result, setResult] = useState<Result<T>>({
+    path: undefined,
+    data: recall<T>(path),
+    error: undefined,
+  });
   const [round, setRound] = useState(0);
   const [doneRound, setDoneRound] = useState(-1);
 

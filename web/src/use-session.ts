@@ -1,6 +1,6 @@
 // Who is signed in, and what becomes of the page when that changes. The service decides; this only asks it.
 import { useCallback, useEffect, useState } from 'preact/hooks';
-import { ApiError, listenForRefusals, readSession, signOut, type User } from './api.ts';
+import { ApiError, forget, listenForRefusals, readSession, signOut, type User } from './api.ts';
 
 export type SessionState =
   | { readonly kind: 'asking' }
@@ -28,6 +28,7 @@ export function useSession(): SessionControl {
     try {
       const { provider, user, is_administrator, expires_at } = await readSession();
       setExpiresAt(expires_at);
+      if (!is_administrator) forget();
       if (!user) setSession({ kind: 'signed-out', provider, reason });
       else setSession({ kind: is_administrator ? 'administrator' : 'stranger', provider, user });
     } catch (error) {

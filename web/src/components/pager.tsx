@@ -14,7 +14,10 @@ interface PagerProps {
 }
 
 export function Pager({ list, shown, total, next, isLoading }: PagerProps) {
-  const from = (list.page - 1) * PAGE_SIZE;
+  // While another page is on its way, the one before is still shown.
+  const shownPage = useRef(list.page);
+  if (!isLoading) shownPage.current = list.page;
+  const from = (shownPage.current - 1) * PAGE_SIZE;
   const whole = useRef<HTMLElement>(null);
   /** Another page begins at its top. */
   const go = (to: () => void) => () => {
@@ -26,21 +29,27 @@ export function Pager({ list, shown, total, next, isLoading }: PagerProps) {
   return (
     <nav class="pager" aria-label="Pages" ref={whole}>
       <p role="status">
-        {shown > 0 && (
+        {shown === 0 ? (
+          <span class="visually-hidden">Nothing found.</span>
+        ) : (
           <>
             {formatNumber(from + 1)}–{formatNumber(from + shown)} of{' '}
             {formatNumber(Math.max(total, from + shown))}
           </>
         )}
       </p>
-      <PageButton onClick={goBack}>
-        <Icon name="left" />
-        {list.knowsPrevious ? 'Previous' : 'First page'}
-      </PageButton>
-      <PageButton onClick={goOn}>
-        Next
-        <Icon name="right" />
-      </PageButton>
+      {shown > 0 && (
+        <>
+          <PageButton onClick={goBack}>
+            <Icon name="left" />
+            {list.knowsPrevious ? 'Previous' : 'First page'}
+          </PageButton>
+          <PageButton onClick={goOn}>
+            Next
+            <Icon name="right" />
+          </PageButton>
+        </>
+      )}
     </nav>
   );
 }

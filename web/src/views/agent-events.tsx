@@ -108,7 +108,7 @@ export function AgentEvents({ place, list, when, page, loaded }: AgentEventsProp
             />
           )}
         </div>
-        {page && page.total > 0 && !error && (
+        {page && !error && (
           <Pager
             list={list}
             shown={events.length}

@@ -12,7 +12,7 @@ import { Text } from '../components/text.tsx';
 import { Day, RelativeTime } from '../components/time.tsx';
 import { formatNumber } from '../format.ts';
 import { type ListState, listState } from '../list-state.ts';
-import type { Place } from '../router.ts';
+import { agentAddress, type Place } from '../router.ts';
 import { useLoad } from '../use-load.ts';
 import { useTitle } from '../use-title.ts';
 
@@ -57,7 +57,7 @@ export function AgentsView({ place }: { place: Place }) {
           <AgentTable agents={data?.agents} list={list} isLoading={isLoading} />
         )}
       </div>
-      {data && data.total > 0 && !error && (
+      {data && !error && (
         <Pager
           list={list}
           shown={data.agents.length}
@@ -129,7 +129,7 @@ function AgentRow({ agent }: { agent: Agent }) {
   return (
     <tr class={is_active ? undefined : 'inactive'}>
       <td class="column-name">
-        <Link href={`/admin/agents/${id}`} class="row-link clamp">
+        <Link href={agentAddress(id)} class="row-link clamp">
           <Text value={agent_name} />
         </Link>
         <span class="second until-large cut">

@@ -9,7 +9,7 @@ import { Text } from '../components/text.tsx';
 import { RelativeTime } from '../components/time.tsx';
 import { countOf, formatFull, formatNumber } from '../format.ts';
 import { listState } from '../list-state.ts';
-import type { Place } from '../router.ts';
+import { agentAddress, type Place } from '../router.ts';
 import { useLoad } from '../use-load.ts';
 import { useTitle } from '../use-title.ts';
 
@@ -61,7 +61,7 @@ export function AuditView({ place }: { place: Place }) {
           </table>
         )}
       </div>
-      {data && data.total > 0 && !error && (
+      {data && !error && (
         <Pager
           list={list}
           shown={data.entries.length}
@@ -178,7 +178,7 @@ function describeUpdate(
 
 function AgentName({ id, name }: { id: string; name: string }) {
   return (
-    <Link href={`/admin/agents/${id}`} class="name-link">
+    <Link href={agentAddress(id)} class="name-link">
       <Text value={name || id} />
     </Link>
   );

@@ -7,13 +7,16 @@ import { currentAddress } from '../router.ts';
 import type { SignedOutReason } from '../use-session.ts';
 import { useTitle } from '../use-title.ts';
 
-const PROBLEMS: Record<string, string> = {
-  state:
-    'That sign-in could not be completed: it was not begun in this browser, or it took longer than 10 minutes. Please try again.',
-  denied: 'The identity provider says that access was denied. Try again, or choose another account.',
-  provider:
-    'The identity provider did not answer, or its answer did not hold. Try again in a moment; if it stays like this, the log of the service says why.',
-};
+const PROBLEMS = new Map(
+  Object.entries({
+    state:
+      'That sign-in could not be completed: it was not begun in this browser, or it took longer than 10 minutes. Please try again.',
+    denied: 'The identity provider says that access was denied. Try again, or choose another account.',
+    provider:
+      'The identity provider did not answer, or its answer did not hold. Try again in a moment; if it stays like this, the log of the service says why.',
+    often: 'There were too many sign-ins from your network. Please try again in an hour.',
+  }),
+);
 
 const REASONS: Record<SignedOutReason, string | undefined> = {
   new: undefined,
@@ -31,7 +34,8 @@ interface SignInProps {
 
 export function SignInView({ provider, reason, problem, onSignedIn }: SignInProps) {
   useTitle('Sign in');
-  const trouble = problem !== null && (PROBLEMS[problem] ?? 'The sign-in did not succeed. Please try again.');
+  const trouble =
+    problem !== null && (PROBLEMS.get(problem) ?? 'The sign-in did not succeed. Please try again.');
   return (
     <div class="gate">
       <Mark />
