@@ -20,6 +20,7 @@ import { allowOrigin, answerPreflight, type CorsOrigins, isAdminPath } from './c
 import { serveDocs } from './docs.ts';
 import type { Endpoint } from './endpoint.ts';
 import { answerSocketError, MAX_URI_BYTES, sendError, toAppError, URI_TOO_LONG } from './errors.ts';
+import { serveGuide } from './for-agents.ts';
 import { type DescribedRoute, describeApi } from './openapi.ts';
 import type { Readiness } from './readiness.ts';
 import * as admin from './routes/admin.ts';
@@ -177,6 +178,11 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   );
   serveDescription(app, options.baseUrl);
   serveDocs(app);
+  serveGuide(app, {
+    describe: () => describeApi(DESCRIBED, options.baseUrl()),
+    policy: () => (readiness() as { context: Context }).context.policy,
+    baseUrl: options.baseUrl,
+  });
   serveSignIn(app, {
     publicUrl: options.publicUrl,
     context: () => (readiness() as { context: Context }).context,
