@@ -4,6 +4,7 @@ import Type from 'typebox';
 import { formatInstant, isWithinYears, OUTSIDE_YEARS, parseDateTime, resolveLocal } from './datetime.ts';
 import { type Issue, refuse } from './errors.ts';
 import { compile, nullableString, oneOf } from './shape.ts';
+import { fromWire, type Wire } from './wire.ts';
 
 export const EVENT_TYPES = [
   'workshop',
@@ -79,6 +80,26 @@ export const EventCreate = Type.Object({
 export const EventUpdate = Type.Partial(Type.Object(settable));
 export type EventUpdate = Static<typeof EventUpdate>;
 
+/** An event that documents show. */
+export const EVENT_EXAMPLE = {
+  event_id: '01JZ9GX4T0QW3N1V8R5Y7K2MHD',
+  agent_id: '0197d2e8-9a40-7c55-8f3e-5b1d2c6a7e90',
+  title: 'Lantern workshop',
+  description: 'Bring scissors. Paper and glue are there.',
+  start_at: '2031-05-01T18:00:00.000Z',
+  end_at: '2031-05-01T20:00:00.000Z',
+  timezone: 'Europe/Berlin',
+  location_name: 'Kulturhaus Mitte',
+  address: 'Auguststr. 21, 10117 Berlin',
+  lat: 52.5264,
+  lng: 13.3955,
+  url: 'https://example.com/lanterns',
+  cost: '5 EUR',
+  audience: 'all',
+  event_type: 'workshop',
+  created_at: '2026-11-15T09:30:00.000Z',
+};
+
 export const Event = Type.Object(
   {
     event_id: Type.String({ description: 'ULID.' }),
@@ -98,29 +119,9 @@ export const Event = Type.Object(
     event_type: oneOf(EVENT_TYPES),
     created_at: Type.String({ format: 'date-time' }),
   },
-  {
-    examples: [
-      {
-        event_id: '01JZ9GX4T0QW3N1V8R5Y7K2MHD',
-        agent_id: '0197d2e8-9a40-7c55-8f3e-5b1d2c6a7e90',
-        title: 'Lantern workshop',
-        description: 'Bring scissors. Paper and glue are there.',
-        start_at: '2031-05-01T18:00:00.000Z',
-        end_at: '2031-05-01T20:00:00.000Z',
-        timezone: 'Europe/Berlin',
-        location_name: 'Kulturhaus Mitte',
-        address: 'Auguststr. 21, 10117 Berlin',
-        lat: 52.5264,
-        lng: 13.3955,
-        url: 'https://example.com/lanterns',
-        cost: '5 EUR',
-        audience: 'all',
-        event_type: 'workshop',
-        created_at: '2026-11-15T09:30:00.000Z',
-      },
-    ],
-  },
+  { examples: [EVENT_EXAMPLE] },
 );
+export type Event = Static<typeof Event>;
 
 /** What an agent decides about an event, as stored. */
 export interface EventFields {
@@ -162,9 +163,14 @@ export function encodeEvent(row: EventRow): string {
   return JSON.stringify({ event_id, agent_id, ...wireFields(row), created_at: formatInstant(created_ms) });
 }
 
+/** The event as it goes over the wire, taken apart. */
+export function parseEvent(wire: Wire): Event {
+  return JSON.parse(fromWire(wire)) as Event;
+}
+
 /** The event of such JSON, to change it. */
 export function decodeEvent(json: string, version: number): EventRow {
-  const { start_at, end_at, created_at, ...same } = JSON.parse(json) as Static<typeof Event>;
+  const { start_at, end_at, created_at, ...same } = JSON.parse(json) as Event;
   const times = {
     start_ms: Date.parse(start_at),
     end_ms: end_at ? Date.parse(end_at) : null,

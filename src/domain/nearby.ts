@@ -1,9 +1,10 @@
 // The search: its parameters and its answer. Finding what matches is the stores' work.
 import Type from 'typebox';
+import { milesBetween, unitVector } from '../spatial/geo.ts';
 import { decodeCursor, encodeCursor, type Position } from './cursor.ts';
 import { isWithinYears, OUTSIDE_YEARS, parseDateTime } from './datetime.ts';
 import { refuse } from './errors.ts';
-import { AUDIENCES, type Audience, EVENT_TYPES, Event, type EventType } from './event.ts';
+import { AUDIENCES, type Audience, EVENT_EXAMPLE, EVENT_TYPES, Event, type EventType } from './event.ts';
 import { compile, nullableString, oneOf } from './shape.ts';
 import { joinWire, type Wire } from './wire.ts';
 
@@ -53,8 +54,22 @@ export const NearbyParameters = Type.Object({
   ),
 });
 
+/** An event as a search finds it. */
+export const FoundEvent = Type.Object(
+  {
+    ...Event.properties,
+    distance_miles: Type.Optional(
+      Type.Number({
+        minimum: 0,
+        description: 'From the centre of the search, on the great circle. Only with include=distance.',
+      }),
+    ),
+  },
+  { examples: [EVENT_EXAMPLE] },
+);
+
 export const EventsNearbyResponse = Type.Object({
-  events: Type.Array(Event, { description: 'Ordered by start_at, then event_id.' }),
+  events: Type.Array(FoundEvent, { description: 'Ordered by start_at, then event_id.' }),
   count: Type.Integer({ minimum: 0, description: 'Events in this response.', examples: [1] }),
   total: Type.Integer({
     minimum: 0,
@@ -129,10 +144,33 @@ export function readNearby(parameters: unknown, at: string): NearbyQuery {
 
 /** Joined from events that are encoded already. */
 export function encodeNearby(events: readonly Wire[], total: number, next: Position | undefined): Wire {
-  const cursor = next ? `"${encodeCursor(next)}"` : 'null';
-  return joinWire(
-    '{"events":[',
-    events,
-    `],"count":${events.length},"total":${total},"next_cursor":${cursor}}`,
-  );
+  return encodePage(events, total, next && encodeCursor(next));
 }
+
+/** The same, where the cursor is written already. */
+export function encodePage(events: readonly Wire[], total: number, cursor: string | undefined): Wire {
+  return joinWire('{"events":[', events, `],${pageMembers(events.length, total, cursor)}}`);
+}
+
+/** What a page says beside its events, as members of a JSON object. */
+export function pageMembers(count: number, total: number, cursor: string | undefined): string {
+  const next = cursor === undefined ? 'null' : `"${cursor}"`;
+  return `"count":${count},"total":${total},"next_cursor":${next}`;
+}
+
+/** The events with their distance from the centre as their last member. */
+export function addDistances(events: readonly Wire[], { lat, lng }: { lat: number; lng: number }): Wire[] {
+  const centre = unitVector(lat, lng);
+  return events.map((wire) => {
+    const [, latitude, longitude] = PLACE.exec(wire)!;
+    const miles = milesBetween(centre, unitVector(Number(latitude), Number(longitude)));
+    const rounded = Math.round(miles * DISTANCE_STEPS_PER_MILE) / DISTANCE_STEPS_PER_MILE;
+    return `${wire.slice(0, -1)},"distance_miles":${rounded}}` as Wire;
+  });
+}
+
+/** It cannot be found inside of a text, where quotes are escaped. */
+const PLACE = /,"lat":([^,]+),"lng":([^,]+),"/;
+
+/** Six decimals: two millimetres. */
+const DISTANCE_STEPS_PER_MILE = 1e6;

@@ -93,8 +93,8 @@ export interface Store {
   findEventRow(eventId: string): Promise<EventRow | undefined>;
   /** Compare and set: `next` takes the place of the version before it. */
   replaceEvent(next: EventRow): Promise<ReplaceOutcome>;
-  /** False unless the agent had such an event. */
-  deleteEvent(eventId: string, agentId: string): Promise<boolean>;
+  /** False unless the agent had such an event; where a version is given, in that version. */
+  deleteEvent(eventId: string, agentId: string, version?: number): Promise<boolean>;
   /** Events not ended at `nowMs` that match, by start and event_id. */
   nearby(query: NearbyQuery, nowMs: number): Promise<NearbyPage>;
 

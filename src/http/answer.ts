@@ -4,8 +4,9 @@ import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { joinWire, toWire, type Wire } from '../domain/wire.ts';
 import type { Backlog } from './backlog.ts';
-import type { Answer } from './endpoint.ts';
-import { addHeader } from './standing-headers.ts';
+import { type Answer, Representation } from './endpoint.ts';
+import { FORMS } from './formats.ts';
+import { addHeader, addVary } from './standing-headers.ts';
 
 /** From this length on an answer is sent while it is being made. */
 const LONG_BYTES = 262_144;
@@ -21,6 +22,7 @@ export function sendAnswer(
   onFault: (error: unknown) => void,
 ): Promise<void> | undefined {
   if (answer === undefined) reply.code(204).send();
+  else if (answer instanceof Representation) sendRepresentation(reply, answer, backlog);
   else if (typeof answer === 'string') sendWire(reply, answer, backlog);
   else if (Symbol.asyncIterator in answer) return sendPieces(reply, answer, backlog, onFault);
   else sendWire(reply, toWire(JSON.stringify(answer)), backlog);
@@ -28,13 +30,30 @@ export function sendAnswer(
 }
 
 /** Past the framework, which would look at every character of the text to measure it, and again to encode it. */
-function sendWire(reply: FastifyReply, wire: Wire, backlog: Backlog): void {
+function sendWire(
+  reply: FastifyReply,
+  wire: Wire,
+  backlog: Backlog,
+  contentType = FORMS.json.contentType,
+): void {
   backlog.add(reply, wire.length);
   reply.hijack();
-  addHeader(reply, 'content-type', 'application/json; charset=utf-8');
+  addHeader(reply, 'content-type', contentType);
   addHeader(reply, 'content-length', String(wire.length));
   reply.raw.writeHead(200, reply.standingHeaders);
   reply.raw.end(wire, 'latin1');
+}
+
+function sendRepresentation(reply: FastifyReply, answer: Representation, backlog: Backlog): void {
+  const { wire, format, headers } = answer;
+  if (answer.isNegotiated) addVary(reply, 'Accept');
+  reply.standingHeaders.push(...headers);
+  if (wire !== undefined) sendWire(reply, wire, backlog, FORMS[format].contentType);
+  else {
+    reply.hijack(); // the framework would give a HEAD a length
+    reply.raw.writeHead(304, reply.standingHeaders);
+    reply.raw.end();
+  }
 }
 
 async function sendPieces(
@@ -50,7 +69,7 @@ async function sendPieces(
     if (next.done) return sendWire(reply, begun, backlog);
     begun = joinWire(begun, [next.value], '');
   }
-  reply.header('content-type', 'application/json; charset=utf-8');
+  reply.header('content-type', FORMS.json.contentType);
   if (reply.request.method === 'HEAD') {
     // The framework would read the stream to its end.
     await iterator.return?.();

@@ -2,9 +2,9 @@
 // names origins; the administrators' paths never are.
 import { unescape as decode } from 'node:querystring';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { addHeader, hasHeader } from './standing-headers.ts';
+import { addHeader, addVary, hasHeader } from './standing-headers.ts';
 
-const EXPOSED = 'RateLimit, RateLimit-Policy, Retry-After, ETag, Link, X-Request-Id';
+const EXPOSED = 'RateLimit, RateLimit-Policy, Retry-After, ETag, Link, X-Request-Id, X-Unknown-Parameters';
 const ALLOWED_HEADERS = 'Content-Type, X-API-Key, If-Match, If-None-Match';
 const PREFLIGHT_SECONDS = '86400';
 
@@ -26,7 +26,7 @@ export function allowOrigin(
   if (origin === undefined || isAdminPath(path)) return;
   if (origins === '*') addHeader(reply, 'access-control-allow-origin', '*');
   else {
-    addHeader(reply, 'vary', 'Origin');
+    addVary(reply, 'Origin');
     if (!origins.includes(origin)) return;
     addHeader(reply, 'access-control-allow-origin', origin);
   }

@@ -1,10 +1,12 @@
 // What an endpoint is: its description, who may call it, and what it does. server.ts gives it a method and a path.
+import type { IncomingHttpHeaders } from 'node:http';
 import type { TObject, TSchema } from 'typebox';
 import type { Identity } from '../domain/admin.ts';
 import type { AgentRow } from '../domain/agent.ts';
 import type { ErrorCode } from '../domain/errors.ts';
 import type { Wire } from '../domain/wire.ts';
 import type { Context } from '../usecases/context.ts';
+import type { Format } from './formats.ts';
 
 /** Who the caller turns out to be, for each kind of access. */
 interface Callers {
@@ -23,12 +25,40 @@ export interface Call<Caller = unknown> {
   readonly path: Readonly<Record<string, string>>;
   /** As sent, without the question mark. */
   readonly query: string;
+  readonly headers: IncomingHttpHeaders;
   /** The parsed JSON, unchecked; undefined where none was sent. */
   readonly body: unknown;
 }
 
-/** Encoded already, whole or in pieces; a value to be encoded; or nothing. */
-export type Answer = Wire | AsyncIterable<Wire> | object | undefined;
+/** Encoded already, whole or in pieces; in a form of its own; a value to be encoded; or nothing. */
+export type Answer = Wire | AsyncIterable<Wire> | Representation | object | undefined;
+
+/** An event or a page of events in one of its forms. */
+export class Representation {
+  /** Undefined where the client has it already. */
+  readonly wire: Wire | undefined;
+  readonly format: Format;
+  /** Whether Accept may decide the form. */
+  readonly isNegotiated: boolean;
+  /** More headers: names and values in turn. */
+  readonly headers: readonly string[];
+
+  constructor(wire: Wire | undefined, format: Format, isNegotiated: boolean, headers: readonly string[]) {
+    this.wire = wire;
+    this.format = format;
+    this.isNegotiated = isNegotiated;
+    this.headers = headers;
+  }
+}
+
+/** Another form of an answer than JSON, for the description. */
+export interface OtherForm {
+  readonly contentType: string;
+  readonly schema: TSchema;
+  readonly example: unknown;
+}
+
+export type AnswerHeader = 'ETag' | 'Vary' | 'Link';
 
 export interface Description {
   readonly operationId: string;
@@ -37,9 +67,16 @@ export interface Description {
   readonly description: string;
   readonly path?: TObject;
   readonly query?: TObject;
+  /** Parameters beyond the interface. They are described for the whole path, which must have this operation only. */
+  readonly extras?: TObject;
+  /** Of requests. */
+  readonly headers?: TObject;
   readonly body?: TObject;
   /** No schema: 204. */
   readonly answer?: TSchema;
+  readonly otherForms?: readonly OtherForm[];
+  /** Those of a success, beyond those that follow from access. */
+  readonly answerHeaders?: readonly AnswerHeader[];
   /** What a 503 says, where it says more than others. */
   readonly unavailable?: TSchema;
   /** Codes beyond those that follow from access, path, query and body. */
@@ -49,6 +86,11 @@ export interface Description {
 export interface Endpoint<A extends Access = Access> extends Description {
   readonly access: A;
   handle(call: Call<Callers[A]>): Promise<Answer>;
+}
+
+/** The names of all its query parameters. */
+export function parametersOf({ query, extras }: Description): ReadonlySet<string> {
+  return new Set([query, extras].flatMap((shape) => Object.keys(shape?.properties ?? {})));
 }
 
 /** Types the caller from the access. */

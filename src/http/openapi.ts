@@ -12,9 +12,11 @@ import { AgentSummary, AgentUpdate, RegisterRequest, RegisterResponse } from '..
 import { AuditLogEntry, AuditLogResponse } from '../domain/audit.ts';
 import { ERRORS, type ErrorCode } from '../domain/errors.ts';
 import { Event, EventCreate, EventUpdate } from '../domain/event.ts';
-import { EventsNearbyResponse } from '../domain/nearby.ts';
+import { EventFeature, EventFeatureCollection } from '../domain/formats/geojson.ts';
+import { LinkedEvent, LinkedEvents } from '../domain/formats/json-ld.ts';
+import { EventsNearbyResponse, FoundEvent } from '../domain/nearby.ts';
 import { SESSION_COOKIE } from './console-cookies.ts';
-import type { Access, Description } from './endpoint.ts';
+import type { Access, Description, OtherForm } from './endpoint.ts';
 import { ErrorResponse, ValidationErrorResponse } from './errors.ts';
 import { HealthErrorResponse, HealthResponse } from './routes/health.ts';
 
@@ -26,7 +28,12 @@ const SCHEMAS: Record<string, TSchema> = {
   EventUpdate,
   RegisterRequest,
   RegisterResponse,
+  FoundEvent,
   EventsNearbyResponse,
+  EventFeature,
+  EventFeatureCollection,
+  LinkedEvent,
+  LinkedEvents,
   AgentSummary,
   AgentUpdate,
   AdminUserResponse,
@@ -57,7 +64,10 @@ export function describeApi(routes: readonly DescribedRoute[], baseUrl: string):
   const paths: Record<string, Record<string, object>> = {};
   for (const route of routes) {
     paths[route.path] ??= {};
-    paths[route.path]![route.method.toLowerCase()] = describeOperation(route, responses);
+    const path = paths[route.path]!;
+    path[route.method.toLowerCase()] = describeOperation(route, responses);
+    const extras = describeParameters(route.endpoint.extras, 'query');
+    if (extras.length > 0) path.parameters = extras;
   }
   return {
     openapi: '3.1.0',
@@ -127,6 +137,15 @@ const HEADERS = {
   RateLimit: header('Requests left (r) and seconds until the window ends (t). Absent where there is none.'),
   'Retry-After': { ...header('Seconds after which to try again.'), required: true },
   'WWW-Authenticate': { ...header('How to authenticate.'), required: true },
+  ETag: {
+    ...header('Names the event as it is now, in this form: for If-Match and If-None-Match.'),
+    required: true,
+  },
+  Vary: { ...header('`Accept`: it may decide the form of the answer.'), required: true },
+  Link: header('`<…>; rel="next"`: the address of the next page, where there is one.'),
+  'X-Unknown-Parameters': header(
+    'Names of query parameters that this operation does not know, and ignored. Absent where there are none.',
+  ),
 };
 
 function header(description: string): object {
@@ -135,13 +154,31 @@ function header(description: string): object {
 
 function describeOperation(route: DescribedRoute, shared: Record<string, object>): object {
   const { endpoint, access } = route;
-  const { operationId, tag, summary, description, path, query, body, answer } = endpoint;
+  const { operationId, tag, summary, description, path, query, headers, body, answer } = endpoint;
+  const { otherForms = [], answerHeaders = [] } = endpoint;
   const keyed = access === 'read' || access === 'readwrite';
-  const rateHeaders = keyed ? ['RateLimit-Policy', 'RateLimit'] : [];
-  const parameters = [...describeParameters(path, 'path'), ...describeParameters(query, 'query')];
+  const shown = refer([
+    ...(keyed ? ['RateLimit-Policy', 'RateLimit'] : []),
+    ...answerHeaders,
+    ...(access === 'open' ? [] : ['X-Unknown-Parameters']),
+  ]);
+  const parameters = [
+    ...describeParameters(path, 'path'),
+    ...describeParameters(query, 'query'),
+    ...describeParameters(headers, 'header'),
+  ];
   const responses: Record<string, object> = answer
-    ? { 200: { description: 'Done.', headers: refer(rateHeaders), content: json(answer, exampleOf(answer)) } }
-    : { 204: { description: 'Done; there is nothing to say.', headers: refer(rateHeaders) } };
+    ? {
+        200: {
+          description: 'Done.',
+          headers: shown,
+          content: { ...json(answer, exampleOf(answer)), ...describeForms(otherForms) },
+        },
+      }
+    : { 204: { description: 'Done; there is nothing to say.', headers: shown } };
+  if (headers && 'If-None-Match' in headers.properties) {
+    responses[304] = { description: 'You have it already.', headers: shown };
+  }
   for (const [status, codes] of groupByStatus(errorsOf(route))) {
     const name = codes.join('.');
     if (status === '503' && endpoint.unavailable) {
@@ -192,6 +229,7 @@ function describeError(status: string, codes: readonly ErrorCode[], special?: TS
   if (status === '401') headers.push('WWW-Authenticate');
   if (status === '429') headers.push('RateLimit-Policy', 'RateLimit');
   if (status === '429' || status === '503') headers.push('Retry-After');
+  if (AFTER_ACCESS.includes(status)) headers.push('X-Unknown-Parameters');
   const examples = Object.fromEntries(codes.map((code) => [code, { value: exampleError(code) }]));
   const schema = special ?? (codes.includes('VALIDATION_ERROR') ? ValidationErrorResponse : ErrorResponse);
   return {
@@ -201,6 +239,9 @@ function describeError(status: string, codes: readonly ErrorCode[], special?: TS
   };
 }
 
+/** Errors that are found once the caller is known. */
+const AFTER_ACCESS = ['404', '409', '412', '413', '415', '422', '500', '503'];
+
 function exampleError(code: ErrorCode): object {
   const error = { code, message: ERRORS[code].meaning };
   if (code !== 'VALIDATION_ERROR') return { error };
@@ -208,7 +249,7 @@ function exampleError(code: ErrorCode): object {
   return { error: { code, message: 'body.title: is required' }, detail: [issue] };
 }
 
-function describeParameters(shape: TObject | undefined, place: 'path' | 'query'): object[] {
+function describeParameters(shape: TObject | undefined, place: 'path' | 'query' | 'header'): object[] {
   if (!shape) return [];
   return Object.entries(shape.properties).map(([name, field]) => {
     const { description, examples, ...schema } = field as Record<string, unknown>;
@@ -225,6 +266,15 @@ function describeParameters(shape: TObject | undefined, place: 'path' | 'query')
 
 function json(schema: TSchema, example: unknown): object {
   return { 'application/json': { schema: describe(schema), ...(example !== undefined && { example }) } };
+}
+
+function describeForms(forms: readonly OtherForm[]): object {
+  return Object.fromEntries(
+    forms.map(({ contentType, schema, example }) => [
+      contentType.split(';', 1)[0],
+      { schema: describe(schema), example },
+    ]),
+  );
 }
 
 function refer(headers: readonly string[]): object {

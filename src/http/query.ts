@@ -65,7 +65,7 @@ function split(text: string, known: ReadonlyMap<string, unknown>, issues: Issue[
 }
 
 /** As in forms: a plus is a space. Undefined for a bad escape or bytes that are not UTF-8. */
-function decode(text: string): string | undefined {
+export function decode(text: string): string | undefined {
   const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text;
   if (!spaced.includes('%')) return spaced;
   try {

@@ -18,10 +18,11 @@ import { serveConsole } from './console.ts';
 import { guardConsole } from './console-headers.ts';
 import { allowOrigin, answerPreflight, type CorsOrigins, isAdminPath } from './cors.ts';
 import { serveDocs } from './docs.ts';
-import type { Endpoint } from './endpoint.ts';
+import { type Endpoint, parametersOf } from './endpoint.ts';
 import { answerSocketError, MAX_URI_BYTES, sendError, toAppError, URI_TOO_LONG } from './errors.ts';
 import { serveGuide } from './for-agents.ts';
 import { type DescribedRoute, describeApi } from './openapi.ts';
+import { nameUnknown } from './parameter-names.ts';
 import type { Readiness } from './readiness.ts';
 import * as admin from './routes/admin.ts';
 import * as adminEvents from './routes/admin-events.ts';
@@ -29,7 +30,7 @@ import * as events from './routes/events.ts';
 import { answerHealth, health, starting } from './routes/health.ts';
 import { register } from './routes/registration.ts';
 import { SIGN_IN_METHODS, serveSignIn } from './sign-in.ts';
-import { beginHeaders, tellFramework } from './standing-headers.ts';
+import { addHeader, beginHeaders, tellFramework } from './standing-headers.ts';
 
 export interface ServerOptions {
   readonly version: string;
@@ -208,6 +209,7 @@ function bind(
   backlog: Backlog,
 ): void {
   const pattern = path.replaceAll(/\{(\w+)\}/g, ':$1');
+  const parameters = parametersOf(endpoint);
   app.route({
     method,
     url: pattern,
@@ -216,6 +218,8 @@ function bind(
       const { context } = readiness() as { context: Context };
       authenticate(context, endpoint.access, request, reply, publicUrl).then((caller) => {
         request.caller = caller;
+        const unknown = nameUnknown(request.query as string, parameters);
+        if (unknown !== undefined) addHeader(reply, 'x-unknown-parameters', unknown);
         done();
       }, done);
     },
@@ -226,6 +230,7 @@ function bind(
         caller: request.caller as never,
         path: request.params as Record<string, string>,
         query: request.query as string,
+        headers: request.headers,
         body: request.body,
       });
       const onFault = (error: unknown) => logFault(logger, request, toAppError(error));

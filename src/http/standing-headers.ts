@@ -19,6 +19,14 @@ export function addHeader(reply: FastifyReply, name: string, value: string): voi
   reply.standingHeaders.push(name, value);
 }
 
+/** Adds to what the answer depends on. */
+export function addVary(reply: FastifyReply, name: string): void {
+  const headers = reply.standingHeaders;
+  const at = headers.indexOf('vary');
+  if (at < 0) headers.push('vary', name);
+  else headers[at + 1] += `, ${name}`;
+}
+
 export function hasHeader(reply: FastifyReply, name: string): boolean {
   return reply.standingHeaders.includes(name);
 }

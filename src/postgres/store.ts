@@ -167,11 +167,13 @@ export class PostgresStore implements Store {
     }
   }
 
-  async deleteEvent(eventId: string, agentId: string): Promise<boolean> {
+  async deleteEvent(eventId: string, agentId: string, version?: number): Promise<boolean> {
     const { count } = await this.#database.run(
       'once',
       (sql) => sql`
-        WITH gone AS (DELETE FROM events WHERE event_id = ${eventId} AND agent_id = ${agentId} RETURNING agent_id)
+        WITH gone AS (
+          DELETE FROM events WHERE event_id = ${eventId} AND agent_id = ${agentId}
+            AND version = coalesce(${version ?? null}::integer, version) RETURNING agent_id)
         UPDATE agents SET event_count = event_count - 1 FROM gone WHERE agents.agent_id = gone.agent_id`,
     );
     return count > 0;

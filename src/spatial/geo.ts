@@ -27,6 +27,13 @@ export function chordSquared(a: UnitVector, b: UnitVector): number {
   return dx * dx + dy * dy + dz * dz;
 }
 
+/** The great-circle distance. By both the difference and the sum, so that it is exact next to the place and to its antipode. */
+export function milesBetween(a: UnitVector, b: UnitVector): number {
+  const apart = Math.sqrt(chordSquared(a, b));
+  const together = Math.hypot(a.x + b.x, a.y + b.y, a.z + b.z);
+  return (2 * Math.atan2(apart, together) * EARTH_RADIUS_METRES) / METRES_PER_MILE;
+}
+
 /**
  * The squared chord of a great-circle distance in miles, up to half the circumference. Chords tell a millimetre wherever the
  * antipode is 100 m away or more; next to it, where no search of the API reaches, only decimetres.

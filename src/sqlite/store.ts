@@ -185,8 +185,8 @@ export class SqliteStore implements Store {
     );
   }
 
-  deleteEvent(eventId: string, agentId: string): Promise<boolean> {
-    return this.#writer.run('deleteEvent', [eventId, agentId], (removed) => {
+  deleteEvent(eventId: string, agentId: string, version?: number): Promise<boolean> {
+    return this.#writer.run('deleteEvent', [eventId, agentId, version ?? null], (removed) => {
       if (removed) this.#forget(eventId);
       return removed;
     });

@@ -39,7 +39,8 @@ export interface WriterCalls {
   createEvent(event: ColumnValues, maxPerAgent: number): Created;
   createEvents(events: readonly ColumnValues[], maxPerAgent: number): BulkOutcome[];
   replaceEvent(next: ColumnValues): Replaced;
-  deleteEvent(eventId: string, agentId: string): boolean;
+  /** In whichever version, where that is null. */
+  deleteEvent(eventId: string, agentId: string, version: number | null): boolean;
   deleteEventAsAdmin(eventId: string, audit: AuditEntry): boolean;
   /** The agent as it is after the change; undefined if there is no such agent. */
   updateAgent(agentId: string, update: AgentUpdate, audit: AuditEntry): AgentColumns | undefined;
@@ -123,7 +124,9 @@ function prepareCalls(database: DatabaseSync): WriterCalls {
   const updateEvent = prepare(
     `UPDATE events SET (${EVENT_COLUMNS}) = (${EVENT_PLACEHOLDERS}) WHERE event_id = ?`,
   );
-  const removeOwned = prepare('DELETE FROM events WHERE event_id = ? AND agent_id = ?');
+  const removeOwned = prepare(
+    'DELETE FROM events WHERE event_id = ? AND agent_id = ? AND version = coalesce(?, version)',
+  );
   const removeAny = prepare('DELETE FROM events WHERE event_id = ? RETURNING agent_id, title');
   const removeOfAgent = prepare('DELETE FROM events WHERE agent_id = ? RETURNING event_id');
   const zeroCount = prepare('UPDATE agents SET event_count = 0 WHERE agent_id = ?');
@@ -216,8 +219,8 @@ function prepareCalls(database: DatabaseSync): WriterCalls {
       return { kind: 'replaced' };
     },
 
-    deleteEvent(eventId, agentId) {
-      if (removeOwned.run(eventId, agentId).changes === 0) return false;
+    deleteEvent(eventId, agentId, version) {
+      if (removeOwned.run(eventId, agentId, version).changes === 0) return false;
       changeCount.run(-1, agentId);
       return true;
     },

@@ -1,7 +1,13 @@
 // What an agent does with single events: read, create, change, delete.
 import type { AgentRow } from '../domain/agent.ts';
 import { AppError } from '../domain/errors.ts';
-import { applyEventUpdate, type EventUpdate, readEventCreate, readEventUpdate } from '../domain/event.ts';
+import {
+  applyEventUpdate,
+  type EventRow,
+  type EventUpdate,
+  readEventCreate,
+  readEventUpdate,
+} from '../domain/event.ts';
 import { isUlid, newUlid } from '../domain/ids.ts';
 import type { EventRecord, Store } from '../domain/store.ts';
 import type { Context } from './context.ts';
@@ -40,16 +46,23 @@ export async function createEvent(
   );
 }
 
-/** Changes the fields that the body names. Throws VALIDATION_ERROR, NOT_FOUND or DUPLICATE_EVENT. */
+/** The versions of an event that the caller knows; undefined: whichever it has. */
+export type KnownVersions = readonly number[] | undefined;
+
+/**
+ * Changes the fields that the body names. Throws VALIDATION_ERROR, NOT_FOUND or DUPLICATE_EVENT, and PRECONDITION_FAILED where
+ * the event has none of the known versions.
+ */
 export async function updateEvent(
   { store, clock, edits }: Context,
   agent: AgentRow,
   eventId: string,
   body: unknown,
+  known?: KnownVersions,
 ): Promise<EventRecord> {
   const nowMs = clock();
   const update = readEventUpdate(body, nowMs);
-  return edits.run(eventId, () => applyUpdate(store, agent, eventId, update, nowMs));
+  return edits.run(eventId, () => applyUpdate(store, agent, eventId, update, nowMs, known));
 }
 
 async function applyUpdate(
@@ -58,11 +71,16 @@ async function applyUpdate(
   eventId: string,
   update: EventUpdate,
   nowMs: number,
+  known: KnownVersions,
 ): Promise<EventRecord> {
   for (;;) {
-    const stored = isUlid(eventId) ? await store.findEventRow(eventId) : undefined;
-    if (stored?.agent_id !== agent.agent_id) return notYours();
-    if (Object.keys(update).length === 0) return (await store.findEvent(eventId)) ?? notYours();
+    const stored = await findOwn(store, agent, eventId);
+    requireKnown(stored, known);
+    if (Object.keys(update).length === 0) {
+      const record = (await store.findEvent(eventId)) ?? notYours();
+      requireKnown(record, known);
+      return record;
+    }
     const outcome = await store.replaceEvent(applyEventUpdate(stored, update, nowMs));
     if (outcome.kind === 'replaced') return outcome.record;
     if (outcome.kind === 'duplicate') {
@@ -74,9 +92,35 @@ async function applyUpdate(
   }
 }
 
-/** Throws NOT_FOUND. */
-export async function deleteEvent({ store }: Context, agent: AgentRow, eventId: string): Promise<void> {
-  if (!isUlid(eventId) || !(await store.deleteEvent(eventId, agent.agent_id))) notYours();
+/** Throws NOT_FOUND, and PRECONDITION_FAILED where the event has none of the known versions. */
+export async function deleteEvent(
+  { store }: Context,
+  agent: AgentRow,
+  eventId: string,
+  known?: KnownVersions,
+): Promise<void> {
+  if (known === undefined) {
+    if (!isUlid(eventId) || !(await store.deleteEvent(eventId, agent.agent_id))) notYours();
+    return;
+  }
+  for (;;) {
+    const stored = await findOwn(store, agent, eventId);
+    requireKnown(stored, known);
+    if (await store.deleteEvent(eventId, agent.agent_id, stored.version)) return;
+  }
+}
+
+async function findOwn(store: Store, agent: AgentRow, eventId: string): Promise<EventRow> {
+  const stored = isUlid(eventId) ? await store.findEventRow(eventId) : undefined;
+  return stored?.agent_id === agent.agent_id ? stored : notYours();
+}
+
+function requireKnown({ version }: { readonly version: number }, known: KnownVersions): void {
+  if (known === undefined || known.includes(version)) return;
+  throw new AppError(
+    'PRECONDITION_FAILED',
+    'The event has changed, or If-Match names no ETag of it (with its quotes). Read the event again, then decide.',
+  );
 }
 
 /** The identifier is not repeated: whatever was sent in its place, a key perhaps, stays out of responses. */

@@ -88,7 +88,7 @@ export class Description {
       assert.equal(text, '', `a body on HEAD: ${shown}`);
       return;
     }
-    const body = parse(text, shown);
+    const body = /[/+]json$/.test(type) ? parse(text, shown) : text;
     this.#validate(`${pointer}/content/${escapeStep(type)}/schema`, body, shown);
     if (status >= 400) {
       const { code } = (body as { error: { code: string } }).error;

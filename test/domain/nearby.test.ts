@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { encodeCursor } from '../../src/domain/cursor.ts';
 import { AppError } from '../../src/domain/errors.ts';
-import { encodeNearby, readNearby } from '../../src/domain/nearby.ts';
-import { toWire } from '../../src/domain/wire.ts';
+import { addDistances, encodeNearby, readNearby } from '../../src/domain/nearby.ts';
+import { fromWire, toWire } from '../../src/domain/wire.ts';
+import { newEvent } from './formats/events.ts';
 import { refusals } from './refusals.ts';
 
 const CENTRE = { lat: 52.5, lng: 13.4 };
@@ -195,5 +196,29 @@ describe('encodeNearby', () => {
       total: 0,
       next_cursor: null,
     });
+  });
+});
+
+describe('addDistances', () => {
+  it('adds to each event how far it is, last, and changes nothing else', () => {
+    const events = [
+      newEvent({ title: 'é 🎪', lat: 1, lng: 0 }),
+      newEvent({ lat: 0, lng: 0, description: null }),
+    ];
+    const wires = events.map((event) => toWire(JSON.stringify(event)));
+    const [far, here] = addDistances(wires, { lat: 0, lng: 0 }).map(fromWire);
+    assert.equal(far, `${JSON.stringify(events[0]).slice(0, -1)},"distance_miles":69.093419}`);
+    assert.equal(here, `${JSON.stringify(events[1]).slice(0, -1)},"distance_miles":0}`);
+  });
+
+  it('rounds to six decimals, and never writes an exponent', () => {
+    const miles = (lng: number) => {
+      const [wire] = addDistances([toWire(JSON.stringify(newEvent({ lat: 0, lng })))], { lat: 0, lng: 0 });
+      return /"distance_miles":(.*)}$/.exec(wire!)![1];
+    };
+    assert.equal(miles(1e-8), '0.000001');
+    assert.equal(miles(1e-12), '0');
+    assert.equal(miles(5e-324), '0');
+    assert.equal(miles(180), '12436.815468');
   });
 });

@@ -176,10 +176,12 @@ async function describeMatrix(
     paths: Record<string, Record<string, { security: object[] }>>;
   };
   const described = Object.entries(paths).flatMap(([path, operations]) =>
-    Object.entries(operations).map(([method, { security }]) => ({
-      route: `${method.toUpperCase()} ${path}`,
-      security: security.flatMap((scheme) => Object.keys(scheme)).join(),
-    })),
+    Object.entries(operations)
+      .filter(([name]) => name !== 'parameters')
+      .map(([method, { security }]) => ({
+        route: `${method.toUpperCase()} ${path}`,
+        security: security.flatMap((scheme) => Object.keys(scheme)).join(),
+      })),
   );
 
   describe(title, () => {

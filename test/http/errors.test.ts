@@ -80,7 +80,9 @@ describe('errors before an endpoint', () => {
         // An address may fit several paths: "nearby" could be the identifier of an event.
         const methods = operations
           .filter(([other]) => new RegExp(`^${other.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(address))
-          .flatMap(([, methodsOfPath]) => Object.keys(methodsOfPath).map((method) => method.toUpperCase()));
+          .flatMap(([, methodsOfPath]) => Object.keys(methodsOfPath))
+          .filter((name) => name !== 'parameters')
+          .map((method) => method.toUpperCase());
         const allowed = new Set(methods.includes('GET') ? [...methods, 'HEAD'] : methods);
         if (!path.startsWith('/v1/admin')) allowed.add('OPTIONS');
         for (const method of METHODS.filter((name) => !allowed.has(name))) {

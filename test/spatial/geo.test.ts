@@ -7,6 +7,7 @@ import {
   chordSquaredOfMiles,
   EARTH_RADIUS_METRES,
   METRES_PER_MILE,
+  milesBetween,
   unitVector,
 } from '../../src/spatial/geo.ts';
 import { haversineMiles } from './oracle.ts';
@@ -87,5 +88,44 @@ describe('distance', () => {
     const miles = haversineMiles({ lat: 51.5074, lng: -0.1278 }, { lat: 48.8566, lng: 2.3522 });
     assert.ok(Math.abs(miles - 213.5) < 0.2, String(miles));
     assert.equal(chordSquared(unitVector(90, 0), unitVector(-90, 0)), 4);
+  });
+});
+
+describe('milesBetween', () => {
+  type Place = { lat: number; lng: number };
+  const between = (a: Place, b: Place) => milesBetween(unitVector(a.lat, a.lng), unitVector(b.lat, b.lng));
+
+  property(
+    'is that of the haversine formula, to a millimetre, and the same both ways',
+    fc.property(place, place, (a, b) => {
+      const miles = between(a, b);
+      assert.equal(miles, between(b, a));
+      fc.pre(miles < 12_400); // near the antipode the haversine itself is inexact
+      assert.ok(Math.abs(miles - haversineMiles(a, b)) < MILES_PER_MILLIMETRE, String(miles));
+    }),
+  );
+
+  it('is nothing from a place to itself, and half the way round to its antipode', () => {
+    const half = (Math.PI * EARTH_RADIUS_METRES) / METRES_PER_MILE;
+    for (const [lat, lng] of [
+      [0, 0],
+      [90, 0],
+      [-90, 77],
+      [52.52, 13.405],
+      [-33.9, -180],
+    ] as const) {
+      assert.equal(between({ lat, lng }, { lat, lng }), 0);
+      const antipode = { lat: -lat, lng: lng > 0 ? lng - 180 : lng + 180 };
+      assert.ok(Math.abs(between({ lat, lng }, antipode) - half) < MILES_PER_MILLIMETRE);
+    }
+  });
+
+  it('tells millimetres next to the place and next to its antipode', () => {
+    const step = 1e-8; // degrees: 1.1 mm
+    const degreeMiles = (Math.PI * EARTH_RADIUS_METRES) / 180 / METRES_PER_MILE;
+    const near = between({ lat: 0, lng: 0 }, { lat: 0, lng: step });
+    assert.ok(Math.abs(near / degreeMiles / step - 1) < 1e-6, String(near));
+    const far = between({ lat: 0, lng: 0 }, { lat: 0, lng: 180 - step });
+    assert.ok(Math.abs(180 - far / degreeMiles - step) < step / 10, String(far));
   });
 });

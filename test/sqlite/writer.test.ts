@@ -56,8 +56,8 @@ describe('the writer', () => {
       createEvent(again),
       { name: 'replaceEvent', args: [columnValues({ ...row, version: 2, title: 'moved' })] },
       createEvent(again),
-      { name: 'deleteEvent', args: [row.event_id, AGENT.agent_id] },
-      { name: 'deleteEvent', args: [row.event_id, AGENT.agent_id] },
+      { name: 'deleteEvent', args: [row.event_id, AGENT.agent_id, null] },
+      { name: 'deleteEvent', args: [row.event_id, AGENT.agent_id, null] },
     ]);
     const values = outcomes.map((outcome) => 'value' in outcome && outcome.value);
     const kinds = values.map((value) => (value as { kind?: string }).kind ?? value);

@@ -202,6 +202,37 @@ export function eventContract(store: () => Store): void {
       assert.equal(await store().deleteEvent(newUlid(), agent.agent_id), false);
     });
 
+    it('removes the version that it names, and no other', async () => {
+      const { agent } = await addAgent(store());
+      const row = await addEvent(store(), agent);
+      const second = { ...row, version: 2, cost: 'second' };
+      await store().replaceEvent(second);
+      for (const version of [1, 3]) {
+        assert.equal(await store().deleteEvent(row.event_id, agent.agent_id, version), false);
+        assertRecord(await store().findEvent(row.event_id), second);
+      }
+      assert.equal((await store().findAgent(agent.agent_id))?.event_count, 1);
+      assert.equal(await store().deleteEvent(row.event_id, agent.agent_id, 2), true);
+      assert.equal(await store().findEvent(row.event_id), undefined);
+      assert.equal((await store().findAgent(agent.agent_id))?.event_count, 0);
+    });
+
+    it('either removes a version or lets it be changed, when both are tried at once', async () => {
+      const { agent } = await addAgent(store());
+      for (let round = 0; round < 40; round++) {
+        const row = await addEvent(store(), agent);
+        const next = { ...row, version: 2, cost: 'changed' };
+        const early = round % 2 === 0 ? store().deleteEvent(row.event_id, agent.agent_id, 1) : undefined;
+        const replacing = store().replaceEvent(next);
+        const removed = await (early ?? store().deleteEvent(row.event_id, agent.agent_id, 1));
+        const { kind } = await replacing;
+        assert.equal(kind, removed ? 'conflict' : 'replaced');
+        const left = await store().findEvent(row.event_id);
+        if (removed) assert.equal(left, undefined);
+        else assertRecord(left, next);
+      }
+    });
+
     it('is true for one of 50 that delete the same event at once', async () => {
       const { agent } = await addAgent(store());
       const row = await addEvent(store(), agent);

@@ -1,40 +1,83 @@
 // Events over HTTP, for agents.
 import Type from 'typebox';
+import { encodeCursor } from '../../domain/cursor.ts';
 import { Event, EventCreate, EventUpdate } from '../../domain/event.ts';
-import { EventsNearbyResponse, NearbyParameters, readNearby } from '../../domain/nearby.ts';
+import { addDistances, EventsNearbyResponse, NearbyParameters } from '../../domain/nearby.ts';
+import type { EventRecord } from '../../domain/store.ts';
 import * as events from '../../usecases/events.ts';
-import { searchNearby } from '../../usecases/nearby.ts';
-import { endpoint } from '../endpoint.ts';
-import { queryReader } from '../query.ts';
+import { findNearby } from '../../usecases/nearby.ts';
+import { etagOf, isKnown, knownVersions } from '../conditions.ts';
+import { endpoint, parametersOf, Representation } from '../endpoint.ts';
+import { acceptedFormat, encodeItems, FORMS } from '../formats.ts';
+import { nextQuery } from '../parameter-names.ts';
+import {
+  EVENT_FORMS,
+  EventParameters,
+  IfMatch,
+  IfNoneMatch,
+  readFormat,
+  readSearch,
+  SEARCH_FORMS,
+  SearchExtras,
+} from './event-forms.ts';
 
 export const EventPath = Type.Object({
   event_id: Type.String({ description: 'ULID of the event.', examples: ['01JZ9GX4T0QW3N1V8R5Y7K2MHD'] }),
 });
 
-const readParameters = queryReader(NearbyParameters, (values) => readNearby(values, 'query'));
+const NO_HEADERS: readonly string[] = [];
 
 export const nearby = endpoint({
   operationId: 'searchNearby',
   tag: 'Events',
   summary: 'Search events by place, type, audience and time',
   description:
-    'Events that have not ended, ordered by start, in pages, with the exact total. Pass next_cursor as cursor for the next page; filters may change from page to page.',
+    'Events that have not ended, ordered by start, in pages, with the exact total. Pass next_cursor as cursor for the next page, or follow Link; filters may change from page to page. With Accept or format also as GeoJSON, iCalendar or JSON-LD.',
   access: 'read',
   query: NearbyParameters,
+  extras: SearchExtras,
   answer: EventsNearbyResponse,
-  handle: ({ context, query }) => searchNearby(context, readParameters(query)),
+  otherForms: SEARCH_FORMS,
+  answerHeaders: ['Vary', 'Link'],
+  handle: async ({ context, query: text, headers }) => {
+    const search = readSearch(text);
+    const format = search.format ?? acceptedFormat(headers.accept);
+    const page = await findNearby(context, search.query);
+    const cursor = page.next && encodeCursor(page.next);
+    const found = search.hasDistance ? addDistances(page.events, search.query) : page.events;
+    const { encodeItem, joinPage } = FORMS[format];
+    const items = encodeItem ? await encodeItems(found, encodeItem) : found;
+    const more =
+      cursor === undefined
+        ? NO_HEADERS
+        : ['link', `</v1/events/nearby?${nextQuery(text, NEARBY_PARAMETERS, cursor)}>; rel="next"`];
+    return new Representation(joinPage(items, page.total, cursor), format, true, more);
+  },
 });
+
+const NEARBY_PARAMETERS = parametersOf(nearby);
 
 export const getEvent = endpoint({
   operationId: 'getEvent',
   tag: 'Events',
   summary: 'Read one event',
-  description: 'Any event of any agent, ended ones included.',
+  description:
+    'Any event of any agent, ended ones included. With Accept or format also as GeoJSON, iCalendar or JSON-LD.',
   access: 'read',
   path: EventPath,
+  query: EventParameters,
+  headers: IfNoneMatch,
   answer: Event,
+  otherForms: EVENT_FORMS,
+  answerHeaders: ['ETag', 'Vary'],
   errors: ['NOT_FOUND'],
-  handle: async ({ context, path }) => (await events.getEvent(context, path.event_id!)).json,
+  handle: async ({ context, path, query, headers }) => {
+    const format = readFormat(query) ?? acceptedFormat(headers.accept);
+    const { json, version } = await events.getEvent(context, path.event_id!);
+    const etag = etagOf(version, format);
+    const wire = isKnown(headers['if-none-match'], etag) ? undefined : FORMS[format].encodeEvent(json);
+    return new Representation(wire, format, true, ['etag', etag]);
+  },
 });
 
 export const createEvent = endpoint({
@@ -46,8 +89,9 @@ export const createEvent = endpoint({
   access: 'readwrite',
   body: EventCreate,
   answer: Event,
+  answerHeaders: ['ETag'],
   errors: ['EVENT_LIMIT_REACHED'],
-  handle: async ({ context, caller, body }) => (await events.createEvent(context, caller, body)).json,
+  handle: async ({ context, caller, body }) => written(await events.createEvent(context, caller, body)),
 });
 
 export const updateEvent = endpoint({
@@ -55,26 +99,36 @@ export const updateEvent = endpoint({
   tag: 'Events',
   summary: 'Change an event of yours',
   description:
-    'Changes the fields that are present, and only those. null clears description, end_at, address, url and cost; the other fields refuse it.',
+    'Changes the fields that are present, and only those. null clears description, end_at, address, url and cost; the other fields refuse it. With If-Match, only while the event is as you know it.',
   access: 'readwrite',
   path: EventPath,
+  headers: IfMatch,
   body: EventUpdate,
   answer: Event,
-  errors: ['NOT_FOUND', 'DUPLICATE_EVENT'],
-  handle: async ({ context, caller, path, body }) =>
-    (await events.updateEvent(context, caller, path.event_id!, body)).json,
+  answerHeaders: ['ETag'],
+  errors: ['NOT_FOUND', 'DUPLICATE_EVENT', 'PRECONDITION_FAILED'],
+  handle: async ({ context, caller, path, headers, body }) => {
+    const known = knownVersions(headers['if-match']);
+    return written(await events.updateEvent(context, caller, path.event_id!, body, known));
+  },
 });
 
 export const deleteEvent = endpoint({
   operationId: 'deleteEvent',
   tag: 'Events',
   summary: 'Delete an event of yours',
-  description: 'Removes the event for good.',
+  description: 'Removes the event for good. With If-Match, only while it is as you know it.',
   access: 'readwrite',
   path: EventPath,
-  errors: ['NOT_FOUND'],
-  handle: async ({ context, caller, path }) => {
-    await events.deleteEvent(context, caller, path.event_id!);
+  headers: IfMatch,
+  errors: ['NOT_FOUND', 'PRECONDITION_FAILED'],
+  handle: async ({ context, caller, path, headers }) => {
+    await events.deleteEvent(context, caller, path.event_id!, knownVersions(headers['if-match']));
     return undefined;
   },
 });
+
+/** What a write answers with: always JSON. */
+function written({ json, version }: EventRecord): Representation {
+  return new Representation(json, 'json', false, ['etag', etagOf(version, 'json')]);
+}

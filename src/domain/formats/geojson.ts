@@ -1,0 +1,60 @@
+// Events as GeoJSON (RFC 7946): a place with the event's other fields as its properties, and the way back for an import.
+import Type from 'typebox';
+import { EVENT_EXAMPLE, parseEvent } from '../event.ts';
+import { FoundEvent, pageMembers } from '../nearby.ts';
+import { oneOf } from '../shape.ts';
+import { joinWire, toWire, type Wire } from '../wire.ts';
+
+const { lat: _lat, lng: _lng, ...properties } = FoundEvent.properties;
+
+export const EventFeature = Type.Object({
+  type: oneOf(['Feature']),
+  id: Type.String({ description: 'The event_id.' }),
+  geometry: Type.Object({
+    type: oneOf(['Point']),
+    coordinates: Type.Array(Type.Number(), {
+      minItems: 2,
+      maxItems: 2,
+      description: 'Longitude, then latitude.',
+    }),
+  }),
+  properties: Type.Object(properties, { description: 'The event without lat and lng.' }),
+});
+
+export const EventFeatureCollection = Type.Object({
+  type: oneOf(['FeatureCollection']),
+  features: Type.Array(EventFeature, { description: 'Ordered by start_at, then event_id.' }),
+  count: Type.Integer({ minimum: 0, description: 'Features in this response.' }),
+  total: Type.Integer({ minimum: 0, description: 'Events that match, on all pages together; exact.' }),
+  next_cursor: Type.Unsafe<string | null>({
+    type: ['string', 'null'],
+    description: 'Pass it as cursor for the next page; null: there is none.',
+  }),
+});
+
+export function encodeFeature(event: Wire): Wire {
+  const { lat, lng, ...rest } = parseEvent(event);
+  const geometry = { type: 'Point', coordinates: [lng, lat] };
+  return toWire(JSON.stringify({ type: 'Feature', id: rest.event_id, geometry, properties: rest }));
+}
+
+/** A page of such features. */
+export function joinFeatures(features: readonly Wire[], total: number, cursor: string | undefined): Wire {
+  const members = pageMembers(features.length, total, cursor);
+  return joinWire('{"type":"FeatureCollection","features":[', features, `],${members}}`);
+}
+
+/** The body of the create that makes the event of such a feature, unchecked. Undefined for anything but a point with properties. */
+export function bodyOfFeature(feature: unknown): Record<string, unknown> | undefined {
+  const { type, geometry, properties } = (feature ?? {}) as Record<string, unknown>;
+  if (type !== 'Feature' || typeof properties !== 'object' || properties === null) return undefined;
+  const { type: shape, coordinates } = (geometry ?? {}) as Record<string, unknown>;
+  if (shape !== 'Point' || !Array.isArray(coordinates) || coordinates.length < 2) return undefined;
+  return { ...properties, lat: coordinates[1], lng: coordinates[0] };
+}
+
+const example = toWire(JSON.stringify(EVENT_EXAMPLE));
+export const FEATURE_EXAMPLE: unknown = JSON.parse(encodeFeature(example));
+export const FEATURE_COLLECTION_EXAMPLE: unknown = JSON.parse(
+  joinFeatures([encodeFeature(example)], 1, undefined),
+);

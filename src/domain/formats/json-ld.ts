@@ -1,0 +1,92 @@
+// Events as JSON-LD in the words of schema.org, for pages and crawlers. What it has no word for is left out, so there is no
+// way back.
+import Type from 'typebox';
+import { EVENT_EXAMPLE, type Event, parseEvent } from '../event.ts';
+import { oneOf } from '../shape.ts';
+import { joinWire, toWire, type Wire } from '../wire.ts';
+import { isWebAddress } from './web-address.ts';
+
+const CONTEXT = 'https://schema.org';
+
+const context = oneOf([CONTEXT]);
+const linked = {
+  '@type': oneOf(['Event']),
+  '@id': Type.String({ description: '`urn:ulid:` and the event_id.' }),
+  identifier: Type.String({ description: 'The event_id.' }),
+  name: Type.String(),
+  description: Type.Optional(Type.String()),
+  startDate: Type.String({ format: 'date-time' }),
+  endDate: Type.Optional(Type.String({ format: 'date-time' })),
+  eventAttendanceMode: oneOf([`${CONTEXT}/OfflineEventAttendanceMode`]),
+  eventStatus: oneOf([`${CONTEXT}/EventScheduled`]),
+  location: Type.Object({
+    '@type': oneOf(['Place']),
+    name: Type.String(),
+    address: Type.String({ description: 'Where the event has none, the name again.' }),
+    geo: Type.Object({
+      '@type': oneOf(['GeoCoordinates']),
+      latitude: Type.Number(),
+      longitude: Type.Number(),
+    }),
+  }),
+  url: Type.Optional(Type.String({ description: 'Where it is an http or https address.' })),
+  offers: Type.Optional(
+    Type.Object({
+      '@type': oneOf(['Offer']),
+      description: Type.String({ description: 'The cost, which is free text.' }),
+    }),
+  ),
+  audience: Type.Object({ '@type': oneOf(['Audience']), audienceType: Type.String() }),
+  keywords: Type.String({ description: 'The event_type.' }),
+};
+
+export const LinkedEvent = Type.Object({ '@context': context, ...linked });
+export const LinkedEvents = Type.Object({ '@context': context, '@graph': Type.Array(Type.Object(linked)) });
+
+export function encodeLinkedEvent(event: Wire): Wire {
+  return encode({ '@context': CONTEXT, ...link(parseEvent(event)) });
+}
+
+/** The event as a part of a graph, which has the context. */
+export function encodeLinkedPart(event: Wire): Wire {
+  return encode(link(parseEvent(event)));
+}
+
+/** A graph of such parts. */
+export function joinGraph(parts: readonly Wire[]): Wire {
+  return joinWire(`{"@context":"${CONTEXT}","@graph":[`, parts, ']}');
+}
+
+/** With "<" escaped, so that it can be put into a script element as it is. */
+function encode(value: object): Wire {
+  return toWire(JSON.stringify(value).replaceAll('<', '\\u003c'));
+}
+
+function link(event: Event): object {
+  const { event_id, description, end_at, location_name, address, url, cost } = event;
+  return {
+    '@type': 'Event',
+    '@id': `urn:ulid:${event_id}`,
+    identifier: event_id,
+    name: event.title,
+    ...(description && { description }),
+    startDate: event.start_at,
+    ...(end_at && { endDate: end_at }),
+    eventAttendanceMode: `${CONTEXT}/OfflineEventAttendanceMode`,
+    eventStatus: `${CONTEXT}/EventScheduled`,
+    location: {
+      '@type': 'Place',
+      name: location_name,
+      address: address || location_name,
+      geo: { '@type': 'GeoCoordinates', latitude: event.lat, longitude: event.lng },
+    },
+    ...(url && isWebAddress(url) && { url }),
+    ...(cost && { offers: { '@type': 'Offer', description: cost } }),
+    audience: { '@type': 'Audience', audienceType: event.audience },
+    keywords: event.event_type,
+  };
+}
+
+const example = toWire(JSON.stringify(EVENT_EXAMPLE));
+export const LINKED_EVENT_EXAMPLE: unknown = JSON.parse(encodeLinkedEvent(example));
+export const LINKED_EVENTS_EXAMPLE: unknown = JSON.parse(joinGraph([encodeLinkedPart(example)]));

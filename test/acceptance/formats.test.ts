@@ -1,0 +1,190 @@
+// Beyond the interface: other forms of an event and of a search, asked for by Accept or by format; the address of the next
+// page; distances; and the names of parameters that nobody knows.
+import assert from 'node:assert/strict';
+import { before, describe, it } from 'node:test';
+import ICAL from 'ical.js';
+import { type Agent, type Answer, anyone, newAgent } from './client.ts';
+import { assertInvalid, fullEvent, iso, newEvent, ownDay, randomPlace } from './samples.ts';
+
+const TYPES = {
+  json: 'application/json; charset=utf-8',
+  geojson: 'application/geo+json',
+  ics: 'text/calendar; charset=utf-8',
+  jsonld: 'application/ld+json',
+} as const;
+type Format = keyof typeof TYPES;
+const OTHERS = ['geojson', 'ics', 'jsonld'] as const;
+
+/** The identifiers of the events in an answer, whatever its form. */
+function idsIn(format: Format, { text }: Answer): string[] {
+  if (format === 'ics') {
+    const calendar = new ICAL.Component(ICAL.parse(text));
+    const uids = calendar
+      .getAllSubcomponents('vevent')
+      .map((component) => String(component.getFirstPropertyValue('uid')));
+    return uids.map((uid) => /^(.+)@local-events$/.exec(uid)![1]!);
+  }
+  const body = JSON.parse(text);
+  if (format === 'geojson') return body.features.map(({ id }: { id: string }) => id);
+  if (format === 'jsonld') return body['@graph'].map(({ identifier }: { identifier: string }) => identifier);
+  return body.events.map(({ event_id }: { event_id: string }) => event_id);
+}
+
+describe('formats', () => {
+  const place = randomPlace();
+  const { startMs } = ownDay();
+  const near = `/v1/events/nearby?lat=${place.lat}&lng=${place.lng}&radius=0.1`;
+  let agent: Agent;
+  let events: Answer['body'][];
+  before(async () => {
+    agent = await newAgent();
+    events = [];
+    for (let number = 0; number < 3; number++) {
+      const start_at = iso(startMs + number * 60_000);
+      const end_at = iso(startMs + 3_600_000 + number * 60_000);
+      const title = `Ünï, "${number}"; 😀\nnext\\line </script>`;
+      events.push(await agent.create(fullEvent({ ...place, title, start_at, end_at })));
+    }
+  });
+  const ids = () => events.map(({ event_id }) => event_id);
+  const accept = (path: string, type: string) => agent.send('GET', path, { headers: { accept: type } });
+
+  for (const format of OTHERS) {
+    it(`answer a search and an event as ${format}, by Accept and by format alike`, async () => {
+      for (const path of [`${near}&`, `/v1/events/${events[0].event_id}?`]) {
+        const named = await agent.get(`${path}format=${format}`);
+        assert.equal(named.status, 200, named.text);
+        assert.equal(named.headers['content-type'], TYPES[format]);
+        assert.equal(named.headers.vary, 'Accept');
+        const accepted = await accept(path, TYPES[format]);
+        assert.deepEqual([accepted.status, accepted.text], [200, named.text]);
+      }
+      assert.deepEqual(idsIn(format, await agent.get(`${near}&format=${format}`)), ids());
+    });
+  }
+
+  for (const type of ['*/*', 'application/json', 'application/*', 'text/html, */*;q=0.8', 'image/png', '']) {
+    it(`answer JSON, the same bytes, to Accept ${JSON.stringify(type)}`, async () => {
+      for (const path of [near, `/v1/events/${events[0].event_id}`]) {
+        const plain = await agent.get(path);
+        const accepted = await accept(path, type);
+        assert.deepEqual([accepted.status, accepted.text], [200, plain.text]);
+        assert.equal(accepted.headers['content-type'], TYPES.json);
+      }
+    });
+  }
+
+  it('honour the qualities of Accept, prefer JSON where it is wanted as much, and obey format first', async () => {
+    const asked: [accept: string, query: string, format: Format][] = [
+      ['application/geo+json;q=0.5, text/calendar;q=0.6', '', 'ics'],
+      ['application/geo+json, application/json', '', 'json'],
+      ['application/geo+json, */*;q=0.1', '', 'geojson'],
+      ['application/ld+json;q=0', '', 'json'],
+      ['text/calendar', '&format=jsonld', 'jsonld'],
+      ['text/calendar', '&format=json', 'json'],
+    ];
+    for (const [type, query, format] of asked) {
+      const answer = await accept(near + query, type);
+      assert.equal(answer.headers['content-type'], TYPES[format], `${type} ${query}`);
+      assert.deepEqual(idsIn(format, answer), ids());
+    }
+  });
+
+  it('say all that an event says', async () => {
+    const [event] = events;
+    const path = `/v1/events/${event.event_id}`;
+    const { lat, lng, ...properties } = event;
+    const geojson = (await agent.get(`${path}?format=geojson`)).body;
+    assert.deepEqual(geojson, {
+      ...{ type: 'Feature', id: event.event_id, geometry: { type: 'Point', coordinates: [lng, lat] } },
+      properties,
+    });
+
+    const calendar = new ICAL.Component(ICAL.parse((await agent.get(`${path}?format=ics`)).text));
+    const found = new ICAL.Event(calendar.getFirstSubcomponent('vevent')!);
+    assert.deepEqual(
+      [found.summary, found.description, found.location],
+      [event.title, event.description, `${event.location_name}, ${event.address}`],
+    );
+    assert.equal(found.startDate.toUnixTime(), Math.floor(Date.parse(event.start_at) / 1000));
+    assert.equal(found.endDate.toUnixTime(), Math.floor(Date.parse(event.end_at) / 1000));
+    assert.equal(found.startDate.zone.tzid, 'UTC');
+
+    const jsonld = await agent.get(`${path}?format=jsonld`);
+    assert.ok(!jsonld.text.includes('<'), 'it can be put into a page as it is');
+    const { name, startDate, endDate, location } = jsonld.body;
+    assert.deepEqual([name, startDate, endDate], [event.title, event.start_at, event.end_at]);
+    assert.deepEqual([location.name, location.address], [event.location_name, event.address]);
+    assert.deepEqual([location.geo.latitude, location.geo.longitude], [lat, lng]);
+  });
+
+  for (const format of ['json', ...OTHERS] as const) {
+    it(`lead from page to page by Link, in ${format}`, async () => {
+      const seen: string[] = [];
+      let address: string | undefined = `${near}&limit=1&format=${format}`;
+      while (address !== undefined) {
+        const page: Answer = await agent.get(address);
+        assert.equal(page.headers['content-type'], TYPES[format]);
+        seen.push(...idsIn(format, page));
+        assert.ok(seen.length <= 3, 'the pages do not end');
+        const { link } = page.headers;
+        address = link === undefined ? undefined : /^<(\/[^>]+)>; rel="next"$/.exec(link)![1];
+      }
+      assert.deepEqual(seen, ids());
+    });
+  }
+
+  it('refuse a format that there is not', async () => {
+    for (const path of [`${near}&`, `/v1/events/${events[0].event_id}?`]) {
+      assertInvalid(await agent.get(`${path}format=xml`), ['query.format: enum']);
+    }
+  });
+
+  it('leave errors and writes in JSON', async () => {
+    const headers = { accept: 'text/calendar' };
+    const missing = await agent.send('GET', '/v1/events/nothing', { headers });
+    assert.deepEqual([missing.status, missing.headers['content-type']], [404, TYPES.json]);
+    const created = await agent.send('POST', '/v1/events', { body: newEvent(), headers });
+    assert.deepEqual([created.status, created.headers['content-type']], [200, TYPES.json]);
+  });
+});
+
+describe('include=distance', () => {
+  it('adds distance_miles to each event, and changes nothing else', async () => {
+    const agent = await newAgent();
+    const { lat, lng } = randomPlace();
+    await agent.create(newEvent({ lat, lng }));
+    await agent.create(newEvent({ lat: lat + 0.1, lng }));
+    const query = { lat, lng, radius: 10 };
+    const plain = await agent.get('/v1/events/nearby', query);
+    const included = await agent.get('/v1/events/nearby', { ...query, include: 'distance' });
+    const miles = included.body.events.map((event: { distance_miles: number }) => event.distance_miles);
+    assert.deepEqual(miles.sort(), [0, 6.909342]);
+    assert.equal(included.text.replaceAll(/,"distance_miles":[\d.]+/g, ''), plain.text);
+    const geojson = await agent.get('/v1/events/nearby', {
+      ...query,
+      include: 'distance',
+      format: 'geojson',
+    });
+    for (const { properties } of geojson.body.features) assert.ok(miles.includes(properties.distance_miles));
+    assertInvalid(await agent.get('/v1/events/nearby', { ...query, include: 'weather' }), [
+      'query.include.0: enum',
+    ]);
+  });
+});
+
+describe('X-Unknown-Parameters', () => {
+  it('names parameters that an operation does not know, on answers and errors', async () => {
+    const agent = await newAgent();
+    const wrong = await agent.get('/v1/events/nearby?latitude=1&lng=2&%66oo=3&b%C3%A4r=4');
+    assertInvalid(wrong, ['query.lat: missing']);
+    assert.equal(wrong.headers['x-unknown-parameters'], 'latitude, foo, ?');
+    const right = await agent.get('/v1/events/nearby?lat=1&lng=2');
+    assert.equal(right.headers['x-unknown-parameters'], undefined);
+    const { event_id } = await agent.create(newEvent());
+    const read = await agent.get(`/v1/events/${event_id}?fields=title`);
+    assert.deepEqual([read.status, read.headers['x-unknown-parameters']], [200, 'fields']);
+    const register = await anyone.send('POST', '/v1/auth/register?email=x', { body: {} });
+    assert.equal(register.headers['x-unknown-parameters'], 'email');
+  });
+});

@@ -1,0 +1,128 @@
+// JSON-LD, held against what schema.org and the readers of events require.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import fc from 'fast-check';
+import type { Event } from '../../../src/domain/event.ts';
+import { encodeLinkedEvent, encodeLinkedPart, joinGraph } from '../../../src/domain/formats/json-ld.ts';
+import { fromWire } from '../../../src/domain/wire.ts';
+import { anyEvent, EDGES, newEvent, wireOf } from './events.ts';
+
+const text = { type: 'string', minLength: 1 };
+const ajv = new Ajv2020({ allErrors: true, strictRequired: false });
+formats.default(ajv);
+
+/** What an event must have for search engines and calendars to show it, and what the rest may be. */
+const validate = ajv.compile({
+  type: 'object',
+  required: ['@type', '@id', 'name', 'startDate', 'location', 'eventAttendanceMode', 'eventStatus'],
+  additionalProperties: false,
+  properties: {
+    '@context': { const: 'https://schema.org' },
+    '@type': { const: 'Event' },
+    '@id': { type: 'string', format: 'uri' },
+    identifier: text,
+    name: text,
+    description: text,
+    startDate: { type: 'string', format: 'date-time' },
+    endDate: { type: 'string', format: 'date-time' },
+    eventAttendanceMode: { const: 'https://schema.org/OfflineEventAttendanceMode' },
+    eventStatus: { const: 'https://schema.org/EventScheduled' },
+    location: {
+      type: 'object',
+      required: ['@type', 'name', 'address', 'geo'],
+      properties: {
+        '@type': { const: 'Place' },
+        name: text,
+        address: text,
+        geo: {
+          type: 'object',
+          required: ['@type', 'latitude', 'longitude'],
+          properties: {
+            '@type': { const: 'GeoCoordinates' },
+            latitude: { type: 'number', minimum: -90, maximum: 90 },
+            longitude: { type: 'number', minimum: -180, maximum: 180 },
+          },
+        },
+      },
+    },
+    url: { type: 'string', format: 'uri', pattern: '^[hH][tT][tT][pP][sS]?://' },
+    offers: {
+      type: 'object',
+      required: ['@type', 'description'],
+      properties: { '@type': { const: 'Offer' } },
+    },
+    audience: { type: 'object', required: ['@type', 'audienceType'] },
+    keywords: text,
+  },
+});
+
+function read(wire: ReturnType<typeof encodeLinkedEvent>) {
+  return JSON.parse(fromWire(wire));
+}
+
+function assertLinked(event: Event): void {
+  const linked = read(encodeLinkedEvent(wireOf(event)));
+  const isValid: boolean = validate(linked);
+  assert.ok(isValid, JSON.stringify(validate.errors));
+  assert.equal(linked['@context'], 'https://schema.org');
+  assert.equal(linked['@id'], `urn:ulid:${event.event_id}`);
+  assert.equal(linked.identifier, event.event_id);
+  assert.equal(linked.name, event.title);
+  assert.equal(linked.startDate, event.start_at);
+  assert.equal(linked.endDate ?? null, event.end_at);
+  assert.equal(linked.description ?? '', event.description ?? '');
+  assert.equal(linked.offers?.description ?? '', event.cost ?? '');
+  assert.equal(linked.audience.audienceType, event.audience);
+  assert.equal(linked.keywords, event.event_type);
+  const { name, address, geo } = linked.location;
+  assert.deepEqual([name, address], [event.location_name, event.address || event.location_name]);
+  assert.deepEqual([geo.latitude, geo.longitude], [event.lat, event.lng]);
+  if (linked.url !== undefined) assert.equal(linked.url, event.url);
+}
+
+describe('an event as JSON-LD', () => {
+  for (const [name, event] of Object.entries(EDGES)) {
+    it(`has what an event must have: ${name}`, () => assertLinked(event));
+  }
+
+  it('has it whatever the event', () => {
+    fc.assert(fc.property(anyEvent, assertLinked));
+  });
+
+  it('can be put into a script element as it is', () => {
+    fc.assert(
+      fc.property(anyEvent, (event) => {
+        assert.ok(!encodeLinkedEvent(wireOf({ ...event, cost: '</script><!--' })).includes('<'));
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it('gives the address of a page, and no other', () => {
+    const url = (given: string | null) => read(encodeLinkedEvent(wireOf(newEvent({ url: given })))).url;
+    assert.equal(url('https://example.com/a'), 'https://example.com/a');
+    for (const other of [null, '', 'example.com', 'javascript:alert(1)', 'https://exa mple.com']) {
+      assert.equal(url(other), undefined);
+    }
+  });
+});
+
+describe('a page as JSON-LD', () => {
+  it('is a graph of events with one context', () => {
+    const events = Object.values(EDGES);
+    const page = read(joinGraph(events.map((event) => encodeLinkedPart(wireOf(event)))));
+    assert.deepEqual(Object.keys(page), ['@context', '@graph']);
+    assert.equal(page['@context'], 'https://schema.org');
+    for (const [at, part] of page['@graph'].entries()) {
+      const { '@context': _, ...alone } = read(encodeLinkedEvent(wireOf(events[at]!)));
+      assert.deepEqual(part, alone);
+      assert.ok(validate(part));
+    }
+  });
+
+  it('is an empty graph where nothing was found', () => {
+    assert.deepEqual(read(joinGraph([])), { '@context': 'https://schema.org', '@graph': [] });
+  });
+});
