@@ -131,7 +131,7 @@ class CalendarReader {
       const timezone = name === 'X-WR-TIMEZONE' ? findTimezone(unescapeText(value).trim()) : undefined;
       if (timezone !== undefined) this.#calendar.timezone = timezone;
     } else if (component === 'VTIMEZONE') {
-      if (name === 'TZID') this.#tzid = value;
+      if (name === 'TZID') this.#tzid = unescapeText(value);
       const zone = name === 'X-LIC-LOCATION' ? findTimezone(value.trim()) : undefined;
       if (zone !== undefined && this.#tzid !== undefined) this.#zones.set(this.#tzid, zone);
     }

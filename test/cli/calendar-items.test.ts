@@ -107,6 +107,12 @@ describe('iCalendar', () => {
         { start_at: '2031-05-01T18:00:00', timezone: 'America/Argentina/Buenos_Aires' },
       ],
       [
+        'with a TZID in quotes that the calendar defines, beside other parameters',
+        ['DTSTART;X-A="b,c;TZID=d:e","f";tzid="Home, sweet; home: x";X-G=h,i:20310501T180000'],
+        ['BEGIN:VTIMEZONE', 'TZID:Home, sweet; home: x', 'X-LIC-LOCATION:Asia/Seoul', 'END:VTIMEZONE'],
+        { start_at: '2031-05-01T18:00:00', timezone: 'Asia/Seoul' },
+      ],
+      [
         'with a TZID that the calendar defines and places',
         ['DTSTART;TZID=Home:20310501T180000'],
         ZONE,

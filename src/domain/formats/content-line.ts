@@ -9,24 +9,28 @@ export interface Property {
 }
 
 const LINE = /^([A-Za-z0-9-]+)((?:;[^";:=]+=(?:"[^"]*"|[^";:])*)*):(.*)$/s;
-const PARAMETER = /;([^";:=]+)=(?:"([^"]*)"|([^";:,]*))/g;
+const PARAMETER = /;([^";:=]+)=((?:"[^"]*"|[^";:])*)/g;
+const FIRST_VALUE = /^(?:"([^"]*)"|([^",]*))/;
+const NO_PARAMETERS: ReadonlyMap<string, string> = new Map();
 
 /** Undefined if the line is none. */
 export function parseContentLine(line: string): Property | undefined {
   const match = LINE.exec(line);
   if (!match) return undefined;
   const [, name, parameters, value] = match as unknown as [string, string, string, string];
-  const found = [...withoutLists(parameters).matchAll(PARAMETER)];
   return {
     name: name.toUpperCase(),
-    parameters: new Map(found.map(([, key, quoted, plain]) => [key!.toUpperCase(), quoted ?? plain ?? ''])),
+    parameters: parameters === '' ? NO_PARAMETERS : readParameters(parameters),
     value,
   };
 }
 
-/** Parameters with only the first value of each, so that what follows in quotes is not taken for another parameter. */
-function withoutLists(parameters: string): string {
-  return parameters.replaceAll(/("[^"]*"|[^";:,])((?:,(?:"[^"]*"|[^";:,]*))+)/g, '$1');
+function readParameters(text: string): ReadonlyMap<string, string> {
+  const found = [...text.matchAll(PARAMETER)].map(([, name, values]): [string, string] => {
+    const [, quoted, plain] = FIRST_VALUE.exec(values!)!;
+    return [name!.toUpperCase(), quoted ?? plain ?? ''];
+  });
+  return new Map(found);
 }
 
 /** TEXT as it was meant. An escape that the standard does not know stays as it is. */
