@@ -122,6 +122,13 @@ describe('GeoJSON', () => {
     assert.deepEqual(item, [1, { lat: 5, lng: '' }]);
   });
 
+  it('refuses a place without an item', async () => {
+    assert.deepEqual(await read('{"type":"FeatureCollection","features":[,1]}'), [
+      [1, 'body: must be a GeoJSON Feature'],
+      [2, 'body: must be a GeoJSON Feature'],
+    ]);
+  });
+
   it('refuses items that are no JSON, no UTF-8 or too long, and goes on', async () => {
     const long = JSON.stringify(feature({ title: 'x'.repeat(1_048_576) }));
     const text = `{"type":"FeatureCollection","features":[{"a":},,${long},{"a":"\xff"},${JSON.stringify(feature({}))},]}`;
