@@ -1,36 +1,28 @@
-// `import`: events from a file of newline-delimited JSON straight into the data folder. Standard output gets the key of a
-// new agent and nothing else; refused lines, progress and the summary go to standard error.
+// `import`: events from a file of JSON lines, GeoJSON or iCalendar straight into the data folder. Standard output gets the
+// key of a new agent and nothing else; refused items, progress and the summary go to standard error.
 import { once } from 'node:events';
 import { createReadStream, type ReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { addAbortSignal, type Readable } from 'node:stream';
-import { parseArgs } from 'node:util';
 import { type Config, readConfig } from '../config.ts';
-import { type AgentRow, readRegistration } from '../domain/agent.ts';
+import type { AgentRow } from '../domain/agent.ts';
 import { fingerprint, hashApiKey, isApiKey, newApiKey } from '../domain/api-key.ts';
 import { AppError, StartError } from '../domain/errors.ts';
 import { newUuid } from '../domain/ids.ts';
 import type { Archive } from '../domain/store.ts';
 import { openArchive, systemClock, systemRandom } from '../service.ts';
 import { requireWriter } from '../usecases/access.ts';
-import { LineImport, type Tally } from './import-lines.ts';
-import { readLines } from './ndjson.ts';
+import { type Item, ItemImport, type Tally } from './import-items.ts';
+import { hintFor, type ImportOptions, readImportOptions } from './import-options.ts';
 import { Progress } from './progress.ts';
 import { onStopSignal } from './stop-signal.ts';
-import { UsageError } from './usage.ts';
 
 const CHUNK_BYTES = 1_048_576;
 /** More than any key; what follows is not waited for. */
 const MAX_KEY_LINE_BYTES = 1_024;
 
-interface Options {
-  readonly file: string;
-  /** Undefined: the key of an existing agent comes on standard input. */
-  readonly newAgent: { readonly email: string; readonly agent_name: string } | undefined;
-}
-
 export async function importEvents(args: string[]): Promise<void> {
-  const options = readOptions(args);
+  const options = readImportOptions(args, systemClock());
   const config = readConfig(process.env);
   const input = await openInput(options.file);
   const key = options.newAgent ? newApiKey(systemRandom) : await readKey();
@@ -39,44 +31,11 @@ export async function importEvents(args: string[]): Promise<void> {
     const agent = await findAgent(archive, key, options, config);
     if (options.newAgent) console.log(key);
     const stop = onStopSignal();
-    const tally = await importInto(archive, agent, input, config, stop.signal);
+    const tally = await importInto(archive, agent, input, options, config, stop.signal);
     process.exitCode = stop.exitCode() ?? (tally.refused > 0 ? 1 : 0);
   } finally {
     input.stream.destroy();
     await archive.close();
-  }
-}
-
-function readOptions(args: string[]): Options {
-  let parsed: ReturnType<typeof parse>;
-  const parse = () =>
-    parseArgs({
-      args,
-      allowPositionals: true,
-      options: { email: { type: 'string' }, name: { type: 'string' }, 'key-stdin': { type: 'boolean' } },
-    });
-  try {
-    parsed = parse();
-  } catch (error) {
-    throw new UsageError((error as Error).message);
-  }
-  const { positionals, values } = parsed;
-  const [file, ...rest] = positionals;
-  if (!file || rest.length > 0) throw new UsageError('import needs one FILE, or - for standard input.');
-  const isNew = values.email !== undefined || values.name !== undefined;
-  if (isNew === (values['key-stdin'] ?? false)) {
-    throw new UsageError(
-      'import needs --email and --name for a new agent, or --key-stdin for an existing one.',
-    );
-  }
-  if (!isNew) {
-    if (file === '-') throw new UsageError('With --key-stdin the events cannot come on standard input too.');
-    return { file, newAgent: undefined };
-  }
-  try {
-    return { file, newAgent: readRegistration({ email: values.email, agent_name: values.name }) };
-  } catch (error) {
-    throw new UsageError(`--email and --name need an address and a name: ${(error as Error).message}`);
   }
 }
 
@@ -113,7 +72,7 @@ async function readKey(): Promise<string> {
 async function findAgent(
   archive: Archive,
   key: string,
-  { newAgent }: Options,
+  { newAgent }: ImportOptions,
   config: Config,
 ): Promise<AgentRow> {
   if (newAgent) {
@@ -144,17 +103,19 @@ async function importInto(
   archive: Archive,
   { agent_id }: AgentRow,
   input: Input,
+  { format, given }: ImportOptions,
   { maxEventsPerAgent }: Config,
   stop: AbortSignal,
 ): Promise<Tally> {
-  const progress = new Progress('lines', process.stderr);
-  const run = new LineImport({
+  const progress = new Progress(format.nouns, process.stderr);
+  const run = new ItemImport({
     archive,
     agentId: agent_id,
     maxPerAgent: maxEventsPerAgent,
     clock: systemClock,
     random: systemRandom,
-    onRefused: (line, reason) => progress.note(`line ${line}: ${reason}`),
+    onRefused: (number, reason) => progress.note(`${format.noun} ${number}: ${reason}`),
+    ...(format.mayLack && { hintFor }),
   });
   const summarise = (end: string) => {
     const { read, imported, existing, refused } = run.tally;
@@ -164,7 +125,8 @@ async function importInto(
     );
   };
   try {
-    await addAll(run, input, stop, progress);
+    const items = format.readItems(addAbortSignal(stop, input.stream), given);
+    await addAll(run, items, () => progress.update(run.tally.read, input.share()));
     await run.finish();
   } catch (error) {
     await run.settle();
@@ -180,11 +142,11 @@ async function importInto(
   return run.tally;
 }
 
-async function addAll(run: LineImport, { stream, share }: Input, stop: AbortSignal, progress: Progress) {
+async function addAll(run: ItemImport, batches: AsyncIterable<Item[]>, onAdded: () => void): Promise<void> {
   try {
-    for await (const lines of readLines(addAbortSignal(stop, stream))) {
-      await run.add(lines);
-      progress.update(run.tally.read, share());
+    for await (const items of batches) {
+      await run.add(items);
+      onAdded();
     }
   } catch (error) {
     if ((error as Error).name !== 'AbortError') throw error;

@@ -27,7 +27,8 @@ const START = `fetch('/openapi.json').then((answer) => answer.json()).then((spec
   spec.servers = [{ url: location.origin }];
   delete spec.components.securitySchemes.AdminSession;
   for (const operation of Object.values(spec.paths).flatMap(Object.values)) {
-    operation.security = operation.security.filter((scheme) => !scheme.AdminSession);
+    // A path may have parameters beside its operations.
+    if (operation.security) operation.security = operation.security.filter((scheme) => !scheme.AdminSession);
   }
   SwaggerUIBundle({
     spec,

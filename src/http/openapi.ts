@@ -105,7 +105,8 @@ export function describeApi(routes: readonly DescribedRoute[], baseUrl: string):
 const INTRODUCTION = `Register with an e-mail and a name, keep the key that comes back, and send it as \`X-API-Key\`.
 
 Bodies are JSON. Times are RFC 3339; responses are UTC with milliseconds. Distances are miles on the great circle.
-Every error is \`{"error": {"code", "message"}}\`; a 422 adds \`detail\` with every failing field. \`GET\` also answers \`HEAD\`.`;
+Every error is \`{"error": {"code", "message"}}\`; a 422 adds \`detail\` with every failing field. \`GET\` also answers \`HEAD\`.
+The same in short, for agents: \`/llms.txt\` as text, \`/for-agents\` as a page.`;
 
 const TAGS = [
   { name: 'Registration', description: 'Get a key.' },

@@ -20,6 +20,7 @@ import { allowOrigin, answerPreflight, type CorsOrigins, isAdminPath } from './c
 import { serveDocs } from './docs.ts';
 import { type Endpoint, parametersOf } from './endpoint.ts';
 import { answerSocketError, MAX_URI_BYTES, sendError, toAppError, URI_TOO_LONG } from './errors.ts';
+import { serveGuide } from './for-agents.ts';
 import { type DescribedRoute, describeApi } from './openapi.ts';
 import { nameUnknown } from './parameter-names.ts';
 import type { Readiness } from './readiness.ts';
@@ -183,6 +184,11 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   );
   serveDescription(app, options.baseUrl);
   serveDocs(app);
+  serveGuide(app, {
+    describe: () => describeApi(DESCRIBED, options.baseUrl()),
+    policy: () => (readiness() as { context: Context }).context.policy,
+    baseUrl: options.baseUrl,
+  });
   serveSignIn(app, {
     publicUrl: options.publicUrl,
     context: () => (readiness() as { context: Context }).context,

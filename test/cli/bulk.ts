@@ -53,9 +53,9 @@ export async function interrupt(
   return ended;
 }
 
-/** A new file with these lines. */
-export function fileOf(content: string | Buffer): string {
-  const file = join(temporaryFolder(), 'events.ndjson');
+/** A new file with this content. */
+export function fileOf(content: string | Buffer, ending = 'ndjson'): string {
+  const file = join(temporaryFolder(), `events.${ending}`);
   writeFileSync(file, content);
   return file;
 }
@@ -68,8 +68,9 @@ export function toLines(bodies: readonly object[]): string {
 export async function importNew(
   content: string | Buffer,
   env: Record<string, string>,
+  { ending = 'ndjson', options = [] }: { ending?: string; options?: readonly string[] } = {},
 ): Promise<Ended & { key: string }> {
-  const ended = await run(['import', fileOf(content), ...NEW_AGENT], env);
+  const ended = await run(['import', fileOf(content, ending), ...NEW_AGENT, ...options], env);
   assert.match(ended.stdout, /^lev_\w{38}\n$/, ended.stderr);
   return { ...ended, key: ended.stdout.trimEnd() };
 }
@@ -93,9 +94,12 @@ export function summaryOf({ stderr }: Ended): Summary {
   return { end: match[1]!, read, imported, existing, refused };
 }
 
-/** Line and reason of each refusal. */
-export function refusalsOf({ stderr }: Ended): [line: number, reason: string][] {
-  return [...stderr.matchAll(/^line (\d+): (.*)$/gm)].map((match) => [Number(match[1]), match[2]!]);
+/** Number and reason of each refusal. */
+export function refusalsOf({ stderr }: Ended): [number: number, reason: string][] {
+  return [...stderr.matchAll(/^(?:line|feature) (\d+): (.*)$/gm)].map((match) => [
+    Number(match[1]),
+    match[2]!,
+  ]);
 }
 
 /** What the data folder holds, and what it says that it holds. */

@@ -1,4 +1,5 @@
-// Events as GeoJSON (RFC 7946): a place with the event's other fields as its properties, and the way back for an import.
+// Events as GeoJSON (RFC 7946): a place with the event's other fields as its properties. The way back is
+// geojson-reader.ts.
 import Type from 'typebox';
 import { EVENT_EXAMPLE, parseEvent } from '../event.ts';
 import { FoundEvent, pageMembers } from '../nearby.ts';
@@ -42,15 +43,6 @@ export function encodeFeature(event: Wire): Wire {
 export function joinFeatures(features: readonly Wire[], total: number, cursor: string | undefined): Wire {
   const members = pageMembers(features.length, total, cursor);
   return joinWire('{"type":"FeatureCollection","features":[', features, `],${members}}`);
-}
-
-/** The body of the create that makes the event of such a feature, unchecked. Undefined for anything but a point with properties. */
-export function bodyOfFeature(feature: unknown): Record<string, unknown> | undefined {
-  const { type, geometry, properties } = (feature ?? {}) as Record<string, unknown>;
-  if (type !== 'Feature' || typeof properties !== 'object' || properties === null) return undefined;
-  const { type: shape, coordinates } = (geometry ?? {}) as Record<string, unknown>;
-  if (shape !== 'Point' || !Array.isArray(coordinates) || coordinates.length < 2) return undefined;
-  return { ...properties, lat: coordinates[1], lng: coordinates[0] };
 }
 
 const example = toWire(JSON.stringify(EVENT_EXAMPLE));

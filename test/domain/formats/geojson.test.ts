@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import type { Event } from '../../../src/domain/event.ts';
-import { bodyOfFeature, encodeFeature, joinFeatures } from '../../../src/domain/formats/geojson.ts';
+import { encodeFeature, joinFeatures } from '../../../src/domain/formats/geojson.ts';
 import { fromWire } from '../../../src/domain/wire.ts';
 import { anyEvent, EDGES, newEvent, wireOf } from './events.ts';
 import { GEOJSON } from './geojson-schema.ts';
@@ -85,37 +85,5 @@ describe('the schema of this test', () => {
   ];
   for (const [name, value] of bad) {
     it(`refuses ${name}`, () => assert.equal(validate(JSON.parse(JSON.stringify(value))), false));
-  }
-});
-
-describe('bodyOfFeature', () => {
-  it('gives back every field of the event', () => {
-    const property = fc.property(anyEvent, (event) => {
-      assert.deepEqual(bodyOfFeature(featureOf(event)), event);
-    });
-    fc.assert(property);
-  });
-
-  it('takes the place from the geometry, whatever the properties say, and leaves the height out', () => {
-    const geometry = { type: 'Point', coordinates: [1, 2, 300] };
-    const body = bodyOfFeature({ type: 'Feature', geometry, properties: { title: 't', lat: 9, lng: 9 } });
-    assert.deepEqual(body, { title: 't', lat: 2, lng: 1 });
-  });
-
-  const point = { type: 'Point', coordinates: [1, 2] };
-  const others: [name: string, value: unknown][] = [
-    ['null', null],
-    ['text', 'Feature'],
-    ['a geometry alone', point],
-    ['no properties', { type: 'Feature', geometry: point, properties: null }],
-    ['no geometry', { type: 'Feature', geometry: null, properties: {} }],
-    ['a line', { type: 'Feature', geometry: { type: 'LineString', coordinates: [[1, 2]] }, properties: {} }],
-    [
-      'a position of one number',
-      { type: 'Feature', geometry: { type: 'Point', coordinates: [1] }, properties: {} },
-    ],
-  ];
-  for (const [name, value] of others) {
-    it(`is undefined for ${name}`, () => assert.equal(bodyOfFeature(value), undefined));
   }
 });

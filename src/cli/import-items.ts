@@ -1,18 +1,26 @@
-// Lines into events: each is checked by the rules of a create, and what passes goes to the archive in batches, several of
-// them under way at a time, so that reading and writing overlap.
+// Items of a file into events: each is checked by the rules of a create, and what passes goes to the archive in batches,
+// several of them under way at a time, so that reading and writing overlap. How items look is left to the formats.
 import type { Clock, Random } from '../domain/ambient.ts';
 import { AppError } from '../domain/errors.ts';
 import { type EventRow, readEventCreate } from '../domain/event.ts';
 import { newUlid } from '../domain/ids.ts';
 import type { Archive, BulkOutcome } from '../domain/store.ts';
-import { type Line, parseLine } from './ndjson.ts';
 
 /** A batch ends with the row that reaches either of these. */
 const ROWS_PER_BATCH = 2_000;
 const BYTES_PER_BATCH = 4_194_304;
 const BATCHES_UNDER_WAY = 16;
 
-/** What became of the lines so far; blank ones are left out. */
+/** What a file has of one event. */
+export interface Item {
+  /** Where it is, from 1: the line, or the place among its like. */
+  readonly number: number;
+  readonly bytes: number;
+  /** The body of a create, unchecked; undefined for what is blank. Throws VALIDATION_ERROR. */
+  read(): unknown;
+}
+
+/** What became of the items so far; blank ones are left out. */
 export interface Tally {
   read: number;
   imported: number;
@@ -20,41 +28,43 @@ export interface Tally {
   refused: number;
 }
 
-export interface ImportOptions {
+export interface ItemImportOptions {
   readonly archive: Pick<Archive, 'createEvents'>;
   readonly agentId: string;
   readonly maxPerAgent: number;
   readonly clock: Clock;
   readonly random: Random;
-  /** Told of each line that is not imported, and why. */
-  readonly onRefused: (line: number, reason: string) => void;
+  /** Told of each item that is not imported, and why. */
+  readonly onRefused: (number: number, reason: string) => void;
+  /** Said behind the reason where a field is missing. */
+  readonly hintFor?: (field: string) => string;
 }
 
 interface Batch {
   bytes: number;
   readonly rows: EventRow[];
   /** Where each row comes from. */
-  readonly lines: number[];
+  readonly numbers: number[];
 }
 
 function newBatch(): Batch {
-  return { bytes: 0, rows: [], lines: [] };
+  return { bytes: 0, rows: [], numbers: [] };
 }
 
-export class LineImport {
+export class ItemImport {
   readonly tally: Tally = { read: 0, imported: 0, existing: 0, refused: 0 };
-  readonly #options: ImportOptions;
+  readonly #options: ItemImportOptions;
   #batch = newBatch();
   #underWay: Promise<void>[] = [];
 
-  constructor(options: ImportOptions) {
+  constructor(options: ItemImportOptions) {
     this.#options = options;
   }
 
   /** Waits while enough is under way. Throws UNAVAILABLE. */
-  async add(lines: readonly Line[]): Promise<void> {
-    for (const line of lines) {
-      this.#addOne(line);
+  async add(items: readonly Item[]): Promise<void> {
+    for (const item of items) {
+      this.#addOne(item);
       if (this.#batch.rows.length === ROWS_PER_BATCH || this.#batch.bytes > BYTES_PER_BATCH)
         await this.#send();
     }
@@ -71,22 +81,22 @@ export class LineImport {
     await Promise.allSettled(this.#underWay);
   }
 
-  #addOne(line: Line): void {
+  #addOne(item: Item): void {
     const { agentId, clock, random } = this.#options;
     const nowMs = clock();
     try {
-      const body = parseLine(line);
+      const body = item.read();
       if (body === undefined) return;
       const fields = readEventCreate(body, nowMs);
       const event_id = newUlid(nowMs, random);
       this.#batch.rows.push({ event_id, agent_id: agentId, version: 1, created_ms: nowMs, ...fields });
-      this.#batch.lines.push(line.number);
-      this.#batch.bytes += line.bytes!.length;
+      this.#batch.numbers.push(item.number);
+      this.#batch.bytes += item.bytes;
       this.tally.read++;
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       this.tally.read++;
-      this.#refuse(line.number, reasonOf(error));
+      this.#refuse(item.number, reasonOf(error, this.#options.hintFor));
     }
   }
 
@@ -103,11 +113,11 @@ export class LineImport {
     if (this.#underWay.length >= BATCHES_UNDER_WAY) await this.#underWay.shift();
   }
 
-  #count({ lines }: Batch, outcomes: readonly BulkOutcome[]): void {
+  #count({ numbers }: Batch, outcomes: readonly BulkOutcome[]): void {
     for (const [index, outcome] of outcomes.entries()) {
       if (outcome === 'created') this.tally.imported++;
       else if (outcome === 'existing') this.tally.existing++;
-      else this.#refuse(lines[index]!, this.#reasonFor(outcome));
+      else this.#refuse(numbers[index]!, this.#reasonFor(outcome));
     }
   }
 
@@ -116,14 +126,18 @@ export class LineImport {
     return `the agent holds as many events as it may (MAX_EVENTS_PER_AGENT is ${this.#options.maxPerAgent})`;
   }
 
-  #refuse(line: number, reason: string): void {
+  #refuse(number: number, reason: string): void {
     this.tally.refused++;
-    this.#options.onRefused(line, reason);
+    this.#options.onRefused(number, reason);
   }
 }
 
 /** Every reason, each with its field. */
-function reasonOf({ issues = [], message }: AppError): string {
-  const reasons = issues.map(({ loc, msg }) => (loc.length > 1 ? `${loc.slice(1).join('.')}: ${msg}` : msg));
+function reasonOf({ issues = [], message }: AppError, hintFor = (_field: string) => ''): string {
+  const reasons = issues.map(({ loc, msg, type }) => {
+    const field = loc.slice(1).join('.');
+    if (field === '') return msg;
+    return `${field}: ${msg}${type === 'missing' ? hintFor(field) : ''}`;
+  });
   return reasons.join('; ') || message;
 }

@@ -1,0 +1,181 @@
+// Finds the features in a stream of GeoJSON, whole collections or features one after the other, without holding more than
+// one: whatever is in the outermost "features" is cut out, and the shell around it is checked at its end.
+import { StartError } from '../domain/errors.ts';
+import { readFeature } from '../domain/formats/geojson-reader.ts';
+import type { GivenFields } from '../domain/formats/lacking.ts';
+import type { Item } from './import-items.ts';
+import { MAX_LINE_BYTES, parseLine } from './ndjson.ts';
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const OPEN = new Set([0x5b, 0x7b]);
+const CLOSE = new Set([0x5d, 0x7d]);
+const LIST = 0x5b;
+/** White space, and what separates the texts of a sequence (RFC 8142). */
+const BLANK = new Set([0x20, 0x09, 0x0a, 0x0d, 0x1e]);
+const FEATURES = '"features"';
+
+/** The items of each chunk. Throws StartError for a file that is not what it should be as a whole. */
+export async function* readFeatures(
+  chunks: AsyncIterable<Buffer>,
+  given: GivenFields,
+): AsyncGenerator<Item[]> {
+  const cutter = new FeatureCutter(given);
+  for await (const chunk of chunks) yield cutter.add(chunk);
+  cutter.end();
+}
+
+/** Bytes that are kept up to a limit. */
+class Piece {
+  #parts: Buffer[] = [];
+  length = 0;
+
+  add(bytes: Buffer): void {
+    this.length += bytes.length;
+    if (this.length > MAX_LINE_BYTES) this.#parts = [];
+    else if (bytes.length > 0) this.#parts.push(bytes);
+  }
+
+  /** Undefined if there were too many. */
+  take(): Buffer | undefined {
+    const bytes = this.length > MAX_LINE_BYTES ? undefined : Buffer.concat(this.#parts);
+    this.#parts = [];
+    this.length = 0;
+    return bytes;
+  }
+}
+
+class FeatureCutter {
+  readonly #given: GivenFields;
+  #items: Item[] = [];
+  #count = 0;
+  #depth = 0;
+  #isInString = false;
+  #isEscaped = false;
+  /** The last string right inside the outermost object, to know the name of a member by. */
+  readonly #name = new Piece();
+  #isNamed = false;
+  #isInFeatures = false;
+  #hadFeatures = false;
+  #hasItem = false;
+  #isFirst = true;
+  readonly #shell = new Piece();
+  readonly #item = new Piece();
+
+  constructor(given: GivenFields) {
+    this.#given = given;
+  }
+
+  add(chunk: Buffer): Item[] {
+    let from = 0; // of what is not yet kept
+    const keep = (to: number): void => {
+      const bytes = chunk.subarray(from, to);
+      if (this.#isInFeatures) this.#item.add(bytes);
+      else if (this.#depth > 0) this.#shell.add(bytes);
+      from = to;
+    };
+    for (let at = this.#isFirst ? markLength(chunk) : 0; at < chunk.length; at++) {
+      const byte = chunk[at]!;
+      if (this.#isInString) {
+        if (this.#depth === 1) this.#name.add(chunk.subarray(at, at + 1));
+        if (this.#isEscaped) this.#isEscaped = false;
+        else if (byte === BACKSLASH) this.#isEscaped = true;
+        else if (byte === QUOTE) this.#isInString = false;
+        continue;
+      }
+      if (BLANK.has(byte)) continue;
+      if (this.#depth === 0) {
+        if (byte !== 0x7b) throw broken('it must be made of objects');
+        from = at;
+        this.#depth = 1;
+        continue;
+      }
+      if (this.#isInFeatures) {
+        if (this.#depth === 2 && (byte === COMMA || byte === 0x5d)) {
+          keep(at);
+          const isLast = byte === 0x5d;
+          if (!isLast || this.#hasItem) this.#cut(this.#item.take());
+          else this.#item.take(); // white space
+          this.#hasItem = !isLast;
+          from = at + 1;
+          if (isLast) {
+            this.#isInFeatures = false;
+            this.#depth = 1;
+            from = at;
+          }
+          continue;
+        }
+        this.#hasItem = true;
+      }
+      if (byte === QUOTE) {
+        this.#isInString = true;
+        if (this.#depth === 1) {
+          this.#name.take();
+          this.#name.add(chunk.subarray(at, at + 1));
+        }
+      } else if (OPEN.has(byte)) {
+        this.#depth++;
+        if (this.#depth === 2 && byte === LIST && this.#isNamed) {
+          keep(at + 1);
+          this.#isInFeatures = true;
+          this.#hadFeatures = true;
+          this.#hasItem = false;
+        }
+      } else if (CLOSE.has(byte)) {
+        if (this.#depth === 1) {
+          keep(at + 1);
+          this.#depth = 0;
+          this.#closeShell();
+        } else this.#depth--;
+      }
+      if (this.#depth === 1) this.#isNamed = byte === COLON && this.#name.take()?.toString() === FEATURES;
+    }
+    keep(chunk.length);
+    this.#isFirst = false;
+    const items = this.#items;
+    this.#items = [];
+    return items;
+  }
+
+  end(): void {
+    if (this.#depth > 0 || this.#isInString) throw broken('it ends in the middle');
+  }
+
+  #cut(bytes: Buffer | undefined): void {
+    const number = ++this.#count;
+    const read = () => readFeature(parseLine({ number, bytes }), this.#given);
+    this.#items.push({ number, bytes: bytes?.length ?? 0, read });
+  }
+
+  /** An object without the features in it: a collection, or a feature of its own. */
+  #closeShell(): void {
+    const bytes = this.#shell.take();
+    const hadFeatures = this.#hadFeatures;
+    this.#hadFeatures = false;
+    const isTooLong = !hadFeatures && bytes === undefined;
+    const type = isTooLong ? 'Feature' : typeOfShell(bytes);
+    if (type !== (hadFeatures ? 'FeatureCollection' : 'Feature')) {
+      throw broken('it must be a FeatureCollection, or Features one after the other');
+    }
+    if (!hadFeatures) this.#cut(bytes);
+  }
+}
+
+function typeOfShell(bytes: Buffer | undefined): unknown {
+  try {
+    return (parseLine({ number: 0, bytes }) as { type?: unknown }).type;
+  } catch (error) {
+    throw broken(`outside of its features it ${(error as Error).message.replace(/^body: /, '')}`);
+  }
+}
+
+/** Of a byte order mark. */
+function markLength(chunk: Buffer): number {
+  return chunk[0] === 0xef && chunk[1] === 0xbb && chunk[2] === 0xbf ? 3 : 0;
+}
+
+function broken(reason: string): StartError {
+  return new StartError(`the file is no GeoJSON that can be read: ${reason}`);
+}

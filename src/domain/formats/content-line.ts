@@ -1,0 +1,47 @@
+// Content lines of iCalendar (RFC 5545, 3.1), unfolded and decoded already: name, parameters and value, and text in a value.
+
+export interface Property {
+  /** In capitals. */
+  readonly name: string;
+  /** By name in capitals, the first value of each, without quotes. */
+  readonly parameters: ReadonlyMap<string, string>;
+  readonly value: string;
+}
+
+const LINE = /^([A-Za-z0-9-]+)((?:;[^";:=]+=(?:"[^"]*"|[^";:])*)*):(.*)$/s;
+const PARAMETER = /;([^";:=]+)=((?:"[^"]*"|[^";:])*)/g;
+const FIRST_VALUE = /^(?:"([^"]*)"|([^",]*))/;
+const NO_PARAMETERS: ReadonlyMap<string, string> = new Map();
+
+/** Undefined if the line is none. */
+export function parseContentLine(line: string): Property | undefined {
+  const match = LINE.exec(line);
+  if (!match) return undefined;
+  const [, name, parameters, value] = match as unknown as [string, string, string, string];
+  return {
+    name: name.toUpperCase(),
+    parameters: parameters === '' ? NO_PARAMETERS : readParameters(parameters),
+    value,
+  };
+}
+
+function readParameters(text: string): ReadonlyMap<string, string> {
+  const found = [...text.matchAll(PARAMETER)].map(([, name, values]): [string, string] => {
+    const [, quoted, plain] = FIRST_VALUE.exec(values!)!;
+    return [name!.toUpperCase(), quoted ?? plain ?? ''];
+  });
+  return new Map(found);
+}
+
+/** TEXT as it was meant. An escape that the standard does not know stays as it is. */
+export function unescapeText(value: string): string {
+  return value.replaceAll(/\\([\s\S])/g, (both, escaped: string) => {
+    if (escaped === 'n' || escaped === 'N') return '\n';
+    return /[\\;,:"]/.test(escaped) ? escaped : both;
+  });
+}
+
+/** A list of TEXT. */
+export function unescapeList(value: string): string[] {
+  return (value.match(/(?:\\[\s\S]|[^,\\])+/g) ?? []).map((item) => unescapeText(item).trim());
+}

@@ -1,0 +1,33 @@
+// What the guide for agents is made of, before it becomes text or a page.
+
+/** Texts may hold `code`, **bold** and [links](address), as markdown has them. */
+export type Block =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'list'; readonly items: readonly string[] }
+  | { readonly kind: 'table'; readonly head: readonly string[]; readonly rows: readonly string[][] }
+  | { readonly kind: 'code'; readonly language: string; readonly code: string };
+
+export interface Section {
+  readonly title: string;
+  readonly blocks: readonly Block[];
+}
+
+export interface Link {
+  readonly title: string;
+  readonly address: string;
+  readonly about: string;
+}
+
+export interface Guide {
+  readonly summary: string;
+  readonly sections: readonly Section[];
+  readonly links: readonly Link[];
+}
+
+export function text(content: string): Block {
+  return { kind: 'text', text: content };
+}
+
+export function code(language: string, content: string): Block {
+  return { kind: 'code', language, code: content };
+}

@@ -1,0 +1,173 @@
+// What the guide for agents tells of each operation, read out of the OpenAPI description: so it says what that says, and what is
+// added there is in the guide by itself. How it is shown is left to the guide.
+
+interface Schema {
+  readonly $ref?: string;
+  readonly type?: string | string[];
+  readonly enum?: readonly string[];
+  readonly properties?: Record<string, Schema>;
+  readonly required?: readonly string[];
+  readonly items?: Schema;
+  readonly format?: string;
+  readonly default?: unknown;
+  readonly description?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+}
+
+interface Parameter {
+  readonly name: string;
+  readonly in: 'path' | 'query' | 'header';
+  readonly required: boolean;
+  readonly description?: string;
+  readonly schema: Schema;
+  readonly example?: unknown;
+}
+
+type Content = Record<string, { readonly schema: Schema; readonly example?: unknown }>;
+
+interface DescribedOperation {
+  readonly tags: readonly string[];
+  readonly summary: string;
+  readonly description: string;
+  readonly security: readonly Record<string, unknown>[];
+  readonly parameters?: readonly Parameter[];
+  readonly requestBody?: { readonly required: boolean; readonly content: Content };
+  readonly responses: Record<string, { readonly $ref?: string; readonly content?: Content }>;
+}
+
+/** As far as the guide looks at it. */
+export interface ApiDescription {
+  readonly tags: readonly { readonly name: string; readonly description: string }[];
+  readonly paths: Record<string, Record<string, unknown>>;
+  readonly components: { readonly schemas: Record<string, Schema> };
+}
+
+export interface Field {
+  readonly name: string;
+  /** `body`, or where a parameter is. */
+  readonly place: string;
+  readonly isRequired: boolean;
+  readonly rules: string;
+  readonly description: string;
+}
+
+export interface Operation {
+  readonly method: string;
+  readonly path: string;
+  readonly tag: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly needsKey: boolean;
+  readonly fields: readonly Field[];
+  /** Examples of the parameters that have some. */
+  readonly query: readonly [name: string, value: string][];
+  readonly pathExamples: Readonly<Record<string, string>>;
+  readonly body: unknown;
+  /** Of the answer, without JSON. */
+  readonly mediaTypes: readonly string[];
+  readonly answer: unknown;
+  readonly codes: readonly string[];
+}
+
+const METHODS = ['get', 'post', 'patch', 'delete'];
+
+/** In the order of the description; those for administrators are left out. */
+export function operationsOf(api: ApiDescription): Operation[] {
+  return Object.entries(api.paths).flatMap(([path, methods]) => {
+    const shared = (methods.parameters ?? []) as Parameter[];
+    return METHODS.filter((method) => method in methods)
+      .map((method) => readOperation(api, method, path, methods[method] as DescribedOperation, shared))
+      .filter(({ tag }) => tag !== 'Administration');
+  });
+}
+
+function readOperation(
+  api: ApiDescription,
+  method: string,
+  path: string,
+  operation: DescribedOperation,
+  shared: readonly Parameter[],
+): Operation {
+  const parameters = [...(operation.parameters ?? []), ...shared];
+  const sent = operation.requestBody?.content['application/json'];
+  const answered = operation.responses[200]?.content ?? {};
+  return {
+    method: method.toUpperCase(),
+    path,
+    tag: operation.tags[0]!,
+    summary: operation.summary,
+    description: operation.description,
+    needsKey: operation.security.some((scheme) => 'ApiKey' in scheme),
+    fields: [
+      ...parameters.map((parameter) => readParameter(api, parameter)),
+      ...(sent ? bodyFields(api, sent.schema) : []),
+    ],
+    query: examplesOf(parameters, 'query'),
+    pathExamples: Object.fromEntries(examplesOf(parameters, 'path')),
+    body: sent?.example,
+    mediaTypes: Object.keys(answered).filter((type) => type !== 'application/json'),
+    answer: answered['application/json']?.example,
+    codes: Object.values(operation.responses).flatMap(codesOf),
+  };
+}
+
+function examplesOf(parameters: readonly Parameter[], place: Parameter['in']): [string, string][] {
+  return parameters
+    .filter((parameter) => parameter.in === place && parameter.example !== undefined)
+    .map(({ name, example }) => [name, String(example)]);
+}
+
+function readParameter(api: ApiDescription, parameter: Parameter): Field {
+  const { name, schema, required, description = '' } = parameter;
+  const isList = schema.type === 'array';
+  const rules = isList ? `${rulesOf(api, schema.items ?? {})}; may be repeated` : rulesOf(api, schema);
+  return { name, place: parameter.in, isRequired: required, rules, description };
+}
+
+function bodyFields(api: ApiDescription, schema: Schema): Field[] {
+  const { properties = {}, required = [] } = resolve(api, schema);
+  return Object.entries(properties).map(([name, field]) => ({
+    name,
+    place: 'body',
+    isRequired: required.includes(name),
+    rules: rulesOf(api, field),
+    description: resolve(api, field).description ?? '',
+  }));
+}
+
+/** The responses of errors are named after their codes. */
+function codesOf({ $ref }: { $ref?: string }): string[] {
+  return $ref?.startsWith('#/components/responses/') ? $ref.split('/').at(-1)!.split('.') : [];
+}
+
+function resolve(api: ApiDescription, schema: Schema): Schema {
+  return schema.$ref ? (api.components.schemas[schema.$ref.split('/').at(-1)!] ?? schema) : schema;
+}
+
+/** What a value must be, in words: the type, its range and its default. */
+function rulesOf(api: ApiDescription, given: Schema): string {
+  const schema = resolve(api, given);
+  const types = [schema.type ?? []].flat();
+  const words: string[] = [];
+  if (schema.enum) words.push(`one of ${schema.enum.join(', ')}`);
+  else if (types.includes('array')) words.push(`a list, each ${rulesOf(api, schema.items ?? {})}`);
+  else if (schema.format) words.push(schema.format);
+  else words.push(types.find((type) => type !== 'null') ?? 'any value');
+  if (types.includes('null')) words[0] += ' or null';
+  words.push(...range(schema.minimum, schema.maximum, ''));
+  words.push(...range(schema.minLength, schema.maxLength, ' characters'));
+  words.push(...range(schema.minItems, schema.maxItems, ' entries'));
+  if (schema.default !== undefined) words.push(`default ${schema.default}`);
+  return words.join(', ');
+}
+
+function range(least: number | undefined, most: number | undefined, unit: string): string[] {
+  if (least === undefined && most === undefined) return [];
+  if (most === undefined) return [`at least ${least}${unit}`];
+  return [least === undefined ? `at most ${most}${unit}` : `${least} to ${most}${unit}`];
+}

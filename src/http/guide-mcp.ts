@@ -1,0 +1,34 @@
+// How the usual clients of the Model Context Protocol are set up, for the guide.
+import { type Block, code, text } from './guide-blocks.ts';
+
+const INPUT = 'local-events-key';
+const KEY = 'LOCAL_EVENTS_API_KEY';
+
+export function mcpBlocks(base: string): Block[] {
+  const url = `${base}/mcp`;
+  const json = (value: object) => code('json', JSON.stringify(value, null, 2));
+  return [
+    text(
+      `Clients of the Model Context Protocol find the same as tools at \`${url}\` (Streamable HTTP, no sessions). The key comes as \`X-API-Key\` or as \`Authorization: Bearer\`; without one the answer is a 401. Quotas and tiers are those of the key.`,
+    ),
+    text('**Claude Code**'),
+    code('sh', `claude mcp add --transport http local-events ${url} --header "X-API-Key: $KEY"`),
+    text('**Cursor**, in `.cursor/mcp.json`, with the key in the environment'),
+    json({ mcpServers: { 'local-events': { url, headers: { 'X-API-Key': `\${env:${KEY}}` } } } }),
+    text('**VS Code**, in `.vscode/mcp.json`; it asks for the key once'),
+    json({
+      inputs: [{ type: 'promptString', id: INPUT, description: 'Key of local-events', password: true }],
+      servers: {
+        'local-events': { type: 'http', url, headers: { 'X-API-Key': `\${input:${INPUT}}` } },
+      },
+    }),
+    text('**Codex**, in `~/.codex/config.toml`, with the key in the environment'),
+    code('toml', `[mcp_servers.local-events]\nurl = "${url}"\nbearer_token_env_var = "${KEY}"`),
+    text('**Most others**'),
+    json({
+      mcpServers: { 'local-events': { type: 'http', url, headers: { Authorization: 'Bearer lev_…' } } },
+    }),
+    text(`**Clients that only start processes**, from a clone of the service, with the key in \`${KEY}\``),
+    code('sh', `npm run -s cli -- mcp --url ${base}`),
+  ];
+}

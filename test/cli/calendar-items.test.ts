@@ -1,0 +1,348 @@
+// iCalendar into bodies of creates: lines, texts, times and places, and each reason for a refusal.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import ICAL from 'ical.js';
+import { readItems } from './item-reading.ts';
+
+const read = (content: string | Buffer, options = {}) => readItems('ics', content, options);
+const START = 'DTSTART:20310501T160000Z';
+
+function calendar(events: readonly string[][], around: readonly string[] = []): string {
+  const components = events.flatMap((lines) => ['BEGIN:VEVENT', ...lines, 'END:VEVENT']);
+  return ['BEGIN:VCALENDAR', 'VERSION:2.0', ...around, ...components, 'END:VCALENDAR', ''].join('\r\n');
+}
+
+async function readOne(lines: string[], around: readonly string[] = [], given = {}) {
+  const [item, ...others] = await read(calendar([lines], around), { given });
+  assert.deepEqual(others, []);
+  return item![1] as Record<string, unknown>;
+}
+
+describe('iCalendar', () => {
+  it('becomes the fields of an event', async () => {
+    const lines = [
+      ...['UID:1@example.com', 'DTSTAMP:20260101T000000Z', START, 'DTEND:20310501T180000Z'],
+      ...['SUMMARY;LANGUAGE=en:Lanterns\\, big\\; small', 'DESCRIPTION:One\\nTwo\\NThree \\\\n \\"x\\" \\q'],
+      ...['LOCATION:Kulturhaus\\, Berlin', 'GEO:52.5264;-13.3955', 'URL:https://example.com/a;b,c'],
+      ...['CATEGORIES:City,Workshop', 'categories:talk', 'X-OTHER:what', 'STATUS:CONFIRMED', 'CLASS:PUBLIC'],
+      ...['BEGIN:VALARM', 'TRIGGER:-PT15M', 'SUMMARY:not this', 'END:VALARM'],
+    ];
+    assert.deepEqual(await readOne(lines, [], { timezone: 'Europe/Berlin' }), {
+      title: 'Lanterns, big; small',
+      description: 'One\nTwo\nThree \\n "x" \\q',
+      start_at: '2031-05-01T16:00:00Z',
+      end_at: '2031-05-01T18:00:00Z',
+      timezone: 'Europe/Berlin',
+      location_name: 'Kulturhaus, Berlin',
+      lat: 52.5264,
+      lng: -13.3955,
+      url: 'https://example.com/a;b,c',
+      event_type: 'workshop',
+    });
+  });
+
+  it('is numbered by the line on which an event begins, in every calendar of the file', async () => {
+    const one = calendar([[START], [START]]);
+    const items = await read(`\ufeff\r\n\r\n${one}\r\n${one}`);
+    assert.deepEqual(
+      items.map(([line]) => line),
+      [5, 8, 15, 18],
+    );
+  });
+
+  it('has no events in to-dos, journals and timezones', async () => {
+    const others = ['VTODO', 'VJOURNAL', 'VFREEBUSY', 'X-MINE'].flatMap((name) => [
+      ...[`BEGIN:${name}`, 'SUMMARY:x', 'BEGIN:VEVENT', 'SUMMARY:inside', 'END:VEVENT', `END:${name}`],
+    ]);
+    assert.deepEqual(await read(calendar([], others)), []);
+  });
+
+  it('may be folded anywhere, inside of a letter too, and end its lines with LF', async () => {
+    const title = 'Zirkus 🎪, für Ältere; 漢字 \\ "x": y';
+    const escaped = title.replaceAll(/[\\;,]/g, '\\$&');
+    const bytes = Buffer.from(calendar([[START, `SUMMARY;X-A="a;b:c,d";X-B=e:${escaped}`]]));
+    const property = fc.asyncProperty(
+      fc.array(fc.nat(bytes.length), { maxLength: 12 }),
+      fc.constantFrom('\r\n ', '\n ', '\r\n\t', '\n\t'),
+      fc.integer({ min: 1, max: 100 }),
+      async (places, fold, chunkBytes) => {
+        // Not at the end of a line: nothing would be left to fold.
+        const cuts = [...new Set(places)].filter(
+          (at) => at > 0 && !/[\r\n]/.test(bytes.toString('latin1', at - 1, at + 1)),
+        );
+        const ends = [...cuts.sort((a, b) => a - b), bytes.length];
+        const pieces = ends.map((end, at) => bytes.subarray(ends[at - 1] ?? 0, end));
+        const folded = Buffer.concat(
+          pieces.flatMap((piece, at) => (at ? [Buffer.from(fold), piece] : [piece])),
+        );
+        const [item] = await read(folded, { chunkBytes });
+        assert.equal((item![1] as { title: string }).title, title);
+      },
+    );
+    await fc.assert(property, { numRuns: 300 });
+    assert.equal((await read(calendar([[START, 'SUMMARY:x']]).replaceAll('\r\n', '\n'))).length, 1);
+  });
+
+  describe('times', () => {
+    const ZONE = ['BEGIN:VTIMEZONE', 'TZID:Home', 'X-LIC-LOCATION:America/New_York', 'END:VTIMEZONE'];
+    const cases: [name: string, lines: string[], around: string[], expected: object][] = [
+      ['in UTC', ['DTSTART:20310501T160000Z'], [], { start_at: '2031-05-01T16:00:00Z' }],
+      [
+        'with a TZID, which is the timezone too',
+        ['DTSTART;TZID=Europe/Berlin:20310501T180000', 'DTEND;TZID="Europe/Berlin":20310501T200000'],
+        [],
+        { start_at: '2031-05-01T18:00:00', end_at: '2031-05-01T20:00:00', timezone: 'Europe/Berlin' },
+      ],
+      [
+        'with another TZID at the end',
+        ['DTSTART;TZID=Europe/Berlin:20310501T180000', 'DTEND;TZID=Europe/London:20310501T190000'],
+        [],
+        { start_at: '2031-05-01T18:00:00', end_at: '2031-05-01T18:00:00.000Z', timezone: 'Europe/Berlin' },
+      ],
+      [
+        'with the name of who issued the TZID',
+        ['DTSTART;TZID=/example.org/20310101_1/America/Argentina/Buenos_Aires:20310501T180000'],
+        [],
+        { start_at: '2031-05-01T18:00:00', timezone: 'America/Argentina/Buenos_Aires' },
+      ],
+      [
+        'with a TZID in quotes that the calendar defines, beside other parameters',
+        ['DTSTART;X-A="b,c;TZID=d:e","f";tzid="Home, sweet; home: x";X-G=h,i:20310501T180000'],
+        ['BEGIN:VTIMEZONE', 'TZID:Home, sweet; home: x', 'X-LIC-LOCATION:Asia/Seoul', 'END:VTIMEZONE'],
+        { start_at: '2031-05-01T18:00:00', timezone: 'Asia/Seoul' },
+      ],
+      [
+        'with a TZID that the calendar defines and places',
+        ['DTSTART;TZID=Home:20310501T180000'],
+        ZONE,
+        { start_at: '2031-05-01T18:00:00', timezone: 'America/New_York' },
+      ],
+      [
+        'floating, in the timezone of the calendar',
+        ['DTSTART:20310501T180000'],
+        ['X-WR-TIMEZONE:Asia/Tokyo'],
+        { start_at: '2031-05-01T18:00:00', timezone: 'Asia/Tokyo' },
+      ],
+      ['floating, in no timezone', ['DTSTART:20310501T180000'], [], { start_at: '2031-05-01T18:00:00' }],
+      [
+        'of a whole day',
+        ['DTSTART;VALUE=DATE:20310501'],
+        ['X-WR-TIMEZONE:Europe/Berlin'],
+        { start_at: '2031-05-01T00:00:00', end_at: '2031-05-02T00:00:00', timezone: 'Europe/Berlin' },
+      ],
+      [
+        'of whole days',
+        ['DTSTART;VALUE=DATE:20311230', 'DTEND;VALUE=DATE:20320102'],
+        [],
+        { start_at: '2031-12-30T00:00:00', end_at: '2032-01-02T00:00:00' },
+      ],
+      [
+        'with a duration of hours, across a change of the clocks',
+        ['DTSTART;TZID=Europe/Berlin:20310330T000000', 'DURATION:PT24H'],
+        [],
+        { start_at: '2031-03-30T00:00:00', end_at: '2031-03-30T23:00:00.000Z', timezone: 'Europe/Berlin' },
+      ],
+      [
+        'with a duration of days, across a change of the clocks',
+        ['DTSTART;TZID=Europe/Berlin:20310330T000000', 'DURATION:P1D'],
+        [],
+        { start_at: '2031-03-30T00:00:00', end_at: '2031-03-30T22:00:00.000Z', timezone: 'Europe/Berlin' },
+      ],
+      [
+        'with a duration of all parts',
+        ['DTSTART:20310501T160000Z', 'DURATION:+P1DT2H3M4S'],
+        [],
+        { start_at: '2031-05-01T16:00:00Z', end_at: '2031-05-02T18:03:04.000Z' },
+      ],
+      [
+        'of a date with a duration of weeks',
+        ['DTSTART;VALUE=DATE:20310501', 'DURATION:P2W'],
+        ['X-WR-TIMEZONE:UTC'],
+        { start_at: '2031-05-01T00:00:00', end_at: '2031-05-15T00:00:00.000Z', timezone: 'UTC' },
+      ],
+    ];
+    for (const [name, lines, around, expected] of cases) {
+      it(name, async () => assert.deepEqual(await readOne(lines, around), expected));
+    }
+
+    it('are in the timezone of the options where the calendar names none', async () => {
+      const given = { timezone: 'Asia/Tokyo' };
+      assert.equal((await readOne(['DTSTART:20310501T180000'], [], given)).timezone, 'Asia/Tokyo');
+      const zoned = await readOne(['DTSTART;TZID=Europe/Paris:20310501T180000'], [], given);
+      assert.equal(zoned.timezone, 'Europe/Paris');
+      const named = await readOne(['DTSTART:20310501T180000'], ['X-WR-TIMEZONE:Asia/Seoul'], given);
+      assert.equal(named.timezone, 'Asia/Seoul');
+    });
+  });
+
+  const ONCE = 'recurring events are not expanded; give each occurrence as an event of its own';
+  const refused: [name: string, lines: string[], reason: string][] = [
+    ['a rule of recurrence', [START, 'RRULE:FREQ=DAILY'], `body.RRULE: ${ONCE}`],
+    ['dates of recurrence', [START, 'RDATE:20310502T160000Z'], `body.RDATE: ${ONCE}`],
+    ['one occurrence', [START, 'RECURRENCE-ID:20310501T160000Z'], `body.RECURRENCE-ID: ${ONCE}`],
+    ['a cancelled event', [START, 'STATUS:Cancelled'], 'body.STATUS: the event is cancelled'],
+    ['a private event', [START, 'CLASS:PRIVATE'], 'body.CLASS: the event is not public'],
+    ['no start', ['SUMMARY:x'], 'body.DTSTART: is required'],
+    ['two starts', [START, START], 'body.DTSTART: must not come twice'],
+    [
+      'a start that is none',
+      ['DTSTART:tomorrow'],
+      'body.DTSTART: must be one date or date-time such as 20310501T180000Z',
+    ],
+    ['a day that does not exist', ['DTSTART:20310230T000000Z'], 'body.DTSTART: must be a time that exists'],
+    ['second 60', ['DTSTART:20311231T235960Z'], 'body.DTSTART: must be a time that exists'],
+    [
+      'a timezone that nobody knows',
+      ['DTSTART;TZID="W. Europe Standard Time":20310501T160000'],
+      'body.DTSTART: must be in a timezone with an IANA name, not "W. Europe Standard Time"',
+    ],
+    ['a period', [START, 'DTEND:x'], 'body.DTEND: must be one date or date-time such as 20310501T180000Z'],
+    ['a negative duration', [START, 'DURATION:-PT1H'], 'body.DURATION: must be a duration such as PT1H30M'],
+    ['an empty duration', [START, 'DURATION:P'], 'body.DURATION: must be a duration such as PT1H30M'],
+    [
+      'a duration of ages',
+      [START, 'DURATION:P999999999W'],
+      'body.DURATION: must end within the years 0001 to 9999 UTC',
+    ],
+    [
+      'a place that is none',
+      [START, 'GEO:52'],
+      'body.GEO: must be latitude and longitude such as 52.5264;13.3955',
+    ],
+    ['no property', [START, 'what'], 'body: line 5 must have a name, a colon and a value'],
+    [
+      'a line that is too long',
+      [START, `X:${'x'.repeat(1_048_576)}`],
+      'body: line 5 must not be longer than 1 MiB',
+    ],
+    [
+      'too many lines',
+      [START, ...Array<string>(1_100).fill(`X:${'x'.repeat(1_000)}`)],
+      'body: must not be longer than 1 MiB',
+    ],
+    [
+      'exact texts that are none',
+      [START, 'X-LOCAL-EVENTS-EXACT:{'],
+      'body.X-LOCAL-EVENTS-EXACT: must be valid JSON',
+    ],
+    [
+      'several things at once',
+      ['DTSTART:x', 'GEO:y', 'RRULE:z'],
+      `body.RRULE: ${ONCE}; body.DTSTART: must be one date or date-time such as 20310501T180000Z; ` +
+        'body.GEO: must be latitude and longitude such as 52.5264;13.3955',
+    ],
+  ];
+  for (const [name, lines, reason] of refused) {
+    it(`refuses ${name} and goes on`, async () => {
+      const items = await read(calendar([lines, [START, 'SUMMARY:next']]));
+      assert.equal(items.length, 2);
+      assert.deepEqual(items[0], [3, reason]);
+      assert.deepEqual(items[1]![1], { title: 'next', start_at: '2031-05-01T16:00:00Z' });
+    });
+  }
+
+  it('refuses what is no UTF-8, and what a calendar of cancellations holds', async () => {
+    const latin = Buffer.from(calendar([[START, 'SUMMARY:\xff']]), 'latin1');
+    assert.deepEqual(await read(latin), [[3, 'body: line 5 must be valid UTF-8']]);
+    assert.equal(await readOne([START], ['METHOD:CANCEL']), 'body.STATUS: the event is cancelled');
+  });
+
+  const broken: [name: string, content: string, reason: RegExp][] = [
+    ['a text', 'hello', /line 1 is outside of a VCALENDAR/],
+    ['an event without a calendar', 'BEGIN:VEVENT\nEND:VEVENT\n', /line 1 is outside of a VCALENDAR/],
+    ['half a file', calendar([[START]]).slice(0, 70), /ends within a VEVENT/],
+    [
+      'a calendar without an end',
+      calendar([[START]]).replace('END:VCALENDAR', ''),
+      /ends within a VCALENDAR/,
+    ],
+    ['crossed components', 'BEGIN:VCALENDAR\nBEGIN:VEVENT\nEND:VCALENDAR\n', /line 3 ends a VCALENDAR/],
+  ];
+  for (const [name, content, reason] of broken) {
+    it(`is not ${name}`, () => assert.rejects(read(content), reason));
+  }
+
+  it('is read as ical.js writes it', async () => {
+    const property = fc.asyncProperty(
+      fc
+        .string({ unit: 'grapheme', minLength: 1, maxLength: 150 })
+        .filter((text) => !/[\x00-\x08\x0b-\x1f\x7f]/.test(text)),
+      fc.date({ min: new Date('1970-01-01'), max: new Date('2099-12-31'), noInvalidDate: true }),
+      fc.double({ min: -90, max: 90, noNaN: true }).filter((lat) => !String(lat).includes('e')),
+      async (text, date, lat) => {
+        const component = new ICAL.Component('vcalendar');
+        const event = new ICAL.Component('vevent');
+        component.addSubcomponent(event);
+        event.updatePropertyWithValue('summary', text);
+        event.updatePropertyWithValue('location', text);
+        event.updatePropertyWithValue('dtstart', ICAL.Time.fromJSDate(date, true));
+        event.updatePropertyWithValue('duration', ICAL.Duration.fromSeconds(5_400));
+        event.updatePropertyWithValue('geo', [lat, 2.5]);
+        const [item] = await read(component.toString());
+        const startMs = Math.floor(date.getTime() / 1000) * 1000;
+        assert.deepEqual(item![1], {
+          title: text,
+          location_name: text,
+          start_at: `${date.toISOString().slice(0, 19)}Z`,
+          end_at: new Date(startMs + 5_400_000).toISOString(),
+          lat: lat + 0,
+          lng: 2.5,
+        });
+      },
+    );
+    await fc.assert(property, { numRuns: 200 });
+  });
+});
+
+describe('our own properties', () => {
+  const own = [
+    ...[
+      START,
+      'DTEND:20310501T180000Z',
+      'SUMMARY:ab',
+      'LOCATION:Hall\\, Street 1',
+      'GEO:0.000000000000;13.4',
+    ],
+    ...[
+      'X-LOCAL-EVENTS-TIMEZONE:Europe/Berlin',
+      'X-LOCAL-EVENTS-AUDIENCE:kids',
+      'X-LOCAL-EVENTS-COST:5\\,00',
+    ],
+    ...[
+      'X-LOCAL-EVENTS-LOCATION-NAME:Hall',
+      'X-LOCAL-EVENTS-ADDRESS:Street 1',
+      'X-LOCAL-EVENTS-URL:see there',
+    ],
+    ...['X-LOCAL-EVENTS-START:2031-05-01T16:00:00.250Z', 'X-LOCAL-EVENTS-END:2031-05-01T18:00:00.500Z'],
+    ...['X-LOCAL-EVENTS-GEO:1e-20\\;13.4', 'X-LOCAL-EVENTS-EXACT:{"title":"a\\\\rb"\\,"x":1}'],
+  ];
+  const edited = (from: string, to: string) =>
+    readOne(own.map((line) => (line.startsWith(from) ? to : line)));
+
+  it('say what the standard cannot', async () => {
+    assert.deepEqual(await readOne(own.map((line) => (line === 'SUMMARY:ab' ? 'SUMMARY:a\\nb' : line))), {
+      title: 'a\rb',
+      start_at: '2031-05-01T16:00:00.250Z',
+      end_at: '2031-05-01T18:00:00.500Z',
+      timezone: 'Europe/Berlin',
+      location_name: 'Hall',
+      address: 'Street 1',
+      lat: 1e-20,
+      lng: 13.4,
+      url: 'see there',
+      cost: '5,00',
+      audience: 'kids',
+    });
+  });
+
+  it('count no more where somebody changed what they belong to', async () => {
+    assert.equal((await readOne(own)).title, 'ab');
+    const moved = await edited('DTSTART', 'DTSTART:20310501T170000Z');
+    assert.deepEqual([moved.start_at, moved.end_at], ['2031-05-01T17:00:00Z', '2031-05-01T18:00:00.500Z']);
+    assert.equal((await edited('DTEND', 'DTEND:20310501T190000Z')).end_at, '2031-05-01T19:00:00Z');
+    const elsewhere = await edited('LOCATION', 'LOCATION:Garden');
+    assert.deepEqual([elsewhere.location_name, elsewhere.address], ['Garden', undefined]);
+    assert.deepEqual((await edited('GEO', 'GEO:1;2')).lat, 1);
+  });
+});

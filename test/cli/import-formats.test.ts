@@ -1,0 +1,165 @@
+// `import` of GeoJSON and iCalendar, as an operator runs it: by ending and by option, with what items lack, and again.
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { importEvents } from '../../src/cli/import.ts';
+import { UsageError } from '../../src/cli/usage.ts';
+import { EVENT_TYPES } from '../../src/domain/event.ts';
+import { startTestService, temporaryFolder } from '../support/service.ts';
+import { countsIn, fileOf, importNew, NEW_AGENT, refusalsOf, runFed, summaryOf } from './bulk.ts';
+
+const newFolder = () => join(temporaryFolder(), 'data');
+
+const CLUB = [
+  ...['BEGIN:VCALENDAR', 'VERSION:2.0', 'PRODID:-//example//EN', 'X-WR-TIMEZONE:Europe/Berlin'],
+  ...[
+    'BEGIN:VEVENT',
+    'UID:1',
+    'DTSTART:20310501T180000',
+    'DTEND:20310501T200000',
+    'SUMMARY:Blitz',
+    'END:VEVENT',
+  ],
+  ...['BEGIN:VEVENT', 'UID:2', 'DTSTART;VALUE=DATE:20310502', 'SUMMARY:Open day', 'GEO:1.5;-2.5'],
+  ...['LOCATION:Old\\, far', ' away 🎪', 'CATEGORIES:FESTIVAL', 'END:VEVENT'],
+  ...[
+    'BEGIN:VEVENT',
+    'UID:3',
+    'DTSTART:20310503T180000Z',
+    'RRULE:FREQ=WEEKLY',
+    'SUMMARY:Weekly',
+    'END:VEVENT',
+  ],
+  ...['BEGIN:VEVENT', 'UID:4', 'DTSTART:20200503T180000Z', 'DTEND:20200503T190000Z', 'END:VEVENT'],
+  'END:VCALENDAR',
+].join('\r\n');
+const GIVEN = [
+  ...['--event-type', 'club', '--audience', 'adults', '--location-name', 'Chess club'],
+  ...['--address', 'Street 1', '--lat=-33.9', '--lng=151.2'],
+];
+
+const MARKETS = {
+  type: 'FeatureCollection',
+  features: [
+    {
+      type: 'Feature',
+      geometry: { type: 'Point', coordinates: [13.4, 52.5] },
+      properties: { title: 'Flea market', start_at: '2031-05-04T08:00:00', location_name: 'Square' },
+    },
+    { type: 'Feature', geometry: { type: 'Polygon', coordinates: [] }, properties: { title: 'Area' } },
+    { type: 'Feature', geometry: null, properties: { start_at: '2031-05-04T08:00:00Z', event_type: 'x' } },
+  ],
+};
+
+describe('import of other formats', { concurrency: 2 }, () => {
+  it('reads a calendar, gives what its events lack, and finds them again', async () => {
+    const folder = newFolder();
+    const ended = await importNew(CLUB, { DATA_DIR: folder }, { ending: 'ics', options: GIVEN });
+    assert.equal(ended.code, 1);
+    assert.deepEqual(refusalsOf(ended), [
+      [20, 'RRULE: recurring events are not expanded; give each occurrence as an event of its own'],
+      [26, 'title: is required; end_at: must lie in the future'],
+    ]);
+    assert.deepEqual(summaryOf(ended), { end: 'done', read: 4, imported: 2, existing: 0, refused: 2 });
+
+    const again = await runFed(
+      ['import', fileOf(CLUB, 'txt'), '--format', 'ics', '--key-stdin', ...GIVEN],
+      { DATA_DIR: folder },
+      `${ended.key}\n`,
+    );
+    assert.deepEqual(summaryOf(again), { end: 'done', read: 4, imported: 0, existing: 2, refused: 2 });
+
+    const service = await startTestService({ DATA_DIR: folder });
+    const { body } = await service.client.with({ 'x-api-key': ended.key }).nearby({ lat: 0, lng: 0 });
+    const shown = body.events.map(
+      ({ event_id, agent_id, created_at, ...fields }: Record<string, unknown>) => fields,
+    );
+    const empty = { description: null, url: null, cost: null };
+    assert.deepEqual(shown, [
+      {
+        ...empty,
+        ...{ title: 'Blitz', start_at: '2031-05-01T16:00:00.000Z', end_at: '2031-05-01T18:00:00.000Z' },
+        ...{ timezone: 'Europe/Berlin', location_name: 'Chess club', address: 'Street 1' },
+        ...{ lat: -33.9, lng: 151.2, audience: 'adults', event_type: 'club' },
+      },
+      {
+        ...empty,
+        ...{ title: 'Open day', start_at: '2031-05-01T22:00:00.000Z', end_at: '2031-05-02T22:00:00.000Z' },
+        ...{ timezone: 'Europe/Berlin', location_name: 'Old, faraway 🎪', address: null },
+        ...{ lat: 1.5, lng: -2.5, audience: 'adults', event_type: 'festival' },
+      },
+    ]);
+    await service.close();
+  });
+
+  it('reads GeoJSON and names each refused feature, with the option that would help', async () => {
+    const folder = newFolder();
+    const options = ['--timezone', 'Europe/Berlin', '--event-type', 'market'];
+    const ended = await importNew(
+      JSON.stringify(MARKETS, null, 1),
+      { DATA_DIR: folder },
+      { ending: 'GeoJSON', options },
+    );
+    assert.equal(ended.code, 1);
+    const missing = ['location_name', 'lat', 'lng'].map(
+      (name) => `${name}: is required (--${name.replace('_', '-')} gives it to items without one)`,
+    );
+    assert.deepEqual(refusalsOf(ended), [
+      [2, 'geometry: must be a Point'],
+      [
+        3,
+        ['title: is required', ...missing, `event_type: must be one of: ${EVENT_TYPES.join(', ')}`].join(
+          '; ',
+        ),
+      ],
+    ]);
+    assert.match(ended.stderr, /^feature 2: /m);
+    assert.deepEqual(summaryOf(ended), { end: 'done', read: 3, imported: 1, existing: 0, refused: 2 });
+    assert.deepEqual(countsIn(folder), { events: 1, counted: 1 });
+  });
+
+  it('reads standard input by --format', async () => {
+    const folder = newFolder();
+    const args = [
+      'import',
+      '-',
+      '--format',
+      'geojson',
+      ...NEW_AGENT,
+      '--timezone=UTC',
+      '--event-type=market',
+    ];
+    const ended = await runFed(args, { DATA_DIR: folder }, JSON.stringify(MARKETS.features[0]));
+    assert.deepEqual([ended.code, summaryOf(ended).imported], [0, 1]);
+  });
+
+  for (const [ending, content, reason] of [
+    ['ics', CLUB.slice(0, 150), /ended early: the file is no iCalendar that can be read: it ends within/],
+    [
+      'geojson',
+      '{"type":"FeatureCollection","features":[',
+      /no GeoJSON that can be read: it ends in the middle/,
+    ],
+  ] as const) {
+    it(`ends with the reason where a .${ending} is broken`, async () => {
+      const ended = await importNew(content, { DATA_DIR: newFolder() }, { ending });
+      assert.equal(ended.code, 1);
+      assert.match(ended.stderr, reason);
+    });
+  }
+
+  const misuses: [name: string, args: string[]][] = [
+    ['a format that there is not', ['a', '--format', 'csv']],
+    ['a type that there is not', ['a.ics', '--event-type', 'party']],
+    ['an audience that there is not', ['a.ics', '--audience', 'dogs']],
+    ['a timezone that there is not', ['a.ics', '--timezone', 'Berlin']],
+    ['a latitude alone', ['a.ics', '--lat=1']],
+    ['a latitude that is none', ['a.ics', '--lat=x', '--lng=1']],
+    ['an empty latitude', ['a.ics', '--lat=', '--lng=1']],
+    ['a longitude that is too large', ['a.ics', '--lat=1', '--lng=181']],
+    ['fields for JSON lines', ['a.ndjson', '--event-type', 'talk']],
+  ];
+  for (const [name, args] of misuses) {
+    it(`refuses ${name}`, () => assert.rejects(importEvents([...args, ...NEW_AGENT]), UsageError));
+  }
+});

@@ -1,0 +1,306 @@
+// /llms.txt and /for-agents against the OpenAPI description: the same paths, fields, limits and codes, and none besides.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import type { Browser } from 'playwright-core';
+import { ERRORS } from '../../src/domain/errors.ts';
+import { launchBrowser } from '../support/browser.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+const LIMITS = {
+  RATE_LIMIT_READ: '1234',
+  RATE_LIMIT_READWRITE: '2345',
+  RATE_LIMIT_ADMIN: '0',
+  REGISTRATIONS_PER_HOUR: '3456',
+  MAX_EVENTS_PER_AGENT: '4567',
+  REGISTRATION_TIER: 'readwrite',
+  PUBLIC_URL: 'https://events.example.org',
+};
+const BASE = LIMITS.PUBLIC_URL;
+
+// biome-ignore lint/suspicious/noExplicitAny: the description is checked by its own tests
+type Json = any;
+
+describe('the guide for agents', () => {
+  let service: TestService;
+  let api: Json;
+  let text: string;
+  let page: string;
+
+  before(async () => {
+    service = await startTestService(LIMITS);
+    api = (await service.client.get('/openapi.json')).body;
+    text = await (await fetch(`${service.url}/llms.txt`)).text();
+    page = await (await fetch(`${service.url}/for-agents`)).text();
+  });
+  after(() => service.close());
+
+  /** Every operation that is no administrator's: with parameters, those of its path included, and the fields of its body. */
+  function operations(): { name: string; operation: Json; fields: [string, string, Json, boolean][] }[] {
+    return Object.entries<Json>(api.paths).flatMap(([path, methods]) =>
+      Object.keys(methods)
+        .filter((method) => method !== 'parameters' && methods[method].tags[0] !== 'Administration')
+        .map((method) => {
+          const operation = methods[method];
+          const parameters = [...(operation.parameters ?? []), ...(methods.parameters ?? [])];
+          const reference = operation.requestBody?.content['application/json']?.schema.$ref;
+          const body = reference ? api.components.schemas[reference.split('/').at(-1)] : { properties: {} };
+          const fields: [string, string, Json, boolean][] = [
+            ...parameters.map((each: Json) => [each.name, each.in, each.schema, each.required] as const),
+            ...Object.entries<Json>(body.properties).map(
+              ([name, schema]) => [name, 'body', schema, body.required?.includes(name) ?? false] as const,
+            ),
+          ].map((each) => [...each]);
+          return { name: `${method.toUpperCase()} ${path}`, operation, fields };
+        }),
+    );
+  }
+
+  /** What stands between the mention of this operation and the next. */
+  function partOf(name: string): string {
+    const [, after] = text.split(`\`${name}\`.`);
+    assert.ok(after, `${name} is not there`);
+    return after.split(/\n\*\*[^*]+\*\*(?: `|\n)/)[0]!;
+  }
+
+  it('has every operation for agents, and no other', () => {
+    const told = [...text.matchAll(/`((?:GET|POST|PATCH|DELETE|PUT) \/[^`]*)`/g)].map((match) => match[1]!);
+    assert.deepEqual(
+      told.sort(),
+      operations()
+        .map(({ name }) => name)
+        .sort(),
+    );
+    for (const name of told) assert.ok(page.includes(`<code>${name}</code>`), name);
+  });
+
+  it('names only addresses that are described or served', async () => {
+    const described = Object.keys(api.paths).map((path) => path.replaceAll(/\{\w+\}/g, '[^/]+'));
+    const served = ['/openapi.json', '/docs', '/for-agents', '/llms.txt', '/mcp'];
+    const known = new RegExp(`^(?:${[...described, ...served].join('|')})?$`);
+    for (const content of [text, page]) {
+      const named = [...content.matchAll(/https:\/\/events\.example\.org([^\s"'`)<?&]*)/g)].map(
+        (match) => match[1]!,
+      );
+      assert.ok(named.length > 10);
+      assert.deepEqual(
+        named.filter((path) => !known.test(path)),
+        [],
+      );
+    }
+  });
+
+  it('has every field of each, where it belongs, with all its limits', () => {
+    for (const { name, fields } of operations()) {
+      const rows = partOf(name)
+        .split('\n')
+        .filter((line) => line.startsWith('| `'));
+      assert.equal(rows.length, fields.length, name);
+      for (const [field, place, schema, isRequired] of fields) {
+        const row = rows.find((each) => each.startsWith(`| \`${field}\` | ${place} | `));
+        assert.ok(row, `${name}: ${field}`);
+        const rules = row.split(' | ')[2]!;
+        assert.equal(rules.includes('; required'), isRequired, row);
+        for (const bound of [
+          'minimum',
+          'maximum',
+          'minLength',
+          'maxLength',
+          'minItems',
+          'maxItems',
+          'default',
+        ]) {
+          if (schema[bound] !== undefined)
+            assert.match(rules, new RegExp(`(?<![\\w.])${schema[bound]}(?![\\w.])`), row);
+        }
+        for (const value of schema.enum ?? schema.items?.enum ?? []) assert.ok(rules.includes(value), row);
+        const numbers: string[] = rules.match(/-?\d+(?:\.\d+)?/g) ?? [];
+        const known: string[] =
+          JSON.stringify({ ...schema, description: '' }).match(/-?\d+(?:\.\d+)?/g) ?? [];
+        assert.deepEqual(
+          numbers.filter((number) => !known.includes(number)),
+          [],
+          row,
+        );
+      }
+    }
+  });
+
+  it('has every media type of each', () => {
+    for (const { name, operation } of operations()) {
+      for (const type of Object.keys(operation.responses[200]?.content ?? {})) {
+        if (type !== 'application/json') assert.ok(partOf(name).includes(`\`${type}\``), `${name}: ${type}`);
+      }
+    }
+  });
+
+  it('has every code that an agent can meet, with its status, and no other', () => {
+    const codes = operations().flatMap(({ operation }): string[] =>
+      Object.values<Json>(operation.responses).flatMap(({ $ref = '' }) => $ref.split('/').at(-1).split('.')),
+    );
+    const possible = new Set<string>([...codes.filter((code) => code !== ''), 'METHOD_NOT_ALLOWED']);
+    const rows = [...text.matchAll(/^\| `([A-Z_]+)` \| (\d+) \| (.*) \|$/gm)].map(([, ...row]) => row);
+    const expected = Object.entries(ERRORS).filter(([code]) => possible.has(code));
+    assert.deepEqual(
+      rows,
+      expected.map(([code, { status, meaning }]) => [code, String(status), meaning]),
+    );
+    const words = [...text.matchAll(/`([A-Z]+(?:_[A-Z]+)+)`/g)].map((match) => match[1]!);
+    assert.deepEqual(
+      words.filter((word) => !possible.has(word) && word !== 'LOCAL_EVENTS_API_KEY'),
+      [],
+    );
+  });
+
+  it('has the limits that the operator set', () => {
+    for (const row of [
+      '| requests per hour with a key of the tier `read` | 1234 |',
+      '| requests per hour with a key of the tier `readwrite` | 2345 |',
+      '| requests per hour with a key of the tier `admin` | no limit |',
+      '| registrations per hour from one network | 3456 |',
+      '| events of an agent | 4567 |',
+    ]) {
+      assert.ok(text.includes(row), row);
+    }
+  });
+
+  it('shows requests that work as they stand', async () => {
+    const key = await service.client.post('/v1/auth/register', { email: 'a@example.com', agent_name: 'a' });
+    const lines = [...text.matchAll(/^curl -s (?:-X (\w+) )?"([^"]+)"(.*)$/gm)];
+    assert.equal(lines.length, operations().length);
+    for (const [line, method, address, rest] of lines) {
+      if (/revoke|rotate|mcp$/.test(address!)) continue; // they would end the key, or speak another protocol
+      const body = / -d '(.*)'$/.exec(rest!)?.[1];
+      const answer = await fetch(address!.replace(BASE, service.url), {
+        method: method ?? (body === undefined ? 'GET' : 'POST'),
+        headers: {
+          ...(rest!.includes('X-API-Key: $KEY') && { 'x-api-key': key.body.api_key }),
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+        },
+        ...(body !== undefined && { body }),
+      });
+      // The event of the examples is nobody's.
+      const expected = address!.includes('/v1/events/0') ? 404 : 200;
+      assert.equal(answer.status, expected, `${line}\n${await answer.text()}`);
+    }
+  });
+
+  it('sets clients up with the address and the key, in settings that can be read', () => {
+    const settings = [...text.matchAll(/```json\n([\s\S]*?)\n```/g)].map((match) => JSON.parse(match[1]!));
+    const servers = settings
+      .map((each) => (each.mcpServers ?? each.servers)?.['local-events'])
+      .filter((each) => each !== undefined);
+    assert.equal(servers.length, 3);
+    for (const { url, headers } of servers) {
+      assert.equal(url, `${BASE}/mcp`);
+      assert.match(Object.keys(headers).join(), /^(?:X-API-Key|Authorization)$/);
+    }
+  });
+
+  it('is in the text what it is on the page', () => {
+    const plain = (html: string) =>
+      html
+        .replaceAll(/<[^>]*>/g, '')
+        .replaceAll('&lt;', '<')
+        .replaceAll('&gt;', '>')
+        .replaceAll('&quot;', '"')
+        .replaceAll('&amp;', '&');
+    const codes = (found: RegExpMatchArray[]) => found.map((match) => match[1]!);
+    assert.deepEqual(
+      codes([...page.matchAll(/<pre[^>]*><code>([\s\S]*?)<\/code>/g)]).map(plain),
+      codes([...text.matchAll(/```\w+\n([\s\S]*?)\n```/g)]),
+    );
+    const cells = codes([...page.matchAll(/<td>([\s\S]*?)<\/td>/g)]).map(plain);
+    const rows = text.split('\n').filter((line) => /^\| (?!---|field|code \||what \|)/.test(line));
+    assert.deepEqual(
+      cells,
+      rows.flatMap((row) =>
+        row
+          .slice(2, -2)
+          .split(' | ')
+          .map((cell) => cell.replaceAll('`', '').trim()),
+      ),
+    );
+  });
+
+  describe('/llms.txt', () => {
+    it('has the form that llmstxt.org describes', () => {
+      const outside = text.replaceAll(/```[\s\S]*?```/g, '');
+      assert.match(text, /^# local-events\n\n> [^\n]+\n\n/);
+      assert.deepEqual(outside.match(/^#+ .*/gm), ['# local-events', '## Documents']);
+      const list = text.split('## Documents\n\n')[1]!.trimEnd().split('\n');
+      for (const line of list) assert.match(line, /^- \[[^\]]+\]\(https:\/\/[^)]+\): .+$/);
+    });
+
+    it('is plain text that may be kept a while', async () => {
+      const { headers, status } = await fetch(`${service.url}/llms.txt`);
+      assert.equal(status, 200);
+      assert.equal(headers.get('content-type'), 'text/plain; charset=utf-8');
+      assert.equal(headers.get('cache-control'), 'public, max-age=300');
+      assert.equal((await fetch(`${service.url}/for-agents`, { method: 'HEAD' })).status, 200);
+      assert.equal((await fetch(`${service.url}/llms.txt`, { method: 'POST' })).status, 405);
+    });
+  });
+
+  describe('/for-agents', () => {
+    const AXE = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
+    let browser: Browser;
+    before(async () => {
+      browser = await launchBrowser();
+    });
+    after(() => browser.close());
+
+    it('allows nothing but its own style and icon', async () => {
+      const { headers } = await fetch(`${service.url}/for-agents`);
+      assert.equal(headers.get('content-type'), 'text/html; charset=utf-8');
+      assert.match(
+        headers.get('content-security-policy')!,
+        /^default-src 'none'; style-src 'sha256-[\w+/=]+'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'$/,
+      );
+      assert.ok(!/<script|\son\w+=|\sstyle=/.test(page));
+    });
+
+    for (const colorScheme of ['light', 'dark'] as const) {
+      it(`is readable on a phone, ${colorScheme}, without asking anybody else`, async () => {
+        // The policy of the page would refuse axe-core, which is given to it as text.
+        const context = await browser.newContext({
+          viewport: { width: 360, height: 740 },
+          colorScheme,
+          bypassCSP: true,
+        });
+        const strict = await browser.newContext({ viewport: { width: 360, height: 740 }, colorScheme });
+        const shown = await strict.newPage();
+        const [asked, problems]: [string[], string[]] = [[], []];
+        shown.on('request', (request) => asked.push(request.url()));
+        shown.on('console', (message) => problems.push(message.text()));
+        shown.on('pageerror', (error) => problems.push(error.message));
+        await shown.goto(`${service.url}/for-agents`);
+        assert.deepEqual(problems, []);
+        assert.deepEqual(
+          asked.filter((url) => !url.startsWith(service.url)),
+          [],
+        );
+        const look = await shown.evaluate(
+          '({ wide: document.documentElement.scrollWidth, paper: getComputedStyle(document.body).backgroundColor })',
+        );
+        const paper = colorScheme === 'dark' ? 'rgb(18, 22, 31)' : 'rgb(255, 255, 255)';
+        assert.deepEqual(look, { wide: 360, paper });
+        await shown.getByRole('link', { name: 'Limits' }).click();
+        await strict.close();
+
+        const checked = await context.newPage();
+        await checked.goto(`${service.url}/for-agents`);
+        await checked.evaluate(AXE);
+        const violations: Json = await checked.evaluate(
+          'axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) => violations)',
+        );
+        assert.deepEqual(
+          violations.map(({ id, nodes }: Json) => [id, nodes[0].html]),
+          [],
+        );
+        await context.close();
+      });
+    }
+  });
+});
