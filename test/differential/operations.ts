@@ -15,6 +15,8 @@ const AGENTS = 12;
 /** Alike but for the case. */
 const NAMES = ['agent', 'Agent', 'ägent', 'ÄGENT', 'agentΣ'];
 
+const FORMATS = ['json', 'geojson', 'ics', 'jsonld'];
+
 const TIERS = ['read', 'readwrite', 'admin'];
 
 export class Operations {
@@ -109,6 +111,8 @@ export class Operations {
       filters.push([edge, this.#edge()]);
     if (chance.chance(0.8)) filters.push(['limit', chance.pick(['1', '2', '3', '7', '30', '99', '100'])]);
     if (chance.chance(0.01)) filters.push(['limit', chance.pick(['0', '101', '1.5'])]);
+    if (chance.chance(0.1)) filters.push(['include', 'distance']);
+    if (chance.chance(0.1)) filters.push(['format', chance.pick(FORMATS)]);
     return filters;
   }
 
@@ -132,9 +136,9 @@ export class Operations {
   }
 
   #searchWith(parameters: KnownPage['parameters'], name: string, cursor?: string): Request {
-    this.#learn = (answer) => {
-      const { next_cursor } = parse(answer);
-      if (typeof next_cursor === 'string') this.#known.addPage({ parameters, cursor: next_cursor });
+    this.#learn = ({ headers }) => {
+      const next = /[?&]cursor=([\w-]+)>; rel="next"$/.exec(headers.link ?? '')?.[1];
+      if (next !== undefined) this.#known.addPage({ parameters, cursor: next });
     };
     const all = cursor === undefined ? parameters : [...parameters, ['cursor', cursor] as const];
     const query = new URLSearchParams(all.map(([key, value]) => [key, value]));
@@ -174,7 +178,8 @@ export class Operations {
       const { event_id: _, agent_id: __, ...stored } = parse(answer);
       if (event) event.fields = stored;
     };
-    return request('patch', 'PATCH', this.#pathOf(event), this.#key(caller), sent);
+    const headers = { ...this.#key(caller), ...this.#condition('if-match', 0.2) };
+    return request('patch', 'PATCH', this.#pathOf(event), headers, sent);
   }
 
   #update(caller: KnownAgent): Body {
@@ -197,12 +202,22 @@ export class Operations {
     const agent = this.#known.agent();
     const event = this.#known.eventOf(agent);
     const caller = event && this.#chance.chance(0.8) ? event.owner : agent;
-    return request('delete', 'DELETE', this.#pathOf(event), this.#key(caller));
+    const headers = { ...this.#key(caller), ...this.#condition('if-match', 0.3) };
+    return request('delete', 'DELETE', this.#pathOf(event), headers);
   }
 
   #get(): Request {
     const method = this.#chance.chance(0.05) ? 'HEAD' : 'GET';
-    return request('get', method, this.#pathOf(this.#known.event()), this.#key());
+    const query = this.#chance.chance(0.3) ? `?format=${this.#chance.pick([...FORMATS, 'xml'])}` : '';
+    const headers = { ...this.#key(), ...this.#condition('if-none-match', 0.3) };
+    return request('get', method, this.#pathOf(this.#known.event()) + query, headers);
+  }
+
+  /** Now and then, a version that the event may have. */
+  #condition(header: string, probability: number): Record<string, string> {
+    if (!this.#chance.chance(probability)) return {};
+    const version = this.#chance.pick([1, 1, 1, 2, 3]);
+    return { [header]: this.#chance.pick([`"${version}"`, `"${version}-ics"`, `W/"${version}"`, '*']) };
   }
 
   #pathOf(event: KnownEvent | undefined): string {
