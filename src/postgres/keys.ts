@@ -42,7 +42,7 @@ export async function rotateKey(
     SELECT 1 FROM agents WHERE agent_id = ${agentId} AND is_active FOR NO KEY UPDATE`;
   if (agents.length === 0) return false;
   const keys = await sql<{ key_hash: string; expires_ms: number | null }[]>`
-    SELECT key_hash, expires_ms FROM keys WHERE agent_id = ${agentId} FOR UPDATE`;
+    SELECT key_hash, expires_ms FROM keys WHERE agent_id = ${agentId}`;
   if (keys.some(({ key_hash }) => key_hash === newKey.hash)) return true;
   const calling = keys.find(({ key_hash }) => key_hash === callingKeyHash);
   if (!calling || (calling.expires_ms !== null && calling.expires_ms <= nowMs)) return false;

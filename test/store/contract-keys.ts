@@ -109,8 +109,8 @@ export function keyContract(store: () => Store): void {
   it('leaves the keys of others alone', async () => {
     const [one, other] = [await addAgent(store()), await addAgent(store())];
     const ofOther = await rotate(other.agent, other.key);
-    await rotate(one.agent, one.key, NOW_MS);
-    await store().revokeKey(one.key.hash);
+    const ofOne = await rotate(one.agent, one.key, NOW_MS);
+    await store().revokeKey(ofOne.hash);
     assert.deepEqual(await areTaken([other.key, ofOther]), [true, true]);
   });
 
@@ -154,6 +154,7 @@ export function keyContract(store: () => Store): void {
   it('ends a revoked key at once, and no other', async () => {
     const { agent, key } = await addAgent(store());
     const second = await rotate(agent, key);
+    assert.deepEqual(await areTaken([key, second]), [true, true]);
     await store().revokeKey(second.hash);
     assert.deepEqual(await areTaken([key, second]), [true, false]);
     assert.equal(await store().findKey(second.hash), undefined);
