@@ -3,11 +3,13 @@ import type { AgentRecord } from '../domain/agent.ts';
 import type { AuditRecord } from '../domain/audit.ts';
 import type { AgentListQuery, AuditQuery, EventListQuery } from '../domain/list.ts';
 import type { ListPosition } from '../domain/list-cursor.ts';
+import { ALL_EVENTS } from '../domain/nearby.ts';
 import type { ListPage, Stats } from '../domain/store.ts';
 import type { Wire } from '../domain/wire.ts';
 import type { Database } from './database.ts';
 import { agentPageStatement, eventPageStatement } from './list-statements.ts';
 import { wireOf } from './records.ts';
+import { searchStatement } from './search.ts';
 
 type AgentRow = AgentRecord & { readonly total: number; readonly value: ListPosition['value'] };
 
@@ -68,13 +70,16 @@ export async function readAuditPage(
   };
 }
 
-/** Agents, those of them that were used since, and events. */
-export async function count(database: Database, usedFromMs: number): Promise<Omit<Stats, 'events_upcoming'>> {
-  const [row] = await database.run(
-    'repeatable',
-    (sql) => sql<[Omit<Stats, 'events_upcoming'>]>`
-      SELECT count(*) AS agents, count(*) FILTER (WHERE last_used_ms >= ${usedFromMs}) AS agents_active_today,
-        coalesce(sum(event_count), 0)::bigint AS events FROM agents`,
+/** What there is at one moment, and how much of it is in use. */
+export async function readStats(database: Database, nowMs: number, usedFromMs: number): Promise<Stats> {
+  const { text, values } = searchStatement(ALL_EVENTS, nowMs);
+  const statement = `SELECT count(*) AS agents,
+      count(*) FILTER (WHERE last_used_ms >= $${values.length + 1}::bigint) AS agents_active_today,
+      coalesce(sum(event_count), 0)::bigint AS events,
+      (SELECT total FROM (${text}) AS found LIMIT 1) AS events_upcoming
+    FROM agents`;
+  const [row] = await database.run('repeatable', (sql) =>
+    sql.unsafe<[Stats]>(statement, [...values, usedFromMs]),
   );
   return row;
 }

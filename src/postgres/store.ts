@@ -5,7 +5,7 @@ import type { KeyFingerprint, KeyRecord } from '../domain/api-key.ts';
 import type { AuditEntry, AuditRecord } from '../domain/audit.ts';
 import { decodeEvent, type EventRow, encodeEvent } from '../domain/event.ts';
 import type { AgentListQuery, AuditQuery, EventListQuery } from '../domain/list.ts';
-import { ALL_EVENTS, type NearbyQuery } from '../domain/nearby.ts';
+import type { NearbyQuery } from '../domain/nearby.ts';
 import {
   ACTIVE_WITHIN_MS,
   type CreateOutcome,
@@ -31,7 +31,7 @@ import { codeOf } from './failures.ts';
 import { findHolder, findKey, rotateKey } from './keys.ts';
 import { LastUses } from './last-uses.ts';
 import { AGENT_COLUMNS } from './list-statements.ts';
-import { count, readAgentPage, readAuditPage, readEventPage } from './lists.ts';
+import { readAgentPage, readAuditPage, readEventPage, readStats } from './lists.ts';
 import { openDatabase } from './open.ts';
 import { QuotaLeases } from './quota-leases.ts';
 import { RecentKeys } from './recent-keys.ts';
@@ -267,8 +267,7 @@ export class PostgresStore implements Store {
 
   async stats(nowMs: number): Promise<Stats> {
     await this.#uses.write();
-    const counts = await count(this.#database, nowMs - ACTIVE_WITHIN_MS);
-    return { ...counts, events_upcoming: (await this.nearby(ALL_EVENTS, nowMs)).total };
+    return readStats(this.#database, nowMs, nowMs - ACTIVE_WITHIN_MS);
   }
 
   async updateAgent(

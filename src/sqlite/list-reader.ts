@@ -10,12 +10,14 @@ import { type AgentColumns, agentOf, type ColumnValues } from './columns.ts';
 import { agentPageStatement, eventPageStatement, type Statement } from './list-statements.ts';
 import type { Batches, CallOf, Outcome } from './thread.ts';
 
+type AgentStats = Pick<Stats, 'agents' | 'agents_active_today'>;
+
 export interface ListReaderCalls {
   ping(): void;
   agentPage(query: AgentListQuery): ListPage<AgentColumns>;
   agentEventPage(agentId: string, query: EventListQuery, nowMs: number): ListPage<Wire>;
   auditPage(query: AuditQuery): ListPage<AuditRecord, number>;
-  count(usedFromMs: number): Omit<Stats, 'events_upcoming'>;
+  countAgents(usedFromMs: number): AgentStats;
 }
 
 type Row = [total: number, value: ListPosition['value'], id: string | null, ...item: ColumnValues];
@@ -38,7 +40,7 @@ export class ListReader implements Batches<ListReaderCalls> {
       agentEventPage: (agentId, query, nowMs) =>
         this.#page(eventPageStatement(agentId, query, nowMs), query, ([json]) => toWire(json as string)),
       auditPage: (query) => this.#auditPage(query),
-      count: (usedFromMs) => this.#count(usedFromMs),
+      countAgents: (usedFromMs) => this.#countAgents(usedFromMs),
     };
   }
 
@@ -83,9 +85,9 @@ export class ListReader implements Batches<ListReaderCalls> {
     return { items, total, next: rows.length > limit ? items.at(-1)!.audit_id : undefined };
   }
 
-  #count(usedFromMs: number): Omit<Stats, 'events_upcoming'> {
-    const sql = `SELECT count(*) AS agents, coalesce(sum(event_count), 0) AS events,
+  #countAgents(usedFromMs: number): AgentStats {
+    const sql = `SELECT count(*) AS agents,
       count(*) FILTER (WHERE last_used_ms >= ?) AS agents_active_today FROM agents`;
-    return this.#database.prepare(sql).get(usedFromMs) as unknown as Omit<Stats, 'events_upcoming'>;
+    return this.#database.prepare(sql).get(usedFromMs) as unknown as AgentStats;
   }
 }

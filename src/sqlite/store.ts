@@ -256,9 +256,10 @@ export class SqliteStore implements Store {
   }
 
   async stats(nowMs: number): Promise<Stats> {
-    const { total: events_upcoming } = this.#search(toIndexQuery(ALL_EVENTS), nowMs);
     await this.#uses.write();
-    return { ...(await this.#lists.run('count', [nowMs - ACTIVE_WITHIN_MS])), events_upcoming };
+    const agents = await this.#lists.run('countAgents', [nowMs - ACTIVE_WITHIN_MS]);
+    const { total: events_upcoming } = this.#search(toIndexQuery(ALL_EVENTS), nowMs);
+    return { ...agents, events: this.#index.size, events_upcoming };
   }
 
   updateAgent(agentId: string, update: AgentUpdate, audit: AuditEntry): Promise<AgentRecord | undefined> {

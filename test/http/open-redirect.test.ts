@@ -18,12 +18,21 @@ describe('the way back from a sign-in', () => {
       OIDC_ISSUER: issuer.url,
       OIDC_CLIENT_ID: CLIENT_ID,
       SESSION_SECRET: SECRET,
+      TRUST_PROXY: 'loopback',
     });
   });
   after(async () => {
     await service.close();
     await issuer.close();
   });
+
+  /** Each from a network of its own: sign-ins are limited by that. */
+  let networks = 0;
+  const newBrowser = (cookies: [string, string][] = []) => {
+    networks++;
+    const from = { 'x-forwarded-for': `10.0.${networks >> 8}.${networks % 256}` };
+    return new ConsoleBrowser(service.client.with(from), cookies);
+  };
 
   /** What the provider answers to this question, and where the browser is sent then. */
   async function comeBack(browser: ConsoleBrowser, state: string, nonce: string): Promise<string> {
@@ -36,7 +45,7 @@ describe('the way back from a sign-in', () => {
   }
 
   async function signIn(query: string): Promise<string> {
-    const browser = new ConsoleBrowser(service.client);
+    const browser = newBrowser();
     const { searchParams } = new URL(await browser.begin(query));
     return comeBack(browser, searchParams.get('state')!, searchParams.get('nonce')!);
   }
@@ -72,9 +81,9 @@ describe('the way back from a sign-in', () => {
       const begun = { state: 'state', nonce: 'nonce', verifier: 'v'.repeat(43), redirectUri, returnPath };
       const sealed = await seal(begun, Date.now() + 60_000);
       const cookies: [string, string][] = [['local_events_signin', sealed]];
-      const browser = new ConsoleBrowser(service.client, cookies);
+      const browser = newBrowser(cookies);
       assert.equal(await comeBack(browser, 'state', 'nonce'), '/admin', JSON.stringify(returnPath));
-      const failed = new ConsoleBrowser(service.client, cookies);
+      const failed = newBrowser(cookies);
       const answer = await failed.comeBack(`${service.url}/admin/callback?error=x&state=state`);
       assert.equal(answer.headers.get('location'), '/admin/?problem=provider&return=%2Fadmin');
     }

@@ -155,5 +155,27 @@ export function auditContract(store: () => Store): void {
         events_upcoming: before.events_upcoming + 2,
       });
     });
+
+    it('counts all events and those that are not over at the same moment', async () => {
+      const { agent } = await addAgent(store());
+      const over = async () => {
+        const { events, events_upcoming } = await store().stats(NOW_MS);
+        return events - events_upcoming;
+      };
+      const before = await over();
+      let isChanging = true;
+      const change = async () => {
+        while (isChanging) {
+          const { event_id } = await addEvent(store(), agent, { start_ms: NOW_MS + HOUR_MS });
+          await store().deleteEvent(event_id, agent.agent_id);
+        }
+      };
+      const changes = Array.from({ length: 4 }, change);
+      const seen: number[] = [];
+      for (let round = 0; round < 100; round++) seen.push(await over());
+      isChanging = false;
+      await Promise.all(changes);
+      assert.deepEqual(seen, Array(100).fill(before));
+    });
   });
 }
