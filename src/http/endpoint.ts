@@ -25,6 +25,8 @@ export interface Call<Caller = unknown> {
   readonly path: Readonly<Record<string, string>>;
   /** As sent, without the question mark. */
   readonly query: string;
+  /** The names of parameters in it that the endpoint does not know; undefined: none. */
+  readonly unknown: string | undefined;
   readonly headers: IncomingHttpHeaders;
   /** The parsed JSON, unchecked; undefined where none was sent. */
   readonly body: unknown;

@@ -9,31 +9,40 @@ const SHOWABLE = /^(?!lev_)[A-Za-z0-9_.-]{1,50}$/;
 /** The parameters that are not known, as a header names them; undefined where there are none. */
 export function nameUnknown(query: string, known: ReadonlySet<string>): string | undefined {
   let names: Set<string> | undefined;
-  forEachParameter(query, (name) => {
-    if (name !== undefined && known.has(name)) return;
-    names ??= new Set();
-    if (names.size < MAX_NAMES) names.add(name !== undefined && SHOWABLE.test(name) ? name : '?');
-  });
+  for (let from = 0; from < query.length; ) {
+    const end = endOfParameter(query, from);
+    const sent = query.slice(from, endOfName(query, from, end));
+    // As it was sent first: almost always that is enough.
+    if (end > from && !known.has(sent)) {
+      const name = decode(sent);
+      if (name === undefined || !known.has(name)) {
+        names ??= new Set();
+        if (names.size < MAX_NAMES) names.add(name !== undefined && SHOWABLE.test(name) ? name : '?');
+      }
+    }
+    from = end + 1;
+  }
   return names && [...names].join(', ');
 }
 
-/** The query of the next page: what is known of this one, with the cursor in place of any other. */
-export function nextQuery(query: string, known: ReadonlySet<string>, cursor: string): string {
-  let kept = '';
-  forEachParameter(query, (name, text) => {
-    if (name !== undefined && known.has(name) && name !== 'cursor') kept += `${text}&`;
-  });
-  return `${kept}cursor=${cursor}`;
+/** The query without its cursor, and without what is not known. */
+export function withoutCursor(query: string, known: ReadonlySet<string>): string {
+  const kept: string[] = [];
+  for (let from = 0; from < query.length; ) {
+    const end = endOfParameter(query, from);
+    const name = decode(query.slice(from, endOfName(query, from, end)));
+    if (name !== undefined && known.has(name) && name !== 'cursor') kept.push(query.slice(from, end));
+    from = end + 1;
+  }
+  return kept.join('&');
 }
 
-/** Visits each with its name, undefined where that cannot be decoded, and with its text as it was sent. */
-function forEachParameter(query: string, visit: (name: string | undefined, text: string) => void): void {
-  for (let from = 0; from < query.length; ) {
-    const mark = query.indexOf('&', from);
-    const text = query.slice(from, mark < 0 ? query.length : mark);
-    from += text.length + 1;
-    if (text === '') continue;
-    const equals = text.indexOf('=');
-    visit(decode(equals < 0 ? text : text.slice(0, equals)), text);
-  }
+function endOfParameter(query: string, from: number): number {
+  const mark = query.indexOf('&', from);
+  return mark < 0 ? query.length : mark;
+}
+
+function endOfName(query: string, from: number, end: number): number {
+  const equals = query.indexOf('=', from);
+  return equals < 0 || equals > end ? end : equals;
 }
