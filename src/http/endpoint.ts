@@ -7,6 +7,7 @@ import type { ErrorCode } from '../domain/errors.ts';
 import type { Wire } from '../domain/wire.ts';
 import type { Context } from '../usecases/context.ts';
 import type { Format } from './formats.ts';
+import { type KnownParameters, knownParameters } from './parameter-names.ts';
 
 /** Who the caller turns out to be, for each kind of access. */
 interface Callers {
@@ -90,9 +91,9 @@ export interface Endpoint<A extends Access = Access> extends Description {
   handle(call: Call<Callers[A]>): Promise<Answer>;
 }
 
-/** The names of all its query parameters. */
-export function parametersOf({ query, extras }: Description): ReadonlySet<string> {
-  return new Set([query, extras].flatMap((shape) => Object.keys(shape?.properties ?? {})));
+/** All its query parameters. */
+export function parametersOf({ query, extras }: Description): KnownParameters {
+  return knownParameters([query, extras].flatMap((shape) => Object.keys(shape?.properties ?? {})));
 }
 
 /** Types the caller from the access. */

@@ -6,43 +6,43 @@ const MAX_NAMES = 10;
 /** Any other text stays out of responses, and so does what may be a key. */
 const SHOWABLE = /^(?!lev_)[A-Za-z0-9_.-]{1,50}$/;
 
+export interface KnownParameters {
+  readonly names: ReadonlySet<string>;
+  /** Matches what has known parameters only, as most queries do; of others it says nothing. */
+  readonly usual: RegExp;
+}
+
+/** Names are plain words. */
+export function knownParameters(names: readonly string[]): KnownParameters {
+  const usual = names.length === 0 ? /^$/ : new RegExp(`^(?:(?:${names.join('|')})=[^&]*(?:&|$))*$`);
+  return { names: new Set(names), usual };
+}
+
 /** The parameters that are not known, as a header names them; undefined where there are none. */
-export function nameUnknown(query: string, known: ReadonlySet<string>): string | undefined {
-  let names: Set<string> | undefined;
-  for (let from = 0; from < query.length; ) {
-    const end = endOfParameter(query, from);
-    const sent = query.slice(from, endOfName(query, from, end));
-    // As it was sent first: almost always that is enough.
-    if (end > from && !known.has(sent)) {
-      const name = decode(sent);
-      if (name === undefined || !known.has(name)) {
-        names ??= new Set();
-        if (names.size < MAX_NAMES) names.add(name !== undefined && SHOWABLE.test(name) ? name : '?');
-      }
-    }
-    from = end + 1;
-  }
-  return names && [...names].join(', ');
+export function nameUnknown(query: string, known: KnownParameters): string | undefined {
+  if (known.usual.test(query)) return undefined;
+  const shown = new Set<string>();
+  forEachParameter(query, (name) => {
+    if (name !== undefined && known.names.has(name)) return;
+    if (shown.size < MAX_NAMES) shown.add(name !== undefined && SHOWABLE.test(name) ? name : '?');
+  });
+  return shown.size === 0 ? undefined : [...shown].join(', ');
 }
 
 /** The query without its cursor, and without what is not known. */
-export function withoutCursor(query: string, known: ReadonlySet<string>): string {
+export function withoutCursor(query: string, known: KnownParameters): string {
   const kept: string[] = [];
-  for (let from = 0; from < query.length; ) {
-    const end = endOfParameter(query, from);
-    const name = decode(query.slice(from, endOfName(query, from, end)));
-    if (name !== undefined && known.has(name) && name !== 'cursor') kept.push(query.slice(from, end));
-    from = end + 1;
-  }
+  forEachParameter(query, (name, text) => {
+    if (name !== undefined && known.names.has(name) && name !== 'cursor') kept.push(text);
+  });
   return kept.join('&');
 }
 
-function endOfParameter(query: string, from: number): number {
-  const mark = query.indexOf('&', from);
-  return mark < 0 ? query.length : mark;
-}
-
-function endOfName(query: string, from: number, end: number): number {
-  const equals = query.indexOf('=', from);
-  return equals < 0 || equals > end ? end : equals;
+/** Visits each with its name, undefined where that cannot be decoded, and with its text as it was sent. */
+function forEachParameter(query: string, visit: (name: string | undefined, text: string) => void): void {
+  for (const text of query.split('&')) {
+    if (text === '') continue;
+    const equals = text.indexOf('=');
+    visit(decode(equals < 0 ? text : text.slice(0, equals)), text);
+  }
 }

@@ -2,18 +2,23 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
-import { nameUnknown, withoutCursor } from '../../src/http/parameter-names.ts';
+import { knownParameters, nameUnknown, withoutCursor } from '../../src/http/parameter-names.ts';
 import { type Answer, assertError, assertInvalid, type Client, newEvent } from '../support/client.ts';
 import { exchange, request } from '../support/raw-http.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
-const KNOWN = new Set(['lat', 'lng', 'cursor']);
+const KNOWN = knownParameters(['lat', 'lng', 'cursor']);
+const NONE = knownParameters([]);
 
 describe('nameUnknown', () => {
   const cases: [query: string, names: string | undefined][] = [
     ['', undefined],
     ['lat=1&lng=2&cursor=x', undefined],
     ['lat&lng', undefined],
+    ['lat=1&lng', undefined],
+    ['lat=1=2&lng==', undefined],
+    ['lat=1&latlng=2', 'latlng'],
+    ['lat=1&x', 'x'],
     ['&&lat=1&', undefined],
     ['l%61t=1', undefined],
     ['latitude=1', 'latitude'],
@@ -41,6 +46,12 @@ describe('nameUnknown', () => {
       assert.equal(nameUnknown(query, KNOWN), names);
     });
   }
+
+  it('finds everything where nothing is known', () => {
+    assert.equal(nameUnknown('', NONE), undefined);
+    assert.equal(nameUnknown('&', NONE), undefined);
+    assert.equal(nameUnknown('lat=1&=2', NONE), 'lat, ?');
+  });
 
   it('shows nothing but short names of plain characters, ten at most, whatever is sent', () => {
     const piece = fc.oneof(
