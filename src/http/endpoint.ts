@@ -8,6 +8,7 @@ import type { Wire } from '../domain/wire.ts';
 import type { KeyHolder } from '../usecases/access.ts';
 import type { Context } from '../usecases/context.ts';
 import type { Format } from './formats.ts';
+import { type KnownParameters, knownParameters } from './parameter-names.ts';
 
 /** Who the caller turns out to be, for each kind of access. */
 interface Callers {
@@ -28,6 +29,8 @@ export interface Call<Caller = unknown> {
   readonly path: Readonly<Record<string, string>>;
   /** As sent, without the question mark. */
   readonly query: string;
+  /** The names of parameters in it that the endpoint does not know; undefined: none. */
+  readonly unknown: string | undefined;
   readonly headers: IncomingHttpHeaders;
   /** The parsed JSON, unchecked; undefined where none was sent. */
   readonly body: unknown;
@@ -93,9 +96,9 @@ export interface Endpoint<A extends Access = Access> extends Description {
   handle(call: Call<Callers[A]>): Promise<Answer>;
 }
 
-/** The names of all its query parameters. */
-export function parametersOf({ query, extras }: Description): ReadonlySet<string> {
-  return new Set([query, extras].flatMap((shape) => Object.keys(shape?.properties ?? {})));
+/** All its query parameters. */
+export function parametersOf({ query, extras }: Description): KnownParameters {
+  return knownParameters([query, extras].flatMap((shape) => Object.keys(shape?.properties ?? {})));
 }
 
 /** Types the caller from the access. */

@@ -6,32 +6,41 @@ const MAX_NAMES = 10;
 /** Any other text stays out of responses, and so does what may be a key. */
 const SHOWABLE = /^(?!lev_)[A-Za-z0-9_.-]{1,50}$/;
 
-/** The parameters that are not known, as a header names them; undefined where there are none. */
-export function nameUnknown(query: string, known: ReadonlySet<string>): string | undefined {
-  let names: Set<string> | undefined;
-  forEachParameter(query, (name) => {
-    if (name !== undefined && known.has(name)) return;
-    names ??= new Set();
-    if (names.size < MAX_NAMES) names.add(name !== undefined && SHOWABLE.test(name) ? name : '?');
-  });
-  return names && [...names].join(', ');
+export interface KnownParameters {
+  readonly names: ReadonlySet<string>;
+  /** Matches what has known parameters only, as most queries do; of others it says nothing. */
+  readonly usual: RegExp;
 }
 
-/** The query of the next page: what is known of this one, with the cursor in place of any other. */
-export function nextQuery(query: string, known: ReadonlySet<string>, cursor: string): string {
-  let kept = '';
-  forEachParameter(query, (name, text) => {
-    if (name !== undefined && known.has(name) && name !== 'cursor') kept += `${text}&`;
+/** Names are plain words. */
+export function knownParameters(names: readonly string[]): KnownParameters {
+  const usual = names.length === 0 ? /^$/ : new RegExp(`^(?:(?:${names.join('|')})=[^&]*(?:&|$))*$`);
+  return { names: new Set(names), usual };
+}
+
+/** The parameters that are not known, as a header names them; undefined where there are none. */
+export function nameUnknown(query: string, known: KnownParameters): string | undefined {
+  if (known.usual.test(query)) return undefined;
+  const shown = new Set<string>();
+  forEachParameter(query, (name) => {
+    if (name !== undefined && known.names.has(name)) return;
+    if (shown.size < MAX_NAMES) shown.add(name !== undefined && SHOWABLE.test(name) ? name : '?');
   });
-  return `${kept}cursor=${cursor}`;
+  return shown.size === 0 ? undefined : [...shown].join(', ');
+}
+
+/** The query without its cursor, and without what is not known. */
+export function withoutCursor(query: string, known: KnownParameters): string {
+  const kept: string[] = [];
+  forEachParameter(query, (name, text) => {
+    if (name !== undefined && known.names.has(name) && name !== 'cursor') kept.push(text);
+  });
+  return kept.join('&');
 }
 
 /** Visits each with its name, undefined where that cannot be decoded, and with its text as it was sent. */
 function forEachParameter(query: string, visit: (name: string | undefined, text: string) => void): void {
-  for (let from = 0; from < query.length; ) {
-    const mark = query.indexOf('&', from);
-    const text = query.slice(from, mark < 0 ? query.length : mark);
-    from += text.length + 1;
+  for (const text of query.split('&')) {
     if (text === '') continue;
     const equals = text.indexOf('=');
     visit(decode(equals < 0 ? text : text.slice(0, equals)), text);

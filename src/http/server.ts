@@ -140,6 +140,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   app.decorateReply('cutTimer', undefined);
   app.decorateReply('standingHeaders');
   app.decorateRequest('caller', undefined);
+  app.decorateRequest('unknown', undefined);
   app.decorateRequest('pattern', undefined);
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   // node:http would hang up on a CONNECT without a word.
@@ -223,8 +224,8 @@ function bind(
       const { context } = readiness() as { context: Context };
       authenticate(context, endpoint.access, request, reply, publicUrl).then((caller) => {
         request.caller = caller;
-        const unknown = nameUnknown(request.query as string, parameters);
-        if (unknown !== undefined) addHeader(reply, 'x-unknown-parameters', unknown);
+        request.unknown = nameUnknown(request.query as string, parameters);
+        if (request.unknown !== undefined) addHeader(reply, 'x-unknown-parameters', request.unknown);
         done();
       }, done);
     },
@@ -235,6 +236,7 @@ function bind(
         caller: request.caller as never,
         path: request.params as Record<string, string>,
         query: request.query as string,
+        unknown: request.unknown,
         headers: request.headers,
         body: request.body,
       });
@@ -252,6 +254,8 @@ declare module 'fastify' {
     pattern: string | undefined;
     /** Set by the check of the route's access. */
     caller: unknown;
+    /** Set with it: the names of parameters that the endpoint does not know. */
+    unknown: string | undefined;
   }
 }
 

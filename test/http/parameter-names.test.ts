@@ -2,18 +2,23 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
-import { nameUnknown, nextQuery } from '../../src/http/parameter-names.ts';
+import { knownParameters, nameUnknown, withoutCursor } from '../../src/http/parameter-names.ts';
 import { type Answer, assertError, assertInvalid, type Client, newEvent } from '../support/client.ts';
 import { exchange, request } from '../support/raw-http.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
-const KNOWN = new Set(['lat', 'lng', 'cursor']);
+const KNOWN = knownParameters(['lat', 'lng', 'cursor']);
+const NONE = knownParameters([]);
 
 describe('nameUnknown', () => {
   const cases: [query: string, names: string | undefined][] = [
     ['', undefined],
     ['lat=1&lng=2&cursor=x', undefined],
     ['lat&lng', undefined],
+    ['lat=1&lng', undefined],
+    ['lat=1=2&lng==', undefined],
+    ['lat=1&latlng=2', 'latlng'],
+    ['lat=1&x', 'x'],
     ['&&lat=1&', undefined],
     ['l%61t=1', undefined],
     ['latitude=1', 'latitude'],
@@ -42,6 +47,12 @@ describe('nameUnknown', () => {
     });
   }
 
+  it('finds everything where nothing is known', () => {
+    assert.equal(nameUnknown('', NONE), undefined);
+    assert.equal(nameUnknown('&', NONE), undefined);
+    assert.equal(nameUnknown('lat=1&=2', NONE), 'lat, ?');
+  });
+
   it('shows nothing but short names of plain characters, ten at most, whatever is sent', () => {
     const piece = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 60 }),
@@ -56,16 +67,16 @@ describe('nameUnknown', () => {
   });
 });
 
-describe('nextQuery', () => {
-  const cases: [query: string, next: string][] = [
-    ['lat=1&lng=2', 'lat=1&lng=2&cursor=NEW'],
-    ['cursor=old&lat=1', 'lat=1&cursor=NEW'],
-    ['lat=1&cursor=old&lng=%32', 'lat=1&lng=%32&cursor=NEW'],
-    ['c%75rsor=old&lat=1', 'lat=1&cursor=NEW'],
-    ['lat=1&secret=x&&lng=2&', 'lat=1&lng=2&cursor=NEW'],
+describe('withoutCursor', () => {
+  const cases: [query: string, kept: string][] = [
+    ['lat=1&lng=2', 'lat=1&lng=2'],
+    ['cursor=old&lat=1', 'lat=1'],
+    ['lat=1&cursor=old&lng=%32', 'lat=1&lng=%32'],
+    ['c%75rsor=old&l%61t=1', 'l%61t=1'],
+    ['lat=1&secret=x&&lng=2&%zz=1&', 'lat=1&lng=2'],
   ];
-  for (const [query, next] of cases) {
-    it(`makes ${next} of ${query}`, () => assert.equal(nextQuery(query, KNOWN, 'NEW'), next));
+  for (const [query, kept] of cases) {
+    it(`leaves ${kept} of ${query}`, () => assert.equal(withoutCursor(query, KNOWN), kept));
   }
 });
 

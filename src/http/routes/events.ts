@@ -7,9 +7,9 @@ import type { EventRecord } from '../../domain/store.ts';
 import * as events from '../../usecases/events.ts';
 import { findNearby } from '../../usecases/nearby.ts';
 import { etagOf, isKnown, knownVersions } from '../conditions.ts';
-import { endpoint, parametersOf, Representation } from '../endpoint.ts';
+import { type Call, endpoint, parametersOf, Representation } from '../endpoint.ts';
 import { acceptedFormat, encodeItems, FORMS } from '../formats.ts';
-import { nextQuery } from '../parameter-names.ts';
+import { withoutCursor } from '../parameter-names.ts';
 import {
   EVENT_FORMS,
   EventParameters,
@@ -18,6 +18,7 @@ import {
   readFormat,
   readSearch,
   SEARCH_FORMS,
+  type Search,
   SearchExtras,
 } from './event-forms.ts';
 
@@ -39,23 +40,27 @@ export const nearby = endpoint({
   answer: EventsNearbyResponse,
   otherForms: SEARCH_FORMS,
   answerHeaders: ['Vary', 'Link'],
-  handle: async ({ context, query: text, headers }) => {
-    const search = readSearch(text);
-    const format = search.format ?? acceptedFormat(headers.accept);
-    const page = await findNearby(context, search.query);
+  handle: async (call) => {
+    const search = readSearch(call.query);
+    const format = search.format ?? acceptedFormat(call.headers.accept);
+    const page = await findNearby(call.context, search.query);
     const cursor = page.next && encodeCursor(page.next);
     const found = search.hasDistance ? addDistances(page.events, search.query) : page.events;
     const { encodeItem, joinPage } = FORMS[format];
     const items = encodeItem ? await encodeItems(found, encodeItem) : found;
-    const more =
-      cursor === undefined
-        ? NO_HEADERS
-        : ['link', `</v1/events/nearby?${nextQuery(text, NEARBY_PARAMETERS, cursor)}>; rel="next"`];
+    const more = cursor === undefined ? NO_HEADERS : ['link', linkToNext(call, search, cursor)];
     return new Representation(joinPage(items, page.total, cursor), format, true, more);
   },
 });
 
 const NEARBY_PARAMETERS = parametersOf(nearby);
+
+/** The same search with another cursor. Its parameters need no escaping: they were found to be good. */
+function linkToNext({ query, unknown }: Call, search: Search, cursor: string): string {
+  const isFit = unknown === undefined && search.query.after === undefined;
+  const kept = isFit ? query : withoutCursor(query, NEARBY_PARAMETERS);
+  return `</v1/events/nearby?${kept}&cursor=${cursor}>; rel="next"`;
+}
 
 export const getEvent = endpoint({
   operationId: 'getEvent',
