@@ -30,9 +30,15 @@ export interface Call<Caller = unknown> {
 /** Encoded already, whole or in pieces; a value to be encoded; or nothing. */
 export type Answer = Wire | AsyncIterable<Wire> | object | undefined;
 
+export interface OtherAnswer {
+  readonly description: string;
+  /** By media type. */
+  readonly content?: Readonly<Record<string, TSchema>>;
+}
+
 export interface Description {
   readonly operationId: string;
-  readonly tag: 'Registration' | 'Events' | 'Administration' | 'Service';
+  readonly tag: 'Registration' | 'Events' | 'MCP' | 'Administration' | 'Service';
   readonly summary: string;
   readonly description: string;
   readonly path?: TObject;
@@ -42,6 +48,8 @@ export interface Description {
   readonly answer?: TSchema;
   /** What a 503 says, where it says more than others. */
   readonly unavailable?: TSchema;
+  /** Answers beside those that follow from the rest, by status. */
+  readonly others?: Readonly<Record<number, OtherAnswer>>;
   /** Codes beyond those that follow from access, path, query and body. */
   readonly errors?: readonly ErrorCode[];
 }

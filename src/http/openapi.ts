@@ -14,7 +14,7 @@ import { ERRORS, type ErrorCode } from '../domain/errors.ts';
 import { Event, EventCreate, EventUpdate } from '../domain/event.ts';
 import { EventsNearbyResponse } from '../domain/nearby.ts';
 import { SESSION_COOKIE } from './console-cookies.ts';
-import type { Access, Description } from './endpoint.ts';
+import type { Access, Description, OtherAnswer } from './endpoint.ts';
 import { ErrorResponse, ValidationErrorResponse } from './errors.ts';
 import { HealthErrorResponse, HealthResponse } from './routes/health.ts';
 
@@ -49,7 +49,7 @@ export interface DescribedRoute {
   /** With parameters in braces. */
   readonly path: string;
   readonly endpoint: Description;
-  readonly access: Access | 'open';
+  readonly access: Access | 'open' | 'mcp';
 }
 
 export function describeApi(routes: readonly DescribedRoute[], baseUrl: string): object {
@@ -93,6 +93,7 @@ Every error is \`{"error": {"code", "message"}}\`; a 422 adds \`detail\` with ev
 const TAGS = [
   { name: 'Registration', description: 'Get a key.' },
   { name: 'Events', description: 'Search, read, create, change and delete events. Needs a key.' },
+  { name: 'MCP', description: 'The same as tools for models. Needs a key.' },
   {
     name: 'Administration',
     description: 'See and remove agents and events. Needs an administrator’s token or session.',
@@ -102,6 +103,7 @@ const TAGS = [
 
 const SECURITY_SCHEMES = {
   ApiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'The key from registration.' },
+  KeyAsBearer: { type: 'http', scheme: 'bearer', description: 'The same key, for `/mcp` only.' },
   AdminToken: {
     type: 'http',
     scheme: 'bearer',
@@ -135,7 +137,7 @@ function header(description: string): object {
 function describeOperation(route: DescribedRoute, shared: Record<string, object>): object {
   const { endpoint, access } = route;
   const { operationId, tag, summary, description, path, query, body, answer } = endpoint;
-  const keyed = access === 'read' || access === 'readwrite';
+  const keyed = isKeyed(access);
   const rateHeaders = keyed ? ['RateLimit-Policy', 'RateLimit'] : [];
   const parameters = [...describeParameters(path, 'path'), ...describeParameters(query, 'query')];
   const responses: Record<string, object> = answer
@@ -150,19 +152,40 @@ function describeOperation(route: DescribedRoute, shared: Record<string, object>
     shared[name] ??= describeError(status, codes);
     responses[status] = { $ref: `#/components/responses/${name}` };
   }
+  for (const [status, other] of Object.entries(endpoint.others ?? {})) {
+    responses[status] = describeOther(other, rateHeaders);
+  }
   return {
     operationId,
     tags: [tag],
     summary,
     description,
-    security: keyed
-      ? [{ ApiKey: [] }]
-      : access === 'administrator'
-        ? [{ AdminToken: [] }, { AdminSession: [] }]
-        : [],
+    security: SECURITY[access].map((scheme) => ({ [scheme]: [] })),
     ...(parameters.length > 0 && { parameters }),
     ...(body && { requestBody: { required: true, content: json(body, exampleOf(body)) } }),
     responses,
+  };
+}
+
+const SECURITY: Readonly<Record<DescribedRoute['access'], readonly (keyof typeof SECURITY_SCHEMES)[]>> = {
+  open: [],
+  registration: [],
+  read: ['ApiKey'],
+  readwrite: ['ApiKey'],
+  mcp: ['ApiKey', 'KeyAsBearer'],
+  administrator: ['AdminToken', 'AdminSession'],
+};
+
+function isKeyed(access: DescribedRoute['access']): boolean {
+  return SECURITY[access][0] === 'ApiKey';
+}
+
+function describeOther({ description, content = {} }: OtherAnswer, headers: readonly string[]): object {
+  const described = Object.entries(content).map(([type, schema]) => [type, { schema: describe(schema) }]);
+  return {
+    description,
+    headers: refer(headers),
+    ...(described.length > 0 && { content: Object.fromEntries(described) }),
   };
 }
 
@@ -170,8 +193,7 @@ function describeOperation(route: DescribedRoute, shared: Record<string, object>
 function errorsOf({ endpoint, access }: DescribedRoute): ErrorCode[] {
   const { path, query, body, answer, errors = [] } = endpoint;
   const codes: ErrorCode[] = ['BAD_REQUEST', 'REQUEST_TIMEOUT', 'URI_TOO_LONG', 'HEADERS_TOO_LARGE'];
-  if (access === 'read' || access === 'readwrite')
-    codes.push('MISSING_API_KEY', 'INVALID_API_KEY', 'RATE_LIMITED');
+  if (isKeyed(access)) codes.push('MISSING_API_KEY', 'INVALID_API_KEY', 'RATE_LIMITED');
   if (access === 'readwrite') codes.push('INSUFFICIENT_TIER');
   if (access === 'administrator') codes.push('MISSING_TOKEN', 'INVALID_TOKEN', 'NOT_AN_ADMIN');
   if (access === 'registration') codes.push('RATE_LIMITED');

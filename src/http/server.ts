@@ -20,6 +20,7 @@ import { allowOrigin, answerPreflight, type CorsOrigins, isAdminPath } from './c
 import { serveDocs } from './docs.ts';
 import type { Endpoint } from './endpoint.ts';
 import { answerSocketError, MAX_URI_BYTES, sendError, toAppError, URI_TOO_LONG } from './errors.ts';
+import { MCP_PATH, mcp, type ServeMcp, serveMcp } from './mcp.ts';
 import { type DescribedRoute, describeApi } from './openapi.ts';
 import type { Readiness } from './readiness.ts';
 import * as admin from './routes/admin.ts';
@@ -43,6 +44,8 @@ export interface ServerOptions {
   readonly readiness: () => Readiness;
   /** Of the build of the console; without it, its place says that there is none. */
   readonly consoleFolder?: string;
+  /** What answers at /mcp; without it, there is nothing. */
+  readonly mcp?: ServeMcp;
   readonly backlog?: Backlog;
   /** How long nothing may move on a connection that has a request under way. */
   readonly inactivityMs?: number;
@@ -72,6 +75,7 @@ const ROUTES: readonly Route[] = [
 /** What routes the description lists. */
 export const DESCRIBED: readonly DescribedRoute[] = [
   ...ROUTES.map(([method, path, endpoint]) => ({ method, path, endpoint, access: endpoint.access })),
+  { method: 'POST', path: MCP_PATH, endpoint: mcp, access: 'mcp' },
   { method: 'GET', path: '/health', endpoint: health, access: 'open' },
 ];
 
@@ -177,12 +181,18 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   );
   serveDescription(app, options.baseUrl);
   serveDocs(app);
+  const context = () => (readiness() as { context: Context }).context;
   serveSignIn(app, {
     publicUrl: options.publicUrl,
-    context: () => (readiness() as { context: Context }).context,
+    context,
     onFault: (request, error) => logFault(logger, request, error),
   });
   serveConsole(app, options.consoleFolder);
+  if (options.mcp) {
+    const { mcp: serve, publicUrl, corsOrigins } = options;
+    const onFault = (request: FastifyRequest, error: unknown) => logFault(logger, request, toAppError(error));
+    serveMcp(app, { serve, context, backlog, publicUrl, corsOrigins, onFault });
+  }
   for (const route of ROUTES) bind(app, route, options, backlog);
   return app;
 }
@@ -266,7 +276,7 @@ function refuseRoute(
   if (methods.length === 0) throw noRoute();
   const cors = !isAdminPath(path);
   const allow = [...methods, ...(cors ? ['OPTIONS'] : [])].join(', ');
-  if (request.method === 'OPTIONS' && cors) return answerPreflight(reply, allow);
+  if (request.method === 'OPTIONS' && cors) return answerPreflight(reply, path, allow);
   reply.header('allow', allow);
   throw new AppError('METHOD_NOT_ALLOWED', `This address answers ${allow}, not ${request.method}.`);
 }

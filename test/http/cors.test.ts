@@ -8,6 +8,12 @@ import { startTestService, type TestService } from '../support/service.ts';
 const ORIGIN = 'https://calendar.example';
 const EXPOSED = ['etag', 'link', 'ratelimit', 'ratelimit-policy', 'retry-after', 'x-request-id'];
 
+/** What pages that speak the Model Context Protocol send beside. */
+const MCP_HEADERS = [
+  ...['authorization', 'last-event-id', 'mcp-method', 'mcp-name'],
+  ...['mcp-protocol-version', 'mcp-session-id'],
+];
+
 const words = (list: string | null) => (list ?? '').toLowerCase().split(/, */).sort();
 const corsHeaders = (answer: Answer) =>
   [...answer.headers.keys()].filter((name) => name.startsWith('access-control-')).sort();
@@ -88,7 +94,8 @@ describe('CORS_ORIGINS', () => {
           assert.equal(answer.headers.get('access-control-allow-origin'), '*');
           assert.ok(words(answer.headers.get('access-control-allow-methods')).includes(method.toLowerCase()));
           const allowed = words(answer.headers.get('access-control-allow-headers'));
-          assert.deepEqual(allowed, ['content-type', 'if-match', 'if-none-match', 'x-api-key']);
+          const known = ['content-type', 'if-match', 'if-none-match', 'x-api-key'];
+          assert.deepEqual(allowed, path === '/mcp' ? [...known, ...MCP_HEADERS].sort() : known);
           assert.equal(answer.headers.get('access-control-max-age'), '86400');
           assert.equal(answer.headers.get('ratelimit'), null);
         }
