@@ -38,7 +38,7 @@ export interface OtherAnswer {
 
 export interface Description {
   readonly operationId: string;
-  readonly tag: 'Registration' | 'Events' | 'MCP' | 'Administration' | 'Service';
+  readonly tag: 'Registration' | 'Events' | 'Administration' | 'Service';
   readonly summary: string;
   readonly description: string;
   readonly path?: TObject;

@@ -30,7 +30,7 @@ const JsonRpcAnswer = Type.Object({
 /** What the description of the API says of it. The protocol describes itself: tools/list has every schema. */
 export const mcp: Description = {
   operationId: 'mcp',
-  tag: 'MCP',
+  tag: 'Events',
   summary: 'Speak the Model Context Protocol',
   description:
     'Streamable HTTP without sessions: revision 2026-07-28 and those before it that use this transport. The key comes as `X-API-Key` or `Authorization: Bearer`; each request counts against the quota, of a batch (revision 2025-03-26, up to 10) each message. What is refused before the message is read has the envelope of every other error; what is wrong with the message is a JSON-RPC error; what is wrong with a call is a tool result with `isError`.',

@@ -52,12 +52,17 @@ export interface DescribedRoute {
   readonly access: Access | 'open' | 'mcp';
 }
 
+type Paths = Record<string, Record<string, object>>;
+
 export function describeApi(routes: readonly DescribedRoute[], baseUrl: string): object {
   const responses: Record<string, object> = {};
-  const paths: Record<string, Record<string, object>> = {};
+  const paths: Paths = {};
+  // Paths are those of the versioned interface; what is beside it is described among the components, by its name.
+  const pathItems: Paths = {};
   for (const route of routes) {
-    paths[route.path] ??= {};
-    paths[route.path]![route.method.toLowerCase()] = describeOperation(route, responses);
+    const [items, name] = route.access === 'mcp' ? [pathItems, route.path.slice(1)] : [paths, route.path];
+    items[name] ??= {};
+    items[name]![route.method.toLowerCase()] = describeOperation(route, responses);
   }
   return {
     openapi: '3.1.0',
@@ -81,6 +86,7 @@ export function describeApi(routes: readonly DescribedRoute[], baseUrl: string):
       ),
       responses,
       headers: HEADERS,
+      pathItems,
     },
   };
 }
@@ -88,12 +94,14 @@ export function describeApi(routes: readonly DescribedRoute[], baseUrl: string):
 const INTRODUCTION = `Register with an e-mail and a name, keep the key that comes back, and send it as \`X-API-Key\`.
 
 Bodies are JSON. Times are RFC 3339; responses are UTC with milliseconds. Distances are miles on the great circle.
-Every error is \`{"error": {"code", "message"}}\`; a 422 adds \`detail\` with every failing field. \`GET\` also answers \`HEAD\`.`;
+Every error is \`{"error": {"code", "message"}}\`; a 422 adds \`detail\` with every failing field. \`GET\` also answers \`HEAD\`.
+
+Models use the same as tools: \`POST /mcp\` speaks the Model Context Protocol, and describes itself (\`tools/list\`). How to call
+it is in this document under \`components/pathItems/mcp\`.`;
 
 const TAGS = [
   { name: 'Registration', description: 'Get a key.' },
   { name: 'Events', description: 'Search, read, create, change and delete events. Needs a key.' },
-  { name: 'MCP', description: 'The same as tools for models. Needs a key.' },
   {
     name: 'Administration',
     description: 'See and remove agents and events. Needs an administrator’s token or session.',

@@ -179,6 +179,9 @@ await describeMatrix(
   }),
 );
 
+/** Operations of the description. */
+type Items = Record<string, Record<string, { security: object[] }>>;
+
 async function describeMatrix(
   title: string,
   env: Record<string, string>,
@@ -190,10 +193,12 @@ async function describeMatrix(
   const administrator = service.client.with({ authorization: `Bearer ${tokens.good}` });
   const sessions = await sealSessions(env.OIDC_ISSUER ? [env.OIDC_ISSUER, CLIENT_ID] : []);
   const callers = await makeCallers(service.client, administrator, tokens, sessions);
-  const { paths } = (await service.client.get('/openapi.json')).body as {
-    paths: Record<string, Record<string, { security: object[] }>>;
+  const { paths, components } = (await service.client.get('/openapi.json')).body as {
+    paths: Items;
+    components: { pathItems: Items };
   };
-  const described = Object.entries(paths).flatMap(([path, operations]) =>
+  const beside = Object.entries(components.pathItems).map(([name, item]) => [`/${name}`, item] as const);
+  const described = [...Object.entries(paths), ...beside].flatMap(([path, operations]) =>
     Object.entries(operations).map(([method, { security }]) => ({
       route: `${method.toUpperCase()} ${path}`,
       security: security.flatMap((scheme) => Object.keys(scheme)).join(),
