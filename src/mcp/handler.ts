@@ -25,7 +25,7 @@ export function mcpHandler(
         requireQuota(await spendRequest(caller.context, caller.agent));
       }
     }
-    let reported: Error | undefined;
+    let reported = new Error('the library gave no reason');
     const handler = createMcpHandler(() => buildServer(caller), {
       keepAliveMs: 0, // answers are sent whole
       onerror: (error) => {
@@ -34,7 +34,7 @@ export function mcpHandler(
     });
     const response = await handler.fetch(request, { parsedBody: body });
     // What it reports otherwise is the client's fault, and the answer says so.
-    if (response.status === 500) caller.onFault(reported);
+    if (response.status >= 500) caller.onFault(reported);
     return response;
   };
 }
