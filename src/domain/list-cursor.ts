@@ -1,5 +1,5 @@
-// The text form of a position in a list for administrators: opaque, versioned, bound to the list and its sort, strict when
-// read back.
+// The text form of a position in a list of agents, of an agent's events or of the audit log: opaque, versioned, bound to the
+// list and its sort, strict when read back.
 import { TIERS } from './agent.ts';
 import { EARLIEST_MS, LATEST_MS } from './datetime.ts';
 import { EVENT_TYPES } from './event.ts';
@@ -16,7 +16,7 @@ export interface ListPosition {
 
 export const NEVER_USED = -1;
 
-export type ListName = 'agents' | 'events' | 'audit';
+export type ListName = 'agents' | 'events' | 'own_events' | 'audit';
 
 const VERSION = '1';
 
@@ -37,6 +37,7 @@ export function decodeListCursor(cursor: string, list: ListName, sort: string): 
 const IDS: Readonly<Record<ListName, (id: string) => boolean>> = {
   agents: (id) => isUuid(id) && id === id.toLowerCase(),
   events: isUlid,
+  own_events: isUlid,
   audit: (id) => /^[1-9]\d*$/.test(id) && Number.isSafeInteger(Number(id)),
 };
 
@@ -75,5 +76,6 @@ const VALUES: Readonly<Record<ListName, ReadonlyMap<string, ReadValue>>> = {
     ['event_type', among(EVENT_TYPES)],
     ['created_at', sameAsId], // identifiers are in the order of creation
   ]),
+  own_events: new Map([['start_at', integer(EARLIEST_MS, LATEST_MS)]]),
   audit: new Map([['at', sameAsId]]),
 };

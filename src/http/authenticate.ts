@@ -1,7 +1,6 @@
 // The check of an endpoint's access: key, then quota, then tier; or the token or session of an administrator.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Identity } from '../domain/admin.ts';
-import type { AgentRow } from '../domain/agent.ts';
 import { AppError } from '../domain/errors.ts';
 import {
   authenticateAdministrator,
@@ -34,19 +33,9 @@ export async function authenticate(
     if (!spent?.allowed) applyQuota(reply, spent);
     return network;
   }
-  const agent = await admitAgent(context, request.headers['x-api-key'] as string | undefined, reply);
-  if (access === 'readwrite') requireWriter(agent);
-  return agent;
-}
-
-/** The agent that holds the key, one request of its quota spent. Throws MISSING_API_KEY, INVALID_API_KEY or RATE_LIMITED. */
-export async function admitAgent(
-  context: Context,
-  key: string | undefined,
-  reply: FastifyReply,
-): Promise<AgentRow> {
-  const agent = await authenticateAgent(context, key);
+  const agent = await authenticateAgent(context, request.headers['x-api-key'] as string | undefined);
   applyQuota(reply, await spendRequest(context, agent));
+  if (access === 'readwrite') requireWriter(agent);
   return agent;
 }
 

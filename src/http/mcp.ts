@@ -5,12 +5,13 @@ import Type from 'typebox';
 import type { AgentRow } from '../domain/agent.ts';
 import { AppError } from '../domain/errors.ts';
 import { oneOf } from '../domain/shape.ts';
+import { authenticateAgent, spendRequest } from '../usecases/access.ts';
 import type { Context } from '../usecases/context.ts';
-import { admitAgent } from './authenticate.ts';
 import type { Backlog } from './backlog.ts';
 import type { Description } from './endpoint.ts';
 import { ErrorResponse } from './errors.ts';
 import { type OwnNames, requireOwnName } from './own-names.ts';
+import { applyQuota } from './rate-limit.ts';
 
 export const MCP_PATH = '/mcp';
 
@@ -114,22 +115,28 @@ export function serveMcp(app: FastifyInstance, options: McpOptions): void {
 
 const CHALLENGE = 'ApiKey realm="local-events", header="X-API-Key", Bearer realm="local-events"';
 
-/** By X-API-Key or, since some clients can send nothing else, by Authorization. Throws what admitAgent throws. */
+/** Key, then quota. Throws MISSING_API_KEY, INVALID_API_KEY or RATE_LIMITED. */
 async function admit(context: Context, request: FastifyRequest, reply: FastifyReply): Promise<AgentRow> {
-  const { authorization = '', 'x-api-key': header } = request.headers;
-  const key = header || /^bearer +(\S+)$/i.exec(authorization)?.[1];
   try {
-    if (key !== undefined) return await admitAgent(context, String(key), reply);
-    throw new AppError(
-      'MISSING_API_KEY',
-      'Send your key as "X-API-Key: …" or "Authorization: Bearer …". POST /v1/auth/register gives you one.',
-    );
+    const agent = await authenticateAgent(context, keyIn(request));
+    applyQuota(reply, await spendRequest(context, agent));
+    return agent;
   } catch (error) {
     if (error instanceof AppError && error.code.endsWith('_API_KEY')) {
       reply.header('www-authenticate', CHALLENGE);
     }
     throw error;
   }
+}
+
+/** By X-API-Key or, since some clients can send nothing else, by Authorization. Throws MISSING_API_KEY. */
+function keyIn({ headers: { authorization = '', 'x-api-key': header } }: FastifyRequest): string {
+  const key = header || /^bearer +(\S+)$/i.exec(authorization)?.[1];
+  if (key !== undefined) return String(key);
+  throw new AppError(
+    'MISSING_API_KEY',
+    'Send your key as "X-API-Key: …" or "Authorization: Bearer …". POST /v1/auth/register gives you one.',
+  );
 }
 
 /** The headers of the protocol alone: a key has no business behind this point. */

@@ -2,7 +2,7 @@
 import Type, { type TObject } from 'typebox';
 import { Event, EventCreate, EventUpdate } from '../domain/event.ts';
 import { EventsNearbyResponse, NearbyParameters } from '../domain/nearby.ts';
-import { OwnEventsParameters } from '../domain/own-events.ts';
+import { OwnEventsParameters, OwnEventsResponse } from '../domain/own-events.ts';
 import { UNTRUSTED } from './text.ts';
 
 const RFC_3339 = 'RFC 3339, such as 2031-05-01T18:00:00+02:00; without an offset it is UTC.';
@@ -44,7 +44,9 @@ export const UpdateInput = Type.Object({ event_id, ...reworded(EventUpdate, sett
 
 export const OwnEventsInput = OwnEventsParameters;
 
-export const PageOutput = described(EventsNearbyResponse);
+export const SearchOutput = described(EventsNearbyResponse);
+
+export const OwnEventsOutput = described(OwnEventsResponse);
 
 export const EventOutput = described(Event);
 

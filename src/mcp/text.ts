@@ -22,7 +22,7 @@ export function showPage(
   if (total === 0) return `0 ${found}. ${nothing}`;
   const lines = [`${count} of ${total} ${found}, by start. ${UNTRUSTED} One event per line, as JSON:`];
   const isCut = (event: EventShown) => excerptOf(event.description) !== event.description;
-  for (const event of events) lines.push(toLine({ ...event, description: excerptOf(event.description) }));
+  for (const event of events) lines.push(toLine(present(event, excerptOf(event.description))));
   if (events.some(isCut)) lines.push('Descriptions that end with … are cut; get_event has the whole.');
   lines.push(
     next_cursor === null
@@ -34,7 +34,12 @@ export function showPage(
 
 /** `what` says what became of it. */
 export function showEvent(event: EventShown, what: string): string {
-  return `${what} ${UNTRUSTED} The event, as JSON:\n${toLine(event)}`;
+  return `${what} ${UNTRUSTED} The event, as JSON:\n${toLine(present(event, event.description))}`;
+}
+
+/** The members that are not null. */
+function present(event: EventShown, description: EventShown['description']): object {
+  return Object.fromEntries(Object.entries({ ...event, description }).filter(([, member]) => member != null));
 }
 
 function excerptOf(text: string | null | undefined): string | null | undefined {
@@ -44,12 +49,11 @@ function excerptOf(text: string | null | undefined): string | null | undefined {
 }
 
 /**
- * JSON without members that are null, and with escapes for whatever could mean something outside of it: control characters,
- * those that cannot be seen or turn the direction of text, separators of lines, backticks and angle brackets.
+ * JSON with escapes for whatever could mean something outside of it: control characters, those that cannot be seen or turn
+ * the direction of text, separators of lines, backticks and angle brackets.
  */
 function toLine(value: unknown): string {
-  const json = JSON.stringify(value, (_name, member) => member ?? undefined);
-  return json.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}`<>]/gu, (character) =>
+  return JSON.stringify(value).replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}`<>]/gu, (character) =>
     Array.from({ length: character.length }, (_, at) => escapeUnit(character.charCodeAt(at))).join(''),
   );
 }

@@ -44,7 +44,7 @@ radius is in miles; without it events at any distance match, so give one for "ne
 Example: {"lat": 52.52, "lng": 13.405, "radius": 10, "event_type": ["workshop", "talk"], "starts_after": "2031-05-01T00:00:00+02:00", "starts_before": "2031-05-02T00:00:00+02:00", "limit": 10}
 ${UNTRUSTED}`,
     input: schemas.SearchInput,
-    output: schemas.PageOutput,
+    output: schemas.SearchOutput,
     hints: [true, false, true, true],
     run: async (context, _agent, args) =>
       pageOf(
@@ -115,7 +115,7 @@ Example: {"event_id": "01JZ9GX4T0QW3N1V8R5Y7K2MHD"}`,
 Example: {"include_ended": true, "limit": 10}
 ${UNTRUSTED}`,
     input: schemas.OwnEventsInput,
-    output: schemas.PageOutput,
+    output: schemas.OwnEventsOutput,
     hints: [true, false, true, false],
     run: async (context, agent, args) =>
       pageOf(

@@ -35,6 +35,7 @@ const LISTS = [
     id: ULID,
     values: key === 'created_at' ? fc.constant(ULID) : VALUES[key]!,
   })),
+  { list: 'own_events' as const, key: 'start_at', id: ULID, values: VALUES.start_at! },
   { list: 'audit' as const, key: 'at', id: '42', values: fc.constant('42') },
 ];
 

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { EventCreate, EventUpdate } from '../../src/domain/event.ts';
 import { EventsNearbyResponse, NearbyParameters } from '../../src/domain/nearby.ts';
+import { OwnEventsParameters, OwnEventsResponse } from '../../src/domain/own-events.ts';
 import { Client } from '../support/client.ts';
 import { ENGINES } from '../support/engines.ts';
 import { launchService, type RunningProcess } from '../support/process.ts';
@@ -63,7 +64,8 @@ for (const [engine, place] of Object.entries(ENGINES)) {
         assert.deepEqual(bare(tool('create_event').inputSchema), bare(EventCreate));
         assert.deepEqual(bare(changes), bare(EventUpdate.properties));
         assert.deepEqual(bare(tool('search_events').outputSchema), bare(EventsNearbyResponse));
-        assert.deepEqual(tool('list_my_events').outputSchema, tool('search_events').outputSchema);
+        assert.deepEqual(bare(tool('list_my_events').inputSchema), bare(OwnEventsParameters));
+        assert.deepEqual(bare(tool('list_my_events').outputSchema), bare(OwnEventsResponse));
         assert.deepEqual(tool('get_event').outputSchema, tool('create_event').outputSchema);
       });
 
