@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { type AllowList, foldCase } from './domain/admin.ts';
 import { TIERS, type Tier, type TierLimits } from './domain/agent.ts';
+import { isApiKey } from './domain/api-key.ts';
 import { StartError } from './domain/errors.ts';
 import { describeAddress, problemOf } from './postgres/hosts.ts';
 
@@ -50,6 +51,7 @@ const EMAIL = /^[^@\s]+@[^@\s]+$/;
 const DOMAIN = /^[\p{L}\p{N}](?:[\p{L}\p{N}\p{M}.-]*[\p{L}\p{N}\p{M}])?$/u;
 const DATABASE_DEFAULTS = { poolSize: 8, poolTimeoutMs: 1_500, statementTimeoutMs: 10_000 };
 const MIN_SECRET_LENGTH = 32;
+const API_KEY = 'LOCAL_EVENTS_API_KEY';
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 /** Throws StartError listing every variable that cannot be used. */
@@ -117,6 +119,14 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   };
   if (problems.length > 0) throw new StartError(problems.join('\n'));
   return freeze(config);
+}
+
+/** The key of an agent, for commands that act as one. Throws StartError; the key itself is never shown. */
+export function readApiKey(env: Readonly<Record<string, string | undefined>>): string {
+  const key = env[API_KEY]?.trim();
+  if (!key) throw new StartError(`Set ${API_KEY} to the key of an agent.`);
+  if (isApiKey(key)) return key;
+  throw new StartError(`${API_KEY} is not a key of such a service: check it for typing errors.`);
 }
 
 /** Where the data is, without user and password. */

@@ -3,6 +3,7 @@ import { adminToken } from './cli/admin-token.ts';
 import { backup } from './cli/backup.ts';
 import { exportEvents } from './cli/export.ts';
 import { importEvents } from './cli/import.ts';
+import { mcp } from './cli/mcp.ts';
 import { move } from './cli/move.ts';
 import { restore } from './cli/restore.ts';
 import { serve } from './cli/serve.ts';
@@ -18,6 +19,7 @@ const COMMANDS: Record<string, (args: string[]) => Promise<void>> = {
   backup,
   restore,
   move,
+  mcp,
 };
 
 const HELP = `local-events ${VERSION}: in-person events for software agents
@@ -43,6 +45,8 @@ Usage: npm run cli -- COMMAND [OPTIONS]
   move          take everything from the data folder to PostgreSQL, or back, while no service runs; run it again to go on
                 --to postgres://user@host/name                from DATA_DIR
                 --from postgres://user@host/name --to FOLDER  the way back
+  mcp           speak the Model Context Protocol on standard input and output, for clients that can only start a process
+                --url http://127.0.0.1:8080                   with an agent's key in LOCAL_EVENTS_API_KEY
 
 Settings are environment variables; docs/configuration.md lists them.`;
 

@@ -15,6 +15,8 @@ import type { Archive, ArchiveReader, CopyControl, Holdings, Store } from './dom
 import type { Vault } from './domain/vault.ts';
 import type { Readiness } from './http/readiness.ts';
 import { buildServer } from './http/server.ts';
+import { mcpHandler } from './mcp/handler.ts';
+import { toolServer } from './mcp/server.ts';
 import { localVerifier, newSigningKey, SIGNING_KEY } from './oidc/local-issuer.ts';
 import { peoplesPictures } from './oidc/picture.ts';
 import { providerVerifier } from './oidc/provider.ts';
@@ -154,6 +156,7 @@ export async function startService(config: Config, options: ServiceOptions): Pro
     publicUrl: config.publicUrl,
     readiness: () => readiness,
     consoleFolder: CONSOLE_FOLDER,
+    mcp: mcpHandler(toolServer(VERSION)),
   });
   url = await listen(app, config);
   try {

@@ -3,8 +3,10 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, it } from 'node:test';
-import { type Config, readConfig } from '../src/config.ts';
+import { type Config, readApiKey, readConfig } from '../src/config.ts';
+import { newApiKey } from '../src/domain/api-key.ts';
 import { StartError } from '../src/domain/errors.ts';
+import { systemRandom } from '../src/service.ts';
 import { startTestService } from './support/service.ts';
 
 const DEFAULTS: Config = {
@@ -339,8 +341,26 @@ describe('readConfig', () => {
   });
 });
 
+describe('LOCAL_EVENTS_API_KEY', () => {
+  const key = newApiKey(systemRandom);
+
+  it('is the key of an agent, without spaces around it', () => {
+    assert.equal(readApiKey({ LOCAL_EVENTS_API_KEY: key }), key);
+    assert.equal(readApiKey({ LOCAL_EVENTS_API_KEY: ` ${key}\n` }), key);
+  });
+
+  it('is refused where it is missing or mistyped, and never shown', () => {
+    for (const value of [undefined, '', ' ', 'lev_x', `${key}x`, key.toUpperCase()]) {
+      assert.throws(
+        () => readApiKey({ LOCAL_EVENTS_API_KEY: value }),
+        (error) => error instanceof StartError && !error.message.includes('lev_'),
+      );
+    }
+  });
+});
+
 describe('the environment', () => {
-  it('is handed to readConfig by the commands and read nowhere else', () => {
+  it('is handed to config.ts by the commands and read nowhere else', () => {
     const folder = join(import.meta.dirname, '../src');
     const readers = globSync('**/*.ts', { cwd: folder }).flatMap((file) =>
       readFileSync(join(folder, file), 'utf8')
@@ -349,6 +369,7 @@ describe('the environment', () => {
         .map((line) => `${file}: ${line.trim()}`),
     );
     assert.ok(readers.length > 0);
-    for (const reader of readers) assert.match(reader, /^cli\/[\w-]+\.ts: .*readConfig\(process\.env\)/);
+    const allowed = /^cli\/[\w-]+\.ts: .*read(?:Config|ApiKey)\(process\.env\)/;
+    for (const reader of readers) assert.match(reader, allowed);
   });
 });

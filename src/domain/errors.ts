@@ -22,6 +22,11 @@ export const ERRORS = {
     status: 403,
     meaning: 'The token or session is genuine, its holder is not an administrator.',
   },
+  ORIGIN_NOT_ALLOWED: {
+    status: 403,
+    meaning:
+      'A page of an origin that may not call this address, or a host name that is not known to be ours.',
+  },
   NOT_FOUND: {
     status: 404,
     meaning: 'No such route, event or agent, or (PATCH, DELETE) the event is not yours.',

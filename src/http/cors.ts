@@ -6,6 +6,9 @@ import { addHeader, addVary, hasHeader } from './standing-headers.ts';
 
 const EXPOSED = 'RateLimit, RateLimit-Policy, Retry-After, ETag, Link, X-Request-Id, X-Unknown-Parameters';
 const ALLOWED_HEADERS = 'Content-Type, X-API-Key, If-Match, If-None-Match';
+/** What clients of the Model Context Protocol send beside them. */
+const MCP_HEADERS =
+  'Authorization, Mcp-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id, Last-Event-ID';
 const PREFLIGHT_SECONDS = '86400';
 
 export type CorsOrigins = '*' | readonly string[];
@@ -34,12 +37,15 @@ export function allowOrigin(
 }
 
 /** Answers the question that a browser asks before a call. */
-export function answerPreflight(reply: FastifyReply, methods: string): FastifyReply {
+export function answerPreflight(reply: FastifyReply, path: string, methods: string): FastifyReply {
   reply.header('allow', methods);
   if (hasHeader(reply, 'access-control-allow-origin')) {
     reply
       .header('access-control-allow-methods', methods)
-      .header('access-control-allow-headers', ALLOWED_HEADERS)
+      .header(
+        'access-control-allow-headers',
+        path === '/mcp' ? `${ALLOWED_HEADERS}, ${MCP_HEADERS}` : ALLOWED_HEADERS,
+      )
       .header('access-control-max-age', PREFLIGHT_SECONDS);
   }
   return reply.code(204).send();

@@ -66,6 +66,12 @@ export interface OtherForm {
 
 export type AnswerHeader = 'ETag' | 'Vary' | 'Link';
 
+export interface OtherAnswer {
+  readonly description: string;
+  /** By media type. */
+  readonly content?: Readonly<Record<string, TSchema>>;
+}
+
 export interface Description {
   readonly operationId: string;
   readonly tag: 'Registration' | 'Agent' | 'Events' | 'Administration' | 'Service';
@@ -87,6 +93,8 @@ export interface Description {
   readonly answerHeaders?: readonly AnswerHeader[];
   /** What a 503 says, where it says more than others. */
   readonly unavailable?: TSchema;
+  /** Answers beside those that follow from the rest, by status. */
+  readonly others?: Readonly<Record<number, OtherAnswer>>;
   /** Codes beyond those that follow from access, path, query and body. */
   readonly errors?: readonly ErrorCode[];
 }

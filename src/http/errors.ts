@@ -41,7 +41,7 @@ export function statusOf(error: AppError): number {
 /** Sends the error with the headers that its code calls for. */
 export function sendError(reply: FastifyReply, error: AppError): FastifyReply {
   const challenge = CHALLENGES[error.code];
-  if (challenge) reply.header('www-authenticate', challenge);
+  if (challenge && !reply.hasHeader('www-authenticate')) reply.header('www-authenticate', challenge);
   const retryAfter = error.retryAfterSeconds ?? (error.code === 'UNAVAILABLE' ? 1 : undefined);
   if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter));
   return reply

@@ -18,7 +18,7 @@ import { EventsNearbyResponse, FoundEvent } from '../domain/nearby.ts';
 import { KeySummary, OwnAgentResponse, QuotaSummary, RotateRequest } from '../domain/own-agent.ts';
 import { OwnEventsResponse } from '../domain/own-events.ts';
 import { SESSION_COOKIE } from './console-cookies.ts';
-import type { Access, Description, OtherForm } from './endpoint.ts';
+import type { Access, Description, OtherAnswer, OtherForm } from './endpoint.ts';
 import { ErrorResponse, ValidationErrorResponse } from './errors.ts';
 import { HealthErrorResponse, HealthResponse } from './routes/health.ts';
 
@@ -63,18 +63,23 @@ export interface DescribedRoute {
   /** With parameters in braces. */
   readonly path: string;
   readonly endpoint: Description;
-  readonly access: Access | 'open';
+  readonly access: Access | 'open' | 'mcp';
 }
+
+type Paths = Record<string, Record<string, object>>;
 
 export function describeApi(routes: readonly DescribedRoute[], baseUrl: string): object {
   const responses: Record<string, object> = {};
-  const paths: Record<string, Record<string, object>> = {};
+  const paths: Paths = {};
+  // Paths are those of the versioned interface; what is beside it is described among the components, by its name.
+  const pathItems: Paths = {};
   for (const route of routes) {
-    paths[route.path] ??= {};
-    const path = paths[route.path]!;
-    path[route.method.toLowerCase()] = describeOperation(route, responses);
+    const [items, name] = route.access === 'mcp' ? [pathItems, route.path.slice(1)] : [paths, route.path];
+    items[name] ??= {};
+    const item = items[name]!;
+    item[route.method.toLowerCase()] = describeOperation(route, responses);
     const extras = describeParameters(route.endpoint.extras, 'query');
-    if (extras.length > 0) path.parameters = extras;
+    if (extras.length > 0) item.parameters = extras;
   }
   return {
     openapi: '3.1.0',
@@ -98,6 +103,7 @@ export function describeApi(routes: readonly DescribedRoute[], baseUrl: string):
       ),
       responses,
       headers: HEADERS,
+      pathItems,
     },
   };
 }
@@ -106,7 +112,10 @@ const INTRODUCTION = `Register with an e-mail and a name, keep the key that come
 
 Bodies are JSON. Times are RFC 3339; responses are UTC with milliseconds. Distances are miles on the great circle.
 Every error is \`{"error": {"code", "message"}}\`; a 422 adds \`detail\` with every failing field. \`GET\` also answers \`HEAD\`.
-The same in short, for agents: \`/llms.txt\` as text, \`/for-agents\` as a page.`;
+The same in short, for agents: \`/llms.txt\` as text, \`/for-agents\` as a page.
+
+Models use the same as tools: \`POST /mcp\` speaks the Model Context Protocol, and describes itself (\`tools/list\`). How to call
+it is in this document under \`components/pathItems/mcp\`.`;
 
 const TAGS = [
   { name: 'Registration', description: 'Get a key.' },
@@ -126,6 +135,7 @@ const SECURITY_SCHEMES = {
     name: 'X-API-Key',
     description: 'The key from registration or rotation.',
   },
+  KeyAsBearer: { type: 'http', scheme: 'bearer', description: 'The same key, for `/mcp` only.' },
   AdminToken: {
     type: 'http',
     scheme: 'bearer',
@@ -170,11 +180,11 @@ function describeOperation(route: DescribedRoute, shared: Record<string, object>
   const { operationId, tag, summary, description, path, query, headers, body, isBodyOptional, answer } =
     endpoint;
   const { otherForms = [], answerHeaders = [] } = endpoint;
-  const keyed = isKeyed(access);
+  const rateHeaders = isKeyed(access) ? ['RateLimit-Policy', 'RateLimit'] : [];
   const shown = refer([
-    ...(keyed ? ['RateLimit-Policy', 'RateLimit'] : []),
+    ...rateHeaders,
     ...answerHeaders,
-    ...(access === 'open' ? [] : ['X-Unknown-Parameters']),
+    ...(access === 'open' || access === 'mcp' ? [] : ['X-Unknown-Parameters']),
   ]);
   const parameters = [
     ...describeParameters(path, 'path'),
@@ -202,24 +212,42 @@ function describeOperation(route: DescribedRoute, shared: Record<string, object>
     shared[name] ??= describeError(status, codes);
     responses[status] = { $ref: `#/components/responses/${name}` };
   }
+  for (const [status, other] of Object.entries(endpoint.others ?? {})) {
+    responses[status] = describeOther(other, rateHeaders);
+  }
   return {
     operationId,
     tags: [tag],
     summary,
     description,
-    security: keyed
-      ? [{ ApiKey: [] }]
-      : access === 'administrator'
-        ? [{ AdminToken: [] }, { AdminSession: [] }]
-        : [],
+    security: SECURITY[access].map((scheme) => ({ [scheme]: [] })),
     ...(parameters.length > 0 && { parameters }),
     ...(body && { requestBody: { required: !isBodyOptional, content: json(body, exampleOf(body)) } }),
     responses,
   };
 }
 
+const SECURITY: Readonly<Record<DescribedRoute['access'], readonly (keyof typeof SECURITY_SCHEMES)[]>> = {
+  open: [],
+  registration: [],
+  read: ['ApiKey'],
+  key: ['ApiKey'],
+  readwrite: ['ApiKey'],
+  mcp: ['ApiKey', 'KeyAsBearer'],
+  administrator: ['AdminToken', 'AdminSession'],
+};
+
 function isKeyed(access: DescribedRoute['access']): boolean {
-  return access === 'read' || access === 'readwrite' || access === 'key';
+  return SECURITY[access][0] === 'ApiKey';
+}
+
+function describeOther({ description, content = {} }: OtherAnswer, headers: readonly string[]): object {
+  const described = Object.entries(content).map(([type, schema]) => [type, { schema: describe(schema) }]);
+  return {
+    description,
+    headers: refer(headers),
+    ...(described.length > 0 && { content: Object.fromEntries(described) }),
+  };
 }
 
 /** Which errors an operation can give, as they follow from what it is. */

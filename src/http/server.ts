@@ -21,6 +21,7 @@ import { serveDocs } from './docs.ts';
 import { type Endpoint, parametersOf } from './endpoint.ts';
 import { answerSocketError, MAX_URI_BYTES, sendError, toAppError, URI_TOO_LONG } from './errors.ts';
 import { serveGuide } from './for-agents.ts';
+import { MCP_PATH, mcp, type ServeMcp, serveMcp } from './mcp.ts';
 import { type DescribedRoute, describeApi } from './openapi.ts';
 import { nameUnknown } from './parameter-names.ts';
 import type { Readiness } from './readiness.ts';
@@ -46,6 +47,8 @@ export interface ServerOptions {
   readonly readiness: () => Readiness;
   /** Of the build of the console; without it, its place says that there is none. */
   readonly consoleFolder?: string;
+  /** What answers at /mcp; without it, there is nothing. */
+  readonly mcp?: ServeMcp;
   readonly backlog?: Backlog;
   /** How long nothing may move on a connection that has a request under way. */
   readonly inactivityMs?: number;
@@ -79,6 +82,7 @@ const ROUTES: readonly Route[] = [
 /** What routes the description lists. */
 export const DESCRIBED: readonly DescribedRoute[] = [
   ...ROUTES.map(([method, path, endpoint]) => ({ method, path, endpoint, access: endpoint.access })),
+  { method: 'POST', path: MCP_PATH, endpoint: mcp, access: 'mcp' },
   { method: 'GET', path: '/health', endpoint: health, access: 'open' },
 ];
 
@@ -185,17 +189,23 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   );
   serveDescription(app, options.baseUrl);
   serveDocs(app);
+  const context = () => (readiness() as { context: Context }).context;
   serveGuide(app, {
     describe: () => describeApi(DESCRIBED, options.baseUrl()),
-    policy: () => (readiness() as { context: Context }).context.policy,
+    policy: () => context().policy,
     baseUrl: options.baseUrl,
   });
   serveSignIn(app, {
     publicUrl: options.publicUrl,
-    context: () => (readiness() as { context: Context }).context,
+    context,
     onFault: (request, error) => logFault(logger, request, error),
   });
   serveConsole(app, options.consoleFolder, SIGN_IN_METHODS);
+  if (options.mcp) {
+    const { mcp: serve, publicUrl, corsOrigins } = options;
+    const onFault = (request: FastifyRequest, error: unknown) => logFault(logger, request, toAppError(error));
+    serveMcp(app, { serve, context, backlog, publicUrl, corsOrigins, onFault });
+  }
   for (const route of ROUTES) bind(app, route, options, backlog);
   return app;
 }
@@ -286,7 +296,7 @@ function refuseRoute(
   if (methods.length === 0) throw noRoute();
   const cors = !isAdminPath(path);
   const allow = [...methods, ...(cors ? ['OPTIONS'] : [])].join(', ');
-  if (request.method === 'OPTIONS' && cors) return answerPreflight(reply, allow);
+  if (request.method === 'OPTIONS' && cors) return answerPreflight(reply, path, allow);
   reply.header('allow', allow);
   throw new AppError('METHOD_NOT_ALLOWED', `This address answers ${allow}, not ${request.method}.`);
 }

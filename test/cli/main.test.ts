@@ -29,6 +29,9 @@ describe('the command line', { concurrency: 2 }, () => {
         '--out',
         'backup',
         'restore',
+        'mcp',
+        '--url',
+        'LOCAL_EVENTS_API_KEY',
       ]) {
         assert.ok(stdout.includes(word), word);
       }

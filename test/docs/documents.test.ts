@@ -37,7 +37,7 @@ describe('every document', () => {
     const broken = documents.flatMap((document) =>
       [
         ...read(document).matchAll(
-          /`((?:src|test|http|usecases|domain|sqlite|spatial|oidc|cli|bin|scripts)\/[\w./-]+)`/g,
+          /`((?:src|test|http|mcp|usecases|domain|sqlite|spatial|oidc|cli|bin|scripts)\/[\w./-]+)`/g,
         ),
       ]
         .map((match) => match[1]!)

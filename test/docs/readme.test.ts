@@ -7,6 +7,7 @@ import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { cleanEnv, freePort } from '../support/process.ts';
 import { temporaryFolder } from '../support/service.ts';
+import { standInForClaude } from './mcp-setup.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const README = readFileSync(`${ROOT}/README.md`, 'utf8');
@@ -50,12 +51,23 @@ describe('README', () => {
   });
 
   it('registers, publishes, finds and administers with the commands that it shows', () => {
-    const [walkThrough, administration, ...rest] = commands.slice(1, -1);
+    const [walkThrough, mcp, administration, ...rest] = commands.slice(1, -1);
+    assert.match(mcp!, /^claude mcp add /);
     assert.deepEqual(rest, [], 'a command that no test runs');
     const [event, page, agents] = run(`${walkThrough}\n${administration}`);
     assert.equal(event.start_at, '2031-05-01T16:00:00.000Z');
     assert.deepEqual(page, { events: [event], count: 1, total: 1, next_cursor: null });
     assert.equal(agents.total, 1);
     assert.equal(agents.agents[0].id, event.agent_id);
+  });
+
+  it('makes it known to Claude Code with a line that works', async () => {
+    const { PATH = '' } = env;
+    const { folder, connect } = standInForClaude();
+    const [walkThrough, mcp] = commands.slice(1, -1);
+    run(`export PATH=${folder}:${PATH}\n${walkThrough}\n${mcp}`);
+    const client = await connect();
+    assert.equal((await client.get('list_my_events')).total, 1);
+    await client.close();
   });
 });

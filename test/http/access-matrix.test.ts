@@ -13,7 +13,7 @@ import { OWN_PAGE } from '../support/console-browser.ts';
 import { startTestService, type TestService, temporaryFolder } from '../support/service.ts';
 import { CLIENT_ID, startTinyIssuer } from '../support/tiny-issuer.ts';
 
-type Access = 'open' | 'read' | 'create' | 'change' | 'administer';
+type Access = 'open' | 'read' | 'speak' | 'create' | 'change' | 'administer';
 
 /** The kind of access of every route, and the status of its success. */
 const ROUTES: Record<string, readonly [Access, number]> = {
@@ -25,6 +25,7 @@ const ROUTES: Record<string, readonly [Access, number]> = {
   'GET /v1/agents/me/events': ['read', 200],
   'GET /v1/events/nearby': ['read', 200],
   'GET /v1/events/{event_id}': ['read', 200],
+  'POST /mcp': ['speak', 200],
   'POST /v1/events': ['create', 200],
   'PATCH /v1/events/{event_id}': ['change', 200],
   'DELETE /v1/events/{event_id}': ['change', 204],
@@ -41,7 +42,7 @@ const ROUTES: Record<string, readonly [Access, number]> = {
 };
 
 /** What a caller gets for each kind of access; the open ones answer everybody. `ok` is the success of the route. */
-type Rule = Readonly<Record<Exclude<Access, 'open'>, string>>;
+type Rule = Readonly<Record<Exclude<Access, 'open' | 'speak'>, string>>;
 const rule = (read: string, create: string, change: string, administer: string): Rule => ({
   read,
   create,
@@ -95,11 +96,28 @@ const RULES: Record<string, Rule> = {
   'a session of somebody else': rule(NO_KEY, NO_KEY, NO_KEY, '403 NOT_AN_ADMIN'),
 };
 
+/** To speak takes what reading takes; but there a bearer is taken for a key. */
+const SPEAK_RULES: Record<string, string> = {
+  'a key as a token': 'ok',
+  'a token of an administrator': BAD_KEY,
+  'an expired token': BAD_KEY,
+  'a token of somebody else': BAD_KEY,
+  'a token of an issuer that is not ours': BAD_KEY,
+  'a session and an expired token': BAD_KEY,
+  'a session as a token': BAD_KEY,
+};
+
+function ruleFor(name: string, access: Access): string {
+  if (access === 'open') return 'ok';
+  return access === 'speak' ? (SPEAK_RULES[name] ?? RULES[name]!.read) : RULES[name]![access];
+}
+
 /** By the beginning of the request. */
 const BODIES: Record<string, () => object> = {
   'POST /v1/auth/register': () => ({ email: 'new@example.com', agent_name: 'new' }),
   'POST /v1/auth/rotate': () => LONG_OVERLAP,
   'POST /v1/events': () => newEvent(),
+  'POST /mcp': () => ({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
   'PATCH /v1/events/': () => ({ title: `changed ${Math.random()}` }),
   'POST /v1/admin/agents/': () => ({ event_ids: ['01ARYZ6S41TSV4RRFFQ69G5FAV'] }),
   'PATCH /v1/admin/agents/': () => ({ tier: 'admin', is_active: true }),
@@ -174,6 +192,9 @@ await describeMatrix(
   }),
 );
 
+/** Operations of the description. */
+type Items = Record<string, Record<string, { security: object[] }>>;
+
 async function describeMatrix(
   title: string,
   env: Record<string, string>,
@@ -185,10 +206,12 @@ async function describeMatrix(
   const administrator = service.client.with({ authorization: `Bearer ${tokens.good}` });
   const sessions = await sealSessions(env.OIDC_ISSUER ? [env.OIDC_ISSUER, CLIENT_ID] : []);
   const callers = await makeCallers(service, administrator, tokens, sessions);
-  const { paths } = (await service.client.get('/openapi.json')).body as {
-    paths: Record<string, Record<string, { security: object[] }>>;
+  const { paths, components } = (await service.client.get('/openapi.json')).body as {
+    paths: Items;
+    components: { pathItems: Items };
   };
-  const described = Object.entries(paths).flatMap(([path, operations]) =>
+  const beside = Object.entries(components.pathItems).map(([name, item]) => [`/${name}`, item] as const);
+  const described = [...Object.entries(paths), ...beside].flatMap(([path, operations]) =>
     Object.entries(operations)
       .filter(([name]) => name !== 'parameters')
       .map(([method, { security }]) => ({
@@ -204,9 +227,8 @@ async function describeMatrix(
       assert.deepEqual(described.map(({ route }) => route).sort(), Object.keys(ROUTES).sort());
       for (const { route, security } of described) {
         const [access] = ROUTES[route]!;
-        const expected =
-          access === 'open' ? '' : access === 'administer' ? 'AdminToken,AdminSession' : 'ApiKey';
-        assert.equal(security, expected, route);
+        const schemes = { open: '', administer: 'AdminToken,AdminSession', speak: 'ApiKey,KeyAsBearer' };
+        assert.equal(security, access in schemes ? schemes[access as 'open'] : 'ApiKey', route);
       }
     });
 
@@ -214,7 +236,7 @@ async function describeMatrix(
       const [method = '', path = ''] = route.split(' ');
       describe(route, () => {
         for (const [name, caller] of Object.entries(callers)) {
-          const wanted = access === 'open' ? 'ok' : RULES[name]![access];
+          const wanted = ruleFor(name, access);
           const [status, code] = wanted === 'ok' ? [success] : [Number(wanted.slice(0, 3)), wanted.slice(4)];
           it(`answers ${wanted === 'ok' ? status : wanted} to ${name}`, async () => {
             const target = await makeTarget(service.client, caller, path);
@@ -250,7 +272,8 @@ function assertAnswer(answer: Answer, status: number, code: string | undefined):
 function send(client: Client, method: string, address: string): Promise<Answer> {
   const [, body] = Object.entries(BODIES).find(([route]) => `${method} ${address}`.startsWith(route)) ?? [];
   const query = address.endsWith('/nearby') ? '?lat=0&lng=0' : '';
-  return client.send(method, address + query, body ? { body: body() } : {});
+  const headers = address === '/mcp' ? { accept: 'application/json, text/event-stream' } : {};
+  return client.send(method, address + query, body ? { body: body(), headers } : {});
 }
 
 /** The same caller with another key, which it can do without. */

@@ -100,6 +100,14 @@ describe('CORS_ORIGINS', () => {
       }
     });
 
+    it('lets pages send what the Model Context Protocol wants, to /mcp', async () => {
+      const { status, headers } = await preflight(service.client, '/mcp', 'POST');
+      assert.deepEqual([status, headers.get('allow')], [204, 'POST, OPTIONS']);
+      const allowed = words(headers.get('access-control-allow-headers'));
+      const wanted = ['authorization', 'content-type', 'mcp-method', 'mcp-name', 'mcp-protocol-version'];
+      for (const name of [...wanted, 'x-api-key']) assert.ok(allowed.includes(name), name);
+    });
+
     it('finds nothing in the preflight of an unknown path', async () => {
       assert.equal((await preflight(service.client, '/nothing', 'GET')).status, 404);
     });

@@ -1,0 +1,166 @@
+// Messages of the Model Context Protocol from lines of text to HTTP and back: each becomes a request, and its answers lines.
+// What they mean is left to both ends; only what HTTP wants to know in headers is looked for, and what goes wrong on the way
+// is answered as an error of the protocol.
+import { readEventStream } from './event-stream.ts';
+
+interface BridgeOptions {
+  readonly address: string;
+  readonly key: string;
+  /** Takes a message for the client. */
+  send(line: string): void;
+  /** Takes a sentence for the operator. */
+  report(message: string): void;
+}
+
+type Id = string | number;
+
+/** As much of a message as concerns the way there and back. */
+interface Message {
+  readonly jsonrpc?: unknown;
+  readonly id?: unknown;
+  readonly method?: unknown;
+  readonly params?: {
+    readonly name?: unknown;
+    readonly uri?: unknown;
+    readonly requestId?: unknown;
+    readonly _meta?: Readonly<Record<string, unknown>>;
+  };
+  readonly result?: { readonly protocolVersion?: unknown };
+}
+
+interface Passage {
+  /** Of the requests that wait for an answer; more than one in a batch. */
+  readonly ids: readonly Id[];
+  readonly abort: AbortController;
+}
+
+const REVISION = 'io.modelcontextprotocol/protocolVersion';
+/** Of JSON-RPC: what is not JSON, and what a server may define. */
+const PARSE_ERROR = -32_700;
+const SERVER_ERROR = -32_000;
+
+export class McpBridge {
+  readonly #options: BridgeOptions;
+  readonly #underWay = new Map<Passage, Promise<void>>();
+  /** What the handshake of older revisions agreed on. */
+  #agreedRevision: string | undefined;
+
+  constructor(options: BridgeOptions) {
+    this.#options = options;
+  }
+
+  /** Answers come when they come; messages do not wait for each other. */
+  take(line: string): void {
+    if (line.trim() === '') return;
+    const parsed = parse(line);
+    if (parsed === undefined) {
+      this.#fail([null], PARSE_ERROR, 'A line is not JSON.');
+      return;
+    }
+    const single = parsed.length === 1 ? parsed[0]! : {};
+    if (single.method === 'notifications/cancelled') {
+      this.#cancel(single.params?.requestId);
+      return;
+    }
+    const ids = parsed.flatMap(({ id, method }) => (isId(id) && method !== undefined ? [id] : []));
+    const passage = { ids, abort: new AbortController() };
+    const done = this.#pass(line, this.#headersFor(single), passage);
+    this.#underWay.set(
+      passage,
+      done.finally(() => this.#underWay.delete(passage)),
+    );
+  }
+
+  /** Resolves when everything taken is answered. */
+  async finish(): Promise<void> {
+    await Promise.all(this.#underWay.values());
+  }
+
+  /** Over HTTP, to hang up is to cancel. */
+  #cancel(id: unknown): void {
+    for (const { ids, abort } of this.#underWay.keys()) if (ids.includes(id as Id)) abort.abort();
+  }
+
+  async #pass(body: string, headers: Record<string, string>, { ids, abort }: Passage): Promise<void> {
+    const { address } = this.#options;
+    const { signal } = abort;
+    try {
+      // Elsewhere, a redirect would lead the key.
+      const response = await fetch(address, { method: 'POST', headers, body, signal, redirect: 'manual' });
+      if (response.headers.get('content-type')?.startsWith('text/event-stream')) {
+        for await (const text of readEventStream(response.body!)) this.#answer(text, ids);
+      } else if (response.status !== 202) {
+        const text = await response.text();
+        if (!this.#answer(text, ids)) this.#fail(ids, SERVER_ERROR, explain(address, response, text));
+      }
+    } catch (error) {
+      if (signal.aborted) return;
+      const { cause, message } = error as Error & { cause?: { code?: string; message?: string } };
+      const reason = cause?.code ?? cause?.message ?? message;
+      this.#fail(ids, SERVER_ERROR, `Cannot reach ${address} (${reason}). Does the service run there?`);
+    }
+  }
+
+  /** False for what is no message. One that names no request is meant for those that wait. */
+  #answer(text: string, ids: readonly Id[]): boolean {
+    const [message] = parse(text) ?? [];
+    if (message?.jsonrpc !== '2.0') return false;
+    const agreed = message.result?.protocolVersion;
+    if (typeof agreed === 'string') this.#agreedRevision = agreed;
+    if (message.id !== null) this.#options.send(text.replaceAll(/[\r\n]+/g, ' '));
+    else for (const id of ids) this.#options.send(JSON.stringify({ ...message, id }));
+    return true;
+  }
+
+  #fail(ids: readonly (Id | null)[], code: number, message: string): void {
+    this.#options.report(message);
+    for (const id of ids)
+      this.#options.send(JSON.stringify({ jsonrpc: '2.0', id, error: { code, message } }));
+  }
+
+  #headersFor({ method, params }: Message): Record<string, string> {
+    const headers: Record<string, string> = {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'x-api-key': this.#options.key,
+    };
+    const revision = params?._meta?.[REVISION];
+    if (typeof revision === 'string') {
+      const name = params?.name ?? params?.uri;
+      headers['mcp-protocol-version'] = toHeader(revision);
+      headers['mcp-method'] = toHeader(String(method));
+      if (typeof name === 'string') headers['mcp-name'] = toHeader(name);
+    } else if (this.#agreedRevision !== undefined) {
+      headers['mcp-protocol-version'] = this.#agreedRevision;
+    }
+    return headers;
+  }
+}
+
+/** One message, or those of a batch; undefined for what is not JSON. */
+function parse(text: string): readonly Message[] | undefined {
+  try {
+    return [JSON.parse(text)].flat().map((message) => Object(message));
+  } catch {
+    return undefined;
+  }
+}
+
+function isId(id: unknown): id is Id {
+  return typeof id === 'string' || typeof id === 'number';
+}
+
+/** As the protocol writes a text that a header cannot hold as it is. */
+function toHeader(text: string): string {
+  const isPlain = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(text) && !text.startsWith('=?');
+  return isPlain ? text : `=?base64?${Buffer.from(text).toString('base64')}?=`;
+}
+
+/** In the service's own words, where there are any. */
+function explain(address: string, { status, headers }: Response, text: string): string {
+  const target = headers.get('location');
+  if (target !== null) return `The service is elsewhere: ${address} leads to ${target}. Give that as --url.`;
+  const { error } = Object(parse(text)?.[0]) as { error?: { code?: unknown; message?: unknown } };
+  if (typeof error?.code === 'string') return `${error.code}: ${error.message}`;
+  return `${address} answers ${status}, but not as a service of this kind would. Is --url right?`;
+}

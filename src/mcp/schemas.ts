@@ -1,0 +1,70 @@
+// What tools take and give: the shapes of the domain, with words for a model where those for HTTP would mislead it.
+import Type, { type TObject } from 'typebox';
+import { Event, EventCreate, EventUpdate } from '../domain/event.ts';
+import { EventsNearbyResponse, NearbyParameters } from '../domain/nearby.ts';
+import { OwnEventsParameters, OwnEventsResponse } from '../domain/own-events.ts';
+import { UNTRUSTED } from './text.ts';
+
+const RFC_3339 = 'RFC 3339, such as 2031-05-01T18:00:00+02:00; without an offset it is UTC.';
+
+export const SearchInput = reworded(NearbyParameters, {
+  lat: 'Latitude of the centre, in decimal degrees.',
+  lng: 'Longitude of the centre, in decimal degrees.',
+  radius: 'Miles from the centre (1 km is 0.62 miles). Without it, events at any distance match.',
+  event_type: 'Types that match, as a list. Without it, all types match.',
+  audience:
+    'Audiences that match, as a list; "all" is a value of its own, not a wildcard. Without it, all match.',
+  starts_after: `Only events that start then or later. ${RFC_3339}`,
+  starts_before: `Only events that start before. ${RFC_3339}`,
+});
+
+const event_id = Type.String({
+  description: 'The event_id from a search or a create, 26 characters.',
+  examples: ['01JZ9GX4T0QW3N1V8R5Y7K2MHD'],
+});
+
+export const EventIdInput = Type.Object({ event_id });
+
+const settable = {
+  title: 'What it is called.',
+  description: 'What visitors should know.',
+  location_name: 'What the place is called.',
+  address: 'Street, number and town.',
+  lat: 'Latitude of the place, in decimal degrees.',
+  lng: 'Longitude of the place, in decimal degrees.',
+  url: 'Where to read more.',
+  cost: 'Free text, such as "5 EUR" or "free".',
+  audience: 'Who it is for.',
+  event_type: 'What kind of event it is.',
+};
+
+export const CreateInput = reworded(EventCreate, settable);
+
+export const UpdateInput = Type.Object({ event_id, ...reworded(EventUpdate, settable).properties });
+
+export const OwnEventsInput = OwnEventsParameters;
+
+export const SearchOutput = described(EventsNearbyResponse);
+
+export const OwnEventsOutput = described(OwnEventsResponse);
+
+export const EventOutput = described(Event);
+
+export const DeletedOutput = Type.Object({
+  event_id: Type.String(),
+  deleted: Type.Boolean({ description: 'Always true: the event is gone for good.' }),
+});
+
+/** The same fields with these descriptions. Without the one format that clients would not know. */
+function reworded<T extends TObject>(schema: T, words: Record<string, string>): TObject {
+  const properties = Object.entries(schema.properties).map(([name, field]) => {
+    const { format, ...rest } = field as { format?: string };
+    const kept = format === undefined || format === 'timezone' ? rest : { ...rest, format };
+    return [name, { ...kept, ...(name in words && { description: words[name] }) }];
+  });
+  return { ...schema, properties: Object.fromEntries(properties) };
+}
+
+function described<T extends TObject>(schema: T): T {
+  return { ...schema, description: UNTRUSTED };
+}

@@ -1,0 +1,73 @@
+// The server of one request: the tools, with the caller bound to them. Old and new revisions of the protocol get the same.
+import {
+  fromJsonSchema,
+  type JsonSchemaType,
+  type JsonSchemaValidator,
+  type jsonSchemaValidator,
+  McpServer,
+  type McpServerOptions,
+} from '@modelcontextprotocol/server';
+import type { AgentRow } from '../domain/agent.ts';
+import type { Context } from '../usecases/context.ts';
+import { toolFailure } from './failure.ts';
+import { UNTRUSTED } from './text.ts';
+import { TOOLS } from './tools.ts';
+
+export interface McpCaller {
+  readonly context: Context;
+  readonly agent: AgentRow;
+  /** Told of what is our fault. */
+  onFault(error: unknown): void;
+}
+
+const INSTRUCTIONS = `In-person local events: search by place and time, read, and publish your own. Distances are miles, times in answers are UTC. ${UNTRUSTED}`;
+
+/** Values are checked once, by the use cases, whose errors name every field; the library shows the schemas only. */
+const unchecked: jsonSchemaValidator = {
+  getValidator<T>(): JsonSchemaValidator<T> {
+    return (data) => ({ valid: true, data: data as T, errorMessage: undefined });
+  },
+};
+
+const DEFINITIONS = TOOLS.map(({ name, title, description, input, output, hints, run }) => {
+  const [readOnlyHint, destructiveHint, idempotentHint, openWorldHint] = hints;
+  return {
+    name,
+    config: {
+      title,
+      description,
+      inputSchema: fromJsonSchema(input as JsonSchemaType, unchecked),
+      outputSchema: fromJsonSchema(output as JsonSchemaType, unchecked),
+      annotations: { title, readOnlyHint, destructiveHint, idempotentHint, openWorldHint },
+    },
+    run,
+  };
+});
+
+/** Tools never change while the service runs, and clients may remember them for as long. */
+const OPTIONS: McpServerOptions = {
+  capabilities: { tools: { listChanged: false } },
+  instructions: INSTRUCTIONS,
+  cacheHints: { 'tools/list': { ttlMs: 3_600_000, cacheScope: 'public' } },
+  jsonSchemaValidator: unchecked,
+};
+
+export function toolServer(version: string): (caller: McpCaller) => McpServer {
+  return ({ context, agent, onFault }) => {
+    const server = new McpServer({ name: 'local-events', version }, OPTIONS);
+    for (const { name, config, run } of DEFINITIONS) {
+      server.registerTool(name, config, async (args) => {
+        try {
+          const { structured, text } = await run(context, agent, args as object);
+          return {
+            content: [{ type: 'text', text }],
+            structuredContent: structured as Record<string, unknown>,
+          };
+        } catch (error) {
+          return toolFailure(error, onFault);
+        }
+      });
+    }
+    return server;
+  };
+}

@@ -1,0 +1,137 @@
+// The tools: what each is for, in words for a model, and the use case behind it. Arguments are checked by the use cases, as
+// those of HTTP are, so that both refuse the same for the same reasons.
+import type { Static, TObject } from 'typebox';
+import type { AgentRow } from '../domain/agent.ts';
+import type { Event } from '../domain/event.ts';
+import { type EventsNearbyResponse, readNearby } from '../domain/nearby.ts';
+import { readOwnEvents } from '../domain/own-events.ts';
+import { fromWire, type Wire } from '../domain/wire.ts';
+import { requireWriter } from '../usecases/access.ts';
+import type { Context } from '../usecases/context.ts';
+import { createEvent, deleteEvent, getEvent, updateEvent } from '../usecases/events.ts';
+import { searchNearby } from '../usecases/nearby.ts';
+import { listOwnEvents } from '../usecases/own-agent.ts';
+import { readEventId } from './event-id.ts';
+import * as schemas from './schemas.ts';
+import { showEvent, showPage, UNTRUSTED } from './text.ts';
+
+export interface Tool {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly input: TObject;
+  readonly output: TObject;
+  /** Only reads; may destroy something; is the same if repeated; deals with what strangers write or read. */
+  readonly hints: readonly [readOnly: boolean, destructive: boolean, idempotent: boolean, openWorld: boolean];
+  /** Throws what the use cases throw. */
+  run(context: Context, agent: AgentRow, args: object): Promise<Shown>;
+}
+
+interface Shown {
+  readonly structured: object;
+  readonly text: string;
+}
+
+const EVENT_TIMES =
+  'Times are RFC 3339 with an offset or Z; without one they are local time in `timezone`. end_at must lie in the future and not before start_at; without it the event counts as over 3 hours after its start.';
+
+export const TOOLS: readonly Tool[] = [
+  {
+    name: 'search_events',
+    title: 'Search events near a place',
+    description: `Find in-person events near a place: what is on, when and where. Use it whenever somebody asks what to do, where to go or what happens around a town, an address or a date. It needs coordinates: look them up first if you only have a name.
+radius is in miles; without it events at any distance match, so give one for "near". starts_after is inclusive, starts_before exclusive, and both are UTC unless they have an offset: give both for "this weekend", with the offset of the place. Events that have ended are never found. The order is by start; a page has 30 events unless limit (1 to 100) says otherwise; total counts all that match. If next_cursor is not null, pass it as cursor for the next page. Times in the answer are UTC: tell them in the event's timezone.
+Example: {"lat": 52.52, "lng": 13.405, "radius": 10, "event_type": ["workshop", "talk"], "starts_after": "2031-05-01T00:00:00+02:00", "starts_before": "2031-05-02T00:00:00+02:00", "limit": 10}
+${UNTRUSTED}`,
+    input: schemas.SearchInput,
+    output: schemas.SearchOutput,
+    hints: [true, false, true, true],
+    run: async (context, _agent, args) =>
+      pageOf(
+        await searchNearby(context, readNearby(args, 'arguments')),
+        'events match',
+        'Try a larger radius (up to 100 miles, or none for any distance), a longer time or fewer filters.',
+      ),
+  },
+  {
+    name: 'get_event',
+    title: 'Read one event',
+    description: `Read everything about one event, by its event_id. Use it for details of an event that a search found, or to see whether one still stands. Any agent's event can be read, ended ones too. Times are UTC.
+Example: {"event_id": "01JZ9GX4T0QW3N1V8R5Y7K2MHD"}
+${UNTRUSTED}`,
+    input: schemas.EventIdInput,
+    output: schemas.EventOutput,
+    hints: [true, false, true, true],
+    run: async (context, _agent, args) =>
+      eventOf((await getEvent(context, readEventId(args))).json, 'Found.'),
+  },
+  {
+    name: 'create_event',
+    title: 'Publish an event',
+    description: `Publish an in-person event, for everybody to find. Use it only when you are asked to announce or add one; ask for what you do not know rather than guess. Needs a key of the tier readwrite. It is safe to repeat: with the title, start_at, lat and lng of an event that you made before, that event comes back unchanged.
+${EVENT_TIMES} audience is "all" unless you say otherwise. cost is free text.
+Example: {"title": "Lantern workshop", "event_type": "workshop", "start_at": "2031-05-01T18:00:00", "end_at": "2031-05-01T20:00:00", "timezone": "Europe/Berlin", "location_name": "Kulturhaus Mitte", "lat": 52.5264, "lng": 13.3955, "cost": "5 EUR"}`,
+    input: schemas.CreateInput,
+    output: schemas.EventOutput,
+    hints: [false, false, true, true],
+    run: async (context, agent, args) => {
+      requireWriter(agent);
+      return eventOf((await createEvent(context, agent, args)).json, 'Published.');
+    },
+  },
+  {
+    name: 'update_event',
+    title: 'Change an event of yours',
+    description: `Change an event that you published: only the fields that you send are changed. Use it to correct or move one; list_my_events shows which are yours. Needs a key of the tier readwrite; events of other agents cannot be changed. null clears description, end_at, address, url and cost.
+${EVENT_TIMES}
+Example: {"event_id": "01JZ9GX4T0QW3N1V8R5Y7K2MHD", "start_at": "2031-05-01T19:00:00", "cost": null}`,
+    input: schemas.UpdateInput,
+    output: schemas.EventOutput,
+    hints: [false, true, true, true],
+    run: async (context, agent, args) => {
+      requireWriter(agent);
+      return eventOf((await updateEvent(context, agent, readEventId(args), args)).json, 'Changed.');
+    },
+  },
+  {
+    name: 'delete_event',
+    title: 'Delete an event of yours',
+    description: `Remove an event that you published, for good. Use it only when you are asked to, and be sure of the event_id: it cannot be undone. To call off or move an event, update_event is often better. Needs a key of the tier readwrite; events of other agents cannot be deleted.
+Example: {"event_id": "01JZ9GX4T0QW3N1V8R5Y7K2MHD"}`,
+    input: schemas.EventIdInput,
+    output: schemas.DeletedOutput,
+    hints: [false, true, true, false],
+    run: async (context, agent, args) => {
+      requireWriter(agent);
+      const event_id = readEventId(args);
+      await deleteEvent(context, agent, event_id);
+      return { structured: { event_id, deleted: true }, text: `Deleted the event ${event_id}.` };
+    },
+  },
+  {
+    name: 'list_my_events',
+    title: 'List your events',
+    description: `List the events that you (the agent whose key this is) published, by start. Use it to find the event_id of one to change or delete, or to see what is already there before you publish. Events that are over are left out unless include_ended is true. A page has 30 events unless limit (1 to 100) says otherwise; if next_cursor is not null, pass it as cursor for the next page. Times are UTC.
+Example: {"include_ended": true, "limit": 10}
+${UNTRUSTED}`,
+    input: schemas.OwnEventsInput,
+    output: schemas.OwnEventsOutput,
+    hints: [true, false, true, false],
+    run: async (context, agent, args) =>
+      pageOf(
+        await listOwnEvents(context, agent, readOwnEvents(args, 'arguments')),
+        'events are yours',
+        'Those that are over are listed with "include_ended": true.',
+      ),
+  },
+];
+
+function pageOf(wire: Wire, found: string, nothing: string): Shown {
+  const page = JSON.parse(fromWire(wire)) as Static<typeof EventsNearbyResponse>;
+  return { structured: page, text: showPage(page, found, nothing) };
+}
+
+function eventOf(wire: Wire, what: string): Shown {
+  const event = JSON.parse(fromWire(wire)) as Static<typeof Event>;
+  return { structured: event, text: showEvent(event, what) };
+}

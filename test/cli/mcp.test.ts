@@ -1,0 +1,225 @@
+// `mcp`: lines of JSON on standard input become requests to /mcp, their answers lines on standard output. That the official
+// client can use every tool this way is in test/mcp/tools.test.ts; here is what goes wrong, and how it ends.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, before, describe, it } from 'node:test';
+import { newApiKey } from '../../src/domain/api-key.ts';
+import { systemRandom } from '../../src/service.ts';
+import { call } from '../mcp/messages.ts';
+import { BIN, cleanEnv, type Ended, freePort, run } from '../support/process.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+const KEY = newApiKey(systemRandom);
+const SEARCH = call('search_events', { lat: 0, lng: 0 });
+
+function start(url: string, key = KEY) {
+  const child = spawn(process.execPath, [BIN, 'mcp', '--url', url], {
+    env: cleanEnv({ LOCAL_EVENTS_API_KEY: key }),
+    stdio: 'pipe',
+  });
+  const printed = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      printed[name] += text;
+    });
+  }
+  const ended = once(child, 'close').then(([code, signal]) => ({ code, signal, ...printed }) as Ended);
+  return { child, ended };
+}
+
+/** Sends the lines, ends the input, and waits for the end. Messages on standard output are parsed. */
+async function converse(url: string, lines: readonly (object | string)[], key = KEY) {
+  const { child, ended } = start(url, key);
+  for (const line of lines) child.stdin.write(`${typeof line === 'string' ? line : JSON.stringify(line)}\n`);
+  child.stdin.end();
+  const { code, stdout, stderr } = await ended;
+  assert.equal(code, 0, stderr);
+  assert.ok(!`${stdout}${stderr}`.includes(key));
+  const messages = stdout
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line));
+  return { messages, stderr };
+}
+
+/** A server that is none of ours; gone after the test. */
+async function listen(answer: RequestListener, test: { after(done: () => void): void }): Promise<string> {
+  const server = createServer(answer).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  test.after(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+describe('mcp', { concurrency: 2 }, () => {
+  let service: TestService;
+  let key: string;
+  before(async () => {
+    service = await startTestService();
+    key = (await service.newAgent()).headers['x-api-key']!;
+  });
+  after(() => service.close());
+
+  describe('before it begins', () => {
+    const addresses: [name: string, args: string[]][] = [
+      ['no address', []],
+      ['an empty one', ['--url', '']],
+      ['one without a scheme', ['--url', '127.0.0.1:8080']],
+      ['one of another scheme', ['--url', 'ftp://example.com']],
+      ['one with a query', ['--url', 'http://example.com/?a=b']],
+      ['one with a password', ['--url', 'http://me:secret@example.com']],
+      ['an option that there is not', ['--key', 'x', '--url', 'http://example.com']],
+    ];
+    for (const [name, args] of addresses) {
+      it(`refuses ${name}, with the help`, async () => {
+        const { code, stdout, stderr } = await run(['mcp', ...args], { LOCAL_EVENTS_API_KEY: KEY });
+        assert.deepEqual([code, stdout], [2, ''], stderr);
+        assert.match(stderr, /^Usage:/m);
+        assert.doesNotMatch(stderr, /secret/);
+      });
+    }
+
+    it('asks for the key, in the environment', async () => {
+      const { code, stdout, stderr } = await run(['mcp', '--url', service.url]);
+      assert.deepEqual([code, stdout], [1, '']);
+      assert.equal(stderr, 'Set LOCAL_EVENTS_API_KEY to the key of an agent.\n');
+    });
+
+    it('sees a mistyped key, and does not show it', async () => {
+      const mistyped = `${KEY.slice(0, -1)}${KEY.endsWith('0') ? '1' : '0'}`;
+      const { code, stderr } = await run(['mcp', '--url', service.url], { LOCAL_EVENTS_API_KEY: mistyped });
+      assert.equal(code, 1);
+      assert.match(stderr, /^LOCAL_EVENTS_API_KEY is not a key .*typing errors\.\n$/);
+      assert.ok(!stderr.includes(mistyped));
+    });
+  });
+
+  it('answers what was asked before the input ended, then ends', async () => {
+    const notification = { jsonrpc: '2.0', method: 'notifications/initialized' };
+    const lines = ['', SEARCH, notification, { ...SEARCH, id: 'two' }, [{ ...SEARCH, id: 3 }], '  '];
+    const { messages, stderr } = await converse(service.url, lines, key);
+    assert.deepEqual(messages.map(({ id }) => id).sort(), [1, 3, 'two']);
+    for (const { result } of messages) assert.equal(result.structuredContent.total, 0);
+    assert.match(
+      stderr,
+      /^Passing messages on to http:\/\/127\.0\.0\.1:\d+\/mcp until standard input ends\.\n$/,
+    );
+  });
+
+  it('ends at once where nothing is asked', async () => {
+    assert.deepEqual((await converse(service.url, [], key)).messages, []);
+  });
+
+  it('takes the address with and without /mcp, and below a path', async () => {
+    for (const url of [`${service.url}/`, `${service.url}/mcp`, `${service.url}/mcp/`]) {
+      assert.equal((await converse(url, [SEARCH], key)).messages[0].result.structuredContent.total, 0);
+    }
+    const { messages } = await converse(`${service.url}/below`, [SEARCH], key);
+    assert.match(messages[0].error.message, /^NOT_FOUND: /);
+  });
+
+  it('sends the key in a header, and tells no other process', async (test) => {
+    const seen: unknown[] = [];
+    const url = await listen(({ headers }, answer) => {
+      seen.push(headers['x-api-key']);
+      answer.writeHead(202).end();
+    }, test);
+    const { child, ended } = start(url);
+    assert.ok(!child.spawnargs.join(' ').includes(KEY));
+    child.stdin.end(`${JSON.stringify(SEARCH)}\n`);
+    await ended;
+    assert.deepEqual(seen, [KEY]);
+  });
+
+  describe('answers with an error of the protocol, and says it on standard error', () => {
+    const assertFailure = async (url: string, expected: RegExp, withKey = KEY) => {
+      const { messages, stderr } = await converse(url, [SEARCH], withKey);
+      assert.deepEqual(
+        messages.map(({ jsonrpc, id, error }) => [jsonrpc, id, error.code]),
+        [['2.0', 1, -32_000]],
+      );
+      assert.match(messages[0].error.message, expected);
+      assert.ok(stderr.endsWith(`${messages[0].error.message}\n`), stderr);
+    };
+
+    it('where the key is not known', async () => {
+      await assertFailure(service.url, /^INVALID_API_KEY: The key is not active/);
+    });
+
+    it('where nobody listens, or the name has no address', async () => {
+      await assertFailure(
+        `http://127.0.0.1:${await freePort()}`,
+        /^Cannot reach .*ECONNREFUSED.*Does the service run/,
+      );
+      await assertFailure('http://nowhere.invalid', /^Cannot reach http:\/\/nowhere\.invalid\/mcp \(E/);
+    });
+
+    it('where something else listens', async (test) => {
+      const page = await listen((_request, answer) => answer.end('<p>Welcome</p>'), test);
+      await assertFailure(page, /answers 200, but not as a service of this kind would\. Is --url right\?$/);
+    });
+
+    it('where it is sent elsewhere, which the key does not follow', async (test) => {
+      let visits = 0;
+      const target = await listen((_request, answer) => {
+        visits++;
+        answer.end();
+      }, test);
+      const url = await listen((_request, answer) => answer.writeHead(307, { location: target }).end(), test);
+      await assertFailure(url, /leads to http:\/\/127\.0\.0\.1:\d+\. Give that as --url\.$/);
+      assert.equal(visits, 0);
+    });
+
+    it('where the connection breaks off', async (test) => {
+      const url = await listen(({ socket }) => socket.destroy(), test);
+      await assertFailure(url, /^Cannot reach /);
+    });
+
+    it('where the service refuses the message without naming it', async () => {
+      const { messages } = await converse(service.url, [{ ...SEARCH, method: 7 }], key);
+      assert.deepEqual([messages[0].id, messages[0].error.code], [1, -32_600]);
+    });
+
+    it('where a line is not JSON', async () => {
+      const { messages } = await converse(service.url, ['hello', SEARCH], key);
+      assert.deepEqual(messages[0], {
+        jsonrpc: '2.0',
+        id: null,
+        error: { code: -32_700, message: 'A line is not JSON.' },
+      });
+      assert.equal(messages[1].result.structuredContent.total, 0);
+    });
+  });
+
+  it('gives up a request that the client cancels', async (test) => {
+    const { promise: asked, resolve: onAsked } = Promise.withResolvers<void>();
+    const { promise: gone, resolve: onGone } = Promise.withResolvers<void>();
+    const url = await listen((_request, answer) => {
+      onAsked();
+      answer.once('close', onGone);
+    }, test);
+    const { child, ended } = start(url);
+    child.stdin.write(`${JSON.stringify(SEARCH)}\n`);
+    await asked;
+    const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } };
+    child.stdin.end(`${JSON.stringify(cancel)}\n`);
+    await gone;
+    const { code, stdout } = await ended;
+    assert.deepEqual([code, stdout], [0, '']);
+  });
+
+  it('ends when nobody reads its answers any more', async () => {
+    const { child, ended } = start(service.url, key);
+    child.stdout.destroy();
+    // Until the answer to one of these cannot be written.
+    const asking = setInterval(() => child.stdin.write(`${JSON.stringify(SEARCH)}\n`), 20);
+    child.stdin.on('error', () => {});
+    assert.equal((await ended).code, 0);
+    clearInterval(asking);
+  });
+});

@@ -1,0 +1,59 @@
+// Settings of MCP clients, used as those clients would use them: by the official client, with what stands in the settings.
+import assert from 'node:assert/strict';
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { McpClient } from '../mcp/mcp-client.ts';
+import { cleanEnv } from '../support/process.ts';
+import { temporaryFolder } from '../support/service.ts';
+
+/** One server in the settings of a client. */
+export interface Setting {
+  readonly type?: string;
+  readonly url?: string;
+  readonly headers?: Record<string, string>;
+  readonly command?: string;
+  readonly args?: string[];
+  readonly env?: Record<string, string>;
+}
+
+/** Connects in whatever revision the client's defaults lead to. */
+export async function connectBy({ url, headers, command, args, env }: Setting): Promise<McpClient> {
+  const client = new Client({ name: 'settings', version: '1.0.0' });
+  const transport =
+    url === undefined
+      ? new StdioClientTransport({ command: command!, args: args!, env: cleanEnv(env!), stderr: 'ignore' })
+      : new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers: headers! } });
+  await client.connect(transport);
+  return McpClient.of(client);
+}
+
+/**
+ * A program named `claude` in a folder of its own, which notes how it was called. What the real one would make of
+ * `mcp add --transport http NAME URL --header "NAME: VALUE"` is then done by the official client.
+ */
+export function standInForClaude(): { folder: string; connect: () => Promise<McpClient> } {
+  const folder = temporaryFolder();
+  const program = join(folder, 'claude');
+  const note = join(folder, 'called');
+  writeFileSync(program, `#!/bin/sh\nprintf '%s\\n' "$@" > '${note}'\n`);
+  chmodSync(program, 0o755);
+  return {
+    folder,
+    connect: () => {
+      const [mcp, add, option, transport, name, url, headerOption, header = '', ...rest] = readFileSync(
+        note,
+        'utf8',
+      )
+        .trimEnd()
+        .split('\n');
+      assert.deepEqual(
+        [mcp, add, option, transport, name, headerOption, rest],
+        ['mcp', 'add', '--transport', 'http', 'local-events', '--header', []],
+      );
+      const [, field = '', value = ''] = /^([\w-]+): (.+)$/.exec(header) ?? [];
+      return connectBy({ url: url!, headers: { [field]: value } });
+    },
+  };
+}

@@ -1,0 +1,102 @@
+// Answers at /mcp are bounded like all others: they count while they wait for a client that does not read, also those that
+// older clients get as a stream, and a long one is not begun while too much waits.
+import assert from 'node:assert/strict';
+import type { AddressInfo } from 'node:net';
+import { describe, it, type TestContext } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { pino } from 'pino';
+import { newApiKey } from '../../src/domain/api-key.ts';
+import { Backlog } from '../../src/http/backlog.ts';
+import { buildServer } from '../../src/http/server.ts';
+import { systemRandom } from '../../src/service.ts';
+import type { Context } from '../../src/usecases/context.ts';
+import { assertError, Client } from '../support/client.ts';
+import { RawConnection, request } from '../support/raw-http.ts';
+
+const MB = 2 ** 20;
+/** More than the system's own buffers between two sockets take. */
+const HUGE = 24 * MB;
+const TIMEOUT = { timeout: 20_000 };
+
+/** A service whose answers at /mcp have the length that is asked for in `id`, once the gate is open. */
+async function start(test: TestContext, type: string, gate: Promise<void> = Promise.resolve()) {
+  const backlog = new Backlog({ maxBytes: MB, largeMs: 2_000 });
+  const agent = { agent_id: 'one', tier: 'readwrite' };
+  const store = { engine: 'sqlite', check: async () => {}, findAgentByKey: async () => agent, noteUse() {} };
+  const policy = { tierLimits: { readwrite: 0 } };
+  const signals: AbortSignal[] = [];
+  const app = buildServer({
+    version: '1.2.3',
+    corsOrigins: '*',
+    trustProxy: [],
+    logger: pino({ level: 'silent' }),
+    newRequestId: () => 'ABCDEFGH-1',
+    baseUrl: () => 'http://example.com',
+    readiness: () => ({ context: { store, policy, clock: Date.now } as unknown as Context }),
+    backlog,
+    mcp: async ({ request, body }) => {
+      signals.push(request.signal);
+      await gate;
+      const { id } = body as { id: number };
+      return new Response('x'.repeat(id), { headers: { 'content-type': type } });
+    },
+  });
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  test.after(async () => {
+    app.server.closeAllConnections();
+    await app.close();
+  });
+  const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
+  const headers = { 'x-api-key': newApiKey(systemRandom), 'content-type': 'application/json' };
+  return { url, backlog, signals, headers, client: new Client(url, headers) };
+}
+
+async function neverRead(test: TestContext, url: string, headers: Record<string, string>, bytes: number) {
+  const connection = await RawConnection.open(url);
+  connection.socket.setTimeout(0).pause();
+  test.after(() => connection.destroy());
+  connection.write(request('POST', '/mcp', headers, JSON.stringify({ id: bytes })));
+  return connection;
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await nextTurn();
+}
+
+describe('an answer at /mcp that nobody reads', { concurrency: true }, () => {
+  for (const type of ['application/json', 'text/event-stream']) {
+    it(`counts while it waits, and holds up what is new: ${type}`, TIMEOUT, async (test) => {
+      const { url, backlog, headers, client } = await start(test, type);
+      await neverRead(test, url, headers, HUGE);
+      await until(() => backlog.waitingBytes === HUGE);
+      assertError(await client.post('/mcp', { id: 1 }), 503, 'UNAVAILABLE');
+      await until(() => backlog.waitingBytes === 0); // it was cut
+      assert.equal((await client.post('/mcp', { id: 1 })).text, 'x');
+    });
+  }
+
+  it('is not begun if it is long and too much waits by then; a short one is', TIMEOUT, async (test) => {
+    const gate = Promise.withResolvers<void>();
+    const { backlog, signals, client } = await start(test, 'application/json', gate.promise);
+    const [long, short] = [client.post('/mcp', { id: 300_000 }), client.post('/mcp', { id: 200_000 })];
+    await until(() => signals.length === 2);
+    const raw = { socket: { destroyed: false, destroy() {} } };
+    backlog.add({ request: { method: 'POST', raw }, raw } as never, 2 * MB);
+    gate.resolve();
+    assertError(await long, 503, 'UNAVAILABLE');
+    assert.equal((await short).status, 200);
+  });
+});
+
+describe('a client at /mcp that hangs up', () => {
+  it('is not worked for any longer', TIMEOUT, async (test) => {
+    const gate = Promise.withResolvers<void>();
+    const { url, signals, headers } = await start(test, 'application/json', gate.promise);
+    const connection = await neverRead(test, url, headers, 1);
+    await until(() => signals.length === 1);
+    assert.equal(signals[0]!.aborted, false);
+    connection.destroy();
+    await until(() => signals[0]!.aborted);
+    gate.resolve();
+  });
+});

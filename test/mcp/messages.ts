@@ -1,0 +1,48 @@
+// Messages of the Model Context Protocol by hand, for what the official client would not send.
+import type { Answer, Client } from '../support/client.ts';
+
+export const ACCEPT = { accept: 'application/json, text/event-stream' };
+
+/** A request of an older revision; it needs no handshake, since nothing is remembered. */
+export function call(name: string, args: object = {}, id: number | string = 1): object {
+  return { jsonrpc: '2.0', id, method: 'tools/call', params: { name, arguments: args } };
+}
+
+interface CurrentRequest {
+  readonly body: object;
+  readonly headers: Record<string, string>;
+}
+
+/** A request of the current revision, with what must be said of it in headers. */
+export function current(method: string, params: { name?: string; [more: string]: unknown }): CurrentRequest {
+  const _meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1.0.0' },
+    'io.modelcontextprotocol/clientCapabilities': {},
+  };
+  return {
+    body: { jsonrpc: '2.0', id: 1, method, params: { ...params, _meta } },
+    headers: {
+      ...ACCEPT,
+      'mcp-protocol-version': '2026-07-28',
+      'mcp-method': method,
+      ...(params.name !== undefined && { 'mcp-name': params.name }),
+    },
+  };
+}
+
+export function currentCall(name: string, args: object = {}): CurrentRequest {
+  return current('tools/call', { name, arguments: args });
+}
+
+/** Sends any body to /mcp as a client of an older revision does. */
+export function post(client: Client, body: unknown, headers: Record<string, string> = {}): Promise<Answer> {
+  return client.send('POST', '/mcp', { body, headers: { ...ACCEPT, ...headers } });
+}
+
+/** The messages of an answer, whether it came as JSON or as a stream of events. */
+// biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+export function messagesIn({ headers, text }: Answer): any[] {
+  if (!headers.get('content-type')?.startsWith('text/event-stream')) return [JSON.parse(text)].flat();
+  return [...text.matchAll(/^data: (.*)$/gm)].map(([, data]) => JSON.parse(data!));
+}

@@ -1,0 +1,224 @@
+// What is wrong with a message, and what is wrong with a call: the one is an error of the protocol, the other a result that a
+// model can read, with the code, every field and what to do. Nothing of what is inside comes out.
+import assert from 'node:assert/strict';
+import { DatabaseSync } from 'node:sqlite';
+import { after, before, describe, it } from 'node:test';
+import { databasePath } from '../../src/sqlite/data-folder.ts';
+import { type Client, newEvent } from '../support/client.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { CURRENT, McpClient, OLDER } from './mcp-client.ts';
+import { call, current, currentCall, messagesIn, post } from './messages.ts';
+
+const SEARCH = { lat: 0, lng: 0 };
+
+describe('a call', () => {
+  let service: TestService;
+  let agent: Client;
+  before(async () => {
+    service = await startTestService({ MAX_EVENTS_PER_AGENT: '3' });
+    agent = await service.newAgent();
+  });
+  after(() => service.close());
+
+  for (const revision of [CURRENT, OLDER[0]!]) {
+    describe(`of a client of revision ${revision}`, () => {
+      let mcp: McpClient;
+      before(async () => {
+        mcp = await McpClient.overHttp(service.url, agent.headers, revision);
+      });
+      after(() => mcp.close());
+
+      const refused: [name: string, args: Record<string, unknown>, lines: string[]][] = [
+        [
+          'search_events',
+          { lat: 91, radius: '10', event_type: ['party'], starts_after: '2031-05-01', limit: 0, cursor: 'x' },
+          [
+            '- lat: must be 90 or less',
+            '- lng: is required',
+            '- radius: must be a number, not string',
+            '- event_type.0: must be one of: workshop, performance',
+            '- starts_after: must be',
+            '- limit: must be 1 or more',
+            '- cursor: must be a next_cursor of this service',
+          ],
+        ],
+        ['search_events', {}, ['- lat: is required', '- lng: is required']],
+        ['get_event', {}, ['- event_id: is required']],
+        ['get_event', { event_id: 7 }, ['- event_id: must be a string, not number']],
+        [
+          'create_event',
+          newEvent({ title: '', end_at: '2001-01-01T00:00:00Z', timezone: 'Mars/Base', lat: null }),
+          [
+            '- title: must have at least 1',
+            '- timezone: must be',
+            '- lat: must be a number',
+            '- end_at: must lie',
+          ],
+        ],
+        [
+          'update_event',
+          { event_id: '01JZ9GX4T0QW3N1V8R5Y7K2MHD', title: null, lat: 'x' },
+          ['- title: must be a string', '- lat: must be a number'],
+        ],
+        ['delete_event', { event_id: null }, ['- event_id: must be a string']],
+        [
+          'list_my_events',
+          { include_ended: 'yes', limit: 101, cursor: '' },
+          [
+            '- include_ended: must be true or false',
+            '- limit: must be 100 or less',
+            '- cursor: must be a next_cursor',
+          ],
+        ],
+      ];
+      for (const [name, args, lines] of refused) {
+        it(`of ${name} names every argument that fails: ${lines.length}`, async () => {
+          const [first, ...rest] = (await mcp.refusal(name, args)).split('\n');
+          assert.equal(first, 'VALIDATION_ERROR: mend these arguments and call again.');
+          assert.equal(rest.length, lines.length, rest.join('\n'));
+          for (const line of lines)
+            assert.ok(
+              rest.some((found) => found.startsWith(line)),
+              `${line} in ${rest}`,
+            );
+        });
+      }
+
+      it('ignores arguments that the tool does not know', async () => {
+        const made = await mcp.get(
+          'create_event',
+          newEvent({ event_id: 'mine', agent_id: 'mine', tier: 'admin' }),
+        );
+        assert.notEqual(made.event_id, 'mine');
+        assert.equal(
+          (await mcp.get('get_event', { event_id: made.event_id, more: 1 })).event_id,
+          made.event_id,
+        );
+        await mcp.get('delete_event', { event_id: made.event_id });
+      });
+
+      it('says why an event cannot be made or changed', async () => {
+        const [one, two] = [newEvent(), newEvent()];
+        const first = await mcp.get('create_event', one);
+        const second = await mcp.get('create_event', two);
+        const same = { event_id: second.event_id, title: one.title };
+        assert.equal(
+          await mcp.refusal('update_event', same),
+          `DUPLICATE_EVENT: Your event ${first.event_id} already has this title, start and place. Change or delete that one instead.`,
+        );
+        await mcp.get('create_event', newEvent());
+        assert.match(await mcp.refusal('create_event', newEvent()), /^EVENT_LIMIT_REACHED: .*Delete some/);
+        for (const { event_id } of (await mcp.get('list_my_events')).events) {
+          await mcp.get('delete_event', { event_id });
+        }
+      });
+
+      it('of a tool that there is not is an error of the protocol', async () => {
+        for (const name of ['nothing', 'constructor', '__proto__', '']) {
+          await assert.rejects(mcp.call(name), { code: -32_602 });
+        }
+      });
+    });
+  }
+});
+
+describe('a message', () => {
+  let service: TestService;
+  let agent: Client;
+  before(async () => {
+    service = await startTestService();
+    agent = await service.newAgent();
+  });
+  after(() => service.close());
+
+  const wrong: [name: string, body: unknown, status: number, code: number][] = [
+    ['nothing', undefined, 400, -32_700],
+    ['null', null, 400, -32_600],
+    ['a text', 'hello', 400, -32_600],
+    ['an object', {}, 400, -32_600],
+    ['a request without a version', { id: 1, method: 'tools/list' }, 400, -32_600],
+    ['an empty batch', [], 400, -32_600],
+    [
+      'a batch of eleven',
+      Array.from({ length: 11 }, (_, id) => call('search_events', SEARCH, id)),
+      400,
+      -32_600,
+    ],
+    ['a batch with a stranger in it', [call('search_events', SEARCH), { hello: 1 }], 400, -32_600],
+    ['a batch of the current revision', [currentCall('search_events', SEARCH).body], 400, -32_600],
+    ['a method that there is not', { jsonrpc: '2.0', id: 1, method: 'no/such' }, 200, -32_601],
+    ['prompts, which there are not', { jsonrpc: '2.0', id: 1, method: 'prompts/list' }, 200, -32_601],
+    ['a call without a name', { jsonrpc: '2.0', id: 1, method: 'tools/call', params: {} }, 200, -32_602],
+  ];
+  for (const [name, body, status, code] of wrong) {
+    it(`that is ${name} is an error of the protocol`, async () => {
+      const headers = { 'content-type': 'application/json' };
+      const answer = await post(agent, body, headers);
+      assert.equal(answer.status, status, answer.text);
+      const [message] = messagesIn(answer);
+      assert.equal(message.jsonrpc, '2.0', answer.text);
+      assert.equal(message.error.code, code, answer.text);
+      assert.doesNotMatch(answer.text, /node_modules|\bat \w+ \(|ZodError/);
+    });
+  }
+
+  it('of the current revision is a 404 for a method that there is not, and must say in headers what it is', async () => {
+    const unknown = await agent.send('POST', '/mcp', current('no/such', {}));
+    assert.deepEqual([unknown.status, unknown.body.error.code], [404, -32_601], unknown.text);
+    const { body, headers } = currentCall('search_events', SEARCH);
+    const { 'mcp-method': _, ...without } = headers;
+    const bare = await agent.send('POST', '/mcp', { body, headers: without });
+    assert.deepEqual([bare.status, bare.body.error.code, bare.body.id], [400, -32_020, 1], bare.text);
+  });
+
+  it('of a batch is answered in one of the revision that has batches, and refused in others', async () => {
+    const batch = [
+      call('search_events', SEARCH, 'a'),
+      { jsonrpc: '2.0', method: 'notifications/initialized' },
+      call('list_my_events', {}, 'b'),
+    ];
+    for (const headers of [{}, { 'mcp-protocol-version': '2025-03-26' }]) {
+      const ids = messagesIn(await post(agent, batch, headers)).map(({ id }) => id);
+      assert.deepEqual(ids.sort(), ['a', 'b']);
+    }
+    for (const revision of ['2025-06-18', '2025-11-25', CURRENT]) {
+      const answer = await post(agent, batch, { 'mcp-protocol-version': revision });
+      assert.deepEqual([answer.status, answer.body.error.code], [400, -32_600], answer.text);
+    }
+  });
+
+  it('that asks for news gets an answer at once: there is no news, and nobody holds a stream open', async () => {
+    const notifications = { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true };
+    const answer = await agent.send('POST', '/mcp', current('subscriptions/listen', { notifications }));
+    const [acknowledged, ended] = messagesIn(answer);
+    assert.deepEqual(acknowledged.params.notifications, {});
+    assert.equal(ended.id, 1);
+  });
+
+  it('must be allowed its answer in both forms, in older revisions', async () => {
+    const answer = await post(agent, call('search_events', SEARCH), { accept: 'application/json' });
+    assert.equal(answer.status, 406, answer.text);
+  });
+});
+
+describe('a fault of ours', () => {
+  it('is told plainly, and logged once with its cause', async () => {
+    const service = await startTestService();
+    const agent = await service.newAgent();
+    const { event_id } = await agent.create();
+    const mcp = await McpClient.overHttp(service.url, agent.headers);
+    const database = new DatabaseSync(databasePath(service.folder));
+    database.exec('ALTER TABLE events RENAME TO hidden');
+    const before = service.log.length;
+    const text = await mcp.refusal('update_event', { event_id, title: 'other' });
+    database.exec('ALTER TABLE hidden RENAME TO events');
+    database.close();
+    assert.match(text, /^(?:UNAVAILABLE|INTERNAL_ERROR): [^\n]*[Tt]ry again[^\n]*$/);
+    assert.doesNotMatch(text, /SQL|table|hidden|\//);
+    const errors = service.log.slice(before).filter(({ level }) => level === 50);
+    assert.equal(errors.length, 1);
+    assert.match(JSON.stringify(errors[0]), /no such table/);
+    await mcp.close();
+    await service.close();
+  });
+});

@@ -1,0 +1,56 @@
+// Every tool, once through: what an agent does with its events over the Model Context Protocol, and that HTTP agrees.
+import assert from 'node:assert/strict';
+import { type Client, newEvent } from '../support/client.ts';
+import type { McpClient } from './mcp-client.ts';
+
+/** `agent` is the same agent over HTTP. It has no events, before and after. */
+export async function liveThrough(mcp: McpClient, agent: Client): Promise<void> {
+  const { tools } = await mcp.client.listTools();
+  assert.deepEqual(
+    tools.map(({ name }) => name),
+    ['search_events', 'get_event', 'create_event', 'update_event', 'delete_event', 'list_my_events'],
+  );
+  const place = { lat: 52.5264, lng: 13.3955 };
+  const fields = newEvent({ ...place, title: 'Laternen 🏮', start_at: '2031-05-01T18:00:00', cost: '5 EUR' });
+  const made = await mcp.get('create_event', fields);
+  assert.equal(made.start_at, '2031-05-01T16:00:00.000Z', 'local time of the timezone');
+  assert.equal(made.title, fields.title);
+  const { event_id } = made;
+  assert.deepEqual(await mcp.get('create_event', fields), made, 'it is the same event');
+  assert.deepEqual((await agent.get(`/v1/events/${event_id}`)).body, made);
+
+  const search = {
+    ...place,
+    radius: 1,
+    event_type: ['talk', 'tour'],
+    starts_after: '2031-05-01T18:00:00+02:00',
+  };
+  const found = await mcp.get('search_events', search);
+  assert.deepEqual(found, { events: [made], count: 1, total: 1, next_cursor: null });
+  assert.deepEqual((await agent.get('/v1/events/nearby', search)).body, found);
+  const { structured } = await mcp.call('search_events', {
+    ...search,
+    starts_after: '2031-05-01T16:00:00.001',
+  });
+  assert.deepEqual(structured, { events: [], count: 0, total: 0, next_cursor: null });
+
+  const changed = await mcp.get('update_event', { event_id, title: 'Lanterns', cost: null });
+  assert.deepEqual(changed, { ...made, title: 'Lanterns', cost: null });
+  assert.deepEqual(await mcp.get('get_event', { event_id }), changed);
+
+  const over = await mcp.get('create_event', newEvent({ start_at: '2001-05-01T18:00:00Z' }));
+  const later = await mcp.get('create_event', newEvent({ start_at: '2032-05-01T18:00:00Z' }));
+  const first = await mcp.get('list_my_events', { limit: 1 });
+  assert.deepEqual(first, { events: [changed], count: 1, total: 2, next_cursor: first.next_cursor });
+  const second = await mcp.get('list_my_events', { limit: 1, cursor: first.next_cursor });
+  assert.deepEqual(second, { events: [later], count: 1, total: 2, next_cursor: null });
+  const all = await mcp.get('list_my_events', { include_ended: true });
+  assert.deepEqual(all, { events: [over, changed, later], count: 3, total: 3, next_cursor: null });
+
+  for (const { event_id } of all.events) {
+    assert.deepEqual(await mcp.get('delete_event', { event_id }), { event_id, deleted: true });
+    assert.match(await mcp.refusal('get_event', { event_id }), /^NOT_FOUND: There is no event/);
+    assert.match(await mcp.refusal('delete_event', { event_id }), /^NOT_FOUND: You have no event/);
+  }
+  assert.equal((await mcp.get('list_my_events', { include_ended: true })).total, 0);
+}
