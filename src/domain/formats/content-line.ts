@@ -1,4 +1,7 @@
-// Content lines of iCalendar (RFC 5545, 3.1), unfolded and decoded already: name, parameters and value, and text in a value.
+// Content lines of iCalendar (RFC 5545, 3.1), unfolded and decoded: name, parameters and value, and text in a value.
+
+/** What the names of our own properties begin with. */
+export const OWN_PREFIX = 'X-LOCAL-EVENTS-';
 
 export interface Property {
   /** In capitals. */
@@ -31,6 +34,28 @@ function readParameters(text: string): ReadonlyMap<string, string> {
     return [name!.toUpperCase(), quoted ?? plain ?? ''];
   });
   return new Map(found);
+}
+
+/** Control characters other than tab and line feed: TEXT cannot hold them. */
+const CONTROLS = /[\x00-\x08\x0b-\x1f\x7f]/;
+const ALL_CONTROLS = new RegExp(CONTROLS, 'g');
+
+/** Whether TEXT can hold all of a text. */
+export function fitsText(text: string): boolean {
+  return !CONTROLS.test(text);
+}
+
+/** What TEXT holds of a text. */
+export function plainText(text: string): string {
+  return fitsText(text) ? text : text.replaceAll(/\r\n?/g, '\n').replaceAll(ALL_CONTROLS, '');
+}
+
+export function escapeText(text: string): string {
+  return plainText(text)
+    .replaceAll('\\', '\\\\')
+    .replaceAll(';', '\\;')
+    .replaceAll(',', '\\,')
+    .replaceAll('\n', '\\n');
 }
 
 /** TEXT as it was meant. An escape that the standard does not know stays as it is. */

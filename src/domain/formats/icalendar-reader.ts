@@ -4,10 +4,8 @@ import { isTimezone, parseDateTime } from '../datetime.ts';
 import { type Issue, invalid } from '../errors.ts';
 import { EVENT_TYPES } from '../event.ts';
 import { addDuration, CalendarProblem, nextDay, readTime, writeTime } from './calendar-time.ts';
-import { type Property, unescapeList, unescapeText } from './content-line.ts';
+import { OWN_PREFIX as OWN, type Property, plainText, unescapeList, unescapeText } from './content-line.ts';
 import { complete, type Draft, type GivenFields } from './lacking.ts';
-
-const OWN = 'X-LOCAL-EVENTS-';
 
 /** What the calendar around an event says. */
 export interface CalendarContext {
@@ -111,7 +109,8 @@ export function readCalendarEvent(
     audience: text(`${OWN}AUDIENCE`),
     event_type: typeOf(all.get('CATEGORIES') ?? []),
   };
-  for (const [name, value] of Object.entries(exact)) if (plain(value) === draft[name]) draft[name] = value;
+  for (const [name, value] of Object.entries(exact))
+    if (plainText(value) === draft[name]) draft[name] = value;
   return complete(draft, given);
 }
 
@@ -170,9 +169,4 @@ function readExact(json: string | undefined): Record<string, string> {
     throw new CalendarProblem('must be valid JSON');
   }
   return Object.fromEntries(Object.entries(value ?? {}).filter(([, text]) => typeof text === 'string'));
-}
-
-/** What TEXT holds of a text. */
-function plain(text: string): string {
-  return text.replaceAll(/\r\n?/g, '\n').replaceAll(/[\x00-\x08\x0b-\x1f\x7f]/g, '');
 }

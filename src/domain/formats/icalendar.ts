@@ -2,12 +2,11 @@
 // for, so that an import can make equal events of it.
 import { EVENT_EXAMPLE, type Event, parseEvent } from '../event.ts';
 import { fromWire, toWire, type Wire } from '../wire.ts';
+import { escapeText, fitsText, OWN_PREFIX } from './content-line.ts';
 import { isWebAddress } from './web-address.ts';
 
 const BEGIN = ['BEGIN:VCALENDAR', 'VERSION:2.0', 'PRODID:-//local-events//local-events//EN'];
 const END = 'END:VCALENDAR';
-/** What the names of our own properties begin with. */
-export const OWN_PREFIX = 'X-LOCAL-EVENTS-';
 /** Behind the event_id: the same event has the same UID wherever it is served. */
 export const UID_SUFFIX = '@local-events';
 
@@ -80,18 +79,9 @@ function isShortened(degrees: number): boolean {
   return String(degrees).includes('e');
 }
 
-/** Control characters other than tab and line feed: TEXT cannot hold them. */
-const CONTROLS = /[\x00-\x08\x0b-\x1f\x7f]/;
-const ALL_CONTROLS = new RegExp(CONTROLS, 'g');
-
-function escapeText(text: string): string {
-  const plain = CONTROLS.test(text) ? text.replaceAll(/\r\n?/g, '\n').replaceAll(ALL_CONTROLS, '') : text;
-  return plain.replaceAll('\\', '\\\\').replaceAll(';', '\\;').replaceAll(',', '\\,').replaceAll('\n', '\\n');
-}
-
 /** The texts that lose something by becoming TEXT, as JSON, which can say everything; undefined where none does. */
 function exactTexts(texts: Record<string, string | null | undefined>): string | undefined {
-  const lossy = Object.entries(texts).filter(([, text]) => typeof text === 'string' && CONTROLS.test(text));
+  const lossy = Object.entries(texts).filter(([, text]) => typeof text === 'string' && !fitsText(text));
   if (lossy.length === 0) return undefined;
   return JSON.stringify(Object.fromEntries(lossy)).replaceAll('\x7f', '\\u007f');
 }
