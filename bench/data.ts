@@ -60,8 +60,8 @@ export function prepareFolder(count: number): string {
 }
 
 /** A copy to write to. */
-export function copyFolder(folder: string): string {
-  const copy = join(CACHE, 'run');
+export function copyFolder(folder: string, name = 'run'): string {
+  const copy = join(CACHE, name);
   rmSync(copy, { recursive: true, force: true });
   cpSync(folder, copy, { recursive: true, mode: constants.COPYFILE_FICLONE });
   return copy;

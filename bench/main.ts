@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { HOW_TO_INSTALL_POSTGRES } from '../scripts/machine.ts';
 import type { Cluster } from '../test/support/postgres-cluster.ts';
+import { measureAgainst } from './against.ts';
 import { makeCases } from './cases.ts';
 import { renderChart } from './chart.ts';
 import { measureConsole } from './console.ts';
@@ -37,6 +38,7 @@ const USAGE = `npm run bench [-- OPTIONS]
   --index         the index only, at 1 and at 10 million events
   --engine NAME   sqlite (the default), or postgres: one and two nodes over PostgreSQL, against the usual way
   --console       the console in a browser before a crowd of agents, on both engines
+  --against DIR   this checkout against another one, before and after a change
   --no-postgis    without the comparison with PostGIS`;
 
 const SIZES = [100_000, 1_000_000, 10_000_000];
@@ -57,6 +59,7 @@ const { values: given } = parseArgs({
     index: { type: 'boolean', default: false },
     engine: { type: 'string', default: 'sqlite' },
     console: { type: 'boolean', default: false },
+    against: { type: 'string' },
     'no-postgis': { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
@@ -76,6 +79,7 @@ if (given.help || !isValid) {
   process.exitCode = given.help ? 0 : 2;
 } else if (given.index) await measureIndex();
 else if (given.console) await measureBrowser();
+else if (given.against !== undefined) await measureChange(given.against);
 else if (given.engine === 'postgres') await measurePostgres();
 else await measureAll();
 
@@ -103,6 +107,16 @@ async function measureIndex(): Promise<void> {
 async function measureBrowser(): Promise<void> {
   const report = await measureConsole(options.rounds, describeCommand());
   writeFileSync(fileBeside('RESULTS-console.md'), report);
+  console.log(report);
+}
+
+async function measureChange(folder: string): Promise<void> {
+  process.setMaxListeners(50); // each server is killed should this process end before it
+  ensureWrk();
+  const { events, rounds, seconds } = options;
+  const run = { command: describeCommand(), loadBefore: loadavg()[0]! };
+  const report = await measureAgainst({ folder, events, rounds, seconds, ...run });
+  writeFileSync(fileBeside('RESULTS-change.md'), report);
   console.log(report);
 }
 

@@ -47,9 +47,9 @@ export async function startServer(
 }
 
 /** The real service with its default settings; only the quota is one that the benchmark does not reach. */
-export function startService(dataDir: string, logFile: string): Promise<Server> {
+export function startService(dataDir: string, logFile: string, bin = BIN): Promise<Server> {
   const env = { DATA_DIR: dataDir, RATE_LIMIT_READWRITE: '1000000000' };
-  return startServer([BIN, 'serve'], { env, logFile, healthPath: '/health' });
+  return startServer([bin, 'serve'], { env, logFile, healthPath: '/health' });
 }
 
 async function stopChild(child: ChildProcess): Promise<void> {

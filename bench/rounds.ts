@@ -135,7 +135,7 @@ function summarise({ asked, bodyBytes, measured }: Contest): CaseResult {
   };
 }
 
-function medians(rounds: readonly Measured[]): Measured {
+export function medians(rounds: readonly Measured[]): Measured {
   const of = (name: keyof Measured) => median(rounds.map((round) => round[name]));
   return { perSecond: of('perSecond'), p50: of('p50'), p99: of('p99'), cpuPerRequest: of('cpuPerRequest') };
 }

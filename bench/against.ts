@@ -1,0 +1,106 @@
+// What a change costs or saves: this checkout against another one, the same requests at both in turn, each on its own copy of the
+// same data.
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { BIN } from '../test/support/process.ts';
+import { type Case, makeCases } from './cases.ts';
+import { benchAgents, CACHE, copyFolder, prepareFolder } from './data.ts';
+import { load, type Measured, prime } from './load.ts';
+import { type Server, startService } from './processes.ts';
+import { describeMachine, fixed, markdownTable, type Row, whole, withSpread } from './report.ts';
+import { medians } from './rounds.ts';
+import { spread } from './statistics.ts';
+
+interface AgainstOptions {
+  /** The other checkout, with its dependencies installed. */
+  readonly folder: string;
+  readonly events: number;
+  readonly rounds: number;
+  readonly seconds: number;
+  readonly command: string;
+  readonly loadBefore: number;
+}
+
+type Side = 'before' | 'after';
+
+/** Runs the warm searches and reads; returns the report, which begins with the table. */
+export async function measureAgainst(options: AgainstOptions): Promise<string> {
+  const bin = join(options.folder, 'bin/local-events.mjs');
+  if (!existsSync(bin)) throw new Error(`There is no checkout at ${options.folder}.`);
+  const source = prepareFolder(options.events);
+  const copies = { before: copyFolder(source, 'before'), after: copyFolder(source, 'after') };
+  const requests = join(CACHE, 'requests');
+  mkdirSync(requests, { recursive: true });
+  const agents = benchAgents();
+  const cases = makeCases(requests, agents, source).filter(({ kind }) => kind === 'warm' || kind === 'read');
+  const servers: Server[] = [];
+  const start = async (side: Side, program: string) => {
+    const server = await startService(copies[side], join(copies[side], 'access.log'), program);
+    servers.push(server);
+    return { url: server.url, pids: [server.pid] };
+  };
+  try {
+    const targets = { before: await start('before', bin), after: await start('after', BIN) };
+    const rows: Row[] = [];
+    const measured = new Map<Case, Record<Side, Measured[]>>(
+      cases.map((asked) => [asked, { before: [], after: [] }]),
+    );
+    // Round 0 warms up and does not count.
+    for (let round = 0; round <= options.rounds; round++) {
+      console.error(round === 0 ? 'warming up' : `round ${round} of ${options.rounds}`);
+      for (const asked of cases) {
+        const order: Side[] = round % 2 === 0 ? ['before', 'after'] : ['after', 'before'];
+        for (const side of order) {
+          if (asked.kind === 'warm') await prime(targets[side].url, asked, agents.searcher.key);
+          const result = await load(targets[side], asked, agents.searcher.key, options.seconds);
+          if (round > 0) measured.get(asked)![side].push(result);
+        }
+      }
+    }
+    for (const [{ name }, sides] of measured) rows.push(compare(name, sides));
+    return render(rows, options);
+  } finally {
+    for (const server of servers) await server.stop();
+    for (const copy of Object.values(copies)) rmSync(copy, { recursive: true, force: true });
+  }
+}
+
+function compare(name: string, { before, after }: Record<Side, Measured[]>): Row {
+  const [old, now] = [medians(before), medians(after)];
+  const ratio = (of: keyof Measured) => spread(after.map((round, at) => round[of] / before[at]![of]));
+  return [
+    name,
+    whole(old.perSecond),
+    whole(now.perSecond),
+    withSpread(ratio('perSecond'), fixed),
+    whole(old.cpuPerRequest),
+    whole(now.cpuPerRequest),
+    withSpread(ratio('cpuPerRequest'), fixed),
+  ];
+}
+
+const HEAD: Row = [
+  'case',
+  'before, requests/s',
+  'after, requests/s',
+  'after ÷ before',
+  'before, CPU µs',
+  'after, CPU µs',
+  'after ÷ before',
+];
+
+function render(rows: readonly Row[], { folder, events, rounds, seconds, ...run }: AgainstOptions): string {
+  const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: folder, encoding: 'utf8' });
+  return [
+    '# What the last change that was measured costs',
+    '',
+    ...markdownTable([HEAD, ...rows]),
+    '',
+    `${whole(events)} events; ${rounds} interleaved rounds of ${seconds} s for each case and side. Ratios are medians of the ` +
+      'ratios within a round, with the least and the greatest in brackets; all else is the median of the rounds.',
+    '',
+    ...markdownTable([['', ''], ['before', commit.trim()], ...describeMachine(run)]),
+    '',
+  ].join('\n');
+}
