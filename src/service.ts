@@ -17,6 +17,7 @@ import type { Readiness } from './http/readiness.ts';
 import { buildServer } from './http/server.ts';
 import { mcpHandler } from './mcp/handler.ts';
 import { toolServer } from './mcp/server.ts';
+import { TOOLS } from './mcp/tools.ts';
 import { localVerifier, newSigningKey, SIGNING_KEY } from './oidc/local-issuer.ts';
 import { peoplesPictures } from './oidc/picture.ts';
 import { providerVerifier } from './oidc/provider.ts';
@@ -157,6 +158,7 @@ export async function startService(config: Config, options: ServiceOptions): Pro
     readiness: () => readiness,
     consoleFolder: CONSOLE_FOLDER,
     mcp: mcpHandler(toolServer(VERSION)),
+    tools: TOOLS,
   });
   url = await listen(app, config);
   try {

@@ -1,14 +1,16 @@
 // The guide for agents at /llms.txt and /for-agents: written once, when somebody first asks.
 import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
-import { type GuidePolicy, writeGuide } from './guide.ts';
-import type { ApiDescription } from './guide-facts.ts';
-import { STYLE, toHtml } from './guide-html.ts';
-import { toMarkdown } from './guide-markdown.ts';
+import type { ApiDescription } from './guide/facts.ts';
+import { type GuidePolicy, writeGuide } from './guide/guide.ts';
+import { STYLE, toHtml } from './guide/html.ts';
+import { toMarkdown } from './guide/markdown.ts';
+import type { ToolName } from './guide/mcp.ts';
 
 export interface GuideSources {
   readonly describe: () => object;
   readonly policy: () => GuidePolicy;
+  readonly tools: readonly ToolName[];
   readonly baseUrl: () => string;
 }
 
@@ -17,10 +19,10 @@ const POLICY = `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; img-src 's
 /** It changes with a restart of the service only. */
 const CACHING = 'public, max-age=300';
 
-export function serveGuide(app: FastifyInstance, { describe, policy, baseUrl }: GuideSources): void {
+export function serveGuide(app: FastifyInstance, { describe, policy, tools, baseUrl }: GuideSources): void {
   let written: { text: string; page: string } | undefined;
   const write = () => {
-    const guide = writeGuide(describe() as ApiDescription, policy(), baseUrl());
+    const guide = writeGuide(describe() as ApiDescription, policy(), tools, baseUrl());
     return { text: toMarkdown(guide), page: toHtml(guide) };
   };
   const serve = (path: string, type: string, form: 'text' | 'page') => {

@@ -119,8 +119,8 @@ it is in this document under \`components/pathItems/mcp\`.`;
 
 const TAGS = [
   { name: 'Registration', description: 'Get a key.' },
-  { name: 'Agent', description: 'Yourself: quota, events and keys. Needs a key.' },
   { name: 'Events', description: 'Search, read, create, change and delete events. Needs a key.' },
+  { name: 'Agent', description: 'Yourself: quota, events and keys. Needs a key.' },
   {
     name: 'Administration',
     description: 'See and remove agents and events. Needs an administrator’s token or session.',

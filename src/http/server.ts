@@ -21,6 +21,7 @@ import { serveDocs } from './docs.ts';
 import { type Endpoint, parametersOf } from './endpoint.ts';
 import { answerSocketError, MAX_URI_BYTES, sendError, toAppError, URI_TOO_LONG } from './errors.ts';
 import { serveGuide } from './for-agents.ts';
+import type { ToolName } from './guide/mcp.ts';
 import { MCP_PATH, mcp, type ServeMcp, serveMcp } from './mcp.ts';
 import { type DescribedRoute, describeApi } from './openapi.ts';
 import { nameUnknown } from './parameter-names.ts';
@@ -49,6 +50,8 @@ export interface ServerOptions {
   readonly consoleFolder?: string;
   /** What answers at /mcp; without it, there is nothing. */
   readonly mcp?: ServeMcp;
+  /** What it offers, for the guide. */
+  readonly tools?: readonly ToolName[];
   readonly backlog?: Backlog;
   /** How long nothing may move on a connection that has a request under way. */
   readonly inactivityMs?: number;
@@ -193,6 +196,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   serveGuide(app, {
     describe: () => describeApi(DESCRIBED, options.baseUrl()),
     policy: () => context().policy,
+    tools: options.tools ?? [],
     baseUrl: options.baseUrl,
   });
   serveSignIn(app, {

@@ -198,6 +198,21 @@ describe('the guide for agents', () => {
     }
   });
 
+  it('names every tool, as the service lists them to clients', async () => {
+    const agent = await service.client.register();
+    const headers = {
+      'x-api-key': api_key,
+      accept: 'application/json, text/event-stream',
+      host: 'localhost',
+    };
+    const body = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+    const answer = await agent.send('POST', '/mcp', { body, headers });
+    const { result } = JSON.parse(answer.text.slice(answer.text.indexOf('{'))) as Json;
+    const rows = result.tools.map(({ name, title }: Json) => `| \`${name}\` | ${title} |`);
+    assert.equal(rows.length, 6);
+    for (const row of rows) assert.ok(text.includes(row), row);
+  });
+
   it('is in the text what it is on the page', () => {
     const plain = (html: string) =>
       html
@@ -212,7 +227,7 @@ describe('the guide for agents', () => {
       codes([...text.matchAll(/```\w+\n([\s\S]*?)\n```/g)]),
     );
     const cells = codes([...page.matchAll(/<td>([\s\S]*?)<\/td>/g)]).map(plain);
-    const rows = text.split('\n').filter((line) => /^\| (?!---|field|code \||what \|)/.test(line));
+    const rows = text.split('\n').filter((line) => /^\| (?!---|field|code \||what \||tool \|)/.test(line));
     assert.deepEqual(
       cells,
       rows.flatMap((row) =>

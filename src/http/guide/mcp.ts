@@ -1,16 +1,26 @@
 // How the usual clients of the Model Context Protocol are set up, for the guide.
-import { type Block, code, text } from './guide-blocks.ts';
+import { type Block, code, text } from './blocks.ts';
 
 const INPUT = 'local-events-key';
 const KEY = 'LOCAL_EVENTS_API_KEY';
 
-export function mcpBlocks(base: string): Block[] {
+export interface ToolName {
+  readonly name: string;
+  readonly title: string;
+}
+
+export function mcpBlocks(base: string, tools: readonly ToolName[]): Block[] {
   const url = `${base}/mcp`;
   const json = (value: object) => code('json', JSON.stringify(value, null, 2));
   return [
     text(
       `Clients of the Model Context Protocol find the same as tools at \`${url}\` (Streamable HTTP, no sessions). The key comes as \`X-API-Key\` or as \`Authorization: Bearer\`; without one the answer is a 401. Quotas and tiers are those of the key.`,
     ),
+    {
+      kind: 'table',
+      head: ['tool', 'what it does'],
+      rows: tools.map(({ name, title }) => [`\`${name}\``, title]),
+    },
     text('**Claude Code**'),
     code('sh', `claude mcp add --transport http local-events ${url} --header "X-API-Key: $KEY"`),
     text('**Cursor**, in `.cursor/mcp.json`, with the key in the environment'),

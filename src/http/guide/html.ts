@@ -1,5 +1,5 @@
 // The guide as one page: no script, nothing from anywhere else, for wide and narrow screens, light and dark.
-import type { Block, Guide, Section } from './guide-blocks.ts';
+import type { Block, Guide, Section } from './blocks.ts';
 
 /** The only style of the page; its hash is in the policy. */
 export const STYLE = `

@@ -1,10 +1,10 @@
 // The guide for agents as sections of plain blocks: the one source of /llms.txt and /for-agents. Everything with a number, a name
 // or a code in it comes from the OpenAPI description, the table of errors and what the operator decided.
-import { ERRORS, type ErrorCode } from '../domain/errors.ts';
-import type { Policy } from '../usecases/context.ts';
-import { type Block, code, type Guide, text } from './guide-blocks.ts';
-import { type ApiDescription, type Field, type Operation, operationsOf } from './guide-facts.ts';
-import { mcpBlocks } from './guide-mcp.ts';
+import { ERRORS, type ErrorCode } from '../../domain/errors.ts';
+import type { Policy } from '../../usecases/context.ts';
+import { type Block, code, type Guide, text } from './blocks.ts';
+import { type ApiDescription, type Field, type Operation, operationsOf } from './facts.ts';
+import { mcpBlocks, type ToolName } from './mcp.ts';
 
 /** What the operator decided, as far as agents notice. */
 export type GuidePolicy = Pick<
@@ -12,7 +12,12 @@ export type GuidePolicy = Pick<
   'registrationTier' | 'tierLimits' | 'registrationsPerHour' | 'maxEventsPerAgent'
 >;
 
-export function writeGuide(api: ApiDescription, policy: GuidePolicy, base: string): Guide {
+export function writeGuide(
+  api: ApiDescription,
+  policy: GuidePolicy,
+  tools: readonly ToolName[],
+  base: string,
+): Guide {
   const operations = operationsOf(api);
   const shown = new Set<string>();
   const tags = api.tags.filter(({ name }) => operations.some(({ tag }) => tag === name));
@@ -32,7 +37,7 @@ export function writeGuide(api: ApiDescription, policy: GuidePolicy, base: strin
       })),
       { title: 'Errors', blocks: errorBlocks(operations) },
       { title: 'Limits', blocks: limitBlocks(policy) },
-      { title: 'MCP', blocks: mcpBlocks(base) },
+      { title: 'MCP', blocks: mcpBlocks(base, tools) },
     ],
     links: [
       {

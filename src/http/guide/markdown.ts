@@ -1,5 +1,5 @@
 // The guide as llmstxt.org describes such files: a title, a summary, details without headings, and lists of links under headings.
-import type { Block, Guide } from './guide-blocks.ts';
+import type { Block, Guide } from './blocks.ts';
 
 export function toMarkdown({ summary, sections, links }: Guide): string {
   const details = sections.flatMap(({ title, blocks }) => [`**${title}**`, ...blocks.map(writeBlock)]);
