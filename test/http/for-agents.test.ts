@@ -200,11 +200,7 @@ describe('the guide for agents', () => {
 
   it('names every tool, as the service lists them to clients', async () => {
     const agent = await service.client.register();
-    const headers = {
-      'x-api-key': api_key,
-      accept: 'application/json, text/event-stream',
-      host: 'localhost',
-    };
+    const headers = { accept: 'application/json, text/event-stream' };
     const body = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
     const answer = await agent.send('POST', '/mcp', { body, headers });
     const { result } = JSON.parse(answer.text.slice(answer.text.indexOf('{'))) as Json;
