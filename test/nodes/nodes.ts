@@ -1,4 +1,5 @@
 // Nodes for tests: real processes over one database, each with a client and an administrator.
+import assert from 'node:assert/strict';
 import { readConfig } from '../../src/config.ts';
 import { mintToken } from '../../src/oidc/local-issuer.ts';
 import { getSigningKey } from '../../src/service.ts';
@@ -44,6 +45,15 @@ export async function startNodes(
       },
     };
   });
+}
+
+/** Stops them all. They must end as they should, and have had nothing to complain of. */
+export async function stopSoundly(nodes: readonly Node[]): Promise<void> {
+  const ended = await Promise.all(nodes.map((node) => node.stop()));
+  assert.deepEqual(
+    nodes.map((node, at) => ({ code: ended[at]!.code, errors: node.errors() })),
+    nodes.map(() => ({ code: 0, errors: '' })),
+  );
 }
 
 /** Registers one agent with the first node; a client of it for every node. */

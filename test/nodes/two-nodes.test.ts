@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Side } from '../postgres/side.ts';
 import { assertError, type Client, newEvent } from '../support/client.ts';
 import { newDatabase } from '../support/postgres.ts';
-import { type Node, registerOnAll, startNodes } from './nodes.ts';
+import { type Node, registerOnAll, startNodes, stopSoundly } from './nodes.ts';
 
 const REVOKED_MS = 1_000;
 const QUOTA = 1_000;
@@ -27,15 +27,7 @@ describe('two nodes', { timeout: 90_000 }, () => {
     side = new Side(url);
   });
   after(async () => {
-    const ended = await Promise.all(nodes.map((node) => node.stop()));
-    assert.deepEqual(
-      ended.map(({ code }) => code),
-      [0, 0],
-    );
-    assert.deepEqual(
-      nodes.map((node) => node.errors()),
-      ['', ''],
-    );
+    await stopSoundly(nodes);
     await side.close();
   });
 
