@@ -49,8 +49,13 @@ export class McpBridge {
     this.#options = options;
   }
 
-  /** Answers come when they come; messages do not wait for each other. */
-  take(line: string): void {
+  /** A line; undefined: one that is too long. Answers come when they come; messages do not wait for each other. */
+  take(bytes: Buffer | undefined): void {
+    if (bytes === undefined) {
+      this.#fail([null], PARSE_ERROR, 'A message must not be longer than 1 MiB.');
+      return;
+    }
+    const line = bytes.toString('utf8');
     if (line.trim() === '') return;
     const parsed = parse(line);
     if (parsed === undefined) {

@@ -1,9 +1,9 @@
 // `mcp`: the service's tools over standard input and output, for clients that can only start a process. A message a line is
 // passed on to the service at --url; the key comes from the environment, where other users of the machine cannot see it.
-import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { readApiKey } from '../config.ts';
 import { McpBridge } from './mcp-bridge.ts';
+import { readLines } from './ndjson.ts';
 import { UsageError } from './usage.ts';
 
 export async function mcp(args: string[]): Promise<void> {
@@ -18,8 +18,7 @@ export async function mcp(args: string[]): Promise<void> {
     report: (message) => console.error(message),
   });
   console.error(`Passing messages on to ${address} until standard input ends.`);
-  const lines = createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY });
-  for await (const line of lines) bridge.take(line);
+  for await (const lines of readLines(process.stdin)) for (const line of lines) bridge.take(line.bytes);
   await bridge.finish();
 }
 

@@ -7,17 +7,21 @@ import { formatInstant } from './datetime.ts';
 import { refuse } from './errors.ts';
 import { compile, nullableString } from './shape.ts';
 
-export const RotateRequest = Type.Object({
-  overlap_seconds: Type.Optional(
-    Type.Integer({
-      minimum: 0,
-      maximum: 86_400,
-      default: 3_600,
-      description: 'How long the calling key works on; 0: it ends at once.',
-      examples: [3_600],
-    }),
-  ),
-});
+/** Closed: a misspelt overlap must not leave a key alive that was meant to end. */
+export const RotateRequest = Type.Object(
+  {
+    overlap_seconds: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 86_400,
+        default: 3_600,
+        description: 'How long the calling key works on; 0: it ends at once.',
+        examples: [3_600],
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
 
 export const KeySummary = Type.Object({
   prefix: Type.String({ description: 'The first 8 characters of the key.', examples: ['lev_4Zr8'] }),

@@ -5,6 +5,7 @@ import Type from 'typebox';
 import { isTimezone, parseDateTime } from './datetime.ts';
 import type { Issue } from './errors.ts';
 import { isUuid } from './ids.ts';
+import { showName } from './shown-name.ts';
 
 /** A string with a fixed set of values, as `{type, enum}`: the form that clients generate the best code from. */
 export function oneOf<const T extends string>(values: readonly T[], options: object = {}) {
@@ -36,6 +37,8 @@ type FieldCheck = (value: unknown) => readonly Failure[] | undefined;
 export function compile<T extends TObject>(schema: T): Check<Static<T>> {
   requireEnforced('object', schema);
   const required = new Set<string>(schema.required ?? []);
+  const isClosed = (schema as Keywords).additionalProperties === false;
+  const known = new Set(Object.keys(schema.properties));
   const fields = Object.entries(schema.properties).map(([name, field]) => ({
     name,
     check: compileField(field as Keywords),
@@ -50,6 +53,7 @@ export function compile<T extends TObject>(schema: T): Check<Static<T>> {
     } else if (typeof input !== 'object' || input === null || Array.isArray(input)) {
       issues.push({ loc: [at], msg: 'must be a JSON object', type: 'dict_type' });
     } else {
+      if (isClosed) issues.push(...findUnknown(input, known, at));
       for (const { name, check, required, fallback } of fields) {
         if (!Object.hasOwn(input, name)) {
           if (required) issues.push({ loc: [at, name], msg: 'is required', type: 'missing' });
@@ -70,6 +74,17 @@ export function compile<T extends TObject>(schema: T): Check<Static<T>> {
   };
 }
 
+/** More than these are not worth reading. */
+const MAX_UNKNOWN = 10;
+
+function findUnknown(input: object, known: ReadonlySet<string>, at: string): Issue[] {
+  const unknown = Object.keys(input).filter((name) => !known.has(name));
+  const msg = `is not known here; there is ${[...known].join(', ')}`;
+  return unknown
+    .slice(0, MAX_UNKNOWN)
+    .map((name) => ({ loc: [at, showName(name)], msg, type: 'extra_forbidden' }));
+}
+
 interface Keywords extends TSchema {
   type?: string | string[];
   enum?: string[];
@@ -82,11 +97,12 @@ interface Keywords extends TSchema {
   minItems?: number;
   maxItems?: number;
   default?: unknown;
+  additionalProperties?: boolean;
 }
 
 /** The keywords that the check of each type enforces. */
 const ENFORCED: Readonly<Record<string, readonly string[]>> = {
-  object: ['properties', 'required'],
+  object: ['properties', 'required', 'additionalProperties'],
   string: ['enum', 'minLength', 'maxLength', 'format'],
   number: ['minimum', 'maximum'],
   integer: ['minimum', 'maximum'],

@@ -66,6 +66,8 @@ export interface McpCall {
   readonly request: Request;
   /** The parsed JSON; undefined where none was sent. */
   readonly body: unknown;
+  /** Counts one message more than the request itself. Throws RATE_LIMITED. */
+  spend(): Promise<void>;
   /** Told of what is our fault. */
   onFault(error: unknown): void;
 }
@@ -96,9 +98,11 @@ export function serveMcp(app: FastifyInstance, options: McpOptions): void {
     handler: async (request, reply) => {
       const gone = new AbortController();
       reply.raw.once('close', () => gone.abort());
+      const agent = request.caller as AgentRow;
       const response = await serve({
         context: context(),
-        agent: request.caller as AgentRow,
+        agent,
+        spend: () => spend(context(), agent, reply),
         request: toWebRequest(request, gone.signal),
         body: request.body,
         onFault: (error) => onFault(request, error),
@@ -119,7 +123,7 @@ const CHALLENGE = 'ApiKey realm="local-events", header="X-API-Key", Bearer realm
 async function admit(context: Context, request: FastifyRequest, reply: FastifyReply): Promise<AgentRow> {
   try {
     const agent = await authenticateAgent(context, keyIn(request));
-    applyQuota(reply, await spendRequest(context, agent));
+    await spend(context, agent, reply);
     return agent;
   } catch (error) {
     if (error instanceof AppError && error.code.endsWith('_API_KEY')) {
@@ -127,6 +131,10 @@ async function admit(context: Context, request: FastifyRequest, reply: FastifyRe
     }
     throw error;
   }
+}
+
+async function spend(context: Context, agent: AgentRow, reply: FastifyReply): Promise<void> {
+  applyQuota(reply, await spendRequest(context, agent));
 }
 
 /** By X-API-Key or, since some clients can send nothing else, by Authorization. Throws MISSING_API_KEY. */

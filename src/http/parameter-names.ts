@@ -1,10 +1,9 @@
 // The names of query parameters: which of them an endpoint does not know, so that whoever guesses learns, and the address of
 // the next page, which repeats the others.
+import { showName } from '../domain/shown-name.ts';
 import { decode } from './query.ts';
 
 const MAX_NAMES = 10;
-/** Any other text stays out of responses, and so does what may be a key. */
-const SHOWABLE = /^(?!lev_)[A-Za-z0-9_.-]{1,50}$/;
 
 export interface KnownParameters {
   readonly names: ReadonlySet<string>;
@@ -24,7 +23,7 @@ export function nameUnknown(query: string, known: KnownParameters): string | und
   const shown = new Set<string>();
   forEachParameter(query, (name) => {
     if (name !== undefined && known.names.has(name)) return;
-    if (shown.size < MAX_NAMES) shown.add(name !== undefined && SHOWABLE.test(name) ? name : '?');
+    if (shown.size < MAX_NAMES) shown.add(showName(name ?? ''));
   });
   return shown.size === 0 ? undefined : [...shown].join(', ');
 }

@@ -19,6 +19,14 @@ export function addHeader(reply: FastifyReply, name: string, value: string): voi
   reply.standingHeaders.push(name, value);
 }
 
+/** In place of the one that was there. */
+export function replaceHeader(reply: FastifyReply, name: string, value: string): void {
+  const headers = reply.standingHeaders;
+  const at = headers.indexOf(name);
+  if (at < 0) headers.push(name, value);
+  else headers[at + 1] = value;
+}
+
 /** Adds to what the answer depends on. */
 export function addVary(reply: FastifyReply, name: string): void {
   const headers = reply.standingHeaders;

@@ -23,5 +23,8 @@ const ASK_FOR_TIER =
 
 /** The place without its first step, which says where an HTTP request would have it. */
 function describeIssue({ loc, msg }: Issue): string {
-  return `- ${loc.slice(1).join('.') || 'arguments'}: ${msg}`;
+  return `- ${loc.slice(1).join('.') || 'arguments'}: ${msg.replace(ABOUT_QUERIES, '')}`;
 }
+
+/** What says how to write something in an address. */
+const ABOUT_QUERIES = / \(in a query, [^)]*\)$/;

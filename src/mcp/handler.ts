@@ -1,12 +1,13 @@
 // One HTTP request of the protocol: which revision it speaks is the library's work. There are no sessions, and nothing is
 // kept between requests. Batches are an old client's; each of their messages counts against the quota.
 import { createMcpHandler, type McpServer } from '@modelcontextprotocol/server';
-import { requireQuota, spendRequest } from '../usecases/access.ts';
 import type { McpCaller } from './server.ts';
 
 interface McpCall extends McpCaller {
   readonly request: Request;
   readonly body: unknown;
+  /** Counts one message more. Throws RATE_LIMITED. */
+  spend(): Promise<void>;
 }
 
 /** The only revision with batches; its clients name no revision in a header. */
@@ -17,13 +18,11 @@ const MAX_BATCH = 10;
 export function mcpHandler(
   buildServer: (caller: McpCaller) => McpServer,
 ): (call: McpCall) => Promise<Response> {
-  return async ({ request, body, ...caller }) => {
+  return async ({ request, body, spend, ...caller }) => {
     if (Array.isArray(body)) {
       const refusal = refuseBatch(body, request);
       if (refusal) return refusal;
-      for (let extra = 1; extra < body.length; extra++) {
-        requireQuota(await spendRequest(caller.context, caller.agent));
-      }
+      for (let extra = 1; extra < body.length; extra++) await spend();
     }
     let reported = new Error('the library gave no reason');
     const handler = createMcpHandler(() => buildServer(caller), {

@@ -1,5 +1,5 @@
 // What tools take and give: the shapes of the domain, with words for a model where those for HTTP would mislead it.
-import Type, { type TObject } from 'typebox';
+import Type, { type TObject, type TProperties } from 'typebox';
 import { Event, EventCreate, EventUpdate } from '../domain/event.ts';
 import { EventsNearbyResponse, NearbyParameters } from '../domain/nearby.ts';
 import { OwnEventsParameters, OwnEventsResponse } from '../domain/own-events.ts';
@@ -23,7 +23,7 @@ const event_id = Type.String({
   examples: ['01JZ9GX4T0QW3N1V8R5Y7K2MHD'],
 });
 
-export const EventIdInput = Type.Object({ event_id });
+export const EventIdInput = closed({ event_id });
 
 const settable = {
   title: 'What it is called.',
@@ -40,11 +40,18 @@ const settable = {
 
 export const CreateInput = reworded(EventCreate, settable);
 
-export const UpdateInput = Type.Object({ event_id, ...reworded(EventUpdate, settable).properties });
+export const UpdateInput = closed({ event_id, ...reworded(EventUpdate, settable).properties });
 
-export const OwnEventsInput = OwnEventsParameters;
+export const OwnEventsInput = closed(OwnEventsParameters.properties);
 
-export const SearchOutput = described(EventsNearbyResponse);
+const FoundEvent = Type.Object({
+  ...Event.properties,
+  distance_miles: Type.Number({ minimum: 0, description: 'Miles from the centre of the search.' }),
+});
+
+export const SearchOutput = described(
+  Type.Object({ ...EventsNearbyResponse.properties, events: Type.Array(FoundEvent) }),
+);
 
 export const OwnEventsOutput = described(OwnEventsResponse);
 
@@ -55,14 +62,19 @@ export const DeletedOutput = Type.Object({
   deleted: Type.Boolean({ description: 'Always true: the event is gone for good.' }),
 });
 
-/** The same fields with these descriptions. Without the one format that clients would not know. */
+/** The same fields with these descriptions, and no others. Without the one format that clients would not know. */
 function reworded<T extends TObject>(schema: T, words: Record<string, string>): TObject {
   const properties = Object.entries(schema.properties).map(([name, field]) => {
     const { format, ...rest } = field as { format?: string };
     const kept = format === undefined || format === 'timezone' ? rest : { ...rest, format };
     return [name, { ...kept, ...(name in words && { description: words[name] }) }];
   });
-  return { ...schema, properties: Object.fromEntries(properties) };
+  return { ...schema, properties: Object.fromEntries(properties), additionalProperties: false };
+}
+
+/** Says that there are no other arguments, so that nobody makes some up. */
+function closed<T extends TProperties>(properties: T): TObject<T> {
+  return Type.Object(properties, { additionalProperties: false });
 }
 
 function described<T extends TObject>(schema: T): T {

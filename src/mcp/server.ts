@@ -9,6 +9,7 @@ import {
 } from '@modelcontextprotocol/server';
 import type { AgentRow } from '../domain/agent.ts';
 import type { Context } from '../usecases/context.ts';
+import { argumentReader } from './arguments.ts';
 import { toolFailure } from './failure.ts';
 import { UNTRUSTED } from './text.ts';
 import { TOOLS } from './tools.ts';
@@ -22,27 +23,30 @@ export interface McpCaller {
 
 const INSTRUCTIONS = `In-person local events: search by place and time, read, and publish your own. Distances are miles, times in answers are UTC. ${UNTRUSTED}`;
 
-/** Values are checked once, by the use cases, whose errors name every field; the library shows the schemas only. */
+/** The library shows the schemas only: our own checks have errors that name every field and what to do about it. */
 const unchecked: jsonSchemaValidator = {
   getValidator<T>(): JsonSchemaValidator<T> {
     return (data) => ({ valid: true, data: data as T, errorMessage: undefined });
   },
 };
 
-const DEFINITIONS = TOOLS.map(({ name, title, description, input, output, hints, run }) => {
-  const [readOnlyHint, destructiveHint, idempotentHint, openWorldHint] = hints;
-  return {
-    name,
-    config: {
-      title,
-      description,
-      inputSchema: fromJsonSchema(input as JsonSchemaType, unchecked),
-      outputSchema: fromJsonSchema(output as JsonSchemaType, unchecked),
-      annotations: { title, readOnlyHint, destructiveHint, idempotentHint, openWorldHint },
-    },
-    run,
-  };
-});
+const DEFINITIONS = TOOLS.map(
+  ({ name, title, description, input, output, hints, nullClears = false, run }) => {
+    const [readOnlyHint, destructiveHint, idempotentHint, openWorldHint] = hints;
+    return {
+      name,
+      config: {
+        title,
+        description,
+        inputSchema: fromJsonSchema(input as JsonSchemaType, unchecked),
+        outputSchema: fromJsonSchema(output as JsonSchemaType, unchecked),
+        annotations: { title, readOnlyHint, destructiveHint, idempotentHint, openWorldHint },
+      },
+      read: argumentReader(input, nullClears),
+      run,
+    };
+  },
+);
 
 /** Tools never change while the service runs, and clients may remember them for as long. */
 const OPTIONS: McpServerOptions = {
@@ -55,10 +59,10 @@ const OPTIONS: McpServerOptions = {
 export function toolServer(version: string): (caller: McpCaller) => McpServer {
   return ({ context, agent, onFault }) => {
     const server = new McpServer({ name: 'local-events', version }, OPTIONS);
-    for (const { name, config, run } of DEFINITIONS) {
+    for (const { name, config, read, run } of DEFINITIONS) {
       server.registerTool(name, config, async (args) => {
         try {
-          const { structured, text } = await run(context, agent, args as object);
+          const { structured, text } = await run(context, agent, read(args));
           return {
             content: [{ type: 'text', text }],
             structuredContent: structured as Record<string, unknown>,

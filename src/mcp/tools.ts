@@ -1,17 +1,16 @@
-// The tools: what each is for, in words for a model, and the use case behind it. Arguments are checked by the use cases, as
-// those of HTTP are, so that both refuse the same for the same reasons.
+// The tools: what each is for, in words for a model, and the use case behind it, which refuses what it would refuse over HTTP.
 import type { Static, TObject } from 'typebox';
 import type { AgentRow } from '../domain/agent.ts';
-import type { Event } from '../domain/event.ts';
-import { type EventsNearbyResponse, readNearby } from '../domain/nearby.ts';
+import { type Event, endsMs } from '../domain/event.ts';
+import { addDistances, type EventsNearbyResponse, encodeNearby, readNearby } from '../domain/nearby.ts';
 import { readOwnEvents } from '../domain/own-events.ts';
 import { fromWire, type Wire } from '../domain/wire.ts';
 import { requireWriter } from '../usecases/access.ts';
 import type { Context } from '../usecases/context.ts';
 import { createEvent, deleteEvent, getEvent, updateEvent } from '../usecases/events.ts';
-import { searchNearby } from '../usecases/nearby.ts';
+import { findNearby } from '../usecases/nearby.ts';
 import { listOwnEvents } from '../usecases/own-agent.ts';
-import { readEventId } from './event-id.ts';
+import type { Arguments } from './arguments.ts';
 import * as schemas from './schemas.ts';
 import { showEvent, showPage, UNTRUSTED } from './text.ts';
 
@@ -23,8 +22,10 @@ export interface Tool {
   readonly output: TObject;
   /** Only reads; may destroy something; is the same if repeated; deals with what strangers write or read. */
   readonly hints: readonly [readOnly: boolean, destructive: boolean, idempotent: boolean, openWorld: boolean];
-  /** Throws what the use cases throw. */
-  run(context: Context, agent: AgentRow, args: object): Promise<Shown>;
+  /** Whether null is a value of its arguments, not just nothing. */
+  readonly nullClears?: true;
+  /** Takes arguments of the form of the input. Throws what the use cases throw. */
+  run(context: Context, agent: AgentRow, args: Arguments): Promise<Shown>;
 }
 
 interface Shown {
@@ -35,23 +36,31 @@ interface Shown {
 const EVENT_TIMES =
   'Times are RFC 3339 with an offset or Z; without one they are local time in `timezone`. end_at must lie in the future and not before start_at; without it the event counts as over 3 hours after its start.';
 
+const PUBLISHED_BEFORE =
+  'You published this event before. It is as it was, whatever else you sent now: update_event changes it.';
+
+const IS_OVER = 'It is over already, so no search finds it.';
+
 export const TOOLS: readonly Tool[] = [
   {
     name: 'search_events',
     title: 'Search events near a place',
     description: `Find in-person events near a place: what is on, when and where. Use it whenever somebody asks what to do, where to go or what happens around a town, an address or a date. It needs coordinates: look them up first if you only have a name.
-radius is in miles; without it events at any distance match, so give one for "near". starts_after is inclusive, starts_before exclusive, and both are UTC unless they have an offset: give both for "this weekend", with the offset of the place. Events that have ended are never found. The order is by start; a page has 30 events unless limit (1 to 100) says otherwise; total counts all that match. If next_cursor is not null, pass it as cursor for the next page. Times in the answer are UTC: tell them in the event's timezone.
+radius is in miles; without it events at any distance match, so give one for "near". starts_after is inclusive, starts_before exclusive, and both are UTC unless they have an offset: give both for "this weekend", with the offset of the place. Events that have ended are never found. The order is by start; a page has 30 events unless limit (1 to 100) says otherwise; total counts all that match, distance_miles is how far each is from the point. If next_cursor is not null, pass it as cursor for the next page. Times in the answer are UTC: tell them in the event's timezone.
 Example: {"lat": 52.52, "lng": 13.405, "radius": 10, "event_type": ["workshop", "talk"], "starts_after": "2031-05-01T00:00:00+02:00", "starts_before": "2031-05-02T00:00:00+02:00", "limit": 10}
 ${UNTRUSTED}`,
     input: schemas.SearchInput,
     output: schemas.SearchOutput,
     hints: [true, false, true, true],
-    run: async (context, _agent, args) =>
-      pageOf(
-        await searchNearby(context, readNearby(args, 'arguments')),
+    run: async (context, _agent, args) => {
+      const query = readNearby(args, 'arguments');
+      const { events, total, next } = await findNearby(context, query);
+      return pageOf(
+        encodeNearby(addDistances(events, query), total, next),
         'events match',
         'Try a larger radius (up to 100 miles, or none for any distance), a longer time or fewer filters.',
-      ),
+      );
+    },
   },
   {
     name: 'get_event',
@@ -62,8 +71,7 @@ ${UNTRUSTED}`,
     input: schemas.EventIdInput,
     output: schemas.EventOutput,
     hints: [true, false, true, true],
-    run: async (context, _agent, args) =>
-      eventOf((await getEvent(context, readEventId(args))).json, 'Found.'),
+    run: async (context, _agent, args) => eventOf((await getEvent(context, eventIdIn(args))).json, 'Found.'),
   },
   {
     name: 'create_event',
@@ -76,7 +84,8 @@ Example: {"title": "Lantern workshop", "event_type": "workshop", "start_at": "20
     hints: [false, false, true, true],
     run: async (context, agent, args) => {
       requireWriter(agent);
-      return eventOf((await createEvent(context, agent, args)).json, 'Published.');
+      const { created, record } = await createEvent(context, agent, args);
+      return eventOf(record.json, created ? 'Published.' : PUBLISHED_BEFORE, context.clock());
     },
   },
   {
@@ -88,9 +97,17 @@ Example: {"event_id": "01JZ9GX4T0QW3N1V8R5Y7K2MHD", "start_at": "2031-05-01T19:0
     input: schemas.UpdateInput,
     output: schemas.EventOutput,
     hints: [false, true, true, true],
+    nullClears: true,
     run: async (context, agent, args) => {
       requireWriter(agent);
-      return eventOf((await updateEvent(context, agent, readEventId(args), args)).json, 'Changed.');
+      const { event_id, ...fields } = args;
+      const { json } = await updateEvent(context, agent, eventIdIn(args), fields);
+      const isChange = Object.keys(fields).length > 0;
+      return eventOf(
+        json,
+        isChange ? 'Changed.' : 'Unchanged: no field to change was given.',
+        context.clock(),
+      );
     },
   },
   {
@@ -103,7 +120,7 @@ Example: {"event_id": "01JZ9GX4T0QW3N1V8R5Y7K2MHD"}`,
     hints: [false, true, true, false],
     run: async (context, agent, args) => {
       requireWriter(agent);
-      const event_id = readEventId(args);
+      const event_id = eventIdIn(args);
       await deleteEvent(context, agent, event_id);
       return { structured: { event_id, deleted: true }, text: `Deleted the event ${event_id}.` };
     },
@@ -121,7 +138,9 @@ ${UNTRUSTED}`,
       pageOf(
         await listOwnEvents(context, agent, readOwnEvents(args, 'arguments')),
         'events are yours',
-        'Those that are over are listed with "include_ended": true.',
+        args.include_ended
+          ? 'create_event publishes one.'
+          : 'Those that are over are listed with "include_ended": true.',
       ),
   },
 ];
@@ -131,7 +150,15 @@ function pageOf(wire: Wire, found: string, nothing: string): Shown {
   return { structured: page, text: showPage(page, found, nothing) };
 }
 
-function eventOf(wire: Wire, what: string): Shown {
+/** `nowMs` where it matters to the caller that nobody will find the event. */
+function eventOf(wire: Wire, what: string, nowMs = Number.NEGATIVE_INFINITY): Shown {
   const event = JSON.parse(fromWire(wire)) as Static<typeof Event>;
-  return { structured: event, text: showEvent(event, what) };
+  const start_ms = Date.parse(event.start_at);
+  const isOver = endsMs({ start_ms, end_ms: event.end_at ? Date.parse(event.end_at) : null }) <= nowMs;
+  return { structured: event, text: showEvent(event, isOver ? `${what} ${IS_OVER}` : what) };
+}
+
+/** There, and a text: the arguments have been checked. */
+function eventIdIn({ event_id }: Arguments): string {
+  return event_id as string;
 }

@@ -19,14 +19,14 @@ export async function getEvent({ store }: Context, eventId: string): Promise<Eve
 }
 
 /**
- * Creates the event, or finds the one that the agent made before with the same title, start and place.
+ * Creates the event, or finds the one that the agent made before with the same title, start and place; `created` tells.
  * Throws VALIDATION_ERROR or EVENT_LIMIT_REACHED.
  */
 export async function createEvent(
   { store, clock, random, policy }: Context,
   agent: AgentRow,
   body: unknown,
-): Promise<EventRecord> {
+): Promise<{ readonly created: boolean; readonly record: EventRecord }> {
   const nowMs = clock();
   const fields = readEventCreate(body, nowMs);
   const row = {
@@ -37,7 +37,7 @@ export async function createEvent(
     ...fields,
   };
   const outcome = await store.createEvent(row, policy.maxEventsPerAgent);
-  if (outcome.kind === 'stored') return outcome.record;
+  if (outcome.kind === 'stored') return outcome;
   if (outcome.kind === 'no-agent')
     throw new AppError('INVALID_API_KEY', 'The agent of this key was deleted.');
   throw new AppError(

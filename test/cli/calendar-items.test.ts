@@ -80,7 +80,7 @@ describe('iCalendar', () => {
         assert.equal((item![1] as { title: string }).title, title);
       },
     );
-    await fc.assert(property, { numRuns: 300 });
+    await fc.assert(property, { seed: 20_261_115, numRuns: 300 });
     assert.equal((await read(calendar([[START, 'SUMMARY:x']]).replaceAll('\r\n', '\n'))).length, 1);
   });
 
@@ -291,7 +291,7 @@ describe('iCalendar', () => {
         });
       },
     );
-    await fc.assert(property, { numRuns: 200 });
+    await fc.assert(property, { seed: 20_261_115, numRuns: 200 });
   });
 });
 

@@ -69,7 +69,7 @@ describe('GeoJSON', () => {
         );
       },
     );
-    await fc.assert(property, { numRuns: 300 });
+    await fc.assert(property, { seed: 20_261_115, numRuns: 300 });
   });
 
   const given = {

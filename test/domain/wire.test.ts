@@ -12,13 +12,13 @@ describe('the wire form', () => {
       assert.deepEqual(Buffer.from(toWire(text), 'latin1'), Buffer.from(text));
       assert.equal(fromWire(toWire(text)), text);
     });
-    fc.assert(property, { numRuns: 2_000 });
+    fc.assert(property, { seed: 20_261_115, numRuns: 2_000 });
   });
 
   it('is put together as the texts would be', () => {
     const property = fc.property(fc.array(texts), (items) => {
       assert.equal(fromWire(joinWire('[', items.map(toWire), ']')), `[${items.join(',')}]`);
     });
-    fc.assert(property);
+    fc.assert(property, { seed: 20_261_115 });
   });
 });

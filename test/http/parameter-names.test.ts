@@ -63,7 +63,7 @@ describe('nameUnknown', () => {
       assert.ok(names.length <= 10);
       for (const name of names) assert.match(name, /^(?:\?|(?!lev_)[A-Za-z0-9_.-]{1,50})$/);
     });
-    fc.assert(property, { numRuns: 500 });
+    fc.assert(property, { seed: 20_261_115, numRuns: 500 });
   });
 });
 

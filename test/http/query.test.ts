@@ -42,7 +42,7 @@ describe('a query string', () => {
         );
       }
     });
-    fc.assert(property, { numRuns: 10_000 });
+    fc.assert(property, { seed: 20_261_115, numRuns: 10_000 });
     assert.ok(refused > 500, `only ${refused} refused`);
   });
 
@@ -51,7 +51,7 @@ describe('a query string', () => {
       const text = items.map((item) => `list=${encodeURIComponent(item)}&other=1`).join('&');
       assert.deepEqual(read(text).list ?? [], items);
     });
-    fc.assert(property);
+    fc.assert(property, { seed: 20_261_115 });
   });
 
   it('takes true and false for a boolean, and nothing else', () => {

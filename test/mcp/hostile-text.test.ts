@@ -112,6 +112,7 @@ describe('hostile text in events', () => {
         const [alone] = eventsIn(showEvent(events[0] as never, 'Found.'), 1);
         assert.equal(alone.description ?? null, events[0]!.description);
       }),
+      { seed: 20_261_115 },
     );
   });
 });

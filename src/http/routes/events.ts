@@ -96,7 +96,8 @@ export const createEvent = endpoint({
   answer: Event,
   answerHeaders: ['ETag'],
   errors: ['EVENT_LIMIT_REACHED'],
-  handle: async ({ context, caller, body }) => written(await events.createEvent(context, caller, body)),
+  handle: async ({ context, caller, body }) =>
+    written((await events.createEvent(context, caller, body)).record),
 });
 
 export const updateEvent = endpoint({

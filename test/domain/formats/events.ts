@@ -80,6 +80,7 @@ export const EDGES: Readonly<Record<string, Event>> = {
     address: 'street\r\ntown',
   }),
   'tabs and outer spaces': newEvent({ title: ' \t a \t ', description: '  ', cost: '\t' }),
+  'an address of nothing that shows': newEvent({ address: '\u0001' }),
   'control characters': newEvent({
     title: 'bell\u0007 escape\u001b[31m delete\u007f',
     description: '\u0001\u0008\u000b\u000c\u000e\u001f\u0080\u0085\u009f\u2028\u2029\ufeff',

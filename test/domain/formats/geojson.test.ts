@@ -37,7 +37,7 @@ describe('an event as GeoJSON', () => {
   }
 
   it('is one whatever the event', () => {
-    fc.assert(fc.property(anyEvent, assertFeature));
+    fc.assert(fc.property(anyEvent, assertFeature), { seed: 20_261_115 });
   });
 
   it('keeps the distance that a search added, in its properties', () => {

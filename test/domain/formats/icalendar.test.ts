@@ -123,7 +123,10 @@ describe('an event as iCalendar', () => {
   }
 
   it('does so whatever the event', () => {
-    fc.assert(fc.property(anyEvent, (event) => assertCalendar([event])));
+    fc.assert(
+      fc.property(anyEvent, (event) => assertCalendar([event])),
+      { seed: 20_261_115 },
+    );
   });
 
   it('is the same bytes every time', () => {
@@ -227,7 +230,10 @@ describe('an event as iCalendar', () => {
 describe('a page as iCalendar', () => {
   it('has one component for each event, in order', () => {
     assertCalendar(Object.values(EDGES));
-    fc.assert(fc.property(fc.array(anyEvent, { maxLength: 5 }), assertCalendar), { numRuns: 30 });
+    fc.assert(fc.property(fc.array(anyEvent, { maxLength: 5 }), assertCalendar), {
+      seed: 20_261_115,
+      numRuns: 30,
+    });
   });
 
   it('is a calendar without events where nothing was found', () => {

@@ -88,7 +88,7 @@ describe('an event as JSON-LD', () => {
   }
 
   it('has it whatever the event', () => {
-    fc.assert(fc.property(anyEvent, assertLinked));
+    fc.assert(fc.property(anyEvent, assertLinked), { seed: 20_261_115 });
   });
 
   it('can be put into a script element as it is', () => {
@@ -96,7 +96,7 @@ describe('an event as JSON-LD', () => {
       fc.property(anyEvent, (event) => {
         assert.ok(!encodeLinkedEvent(wireOf({ ...event, cost: '</script><!--' })).includes('<'));
       }),
-      { numRuns: 30 },
+      { seed: 20_261_115, numRuns: 30 },
     );
   });
 
