@@ -89,36 +89,47 @@ export class McpBridge {
   async #pass(body: string, headers: Record<string, string>, { ids, abort }: Passage): Promise<void> {
     const { address } = this.#options;
     const { signal } = abort;
+    const waiting = new Set(ids);
     try {
       // Elsewhere, a redirect would lead the key.
       const response = await fetch(address, { method: 'POST', headers, body, signal, redirect: 'manual' });
       if (response.headers.get('content-type')?.startsWith('text/event-stream')) {
-        for await (const text of readEventStream(response.body!)) this.#answer(text, ids);
-      } else if (response.status !== 202) {
+        for await (const text of readEventStream(response.body!)) this.#answer(text, waiting);
+      } else {
         const text = await response.text();
-        if (!this.#answer(text, ids)) this.#fail(ids, SERVER_ERROR, explain(address, response, text));
+        if (response.status !== 202 && !this.#answer(text, waiting)) {
+          this.#fail(waiting, SERVER_ERROR, explain(address, response, text));
+          return;
+        }
       }
+      if (waiting.size > 0) this.#fail(waiting, SERVER_ERROR, `${address} did not answer the message.`);
     } catch (error) {
       if (signal.aborted) return;
       const { cause, message } = error as Error & { cause?: { code?: string; message?: string } };
       const reason = cause?.code ?? cause?.message ?? message;
-      this.#fail(ids, SERVER_ERROR, `Cannot reach ${address} (${reason}). Does the service run there?`);
+      this.#fail(waiting, SERVER_ERROR, `Cannot reach ${address} (${reason}). Does the service run there?`);
     }
   }
 
-  /** False for what is no message. One that names no request is meant for those that wait. */
-  #answer(text: string, ids: readonly Id[]): boolean {
-    const [message] = parse(text) ?? [];
-    if (message?.jsonrpc !== '2.0') return false;
-    const agreed = message.result?.protocolVersion;
-    if (typeof agreed === 'string') this.#agreedRevision = agreed;
-    if (message.id !== null) this.#options.send(text.replaceAll(/[\r\n]+/g, ' '));
-    else for (const id of ids) this.#options.send(JSON.stringify({ ...message, id }));
+  /** Passes a message on, or those of a batch. False for what is none. One that names no request is meant for those that wait. */
+  #answer(text: string, waiting: Set<Id>): boolean {
+    const messages = parse(text) ?? [];
+    if (messages.length === 0 || messages.some(({ jsonrpc }) => jsonrpc !== '2.0')) return false;
+    for (const { id, method, result } of messages) {
+      if (typeof result?.protocolVersion === 'string') this.#agreedRevision = result.protocolVersion;
+      if (isId(id) && method === undefined) waiting.delete(id);
+    }
+    const [message] = messages;
+    if (message!.id !== null) this.#options.send(text.replaceAll(/[\r\n]+/g, ' '));
+    else {
+      for (const id of waiting) this.#options.send(JSON.stringify({ ...message, id }));
+      waiting.clear();
+    }
     return true;
   }
 
-  #fail(ids: readonly (Id | null)[], code: number, message: string): void {
-    this.#options.report(message);
+  #fail(ids: Iterable<Id | null>, code: number, message: string): void {
+    this.#options.report(printable(message));
     for (const id of ids)
       this.#options.send(JSON.stringify({ jsonrpc: '2.0', id, error: { code, message } }));
   }
@@ -149,6 +160,11 @@ function parse(text: string): readonly Message[] | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Without what a terminal would obey, and no longer than anybody reads. */
+function printable(message: string): string {
+  return message.replaceAll(/\p{Cc}+/gu, ' ').slice(0, 1_000);
 }
 
 function isId(id: unknown): id is Id {

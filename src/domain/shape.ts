@@ -192,7 +192,10 @@ function arrayCheck(schema: Keywords, item: FieldCheck): FieldCheck {
     let failures: Failure[] | undefined;
     for (let index = 0; index < value.length; index++) {
       const failed = item(value[index]);
-      if (failed) failures = [...(failures ?? []), ...failed.map((failure) => ({ ...failure, index }))];
+      if (failed) {
+        failures ??= [];
+        for (const failure of failed) failures.push({ ...failure, index });
+      }
     }
     return failures;
   };

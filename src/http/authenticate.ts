@@ -7,6 +7,7 @@ import {
   authenticateAdministrator,
   authenticateAgent,
   type KeyHolder,
+  requireQuota,
   requireWriter,
   spendRegistration,
   spendRequest,
@@ -15,14 +16,14 @@ import type { Context } from '../usecases/context.ts';
 import { authenticateSession } from '../usecases/sessions.ts';
 import { clientNetwork } from './client-network.ts';
 import { readCookie } from './console-cookies.ts';
-import type { Access } from './endpoint.ts';
+import type { Endpoint } from './endpoint.ts';
 import { isFromOwnPage } from './own-origin.ts';
-import { applyQuota } from './rate-limit.ts';
+import { announceQuota } from './rate-limit.ts';
 
 /** The caller that the endpoint gets. Throws what use cases of access throw. */
 export async function authenticate(
   context: Context,
-  access: Access,
+  { access, needsQuota = true }: Endpoint,
   request: FastifyRequest,
   reply: FastifyReply,
   publicUrl: string | undefined,
@@ -32,13 +33,15 @@ export async function authenticate(
     const network = clientNetwork(request.ip);
     // Nothing is spent yet, so what is left is of interest only where that is nothing.
     const spent = await spendRegistration(context, network, 0);
-    if (!spent?.allowed) applyQuota(reply, spent);
+    if (spent?.allowed === false) announceQuota(reply, spent);
+    requireQuota(spent);
     return network;
   }
   const key = request.headers['x-api-key'] as string | undefined;
   const agent = await authenticateAgent(context, key);
   const quota = await spendRequest(context, agent);
-  applyQuota(reply, quota);
+  announceQuota(reply, quota);
+  if (needsQuota) requireQuota(quota);
   if (access === 'readwrite') requireWriter(agent);
   if (access === 'key') return { agent, keyHash: findKeyHash(key!)!, quota } satisfies KeyHolder;
   return agent;

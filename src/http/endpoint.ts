@@ -73,6 +73,8 @@ export interface OtherAnswer {
 }
 
 export interface Description {
+  /** False: it is counted like all others, but goes on where none is left. */
+  readonly needsQuota?: boolean;
   readonly operationId: string;
   readonly tag: 'Registration' | 'Agent' | 'Events' | 'Administration' | 'Service';
   readonly summary: string;

@@ -5,13 +5,13 @@ import Type from 'typebox';
 import type { AgentRow } from '../domain/agent.ts';
 import { AppError } from '../domain/errors.ts';
 import { oneOf } from '../domain/shape.ts';
-import { authenticateAgent, spendRequest } from '../usecases/access.ts';
+import { authenticateAgent, requireQuota, spendRequest } from '../usecases/access.ts';
 import type { Context } from '../usecases/context.ts';
 import type { Backlog } from './backlog.ts';
 import type { Description } from './endpoint.ts';
 import { ErrorResponse } from './errors.ts';
 import { type OwnNames, requireOwnName } from './own-names.ts';
-import { applyQuota } from './rate-limit.ts';
+import { announceQuota } from './rate-limit.ts';
 
 export const MCP_PATH = '/mcp';
 
@@ -134,7 +134,9 @@ async function admit(context: Context, request: FastifyRequest, reply: FastifyRe
 }
 
 async function spend(context: Context, agent: AgentRow, reply: FastifyReply): Promise<void> {
-  applyQuota(reply, await spendRequest(context, agent));
+  const spent = await spendRequest(context, agent);
+  announceQuota(reply, spent);
+  requireQuota(spent);
 }
 
 /** By X-API-Key or, since some clients can send nothing else, by Authorization. Throws MISSING_API_KEY. */

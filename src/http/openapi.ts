@@ -252,9 +252,10 @@ function describeOther({ description, content = {} }: OtherAnswer, headers: read
 
 /** Which errors an operation can give, as they follow from what it is. */
 function errorsOf({ endpoint, access }: DescribedRoute): ErrorCode[] {
-  const { path, query, body, answer, errors = [] } = endpoint;
+  const { path, query, body, answer, needsQuota = true, errors = [] } = endpoint;
   const codes: ErrorCode[] = ['BAD_REQUEST', 'REQUEST_TIMEOUT', 'URI_TOO_LONG', 'HEADERS_TOO_LARGE'];
-  if (isKeyed(access)) codes.push('MISSING_API_KEY', 'INVALID_API_KEY', 'RATE_LIMITED');
+  if (isKeyed(access)) codes.push('MISSING_API_KEY', 'INVALID_API_KEY');
+  if (isKeyed(access) && needsQuota) codes.push('RATE_LIMITED');
   if (access === 'readwrite') codes.push('INSUFFICIENT_TIER');
   if (access === 'administrator') codes.push('MISSING_TOKEN', 'INVALID_TOKEN', 'NOT_AN_ADMIN');
   if (access === 'registration') codes.push('RATE_LIMITED');

@@ -236,7 +236,7 @@ function bind(
     onRequest: (request, reply, done) => {
       request.pattern = pattern;
       const { context } = readiness() as { context: Context };
-      authenticate(context, endpoint.access, request, reply, publicUrl).then((caller) => {
+      authenticate(context, endpoint, request, reply, publicUrl).then((caller) => {
         request.caller = caller;
         request.unknown = nameUnknown(request.query as string, parameters);
         if (request.unknown !== undefined) addHeader(reply, 'x-unknown-parameters', request.unknown);

@@ -13,12 +13,19 @@ interface McpCall extends McpCaller {
 /** The only revision with batches; its clients name no revision in a header. */
 const BATCH_REVISION = '2025-03-26';
 const MAX_BATCH = 10;
+const ONE_BY_ONE = 'Send each message in a request of its own.';
+
+/** Ten times what a batch of creates has. What the library says of a message is some hundred times as long as what is wrong. */
+const MAX_VALUES = 2_000;
 
 /** Throws RATE_LIMITED for a batch with more messages than the quota has left. */
 export function mcpHandler(
   buildServer: (caller: McpCaller) => McpServer,
 ): (call: McpCall) => Promise<Response> {
   return async ({ request, body, spend, ...caller }) => {
+    if (!isWithin(body, MAX_VALUES)) {
+      return invalidRequest(`A request has at most ${MAX_VALUES} members and entries.`);
+    }
     if (Array.isArray(body)) {
       const refusal = refuseBatch(body, request);
       if (refusal) return refusal;
@@ -38,14 +45,30 @@ export function mcpHandler(
   };
 }
 
+/** Whether there are no more values than this in it, at any depth. */
+function isWithin(body: unknown, most: number): boolean {
+  const left = [body];
+  for (let count = 0; left.length > 0; count++) {
+    if (count > most) return false;
+    const value = left.pop();
+    if (typeof value !== 'object' || value === null) continue;
+    const members = Object.values(value);
+    if (members.length > most) return false;
+    left.push(...members);
+  }
+  return true;
+}
+
 function refuseBatch(batch: readonly unknown[], request: Request): Response | undefined {
   const revision = request.headers.get('mcp-protocol-version') ?? BATCH_REVISION;
-  if (revision !== BATCH_REVISION) return invalidRequest(`Revision ${BATCH_REVISION} alone has batches.`);
+  if (revision !== BATCH_REVISION) {
+    return invalidRequest(`Revision ${BATCH_REVISION} alone has batches. ${ONE_BY_ONE}`);
+  }
   if (batch.length >= 1 && batch.length <= MAX_BATCH) return undefined;
-  return invalidRequest(`A batch has 1 to ${MAX_BATCH} messages.`);
+  return invalidRequest(`A batch has 1 to ${MAX_BATCH} messages. ${ONE_BY_ONE}`);
 }
 
 function invalidRequest(message: string): Response {
-  const error = { code: -32_600, message: `${message} Send each message in a request of its own.` };
+  const error = { code: -32_600, message };
   return Response.json({ jsonrpc: '2.0', error, id: null }, { status: 400 });
 }

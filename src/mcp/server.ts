@@ -8,6 +8,7 @@ import {
   type McpServerOptions,
 } from '@modelcontextprotocol/server';
 import type { AgentRow } from '../domain/agent.ts';
+import { requireWriter } from '../usecases/access.ts';
 import type { Context } from '../usecases/context.ts';
 import { argumentReader } from './arguments.ts';
 import { toolFailure } from './failure.ts';
@@ -62,6 +63,7 @@ export function toolServer(version: string): (caller: McpCaller) => McpServer {
     for (const { name, config, read, run } of DEFINITIONS) {
       server.registerTool(name, config, async (args) => {
         try {
+          if (!config.annotations.readOnlyHint) requireWriter(agent);
           const { structured, text } = await run(context, agent, read(args));
           return {
             content: [{ type: 'text', text }],

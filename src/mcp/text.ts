@@ -53,8 +53,10 @@ function excerptOf(text: string | null | undefined): string | null | undefined {
  * the direction of text, separators of lines, backticks and angle brackets.
  */
 function toLine(value: unknown): string {
-  return JSON.stringify(value).replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}`<>]/gu, (character) =>
-    Array.from({ length: character.length }, (_, at) => escapeUnit(character.charCodeAt(at))).join(''),
+  return JSON.stringify(value).replaceAll(
+    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}`<>]/gu,
+    (character) =>
+      Array.from({ length: character.length }, (_, at) => escapeUnit(character.charCodeAt(at))).join(''),
   );
 }
 

@@ -3,14 +3,14 @@ import type { Static, TObject } from 'typebox';
 import type { AgentRow } from '../domain/agent.ts';
 import { type Event, endsMs } from '../domain/event.ts';
 import { addDistances, type EventsNearbyResponse, encodeNearby, readNearby } from '../domain/nearby.ts';
-import { readOwnEvents } from '../domain/own-events.ts';
+import { encodeOwnEvents, readOwnEvents } from '../domain/own-events.ts';
 import { fromWire, type Wire } from '../domain/wire.ts';
-import { requireWriter } from '../usecases/access.ts';
 import type { Context } from '../usecases/context.ts';
 import { createEvent, deleteEvent, getEvent, updateEvent } from '../usecases/events.ts';
 import { findNearby } from '../usecases/nearby.ts';
-import { listOwnEvents } from '../usecases/own-agent.ts';
+import { findOwnEvents } from '../usecases/own-agent.ts';
 import type { Arguments } from './arguments.ts';
+import { fit } from './page.ts';
 import * as schemas from './schemas.ts';
 import { showEvent, showPage, UNTRUSTED } from './text.ts';
 
@@ -20,7 +20,7 @@ export interface Tool {
   readonly description: string;
   readonly input: TObject;
   readonly output: TObject;
-  /** Only reads; may destroy something; is the same if repeated; deals with what strangers write or read. */
+  /** Only reads, and is for every tier; may destroy something; is the same if repeated; deals with what strangers write or read. */
   readonly hints: readonly [readOnly: boolean, destructive: boolean, idempotent: boolean, openWorld: boolean];
   /** Whether null is a value of its arguments, not just nothing. */
   readonly nullClears?: true;
@@ -46,7 +46,7 @@ export const TOOLS: readonly Tool[] = [
     name: 'search_events',
     title: 'Search events near a place',
     description: `Find in-person events near a place: what is on, when and where. Use it whenever somebody asks what to do, where to go or what happens around a town, an address or a date. It needs coordinates: look them up first if you only have a name.
-radius is in miles; without it events at any distance match, so give one for "near". starts_after is inclusive, starts_before exclusive, and both are UTC unless they have an offset: give both for "this weekend", with the offset of the place. Events that have ended are never found. The order is by start; a page has 30 events unless limit (1 to 100) says otherwise; total counts all that match, distance_miles is how far each is from the point. If next_cursor is not null, pass it as cursor for the next page. Times in the answer are UTC: tell them in the event's timezone.
+radius is in miles; without it events at any distance match, so give one for "near". starts_after is inclusive, starts_before exclusive, and both are UTC unless they have an offset: give both for "this weekend", with the offset of the place. Events that have ended are never found. The order is by start; a page has 30 events unless limit (1 to 100) says otherwise, and fewer where they are very long; total counts all that match, distance_miles is how far each is from the point. If next_cursor is not null, pass it as cursor for the next page. Times in the answer are UTC: tell them in the event's timezone.
 Example: {"lat": 52.52, "lng": 13.405, "radius": 10, "event_type": ["workshop", "talk"], "starts_after": "2031-05-01T00:00:00+02:00", "starts_before": "2031-05-02T00:00:00+02:00", "limit": 10}
 ${UNTRUSTED}`,
     input: schemas.SearchInput,
@@ -55,8 +55,9 @@ ${UNTRUSTED}`,
     run: async (context, _agent, args) => {
       const query = readNearby(args, 'arguments');
       const { events, total, next } = await findNearby(context, query);
+      const { fitting, last } = fit(events);
       return pageOf(
-        encodeNearby(addDistances(events, query), total, next),
+        encodeNearby(addDistances(fitting, query), total, last ?? next),
         'events match',
         'Try a larger radius (up to 100 miles, or none for any distance), a longer time or fewer filters.',
       );
@@ -83,7 +84,6 @@ Example: {"title": "Lantern workshop", "event_type": "workshop", "start_at": "20
     output: schemas.EventOutput,
     hints: [false, false, true, true],
     run: async (context, agent, args) => {
-      requireWriter(agent);
       const { created, record } = await createEvent(context, agent, args);
       return eventOf(record.json, created ? 'Published.' : PUBLISHED_BEFORE, context.clock());
     },
@@ -99,7 +99,6 @@ Example: {"event_id": "01JZ9GX4T0QW3N1V8R5Y7K2MHD", "start_at": "2031-05-01T19:0
     hints: [false, true, true, true],
     nullClears: true,
     run: async (context, agent, args) => {
-      requireWriter(agent);
       const { event_id, ...fields } = args;
       const { json } = await updateEvent(context, agent, eventIdIn(args), fields);
       const isChange = Object.keys(fields).length > 0;
@@ -119,7 +118,6 @@ Example: {"event_id": "01JZ9GX4T0QW3N1V8R5Y7K2MHD"}`,
     output: schemas.DeletedOutput,
     hints: [false, true, true, false],
     run: async (context, agent, args) => {
-      requireWriter(agent);
       const event_id = eventIdIn(args);
       await deleteEvent(context, agent, event_id);
       return { structured: { event_id, deleted: true }, text: `Deleted the event ${event_id}.` };
@@ -128,20 +126,23 @@ Example: {"event_id": "01JZ9GX4T0QW3N1V8R5Y7K2MHD"}`,
   {
     name: 'list_my_events',
     title: 'List your events',
-    description: `List the events that you (the agent whose key this is) published, by start. Use it to find the event_id of one to change or delete, or to see what is already there before you publish. Events that are over are left out unless include_ended is true. A page has 30 events unless limit (1 to 100) says otherwise; if next_cursor is not null, pass it as cursor for the next page. Times are UTC.
+    description: `List the events that you (the agent whose key this is) published, by start. Use it to find the event_id of one to change or delete, or to see what is already there before you publish. Events that are over are left out unless include_ended is true. A page has 30 events unless limit (1 to 100) says otherwise, and fewer where they are very long; if next_cursor is not null, pass it as cursor for the next page. Times are UTC.
 Example: {"include_ended": true, "limit": 10}
 ${UNTRUSTED}`,
     input: schemas.OwnEventsInput,
     output: schemas.OwnEventsOutput,
     hints: [true, false, true, false],
-    run: async (context, agent, args) =>
-      pageOf(
-        await listOwnEvents(context, agent, readOwnEvents(args, 'arguments')),
+    run: async (context, agent, args) => {
+      const { items, total, next } = await findOwnEvents(context, agent, readOwnEvents(args, 'arguments'));
+      const { fitting, last } = fit(items);
+      return pageOf(
+        encodeOwnEvents(fitting, total, last ? { value: last.startMs, id: last.id } : next),
         'events are yours',
         args.include_ended
           ? 'create_event publishes one.'
           : 'Those that are over are listed with "include_ended": true.',
-      ),
+      );
+    },
   },
 ];
 

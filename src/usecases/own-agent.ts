@@ -6,7 +6,7 @@ import { formatInstant } from '../domain/datetime.ts';
 import { AppError } from '../domain/errors.ts';
 import type { EventListQuery } from '../domain/list.ts';
 import { describeOwnAgent, type OwnAgentResponse, readOverlapMs } from '../domain/own-agent.ts';
-import { encodeOwnEvents } from '../domain/own-events.ts';
+import type { ListPage } from '../domain/store.ts';
 import type { Wire } from '../domain/wire.ts';
 import type { KeyHolder } from './access.ts';
 import type { Context } from './context.ts';
@@ -20,13 +20,12 @@ export async function getOwnAgent(
   return agent && key ? describeOwnAgent(agent, key, quota) : endedMeanwhile();
 }
 
-export async function listOwnEvents(
+export function findOwnEvents(
   { store, clock }: Context,
   { agent_id }: AgentRow,
   query: EventListQuery,
-): Promise<Wire> {
-  const { items, total, next } = await store.agentEventPage(agent_id, query, clock());
-  return encodeOwnEvents(items, total, next);
+): Promise<ListPage<Wire>> {
+  return store.agentEventPage(agent_id, query, clock());
 }
 
 /**

@@ -1,7 +1,12 @@
 // An agent's own affairs over HTTP: its summary, its events, its keys.
 import { RegisterResponse } from '../../domain/agent.ts';
 import { OwnAgentResponse, RotateRequest } from '../../domain/own-agent.ts';
-import { OwnEventsParameters, OwnEventsResponse, readOwnEvents } from '../../domain/own-events.ts';
+import {
+  encodeOwnEvents,
+  OwnEventsParameters,
+  OwnEventsResponse,
+  readOwnEvents,
+} from '../../domain/own-events.ts';
 import * as own from '../../usecases/own-agent.ts';
 import { endpoint } from '../endpoint.ts';
 import { queryReader } from '../query.ts';
@@ -28,7 +33,10 @@ export const listOwnEvents = endpoint({
   access: 'read',
   query: OwnEventsParameters,
   answer: OwnEventsResponse,
-  handle: ({ context, caller, query }) => own.listOwnEvents(context, caller, readParameters(query)),
+  handle: async ({ context, caller, query }) => {
+    const { items, total, next } = await own.findOwnEvents(context, caller, readParameters(query));
+    return encodeOwnEvents(items, total, next);
+  },
 });
 
 export const rotateKey = endpoint({
@@ -49,8 +57,9 @@ export const revokeKey = endpoint({
   tag: 'Agent',
   summary: 'End the key you use',
   description:
-    'The key is refused from now on. An agent whose last key is revoked can do nothing more; its events stay, and only an administrator can remove them.',
+    'The key is refused from now on, also where no quota is left. An agent whose last key is revoked can do nothing more; its events stay, and only an administrator can remove them.',
   access: 'key',
+  needsQuota: false,
   handle: async ({ context, caller }) => {
     await own.revokeKey(context, caller);
     return undefined;
