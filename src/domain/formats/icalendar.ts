@@ -8,7 +8,7 @@ import { isWebAddress } from './web-address.ts';
 const BEGIN = ['BEGIN:VCALENDAR', 'VERSION:2.0', 'PRODID:-//local-events//local-events//EN'];
 const END = 'END:VCALENDAR';
 /** Behind the event_id: the same event has the same UID wherever it is served. */
-export const UID_SUFFIX = '@local-events';
+const UID_SUFFIX = '@local-events';
 
 /** The event as a component of a calendar. */
 export function encodeComponent(event: Wire): Wire {
