@@ -54,7 +54,7 @@ const GOOGLE = ics([
   ...['BEGIN:VCALENDAR', 'PRODID:-//Google Inc//Google Calendar 70.9054//EN', 'VERSION:2.0'],
   ...['CALSCALE:GREGORIAN', 'METHOD:PUBLISH', 'X-WR-CALNAME:Club', 'X-WR-TIMEZONE:Europe/Berlin'],
   ...['BEGIN:VEVENT', 'DTSTART:20310501T160000Z', 'DTEND:20310501T180000Z', 'UID:a@google.com'],
-  ...['ATTENDEE;CUTYPE=INDIVIDUAL;CN=Kim "K" Lee;X-NUM-GUESTS=0:mailto:kim@example.com'],
+  ...['ATTENDEE;CUTYPE=INDIVIDUAL;CN=Kim "K Lee;X-NUM-GUESTS=0:mailto:kim@example.com'],
   ...['DESCRIPTION:<b>Bring</b> scissors\\, please', 'LOCATION:', 'SUMMARY:Lanterns', 'END:VEVENT'],
   ...['BEGIN:VEVENT', 'DTSTART;VALUE=DATE:20310502', 'DTEND;VALUE=DATE:20310503', 'SUMMARY:Open day'],
   ...['END:VEVENT', 'END:VCALENDAR'],

@@ -66,7 +66,10 @@ export function readCalendarEvent(
     }
   }
   const get = (name: string) => all.get(name)?.[0];
-  const filled = (name: string) => get(name)?.value.trim() || undefined;
+  const filled = (name: string) => {
+    const value = get(name)?.value;
+    return value?.trim() ? value : undefined;
+  };
   const text = (name: string) => {
     const property = get(name);
     return property && unescapeText(property.value);
@@ -149,7 +152,7 @@ function readGeo(value: string): { lat: number; lng: number } {
 
 /** geo:52.5264,13.3955 (RFC 5870); whatever else may stand there says nothing. */
 function readGeoUri(uri: string | undefined): { lat: number; lng: number } | undefined {
-  const [, lat, lng] = /^geo:(-?\d+(?:\.\d+)?),(-?\d+(?:\.\d+)?)(?:[,;]|$)/i.exec(uri ?? '') ?? [];
+  const [, lat, lng] = /^geo:(-?\d+(?:\.\d+)?),(-?\d+(?:\.\d+)?)(?:[,;]|$)/i.exec(uri?.trim() ?? '') ?? [];
   return lat === undefined ? undefined : { lat: Number(lat), lng: Number(lng) };
 }
 
