@@ -2,7 +2,7 @@
 // for, so that an import can make equal events of it.
 import { EVENT_EXAMPLE, type Event, parseEvent } from '../event.ts';
 import { fromWire, toWire, type Wire } from '../wire.ts';
-import { escapeText, fitsText, OWN_PREFIX } from './content-line.ts';
+import { escapeText, fitsText, OWN_PREFIX, plainText } from './content-line.ts';
 import { isWebAddress } from './web-address.ts';
 
 const BEGIN = ['BEGIN:VCALENDAR', 'VERSION:2.0', 'PRODID:-//local-events//local-events//EN'];
@@ -40,7 +40,9 @@ function componentOf(event: Event): string[] {
   if (hasEnd) lines.push(`DTEND:${utc(end_at)}`);
   lines.push(`SUMMARY:${escapeText(title)}`);
   if (typeof description === 'string') lines.push(`DESCRIPTION:${escapeText(description)}`);
-  lines.push(`LOCATION:${escapeText(address ? `${location_name}, ${address}` : location_name)}`);
+  // An address of control characters only leaves nothing to put behind the comma.
+  const place = plainText(address ?? '') ? `${location_name}, ${address}` : location_name;
+  lines.push(`LOCATION:${escapeText(place)}`);
   lines.push(`GEO:${decimal(lat)};${decimal(lng)}`);
   const hasUrl = typeof url === 'string' && isWebAddress(url);
   if (hasUrl) lines.push(`URL:${url}`);

@@ -86,6 +86,7 @@ export const EDGES: Readonly<Record<string, Event>> = {
     url: 'https://example.com/\u0001',
     cost: '\r',
   }),
+  'nothing but control characters': newEvent({ title: '\u0001', location_name: '\u0002', address: '\u0003' }),
   emoji: newEvent({ title: '🎪👩‍👩‍👧‍👦🏳️‍🌈', description: '🎪'.repeat(200), location_name: '👍🏽' }),
   'text from right to left': newEvent({
     title: 'סדנת פנסים',
