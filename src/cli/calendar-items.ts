@@ -2,20 +2,26 @@
 // and components are followed to their ends. Memory is bounded: what no event is made of is dropped as it comes.
 import { isUtf8 } from 'node:buffer';
 import { invalid, StartError } from '../domain/errors.ts';
-import { findTimezone } from '../domain/formats/calendar-time.ts';
+import { findTimezone } from '../domain/formats/calendar-timezone.ts';
 import { type Property, parseContentLine, unescapeText } from '../domain/formats/content-line.ts';
 import { type CalendarContext, isWanted, readCalendarEvent } from '../domain/formats/icalendar-reader.ts';
 import type { GivenFields } from '../domain/formats/lacking.ts';
 import type { Item } from './import-items.ts';
 import { type Line, MAX_LINE_BYTES, readLines } from './ndjson.ts';
 
-/** The items of each chunk. Throws StartError for a file that is not what it should be as a whole. */
+/** The items of each chunk. Throws StartError, behind the items before it, where a file is not what it should be as a whole. */
 export async function* readCalendar(
   chunks: AsyncIterable<Buffer>,
   given: GivenFields,
 ): AsyncGenerator<Item[]> {
   const reader = new CalendarReader(given);
-  for await (const lines of unfold(chunks)) yield reader.add(lines);
+  for await (const lines of unfold(chunks)) {
+    try {
+      reader.add(lines);
+    } finally {
+      yield reader.take();
+    }
+  }
   reader.end();
 }
 
@@ -65,14 +71,21 @@ class CalendarReader {
   #begun: Begun | undefined;
   #zones = new Map<string, string>();
   #calendar: CalendarContext = { zones: this.#zones };
+  #hadCalendar = false;
+  /** Of the VTIMEZONE around the line. */
   #tzid: string | undefined;
+  #zone: string | undefined;
 
   constructor(given: GivenFields) {
     this.#given = given;
   }
 
-  add(lines: readonly Line[]): Item[] {
+  add(lines: readonly Line[]): void {
     for (const line of lines) this.#addOne(line);
+  }
+
+  /** What is complete since the last time. */
+  take(): Item[] {
     const items = this.#items;
     this.#items = [];
     return items;
@@ -80,11 +93,12 @@ class CalendarReader {
 
   end(): void {
     if (this.#path.length > 0) throw broken(`it ends within a ${this.#path.at(-1)}`);
+    if (!this.#hadCalendar) throw broken('it is empty');
   }
 
   #addOne({ number, bytes }: Line): void {
     const text = bytes && isUtf8(bytes) ? bytes.toString().replace(/^\ufeff/, '') : undefined;
-    if (text === '') return;
+    if (text?.trim() === '') return;
     const property = text === undefined ? undefined : parseContentLine(text);
     if (property?.name === 'BEGIN') this.#begin(property.value.trim().toUpperCase(), number);
     else if (property?.name === 'END') this.#end(property.value.trim().toUpperCase(), number);
@@ -92,26 +106,34 @@ class CalendarReader {
     else if (this.#begun && this.#path.at(-1) === 'VEVENT') {
       this.#begun.bytes += bytes?.length ?? 0;
       if (property && isWanted(property.name)) this.#begun.properties.push(property);
-      this.#begun.problem ??= property
-        ? problemOfSize(this.#begun)
-        : `line ${number} ${problemOf(bytes, text)}`;
+      this.#begun.problem ??=
+        property || isPassedOver(text)
+          ? problemOfSize(this.#begun)
+          : `line ${number} ${problemOf(bytes, text)}`;
     } else if (property) this.#note(property);
   }
 
   #begin(name: string, number: number): void {
     if (this.#path.length === 0) {
       if (name !== 'VCALENDAR') throw broken(`line ${number} is outside of a VCALENDAR`);
+      this.#hadCalendar = true;
       this.#zones = new Map();
       this.#calendar = { zones: this.#zones };
     }
     if (name === 'VEVENT' && this.#path.length === 1)
       this.#begun = { number, bytes: 0, properties: [], problem: undefined };
-    if (name === 'VTIMEZONE') this.#tzid = undefined;
+    if (name === 'VTIMEZONE') {
+      this.#tzid = undefined;
+      this.#zone = undefined;
+    }
     this.#path.push(name);
   }
 
   #end(name: string, number: number): void {
     if (this.#path.pop() !== name) throw broken(`line ${number} ends a ${name} that did not begin`);
+    if (name === 'VTIMEZONE' && this.#tzid !== undefined && this.#zone !== undefined) {
+      this.#zones.set(this.#tzid, this.#zone);
+    }
     const begun = this.#begun;
     if (!begun || this.#path.length !== 1 || name !== 'VEVENT') return;
     this.#begun = undefined;
@@ -128,14 +150,19 @@ class CalendarReader {
     const component = this.#path.at(-1);
     if (component === 'VCALENDAR') {
       if (name === 'METHOD') this.#calendar.method = value.trim().toUpperCase();
-      const timezone = name === 'X-WR-TIMEZONE' ? findTimezone(unescapeText(value).trim()) : undefined;
+      const timezone = name === 'X-WR-TIMEZONE' ? findTimezone(unescapeText(value)) : undefined;
       if (timezone !== undefined) this.#calendar.timezone = timezone;
     } else if (component === 'VTIMEZONE') {
       if (name === 'TZID') this.#tzid = unescapeText(value);
-      const zone = name === 'X-LIC-LOCATION' ? findTimezone(value.trim()) : undefined;
-      if (zone !== undefined && this.#tzid !== undefined) this.#zones.set(this.#tzid, zone);
+      if (name === 'X-LIC-LOCATION') this.#zone = findTimezone(unescapeText(value));
     }
   }
+}
+
+/** Whether a line that cannot be read is of a property that nobody looks at: names of guests have odd quotes. */
+function isPassedOver(text: string | undefined): boolean {
+  const name = /^([\w-]+)[;:]/.exec(text ?? '')?.[1];
+  return name !== undefined && !isWanted(name.toUpperCase());
 }
 
 function problemOfSize({ bytes }: Begun): string | undefined {

@@ -17,13 +17,19 @@ const LIST = 0x5b;
 const BLANK = new Set([0x20, 0x09, 0x0a, 0x0d, 0x1e]);
 const FEATURES = '"features"';
 
-/** The items of each chunk. Throws StartError for a file that is not what it should be as a whole. */
+/** The items of each chunk. Throws StartError, behind the items before it, where a file is not what it should be as a whole. */
 export async function* readFeatures(
   chunks: AsyncIterable<Buffer>,
   given: GivenFields,
 ): AsyncGenerator<Item[]> {
   const cutter = new FeatureCutter(given);
-  for await (const chunk of chunks) yield cutter.add(chunk);
+  for await (const chunk of chunks) {
+    try {
+      cutter.add(chunk);
+    } finally {
+      yield cutter.take();
+    }
+  }
   cutter.end();
 }
 
@@ -61,6 +67,7 @@ class FeatureCutter {
   #hadFeatures = false;
   #hasItem = false;
   #isFirst = true;
+  #hadObject = false;
   readonly #shell = new Piece();
   readonly #item = new Piece();
 
@@ -68,7 +75,7 @@ class FeatureCutter {
     this.#given = given;
   }
 
-  add(chunk: Buffer): Item[] {
+  add(chunk: Buffer): void {
     let from = 0; // of what is not yet kept
     const keep = (to: number): void => {
       const bytes = chunk.subarray(from, to);
@@ -90,6 +97,7 @@ class FeatureCutter {
         if (byte !== 0x7b) throw broken('it must be made of objects');
         from = at;
         this.#depth = 1;
+        this.#hadObject = true;
         continue;
       }
       if (this.#isInFeatures) {
@@ -134,6 +142,10 @@ class FeatureCutter {
     }
     keep(chunk.length);
     this.#isFirst = false;
+  }
+
+  /** What is complete since the last time. */
+  take(): Item[] {
     const items = this.#items;
     this.#items = [];
     return items;
@@ -141,6 +153,7 @@ class FeatureCutter {
 
   end(): void {
     if (this.#depth > 0 || this.#isInString) throw broken('it ends in the middle');
+    if (!this.#hadObject) throw broken('it is empty');
   }
 
   #cut(bytes: Buffer | undefined): void {

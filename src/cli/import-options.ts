@@ -82,8 +82,8 @@ function readGiven(values: Values, nowMs: number): GivenFields {
   const entries = Object.keys(GIVEN).flatMap((option) => {
     const value = values[option as keyof typeof GIVEN];
     if (value === undefined) return [];
-    const isNumber = (option === 'lat' || option === 'lng') && value.trim() !== '';
-    return [[option.replace('-', '_'), isNumber ? Number(value) : value]];
+    const isNumber = option === 'lat' || option === 'lng';
+    return [[option.replace('-', '_'), isNumber ? readDegrees(option, value) : value]];
   });
   const given = Object.fromEntries(entries) as GivenFields;
   if ((given.lat === undefined) !== (given.lng === undefined)) {
@@ -95,6 +95,14 @@ function readGiven(values: Values, nowMs: number): GivenFields {
     const message = (error as Error).message.replaceAll(/body\.(\w+)/g, (_, name) => optionFor(name));
     throw new UsageError(message);
   }
+}
+
+function readDegrees(option: string, value: string): number {
+  const degrees = Number(value);
+  if (value.trim() === '' || !Number.isFinite(degrees)) {
+    throw new UsageError(`--${option} must be a number such as --${option}=52.5264.`);
+  }
+  return degrees;
 }
 
 function optionFor(field: string): string {

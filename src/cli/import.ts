@@ -126,8 +126,9 @@ async function importInto(
   };
   try {
     const items = format.readItems(addAbortSignal(stop, input.stream), given);
-    await addAll(run, items, () => progress.update(run.tally.read, input.share()));
+    const problem = await addAll(run, items, () => progress.update(run.tally.read, input.share()));
     await run.finish();
+    if (problem) throw problem;
   } catch (error) {
     await run.settle();
     summarise('failed');
@@ -142,13 +143,20 @@ async function importInto(
   return run.tally;
 }
 
-async function addAll(run: ItemImport, batches: AsyncIterable<Item[]>, onAdded: () => void): Promise<void> {
+/** What is wrong with the file, if anything is: what came before that is added. Throws UNAVAILABLE. */
+async function addAll(
+  run: ItemImport,
+  batches: AsyncIterable<Item[]>,
+  onAdded: () => void,
+): Promise<StartError | undefined> {
   try {
     for await (const items of batches) {
       await run.add(items);
       onAdded();
     }
   } catch (error) {
+    if (error instanceof StartError) return error;
     if ((error as Error).name !== 'AbortError') throw error;
   }
+  return undefined;
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import ICAL from 'ical.js';
-import { readItems } from './item-reading.ts';
+import { readItems, readUntilBroken } from './item-reading.ts';
 
 const read = (content: string | Buffer, options = {}) => readItems('ics', content, options);
 const START = 'DTSTART:20310501T160000Z';
@@ -86,6 +86,7 @@ describe('iCalendar', () => {
 
   describe('times', () => {
     const ZONE = ['BEGIN:VTIMEZONE', 'TZID:Home', 'X-LIC-LOCATION:America/New_York', 'END:VTIMEZONE'];
+    const AMSTERDAM = '(UTC+01:00) Amsterdam, Berlin, Bern, Rome, Stockholm, Vienna';
     const cases: [name: string, lines: string[], around: string[], expected: object][] = [
       ['in UTC', ['DTSTART:20310501T160000Z'], [], { start_at: '2031-05-01T16:00:00Z' }],
       [
@@ -117,6 +118,62 @@ describe('iCalendar', () => {
         ['DTSTART;TZID=Home:20310501T180000'],
         ZONE,
         { start_at: '2031-05-01T18:00:00', timezone: 'America/New_York' },
+      ],
+      [
+        'with a TZID that the calendar places before it names it',
+        ['DTSTART;TZID=Home:20310501T180000'],
+        ['BEGIN:VTIMEZONE', 'X-LIC-LOCATION:Asia/Seoul', 'TZID:Home', 'END:VTIMEZONE'],
+        { start_at: '2031-05-01T18:00:00', timezone: 'Asia/Seoul' },
+      ],
+      [
+        'with a TZID of words that the calendar places, beside timezones that are places themselves',
+        [`DTSTART;TZID="${AMSTERDAM}":20310501T180000`],
+        [
+          ...['BEGIN:VTIMEZONE', 'TZID:Home', 'X-LIC-LOCATION:Asia/Seoul', 'END:VTIMEZONE'],
+          ...['BEGIN:VTIMEZONE', `TZID:${AMSTERDAM.replaceAll(',', '\\,')}`],
+          ...['X-LIC-LOCATION:W. Europe Standard Time', 'END:VTIMEZONE'],
+          ...['BEGIN:VTIMEZONE', 'TZID:Other', 'END:VTIMEZONE'],
+        ],
+        { start_at: '2031-05-01T18:00:00', timezone: 'Europe/Berlin' },
+      ],
+      [
+        'with a Windows name, quoted or not, in either case',
+        [
+          'DTSTART;TZID="w. europe standard time":20310501T180000',
+          'DTEND;TZID=GMT Standard Time:20310501T190000',
+        ],
+        [],
+        { start_at: '2031-05-01T18:00:00', end_at: '2031-05-01T18:00:00.000Z', timezone: 'Europe/Berlin' },
+      ],
+      [
+        'with the Windows name of a timezone whose largest town has left it',
+        ['DTSTART;TZID=Central Asia Standard Time:20310501T180000'],
+        [],
+        { start_at: '2031-05-01T18:00:00', timezone: 'Asia/Bishkek' },
+      ],
+      [
+        'floating, in the timezone that Windows calls that of the calendar',
+        ['DTSTART:20310501T180000'],
+        ['X-WR-TIMEZONE:Tokyo Standard Time'],
+        { start_at: '2031-05-01T18:00:00', timezone: 'Asia/Tokyo' },
+      ],
+      [
+        'with UTC as a TZID',
+        ['DTSTART;TZID=UTC:20310501T180000', 'DTEND;TZID=Etc/UTC:20310501T190000'],
+        [],
+        { start_at: '2031-05-01T18:00:00Z', end_at: '2031-05-01T19:00:00.000Z', timezone: 'UTC' },
+      ],
+      [
+        'in UTC with a TZID, which is the timezone only',
+        ['DTSTART;TZID=Europe/Berlin:20310501T160000Z', 'DTEND;TZID=Nowhere:20310501T180000Z'],
+        [],
+        { start_at: '2031-05-01T16:00:00Z', end_at: '2031-05-01T18:00:00Z', timezone: 'Europe/Berlin' },
+      ],
+      [
+        'of a whole day with a TZID',
+        ['DTSTART;VALUE=DATE;TZID=Europe/Berlin:20310501'],
+        ['X-WR-TIMEZONE:Asia/Tokyo'],
+        { start_at: '2031-05-01T00:00:00', end_at: '2031-05-02T00:00:00', timezone: 'Europe/Berlin' },
       ],
       [
         'floating, in the timezone of the calendar',
@@ -194,8 +251,9 @@ describe('iCalendar', () => {
     ['second 60', ['DTSTART:20311231T235960Z'], 'body.DTSTART: must be a time that exists'],
     [
       'a timezone that nobody knows',
-      ['DTSTART;TZID="W. Europe Standard Time":20310501T160000'],
-      'body.DTSTART: must be in a timezone with an IANA name, not "W. Europe Standard Time"',
+      ['DTSTART;TZID="Customized Time Zone":20310501T160000'],
+      'body.DTSTART: must be in a timezone that is known, not "Customized Time Zone": an IANA name such as Europe/Berlin, ' +
+        'a Windows name such as W. Europe Standard Time, or the TZID of a VTIMEZONE with one of these as its X-LIC-LOCATION',
     ],
     ['a period', [START, 'DTEND:x'], 'body.DTEND: must be one date or date-time such as 20310501T180000Z'],
     ['a negative duration', [START, 'DURATION:-PT1H'], 'body.DURATION: must be a duration such as PT1H30M'],
@@ -209,6 +267,11 @@ describe('iCalendar', () => {
       'a place that is none',
       [START, 'GEO:52'],
       'body.GEO: must be latitude and longitude such as 52.5264;13.3955',
+    ],
+    [
+      'a title that cannot be read',
+      [START, 'SUMMARY;X="a:b'],
+      'body: line 5 must have a name, a colon and a value',
     ],
     ['no property', [START, 'what'], 'body: line 5 must have a name, a colon and a value'],
     [
@@ -248,7 +311,22 @@ describe('iCalendar', () => {
     assert.equal(await readOne([START], ['METHOD:CANCEL']), 'body.STATUS: the event is cancelled');
   });
 
+  it('keeps what came before the place where it breaks', async () => {
+    const content = `${calendar([[START], [START]])}x\r\n${calendar([[START]])}`;
+    for (const chunkBytes of [1, 65_536]) {
+      const { items, problem } = await readUntilBroken('ics', content, chunkBytes);
+      assert.deepEqual(items, [3, 6]);
+      assert.match(problem, /line 10 is outside of a VCALENDAR/);
+    }
+  });
+
+  it('may have lines of white space around it', async () => {
+    assert.equal((await read(` \r\n\t\r\n${calendar([[START]])}\r\n \r\n\r\n`)).length, 1);
+  });
+
   const broken: [name: string, content: string, reason: RegExp][] = [
+    ['an empty file', '', /no iCalendar that can be read: it is empty/],
+    ['white space', '\ufeff \r\n\r\n\t', /no iCalendar that can be read: it is empty/],
     ['a text', 'hello', /line 1 is outside of a VCALENDAR/],
     ['an event without a calendar', 'BEGIN:VEVENT\nEND:VEVENT\n', /line 1 is outside of a VCALENDAR/],
     ['half a file', calendar([[START]]).slice(0, 70), /ends within a VEVENT/],
@@ -344,5 +422,14 @@ describe('our own properties', () => {
     const elsewhere = await edited('LOCATION', 'LOCATION:Garden');
     assert.deepEqual([elsewhere.location_name, elsewhere.address], ['Garden', undefined]);
     assert.deepEqual((await edited('GEO', 'GEO:1;2')).lat, 1);
+    const abroad = await edited('DTSTART', 'DTSTART;TZID=America/New_York:20310501T120000');
+    assert.deepEqual([abroad.start_at, abroad.timezone], ['2031-05-01T12:00:00', 'America/New_York']);
+  });
+
+  it('count where the start is in UTC, however it says so', async () => {
+    const written = await edited('DTSTART', 'DTSTART;TZID=UTC:20310501T160000');
+    assert.deepEqual([written.start_at, written.timezone], ['2031-05-01T16:00:00.250Z', 'Europe/Berlin']);
+    const around = ['X-WR-TIMEZONE:Asia/Tokyo'];
+    assert.equal((await readOne(own, around, { timezone: 'Asia/Seoul' })).timezone, 'Europe/Berlin');
   });
 });

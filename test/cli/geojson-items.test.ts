@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { readItems } from './item-reading.ts';
+import { readItems, readUntilBroken } from './item-reading.ts';
 
 const read = (content: string | Buffer, options = {}) => readItems('geojson', content, options);
 const point = (lng: unknown, lat: unknown) => ({ type: 'Point', coordinates: [lng, lat] });
@@ -32,7 +32,7 @@ describe('GeoJSON', () => {
     assert.deepEqual(await read(`\x1e${first}\n\x1e${second}\n`), bodies);
     assert.deepEqual(await read(`${collection([a])}\n${collection([b])}`), bodies);
     assert.deepEqual(await read(first), bodies.slice(0, 1));
-    for (const none of ['', ' \n', collection([]), '{"type":"FeatureCollection","features":[ \n ]}']) {
+    for (const none of [collection([]), '{"type":"FeatureCollection","features":[ \n ]}']) {
       assert.deepEqual(await read(none), []);
     }
   });
@@ -100,6 +100,25 @@ describe('GeoJSON', () => {
     ['a geometry', point(1, 2), 'body: must be a GeoJSON Feature'],
     ['properties that are a list', feature([]), 'body.properties: must be an object'],
     ['a line', feature({}, { type: 'LineString', coordinates: [] }), 'body.geometry: must be a Point'],
+    [
+      'two points',
+      feature(
+        {},
+        {
+          type: 'MultiPoint',
+          coordinates: [
+            [1, 2],
+            [3, 4],
+          ],
+        },
+      ),
+      'body.geometry: must be a Point',
+    ],
+    [
+      'a point of points that is none',
+      feature({}, { type: 'MultiPoint', coordinates: [1] }),
+      'body.geometry.coordinates: must be a list of longitude and latitude',
+    ],
     ['a geometry that is a text', feature({}, 'here'), 'body.geometry: must be a Point'],
     [
       'one coordinate',
@@ -146,7 +165,18 @@ describe('GeoJSON', () => {
     ]);
   });
 
+  it('keeps what came before the place where it breaks', async () => {
+    const content = `${collection([feature({}), feature({})])},${JSON.stringify(feature({}))}`;
+    for (const chunkBytes of [1, 65_536]) {
+      const { items, problem } = await readUntilBroken('geojson', content, chunkBytes);
+      assert.deepEqual(items, [1, 2]);
+      assert.match(problem, /made of objects/);
+    }
+  });
+
   const broken: [name: string, content: string, reason: RegExp][] = [
+    ['an empty file', '', /no GeoJSON that can be read: it is empty/],
+    ['white space', '\ufeff \r\n\t\x1e\n', /no GeoJSON that can be read: it is empty/],
     ['a list', '[]', /made of objects/],
     ['a text', 'title,start\n', /made of objects/],
     ['a geometry', JSON.stringify(point(1, 2)), /FeatureCollection, or Features/],

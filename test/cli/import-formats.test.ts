@@ -140,13 +140,50 @@ describe('import of other formats', { concurrency: 2 }, () => {
       '{"type":"FeatureCollection","features":[',
       /no GeoJSON that can be read: it ends in the middle/,
     ],
+    ['ics', '\r\n', /no iCalendar that can be read: it is empty/],
+    ['geojson', '', /no GeoJSON that can be read: it is empty/],
   ] as const) {
-    it(`ends with the reason where a .${ending} is broken`, async () => {
+    it(`ends with the reason where a .${ending} is ${content.trim() ? 'broken' : 'empty'}`, async () => {
       const ended = await importNew(content, { DATA_DIR: newFolder() }, { ending });
       assert.equal(ended.code, 1);
       assert.match(ended.stderr, reason);
     });
   }
+
+  for (const [ending, content] of [
+    ['ics', `${CLUB}\r\n\x1a`],
+    ['geojson', `${JSON.stringify({ ...MARKETS, features: MARKETS.features.slice(0, 1) })}\0`],
+  ] as const) {
+    it(`imports what is there before a .${ending} breaks, and goes on from there`, async () => {
+      const folder = newFolder();
+      const options = ['--timezone', 'Europe/Berlin', ...GIVEN];
+      const ended = await importNew(content, { DATA_DIR: folder }, { ending, options });
+      assert.equal(ended.code, 1);
+      const count = ending === 'ics' ? 2 : 1;
+      assert.match(
+        ended.stderr,
+        new RegExp(`^failed in .*: ${count * count} read, ${count} imported, `, 'm'),
+      );
+      assert.match(ended.stderr, /ended early: the file is no .* What was imported stays/);
+      assert.deepEqual(countsIn(folder), { events: count, counted: count });
+      const again = await runFed(
+        ['import', fileOf(content.slice(0, -1), ending), '--key-stdin', ...options],
+        { DATA_DIR: folder },
+        `${ended.key}\n`,
+      );
+      assert.deepEqual([summaryOf(again).imported, summaryOf(again).existing], [0, count]);
+    });
+  }
+
+  it('says that a place must be a number', async () => {
+    for (const value of ['abc', '', 'Infinity', '1,5']) {
+      const args = ['a.ics', ...NEW_AGENT, '--lat=1', `--lng=${value}`];
+      await assert.rejects(
+        importEvents(args),
+        new UsageError('--lng must be a number such as --lng=52.5264.'),
+      );
+    }
+  });
 
   const misuses: [name: string, args: string[]][] = [
     ['a format that there is not', ['a', '--format', 'csv']],

@@ -10,11 +10,8 @@ export async function readItems(
   content: string | Buffer,
   { given = {}, chunkBytes = 65_536 }: { given?: GivenFields; chunkBytes?: number } = {},
 ): Promise<[number: number, body: Record<string, unknown> | string][]> {
-  const bytes = Buffer.from(content);
-  async function* chunks() {
-    for (let at = 0; at < bytes.length; at += chunkBytes) yield bytes.subarray(at, at + chunkBytes);
-  }
-  const batches = await Array.fromAsync(IMPORT_FORMATS[format]!.readItems(chunks(), given));
+  const chunks = chunksOf(content, chunkBytes);
+  const batches = await Array.fromAsync(IMPORT_FORMATS[format]!.readItems(chunks, given));
   return batches.flat().map(({ number, read }) => {
     try {
       return [number, read() as Record<string, unknown>];
@@ -23,4 +20,26 @@ export async function readItems(
       return [number, error.message];
     }
   });
+}
+
+/** The numbers of the items before the problem, and the problem. */
+export async function readUntilBroken(
+  format: 'geojson' | 'ics',
+  content: string,
+  chunkBytes: number,
+): Promise<{ items: number[]; problem: string }> {
+  const items: number[] = [];
+  try {
+    for await (const batch of IMPORT_FORMATS[format]!.readItems(chunksOf(content, chunkBytes), {})) {
+      items.push(...batch.map(({ number }) => number));
+    }
+  } catch (error) {
+    return { items, problem: (error as Error).message };
+  }
+  return { items, problem: 'none' };
+}
+
+async function* chunksOf(content: string | Buffer, chunkBytes: number): AsyncGenerator<Buffer> {
+  const bytes = Buffer.from(content);
+  for (let at = 0; at < bytes.length; at += chunkBytes) yield bytes.subarray(at, at + chunkBytes);
 }

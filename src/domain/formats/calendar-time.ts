@@ -1,6 +1,7 @@
 // Times of iCalendar (RFC 5545: DATE, DATE-TIME, DURATION) into those of a create: with Z where the moment is known, otherwise a
 // clock time in the event's timezone.
-import { formatInstant, isTimezone, isWithinYears, parseDateTime, resolveLocal } from '../datetime.ts';
+import { formatInstant, isWithinYears, parseDateTime, resolveLocal } from '../datetime.ts';
+import { findTimezone, KNOWN_TIMEZONES } from './calendar-timezone.ts';
 import type { Property } from './content-line.ts';
 
 /** A clock time, and where the clock is: undefined for floating times and dates. */
@@ -8,6 +9,8 @@ export interface CalendarTime {
   /** 2031-05-01T18:00:00 */
   readonly clock: string;
   readonly zone: string | undefined;
+  /** The IANA name for its TZID. Z is not one: it says when, not where. */
+  readonly timezone: string | undefined;
   readonly isDate: boolean;
 }
 
@@ -27,24 +30,14 @@ export function readTime({ value, parameters }: Property, zones: ReadonlyMap<str
   const isDate = hour === undefined;
   const clock = `${year}-${month}-${day}T${isDate ? '00:00:00' : `${hour}:${minute}:${second}`}`;
   if (!parseDateTime(clock)) throw new CalendarProblem('must be a time that exists');
-  if (isDate) return { clock, zone: undefined, isDate };
-  if (utc) return { clock, zone: 'UTC', isDate };
   const tzid = parameters.get('TZID');
-  if (tzid === undefined) return { clock, zone: undefined, isDate };
-  const zone = zones.get(tzid) ?? findTimezone(tzid);
-  if (zone === undefined) {
-    throw new CalendarProblem(`must be in a timezone with an IANA name, not "${tzid}"`);
+  const timezone = tzid === undefined ? undefined : (zones.get(tzid) ?? findTimezone(tzid));
+  if (isDate) return { clock, zone: undefined, timezone, isDate };
+  if (utc) return { clock, zone: 'UTC', timezone, isDate };
+  if (tzid !== undefined && timezone === undefined) {
+    throw new CalendarProblem(`must be in a timezone that is known, not "${tzid}": ${KNOWN_TIMEZONES}`);
   }
-  return { clock, zone, isDate };
-}
-
-/** The IANA name that a TZID is, or ends with behind the name of who issued it: /example.org/Europe/Berlin. */
-export function findTimezone(tzid: string): string | undefined {
-  const parts = tzid.split('/');
-  const candidates = tzid.startsWith('/')
-    ? parts.map((_, at) => parts.slice(at).join('/')).filter((part) => part.includes('/'))
-    : [tzid];
-  return candidates.find(isTimezone);
+  return { clock, zone: timezone, timezone, isDate };
 }
 
 /** In the words of a create whose timezone is this. */

@@ -11,11 +11,13 @@ export function readFeature(value: unknown, given: GivenFields): Draft {
   return complete({ ...(properties as Draft | null), ...placeOf(geometry ?? null) }, given);
 }
 
-/** A height behind the two coordinates says nothing about an event. */
+/** A height behind the two coordinates says nothing about an event. Some programs write every layer of points as MultiPoints. */
 function placeOf(geometry: unknown): Draft {
   if (geometry === null) return {};
-  if (!isObject(geometry) || geometry.type !== 'Point') throw refused(['geometry'], 'must be a Point');
-  const { coordinates } = geometry;
+  const { type, coordinates: given } = isObject(geometry) ? geometry : {};
+  const isLonely = type === 'MultiPoint' && Array.isArray(given) && given.length === 1;
+  if (type !== 'Point' && !isLonely) throw refused(['geometry'], 'must be a Point');
+  const coordinates = isLonely ? given[0] : given;
   if (!Array.isArray(coordinates) || coordinates.length < 2) {
     throw refused(['geometry', 'coordinates'], 'must be a list of longitude and latitude');
   }

@@ -29,13 +29,15 @@ const SINGLE = [
   'STATUS',
   'CLASS',
 ];
+/** Where Apple's calendar keeps a place; it writes no GEO. */
+const APPLE_PLACE = 'X-APPLE-STRUCTURED-LOCATION';
 const RECURRENCE = ['RRULE', 'RDATE', 'EXRULE', 'RECURRENCE-ID'];
 
 /** Whether the reader looks at a property of this name. */
 export function isWanted(name: string): boolean {
   return WANTED.has(name) || name.startsWith(OWN);
 }
-const WANTED = new Set([...SINGLE, ...RECURRENCE, 'CATEGORIES']);
+const WANTED = new Set([...SINGLE, ...RECURRENCE, 'CATEGORIES', APPLE_PLACE]);
 
 /** Throws VALIDATION_ERROR naming every property that cannot become a part of an event. */
 export function readCalendarEvent(
@@ -64,6 +66,10 @@ export function readCalendarEvent(
     }
   }
   const get = (name: string) => all.get(name)?.[0];
+  const filled = (name: string) => {
+    const value = get(name)?.value;
+    return value?.trim() ? value : undefined;
+  };
   const text = (name: string) => {
     const property = get(name);
     return property && unescapeText(property.value);
@@ -76,8 +82,10 @@ export function readCalendarEvent(
   const start = get('DTSTART');
   const begin = start && attempt('DTSTART', () => readTime(start, calendar.zones));
   if (!start) refuse('DTSTART', 'is required');
-  const zone = begin?.zone === 'UTC' ? undefined : begin?.zone;
-  const timezone = text(`${OWN}TIMEZONE`) ?? zone ?? calendar.timezone ?? given.timezone;
+  const named = begin?.timezone;
+  // We write UTC; whoever wrote another timezone there has moved the event into it.
+  const own = named === undefined || named === 'UTC' ? text(`${OWN}TIMEZONE`) : undefined;
+  const timezone = own ?? named ?? calendar.timezone ?? given.timezone;
   const starts = begin && attempt('DTSTART', () => writeTime(begin, timezone));
   const ends = (): string | undefined => {
     const [end, duration] = [get('DTEND'), get('DURATION')];
@@ -91,8 +99,8 @@ export function readCalendarEvent(
     return begin.isDate ? nextDay(begin) : undefined;
   };
   const end = ends();
-  const geo = get('GEO');
-  const place = geo ? attempt('GEO', () => readGeo(geo.value)) : undefined;
+  const geo = filled('GEO');
+  const place = geo ? attempt('GEO', () => readGeo(geo)) : readGeoUri(filled(APPLE_PLACE));
   const exact = attempt(`${OWN}EXACT`, () => readExact(text(`${OWN}EXACT`))) ?? {};
   if (issues.length > 0) throw invalid(issues);
 
@@ -104,7 +112,7 @@ export function readCalendarEvent(
     timezone,
     ...locationOf(text('LOCATION'), text(`${OWN}LOCATION-NAME`), text(`${OWN}ADDRESS`)),
     ...exactPlace(text(`${OWN}GEO`), place),
-    url: get('URL')?.value ?? text(`${OWN}URL`),
+    url: filled('URL') ?? text(`${OWN}URL`),
     cost: text(`${OWN}COST`),
     audience: text(`${OWN}AUDIENCE`),
     event_type: typeOf(all.get('CATEGORIES') ?? []),
@@ -140,6 +148,12 @@ function readGeo(value: string): { lat: number; lng: number } {
     throw new CalendarProblem('must be latitude and longitude such as 52.5264;13.3955');
   }
   return { lat: Number(parts[0]), lng: Number(parts[1]) };
+}
+
+/** geo:52.5264,13.3955 (RFC 5870); whatever else may stand there says nothing. */
+function readGeoUri(uri: string | undefined): { lat: number; lng: number } | undefined {
+  const [, lat, lng] = /^geo:(-?\d+(?:\.\d+)?),(-?\d+(?:\.\d+)?)(?:[,;]|$)/i.exec(uri?.trim() ?? '') ?? [];
+  return lat === undefined ? undefined : { lat: Number(lat), lng: Number(lng) };
 }
 
 /** Less than GEO can say. */

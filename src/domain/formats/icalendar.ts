@@ -8,7 +8,7 @@ import { isWebAddress } from './web-address.ts';
 const BEGIN = ['BEGIN:VCALENDAR', 'VERSION:2.0', 'PRODID:-//local-events//local-events//EN'];
 const END = 'END:VCALENDAR';
 /** Behind the event_id: the same event has the same UID wherever it is served. */
-export const UID_SUFFIX = '@local-events';
+const UID_SUFFIX = '@local-events';
 
 /** The event as a component of a calendar. */
 export function encodeComponent(event: Wire): Wire {
@@ -40,8 +40,9 @@ function componentOf(event: Event): string[] {
   if (hasEnd) lines.push(`DTEND:${utc(end_at)}`);
   lines.push(`SUMMARY:${escapeText(title)}`);
   if (typeof description === 'string') lines.push(`DESCRIPTION:${escapeText(description)}`);
-  const hasAddress = plainText(address ?? '') !== '';
-  lines.push(`LOCATION:${escapeText(hasAddress ? `${location_name}, ${address}` : location_name)}`);
+  // An address of control characters only leaves nothing to put behind the comma.
+  const place = plainText(address ?? '') ? `${location_name}, ${address}` : location_name;
+  lines.push(`LOCATION:${escapeText(place)}`);
   lines.push(`GEO:${decimal(lat)};${decimal(lng)}`);
   const hasUrl = typeof url === 'string' && isWebAddress(url);
   if (hasUrl) lines.push(`URL:${url}`);

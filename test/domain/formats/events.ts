@@ -80,13 +80,13 @@ export const EDGES: Readonly<Record<string, Event>> = {
     address: 'street\r\ntown',
   }),
   'tabs and outer spaces': newEvent({ title: ' \t a \t ', description: '  ', cost: '\t' }),
-  'an address of nothing that shows': newEvent({ address: '\u0001' }),
   'control characters': newEvent({
     title: 'bell\u0007 escape\u001b[31m delete\u007f',
     description: '\u0001\u0008\u000b\u000c\u000e\u001f\u0080\u0085\u009f\u2028\u2029\ufeff',
     url: 'https://example.com/\u0001',
     cost: '\r',
   }),
+  'nothing but control characters': newEvent({ title: '\u0001', location_name: '\u0002', address: '\u0003' }),
   emoji: newEvent({ title: '🎪👩‍👩‍👧‍👦🏳️‍🌈', description: '🎪'.repeat(200), location_name: '👍🏽' }),
   'text from right to left': newEvent({
     title: 'סדנת פנסים',

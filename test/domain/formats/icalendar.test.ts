@@ -64,7 +64,7 @@ function assertComponent(event: Event, found: Map<string, string | number[]>): v
   assert.equal(found.get('dtstart'), seconds(start_at));
   assert.equal(found.get('summary'), plain(event.title));
   assert.equal(found.get('description') ?? null, description === null ? null : plain(description!));
-  const place = address ? `${event.location_name}, ${address}` : event.location_name;
+  const place = plain(address ?? '') ? `${event.location_name}, ${address}` : event.location_name;
   assert.equal(found.get('location'), plain(place));
   assert.equal(found.get('categories'), event.event_type);
   assert.equal(own('timezone'), event.timezone);
