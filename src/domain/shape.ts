@@ -37,7 +37,8 @@ type FieldCheck = (value: unknown) => readonly Failure[] | undefined;
 export function compile<T extends TObject>(schema: T): Check<Static<T>> {
   requireEnforced('object', schema);
   const required = new Set<string>(schema.required ?? []);
-  const isClosed = (schema as Keywords).additionalProperties === false;
+  const { additionalProperties = true } = schema as Keywords;
+  if (typeof additionalProperties !== 'boolean') throw new Error('unenforced additionalProperties');
   const known = new Set(Object.keys(schema.properties));
   const fields = Object.entries(schema.properties).map(([name, field]) => ({
     name,
@@ -53,7 +54,7 @@ export function compile<T extends TObject>(schema: T): Check<Static<T>> {
     } else if (typeof input !== 'object' || input === null || Array.isArray(input)) {
       issues.push({ loc: [at], msg: 'must be a JSON object', type: 'dict_type' });
     } else {
-      if (isClosed) issues.push(...findUnknown(input, known, at));
+      if (!additionalProperties) issues.push(...findUnknown(input, known, at));
       for (const { name, check, required, fallback } of fields) {
         if (!Object.hasOwn(input, name)) {
           if (required) issues.push({ loc: [at, name], msg: 'is required', type: 'missing' });
@@ -77,7 +78,8 @@ export function compile<T extends TObject>(schema: T): Check<Static<T>> {
 /** More than these are not worth reading. */
 const MAX_UNKNOWN = 10;
 
-function findUnknown(input: object, known: ReadonlySet<string>, at: string): Issue[] {
+/** Names in the input that are not known; what they are called is shown as far as that is harmless. */
+export function findUnknown(input: object, known: ReadonlySet<string>, at: string): Issue[] {
   const unknown = Object.keys(input).filter((name) => !known.has(name));
   const msg = `is not known here; there is ${[...known].join(', ')}`;
   return unknown
@@ -97,7 +99,7 @@ interface Keywords extends TSchema {
   minItems?: number;
   maxItems?: number;
   default?: unknown;
-  additionalProperties?: boolean;
+  additionalProperties?: boolean | object;
 }
 
 /** The keywords that the check of each type enforces. */

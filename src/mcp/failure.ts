@@ -12,14 +12,22 @@ export function toolFailure(error: unknown, onFault: (error: unknown) => void): 
 }
 
 function describe({ code, message, issues }: AppError): string {
-  if (issues)
-    return [`${code}: mend these arguments and call again.`, ...issues.map(describeIssue)].join('\n');
+  if (issues) return [`${code}: mend these arguments and call again.`, ...describeIssues(issues)].join('\n');
   const hint = code === 'INSUFFICIENT_TIER' ? ` ${ASK_FOR_TIER}` : '';
   return `${code}: ${message}${hint}`;
 }
 
 const ASK_FOR_TIER =
   'An administrator of this service can change it; searching and reading work with your key as it is.';
+
+/** More would not be read. */
+const MAX_SHOWN = 20;
+
+function describeIssues(issues: readonly Issue[]): string[] {
+  const shown = issues.slice(0, MAX_SHOWN).map(describeIssue);
+  if (issues.length > MAX_SHOWN) shown.push(`and ${issues.length - MAX_SHOWN} more`);
+  return shown;
+}
 
 /** The place without its first step, which says where an HTTP request would have it. */
 function describeIssue({ loc, msg }: Issue): string {

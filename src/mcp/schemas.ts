@@ -65,13 +65,8 @@ export const DeletedOutput = Type.Object({
 /** The same fields with these descriptions, and no others. Without the one format that clients would not know. */
 function reworded<T extends TObject>(schema: T, words: Record<string, string>): TObject {
   const properties = Object.entries(schema.properties).map(([name, field]) => {
-    const { format, ...rest } = field as { format?: string; items?: { enum?: readonly string[] } };
-    const kept = {
-      ...rest,
-      ...(format !== undefined && format !== 'timezone' && { format }),
-      // Each value once: over HTTP the length of an address is the limit.
-      ...(rest.items?.enum && { maxItems: rest.items.enum.length }),
-    };
+    const { format, ...rest } = field as { format?: string };
+    const kept = format === undefined || format === 'timezone' ? rest : { ...rest, format };
     return [name, { ...kept, ...(name in words && { description: words[name] }) }];
   });
   return { ...schema, properties: Object.fromEntries(properties), additionalProperties: false };

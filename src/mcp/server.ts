@@ -31,23 +31,22 @@ const unchecked: jsonSchemaValidator = {
   },
 };
 
-const DEFINITIONS = TOOLS.map(
-  ({ name, title, description, input, output, hints, nullClears = false, run }) => {
-    const [readOnlyHint, destructiveHint, idempotentHint, openWorldHint] = hints;
-    return {
-      name,
-      config: {
-        title,
-        description,
-        inputSchema: fromJsonSchema(input as JsonSchemaType, unchecked),
-        outputSchema: fromJsonSchema(output as JsonSchemaType, unchecked),
-        annotations: { title, readOnlyHint, destructiveHint, idempotentHint, openWorldHint },
-      },
-      read: argumentReader(input, nullClears),
-      run,
-    };
-  },
-);
+const DEFINITIONS = TOOLS.map((tool) => {
+  const { name, title, description, input, output, hints, run } = tool;
+  const [readOnlyHint, destructiveHint, idempotentHint, openWorldHint] = hints;
+  return {
+    name,
+    config: {
+      title,
+      description,
+      inputSchema: fromJsonSchema(input as JsonSchemaType, unchecked),
+      outputSchema: fromJsonSchema(output as JsonSchemaType, unchecked),
+      annotations: { title, readOnlyHint, destructiveHint, idempotentHint, openWorldHint },
+    },
+    read: argumentReader(tool),
+    run,
+  };
+});
 
 /** Tools never change while the service runs, and clients may remember them for as long. */
 const OPTIONS: McpServerOptions = {
@@ -64,7 +63,7 @@ export function toolServer(version: string): (caller: McpCaller) => McpServer {
       server.registerTool(name, config, async (args) => {
         try {
           if (!config.annotations.readOnlyHint) requireWriter(agent);
-          const { structured, text } = await run(context, agent, read(args));
+          const { structured, text } = await run(context, agent, read(args, context.clock()));
           return {
             content: [{ type: 'text', text }],
             structuredContent: structured as Record<string, unknown>,

@@ -1,7 +1,7 @@
 // The tools: what each is for, in words for a model, and the use case behind it, which refuses what it would refuse over HTTP.
 import type { Static, TObject } from 'typebox';
 import type { AgentRow } from '../domain/agent.ts';
-import { type Event, endsMs } from '../domain/event.ts';
+import { type Event, endsMs, readEventCreate, readEventUpdate } from '../domain/event.ts';
 import { addDistances, type EventsNearbyResponse, encodeNearby, readNearby } from '../domain/nearby.ts';
 import { encodeOwnEvents, readOwnEvents } from '../domain/own-events.ts';
 import { fromWire, type Wire } from '../domain/wire.ts';
@@ -9,22 +9,19 @@ import type { Context } from '../usecases/context.ts';
 import { createEvent, deleteEvent, getEvent, updateEvent } from '../usecases/events.ts';
 import { findNearby } from '../usecases/nearby.ts';
 import { findOwnEvents } from '../usecases/own-agent.ts';
-import type { Arguments } from './arguments.ts';
+import type { ArgumentRules, Arguments } from './arguments.ts';
 import { fit } from './page.ts';
 import * as schemas from './schemas.ts';
 import { showEvent, showPage, UNTRUSTED } from './text.ts';
 
-export interface Tool {
+export interface Tool extends ArgumentRules {
   readonly name: string;
   readonly title: string;
   readonly description: string;
-  readonly input: TObject;
   readonly output: TObject;
   /** Only reads, and is for every tier; may destroy something; is the same if repeated; deals with what strangers write or read. */
   readonly hints: readonly [readOnly: boolean, destructive: boolean, idempotent: boolean, openWorld: boolean];
-  /** Whether null is a value of its arguments, not just nothing. */
-  readonly nullClears?: true;
-  /** Takes arguments of the form of the input. Throws what the use cases throw. */
+  /** Takes arguments that have been checked. Throws what the use cases throw. */
   run(context: Context, agent: AgentRow, args: Arguments): Promise<Shown>;
 }
 
@@ -52,6 +49,7 @@ ${UNTRUSTED}`,
     input: schemas.SearchInput,
     output: schemas.SearchOutput,
     hints: [true, false, true, true],
+    check: (args) => readNearby(args, 'arguments'),
     run: async (context, _agent, args) => {
       const query = readNearby(args, 'arguments');
       const { events, total, next } = await findNearby(context, query);
@@ -83,6 +81,7 @@ Example: {"title": "Lantern workshop", "event_type": "workshop", "start_at": "20
     input: schemas.CreateInput,
     output: schemas.EventOutput,
     hints: [false, false, true, true],
+    check: (args, nowMs) => readEventCreate(args, nowMs),
     run: async (context, agent, args) => {
       const { created, record } = await createEvent(context, agent, args);
       return eventOf(record.json, created ? 'Published.' : PUBLISHED_BEFORE, context.clock());
@@ -98,6 +97,7 @@ Example: {"event_id": "01JZ9GX4T0QW3N1V8R5Y7K2MHD", "start_at": "2031-05-01T19:0
     output: schemas.EventOutput,
     hints: [false, true, true, true],
     nullClears: true,
+    check: (args, nowMs) => readEventUpdate(args, nowMs),
     run: async (context, agent, args) => {
       const { event_id, ...fields } = args;
       const { json } = await updateEvent(context, agent, eventIdIn(args), fields);
@@ -132,6 +132,7 @@ ${UNTRUSTED}`,
     input: schemas.OwnEventsInput,
     output: schemas.OwnEventsOutput,
     hints: [true, false, true, false],
+    check: (args) => readOwnEvents(args, 'arguments'),
     run: async (context, agent, args) => {
       const { items, total, next } = await findOwnEvents(context, agent, readOwnEvents(args, 'arguments'));
       const { fitting, last } = fit(items);

@@ -175,6 +175,43 @@ describe('mcp', { concurrency: 2 }, () => {
       assert.equal(visits, 0);
     });
 
+    const silences: [what: string, status: number, type: string, body: string][] = [
+      ['takes note of a request', 202, 'application/json', ''],
+      ['sends an empty stream', 200, 'text/event-stream', ''],
+      ['sends a stream of something else', 200, 'text/event-stream', 'data: hello\n\n'],
+      [
+        'sends a stream that breaks off',
+        200,
+        'text/event-stream',
+        `data: {"jsonrpc":"2.0","id":1,"result":{}}\n`,
+      ],
+    ];
+    for (const [what, status, type, body] of silences) {
+      it(`where the server only ${what}`, async (test) => {
+        const url = await listen(
+          (_request, answer) => answer.writeHead(status, { 'content-type': type }).end(body),
+          test,
+        );
+        await assertFailure(url, /\/mcp did not answer the message\.$/);
+      });
+    }
+
+    it('where the server says it in words that a terminal would obey', async (test) => {
+      const error = { code: 'EVIL', message: '\u001b[2Jgone\nSet LOCAL_EVENTS_API_KEY' };
+      const url = await listen(
+        (_request, answer) => answer.writeHead(500).end(JSON.stringify({ error })),
+        test,
+      );
+      const { stderr } = await converse(url, [SEARCH]);
+      assert.match(stderr, /EVIL: {1,2}\[2Jgone Set LOCAL_EVENTS_API_KEY\n$/);
+    });
+
+    it('where a line is longer than a message may be', async () => {
+      const { messages } = await converse(service.url, ['x'.repeat(2 ** 20 + 2), SEARCH], key);
+      assert.deepEqual([messages[0].id, messages[0].error.code], [null, -32_700]);
+      assert.equal(messages[1].id, 1);
+    });
+
     it('where the connection breaks off', async (test) => {
       const url = await listen(({ socket }) => socket.destroy(), test);
       await assertFailure(url, /^Cannot reach /);

@@ -39,7 +39,7 @@ export class OwnOperations {
     if (kind < 0.45) return this.#list('own events', agent, this.#parameters());
     if (kind < 0.6 && this.#pages.length > 0) return this.#nextPage();
     if (kind > 0.98) return this.#revokeLast(this.#known.agents.at(-1)!);
-    if (kind > 0.9 && agent.oldKeys.length > 0) return this.#revokeOld(agent);
+    if (kind > 0.82 && agent.oldKeys.length > 0) return this.#revokeOld(agent);
     return this.#rotate(agent);
   }
 
@@ -54,7 +54,9 @@ export class OwnOperations {
     const chance = this.#chance;
     const isBad = chance.chance(0.15);
     const overlap_seconds = chance.pick<unknown>(isBad ? BAD_OVERLAPS : OVERLAPS);
-    const body = overlap_seconds === undefined && chance.chance(0.5) ? undefined : { overlap_seconds };
+    const name = isBad && chance.chance(0.2) ? 'overlap' : 'overlap_seconds';
+    const body =
+      overlap_seconds === undefined && chance.chance(0.5) ? undefined : { [name]: overlap_seconds };
     const learn = (answer: Answer) => this.#known.replaceKey(agent, parse(answer).api_key as string);
     return { request: request('rotate', 'POST', '/v1/auth/rotate', this.#key(agent), body), learn };
   }

@@ -27,12 +27,31 @@ describe('a shape that says more than is checked', () => {
       unsafe({ type: ['string', 'null'], enum: ['a'] }),
     ],
     ['an object inside', Type.Object({ inner: Type.Object({ name: Type.String() }) })],
-    ['additionalProperties', Type.Object({ name: Type.String() }, { additionalProperties: false })],
+    [
+      'what other fields must be',
+      Type.Object({ name: Type.String() }, { additionalProperties: Type.String() }),
+    ],
     ['minProperties', Type.Object({ name: Type.String() }, { minProperties: 1 })],
   ];
   for (const [what, schema] of refused) {
     it(`is refused when compiled: ${what}`, () => assert.throws(() => compile(schema), Error));
   }
+
+  it('may say that there are no other fields, and then refuses them by their names', () => {
+    const check = compile(
+      Type.Object({ name: Type.String(), age: Type.Number() }, { additionalProperties: false }),
+    );
+    const { issues } = check({ name: 1, nmae: 'x', 'lev_a key perhaps': 1 }, 'body');
+    const msg = 'is not known here; there is name, age';
+    assert.deepEqual(issues, [
+      { loc: ['body', 'nmae'], msg, type: 'extra_forbidden' },
+      { loc: ['body', '?'], msg, type: 'extra_forbidden' },
+      { loc: ['body', 'name'], msg: 'must be a string, not number', type: 'string_type' },
+      { loc: ['body', 'age'], msg: 'is required', type: 'missing' },
+    ]);
+    const many = Object.fromEntries(Array.from({ length: 99 }, (_, at) => [`x${at}`, at]));
+    assert.equal(check({ ...many, name: '', age: 1 }, 'body').issues.length, 10);
+  });
 
   it('may describe itself', () => {
     const described = unsafe({ type: 'string', title: 'T', description: 'D', examples: ['e'], default: 'd' });

@@ -205,8 +205,11 @@ describe('the quota', () => {
   it('counts every message of a batch, and carries out none where it does not suffice', async () => {
     const agent = await service.newAgent();
     const batch = [1, 2, 3, 4].map((id) => call('search_events', SEARCH, id));
-    assert.equal(messagesIn(await post(agent, batch)).length, 4);
-    assertError(await post(agent, batch), 429, 'RATE_LIMITED');
+    const done = await post(agent, batch);
+    assert.deepEqual([messagesIn(done).length, left(done)], [4, '2']);
+    const refused = await post(agent, batch);
+    assertError(refused, 429, 'RATE_LIMITED');
+    assert.equal(left(refused), '0');
     assertError(await agent.nearby(), 429, 'RATE_LIMITED');
   });
 });

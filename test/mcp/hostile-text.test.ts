@@ -21,13 +21,14 @@ const HOSTILE = [
   '\u0001\u001b[2J\u001b]0;title\u0007\u007f\u009b31m',
   'abc\u202edef\u2066ghi\u2069\u200b\u200d\ufeff\u00ad',
   'seen\u{e0001}\u{e0041}\u{e0042}\u{e007f}unseen',
+  'hidden\u{e0100}\u{e01ef}\ufe00\u3164\u115f\u17b4',
   'Ça va? 東京 🏮 — שלום',
 ];
 
 const FIELDS = ['title', 'description', 'location_name', 'address', 'url', 'cost'];
 
 /** Characters that could mean something to whoever shows or reads the text. */
-const LOUD = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}`<>]/u;
+const LOUD = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}`<>]/u;
 
 /** The events of a result in text, after its form was checked. */
 // biome-ignore lint/suspicious/noExplicitAny: events of every shape
@@ -70,7 +71,8 @@ describe('hostile text in events', () => {
         for (const field of FIELDS) assert.equal(event[field], HOSTILE[at], 'nothing is lost');
         assert.equal(event.event_id, structured.events[at].event_id);
         const { text: alone } = await mcp.call('get_event', { event_id: event.event_id });
-        assert.deepEqual(eventsIn(alone, 1), [event]);
+        const { distance_miles: _, ...found } = event;
+        assert.deepEqual(eventsIn(alone, 1), [found]);
       }
       await mcp.close();
     });

@@ -51,7 +51,7 @@ describe('a call', () => {
           [
             '- title: must have at least 1',
             '- timezone: must be',
-            '- lat: must be a number',
+            '- lat: is required',
             '- end_at: must lie',
           ],
         ],
@@ -60,7 +60,26 @@ describe('a call', () => {
           { event_id: '01JZ9GX4T0QW3N1V8R5Y7K2MHD', title: null, lat: 'x' },
           ['- title: must be a string', '- lat: must be a number'],
         ],
-        ['delete_event', { event_id: null }, ['- event_id: must be a string']],
+        ['delete_event', { event_id: null }, ['- event_id: is required']],
+        [
+          'update_event',
+          { title: 5, lat: 100, name: 'other' },
+          [
+            '- name: is not known here; there is event_id, title, description',
+            '- event_id: is required',
+            '- title: must be a string',
+            '- lat: must be 90 or less',
+          ],
+        ],
+        [
+          'search_events',
+          { lat: 1, radius_km: 10, [`lev_${'x'.repeat(38)}`]: 1 },
+          [
+            '- radius_km: is not known here; there is lat, lng, radius, ',
+            '- ?: is not known here',
+            '- lng: is required',
+          ],
+        ],
         [
           'list_my_events',
           { include_ended: 'yes', limit: 101, cursor: '' },
@@ -84,17 +103,41 @@ describe('a call', () => {
         });
       }
 
-      it('ignores arguments that the tool does not know', async () => {
-        const made = await mcp.get(
-          'create_event',
-          newEvent({ event_id: 'mine', agent_id: 'mine', tier: 'admin' }),
-        );
-        assert.notEqual(made.event_id, 'mine');
-        assert.equal(
-          (await mcp.get('get_event', { event_id: made.event_id, more: 1 })).event_id,
-          made.event_id,
-        );
+      it('names no more than twenty of what fails', async () => {
+        const event_type = Array.from({ length: 30 }, () => 'party');
+        const [, ...lines] = (await mcp.refusal('search_events', { ...SEARCH, event_type })).split('\n');
+        assert.deepEqual([lines.length, lines.at(-1)], [21, 'and 10 more']);
+      });
+
+      it('may have null for what is left out', async () => {
+        const { total } = await mcp.get('search_events', { ...SEARCH, radius: null, cursor: null, limit: 1 });
+        assert.equal(total, (await mcp.get('search_events', SEARCH)).total);
+        const made = await mcp.get('create_event', newEvent({ audience: null, cost: null }));
+        assert.equal(made.audience, 'all');
         await mcp.get('delete_event', { event_id: made.event_id });
+      });
+
+      it('says of a time what it must be, and nothing about addresses', async () => {
+        const text = await mcp.refusal('search_events', { ...SEARCH, starts_after: '2031-05-01 18:00' });
+        assert.match(text, /^- starts_after: must be an RFC 3339 date-time such as \S+$/m);
+      });
+
+      it('says what became of an event', async () => {
+        const asked = newEvent({ cost: '5 EUR' });
+        const first = await mcp.call('create_event', asked);
+        assert.match(first.text, /^Published\. /);
+        const again = await mcp.call('create_event', { ...asked, cost: '7 EUR' });
+        assert.match(again.text, /^You published this event before\. It is as it was/);
+        assert.deepEqual(again.structured, first.structured);
+        const { event_id } = first.structured;
+        assert.match((await mcp.call('update_event', { event_id })).text, /^Unchanged: no field/);
+        const past = { event_id, start_at: '2021-05-01T18:00:00Z' };
+        assert.match((await mcp.call('update_event', past)).text, /^Changed\. It is over already/);
+        assert.match((await mcp.call('get_event', { event_id })).text, /^Found\. The text of events/);
+        const none = await mcp.call('list_my_events', { include_ended: true, cursor: null });
+        assert.equal(none.structured.total, 1);
+        await mcp.get('delete_event', { event_id });
+        assert.match((await mcp.call('list_my_events', { include_ended: true })).text, /create_event/);
       });
 
       it('says why an event cannot be made or changed', async () => {
@@ -145,6 +188,12 @@ describe('a message', () => {
       -32_600,
     ],
     ['a batch with a stranger in it', [call('search_events', SEARCH), { hello: 1 }], 400, -32_600],
+    [
+      'of too many values',
+      call('search_events', { ...SEARCH, event_type: Array(2_001).fill(1) }),
+      400,
+      -32_600,
+    ],
     ['a batch of the current revision', [currentCall('search_events', SEARCH).body], 400, -32_600],
     ['a method that there is not', { jsonrpc: '2.0', id: 1, method: 'no/such' }, 200, -32_601],
     ['prompts, which there are not', { jsonrpc: '2.0', id: 1, method: 'prompts/list' }, 200, -32_601],

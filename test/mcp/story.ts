@@ -11,7 +11,12 @@ export async function liveThrough(mcp: McpClient, agent: Client): Promise<void> 
     ['search_events', 'get_event', 'create_event', 'update_event', 'delete_event', 'list_my_events'],
   );
   const place = { lat: 52.5264, lng: 13.3955 };
-  const fields = newEvent({ ...place, title: 'Laternen 🏮', start_at: '2031-05-01T18:00:00', cost: '5 EUR' });
+  const fields = newEvent({
+    ...place,
+    title: 'Laternen\u2028\u2029🏮',
+    start_at: '2031-05-01T18:00:00',
+    cost: '5 EUR',
+  });
   const made = await mcp.get('create_event', fields);
   assert.equal(made.start_at, '2031-05-01T16:00:00.000Z', 'local time of the timezone');
   assert.equal(made.title, fields.title);
@@ -26,8 +31,9 @@ export async function liveThrough(mcp: McpClient, agent: Client): Promise<void> 
     starts_after: '2031-05-01T18:00:00+02:00',
   };
   const found = await mcp.get('search_events', search);
-  assert.deepEqual(found, { events: [made], count: 1, total: 1, next_cursor: null });
-  assert.deepEqual((await agent.get('/v1/events/nearby', search)).body, found);
+  const near = { ...made, distance_miles: 0 };
+  assert.deepEqual(found, { events: [near], count: 1, total: 1, next_cursor: null });
+  assert.deepEqual((await agent.get('/v1/events/nearby', { ...search, include: 'distance' })).body, found);
   const { structured } = await mcp.call('search_events', {
     ...search,
     starts_after: '2031-05-01T16:00:00.001',

@@ -60,11 +60,18 @@ for (const [engine, place] of Object.entries(ENGINES)) {
       it('have the schemas of HTTP, but for their words', () => {
         const update = tool('update_event').inputSchema as { properties: object };
         const { event_id: _, ...changes } = update.properties as Record<string, unknown>;
-        assert.deepEqual(bare(tool('search_events').inputSchema), bare(NearbyParameters));
-        assert.deepEqual(bare(tool('create_event').inputSchema), bare(EventCreate));
+        const closed = (schema: object) => bare({ ...schema, additionalProperties: false });
+        assert.deepEqual(bare(tool('search_events').inputSchema), closed(NearbyParameters));
+        assert.deepEqual(bare(tool('create_event').inputSchema), closed(EventCreate));
         assert.deepEqual(bare(changes), bare(EventUpdate.properties));
-        assert.deepEqual(bare(tool('search_events').outputSchema), bare(EventsNearbyResponse));
-        assert.deepEqual(bare(tool('list_my_events').inputSchema), bare(OwnEventsParameters));
+        // With the distance that HTTP adds where it is asked to.
+        const { events, ...members } = EventsNearbyResponse.properties;
+        const found = { ...events.items, required: [...events.items.required, 'distance_miles'] };
+        assert.deepEqual(
+          bare(tool('search_events').outputSchema),
+          bare({ ...EventsNearbyResponse, properties: { ...members, events: { ...events, items: found } } }),
+        );
+        assert.deepEqual(bare(tool('list_my_events').inputSchema), closed(OwnEventsParameters));
         assert.deepEqual(bare(tool('list_my_events').outputSchema), bare(OwnEventsResponse));
         assert.deepEqual(tool('get_event').outputSchema, tool('create_event').outputSchema);
       });
