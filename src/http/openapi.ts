@@ -275,7 +275,7 @@ function describeError(status: string, codes: readonly ErrorCode[], special?: TS
   if (status === '401') headers.push('WWW-Authenticate');
   if (status === '429') headers.push('RateLimit-Policy', 'RateLimit');
   if (status === '429' || status === '503') headers.push('Retry-After');
-  if (AFTER_ACCESS.includes(status)) headers.push('X-Unknown-Parameters');
+  if (AFTER_ACCESS.includes(status) && !special) headers.push('X-Unknown-Parameters');
   const examples = Object.fromEntries(codes.map((code) => [code, { value: exampleError(code) }]));
   const schema = special ?? (codes.includes('VALIDATION_ERROR') ? ValidationErrorResponse : ErrorResponse);
   return {

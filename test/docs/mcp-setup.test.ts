@@ -55,6 +55,19 @@ describe('settings of MCP clients', () => {
     }
   }
 
+  it('connect as docs/mcp.md prints them for Codex', async () => {
+    const [block = '', ...others] = blocksOf('docs/mcp.md', 'toml');
+    assert.deepEqual(others, []);
+    const [, url = ''] = /^url = "(.+)"$/m.exec(fill(block)) ?? [];
+    assert.match(
+      block,
+      /^\[mcp_servers\.local-events\]\n.*^bearer_token_env_var = "LOCAL_EVENTS_API_KEY"$/ms,
+    );
+    const client = await connectBy({ url, headers: { Authorization: `Bearer ${key}` } });
+    assert.equal((await client.get('list_my_events')).total, 1);
+    await client.close();
+  });
+
   it('connect as docs/mcp.md tells Claude Code', async () => {
     const [line, ...others] = blocksOf('docs/mcp.md', 'sh');
     assert.deepEqual(others, [], 'a command that no test runs');

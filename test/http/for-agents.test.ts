@@ -136,7 +136,8 @@ describe('the guide for agents', () => {
   });
 
   it('has every code that an agent can meet, with its status, and no other', () => {
-    const codes = operations().flatMap(({ operation }): string[] =>
+    const described = [...operations().map(({ operation }) => operation), api.components.pathItems.mcp.post];
+    const codes = described.flatMap((operation): string[] =>
       Object.values<Json>(operation.responses).flatMap(({ $ref = '' }) => $ref.split('/').at(-1).split('.')),
     );
     const possible = new Set<string>([...codes.filter((code) => code !== ''), 'METHOD_NOT_ALLOWED']);
@@ -151,6 +152,13 @@ describe('the guide for agents', () => {
       words.filter((word) => !possible.has(word) && word !== 'LOCAL_EVENTS_API_KEY'),
       [],
     );
+  });
+
+  it('has every header that answers may have', () => {
+    const headers = Object.entries<Json>(api.components.headers);
+    assert.ok(headers.some(([name]) => name === 'X-Unknown-Parameters'));
+    for (const [name, { description }] of headers)
+      assert.ok(text.includes(`| \`${name}\` | ${description} |`), name);
   });
 
   it('has the limits that the operator set', () => {
@@ -223,7 +231,9 @@ describe('the guide for agents', () => {
       codes([...text.matchAll(/```\w+\n([\s\S]*?)\n```/g)]),
     );
     const cells = codes([...page.matchAll(/<td>([\s\S]*?)<\/td>/g)]).map(plain);
-    const rows = text.split('\n').filter((line) => /^\| (?!---|field|code \||what \||tool \|)/.test(line));
+    const rows = text
+      .split('\n')
+      .filter((line) => /^\| (?!---|field|code \||what \||tool \||header \|)/.test(line));
     assert.deepEqual(
       cells,
       rows.flatMap((row) =>

@@ -44,7 +44,10 @@ interface DescribedOperation {
 export interface ApiDescription {
   readonly tags: readonly { readonly name: string; readonly description: string }[];
   readonly paths: Record<string, Record<string, unknown>>;
-  readonly components: { readonly schemas: Record<string, Schema> };
+  readonly components: {
+    readonly schemas: Record<string, Schema>;
+    readonly headers: Record<string, { readonly description: string }>;
+  };
 }
 
 export interface Field {

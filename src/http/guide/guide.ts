@@ -36,6 +36,7 @@ export function writeGuide(
         ],
       })),
       { title: 'Errors', blocks: errorBlocks(operations) },
+      { title: 'Headers of answers', blocks: headerBlocks(api) },
       { title: 'Limits', blocks: limitBlocks(policy) },
       { title: 'MCP', blocks: mcpBlocks(base, tools) },
     ],
@@ -135,10 +136,13 @@ function ownCodes(operation: Operation, operations: readonly Operation[]): strin
   );
 }
 
+/** Errors that no operation lists: of methods that there are not, and of `/mcp`. */
+const ELSEWHERE: readonly string[] = ['METHOD_NOT_ALLOWED', 'ORIGIN_NOT_ALLOWED'];
+
 function errorBlocks(operations: readonly Operation[]): Block[] {
   const possible = new Set(operations.flatMap(({ codes }) => codes));
   const rows = Object.entries(ERRORS)
-    .filter(([name]) => possible.has(name) || name === 'METHOD_NOT_ALLOWED')
+    .filter(([name]) => possible.has(name) || ELSEWHERE.includes(name))
     .map(([name, { status, meaning }]) => [`\`${name}\``, String(status), meaning]);
   return [
     text(
@@ -146,6 +150,14 @@ function errorBlocks(operations: readonly Operation[]): Block[] {
     ),
     { kind: 'table', head: ['code', 'status', 'when'], rows },
   ];
+}
+
+function headerBlocks({ components }: ApiDescription): Block[] {
+  const rows = Object.entries(components.headers).map(([name, { description }]) => [
+    `\`${name}\``,
+    description,
+  ]);
+  return [{ kind: 'table', head: ['header', 'what it says'], rows }];
 }
 
 function limitBlocks({ tierLimits, registrationsPerHour, maxEventsPerAgent }: GuidePolicy): Block[] {

@@ -38,7 +38,9 @@ export function mcpBlocks(base: string, tools: readonly ToolName[]): Block[] {
     json({
       mcpServers: { 'local-events': { type: 'http', url, headers: { Authorization: 'Bearer lev_…' } } },
     }),
-    text(`**Clients that only start processes**, from a clone of the service, with the key in \`${KEY}\``),
+    text(
+      `**Claude Desktop and others that only start processes**, from a clone of the service, with the key in \`${KEY}\``,
+    ),
     code('sh', `npm run -s cli -- mcp --url ${base}`),
   ];
 }
