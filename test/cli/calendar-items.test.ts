@@ -255,6 +255,12 @@ describe('iCalendar', () => {
       'body.DTSTART: must be in a timezone that is known, not "Customized Time Zone": an IANA name such as Europe/Berlin, ' +
         'a Windows name such as W. Europe Standard Time, or the TZID of a VTIMEZONE with one of these as its X-LIC-LOCATION',
     ],
+    [
+      'a timezone behind a long name of its issuer',
+      [`DTSTART;TZID=${'/a'.repeat(100_000)}:20310501T160000`],
+      'body.DTSTART: must be in a timezone that is known, not a TZID of 200000 characters: an IANA name such as Europe/Berlin, ' +
+        'a Windows name such as W. Europe Standard Time, or the TZID of a VTIMEZONE with one of these as its X-LIC-LOCATION',
+    ],
     ['a period', [START, 'DTEND:x'], 'body.DTEND: must be one date or date-time such as 20310501T180000Z'],
     ['a negative duration', [START, 'DURATION:-PT1H'], 'body.DURATION: must be a duration such as PT1H30M'],
     ['an empty duration', [START, 'DURATION:P'], 'body.DURATION: must be a duration such as PT1H30M'],
@@ -266,6 +272,11 @@ describe('iCalendar', () => {
     [
       'a place that is none',
       [START, 'GEO:52'],
+      'body.GEO: must be latitude and longitude such as 52.5264;13.3955',
+    ],
+    [
+      'a place of many digits that is none',
+      [START, `GEO:${'1'.repeat(1_000_000)}x;1`],
       'body.GEO: must be latitude and longitude such as 52.5264;13.3955',
     ],
     [
@@ -297,7 +308,7 @@ describe('iCalendar', () => {
     ],
   ];
   for (const [name, lines, reason] of refused) {
-    it(`refuses ${name} and goes on`, async () => {
+    it(`refuses ${name} and goes on`, { timeout: 30_000 }, async () => {
       const items = await read(calendar([lines, [START, 'SUMMARY:next']]));
       assert.equal(items.length, 2);
       assert.deepEqual(items[0], [3, reason]);
