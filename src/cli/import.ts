@@ -14,6 +14,7 @@ import { openArchive, systemClock, systemRandom } from '../service.ts';
 import { requireWriter } from '../usecases/access.ts';
 import { type Item, ItemImport, type Tally } from './import-items.ts';
 import { hintFor, type ImportOptions, readImportOptions } from './import-options.ts';
+import { printable } from './printable.ts';
 import { Progress } from './progress.ts';
 import { onStopSignal } from './stop-signal.ts';
 
@@ -135,7 +136,7 @@ async function importInto(
     const { message, cause } = error as Error;
     const reason = error instanceof AppError && cause instanceof Error ? cause.message : message;
     throw new StartError(
-      `The import ended early: ${reason}. What was imported stays; run it again with --key-stdin to go on.`,
+      `The import ended early: ${printable(reason)}. What was imported stays; run it again with --key-stdin to go on.`,
       { cause: error },
     );
   }

@@ -175,6 +175,25 @@ describe('import of other formats', { concurrency: 2 }, () => {
     });
   }
 
+  it('prints nothing of a file that a terminal would obey', async () => {
+    const evil = '\x1b[2J\x1b[31mevil\u202e';
+    const content = [
+      ...['BEGIN:VCALENDAR', 'BEGIN:VEVENT', `DTSTART;TZID=${evil}:20310501T180000`, 'END:VEVENT'],
+      `END:${evil}`,
+    ].join('\r\n');
+    const ended = await importNew(content, { DATA_DIR: newFolder() }, { ending: 'ics' });
+    assert.equal(ended.code, 1);
+    assert.doesNotMatch(ended.stderr, /[^\P{C}\n]/u);
+    assert.match(
+      ended.stderr,
+      /^line 2: DTSTART: must be in a timezone that is known, not " \[2J \[31mevil "/m,
+    );
+    assert.match(
+      ended.stderr,
+      /ended early: .*: line 5 ends a {2}\[2J \[31MEVIL {2}that did not begin\. What/,
+    );
+  });
+
   it('says that a place must be a number', async () => {
     for (const value of ['abc', '', 'Infinity', '1,5']) {
       const args = ['a.ics', ...NEW_AGENT, '--lat=1', `--lng=${value}`];
