@@ -12,6 +12,7 @@ import { newUuid } from '../domain/ids.ts';
 import type { Archive } from '../domain/store.ts';
 import { openArchive, systemClock, systemRandom } from '../service.ts';
 import { requireWriter } from '../usecases/access.ts';
+import { expectFormat } from './import-formats.ts';
 import { type Item, ItemImport, type Tally } from './import-items.ts';
 import { hintFor, type ImportOptions, readImportOptions } from './import-options.ts';
 import { printable } from './printable.ts';
@@ -104,7 +105,7 @@ async function importInto(
   archive: Archive,
   { agent_id }: AgentRow,
   input: Input,
-  { format, given }: ImportOptions,
+  { format, isFormatGuessed, given }: ImportOptions,
   { maxEventsPerAgent }: Config,
   stop: AbortSignal,
 ): Promise<Tally> {
@@ -126,7 +127,8 @@ async function importInto(
     );
   };
   try {
-    const items = format.readItems(addAbortSignal(stop, input.stream), given);
+    const bytes = addAbortSignal(stop, input.stream);
+    const items = format.readItems(isFormatGuessed ? expectFormat(bytes, format) : bytes, given);
     const problem = await addAll(run, items, () => progress.update(run.tally.read, input.share()));
     await run.finish();
     if (problem) throw problem;

@@ -151,6 +151,15 @@ describe('iCalendar', () => {
         { start_at: '2031-05-01T18:00:00', timezone: 'Europe/Berlin' },
       ],
       [
+        'with a TZID that lacks its quotes',
+        [
+          `DTSTART;TZID=${AMSTERDAM}:20310501T180000`,
+          `dtend;tzid=${AMSTERDAM};value=date-time:20310501T190000`,
+        ],
+        [...['BEGIN:VTIMEZONE', `TZID:${AMSTERDAM}`, 'X-LIC-LOCATION:Europe/Berlin', 'END:VTIMEZONE']],
+        { start_at: '2031-05-01T18:00:00', end_at: '2031-05-01T19:00:00', timezone: 'Europe/Berlin' },
+      ],
+      [
         'with a Windows name, quoted or not, in either case',
         [
           'DTSTART;TZID="w. europe standard time":20310501T180000',
