@@ -19,7 +19,8 @@ import { printable } from './printable.ts';
 import { Progress } from './progress.ts';
 import { onStopSignal } from './stop-signal.ts';
 
-const CHUNK_BYTES = 1_048_576;
+/** What is found in a chunk is in memory at once, and may take a hundred times as much. */
+const CHUNK_BYTES = 65_536;
 /** More than any key; what follows is not waited for. */
 const MAX_KEY_LINE_BYTES = 1_024;
 

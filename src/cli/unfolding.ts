@@ -2,6 +2,8 @@
 // letter. Memory is bounded however long a line is.
 import { type Line, MAX_LINE_BYTES, readLines } from './ndjson.ts';
 
+/** A part costs more memory than the few bytes that it may have. */
+const MAX_PARTS = 1_000;
 const SPACE = 0x20;
 const TAB = 0x09;
 
@@ -12,7 +14,8 @@ export async function* unfold(chunks: AsyncIterable<Buffer>): AsyncGenerator<Lin
   let length = 0;
   const take = (): Line[] => {
     if (number === 0) return [];
-    return [{ number, bytes: length > MAX_LINE_BYTES ? undefined : Buffer.concat(parts) }];
+    const bytes = parts.length === 1 ? parts[0]! : Buffer.concat(parts);
+    return [{ number, bytes: length > MAX_LINE_BYTES ? undefined : bytes }];
   };
   for await (const lines of readLines(chunks)) {
     const whole: Line[] = [];
@@ -27,6 +30,7 @@ export async function* unfold(chunks: AsyncIterable<Buffer>): AsyncGenerator<Lin
       length += bytes?.length ?? MAX_LINE_BYTES + 1;
       if (length > MAX_LINE_BYTES) parts = [];
       else parts.push(isFolded ? bytes!.subarray(1) : bytes!);
+      if (parts.length === MAX_PARTS) parts = [Buffer.concat(parts)];
     }
     yield whole;
   }

@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { run } from '../support/process.ts';
 import { temporaryFolder } from '../support/service.ts';
-import { NEW_AGENT, runFed, summaryOf } from './bulk.ts';
+import { fileOf, NEW_AGENT, runFed, summaryOf } from './bulk.ts';
 
 const LONG = 'x'.repeat(1_000_000);
 /** More than the heap holds, if only one string of each were kept. */
@@ -67,6 +68,17 @@ describe('import with little memory', { concurrency: 2 }, () => {
     });
   }
 
+  for (const [name, lines] of [
+    ['empty lines', '\n'.repeat(3_000_000)],
+    ['a line of many folds', `X:${'\n '.repeat(1_000_000)}`],
+  ] as const) {
+    it(`reads a calendar of ${name}`, async () => {
+      const file = fileOf(calendar([lines]).join('\n'), 'ics');
+      const ended = await run(['import', file, ...NEW_AGENT], newEnvironment());
+      assert.equal(summaryOf(ended).end, 'done');
+    });
+  }
+
   it('reads GeoJSON with long names and texts', async () => {
     const members = many((at) => [`"features":[],"${at}":"x"`]).join(',');
     const ended = await importFrom('geojson', `{"type":"FeatureCollection",${members},"a":"${LONG}"}`);
@@ -75,6 +87,9 @@ describe('import with little memory', { concurrency: 2 }, () => {
 });
 
 function importFrom(format: string, content: string) {
-  const env = { DATA_DIR: join(temporaryFolder(), 'data'), NODE_OPTIONS: SMALL_HEAP };
-  return runFed(['import', '-', '--format', format, ...NEW_AGENT, ...GIVEN], env, content);
+  return runFed(['import', '-', '--format', format, ...NEW_AGENT, ...GIVEN], newEnvironment(), content);
+}
+
+function newEnvironment(): Record<string, string> {
+  return { DATA_DIR: join(temporaryFolder(), 'data'), NODE_OPTIONS: SMALL_HEAP };
 }
