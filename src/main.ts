@@ -29,13 +29,13 @@ Usage: npm run cli -- COMMAND [OPTIONS]
   serve         serve the API; "npm start" is the same
   admin-token   print a token for an administrator, where no identity provider is configured
                 --email you@example.com [--name You] [--hours 1]
-  import        read events from a file (JSON lines, .geojson or .ics), or from standard input with -; an embedded service
-                must be stopped
+  import        read events from a file, or from standard input with -; an embedded service must be stopped
                 FILE --email you@example.com --name You   for a new agent, whose key is printed
                 FILE --key-stdin                          for the agent whose key is the first line of standard input
-                [--format ndjson|geojson|ics]  where the ending of the file does not say it
+                [--format ndjson|geojson|ics]  where the ending does not say it: .geojson, .geojsonl and .geojsons are GeoJSON,
+                                               .ics, .ical and .ifb iCalendar, all others JSON lines
                 [--event-type talk] [--audience all] [--timezone Europe/Berlin] [--location-name Hall] [--address Street]
-                [--lat=52.5 --lng=13.4]        for items of .geojson and .ics that lack it
+                [--lat=52.5 --lng=13.4]        for items of GeoJSON and iCalendar that lack it
   export        write events as JSON lines, to standard output or a file; a service may run beside it
                 [--agent ID] [--out FILE]
   backup        copy all data, keys included, to a new file; a service may run beside it

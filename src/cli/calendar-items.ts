@@ -1,13 +1,22 @@
-// Finds the events in a stream of iCalendar (RFC 5545): lines are unfolded as bytes, because a fold may lie inside of a letter,
-// and components are followed to their ends. Memory is bounded: what no event is made of is dropped as it comes.
+// Finds the events in a stream of iCalendar (RFC 5545): components are followed to their ends. Memory is bounded: what no event
+// is made of is dropped as it comes, and there is a limit to everything that is kept.
 import { isUtf8 } from 'node:buffer';
 import { invalid, StartError } from '../domain/errors.ts';
-import { findTimezone } from '../domain/formats/calendar-timezone.ts';
+import { findTimezone, MAX_TZID_LENGTH } from '../domain/formats/calendar-timezone.ts';
 import { type Property, parseContentLine, unescapeText } from '../domain/formats/content-line.ts';
 import { type CalendarContext, isWanted, readCalendarEvent } from '../domain/formats/icalendar-reader.ts';
 import type { GivenFields } from '../domain/formats/lacking.ts';
 import type { Item } from './import-items.ts';
-import { type Line, MAX_LINE_BYTES, readLines } from './ndjson.ts';
+import { type Line, MAX_LINE_BYTES } from './ndjson.ts';
+import { unfold } from './unfolding.ts';
+
+/** Far more than calendars have: components within each other, letters of a component's name, and timezones of a calendar. */
+const MAX_DEPTH = 20;
+const MAX_NAME_LENGTH = 100;
+const MAX_ZONES = 1_000;
+/** Events that wait for a timezone that is still to come, and their bytes. */
+const MAX_WAITING = 10_000;
+const MAX_WAITING_BYTES = 4_194_304;
 
 /** The items of each chunk. Throws StartError, behind the items before it, where a file is not what it should be as a whole. */
 export async function* readCalendar(
@@ -15,57 +24,36 @@ export async function* readCalendar(
   given: GivenFields,
 ): AsyncGenerator<Item[]> {
   const reader = new CalendarReader(given);
+  let problem: unknown;
   for await (const lines of unfold(chunks)) {
     try {
       reader.add(lines);
-    } finally {
-      yield reader.take();
+    } catch (error) {
+      problem = error;
+      break;
     }
+    yield reader.take();
   }
+  reader.stopWaiting();
+  yield reader.take();
+  if (problem) throw problem;
   reader.end();
-}
-
-const SPACE = 0x20;
-const TAB = 0x09;
-
-async function* unfold(chunks: AsyncIterable<Buffer>): AsyncGenerator<Line[]> {
-  let number = 0;
-  let parts: Buffer[] = [];
-  let length = 0;
-  const take = (): Line[] => {
-    if (number === 0) return [];
-    return [{ number, bytes: length > MAX_LINE_BYTES ? undefined : Buffer.concat(parts) }];
-  };
-  for await (const lines of readLines(chunks)) {
-    const whole: Line[] = [];
-    for (const { number: at, bytes } of lines) {
-      const isFolded = number > 0 && (bytes?.[0] === SPACE || bytes?.[0] === TAB);
-      if (!isFolded) {
-        whole.push(...take());
-        number = at;
-        parts = [];
-        length = 0;
-      }
-      length += bytes?.length ?? MAX_LINE_BYTES + 1;
-      if (length > MAX_LINE_BYTES) parts = [];
-      else parts.push(isFolded ? bytes!.subarray(1) : bytes!);
-    }
-    yield whole;
-  }
-  yield take();
 }
 
 /** An event that is being read. */
 interface Begun {
   readonly number: number;
   bytes: number;
-  readonly properties: Property[];
+  properties: Property[];
   problem: string | undefined;
 }
 
 class CalendarReader {
   readonly #given: GivenFields;
   #items: Item[] = [];
+  /** Events whose timezone is not known yet: it may be defined behind them. */
+  #waiting: Item[] = [];
+  #waitingBytes = 0;
   /** Names of the components around the line. */
   #path: string[] = [];
   #begun: Begun | undefined;
@@ -91,6 +79,13 @@ class CalendarReader {
     return items;
   }
 
+  /** What waits is complete as it is. */
+  stopWaiting(): void {
+    for (const item of this.#waiting) this.#items.push(item);
+    this.#waiting = [];
+    this.#waitingBytes = 0;
+  }
+
   end(): void {
     if (this.#path.length > 0) throw broken(`it ends within a ${this.#path.at(-1)}`);
     if (!this.#hadCalendar) throw broken('it is empty');
@@ -100,16 +95,16 @@ class CalendarReader {
     const text = bytes && isUtf8(bytes) ? bytes.toString().replace(/^\ufeff/, '') : undefined;
     if (text?.trim() === '') return;
     const property = text === undefined ? undefined : parseContentLine(text);
-    if (property?.name === 'BEGIN') this.#begin(property.value.trim().toUpperCase(), number);
-    else if (property?.name === 'END') this.#end(property.value.trim().toUpperCase(), number);
+    if (property?.name === 'BEGIN') this.#begin(nameOf(property, number), number);
+    else if (property?.name === 'END') this.#end(nameOf(property, number), number);
     else if (this.#path.length === 0) throw broken(`line ${number} is outside of a VCALENDAR`);
     else if (this.#begun && this.#path.at(-1) === 'VEVENT') {
-      this.#begun.bytes += bytes?.length ?? 0;
-      if (property && isWanted(property.name)) this.#begun.properties.push(property);
-      this.#begun.problem ??=
-        property || isPassedOver(text)
-          ? problemOfSize(this.#begun)
-          : `line ${number} ${problemOf(bytes, text)}`;
+      const begun = this.#begun;
+      begun.bytes += bytes?.length ?? 0;
+      begun.problem ??=
+        property || isPassedOver(text) ? problemOfSize(begun) : `line ${number} ${problemOf(bytes, text)}`;
+      if (begun.problem) begun.properties = [];
+      else if (property && isWanted(property.name)) begun.properties.push(property);
     } else if (property) this.#note(property);
   }
 
@@ -119,6 +114,9 @@ class CalendarReader {
       this.#hadCalendar = true;
       this.#zones = new Map();
       this.#calendar = { zones: this.#zones };
+    }
+    if (this.#path.length === MAX_DEPTH) {
+      throw broken(`line ${number} begins a component within ${MAX_DEPTH} others`);
     }
     if (name === 'VEVENT' && this.#path.length === 1)
       this.#begun = { number, bytes: 0, properties: [], problem: undefined };
@@ -131,18 +129,42 @@ class CalendarReader {
 
   #end(name: string, number: number): void {
     if (this.#path.pop() !== name) throw broken(`line ${number} ends a ${name} that did not begin`);
-    if (name === 'VTIMEZONE' && this.#tzid !== undefined && this.#zone !== undefined) {
-      this.#zones.set(this.#tzid, this.#zone);
+    if (name === 'VTIMEZONE') this.#endZone(number);
+    if (name === 'VEVENT' && this.#begun && this.#path.length === 1) this.#endEvent(this.#begun);
+    if (this.#path.length === 0) this.stopWaiting();
+  }
+
+  #endZone(number: number): void {
+    const [tzid, zone] = [this.#tzid, this.#zone];
+    if (tzid === undefined || zone === undefined || tzid.length > MAX_TZID_LENGTH) return;
+    this.#zones.set(tzid, zone);
+    if (this.#zones.size > MAX_ZONES) {
+      throw broken(`line ${number} ends one timezone more than the ${MAX_ZONES} that a calendar may have`);
     }
-    const begun = this.#begun;
-    if (!begun || this.#path.length !== 1 || name !== 'VEVENT') return;
+  }
+
+  #endEvent(begun: Begun): void {
     this.#begun = undefined;
     const calendar = this.#calendar;
     const read = () => {
       if (begun.problem) throw invalid([{ loc: ['body'], msg: begun.problem, type: 'value_error' }]);
       return readCalendarEvent(begun.properties, calendar, this.#given);
     };
-    this.#items.push({ number: begun.number, bytes: begun.bytes, read });
+    const item: Item = { number: begun.number, bytes: begun.bytes, read };
+    if (!begun.properties.some((property) => this.#lacksZone(property))) {
+      this.#items.push(item);
+      return;
+    }
+    this.#waiting.push(item);
+    this.#waitingBytes += item.bytes;
+    const isFull = this.#waiting.length === MAX_WAITING || this.#waitingBytes > MAX_WAITING_BYTES;
+    if (isFull) this.stopWaiting();
+  }
+
+  #lacksZone({ parameters }: Property): boolean {
+    const tzid = parameters.get('TZID');
+    if (tzid === undefined || tzid.length > MAX_TZID_LENGTH) return false;
+    return !this.#zones.has(tzid) && findTimezone(tzid) === undefined;
   }
 
   /** What is said around the events. */
@@ -157,6 +179,15 @@ class CalendarReader {
       if (name === 'X-LIC-LOCATION') this.#zone = findTimezone(unescapeText(value));
     }
   }
+}
+
+/** Of a component. */
+function nameOf({ value }: Property, number: number): string {
+  const name = value.trim();
+  if (name.length > MAX_NAME_LENGTH) {
+    throw broken(`line ${number} names a component with more than ${MAX_NAME_LENGTH} characters`);
+  }
+  return name.toUpperCase();
 }
 
 /** Whether a line that cannot be read is of a property that nobody looks at: names of guests have odd quotes. */

@@ -1,5 +1,6 @@
 // Finds the features in a stream of GeoJSON, whole collections or features one after the other, without holding more than
-// one: whatever is in the outermost "features" is cut out, and the shell around it is checked at its end.
+// one: whatever is in the outermost "features" is cut out, and the shell around it is checked at its end. Of a chunk, only
+// copies are kept: a part of it would keep all of it in memory.
 import { StartError } from '../domain/errors.ts';
 import { readFeature } from '../domain/formats/geojson-reader.ts';
 import type { GivenFields } from '../domain/formats/lacking.ts';
@@ -15,7 +16,8 @@ const CLOSE = new Set([0x5d, 0x7d]);
 const LIST = 0x5b;
 /** White space, and what separates the texts of a sequence (RFC 8142). */
 const BLANK = new Set([0x20, 0x09, 0x0a, 0x0d, 0x1e]);
-const FEATURES = '"features"';
+const FEATURES = Buffer.from('"features"');
+const MARK = Buffer.from('\ufeff');
 
 /** The items of each chunk. Throws StartError, behind the items before it, where a file is not what it should be as a whole. */
 export async function* readFeatures(
@@ -41,7 +43,7 @@ class Piece {
   add(bytes: Buffer): void {
     this.length += bytes.length;
     if (this.length > MAX_LINE_BYTES) this.#parts = [];
-    else if (bytes.length > 0) this.#parts.push(bytes);
+    else if (bytes.length > 0) this.#parts.push(Buffer.from(bytes));
   }
 
   /** Undefined if there were too many. */
@@ -60,13 +62,14 @@ class FeatureCutter {
   #depth = 0;
   #isInString = false;
   #isEscaped = false;
-  /** The last string right inside the outermost object, to know the name of a member by. */
-  readonly #name = new Piece();
+  /** How much of "features" the last string right inside the outermost object has matched; -1: it is another one. */
+  #matched = -1;
   #isNamed = false;
   #isInFeatures = false;
   #hadFeatures = false;
   #hasItem = false;
-  #isFirst = true;
+  /** How much of a byte order mark there was. */
+  #marked = 0;
   #hadObject = false;
   readonly #shell = new Piece();
   readonly #item = new Piece();
@@ -83,10 +86,10 @@ class FeatureCutter {
       else if (this.#depth > 0) this.#shell.add(bytes);
       from = to;
     };
-    for (let at = this.#isFirst ? markLength(chunk) : 0; at < chunk.length; at++) {
+    for (let at = 0; at < chunk.length; at++) {
       const byte = chunk[at]!;
       if (this.#isInString) {
-        if (this.#depth === 1) this.#name.add(chunk.subarray(at, at + 1));
+        if (this.#depth === 1) this.#match(byte);
         if (this.#isEscaped) this.#isEscaped = false;
         else if (byte === BACKSLASH) this.#isEscaped = true;
         else if (byte === QUOTE) this.#isInString = false;
@@ -94,7 +97,11 @@ class FeatureCutter {
       }
       if (BLANK.has(byte)) continue;
       if (this.#depth === 0) {
-        if (byte !== 0x7b) throw broken('it must be made of objects');
+        if (byte === MARK[this.#marked]) {
+          this.#marked = (this.#marked + 1) % MARK.length;
+          continue;
+        }
+        if (byte !== 0x7b || this.#marked > 0) throw broken('it must be made of objects');
         from = at;
         this.#depth = 1;
         this.#hadObject = true;
@@ -119,10 +126,7 @@ class FeatureCutter {
       }
       if (byte === QUOTE) {
         this.#isInString = true;
-        if (this.#depth === 1) {
-          this.#name.take();
-          this.#name.add(chunk.subarray(at, at + 1));
-        }
+        this.#matched = 1;
       } else if (OPEN.has(byte)) {
         this.#depth++;
         if (this.#depth === 2 && byte === LIST && this.#isNamed) {
@@ -138,10 +142,9 @@ class FeatureCutter {
           this.#closeShell();
         } else this.#depth--;
       }
-      if (this.#depth === 1) this.#isNamed = byte === COLON && this.#name.take()?.toString() === FEATURES;
+      if (this.#depth === 1) this.#isNamed = byte === COLON && this.#matched === FEATURES.length;
     }
     keep(chunk.length);
-    this.#isFirst = false;
   }
 
   /** What is complete since the last time. */
@@ -152,8 +155,12 @@ class FeatureCutter {
   }
 
   end(): void {
-    if (this.#depth > 0 || this.#isInString) throw broken('it ends in the middle');
+    if (this.#depth > 0 || this.#marked > 0) throw broken('it ends in the middle');
     if (!this.#hadObject) throw broken('it is empty');
+  }
+
+  #match(byte: number): void {
+    this.#matched = byte === FEATURES[this.#matched] ? this.#matched + 1 : -1;
   }
 
   #cut(bytes: Buffer | undefined): void {
@@ -182,11 +189,6 @@ function typeOfShell(bytes: Buffer | undefined): unknown {
   } catch (error) {
     throw broken(`outside of its features it ${(error as Error).message.replace(/^body: /, '')}`);
   }
-}
-
-/** Of a byte order mark. */
-function markLength(chunk: Buffer): number {
-  return chunk[0] === 0xef && chunk[1] === 0xbb && chunk[2] === 0xbf ? 3 : 0;
 }
 
 function broken(reason: string): StartError {

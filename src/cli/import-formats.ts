@@ -1,4 +1,5 @@
-// The formats that `import` reads: how a file says which it is, and how items come out of it.
+// The formats that `import` reads: how a file says which it is, by its ending or how it begins, and how items come out of it.
+import { StartError } from '../domain/errors.ts';
 import type { GivenFields } from '../domain/formats/lacking.ts';
 import { readCalendar } from './calendar-items.ts';
 import { readFeatures } from './geojson-items.ts';
@@ -6,6 +7,10 @@ import type { Item } from './import-items.ts';
 import { parseLine, readLines } from './ndjson.ts';
 
 export interface ImportFormat {
+  /** Of files; JSON lines are also what other endings stand for. */
+  readonly endings: readonly string[];
+  /** What only files of this format begin with. */
+  readonly beginning?: RegExp;
   /** What an item is numbered by. */
   readonly noun: string;
   /** What is counted while it runs. */
@@ -17,15 +22,49 @@ export interface ImportFormat {
 }
 
 export const IMPORT_FORMATS: Readonly<Record<string, ImportFormat>> = {
-  ndjson: { noun: 'line', nouns: 'lines', mayLack: false, readItems: readLineItems },
-  geojson: { noun: 'feature', nouns: 'features', mayLack: true, readItems: readFeatures },
-  ics: { noun: 'line', nouns: 'events', mayLack: true, readItems: readCalendar },
+  ndjson: {
+    endings: ['ndjson', 'jsonl'],
+    ...{ noun: 'line', nouns: 'lines', mayLack: false, readItems: readLineItems },
+  },
+  geojson: {
+    endings: ['geojson', 'geojsonl', 'geojsons'],
+    beginning: /^\ufeff?[\s\x1e]*\{\s*"(?:type"\s*:\s*"Feature(?:Collection)?"|features"\s*:\s*\[)/,
+    ...{ noun: 'feature', nouns: 'features', mayLack: true, readItems: readFeatures },
+  },
+  ics: {
+    endings: ['ics', 'ical', 'ifb'],
+    beginning: /^\ufeff?\s*BEGIN:VCALENDAR\b/i,
+    ...{ noun: 'line', nouns: 'events', mayLack: true, readItems: readCalendar },
+  },
 };
 
 /** By the ending of the file; JSON lines where it says nothing. */
 export function formatOfFile(file: string): string {
   const ending = /\.(\w+)$/.exec(file)?.[1]?.toLowerCase() ?? '';
-  return Object.hasOwn(IMPORT_FORMATS, ending) ? ending : 'ndjson';
+  const found = Object.entries(IMPORT_FORMATS).find(([, { endings }]) => endings.includes(ending));
+  return found?.[0] ?? 'ndjson';
+}
+
+/** Enough to know a file by. */
+const BEGINNING_BYTES = 1_024;
+
+/** The chunks as they are. Throws StartError where the first one is the beginning of another format. */
+export async function* expectFormat(
+  chunks: AsyncIterable<Buffer>,
+  format: ImportFormat,
+): AsyncGenerator<Buffer> {
+  let isFirst = true;
+  for await (const chunk of chunks) {
+    if (isFirst) {
+      const text = chunk.toString('utf8', 0, BEGINNING_BYTES);
+      const other = Object.entries(IMPORT_FORMATS).find(([, { beginning }]) => beginning?.test(text));
+      if (other && other[1] !== format) {
+        throw new StartError(`the file begins as one of another format: give --format ${other[0]}`);
+      }
+      isFirst = false;
+    }
+    yield chunk;
+  }
 }
 
 async function* readLineItems(chunks: AsyncIterable<Buffer>): AsyncGenerator<Item[]> {

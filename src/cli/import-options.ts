@@ -9,6 +9,8 @@ import { UsageError } from './usage.ts';
 export interface ImportOptions {
   readonly file: string;
   readonly format: ImportFormat;
+  /** Whether the format is only what the name of the file says. */
+  readonly isFormatGuessed: boolean;
   readonly given: GivenFields;
   /** Undefined: the key of an existing agent comes on standard input. */
   readonly newAgent: { readonly email: string; readonly agent_name: string } | undefined;
@@ -36,10 +38,11 @@ export function readImportOptions(args: string[], nowMs: number): ImportOptions 
   const given = readGiven(values, nowMs);
   if (!format.mayLack && Object.keys(given).length > 0) {
     throw new UsageError(
-      'Options for missing fields are for geojson and ics: JSON lines say everything themselves.',
+      'Options for missing fields are for geojson and ics (--format says it): JSON lines say everything themselves.',
     );
   }
-  return { file, format, given, newAgent: readAgent(file, values) };
+  const isFormatGuessed = values.format === undefined;
+  return { file, format, isFormatGuessed, given, newAgent: readAgent(file, values) };
 }
 
 function parse(args: string[]) {

@@ -12,12 +12,15 @@ import { newUuid } from '../domain/ids.ts';
 import type { Archive } from '../domain/store.ts';
 import { openArchive, systemClock, systemRandom } from '../service.ts';
 import { requireWriter } from '../usecases/access.ts';
+import { expectFormat } from './import-formats.ts';
 import { type Item, ItemImport, type Tally } from './import-items.ts';
 import { hintFor, type ImportOptions, readImportOptions } from './import-options.ts';
+import { printable } from './printable.ts';
 import { Progress } from './progress.ts';
 import { onStopSignal } from './stop-signal.ts';
 
-const CHUNK_BYTES = 1_048_576;
+/** What is found in a chunk is in memory at once, and may take a hundred times as much. */
+const CHUNK_BYTES = 65_536;
 /** More than any key; what follows is not waited for. */
 const MAX_KEY_LINE_BYTES = 1_024;
 
@@ -103,7 +106,7 @@ async function importInto(
   archive: Archive,
   { agent_id }: AgentRow,
   input: Input,
-  { format, given }: ImportOptions,
+  { format, isFormatGuessed, given }: ImportOptions,
   { maxEventsPerAgent }: Config,
   stop: AbortSignal,
 ): Promise<Tally> {
@@ -125,7 +128,8 @@ async function importInto(
     );
   };
   try {
-    const items = format.readItems(addAbortSignal(stop, input.stream), given);
+    const bytes = addAbortSignal(stop, input.stream);
+    const items = format.readItems(isFormatGuessed ? expectFormat(bytes, format) : bytes, given);
     const problem = await addAll(run, items, () => progress.update(run.tally.read, input.share()));
     await run.finish();
     if (problem) throw problem;
@@ -135,7 +139,7 @@ async function importInto(
     const { message, cause } = error as Error;
     const reason = error instanceof AppError && cause instanceof Error ? cause.message : message;
     throw new StartError(
-      `The import ended early: ${reason}. What was imported stays; run it again with --key-stdin to go on.`,
+      `The import ended early: ${printable(reason)}. What was imported stays; run it again with --key-stdin to go on.`,
       { cause: error },
     );
   }

@@ -2,6 +2,7 @@
 // What they mean is left to both ends; only what HTTP wants to know in headers is looked for, and what goes wrong on the way
 // is answered as an error of the protocol.
 import { readEventStream } from './event-stream.ts';
+import { printable } from './printable.ts';
 
 interface BridgeOptions {
   readonly address: string;
@@ -160,11 +161,6 @@ function parse(text: string): readonly Message[] | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Without what a terminal would obey, and no longer than anybody reads. */
-function printable(message: string): string {
-  return message.replaceAll(/\p{Cc}+/gu, ' ').slice(0, 1_000);
 }
 
 function isId(id: unknown): id is Id {

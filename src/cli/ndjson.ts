@@ -7,6 +7,8 @@ export const MAX_LINE_BYTES = 1_048_576;
 
 const NEWLINE = 0x0a;
 const RETURN = 0x0d;
+/** Shared, as a file may have millions of empty lines. */
+const NOTHING = Buffer.alloc(0);
 
 export interface Line {
   /** From 1, blank lines counted. */
@@ -26,7 +28,7 @@ export async function* readLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<
     else begun.push(part);
   };
   const end = (): Line => {
-    let bytes = begun.length === 1 ? begun[0]! : Buffer.concat(begun);
+    let bytes = begun.length > 1 ? Buffer.concat(begun) : (begun[0] ?? NOTHING);
     if (bytes.at(-1) === RETURN) bytes = bytes.subarray(0, -1);
     const isTooLong = begunBytes > MAX_LINE_BYTES + 1 || bytes.length > MAX_LINE_BYTES;
     begun = [];
@@ -37,7 +39,7 @@ export async function* readLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<
     const lines: Line[] = [];
     let from = 0;
     for (let to = chunk.indexOf(NEWLINE); to >= 0; to = chunk.indexOf(NEWLINE, from)) {
-      begin(chunk.subarray(from, to));
+      if (from < to) begin(chunk.subarray(from, to));
       lines.push(end());
       from = to + 1;
     }

@@ -1,5 +1,6 @@
 // How far a long command is: one line with a bar that is written over on a terminal, a plain line every second elsewhere,
 // and nothing where it is quick. It is shown when there is news, so a caller may report as often as it likes.
+import { printable } from './printable.ts';
 
 const BAR_WIDTH = 24;
 const TERMINAL_INTERVAL_MS = 100;
@@ -50,10 +51,10 @@ export class Progress {
     this.#isBarShown = true;
   }
 
-  /** Prints a line of its own; the bar comes back with the next update. */
+  /** Prints a line of its own, whatever the text may hold; the bar comes back with the next update. */
   note(text: string): void {
     this.clear();
-    this.#screen.write(`${text}\n`);
+    this.#screen.write(`${printable(text)}\n`);
   }
 
   /** Like `note`, but nothing where all was quick so far. */

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import ICAL from 'ical.js';
-import { readItems, readUntilBroken } from './item-reading.ts';
+import { readCalendar } from '../../src/cli/calendar-items.ts';
+import { chunksOf, readItems, readUntilBroken } from './item-reading.ts';
 
 const read = (content: string | Buffer, options = {}) => readItems('ics', content, options);
 const START = 'DTSTART:20310501T160000Z';
@@ -11,6 +12,12 @@ const START = 'DTSTART:20310501T160000Z';
 function calendar(events: readonly string[][], around: readonly string[] = []): string {
   const components = events.flatMap((lines) => ['BEGIN:VEVENT', ...lines, 'END:VEVENT']);
   return ['BEGIN:VCALENDAR', 'VERSION:2.0', ...around, ...components, 'END:VCALENDAR', ''].join('\r\n');
+}
+
+function timezones(count: number): string[] {
+  return Array.from({ length: count }, (_, at) => [
+    ...['BEGIN:VTIMEZONE', `TZID:Zone ${at}`, 'X-LIC-LOCATION:Asia/Seoul', 'END:VTIMEZONE'],
+  ]).flat();
 }
 
 async function readOne(lines: string[], around: readonly string[] = [], given = {}) {
@@ -84,6 +91,13 @@ describe('iCalendar', () => {
     assert.equal((await read(calendar([[START, 'SUMMARY:x']]).replaceAll('\r\n', '\n'))).length, 1);
   });
 
+  it('may have as many timezones and as deep components as anybody needs', async () => {
+    const name = 'A'.repeat(100);
+    const deep = [...Array(19).fill(`BEGIN:${name}`), ...Array(19).fill(`END:${name}`)];
+    const event = ['DTSTART;TZID=Zone 999:20310501T180000'];
+    assert.equal((await readOne(event, [...deep, ...timezones(1_000), ...deep])).timezone, 'Asia/Seoul');
+  });
+
   describe('times', () => {
     const ZONE = ['BEGIN:VTIMEZONE', 'TZID:Home', 'X-LIC-LOCATION:America/New_York', 'END:VTIMEZONE'];
     const AMSTERDAM = '(UTC+01:00) Amsterdam, Berlin, Bern, Rome, Stockholm, Vienna';
@@ -135,6 +149,15 @@ describe('iCalendar', () => {
           ...['BEGIN:VTIMEZONE', 'TZID:Other', 'END:VTIMEZONE'],
         ],
         { start_at: '2031-05-01T18:00:00', timezone: 'Europe/Berlin' },
+      ],
+      [
+        'with a TZID that lacks its quotes',
+        [
+          `DTSTART;TZID=${AMSTERDAM}:20310501T180000`,
+          `dtend;tzid=${AMSTERDAM};value=date-time:20310501T190000`,
+        ],
+        [...['BEGIN:VTIMEZONE', `TZID:${AMSTERDAM}`, 'X-LIC-LOCATION:Europe/Berlin', 'END:VTIMEZONE']],
+        { start_at: '2031-05-01T18:00:00', end_at: '2031-05-01T19:00:00', timezone: 'Europe/Berlin' },
       ],
       [
         'with a Windows name, quoted or not, in either case',
@@ -223,6 +246,36 @@ describe('iCalendar', () => {
       it(name, async () => assert.deepEqual(await readOne(lines, around), expected));
     }
 
+    const LATE = 'DTSTART;TZID=Home:20310501T180000';
+
+    it('are in a timezone that the calendar defines behind the event, wherever a chunk ends', async () => {
+      const content = calendar([[LATE], [START]]).replace(
+        'END:VCALENDAR',
+        `${ZONE.join('\r\n')}\r\nEND:VCALENDAR`,
+      );
+      for (const chunkBytes of [1, 100, 65_536]) {
+        const items = await read(content, { chunkBytes });
+        assert.deepEqual(items, [
+          [6, { start_at: '2031-05-01T16:00:00Z' }],
+          [3, { start_at: '2031-05-01T18:00:00', timezone: 'America/New_York' }],
+        ]);
+      }
+    });
+
+    it('are not waited for without end, nor beyond the calendar or the place where it breaks', async () => {
+      const many = calendar(Array(10_001).fill([LATE]), ['X-WR-TIMEZONE:Asia/Seoul']);
+      assert.equal((await readUntilBroken('ics', many.slice(0, -15), 1_000)).items.length, 10_001);
+      const large = calendar([...Array(5).fill([LATE, `X:${'x'.repeat(1_000_000)}`]), [LATE]]);
+      const batches = await Array.fromAsync(readCalendar(chunksOf(large, 65_536), {}));
+      const lengths = batches.map((items) => items.length).filter((length) => length > 0);
+      assert.deepEqual(lengths, [5, 1]);
+      const two = `${calendar([[LATE]])}${calendar([], ZONE)}`;
+      assert.match(
+        String((await read(two, { chunkBytes: 1 }))[0]![1]),
+        /must be in a timezone that is known/,
+      );
+    });
+
     it('are in the timezone of the options where the calendar names none', async () => {
       const given = { timezone: 'Asia/Tokyo' };
       assert.equal((await readOne(['DTSTART:20310501T180000'], [], given)).timezone, 'Asia/Tokyo');
@@ -255,6 +308,12 @@ describe('iCalendar', () => {
       'body.DTSTART: must be in a timezone that is known, not "Customized Time Zone": an IANA name such as Europe/Berlin, ' +
         'a Windows name such as W. Europe Standard Time, or the TZID of a VTIMEZONE with one of these as its X-LIC-LOCATION',
     ],
+    [
+      'a timezone behind a long name of its issuer',
+      [`DTSTART;TZID=${'/a'.repeat(100_000)}:20310501T160000`],
+      'body.DTSTART: must be in a timezone that is known, not a TZID of 200000 characters: an IANA name such as Europe/Berlin, ' +
+        'a Windows name such as W. Europe Standard Time, or the TZID of a VTIMEZONE with one of these as its X-LIC-LOCATION',
+    ],
     ['a period', [START, 'DTEND:x'], 'body.DTEND: must be one date or date-time such as 20310501T180000Z'],
     ['a negative duration', [START, 'DURATION:-PT1H'], 'body.DURATION: must be a duration such as PT1H30M'],
     ['an empty duration', [START, 'DURATION:P'], 'body.DURATION: must be a duration such as PT1H30M'],
@@ -266,6 +325,11 @@ describe('iCalendar', () => {
     [
       'a place that is none',
       [START, 'GEO:52'],
+      'body.GEO: must be latitude and longitude such as 52.5264;13.3955',
+    ],
+    [
+      'a place of many digits that is none',
+      [START, `GEO:${'1'.repeat(1_000_000)}x;1`],
       'body.GEO: must be latitude and longitude such as 52.5264;13.3955',
     ],
     [
@@ -297,9 +361,10 @@ describe('iCalendar', () => {
     ],
   ];
   for (const [name, lines, reason] of refused) {
-    it(`refuses ${name} and goes on`, async () => {
+    it(`refuses ${name} and goes on`, { timeout: 30_000 }, async () => {
       const items = await read(calendar([lines, [START, 'SUMMARY:next']]));
       assert.equal(items.length, 2);
+      items.sort(([one], [other]) => one - other); // it may have waited for a timezone
       assert.deepEqual(items[0], [3, reason]);
       assert.deepEqual(items[1]![1], { title: 'next', start_at: '2031-05-01T16:00:00Z' });
     });
@@ -335,6 +400,22 @@ describe('iCalendar', () => {
       calendar([[START]]).replace('END:VCALENDAR', ''),
       /ends within a VCALENDAR/,
     ],
+    [
+      'components within each other without end',
+      `BEGIN:VCALENDAR\n${'BEGIN:A\n'.repeat(1_000)}`,
+      /: line 21 begins a component within 20 others$/,
+    ],
+    [
+      'a component of a long name',
+      `BEGIN:VCALENDAR\nBEGIN:${'A'.repeat(101)}\n`,
+      /: line 2 names a component with more than 100 characters$/,
+    ],
+    [
+      'an end of a long name',
+      `BEGIN:VCALENDAR\nEND:${'A'.repeat(101)}\n`,
+      /: line 2 names a component with more than 100 characters$/,
+    ],
+    ['more timezones than there are', calendar([], timezones(1_001)), /: line 4006 ends one timezone more/],
     ['crossed components', 'BEGIN:VCALENDAR\nBEGIN:VEVENT\nEND:VCALENDAR\n', /line 3 ends a VCALENDAR/],
   ];
   for (const [name, content, reason] of broken) {

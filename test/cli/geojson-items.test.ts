@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { readFeatures } from '../../src/cli/geojson-items.ts';
 import { readItems, readUntilBroken } from './item-reading.ts';
 
 const read = (content: string | Buffer, options = {}) => readItems('geojson', content, options);
@@ -70,6 +71,34 @@ describe('GeoJSON', () => {
       },
     );
     await fc.assert(property, { seed: 20_261_115, numRuns: 300 });
+  });
+
+  it('may begin with a byte order mark, wherever a chunk ends, but not with half of one', async () => {
+    for (const chunkBytes of [1, 2, 3, 4]) {
+      assert.equal((await read(`\ufeff ${collection([feature({})])}`, { chunkBytes })).length, 1);
+      const half = Buffer.from(`\ufeff${collection([])}`);
+      await assert.rejects(
+        read(Buffer.concat([half.subarray(0, 2), half.subarray(3)]), { chunkBytes }),
+        /objects/,
+      );
+      await assert.rejects(read(half.subarray(0, 2), { chunkBytes }), /the middle/);
+    }
+  });
+
+  it('keeps nothing of a chunk but copies, so that chunks do not gather in memory', async () => {
+    const bytes = Buffer.from(collection([feature({ title: 'a' })], { name: 'x' }));
+    const chunks = async function* () {
+      const chunk = Buffer.alloc(7);
+      for (let at = 0; at < bytes.length; at += chunk.length) {
+        yield chunk.subarray(0, bytes.copy(chunk, 0, at));
+        chunk.fill('#');
+      }
+    };
+    const items = (await Array.fromAsync(readFeatures(chunks(), {}))).flat();
+    assert.deepEqual(
+      items.map((item) => item.read()),
+      [{ title: 'a', ...PLACE }],
+    );
   });
 
   const given = {

@@ -3,8 +3,10 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { importEvents } from '../../src/cli/import.ts';
+import { formatOfFile } from '../../src/cli/import-formats.ts';
 import { UsageError } from '../../src/cli/usage.ts';
 import { EVENT_TYPES } from '../../src/domain/event.ts';
+import { newEvent } from '../support/client.ts';
 import { startTestService, temporaryFolder } from '../support/service.ts';
 import { countsIn, fileOf, importNew, NEW_AGENT, refusalsOf, runFed, summaryOf } from './bulk.ts';
 
@@ -174,6 +176,68 @@ describe('import of other formats', { concurrency: 2 }, () => {
       assert.deepEqual([summaryOf(again).imported, summaryOf(again).existing], [0, count]);
     });
   }
+
+  it('prints nothing of a file that a terminal would obey', async () => {
+    const evil = '\x1b[2J\x1b[31mevil\u202e';
+    const content = [
+      ...['BEGIN:VCALENDAR', 'BEGIN:VEVENT', `DTSTART;TZID=${evil}:20310501T180000`, 'END:VEVENT'],
+      `END:${evil}`,
+    ].join('\r\n');
+    const ended = await importNew(content, { DATA_DIR: newFolder() }, { ending: 'ics' });
+    assert.equal(ended.code, 1);
+    assert.doesNotMatch(ended.stderr, /[^\P{C}\n]/u);
+    assert.match(
+      ended.stderr,
+      /^line 2: DTSTART: must be in a timezone that is known, not " \[2J \[31mevil "/m,
+    );
+    assert.match(
+      ended.stderr,
+      /ended early: .*: line 5 ends a {2}\[2J \[31MEVIL {2}that did not begin\. What/,
+    );
+  });
+
+  for (const [ending, content, format] of [
+    ['json', JSON.stringify(MARKETS, null, 2), 'geojson'],
+    ['ndjson', `\ufeff${JSON.stringify(MARKETS.features[0])}\n`, 'geojson'],
+    ['json', '\n{ "features": [\n', 'geojson'],
+    ['txt', CLUB, 'ics'],
+    ['geojson', `\ufeff\r\n${CLUB}`, 'ics'],
+    ['ICAL', JSON.stringify(MARKETS), 'geojson'],
+  ] as const) {
+    it(`says that a .${ending} is ${format} where it begins so`, async () => {
+      const folder = newFolder();
+      const ended = await importNew(content, { DATA_DIR: folder }, { ending });
+      assert.equal(ended.code, 1);
+      assert.match(
+        ended.stderr,
+        new RegExp(`begins as one of another format: give --format ${format}\\. What`),
+      );
+      assert.deepEqual(countsIn(folder), { events: 0, counted: 0 });
+    });
+  }
+
+  it('takes --format for what a file is, however it begins', async () => {
+    const content = `{"type":"Feature",${JSON.stringify(newEvent()).slice(1)}\n`;
+    const ended = await importNew(content, { DATA_DIR: newFolder() }, { options: ['--format', 'ndjson'] });
+    assert.deepEqual([ended.code, summaryOf(ended).imported], [0, 1]);
+  });
+
+  it('knows the endings of files, in either case', () => {
+    const formats = [
+      'a.ics',
+      'a.b.ICAL',
+      'a.ifb',
+      'a.GeoJSON',
+      'a.geojsonl',
+      'a.jsonl',
+      'a.json',
+      'ics',
+      '-',
+    ];
+    assert.deepEqual(formats.map(formatOfFile), [
+      ...['ics', 'ics', 'ics', 'geojson', 'geojson', 'ndjson', 'ndjson', 'ndjson', 'ndjson'],
+    ]);
+  });
 
   it('says that a place must be a number', async () => {
     for (const value of ['abc', '', 'Infinity', '1,5']) {

@@ -1,25 +1,30 @@
 // Reads items of a format from text in memory, in chunks of any size.
 
 import { IMPORT_FORMATS } from '../../src/cli/import-formats.ts';
+import type { Item } from '../../src/cli/import-items.ts';
 import { AppError } from '../../src/domain/errors.ts';
 import type { GivenFields } from '../../src/domain/formats/lacking.ts';
 
-/** For each item its number and the body of its create, or the message of its refusal. */
+/** For each item its number and the body of its create, or the message of its refusal, read as soon as it is there. */
 export async function readItems(
   format: 'geojson' | 'ics',
   content: string | Buffer,
   { given = {}, chunkBytes = 65_536 }: { given?: GivenFields; chunkBytes?: number } = {},
 ): Promise<[number: number, body: Record<string, unknown> | string][]> {
-  const chunks = chunksOf(content, chunkBytes);
-  const batches = await Array.fromAsync(IMPORT_FORMATS[format]!.readItems(chunks, given));
-  return batches.flat().map(({ number, read }) => {
-    try {
-      return [number, read() as Record<string, unknown>];
-    } catch (error) {
-      if (!(error instanceof AppError)) throw error;
-      return [number, error.message];
-    }
-  });
+  const read: [number, Record<string, unknown> | string][] = [];
+  for await (const items of IMPORT_FORMATS[format]!.readItems(chunksOf(content, chunkBytes), given)) {
+    for (const item of items) read.push([item.number, readItem(item)]);
+  }
+  return read;
+}
+
+function readItem(item: Item): Record<string, unknown> | string {
+  try {
+    return item.read() as Record<string, unknown>;
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return error.message;
+  }
 }
 
 /** The numbers of the items before the problem, and the problem. */
@@ -39,7 +44,7 @@ export async function readUntilBroken(
   return { items, problem: 'none' };
 }
 
-async function* chunksOf(content: string | Buffer, chunkBytes: number): AsyncGenerator<Buffer> {
+export async function* chunksOf(content: string | Buffer, chunkBytes: number): AsyncGenerator<Buffer> {
   const bytes = Buffer.from(content);
   for (let at = 0; at < bytes.length; at += chunkBytes) yield bytes.subarray(at, at + chunkBytes);
 }

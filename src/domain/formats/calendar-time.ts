@@ -1,7 +1,7 @@
 // Times of iCalendar (RFC 5545: DATE, DATE-TIME, DURATION) into those of a create: with Z where the moment is known, otherwise a
 // clock time in the event's timezone.
 import { formatInstant, isWithinYears, parseDateTime, resolveLocal } from '../datetime.ts';
-import { findTimezone, KNOWN_TIMEZONES } from './calendar-timezone.ts';
+import { findTimezone, KNOWN_TIMEZONES, MAX_TZID_LENGTH } from './calendar-timezone.ts';
 import type { Property } from './content-line.ts';
 
 /** A clock time, and where the clock is: undefined for floating times and dates. */
@@ -35,7 +35,8 @@ export function readTime({ value, parameters }: Property, zones: ReadonlyMap<str
   if (isDate) return { clock, zone: undefined, timezone, isDate };
   if (utc) return { clock, zone: 'UTC', timezone, isDate };
   if (tzid !== undefined && timezone === undefined) {
-    throw new CalendarProblem(`must be in a timezone that is known, not "${tzid}": ${KNOWN_TIMEZONES}`);
+    const named = tzid.length > MAX_TZID_LENGTH ? `a TZID of ${tzid.length} characters` : `"${tzid}"`;
+    throw new CalendarProblem(`must be in a timezone that is known, not ${named}: ${KNOWN_TIMEZONES}`);
   }
   return { clock, zone: timezone, timezone, isDate };
 }

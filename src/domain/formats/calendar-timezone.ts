@@ -19,14 +19,21 @@ const WINDOWS: ReadonlyMap<string, string> = new Map([
   ['tzone://microsoft/utc', 'UTC'],
 ]);
 
+/** Longer than any name in use. What is longer is no name. */
+export const MAX_TZID_LENGTH = 100;
+
 /** The IANA name for a TZID: Europe/Berlin, /example.org/Europe/Berlin or W. Europe Standard Time. */
 export function findTimezone(tzid: string): string | undefined {
+  if (tzid.length > MAX_TZID_LENGTH) return undefined;
   const name = tzid.trim();
+  return candidatesFor(name).find(isTimezone) ?? WINDOWS.get(name.toLowerCase());
+}
+
+/** Behind the name of an issuer, the last parts: IANA's names have two or three. */
+function candidatesFor(name: string): string[] {
+  if (!name.startsWith('/')) return [name];
   const parts = name.split('/');
-  const candidates = name.startsWith('/')
-    ? parts.map((_, at) => parts.slice(at).join('/')).filter((part) => part.includes('/'))
-    : [name];
-  return candidates.find(isTimezone) ?? WINDOWS.get(name.toLowerCase());
+  return [parts.slice(-3).join('/'), parts.slice(-2).join('/')];
 }
 
 /** Said of a name that cannot be resolved. */

@@ -14,11 +14,14 @@ export interface Property {
 const LINE = /^([A-Za-z0-9-]+)((?:;[^";:=]+=(?:"[^"]*"|[^";:])*)*):(.*)$/s;
 const PARAMETER = /;([^";:=]+)=((?:"[^"]*"|[^";:])*)/g;
 const FIRST_VALUE = /^(?:"([^"]*)"|([^",]*))/;
+/** What some programs write: a TZID that needs quotes, as it has a comma or a colon, and has none. */
+const BARE_TZID =
+  /^(DT(?:START|END)(?:;VALUE=DATE-TIME)?;TZID=)([^";]{1,100})((?:;VALUE=DATE-TIME)?:\d{8}T\d{6}Z?\s*)$/i;
 const NO_PARAMETERS: ReadonlyMap<string, string> = new Map();
 
 /** Undefined if the line is none. */
 export function parseContentLine(line: string): Property | undefined {
-  const match = LINE.exec(line);
+  const match = LINE.exec(line.replace(BARE_TZID, '$1"$2"$3'));
   if (!match) return undefined;
   const [, name, parameters, value] = match as unknown as [string, string, string, string];
   return {

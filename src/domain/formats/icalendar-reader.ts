@@ -140,7 +140,7 @@ function locationOf(
   return { location_name: location || undefined };
 }
 
-const DEGREES = /^[+-]?(?:\d+\.?\d*|\.\d+)$/;
+const DEGREES = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/;
 
 function readGeo(value: string): { lat: number; lng: number } {
   const parts = value.split(';').map((part) => part.trim());
