@@ -28,6 +28,8 @@ type Side = 'before' | 'after';
 export async function measureAgainst(options: AgainstOptions): Promise<string> {
   const bin = join(options.folder, 'bin/local-events.mjs');
   if (!existsSync(bin)) throw new Error(`There is no checkout at ${options.folder}.`);
+  const git = ['-C', options.folder, 'rev-parse', '--short', 'HEAD'];
+  const commit = execFileSync('git', git, { encoding: 'utf8' }).trim();
   const source = prepareFolder(options.events);
   const copies = { before: copyFolder(source, 'before'), after: copyFolder(source, 'after') };
   const requests = join(CACHE, 'requests');
@@ -59,7 +61,7 @@ export async function measureAgainst(options: AgainstOptions): Promise<string> {
       }
     }
     for (const [{ name }, sides] of measured) rows.push(compare(name, sides));
-    return render(rows, options);
+    return render(rows, commit, options);
   } finally {
     for (const server of servers) await server.stop();
     for (const copy of Object.values(copies)) rmSync(copy, { recursive: true, force: true });
@@ -90,8 +92,8 @@ const HEAD: Row = [
   'after ÷ before',
 ];
 
-function render(rows: readonly Row[], { folder, events, rounds, seconds, ...run }: AgainstOptions): string {
-  const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: folder, encoding: 'utf8' });
+function render(rows: readonly Row[], commit: string, options: AgainstOptions): string {
+  const { events, rounds, seconds, ...run } = options;
   return [
     '# What the last change that was measured costs',
     '',
@@ -100,7 +102,7 @@ function render(rows: readonly Row[], { folder, events, rounds, seconds, ...run 
     `${whole(events)} events; ${rounds} interleaved rounds of ${seconds} s for each case and side. Ratios are medians of the ` +
       'ratios within a round, with the least and the greatest in brackets; all else is the median of the rounds.',
     '',
-    ...markdownTable([['', ''], ['before', commit.trim()], ...describeMachine(run)]),
+    ...markdownTable([['', ''], ['before', commit], ...describeMachine(run)]),
     '',
   ].join('\n');
 }

@@ -14,6 +14,8 @@ import { unfold } from './unfolding.ts';
 const MAX_DEPTH = 20;
 const MAX_NAME_LENGTH = 100;
 const MAX_ZONES = 1_000;
+/** Of an event, of those that are read. In memory each takes much more than the few bytes that it may have. */
+const MAX_PROPERTIES = 1_000;
 /** Events that wait for a timezone that is still to come, and their bytes. */
 const MAX_WAITING = 10_000;
 const MAX_WAITING_BYTES = 4_194_304;
@@ -115,6 +117,8 @@ class CalendarReader {
       this.#zones = new Map();
       this.#calendar = { zones: this.#zones };
     }
+    if (name === 'VCALENDAR' && this.#path.length > 0)
+      throw broken(`line ${number} begins a VCALENDAR within another`);
     if (this.#path.length === MAX_DEPTH) {
       throw broken(`line ${number} begins a component within ${MAX_DEPTH} others`);
     }
@@ -196,8 +200,11 @@ function isPassedOver(text: string | undefined): boolean {
   return name !== undefined && !isWanted(name.toUpperCase());
 }
 
-function problemOfSize({ bytes }: Begun): string | undefined {
-  return bytes > MAX_LINE_BYTES ? 'must not be longer than 1 MiB' : undefined;
+function problemOfSize({ bytes, properties }: Begun): string | undefined {
+  if (bytes > MAX_LINE_BYTES) return 'must not be longer than 1 MiB';
+  return properties.length > MAX_PROPERTIES
+    ? `must not have more than ${MAX_PROPERTIES} properties`
+    : undefined;
 }
 
 function problemOf(bytes: Buffer | undefined, text: string | undefined): string {

@@ -31,7 +31,8 @@ interface Message {
 
 interface Passage {
   /** Of the requests that wait for an answer; more than one in a batch. */
-  readonly ids: readonly Id[];
+  readonly waiting: Set<Id>;
+  readonly cancelled: Set<Id>;
   readonly abort: AbortController;
 }
 
@@ -69,7 +70,7 @@ export class McpBridge {
       return;
     }
     const ids = parsed.flatMap(({ id, method }) => (isId(id) && method !== undefined ? [id] : []));
-    const passage = { ids, abort: new AbortController() };
+    const passage = { waiting: new Set(ids), cancelled: new Set<Id>(), abort: new AbortController() };
     const done = this.#pass(line, this.#headersFor(single), passage);
     this.#underWay.set(
       passage,
@@ -82,23 +83,27 @@ export class McpBridge {
     await Promise.all(this.#underWay.values());
   }
 
-  /** Over HTTP, to hang up is to cancel. */
+  /** Over HTTP, to hang up is to cancel. Others of the same batch go on. */
   #cancel(id: unknown): void {
-    for (const { ids, abort } of this.#underWay.keys()) if (ids.includes(id as Id)) abort.abort();
+    for (const { waiting, cancelled, abort } of this.#underWay.keys()) {
+      if (!waiting.delete(id as Id)) continue;
+      cancelled.add(id as Id);
+      if (waiting.size === 0) abort.abort();
+    }
   }
 
-  async #pass(body: string, headers: Record<string, string>, { ids, abort }: Passage): Promise<void> {
+  async #pass(body: string, headers: Record<string, string>, passage: Passage): Promise<void> {
     const { address } = this.#options;
-    const { signal } = abort;
-    const waiting = new Set(ids);
+    const { waiting } = passage;
+    const { signal } = passage.abort;
     try {
       // Elsewhere, a redirect would lead the key.
       const response = await fetch(address, { method: 'POST', headers, body, signal, redirect: 'manual' });
       if (response.headers.get('content-type')?.startsWith('text/event-stream')) {
-        for await (const text of readEventStream(response.body!)) this.#answer(text, waiting);
+        for await (const text of readEventStream(response.body!)) this.#answer(text, passage);
       } else {
         const text = await response.text();
-        if (response.status !== 202 && !this.#answer(text, waiting)) {
+        if (response.status !== 202 && !this.#answer(text, passage)) {
           this.#fail(waiting, SERVER_ERROR, explain(address, response, text));
           return;
         }
@@ -112,27 +117,34 @@ export class McpBridge {
     }
   }
 
-  /** Passes a message on, or those of a batch. False for what is none. One that names no request is meant for those that wait. */
-  #answer(text: string, waiting: Set<Id>): boolean {
+  /** Passes on the message, or those of a batch. False for what is none. */
+  #answer(text: string, { waiting, cancelled }: Passage): boolean {
     const messages = parse(text) ?? [];
     if (messages.length === 0 || messages.some(({ jsonrpc }) => jsonrpc !== '2.0')) return false;
-    for (const { id, method, result } of messages) {
+    for (const message of messages) {
+      const { id, method, result } = message;
       if (typeof result?.protocolVersion === 'string') this.#agreedRevision = result.protocolVersion;
-      if (isId(id) && method === undefined) waiting.delete(id);
-    }
-    const [message] = messages;
-    if (message!.id !== null) this.#options.send(text.replaceAll(/[\r\n]+/g, ' '));
-    else {
-      for (const id of waiting) this.#options.send(JSON.stringify({ ...message, id }));
-      waiting.clear();
+      if (id === null && waiting.size > 0) {
+        // It names no request, so it is meant for those that wait.
+        for (const each of waiting) this.#send({ ...message, id: each });
+        waiting.clear();
+      } else if (!isId(id) || !cancelled.has(id)) {
+        if (isId(id) && method === undefined) waiting.delete(id);
+        // As it came, where it came alone: numbers may have more digits than we would keep.
+        if (messages.length === 1) this.#options.send(text.replaceAll(/[\r\n]+/g, ' '));
+        else this.#send(message);
+      }
     }
     return true;
   }
 
+  #send(message: object): void {
+    this.#options.send(JSON.stringify(message));
+  }
+
   #fail(ids: Iterable<Id | null>, code: number, message: string): void {
     this.#options.report(printable(message));
-    for (const id of ids)
-      this.#options.send(JSON.stringify({ jsonrpc: '2.0', id, error: { code, message } }));
+    for (const id of ids) this.#send({ jsonrpc: '2.0', id, error: { code, message } });
   }
 
   #headersFor({ method, params }: Message): Record<string, string> {
@@ -145,7 +157,7 @@ export class McpBridge {
     if (typeof revision === 'string') {
       const name = params?.name ?? params?.uri;
       headers['mcp-protocol-version'] = toHeader(revision);
-      headers['mcp-method'] = toHeader(String(method));
+      if (typeof method === 'string') headers['mcp-method'] = toHeader(method);
       if (typeof name === 'string') headers['mcp-name'] = toHeader(name);
     } else if (this.#agreedRevision !== undefined) {
       headers['mcp-protocol-version'] = this.#agreedRevision;
@@ -176,7 +188,10 @@ function toHeader(text: string): string {
 /** In the service's own words, where there are any. */
 function explain(address: string, { status, headers }: Response, text: string): string {
   const target = headers.get('location');
-  if (target !== null) return `The service is elsewhere: ${address} leads to ${target}. Give that as --url.`;
+  if (target !== null) {
+    const there = URL.parse(target, address)?.href ?? target;
+    return `The service is elsewhere: ${address} leads to ${there}. Give that as --url.`;
+  }
   const { error } = Object(parse(text)?.[0]) as { error?: { code?: unknown; message?: unknown } };
   if (typeof error?.code === 'string') return `${error.code}: ${error.message}`;
   return `${address} answers ${status}, but not as a service of this kind would. Is --url right?`;

@@ -23,6 +23,9 @@ export const RotateRequest = Type.Object(
   { additionalProperties: false },
 );
 
+/** Closed too: whoever names a key here means another one than the calling one, and would end the wrong one. */
+export const RevokeRequest = Type.Object({}, { additionalProperties: false });
+
 export const KeySummary = Type.Object({
   prefix: Type.String({ description: 'The first 8 characters of the key.', examples: ['lev_4Zr8'] }),
   created_at: Type.String({ format: 'date-time', examples: ['2026-11-15T09:30:00.000Z'] }),
@@ -53,6 +56,13 @@ export const OwnAgentResponse = Type.Object({
 });
 
 const checkRotation = compile(RotateRequest);
+
+const checkRevocation = compile(RevokeRequest);
+
+/** There is nothing to be said about a revocation. Throws VALIDATION_ERROR. */
+export function requireNothing(body: unknown): void {
+  refuse(checkRevocation(body === undefined ? {} : body, 'body').issues);
+}
 
 /** How long the calling key works on. No body is as good as an empty one. Throws VALIDATION_ERROR. */
 export function readOverlapMs(body: unknown): number {

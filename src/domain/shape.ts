@@ -81,7 +81,7 @@ const MAX_UNKNOWN = 10;
 /** Names in the input that are not known; what they are called is shown as far as that is harmless. */
 export function findUnknown(input: object, known: ReadonlySet<string>, at: string): Issue[] {
   const unknown = Object.keys(input).filter((name) => !known.has(name));
-  const msg = `is not known here; there is ${[...known].join(', ')}`;
+  const msg = `is not known here; there is ${[...known].join(', ') || 'nothing to say'}`;
   return unknown
     .slice(0, MAX_UNKNOWN)
     .map((name) => ({ loc: [at, showName(name)], msg, type: 'extra_forbidden' }));

@@ -5,7 +5,7 @@ import Type from 'typebox';
 import type { AgentRow } from '../domain/agent.ts';
 import { AppError } from '../domain/errors.ts';
 import { oneOf } from '../domain/shape.ts';
-import { authenticateAgent, requireQuota, spendRequest } from '../usecases/access.ts';
+import { authenticateAgent, requireQuota, type Spent, spendRequest } from '../usecases/access.ts';
 import type { Context } from '../usecases/context.ts';
 import type { Backlog } from './backlog.ts';
 import type { Description } from './endpoint.ts';
@@ -66,8 +66,8 @@ export interface McpCall {
   readonly request: Request;
   /** The parsed JSON; undefined where none was sent. */
   readonly body: unknown;
-  /** Counts one message more than the request itself. Throws RATE_LIMITED. */
-  spend(): Promise<void>;
+  /** Counts so many messages more than the request itself. Throws RATE_LIMITED, and takes none, where there are not enough left. */
+  spend(count: number): Promise<void>;
   /** Told of what is our fault. */
   onFault(error: unknown): void;
 }
@@ -98,11 +98,14 @@ export function serveMcp(app: FastifyInstance, options: McpOptions): void {
     handler: async (request, reply) => {
       const gone = new AbortController();
       reply.raw.once('close', () => gone.abort());
-      const agent = request.caller as AgentRow;
+      const { agent, spent } = request.caller as Admitted;
       const response = await serve({
         context: context(),
         agent,
-        spend: () => spend(context(), agent, reply),
+        spend: async (count) => {
+          if (spent && spent.remaining < count) requireQuota({ ...spent, allowed: false });
+          for (let extra = 0; extra < count; extra++) await spend(context(), agent, reply);
+        },
         request: toWebRequest(request, gone.signal),
         body: request.body,
         onFault: (error) => onFault(request, error),
@@ -117,14 +120,19 @@ export function serveMcp(app: FastifyInstance, options: McpOptions): void {
   });
 }
 
+interface Admitted {
+  readonly agent: AgentRow;
+  /** Undefined where there is no limit. */
+  readonly spent: Spent | undefined;
+}
+
 const CHALLENGE = 'ApiKey realm="local-events", header="X-API-Key", Bearer realm="local-events"';
 
 /** Key, then quota. Throws MISSING_API_KEY, INVALID_API_KEY or RATE_LIMITED. */
-async function admit(context: Context, request: FastifyRequest, reply: FastifyReply): Promise<AgentRow> {
+async function admit(context: Context, request: FastifyRequest, reply: FastifyReply): Promise<Admitted> {
   try {
     const agent = await authenticateAgent(context, keyIn(request));
-    await spend(context, agent, reply);
-    return agent;
+    return { agent, spent: await spend(context, agent, reply) };
   } catch (error) {
     if (error instanceof AppError && error.code.endsWith('_API_KEY')) {
       reply.header('www-authenticate', CHALLENGE);
@@ -133,10 +141,11 @@ async function admit(context: Context, request: FastifyRequest, reply: FastifyRe
   }
 }
 
-async function spend(context: Context, agent: AgentRow, reply: FastifyReply): Promise<void> {
+async function spend(context: Context, agent: AgentRow, reply: FastifyReply): Promise<Spent | undefined> {
   const spent = await spendRequest(context, agent);
   announceQuota(reply, spent);
   requireQuota(spent);
+  return spent;
 }
 
 /** By X-API-Key or, since some clients can send nothing else, by Authorization. Throws MISSING_API_KEY. */

@@ -6,8 +6,8 @@ import type { McpCaller } from './server.ts';
 interface McpCall extends McpCaller {
   readonly request: Request;
   readonly body: unknown;
-  /** Counts one message more. Throws RATE_LIMITED. */
-  spend(): Promise<void>;
+  /** Counts so many messages more. Throws RATE_LIMITED, and takes none, where there are not enough left. */
+  spend(count: number): Promise<void>;
 }
 
 /** The only revision with batches; its clients name no revision in a header. */
@@ -29,7 +29,7 @@ export function mcpHandler(
     if (Array.isArray(body)) {
       const refusal = refuseBatch(body, request);
       if (refusal) return refusal;
-      for (let extra = 1; extra < body.length; extra++) await spend();
+      await spend(body.length - 1);
     }
     let reported = new Error('the library gave no reason');
     const handler = createMcpHandler(() => buildServer(caller), {

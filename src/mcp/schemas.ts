@@ -40,7 +40,7 @@ const settable = {
 
 export const CreateInput = reworded(EventCreate, settable);
 
-export const UpdateInput = closed({ event_id, ...reworded(EventUpdate, settable).properties });
+export const UpdateInput = reworded(Type.Object({ event_id, ...EventUpdate.properties }), settable);
 
 export const OwnEventsInput = closed(OwnEventsParameters.properties);
 
@@ -62,12 +62,14 @@ export const DeletedOutput = Type.Object({
   deleted: Type.Boolean({ description: 'Always true: the event is gone for good.' }),
 });
 
-/** The same fields with these descriptions, and no others. Without the one format that clients would not know. */
+/**
+ * The same fields with these descriptions, and no others. Without formats: one of them only this service knows, and that of
+ * times would forbid local ones.
+ */
 function reworded<T extends TObject>(schema: T, words: Record<string, string>): TObject {
   const properties = Object.entries(schema.properties).map(([name, field]) => {
     const { format, ...rest } = field as { format?: string };
-    const kept = format === undefined || format === 'timezone' ? rest : { ...rest, format };
-    return [name, { ...kept, ...(name in words && { description: words[name] }) }];
+    return [name, { ...rest, ...(name in words && { description: words[name] }) }];
   });
   return { ...schema, properties: Object.fromEntries(properties), additionalProperties: false };
 }

@@ -393,6 +393,11 @@ describe('iCalendar', () => {
     ['an empty file', '', /no iCalendar that can be read: it is empty/],
     ['white space', '\ufeff \r\n\r\n\t', /no iCalendar that can be read: it is empty/],
     ['a text', 'hello', /line 1 is outside of a VCALENDAR/],
+    [
+      'a calendar within another',
+      'BEGIN:VCALENDAR\nBEGIN:VCALENDAR\nBEGIN:VEVENT\n',
+      /line 2 begins a VCALENDAR within another/,
+    ],
     ['an event without a calendar', 'BEGIN:VEVENT\nEND:VEVENT\n', /line 1 is outside of a VCALENDAR/],
     ['half a file', calendar([[START]]).slice(0, 70), /ends within a VEVENT/],
     [

@@ -42,6 +42,15 @@ const calendars: [name: string, lines: string[], imported: number, refused: numb
     ...([0, 1] as const),
   ],
   [
+    'events of many short properties that wait for a timezone',
+    calendar(
+      Array.from({ length: 5 }, () =>
+        event(['DTSTART;TZID=Nowhere:20310501T180000', ...Array(120_000).fill('GEO;A=:')]),
+      ).flat(),
+    ),
+    ...([0, 5] as const),
+  ],
+  [
     'calendars with a timezone in a long line',
     many((at) =>
       calendar([

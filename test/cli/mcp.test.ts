@@ -13,6 +13,7 @@ import { BIN, cleanEnv, type Ended, freePort, run } from '../support/process.ts'
 import { startTestService, type TestService } from '../support/service.ts';
 
 const KEY = newApiKey(systemRandom);
+const META = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28' };
 const SEARCH = call('search_events', { lat: 0, lng: 0 });
 
 function start(url: string, key = KEY) {
@@ -171,7 +172,7 @@ describe('mcp', { concurrency: 2 }, () => {
         answer.end();
       }, test);
       const url = await listen((_request, answer) => answer.writeHead(307, { location: target }).end(), test);
-      await assertFailure(url, /leads to http:\/\/127\.0\.0\.1:\d+\. Give that as --url\.$/);
+      await assertFailure(url, /leads to http:\/\/127\.0\.0\.1:\d+\/\. Give that as --url\.$/);
       assert.equal(visits, 0);
     });
 
@@ -248,6 +249,57 @@ describe('mcp', { concurrency: 2 }, () => {
     await gone;
     const { code, stdout } = await ended;
     assert.deepEqual([code, stdout], [0, '']);
+  });
+
+  it('goes on with the rest of a batch of which one request is cancelled', async (test) => {
+    const { promise: asked, resolve: onAsked } = Promise.withResolvers<void>();
+    const { promise: cancelled, resolve: onCancelled } = Promise.withResolvers<void>();
+    const answers = [1, 2].map((id) => ({ jsonrpc: '2.0', id, result: {} }));
+    const url = await listen(async (_request, answer) => {
+      onAsked();
+      await cancelled;
+      answer.end(JSON.stringify(answers));
+    }, test);
+    const { child, ended } = start(url);
+    child.stdin.write(`${JSON.stringify([SEARCH, { ...SEARCH, id: 2 }])}\n`);
+    await asked;
+    const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } };
+    child.stdin.write(`${JSON.stringify(cancel)}\nno JSON\n`);
+    child.stdout.once('data', () => onCancelled()); // the line after the cancellation is answered
+    child.stdin.end();
+    const lines = (await ended).stdout.split('\n').slice(0, -1);
+    assert.deepEqual(
+      lines.map((line) => JSON.parse(line).id),
+      [null, 2],
+    );
+  });
+
+  it('gives every message of an answer to whom it is for', async (test) => {
+    const error = { code: -32_600, message: 'no' };
+    const mixed = [
+      { jsonrpc: '2.0', id: 1, result: {} },
+      { jsonrpc: '2.0', id: null, error },
+    ];
+    const url = await listen((_request, answer) => answer.end(JSON.stringify(mixed)), test);
+    const { messages } = await converse(url, [[SEARCH, { ...SEARCH, id: 2 }]]);
+    assert.deepEqual(messages, [mixed[0], { jsonrpc: '2.0', id: 2, error }]);
+  });
+
+  it('answers what is no message at all, or of a strange form', async () => {
+    const odd = { jsonrpc: '2.0', id: 1, method: { toString: 1 }, params: { _meta: META } };
+    const { messages } = await converse(service.url, ['[]', 'null', '5', odd], key);
+    assert.equal(messages.length, 4);
+    for (const { error } of messages) assert.ok(error.code < 0);
+  });
+
+  it('keeps numbers as long as they are', async (test) => {
+    const url = await listen(
+      (_request, answer) => answer.end('{"jsonrpc":"2.0","id":1,"result":{"big":12345678901234567890}}'),
+      test,
+    );
+    const { child, ended } = start(url);
+    child.stdin.end(`${JSON.stringify(SEARCH)}\n`);
+    assert.match((await ended).stdout, /12345678901234567890/);
   });
 
   it('ends when nobody reads its answers any more', async () => {

@@ -214,6 +214,19 @@ for (const [engine, newData] of Object.entries(ENGINES)) {
       });
     });
 
+    it('refuses guesses that would leave the wrong key alive, and keeps the keys', async () => {
+      const agent = await service.newAgent();
+      const guesses: [address: string, body: object | undefined, issue: string][] = [
+        ['/v1/auth/rotate?overlap_seconds=0', undefined, 'query: extra_forbidden'],
+        ['/v1/auth/revoke?key=x', undefined, 'query: extra_forbidden'],
+        ['/v1/auth/revoke', { key_prefix: 'lev_4Zr8' }, 'body.key_prefix: extra_forbidden'],
+      ];
+      for (const [address, body, issue] of guesses) {
+        assert.deepEqual(assertInvalid(await agent.post(address, body)), [issue]);
+        assert.equal((await agent.get('/v1/agents/me')).body.key.expires_at, null);
+      }
+    });
+
     describe('POST /v1/auth/revoke', () => {
       it('ends the calling key at once, with 204 and no body', async () => {
         const agent = await service.newAgent();
@@ -254,7 +267,7 @@ for (const [engine, newData] of Object.entries(ENGINES)) {
         const headers = { 'content-type': 'text/plain' };
         const refused = await agent.send('POST', '/v1/auth/revoke', { raw: 'x', headers });
         assertError(refused, 415, 'UNSUPPORTED_MEDIA_TYPE');
-        assert.equal((await agent.post('/v1/auth/revoke', { overlap_seconds: 'x' })).status, 204);
+        assert.equal((await agent.post('/v1/auth/revoke', {})).status, 204);
       });
 
       it('is for any tier, and needs a key', async () => {

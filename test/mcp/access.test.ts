@@ -202,14 +202,15 @@ describe('the quota', () => {
     assertError(await agent.nearby(), 429, 'RATE_LIMITED');
   });
 
-  it('counts every message of a batch, and carries out none where it does not suffice', async () => {
+  it('counts every message of a batch, and carries out and takes none where it does not suffice', async () => {
     const agent = await service.newAgent();
     const batch = [1, 2, 3, 4].map((id) => call('search_events', SEARCH, id));
     const done = await post(agent, batch);
     assert.deepEqual([messagesIn(done).length, left(done)], [4, '2']);
     const refused = await post(agent, batch);
     assertError(refused, 429, 'RATE_LIMITED');
-    assert.equal(left(refused), '0');
+    assert.equal(left(refused), '1');
+    assert.equal(left(await agent.nearby()), '0');
     assertError(await agent.nearby(), 429, 'RATE_LIMITED');
   });
 });

@@ -1,6 +1,8 @@
 // The official client drives every tool of a real process, in every revision of the protocol and on both engines.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
 import { EventCreate, EventUpdate } from '../../src/domain/event.ts';
 import { EventsNearbyResponse, NearbyParameters } from '../../src/domain/nearby.ts';
 import { OwnEventsParameters, OwnEventsResponse } from '../../src/domain/own-events.ts';
@@ -58,12 +60,13 @@ for (const [engine, place] of Object.entries(ENGINES)) {
       const tool = (name: string) => tools.find((each) => each.name === name)!;
 
       it('have the schemas of HTTP, but for their words', () => {
-        const update = tool('update_event').inputSchema as { properties: object };
-        const { event_id: _, ...changes } = update.properties as Record<string, unknown>;
-        const closed = (schema: object) => bare({ ...schema, additionalProperties: false });
+        const closed = (schema: object) => bare({ ...schema, additionalProperties: false }, true);
+        const { event_id: id, ...changes } = tool('update_event').inputSchema.properties!;
+        assert.deepEqual(tool('update_event').inputSchema.required, ['event_id']);
+        assert.deepEqual(id, tool('get_event').inputSchema.properties!.event_id);
         assert.deepEqual(bare(tool('search_events').inputSchema), closed(NearbyParameters));
         assert.deepEqual(bare(tool('create_event').inputSchema), closed(EventCreate));
-        assert.deepEqual(bare(changes), bare(EventUpdate.properties));
+        assert.deepEqual(bare(changes), bare(EventUpdate.properties, true));
         // With the distance that HTTP adds where it is asked to.
         const { events, ...members } = EventsNearbyResponse.properties;
         const found = { ...events.items, required: [...events.items.required, 'distance_miles'] };
@@ -92,9 +95,12 @@ for (const [engine, place] of Object.entries(ENGINES)) {
       });
 
       it('have a title and a description with an example that works', async () => {
-        for (const { name, title, description = '' } of tools) {
+        const ajv = new Ajv2020({ allowUnionTypes: true });
+        formats.default(ajv);
+        for (const { name, title, description = '', inputSchema } of tools) {
           assert.ok(title);
           const example = JSON.parse(/^Example: (\{.*\})$/m.exec(description)![1]!);
+          assert.ok(ajv.validate(inputSchema, example), `${name}: ${ajv.errorsText()}`);
           const { text } = await mcp.call(name, example);
           const needsEvent = 'event_id' in example;
           assert.match(text, needsEvent ? /^NOT_FOUND: / : /^(?:\d+ (?:of \d+ )?events|Published\.)/, name);
@@ -118,11 +124,11 @@ for (const [engine, place] of Object.entries(ENGINES)) {
   });
 }
 
-/** Without what is said in words, and without the format that only this service knows. */
-function bare(schema: unknown): unknown {
+/** Without what is said in words; of inputs also without formats: local times have none. */
+function bare(schema: unknown, isInput = false): unknown {
   return JSON.parse(
     JSON.stringify(schema, (name, value) => {
-      if (name === 'format' && value === 'timezone') return undefined;
+      if (name === 'format' && isInput) return undefined;
       const isWords = name === 'examples' || (name === 'description' && typeof value === 'string');
       return isWords ? undefined : value;
     }),

@@ -1,6 +1,7 @@
 // An agent's own affairs over HTTP: its summary, its events, its keys.
 import { RegisterResponse } from '../../domain/agent.ts';
-import { OwnAgentResponse, RotateRequest } from '../../domain/own-agent.ts';
+import { invalid } from '../../domain/errors.ts';
+import { OwnAgentResponse, RevokeRequest, RotateRequest, requireNothing } from '../../domain/own-agent.ts';
 import {
   encodeOwnEvents,
   OwnEventsParameters,
@@ -49,7 +50,10 @@ export const rotateKey = endpoint({
   body: RotateRequest,
   isBodyOptional: true,
   answer: RegisterResponse,
-  handle: ({ context, caller, body }) => own.rotateKey(context, caller, body),
+  handle: async ({ context, caller, body, unknown }) => {
+    refuseParameters(unknown);
+    return own.rotateKey(context, caller, body);
+  },
 });
 
 export const revokeKey = endpoint({
@@ -60,8 +64,19 @@ export const revokeKey = endpoint({
     'The key is refused from now on, also where no quota is left. An agent whose last key is revoked can do nothing more; its events stay, and only an administrator can remove them.',
   access: 'key',
   needsQuota: false,
-  handle: async ({ context, caller }) => {
+  body: RevokeRequest,
+  isBodyOptional: true,
+  handle: async ({ context, caller, body, unknown }) => {
+    refuseParameters(unknown);
+    requireNothing(body);
     await own.revokeKey(context, caller);
     return undefined;
   },
 });
+
+/** An overlap in the address would be overlooked, and a key left alive that was meant to end. */
+function refuseParameters(unknown: string | undefined): void {
+  if (unknown === undefined) return;
+  const msg = 'there are no parameters here; overlap_seconds belongs into the body';
+  throw invalid([{ loc: ['query'], msg, type: 'extra_forbidden' }]);
+}
