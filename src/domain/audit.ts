@@ -5,7 +5,7 @@ import type { AgentRow } from './agent.ts';
 import { formatInstant } from './datetime.ts';
 import { nullableString, oneOf } from './shape.ts';
 
-export const AUDIT_ACTIONS = [
+const AUDIT_ACTIONS = [
   'update_agent',
   'delete_agent',
   'delete_agent_events',

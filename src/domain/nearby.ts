@@ -1,12 +1,13 @@
 // The search: its parameters and its answer. Finding what matches is the stores' work.
 import Type from 'typebox';
 import { milesBetween, unitVector } from '../spatial/geo.ts';
-import { decodeCursor, encodeCursor, type Position } from './cursor.ts';
+import { decodeCursor, type Position } from './cursor.ts';
 import { isWithinYears, OUTSIDE_YEARS, parseDateTime } from './datetime.ts';
 import { refuse } from './errors.ts';
 import { AUDIENCES, type Audience, EVENT_EXAMPLE, EVENT_TYPES, Event, type EventType } from './event.ts';
-import { compile, nullableString, oneOf } from './shape.ts';
-import { joinWire, type Wire } from './wire.ts';
+import { PAGE_PARAMETERS, pageFields } from './event-page.ts';
+import { compile, oneOf } from './shape.ts';
+import type { Wire } from './wire.ts';
 
 export const NearbyParameters = Type.Object({
   lat: Type.Number({ minimum: -90, maximum: 90, description: 'Latitude of the centre.', examples: [52.52] }),
@@ -46,12 +47,7 @@ export const NearbyParameters = Type.Object({
         'Exclusive: start_at < value. Without an offset it is UTC; write the + of an offset as %2B.',
     }),
   ),
-  limit: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 100, default: 30, description: 'Events per page.' }),
-  ),
-  cursor: Type.Optional(
-    Type.String({ description: 'next_cursor of the page before; leave it out for the first page.' }),
-  ),
+  ...PAGE_PARAMETERS,
 });
 
 /** An event as a search finds it. */
@@ -70,16 +66,7 @@ export const FoundEvent = Type.Object(
 
 export const EventsNearbyResponse = Type.Object({
   events: Type.Array(FoundEvent, { description: 'Ordered by start_at, then event_id.' }),
-  count: Type.Integer({ minimum: 0, description: 'Events in this response.', examples: [1] }),
-  total: Type.Integer({
-    minimum: 0,
-    description: 'Events that match, on all pages together; exact.',
-    examples: [1],
-  }),
-  next_cursor: nullableString({
-    description: 'Pass it as cursor for the next page; null: there is none.',
-    examples: [null],
-  }),
+  ...pageFields('Events that match'),
 });
 
 /** A search as the stores answer it. The window is startMs >= startsFromMs and startMs < startsBeforeMs. */
@@ -140,22 +127,6 @@ export function readNearby(parameters: unknown, at: string): NearbyQuery {
     after,
     limit: value.limit!,
   };
-}
-
-/** Joined from events that are encoded already. */
-export function encodeNearby(events: readonly Wire[], total: number, next: Position | undefined): Wire {
-  return encodePage(events, total, next && encodeCursor(next));
-}
-
-/** The same, where the cursor is written already. */
-export function encodePage(events: readonly Wire[], total: number, cursor: string | undefined): Wire {
-  return joinWire('{"events":[', events, `],${pageMembers(events.length, total, cursor)}}`);
-}
-
-/** What a page says beside its events, as members of a JSON object. */
-export function pageMembers(count: number, total: number, cursor: string | undefined): string {
-  const next = cursor === undefined ? 'null' : `"${cursor}"`;
-  return `"count":${count},"total":${total},"next_cursor":${next}`;
 }
 
 /** The events with their distance from the centre as their last member. */

@@ -1,10 +1,10 @@
 // In which form an event or a page of events is sent: by `format`, otherwise by Accept, and as JSON unless another form is
 // asked for by its name. How each looks is in domain/formats/.
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { encodePage } from '../domain/event-page.ts';
 import { encodeFeature, joinFeatures } from '../domain/formats/geojson.ts';
 import { encodeComponent, joinCalendar } from '../domain/formats/icalendar.ts';
 import { encodeLinkedEvent, encodeLinkedPart, joinGraph } from '../domain/formats/json-ld.ts';
-import { encodePage } from '../domain/nearby.ts';
 import type { Wire } from '../domain/wire.ts';
 
 export const FORMATS = ['json', 'geojson', 'ics', 'jsonld'] as const;

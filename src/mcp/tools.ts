@@ -1,10 +1,11 @@
 // The tools: what each is for, in words for a model, and the use case behind it, which refuses what it would refuse over HTTP.
-import type { Static, TObject } from 'typebox';
+import type { TObject } from 'typebox';
 import type { AgentRow } from '../domain/agent.ts';
-import { type Event, endsMs, readEventCreate, readEventUpdate } from '../domain/event.ts';
-import { addDistances, type EventsNearbyResponse, encodeNearby, readNearby } from '../domain/nearby.ts';
-import { encodeOwnEvents, readOwnEvents } from '../domain/own-events.ts';
-import { fromWire, type Wire } from '../domain/wire.ts';
+import { encodeCursor } from '../domain/cursor.ts';
+import { endsMs, parseEvent, readEventCreate, readEventUpdate } from '../domain/event.ts';
+import { addDistances, readNearby } from '../domain/nearby.ts';
+import { encodeOwnCursor, readOwnEvents } from '../domain/own-events.ts';
+import type { Wire } from '../domain/wire.ts';
 import type { Context } from '../usecases/context.ts';
 import { createEvent, deleteEvent, getEvent, updateEvent } from '../usecases/events.ts';
 import { findNearby } from '../usecases/nearby.ts';
@@ -54,8 +55,11 @@ ${UNTRUSTED}`,
       const query = readNearby(args, 'arguments');
       const { events, total, next } = await findNearby(context, query);
       const { fitting, last } = fit(events);
+      const after = last ?? next;
       return pageOf(
-        encodeNearby(addDistances(fitting, query), total, last ?? next),
+        addDistances(fitting, query),
+        total,
+        after && encodeCursor(after),
         'events match',
         'Try a larger radius (up to 100 miles, or none for any distance), a longer time or fewer filters.',
       );
@@ -136,8 +140,11 @@ ${UNTRUSTED}`,
     run: async (context, agent, args) => {
       const { items, total, next } = await findOwnEvents(context, agent, readOwnEvents(args, 'arguments'));
       const { fitting, last } = fit(items);
+      const after = last ? { value: last.startMs, id: last.id } : next;
       return pageOf(
-        encodeOwnEvents(fitting, total, last ? { value: last.startMs, id: last.id } : next),
+        fitting,
+        total,
+        after && encodeOwnCursor(after),
         'events are yours',
         args.include_ended
           ? 'create_event publishes one.'
@@ -147,14 +154,21 @@ ${UNTRUSTED}`,
   },
 ];
 
-function pageOf(wire: Wire, found: string, nothing: string): Shown {
-  const page = JSON.parse(fromWire(wire)) as Static<typeof EventsNearbyResponse>;
+function pageOf(
+  wires: readonly Wire[],
+  total: number,
+  cursor: string | undefined,
+  found: string,
+  nothing: string,
+): Shown {
+  const events = wires.map(parseEvent);
+  const page = { events, count: events.length, total, next_cursor: cursor ?? null };
   return { structured: page, text: showPage(page, found, nothing) };
 }
 
 /** `nowMs` where it matters to the caller that nobody will find the event. */
 function eventOf(wire: Wire, what: string, nowMs = Number.NEGATIVE_INFINITY): Shown {
-  const event = JSON.parse(fromWire(wire)) as Static<typeof Event>;
+  const event = parseEvent(wire);
   const start_ms = Date.parse(event.start_at);
   const isOver = endsMs({ start_ms, end_ms: event.end_at ? Date.parse(event.end_at) : null }) <= nowMs;
   return { structured: event, text: showEvent(event, isOver ? `${what} ${IS_OVER}` : what) };

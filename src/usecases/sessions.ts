@@ -50,7 +50,7 @@ export async function openTokenSession(context: Context, token: string): Promise
 }
 
 /** The session, unless it has expired or was ended. One that lasts too long, or is of another kind, is none of ours. */
-export async function findSession(
+async function findSession(
   { store, clock, console }: Context,
   sealed: string | undefined,
 ): Promise<Session | undefined> {

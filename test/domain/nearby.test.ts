@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { encodeCursor } from '../../src/domain/cursor.ts';
 import { AppError } from '../../src/domain/errors.ts';
-import { addDistances, encodeNearby, readNearby } from '../../src/domain/nearby.ts';
+import { encodePage } from '../../src/domain/event-page.ts';
+import { addDistances, readNearby } from '../../src/domain/nearby.ts';
 import { fromWire, toWire } from '../../src/domain/wire.ts';
 import { newEvent } from './formats/events.ts';
 import { refusals } from './refusals.ts';
@@ -179,18 +180,18 @@ describe('readNearby', () => {
   });
 });
 
-describe('encodeNearby', () => {
+describe('encodePage', () => {
   it('joins events that are encoded already', () => {
-    assert.deepEqual(JSON.parse(encodeNearby([toWire('{"a":1}'), toWire('{"b":2}')], 7, POSITION)), {
+    assert.deepEqual(JSON.parse(encodePage([toWire('{"a":1}'), toWire('{"b":2}')], 7, 'next')), {
       events: [{ a: 1 }, { b: 2 }],
       count: 2,
       total: 7,
-      next_cursor: encodeCursor(POSITION),
+      next_cursor: 'next',
     });
   });
 
   it('is a page of nothing where nothing matches', () => {
-    assert.deepEqual(JSON.parse(encodeNearby([], 0, undefined)), {
+    assert.deepEqual(JSON.parse(encodePage([], 0, undefined)), {
       events: [],
       count: 0,
       total: 0,

@@ -2,7 +2,8 @@
 // geojson-reader.ts.
 import Type from 'typebox';
 import { EVENT_EXAMPLE, parseEvent } from '../event.ts';
-import { FoundEvent, pageMembers } from '../nearby.ts';
+import { pageMembers } from '../event-page.ts';
+import { FoundEvent } from '../nearby.ts';
 import { oneOf } from '../shape.ts';
 import { joinWire, toWire, type Wire } from '../wire.ts';
 

@@ -1,9 +1,10 @@
 // An agent's own affairs over HTTP: its summary, its events, its keys.
 import { RegisterResponse } from '../../domain/agent.ts';
 import { invalid } from '../../domain/errors.ts';
+import { encodePage } from '../../domain/event-page.ts';
 import { OwnAgentResponse, RevokeRequest, RotateRequest, requireNothing } from '../../domain/own-agent.ts';
 import {
-  encodeOwnEvents,
+  encodeOwnCursor,
   OwnEventsParameters,
   OwnEventsResponse,
   readOwnEvents,
@@ -36,7 +37,7 @@ export const listOwnEvents = endpoint({
   answer: OwnEventsResponse,
   handle: async ({ context, caller, query }) => {
     const { items, total, next } = await own.findOwnEvents(context, caller, readParameters(query));
-    return encodeOwnEvents(items, total, next);
+    return encodePage(items, total, next && encodeOwnCursor(next));
   },
 });
 
