@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { AUDIENCES, EVENT_TYPES } from '../src/domain/event.ts';
-import { databasePath } from '../src/sqlite/data-folder.ts';
+import { databasePath } from '../src/sqlite/files/data-folder.ts';
 import { Chance } from '../test/support/random.ts';
 import { type City, CityPicker } from './cities.ts';
 import type { BenchAgents } from './data.ts';

@@ -3,11 +3,11 @@ import { constants, cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSy
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
-import type { Random } from '../src/domain/ambient.ts';
 import { fingerprint, newApiKey } from '../src/domain/api-key.ts';
+import type { Random } from '../src/domain/clock-and-random.ts';
 import { newUuid } from '../src/domain/ids.ts';
 import { columnValues, EVENT_COLUMNS, EVENT_PLACEHOLDERS } from '../src/sqlite/columns.ts';
-import { databasePath } from '../src/sqlite/data-folder.ts';
+import { databasePath } from '../src/sqlite/files/data-folder.ts';
 import { migrate } from '../src/sqlite/migrate.ts';
 import { Chance } from '../test/support/random.ts';
 import { DAY_MS, makeFacts, SEED, Texts } from './events.ts';

@@ -4,9 +4,9 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import postgres from 'postgres';
 import { readConfig } from '../src/config.ts';
-import { TABLES } from '../src/domain/vault.ts';
+import { TABLES } from '../src/domain/transfer.ts';
 import { openDatabase } from '../src/postgres/open.ts';
-import { databasePath } from '../src/sqlite/data-folder.ts';
+import { databasePath } from '../src/sqlite/files/data-folder.ts';
 import type { Cluster } from '../test/support/postgres-cluster.ts';
 import { toCopyField } from './postgres.ts';
 

@@ -1,5 +1,5 @@
 // Seeded events: places clustered on cities, texts of realistic length (30 events are about 18 KB of JSON).
-import type { Random } from '../src/domain/ambient.ts';
+import type { Random } from '../src/domain/clock-and-random.ts';
 import { AUDIENCES, EVENT_TYPES, type EventRow } from '../src/domain/event.ts';
 import { newUlid } from '../src/domain/ids.ts';
 import { Chance } from '../test/support/random.ts';

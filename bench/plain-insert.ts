@@ -7,7 +7,7 @@ import { newUlid } from '../src/domain/ids.ts';
 import { systemClock, systemRandom } from '../src/service.ts';
 import { type ColumnValues, columnValues, EVENT_COLUMNS, EVENT_PLACEHOLDERS } from '../src/sqlite/columns.ts';
 import { openForWriting } from '../src/sqlite/connection.ts';
-import { databasePath } from '../src/sqlite/data-folder.ts';
+import { databasePath } from '../src/sqlite/files/data-folder.ts';
 
 export interface InsertInput {
   readonly file: string;

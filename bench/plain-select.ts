@@ -1,6 +1,6 @@
 // What any start from the file must pay: a plain SELECT of the columns that the index is made of, in its own process.
 import { DatabaseSync } from 'node:sqlite';
-import { databasePath } from '../src/sqlite/data-folder.ts';
+import { databasePath } from '../src/sqlite/files/data-folder.ts';
 
 const { dataFolder } = JSON.parse(process.argv[2]!) as { dataFolder: string };
 const database = new DatabaseSync(databasePath(dataFolder), { readOnly: true });

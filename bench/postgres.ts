@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import postgres from 'postgres';
 import { findPostgres } from '../scripts/machine.ts';
-import { databasePath } from '../src/sqlite/data-folder.ts';
+import { databasePath } from '../src/sqlite/files/data-folder.ts';
 import { type Cluster, startCluster } from '../test/support/postgres-cluster.ts';
 
 /** Undefined where PostgreSQL with PostGIS is not on the machine. */

@@ -1,8 +1,8 @@
 // Fills a store for the demo: forty agents with a past, five thousand events around now, and an audit log that has begun.
 // The same world each time, moved to the present day.
 import type { AgentRow, AgentUpdate, Tier } from '../src/domain/agent.ts';
-import type { Random } from '../src/domain/ambient.ts';
 import { fingerprint, newApiKey } from '../src/domain/api-key.ts';
+import type { Random } from '../src/domain/clock-and-random.ts';
 import { resolveLocal } from '../src/domain/datetime.ts';
 import { EVENT_TYPES, type EventRow } from '../src/domain/event.ts';
 import { newUlid, newUuid } from '../src/domain/ids.ts';

@@ -5,7 +5,7 @@ import { type AllowList, foldCase } from './domain/admin.ts';
 import { TIERS, type Tier, type TierLimits } from './domain/agent.ts';
 import { isApiKey } from './domain/api-key.ts';
 import { StartError } from './domain/errors.ts';
-import { describeAddress, problemOf } from './postgres/hosts.ts';
+import { describeAddress, problemOf } from './postgres/client/url.ts';
 
 export interface OidcConfig {
   readonly issuer: string;

@@ -7,7 +7,7 @@ import { mcp } from './cli/mcp.ts';
 import { move } from './cli/move.ts';
 import { restore } from './cli/restore.ts';
 import { serve } from './cli/serve.ts';
-import { UsageError } from './cli/usage.ts';
+import { UsageError } from './cli/usage-error.ts';
 import { StartError } from './domain/errors.ts';
 import { VERSION } from './service.ts';
 

@@ -7,12 +7,12 @@ import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import type { VerifyToken } from './domain/admin.ts';
-import type { Clock, Random } from './domain/ambient.ts';
+import type { Clock, Random } from './domain/clock-and-random.ts';
 import { StartError } from './domain/errors.ts';
 import { newUlid } from './domain/ids.ts';
 import { type ConsoleAccess, newSecret } from './domain/session.ts';
-import type { Archive, ArchiveReader, CopyControl, Holdings, Store } from './domain/store.ts';
-import type { Vault } from './domain/vault.ts';
+import type { BulkReader, BulkWriter, CopyControl, Store, StoreSummary } from './domain/store.ts';
+import type { TransferStore } from './domain/transfer.ts';
 import type { Readiness } from './http/readiness.ts';
 import { buildServer } from './http/server.ts';
 import { mcpHandler } from './mcp/handler.ts';
@@ -24,15 +24,15 @@ import { providerVerifier } from './oidc/provider.ts';
 import { SESSION_SECRET } from './oidc/seal.ts';
 import { sessionSeal } from './oidc/session.ts';
 import { providerSignIn } from './oidc/sign-in.ts';
-import { PostgresArchive, PostgresArchiveReader } from './postgres/archive.ts';
+import { PostgresBulkReader, PostgresBulkWriter } from './postgres/bulk.ts';
 import { PostgresStore } from './postgres/store.ts';
-import { PostgresVault } from './postgres/vault.ts';
-import { SqliteArchive, SqliteArchiveReader } from './sqlite/archive.ts';
-import { backUp, restore } from './sqlite/backup.ts';
-import { databasePath } from './sqlite/data-folder.ts';
+import { PostgresTransfer } from './postgres/transfer.ts';
+import { backUp, restore } from './sqlite/files/backup.ts';
+import { SqliteBulkReader, SqliteBulkWriter } from './sqlite/files/bulk.ts';
+import { databasePath } from './sqlite/files/data-folder.ts';
+import { SqliteTransfer } from './sqlite/files/transfer.ts';
 import { findStoredSetting } from './sqlite/reader.ts';
 import { SqliteStore } from './sqlite/store.ts';
-import { SqliteVault } from './sqlite/vault.ts';
 import { KeyedQueue } from './usecases/keyed-queue.ts';
 
 const PACKAGE = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
@@ -78,25 +78,25 @@ export async function openStore(
 }
 
 /** Opens the engine for bulk writing; no service may hold the embedded one. Throws StartError. */
-export function openArchive(config: Config): Promise<Archive> {
-  if (config.database) return PostgresArchive.open(config.database);
-  return SqliteArchive.open(config.dataDir);
+export function openBulkWriter(config: Config): Promise<BulkWriter> {
+  if (config.database) return PostgresBulkWriter.open(config.database);
+  return SqliteBulkWriter.open(config.dataDir);
 }
 
 /** Opens the engine for bulk reading, beside a service or without one. Throws StartError. */
-export async function openArchiveReader(config: Config): Promise<ArchiveReader> {
-  if (config.database) return PostgresArchiveReader.open(config.database);
-  return new SqliteArchiveReader(config.dataDir);
+export async function openBulkReader(config: Config): Promise<BulkReader> {
+  if (config.database) return PostgresBulkReader.open(config.database);
+  return new SqliteBulkReader(config.dataDir);
 }
 
 /** Copies all data into a new file, beside a service or without one. Throws StartError, or AbortError if told to stop. */
-export async function backupTo(config: Config, file: string, control: CopyControl): Promise<Holdings> {
+export async function backupTo(config: Config, file: string, control: CopyControl): Promise<StoreSummary> {
   requireEmbedded(config);
   return backUp(config.dataDir, file, control);
 }
 
 /** Puts a backup where there is no data yet. Throws StartError, or AbortError if told to stop. */
-export async function restoreFrom(config: Config, file: string, control: CopyControl): Promise<Holdings> {
+export async function restoreFrom(config: Config, file: string, control: CopyControl): Promise<StoreSummary> {
   requireEmbedded(config);
   return restore(file, config.dataDir, control);
 }
@@ -110,9 +110,11 @@ function requireEmbedded({ database }: Config): void {
 }
 
 /** Opens one side of a move; no service may hold it. Throws StartError. */
-export async function openVault(config: Config, side: 'source' | 'target'): Promise<Vault> {
-  if (config.database) return PostgresVault.open(config.database, newUlid(systemClock(), systemRandom));
-  return side === 'source' ? SqliteVault.openSource(config.dataDir) : SqliteVault.openTarget(config.dataDir);
+export async function openTransfer(config: Config, side: 'source' | 'target'): Promise<TransferStore> {
+  if (config.database) return PostgresTransfer.open(config.database, newUlid(systemClock(), systemRandom));
+  return side === 'source'
+    ? SqliteTransfer.openSource(config.dataDir)
+    : SqliteTransfer.openTarget(config.dataDir);
 }
 
 /** The key of the service's own issuer. Where a running service holds the store, it is read beside it. Throws StartError. */

@@ -4,7 +4,7 @@ import { describeData, readConfig } from '../config.ts';
 import { StartError } from '../domain/errors.ts';
 import { mintToken } from '../oidc/local-issuer.ts';
 import { getSigningKey, systemClock } from '../service.ts';
-import { UsageError } from './usage.ts';
+import { UsageError } from './usage-error.ts';
 
 const MAX_HOURS = 24;
 

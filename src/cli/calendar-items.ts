@@ -4,11 +4,11 @@ import { isUtf8 } from 'node:buffer';
 import { invalid, StartError } from '../domain/errors.ts';
 import { findTimezone, MAX_TZID_LENGTH } from '../domain/formats/calendar-timezone.ts';
 import { type Property, parseContentLine, unescapeText } from '../domain/formats/content-line.ts';
+import type { DefaultFields } from '../domain/formats/default-fields.ts';
 import { type CalendarContext, isWanted, readCalendarEvent } from '../domain/formats/icalendar-reader.ts';
-import type { GivenFields } from '../domain/formats/lacking.ts';
+import { unfold } from './ical-lines.ts';
 import type { Item } from './import-items.ts';
 import { type Line, MAX_LINE_BYTES } from './ndjson.ts';
-import { unfold } from './unfolding.ts';
 
 /** Far more than calendars have: components within each other, letters of a component's name, and timezones of a calendar. */
 const MAX_DEPTH = 20;
@@ -23,7 +23,7 @@ const MAX_WAITING_BYTES = 4_194_304;
 /** The items of each chunk. Throws StartError, behind the items before it, where a file is not what it should be as a whole. */
 export async function* readCalendar(
   chunks: AsyncIterable<Buffer>,
-  given: GivenFields,
+  given: DefaultFields,
 ): AsyncGenerator<Item[]> {
   const reader = new CalendarReader(given);
   let problem: unknown;
@@ -51,7 +51,7 @@ interface Begun {
 }
 
 class CalendarReader {
-  readonly #given: GivenFields;
+  readonly #given: DefaultFields;
   #items: Item[] = [];
   /** Events whose timezone is not known yet: it may be defined behind them. */
   #waiting: Item[] = [];
@@ -66,7 +66,7 @@ class CalendarReader {
   #tzid: string | undefined;
   #zone: string | undefined;
 
-  constructor(given: GivenFields) {
+  constructor(given: DefaultFields) {
     this.#given = given;
   }
 

@@ -6,11 +6,11 @@ import { readConfig } from '../config.ts';
 import { AppError, StartError } from '../domain/errors.ts';
 import { encodeEventCreate } from '../domain/event.ts';
 import { isUuid } from '../domain/ids.ts';
-import type { ArchiveReader } from '../domain/store.ts';
-import { openArchiveReader } from '../service.ts';
+import type { BulkReader } from '../domain/store.ts';
+import { openBulkReader } from '../service.ts';
 import { Progress } from './progress.ts';
 import { onStopSignal } from './stop-signal.ts';
-import { UsageError } from './usage.ts';
+import { UsageError } from './usage-error.ts';
 
 interface Options {
   readonly agentId: string | undefined;
@@ -19,15 +19,15 @@ interface Options {
 
 export async function exportEvents(args: string[]): Promise<void> {
   const options = readOptions(args);
-  const archive = await openArchiveReader(readConfig(process.env));
+  const reader = await openBulkReader(readConfig(process.env));
   try {
-    const total = await countEvents(archive, options.agentId);
+    const total = await countEvents(reader, options.agentId);
     const stop = onStopSignal(); // before there is a file to clean up
     const output = options.file === undefined ? standardOutput() : await openFile(options.file);
     const progress = new Progress('events', process.stderr);
     try {
       let written = 0;
-      for await (const rows of archive.events(options.agentId)) {
+      for await (const rows of reader.events(options.agentId)) {
         await output.write(rows.map((row) => `${encodeEventCreate(row)}\n`).join(''));
         written += rows.length;
         progress.update(written, Math.min(1, written / total));
@@ -46,7 +46,7 @@ export async function exportEvents(args: string[]): Promise<void> {
       throw new StartError(`The export ended early: ${(cause as Error).message}`, { cause });
     }
   } finally {
-    await archive.close();
+    await reader.close();
   }
 }
 
@@ -65,9 +65,9 @@ function readOptions(args: string[]): Options {
 }
 
 /** Throws StartError if there is no such agent. */
-async function countEvents(archive: ArchiveReader, agentId: string | undefined): Promise<number> {
-  if (agentId === undefined) return archive.countEvents();
-  const agent = await archive.findAgent(agentId);
+async function countEvents(reader: BulkReader, agentId: string | undefined): Promise<number> {
+  if (agentId === undefined) return reader.countEvents();
+  const agent = await reader.findAgent(agentId);
   if (!agent) throw new StartError(`There is no agent ${agentId}.`);
   return agent.event_count;
 }

@@ -2,8 +2,8 @@
 // one: whatever is in the outermost "features" is cut out, and the shell around it is checked at its end. Of a chunk, only
 // copies are kept: a part of it would keep all of it in memory.
 import { StartError } from '../domain/errors.ts';
+import type { DefaultFields } from '../domain/formats/default-fields.ts';
 import { readFeature } from '../domain/formats/geojson-reader.ts';
-import type { GivenFields } from '../domain/formats/lacking.ts';
 import type { Item } from './import-items.ts';
 import { MAX_LINE_BYTES, parseLine } from './ndjson.ts';
 
@@ -22,7 +22,7 @@ const MARK = Buffer.from('\ufeff');
 /** The items of each chunk. Throws StartError, behind the items before it, where a file is not what it should be as a whole. */
 export async function* readFeatures(
   chunks: AsyncIterable<Buffer>,
-  given: GivenFields,
+  given: DefaultFields,
 ): AsyncGenerator<Item[]> {
   const cutter = new FeatureCutter(given);
   for await (const chunk of chunks) {
@@ -56,7 +56,7 @@ class Piece {
 }
 
 class FeatureCutter {
-  readonly #given: GivenFields;
+  readonly #given: DefaultFields;
   #items: Item[] = [];
   #count = 0;
   #depth = 0;
@@ -74,7 +74,7 @@ class FeatureCutter {
   readonly #shell = new Piece();
   readonly #item = new Piece();
 
-  constructor(given: GivenFields) {
+  constructor(given: DefaultFields) {
     this.#given = given;
   }
 

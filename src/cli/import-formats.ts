@@ -1,6 +1,6 @@
 // The formats that `import` reads: how a file says which it is, by its ending or how it begins, and how items come out of it.
 import { StartError } from '../domain/errors.ts';
-import type { GivenFields } from '../domain/formats/lacking.ts';
+import type { DefaultFields } from '../domain/formats/default-fields.ts';
 import { readCalendar } from './calendar-items.ts';
 import { readFeatures } from './geojson-items.ts';
 import type { Item } from './import-items.ts';
@@ -18,7 +18,7 @@ export interface ImportFormat {
   /** Whether its items may lack fields that options give. */
   readonly mayLack: boolean;
   /** Throws StartError for a file that is not what it should be as a whole. */
-  readonly readItems: (chunks: AsyncIterable<Buffer>, given: GivenFields) => AsyncIterable<Item[]>;
+  readonly readItems: (chunks: AsyncIterable<Buffer>, given: DefaultFields) => AsyncIterable<Item[]>;
 }
 
 export const IMPORT_FORMATS: Readonly<Record<string, ImportFormat>> = {

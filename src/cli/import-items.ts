@@ -1,10 +1,10 @@
-// Items of a file into events: each is checked by the rules of a create, and what passes goes to the archive in batches,
+// Items of a file into events: each is checked by the rules of a create, and what passes goes to the writer in batches,
 // several of them under way at a time, so that reading and writing overlap. How items look is left to the formats.
-import type { Clock, Random } from '../domain/ambient.ts';
+import type { Clock, Random } from '../domain/clock-and-random.ts';
 import { AppError } from '../domain/errors.ts';
 import { type EventRow, readEventCreate } from '../domain/event.ts';
 import { newUlid } from '../domain/ids.ts';
-import type { Archive, BulkOutcome } from '../domain/store.ts';
+import type { BulkOutcome, BulkWriter } from '../domain/store.ts';
 
 /** A batch ends with the row that reaches either of these. */
 const ROWS_PER_BATCH = 2_000;
@@ -29,7 +29,7 @@ export interface Tally {
 }
 
 export interface ItemImportOptions {
-  readonly archive: Pick<Archive, 'createEvents'>;
+  readonly writer: Pick<BulkWriter, 'createEvents'>;
   readonly agentId: string;
   readonly maxPerAgent: number;
   readonly clock: Clock;
@@ -101,11 +101,11 @@ export class ItemImport {
   }
 
   async #send(): Promise<void> {
-    const { archive, maxPerAgent } = this.#options;
+    const { writer, maxPerAgent } = this.#options;
     const batch = this.#batch;
     if (batch.rows.length === 0) return;
     this.#batch = newBatch();
-    const written = archive
+    const written = writer
       .createEvents(batch.rows, maxPerAgent)
       .then((outcomes) => this.#count(batch, outcomes));
     written.catch(() => {}); // it is awaited below, or by finish; until then it must not count as unhandled

@@ -2,16 +2,16 @@
 import { parseArgs } from 'node:util';
 import { readRegistration } from '../domain/agent.ts';
 import { readEventUpdate } from '../domain/event.ts';
-import type { GivenFields } from '../domain/formats/lacking.ts';
+import type { DefaultFields } from '../domain/formats/default-fields.ts';
 import { formatOfFile, IMPORT_FORMATS, type ImportFormat } from './import-formats.ts';
-import { UsageError } from './usage.ts';
+import { UsageError } from './usage-error.ts';
 
 export interface ImportOptions {
   readonly file: string;
   readonly format: ImportFormat;
   /** Whether the format is only what the name of the file says. */
   readonly isFormatGuessed: boolean;
-  readonly given: GivenFields;
+  readonly given: DefaultFields;
   /** Undefined: the key of an existing agent comes on standard input. */
   readonly newAgent: { readonly email: string; readonly agent_name: string } | undefined;
 }
@@ -81,14 +81,14 @@ function readAgent(file: string, values: Values): ImportOptions['newAgent'] {
 }
 
 /** By the rules of a change, which knows the same fields. */
-function readGiven(values: Values, nowMs: number): GivenFields {
+function readGiven(values: Values, nowMs: number): DefaultFields {
   const entries = Object.keys(GIVEN).flatMap((option) => {
     const value = values[option as keyof typeof GIVEN];
     if (value === undefined) return [];
     const isNumber = option === 'lat' || option === 'lng';
     return [[option.replace('-', '_'), isNumber ? readDegrees(option, value) : value]];
   });
-  const given = Object.fromEntries(entries) as GivenFields;
+  const given = Object.fromEntries(entries) as DefaultFields;
   if ((given.lat === undefined) !== (given.lng === undefined)) {
     throw new UsageError('--lat and --lng come together.');
   }

@@ -9,8 +9,8 @@ import type { AgentRow } from '../domain/agent.ts';
 import { fingerprint, hashApiKey, isApiKey, newApiKey } from '../domain/api-key.ts';
 import { AppError, StartError } from '../domain/errors.ts';
 import { newUuid } from '../domain/ids.ts';
-import type { Archive } from '../domain/store.ts';
-import { openArchive, systemClock, systemRandom } from '../service.ts';
+import type { BulkWriter } from '../domain/store.ts';
+import { openBulkWriter, systemClock, systemRandom } from '../service.ts';
 import { requireWriter } from '../usecases/access.ts';
 import { expectFormat } from './import-formats.ts';
 import { type Item, ItemImport, type Tally } from './import-items.ts';
@@ -29,16 +29,16 @@ export async function importEvents(args: string[]): Promise<void> {
   const config = readConfig(process.env);
   const input = await openInput(options.file);
   const key = options.newAgent ? newApiKey(systemRandom) : await readKey();
-  const archive = await openArchive(config);
+  const writer = await openBulkWriter(config);
   try {
-    const agent = await findAgent(archive, key, options, config);
+    const agent = await findAgent(writer, key, options, config);
     if (options.newAgent) console.log(key);
     const stop = onStopSignal();
-    const tally = await importInto(archive, agent, input, options, config, stop.signal);
+    const tally = await importInto(writer, agent, input, options, config, stop.signal);
     process.exitCode = stop.exitCode() ?? (tally.refused > 0 ? 1 : 0);
   } finally {
     input.stream.destroy();
-    await archive.close();
+    await writer.close();
   }
 }
 
@@ -73,7 +73,7 @@ async function readKey(): Promise<string> {
 
 /** The agent that the events will belong to: a new one, or the one that holds the key. Throws StartError. */
 async function findAgent(
-  archive: Archive,
+  writer: BulkWriter,
   key: string,
   { newAgent }: ImportOptions,
   config: Config,
@@ -84,7 +84,7 @@ async function findAgent(
     // It publishes, whatever those may do who register themselves.
     const tier = config.registrationTier === 'read' ? 'readwrite' : config.registrationTier;
     const agent: AgentRow = { agent_id, ...newAgent, tier, is_active: true, created_ms };
-    await archive.addAgent(agent, fingerprint(key));
+    await writer.addAgent(agent, fingerprint(key));
     return agent;
   }
   if (!isApiKey(key)) {
@@ -92,7 +92,7 @@ async function findAgent(
       'The first line of standard input is not a key of this service: check it for typing errors.',
     );
   }
-  const agent = await archive.findAgentByKey(hashApiKey(key), systemClock());
+  const agent = await writer.findAgentByKey(hashApiKey(key), systemClock());
   if (!agent) throw new StartError('The key is not active: it was revoked, or never issued here.');
   try {
     requireWriter(agent);
@@ -103,7 +103,7 @@ async function findAgent(
 }
 
 async function importInto(
-  archive: Archive,
+  writer: BulkWriter,
   { agent_id }: AgentRow,
   input: Input,
   { format, isFormatGuessed, given }: ImportOptions,
@@ -112,7 +112,7 @@ async function importInto(
 ): Promise<Tally> {
   const progress = new Progress(format.nouns, process.stderr);
   const run = new ItemImport({
-    archive,
+    writer,
     agentId: agent_id,
     maxPerAgent: maxEventsPerAgent,
     clock: systemClock,

@@ -1,8 +1,9 @@
 // Messages of the Model Context Protocol from lines of text to HTTP and back: each becomes a request, and its answers lines.
 // What they mean is left to both ends; only what HTTP wants to know in headers is looked for, and what goes wrong on the way
 // is answered as an error of the protocol.
-import { readEventStream } from './event-stream.ts';
+
 import { printable } from './printable.ts';
+import { readEventStream } from './server-sent-events.ts';
 
 interface BridgeOptions {
   readonly address: string;

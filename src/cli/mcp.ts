@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 import { readApiKey } from '../config.ts';
 import { McpBridge } from './mcp-bridge.ts';
 import { readLines } from './ndjson.ts';
-import { UsageError } from './usage.ts';
+import { UsageError } from './usage-error.ts';
 
 export async function mcp(args: string[]): Promise<void> {
   const address = readAddress(args);

@@ -3,7 +3,7 @@
 import { parseArgs } from 'node:util';
 import { type Config, describeData, readConfig, withDatabase, withFolder } from '../config.ts';
 import { AppError, StartError } from '../domain/errors.ts';
-import { openVault } from '../service.ts';
+import { openTransfer } from '../service.ts';
 import {
   beginOrGoOn,
   type Compared,
@@ -15,18 +15,18 @@ import {
 } from './move-tables.ts';
 import { grouped, Progress } from './progress.ts';
 import { onStopSignal } from './stop-signal.ts';
-import { UsageError } from './usage.ts';
+import { UsageError } from './usage-error.ts';
 
 export async function move(args: string[]): Promise<void> {
   const { from, to } = readPlaces(args, readConfig(process.env));
   const stop = onStopSignal();
-  const source = await openVault(from, 'source');
+  const source = await openTransfer(from, 'source');
   try {
-    const target = await openVault(to, 'target');
+    const target = await openTransfer(to, 'target');
     try {
       const sides: Sides = {
-        source: { vault: source, name: describeData(from) },
-        target: { vault: target, name: describeData(to) },
+        source: { store: source, name: describeData(from) },
+        target: { store: target, name: describeData(to) },
       };
       const end = await moveAll(sides, stop.signal);
       process.exitCode = end === 'stopped' ? stop.exitCode()! : 0;
@@ -103,7 +103,7 @@ async function moveAll(sides: Sides, stop: AbortSignal): Promise<'done' | 'stopp
     await step('copied', total - before, stop, (onRows) => copy(sides, onRows));
     const results = await step('compared', total * 2, stop, (onRows) => compare(sides, onRows));
     requireSame(results, sides);
-    await target.vault.finish();
+    await target.store.finish();
     for (const { table, here } of results) {
       const checksum = `sha256 ${here.sha256.slice(0, 16)}…`;
       whole.note(`  ${table.padEnd(14)} ${grouped(here.rows).padStart(11)}  identical  ${checksum}`);
@@ -155,6 +155,6 @@ function requireSame(results: readonly Compared[], { target }: Sides): void {
   );
   throw new StartError(
     `${target.name} is not the same as the source in ${tables.join(', ')}: one of the two was changed meanwhile. ` +
-      `It will not be served. Begin anew: ${target.vault.howToEmpty}, and run "move" again.`,
+      `It will not be served. Begin anew: ${target.store.howToEmpty}, and run "move" again.`,
   );
 }

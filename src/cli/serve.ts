@@ -4,9 +4,9 @@ import { type Logger, pino } from 'pino';
 import pretty from 'pino-pretty';
 import { describeData, readConfig } from '../config.ts';
 import { type Service, startService, VERSION } from '../service.ts';
-import { showLoading } from './loading.ts';
+import { showLoading } from './load-progress.ts';
 import { Progress } from './progress.ts';
-import { UsageError } from './usage.ts';
+import { UsageError } from './usage-error.ts';
 
 /** What is still open after this is left behind. */
 const EXIT_TIMEOUT_MS = 4_800;

@@ -2,7 +2,7 @@
 // and lets secret scanners recognise a key. Storing and finding keys is left to the store, which sees only hashes.
 import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import type { Random } from './ambient.ts';
+import type { Random } from './clock-and-random.ts';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const KEY = /^lev_[0-9A-Za-z]{38}$/;

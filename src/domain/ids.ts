@@ -1,5 +1,5 @@
 // Identifiers: ULIDs for events, version 7 UUIDs for agents. Both begin with the time, so that they sort roughly by age.
-import type { Random } from './ambient.ts';
+import type { Random } from './clock-and-random.ts';
 
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;

@@ -1,11 +1,11 @@
 // The search: its parameters and its answer. Finding what matches is the stores' work.
 import Type from 'typebox';
-import { milesBetween, unitVector } from '../spatial/geo.ts';
 import { decodeCursor, type Position } from './cursor.ts';
 import { isWithinYears, OUTSIDE_YEARS, parseDateTime } from './datetime.ts';
 import { refuse } from './errors.ts';
 import { AUDIENCES, type Audience, EVENT_EXAMPLE, EVENT_TYPES, Event, type EventType } from './event.ts';
 import { PAGE_PARAMETERS, pageFields } from './event-page.ts';
+import { milesBetween, type Place, unitVector } from './geo.ts';
 import { compile, oneOf } from './shape.ts';
 import type { Wire } from './wire.ts';
 
@@ -80,6 +80,8 @@ export interface NearbyQuery {
   readonly startsBeforeMs: number | undefined;
   readonly after: Position | undefined;
   readonly limit: number;
+  /** Whether the page must have the details of its events. */
+  readonly details: boolean;
 }
 
 /** A search that everything matches. */
@@ -93,6 +95,7 @@ export const ALL_EVENTS: NearbyQuery = {
   startsBeforeMs: undefined,
   after: undefined,
   limit: 1,
+  details: false,
 };
 
 const check = compile(NearbyParameters);
@@ -126,22 +129,20 @@ export function readNearby(parameters: unknown, at: string): NearbyQuery {
     startsBeforeMs,
     after,
     limit: value.limit!,
+    details: false,
   };
 }
 
-/** The events with their distance from the centre as their last member. */
-export function addDistances(events: readonly Wire[], { lat, lng }: { lat: number; lng: number }): Wire[] {
-  const centre = unitVector(lat, lng);
-  return events.map((wire) => {
-    const [, latitude, longitude] = PLACE.exec(wire)!;
-    const miles = milesBetween(centre, unitVector(Number(latitude), Number(longitude)));
+/** Adds to each event the distance of its place from the centre, as its last member. */
+export function addDistances(events: readonly Wire[], places: readonly Place[], centre: Place): Wire[] {
+  const from = unitVector(centre.lat, centre.lng);
+  return events.map((wire, at) => {
+    const { lat, lng } = places[at]!;
+    const miles = milesBetween(from, unitVector(lat, lng));
     const rounded = Math.round(miles * DISTANCE_STEPS_PER_MILE) / DISTANCE_STEPS_PER_MILE;
     return `${wire.slice(0, -1)},"distance_miles":${rounded}}` as Wire;
   });
 }
-
-/** It cannot be found inside of a text, where quotes are escaped. */
-const PLACE = /,"lat":([^,]+),"lng":([^,]+),"/;
 
 /** Six decimals: two millimetres. */
 const DISTANCE_STEPS_PER_MILE = 1e6;

@@ -1,6 +1,6 @@
 // Sessions of administrators in the console, and the ports to what seals them and to where people sign in.
 import type { Identity } from './admin.ts';
-import type { Random } from './ambient.ts';
+import type { Random } from './clock-and-random.ts';
 
 /** How long a session lasts at most. */
 export const SESSION_MS = 8 * 3_600_000;

@@ -5,7 +5,7 @@ import Type from 'typebox';
 import { isTimezone, parseDateTime } from './datetime.ts';
 import type { Issue } from './errors.ts';
 import { isUuid } from './ids.ts';
-import { showName } from './shown-name.ts';
+import { safeName } from './safe-name.ts';
 
 /** A string with a fixed set of values, as `{type, enum}`: the form that clients generate the best code from. */
 export function oneOf<const T extends string>(values: readonly T[], options: object = {}) {
@@ -84,7 +84,7 @@ export function findUnknown(input: object, known: ReadonlySet<string>, at: strin
   const msg = `is not known here; there is ${[...known].join(', ') || 'nothing to say'}`;
   return unknown
     .slice(0, MAX_UNKNOWN)
-    .map((name) => ({ loc: [at, showName(name)], msg, type: 'extra_forbidden' }));
+    .map((name) => ({ loc: [at, safeName(name)], msg, type: 'extra_forbidden' }));
 }
 
 interface Keywords extends TSchema {

@@ -17,8 +17,16 @@ export interface EventRecord {
   readonly json: Wire;
 }
 
+/** What a search knows of an event besides its JSON. */
+export interface EventDetails extends Position {
+  readonly lat: number;
+  readonly lng: number;
+}
+
 export interface NearbyPage {
   readonly events: readonly Wire[];
+  /** One for each event if the query asked for details, otherwise none. */
+  readonly details: readonly EventDetails[];
   /** All that match, whatever the page. */
   readonly total: number;
   /** The position of the last event, where more follow. */
@@ -39,7 +47,13 @@ export type ReplaceOutcome =
   /** Another event of the agent has this title, start and place. */
   | { readonly kind: 'duplicate'; readonly id: string };
 
-/** A page of a list for administrators. */
+/** An event in a list, with its position in the list's order. */
+export interface ListedEvent {
+  readonly json: Wire;
+  readonly position: ListPosition;
+}
+
+/** A page of a list. */
 export interface ListPage<Item, Next = ListPosition> {
   readonly items: readonly Item[];
   /** All that match, whatever the page. */
@@ -126,7 +140,7 @@ export interface Store {
   /** Agents that match, in the order that is asked for; ties by agent_id, in the same direction. */
   agentPage(query: AgentListQuery): Promise<ListPage<AgentRecord>>;
   /** Events of the agent that match, in the order that is asked for; ties by event_id, in the same direction. */
-  agentEventPage(agentId: string, query: EventListQuery, nowMs: number): Promise<ListPage<Wire>>;
+  agentEventPage(agentId: string, query: EventListQuery, nowMs: number): Promise<ListPage<ListedEvent>>;
   /** The latest entries first. */
   auditPage(query: AuditQuery): Promise<ListPage<AuditRecord, number>>;
   stats(nowMs: number): Promise<Stats>;
@@ -159,7 +173,7 @@ export interface Store {
 export type BulkOutcome = 'created' | 'existing' | 'limit' | 'no-agent';
 
 /** Bulk writing by an operator, while no service holds the data. Nothing is loaded to open it. */
-export interface Archive {
+export interface BulkWriter {
   addAgent(agent: AgentRow, key: KeyFingerprint): Promise<void>;
   /** The active agent that holds this key, unless the key has expired by `nowMs`. */
   findAgentByKey(keyHash: string, nowMs: number): Promise<AgentRow | undefined>;
@@ -173,7 +187,7 @@ export interface Archive {
 }
 
 /** Bulk reading by an operator, beside whoever holds the data. */
-export interface ArchiveReader {
+export interface BulkReader {
   findAgent(agentId: string): Promise<AgentRecord | undefined>;
   countEvents(): Promise<number>;
   /** The events of an agent, or all of them, ended ones included, as they were at one moment; some at a time. */
@@ -182,7 +196,7 @@ export interface ArchiveReader {
 }
 
 /** What a whole store holds. */
-export interface Holdings {
+export interface StoreSummary {
   /** The version of its tables. */
   readonly schema: number;
   readonly events: number;

@@ -7,8 +7,8 @@ import type { ErrorCode } from '../domain/errors.ts';
 import type { Wire } from '../domain/wire.ts';
 import type { KeyHolder } from '../usecases/access.ts';
 import type { Context } from '../usecases/context.ts';
-import type { Format } from './formats.ts';
-import { type KnownParameters, knownParameters } from './parameter-names.ts';
+import { type KnownParameters, knownParameters } from './request/parameter-names.ts';
+import type { Format } from './response/formats.ts';
 
 /** Who the caller turns out to be, for each kind of access. */
 interface Callers {

@@ -7,11 +7,11 @@ import { AppError } from '../domain/errors.ts';
 import { oneOf } from '../domain/shape.ts';
 import { authenticateAgent, requireQuota, type Spent, spendRequest } from '../usecases/access.ts';
 import type { Context } from '../usecases/context.ts';
-import type { Backlog } from './backlog.ts';
+import { type OwnNames, requireOwnName } from './browser/dns-rebinding.ts';
 import type { Description } from './endpoint.ts';
-import { ErrorResponse } from './errors.ts';
-import { type OwnNames, requireOwnName } from './own-names.ts';
-import { announceQuota } from './rate-limit.ts';
+import type { Backlog } from './response/backlog.ts';
+import { ErrorResponse } from './response/errors.ts';
+import { announceQuota } from './response/rate-limit.ts';
 
 export const MCP_PATH = '/mcp';
 

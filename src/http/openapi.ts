@@ -17,9 +17,9 @@ import { LinkedEvent, LinkedEvents } from '../domain/formats/json-ld.ts';
 import { EventsNearbyResponse, FoundEvent } from '../domain/nearby.ts';
 import { KeySummary, OwnAgentResponse, QuotaSummary, RotateRequest } from '../domain/own-agent.ts';
 import { OwnEventsResponse } from '../domain/own-events.ts';
-import { SESSION_COOKIE } from './console-cookies.ts';
+import { SESSION_COOKIE } from './browser/cookies.ts';
 import type { Access, Description, OtherAnswer, OtherForm } from './endpoint.ts';
-import { ErrorResponse, ValidationErrorResponse } from './errors.ts';
+import { ErrorResponse, ValidationErrorResponse } from './response/errors.ts';
 import { HealthErrorResponse, HealthResponse } from './routes/health.ts';
 
 const API_VERSION = '1.0.0';

@@ -11,7 +11,7 @@ import type { AgentRow } from '../domain/agent.ts';
 import { requireWriter } from '../usecases/access.ts';
 import type { Context } from '../usecases/context.ts';
 import { argumentReader } from './arguments.ts';
-import { toolFailure } from './failure.ts';
+import { toolFailure } from './errors.ts';
 import { UNTRUSTED } from './text.ts';
 import { TOOLS } from './tools.ts';
 

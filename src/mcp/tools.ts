@@ -11,7 +11,7 @@ import { createEvent, deleteEvent, getEvent, updateEvent } from '../usecases/eve
 import { findNearby } from '../usecases/nearby.ts';
 import { findOwnEvents } from '../usecases/own-agent.ts';
 import type { ArgumentRules, Arguments } from './arguments.ts';
-import { fit } from './page.ts';
+import { countFitting } from './page-limit.ts';
 import * as schemas from './schemas.ts';
 import { showEvent, showPage, UNTRUSTED } from './text.ts';
 
@@ -52,12 +52,12 @@ ${UNTRUSTED}`,
     hints: [true, false, true, true],
     check: (args) => readNearby(args, 'arguments'),
     run: async (context, _agent, args) => {
-      const query = readNearby(args, 'arguments');
-      const { events, total, next } = await findNearby(context, query);
-      const { fitting, last } = fit(events);
-      const after = last ?? next;
+      const query = { ...readNearby(args, 'arguments'), details: true };
+      const { events, details, total, next } = await findNearby(context, query);
+      const count = countFitting(events);
+      const after = count < events.length ? details[count - 1] : next;
       return pageOf(
-        addDistances(fitting, query),
+        addDistances(events.slice(0, count), details, query),
         total,
         after && encodeCursor(after),
         'events match',
@@ -139,10 +139,11 @@ ${UNTRUSTED}`,
     check: (args) => readOwnEvents(args, 'arguments'),
     run: async (context, agent, args) => {
       const { items, total, next } = await findOwnEvents(context, agent, readOwnEvents(args, 'arguments'));
-      const { fitting, last } = fit(items);
-      const after = last ? { value: last.startMs, id: last.id } : next;
+      const events = items.map(({ json }) => json);
+      const count = countFitting(events);
+      const after = count < items.length ? items[count - 1]!.position : next;
       return pageOf(
-        fitting,
+        events.slice(0, count),
         total,
         after && encodeOwnCursor(after),
         'events are yours',

@@ -2,7 +2,7 @@
 // who can read the store may mint, so a token needs no allow-list.
 import { createLocalJWKSet, exportJWK, generateKeyPair, importJWK, type JWK, SignJWT } from 'jose';
 import type { VerifyToken } from '../domain/admin.ts';
-import type { Clock } from '../domain/ambient.ts';
+import type { Clock } from '../domain/clock-and-random.ts';
 import { verify } from './provider.ts';
 
 /** The setting under which the store keeps the key. */

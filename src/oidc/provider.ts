@@ -1,7 +1,7 @@
 // Administrators' tokens from an OpenID Connect provider, checked against the keys that it publishes.
 import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import type { Identity, Verified, VerifyToken } from '../domain/admin.ts';
-import type { Clock } from '../domain/ambient.ts';
+import type { Clock } from '../domain/clock-and-random.ts';
 import { AppError } from '../domain/errors.ts';
 
 /** Only algorithms whose verifying key is public: a symmetric one would let the published key sign. */

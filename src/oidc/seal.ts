@@ -1,7 +1,7 @@
 // Seals values into text that only holders of the same secret can read or make, for a while: JWE, "dir" with A256GCM. What
 // the values are is left to others.
 import { EncryptJWT, errors, type JWTPayload, jwtDecrypt } from 'jose';
-import type { Clock } from '../domain/ambient.ts';
+import type { Clock } from '../domain/clock-and-random.ts';
 
 export interface Seal {
   /** To the second. */

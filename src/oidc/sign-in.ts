@@ -2,7 +2,7 @@
 // ever reaches a browser. What an ID token says counts only after provider.ts has checked its signature too.
 import * as openid from 'openid-client';
 import type { Identity, VerifyToken } from '../domain/admin.ts';
-import type { Clock, Random } from '../domain/ambient.ts';
+import type { Clock, Random } from '../domain/clock-and-random.ts';
 import { AppError } from '../domain/errors.ts';
 import { newSecret, SIGN_IN_MS, type SignIn, type SignInOutcome } from '../domain/session.ts';
 import { configure, exchangeCode, isPlainHttp } from './exchange.ts';

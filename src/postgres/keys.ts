@@ -1,9 +1,9 @@
 // Keys in the database: whose one is, what is known of it, and how an agent changes its own.
 import type { AgentRow } from '../domain/agent.ts';
 import type { KeyFingerprint, KeyRecord } from '../domain/api-key.ts';
-import type { Sql } from './connect.ts';
-import type { Database } from './database.ts';
-import type { Holder } from './recent-keys.ts';
+import type { Database } from './client/database.ts';
+import type { Sql } from './client/driver.ts';
+import type { Holder } from './key-cache.ts';
 
 /** The active agent that holds the key, expired or not. */
 export async function findHolder(database: Database, keyHash: string): Promise<Holder | undefined> {

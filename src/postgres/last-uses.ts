@@ -1,6 +1,6 @@
 // The last use of each agent, written together every few seconds.
 import type { AgentRecord } from '../domain/agent.ts';
-import type { Database } from './database.ts';
+import type { Database } from './client/database.ts';
 
 /** Half of what last uses may be inexact. */
 const WRITE_INTERVAL_MS = 5_000;

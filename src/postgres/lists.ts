@@ -4,9 +4,8 @@ import type { AuditRecord } from '../domain/audit.ts';
 import type { AgentListQuery, AuditQuery, EventListQuery } from '../domain/list.ts';
 import type { ListPosition } from '../domain/list-cursor.ts';
 import { ALL_EVENTS } from '../domain/nearby.ts';
-import type { ListPage, Stats } from '../domain/store.ts';
-import type { Wire } from '../domain/wire.ts';
-import type { Database } from './database.ts';
+import type { ListedEvent, ListPage, Stats } from '../domain/store.ts';
+import type { Database } from './client/database.ts';
 import { agentPageStatement, eventPageStatement } from './list-statements.ts';
 import { wireOf } from './records.ts';
 import { searchStatement } from './search.ts';
@@ -35,17 +34,18 @@ export async function readEventPage(
   agentId: string,
   query: EventListQuery,
   nowMs: number,
-): Promise<ListPage<Wire>> {
+): Promise<ListPage<ListedEvent>> {
   const { text, values } = eventPageStatement(agentId, query, nowMs);
   const found = await database.run('repeatable', (sql) => sql.unsafe(text, [...values]).raw());
   const rows = found as unknown as readonly EventRow[];
   const page = rows.slice(0, query.limit).filter(([, , id]) => id !== null);
   const last = rows.length > query.limit ? page.at(-1) : undefined;
   const toValue = query.sort.key === 'start_at' ? Number : String;
+  const positionOf = ([, value, id]: EventRow) => ({ value: toValue(value.toString()), id: id!.toString() });
   return {
-    items: page.map(([, , , json]) => wireOf(json)),
+    items: page.map((row) => ({ json: wireOf(row[3]), position: positionOf(row) })),
     total: Number(rows[0]![0].toString()),
-    next: last && { value: toValue(last[1].toString()), id: last[2]!.toString() },
+    next: last && positionOf(last),
   };
 }
 

@@ -2,9 +2,9 @@
 // under a lock, so that any number of nodes may start at once.
 import { readdirSync, readFileSync } from 'node:fs';
 import { StartError } from '../domain/errors.ts';
-import type { Sql } from './connect.ts';
-import type { Database } from './database.ts';
-import { codeOf } from './failures.ts';
+import type { Database } from './client/database.ts';
+import type { Sql } from './client/driver.ts';
+import { codeOf } from './client/errors.ts';
 
 const FOLDER = new URL('./migrations/', import.meta.url);
 

@@ -1,9 +1,9 @@
 // Opens the database for a store or for bulk work: reached, understood, and with the newest schema.
 import { StartError } from '../domain/errors.ts';
-import { UNFINISHED_MOVE, unfinishedMove } from '../domain/vault.ts';
-import { Database, type DatabaseOptions } from './database.ts';
-import { codeOf } from './failures.ts';
-import { describeAddress } from './hosts.ts';
+import { UNFINISHED_MOVE, unfinishedMove } from '../domain/transfer.ts';
+import { Database, type DatabaseOptions } from './client/database.ts';
+import { codeOf } from './client/errors.ts';
+import { describeAddress } from './client/url.ts';
 import { migrate } from './migrate.ts';
 
 /** What to do about the errors that a mistake in DATABASE_URL makes. */

@@ -1,7 +1,7 @@
 // One quota for all nodes without a write per request: a node takes requests from the database in small lots and gives
 // them out itself. Below 400 a lot is one request, and the quota exact.
 import { QUOTA_WINDOW_MS, type Quota } from '../domain/store.ts';
-import type { Database } from './database.ts';
+import type { Database } from './client/database.ts';
 
 /** Two nodes leave at most 1 % of a quota unused: a lot each, taken and not given out. */
 const LOTS = 200;

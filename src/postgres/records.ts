@@ -1,6 +1,6 @@
 // How rows cross the line: many in one parameter, as JSON that PostgreSQL takes apart by the columns of the table; and back
 // as the bytes that they are.
-import { columnsOf, type Kind, type Table } from '../domain/vault.ts';
+import { columnsOf, type Kind, type Table } from '../domain/transfer.ts';
 import type { Wire } from '../domain/wire.ts';
 
 const TYPES: Readonly<Record<Kind, string>> = {

@@ -1,6 +1,7 @@
 // The statement of a search: the page and the exact total, of one moment, in one round trip.
+
+import { METRES_PER_MILE } from '../domain/geo.ts';
 import type { NearbyQuery } from '../domain/nearby.ts';
-import { METRES_PER_MILE } from '../spatial/geo.ts';
 
 export interface Statement {
   readonly text: string;
@@ -12,7 +13,7 @@ const DAY_MS = 86_400_000;
 
 const ORDER = 'ORDER BY start_ms, event_id';
 
-/** Rows are total, start_ms, event_id and json, one more than the page where more follow; a lone total has no event. */
+/** Rows are total, start_ms, event_id, json and, with details, lat and lng; one more than the page where more follow; a lone total has no event. */
 export function searchStatement(query: NearbyQuery, nowMs: number): Statement {
   const values: (string | number)[] = [];
   const put = (value: string | number, type: string) => `$${values.push(value)}::${type}`;
@@ -46,7 +47,7 @@ function within(query: NearbyQuery, now: string, put: Put, page: Page): string {
   const matching = allOf(`ends_ms > ${now}`, ...filtersOf(query, columns, put), circle);
   return `WITH matching AS MATERIALIZED (SELECT start_ms, event_id FROM events WHERE ${matching}),
     page AS (${pageOf('matching', [], page)})
-    ${answerOf('SELECT count(*) AS total FROM matching')}`;
+    ${answerOf(query, 'SELECT count(*) AS total FROM matching')}`;
 }
 
 /** What has begun is found once; of what is to come, the page and the number are each found in an index of their own. */
@@ -63,7 +64,7 @@ function everywhere(query: NearbyQuery, now: string, put: Put, page: Page): stri
       UNION ALL SELECT start_ms, event_id FROM events WHERE ${long}
     ),
     page AS (SELECT start_ms, event_id FROM ${pages} AS parts ${ORDER} LIMIT ${page.limit})
-    ${answerOf(`SELECT (SELECT count(*) FROM begun) + (SELECT count(*) FROM events WHERE ${allOf(...toCome)}) AS total`)}`;
+    ${answerOf(query, `SELECT (SELECT count(*) FROM begun) + (SELECT count(*) FROM events WHERE ${allOf(...toCome)}) AS total`)}`;
 }
 
 interface Columns {
@@ -92,7 +93,7 @@ function allOf(...conditions: readonly string[]): string {
   return conditions.join(' AND ') || 'true';
 }
 
-function answerOf(total: string): string {
-  return `SELECT total, page.start_ms, page.event_id, json FROM (${total}) AS counted
+function answerOf({ details }: NearbyQuery, total: string): string {
+  return `SELECT total, page.start_ms, page.event_id, json${details ? ', lat, lng' : ''} FROM (${total}) AS counted
     LEFT JOIN (page JOIN events USING (event_id)) ON true ORDER BY page.start_ms, page.event_id`;
 }

@@ -3,13 +3,16 @@
 import type { AgentRecord, AgentRow, AgentUpdate } from '../domain/agent.ts';
 import type { KeyFingerprint, KeyRecord } from '../domain/api-key.ts';
 import type { AuditEntry, AuditRecord } from '../domain/audit.ts';
+import type { Position } from '../domain/cursor.ts';
 import { decodeEvent, type EventRow, encodeEvent } from '../domain/event.ts';
 import type { AgentListQuery, AuditQuery, EventListQuery } from '../domain/list.ts';
 import type { NearbyQuery } from '../domain/nearby.ts';
 import {
   ACTIVE_WITHIN_MS,
   type CreateOutcome,
+  type EventDetails,
   type EventRecord,
+  type ListedEvent,
   type ListPage,
   type NearbyPage,
   type Quota,
@@ -24,17 +27,17 @@ import {
   deleteAnyEvent,
   deleteSelectedEvents,
   updateAgent,
-} from './administration.ts';
-import type { Sql } from './connect.ts';
-import type { Database, DatabaseOptions } from './database.ts';
-import { codeOf } from './failures.ts';
+} from './admin.ts';
+import type { Database, DatabaseOptions } from './client/database.ts';
+import type { Sql } from './client/driver.ts';
+import { codeOf } from './client/errors.ts';
+import { KeyCache } from './key-cache.ts';
 import { findHolder, findKey, rotateKey } from './keys.ts';
 import { LastUses } from './last-uses.ts';
 import { AGENT_COLUMNS } from './list-statements.ts';
 import { readAgentPage, readAuditPage, readEventPage, readStats } from './lists.ts';
 import { openDatabase } from './open.ts';
 import { QuotaLeases } from './quota-leases.ts';
-import { RecentKeys } from './recent-keys.ts';
 import { wireOf } from './records.ts';
 import { searchStatement } from './search.ts';
 
@@ -55,7 +58,7 @@ interface Created {
 export class PostgresStore implements Store {
   readonly engine = 'postgres';
   readonly #database: Database;
-  readonly #keys = new RecentKeys();
+  readonly #keys = new KeyCache();
   readonly #quotas: QuotaLeases;
   readonly #uses: LastUses;
 
@@ -198,18 +201,14 @@ export class PostgresStore implements Store {
     const rows = await this.#database.run('repeatable', (sql) =>
       sql.unsafe(text, [...values], { prepare: true }).raw(),
     );
-    const found = rows as unknown as readonly [
-      total: Buffer,
-      start: Buffer,
-      id: Buffer | null,
-      json: Buffer,
-    ][];
+    const found = rows as unknown as readonly FoundRow[];
     const page = found.slice(0, query.limit).filter(([, , id]) => id !== null);
     const last = found.length > query.limit ? page.at(-1) : undefined;
     return {
       events: page.map(([, , , json]) => wireOf(json)),
+      details: query.details ? page.map(detailsOf) : [],
       total: Number(found[0]![0].toString('latin1')),
-      next: last && { startMs: Number(last[1].toString('latin1')), id: last[2]!.toString('latin1') },
+      next: last && positionOf(last),
     };
   }
 
@@ -257,7 +256,7 @@ export class PostgresStore implements Store {
     return { ...page, items: page.items.map((agent) => this.#uses.apply(agent)) };
   }
 
-  agentEventPage(agentId: string, query: EventListQuery, nowMs: number): Promise<ListPage<Wire>> {
+  agentEventPage(agentId: string, query: EventListQuery, nowMs: number): Promise<ListPage<ListedEvent>> {
     return readEventPage(this.#database, agentId, query, nowMs);
   }
 
@@ -354,6 +353,25 @@ export class PostgresStore implements Store {
     );
     return twin?.event_id;
   }
+}
+
+/** A row of a search; `id` is null in a row that has the total only. */
+type FoundRow = readonly [
+  total: Buffer,
+  start: Buffer,
+  id: Buffer | null,
+  json: Buffer,
+  lat?: Buffer,
+  lng?: Buffer,
+];
+
+function positionOf([, start, id]: FoundRow): Position {
+  return { startMs: Number(start.toString('latin1')), id: id!.toString('latin1') };
+}
+
+function detailsOf(row: FoundRow): EventDetails {
+  const [lat, lng] = [row[4]!, row[5]!].map((bytes) => Number(bytes.toString('latin1')));
+  return { ...positionOf(row), lat: lat!, lng: lng! };
 }
 
 /** Compare and set. */

@@ -1,8 +1,9 @@
 // Every event in memory, by place and by start: finds pages and exact totals. Knows nothing of storage, wire forms or
 // clocks. Time is passed in, and what has ended by then is put aside.
+
+import { chordSquared, chordSquaredOfMiles, unitVector } from '../domain/geo.ts';
 import { bytes, doubles, LongColumn, naturals, PIECE, sortedOrder } from './columns.ts';
 import { Expiry } from './expiry.ts';
-import { chordSquared, chordSquaredOfMiles, unitVector } from './geo.ts';
 import { HandleMap } from './handle-map.ts';
 import type { Located, PlaceQuery } from './leaves.ts';
 import { Page, type Position } from './page.ts';

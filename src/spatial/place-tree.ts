@@ -1,9 +1,10 @@
 // Events by place: a B+-tree along a Hilbert curve, with leaves in leaves.ts. Inner nodes hold up to 32 children side by
 // side, and of each the box, the number and the first and last start of what is below. Splits and merges touch one leaf
 // and its path, so that no insert or removal ever takes long.
+
+import { unitVector } from '../domain/geo.ts';
 import { grown, integers, LongColumn, sortedOrder } from './columns.ts';
 import { curvePosition } from './curve.ts';
-import { unitVector } from './geo.ts';
 import { LEAF, Leaves, type Located, type PlaceQuery } from './leaves.ts';
 import { FAN, Nodes } from './nodes.ts';
 import type { Page } from './page.ts';

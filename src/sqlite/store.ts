@@ -1,18 +1,18 @@
 // The embedded engine: one file, a thread that writes it, one that reads events and one for lists, and in this thread
 // everything that searches and key checks need in memory. Business rules are left to the use cases, statements that write to writer.ts.
 
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AgentRecord, AgentRow, AgentUpdate } from '../domain/agent.ts';
 import type { KeyFingerprint, KeyRecord } from '../domain/api-key.ts';
 import type { AuditEntry, AuditRecord } from '../domain/audit.ts';
 import { AppError, StartError } from '../domain/errors.ts';
 import { type EventRow, encodeEvent } from '../domain/event.ts';
 import type { AgentListQuery, AuditQuery, EventListQuery } from '../domain/list.ts';
-import { ALL_EVENTS, type NearbyQuery } from '../domain/nearby.ts';
+import type { NearbyQuery } from '../domain/nearby.ts';
 import {
   ACTIVE_WITHIN_MS,
   type CreateOutcome,
   type EventRecord,
+  type ListedEvent,
   type ListPage,
   type NearbyPage,
   type Quota,
@@ -21,26 +21,18 @@ import {
   type Store,
 } from '../domain/store.ts';
 import { toWire, type Wire } from '../domain/wire.ts';
-import { EventIndex, type IndexPage, type IndexQuery } from '../spatial/event-index.ts';
+import { EventMemory } from '../memory/event-memory.ts';
+import { INDEX_COLUMNS, type IndexValues } from '../memory/index-mapping.ts';
 import { AGENT_COLUMNS, type AgentColumns, agentOf, columnValues } from './columns.ts';
-import { databasePath, type FolderLock, holdFolder } from './data-folder.ts';
-import { EventCache } from './event-cache.ts';
-import { EventLookup } from './event-lookup.ts';
-import { HeldKeys } from './held-keys.ts';
-import { entryOf, INDEX_COLUMNS, type IndexValues, toEntry, toIndexQuery } from './index-terms.ts';
+import { databasePath, type FolderLock, holdFolder } from './files/data-folder.ts';
+import { requireFinished } from './files/unfinished-move.ts';
+import { KeyOwners } from './key-owners.ts';
 import { LastUses } from './last-uses.ts';
-import { ListClient } from './list-client.ts';
 import { QuotaWindows } from './quota-windows.ts';
 import { Reader } from './reader.ts';
-import { ReaderClient } from './reader-client.ts';
-import { requireFinished } from './unfinished-move.ts';
-import { WriterClient } from './writer-client.ts';
-
-/**
- * How often a search is made again because what it found changed while it was read. What it has read is cached by then, so
- * only data changed behind our back makes it so many.
- */
-const MAX_ROUNDS = 100;
+import { EventReaderClient } from './threads/event-reader-client.ts';
+import { ListReaderClient } from './threads/list-reader-client.ts';
+import { WriterClient } from './threads/writer-client.ts';
 
 /** How long the store may take to prove that it is alive. */
 const CHECK_TIMEOUT_MS = 2_000;
@@ -59,44 +51,47 @@ export class SqliteStore implements Store {
   readonly #lock: FolderLock;
   readonly #writer: WriterClient;
   readonly #reader: Reader;
-  readonly #events: ReaderClient;
-  readonly #lists: ListClient;
-  readonly #cache: EventCache;
-  readonly #index = new EventIndex();
-  readonly #lookup: EventLookup;
+  readonly #eventReader: EventReaderClient;
+  readonly #lists: ListReaderClient;
+  readonly #memory: EventMemory;
   readonly #agents = new Map<string, AgentRow>();
-  readonly #keys = new HeldKeys();
+  readonly #keys = new KeyOwners();
   readonly #quotas = new QuotaWindows();
   readonly #uses = new LastUses((used) => this.#writer.run('touchAgents', [used], () => {}));
-  #isSettling = false;
-  /** The time of the last search. */
-  #searchedMs = Number.NEGATIVE_INFINITY;
 
-  private constructor(options: SqliteOptions, lock: FolderLock, writer: WriterClient, events: ReaderClient) {
+  private constructor(
+    options: SqliteOptions,
+    lock: FolderLock,
+    writer: WriterClient,
+    eventReader: EventReaderClient,
+  ) {
     this.#lock = lock;
     this.#writer = writer;
-    this.#events = events;
+    this.#eventReader = eventReader;
     this.#reader = new Reader(databasePath(options.folder));
-    this.#lists = new ListClient(databasePath(options.folder));
-    this.#cache = new EventCache(options.cacheBytes);
-    this.#lookup = new EventLookup(this.#index, this.#cache, events, writer);
+    this.#lists = new ListReaderClient(databasePath(options.folder));
+    this.#memory = new EventMemory(options.cacheBytes, {
+      readRows: (rows, apply) => eventReader.run('findEvents', [rows], apply),
+      // A commit is applied before the calls that follow it are answered.
+      catchUp: () => writer.run('ping', [], () => {}),
+    });
   }
 
   /** Throws StartError if the folder is held by another process, cannot be written, or holds newer or half-moved data. */
   static async open(options: SqliteOptions): Promise<SqliteStore> {
     const lock = holdFolder(options.folder);
     let writer: WriterClient | undefined;
-    let events: ReaderClient | undefined;
+    let eventReader: EventReaderClient | undefined;
     try {
       const path = databasePath(options.folder);
       requireFinished(path);
       writer = await WriterClient.start(path);
-      events = await ReaderClient.start(path);
-      const store = new SqliteStore(options, lock, writer, events);
+      eventReader = await EventReaderClient.start(path);
+      const store = new SqliteStore(options, lock, writer, eventReader);
       await store.#load(options.nowMs ?? Number.NEGATIVE_INFINITY, options.onProgress ?? (() => {}));
       return store;
     } catch (error) {
-      await events?.close().catch(() => {});
+      await eventReader?.close().catch(() => {});
       await writer?.close().catch(() => {});
       lock.release();
       const cause = error instanceof AppError ? error.cause : error;
@@ -117,7 +112,7 @@ export class SqliteStore implements Store {
     const answer = this.#writer.isFailing ? 'probe' : 'ping';
     await Promise.race([this.#writer.run(answer, [], () => {}), late]);
     // Not asked, for it may have much to read; but it must be there.
-    if (this.#events.isGone) throw new AppError('UNAVAILABLE', 'The store cannot read events.');
+    if (this.#eventReader.isGone) throw new AppError('UNAVAILABLE', 'The store cannot read events.');
     this.#reader.findSetting('');
   }
 
@@ -126,7 +121,7 @@ export class SqliteStore implements Store {
     this.#reader.close();
     // The writer goes last: whoever does leaves no log of SQLite's behind.
     await this.#lists.close().catch(() => {});
-    await this.#events.close().catch(() => {});
+    await this.#eventReader.close().catch(() => {});
     await this.#writer.close().finally(() => this.#lock.release());
   }
 
@@ -171,7 +166,7 @@ export class SqliteStore implements Store {
     const values = columnValues(row, json);
     return this.#writer.run('createEvent', [values, maxPerAgent], (outcome): CreateOutcome => {
       if (outcome.kind === 'created')
-        return { kind: 'stored', created: true, record: this.#keep(row, json, outcome.rowId) };
+        return { kind: 'stored', created: true, record: this.#memory.put(row, json, outcome.rowId) };
       if (outcome.kind === 'existing') {
         const record = { version: outcome.version, json: toWire(outcome.json) };
         return { kind: 'stored', created: false, record };
@@ -180,15 +175,8 @@ export class SqliteStore implements Store {
     });
   }
 
-  async findEvent(eventId: string): Promise<EventRecord | undefined> {
-    for (let round = 0; round < MAX_ROUNDS; round++) {
-      const handle = this.#index.find(eventId);
-      if (handle === undefined) return undefined;
-      const version = this.#index.versionOf(handle);
-      const json = this.#cache.find(handle) ?? (await this.#lookup.findAll([handle]))?.[0];
-      if (json !== undefined) return { version, json };
-    }
-    throw changing();
+  findEvent(eventId: string): Promise<EventRecord | undefined> {
+    return this.#memory.find(eventId);
   }
 
   async findEventRow(eventId: string): Promise<EventRow | undefined> {
@@ -198,31 +186,21 @@ export class SqliteStore implements Store {
   replaceEvent(next: EventRow): Promise<ReplaceOutcome> {
     const json = encodeEvent(next);
     return this.#writer.run('replaceEvent', [columnValues(next, json)], (outcome) =>
-      outcome.kind === 'replaced' ? { kind: 'replaced', record: this.#keep(next, json, undefined) } : outcome,
+      outcome.kind === 'replaced'
+        ? { kind: 'replaced', record: this.#memory.put(next, json, undefined) }
+        : outcome,
     );
   }
 
   deleteEvent(eventId: string, agentId: string, version?: number): Promise<boolean> {
     return this.#writer.run('deleteEvent', [eventId, agentId, version ?? null], (removed) => {
-      if (removed) this.#forget(eventId);
+      if (removed) this.#memory.remove(eventId);
       return removed;
     });
   }
 
-  async nearby(query: NearbyQuery, nowMs: number): Promise<NearbyPage> {
-    const wanted = toIndexQuery(query);
-    for (let round = 0; round < MAX_ROUNDS; round++) {
-      // A search that is made again must not take time back that has passed for others.
-      const atMs = round === 0 ? nowMs : Math.max(nowMs, this.#searchedMs);
-      const { handles, total, more } = this.#search(wanted, atMs);
-      // Before anything is waited for: handles may change their meaning.
-      const last = more ? handles.at(-1) : undefined;
-      const next =
-        last === undefined ? undefined : { startMs: this.#index.startMsOf(last), id: this.#index.idOf(last) };
-      const events = this.#lookup.findCached(handles) ?? (await this.#lookup.findAll(handles));
-      if (events) return { events, total, next };
-    }
-    throw changing();
+  nearby(query: NearbyQuery, nowMs: number): Promise<NearbyPage> {
+    return this.#memory.search(query, nowMs);
   }
 
   async listAgents(): Promise<AgentRecord[]> {
@@ -247,7 +225,7 @@ export class SqliteStore implements Store {
     return { ...page, items: page.items.map((row) => this.#toAgent(row)) };
   }
 
-  agentEventPage(agentId: string, query: EventListQuery, nowMs: number): Promise<ListPage<Wire>> {
+  agentEventPage(agentId: string, query: EventListQuery, nowMs: number): Promise<ListPage<ListedEvent>> {
     return this.#lists.run('agentEventPage', [agentId, query, nowMs]);
   }
 
@@ -258,8 +236,7 @@ export class SqliteStore implements Store {
   async stats(nowMs: number): Promise<Stats> {
     await this.#uses.write();
     const agents = await this.#lists.run('countAgents', [nowMs - ACTIVE_WITHIN_MS]);
-    const { total: events_upcoming } = this.#search(toIndexQuery(ALL_EVENTS), nowMs);
-    return { ...agents, events: this.#index.size, events_upcoming };
+    return { ...agents, events: this.#memory.size, events_upcoming: this.#memory.countUpcoming(nowMs) };
   }
 
   updateAgent(agentId: string, update: AgentUpdate, audit: AuditEntry): Promise<AgentRecord | undefined> {
@@ -273,7 +250,7 @@ export class SqliteStore implements Store {
 
   deleteAgent(agentId: string, audit: AuditEntry): Promise<boolean> {
     return this.#writer.run('deleteAgent', [agentId, audit], (removed) => {
-      for (const eventId of removed ?? []) this.#forget(eventId);
+      for (const eventId of removed ?? []) this.#memory.remove(eventId);
       this.#agents.delete(agentId);
       this.#keys.removeOf(agentId);
       this.#uses.forget(agentId);
@@ -283,7 +260,7 @@ export class SqliteStore implements Store {
 
   deleteAgentEvents(agentId: string, audit: AuditEntry): Promise<boolean> {
     return this.#writer.run('deleteAgentEvents', [agentId, audit], (removed) => {
-      for (const eventId of removed ?? []) this.#forget(eventId);
+      for (const eventId of removed ?? []) this.#memory.remove(eventId);
       return removed !== undefined;
     });
   }
@@ -294,14 +271,14 @@ export class SqliteStore implements Store {
     audit: AuditEntry,
   ): Promise<number | undefined> {
     return this.#writer.run('deleteSelectedEvents', [agentId, eventIds, audit], (removed) => {
-      for (const eventId of removed ?? []) this.#forget(eventId);
+      for (const eventId of removed ?? []) this.#memory.remove(eventId);
       return removed?.length;
     });
   }
 
   deleteEventAsAdmin(eventId: string, audit: AuditEntry): Promise<boolean> {
     return this.#writer.run('deleteEventAsAdmin', [eventId, audit], (removed) => {
-      if (removed) this.#forget(eventId);
+      if (removed) this.#memory.remove(eventId);
       return removed;
     });
   }
@@ -326,55 +303,18 @@ export class SqliteStore implements Store {
       this.#keys.put(keyHash, agentId, expiresMs ?? undefined),
     );
     const total = this.#reader.countEvents();
-    const loader = this.#index.loader(total, nowMs);
+    const loader = this.#memory.loader(total, nowMs);
     let done = 0;
     await this.#reader.each<IndexValues>(`SELECT ${INDEX_COLUMNS} FROM events`, (values) => {
-      loader.add(entryOf(values));
+      loader.add(values);
       if (++done % 10_000 === 0) onProgress(done, total);
     });
     onProgress(total, total);
-    for (const _ of loader.finish()) await nextTurn();
-  }
-
-  #search(query: IndexQuery, nowMs: number): IndexPage {
-    this.#searchedMs = nowMs;
-    const page = this.#index.search(query, nowMs);
-    this.#settle(nowMs);
-    return page;
-  }
-
-  /** Brings cache and index up to an event that is on the disk, in this row or in the one where it was. */
-  #keep(event: EventRow, json: string, row: number | undefined): EventRecord {
-    const handle = this.#index.put(
-      toEntry(event, row ?? this.#index.rowOf(this.#index.find(event.event_id)!)),
-    );
-    const record = { version: event.version, json: toWire(json) };
-    this.#cache.put(handle, record.json);
-    return record;
-  }
-
-  #forget(eventId: string): void {
-    const handle = this.#index.remove(eventId);
-    if (handle !== undefined) this.#cache.remove(handle);
-  }
-
-  /** Goes on putting ended events aside, between requests, where a search has left some. */
-  #settle(nowMs: number): void {
-    if (this.#isSettling || this.#index.isSettled(nowMs)) return;
-    this.#isSettling = true;
-    setImmediate(() => {
-      this.#isSettling = false;
-      this.#index.settle(nowMs);
-      this.#settle(nowMs);
-    });
+    await loader.finish();
   }
 
   #toAgent(row: AgentColumns): AgentRecord {
     const last_used_ms = this.#uses.find(row.agent_id) ?? row.last_used_ms;
     return { ...row, is_active: row.is_active === 1, last_used_ms };
   }
-}
-
-function changing(): AppError {
-  return new AppError('UNAVAILABLE', 'The data changes faster than it can be read. Try again.');
 }

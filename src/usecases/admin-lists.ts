@@ -10,7 +10,7 @@ import {
   nameOf,
 } from '../domain/list.ts';
 import { encodeListCursor, type ListName, type ListPosition } from '../domain/list-cursor.ts';
-import type { ListPage, Stats } from '../domain/store.ts';
+import type { ListedEvent, ListPage, Stats } from '../domain/store.ts';
 import { joinWire, toWire, type Wire } from '../domain/wire.ts';
 import { noAgent } from './admin.ts';
 import type { Context } from './context.ts';
@@ -51,9 +51,14 @@ async function* encodeAgentEvents(agent: AgentRecord, pages: AsyncIterable<reado
   yield toWire(']}');
 }
 
-function encodeEventPage(agent: AgentRecord, { items, total, next }: ListPage<Wire>, sort: string): Wire {
+function encodeEventPage(
+  agent: AgentRecord,
+  { items, total, next }: ListPage<ListedEvent>,
+  sort: string,
+): Wire {
   const cursor = JSON.stringify(cursorOf('events', sort, next));
-  return joinWire(beginWith(agent), items, `],"total":${total},"next_cursor":${cursor}}`);
+  const events = items.map(({ json }) => json);
+  return joinWire(beginWith(agent), events, `],"total":${total},"next_cursor":${cursor}}`);
 }
 
 function beginWith(agent: AgentRecord): Wire {

@@ -1,7 +1,7 @@
 // What every use case works with: the store, time and chance, and what the operator decided.
 import type { AllowList, VerifyToken } from '../domain/admin.ts';
 import type { Tier, TierLimits } from '../domain/agent.ts';
-import type { Clock, Random } from '../domain/ambient.ts';
+import type { Clock, Random } from '../domain/clock-and-random.ts';
 import type { ConsoleAccess } from '../domain/session.ts';
 import type { Store } from '../domain/store.ts';
 import type { KeyedQueue } from './keyed-queue.ts';

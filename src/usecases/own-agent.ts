@@ -6,8 +6,7 @@ import { formatInstant } from '../domain/datetime.ts';
 import { AppError } from '../domain/errors.ts';
 import type { EventListQuery } from '../domain/list.ts';
 import { describeOwnAgent, type OwnAgentResponse, readOverlapMs } from '../domain/own-agent.ts';
-import type { ListPage } from '../domain/store.ts';
-import type { Wire } from '../domain/wire.ts';
+import type { ListedEvent, ListPage } from '../domain/store.ts';
 import type { KeyHolder } from './access.ts';
 import type { Context } from './context.ts';
 
@@ -24,7 +23,7 @@ export function findOwnEvents(
   { store, clock }: Context,
   { agent_id }: AgentRow,
   query: EventListQuery,
-): Promise<ListPage<Wire>> {
+): Promise<ListPage<ListedEvent>> {
   return store.agentEventPage(agent_id, query, clock());
 }
 

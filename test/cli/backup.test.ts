@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { backup } from '../../src/cli/backup.ts';
-import { UsageError } from '../../src/cli/usage.ts';
+import { UsageError } from '../../src/cli/usage-error.ts';
 import { makeData } from '../sqlite/data.ts';
 import { assertSound, readRows } from '../sqlite/files.ts';
 import { run } from '../support/process.ts';

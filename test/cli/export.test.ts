@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { exportEvents } from '../../src/cli/export.ts';
-import { UsageError } from '../../src/cli/usage.ts';
+import { UsageError } from '../../src/cli/usage-error.ts';
 import { execute } from '../sqlite/files.ts';
 import type { Client } from '../support/client.ts';
 import { newEvent } from '../support/client.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { importEvents } from '../../src/cli/import.ts';
 import { formatOfFile } from '../../src/cli/import-formats.ts';
-import { UsageError } from '../../src/cli/usage.ts';
+import { UsageError } from '../../src/cli/usage-error.ts';
 import { EVENT_TYPES } from '../../src/domain/event.ts';
 import { newEvent } from '../support/client.ts';
 import { startTestService, temporaryFolder } from '../support/service.ts';

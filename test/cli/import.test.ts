@@ -4,7 +4,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { importEvents } from '../../src/cli/import.ts';
-import { UsageError } from '../../src/cli/usage.ts';
+import { UsageError } from '../../src/cli/usage-error.ts';
 import { Client, newEvent } from '../support/client.ts';
 import { launchService, run } from '../support/process.ts';
 import { startTestService, temporaryFolder } from '../support/service.ts';

@@ -3,13 +3,13 @@
 import { IMPORT_FORMATS } from '../../src/cli/import-formats.ts';
 import type { Item } from '../../src/cli/import-items.ts';
 import { AppError } from '../../src/domain/errors.ts';
-import type { GivenFields } from '../../src/domain/formats/lacking.ts';
+import type { DefaultFields } from '../../src/domain/formats/default-fields.ts';
 
 /** For each item its number and the body of its create, or the message of its refusal, read as soon as it is there. */
 export async function readItems(
   format: 'geojson' | 'ics',
   content: string | Buffer,
-  { given = {}, chunkBytes = 65_536 }: { given?: GivenFields; chunkBytes?: number } = {},
+  { given = {}, chunkBytes = 65_536 }: { given?: DefaultFields; chunkBytes?: number } = {},
 ): Promise<[number: number, body: Record<string, unknown> | string][]> {
   const read: [number, Record<string, unknown> | string][] = [];
   for await (const items of IMPORT_FORMATS[format]!.readItems(chunksOf(content, chunkBytes), given)) {

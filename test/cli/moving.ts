@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import postgres from 'postgres';
 import { readConfig } from '../../src/config.ts';
 import type { EventRow } from '../../src/domain/event.ts';
-import { openArchiveReader, openStore } from '../../src/service.ts';
+import { openBulkReader, openStore } from '../../src/service.ts';
 import { execute, readRows } from '../sqlite/files.ts';
 import { newDatabase } from '../support/postgres.ts';
 import { type Ended, launch, type RunningProcess, run } from '../support/process.ts';
@@ -95,7 +95,7 @@ export async function exported(env: Env): Promise<string> {
 
 /** What `export` reads of one agent. */
 export async function eventsOf(env: Env, agentId: string): Promise<EventRow[]> {
-  const reader = await openArchiveReader(readConfig(env));
+  const reader = await openBulkReader(readConfig(env));
   const rows = (await Array.fromAsync(reader.events(agentId))).flat();
   await reader.close();
   assert.ok(rows.length > 0);

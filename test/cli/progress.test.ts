@@ -1,7 +1,7 @@
 // Progress: a bar in one line on a terminal, plain lines now and then elsewhere, nothing where it is quick.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { showLoading } from '../../src/cli/loading.ts';
+import { showLoading } from '../../src/cli/load-progress.ts';
 import { Progress } from '../../src/cli/progress.ts';
 
 function newProgress(isTTY: boolean, noun = 'lines') {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it, type TestContext } from 'node:test';
-import { databasePath } from '../../src/sqlite/data-folder.ts';
+import { databasePath } from '../../src/sqlite/files/data-folder.ts';
 import { Client, newEvent } from '../support/client.ts';
 import { type Ended, launchService, untilPrinted } from '../support/process.ts';
 import { RawConnection, request } from '../support/raw-http.ts';

@@ -1,7 +1,7 @@
 // A service on one of the engines, asked over one connection that stays open.
 import { Agent, request } from 'node:http';
 import { readConfig } from '../../src/config.ts';
-import type { Clock } from '../../src/domain/ambient.ts';
+import type { Clock } from '../../src/domain/clock-and-random.ts';
 import { mintToken } from '../../src/oidc/local-issuer.ts';
 import { getSigningKey } from '../../src/service.ts';
 import { Chance } from '../support/random.ts';

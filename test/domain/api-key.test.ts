@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
-import type { Random } from '../../src/domain/ambient.ts';
 import { fingerprint, hashApiKey, isApiKey, newApiKey } from '../../src/domain/api-key.ts';
+import type { Random } from '../../src/domain/clock-and-random.ts';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 

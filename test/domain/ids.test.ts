@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import type { Random } from '../../src/domain/ambient.ts';
+import type { Random } from '../../src/domain/clock-and-random.ts';
 import { isUlid, isUuid, newUlid, newUuid } from '../../src/domain/ids.ts';
 import { SEED } from './refusals.ts';
 

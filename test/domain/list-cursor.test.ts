@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { EARLIEST_MS, LATEST_MS } from '../../src/domain/datetime.ts';
 import { AGENT_SORTS, EVENT_SORTS } from '../../src/domain/list.ts';
 import { decodeListCursor, encodeListCursor, type ListName } from '../../src/domain/list-cursor.ts';
-import { MAX_URI_BYTES } from '../../src/http/errors.ts';
+import { MAX_URI_BYTES } from '../../src/http/response/errors.ts';
 import { SEED } from './refusals.ts';
 
 const UUID = '0197d2e8-9a40-7c55-8f3e-5b1d2c6a7e90';

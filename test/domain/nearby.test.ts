@@ -27,6 +27,7 @@ describe('readNearby', () => {
       startsBeforeMs: undefined,
       after: undefined,
       limit: 30,
+      details: false,
     });
   });
 
@@ -52,6 +53,7 @@ describe('readNearby', () => {
       startsBeforeMs: Date.parse('2031-06-01T00:00:00Z'),
       after: POSITION,
       limit: 100,
+      details: false,
     });
   });
 
@@ -201,20 +203,24 @@ describe('encodePage', () => {
 });
 
 describe('addDistances', () => {
+  const measured = (events: readonly ReturnType<typeof newEvent>[]) => {
+    const wires = events.map((event) => toWire(JSON.stringify(event)));
+    return addDistances(wires, events, { lat: 0, lng: 0 }).map(fromWire);
+  };
+
   it('adds to each event how far it is, last, and changes nothing else', () => {
     const events = [
       newEvent({ title: 'é 🎪', lat: 1, lng: 0 }),
       newEvent({ lat: 0, lng: 0, description: null }),
     ];
-    const wires = events.map((event) => toWire(JSON.stringify(event)));
-    const [far, here] = addDistances(wires, { lat: 0, lng: 0 }).map(fromWire);
+    const [far, here] = measured(events);
     assert.equal(far, `${JSON.stringify(events[0]).slice(0, -1)},"distance_miles":69.093419}`);
     assert.equal(here, `${JSON.stringify(events[1]).slice(0, -1)},"distance_miles":0}`);
   });
 
   it('rounds to six decimals, and never writes an exponent', () => {
     const miles = (lng: number) => {
-      const [wire] = addDistances([toWire(JSON.stringify(newEvent({ lat: 0, lng })))], { lat: 0, lng: 0 });
+      const [wire] = measured([newEvent({ lat: 0, lng })]);
       return /"distance_miles":(.*)}$/.exec(wire!)![1];
     };
     assert.equal(miles(1e-8), '0.000001');

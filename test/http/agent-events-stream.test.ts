@@ -14,7 +14,7 @@ import { buildServer } from '../../src/http/server.ts';
 import { mintToken } from '../../src/oidc/local-issuer.ts';
 import { getSigningKey, systemClock, systemRandom } from '../../src/service.ts';
 import { openForWriting } from '../../src/sqlite/connection.ts';
-import { databasePath } from '../../src/sqlite/data-folder.ts';
+import { databasePath } from '../../src/sqlite/files/data-folder.ts';
 import { SqliteStore } from '../../src/sqlite/store.ts';
 import { KeyedQueue } from '../../src/usecases/keyed-queue.ts';
 import { launchService } from '../support/process.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { clientNetwork } from '../../src/http/client-network.ts';
+import { clientNetwork } from '../../src/http/request/client-network.ts';
 
 /** Spellings on one line are of one network; different lines are different networks. */
 const NETWORKS: readonly (readonly string[])[] = [

@@ -1,7 +1,7 @@
 // Entity tags: on every answer with a single event, and the conditions that clients make of them.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { etagOf, isKnown, knownVersions } from '../../src/http/conditions.ts';
+import { etagOf, isKnown, knownVersions } from '../../src/http/request/conditions.ts';
 import { type Answer, assertError, assertInvalid, type Client, newEvent } from '../support/client.ts';
 import { ENGINES } from '../support/engines.ts';
 import { startTestService, type TestService } from '../support/service.ts';

@@ -7,7 +7,7 @@ import { after, before, describe, it } from 'node:test';
 import type { Worker } from 'node:worker_threads';
 import { pino } from 'pino';
 import { buildServer, DESCRIBED } from '../../src/http/server.ts';
-import { databasePath } from '../../src/sqlite/data-folder.ts';
+import { databasePath } from '../../src/sqlite/files/data-folder.ts';
 import { type Answer, assertError, Client, newEvent } from '../support/client.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { assertPlainError } from './plain-error.ts';

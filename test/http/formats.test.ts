@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import ICAL from 'ical.js';
-import { acceptedFormat, type Format } from '../../src/http/formats.ts';
+import { acceptedFormat, type Format } from '../../src/http/response/formats.ts';
 import { type Answer, assertError, assertInvalid, type Client } from '../support/client.ts';
 import { exchange, request } from '../support/raw-http.ts';
 import { startTestService, type TestService } from '../support/service.ts';

@@ -9,7 +9,7 @@ import { newApiKey } from '../../src/domain/api-key.ts';
 import { ERRORS, type ErrorCode } from '../../src/domain/errors.ts';
 import { mintToken } from '../../src/oidc/local-issuer.ts';
 import { getSigningKey, systemRandom } from '../../src/service.ts';
-import { databasePath } from '../../src/sqlite/data-folder.ts';
+import { databasePath } from '../../src/sqlite/files/data-folder.ts';
 import { Description } from '../acceptance/description.ts';
 import { type Answer, Client, newEvent } from '../support/client.ts';
 import { RawConnection } from '../support/raw-http.ts';

@@ -7,7 +7,7 @@ import type { Worker } from 'node:worker_threads';
 import { readConfig } from '../../src/config.ts';
 import { mintToken } from '../../src/oidc/local-issuer.ts';
 import { getSigningKey } from '../../src/service.ts';
-import { databasePath } from '../../src/sqlite/data-folder.ts';
+import { databasePath } from '../../src/sqlite/files/data-folder.ts';
 import { type Answer, Client, newEvent } from '../support/client.ts';
 import { launchService, run } from '../support/process.ts';
 import { exchange, RawConnection, request } from '../support/raw-http.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
-import { knownParameters, nameUnknown, withoutCursor } from '../../src/http/parameter-names.ts';
+import { knownParameters, nameUnknown, withoutCursor } from '../../src/http/request/parameter-names.ts';
 import { type Answer, assertError, assertInvalid, type Client, newEvent } from '../support/client.ts';
 import { exchange, request } from '../support/raw-http.ts';
 import { startTestService, type TestService } from '../support/service.ts';

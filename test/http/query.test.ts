@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import Type from 'typebox';
 import { AppError } from '../../src/domain/errors.ts';
-import { queryReader } from '../../src/http/query.ts';
+import { queryReader } from '../../src/http/request/query.ts';
 
 const read = queryReader(
   Type.Object({ text: Type.Optional(Type.String()), list: Type.Optional(Type.Array(Type.String())) }),

@@ -6,7 +6,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
-import { Backlog, type BacklogLimits } from '../../src/http/backlog.ts';
+import { Backlog, type BacklogLimits } from '../../src/http/response/backlog.ts';
 import { buildServer } from '../../src/http/server.ts';
 import type { Context } from '../../src/usecases/context.ts';
 import { assertError, Client } from '../support/client.ts';

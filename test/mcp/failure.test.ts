@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { AppError } from '../../src/domain/errors.ts';
-import { toolFailure } from '../../src/mcp/failure.ts';
+import { toolFailure } from '../../src/mcp/errors.ts';
 import { mcpHandler } from '../../src/mcp/handler.ts';
 import { call, currentCall } from './messages.ts';
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it } from 'node:test';
-import { databasePath } from '../../src/sqlite/data-folder.ts';
+import { databasePath } from '../../src/sqlite/files/data-folder.ts';
 import { type Client, newEvent } from '../support/client.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { CURRENT, McpClient, OLDER } from './mcp-client.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { readConfig } from '../../src/config.ts';
-import type { Database } from '../../src/postgres/database.ts';
+import type { Database } from '../../src/postgres/client/database.ts';
 import { openDatabase } from '../../src/postgres/open.ts';
 import { QuotaLeases } from '../../src/postgres/quota-leases.ts';
 import { HOUR_MS, NOW_MS } from '../store/rows.ts';

@@ -5,7 +5,7 @@ import { after, before, describe, it, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TransactionSql } from 'postgres';
 import { readConfig } from '../../src/config.ts';
-import { Database } from '../../src/postgres/database.ts';
+import { Database } from '../../src/postgres/client/database.ts';
 import { PostgresStore } from '../../src/postgres/store.ts';
 import { addAgent, auditOf, NOW_MS, newAgentRow, newEventRow, newKey } from '../store/rows.ts';
 import { newDatabase } from '../support/postgres.ts';

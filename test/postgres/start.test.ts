@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import postgres from 'postgres';
 import { readConfig } from '../../src/config.ts';
 import { StartError } from '../../src/domain/errors.ts';
-import type { Database } from '../../src/postgres/database.ts';
+import type { Database } from '../../src/postgres/client/database.ts';
 import { openDatabase } from '../../src/postgres/open.ts';
 import { type Cluster, startCluster } from '../support/postgres-cluster.ts';
 import { getProgram } from '../support/postgres-programs.ts';

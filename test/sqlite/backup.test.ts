@@ -5,8 +5,8 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
-import { backUp, restore } from '../../src/sqlite/backup.ts';
-import { databasePath, restoringPath } from '../../src/sqlite/data-folder.ts';
+import { backUp, restore } from '../../src/sqlite/files/backup.ts';
+import { databasePath, restoringPath } from '../../src/sqlite/files/data-folder.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { makeBackup, makeData, UNWATCHED } from './data.ts';
 import { assertSound, execute, readRows } from './files.ts';
@@ -63,14 +63,14 @@ describe('a backup', () => {
       for (const name of readdirSync(folder))
         modes.add((statSync(join(folder, name)).mode & 0o777).toString(8));
     };
-    const holdings = await backUp(data, file, { ...UNWATCHED, onProgress: note });
+    const summary = await backUp(data, file, { ...UNWATCHED, onProgress: note });
     process.umask(umask);
     note();
     assert.deepEqual([...modes], ['600']);
     assert.deepEqual(readRows(file, 'PRAGMA journal_mode'), [{ journal_mode: 'delete' }]);
     assert.deepEqual(readdirSync(folder), ['copy.db']);
     const newestAt = '2031-05-01T12:00:00.000Z';
-    assert.deepEqual(holdings, { schema: 2, events: 3, agents: 1, newestAt });
+    assert.deepEqual(summary, { schema: 2, events: 3, agents: 1, newestAt });
   });
 
   for (const moment of ['copied', 'checked']) {

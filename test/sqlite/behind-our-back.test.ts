@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { SqliteStore } from '../../src/sqlite/store.ts';
-import { WriterClient } from '../../src/sqlite/writer-client.ts';
+import { WriterClient } from '../../src/sqlite/threads/writer-client.ts';
 import { addAgent, addEvent, NOW_MS, search } from '../store/rows.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { execute } from './files.ts';

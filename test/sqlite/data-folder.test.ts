@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { StartError } from '../../src/domain/errors.ts';
-import { holdFolder } from '../../src/sqlite/data-folder.ts';
+import { holdFolder } from '../../src/sqlite/files/data-folder.ts';
 import { launchService, run } from '../support/process.ts';
 import { startTestService, temporaryFolder } from '../support/service.ts';
 

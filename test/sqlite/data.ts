@@ -1,9 +1,9 @@
 // Data folders for tests of the files: made without a service, and as large as a test needs them.
 import { join } from 'node:path';
 import type { CopyControl } from '../../src/domain/store.ts';
-import { SqliteArchive } from '../../src/sqlite/archive.ts';
-import { backUp } from '../../src/sqlite/backup.ts';
-import { databasePath } from '../../src/sqlite/data-folder.ts';
+import { backUp } from '../../src/sqlite/files/backup.ts';
+import { SqliteBulkWriter } from '../../src/sqlite/files/bulk.ts';
+import { databasePath } from '../../src/sqlite/files/data-folder.ts';
 import { newAgentRow, newEventRow, newKey } from '../store/rows.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { execute } from './files.ts';
@@ -11,7 +11,7 @@ import { execute } from './files.ts';
 /** A folder with an agent, so many events of its own, and a database of about so many megabytes. */
 export async function makeData({ events = 3, megabytes = 0 } = {}): Promise<string> {
   const folder = join(temporaryFolder(), 'data');
-  const archive = await SqliteArchive.open(folder);
+  const archive = await SqliteBulkWriter.open(folder);
   const agent = newAgentRow();
   await archive.addAgent(agent, newKey());
   await archive.createEvents(

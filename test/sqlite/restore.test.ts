@@ -11,8 +11,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
-import { restore } from '../../src/sqlite/backup.ts';
-import { databasePath, holdFolder } from '../../src/sqlite/data-folder.ts';
+import { restore } from '../../src/sqlite/files/backup.ts';
+import { databasePath, holdFolder } from '../../src/sqlite/files/data-folder.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { makeBackup, makeData, UNWATCHED } from './data.ts';
 import { assertSound, execute, readRows } from './files.ts';

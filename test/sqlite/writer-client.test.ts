@@ -7,7 +7,7 @@ import { describe, it } from 'node:test';
 import type { Worker } from 'node:worker_threads';
 import { AppError, StartError } from '../../src/domain/errors.ts';
 import { SqliteStore } from '../../src/sqlite/store.ts';
-import { WriterClient } from '../../src/sqlite/writer-client.ts';
+import { WriterClient } from '../../src/sqlite/threads/writer-client.ts';
 import {
   addAgent,
   addEvent,

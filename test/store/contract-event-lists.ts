@@ -42,8 +42,13 @@ export function eventListContract(store: () => Store): void {
     limit: 100,
     ...fields,
   });
+  const ask = (agent: Pick<AgentRow, 'agent_id'>, fields: Partial<EventListQuery>, nowMs = NOW_MS) =>
+    store().agentEventPage(agent.agent_id, query(fields), nowMs);
   const all = (agent: Pick<AgentRow, 'agent_id'>, fields: Partial<EventListQuery>, nowMs = NOW_MS) =>
-    walk(query(fields), (asked: EventListQuery) => store().agentEventPage(agent.agent_id, asked, nowMs));
+    walk(query(fields), async (asked: EventListQuery) => {
+      const { items, ...page } = await ask(agent, asked, nowMs);
+      return { ...page, items: items.map(({ json }) => json) };
+    });
   let agent: AgentRow;
   let rows: EventRow[];
 
@@ -108,6 +113,17 @@ export function eventListContract(store: () => Store): void {
       const { items, totals } = await all(agent, { when });
       assert.deepEqual(items.map(idOf).sort(), expected.map(({ event_id }) => event_id).sort());
       assert.deepEqual([...totals], [expected.length]);
+    });
+  }
+
+  for (const key of EVENT_SORTS) {
+    it(`goes on after the position of any event, by ${key}`, async () => {
+      const sort = { key, descending: false };
+      const { items } = await ask(agent, { sort });
+      for (const [at, { position }] of items.slice(0, -1).entries()) {
+        const [following] = (await ask(agent, { sort, after: position, limit: 1 })).items;
+        assert.deepEqual(following, items[at + 1]);
+      }
     });
   }
 

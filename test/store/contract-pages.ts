@@ -80,7 +80,7 @@ export function pageContract(store: () => Store): void {
     assertEvents((await store().nearby({ ...query, after: never }, NOW_MS)).events, rows.slice(3));
     const beyond = { startMs: START_MS + 4, id: '7ZZZZZZZZZZZZZZZZZZZZZZZZZ' };
     assert.deepEqual(await store().nearby({ ...query, after: beyond }, NOW_MS), {
-      ...{ events: [], total: 4, next: undefined },
+      ...{ events: [], details: [], total: 4, next: undefined },
     });
   });
 
@@ -207,5 +207,6 @@ function toNearby(query: IndexQuery): Omit<NearbyQuery, 'types' | 'audiences'> {
     startsBeforeMs: finite(query.startsBeforeMs),
     after: query.after,
     limit: query.limit,
+    details: false,
   };
 }

@@ -41,10 +41,32 @@ export function searchContract(store: () => Store): void {
   it('finds nothing where there is nothing', async () => {
     assert.deepEqual(await store().nearby(search(newYear()), NOW_MS), {
       events: [],
+      details: [],
       total: 0,
       next: undefined,
     });
   });
+
+  for (const radiusMiles of [undefined, 50]) {
+    it(`tells place and position of each event if asked, ${radiusMiles ? 'within' : 'without'} a radius`, async () => {
+      const window = newYear();
+      const { agent } = await addAgent(store());
+      const places = [
+        { lat: 0.1 + 0.2, lng: -1 / 3 },
+        { lat: 5e-324, lng: 1e-7 },
+        { lat: 0, lng: 0 },
+      ];
+      const rows: EventRow[] = [];
+      for (const place of places)
+        rows.push(await addEvent(store(), agent, { start_ms: window.startsFromMs + rows.length, ...place }));
+      const page = await store().nearby(search({ ...window, radiusMiles, details: true }), NOW_MS);
+      assertEvents(page.events, rows);
+      assert.deepEqual(
+        page.details.map(({ id, startMs, lat, lng }) => ({ id, startMs, lat, lng })),
+        rows.map(({ event_id, start_ms, lat, lng }) => ({ id: event_id, startMs: start_ms, lat, lng })),
+      );
+    });
+  }
 
   it('finds events anywhere without a radius', () =>
     check(

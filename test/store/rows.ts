@@ -126,6 +126,7 @@ export function search(fields: Partial<NearbyQuery> = {}): NearbyQuery {
     startsBeforeMs: undefined,
     after: undefined,
     limit: 100,
+    details: false,
     ...fields,
   };
 }

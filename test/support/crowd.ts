@@ -5,8 +5,8 @@ import postgres from 'postgres';
 import { type Config, readConfig } from '../../src/config.ts';
 import { EVENT_TYPES, type EventRow } from '../../src/domain/event.ts';
 import { newUlid } from '../../src/domain/ids.ts';
-import { openArchive, openStore, systemRandom } from '../../src/service.ts';
-import { databasePath } from '../../src/sqlite/data-folder.ts';
+import { openBulkWriter, openStore, systemRandom } from '../../src/service.ts';
+import { databasePath } from '../../src/sqlite/files/data-folder.ts';
 
 const DAY_MS = 86_400_000;
 const BATCH = 1_000;
@@ -65,14 +65,14 @@ async function addToPostgres(url: string, count: number, nowMs: number): Promise
 }
 
 async function addEvents(config: Config, agentId: string, count: number, nowMs: number): Promise<void> {
-  const archive = await openArchive(config);
+  const writer = await openBulkWriter(config);
   for (let from = 0; from < count; from += BATCH) {
     const rows = Array.from({ length: Math.min(BATCH, count - from) }, (_, at) =>
       eventOf(agentId, from + at, count, nowMs),
     );
-    await archive.createEvents(rows, 0);
+    await writer.createEvents(rows, 0);
   }
-  await archive.close();
+  await writer.close();
 }
 
 function eventOf(agent_id: string, number: number, count: number, nowMs: number): EventRow {

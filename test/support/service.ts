@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { readConfig } from '../../src/config.ts';
-import type { Clock, Random } from '../../src/domain/ambient.ts';
+import type { Clock, Random } from '../../src/domain/clock-and-random.ts';
 import { mintToken } from '../../src/oidc/local-issuer.ts';
 import { getSigningKey, startService, systemRandom } from '../../src/service.ts';
 import { Client } from './client.ts';

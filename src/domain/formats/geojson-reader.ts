@@ -1,10 +1,10 @@
 // GeoJSON features (RFC 7946) into bodies of creates: the properties have the names of an event's fields, the place is a
 // Point. What the values must be is left to the rules of a create.
 import { type AppError, invalid } from '../errors.ts';
-import { complete, type Draft, type GivenFields } from './lacking.ts';
+import { complete, type DefaultFields, type Draft } from './default-fields.ts';
 
 /** Throws VALIDATION_ERROR for what is no feature, or is no point. */
-export function readFeature(value: unknown, given: GivenFields): Draft {
+export function readFeature(value: unknown, given: DefaultFields): Draft {
   if (!isObject(value) || value.type !== 'Feature') throw refused([], 'must be a GeoJSON Feature');
   const { geometry, properties } = value;
   if (!isObject(properties ?? {})) throw refused(['properties'], 'must be an object');

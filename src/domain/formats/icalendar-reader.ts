@@ -5,7 +5,7 @@ import { type Issue, invalid } from '../errors.ts';
 import { EVENT_TYPES } from '../event.ts';
 import { addDuration, CalendarProblem, nextDay, readTime, writeTime } from './calendar-time.ts';
 import { OWN_PREFIX as OWN, type Property, plainText, unescapeList, unescapeText } from './content-line.ts';
-import { complete, type Draft, type GivenFields } from './lacking.ts';
+import { complete, type DefaultFields, type Draft } from './default-fields.ts';
 
 /** What the calendar around an event says. */
 export interface CalendarContext {
@@ -43,7 +43,7 @@ const WANTED = new Set([...SINGLE, ...RECURRENCE, 'CATEGORIES', APPLE_PLACE]);
 export function readCalendarEvent(
   properties: readonly Property[],
   calendar: CalendarContext,
-  given: GivenFields,
+  given: DefaultFields,
 ): Draft {
   const issues: Issue[] = [];
   const refuse = (name: string, msg: string) =>

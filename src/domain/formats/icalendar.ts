@@ -3,7 +3,7 @@
 import { EVENT_EXAMPLE, type Event, parseEvent } from '../event.ts';
 import { fromWire, toWire, type Wire } from '../wire.ts';
 import { escapeText, fitsText, OWN_PREFIX, plainText } from './content-line.ts';
-import { isWebAddress } from './web-address.ts';
+import { isWebAddress } from './web-url.ts';
 
 const BEGIN = ['BEGIN:VCALENDAR', 'VERSION:2.0', 'PRODID:-//local-events//local-events//EN'];
 const END = 'END:VCALENDAR';

@@ -4,7 +4,7 @@ import Type from 'typebox';
 import { EVENT_EXAMPLE, type Event, parseEvent } from '../event.ts';
 import { oneOf } from '../shape.ts';
 import { joinWire, toWire, type Wire } from '../wire.ts';
-import { isWebAddress } from './web-address.ts';
+import { isWebAddress } from './web-url.ts';
 
 const CONTEXT = 'https://schema.org';
 

@@ -10,7 +10,7 @@ import { EventListParameters, readEventList } from '../../domain/list.ts';
 import * as admin from '../../usecases/admin.ts';
 import * as lists from '../../usecases/admin-lists.ts';
 import { endpoint } from '../endpoint.ts';
-import { queryReader } from '../query.ts';
+import { queryReader } from '../request/query.ts';
 import { AgentPath, agentIdOf } from './agent-path.ts';
 import { EventPath } from './events.ts';
 

@@ -12,7 +12,7 @@ import { AgentListParameters, AuditParameters, readAgentList, readAuditQuery } f
 import * as admin from '../../usecases/admin.ts';
 import * as lists from '../../usecases/admin-lists.ts';
 import { endpoint } from '../endpoint.ts';
-import { queryReader } from '../query.ts';
+import { queryReader } from '../request/query.ts';
 import { AgentPath, agentIdOf } from './agent-path.ts';
 
 export const whoAmI = endpoint({

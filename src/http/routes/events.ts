@@ -6,10 +6,10 @@ import { addDistances, EventsNearbyResponse, NearbyParameters } from '../../doma
 import type { EventRecord } from '../../domain/store.ts';
 import * as events from '../../usecases/events.ts';
 import { findNearby } from '../../usecases/nearby.ts';
-import { etagOf, isKnown, knownVersions } from '../conditions.ts';
 import { type Call, endpoint, parametersOf, Representation } from '../endpoint.ts';
-import { acceptedFormat, encodeItems, FORMS } from '../formats.ts';
-import { withoutCursor } from '../parameter-names.ts';
+import { etagOf, isKnown, knownVersions } from '../request/conditions.ts';
+import { withoutCursor } from '../request/parameter-names.ts';
+import { acceptedFormat, encodeItems, FORMS } from '../response/formats.ts';
 import {
   EVENT_FORMS,
   EventParameters,
@@ -20,7 +20,7 @@ import {
   SEARCH_FORMS,
   type Search,
   SearchExtras,
-} from './event-forms.ts';
+} from './event-formats.ts';
 
 export const EventPath = Type.Object({
   event_id: Type.String({ description: 'ULID of the event.', examples: ['01JZ9GX4T0QW3N1V8R5Y7K2MHD'] }),
@@ -45,7 +45,7 @@ export const nearby = endpoint({
     const format = search.format ?? acceptedFormat(call.headers.accept);
     const page = await findNearby(call.context, search.query);
     const cursor = page.next && encodeCursor(page.next);
-    const found = search.hasDistance ? addDistances(page.events, search.query) : page.events;
+    const found = search.hasDistance ? addDistances(page.events, page.details, search.query) : page.events;
     const { encodeItem, joinPage } = FORMS[format];
     const items = encodeItem ? await encodeItems(found, encodeItem) : found;
     const more = cursor === undefined ? NO_HEADERS : ['link', linkToNext(call, search, cursor)];

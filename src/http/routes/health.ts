@@ -4,8 +4,8 @@ import Type from 'typebox';
 import { AppError } from '../../domain/errors.ts';
 import { oneOf } from '../../domain/shape.ts';
 import type { Description } from '../endpoint.ts';
-import { ErrorResponse, errorBody, statusOf, toAppError } from '../errors.ts';
 import type { Readiness } from '../readiness.ts';
+import { ErrorResponse, errorBody, statusOf, toAppError } from '../response/errors.ts';
 
 export const HealthResponse = Type.Object({
   status: oneOf(['ok'], { examples: ['ok'] }),

@@ -11,7 +11,7 @@ import {
 } from '../../domain/own-events.ts';
 import * as own from '../../usecases/own-agent.ts';
 import { endpoint } from '../endpoint.ts';
-import { queryReader } from '../query.ts';
+import { queryReader } from '../request/query.ts';
 
 export const getOwnAgent = endpoint({
   operationId: 'getOwnAgent',
@@ -37,7 +37,8 @@ export const listOwnEvents = endpoint({
   answer: OwnEventsResponse,
   handle: async ({ context, caller, query }) => {
     const { items, total, next } = await own.findOwnEvents(context, caller, readParameters(query));
-    return encodePage(items, total, next && encodeOwnCursor(next));
+    const events = items.map(({ json }) => json);
+    return encodePage(events, total, next && encodeOwnCursor(next));
   },
 });
 

@@ -1,0 +1,58 @@
+// What `backup` and `restore` have in common: one FILE, how far they are on standard error, and an end on a stop signal.
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { StartError } from '../domain/errors.ts';
+import type { CopyControl, StoreSummary } from '../domain/store.ts';
+import { Progress } from './progress.ts';
+import { onStopSignal } from './stop-signal.ts';
+import { UsageError } from './usage-error.ts';
+
+const MEGABYTE = 1_000_000;
+
+/** The path of the file. Throws UsageError unless there is one, and nothing else. */
+export function readFileName(command: string, args: string[]): string {
+  let positionals: string[];
+  try {
+    positionals = parseArgs({ args, allowPositionals: true }).positionals;
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+  const [file, ...rest] = positionals;
+  if (!file || rest.length > 0) throw new UsageError(`${command} needs one FILE.`);
+  return resolve(file);
+}
+
+/** Runs the command and tells what is where in the end. Throws StartError. */
+export async function runCopy(
+  command: string,
+  place: string,
+  copy: (control: CopyControl) => Promise<StoreSummary>,
+): Promise<void> {
+  const stop = onStopSignal();
+  const progress = new Progress('MB', process.stderr);
+  const onProgress = (doneBytes: number, totalBytes: number) => {
+    const megabytes = Math.ceil(doneBytes / MEGABYTE);
+    if (doneBytes === totalBytes) progress.milestone(`copied ${megabytes} MB, checking the copy`);
+    else progress.update(megabytes, doneBytes / totalBytes);
+  };
+  try {
+    const summary = await copy({ signal: stop.signal, onProgress });
+    progress.note(`done in ${progress.seconds.toFixed(1)} s: ${describe(summary)} are in ${place}`);
+  } catch (error) {
+    progress.clear();
+    if (stop.signal.aborted) {
+      progress.note(`stopped in ${progress.seconds.toFixed(1)} s: nothing was written`);
+      process.exitCode = stop.exitCode()!;
+      return;
+    }
+    if (error instanceof StartError) throw error;
+    throw new StartError(`The ${command} ended early, nothing was written: ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
+}
+
+function describe({ events, agents, newestAt }: StoreSummary): string {
+  const newest = newestAt === null ? '' : `, the newest event of ${newestAt},`;
+  return `${events} events and ${agents} agents${newest}`;
+}

@@ -1,0 +1,50 @@
+// Places on a sphere as unit vectors: distances become chords, so the poles and the antimeridian are ordinary places.
+
+/** The mean radius of WGS 84 that PostGIS uses, so that both engines draw the same circle. */
+export const EARTH_RADIUS_METRES = 6_371_008.771415059;
+export const METRES_PER_MILE = 1_609.344;
+
+/** In degrees. */
+export interface Place {
+  readonly lat: number;
+  readonly lng: number;
+}
+
+export interface UnitVector {
+  readonly x: number;
+  readonly y: number;
+  readonly z: number;
+}
+
+const RADIANS_PER_DEGREE = Math.PI / 180;
+
+export function unitVector(lat: number, lng: number): UnitVector {
+  const phi = lat * RADIANS_PER_DEGREE;
+  const lambda = lng * RADIANS_PER_DEGREE;
+  const equatorial = Math.cos(phi);
+  return { x: equatorial * Math.cos(lambda), y: equatorial * Math.sin(lambda), z: Math.sin(phi) };
+}
+
+/** The straight line between two places, squared, in radii of the sphere. It grows with the great-circle distance. */
+export function chordSquared(a: UnitVector, b: UnitVector): number {
+  const dx = a.x - b.x;
+  const dy = a.y - b.y;
+  const dz = a.z - b.z;
+  return dx * dx + dy * dy + dz * dz;
+}
+
+/** The great-circle distance. By both the difference and the sum, so that it is exact next to the place and to its antipode. */
+export function milesBetween(a: UnitVector, b: UnitVector): number {
+  const apart = Math.sqrt(chordSquared(a, b));
+  const together = Math.hypot(a.x + b.x, a.y + b.y, a.z + b.z);
+  return (2 * Math.atan2(apart, together) * EARTH_RADIUS_METRES) / METRES_PER_MILE;
+}
+
+/**
+ * The squared chord of a great-circle distance in miles, up to half the circumference. Chords tell a millimetre wherever the
+ * antipode is 100 m away or more; next to it, where no search of the API reaches, only decimetres.
+ */
+export function chordSquaredOfMiles(miles: number): number {
+  const halfChord = Math.sin((miles * METRES_PER_MILE) / EARTH_RADIUS_METRES / 2);
+  return 4 * halfChord * halfChord;
+}

@@ -1,0 +1,107 @@
+// The administrators' console at /admin: files of the build in web/, read once. It knows nothing of what they show; who may
+// see data is decided where data is asked for.
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { AppError } from '../../domain/errors.ts';
+
+/** Everything comes from this service, nothing is inline, and no text can become markup or script. */
+const PAGE_HEADERS = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; font-src 'self'; " +
+    "base-uri 'none'; form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
+  'referrer-policy': 'same-origin',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'x-frame-options': 'DENY',
+  'permissions-policy':
+    'camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), publickey-credentials-get=(), usb=()',
+};
+
+const TYPES: Record<string, string> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
+
+const NOT_BUILT = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>The console is not built</title>
+</head>
+<body>
+<h1>The console is not built</h1>
+<p>Run <code>npm run build:web</code>, then start the service again. The API works without it: see <a href="/docs">/docs</a>.</p>
+</body>
+</html>
+`;
+
+const PAGES = '/admin/*';
+
+/**
+ * Serves what is in `folder` now; a page that says what to do where nothing is. Addresses beside the pages that have a meaning
+ * of their own answer their own method alone.
+ */
+export function serveConsole(
+  app: FastifyInstance,
+  folder: string | undefined,
+  ownMethods: ReadonlyMap<string, string>,
+): void {
+  const built = folder === undefined ? undefined : findBuild(folder);
+  const etag = built && `"${createHash('sha256').update(built.page).digest('base64url')}"`;
+
+  const sendPage = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+    reply.headers(PAGE_HEADERS).type(TYPES['.html']!);
+    if (!built) return reply.code(503).send(NOT_BUILT);
+    reply.headers({ 'cache-control': 'no-cache', etag });
+    return isFresh(request.headers['if-none-match'], etag!) ? reply.code(304).send() : reply.send(built.page);
+  };
+
+  app.get('/admin/assets/*', (request, reply) => {
+    const name = (request.params as { '*': string })['*'];
+    const content = built?.assets.get(name);
+    if (!content) throw new AppError('NOT_FOUND', 'There is no such file. Load the page again.');
+    return reply
+      .headers(PAGE_HEADERS)
+      .header('cache-control', 'public, max-age=31536000, immutable')
+      .type(TYPES[extname(name)] ?? 'application/octet-stream')
+      .send(content);
+  });
+  // The page finds out by itself what an address shows.
+  app.get('/admin', sendPage);
+  app.get(PAGES, (request, reply) => {
+    const method = ownMethods.get(`/admin/${(request.params as { '*': string })['*']}`);
+    if (method === undefined) return sendPage(request, reply);
+    reply.header('allow', method);
+    throw new AppError('METHOD_NOT_ALLOWED', `This address answers ${method}, not ${request.method}.`);
+  });
+}
+
+/** Whether the client has it; a proxy that compresses marks the tag as weak. */
+function isFresh(ifNoneMatch: string | undefined, etag: string): boolean {
+  return (ifNoneMatch ?? '').split(/, */).some((tag) => tag.replace(/^W\//, '') === etag);
+}
+
+interface Build {
+  readonly page: Buffer;
+  /** By name: only what is listed here is ever served. */
+  readonly assets: ReadonlyMap<string, Buffer>;
+}
+
+function findBuild(folder: string): Build | undefined {
+  try {
+    const assets = join(folder, 'assets');
+    return {
+      page: readFileSync(join(folder, 'index.html')),
+      assets: new Map(readdirSync(assets).map((name) => [name, readFileSync(join(assets, name))])),
+    };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}

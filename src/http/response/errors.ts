@@ -1,0 +1,120 @@
+// Errors on the wire: every failure, ours, the framework's or the socket's, wears the same envelope.
+
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import type { FastifyReply } from 'fastify';
+import Type from 'typebox';
+import { AppError, ERRORS, type ErrorCode } from '../../domain/errors.ts';
+import { oneOf } from '../../domain/shape.ts';
+
+export const ErrorResponse = Type.Object({
+  error: Type.Object({
+    code: oneOf(Object.keys(ERRORS)),
+    message: Type.String({ description: 'What is wrong and what to do.' }),
+  }),
+});
+
+export const ValidationErrorResponse = Type.Object({
+  error: Type.Object({ code: oneOf(['VALIDATION_ERROR']), message: Type.String() }),
+  detail: Type.Array(
+    Type.Object({
+      loc: Type.Array(Type.Unsafe<string | number>({ type: ['string', 'integer'] }), {
+        description: 'body, query, path or header, then the field and, in a list, the index.',
+      }),
+      msg: Type.String(),
+      type: Type.String({ description: 'A stable word, such as missing or string_too_long.' }),
+    }),
+    { description: 'Every failing field.' },
+  ),
+});
+
+/** The body of an error response. */
+export function errorBody(error: AppError): object {
+  const { code, message, issues } = error;
+  return { error: { code, message }, ...(issues && { detail: issues }) };
+}
+
+export function statusOf(error: AppError): number {
+  return ERRORS[error.code].status;
+}
+
+/** Sends the error with the headers that its code calls for. */
+export function sendError(reply: FastifyReply, error: AppError): FastifyReply {
+  const challenge = CHALLENGES[error.code];
+  if (challenge && !reply.hasHeader('www-authenticate')) reply.header('www-authenticate', challenge);
+  const retryAfter = error.retryAfterSeconds ?? (error.code === 'UNAVAILABLE' ? 1 : undefined);
+  if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter));
+  return reply
+    .code(statusOf(error))
+    .header('content-type', 'application/json; charset=utf-8')
+    .send(JSON.stringify(errorBody(error)));
+}
+
+const CHALLENGES: Partial<Record<ErrorCode, string>> = {
+  MISSING_API_KEY: 'ApiKey realm="local-events", header="X-API-Key"',
+  INVALID_API_KEY: 'ApiKey realm="local-events", header="X-API-Key"',
+  MISSING_TOKEN: 'Bearer realm="local-events"',
+  INVALID_TOKEN: 'Bearer realm="local-events", error="invalid_token"',
+};
+
+/** The framework's own errors, by the status that it gives them. */
+const OF_FRAMEWORK: Record<number, readonly [ErrorCode, string]> = {
+  400: ['BAD_REQUEST', 'The request is not valid HTTP.'],
+  413: ['PAYLOAD_TOO_LARGE', 'A body may have 1 MiB at most.'],
+  415: ['UNSUPPORTED_MEDIA_TYPE', 'Send the body as JSON, with the header "Content-Type: application/json".'],
+};
+
+/** Any thrown value as an AppError; what is not known becomes INTERNAL_ERROR and keeps its cause for the log. */
+export function toAppError(error: unknown): AppError {
+  if (error instanceof AppError) return error;
+  const { statusCode = 500 } = error as { statusCode?: number };
+  const known = OF_FRAMEWORK[statusCode];
+  if (known) return new AppError(known[0], known[1], { cause: error });
+  return new AppError(
+    'INTERNAL_ERROR',
+    'Something went wrong on our side. Try again; report the request id if it stays.',
+    {
+      cause: error,
+    },
+  );
+}
+
+const OF_SOCKET: Record<string, readonly [ErrorCode, string]> = {
+  ERR_HTTP_REQUEST_TIMEOUT: ['REQUEST_TIMEOUT', 'The request took too long to arrive.'],
+  HPE_HEADER_OVERFLOW: ['HEADERS_TOO_LARGE', 'The headers of a request may have 16 KiB at most.'],
+};
+
+/** Answers on a socket whose request never became one. The status, or undefined where nobody is there to be told. */
+export function answerSocketError(
+  error: Error & { code?: string; rawPacket?: unknown },
+  socket: Socket,
+  requestId: string,
+): number | undefined {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return undefined;
+  }
+  let [code, message] = OF_SOCKET[error.code ?? ''] ?? ['BAD_REQUEST', 'The request is not valid HTTP.'];
+  // The parser counts the request line among the headers.
+  const packet = error.rawPacket;
+  if (
+    code === 'HEADERS_TOO_LARGE' &&
+    Buffer.isBuffer(packet) &&
+    LONG_REQUEST_LINE.test(packet.toString('latin1'))
+  ) {
+    [code, message] = URI_TOO_LONG;
+  }
+  const body = JSON.stringify(errorBody(new AppError(code, message)));
+  const { status } = ERRORS[code];
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n` +
+      `Content-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
+      'X-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\n' +
+      `X-Request-Id: ${requestId}\r\nConnection: close\r\n\r\n${body}`,
+  );
+  return status;
+}
+
+export const MAX_URI_BYTES = 8_192;
+const LONG_REQUEST_LINE = new RegExp(`^[A-Z]+ \\S{${MAX_URI_BYTES}}`);
+export const URI_TOO_LONG = ['URI_TOO_LONG', 'The address of a request may have 8 KiB at most.'] as const;

@@ -1,0 +1,114 @@
+// How events are asked for and sent over HTTP beyond the interface: parameters that choose the form of an answer, conditions,
+// and the other forms as the description shows them.
+import Type from 'typebox';
+import { readTogether, refuse } from '../../domain/errors.ts';
+import {
+  EventFeature,
+  EventFeatureCollection,
+  FEATURE_COLLECTION_EXAMPLE,
+  FEATURE_EXAMPLE,
+} from '../../domain/formats/geojson.ts';
+import { CALENDAR_EXAMPLE } from '../../domain/formats/icalendar.ts';
+import {
+  LINKED_EVENT_EXAMPLE,
+  LINKED_EVENTS_EXAMPLE,
+  LinkedEvent,
+  LinkedEvents,
+} from '../../domain/formats/json-ld.ts';
+import { NearbyParameters, type NearbyQuery, readNearby } from '../../domain/nearby.ts';
+import { compile, oneOf } from '../../domain/shape.ts';
+import type { OtherForm } from '../endpoint.ts';
+import { queryReader } from '../request/query.ts';
+import { FORMATS, FORMS, type Format } from '../response/formats.ts';
+
+const format = Type.Optional(
+  oneOf(FORMATS, { description: 'The form of the answer, whatever Accept says; without both, json.' }),
+);
+
+export const EventParameters = Type.Object({ format });
+
+export const SearchExtras = Type.Object({
+  format,
+  include: Type.Optional(
+    Type.Array(oneOf(['distance']), {
+      description: '`distance` adds distance_miles to each event (json and geojson).',
+    }),
+  ),
+});
+
+const readForm = queryReader(EventParameters, (values) => checked(values).format);
+
+/** The format that the query of a single event names. Throws VALIDATION_ERROR. */
+export function readFormat(query: string): Format | undefined {
+  return query === '' ? undefined : readForm(query);
+}
+
+export interface Search {
+  readonly query: NearbyQuery;
+  readonly format: Format | undefined;
+  readonly hasDistance: boolean;
+}
+
+/** Reads the query of a search. Throws VALIDATION_ERROR. */
+export const readSearch: (query: string) => Search = queryReader(
+  Type.Object({ ...NearbyParameters.properties, ...SearchExtras.properties }),
+  (values: { format?: unknown; include?: unknown }) => {
+    if (values.format === undefined && values.include === undefined) {
+      return { query: readNearby(values, 'query'), format: undefined, hasDistance: false };
+    }
+    const [query, extras] = readTogether(
+      () => readNearby(values, 'query'),
+      () => checked(values),
+    );
+    const hasDistance = extras.include?.includes('distance') === true;
+    return { query: { ...query, details: hasDistance }, format: extras.format, hasDistance };
+  },
+);
+
+const check = compile(SearchExtras);
+
+function checked(values: object) {
+  const { value, issues } = check(values, 'query');
+  refuse(issues);
+  return value;
+}
+
+export const IfMatch = Type.Object({
+  'If-Match': Type.Optional(
+    Type.String({
+      description: 'ETags of the event as you know it, in any form: 412 where it is no longer like that.',
+      examples: ['"3"'],
+    }),
+  ),
+});
+
+export const IfNoneMatch = Type.Object({
+  'If-None-Match': Type.Optional(
+    Type.String({
+      description: 'ETags that you have: 304 without a body where the event is still like that.',
+      examples: ['"3"'],
+    }),
+  ),
+});
+
+const calendar: OtherForm = {
+  contentType: FORMS.ics.contentType,
+  schema: Type.String({ description: 'iCalendar (RFC 5545).' }),
+  example: CALENDAR_EXAMPLE,
+};
+
+export const EVENT_FORMS: readonly OtherForm[] = [
+  { contentType: FORMS.geojson.contentType, schema: EventFeature, example: FEATURE_EXAMPLE },
+  calendar,
+  { contentType: FORMS.jsonld.contentType, schema: LinkedEvent, example: LINKED_EVENT_EXAMPLE },
+];
+
+export const SEARCH_FORMS: readonly OtherForm[] = [
+  {
+    contentType: FORMS.geojson.contentType,
+    schema: EventFeatureCollection,
+    example: FEATURE_COLLECTION_EXAMPLE,
+  },
+  calendar,
+  { contentType: FORMS.jsonld.contentType, schema: LinkedEvents, example: LINKED_EVENTS_EXAMPLE },
+];

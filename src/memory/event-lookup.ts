@@ -1,0 +1,91 @@
+// Finds the JSON of indexed events: from the cache, or else from storage. A row read from storage is checked against the
+// index, because either may change during the read.
+import type { Wire } from '../domain/wire.ts';
+import type { EventIndex } from '../spatial/event-index.ts';
+import type { EventCache } from './event-cache.ts';
+
+/** Rows read from storage, as parallel arrays in the order of the request: arrays cross threads far cheaper than objects. */
+export interface StoredEvents {
+  /** Empty where the row does not exist. */
+  readonly ids: readonly string[];
+  readonly versions: readonly number[];
+  readonly jsons: readonly Wire[];
+}
+
+/** What an engine provides so that its events can be kept in memory. */
+export interface EventStorage {
+  /** Reads rows by number. `apply` runs as soon as they arrive, in the order of requests. */
+  readRows<T>(rows: readonly number[], apply: (found: StoredEvents) => T): Promise<T>;
+  /** Resolves when the memory has every write that storage had committed at the time of the call. */
+  catchUp(): Promise<void>;
+}
+
+export class EventLookup {
+  readonly #index: EventIndex;
+  readonly #cache: EventCache;
+  readonly #storage: EventStorage;
+
+  constructor(index: EventIndex, cache: EventCache, storage: EventStorage) {
+    this.#index = index;
+    this.#cache = cache;
+    this.#storage = storage;
+  }
+
+  /** Undefined unless all of them are in the cache. */
+  findCached(handles: readonly number[]): Wire[] | undefined {
+    const events: Wire[] = [];
+    for (const handle of handles) {
+      const event = this.#cache.find(handle);
+      if (event === undefined) return undefined;
+      events.push(event);
+    }
+    return events;
+  }
+
+  /**
+   * The events in the versions that the index has now. Undefined if one changed during the read, or storage is ahead of the
+   * index; the memory has caught up by then, so that the caller can search again.
+   */
+  async findAll(handles: readonly number[]): Promise<Wire[] | undefined> {
+    const events: Wire[] = [];
+    const missing: Missing[] = [];
+    for (let at = 0; at < handles.length; at++) {
+      const handle = handles[at]!;
+      const event = this.#cache.find(handle);
+      if (event !== undefined) events[at] = event;
+      else {
+        events[at] = NOT_YET;
+        missing.push({ at, handle, version: this.#index.versionOf(handle), row: this.#index.rowOf(handle) });
+      }
+    }
+    const { removals } = this.#index;
+    const rows = missing.map(({ row }) => row);
+    const isComplete = await this.#storage.readRows(rows, ({ ids, versions, jsons }) => {
+      // After a removal, a handle or a row number may belong to another event.
+      let isSame = this.#index.removals === removals;
+      for (const [number, { at, handle, version }] of missing.entries()) {
+        const json = jsons[number]!;
+        const isHere = ids[number] !== '' && this.#index.find(ids[number]!) === handle;
+        // Cached even if this page must be read again: the next read then needs fewer rows.
+        if (isHere && versions[number] === this.#index.versionOf(handle)) this.#cache.put(handle, json);
+        if (isHere && versions[number] === version) events[at] = json;
+        else isSame = false;
+      }
+      return isSame;
+    });
+    if (isComplete) return events;
+    await this.#storage.catchUp();
+    return undefined;
+  }
+}
+
+/** An event to read from storage. */
+interface Missing {
+  /** Its position on the page. */
+  readonly at: number;
+  readonly handle: number;
+  readonly version: number;
+  readonly row: number;
+}
+
+const NOT_YET = '' as Wire;

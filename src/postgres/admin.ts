@@ -1,0 +1,96 @@
+// The changes that administrators make, each with its entry in the audit log. They run inside of a transaction.
+import type { AgentRecord, AgentUpdate } from '../domain/agent.ts';
+import { type AuditEntry, detailOfDeleted, detailOfOwner } from '../domain/audit.ts';
+import type { Sql } from './client/driver.ts';
+import { AGENT_COLUMNS } from './list-statements.ts';
+
+export async function updateAgent(
+  sql: Sql,
+  agentId: string,
+  { is_active = null, tier = null }: { [Name in keyof AgentUpdate]?: AgentUpdate[Name] | null },
+  audit: AuditEntry,
+): Promise<AgentRecord | undefined> {
+  const [agent] = await sql<AgentRecord[]>`
+    UPDATE agents SET is_active = coalesce(${is_active}, is_active), tier = coalesce(${tier}, tier)
+    WHERE agent_id = ${agentId} RETURNING ${sql.unsafe(AGENT_COLUMNS)}`;
+  if (agent) await record(sql, audit, agent.agent_name, 1);
+  return agent;
+}
+
+export async function deleteAgent(sql: Sql, agentId: string, audit: AuditEntry): Promise<boolean> {
+  const removed = await removeEvents(sql, agentId);
+  const [agent] = await sql`SELECT agent_name FROM agents WHERE agent_id = ${agentId} FOR UPDATE`;
+  if (!agent) return false;
+  // From now on nobody adds to them; some may have.
+  const late = await removeEvents(sql, agentId);
+  await sql`DELETE FROM agents WHERE agent_id = ${agentId}`;
+  await record(sql, audit, agent.agent_name, removed + late);
+  return true;
+}
+
+export async function deleteAgentEvents(sql: Sql, agentId: string, audit: AuditEntry): Promise<boolean> {
+  const removed = await removeEvents(sql, agentId);
+  const name = await changeCount(sql, agentId, removed);
+  if (name !== undefined) await record(sql, audit, name, removed);
+  return name !== undefined;
+}
+
+/** How many; undefined if there is no such agent. */
+export async function deleteSelectedEvents(
+  sql: Sql,
+  agentId: string,
+  eventIds: readonly string[],
+  audit: AuditEntry,
+): Promise<number | undefined> {
+  const gone = await sql<{ event_id: string }[]>`
+    DELETE FROM events WHERE agent_id = ${agentId}
+      AND event_id IN (SELECT value FROM json_array_elements_text(${JSON.stringify(eventIds)}::text::json) AS value)
+    RETURNING event_id`;
+  if (gone.length === 0) {
+    const found = await sql`SELECT 1 FROM agents WHERE agent_id = ${agentId}`;
+    return found.length > 0 ? 0 : undefined;
+  }
+  const name = (await changeCount(sql, agentId, gone.length))!; // it cannot go before its events
+  const ids = new Set(gone.map(({ event_id }) => event_id));
+  const inOrder = [...new Set(eventIds)].filter((eventId) => ids.has(eventId));
+  await record(sql, audit, name, gone.length, detailOfDeleted(inOrder));
+  return gone.length;
+}
+
+export async function deleteAnyEvent(sql: Sql, eventId: string, audit: AuditEntry): Promise<boolean> {
+  const [gone] = await sql<{ title: string; agent_id: string; agent_name: string }[]>`
+    WITH gone AS (DELETE FROM events WHERE event_id = ${eventId} RETURNING agent_id, title)
+    UPDATE agents SET event_count = event_count - 1 FROM gone WHERE agents.agent_id = gone.agent_id
+    RETURNING gone.title, agents.agent_id, agents.agent_name`;
+  if (gone) await record(sql, audit, gone.title, 1, detailOfOwner(gone));
+  return gone !== undefined;
+}
+
+/**
+ * How many there were. Events come before their agent, here as in every other statement: whoever holds one of them and
+ * waits for the agent must not wait for us.
+ */
+async function removeEvents(sql: Sql, agentId: string): Promise<number> {
+  const { count } = await sql`DELETE FROM events WHERE agent_id = ${agentId}`;
+  return count;
+}
+
+/** The agent's name; undefined if there is no such agent. */
+async function changeCount(sql: Sql, agentId: string, removed: number): Promise<string | undefined> {
+  const [agent] = await sql<{ agent_name: string }[]>`
+    UPDATE agents SET event_count = event_count - ${removed} WHERE agent_id = ${agentId} RETURNING agent_name`;
+  return agent?.agent_name;
+}
+
+async function record(
+  sql: Sql,
+  audit: AuditEntry,
+  name: string,
+  count: number,
+  detail = audit.detail,
+): Promise<void> {
+  const { at_ms, actor_subject, actor_email, action, target } = audit;
+  await sql`
+    INSERT INTO audit (at_ms, actor_subject, actor_email, action, target, target_name, detail, count)
+    VALUES (${at_ms}, ${actor_subject}, ${actor_email}, ${action}, ${target}, ${name}, ${detail}, ${count})`;
+}

@@ -1,0 +1,143 @@
+// Bulk work on the database, beside whatever nodes serve it.
+import type { AgentRecord, AgentRow } from '../domain/agent.ts';
+import type { KeyFingerprint } from '../domain/api-key.ts';
+import { decodeEvent, type EventRow, encodeEvent } from '../domain/event.ts';
+import type { BulkOutcome, BulkReader, BulkWriter } from '../domain/store.ts';
+import type { Database, DatabaseOptions } from './client/database.ts';
+import { openDatabase } from './open.ts';
+import { insertRecords } from './records.ts';
+import { PostgresStore } from './store.ts';
+
+const ROWS_PER_BATCH = 1_000;
+
+const INSERT = `${insertRecords('events')}
+  ON CONFLICT (agent_id, start_ms, lat, lng, title) DO NOTHING RETURNING agent_id`;
+
+export class PostgresBulkWriter implements BulkWriter {
+  readonly #store: PostgresStore;
+  readonly #database: Database;
+  #last: Promise<unknown> = Promise.resolve();
+
+  private constructor(database: Database) {
+    this.#database = database;
+    this.#store = new PostgresStore(database);
+  }
+
+  /** Throws StartError if the database cannot be reached or used. */
+  static async open(options: DatabaseOptions): Promise<PostgresBulkWriter> {
+    return new PostgresBulkWriter(await openDatabase(options));
+  }
+
+  addAgent(agent: AgentRow, key: KeyFingerprint): Promise<void> {
+    return this.#store.addAgent(agent, key);
+  }
+
+  findAgentByKey(keyHash: string, nowMs: number): Promise<AgentRow | undefined> {
+    return this.#store.findAgentByKey(keyHash, nowMs);
+  }
+
+  createEvents(rows: readonly EventRow[], maxPerAgent: number): Promise<readonly BulkOutcome[]> {
+    const created = this.#last.then(() => this.#createAll(rows, maxPerAgent));
+    this.#last = created.catch(() => {});
+    return created;
+  }
+
+  async close(): Promise<void> {
+    await this.#last;
+    await this.#store.close();
+  }
+
+  async #createAll(rows: readonly EventRow[], maxPerAgent: number): Promise<readonly BulkOutcome[]> {
+    const agents = [...new Set(rows.map(({ agent_id }) => agent_id))];
+    const counts = new Map<string, number>();
+    for (const agentId of agents) {
+      const agent = await this.#store.findAgent(agentId);
+      if (agent) counts.set(agentId, agent.event_count);
+    }
+    const hasRoom = agents.every(
+      (id) => maxPerAgent === 0 || (counts.get(id) ?? 0) + rows.length <= maxPerAgent,
+    );
+    // Near the limit, and for agents that are gone, one after the other: each by itself decides what becomes of it.
+    if (!hasRoom || counts.size < agents.length) return this.#createEach(rows, maxPerAgent);
+    const created = await this.#insert(rows);
+    return rows.map(({ event_id }) => (created.has(event_id) ? 'created' : 'existing'));
+  }
+
+  async #createEach(rows: readonly EventRow[], maxPerAgent: number): Promise<BulkOutcome[]> {
+    const outcomes: BulkOutcome[] = [];
+    for (const row of rows) {
+      const outcome = await this.#store.createEvent(row, maxPerAgent);
+      outcomes.push(outcome.kind !== 'stored' ? outcome.kind : outcome.created ? 'created' : 'existing');
+    }
+    return outcomes;
+  }
+
+  async #insert(rows: readonly EventRow[]): Promise<Set<string>> {
+    const sent = JSON.stringify(rows.map((row) => ({ ...row, json: encodeEvent(row) })));
+    await this.#database.transaction('repeatable', async (sql) => {
+      const found = await sql.unsafe<{ agent_id: string }[]>(INSERT, [sent], { prepare: true });
+      const counts = Map.groupBy(found, ({ agent_id }) => agent_id);
+      for (const [agentId, events] of [...counts].sort()) {
+        await sql`UPDATE agents SET event_count = event_count + ${events.length} WHERE agent_id = ${agentId}`;
+      }
+    });
+    // A repeat after a lost answer finds what it inserted before, so the identifiers decide.
+    const ids = JSON.stringify(rows.map(({ event_id }) => event_id));
+    const stored = await this.#database.run(
+      'repeatable',
+      (sql) => sql<{ event_id: string }[]>`
+        SELECT event_id FROM events
+        WHERE event_id IN (SELECT value FROM json_array_elements_text(${ids}::text::json) AS value)`,
+    );
+    return new Set(stored.map(({ event_id }) => event_id));
+  }
+}
+
+interface Stored {
+  readonly json: string;
+  readonly version: number;
+}
+
+export class PostgresBulkReader implements BulkReader {
+  readonly #database: Database;
+  readonly #store: PostgresStore;
+
+  private constructor(database: Database) {
+    this.#database = database;
+    this.#store = new PostgresStore(database);
+  }
+
+  /** Throws StartError if the database cannot be reached or used. */
+  static async open(options: DatabaseOptions): Promise<PostgresBulkReader> {
+    // However long it takes to write them all down.
+    return new PostgresBulkReader(await openDatabase({ ...options, statementTimeoutMs: 0 }));
+  }
+
+  findAgent(agentId: string): Promise<AgentRecord | undefined> {
+    return this.#store.findAgent(agentId);
+  }
+
+  async countEvents(): Promise<number> {
+    const [row] = await this.#database.run(
+      'repeatable',
+      (sql) => sql<[{ count: number }]>`SELECT count(*) AS count FROM events`,
+    );
+    return row.count;
+  }
+
+  /** All of them by identifier, so by age; those of one agent by start, place and title: as the embedded engine has them. */
+  async *events(agentId: string | undefined): AsyncGenerator<EventRow[]> {
+    const batches = this.#database.cursor(ROWS_PER_BATCH, (sql) =>
+      agentId === undefined
+        ? sql<Stored[]>`SELECT json, version FROM events ORDER BY event_id`
+        : sql<
+            Stored[]
+          >`SELECT json, version FROM events WHERE agent_id = ${agentId} ORDER BY start_ms, lat, lng, title COLLATE "C"`,
+    );
+    for await (const batch of batches) yield batch.map(({ json, version }) => decodeEvent(json, version));
+  }
+
+  close(): Promise<void> {
+    return this.#store.close();
+  }
+}

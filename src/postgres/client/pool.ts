@@ -1,0 +1,44 @@
+// The connections to one host that are open, in use or not. How many are in use at once is limited by slots.ts.
+
+import { Connection } from './connection.ts';
+import type { Session } from './driver.ts';
+
+export class Pool {
+  readonly #address: string;
+  readonly #session: Session;
+  readonly #connections = new Set<Connection>();
+  readonly #idle: Connection[] = [];
+  #isClosed = false;
+
+  constructor(address: string, session: Session) {
+    this.#address = address;
+    this.#session = session;
+  }
+
+  /** A connection for the caller alone, until it is given back. */
+  take(): Connection {
+    for (let connection = this.#idle.pop(); connection; connection = this.#idle.pop()) {
+      if (connection.isUsable) return connection;
+      this.#drop(connection);
+    }
+    const connection = new Connection(this.#address, this.#session);
+    this.#connections.add(connection);
+    return connection;
+  }
+
+  release(connection: Connection): void {
+    if (connection.isUsable && !this.#isClosed) this.#idle.push(connection);
+    else this.#drop(connection);
+  }
+
+  /** Whatever is under way fails as lost. */
+  close(): void {
+    this.#isClosed = true;
+    for (const connection of this.#connections) this.#drop(connection);
+  }
+
+  #drop(connection: Connection): void {
+    this.#connections.delete(connection);
+    connection.drop();
+  }
+}

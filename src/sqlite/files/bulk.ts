@@ -1,0 +1,115 @@
+// Bulk work on the embedded engine without its index in memory: writing while no service holds the folder, reading
+// beside whoever does.
+import type { AgentRecord, AgentRow } from '../../domain/agent.ts';
+import type { KeyFingerprint } from '../../domain/api-key.ts';
+import { AppError, StartError } from '../../domain/errors.ts';
+import { decodeEvent, type EventRow } from '../../domain/event.ts';
+import type { BulkOutcome, BulkReader, BulkWriter } from '../../domain/store.ts';
+import { type AgentColumns, columnValues } from '../columns.ts';
+import { Reader } from '../reader.ts';
+import { WriterClient } from '../threads/writer-client.ts';
+import { databasePath, type FolderLock, getDatabase, holdFolder } from './data-folder.ts';
+import { requireFinished } from './unfinished-move.ts';
+
+export class SqliteBulkWriter implements BulkWriter {
+  readonly #lock: FolderLock;
+  readonly #writer: WriterClient;
+  readonly #reader: Reader;
+
+  private constructor(lock: FolderLock, writer: WriterClient, reader: Reader) {
+    this.#lock = lock;
+    this.#writer = writer;
+    this.#reader = reader;
+  }
+
+  /** Throws StartError if the folder is held by another process, cannot be written, or holds newer data. */
+  static async open(folder: string): Promise<SqliteBulkWriter> {
+    const lock = holdFolder(folder);
+    let writer: WriterClient | undefined;
+    try {
+      const path = databasePath(folder);
+      writer = await WriterClient.start(path, 'bulk');
+      return new SqliteBulkWriter(lock, writer, openReader(path));
+    } catch (error) {
+      await writer?.close();
+      lock.release();
+      throw error;
+    }
+  }
+
+  addAgent(agent: AgentRow, key: KeyFingerprint): Promise<void> {
+    return this.#writer.run('addAgent', [agent, key], () => {});
+  }
+
+  async findAgentByKey(keyHash: string, nowMs: number): Promise<AgentRow | undefined> {
+    return toAgent(this.#reader.findAgentByKey(keyHash, nowMs));
+  }
+
+  createEvents(rows: readonly EventRow[], maxPerAgent: number): Promise<readonly BulkOutcome[]> {
+    return this.#writer.run(
+      'createEvents',
+      [rows.map((row) => columnValues(row)), maxPerAgent],
+      (outcomes) => outcomes,
+    );
+  }
+
+  async close(): Promise<void> {
+    this.#reader.close();
+    try {
+      await this.#writer.close();
+    } finally {
+      this.#lock.release();
+    }
+  }
+}
+
+export class SqliteBulkReader implements BulkReader {
+  readonly #reader: Reader;
+
+  /** Throws StartError if there is no data, or it cannot be read. */
+  constructor(folder: string) {
+    this.#reader = openReader(getDatabase(folder));
+  }
+
+  async findAgent(agentId: string): Promise<AgentRecord | undefined> {
+    return toAgent(this.#reader.findAgent(agentId));
+  }
+
+  async countEvents(): Promise<number> {
+    return this.#reader.countEvents();
+  }
+
+  /** In an order that needs no sorting: all of them by identifier, so by age; those of one agent along the index of identity. */
+  events(agentId: string | undefined): AsyncIterable<readonly EventRow[]> {
+    const select = 'SELECT json, version FROM events';
+    return this.#rows(
+      agentId === undefined
+        ? this.#reader.batches(`${select} ORDER BY event_id`, [])
+        : this.#reader.batches(`${select} WHERE agent_id = ? ORDER BY start_ms, lat, lng, title`, [agentId]),
+    );
+  }
+
+  async *#rows(
+    batches: AsyncIterable<readonly [json: string, version: number][]>,
+  ): AsyncGenerator<EventRow[]> {
+    for await (const batch of batches) yield batch.map(([json, version]) => decodeEvent(json, version));
+  }
+
+  async close(): Promise<void> {
+    this.#reader.close();
+  }
+}
+
+function openReader(path: string): Reader {
+  requireFinished(path);
+  try {
+    return new Reader(path);
+  } catch (error) {
+    const cause = error instanceof AppError ? error.cause : error;
+    throw new StartError(`The database ${path} cannot be read: ${(cause as Error).message}`, { cause });
+  }
+}
+
+function toAgent(row: AgentColumns | undefined): AgentRecord | undefined {
+  return row && { ...row, is_active: row.is_active === 1 };
+}

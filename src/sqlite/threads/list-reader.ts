@@ -1,0 +1,96 @@
+// Reads lists for administrators. Runs on a thread of its own: a search or a sort looks at every agent, or at every event
+// of one.
+import { DatabaseSync } from 'node:sqlite';
+import type { AuditRecord } from '../../domain/audit.ts';
+import { type AgentListQuery, type AuditQuery, type EventListQuery, foldText } from '../../domain/list.ts';
+import type { ListPosition } from '../../domain/list-cursor.ts';
+import type { ListedEvent, ListPage, Stats } from '../../domain/store.ts';
+import { toWire } from '../../domain/wire.ts';
+import { type AgentColumns, agentOf, type ColumnValues } from '../columns.ts';
+import { agentPageStatement, eventPageStatement, type Statement } from './list-statements.ts';
+import type { Batches, CallOf, Outcome } from './rpc-server.ts';
+
+type AgentStats = Pick<Stats, 'agents' | 'agents_active_today'>;
+
+export interface ListReaderCalls {
+  ping(): void;
+  agentPage(query: AgentListQuery): ListPage<AgentColumns>;
+  agentEventPage(agentId: string, query: EventListQuery, nowMs: number): ListPage<ListedEvent>;
+  auditPage(query: AuditQuery): ListPage<AuditRecord, number>;
+  countAgents(usedFromMs: number): AgentStats;
+}
+
+type Row = [total: number, value: ListPosition['value'], id: string | null, ...item: ColumnValues];
+
+export class ListReader implements Batches<ListReaderCalls> {
+  readonly #database: DatabaseSync;
+  readonly #calls: ListReaderCalls;
+  /** Folded. */
+  #wanted = '';
+
+  constructor(path: string) {
+    this.#database = new DatabaseSync(path, { readOnly: true, timeout: 5000 });
+    this.#database.function('fold', { deterministic: true }, (text) => foldText(text as string));
+    this.#database.function('is_found', { varargs: true }, (...texts) =>
+      Number(texts.some((text) => text !== null && foldText(text as string).includes(this.#wanted))),
+    );
+    this.#calls = {
+      ping() {},
+      agentPage: (query) => this.#page(agentPageStatement(query), query, (_position, item) => agentOf(item)),
+      agentEventPage: (agentId, query, nowMs) =>
+        this.#page(eventPageStatement(agentId, query, nowMs), query, (position, [json]) => ({
+          json: toWire(json as string),
+          position,
+        })),
+      auditPage: (query) => this.#auditPage(query),
+      countAgents: (usedFromMs) => this.#countAgents(usedFromMs),
+    };
+  }
+
+  /** Each statement reads the latest commit. */
+  run(batch: readonly CallOf<ListReaderCalls>[]): Outcome[] {
+    return batch.map(({ name, args }) => {
+      const method = this.#calls[name] as (...args: readonly unknown[]) => unknown;
+      return { value: method(...args) };
+    });
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+
+  #page<Item>(
+    { text, values }: Statement,
+    { q, limit }: { readonly q: string; readonly limit: number },
+    itemOf: (position: ListPosition, values: ColumnValues) => Item,
+  ): ListPage<Item> {
+    this.#wanted = foldText(q);
+    const statement = this.#database.prepare(text);
+    statement.setReturnArrays(true);
+    const rows = statement.all(...values) as unknown as Row[];
+    const page = rows.slice(0, limit).filter(([, , id]) => id !== null);
+    const last = rows.length > limit ? page.at(-1) : undefined;
+    return {
+      items: page.map(([, value, id, ...item]) => itemOf({ value, id: id! }, item)),
+      total: rows[0]![0],
+      next: last && { value: last[1], id: last[2]! },
+    };
+  }
+
+  #auditPage({ after = Number.MAX_SAFE_INTEGER, limit }: AuditQuery): ListPage<AuditRecord, number> {
+    const rows = this.#database
+      .prepare('SELECT * FROM audit WHERE audit_id < ? ORDER BY audit_id DESC LIMIT ?')
+      .all(after, limit + 1) as unknown as AuditRecord[];
+    const { total } = this.#database.prepare('SELECT count(*) AS total FROM audit').get() as {
+      total: number;
+    };
+    const items = rows.slice(0, limit);
+    return { items, total, next: rows.length > limit ? items.at(-1)!.audit_id : undefined };
+  }
+
+  #countAgents(usedFromMs: number): AgentStats {
+    const sql = `SELECT count(*) AS agents,
+      count(*) FILTER (WHERE last_used_ms >= ?) AS agents_active_today FROM agents`;
+    return this.#database.prepare(sql).get(usedFromMs) as unknown as AgentStats;
+  }
+}

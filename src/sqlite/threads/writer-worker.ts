@@ -1,0 +1,18 @@
+// The thread that owns the writing connection.
+import { workerData } from 'node:worker_threads';
+import { openForWriting } from '../connection.ts';
+import { serveBatches } from './rpc-server.ts';
+import { Writer, type WriterCalls } from './writer.ts';
+
+export interface WriterThreadData {
+  readonly path: string;
+  readonly purpose: 'serve' | 'bulk';
+}
+
+const { path, purpose } = workerData as WriterThreadData;
+
+serveBatches<WriterCalls>(path, () => {
+  const database = openForWriting(path, purpose);
+  const writer = new Writer(database);
+  return { run: (batch) => writer.run(batch), close: () => database.close() };
+});

@@ -1,0 +1,91 @@
+// What an operator sees while a real process loads many events, in a pipe and on a terminal (script(1) makes one). The
+// process is stopped for a while, so that loading takes long on any machine.
+import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openForWriting } from '../../src/sqlite/connection.ts';
+import { databasePath } from '../../src/sqlite/files/data-folder.ts';
+import { BIN, freePort, launchCommand, type RunningProcess, untilPrinted } from '../support/process.ts';
+import { temporaryFolder } from '../support/service.ts';
+
+const COUNT = 100_000;
+
+function folderWithEvents(): string {
+  const folder = join(temporaryFolder(), 'data');
+  mkdirSync(folder);
+  const database = openForWriting(databasePath(folder), 'bulk');
+  database.exec(`
+    BEGIN;
+    INSERT INTO agents (agent_id, email, agent_name, tier, is_active, created_ms)
+      VALUES ('a', 'a@example.com', 'a', 'readwrite', 1, 0);
+    WITH RECURSIVE numbers (n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM numbers WHERE n < ${COUNT})
+    INSERT INTO events (event_id, agent_id, version, title, start_ms, lat, lng, audience, event_type, json)
+      SELECT printf('01J%023d', n), 'a', 1, n, 4000000000000 + n, n % 180 - 90, n % 360 - 180, 'all', 'talk', '{}'
+      FROM numbers;
+    COMMIT;
+  `);
+  database.close();
+  return folder;
+}
+
+/** Starts `serve` by this line of the shell, which tells its process by its first word. */
+async function start(test: TestContext, command: string, ...args: string[]) {
+  const port = await freePort();
+  const env = { DATA_DIR: folderWithEvents(), PORT: String(port) };
+  const running = launchCommand(command, args, { env });
+  await untilPrinted(running, ({ stdout }) => /^\d+\r?\n/.test(stdout));
+  const pid = Number.parseInt(running.output().stdout, 10);
+  test.after(() => running.child.kill('SIGKILL'));
+  return { running, pid, url: `http://127.0.0.1:${port}` };
+}
+
+const SERVE = `echo $$; exec '${process.execPath}' '${BIN}' serve`;
+
+/** Stops the process for so long, as soon as it answers that it is starting, and ends it once it is ready. */
+async function delay(
+  { running, pid, url }: { running: RunningProcess; pid: number; url: string },
+  ms: number,
+) {
+  let answer: Response | undefined;
+  while (!answer) {
+    await sleep(5);
+    answer = await fetch(`${url}/health`).catch(() => undefined);
+  }
+  process.kill(pid, 'SIGSTOP');
+  assert.equal(answer.status, 503, 'it was still loading');
+  await sleep(ms);
+  process.kill(pid, 'SIGCONT');
+  running.child.kill('SIGCONT'); // script stops itself with what it runs
+  await untilPrinted(running, ({ stdout, stderr }) => (stdout + stderr).includes('data     '));
+  process.kill(pid, 'SIGTERM');
+  const ended = await running.ended;
+  assert.equal(ended.code, 0, ended.stderr);
+  return ended;
+}
+
+describe('serve, while it loads many events', { concurrency: 2, timeout: 60_000 }, () => {
+  it('prints plain lines into a pipe, and at the end what it does then', async (test) => {
+    const { stderr } = await delay(await start(test, 'sh', '-c', SERVE), 1_200);
+    const [line, ...others] = stderr.split('\n');
+    assert.match(line!, /^\d+ %, \d0,000 events, [\d,]+\/s, \d+ s left$/);
+    const last = others.indexOf('loaded 100,000 events, building the index');
+    assert.ok(last >= 0, stderr);
+    assert.match(others[last + 1]!, /^local-events \S+ is ready$/);
+  });
+
+  it('draws one bar on a terminal, and writes what it does then in its place', async (test) => {
+    const script = ['-q', '-e', '-f', '-c', SERVE, '/dev/null'];
+    const { stdout } = await delay(await start(test, 'script', ...script), 600);
+    const drawn = stdout.split('\r').filter((line) => line.includes('%'));
+    assert.ok(drawn.length > 0, stdout);
+    for (const line of drawn) {
+      assert.match(line, /^\[#*-*\] \d+ %, \d0,000 events, [\d,]+\/s, \d+ s left\x1b\[K/);
+    }
+    assert.match(
+      stdout,
+      /left\x1b\[K\r\x1b\[Kloaded 100,000 events, building the index\r\nlocal-events \S+ is ready\r\n/,
+    );
+  });
+});

@@ -1,0 +1,66 @@
+// The thread of lists: it is not there until it is needed, and its failures are its own.
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import type { AgentListQuery } from '../../src/domain/list.ts';
+import { openForWriting } from '../../src/sqlite/connection.ts';
+import { SqliteStore } from '../../src/sqlite/store.ts';
+import { ListReaderClient } from '../../src/sqlite/threads/list-reader-client.ts';
+import { addAgent } from '../store/rows.ts';
+import { temporaryFolder } from '../support/service.ts';
+
+const QUERY: AgentListQuery = {
+  q: '',
+  sort: { key: 'created_at', descending: false },
+  after: undefined,
+  limit: 10,
+};
+const workers = () => process.getActiveResourcesInfo().filter((name) => name === 'MessagePort').length;
+
+describe('the thread of lists', () => {
+  it('is started by the first list, once, and ends with the store', async () => {
+    const before = workers();
+    const store = await SqliteStore.open({ folder: temporaryFolder(), cacheBytes: 0 });
+    const opened = workers();
+    await addAgent(store);
+    assert.equal(workers(), opened);
+    const pages = await Promise.all(Array.from({ length: 8 }, () => store.agentPage(QUERY)));
+    assert.deepEqual(new Set(pages.map(({ total }) => total)), new Set([1]));
+    assert.equal(workers(), opened + 1);
+    await store.close();
+    assert.equal(workers(), before);
+  });
+
+  it('is started again after it could not be', async () => {
+    const path = join(temporaryFolder(), 'later.db');
+    const client = new ListReaderClient(path);
+    await assert.rejects(client.run('agentPage', [QUERY]), { code: 'UNAVAILABLE' });
+    openForWriting(path).close();
+    assert.equal((await client.run('agentPage', [QUERY])).total, 0);
+    await client.close();
+  });
+
+  it('refuses what it cannot read, and goes on', async () => {
+    const path = join(temporaryFolder(), 'broken.db');
+    const database = openForWriting(path);
+    const client = new ListReaderClient(path);
+    assert.equal((await client.run('auditPage', [{ after: undefined, limit: 1 }])).total, 0);
+    database.exec('ALTER TABLE audit RENAME TO hidden');
+    await assert.rejects(client.run('auditPage', [{ after: undefined, limit: 1 }]), { code: 'UNAVAILABLE' });
+    database.exec('ALTER TABLE hidden RENAME TO audit');
+    assert.equal((await client.run('auditPage', [{ after: undefined, limit: 1 }])).total, 0);
+    await client.close();
+    database.close();
+  });
+
+  it('answers what was asked before it is closed, and nothing after', async () => {
+    const path = join(temporaryFolder(), 'closed.db');
+    openForWriting(path).close();
+    const client = new ListReaderClient(path);
+    const asked = client.run('agentPage', [QUERY]);
+    await client.close();
+    assert.equal((await asked).total, 0);
+    await assert.rejects(client.run('agentPage', [QUERY]), { code: 'UNAVAILABLE' });
+    await new ListReaderClient(path).close();
+  });
+});
