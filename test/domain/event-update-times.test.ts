@@ -2,12 +2,8 @@
 // the cases worth reading in a table, then every combination against a model of the rules.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import {
-  applyEventUpdate,
-  type EventRow,
-  type EventUpdate,
-  readEventUpdate,
-} from '../../src/domain/event.ts';
+import type { EventRow, EventUpdate } from '../../src/domain/event.ts';
+import { applyEventUpdate, readEventUpdate } from '../../src/domain/event-input.ts';
 import { refusals } from './refusals.ts';
 
 const NOW_MS = Date.parse('2030-06-01T12:00:00Z');

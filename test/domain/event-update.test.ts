@@ -2,7 +2,8 @@
 // How its times combine with the stored ones is in event-update-times.test.ts.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { applyEventUpdate, type EventRow, readEventUpdate } from '../../src/domain/event.ts';
+import type { EventRow } from '../../src/domain/event.ts';
+import { applyEventUpdate, readEventUpdate } from '../../src/domain/event-input.ts';
 import { refusals } from './refusals.ts';
 
 const NOW_MS = Date.parse('2030-06-01T12:00:00Z');

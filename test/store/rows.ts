@@ -80,7 +80,7 @@ export async function addEvent(
 ): Promise<EventRow> {
   const row = newEventRow(agent, fields);
   const outcome = await store.createEvent(row, 0);
-  assert.deepEqual([outcome.kind, 'created' in outcome && outcome.created], ['stored', true]);
+  assert.equal(outcome.kind, 'created');
   return row;
 }
 
