@@ -92,7 +92,10 @@ export interface Store {
 
   /** Rejects with UNAVAILABLE unless the store can read and write. */
   check(): Promise<void>;
-  /** Finishes what was accepted, then lets go of everything. */
+  /**
+   * Finishes the operations that were accepted, however many steps they have, then lets go of everything. Writes and whatever
+   * has several steps are refused with UNAVAILABLE from the call on. Each page of `listAgentEvents` is an operation.
+   */
   close(): Promise<void>;
 
   addAgent(agent: AgentRow, key: KeyFingerprint): Promise<void>;

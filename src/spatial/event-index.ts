@@ -9,7 +9,7 @@ import type { Located, PlaceQuery } from './leaves.ts';
 import { Page, type Position } from './page.ts';
 import { PlaceTree } from './place-tree.ts';
 import { StartList } from './start-list.ts';
-import type { TagSet } from './tags.ts';
+import { requireTag, type TagSet } from './tags.ts';
 import { Ulids } from './ulids.ts';
 
 export interface IndexEntry {
@@ -24,7 +24,7 @@ export interface IndexEntry {
   readonly endsMs: number;
   readonly lat: number;
   readonly lng: number;
-  /** A small number that stands for everything else that is searched by. */
+  /** The tag of type and audience. */
   readonly tag: number;
 }
 
@@ -132,8 +132,9 @@ export class EventIndex {
     return this.#removals;
   }
 
-  /** Adds the entry, or puts it in the place of the one with its id, whose handle it keeps. */
+  /** Adds the entry, or puts it in the place of the one with its id, whose handle it keeps. Throws RangeError for what is no tag. */
   put(entry: IndexEntry): number {
+    requireTag(entry.tag);
     const known = this.#handleOf.find(entry.id);
     if (known !== undefined) this.#takeOut(known);
     const handle = known ?? this.#create(entry.id);
@@ -162,6 +163,7 @@ export class EventIndex {
     this.#handleOf.reserve(expected);
     return {
       add: (entry) => {
+        requireTag(entry.tag);
         const handle = this.#create(entry.id);
         this.#write(handle, entry);
         if (entry.endsMs <= nowMs) this.#setAside(handle);

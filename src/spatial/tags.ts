@@ -1,7 +1,20 @@
-// Which of the small numbers that stand for type and audience a search accepts.
+// Tags: small numbers, each for a pair of type and audience, and sets of them that a search accepts.
+import { AUDIENCES, type Audience, EVENT_TYPES, type EventType } from '../domain/event.ts';
 
-/** Tags are smaller than this. */
-export const TAGS = 48;
+/** Tags are smaller than this. At most 256: an event has a byte for its tag. */
+export const TAGS = EVENT_TYPES.length * AUDIENCES.length;
+
+const TYPE_NUMBER = new Map<EventType, number>(EVENT_TYPES.map((type, number) => [type, number]));
+
+export function tagOf(type: EventType, audience: Audience): number {
+  return TYPE_NUMBER.get(type)! * AUDIENCES.length + AUDIENCES.indexOf(audience);
+}
+
+/** Throws RangeError for what is no tag: it would be counted among those of other events. */
+export function requireTag(tag: number): void {
+  if (!Number.isInteger(tag) || tag < 0 || tag >= TAGS)
+    throw new RangeError(`${tag} is not a tag: tags are integers from 0 to ${TAGS - 1}.`);
+}
 
 export class TagSet {
   /** 1 for each tag that is in the set. */
@@ -12,7 +25,9 @@ export class TagSet {
     for (const tag of tags) this.add(tag);
   }
 
+  /** Throws RangeError for what is no tag. */
   add(tag: number): void {
+    requireTag(tag);
     if (this.has[tag] === 1) return;
     this.has[tag] = 1;
     this.list.push(tag);
