@@ -1,10 +1,10 @@
-// Which of the small numbers that stand for type and audience a search accepts.
+// Set of tags that a search accepts. A tag is a small number for a pair of event type and audience.
 
 /** Tags are smaller than this. */
 export const TAGS = 48;
 
 export class TagSet {
-  /** 1 for each tag that is in the set. */
+  /** 1 for each tag in the set, else 0. */
   readonly has = new Uint8Array(TAGS);
   readonly list: number[] = [];
 
@@ -18,7 +18,7 @@ export class TagSet {
     this.list.push(tag);
   }
 
-  /** How many events have one of the tags, by the counts of a group that begin here. */
+  /** Sum of the counts of these tags; the group's counts per tag begin at `from`. */
   countIn(counts: Uint8Array | Uint16Array, from: number): number {
     const { list } = this;
     let total = 0;
