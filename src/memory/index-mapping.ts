@@ -1,4 +1,4 @@
-// Events and searches in the terms of the index, which knows small numbers instead of types and audiences.
+// Conversion of events and searches to those of the index, which has one small number (tag) for event type and audience.
 import {
   AUDIENCES,
   type Audience,
@@ -18,7 +18,7 @@ function tagOf(type: EventType, audience: Audience): number {
 
 const TYPE_NUMBER = new Map<EventType, number>(EVENT_TYPES.map((type, number) => [type, number]));
 
-/** What the index is made of, in the order of IndexValues. */
+/** Database columns that the index needs, in the order of IndexValues. */
 export const INDEX_COLUMNS = 'row_id, event_id, version, start_ms, end_ms, lat, lng, event_type, audience';
 
 export type IndexValues = [
