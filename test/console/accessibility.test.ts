@@ -4,9 +4,8 @@ import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
-import { launchBrowser } from '../support/browser.ts';
 import { startTestService } from '../support/service.ts';
-import { type ConsoleUnderTest, openConsole, type Visit, visit as visitPage } from './console.ts';
+import { type ConsoleUnderTest, getBrowser, openConsole, type Visit, visit as visitPage } from './console.ts';
 
 const AXE = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 
@@ -130,11 +129,12 @@ describe('axe-core', () => {
 
       it('finds nothing serious where a token is asked for', async () => {
         const service = await startTestService();
-        const browser = await launchBrowser();
-        const { page } = await visitPage(browser, service.url, '/admin', { colorScheme, bypassCSP: true });
+        const { page } = await visitPage(await getBrowser(), service.url, '/admin', {
+          colorScheme,
+          bypassCSP: true,
+        });
         await page.getByText('Use an identity provider instead').click();
         assert.deepEqual(await findProblems(page), []);
-        await browser.close();
         await service.close();
       });
     });
