@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { fingerprint, newApiKey } from '../src/domain/api-key.ts';
 import type { Random } from '../src/domain/clock-and-random.ts';
+import { EVENT_DEFAULTS } from '../src/domain/event.ts';
 import { newUuid } from '../src/domain/ids.ts';
 import { columnValues, EVENT_COLUMN_LIST, EVENT_PLACEHOLDERS } from '../src/sqlite/columns.ts';
 import { databasePath } from '../src/sqlite/files/data-folder.ts';
@@ -83,7 +84,15 @@ function writeEvents(path: string, count: number, nowMs: number): void {
   let made = 0;
   for (const { city, ...facts } of makeFacts(count, nowMs)) {
     const agent_id = agents.owners[made % OWNERS]!.agentId;
-    insert.run(...columnValues({ ...facts, ...texts.of(city, facts.event_type), agent_id, version: 1 }));
+    insert.run(
+      ...columnValues({
+        ...EVENT_DEFAULTS,
+        ...facts,
+        ...texts.of(city, facts.event_type),
+        agent_id,
+        version: 1,
+      }),
+    );
     if (++made % 250_000 === 0) console.error(`  ${made} of ${count} events written`);
   }
   database.exec(identity);
