@@ -1,4 +1,4 @@
-// Events and searches in the terms of the index, which has one tag for type and audience.
+// Conversion of events and searches to those of the index, which has one tag for event type and audience.
 import {
   AUDIENCES,
   type Audience,
@@ -11,7 +11,7 @@ import type { NearbyQuery } from '../domain/nearby.ts';
 import type { IndexEntry, IndexQuery } from '../spatial/event-index.ts';
 import { TagSet, tagOf } from '../spatial/tags.ts';
 
-/** What the index is made of, in the order of IndexValues. */
+/** Database columns that the index needs, in the order of IndexValues. */
 export const INDEX_COLUMNS = 'row_id, event_id, version, start_ms, end_ms, lat, lng, event_type, audience';
 
 export type IndexValues = [

@@ -4,7 +4,13 @@ import type { AgentRecord, AgentRow, AgentUpdate } from '../domain/agent.ts';
 import type { KeyFingerprint, KeyRecord } from '../domain/api-key.ts';
 import type { AuditEntry, AuditRecord } from '../domain/audit.ts';
 import type { Position } from '../domain/cursor.ts';
-import { decodeEvent, type EventRow, encodeEvent } from '../domain/event.ts';
+import {
+  decodeEvent,
+  type EventRow,
+  encodeEvent,
+  STORED_EVENT_COLUMNS,
+  type StoredEvent,
+} from '../domain/event.ts';
 import type { AgentListQuery, AuditQuery, EventListQuery } from '../domain/list.ts';
 import type { NearbyQuery } from '../domain/nearby.ts';
 import {
@@ -38,7 +44,7 @@ import { AGENT_COLUMNS } from './list-statements.ts';
 import { readAgentPage, readAuditPage, readEventPage, readStats } from './lists.ts';
 import { openDatabase } from './open.ts';
 import { QuotaLeases } from './quota-leases.ts';
-import { wireOf } from './records.ts';
+import { CREATE_EVENT, createValues, REPLACE_EVENT, replaceValues, wireOf } from './records.ts';
 import { searchStatement } from './search.ts';
 
 const EVENTS_PER_PAGE = 500;
@@ -48,6 +54,7 @@ const UNIQUE_VIOLATION = '23505';
 const FOREIGN_KEY_VIOLATION = '23503';
 const EVENT_LIMIT = 'LE001';
 
+/** A row of create_event; the other columns are null for a new event. */
 interface Created {
   readonly kind: 'created' | 'existing';
   readonly found_id: string;
@@ -134,19 +141,17 @@ export class PostgresStore implements Store {
 
   async createEvent(row: EventRow, maxPerAgent: number): Promise<CreateOutcome> {
     const json = encodeEvent(row);
-    const { event_id, agent_id, title, start_ms, end_ms, lat, lng, audience, event_type } = row;
     try {
-      // What another try has created already is found as existing, under our identifier.
-      const [outcome] = await this.#database.run(
-        'repeatable',
-        (sql) => sql<[Created]>`
-          SELECT * FROM create_event(${event_id}, ${agent_id}, ${title}, ${start_ms}, ${end_ms}, ${lat}, ${lng},
-            ${audience}, ${event_type}, ${json}, ${maxPerAgent})`,
+      // A retry finds what an earlier attempt created as existing, under the new event's own ID.
+      const [found] = await this.#database.run('repeatable', (sql) =>
+        sql.unsafe<[Created]>(CREATE_EVENT, createValues(row, json, maxPerAgent), { prepare: true }),
       );
-      if (outcome.kind === 'created' || outcome.found_id === event_id)
-        return { kind: 'stored', created: true, record: { version: 1, json: toWire(json) } };
-      const record = { version: outcome.found_version, json: toWire(outcome.found_json) };
-      return { kind: 'stored', created: false, record };
+      if (found.kind === 'created' || found.found_id === row.event_id)
+        return { kind: 'created', record: { version: 1, json: toWire(json) } };
+      return {
+        kind: 'existing',
+        record: { version: found.found_version, json: toWire(found.found_json) },
+      };
     } catch (error) {
       if (codeOf(error) === EVENT_LIMIT) return { kind: 'limit' };
       if (codeOf(error) === FOREIGN_KEY_VIOLATION) return { kind: 'no-agent' };
@@ -166,10 +171,10 @@ export class PostgresStore implements Store {
       'repeatable',
       (sql) =>
         sql<
-          { version: number; json: string }[]
-        >`SELECT version, json FROM events WHERE event_id = ${eventId}`,
+          StoredEvent[]
+        >`SELECT ${sql.unsafe(STORED_EVENT_COLUMNS.join(', '))} FROM events WHERE event_id = ${eventId}`,
     );
-    return row && decodeEvent(row.json, row.version);
+    return row && decodeEvent(row);
   }
 
   replaceEvent(next: EventRow): Promise<ReplaceOutcome> {
@@ -177,7 +182,9 @@ export class PostgresStore implements Store {
       const json = encodeEvent(next);
       for (;;) {
         try {
-          const { count } = await statements.run('once', (sql) => updateEvent(sql, next, json));
+          const { count } = await statements.run('once', (sql) =>
+            sql.unsafe(REPLACE_EVENT, replaceValues(next, json), { prepare: true }),
+          );
           if (count === 0) return { kind: 'conflict' };
           return { kind: 'replaced', record: { version: next.version, json: toWire(json) } };
         } catch (error) {
@@ -385,13 +392,4 @@ async function findTwin(statements: Statements, event: EventRow): Promise<string
         AND lng = ${lng} AND title = ${title} AND event_id <> ${event_id}`,
   );
   return twin?.event_id;
-}
-
-/** Compare and set. */
-function updateEvent(sql: Sql, next: EventRow, json: string) {
-  return sql`
-    UPDATE events SET version = ${next.version}, title = ${next.title}, start_ms = ${next.start_ms},
-      end_ms = ${next.end_ms}, lat = ${next.lat}, lng = ${next.lng}, audience = ${next.audience},
-      event_type = ${next.event_type}, json = ${json}
-    WHERE event_id = ${next.event_id} AND version = ${next.version - 1}`;
 }

@@ -177,10 +177,10 @@ export class SqliteStore implements Store {
     const values = columnValues(row, json);
     return this.#write('createEvent', [values, maxPerAgent], (outcome): CreateOutcome => {
       if (outcome.kind === 'created')
-        return { kind: 'stored', created: true, record: this.#memory.put(row, json, outcome.rowId) };
+        return { kind: 'created', record: this.#memory.put(row, json, outcome.record.rowId) };
       if (outcome.kind === 'existing') {
-        const record = { version: outcome.version, json: toWire(outcome.json) };
-        return { kind: 'stored', created: false, record };
+        const { version, json: stored } = outcome.record;
+        return { kind: 'existing', record: { version, json: toWire(stored) } };
       }
       return outcome;
     });
@@ -196,10 +196,13 @@ export class SqliteStore implements Store {
 
   replaceEvent(next: EventRow): Promise<ReplaceOutcome> {
     const json = encodeEvent(next);
-    return this.#write('replaceEvent', [columnValues(next, json)], (outcome) =>
-      outcome.kind === 'replaced'
-        ? { kind: 'replaced', record: this.#memory.put(next, json, undefined) }
-        : outcome,
+    return this.#write(
+      'replaceEvent',
+      [columnValues(next, json)],
+      (outcome): ReplaceOutcome =>
+        outcome.kind === 'replaced'
+          ? { kind: 'replaced', record: this.#memory.put(next, json, undefined) }
+          : outcome,
     );
   }
 

@@ -105,7 +105,7 @@ function lifeContract(open: OpenStore): void {
     const setting = store.getSetting('last', async () => 'words');
     await store.close();
     for (const [at, outcome] of (await Promise.all(creating)).entries()) {
-      assert.equal(outcome.kind, 'stored');
+      assert.equal(outcome.kind, 'created');
       assertRecord('record' in outcome ? outcome.record : undefined, rows[at]!);
     }
     assert.equal((await updating)?.tier, 'read');
