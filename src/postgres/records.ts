@@ -1,5 +1,5 @@
-// How rows cross the line: many in one parameter, as JSON that PostgreSQL takes apart by the columns of the table; and back
-// as the bytes that they are.
+// Row formats on the connection: many rows in one JSON parameter, which PostgreSQL splits into columns; and JSON columns
+// read back as raw bytes.
 import { columnsOf, type Kind, type Table } from '../domain/transfer.ts';
 import type { Wire } from '../domain/wire.ts';
 
@@ -11,7 +11,7 @@ const TYPES: Readonly<Record<Kind, string>> = {
   boolean: 'boolean',
 };
 
-/** Inserts the rows of the first parameter; what becomes of those that are there already is to follow. */
+/** Statement that inserts the rows of the first parameter. The caller appends an ON CONFLICT clause. */
 export function insertRecords(table: Table): string {
   const columns = columnsOf(table);
   const names = columns.map(([name]) => name).join(', ');
@@ -20,7 +20,7 @@ export function insertRecords(table: Table): string {
     SELECT ${names} FROM json_to_recordset($1::text::json) AS sent (${typed})`;
 }
 
-/** The bytes of a text column are UTF-8, and so is the wire form: nothing needs to be decoded. */
+/** Text columns and Wire are both UTF-8 bytes, so nothing is decoded. */
 export function wireOf(bytes: Buffer | null | undefined): Wire {
   return bytes!.toString('latin1') as Wire;
 }

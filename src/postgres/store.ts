@@ -1,5 +1,5 @@
-// The engine for many nodes: everything is in the database, and nothing but keys seen a moment ago and lots of quotas is
-// kept here. Business rules are left to the use cases, what a failing database means to database.ts.
+// The engine for many nodes: all data is in PostgreSQL. A node keeps only recently used keys, unwritten last uses and quota
+// lots. Business rules are left to the use cases, database failures and retries to database.ts.
 import type { AgentRecord, AgentRow, AgentUpdate } from '../domain/agent.ts';
 import type { KeyFingerprint, KeyRecord } from '../domain/api-key.ts';
 import type { AuditEntry, AuditRecord } from '../domain/audit.ts';
@@ -43,7 +43,7 @@ import { searchStatement } from './search.ts';
 
 const EVENTS_PER_PAGE = 500;
 
-/** Codes of PostgreSQL, and the one of our own that create_event raises. */
+/** Error codes of PostgreSQL; EVENT_LIMIT is our own, raised by create_event. */
 const UNIQUE_VIOLATION = '23505';
 const FOREIGN_KEY_VIOLATION = '23503';
 const EVENT_LIMIT = 'LE001';
@@ -133,7 +133,7 @@ export class PostgresStore implements Store {
     const json = encodeEvent(row);
     const { event_id, agent_id, title, start_ms, end_ms, lat, lng, audience, event_type } = row;
     try {
-      // What another try has created already is found as existing, under our identifier.
+      // If an earlier attempt already created the event, it is found as existing with the same ID.
       const [outcome] = await this.#database.run(
         'repeatable',
         (sql) => sql<[Created]>`
@@ -233,7 +233,8 @@ export class PostgresStore implements Store {
   async *listAgentEvents(agentId: string): AsyncGenerator<readonly Wire[]> {
     let [startMs, id] = [Number.MIN_SAFE_INTEGER, ''];
     for (;;) {
-      // Along the index, and no further: it has no identifiers, and by those all that follow would be sorted for each page.
+      // The index has no event_id: ordering by it directly would sort all remaining events for every page. So read the
+      // page by start, including ties, and sort only that.
       const rows = await this.#database.run('repeatable', (sql) =>
         sql`
           SELECT start_ms, event_id, json FROM (
@@ -335,7 +336,7 @@ export class PostgresStore implements Store {
     return stored!.value;
   }
 
-  /** A change of agents by an administrator, with its entry in the log. */
+  /** Runs a change by an administrator in a transaction, and clears the key cache. */
   async #change<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
     try {
       return await this.#database.transaction('once', work);
@@ -355,7 +356,7 @@ export class PostgresStore implements Store {
   }
 }
 
-/** A row of a search; `id` is null in a row that has the total only. */
+/** A row of a search; `id` is null in a row that has only the total. */
 type FoundRow = readonly [
   total: Buffer,
   start: Buffer,
@@ -374,7 +375,7 @@ function detailsOf(row: FoundRow): EventDetails {
   return { ...positionOf(row), lat: lat!, lng: lng! };
 }
 
-/** Compare and set. */
+/** Updates the event if it still has the previous version. */
 function updateEvent(sql: Sql, next: EventRow, json: string) {
   return sql`
     UPDATE events SET version = ${next.version}, title = ${next.title}, start_ms = ${next.start_ms},
