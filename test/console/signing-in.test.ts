@@ -144,7 +144,7 @@ for (const engine of ['sqlite', 'postgres'] as const) {
     it('refuses an answer that belongs to no sign-in of this browser', async () => {
       const visit = await console.visit('/admin/callback?code=stolen&state=made-up');
       await visit.page.getByRole('alert').waitFor();
-      assert.match(await visit.page.getByRole('alert').innerText(), /not begun in this browser/);
+      assert.match(await visit.page.getByRole('alert').innerText(), /not started in this browser/);
       assert.deepEqual(await ourCookies(visit.context), []);
       assert.doesNotMatch(visit.page.url(), /stolen|made-up/);
       await visit.signIn();
@@ -169,7 +169,7 @@ for (const engine of ['sqlite', 'postgres'] as const) {
       await console.stopProvider();
       await visit.page.getByRole('link', { name: /^Sign in with/ }).click();
       await visit.page.getByRole('alert').waitFor();
-      assert.match(await visit.page.getByRole('alert').innerText(), /provider did not answer/);
+      assert.match(await visit.page.getByRole('alert').innerText(), /provider did not respond/);
       await console.restartProvider();
       await visit.signIn();
       await visit.page.getByRole('heading', { name: 'Audit log', level: 1 }).waitFor();
