@@ -41,7 +41,7 @@ describe('backup', () => {
     writeFileSync(file, 'what was there before');
     const { code, stdout, stderr } = await runHere(['backup', file], { DATA_DIR: await makeData() });
     assert.deepEqual([code, stdout], [1, '']);
-    assert.equal(stderr, `${file} exists already. Name a file that does not, or remove that one first.\n`);
+    assert.equal(stderr, `${file} already exists. Choose another name, or remove the file first.\n`);
     assert.equal(readFileSync(file, 'utf8'), 'what was there before');
   });
 

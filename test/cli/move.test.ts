@@ -184,7 +184,7 @@ describe('move', () => {
       assert.ok(!existsSync(folder));
       mkdirSync(folder);
       writeFileSync(join(folder, 'letter.txt'), '');
-      assert.match(await refused(['--from', url, '--to', folder], {}), /holds other files/);
+      assert.match(await refused(['--from', url, '--to', folder], {}), /contains other files/);
       assert.deepEqual(readdirSync(folder), ['letter.txt']);
       assert.match(
         await refused(['--from', url, '--to', join(folder, 'letter.txt')], {}),

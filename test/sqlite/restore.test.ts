@@ -45,7 +45,7 @@ describe('a restore', () => {
     await assertRefused(
       file,
       folder,
-      /is not empty: it holds local-events\.db\. Set DATA_DIR to a folder that is /,
+      /is not empty: it contains local-events\.db\. Set DATA_DIR to a folder that is /,
     );
     assert.equal(readRows(databasePath(folder), 'SELECT * FROM events').length, 2);
   });
@@ -54,14 +54,14 @@ describe('a restore', () => {
     const folder = temporaryFolder();
     const names = ['1', '2', '3', '4', '5'];
     for (const name of names) writeFileSync(join(folder, name), '');
-    await assertRefused(file, folder, /is not empty: it holds 1, 2, 3, and 2 more\. /);
+    await assertRefused(file, folder, /is not empty: it contains 1, 2, 3, and 2 more\. /);
     assert.deepEqual(readdirSync(folder), names);
   });
 
   it('refuses a log without its database: the two would be mixed', async () => {
     const folder = temporaryFolder();
     writeFileSync(join(folder, 'local-events.db-wal'), '');
-    await assertRefused(file, folder, /is not empty: it holds local-events\.db-wal\. /);
+    await assertRefused(file, folder, /is not empty: it contains local-events\.db-wal\. /);
   });
 
   it('refuses a folder that another holds', async () => {
@@ -76,11 +76,11 @@ describe('a restore', () => {
 
   const files: [name: string, make: (path: string) => unknown, message: RegExp][] = [
     ['that there is not', () => {}, /copy\.db cannot be read: ENOENT/],
-    ['that is a folder', (path) => mkdirSync(path), /copy\.db cannot be read: it is no file/],
+    ['that is a folder', (path) => mkdirSync(path), /copy\.db cannot be read: it is not a file/],
     [
       'that is empty',
       (path) => writeFileSync(path, ''),
-      /cannot be used\. It is no database of local-events/,
+      /cannot be used\. It is not a local-events database/,
     ],
     [
       'of text',
@@ -90,7 +90,7 @@ describe('a restore', () => {
     [
       'that is a database of something else',
       (path) => execute(path, 'CREATE TABLE events (x); PRAGMA user_version = 99'),
-      /cannot be used\. It is no database of local-events/,
+      /cannot be used\. It is not a local-events database/,
     ],
     [
       'of a newer version',
