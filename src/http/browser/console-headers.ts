@@ -4,7 +4,7 @@ import { unescape as decode } from 'node:querystring';
 import type { FastifyReply } from 'fastify';
 import { addHeader } from '../response/headers.ts';
 
-export function guardConsole(path: string, reply: FastifyReply): void {
+export function addConsoleHeaders(path: string, reply: FastifyReply): void {
   if (!path.startsWith('/admin') && !path.includes('%')) return;
   if (!/^\/admin(?:\/|$)/.test(decode(path))) return;
   addHeader(reply, 'content-security-policy', "default-src 'none'; frame-ancestors 'none'");

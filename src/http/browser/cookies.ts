@@ -1,7 +1,7 @@
 // The two cookies of the console. On https their names have the prefix by which browsers guarantee that this host alone has
 // set them, for all of its paths and never without TLS.
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ownOrigin } from './same-origin.ts';
+import { serviceOrigin } from './same-origin.ts';
 
 const NAMES = { session: 'local_events_session', signIn: 'local_events_signin' } as const;
 export const SESSION_COOKIE = `__Host-${NAMES.session}`;
@@ -55,5 +55,5 @@ function nameOf(publicUrl: string | undefined, request: FastifyRequest, which: W
 }
 
 function isSecure(publicUrl: string | undefined, request: FastifyRequest): boolean {
-  return ownOrigin(publicUrl, request)?.startsWith('https:') === true;
+  return serviceOrigin(publicUrl, request)?.startsWith('https:') === true;
 }

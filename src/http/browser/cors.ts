@@ -37,7 +37,7 @@ export function allowOrigin(
 }
 
 /** Answers the question that a browser asks before a call. */
-export function answerPreflight(reply: FastifyReply, path: string, methods: string): FastifyReply {
+export function sendPreflight(reply: FastifyReply, path: string, methods: string): FastifyReply {
   reply.header('allow', methods);
   if (hasHeader(reply, 'access-control-allow-origin')) {
     reply

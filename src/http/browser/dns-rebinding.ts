@@ -5,7 +5,7 @@ import type { FastifyRequest } from 'fastify';
 import { AppError } from '../../domain/errors.ts';
 import type { CorsOrigins } from './cors.ts';
 
-export interface OwnNames {
+export interface AllowedHosts {
   readonly publicUrl: string | undefined;
   readonly corsOrigins: CorsOrigins;
 }
@@ -15,13 +15,13 @@ export interface OwnNames {
  * of browsers only: a network has many names for us, and other clients cannot be led astray. Host is taken as it was sent,
  * never from X-Forwarded-Host, which a page can set.
  */
-export function requireOwnName({ publicUrl, corsOrigins }: OwnNames, request: FastifyRequest): void {
+export function requireAllowedHost({ publicUrl, corsOrigins }: AllowedHosts, request: FastifyRequest): void {
   const { host, origin } = request.headers;
   const called = URL.parse(`http://${host}`);
   const isOurs = called !== null && isKnown(called.hostname, publicUrl);
-  if (!isOurs && isLoopback(request.raw.socket.localAddress)) throw refusal(NAME_UNKNOWN);
+  if (!isOurs && isLoopback(request.raw.socket.localAddress)) throw refusal(UNKNOWN_HOST);
   if (origin === undefined || (corsOrigins !== '*' && corsOrigins.includes(origin))) return;
-  if (!isOurs) throw refusal(NAME_UNKNOWN);
+  if (!isOurs) throw refusal(UNKNOWN_HOST);
   if (corsOrigins === '*' || isOwnPage(origin, called.host, publicUrl)) return;
   throw refusal(
     'Pages of this origin may not call this address. The operator lists those that may in CORS_ORIGINS.',
@@ -46,7 +46,7 @@ function isLoopback(address: string | undefined): boolean {
   return address === '::1' || /^(?:::ffff:)?127\./.test(address ?? '');
 }
 
-const NAME_UNKNOWN =
+const UNKNOWN_HOST =
   'The name in the Host header is not known to be this service’s. Call it as localhost, by its IP address, or by the name in PUBLIC_URL, which the operator sets.';
 
 function refusal(message: string): AppError {

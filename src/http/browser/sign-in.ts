@@ -8,10 +8,10 @@ import { SIGN_IN_MS, type SignInProblem } from '../../domain/session.ts';
 import { compile } from '../../domain/shape.ts';
 import type { Context } from '../../usecases/context.ts';
 import * as sessions from '../../usecases/sessions.ts';
-import { requireOwnPage } from '../request/authenticate.ts';
+import { requireSameOrigin } from '../request/authenticate.ts';
 import { clientNetwork } from '../request/client-network.ts';
 import { clearCookie, readCookie, setCookie } from './cookies.ts';
-import { isFromOwnPage, ownOrigin } from './same-origin.ts';
+import { isSameOrigin, serviceOrigin } from './same-origin.ts';
 
 export interface SignInRoutes {
   readonly publicUrl: string | undefined;
@@ -43,45 +43,41 @@ export function serveSignIn(app: FastifyInstance, options: SignInRoutes): void {
   const { publicUrl, context } = options;
   const alone = { exposeHeadRoute: false };
   /** As far as it counts: a page of another site learns nothing. */
-  const countingSession = (request: FastifyRequest) =>
-    isFromOwnPage(publicUrl, request) ? readCookie(publicUrl, request, 'session') : undefined;
+  const readSessionCookie = (request: FastifyRequest) =>
+    isSameOrigin(publicUrl, request) ? readCookie(publicUrl, request, 'session') : undefined;
 
   app.get(SESSION, alone, async (request, reply) => {
-    const described = await sessions.describeSession(context(), countingSession(request), PICTURE);
+    const described = await sessions.describeSession(context(), readSessionCookie(request), PICTURE);
     return reply.header('content-type', 'application/json; charset=utf-8').send(JSON.stringify(described));
   });
   app.get(LOGIN, alone, (request, reply) => begin(options, request, reply));
   app.get(CALLBACK, alone, (request, reply) => finish(options, request, reply));
   app.get(PICTURE, alone, async (request, reply) => {
-    const { type, bytes } = await sessions.getPicture(context(), countingSession(request));
+    const { type, bytes } = await sessions.getPicture(context(), readSessionCookie(request));
     return reply
       .header('content-type', type)
       .header('content-security-policy', "default-src 'none'; frame-ancestors 'none'; sandbox")
       .send(bytes);
   });
 
-  const requireOwnPageFirst = (request: FastifyRequest, _reply: unknown, done: () => void) => {
-    requireOwnPage(publicUrl, request);
+  const checkOrigin = (request: FastifyRequest, _reply: unknown, done: () => void) => {
+    requireSameOrigin(publicUrl, request);
     done();
   };
-  const requireTokenFormFirst = (request: FastifyRequest, _reply: unknown, done: () => void) => {
+  const checkTokenForm = (request: FastifyRequest, _reply: unknown, done: () => void) => {
     sessions.requireTokenSessions(context());
-    if (!isFromOwnPage(publicUrl, request)) {
+    if (!isSameOrigin(publicUrl, request)) {
       throw new AppError('INVALID_TOKEN', 'A token opens a session only where it is typed into the console.');
     }
     done();
   };
-  app.post(
-    TOKEN,
-    { bodyLimit: MAX_TOKEN_BODY_BYTES, onRequest: requireTokenFormFirst },
-    async (request, reply) => {
-      const { value, issues } = checkTokenBody(request.body, 'body');
-      refuse(issues);
-      keepSession(options, reply, await sessions.openTokenSession(context(), value.token.trim()));
-      return reply.code(204).send();
-    },
-  );
-  app.post(LOGOUT, { onRequest: requireOwnPageFirst }, async (request, reply) => {
+  app.post(TOKEN, { bodyLimit: MAX_TOKEN_BODY_BYTES, onRequest: checkTokenForm }, async (request, reply) => {
+    const { value, issues } = checkTokenBody(request.body, 'body');
+    refuse(issues);
+    keepSession(options, reply, await sessions.openTokenSession(context(), value.token.trim()));
+    return reply.code(204).send();
+  });
+  app.post(LOGOUT, { onRequest: checkOrigin }, async (request, reply) => {
     await sessions.endSession(context(), readCookie(publicUrl, request, 'session'));
     clearCookie(publicUrl, reply, 'session');
     return reply.code(204).send();
@@ -99,7 +95,7 @@ async function begin(
   const returnPath = toReturnPath(query.get('return') ?? undefined);
   const chooseAccount = query.get('account') === 'choose';
   if (!signIn) return reply.redirect(returnPath, 303);
-  const origin = ownOrigin(publicUrl, request);
+  const origin = serviceOrigin(publicUrl, request);
   if (origin === undefined) throw new AppError('BAD_REQUEST', 'The request names no host to come back to.');
   // Under another name the cookie would be missing when the provider sends people back. A proxy may hide the name they
   // used, so they are sent on once only.

@@ -16,9 +16,9 @@ import {
 import type { Context } from '../../usecases/context.ts';
 import { authenticateSession } from '../../usecases/sessions.ts';
 import { readCookie } from '../browser/cookies.ts';
-import { isFromOwnPage } from '../browser/same-origin.ts';
+import { isSameOrigin } from '../browser/same-origin.ts';
 import type { Endpoint } from '../endpoint.ts';
-import { announceQuota } from '../response/rate-limit.ts';
+import { setQuotaHeaders } from '../response/rate-limit.ts';
 import { clientNetwork } from './client-network.ts';
 
 /** The caller that the endpoint gets. Throws what use cases of access throw. */
@@ -34,7 +34,7 @@ export async function authenticate(
     const network = clientNetwork(request.ip);
     // Peek only: send quota headers only when the quota is exhausted.
     const spent = await spendRegistration(context, network, 0);
-    if (spent?.allowed === false) announceQuota(reply, spent);
+    if (spent?.allowed === false) setQuotaHeaders(reply, spent);
     requireQuota(spent);
     return network;
   }
@@ -66,7 +66,7 @@ export async function countRequest(
   reply: FastifyReply,
 ): Promise<Spent | undefined> {
   const quota = await spendRequest(context, agent);
-  announceQuota(reply, quota);
+  setQuotaHeaders(reply, quota);
   return quota;
 }
 
@@ -83,13 +83,13 @@ async function findAdministrator(
   if (sealed === undefined) {
     return authenticateAdministrator(context, /^bearer +(\S+)$/i.exec(authorization)?.[1]);
   }
-  requireOwnPage(publicUrl, request);
+  requireSameOrigin(publicUrl, request);
   return authenticateSession(context, sealed);
 }
 
 /** Throws MISSING_TOKEN: what a page of another site does in the name of someone signed in does not count. */
-export function requireOwnPage(publicUrl: string | undefined, request: FastifyRequest): void {
-  if (isFromOwnPage(publicUrl, request)) return;
+export function requireSameOrigin(publicUrl: string | undefined, request: FastifyRequest): void {
+  if (isSameOrigin(publicUrl, request)) return;
   throw new AppError(
     'MISSING_TOKEN',
     'A session counts only for requests from the pages of the console themselves. Send a token as "Authorization: Bearer …".',
