@@ -8,7 +8,7 @@ import type { EventRecord } from '../../domain/store.ts';
 import * as events from '../../usecases/events.ts';
 import { findNearby } from '../../usecases/nearby.ts';
 import { endpoint, Representation } from '../endpoint.ts';
-import { etagOf, isKnown, knownVersions } from '../request/conditions.ts';
+import { etagOf, isNotModified, knownVersions } from '../request/conditions.ts';
 import { withCursor } from '../request/query.ts';
 import { acceptedFormat, ENCODERS, encodeItems } from '../response/formats.ts';
 import {
@@ -74,7 +74,9 @@ export const getEvent = endpoint({
     const format = readFormat(query) ?? acceptedFormat(headers.accept);
     const { json, version } = await events.getEvent(context, path.event_id!);
     const etag = etagOf(version, format);
-    const wire = isKnown(headers['if-none-match'], etag) ? undefined : ENCODERS[format].encodeEvent(json);
+    const wire = isNotModified(headers['if-none-match'], etag)
+      ? undefined
+      : ENCODERS[format].encodeEvent(json);
     return new Representation(wire, format, true, ['etag', etag]);
   },
 });
