@@ -57,7 +57,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     '../web/dist/ (url)',
     'node:',
   ],
-  'main.ts': ['cli/', 'service.ts', 'domain/errors.ts'],
+  'main.ts': ['cli/run.ts'],
 };
 
 function fits({ target, kind }: Import, rule: string): boolean {

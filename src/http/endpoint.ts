@@ -7,7 +7,7 @@ import type { ErrorCode } from '../domain/errors.ts';
 import type { Wire } from '../domain/wire.ts';
 import type { KeyHolder } from '../usecases/access.ts';
 import type { Context } from '../usecases/context.ts';
-import { type KnownParameters, knownParameters } from './request/parameter-names.ts';
+import type { Query } from './request/query.ts';
 import type { Format } from './response/formats.ts';
 
 /** Who the caller turns out to be, for each kind of access. */
@@ -27,10 +27,7 @@ export interface Call<Caller = unknown> {
   readonly caller: Caller;
   /** Path parameters, decoded. */
   readonly path: Readonly<Record<string, string>>;
-  /** As sent, without the question mark. */
-  readonly query: string;
-  /** The names of parameters in it that the endpoint does not know; undefined: none. */
-  readonly unknown: string | undefined;
+  readonly query: Query;
   readonly headers: IncomingHttpHeaders;
   /** The parsed JSON, unchecked; undefined where none was sent. */
   readonly body: unknown;
@@ -106,9 +103,9 @@ export interface Endpoint<A extends Access = Access> extends Description {
   handle(call: Call<Callers[A]>): Promise<Answer>;
 }
 
-/** All its query parameters. */
-export function parametersOf({ query, extras }: Description): KnownParameters {
-  return knownParameters([query, extras].flatMap((shape) => Object.keys(shape?.properties ?? {})));
+/** Names of all its query parameters. */
+export function parametersOf({ query, extras }: Description): ReadonlySet<string> {
+  return new Set([query, extras].flatMap((shape) => Object.keys(shape?.properties ?? {})));
 }
 
 /** Types the caller from the access. */

@@ -5,13 +5,13 @@ import Type from 'typebox';
 import type { AgentRow } from '../domain/agent.ts';
 import { AppError } from '../domain/errors.ts';
 import { oneOf } from '../domain/shape.ts';
-import { authenticateAgent, requireQuota, type Spent, spendRequest } from '../usecases/access.ts';
+import { type KeyHolder, requireQuota } from '../usecases/access.ts';
 import type { Context } from '../usecases/context.ts';
 import { type OwnNames, requireOwnName } from './browser/dns-rebinding.ts';
 import type { Description } from './endpoint.ts';
+import { admitAgent, countRequest } from './request/authenticate.ts';
 import type { Backlog } from './response/backlog.ts';
 import { ErrorResponse } from './response/errors.ts';
-import { announceQuota } from './response/rate-limit.ts';
 
 export const MCP_PATH = '/mcp';
 
@@ -98,13 +98,14 @@ export function serveMcp(app: FastifyInstance, options: McpOptions): void {
     handler: async (request, reply) => {
       const gone = new AbortController();
       reply.raw.once('close', () => gone.abort());
-      const { agent, spent } = request.caller as Admitted;
+      const { agent, quota } = request.caller as KeyHolder;
       const response = await serve({
         context: context(),
         agent,
         spend: async (count) => {
-          if (spent && spent.remaining < count) requireQuota({ ...spent, allowed: false });
-          for (let extra = 0; extra < count; extra++) await spend(context(), agent, reply);
+          if (quota && quota.remaining < count) requireQuota({ ...quota, allowed: false });
+          for (let extra = 0; extra < count; extra++)
+            requireQuota(await countRequest(context(), agent, reply));
         },
         request: toWebRequest(request, gone.signal),
         body: request.body,
@@ -120,19 +121,12 @@ export function serveMcp(app: FastifyInstance, options: McpOptions): void {
   });
 }
 
-interface Admitted {
-  readonly agent: AgentRow;
-  /** Undefined where there is no limit. */
-  readonly spent: Spent | undefined;
-}
-
 const CHALLENGE = 'ApiKey realm="local-events", header="X-API-Key", Bearer realm="local-events"';
 
-/** Key, then quota. Throws MISSING_API_KEY, INVALID_API_KEY or RATE_LIMITED. */
-async function admit(context: Context, request: FastifyRequest, reply: FastifyReply): Promise<Admitted> {
+/** Throws MISSING_API_KEY, INVALID_API_KEY or RATE_LIMITED. */
+async function admit(context: Context, request: FastifyRequest, reply: FastifyReply): Promise<KeyHolder> {
   try {
-    const agent = await authenticateAgent(context, keyIn(request));
-    return { agent, spent: await spend(context, agent, reply) };
+    return await admitAgent(context, findKey(request), reply);
   } catch (error) {
     if (error instanceof AppError && error.code.endsWith('_API_KEY')) {
       reply.header('www-authenticate', CHALLENGE);
@@ -141,15 +135,8 @@ async function admit(context: Context, request: FastifyRequest, reply: FastifyRe
   }
 }
 
-async function spend(context: Context, agent: AgentRow, reply: FastifyReply): Promise<Spent | undefined> {
-  const spent = await spendRequest(context, agent);
-  announceQuota(reply, spent);
-  requireQuota(spent);
-  return spent;
-}
-
 /** By X-API-Key or, since some clients can send nothing else, by Authorization. Throws MISSING_API_KEY. */
-function keyIn({ headers: { authorization = '', 'x-api-key': header } }: FastifyRequest): string {
+function findKey({ headers: { authorization = '', 'x-api-key': header } }: FastifyRequest): string {
   const key = header || /^bearer +(\S+)$/i.exec(authorization)?.[1];
   if (key !== undefined) return String(key);
   throw new AppError(

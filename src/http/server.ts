@@ -22,7 +22,7 @@ import { type DescribedRoute, describeApi } from './openapi.ts';
 import type { Readiness } from './readiness.ts';
 import { authenticate } from './request/authenticate.ts';
 import { acceptJson, MAX_BODY_BYTES } from './request/body.ts';
-import { nameUnknown } from './request/parameter-names.ts';
+import { parseQuery, type Query } from './request/query.ts';
 import { accessLog, type WriteAccess } from './response/access-log.ts';
 import { Backlog } from './response/backlog.ts';
 import { answerSocketError, MAX_URI_BYTES, sendError, toAppError, URI_TOO_LONG } from './response/errors.ts';
@@ -147,7 +147,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   app.decorateReply('cutTimer', undefined);
   app.decorateReply('standingHeaders');
   app.decorateRequest('caller', undefined);
-  app.decorateRequest('unknown', undefined);
+  app.decorateRequest('parsedQuery');
   app.decorateRequest('pattern', undefined);
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   // node:http would hang up on a CONNECT without a word.
@@ -238,8 +238,9 @@ function bind(
       const { context } = readiness() as { context: Context };
       authenticate(context, endpoint, request, reply, publicUrl).then((caller) => {
         request.caller = caller;
-        request.unknown = nameUnknown(request.query as string, parameters);
-        if (request.unknown !== undefined) addHeader(reply, 'x-unknown-parameters', request.unknown);
+        const query = parseQuery(request.query as string, parameters);
+        if (query.unknown !== undefined) addHeader(reply, 'x-unknown-parameters', query.unknown);
+        request.parsedQuery = query;
         done();
       }, done);
     },
@@ -249,8 +250,7 @@ function bind(
         context,
         caller: request.caller as never,
         path: request.params as Record<string, string>,
-        query: request.query as string,
-        unknown: request.unknown,
+        query: request.parsedQuery,
         headers: request.headers,
         body: request.body,
       });
@@ -268,8 +268,8 @@ declare module 'fastify' {
     pattern: string | undefined;
     /** Set by the check of the route's access. */
     caller: unknown;
-    /** Set with it: the names of parameters that the endpoint does not know. */
-    unknown: string | undefined;
+    /** Set with it. */
+    parsedQuery: Query;
   }
 }
 

@@ -1,27 +1,16 @@
 // The columns of agents and events, in the one order that all threads use.
 import type { AgentRecord } from '../domain/agent.ts';
-import { type EventRow, encodeEvent } from '../domain/event.ts';
+import { EVENT_COLUMNS, type EventRow, encodeEvent } from '../domain/event.ts';
 
-const NAMES = [
-  'event_id',
-  'agent_id',
-  'version',
-  'title',
-  'start_ms',
-  'end_ms',
-  'lat',
-  'lng',
-  'audience',
-  'event_type',
-] as const satisfies readonly (keyof EventRow)[];
+const NAMES = EVENT_COLUMNS.map(([name]) => name);
 
-export const EVENT_COLUMNS = [...NAMES, 'json'].join(', ');
+export const EVENT_COLUMN_LIST = [...NAMES, 'json'].join(', ');
 export const EVENT_PLACEHOLDERS = [...NAMES, 'json'].map(() => '?').join(', ');
 
 /** The values of a row in the order of its columns. */
 export type ColumnValues = readonly (string | number | null)[];
 
-/** The values of an event in the order of EVENT_COLUMNS. */
+/** The values of an event in the order of EVENT_COLUMN_LIST. */
 export function columnValues(row: EventRow, json = encodeEvent(row)): ColumnValues {
   return [...NAMES.map((name) => row[name]), json];
 }

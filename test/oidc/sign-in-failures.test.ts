@@ -264,7 +264,7 @@ describe('a provider that is away', () => {
     }
     const logged = service.log.filter(({ level }) => level === 50);
     assert.equal(logged.length, 3);
-    assert.match(JSON.stringify(logged[0]), /ECONNREFUSED.*The identity provider does not answer/);
+    assert.match(JSON.stringify(logged[0]), /ECONNREFUSED.*The identity provider does not respond/);
     const provider = await start();
     test.after(() => provider.close());
     await browser.signIn(provider, ADA);

@@ -1,7 +1,7 @@
 // The check of an endpoint's access: key, then quota, then tier; or the token or session of an administrator.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Identity } from '../../domain/admin.ts';
-import { findKeyHash } from '../../domain/api-key.ts';
+import type { AgentRow } from '../../domain/agent.ts';
 import { AppError } from '../../domain/errors.ts';
 import {
   authenticateAdministrator,
@@ -9,6 +9,7 @@ import {
   type KeyHolder,
   requireQuota,
   requireWriter,
+  type Spent,
   spendRegistration,
   spendRequest,
 } from '../../usecases/access.ts';
@@ -31,20 +32,42 @@ export async function authenticate(
   if (access === 'administrator') return findAdministrator(context, request, publicUrl);
   if (access === 'registration') {
     const network = clientNetwork(request.ip);
-    // Nothing is spent yet, so what is left is of interest only where that is nothing.
+    // Peek only: send quota headers only when the quota is exhausted.
     const spent = await spendRegistration(context, network, 0);
     if (spent?.allowed === false) announceQuota(reply, spent);
     requireQuota(spent);
     return network;
   }
-  const key = request.headers['x-api-key'] as string | undefined;
-  const agent = await authenticateAgent(context, key);
+  const holder = await admitAgent(context, request.headers['x-api-key'] as string, reply, needsQuota);
+  if (access === 'readwrite') requireWriter(holder.agent);
+  return access === 'key' ? holder : holder.agent;
+}
+
+/**
+ * Admits the holder of an API key: checks the key, counts the request and announces the quota. Throws MISSING_API_KEY,
+ * INVALID_API_KEY or, unless no quota is needed, RATE_LIMITED.
+ */
+export async function admitAgent(
+  context: Context,
+  key: string | undefined,
+  reply: FastifyReply,
+  needsQuota = true,
+): Promise<KeyHolder> {
+  const { agent, keyHash } = await authenticateAgent(context, key);
+  const quota = await countRequest(context, agent, reply);
+  if (needsQuota) requireQuota(quota);
+  return { agent, keyHash, quota };
+}
+
+/** Counts one request of the agent and announces what is left. */
+export async function countRequest(
+  context: Context,
+  agent: AgentRow,
+  reply: FastifyReply,
+): Promise<Spent | undefined> {
   const quota = await spendRequest(context, agent);
   announceQuota(reply, quota);
-  if (needsQuota) requireQuota(quota);
-  if (access === 'readwrite') requireWriter(agent);
-  if (access === 'key') return { agent, keyHash: findKeyHash(key!)!, quota } satisfies KeyHolder;
-  return agent;
+  return quota;
 }
 
 /** By the token where one is sent, however bad; otherwise by the session. */

@@ -18,7 +18,7 @@ import {
 import { NearbyParameters, type NearbyQuery, readNearby } from '../../domain/nearby.ts';
 import { compile, oneOf } from '../../domain/shape.ts';
 import type { OtherForm } from '../endpoint.ts';
-import { queryReader } from '../request/query.ts';
+import { type Query, queryReader } from '../request/query.ts';
 import { FORMATS, FORMS, type Format } from '../response/formats.ts';
 
 const format = Type.Optional(
@@ -39,8 +39,8 @@ export const SearchExtras = Type.Object({
 const readForm = queryReader(EventParameters, (values) => checked(values).format);
 
 /** The format that the query of a single event names. Throws VALIDATION_ERROR. */
-export function readFormat(query: string): Format | undefined {
-  return query === '' ? undefined : readForm(query);
+export function readFormat(query: Query): Format | undefined {
+  return query.text === '' ? undefined : readForm(query);
 }
 
 export interface Search {
@@ -50,7 +50,7 @@ export interface Search {
 }
 
 /** Reads the query of a search. Throws VALIDATION_ERROR. */
-export const readSearch: (query: string) => Search = queryReader(
+export const readSearch: (query: Query) => Search = queryReader(
   Type.Object({ ...NearbyParameters.properties, ...SearchExtras.properties }),
   (values: { format?: unknown; include?: unknown }) => {
     if (values.format === undefined && values.include === undefined) {
