@@ -5,8 +5,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { fingerprint, newApiKey } from '../src/domain/api-key.ts';
 import type { Random } from '../src/domain/clock-and-random.ts';
+import { EVENT_DEFAULTS } from '../src/domain/event.ts';
 import { newUuid } from '../src/domain/ids.ts';
-import { columnValues, EVENT_COLUMNS, EVENT_PLACEHOLDERS } from '../src/sqlite/columns.ts';
+import { columnValues, EVENT_COLUMN_LIST, EVENT_PLACEHOLDERS } from '../src/sqlite/columns.ts';
 import { databasePath } from '../src/sqlite/files/data-folder.ts';
 import { migrate } from '../src/sqlite/migrate.ts';
 import { Chance } from '../test/support/random.ts';
@@ -78,12 +79,20 @@ function writeEvents(path: string, count: number, nowMs: number): void {
     .sql as string;
   database.exec('DROP INDEX events_identity');
   writeAgents(database, agents, nowMs);
-  const insert = database.prepare(`INSERT INTO events (${EVENT_COLUMNS}) VALUES (${EVENT_PLACEHOLDERS})`);
+  const insert = database.prepare(`INSERT INTO events (${EVENT_COLUMN_LIST}) VALUES (${EVENT_PLACEHOLDERS})`);
   const texts = new Texts();
   let made = 0;
   for (const { city, ...facts } of makeFacts(count, nowMs)) {
     const agent_id = agents.owners[made % OWNERS]!.agentId;
-    insert.run(...columnValues({ ...facts, ...texts.of(city, facts.event_type), agent_id, version: 1 }));
+    insert.run(
+      ...columnValues({
+        ...EVENT_DEFAULTS,
+        ...facts,
+        ...texts.of(city, facts.event_type),
+        agent_id,
+        version: 1,
+      }),
+    );
     if (++made % 250_000 === 0) console.error(`  ${made} of ${count} events written`);
   }
   database.exec(identity);

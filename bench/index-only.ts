@@ -1,9 +1,9 @@
 // Measures the index alone, in a separate process with --expose-gc: microseconds per search, bytes per event, growth of
 // `city` with the number of events for equal totals, and the first search after a quiet day.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AUDIENCES, EVENT_TYPES, endsMs } from '../src/domain/event.ts';
+import { AUDIENCES, type Audience, EVENT_TYPES, type EventType, endsMs } from '../src/domain/event.ts';
 import { EventIndex, type IndexQuery } from '../src/spatial/event-index.ts';
-import { TagSet } from '../src/spatial/tags.ts';
+import { TagSet, tagOf } from '../src/spatial/tags.ts';
 import { Chance } from '../test/support/random.ts';
 import { SEARCHES, type SearchName, type SearchParameters, searchCities, searchParameters } from './cases.ts';
 import { DAY_MS, makeFacts, SEED } from './events.ts';
@@ -39,7 +39,7 @@ async function build(): Promise<{ index: EventIndex; bytesPerEvent: number }> {
   const index = new EventIndex();
   const loader = index.loader(input.events);
   for (const facts of makeFacts(input.events, nowMs)) {
-    const tag = EVENT_TYPES.indexOf(facts.event_type) * AUDIENCES.length + AUDIENCES.indexOf(facts.audience);
+    const tag = tagOf(facts.event_type, facts.audience);
     const { event_id: id, start_ms: startMs, lat, lng } = facts;
     loader.add({ id, version: 1, row: 1, startMs, endsMs: endsMs(facts), lat, lng, tag });
   }
@@ -59,9 +59,9 @@ async function usedBytes(): Promise<number> {
 
 function toIndexQuery(parameters: SearchParameters): IndexQuery {
   const { lat, lng, radius, event_type, audience, starts_after, starts_before } = parameters;
-  const types = (event_type ?? EVENT_TYPES).map((type) => (EVENT_TYPES as readonly string[]).indexOf(type));
-  const audiences = (audience ?? AUDIENCES).map((name) => (AUDIENCES as readonly string[]).indexOf(name));
-  const tags = types.flatMap((type) => audiences.map((name) => type * AUDIENCES.length + name));
+  const types = (event_type ?? EVENT_TYPES) as readonly EventType[];
+  const audiences = (audience ?? AUDIENCES) as readonly Audience[];
+  const tags = types.flatMap((type) => audiences.map((name) => tagOf(type, name)));
   return {
     lat,
     lng,

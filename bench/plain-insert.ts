@@ -2,10 +2,15 @@
 // without checks. Rows are parsed and prepared before the clock starts. Runs as a separate process.
 import { createReadStream, mkdirSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { readEventCreate } from '../src/domain/event.ts';
+import { readEventCreate } from '../src/domain/event-input.ts';
 import { newUlid } from '../src/domain/ids.ts';
 import { systemClock, systemRandom } from '../src/service.ts';
-import { type ColumnValues, columnValues, EVENT_COLUMNS, EVENT_PLACEHOLDERS } from '../src/sqlite/columns.ts';
+import {
+  type ColumnValues,
+  columnValues,
+  EVENT_COLUMN_LIST,
+  EVENT_PLACEHOLDERS,
+} from '../src/sqlite/columns.ts';
 import { openForWriting } from '../src/sqlite/connection.ts';
 import { databasePath } from '../src/sqlite/files/data-folder.ts';
 
@@ -37,7 +42,7 @@ database
      VALUES (?, 'import@example.com', 'Importer', 'readwrite', 1, 0)`,
   )
   .run(agent_id);
-const insert = database.prepare(`INSERT INTO events (${EVENT_COLUMNS}) VALUES (${EVENT_PLACEHOLDERS})`);
+const insert = database.prepare(`INSERT INTO events (${EVENT_COLUMN_LIST}) VALUES (${EVENT_PLACEHOLDERS})`);
 const startedMs = performance.now();
 database.exec('BEGIN');
 for (const row of rows) insert.run(...row);

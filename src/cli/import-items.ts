@@ -2,9 +2,10 @@
 // several of them under way at a time, so that reading and writing overlap. How items look is left to the formats.
 import type { Clock, Random } from '../domain/clock-and-random.ts';
 import { AppError } from '../domain/errors.ts';
-import { type EventRow, readEventCreate } from '../domain/event.ts';
+import type { EventRow } from '../domain/event.ts';
+import { readEventCreate } from '../domain/event-input.ts';
 import { newUlid } from '../domain/ids.ts';
-import type { BulkOutcome, BulkWriter } from '../domain/store.ts';
+import type { BulkWriter, CreateOutcome } from '../domain/store.ts';
 
 /** A batch ends with the row that reaches either of these. */
 const ROWS_PER_BATCH = 2_000;
@@ -113,7 +114,7 @@ export class ItemImport {
     if (this.#underWay.length >= BATCHES_UNDER_WAY) await this.#underWay.shift();
   }
 
-  #count({ numbers }: Batch, outcomes: readonly BulkOutcome[]): void {
+  #count({ numbers }: Batch, outcomes: readonly CreateOutcome['kind'][]): void {
     for (const [index, outcome] of outcomes.entries()) {
       if (outcome === 'created') this.tally.imported++;
       else if (outcome === 'existing') this.tally.existing++;

@@ -1,7 +1,7 @@
 // The command line of `import`: the file and its format, the agent, and what items that lack a field get.
 import { parseArgs } from 'node:util';
 import { readRegistration } from '../domain/agent.ts';
-import { readEventUpdate } from '../domain/event.ts';
+import { readEventUpdate } from '../domain/event-input.ts';
 import type { DefaultFields } from '../domain/formats/default-fields.ts';
 import { formatOfFile, IMPORT_FORMATS, type ImportFormat } from './import-formats.ts';
 import { UsageError } from './usage-error.ts';

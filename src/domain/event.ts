@@ -1,9 +1,8 @@
-// Events: the shapes on the wire, the stored form, and the rules that turn the first into the second.
-import type { Static } from 'typebox';
-import Type from 'typebox';
-import { formatInstant, isWithinYears, OUTSIDE_YEARS, parseDateTime, resolveLocal } from './datetime.ts';
-import { type Issue, refuse } from './errors.ts';
-import { compile, nullableString, oneOf } from './shape.ts';
+// Events: the one table of their fields, and what follows from it: the shapes on the wire, the stored columns, the JSON.
+// Reading bodies and the rules about times are in event-input.ts.
+import Type, { type Static, type TObject, type TOptional, type TSchema, type TString } from 'typebox';
+import { formatInstant } from './datetime.ts';
+import { nullableString, oneOf } from './shape.ts';
 import { fromWire, type Wire } from './wire.ts';
 
 export const EVENT_TYPES = [
@@ -31,56 +30,171 @@ export type Audience = (typeof AUDIENCES)[number];
 /** With no end_at, an event counts as over this long after its start. A constant, so that nodes cannot disagree. */
 export const ASSUMED_DURATION_MS = 3 * 3_600_000;
 
+/** How a value is stored in a column. */
+export type ColumnKind = 'text' | 'uuid' | 'integer' | 'real' | 'boolean';
+
+/** A field that agents set. */
+interface Field {
+  /** A value in a request. If it may be null, null is the default and clears the field in an update. */
+  readonly schema: TSchema;
+  /** Whether a create must send it. */
+  readonly required?: true;
+  /** The value if a create leaves the field out, and of events stored before the field existed. Null unless given. */
+  readonly default?: string | number | boolean;
+  /** For a date-time: the name under which it is stored, in milliseconds. */
+  readonly storedAs?: string;
+  /** The kind of its own column, beside the JSON, if the engines search by it or it is not part of the JSON. */
+  readonly column?: ColumnKind;
+  /** `on request`: responses have it only if `include` names it. It needs a column, because the JSON is what responses have always. */
+  readonly shown?: 'on request';
+  /** Free text that other people wrote: readers must not trust it. */
+  readonly untrusted?: true;
+  /** The description for models, if the one in the schema would mislead them. */
+  readonly forTools?: string;
+}
+
 const LOCAL_TIME = 'Without an offset it is local time in `timezone`.';
 
-const settable = {
-  title: Type.String({ minLength: 1, maxLength: 200, examples: ['Lantern workshop'] }),
-  description: nullableString({ maxLength: 10_000, examples: ['Bring scissors. Paper and glue are there.'] }),
-  start_at: Type.String({
-    format: 'date-time',
-    description: `When it starts; may lie in the past. ${LOCAL_TIME}`,
-    examples: ['2031-05-01T18:00:00Z'],
-  }),
-  end_at: nullableString({
-    format: 'date-time',
-    description: `When it ends: after now and not before start_at. ${LOCAL_TIME} Without it, the event counts as over 3 hours after its start.`,
-    examples: ['2031-05-01T20:00:00Z'],
-  }),
-  timezone: Type.String({
-    format: 'timezone',
-    description: 'IANA timezone name.',
-    examples: ['Europe/Berlin'],
-  }),
-  location_name: Type.String({ minLength: 1, maxLength: 200, examples: ['Kulturhaus Mitte'] }),
-  address: nullableString({ maxLength: 500, examples: ['Auguststr. 21, 10117 Berlin'] }),
-  lat: Type.Number({ minimum: -90, maximum: 90, examples: [52.5264] }),
-  lng: Type.Number({ minimum: -180, maximum: 180, examples: [13.3955] }),
-  url: nullableString({ maxLength: 2000, examples: ['https://example.com/lanterns'] }),
-  cost: nullableString({ maxLength: 200, description: 'Free text.', examples: ['5 EUR'] }),
-  audience: oneOf(AUDIENCES, { examples: ['all'] }),
-  event_type: oneOf(EVENT_TYPES, { examples: ['workshop'] }),
-};
+/** In the order of the JSON, which is also the stored order. A new field goes to the end. */
+const FIELDS = {
+  title: {
+    schema: Type.String({ minLength: 1, maxLength: 200, examples: ['Lantern workshop'] }),
+    required: true,
+    column: 'text',
+    untrusted: true,
+    forTools: 'Name of the event.',
+  },
+  description: {
+    schema: nullableString({ maxLength: 10_000, examples: ['Bring scissors. Paper and glue are there.'] }),
+    untrusted: true,
+    forTools: 'What visitors should know.',
+  },
+  start_at: {
+    schema: Type.String({
+      format: 'date-time',
+      description: `When it starts; may be in the past. ${LOCAL_TIME}`,
+      examples: ['2031-05-01T18:00:00Z'],
+    }),
+    required: true,
+    storedAs: 'start_ms',
+    column: 'integer',
+  },
+  end_at: {
+    schema: nullableString({
+      format: 'date-time',
+      description: `When it ends: in the future and not before start_at. ${LOCAL_TIME} Without it, the event counts as over 3 hours after its start.`,
+      examples: ['2031-05-01T20:00:00Z'],
+    }),
+    storedAs: 'end_ms',
+    column: 'integer',
+  },
+  timezone: {
+    schema: Type.String({
+      format: 'timezone',
+      description: 'IANA timezone name.',
+      examples: ['Europe/Berlin'],
+    }),
+    required: true,
+  },
+  location_name: {
+    schema: Type.String({ minLength: 1, maxLength: 200, examples: ['Kulturhaus Mitte'] }),
+    required: true,
+    untrusted: true,
+    forTools: 'Name of the place.',
+  },
+  address: {
+    schema: nullableString({ maxLength: 500, examples: ['Auguststr. 21, 10117 Berlin'] }),
+    untrusted: true,
+    forTools: 'Street, number and town.',
+  },
+  lat: {
+    schema: Type.Number({ minimum: -90, maximum: 90, examples: [52.5264] }),
+    required: true,
+    column: 'real',
+    forTools: 'Latitude of the place, in decimal degrees.',
+  },
+  lng: {
+    schema: Type.Number({ minimum: -180, maximum: 180, examples: [13.3955] }),
+    required: true,
+    column: 'real',
+    forTools: 'Longitude of the place, in decimal degrees.',
+  },
+  url: {
+    schema: nullableString({ maxLength: 2000, examples: ['https://example.com/lanterns'] }),
+    untrusted: true,
+    forTools: 'Page with more information.',
+  },
+  cost: {
+    schema: nullableString({ maxLength: 200, description: 'Free text.', examples: ['5 EUR'] }),
+    untrusted: true,
+    forTools: 'Free text, such as "5 EUR" or "free".',
+  },
+  audience: {
+    schema: oneOf(AUDIENCES, { examples: ['all'] }),
+    default: 'all',
+    column: 'text',
+    forTools: 'Who it is for.',
+  },
+  event_type: {
+    schema: oneOf(EVENT_TYPES, { examples: ['workshop'] }),
+    required: true,
+    column: 'text',
+    forTools: 'What kind of event it is.',
+  },
+} as const satisfies Record<string, Field>;
 
-export const EventCreate = Type.Object({
-  title: settable.title,
-  description: Type.Optional(settable.description),
-  start_at: settable.start_at,
-  end_at: Type.Optional(settable.end_at),
-  timezone: settable.timezone,
-  location_name: settable.location_name,
-  address: Type.Optional(settable.address),
-  lat: settable.lat,
-  lng: settable.lng,
-  url: Type.Optional(settable.url),
-  cost: Type.Optional(settable.cost),
-  audience: Type.Optional(oneOf(AUDIENCES, { default: 'all', examples: ['all'] })),
-  event_type: settable.event_type,
+type Fields = typeof FIELDS;
+type FieldName = keyof Fields;
+type Schema<N extends FieldName> = Fields[N]['schema'];
+type NameWith<Property extends object> = {
+  [N in FieldName]: Fields[N] extends Property ? N : never;
+}[FieldName];
+type Required = NameWith<{ readonly required: true }>;
+type Nullable = { [N in FieldName]: null extends Static<Schema<N>> ? N : never }[FieldName];
+
+/** A field with the defaults of its definition filled in. */
+export interface EventField extends Field {
+  readonly name: FieldName;
+  /** The name in EventFields. */
+  readonly stored: keyof EventFields;
+  readonly isNullable: boolean;
+}
+
+export const EVENT_FIELDS: readonly EventField[] = Object.entries<Field>(FIELDS).map(([name, field]) => ({
+  ...field,
+  name: name as FieldName,
+  stored: (field.storedAs ?? name) as keyof EventFields,
+  isNullable: [(field.schema as { type?: string | string[] }).type].flat().includes('null'),
+}));
+
+const IN_JSON = EVENT_FIELDS.filter(({ shown }) => shown !== 'on request');
+const ON_REQUEST = EVENT_FIELDS.filter(({ shown }) => shown === 'on request');
+
+/** The fields that an update clears with null, for a sentence: "a, b and c". */
+export const CLEARABLE_FIELDS = EVENT_FIELDS.filter(({ isNullable }) => isNullable)
+  .map(({ name }) => name)
+  .join(', ')
+  .replace(/, (\w+)$/, ' and $1');
+
+/** The fields that hold other people's text, for a sentence: "a, b, c". */
+export const UNTRUSTED_FIELDS = EVENT_FIELDS.filter(({ untrusted }) => untrusted)
+  .map(({ name }) => name)
+  .join(', ');
+
+export const EventCreate = objectOf<
+  { [N in Required]: Schema<N> } & { [N in Exclude<FieldName, Required>]: TOptional<Schema<N>> }
+>(EVENT_FIELDS, (field) => {
+  if (field.required) return field.schema;
+  const { default: fallback } = field;
+  return Type.Optional(fallback === undefined ? field.schema : { ...field.schema, default: fallback });
 });
 
-export const EventUpdate = Type.Partial(Type.Object(settable));
+export const EventUpdate = objectOf<{ [N in FieldName]: TOptional<Schema<N>> }>(EVENT_FIELDS, ({ schema }) =>
+  Type.Optional(schema),
+);
 export type EventUpdate = Static<typeof EventUpdate>;
 
-/** An event that documents show. */
+/** An event for examples in documents. */
 export const EVENT_EXAMPLE = {
   event_id: '01JZ9GX4T0QW3N1V8R5Y7K2MHD',
   agent_id: '0197d2e8-9a40-7c55-8f3e-5b1d2c6a7e90',
@@ -100,47 +214,55 @@ export const EVENT_EXAMPLE = {
   created_at: '2026-11-15T09:30:00.000Z',
 };
 
+type Shown = Exclude<FieldName, NameWith<{ readonly shown: 'on request' }>>;
+
+const settable = objectOf<
+  { [N in Exclude<Shown, Nullable>]: Schema<N> } & { [N in Nullable]: TOptional<Schema<N>> }
+>(IN_JSON, ({ schema, isNullable }) => {
+  const { type, enum: values, format } = schema as { type: string; enum?: string[]; format?: string };
+  const shown = { type, ...(values && { enum: values }), ...(format === 'date-time' && { format }) };
+  return isNullable ? Type.Optional(Type.Unsafe(shown)) : Type.Unsafe(shown);
+});
+
+/** An event in a response. Optional fields are null or absent. */
 export const Event = Type.Object(
   {
     event_id: Type.String({ description: 'ULID.' }),
-    agent_id: Type.String({ format: 'uuid', description: 'The agent that owns the event.' }),
-    title: Type.String(),
-    description: Type.Optional(nullableString()),
-    start_at: Type.String({ format: 'date-time' }),
-    end_at: Type.Optional(nullableString({ format: 'date-time' })),
-    timezone: Type.String(),
-    location_name: Type.String(),
-    address: Type.Optional(nullableString()),
-    lat: Type.Number(),
-    lng: Type.Number(),
-    url: Type.Optional(nullableString()),
-    cost: Type.Optional(nullableString()),
-    audience: oneOf(AUDIENCES),
-    event_type: oneOf(EVENT_TYPES),
+    agent_id: Type.String({ format: 'uuid', description: 'ID of the agent that owns the event.' }),
+    ...settable.properties,
     created_at: Type.String({ format: 'date-time' }),
   },
   { examples: [EVENT_EXAMPLE] },
-);
+) as TObject<{ event_id: TString; agent_id: TString; created_at: TString } & (typeof settable)['properties']>;
 export type Event = Static<typeof Event>;
 
-/** What an agent decides about an event, as stored. */
-export interface EventFields {
-  readonly title: string;
-  readonly description: string | null;
-  readonly start_ms: number;
-  readonly end_ms: number | null;
-  readonly timezone: string;
-  readonly location_name: string;
-  readonly address: string | null;
-  readonly lat: number;
-  readonly lng: number;
-  readonly url: string | null;
-  readonly cost: string | null;
-  readonly audience: Audience;
-  readonly event_type: EventType;
+function objectOf<Properties extends Record<string, TSchema>>(
+  fields: readonly EventField[],
+  schemaOf: (field: EventField) => TSchema,
+): TObject<Properties> {
+  const properties = Object.fromEntries(fields.map((field) => [field.name, schemaOf(field)]));
+  return Type.Object(properties) as unknown as TObject<Properties>;
 }
 
-/** An event with all that is known of it. */
+type StoredName<N extends FieldName> = Fields[N] extends { readonly storedAs: infer S extends string }
+  ? S
+  : N;
+type StoredValue<N extends FieldName> = Fields[N] extends { readonly storedAs: string }
+  ? number | Extract<Static<Schema<N>>, null>
+  : Static<Schema<N>>;
+
+/** The fields of an event as they are stored: date-times in milliseconds. */
+export type EventFields = { readonly [N in FieldName as StoredName<N>]: StoredValue<N> };
+
+/** The stored values of the fields that a create may leave out. */
+export const EVENT_DEFAULTS = Object.fromEntries(
+  EVENT_FIELDS.filter(({ required }) => !required).map(({ stored, default: fallback = null }) => [
+    stored,
+    fallback,
+  ]),
+) as { readonly [N in Exclude<FieldName, Required> as StoredName<N>]: StoredValue<N> };
+
+/** A whole event. */
 export interface EventRow extends EventFields {
   readonly event_id: string;
   readonly agent_id: string;
@@ -149,150 +271,70 @@ export interface EventRow extends EventFields {
   readonly created_ms: number;
 }
 
-/** The instant from which the event is left out of searches. */
+/** The columns of an event in every engine, in order, without the last one, `json`. */
+export const EVENT_COLUMNS: readonly (readonly [name: keyof EventRow, kind: ColumnKind])[] = [
+  ['event_id', 'text'],
+  ['agent_id', 'uuid'],
+  ['version', 'integer'],
+  ...EVENT_FIELDS.flatMap(({ stored, column }) => (column ? [[stored, column] as const] : [])),
+];
+
+/** The columns from which decodeEvent makes an event: the JSON and what it lacks. */
+export const STORED_EVENT_COLUMNS: readonly string[] = [
+  'json',
+  'version',
+  ...ON_REQUEST.map(({ stored }) => stored),
+];
+
+/** A row of STORED_EVENT_COLUMNS. */
+export interface StoredEvent extends Partial<EventFields> {
+  readonly json: string;
+  readonly version: number;
+}
+
+/** The instant from which searches leave the event out. */
 export function endsMs(row: Pick<EventRow, 'start_ms' | 'end_ms'>): number {
   return row.end_ms ?? row.start_ms + ASSUMED_DURATION_MS;
 }
 
-/**
- * The event as JSON, in the form of the contract. Both engines store it: what is read is sent as it is. So the order of the
- * names is stored, too; lists on PostgreSQL find location_name and address by what comes after them.
- */
+/** The JSON of the event in a response. Both engines store it, so that a read is sent without any encoding. */
 export function encodeEvent(row: EventRow): string {
   const { event_id, agent_id, created_ms } = row;
-  return JSON.stringify({ event_id, agent_id, ...wireFields(row), created_at: formatInstant(created_ms) });
+  const fields = toWireFields(row, IN_JSON);
+  return JSON.stringify({ event_id, agent_id, ...fields, created_at: formatInstant(created_ms) });
 }
 
-/** The event as it goes over the wire, taken apart. */
+/** Parses an event in a response. */
 export function parseEvent(wire: Wire): Event {
   return JSON.parse(fromWire(wire)) as Event;
 }
 
-/** The event of such JSON, to change it. */
-export function decodeEvent(json: string, version: number): EventRow {
-  const { start_at, end_at, created_at, ...same } = JSON.parse(json) as Event;
-  const times = {
-    start_ms: Date.parse(start_at),
-    end_ms: end_at ? Date.parse(end_at) : null,
-    created_ms: Date.parse(created_at),
+/** The inverse of encodeEvent. */
+export function decodeEvent({ json, ...columns }: StoredEvent): EventRow {
+  const event = JSON.parse(json) as Record<string, unknown>;
+  const row: Record<string, unknown> = {
+    event_id: event.event_id,
+    agent_id: event.agent_id,
+    created_ms: Date.parse(event.created_at as string),
   };
-  return { ...same, ...times, version } as EventRow;
+  for (const { name, stored, storedAs, default: fallback = null } of IN_JSON) {
+    const value = event[name] ?? fallback;
+    row[stored] = storedAs && value !== null ? Date.parse(value as string) : value;
+  }
+  return { ...row, ...columns } as EventRow;
 }
 
-/** The body of the create that makes this event. */
+/** The body of a create that makes the same event. A field that is shown on request is left out if it has its default. */
 export function encodeEventCreate(row: EventFields): string {
-  return JSON.stringify(wireFields(row));
+  const changed = ON_REQUEST.filter(({ stored, default: fallback = null }) => row[stored] !== fallback);
+  return JSON.stringify(toWireFields(row, [...IN_JSON, ...changed]));
 }
 
-function wireFields(row: EventFields) {
-  return {
-    title: row.title,
-    description: row.description,
-    start_at: formatInstant(row.start_ms),
-    end_at: row.end_ms === null ? null : formatInstant(row.end_ms),
-    timezone: row.timezone,
-    location_name: row.location_name,
-    address: row.address,
-    lat: row.lat,
-    lng: row.lng,
-    url: row.url,
-    cost: row.cost,
-    audience: row.audience,
-    event_type: row.event_type,
-  };
-}
-
-const checkCreate = compile(EventCreate);
-const checkUpdate = compile(EventUpdate);
-
-/** Reads the body of a create. Throws VALIDATION_ERROR naming every failing field. */
-export function readEventCreate(body: unknown, nowMs: number): EventFields {
-  const { value, issues } = checkCreate(body, 'body');
-  const times = resolveTimes(value, nowMs, undefined);
-  refuse([...issues, ...times.issues]);
-  return {
-    title: value.title,
-    description: value.description ?? null,
-    start_ms: times.start_ms!,
-    end_ms: times.end_ms ?? null,
-    timezone: value.timezone,
-    location_name: value.location_name,
-    address: value.address ?? null,
-    lat: value.lat + 0, // -0 becomes 0
-    lng: value.lng + 0,
-    url: value.url ?? null,
-    cost: value.cost ?? null,
-    audience: value.audience!,
-    event_type: value.event_type,
-  };
-}
-
-/** Reads the body of an update as far as it can be judged alone. Throws VALIDATION_ERROR naming every failing field. */
-export function readEventUpdate(body: unknown, nowMs: number): EventUpdate {
-  const { value, issues } = checkUpdate(body, 'body');
-  refuse([...issues, ...resolveTimes(value, nowMs, undefined).issues]);
-  return value;
-}
-
-/** The stored event with the update applied. Throws VALIDATION_ERROR for what is wrong only together with the stored one. */
-export function applyEventUpdate(stored: EventRow, update: EventUpdate, nowMs: number): EventRow {
-  const { start_at, end_at, ...plain } = update;
-  const { issues, ...times } = resolveTimes(update, nowMs, stored);
-  refuse(issues);
-  const next = { ...stored, ...plain, ...times, version: stored.version + 1 };
-  return { ...next, lat: next.lat + 0, lng: next.lng + 0 };
-}
-
-interface SentTimes {
-  start_at?: string;
-  end_at?: string | null;
-  timezone?: string;
-}
-
-interface ResolvedTimes {
-  start_ms?: number;
-  end_ms?: number | null;
-  issues: Issue[];
-}
-
-/**
- * Turns what was sent into instants and applies the rules about them. A clock time stays unresolved, and its rules
- * unapplied, while neither the request nor a stored event gives its timezone.
- */
-function resolveTimes(sent: SentTimes, nowMs: number, stored: EventRow | undefined): ResolvedTimes {
-  const issues: Issue[] = [];
-  const result: ResolvedTimes = { issues };
-  const timezone = sent.timezone ?? stored?.timezone;
-  const resolve = (field: 'start_at' | 'end_at', text: string): number | undefined => {
-    const time = parseDateTime(text)!;
-    if (!('ms' in time) && timezone === undefined) return undefined;
-    const ms = 'ms' in time ? time.ms : resolveLocal(time.local, timezone!);
-    if (isWithinYears(ms)) return ms;
-    issues.push({ loc: ['body', field], ...OUTSIDE_YEARS });
-    return undefined;
-  };
-  if (sent.start_at !== undefined) {
-    const ms = resolve('start_at', sent.start_at);
-    if (ms !== undefined) result.start_ms = ms;
+function toWireFields(row: EventFields, fields: readonly EventField[]): Record<string, unknown> {
+  const wire: Record<string, unknown> = {};
+  for (const { name, stored, storedAs } of fields) {
+    const value = row[stored];
+    wire[name] = storedAs && value !== null ? formatInstant(value as number) : value;
   }
-  if (sent.end_at === null) result.end_ms = null;
-  else if (sent.end_at !== undefined) {
-    const ms = resolve('end_at', sent.end_at);
-    if (ms !== undefined) result.end_ms = ms;
-    if (ms !== undefined && ms <= nowMs) {
-      issues.push({ loc: ['body', 'end_at'], msg: 'must lie in the future', type: 'value_error' });
-      return result;
-    }
-  }
-  const start = result.start_ms ?? (sent.start_at === undefined ? stored?.start_ms : undefined);
-  const end = result.end_ms ?? (sent.end_at === undefined ? stored?.end_ms : undefined);
-  const touched = sent.start_at !== undefined || typeof sent.end_at === 'string';
-  if (touched && start !== undefined && typeof end === 'number' && end < start) {
-    if (typeof sent.end_at === 'string') {
-      issues.push({ loc: ['body', 'end_at'], msg: 'must not lie before start_at', type: 'value_error' });
-    } else {
-      issues.push({ loc: ['body', 'start_at'], msg: 'must not lie after end_at', type: 'value_error' });
-    }
-  }
-  return result;
+  return wire;
 }

@@ -33,15 +33,18 @@ export interface NearbyPage {
   readonly next: Position | undefined;
 }
 
-export type CreateOutcome =
-  /** `created` false: an event with the same agent, title, start and place was there already; it is the record. */
-  | { readonly kind: 'stored'; readonly created: boolean; readonly record: EventRecord }
+/** The outcome of a create. Layers below the store have other records, but the same kinds. */
+export type CreateOutcome<Created = EventRecord, Existing = Created> =
+  | { readonly kind: 'created'; readonly record: Created }
+  /** An event with the same agent, title, start and place existed already. */
+  | { readonly kind: 'existing'; readonly record: Existing }
+  /** The agent has as many events as it may have. */
   | { readonly kind: 'limit' }
-  /** The agent was deleted in the meantime. */
+  /** The agent does not exist any more. */
   | { readonly kind: 'no-agent' };
 
-export type ReplaceOutcome =
-  | { readonly kind: 'replaced'; readonly record: EventRecord }
+export type ReplaceOutcome<Replaced = EventRecord> =
+  | { readonly kind: 'replaced'; readonly record: Replaced }
   /** The event is gone or has another version. */
   | { readonly kind: 'conflict' }
   /** Another event of the agent has this title, start and place. */
@@ -89,7 +92,10 @@ export interface Store {
 
   /** Rejects with UNAVAILABLE unless the store can read and write. */
   check(): Promise<void>;
-  /** Finishes what was accepted, then lets go of everything. */
+  /**
+   * Finishes the operations that were accepted, however many steps they have, then lets go of everything. Writes and whatever
+   * has several steps are refused with UNAVAILABLE from the call on. Each page of `listAgentEvents` is an operation.
+   */
   close(): Promise<void>;
 
   addAgent(agent: AgentRow, key: KeyFingerprint): Promise<void>;
@@ -169,9 +175,6 @@ export interface Store {
   getSetting(name: string, initial: () => Promise<string>): Promise<string>;
 }
 
-/** What became of a row: added, there already (the same agent, title, start and place), or refused. */
-export type BulkOutcome = 'created' | 'existing' | 'limit' | 'no-agent';
-
 /** Bulk writing by an operator, while no service holds the data. Nothing is loaded to open it. */
 export interface BulkWriter {
   addAgent(agent: AgentRow, key: KeyFingerprint): Promise<void>;
@@ -181,7 +184,7 @@ export interface BulkWriter {
    * Adds rows in one step, by the rules of `createEvent`; the outcomes are in their order. Calls need not wait for each
    * other: they are carried out in order, those that wait together in one transaction.
    */
-  createEvents(rows: readonly EventRow[], maxPerAgent: number): Promise<readonly BulkOutcome[]>;
+  createEvents(rows: readonly EventRow[], maxPerAgent: number): Promise<readonly CreateOutcome['kind'][]>;
   /** Finishes what was accepted, then lets go of everything. */
   close(): Promise<void>;
 }

@@ -2,8 +2,7 @@
 // It knows no rule of the service; which vault is moved where, and when that is over, is decided by the command.
 import { createHash } from 'node:crypto';
 import { StartError } from './errors.ts';
-
-export type Kind = 'text' | 'uuid' | 'integer' | 'real' | 'boolean';
+import { type ColumnKind, EVENT_COLUMNS } from './event.ts';
 
 /** Every table with its columns, the key first, in an order in which no row refers to one that comes later. */
 export const TABLES = {
@@ -25,19 +24,7 @@ export const TABLES = {
     created_ms: 'integer',
     expires_ms: 'integer',
   },
-  events: {
-    event_id: 'text',
-    agent_id: 'uuid',
-    version: 'integer',
-    title: 'text',
-    start_ms: 'integer',
-    end_ms: 'integer',
-    lat: 'real',
-    lng: 'real',
-    audience: 'text',
-    event_type: 'text',
-    json: 'text',
-  },
+  events: { ...Object.fromEntries(EVENT_COLUMNS), json: 'text' },
   audit: {
     audit_id: 'integer',
     at_ms: 'integer',
@@ -50,13 +37,13 @@ export const TABLES = {
     count: 'integer',
   },
   ended_sessions: { session_id: 'text', expires_ms: 'integer' },
-} as const satisfies Record<string, Record<string, Kind>>;
+} as const satisfies Record<string, Record<string, ColumnKind>>;
 
 export type Table = keyof typeof TABLES;
 export const TABLE_NAMES = Object.keys(TABLES) as Table[];
 
 /** Names and kinds of the columns of a table, the key first. */
-export function columnsOf(table: Table): [name: string, kind: Kind][] {
+export function columnsOf(table: Table): [name: string, kind: ColumnKind][] {
   return Object.entries(TABLES[table]);
 }
 

@@ -1,31 +1,31 @@
-// The arguments of a call, so that a model learns of everything that it got wrong at once, of names that it made up, too.
+// Reads the arguments of a tool call once, and reports everything that is wrong with them together, unknown names included.
 import Type, { type TObject } from 'typebox';
 import { readTogether, refuse } from '../domain/errors.ts';
 import { compile, findUnknown } from '../domain/shape.ts';
 
 export type Arguments = Readonly<Record<string, unknown>>;
 
-export interface ArgumentRules {
+export interface ArgumentRules<Input> {
   readonly input: TObject;
-  /** Whether null is a value. Otherwise it counts as left out: many models send it for what they do not want to say. */
+  /** Whether null is a value. Otherwise it counts as left out: many models send it for arguments that they do not use. */
   readonly nullClears?: true;
-  /** Finds what is wrong with the values, as the use case will. Throws VALIDATION_ERROR. */
-  check?(args: Arguments, nowMs: number): void;
+  /** Makes the input of `run`. An `event_id` has been checked. Throws VALIDATION_ERROR. */
+  read(args: Arguments, nowMs: number): Input;
 }
 
 /** Throws VALIDATION_ERROR naming every argument that fails. */
-export function argumentReader(rules: ArgumentRules): (given: unknown, nowMs: number) => Arguments {
+export function argumentReader<Input>(rules: ArgumentRules<Input>): (given: unknown, nowMs: number) => Input {
   const { event_id, ...others } = rules.input.properties;
   const known = new Set([...(event_id ? ['event_id'] : []), ...Object.keys(others)]);
   const checkId = event_id && compile(Type.Object({ event_id }));
   return (given, nowMs) => {
     const args = (rules.nullClears ? Object(given) : withoutNulls(Object(given))) as Arguments;
-    readTogether(
+    const [, , input] = readTogether(
       () => refuse(findUnknown(args, known, 'arguments')),
       () => refuse(checkId?.(args, 'arguments').issues ?? []),
-      () => rules.check?.(args, nowMs),
+      () => rules.read(args, nowMs),
     );
-    return args;
+    return input;
   };
 }
 

@@ -1,6 +1,6 @@
 // What tools take and give: the shapes of the domain, with words for a model where those for HTTP would mislead it.
 import Type, { type TObject, type TProperties } from 'typebox';
-import { Event, EventCreate, EventUpdate } from '../domain/event.ts';
+import { EVENT_FIELDS, Event, EventCreate, EventUpdate } from '../domain/event.ts';
 import { EventsNearbyResponse, NearbyParameters } from '../domain/nearby.ts';
 import { OwnEventsParameters, OwnEventsResponse } from '../domain/own-events.ts';
 import { UNTRUSTED } from './text.ts';
@@ -25,22 +25,13 @@ const event_id = Type.String({
 
 export const EventIdInput = closed({ event_id });
 
-const settable = {
-  title: 'What it is called.',
-  description: 'What visitors should know.',
-  location_name: 'What the place is called.',
-  address: 'Street, number and town.',
-  lat: 'Latitude of the place, in decimal degrees.',
-  lng: 'Longitude of the place, in decimal degrees.',
-  url: 'Where to read more.',
-  cost: 'Free text, such as "5 EUR" or "free".',
-  audience: 'Who it is for.',
-  event_type: 'What kind of event it is.',
-};
+const WORDS = Object.fromEntries(
+  EVENT_FIELDS.flatMap(({ name, forTools }) => (forTools === undefined ? [] : [[name, forTools]])),
+);
 
-export const CreateInput = reworded(EventCreate, settable);
+export const CreateInput = reworded(EventCreate, WORDS);
 
-export const UpdateInput = reworded(Type.Object({ event_id, ...EventUpdate.properties }), settable);
+export const UpdateInput = reworded(Type.Object({ event_id, ...EventUpdate.properties }), WORDS);
 
 export const OwnEventsInput = closed(OwnEventsParameters.properties);
 

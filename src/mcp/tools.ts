@@ -2,7 +2,8 @@
 import type { TObject } from 'typebox';
 import type { AgentRow } from '../domain/agent.ts';
 import { encodeCursor } from '../domain/cursor.ts';
-import { endsMs, parseEvent, readEventCreate, readEventUpdate } from '../domain/event.ts';
+import { CLEARABLE_FIELDS, endsMs, parseEvent } from '../domain/event.ts';
+import { readEventCreate, readEventUpdate } from '../domain/event-input.ts';
 import { addDistances, readNearby } from '../domain/nearby.ts';
 import { encodeOwnCursor, readOwnEvents } from '../domain/own-events.ts';
 import type { Wire } from '../domain/wire.ts';
@@ -15,15 +16,20 @@ import { countFitting } from './page-limit.ts';
 import * as schemas from './schemas.ts';
 import { showEvent, showPage, UNTRUSTED } from './text.ts';
 
-export interface Tool extends ArgumentRules {
+export interface Tool<Input = unknown> extends ArgumentRules<Input> {
   readonly name: string;
   readonly title: string;
   readonly description: string;
   readonly output: TObject;
   /** Only reads, and is for every tier; may destroy something; is the same if repeated; deals with what strangers write or read. */
   readonly hints: readonly [readOnly: boolean, destructive: boolean, idempotent: boolean, openWorld: boolean];
-  /** Takes arguments that have been checked. Throws what the use cases throw. */
-  run(context: Context, agent: AgentRow, args: Arguments): Promise<Shown>;
+  /** Throws what the use cases throw. */
+  run(context: Context, agent: AgentRow, input: Input): Promise<Shown>;
+}
+
+/** Lets TypeScript infer the input. */
+function tool<Input>(definition: Tool<Input>): Tool {
+  return definition as unknown as Tool;
 }
 
 interface Shown {
@@ -40,7 +46,7 @@ const PUBLISHED_BEFORE =
 const IS_OVER = 'It is over already, so no search finds it.';
 
 export const TOOLS: readonly Tool[] = [
-  {
+  tool({
     name: 'search_events',
     title: 'Search events near a place',
     description: `Find in-person events near a place: what is on, when and where. Use it whenever somebody asks what to do, where to go or what happens around a town, an address or a date. It needs coordinates: look them up first if you only have a name.
@@ -50,9 +56,8 @@ ${UNTRUSTED}`,
     input: schemas.SearchInput,
     output: schemas.SearchOutput,
     hints: [true, false, true, true],
-    check: (args) => readNearby(args, 'arguments'),
-    run: async (context, _agent, args) => {
-      const query = { ...readNearby(args, 'arguments'), details: true };
+    read: (args) => ({ ...readNearby(args, 'arguments'), details: true }),
+    run: async (context, _agent, query) => {
       const { events, details, total, next } = await findNearby(context, query);
       const count = countFitting(events);
       const after = count < events.length ? details[count - 1] : next;
@@ -64,8 +69,8 @@ ${UNTRUSTED}`,
         'Try a larger radius (up to 100 miles, or none for any distance), a longer time or fewer filters.',
       );
     },
-  },
-  {
+  }),
+  tool({
     name: 'get_event',
     title: 'Read one event',
     description: `Read everything about one event, by its event_id. Use it for details of an event that a search found, or to see whether one still stands. Any agent's event can be read, ended ones too. Times are UTC.
@@ -74,9 +79,10 @@ ${UNTRUSTED}`,
     input: schemas.EventIdInput,
     output: schemas.EventOutput,
     hints: [true, false, true, true],
-    run: async (context, _agent, args) => eventOf((await getEvent(context, eventIdIn(args))).json, 'Found.'),
-  },
-  {
+    read: readEventId,
+    run: async (context, _agent, eventId) => eventOf((await getEvent(context, eventId)).json, 'Found.'),
+  }),
+  tool({
     name: 'create_event',
     title: 'Publish an event',
     description: `Publish an in-person event, for everybody to find. Use it only when you are asked to announce or add one; ask for what you do not know rather than guess. Needs a key of the tier readwrite. It is safe to repeat: with the title, start_at, lat and lng of an event that you made before, that event comes back unchanged.
@@ -85,35 +91,34 @@ Example: {"title": "Lantern workshop", "event_type": "workshop", "start_at": "20
     input: schemas.CreateInput,
     output: schemas.EventOutput,
     hints: [false, false, true, true],
-    check: (args, nowMs) => readEventCreate(args, nowMs),
-    run: async (context, agent, args) => {
-      const { created, record } = await createEvent(context, agent, args);
-      return eventOf(record.json, created ? 'Published.' : PUBLISHED_BEFORE, context.clock());
+    read: readEventCreate,
+    run: async (context, agent, fields) => {
+      const { kind, record } = await createEvent(context, agent, fields);
+      return eventOf(record.json, kind === 'created' ? 'Published.' : PUBLISHED_BEFORE, context.clock());
     },
-  },
-  {
+  }),
+  tool({
     name: 'update_event',
     title: 'Change an event of yours',
-    description: `Change an event that you published: only the fields that you send are changed. Use it to correct or move one; list_my_events shows which are yours. Needs a key of the tier readwrite; events of other agents cannot be changed. null clears description, end_at, address, url and cost.
+    description: `Change an event that you published: only the fields that you send are changed. Use it to correct or move one; list_my_events shows which are yours. Needs a key of the tier readwrite; events of other agents cannot be changed. null clears ${CLEARABLE_FIELDS}.
 ${EVENT_TIMES}
 Example: {"event_id": "01JZ9GX4T0QW3N1V8R5Y7K2MHD", "start_at": "2031-05-01T19:00:00", "cost": null}`,
     input: schemas.UpdateInput,
     output: schemas.EventOutput,
     hints: [false, true, true, true],
     nullClears: true,
-    check: (args, nowMs) => readEventUpdate(args, nowMs),
-    run: async (context, agent, args) => {
-      const { event_id, ...fields } = args;
-      const { json } = await updateEvent(context, agent, eventIdIn(args), fields);
-      const isChange = Object.keys(fields).length > 0;
+    read: (args, nowMs) => ({ eventId: readEventId(args), update: readEventUpdate(args, nowMs) }),
+    run: async (context, agent, { eventId, update }) => {
+      const { json } = await updateEvent(context, agent, eventId, update);
+      const isChange = Object.keys(update).length > 0;
       return eventOf(
         json,
         isChange ? 'Changed.' : 'Unchanged: no field to change was given.',
         context.clock(),
       );
     },
-  },
-  {
+  }),
+  tool({
     name: 'delete_event',
     title: 'Delete an event of yours',
     description: `Remove an event that you published, for good. Use it only when you are asked to, and be sure of the event_id: it cannot be undone. To call off or move an event, update_event is often better. Needs a key of the tier readwrite; events of other agents cannot be deleted.
@@ -121,13 +126,13 @@ Example: {"event_id": "01JZ9GX4T0QW3N1V8R5Y7K2MHD"}`,
     input: schemas.EventIdInput,
     output: schemas.DeletedOutput,
     hints: [false, true, true, false],
-    run: async (context, agent, args) => {
-      const event_id = eventIdIn(args);
-      await deleteEvent(context, agent, event_id);
-      return { structured: { event_id, deleted: true }, text: `Deleted the event ${event_id}.` };
+    read: readEventId,
+    run: async (context, agent, eventId) => {
+      await deleteEvent(context, agent, eventId);
+      return { structured: { event_id: eventId, deleted: true }, text: `Deleted the event ${eventId}.` };
     },
-  },
-  {
+  }),
+  tool({
     name: 'list_my_events',
     title: 'List your events',
     description: `List the events that you (the agent whose key this is) published, by start. Use it to find the event_id of one to change or delete, or to see what is already there before you publish. Events that are over are left out unless include_ended is true. A page has 30 events unless limit (1 to 100) says otherwise, and fewer where they are very long; if next_cursor is not null, pass it as cursor for the next page. Times are UTC.
@@ -136,9 +141,9 @@ ${UNTRUSTED}`,
     input: schemas.OwnEventsInput,
     output: schemas.OwnEventsOutput,
     hints: [true, false, true, false],
-    check: (args) => readOwnEvents(args, 'arguments'),
-    run: async (context, agent, args) => {
-      const { items, total, next } = await findOwnEvents(context, agent, readOwnEvents(args, 'arguments'));
+    read: (args) => readOwnEvents(args, 'arguments'),
+    run: async (context, agent, query) => {
+      const { items, total, next } = await findOwnEvents(context, agent, query);
       const events = items.map(({ json }) => json);
       const count = countFitting(events);
       const after = count < items.length ? items[count - 1]!.position : next;
@@ -147,12 +152,12 @@ ${UNTRUSTED}`,
         total,
         after && encodeOwnCursor(after),
         'events are yours',
-        args.include_ended
+        query.when === 'all'
           ? 'create_event publishes one.'
           : 'Those that are over are listed with "include_ended": true.',
       );
     },
-  },
+  }),
 ];
 
 function pageOf(
@@ -175,7 +180,7 @@ function eventOf(wire: Wire, what: string, nowMs = Number.NEGATIVE_INFINITY): Sh
   return { structured: event, text: showEvent(event, isOver ? `${what} ${IS_OVER}` : what) };
 }
 
-/** There, and a text: the arguments have been checked. */
-function eventIdIn({ event_id }: Arguments): string {
+/** A string: argumentReader has checked it. */
+function readEventId({ event_id }: Arguments): string {
   return event_id as string;
 }

@@ -1,8 +1,14 @@
 // Bulk reads and writes of the database. Nodes may serve requests at the same time.
 import type { AgentRecord, AgentRow } from '../domain/agent.ts';
 import type { KeyFingerprint } from '../domain/api-key.ts';
-import { decodeEvent, type EventRow, encodeEvent } from '../domain/event.ts';
-import type { BulkOutcome, BulkReader, BulkWriter } from '../domain/store.ts';
+import {
+  decodeEvent,
+  type EventRow,
+  encodeEvent,
+  STORED_EVENT_COLUMNS,
+  type StoredEvent,
+} from '../domain/event.ts';
+import type { BulkReader, BulkWriter, CreateOutcome } from '../domain/store.ts';
 import type { Database, DatabaseOptions } from './client/database.ts';
 import { openDatabase } from './open.ts';
 import { insertRecords } from './records.ts';
@@ -36,7 +42,7 @@ export class PostgresBulkWriter implements BulkWriter {
     return this.#store.findAgentByKey(keyHash, nowMs);
   }
 
-  createEvents(rows: readonly EventRow[], maxPerAgent: number): Promise<readonly BulkOutcome[]> {
+  createEvents(rows: readonly EventRow[], maxPerAgent: number): Promise<readonly CreateOutcome['kind'][]> {
     const created = this.#last.then(() => this.#createAll(rows, maxPerAgent));
     this.#last = created.catch(() => {});
     return created;
@@ -47,7 +53,10 @@ export class PostgresBulkWriter implements BulkWriter {
     await this.#store.close();
   }
 
-  async #createAll(rows: readonly EventRow[], maxPerAgent: number): Promise<readonly BulkOutcome[]> {
+  async #createAll(
+    rows: readonly EventRow[],
+    maxPerAgent: number,
+  ): Promise<readonly CreateOutcome['kind'][]> {
     const agents = [...new Set(rows.map(({ agent_id }) => agent_id))];
     const counts = new Map<string, number>();
     for (const agentId of agents) {
@@ -63,11 +72,10 @@ export class PostgresBulkWriter implements BulkWriter {
     return rows.map(({ event_id }) => (created.has(event_id) ? 'created' : 'existing'));
   }
 
-  async #createEach(rows: readonly EventRow[], maxPerAgent: number): Promise<BulkOutcome[]> {
-    const outcomes: BulkOutcome[] = [];
+  async #createEach(rows: readonly EventRow[], maxPerAgent: number): Promise<CreateOutcome['kind'][]> {
+    const outcomes: CreateOutcome['kind'][] = [];
     for (const row of rows) {
-      const outcome = await this.#store.createEvent(row, maxPerAgent);
-      outcomes.push(outcome.kind !== 'stored' ? outcome.kind : outcome.created ? 'created' : 'existing');
+      outcomes.push((await this.#store.createEvent(row, maxPerAgent)).kind);
     }
     return outcomes;
   }
@@ -93,10 +101,7 @@ export class PostgresBulkWriter implements BulkWriter {
   }
 }
 
-interface Stored {
-  readonly json: string;
-  readonly version: number;
-}
+const SELECT = `SELECT ${STORED_EVENT_COLUMNS.join(', ')} FROM events`;
 
 export class PostgresBulkReader implements BulkReader {
   readonly #database: Database;
@@ -129,12 +134,11 @@ export class PostgresBulkReader implements BulkReader {
   async *events(agentId: string | undefined): AsyncGenerator<EventRow[]> {
     const batches = this.#database.cursor(ROWS_PER_BATCH, (sql) =>
       agentId === undefined
-        ? sql<Stored[]>`SELECT json, version FROM events ORDER BY event_id`
-        : sql<
-            Stored[]
-          >`SELECT json, version FROM events WHERE agent_id = ${agentId} ORDER BY start_ms, lat, lng, title COLLATE "C"`,
+        ? sql<StoredEvent[]>`${sql.unsafe(SELECT)} ORDER BY event_id`
+        : sql<StoredEvent[]>`${sql.unsafe(SELECT)} WHERE agent_id = ${agentId}
+            ORDER BY start_ms, lat, lng, title COLLATE "C"`,
     );
-    for await (const batch of batches) yield batch.map(({ json, version }) => decodeEvent(json, version));
+    for await (const batch of batches) yield batch.map(decodeEvent);
   }
 
   close(): Promise<void> {

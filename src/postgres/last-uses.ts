@@ -1,12 +1,12 @@
 // Time of each agent's last request: collected in memory, and written to the database every few seconds.
 import type { AgentRecord } from '../domain/agent.ts';
-import type { Database } from './client/database.ts';
+import type { Statements } from './client/database.ts';
 
 /** Half of the inaccuracy allowed for last uses. */
 const WRITE_INTERVAL_MS = 5_000;
 
 export class LastUses {
-  readonly #database: Database;
+  readonly #database: Statements;
   readonly #timer: NodeJS.Timeout;
   /** Not yet written, or being written. */
   readonly #used = new Map<string, number>();
@@ -14,7 +14,7 @@ export class LastUses {
   #written: ReadonlyMap<string, number> = new Map();
   #writing: Promise<void> = Promise.resolve();
 
-  constructor(database: Database) {
+  constructor(database: Statements) {
     this.#database = database;
     this.#timer = setInterval(() => void this.write(), WRITE_INTERVAL_MS).unref();
   }
@@ -34,23 +34,23 @@ export class LastUses {
     this.#used.delete(agentId);
   }
 
-  async close(): Promise<void> {
+  async close(statements: Statements): Promise<void> {
     clearInterval(this.#timer);
-    await this.write();
+    await this.write(statements);
   }
 
   /** Writes run one after the other, so that #written is the latest. After a failure, the next write retries. */
-  write(): Promise<void> {
-    this.#writing = this.#writing.then(() => this.#writeAll()).catch(() => {});
+  write(statements: Statements = this.#database): Promise<void> {
+    this.#writing = this.#writing.then(() => this.#writeAll(statements)).catch(() => {});
     return this.#writing;
   }
 
-  async #writeAll(): Promise<void> {
+  async #writeAll(statements: Statements): Promise<void> {
     if (this.#used.size === 0) return;
     const noted = [...this.#used];
     const rows = JSON.stringify(noted.map(([agent_id, used_ms]) => ({ agent_id, used_ms })));
     // Agents locked by another transaction are skipped until the next time: waiting for one would delay all others.
-    const done = await this.#database.run(
+    const done = await statements.run(
       'repeatable',
       (sql) => sql<{ agent_id: string }[]>`
         UPDATE agents SET last_used_ms = greatest(agents.last_used_ms, used.used_ms)

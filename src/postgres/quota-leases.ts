@@ -1,7 +1,7 @@
 // Quotas shared by all nodes, without a write per request: a node reserves requests from the database in small lots, and
 // spends them itself. Below a limit of 400 a lot is one request, and the quota is exact.
 import { QUOTA_WINDOW_MS, type Quota } from '../domain/store.ts';
-import type { Database } from './client/database.ts';
+import type { Database, Statements } from './client/database.ts';
 
 /** Lots per quota. Two nodes leave at most 1 % of a quota unused: one lot each, reserved and not spent. */
 const LOTS = 200;
@@ -37,8 +37,15 @@ export class QuotaLeases {
     this.#database = database;
   }
 
-  async spend(bucket: string, limit: number, cost: 0 | 1, nowMs: number): Promise<Quota> {
-    if (cost === 0) return this.#peek(bucket, limit, nowMs);
+  spend(bucket: string, limit: number, cost: 0 | 1, nowMs: number): Promise<Quota> {
+    return this.#database.operation((statements) =>
+      cost === 0
+        ? this.#peek(statements, bucket, limit, nowMs)
+        : this.#spendOne(statements, bucket, limit, nowMs),
+    );
+  }
+
+  async #spendOne(statements: Statements, bucket: string, limit: number, nowMs: number): Promise<Quota> {
     for (;;) {
       const lease = this.#current(bucket, nowMs);
       // The quota is used up or reserved. Other nodes can only spend their own lots.
@@ -47,7 +54,7 @@ export class QuotaLeases {
         lease.left--;
         return quotaOf(lease, limit, true);
       }
-      await (this.#taking.get(bucket) ?? this.#take(bucket, limit, nowMs));
+      await (this.#taking.get(bucket) ?? this.#take(statements, bucket, limit, nowMs));
     }
   }
 
@@ -62,11 +69,11 @@ export class QuotaLeases {
     return lease && lease.resetMs > nowMs ? lease : undefined;
   }
 
-  async #peek(bucket: string, limit: number, nowMs: number): Promise<Quota> {
+  async #peek(statements: Statements, bucket: string, limit: number, nowMs: number): Promise<Quota> {
     const known = this.#current(bucket, nowMs);
     const isUsed = known !== undefined && known.taken - known.left >= limit;
     if (known && (isUsed || known.left > 0)) return quotaOf(known, limit, !isUsed);
-    const [row] = await this.#database.run(
+    const [row] = await statements.run(
       'repeatable',
       (sql) =>
         sql<Taken[]>`SELECT reset_ms, used FROM quotas WHERE bucket = ${bucket} AND reset_ms > ${nowMs}`,
@@ -76,13 +83,13 @@ export class QuotaLeases {
     return { allowed: remaining > 0, remaining, resetMs: row?.reset_ms ?? nowMs + QUOTA_WINDOW_MS };
   }
 
-  #take(bucket: string, limit: number, nowMs: number): Promise<Lease> {
-    const taking = this.#takeLot(bucket, limit, nowMs).finally(() => this.#taking.delete(bucket));
+  #take(statements: Statements, bucket: string, limit: number, nowMs: number): Promise<Lease> {
+    const taking = this.#takeLot(statements, bucket, limit, nowMs).finally(() => this.#taking.delete(bucket));
     this.#taking.set(bucket, taking);
     return taking;
   }
 
-  async #takeLot(bucket: string, limit: number, nowMs: number): Promise<Lease> {
+  async #takeLot(statements: Statements, bucket: string, limit: number, nowMs: number): Promise<Lease> {
     if (nowMs - this.#forgotMs >= FORGET_INTERVAL_MS) {
       this.#forgotMs = nowMs;
       void this.forget(nowMs).catch(() => {}); // retried at the next interval
@@ -90,7 +97,7 @@ export class QuotaLeases {
     const lot = Math.max(1, Math.floor(limit / LOTS));
     const resetMs = nowMs + QUOTA_WINDOW_MS;
     // A retry after a lost response may reserve a second lot; the first one is then never spent.
-    const [row] = await this.#database.run(
+    const [row] = await statements.run(
       'repeatable',
       (sql) => sql<Taken[]>`
         INSERT INTO quotas AS q (bucket, reset_ms, used, granted)

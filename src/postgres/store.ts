@@ -4,7 +4,13 @@ import type { AgentRecord, AgentRow, AgentUpdate } from '../domain/agent.ts';
 import type { KeyFingerprint, KeyRecord } from '../domain/api-key.ts';
 import type { AuditEntry, AuditRecord } from '../domain/audit.ts';
 import type { Position } from '../domain/cursor.ts';
-import { decodeEvent, type EventRow, encodeEvent } from '../domain/event.ts';
+import {
+  decodeEvent,
+  type EventRow,
+  encodeEvent,
+  STORED_EVENT_COLUMNS,
+  type StoredEvent,
+} from '../domain/event.ts';
 import type { AgentListQuery, AuditQuery, EventListQuery } from '../domain/list.ts';
 import type { NearbyQuery } from '../domain/nearby.ts';
 import {
@@ -28,7 +34,7 @@ import {
   deleteSelectedEvents,
   updateAgent,
 } from './admin.ts';
-import type { Database, DatabaseOptions } from './client/database.ts';
+import type { Database, DatabaseOptions, Statements } from './client/database.ts';
 import type { Sql } from './client/driver.ts';
 import { codeOf } from './client/errors.ts';
 import { KeyCache } from './key-cache.ts';
@@ -38,7 +44,7 @@ import { AGENT_COLUMNS } from './list-statements.ts';
 import { readAgentPage, readAuditPage, readEventPage, readStats } from './lists.ts';
 import { openDatabase } from './open.ts';
 import { QuotaLeases } from './quota-leases.ts';
-import { wireOf } from './records.ts';
+import { CREATE_EVENT, createValues, REPLACE_EVENT, replaceValues, wireOf } from './records.ts';
 import { searchStatement } from './search.ts';
 
 const EVENTS_PER_PAGE = 500;
@@ -48,11 +54,16 @@ const UNIQUE_VIOLATION = '23505';
 const FOREIGN_KEY_VIOLATION = '23503';
 const EVENT_LIMIT = 'LE001';
 
+/** A row of create_event; the other columns are null for a new event. */
 interface Created {
   readonly kind: 'created' | 'existing';
   readonly found_id: string;
   readonly found_version: number;
   readonly found_json: string;
+}
+
+interface Setting {
+  readonly value: string;
 }
 
 export class PostgresStore implements Store {
@@ -77,9 +88,8 @@ export class PostgresStore implements Store {
     return this.#database.check();
   }
 
-  async close(): Promise<void> {
-    await this.#uses.close();
-    await this.#database.close();
+  close(): Promise<void> {
+    return this.#database.close((statements) => this.#uses.close(statements));
   }
 
   async addAgent(agent: AgentRow, key: KeyFingerprint): Promise<void> {
@@ -131,19 +141,17 @@ export class PostgresStore implements Store {
 
   async createEvent(row: EventRow, maxPerAgent: number): Promise<CreateOutcome> {
     const json = encodeEvent(row);
-    const { event_id, agent_id, title, start_ms, end_ms, lat, lng, audience, event_type } = row;
     try {
       // If an earlier attempt already created the event, it is found as existing with the same ID.
-      const [outcome] = await this.#database.run(
-        'repeatable',
-        (sql) => sql<[Created]>`
-          SELECT * FROM create_event(${event_id}, ${agent_id}, ${title}, ${start_ms}, ${end_ms}, ${lat}, ${lng},
-            ${audience}, ${event_type}, ${json}, ${maxPerAgent})`,
+      const [found] = await this.#database.run('repeatable', (sql) =>
+        sql.unsafe<[Created]>(CREATE_EVENT, createValues(row, json, maxPerAgent), { prepare: true }),
       );
-      if (outcome.kind === 'created' || outcome.found_id === event_id)
-        return { kind: 'stored', created: true, record: { version: 1, json: toWire(json) } };
-      const record = { version: outcome.found_version, json: toWire(outcome.found_json) };
-      return { kind: 'stored', created: false, record };
+      if (found.kind === 'created' || found.found_id === row.event_id)
+        return { kind: 'created', record: { version: 1, json: toWire(json) } };
+      return {
+        kind: 'existing',
+        record: { version: found.found_version, json: toWire(found.found_json) },
+      };
     } catch (error) {
       if (codeOf(error) === EVENT_LIMIT) return { kind: 'limit' };
       if (codeOf(error) === FOREIGN_KEY_VIOLATION) return { kind: 'no-agent' };
@@ -163,25 +171,29 @@ export class PostgresStore implements Store {
       'repeatable',
       (sql) =>
         sql<
-          { version: number; json: string }[]
-        >`SELECT version, json FROM events WHERE event_id = ${eventId}`,
+          StoredEvent[]
+        >`SELECT ${sql.unsafe(STORED_EVENT_COLUMNS.join(', '))} FROM events WHERE event_id = ${eventId}`,
     );
-    return row && decodeEvent(row.json, row.version);
+    return row && decodeEvent(row);
   }
 
-  async replaceEvent(next: EventRow): Promise<ReplaceOutcome> {
-    const json = encodeEvent(next);
-    for (;;) {
-      try {
-        const { count } = await this.#database.run('once', (sql) => updateEvent(sql, next, json));
-        if (count === 0) return { kind: 'conflict' };
-        return { kind: 'replaced', record: { version: next.version, json: toWire(json) } };
-      } catch (error) {
-        if (codeOf(error) !== UNIQUE_VIOLATION) throw error;
+  replaceEvent(next: EventRow): Promise<ReplaceOutcome> {
+    return this.#database.operation(async (statements) => {
+      const json = encodeEvent(next);
+      for (;;) {
+        try {
+          const { count } = await statements.run('once', (sql) =>
+            sql.unsafe(REPLACE_EVENT, replaceValues(next, json), { prepare: true }),
+          );
+          if (count === 0) return { kind: 'conflict' };
+          return { kind: 'replaced', record: { version: next.version, json: toWire(json) } };
+        } catch (error) {
+          if (codeOf(error) !== UNIQUE_VIOLATION) throw error;
+        }
+        const id = await findDuplicate(statements, next);
+        if (id !== undefined) return { kind: 'duplicate', id }; // otherwise it is gone by now
       }
-      const id = await this.#findTwin(next);
-      if (id !== undefined) return { kind: 'duplicate', id }; // otherwise it is gone by now
-    }
+    });
   }
 
   async deleteEvent(eventId: string, agentId: string, version?: number): Promise<boolean> {
@@ -251,10 +263,12 @@ export class PostgresStore implements Store {
     }
   }
 
-  async agentPage(query: AgentListQuery): Promise<ListPage<AgentRecord>> {
-    if (query.sort.key === 'last_used_at') await this.#uses.write();
-    const page = await readAgentPage(this.#database, query);
-    return { ...page, items: page.items.map((agent) => this.#uses.apply(agent)) };
+  agentPage(query: AgentListQuery): Promise<ListPage<AgentRecord>> {
+    return this.#database.operation(async (statements) => {
+      if (query.sort.key === 'last_used_at') await this.#uses.write(statements);
+      const page = await readAgentPage(statements, query);
+      return { ...page, items: page.items.map((agent) => this.#uses.apply(agent)) };
+    });
   }
 
   agentEventPage(agentId: string, query: EventListQuery, nowMs: number): Promise<ListPage<ListedEvent>> {
@@ -265,9 +279,11 @@ export class PostgresStore implements Store {
     return readAuditPage(this.#database, query);
   }
 
-  async stats(nowMs: number): Promise<Stats> {
-    await this.#uses.write();
-    return readStats(this.#database, nowMs, nowMs - ACTIVE_WITHIN_MS);
+  stats(nowMs: number): Promise<Stats> {
+    return this.#database.operation(async (statements) => {
+      await this.#uses.write(statements);
+      return readStats(statements, nowMs, nowMs - ACTIVE_WITHIN_MS);
+    });
   }
 
   async updateAgent(
@@ -319,21 +335,23 @@ export class PostgresStore implements Store {
     return found.length > 0;
   }
 
-  async getSetting(name: string, initial: () => Promise<string>): Promise<string> {
-    const find = () =>
-      this.#database.run(
+  getSetting(name: string, initial: () => Promise<string>): Promise<string> {
+    return this.#database.operation(async (statements) => {
+      const [found] = await statements.run(
         'repeatable',
-        (sql) => sql<{ value: string }[]>`SELECT value FROM settings WHERE name = ${name}`,
+        (sql) => sql<Setting[]>`SELECT value FROM settings WHERE name = ${name}`,
       );
-    const [found] = await find();
-    if (found) return found.value;
-    const value = await initial();
-    await this.#database.run(
-      'repeatable',
-      (sql) => sql`INSERT INTO settings (name, value) VALUES (${name}, ${value}) ON CONFLICT DO NOTHING`,
-    );
-    const [stored] = await find();
-    return stored!.value;
+      if (found) return found.value;
+      const value = await initial();
+      // The update changes nothing: it returns the value of whoever was first.
+      const [stored] = await statements.run(
+        'repeatable',
+        (sql) => sql<[Setting]>`
+          INSERT INTO settings (name, value) VALUES (${name}, ${value})
+          ON CONFLICT (name) DO UPDATE SET value = settings.value RETURNING value`,
+      );
+      return stored.value;
+    });
   }
 
   /** Runs a change by an administrator in a transaction, and clears the key cache. */
@@ -343,16 +361,6 @@ export class PostgresStore implements Store {
     } finally {
       this.#keys.forget();
     }
-  }
-
-  async #findTwin({ agent_id, start_ms, lat, lng, title, event_id }: EventRow): Promise<string | undefined> {
-    const [twin] = await this.#database.run(
-      'repeatable',
-      (sql) => sql<{ event_id: string }[]>`
-        SELECT event_id FROM events WHERE agent_id = ${agent_id} AND start_ms = ${start_ms} AND lat = ${lat}
-          AND lng = ${lng} AND title = ${title} AND event_id <> ${event_id}`,
-    );
-    return twin?.event_id;
   }
 }
 
@@ -375,11 +383,14 @@ function detailsOf(row: FoundRow): EventDetails {
   return { ...positionOf(row), lat: lat!, lng: lng! };
 }
 
-/** Updates the event if it still has the previous version. */
-function updateEvent(sql: Sql, next: EventRow, json: string) {
-  return sql`
-    UPDATE events SET version = ${next.version}, title = ${next.title}, start_ms = ${next.start_ms},
-      end_ms = ${next.end_ms}, lat = ${next.lat}, lng = ${next.lng}, audience = ${next.audience},
-      event_type = ${next.event_type}, json = ${json}
-    WHERE event_id = ${next.event_id} AND version = ${next.version - 1}`;
+/** ID of another event of the agent with the same title, start and place. */
+async function findDuplicate(statements: Statements, event: EventRow): Promise<string | undefined> {
+  const { agent_id, start_ms, lat, lng, title, event_id } = event;
+  const [duplicate] = await statements.run(
+    'repeatable',
+    (sql) => sql<{ event_id: string }[]>`
+      SELECT event_id FROM events WHERE agent_id = ${agent_id} AND start_ms = ${start_ms} AND lat = ${lat}
+        AND lng = ${lng} AND title = ${title} AND event_id <> ${event_id}`,
+  );
+  return duplicate?.event_id;
 }

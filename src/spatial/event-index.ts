@@ -9,7 +9,7 @@ import type { Located, PlaceQuery } from './leaves.ts';
 import { Page, type Position } from './page.ts';
 import { PlaceTree } from './place-tree.ts';
 import { StartList } from './start-list.ts';
-import type { TagSet } from './tags.ts';
+import { requireTag, type TagSet } from './tags.ts';
 import { Ulids } from './ulids.ts';
 
 export interface IndexEntry {
@@ -24,7 +24,7 @@ export interface IndexEntry {
   readonly endsMs: number;
   readonly lat: number;
   readonly lng: number;
-  /** Small number that encodes all other searchable fields. */
+  /** Tag of the event type and audience. */
   readonly tag: number;
 }
 
@@ -133,8 +133,9 @@ export class EventIndex {
     return this.#removals;
   }
 
-  /** Adds the entry, or replaces the entry with the same ID and keeps its handle. */
+  /** Adds the entry, or replaces the entry with the same ID and keeps its handle. Throws RangeError for an invalid tag. */
   put(entry: IndexEntry): number {
+    requireTag(entry.tag);
     const known = this.#handleOf.find(entry.id);
     if (known !== undefined) this.#removeFromSearch(known);
     const handle = known ?? this.#create(entry.id);
@@ -166,6 +167,7 @@ export class EventIndex {
     this.#handleOf.reserve(expected);
     return {
       add: (entry) => {
+        requireTag(entry.tag);
         const handle = this.#create(entry.id);
         this.#write(handle, entry);
         if (entry.endsMs <= nowMs) this.#retire(handle);

@@ -1,21 +1,10 @@
 // Columns of agents and events, in the order that all threads use.
 import type { AgentRecord } from '../domain/agent.ts';
-import { type EventRow, encodeEvent } from '../domain/event.ts';
+import { EVENT_COLUMNS, type EventRow, encodeEvent } from '../domain/event.ts';
 
-const NAMES = [
-  'event_id',
-  'agent_id',
-  'version',
-  'title',
-  'start_ms',
-  'end_ms',
-  'lat',
-  'lng',
-  'audience',
-  'event_type',
-] as const satisfies readonly (keyof EventRow)[];
+const NAMES = EVENT_COLUMNS.map(([name]) => name);
 
-export const EVENT_COLUMNS = [...NAMES, 'json'].join(', ');
+export const EVENT_COLUMN_LIST = [...NAMES, 'json'].join(', ');
 export const EVENT_PLACEHOLDERS = [...NAMES, 'json'].map(() => '?').join(', ');
 
 /** Values of a row in the order of its columns. */

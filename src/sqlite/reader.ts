@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { KeyRecord } from '../domain/api-key.ts';
 import { AppError } from '../domain/errors.ts';
-import { decodeEvent, type EventRow } from '../domain/event.ts';
+import { decodeEvent, type EventRow, STORED_EVENT_COLUMNS, type StoredEvent } from '../domain/event.ts';
 import { AGENT_COLUMNS, type AgentColumns, type ColumnValues } from './columns.ts';
 
 /** Rows read before other requests can run. */
@@ -40,7 +40,9 @@ export class Reader {
   constructor(path: string) {
     this.#path = path;
     this.#connection = connect(path);
-    this.#event = this.#connection.prepare('SELECT version, json FROM events WHERE event_id = ?');
+    this.#event = this.#connection.prepare(
+      `SELECT ${STORED_EVENT_COLUMNS.join(', ')} FROM events WHERE event_id = ?`,
+    );
     this.#agent = this.#connection.prepare(`SELECT ${AGENT_COLUMNS} FROM agents WHERE agent_id = ?`);
     this.#key = this.#connection.prepare(
       'SELECT prefix, created_ms, expires_ms FROM keys WHERE key_hash = ?',
@@ -53,7 +55,7 @@ export class Reader {
 
   findEvent(eventId: string): EventRow | undefined {
     const found = this.#findEvent(eventId);
-    return found && decodeEvent(found.json, found.version);
+    return found && decodeEvent(found);
   }
 
   findAgent(agentId: string): AgentColumns | undefined {
@@ -139,8 +141,8 @@ export class Reader {
     }
   }
 
-  #findEvent(eventId: string): { version: number; json: string } | undefined {
-    return translated(() => this.#event.get(eventId) as { version: number; json: string } | undefined);
+  #findEvent(eventId: string): StoredEvent | undefined {
+    return translated(() => this.#event.get(eventId) as StoredEvent | undefined);
   }
 
   #positionsAfter({ start_ms, event_id }: AgentEventPosition, agentId: string): AgentEventPosition[] {

@@ -1,6 +1,6 @@
 // The embedded engine: one database file, with one thread for writes, one for reading events and one for lists. The main
 // thread keeps in memory what searches and key checks need. Use cases hold the rules; writer.ts the statements that write.
-
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { AgentRecord, AgentRow, AgentUpdate } from '../domain/agent.ts';
 import type { KeyFingerprint, KeyRecord } from '../domain/api-key.ts';
 import type { AuditEntry, AuditRecord } from '../domain/audit.ts';
@@ -8,6 +8,7 @@ import { AppError, StartError } from '../domain/errors.ts';
 import { type EventRow, encodeEvent } from '../domain/event.ts';
 import type { AgentListQuery, AuditQuery, EventListQuery } from '../domain/list.ts';
 import type { NearbyQuery } from '../domain/nearby.ts';
+import { Operations } from '../domain/operations.ts';
 import {
   ACTIVE_WITHIN_MS,
   type CreateOutcome,
@@ -34,6 +35,9 @@ import { EventReaderClient } from './threads/event-reader-client.ts';
 import { ListReaderClient } from './threads/list-reader-client.ts';
 import { WriterClient } from './threads/writer-client.ts';
 
+/** Maximum time for operations in progress when the store is closed. */
+const CLOSE_TIMEOUT_MS = 4_000;
+
 /** Maximum time for a health check. */
 const CHECK_TIMEOUT_MS = 2_000;
 
@@ -48,6 +52,7 @@ export interface SqliteOptions {
 
 export class SqliteStore implements Store {
   readonly engine = 'sqlite';
+  readonly #operations = new Operations();
   readonly #lock: FolderLock;
   readonly #writer: WriterClient;
   readonly #reader: Reader;
@@ -106,7 +111,11 @@ export class SqliteStore implements Store {
     }
   }
 
-  async check(): Promise<void> {
+  check(): Promise<void> {
+    return this.#operations.run(() => this.#check());
+  }
+
+  async #check(): Promise<void> {
     const timeout = new Promise<never>((_, reject) => {
       const error = new AppError('UNAVAILABLE', 'The store does not respond. Retry.');
       setTimeout(() => reject(error), CHECK_TIMEOUT_MS).unref();
@@ -120,6 +129,8 @@ export class SqliteStore implements Store {
   }
 
   async close(): Promise<void> {
+    const late = sleep(CLOSE_TIMEOUT_MS, undefined, { ref: false });
+    await Promise.race([this.#operations.close(), late]);
     await this.#uses.close();
     this.#reader.close();
     // The writer is closed last: as the last connection, it removes SQLite's write-ahead log.
@@ -129,7 +140,7 @@ export class SqliteStore implements Store {
   }
 
   addAgent(agent: AgentRow, key: KeyFingerprint): Promise<void> {
-    return this.#writer.run('addAgent', [agent, key], () => {
+    return this.#write('addAgent', [agent, key], () => {
       this.#agents.set(agent.agent_id, agent);
       this.#keys.put(key.hash, agent.agent_id, undefined);
     });
@@ -146,14 +157,14 @@ export class SqliteStore implements Store {
 
   rotateKey(...args: Parameters<Store['rotateKey']>): Promise<boolean> {
     const [agentId, callingKeyHash, newKey] = args;
-    return this.#writer.run('rotateKey', args, (rotated) => {
+    return this.#write('rotateKey', args, (rotated) => {
       if (rotated) this.#keys.rotate(agentId, callingKeyHash, newKey.hash, rotated);
       return rotated !== undefined;
     });
   }
 
   revokeKey(keyHash: string): Promise<void> {
-    return this.#writer.run('revokeKey', [keyHash], () => this.#keys.remove(keyHash));
+    return this.#write('revokeKey', [keyHash], () => this.#keys.remove(keyHash));
   }
 
   noteUse(agentId: string, nowMs: number): void {
@@ -167,19 +178,19 @@ export class SqliteStore implements Store {
   createEvent(row: EventRow, maxPerAgent: number): Promise<CreateOutcome> {
     const json = encodeEvent(row);
     const values = columnValues(row, json);
-    return this.#writer.run('createEvent', [values, maxPerAgent], (outcome): CreateOutcome => {
+    return this.#write('createEvent', [values, maxPerAgent], (outcome): CreateOutcome => {
       if (outcome.kind === 'created')
-        return { kind: 'stored', created: true, record: this.#memory.put(row, json, outcome.rowId) };
+        return { kind: 'created', record: this.#memory.put(row, json, outcome.record.rowId) };
       if (outcome.kind === 'existing') {
-        const record = { version: outcome.version, json: toWire(outcome.json) };
-        return { kind: 'stored', created: false, record };
+        const { version, json: stored } = outcome.record;
+        return { kind: 'existing', record: { version, json: toWire(stored) } };
       }
       return outcome;
     });
   }
 
   findEvent(eventId: string): Promise<EventRecord | undefined> {
-    return this.#memory.find(eventId);
+    return this.#operations.run(() => this.#memory.find(eventId));
   }
 
   async findEventRow(eventId: string): Promise<EventRow | undefined> {
@@ -188,22 +199,25 @@ export class SqliteStore implements Store {
 
   replaceEvent(next: EventRow): Promise<ReplaceOutcome> {
     const json = encodeEvent(next);
-    return this.#writer.run('replaceEvent', [columnValues(next, json)], (outcome) =>
-      outcome.kind === 'replaced'
-        ? { kind: 'replaced', record: this.#memory.put(next, json, undefined) }
-        : outcome,
+    return this.#write(
+      'replaceEvent',
+      [columnValues(next, json)],
+      (outcome): ReplaceOutcome =>
+        outcome.kind === 'replaced'
+          ? { kind: 'replaced', record: this.#memory.put(next, json, undefined) }
+          : outcome,
     );
   }
 
   deleteEvent(eventId: string, agentId: string, version?: number): Promise<boolean> {
-    return this.#writer.run('deleteEvent', [eventId, agentId, version ?? null], (removed) => {
+    return this.#write('deleteEvent', [eventId, agentId, version ?? null], (removed) => {
       if (removed) this.#memory.remove(eventId);
       return removed;
     });
   }
 
   nearby(query: NearbyQuery, nowMs: number): Promise<NearbyPage> {
-    return this.#memory.search(query, nowMs);
+    return this.#operations.run(() => this.#memory.search(query, nowMs));
   }
 
   async listAgents(): Promise<AgentRecord[]> {
@@ -222,28 +236,32 @@ export class SqliteStore implements Store {
     for await (const page of this.#reader.agentEvents(agentId)) yield page.map(toWire);
   }
 
-  async agentPage(query: AgentListQuery): Promise<ListPage<AgentRecord>> {
-    if (query.sort.key === 'last_used_at') await this.#uses.write();
-    const page = await this.#lists.run('agentPage', [query]);
-    return { ...page, items: page.items.map((row) => this.#toAgent(row)) };
+  agentPage(query: AgentListQuery): Promise<ListPage<AgentRecord>> {
+    return this.#operations.run(async () => {
+      if (query.sort.key === 'last_used_at') await this.#uses.write();
+      const page = await this.#lists.run('agentPage', [query]);
+      return { ...page, items: page.items.map((row) => this.#toAgent(row)) };
+    });
   }
 
   agentEventPage(agentId: string, query: EventListQuery, nowMs: number): Promise<ListPage<ListedEvent>> {
-    return this.#lists.run('agentEventPage', [agentId, query, nowMs]);
+    return this.#operations.run(() => this.#lists.run('agentEventPage', [agentId, query, nowMs]));
   }
 
   auditPage(query: AuditQuery): Promise<ListPage<AuditRecord, number>> {
-    return this.#lists.run('auditPage', [query]);
+    return this.#operations.run(() => this.#lists.run('auditPage', [query]));
   }
 
-  async stats(nowMs: number): Promise<Stats> {
-    await this.#uses.write();
-    const agents = await this.#lists.run('countAgents', [nowMs - ACTIVE_WITHIN_MS]);
-    return { ...agents, events: this.#memory.size, events_upcoming: this.#memory.countUpcoming(nowMs) };
+  stats(nowMs: number): Promise<Stats> {
+    return this.#operations.run(async () => {
+      await this.#uses.write();
+      const agents = await this.#lists.run('countAgents', [nowMs - ACTIVE_WITHIN_MS]);
+      return { ...agents, events: this.#memory.size, events_upcoming: this.#memory.countUpcoming(nowMs) };
+    });
   }
 
   updateAgent(agentId: string, update: AgentUpdate, audit: AuditEntry): Promise<AgentRecord | undefined> {
-    return this.#writer.run('updateAgent', [agentId, update, audit], (columns) => {
+    return this.#write('updateAgent', [agentId, update, audit], (columns) => {
       const agent = this.#agents.get(agentId);
       if (!columns || !agent) return undefined;
       this.#agents.set(agentId, { ...agent, ...update });
@@ -252,7 +270,7 @@ export class SqliteStore implements Store {
   }
 
   deleteAgent(agentId: string, audit: AuditEntry): Promise<boolean> {
-    return this.#writer.run('deleteAgent', [agentId, audit], (removed) => {
+    return this.#write('deleteAgent', [agentId, audit], (removed) => {
       for (const eventId of removed ?? []) this.#memory.remove(eventId);
       this.#agents.delete(agentId);
       this.#keys.removeOf(agentId);
@@ -262,7 +280,7 @@ export class SqliteStore implements Store {
   }
 
   deleteAgentEvents(agentId: string, audit: AuditEntry): Promise<boolean> {
-    return this.#writer.run('deleteAgentEvents', [agentId, audit], (removed) => {
+    return this.#write('deleteAgentEvents', [agentId, audit], (removed) => {
       for (const eventId of removed ?? []) this.#memory.remove(eventId);
       return removed !== undefined;
     });
@@ -273,31 +291,37 @@ export class SqliteStore implements Store {
     eventIds: readonly string[],
     audit: AuditEntry,
   ): Promise<number | undefined> {
-    return this.#writer.run('deleteSelectedEvents', [agentId, eventIds, audit], (removed) => {
+    return this.#write('deleteSelectedEvents', [agentId, eventIds, audit], (removed) => {
       for (const eventId of removed ?? []) this.#memory.remove(eventId);
       return removed?.length;
     });
   }
 
   deleteEventAsAdmin(eventId: string, audit: AuditEntry): Promise<boolean> {
-    return this.#writer.run('deleteEventAsAdmin', [eventId, audit], (removed) => {
+    return this.#write('deleteEventAsAdmin', [eventId, audit], (removed) => {
       if (removed) this.#memory.remove(eventId);
       return removed;
     });
   }
 
   endSession(sessionId: string, expiresMs: number, nowMs: number): Promise<void> {
-    return this.#writer.run('endSession', [sessionId, expiresMs, nowMs], () => {});
+    return this.#write('endSession', [sessionId, expiresMs, nowMs], () => {});
   }
 
   async isSessionEnded(sessionId: string): Promise<boolean> {
     return this.#reader.isSessionEnded(sessionId);
   }
 
-  async getSetting(name: string, initial: () => Promise<string>): Promise<string> {
-    const found = this.#reader.findSetting(name);
-    return found ?? this.#writer.run('addSetting', [name, await initial()], (value) => value);
+  getSetting(name: string, initial: () => Promise<string>): Promise<string> {
+    return this.#operations.run(async () => {
+      const found = this.#reader.findSetting(name);
+      return found ?? this.#writer.run('addSetting', [name, await initial()], (value) => value);
+    });
   }
+
+  /** A call of the writer that is an operation by itself. */
+  #write: WriterClient['run'] = (name, args, apply) =>
+    this.#operations.run(() => this.#writer.run(name, args, apply));
 
   async #load(nowMs: number, onProgress: (done: number, total: number) => void): Promise<void> {
     for (const agent of await this.listAgents()) this.#agents.set(agent.agent_id, agent);

@@ -20,8 +20,11 @@ export interface KeyHolder {
   readonly quota: Spent | undefined;
 }
 
-/** The agent that holds the key. Throws MISSING_API_KEY or INVALID_API_KEY. */
-export async function authenticateAgent(context: Context, key: string | undefined): Promise<AgentRow> {
+/** Finds the agent that holds the key. Throws MISSING_API_KEY or INVALID_API_KEY. */
+export async function authenticateAgent(
+  context: Context,
+  key: string | undefined,
+): Promise<Pick<KeyHolder, 'agent' | 'keyHash'>> {
   if (!key) {
     throw new AppError(
       'MISSING_API_KEY',
@@ -38,7 +41,7 @@ export async function authenticateAgent(context: Context, key: string | undefine
     throw new AppError('INVALID_API_KEY', 'The key is not active: it was revoked, or never issued here.');
   }
   context.store.noteUse(agent.agent_id, nowMs);
-  return agent;
+  return { agent, keyHash };
 }
 
 /** Counts one request of the agent. Undefined where there is no limit. */

@@ -1,13 +1,9 @@
 // What an agent does with single events: read, create, change, delete.
 import type { AgentRow } from '../domain/agent.ts';
 import { AppError } from '../domain/errors.ts';
-import {
-  applyEventUpdate,
-  type EventRow,
-  type EventUpdate,
-  readEventCreate,
-  readEventUpdate,
-} from '../domain/event.ts';
+
+import type { EventFields, EventRow, EventUpdate } from '../domain/event.ts';
+import { applyEventUpdate } from '../domain/event-input.ts';
 import { isUlid, newUlid } from '../domain/ids.ts';
 import type { EventRecord, Store } from '../domain/store.ts';
 import type { Context } from './context.ts';
@@ -19,16 +15,15 @@ export async function getEvent({ store }: Context, eventId: string): Promise<Eve
 }
 
 /**
- * Creates the event, or finds the one that the agent made before with the same title, start and place; `created` tells.
- * Throws VALIDATION_ERROR or EVENT_LIMIT_REACHED.
+ * Creates the event, or finds the one that the agent created before with the same title, start and place. Throws
+ * EVENT_LIMIT_REACHED, or INVALID_API_KEY if the agent was deleted meanwhile.
  */
 export async function createEvent(
   { store, clock, random, policy }: Context,
   agent: AgentRow,
-  body: unknown,
-): Promise<{ readonly created: boolean; readonly record: EventRecord }> {
+  fields: EventFields,
+): Promise<{ readonly kind: 'created' | 'existing'; readonly record: EventRecord }> {
   const nowMs = clock();
-  const fields = readEventCreate(body, nowMs);
   const row = {
     event_id: newUlid(nowMs, random),
     agent_id: agent.agent_id,
@@ -37,31 +32,32 @@ export async function createEvent(
     ...fields,
   };
   const outcome = await store.createEvent(row, policy.maxEventsPerAgent);
-  if (outcome.kind === 'stored') return outcome;
   if (outcome.kind === 'no-agent')
     throw new AppError('INVALID_API_KEY', 'The agent of this key was deleted.');
-  throw new AppError(
-    'EVENT_LIMIT_REACHED',
-    `An agent may hold ${policy.maxEventsPerAgent} events. Delete some that are over, then try again.`,
-  );
+  if (outcome.kind === 'limit') {
+    throw new AppError(
+      'EVENT_LIMIT_REACHED',
+      `An agent may have at most ${policy.maxEventsPerAgent} events. Delete some that are over, then retry.`,
+    );
+  }
+  return outcome;
 }
 
 /** The versions of an event that the caller knows; undefined: whichever it has. */
 export type KnownVersions = readonly number[] | undefined;
 
 /**
- * Changes the fields that the body names. Throws VALIDATION_ERROR, NOT_FOUND or DUPLICATE_EVENT, and PRECONDITION_FAILED where
- * the event has none of the known versions.
+ * Changes the fields that the update has. Throws NOT_FOUND, DUPLICATE_EVENT, PRECONDITION_FAILED if the event has none of the
+ * known versions, and VALIDATION_ERROR for what is wrong only in combination with the stored event.
  */
 export async function updateEvent(
   { store, clock, edits }: Context,
   agent: AgentRow,
   eventId: string,
-  body: unknown,
+  update: EventUpdate,
   known?: KnownVersions,
 ): Promise<EventRecord> {
   const nowMs = clock();
-  const update = readEventUpdate(body, nowMs);
   return edits.run(eventId, () => applyUpdate(store, agent, eventId, update, nowMs, known));
 }
 

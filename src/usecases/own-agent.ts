@@ -5,7 +5,7 @@ import { fingerprint, newApiKey } from '../domain/api-key.ts';
 import { formatInstant } from '../domain/datetime.ts';
 import { AppError } from '../domain/errors.ts';
 import type { EventListQuery } from '../domain/list.ts';
-import { describeOwnAgent, type OwnAgentResponse, readOverlapMs } from '../domain/own-agent.ts';
+import { describeOwnAgent, type OwnAgentResponse } from '../domain/own-agent.ts';
 import type { ListedEvent, ListPage } from '../domain/store.ts';
 import type { KeyHolder } from './access.ts';
 import type { Context } from './context.ts';
@@ -28,15 +28,14 @@ export function findOwnEvents(
 }
 
 /**
- * A new key, which is answered once and never kept; the calling one works on for as long as the body says. Throws
- * VALIDATION_ERROR, or INVALID_API_KEY where the calling key ended in the meantime.
+ * Creates a new key, which is in the response and nowhere else. The calling key works on for `overlapMs`. Throws
+ * INVALID_API_KEY if the calling key ended meanwhile.
  */
 export async function rotateKey(
   { store, clock, random, policy }: Context,
   { agent: { agent_id, tier }, keyHash }: KeyHolder,
-  body: unknown,
+  overlapMs: number,
 ): Promise<Static<typeof RegisterResponse>> {
-  const overlapMs = readOverlapMs(body);
   const nowMs = clock();
   const api_key = newApiKey(random);
   const key = fingerprint(api_key);

@@ -1,7 +1,7 @@
 // Calendars and GeoJSON in the shapes that well-known programs give them, with all that surrounds the few lines that count.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { readEventCreate } from '../../src/domain/event.ts';
+import { readEventCreate } from '../../src/domain/event-input.ts';
 import { readItems } from './item-reading.ts';
 
 const given = {

@@ -4,9 +4,11 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
 import { assertError, type Client } from '../support/client.ts';
+import type { Engine } from '../support/engines.ts';
+import { size } from '../support/sizes.ts';
 import { assertClean, type ConsoleUnderTest, openConsole, type Visit } from './console.ts';
 
-for (const engine of ['sqlite', 'postgres'] as const) {
+for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
   describe(`actions in the console on ${engine}`, () => {
     let console: ConsoleUnderTest;
     let visit: Visit;

@@ -3,12 +3,14 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
 import type { Client } from '../support/client.ts';
+import type { Engine } from '../support/engines.ts';
+import { size } from '../support/sizes.ts';
 import { assertClean, type ConsoleUnderTest, openConsole, type Visit } from './console.ts';
 
 const AGENTS = 120;
 const EVENTS = 60;
 
-for (const engine of ['sqlite', 'postgres'] as const) {
+for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
   describe(`the lists of the console on ${engine}`, () => {
     let console: ConsoleUnderTest;
     let visit: Visit;

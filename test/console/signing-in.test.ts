@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { BrowserContext } from 'playwright-core';
-import { launchBrowser } from '../support/browser.ts';
+import type { Engine } from '../support/engines.ts';
 import { startTestService } from '../support/service.ts';
-import { assertClean, type ConsoleUnderTest, openConsole, visit } from './console.ts';
+import { size } from '../support/sizes.ts';
+import { assertClean, type ConsoleUnderTest, getBrowser, openConsole, visit } from './console.ts';
 
 const NINE_HOURS_MS = 9 * 3_600_000;
 
@@ -13,7 +14,7 @@ async function ourCookies(context: BrowserContext) {
   return (await context.cookies()).filter(({ name }) => name.includes('local_events'));
 }
 
-for (const engine of ['sqlite', 'postgres'] as const) {
+for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
   describe(`signing in to the console on ${engine}`, () => {
     let console: ConsoleUnderTest;
     before(async () => {
@@ -183,9 +184,8 @@ for (const engine of ['sqlite', 'postgres'] as const) {
 describe('signing in to the console without a provider', () => {
   it('explains how to configure one, and takes a token', async () => {
     const service = await startTestService();
-    const browser = await launchBrowser();
     try {
-      const visitor = await visit(browser, service.url, '/admin/audit');
+      const visitor = await visit(await getBrowser(), service.url, '/admin/audit');
       const { page } = visitor;
       await page.getByText('No identity provider is configured').waitFor();
       await page.getByText('Use an identity provider instead').click();
@@ -202,7 +202,6 @@ describe('signing in to the console without a provider', () => {
       assert.equal(page.url(), `${service.url}/admin/audit`);
       assertClean(visitor);
     } finally {
-      await browser.close();
       await service.close();
     }
   });

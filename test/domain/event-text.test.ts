@@ -2,13 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import {
-  applyEventUpdate,
-  decodeEvent,
-  encodeEvent,
-  readEventCreate,
-  readEventUpdate,
-} from '../../src/domain/event.ts';
+import { decodeEvent, encodeEvent } from '../../src/domain/event.ts';
+import { applyEventUpdate, readEventCreate, readEventUpdate } from '../../src/domain/event-input.ts';
 import { fromWire, toWire } from '../../src/domain/wire.ts';
 import { refusals, SEED } from './refusals.ts';
 
@@ -81,7 +76,7 @@ describe('text', () => {
     const property = fc.property(texts, fc.double(), fc.double(), (sent, lat, lng) => {
       const row = { ...SERVER, ...readEventCreate({ ...REQUIRED, ...sent }, 0), lat: lat + 0, lng: lng + 0 };
       if (Number.isFinite(lat) && Number.isFinite(lng))
-        assert.deepEqual(decodeEvent(encodeEvent(row), row.version), row);
+        assert.deepEqual(decodeEvent({ json: encodeEvent(row), version: row.version }), row);
     });
     fc.assert(property, { seed: SEED, numRuns: 1_000 });
   });

@@ -2,15 +2,17 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
-import { knownParameters, nameUnknown, withoutCursor } from '../../src/http/request/parameter-names.ts';
+import { parseQuery, withCursor } from '../../src/http/request/query.ts';
 import { type Answer, assertError, assertInvalid, type Client, newEvent } from '../support/client.ts';
 import { exchange, request } from '../support/raw-http.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
-const KNOWN = knownParameters(['lat', 'lng', 'cursor']);
-const NONE = knownParameters([]);
+const KNOWN = new Set(['lat', 'lng', 'cursor']);
+const NONE = new Set<string>();
 
-describe('nameUnknown', () => {
+const nameUnknown = (query: string, known: ReadonlySet<string>) => parseQuery(query, known).unknown;
+
+describe('the names of unknown parameters', () => {
   const cases: [query: string, names: string | undefined][] = [
     ['', undefined],
     ['lat=1&lng=2&cursor=x', undefined],
@@ -67,16 +69,18 @@ describe('nameUnknown', () => {
   });
 });
 
-describe('withoutCursor', () => {
+describe('withCursor', () => {
   const cases: [query: string, kept: string][] = [
     ['lat=1&lng=2', 'lat=1&lng=2'],
+    ['lat=1&&lng=2', 'lat=1&&lng=2'],
     ['cursor=old&lat=1', 'lat=1'],
     ['lat=1&cursor=old&lng=%32', 'lat=1&lng=%32'],
     ['c%75rsor=old&l%61t=1', 'l%61t=1'],
     ['lat=1&secret=x&&lng=2&%zz=1&', 'lat=1&lng=2'],
   ];
   for (const [query, kept] of cases) {
-    it(`leaves ${kept} of ${query}`, () => assert.equal(withoutCursor(query, KNOWN), kept));
+    it(`leaves ${kept} of ${query}`, () =>
+      assert.equal(withCursor(parseQuery(query, KNOWN), 'new'), `${kept}&cursor=new`));
   }
 });
 

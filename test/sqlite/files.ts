@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { decodeEvent, type EventRow } from '../../src/domain/event.ts';
+import { decodeEvent, type EventRow, type StoredEvent } from '../../src/domain/event.ts';
 
 /** Reads rows over a connection of its own. */
 // biome-ignore lint/suspicious/noExplicitAny: tests look into rows of every shape
@@ -52,7 +52,7 @@ export function assertSound(path: string): void {
 /** The events of the file that have not ended, in the order of a search. */
 export function readOpenEvents(path: string, nowMs: number): EventRow[] {
   const sql = `SELECT version, json FROM events WHERE coalesce(end_ms, start_ms + 10800000) > ? ORDER BY start_ms, event_id`;
-  return readRows(path, sql, nowMs).map(({ version, json }) => decodeEvent(json, version));
+  return readRows(path, sql, nowMs).map((row) => decodeEvent(row as unknown as StoredEvent));
 }
 
 /** How many transactions the write-ahead log holds: a frame that names the size of the database ends one. */

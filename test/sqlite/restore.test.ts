@@ -1,4 +1,4 @@
-// What a restore refuses: folders that hold anything, and files that are no whole backup.
+// What a restore refuses: folders that hold anything, and files that are no whole backup. What it takes: older backups, too.
 import assert from 'node:assert/strict';
 import {
   copyFileSync,
@@ -13,6 +13,7 @@ import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { restore } from '../../src/sqlite/files/backup.ts';
 import { databasePath, holdFolder } from '../../src/sqlite/files/data-folder.ts';
+import { SqliteStore } from '../../src/sqlite/store.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { makeBackup, makeData, UNWATCHED } from './data.ts';
 import { assertSound, execute, readRows } from './files.ts';
@@ -27,6 +28,10 @@ async function assertRestores(file: string, folder: string): Promise<void> {
   assert.equal((await restore(file, folder, UNWATCHED)).events, EVENTS);
   assertSound(databasePath(folder));
   assert.equal(readRows(databasePath(folder), 'SELECT * FROM events').length, EVENTS);
+}
+
+function schemaOf(folder: string): number {
+  return readRows(databasePath(folder), 'PRAGMA user_version')[0].user_version;
 }
 
 describe('a restore', () => {
@@ -95,6 +100,14 @@ describe('a restore', () => {
       },
       /cannot be used\. The data was written by a newer version of local-events \(schema 99; /,
     ],
+    [
+      'of a version with other migrations',
+      (path) => {
+        copyFileSync(file, path);
+        execute(path, "UPDATE migrations SET name = '0001-theirs' WHERE number = 1");
+      },
+      /cannot be used\. The data was written by another version of local-events: its migration 1 is 0001-theirs, /,
+    ],
   ];
   for (const [name, make, message] of files) {
     it(`refuses a file ${name}, and makes no folder`, async () => {
@@ -113,5 +126,16 @@ describe('a restore', () => {
     const folder = join(temporaryFolder(), 'data');
     await assertRefused(half, folder, /half\.db (?:is damaged|cannot be read): /);
     await assertRestores(file, folder);
+  });
+
+  it('takes a backup of a version that recorded no migrations', async () => {
+    const older = join(temporaryFolder(), 'older.db');
+    copyFileSync(file, older);
+    execute(older, 'DROP TABLE migrations');
+    const folder = temporaryFolder();
+    await assertRestores(older, folder);
+    const store = await SqliteStore.open({ folder, cacheBytes: 0 });
+    await store.close();
+    assert.equal(readRows(databasePath(folder), 'SELECT * FROM migrations').length, schemaOf(folder));
   });
 });

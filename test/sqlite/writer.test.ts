@@ -45,7 +45,7 @@ describe('the writer', () => {
     const outcomes = writer.run([...calls, createEvent(), { name: 'ping', args: [] }]);
     assert.equal(countCommits(path), commits + 1);
     assert.equal(outcomes.length, 52);
-    assert.deepEqual(outcomes[50], { value: { kind: 'created', rowId: 1 } });
+    assert.deepEqual(outcomes[50], { value: { kind: 'created', record: { rowId: 1 } } });
   });
 
   it('shows a call what the calls before it in the batch did', () => {

@@ -119,7 +119,7 @@ export function administrationContract(store: () => Store): void {
         return at === 20 ? deleteAgent(agent.agent_id).then(() => creation) : creation;
       });
       const kinds = new Set((await Promise.all(creating)).map((outcome) => outcome.kind));
-      for (const kind of kinds) assert.match(kind, /^(stored|no-agent)$/);
+      for (const kind of kinds) assert.match(kind, /^(created|no-agent)$/);
       for (const row of rows) assert.equal(await store().findEvent(row.event_id), undefined);
       assertEvents(await foundOf(agent.agent_id), []);
     });
@@ -135,7 +135,7 @@ export function administrationContract(store: () => Store): void {
       assertEvents(await foundOf(agent.agent_id), []);
       assert.equal((await store().findAgent(agent.agent_id))?.event_count, 0);
       assert.deepEqual(await store().findAgentByKey(key.hash, NOW_MS), agent);
-      assert.equal((await store().createEvent(newEventRow(agent), 2)).kind, 'stored');
+      assert.equal((await store().createEvent(newEventRow(agent), 2)).kind, 'created');
     });
 
     it('is true for an agent without events, false for an unknown one', async () => {

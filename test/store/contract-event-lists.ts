@@ -75,7 +75,7 @@ export function eventListContract(store: () => Store): void {
       });
     });
     const order = made.toSorted(() => chance.next() - 0.5);
-    for (const row of order) assert.equal((await store().createEvent(row, 0)).kind, 'stored');
+    for (const row of order) assert.equal((await store().createEvent(row, 0)).kind, 'created');
     for (let number = 0; number < 20; number++) await addEvent(store(), other, { title: oddText(chance) });
     rows = made;
   });

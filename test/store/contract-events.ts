@@ -21,10 +21,10 @@ import {
   wireOf,
 } from './rows.ts';
 
-/** Asserts that an event was stored or found, and returns its record. */
+/** Asserts that an event was created or found, and returns its record. */
 export function assertStored(outcome: CreateOutcome, created: boolean) {
-  assert.ok(outcome.kind === 'stored', outcome.kind);
-  assert.equal(outcome.created, created);
+  assert.equal(outcome.kind, created ? 'created' : 'existing');
+  assert.ok('record' in outcome);
   return outcome.record;
 }
 
@@ -140,7 +140,7 @@ export function eventContract(store: () => Store): void {
       const { agent } = await addAgent(store());
       const rows = Array.from({ length: 50 }, () => newEventRow(agent));
       const outcomes = await Promise.all(rows.map((row) => store().createEvent(row, 7)));
-      assert.equal(outcomes.filter(({ kind }) => kind === 'stored').length, 7);
+      assert.equal(outcomes.filter(({ kind }) => kind === 'created').length, 7);
       assert.equal(outcomes.filter(({ kind }) => kind === 'limit').length, 43);
       assert.equal((await store().findAgent(agent.agent_id))?.event_count, 7);
     });
@@ -161,9 +161,9 @@ export function eventContract(store: () => Store): void {
         const outcomes = await Promise.all(
           Array.from({ length: 50 }, () => store().createEvent({ ...row, event_id: newUlid() }, 0)),
         );
-        const created = outcomes.filter((outcome) => outcome.kind === 'stored' && outcome.created);
+        const created = outcomes.filter(({ kind }) => kind === 'created');
         assert.equal(created.length, 1);
-        const { record } = created[0] as Extract<CreateOutcome, { kind: 'stored' }>;
+        const { record } = created[0] as Extract<CreateOutcome, { kind: 'created' }>;
         for (const outcome of outcomes) assert.deepEqual('record' in outcome && outcome.record, record);
       }
       assert.equal((await store().findAgent(agent.agent_id))?.event_count, 100);

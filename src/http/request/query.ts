@@ -1,27 +1,85 @@
-// Query strings: split and decoded here because the usual parsers hide what must be refused (bad UTF-8, repeated
-// parameters, numbers that are none). Values are then checked by the same shapes as bodies.
+// Query strings: split and decoded once, by our own code, because common parsers hide errors that we must report (invalid
+// UTF-8, repeated parameters, malformed numbers). Values are then validated by the same schemas as bodies.
 import type { TObject } from 'typebox';
 import { type Issue, invalid } from '../../domain/errors.ts';
+import { safeName } from '../../domain/safe-name.ts';
+
+/** A parsed query string. */
+export interface Query {
+  /** As sent, without the question mark. */
+  readonly text: string;
+  /** Known parameters in the order they were sent. */
+  readonly parameters: readonly Parameter[];
+  /** Names of unknown parameters for a header; undefined if there are none. */
+  readonly unknown: string | undefined;
+  /** Parts that are not valid percent-encoded UTF-8. */
+  readonly issues: readonly Issue[];
+}
+
+interface Parameter {
+  readonly name: string;
+  readonly value: string;
+  /** Name and value as sent. */
+  readonly raw: string;
+}
+
+const MAX_UNKNOWN = 10;
+
+/** Splits and decodes, and throws nothing: `queryReader` reports the issues, for endpoints that take parameters. */
+export function parseQuery(text: string, known: ReadonlySet<string>): Query {
+  const parameters: Parameter[] = [];
+  const issues: Issue[] = [];
+  let unknown: Set<string> | undefined;
+  for (let from = 0; from < text.length; ) {
+    const mark = text.indexOf('&', from);
+    const end = mark < 0 ? text.length : mark;
+    if (end > from) {
+      const equals = text.indexOf('=', from);
+      const nameEnd = equals < 0 || equals > end ? end : equals;
+      const rawName = text.slice(from, nameEnd);
+      const name = decode(rawName);
+      const value = decode(text.slice(nameEnd + 1, end));
+      const isKnown = name !== undefined && known.has(name);
+      if (name === undefined || value === undefined) {
+        // Echo only known names: any other text could be a key and must stay out of responses.
+        const loc = known.has(name ?? rawName) ? ['query', name ?? rawName] : ['query'];
+        issues.push({ loc, msg: 'must be valid percent-encoded UTF-8', type: 'string_unicode' });
+      } else if (isKnown) parameters.push({ name, value, raw: text.slice(from, end) });
+      if (!isKnown) {
+        unknown ??= new Set();
+        if (unknown.size < MAX_UNKNOWN) unknown.add(safeName(name ?? ''));
+      }
+    }
+    from = end + 1;
+  }
+  return { text, parameters, unknown: unknown && [...unknown].join(', '), issues };
+}
+
+/** Returns the same query string with another cursor; unknown parameters are dropped. The cursor needs no escaping. */
+export function withCursor({ text, parameters, unknown }: Query, cursor: string): string {
+  const isPlain = unknown === undefined && parameters.every(({ name }) => name !== 'cursor');
+  const kept = parameters.filter(({ name }) => name !== 'cursor').map(({ raw }) => raw);
+  return `${isPlain ? text : kept.join('&')}&cursor=${cursor}`;
+}
 
 /**
- * Reads query strings: gives the parameters that the schema knows the types that it names, and ignores others. `check`
- * makes the result of them and throws VALIDATION_ERROR; what is wrong with the text itself is reported together with what
- * it finds.
+ * Creates a query reader: converts each parameter to its type in the schema and passes them to `check`, which throws
+ * VALIDATION_ERROR. The error lists the parsing issues and those of `check` together.
  */
-export function queryReader<T>(schema: TObject, check: (values: object) => T): (text: string) => T {
+export function queryReader<T>(schema: TObject, check: (values: object) => T): (query: Query) => T {
   const types = new Map(
     Object.entries(schema.properties).map(([name, field]) => [name, (field as { type?: string }).type]),
   );
-  return (text) => {
+  return (query) => {
     const values: Record<string, unknown> = {};
-    const issues: Issue[] = [];
-    const sent = split(text, types, issues);
+    const issues: Issue[] = [...query.issues];
+    const sent = group(query.parameters);
     for (const [name, type] of types) {
       const texts = sent.get(name);
       if (texts === undefined) continue;
       if (type === 'array') values[name] = texts;
       else if (texts.length > 1) {
-        issues.push({ loc: ['query', name], msg: 'must be sent once only', type: 'value_error' });
+        issues.push({ loc: ['query', name], msg: 'must be sent only once', type: 'value_error' });
       } else if (type === 'string') values[name] = texts[0];
       else if (type === 'boolean') {
         if (texts[0] === 'true' || texts[0] === 'false') values[name] = texts[0] === 'true';
@@ -42,33 +100,19 @@ export function queryReader<T>(schema: TObject, check: (values: object) => T): (
 const DECIMAL = /^-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 const WHOLE = /^-?\d+$/;
 
-/** Each known parameter with all its values, in order. */
-function split(text: string, known: ReadonlyMap<string, unknown>, issues: Issue[]): Map<string, string[]> {
+/** Groups the values by parameter, in the order sent. */
+function group(parameters: readonly Parameter[]): Map<string, string[]> {
   const sent = new Map<string, string[]>();
-  for (let from = 0; from < text.length; ) {
-    const mark = text.indexOf('&', from);
-    const end = mark < 0 ? text.length : mark;
-    const equals = text.indexOf('=', from);
-    const nameEnd = equals < 0 || equals > end ? end : equals;
-    const rawName = text.slice(from, nameEnd);
-    const name = decode(rawName);
-    const value = decode(text.slice(nameEnd + 1, end));
-    from = end + 1;
-    if (name === undefined || value === undefined) {
-      // Only a name that is known is repeated: any other text, a key perhaps, stays out of responses.
-      const loc = known.has(name ?? rawName) ? ['query', name ?? rawName] : ['query'];
-      issues.push({ loc, msg: 'must be valid percent-encoded UTF-8', type: 'string_unicode' });
-    } else if (known.has(name)) {
-      const earlier = sent.get(name);
-      if (earlier) earlier.push(value);
-      else sent.set(name, [value]);
-    }
+  for (const { name, value } of parameters) {
+    const earlier = sent.get(name);
+    if (earlier) earlier.push(value);
+    else sent.set(name, [value]);
   }
   return sent;
 }
 
-/** As in forms: a plus is a space. Undefined for a bad escape or bytes that are not UTF-8. */
-export function decode(text: string): string | undefined {
+/** Decodes as HTML forms do: a plus is a space. Returns undefined for an invalid escape or bytes that are not UTF-8. */
+function decode(text: string): string | undefined {
   const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text;
   if (!spaced.includes('%')) return spaced;
   try {
@@ -78,7 +122,7 @@ export function decode(text: string): string | undefined {
   }
 }
 
-/** What `check` finds beside the parameters that failed already (which it takes for missing). */
+/** Returns further issues that `check` finds, without those of parameters that already failed: it sees them as missing. */
 function furtherIssues(check: () => unknown, known: readonly Issue[]): Issue[] {
   const failed = new Set(known.map((issue) => issue.loc[1]));
   try {

@@ -1,24 +1,24 @@
 // Events over HTTP, for agents.
 import Type from 'typebox';
 import { encodeCursor } from '../../domain/cursor.ts';
-import { Event, EventCreate, EventUpdate } from '../../domain/event.ts';
+import { CLEARABLE_FIELDS, Event, EventCreate, EventUpdate } from '../../domain/event.ts';
+import { readEventCreate, readEventUpdate } from '../../domain/event-input.ts';
 import { addDistances, EventsNearbyResponse, NearbyParameters } from '../../domain/nearby.ts';
 import type { EventRecord } from '../../domain/store.ts';
 import * as events from '../../usecases/events.ts';
 import { findNearby } from '../../usecases/nearby.ts';
-import { type Call, endpoint, parametersOf, Representation } from '../endpoint.ts';
-import { etagOf, isKnown, knownVersions } from '../request/conditions.ts';
-import { withoutCursor } from '../request/parameter-names.ts';
-import { acceptedFormat, encodeItems, FORMS } from '../response/formats.ts';
+import { endpoint, Representation } from '../endpoint.ts';
+import { etagOf, isNotModified, knownVersions } from '../request/conditions.ts';
+import { withCursor } from '../request/query.ts';
+import { acceptedFormat, ENCODERS, encodeItems } from '../response/formats.ts';
 import {
-  EVENT_FORMS,
+  EVENT_FORMATS,
   EventParameters,
   IfMatch,
   IfNoneMatch,
   readFormat,
   readSearch,
-  SEARCH_FORMS,
-  type Search,
+  SEARCH_FORMATS,
   SearchExtras,
 } from './event-formats.ts';
 
@@ -38,29 +38,23 @@ export const nearby = endpoint({
   query: NearbyParameters,
   extras: SearchExtras,
   answer: EventsNearbyResponse,
-  otherForms: SEARCH_FORMS,
-  answerHeaders: ['Vary', 'Link'],
+  otherFormats: SEARCH_FORMATS,
+  responseHeaders: ['Vary', 'Link'],
   handle: async (call) => {
     const search = readSearch(call.query);
     const format = search.format ?? acceptedFormat(call.headers.accept);
     const page = await findNearby(call.context, search.query);
     const cursor = page.next && encodeCursor(page.next);
     const found = search.hasDistance ? addDistances(page.events, page.details, search.query) : page.events;
-    const { encodeItem, joinPage } = FORMS[format];
+    const { encodeItem, joinPage } = ENCODERS[format];
     const items = encodeItem ? await encodeItems(found, encodeItem) : found;
-    const more = cursor === undefined ? NO_HEADERS : ['link', linkToNext(call, search, cursor)];
+    const more =
+      cursor === undefined
+        ? NO_HEADERS
+        : ['link', `</v1/events/nearby?${withCursor(call.query, cursor)}>; rel="next"`];
     return new Representation(joinPage(items, page.total, cursor), format, true, more);
   },
 });
-
-const NEARBY_PARAMETERS = parametersOf(nearby);
-
-/** The same search with another cursor. Its parameters need no escaping: they were found to be good. */
-function linkToNext({ query, unknown }: Call, search: Search, cursor: string): string {
-  const isFit = unknown === undefined && search.query.after === undefined;
-  const kept = isFit ? query : withoutCursor(query, NEARBY_PARAMETERS);
-  return `</v1/events/nearby?${kept}&cursor=${cursor}>; rel="next"`;
-}
 
 export const getEvent = endpoint({
   operationId: 'getEvent',
@@ -73,14 +67,16 @@ export const getEvent = endpoint({
   query: EventParameters,
   headers: IfNoneMatch,
   answer: Event,
-  otherForms: EVENT_FORMS,
-  answerHeaders: ['ETag', 'Vary'],
+  otherFormats: EVENT_FORMATS,
+  responseHeaders: ['ETag', 'Vary'],
   errors: ['NOT_FOUND'],
   handle: async ({ context, path, query, headers }) => {
     const format = readFormat(query) ?? acceptedFormat(headers.accept);
     const { json, version } = await events.getEvent(context, path.event_id!);
     const etag = etagOf(version, format);
-    const wire = isKnown(headers['if-none-match'], etag) ? undefined : FORMS[format].encodeEvent(json);
+    const wire = isNotModified(headers['if-none-match'], etag)
+      ? undefined
+      : ENCODERS[format].encodeEvent(json);
     return new Representation(wire, format, true, ['etag', etag]);
   },
 });
@@ -94,28 +90,28 @@ export const createEvent = endpoint({
   access: 'readwrite',
   body: EventCreate,
   answer: Event,
-  answerHeaders: ['ETag'],
+  responseHeaders: ['ETag'],
   errors: ['EVENT_LIMIT_REACHED'],
   handle: async ({ context, caller, body }) =>
-    written((await events.createEvent(context, caller, body)).record),
+    written((await events.createEvent(context, caller, readEventCreate(body, context.clock()))).record),
 });
 
 export const updateEvent = endpoint({
   operationId: 'updateEvent',
   tag: 'Events',
   summary: 'Change an event of yours',
-  description:
-    'Changes the fields that are present, and only those. null clears description, end_at, address, url and cost; the other fields refuse it. With If-Match, only while the event is as you know it.',
+  description: `Changes the fields that are present, and only those. null clears ${CLEARABLE_FIELDS}; other fields refuse it. With If-Match, only if the event is still as you know it.`,
   access: 'readwrite',
   path: EventPath,
   headers: IfMatch,
   body: EventUpdate,
   answer: Event,
-  answerHeaders: ['ETag'],
+  responseHeaders: ['ETag'],
   errors: ['NOT_FOUND', 'DUPLICATE_EVENT', 'PRECONDITION_FAILED'],
   handle: async ({ context, caller, path, headers, body }) => {
+    const update = readEventUpdate(body, context.clock());
     const known = knownVersions(headers['if-match']);
-    return written(await events.updateEvent(context, caller, path.event_id!, body, known));
+    return written(await events.updateEvent(context, caller, path.event_id!, update, known));
   },
 });
 

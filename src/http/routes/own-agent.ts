@@ -2,7 +2,13 @@
 import { RegisterResponse } from '../../domain/agent.ts';
 import { invalid } from '../../domain/errors.ts';
 import { encodePage } from '../../domain/event-page.ts';
-import { OwnAgentResponse, RevokeRequest, RotateRequest, requireNothing } from '../../domain/own-agent.ts';
+import {
+  OwnAgentResponse,
+  RevokeRequest,
+  RotateRequest,
+  readOverlapMs,
+  requireNothing,
+} from '../../domain/own-agent.ts';
 import {
   encodeOwnCursor,
   OwnEventsParameters,
@@ -11,7 +17,7 @@ import {
 } from '../../domain/own-events.ts';
 import * as own from '../../usecases/own-agent.ts';
 import { endpoint } from '../endpoint.ts';
-import { queryReader } from '../request/query.ts';
+import { type Query, queryReader } from '../request/query.ts';
 
 export const getOwnAgent = endpoint({
   operationId: 'getOwnAgent',
@@ -52,9 +58,9 @@ export const rotateKey = endpoint({
   body: RotateRequest,
   isBodyOptional: true,
   answer: RegisterResponse,
-  handle: async ({ context, caller, body, unknown }) => {
-    refuseParameters(unknown);
-    return own.rotateKey(context, caller, body);
+  handle: async ({ context, caller, body, query }) => {
+    refuseParameters(query);
+    return own.rotateKey(context, caller, readOverlapMs(body));
   },
 });
 
@@ -68,8 +74,8 @@ export const revokeKey = endpoint({
   needsQuota: false,
   body: RevokeRequest,
   isBodyOptional: true,
-  handle: async ({ context, caller, body, unknown }) => {
-    refuseParameters(unknown);
+  handle: async ({ context, caller, body, query }) => {
+    refuseParameters(query);
     requireNothing(body);
     await own.revokeKey(context, caller);
     return undefined;
@@ -77,8 +83,8 @@ export const revokeKey = endpoint({
 });
 
 /** An overlap in the address would be overlooked, and a key left alive that was meant to end. */
-function refuseParameters(unknown: string | undefined): void {
-  if (unknown === undefined) return;
+function refuseParameters(query: Query): void {
+  if (query.unknown === undefined) return;
   const msg = 'there are no parameters here; overlap_seconds belongs into the body';
   throw invalid([{ loc: ['query'], msg, type: 'extra_forbidden' }]);
 }

@@ -3,9 +3,9 @@
 import type { AgentRecord, AgentRow } from '../../domain/agent.ts';
 import type { KeyFingerprint } from '../../domain/api-key.ts';
 import { AppError, StartError } from '../../domain/errors.ts';
-import { decodeEvent, type EventRow } from '../../domain/event.ts';
-import type { BulkOutcome, BulkReader, BulkWriter } from '../../domain/store.ts';
-import { type AgentColumns, columnValues } from '../columns.ts';
+import { decodeEvent, type EventRow, STORED_EVENT_COLUMNS, type StoredEvent } from '../../domain/event.ts';
+import type { BulkReader, BulkWriter, CreateOutcome } from '../../domain/store.ts';
+import { type AgentColumns, type ColumnValues, columnValues } from '../columns.ts';
 import { Reader } from '../reader.ts';
 import { WriterClient } from '../threads/writer-client.ts';
 import { databasePath, type FolderLock, getDatabase, holdFolder } from './data-folder.ts';
@@ -45,7 +45,7 @@ export class SqliteBulkWriter implements BulkWriter {
     return toAgent(this.#reader.findAgentByKey(keyHash, nowMs));
   }
 
-  createEvents(rows: readonly EventRow[], maxPerAgent: number): Promise<readonly BulkOutcome[]> {
+  createEvents(rows: readonly EventRow[], maxPerAgent: number): Promise<readonly CreateOutcome['kind'][]> {
     return this.#writer.run(
       'createEvents',
       [rows.map((row) => columnValues(row)), maxPerAgent],
@@ -81,7 +81,7 @@ export class SqliteBulkReader implements BulkReader {
 
   /** Ordered so that SQLite need not sort: all events by ID, so by age; one agent's events along the index events_identity. */
   events(agentId: string | undefined): AsyncIterable<readonly EventRow[]> {
-    const select = 'SELECT json, version FROM events';
+    const select = `SELECT ${STORED_EVENT_COLUMNS.join(', ')} FROM events`;
     return this.#rows(
       agentId === undefined
         ? this.#reader.batches(`${select} ORDER BY event_id`, [])
@@ -89,10 +89,8 @@ export class SqliteBulkReader implements BulkReader {
     );
   }
 
-  async *#rows(
-    batches: AsyncIterable<readonly [json: string, version: number][]>,
-  ): AsyncGenerator<EventRow[]> {
-    for await (const batch of batches) yield batch.map(([json, version]) => decodeEvent(json, version));
+  async *#rows(batches: AsyncIterable<readonly ColumnValues[]>): AsyncGenerator<EventRow[]> {
+    for await (const batch of batches) yield batch.map((values) => decodeEvent(toStored(values)));
   }
 
   async close(): Promise<void> {
@@ -108,6 +106,11 @@ function openReader(path: string): Reader {
     const cause = error instanceof AppError ? error.cause : error;
     throw new StartError(`The database ${path} cannot be read: ${(cause as Error).message}`, { cause });
   }
+}
+
+function toStored(values: ColumnValues): StoredEvent {
+  const named = STORED_EVENT_COLUMNS.map((name, at) => [name, values[at]]);
+  return Object.fromEntries(named) as StoredEvent;
 }
 
 function toAgent(row: AgentColumns | undefined): AgentRecord | undefined {

@@ -1,5 +1,7 @@
 // Client of a worker thread: sends it calls in batches. Calls that arrive while the thread is busy form the next batch.
 import { once } from 'node:events';
+import { getCompileCacheDir } from 'node:module';
+import { dirname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { AppError, StartError } from '../../domain/errors.ts';
 import type { CallOf, FromThread, Methods, ToThread } from './rpc-server.ts';
@@ -37,8 +39,7 @@ export class RpcClient<C extends Methods<C>> {
 
   /** Starts a worker file of this folder and waits until its database is open. Throws StartError if that fails. */
   protected static async startThread(file: string, workerData: unknown): Promise<Worker> {
-    // The thread needs no environment variables. Those of "node --watch" would make it send messages about its imports.
-    const thread = new Worker(new URL(file, import.meta.url), { workerData, env: {} });
+    const thread = new Worker(new URL(file, import.meta.url), { workerData, env: threadEnv() });
     const [first] = (await once(thread, 'message')) as [FromThread];
     if ('startError' in first && first.startError !== undefined) throw new StartError(first.startError);
     return thread;
@@ -114,4 +115,13 @@ export class RpcClient<C extends Methods<C>> {
   #unavailable(cause: Error): AppError {
     return new AppError('UNAVAILABLE', this.#options.failureMessage, { cause });
   }
+}
+
+/**
+ * The environment of a thread: only where Node keeps compiled code, so that it starts faster. With the variables of
+ * "node --watch" it would report what it imports, as messages among ours.
+ */
+function threadEnv(): NodeJS.ProcessEnv {
+  const folder = getCompileCacheDir(); // one per version of Node, below the folder that was set
+  return folder === undefined ? {} : { NODE_COMPILE_CACHE: dirname(folder) };
 }

@@ -4,12 +4,13 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { AgentRow, AgentUpdate } from '../../domain/agent.ts';
 import type { KeyFingerprint } from '../../domain/api-key.ts';
 import { type AuditEntry, detailOfDeleted, detailOfOwner } from '../../domain/audit.ts';
-import type { BulkOutcome } from '../../domain/store.ts';
+import type { StoredEvent } from '../../domain/event.ts';
+import type { CreateOutcome, ReplaceOutcome } from '../../domain/store.ts';
 import {
   AGENT_COLUMNS,
   type AgentColumns,
   type ColumnValues,
-  EVENT_COLUMNS,
+  EVENT_COLUMN_LIST,
   EVENT_PLACEHOLDERS,
   identityOf,
   idOf,
@@ -18,16 +19,8 @@ import {
 import { type KeyWrites, prepareKeyWrites } from './key-writes.ts';
 import type { CallOf, Outcome } from './rpc-server.ts';
 
-export type Created =
-  | { readonly kind: 'created'; readonly rowId: number }
-  | { readonly kind: 'existing'; readonly version: number; readonly json: string }
-  | { readonly kind: 'limit' }
-  | { readonly kind: 'no-agent' };
-
-export type Replaced =
-  | { readonly kind: 'replaced' }
-  | { readonly kind: 'conflict' }
-  | { readonly kind: 'duplicate'; readonly id: string };
+/** For a new event the number of its row, for an existing one what is stored. */
+export type Created = CreateOutcome<{ readonly rowId: number }, Pick<StoredEvent, 'json' | 'version'>>;
 
 /** Methods of the writer thread. */
 export interface WriterCalls extends KeyWrites {
@@ -38,9 +31,9 @@ export interface WriterCalls extends KeyWrites {
   touchAgents(used: ReadonlyMap<string, number>): void;
   /** Takes the event's values in the order of EVENT_COLUMNS: arrays cross threads cheaper than objects. */
   createEvent(event: ColumnValues, maxPerAgent: number): Created;
-  createEvents(events: readonly ColumnValues[], maxPerAgent: number): BulkOutcome[];
-  replaceEvent(next: ColumnValues): Replaced;
-  /** `version` null: deletes any version. */
+  createEvents(events: readonly ColumnValues[], maxPerAgent: number): CreateOutcome['kind'][];
+  replaceEvent(next: ColumnValues): ReplaceOutcome<undefined>;
+  /** In whichever version, where that is null. */
   deleteEvent(eventId: string, agentId: string, version: number | null): boolean;
   deleteEventAsAdmin(eventId: string, audit: AuditEntry): boolean;
   /** Returns the changed agent; undefined if it does not exist. */
@@ -112,9 +105,9 @@ function prepareCalls(database: DatabaseSync): WriterCalls {
   const findName = prepare('SELECT agent_name FROM agents WHERE agent_id = ?');
   const findCount = prepare('SELECT event_count FROM agents WHERE agent_id = ?');
   const changeCount = prepare('UPDATE agents SET event_count = event_count + ? WHERE agent_id = ?');
-  const insertEvent = prepare(`INSERT INTO events (${EVENT_COLUMNS}) VALUES (${EVENT_PLACEHOLDERS})`);
+  const insertEvent = prepare(`INSERT INTO events (${EVENT_COLUMN_LIST}) VALUES (${EVENT_PLACEHOLDERS})`);
   const insertNewEvent = prepare(
-    `INSERT INTO events (${EVENT_COLUMNS}) VALUES (${EVENT_PLACEHOLDERS})
+    `INSERT INTO events (${EVENT_COLUMN_LIST}) VALUES (${EVENT_PLACEHOLDERS})
      ON CONFLICT (agent_id, start_ms, lat, lng, title) DO NOTHING`,
   );
   const findDuplicate = prepare(
@@ -123,7 +116,7 @@ function prepareCalls(database: DatabaseSync): WriterCalls {
   );
   const findVersion = prepare('SELECT version FROM events WHERE event_id = ?');
   const updateEvent = prepare(
-    `UPDATE events SET (${EVENT_COLUMNS}) = (${EVENT_PLACEHOLDERS}) WHERE event_id = ?`,
+    `UPDATE events SET (${EVENT_COLUMN_LIST}) = (${EVENT_PLACEHOLDERS}) WHERE event_id = ?`,
   );
   const removeOwned = prepare(
     'DELETE FROM events WHERE event_id = ? AND agent_id = ? AND version = coalesce(?, version)',
@@ -182,19 +175,20 @@ function prepareCalls(database: DatabaseSync): WriterCalls {
 
     createEvent(event, maxPerAgent) {
       const duplicate = duplicateOf(event);
-      if (duplicate) return { kind: 'existing', version: duplicate.version, json: duplicate.json };
+      if (duplicate)
+        return { kind: 'existing', record: { version: duplicate.version, json: duplicate.json } };
       const [agentId] = identityOf(event);
       const agent = findCount.get(agentId);
       if (!agent) return { kind: 'no-agent' };
       if (maxPerAgent > 0 && (agent.event_count as number) >= maxPerAgent) return { kind: 'limit' };
       const { lastInsertRowid } = insertEvent.run(...event);
       changeCount.run(1, agentId);
-      return { kind: 'created', rowId: Number(lastInsertRowid) };
+      return { kind: 'created', record: { rowId: Number(lastInsertRowid) } };
     },
 
     createEvents(events, maxPerAgent) {
       const counts = new Map<string, { before: number; now: number }>();
-      const create = (event: ColumnValues): BulkOutcome => {
+      const create = (event: ColumnValues): CreateOutcome['kind'] => {
         const [agentId] = identityOf(event);
         let count = counts.get(agentId);
         if (!count) {
@@ -221,7 +215,7 @@ function prepareCalls(database: DatabaseSync): WriterCalls {
       const duplicate = duplicateOf(next);
       if (duplicate && duplicate.event_id !== eventId) return { kind: 'duplicate', id: duplicate.event_id };
       updateEvent.run(...next, eventId);
-      return { kind: 'replaced' };
+      return { kind: 'replaced', record: undefined };
     },
 
     deleteEvent(eventId, agentId, version) {

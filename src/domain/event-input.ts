@@ -1,0 +1,106 @@
+// Reads the bodies of creates and updates, and applies the rules about an event's times.
+import type { Static } from 'typebox';
+import { isWithinYears, OUTSIDE_YEARS, parseDateTime, resolveLocal } from './datetime.ts';
+import { type Issue, refuse } from './errors.ts';
+import { EVENT_FIELDS, EventCreate, type EventFields, type EventRow, EventUpdate } from './event.ts';
+import { compile } from './shape.ts';
+
+const checkCreate = compile(EventCreate);
+const checkUpdate = compile(EventUpdate);
+
+/** Reads the body of a create. Throws VALIDATION_ERROR naming every failing field. */
+export function readEventCreate(body: unknown, nowMs: number): EventFields {
+  const { value, issues } = checkCreate(body, 'body');
+  const times = resolveTimes(value, nowMs, undefined);
+  refuse([...issues, ...times.issues]);
+  return { ...toStored(value), start_ms: times.start_ms!, end_ms: times.end_ms ?? null };
+}
+
+/** The fields as stored, without the times. */
+function toStored(sent: Static<typeof EventCreate>): EventFields {
+  const fields: Record<string, unknown> = {};
+  for (const { name, stored, storedAs } of EVENT_FIELDS) {
+    if (!storedAs) fields[stored] = normalise(sent[name] ?? null);
+  }
+  return fields as EventFields;
+}
+
+/** -0 becomes 0. */
+function normalise(value: unknown): unknown {
+  return typeof value === 'number' ? value + 0 : value;
+}
+
+/**
+ * Reads the body of an update, as far as it can be checked without the stored event. Throws VALIDATION_ERROR naming every
+ * failing field.
+ */
+export function readEventUpdate(body: unknown, nowMs: number): EventUpdate {
+  const { value, issues } = checkUpdate(body, 'body');
+  refuse([...issues, ...resolveTimes(value, nowMs, undefined).issues]);
+  return value;
+}
+
+/** Applies the update. Throws VALIDATION_ERROR for what is wrong only in combination with the stored event. */
+export function applyEventUpdate(stored: EventRow, update: EventUpdate, nowMs: number): EventRow {
+  const { issues, ...times } = resolveTimes(update, nowMs, stored);
+  refuse(issues);
+  const next: Record<string, unknown> = { ...stored, ...times, version: stored.version + 1 };
+  for (const { name, storedAs } of EVENT_FIELDS) {
+    if (!storedAs && update[name] !== undefined) next[name] = normalise(update[name]);
+  }
+  return next as unknown as EventRow;
+}
+
+interface SentTimes {
+  start_at?: string;
+  end_at?: string | null;
+  timezone?: string;
+}
+
+interface ResolvedTimes {
+  start_ms?: number;
+  end_ms?: number | null;
+  issues: Issue[];
+}
+
+/**
+ * Turns date-times into instants and applies the rules about them. A local time stays unresolved, and its rules unapplied,
+ * while neither the request nor a stored event gives its timezone.
+ */
+function resolveTimes(sent: SentTimes, nowMs: number, stored: EventRow | undefined): ResolvedTimes {
+  const issues: Issue[] = [];
+  const result: ResolvedTimes = { issues };
+  const timezone = sent.timezone ?? stored?.timezone;
+  const resolve = (field: 'start_at' | 'end_at', text: string): number | undefined => {
+    const time = parseDateTime(text)!;
+    if (!('ms' in time) && timezone === undefined) return undefined;
+    const ms = 'ms' in time ? time.ms : resolveLocal(time.local, timezone!);
+    if (isWithinYears(ms)) return ms;
+    issues.push({ loc: ['body', field], ...OUTSIDE_YEARS });
+    return undefined;
+  };
+  if (sent.start_at !== undefined) {
+    const ms = resolve('start_at', sent.start_at);
+    if (ms !== undefined) result.start_ms = ms;
+  }
+  if (sent.end_at === null) result.end_ms = null;
+  else if (sent.end_at !== undefined) {
+    const ms = resolve('end_at', sent.end_at);
+    if (ms !== undefined) result.end_ms = ms;
+    if (ms !== undefined && ms <= nowMs) {
+      issues.push({ loc: ['body', 'end_at'], msg: 'must lie in the future', type: 'value_error' });
+      return result;
+    }
+  }
+  const start = result.start_ms ?? (sent.start_at === undefined ? stored?.start_ms : undefined);
+  const end = result.end_ms ?? (sent.end_at === undefined ? stored?.end_ms : undefined);
+  const touched = sent.start_at !== undefined || typeof sent.end_at === 'string';
+  if (touched && start !== undefined && typeof end === 'number' && end < start) {
+    if (typeof sent.end_at === 'string') {
+      issues.push({ loc: ['body', 'end_at'], msg: 'must not lie before start_at', type: 'value_error' });
+    } else {
+      issues.push({ loc: ['body', 'start_at'], msg: 'must not lie after end_at', type: 'value_error' });
+    }
+  }
+  return result;
+}
