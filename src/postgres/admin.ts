@@ -59,9 +59,9 @@ export async function deleteSelectedEvents(
 
 export async function deleteAnyEvent(sql: Sql, eventId: string, audit: AuditEntry): Promise<boolean> {
   const [deleted] = await sql<{ title: string; agent_id: string; agent_name: string }[]>`
-    WITH deleted AS (DELETE FROM events WHERE event_id = ${eventId} RETURNING agent_id, title)
-    UPDATE agents SET event_count = event_count - 1 FROM deleted WHERE agents.agent_id = deleted.agent_id
-    RETURNING deleted.title, agents.agent_id, agents.agent_name`;
+    WITH gone AS (DELETE FROM events WHERE event_id = ${eventId} RETURNING agent_id, title)
+    UPDATE agents SET event_count = event_count - 1 FROM gone WHERE agents.agent_id = gone.agent_id
+    RETURNING gone.title, agents.agent_id, agents.agent_name`;
   if (deleted) await record(sql, audit, deleted.title, 1, detailOfOwner(deleted));
   return deleted !== undefined;
 }

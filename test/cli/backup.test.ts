@@ -50,7 +50,7 @@ describe('backup', () => {
     for (const command of ['backup', 'restore']) {
       const { code, stderr } = await runHere([command, join(temporaryFolder(), 'copy.db')], env);
       assert.equal(code, 1);
-      assert.match(stderr, /^This is for the embedded store, but DATABASE_URL is set: .*pg_dump/);
+      assert.match(stderr, /^This command is for the embedded engine, but DATABASE_URL is set\. .*pg_dump/);
       assert.doesNotMatch(stderr, /secret/);
     }
   });

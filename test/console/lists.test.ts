@@ -161,7 +161,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
       await page.goto(`${console.service.url}/admin/agents/0197d2e8-9a40-7c55-8f3e-5b1d2c6a7e90`);
       await page.getByText('There is no such agent. It may have been deleted.').waitFor();
       await page.goto(`${console.service.url}/admin/agents/nonsense`);
-      await page.getByText('this is no identifier').waitFor();
+      await page.getByText('the ID in the URL is not valid').waitFor();
     });
 
     it('takes the default for what an address asks of no list', async () => {
