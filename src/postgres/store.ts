@@ -1,5 +1,5 @@
-// The engine for many nodes: everything is in the database, and nothing but keys seen a moment ago and lots of quotas is
-// kept here. Business rules are left to the use cases, what a failing database means to database.ts.
+// The engine for many nodes: all data is in PostgreSQL. A node keeps only recently used keys, unwritten last uses and quota
+// lots. Business rules are left to the use cases, database failures and retries to database.ts.
 import type { AgentRecord, AgentRow, AgentUpdate } from '../domain/agent.ts';
 import type { KeyFingerprint, KeyRecord } from '../domain/api-key.ts';
 import type { AuditEntry, AuditRecord } from '../domain/audit.ts';
@@ -49,7 +49,7 @@ import { searchStatement } from './search.ts';
 
 const EVENTS_PER_PAGE = 500;
 
-/** Codes of PostgreSQL, and the one of our own that create_event raises. */
+/** Error codes of PostgreSQL; EVENT_LIMIT is our own, raised by create_event. */
 const UNIQUE_VIOLATION = '23505';
 const FOREIGN_KEY_VIOLATION = '23503';
 const EVENT_LIMIT = 'LE001';
@@ -142,7 +142,7 @@ export class PostgresStore implements Store {
   async createEvent(row: EventRow, maxPerAgent: number): Promise<CreateOutcome> {
     const json = encodeEvent(row);
     try {
-      // A retry finds what an earlier attempt created as existing, under the new event's own ID.
+      // If an earlier attempt already created the event, it is found as existing with the same ID.
       const [found] = await this.#database.run('repeatable', (sql) =>
         sql.unsafe<[Created]>(CREATE_EVENT, createValues(row, json, maxPerAgent), { prepare: true }),
       );
@@ -190,7 +190,7 @@ export class PostgresStore implements Store {
         } catch (error) {
           if (codeOf(error) !== UNIQUE_VIOLATION) throw error;
         }
-        const id = await findTwin(statements, next);
+        const id = await findDuplicate(statements, next);
         if (id !== undefined) return { kind: 'duplicate', id }; // otherwise it is gone by now
       }
     });
@@ -245,7 +245,8 @@ export class PostgresStore implements Store {
   async *listAgentEvents(agentId: string): AsyncGenerator<readonly Wire[]> {
     let [startMs, id] = [Number.MIN_SAFE_INTEGER, ''];
     for (;;) {
-      // Along the index, and no further: it has no identifiers, and by those all that follow would be sorted for each page.
+      // The index has no event_id: ordering by it directly would sort all remaining events for every page. So read the
+      // page by start, including ties, and sort only that.
       const rows = await this.#database.run('repeatable', (sql) =>
         sql`
           SELECT start_ms, event_id, json FROM (
@@ -353,7 +354,7 @@ export class PostgresStore implements Store {
     });
   }
 
-  /** A change of agents by an administrator, with its entry in the log. */
+  /** Runs a change by an administrator in a transaction, and clears the key cache. */
   async #change<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
     try {
       return await this.#database.transaction('once', work);
@@ -363,7 +364,7 @@ export class PostgresStore implements Store {
   }
 }
 
-/** A row of a search; `id` is null in a row that has the total only. */
+/** A row of a search; `id` is null in a row that has only the total. */
 type FoundRow = readonly [
   total: Buffer,
   start: Buffer,
@@ -382,14 +383,14 @@ function detailsOf(row: FoundRow): EventDetails {
   return { ...positionOf(row), lat: lat!, lng: lng! };
 }
 
-/** Another event of the agent with the same title, start and place. */
-async function findTwin(statements: Statements, event: EventRow): Promise<string | undefined> {
+/** ID of another event of the agent with the same title, start and place. */
+async function findDuplicate(statements: Statements, event: EventRow): Promise<string | undefined> {
   const { agent_id, start_ms, lat, lng, title, event_id } = event;
-  const [twin] = await statements.run(
+  const [duplicate] = await statements.run(
     'repeatable',
     (sql) => sql<{ event_id: string }[]>`
       SELECT event_id FROM events WHERE agent_id = ${agent_id} AND start_ms = ${start_ms} AND lat = ${lat}
         AND lng = ${lng} AND title = ${title} AND event_id <> ${event_id}`,
   );
-  return twin?.event_id;
+  return duplicate?.event_id;
 }
