@@ -24,7 +24,7 @@ export function findJobs(root: string, named: readonly string[], isLong: boolean
   const gone = LONGEST_FIRST.filter((file) => !all.includes(file));
   if (gone.length > 0) throw new Error(`scripts/test-jobs.ts names files that are gone: ${gone.join(', ')}`);
   const files = named.length > 0 ? named.flatMap((name) => findNamed(root, name)) : all;
-  return sortJobs(files.filter((file) => !isLong || hasLongSize(join(root, file))).flatMap(toJobs));
+  return sortJobs(files.filter((file) => !isLong || importsSizes(join(root, file))).flatMap(toJobs));
 }
 
 /** Those of these files, slowest first, that should be in the list of the longest. */
@@ -38,8 +38,13 @@ function findNamed(root: string, name: string): string[] {
   return found;
 }
 
-function hasLongSize(path: string): boolean {
-  return readFileSync(path, 'utf8').includes("/support/sizes.ts'");
+/** Whether the file imports this one, itself or through others of the tests. */
+function importsSizes(path: string, seen = new Set<string>()): boolean {
+  if (path.endsWith('/test/support/sizes.ts')) return true;
+  if (seen.has(path) || !path.includes('/test/')) return false;
+  seen.add(path);
+  const targets = readFileSync(path, 'utf8').matchAll(/^(?:import|export|\}).* from '(\.[^']+\.ts)';$/gm);
+  return [...targets].some(([, target]) => importsSizes(join(path, '..', target!), seen));
 }
 
 function toJobs(file: string): TestJob[] {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { AgentUpdate } from '../../src/domain/agent.ts';
 import type { Store } from '../../src/domain/store.ts';
+import { size } from '../support/sizes.ts';
 import {
   addAgent,
   addEvent,
@@ -19,6 +20,9 @@ import {
   search,
   searchAll,
 } from './rows.ts';
+
+/** Events of one agent, of which there are several portions. */
+const MANY = size(1_800, 10_600);
 
 export function administrationContract(store: () => Store): void {
   const update = (agentId: string, change: AgentUpdate) =>
@@ -201,7 +205,7 @@ export function administrationContract(store: () => Store): void {
     it('lists each event once, in order, where thousands start together', async () => {
       const { agent } = await addAgent(store());
       // More than one portion of each start; created in another order than they are listed.
-      const rows = Array.from({ length: 10_600 }, (_, at) =>
+      const rows = Array.from({ length: MANY }, (_, at) =>
         newEventRow(agent, { start_ms: at < 600 ? 1 : 2 }),
       );
       const order = rows.map((row, at) => ({ row, key: (at * 7_919) % rows.length }));

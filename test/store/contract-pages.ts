@@ -18,6 +18,7 @@ import { TAGS, TagSet } from '../../src/spatial/tags.ts';
 import { Oracle } from '../spatial/oracle.ts';
 import { WORLD_BEGINS_MS, World } from '../spatial/world.ts';
 import { Chance } from '../support/random.ts';
+import { size } from '../support/sizes.ts';
 import {
   addAgent,
   assertEvents,
@@ -29,6 +30,8 @@ import {
   parseEvent,
   search,
 } from './rows.ts';
+
+const SEARCHES = size(150, 400);
 
 export function pageContract(store: () => Store): void {
   const START_MS = NOW_MS + HOUR_MS;
@@ -123,7 +126,7 @@ export function pageContract(store: () => Store): void {
 }
 
 export function oracleContract(store: () => Store): void {
-  it('answers 400 searches among writes and passing time as brute force does', async () => {
+  it(`answers ${SEARCHES} searches among writes and passing time as brute force does`, async () => {
     const chance = new Chance(7);
     const world = new World(chance);
     const oracle = new Oracle();
@@ -134,7 +137,7 @@ export function oracleContract(store: () => Store): void {
     await Promise.all(entries.map((entry) => store().createEvent(toRow(agent, entry), 0)));
     oracle.load(entries);
     let nowMs = WORLD_BEGINS_MS;
-    for (let searches = 0; searches < 400; searches++) {
+    for (let searches = 0; searches < SEARCHES; searches++) {
       if (chance.chance(0.02)) nowMs = world.passingTime(WORLD_BEGINS_MS, entries);
       const known = chance.pick(entries);
       const stored = oracle.find(known.id);

@@ -1,5 +1,5 @@
-// How much a test does: little in `npm test`, all of it in `npm run test:long` (LONG=1). The long run has exactly the test
-// files that import this one, so only test files may, never what they share (test/suite.test.ts).
+// How much a test does: little in `npm test`, all of it in `npm run test:long` (LONG=1). The long run has the test files that
+// import this one, themselves or through what they share.
 
 const isLong = process.env.LONG === '1';
 
