@@ -7,7 +7,7 @@ import type { BrowserContextOptions, Page } from 'playwright-core';
 import { startDemo } from '../demo/start.ts';
 import { visit } from '../test/console/console.ts';
 import { launchBrowser } from '../test/support/browser.ts';
-import { freeServerPort } from '../test/support/process.ts';
+import { freePort } from '../test/support/process.ts';
 
 const FOLDER = fileURLToPath(new URL('../docs/images', import.meta.url));
 
@@ -81,7 +81,7 @@ async function takeAll(url: string, issuer: string): Promise<void> {
   }
 }
 
-const demo = await startDemo(await freeServerPort());
+const demo = await startDemo(await freePort());
 try {
   rmSync(FOLDER, { recursive: true, force: true });
   mkdirSync(FOLDER, { recursive: true });

@@ -7,7 +7,7 @@ import { launchBrowser } from '../support/browser.ts';
 import type { Client } from '../support/client.ts';
 import { ENGINES } from '../support/engines.ts';
 import { type Account, startOidcProvider } from '../support/oidc-provider.ts';
-import { freeServerPort } from '../support/process.ts';
+import { freePort } from '../support/process.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 const ADA: Account = { sub: 'ada', email: 'ada@example.com', email_verified: true, name: 'Ada Lovelace' };
@@ -51,8 +51,8 @@ export async function openConsole(
   engine: keyof typeof ENGINES,
   env: Record<string, string> = {},
 ): Promise<ConsoleUnderTest> {
-  const port = await freeServerPort();
-  const providerPort = await freeServerPort();
+  const port = await freePort();
+  const providerPort = await freePort();
   const startProvider = () =>
     startOidcProvider({
       accounts: [ADA, EVE],

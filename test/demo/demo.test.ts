@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import type { Browser } from 'playwright-core';
 import { assertClean, visit } from '../console/console.ts';
 import { launchBrowser } from '../support/browser.ts';
-import { freeServerPort, launchCommand, type RunningProcess, untilPrinted } from '../support/process.ts';
+import { freePort, launchCommand, type RunningProcess, untilPrinted } from '../support/process.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -18,7 +18,7 @@ describe('npm run demo', () => {
   let folder: string;
 
   before(async () => {
-    port = await freeServerPort();
+    port = await freePort();
     folder = `${ROOT}demo/data/${port}`;
     demo = start();
     await untilPrinted(demo, ({ stdout }) => stdout.includes('Ctrl+C'));

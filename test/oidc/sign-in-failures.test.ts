@@ -5,7 +5,7 @@ import { after, before, describe, it, type TestContext } from 'node:test';
 import { type Answer, assertError } from '../support/client.ts';
 import { ConsoleBrowser } from '../support/console-browser.ts';
 import { startOidcProvider, type TestProvider } from '../support/oidc-provider.ts';
-import { freeServerPort } from '../support/process.ts';
+import { freePort } from '../support/process.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 const MINUTE_MS = 60_000;
@@ -247,7 +247,7 @@ describe('the answer to a sign-in', () => {
 describe('a provider that is away', () => {
   /** A provider whose place is known, and a service that starts before it is there. */
   async function prepare(test: TestContext) {
-    const port = await freeServerPort();
+    const port = await freePort();
     const service = await startServiceOf(`http://127.0.0.1:${port}`);
     test.after(() => service.close());
     const redirectUris = [`${service.url}/admin/callback`];

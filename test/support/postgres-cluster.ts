@@ -14,7 +14,7 @@ import {
   signalAll,
   spawnServer,
 } from './postgres-programs.ts';
-import { freeServerPort } from './process.ts';
+import { freePort } from './process.ts';
 
 /** Settings of postgresql.conf. */
 export type Settings = Readonly<Record<string, string | number>>;
@@ -26,7 +26,7 @@ const SUPERUSER = 'postgres';
  * a killed server loses nothing by that, a machine without power would.
  */
 export async function startCluster({ settings = {} }: { settings?: Settings } = {}): Promise<Cluster> {
-  const cluster = new Cluster(await freeServerPort(), settings);
+  const cluster = new Cluster(await freePort(), settings);
   const locale = ['--encoding=UTF8', '--locale=C.UTF-8'];
   await runProgram('initdb', ['-D', cluster.data, '-U', SUPERUSER, '-A', 'trust', ...locale, '--no-sync']);
   await cluster.start();
@@ -137,7 +137,7 @@ export class Cluster {
   async startStandby(): Promise<Cluster> {
     // Or else a promotion may wait for the 5 s after which a lost primary is looked for again.
     const settings = { wal_retrieve_retry_interval: '100ms', ...this.#settings };
-    const standby = new Cluster(await freeServerPort(), settings);
+    const standby = new Cluster(await freePort(), settings);
     const source = ['-h', '127.0.0.1', '-p', String(this.port), '-U', SUPERUSER];
     await runProgram('pg_basebackup', [...source, '-D', standby.data, '-R', '-c', 'fast', '--no-sync']);
     await standby.start();

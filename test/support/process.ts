@@ -80,46 +80,36 @@ export function run(args: readonly string[], env: Record<string, string> = {}): 
   return launch(args, env).ended;
 }
 
-/** Starts `serve` on a free port and waits until it is ready. */
+/** Starts `serve` on a port that it chooses, unless it is given one, and waits until it is ready. */
 export async function launchService(
   env: Record<string, string>,
 ): Promise<RunningProcess & { readonly url: string }> {
-  const port = env.PORT ?? String(await freePort());
+  // What it announces is its own address, but for a public one.
+  const port = env.PORT ?? (env.PUBLIC_URL === undefined ? '0' : String(await freePort()));
   const running = launch(['serve'], { PORT: port, ...env });
-  const url = `http://127.0.0.1:${port}`;
-  for (;;) {
-    if (running.child.exitCode !== null || running.child.signalCode !== null) {
-      const { stdout, stderr } = await running.ended;
-      throw new Error(`the service did not start:\n${stdout}${stderr}`);
-    }
-    const answer = await fetch(`${url}/health`).catch(() => undefined);
-    if (answer?.ok) return { ...running, url };
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
+  const announced = /^ {2}address {2}\S+:(\d+)$[\s\S]*^ {2}data /m;
+  await untilPrinted(running, ({ stderr }) => (port === '0' ? announced : /^ {2}data /m).test(stderr));
+  const chosen = port === '0' ? announced.exec(running.output().stderr)![1] : port;
+  return { ...running, url: `http://127.0.0.1:${chosen}` };
 }
 
+/** A port below those of outgoing connections (32768 on Linux): it stays free until somebody listens there, and after. */
 export async function freePort(): Promise<number> {
-  return (await tryPort(0))!;
-}
-
-/** For a server that is stopped and started: below the ports of outgoing connections (32768 on Linux), so it stays free. */
-export async function freeServerPort(): Promise<number> {
   for (;;) {
-    const port = await tryPort(randomInt(20_000, 32_768));
-    if (port !== undefined) return port;
+    const port = randomInt(20_000, 32_768);
+    if (await isFree(port)) return port;
   }
 }
 
-/** The port that was listened to for a moment, any for 0; undefined if it is taken. */
-async function tryPort(wanted: number): Promise<number | undefined> {
-  const server = createServer().listen(wanted, '127.0.0.1');
+/** Listens to the port for a moment. */
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer().listen(port, '127.0.0.1');
   try {
     await once(server, 'listening');
   } catch {
-    return undefined;
+    return false;
   }
-  const { port } = server.address() as { port: number };
   server.close();
   await once(server, 'close');
-  return port;
+  return true;
 }
