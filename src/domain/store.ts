@@ -172,7 +172,7 @@ export interface Store {
   endSession(sessionId: string, expiresMs: number, nowMs: number): Promise<void>;
   isSessionEnded(sessionId: string): Promise<boolean>;
 
-  /** The value of this setting. If it has none, stores and returns `initial`. */
+  /** The value of this setting. If it has none, stores and returns `initial`, which may be called in any case. */
   getSetting(name: string, initial: () => Promise<string>): Promise<string>;
 }
 
