@@ -212,7 +212,8 @@ describe('a long list', () => {
 
   /** The lines of the one request since, once it is over. */
   async function takeLog(): Promise<Record<string, unknown>[]> {
-    while (!log.some((line) => line.msg === 'request')) await new Promise(setImmediate);
+    while (!log.some((line) => line.msg === 'request'))
+      await new Promise((resolve) => setTimeout(resolve, 2));
     return log.splice(0);
   }
 
