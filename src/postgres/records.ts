@@ -46,7 +46,7 @@ export function replaceValues(next: EventRow, json: string): Value[] {
 
 type Value = string | number | null;
 
-/** The bytes of a text column are UTF-8, and so is the wire form: nothing needs to be decoded. */
+/** Text columns and Wire are both UTF-8 bytes, so nothing is decoded. */
 export function wireOf(bytes: Buffer | null | undefined): Wire {
   return bytes!.toString('latin1') as Wire;
 }

@@ -191,7 +191,7 @@ export class PostgresStore implements Store {
           if (codeOf(error) !== UNIQUE_VIOLATION) throw error;
         }
         const id = await findDuplicate(statements, next);
-        if (id !== undefined) return { kind: 'duplicate', id }; // otherwise it is gone by now
+        if (id !== undefined) return { kind: 'duplicate', id }; // otherwise the duplicate is gone: retry
       }
     });
   }
@@ -343,7 +343,7 @@ export class PostgresStore implements Store {
       );
       if (found) return found.value;
       const value = await initial();
-      // The update changes nothing: it returns the value of whoever was first.
+      // If another node inserted first, the update changes nothing and returns that node's value.
       const [stored] = await statements.run(
         'repeatable',
         (sql) => sql<[Setting]>`
