@@ -7,7 +7,7 @@ import {
   AUDIT_SORT,
   type AuditQuery,
   type EventListQuery,
-  nameOf,
+  encodeSort,
 } from '../domain/list.ts';
 import { encodeListCursor, type ListName, type ListPosition } from '../domain/list-cursor.ts';
 import type { ListedEvent, ListPage, Stats } from '../domain/store.ts';
@@ -22,7 +22,7 @@ export async function listAgents({ store }: Context, query: AgentListQuery | und
     return {
       agents: items.map(summarise),
       total,
-      next_cursor: cursorOf('agents', nameOf(query.sort), next),
+      next_cursor: cursorOf('agents', encodeSort(query.sort), next),
     };
   }
   const agents = (await store.listAgents()).map(summarise);
@@ -38,7 +38,7 @@ export async function listAgentEvents(
   const agent = await store.findAgent(agentId);
   if (!agent) return noAgent(agentId);
   if (!query) return encodeAgentEvents(agent, store.listAgentEvents(agentId));
-  return encodeEventPage(agent, await store.agentEventPage(agentId, query, clock()), nameOf(query.sort));
+  return encodeEventPage(agent, await store.agentEventPage(agentId, query, clock()), encodeSort(query.sort));
 }
 
 async function* encodeAgentEvents(agent: AgentRecord, pages: AsyncIterable<readonly Wire[]>) {

@@ -147,7 +147,10 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
     it('deletes an agent whose name was typed', async () => {
       await page.getByRole('button', { name: 'Delete agent' }).click();
       await dialog().getByText('5 events').waitFor();
-      assert.match(await asked(), new RegExp(`${name} will be deleted: the agent, its keys and its 5 events`));
+      assert.match(
+        await asked(),
+        new RegExp(`${name} will be deleted: the agent, its keys and its 5 events`),
+      );
       const button = dialog().getByRole('button', { name: 'Delete agent' });
       assert.ok(await button.isDisabled());
       await dialog()

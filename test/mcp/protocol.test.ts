@@ -65,7 +65,7 @@ describe('a call', () => {
           'update_event',
           { title: 5, lat: 100, name: 'other' },
           [
-            '- name: is not known here; there is event_id, title, description',
+            '- name: unknown field; this request takes: event_id, title, description',
             '- event_id: is required',
             '- title: must be a string',
             '- lat: must be 90 or less',
@@ -75,8 +75,8 @@ describe('a call', () => {
           'search_events',
           { lat: 1, radius_km: 10, [`lev_${'x'.repeat(38)}`]: 1 },
           [
-            '- radius_km: is not known here; there is lat, lng, radius, ',
-            '- ?: is not known here',
+            '- radius_km: unknown field; this request takes: lat, lng, radius, ',
+            '- ?: unknown field',
             '- lng: is required',
           ],
         ],
