@@ -1,73 +1,7 @@
-// The command line: finds the command, runs it, and turns what goes wrong into one clear message and an exit code.
-import { adminToken } from './cli/admin-token.ts';
-import { backup } from './cli/backup.ts';
-import { exportEvents } from './cli/export.ts';
-import { importEvents } from './cli/import.ts';
-import { mcp } from './cli/mcp.ts';
-import { move } from './cli/move.ts';
-import { restore } from './cli/restore.ts';
-import { serve } from './cli/serve.ts';
-import { UsageError } from './cli/usage-error.ts';
-import { StartError } from './domain/errors.ts';
-import { VERSION } from './service.ts';
+// The process: hands its arguments, environment and streams to the command line, and exits with the code that comes back.
+import { run } from './cli/run.ts';
 
-const COMMANDS: Record<string, (args: string[]) => Promise<void>> = {
-  serve,
-  'admin-token': adminToken,
-  import: importEvents,
-  export: exportEvents,
-  backup,
-  restore,
-  move,
-  mcp,
-};
-
-const HELP = `local-events ${VERSION}: in-person events for software agents
-
-Usage: npm run cli -- COMMAND [OPTIONS]
-
-  serve         serve the API; "npm start" is the same
-  admin-token   print a token for an administrator, where no identity provider is configured
-                --email you@example.com [--name You] [--hours 1]
-  import        read events from a file, or from standard input with -; an embedded service must be stopped
-                FILE --email you@example.com --name You   for a new agent, whose key is printed
-                FILE --key-stdin                          for the agent whose key is the first line of standard input
-                [--format ndjson|geojson|ics]  where the ending does not say it: .geojson, .geojsonl and .geojsons are GeoJSON,
-                                               .ics, .ical and .ifb iCalendar, all others JSON lines
-                [--event-type talk] [--audience all] [--timezone Europe/Berlin] [--location-name Hall] [--address Street]
-                [--lat=52.5 --lng=13.4]        for items of GeoJSON and iCalendar that lack it
-  export        write events as JSON lines, to standard output or a file; a service may run beside it
-                [--agent ID] [--out FILE]
-  backup        copy all data, keys included, to a new file; a service may run beside it
-                FILE
-  restore       put a backup into a data folder that is empty or does not exist
-                FILE
-  move          take everything from the data folder to PostgreSQL, or back, while no service runs; run it again to go on
-                --to postgres://user@host/name                from DATA_DIR
-                --from postgres://user@host/name --to FOLDER  the way back
-  mcp           speak the Model Context Protocol on standard input and output, for clients that can only start a process
-                --url http://127.0.0.1:8080                   with an agent's key in LOCAL_EVENTS_API_KEY
-
-Settings are environment variables; docs/configuration.md lists them.`;
-
-async function main([name, ...args]: string[]): Promise<void> {
-  if (name === undefined || ['help', '--help', '-h'].includes(name)) return console.log(HELP);
-  if (name === '--version') return console.log(VERSION);
-  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
-  if (!command) throw new UsageError(`There is no command "${name}".`);
-  await command(args);
-}
-
-try {
-  await main(process.argv.slice(2));
-} catch (error) {
-  if (error instanceof UsageError) {
-    console.error(`${error.message}\n\n${HELP}`);
-    process.exitCode = 2;
-  } else if (error instanceof StartError) {
-    console.error(error.message);
-    process.exitCode = 1;
-  } else {
-    throw error;
-  }
-}
+process.exitCode = 1; // where the process ends before the command does
+run(process.argv.slice(2), process.env, process).then((code) => {
+  process.exitCode = code;
+});

@@ -288,10 +288,13 @@ describe('readConfig', () => {
   it('refuses options of DATABASE_URL that would not do what they say', () => {
     const ofOption = (option: string) =>
       problems({ DATABASE_URL: `postgres://u:secret@db/events?${option}` });
-    assert.match(ofOption('sslmode=verfy-full')[0]!, /^DATABASE_URL needs an sslmode of .*verify-full/);
+    assert.match(
+      ofOption('sslmode=verfy-full')[0]!,
+      /^DATABASE_URL has an unknown sslmode\. Use one of .*verify-full/,
+    );
     assert.match(
       ofOption('sslrootcert=ca.pem')[0]!,
-      /^DATABASE_URL cannot have sslrootcert: .*NODE_EXTRA_CA_CERTS/,
+      /^DATABASE_URL does not support sslrootcert\. .*NODE_EXTRA_CA_CERTS/,
     );
   });
 
@@ -360,16 +363,26 @@ describe('LOCAL_EVENTS_API_KEY', () => {
 });
 
 describe('the environment', () => {
-  it('is handed to config.ts by the commands and read nowhere else', () => {
-    const folder = join(import.meta.dirname, '../src');
-    const readers = globSync('**/*.ts', { cwd: folder }).flatMap((file) =>
+  const folder = join(import.meta.dirname, '../src');
+  const linesWith = (files: string, pattern: RegExp) =>
+    globSync(files, { cwd: folder }).flatMap((file) =>
       readFileSync(join(folder, file), 'utf8')
         .split('\n')
-        .filter((line) => /process\W{0,4}env|node:process|loadEnvFile|\bdotenv\b/.test(line))
+        .filter((line) => pattern.test(line))
         .map((line) => `${file}: ${line.trim()}`),
     );
-    assert.ok(readers.length > 0);
-    const allowed = /^cli\/[\w-]+\.ts: .*read(?:Config|ApiKey)\(process\.env\)/;
-    for (const reader of readers) assert.match(reader, allowed);
+
+  it('is handed to the command line by main.ts and read nowhere else', () => {
+    const readers = linesWith('**/*.ts', /process\W{0,4}env|node:process|loadEnvFile|\bdotenv\b/);
+    assert.equal(readers.length, 1, readers.join('\n'));
+    assert.match(readers[0]!, /^main\.ts: run\(process\.argv\.slice\(2\), process\.env, process\)/);
+  });
+
+  it('is handed to config.ts by the commands, who read nothing of it themselves', () => {
+    const users = linesWith('cli/*.ts', /\benv\b(?!: Env\b)/);
+    assert.ok(users.length > 0);
+    const allowed =
+      /^cli\/(?:[\w-]+\.ts: .*read(?:Config|ApiKey)\(env\)|run\.ts: return .*\w+\(arg[sv], env, io\);)/;
+    for (const user of users) assert.match(user, allowed);
   });
 });

@@ -4,21 +4,23 @@ import { describeData, readConfig } from '../config.ts';
 import { StartError } from '../domain/errors.ts';
 import { mintToken } from '../oidc/local-issuer.ts';
 import { getSigningKey, systemClock } from '../service.ts';
+import type { Env, Io } from './command.ts';
 import { UsageError } from './usage-error.ts';
 
 const MAX_HOURS = 24;
 
-export async function adminToken(args: string[]): Promise<void> {
+export async function adminToken(args: string[], env: Env, io: Io): Promise<number> {
   const claims = readOptions(args);
-  const config = readConfig(process.env);
+  const config = readConfig(env);
   if (config.oidc) {
     throw new StartError(
       `OIDC_ISSUER is set, so administrators sign in with ${config.oidc.issuer}; a token made here would be refused.`,
     );
   }
   const key = await getSigningKey(config);
-  console.error(`For the service whose data is in ${describeData(config)}:`);
-  console.log(await mintToken(key, claims, systemClock()));
+  io.stderr.write(`For the service whose data is in ${describeData(config)}:\n`);
+  io.stdout.write(`${await mintToken(key, claims, systemClock())}\n`);
+  return 0;
 }
 
 function readOptions(args: string[]): { email: string; name: string | undefined; hours: number } {

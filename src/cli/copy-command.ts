@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { StartError } from '../domain/errors.ts';
 import type { CopyControl, StoreSummary } from '../domain/store.ts';
+import type { Io } from './command.ts';
 import { Progress } from './progress.ts';
 import { onStopSignal } from './stop-signal.ts';
 import { UsageError } from './usage-error.ts';
@@ -22,14 +23,15 @@ export function readFileName(command: string, args: string[]): string {
   return resolve(file);
 }
 
-/** Runs the command and tells what is where in the end. Throws StartError. */
+/** Runs the command, tells what is where in the end, and resolves with the exit code. Throws StartError. */
 export async function runCopy(
   command: string,
   place: string,
+  io: Io,
   copy: (control: CopyControl) => Promise<StoreSummary>,
-): Promise<void> {
-  const stop = onStopSignal();
-  const progress = new Progress('MB', process.stderr);
+): Promise<number> {
+  const stop = onStopSignal(io);
+  const progress = new Progress('MB', io.stderr);
   const onProgress = (doneBytes: number, totalBytes: number) => {
     const megabytes = Math.ceil(doneBytes / MEGABYTE);
     if (doneBytes === totalBytes) progress.milestone(`copied ${megabytes} MB, checking the copy`);
@@ -38,12 +40,12 @@ export async function runCopy(
   try {
     const summary = await copy({ signal: stop.signal, onProgress });
     progress.note(`done in ${progress.seconds.toFixed(1)} s: ${describe(summary)} are in ${place}`);
+    return 0;
   } catch (error) {
     progress.clear();
     if (stop.signal.aborted) {
       progress.note(`stopped in ${progress.seconds.toFixed(1)} s: nothing was written`);
-      process.exitCode = stop.exitCode()!;
-      return;
+      return stop.exitCode()!;
     }
     if (error instanceof StartError) throw error;
     throw new StartError(`The ${command} ended early, nothing was written: ${(error as Error).message}`, {

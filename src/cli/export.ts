@@ -1,6 +1,7 @@
 // `export`: events as newline-delimited JSON, in the form that `import` reads. Only reads, so a service may run beside it.
 // Progress goes to standard error; a file appears under its name when it is complete.
 import { open, rename, rm } from 'node:fs/promises';
+import type { Writable } from 'node:stream';
 import { parseArgs } from 'node:util';
 import { readConfig } from '../config.ts';
 import { AppError, StartError } from '../domain/errors.ts';
@@ -8,6 +9,7 @@ import { encodeEventCreate } from '../domain/event.ts';
 import { isUuid } from '../domain/ids.ts';
 import type { BulkReader } from '../domain/store.ts';
 import { openBulkReader } from '../service.ts';
+import type { Env, Io } from './command.ts';
 import { Progress } from './progress.ts';
 import { onStopSignal } from './stop-signal.ts';
 import { UsageError } from './usage-error.ts';
@@ -17,14 +19,14 @@ interface Options {
   readonly file: string | undefined;
 }
 
-export async function exportEvents(args: string[]): Promise<void> {
+export async function exportEvents(args: string[], env: Env, io: Io): Promise<number> {
   const options = readOptions(args);
-  const reader = await openBulkReader(readConfig(process.env));
+  const reader = await openBulkReader(readConfig(env));
   try {
     const total = await countEvents(reader, options.agentId);
-    const stop = onStopSignal(); // before there is a file to clean up
-    const output = options.file === undefined ? standardOutput() : await openFile(options.file);
-    const progress = new Progress('events', process.stderr);
+    const stop = onStopSignal(io); // before there is a file to clean up
+    const output = options.file === undefined ? toStream(io.stdout) : await openFile(options.file);
+    const progress = new Progress('events', io.stderr);
     try {
       let written = 0;
       for await (const rows of reader.events(options.agentId)) {
@@ -38,7 +40,7 @@ export async function exportEvents(args: string[]): Promise<void> {
       progress.note(
         `${isComplete ? 'done' : 'stopped'} in ${progress.seconds.toFixed(1)} s: ${written} exported`,
       );
-      process.exitCode = stop.exitCode() ?? 0;
+      return stop.exitCode() ?? 0;
     } catch (error) {
       progress.clear();
       await output.discard();
@@ -79,11 +81,10 @@ interface Output {
   discard(): Promise<void>;
 }
 
-function standardOutput(): Output {
-  process.stdout.on('error', () => {}); // whoever writes hears of it
+function toStream(stream: Writable): Output {
   const write = (text: string) =>
     new Promise<void>((resolve, reject) => {
-      process.stdout.write(text, (error) => (error ? reject(error) : resolve()));
+      stream.write(text, (error) => (error ? reject(error) : resolve()));
     });
   return { write, finish: async () => {}, discard: async () => {} };
 }

@@ -12,6 +12,7 @@ import { newUuid } from '../domain/ids.ts';
 import type { BulkWriter } from '../domain/store.ts';
 import { openBulkWriter, systemClock, systemRandom } from '../service.ts';
 import { requireWriter } from '../usecases/access.ts';
+import type { Env, Io } from './command.ts';
 import { expectFormat } from './import-formats.ts';
 import { type Item, ItemImport, type Tally } from './import-items.ts';
 import { hintFor, type ImportOptions, readImportOptions } from './import-options.ts';
@@ -24,18 +25,18 @@ const CHUNK_BYTES = 65_536;
 /** More than any key; what follows is not waited for. */
 const MAX_KEY_LINE_BYTES = 1_024;
 
-export async function importEvents(args: string[]): Promise<void> {
+export async function importEvents(args: string[], env: Env, io: Io): Promise<number> {
   const options = readImportOptions(args, systemClock());
-  const config = readConfig(process.env);
-  const input = await openInput(options.file);
-  const key = options.newAgent ? newApiKey(systemRandom) : await readKey();
+  const config = readConfig(env);
+  const input = await openInput(options.file, io);
+  const key = options.newAgent ? newApiKey(systemRandom) : await readKey(io);
   const writer = await openBulkWriter(config);
   try {
     const agent = await findAgent(writer, key, options, config);
-    if (options.newAgent) console.log(key);
-    const stop = onStopSignal();
-    const tally = await importInto(writer, agent, input, options, config, stop.signal);
-    process.exitCode = stop.exitCode() ?? (tally.refused > 0 ? 1 : 0);
+    if (options.newAgent) io.stdout.write(`${key}\n`);
+    const stop = onStopSignal(io);
+    const tally = await importInto(writer, agent, input, options, config, io, stop.signal);
+    return stop.exitCode() ?? (tally.refused > 0 ? 1 : 0);
   } finally {
     input.stream.destroy();
     await writer.close();
@@ -48,8 +49,8 @@ interface Input {
   share(): number | undefined;
 }
 
-async function openInput(file: string): Promise<Input> {
-  if (file === '-') return { stream: process.stdin, share: () => undefined };
+async function openInput(file: string, { stdin }: Io): Promise<Input> {
+  if (file === '-') return { stream: stdin, share: () => undefined };
   try {
     const stream: ReadStream = createReadStream(file, { highWaterMark: CHUNK_BYTES });
     await once(stream, 'open');
@@ -62,9 +63,9 @@ async function openInput(file: string): Promise<Input> {
 }
 
 /** The first line of standard input. */
-async function readKey(): Promise<string> {
+async function readKey({ stdin }: Io): Promise<string> {
   let text = '';
-  for await (const chunk of process.stdin) {
+  for await (const chunk of stdin) {
     text += chunk;
     if (text.includes('\n') || text.length > MAX_KEY_LINE_BYTES) break;
   }
@@ -108,9 +109,10 @@ async function importInto(
   input: Input,
   { format, isFormatGuessed, given }: ImportOptions,
   { maxEventsPerAgent }: Config,
+  { stderr }: Io,
   stop: AbortSignal,
 ): Promise<Tally> {
-  const progress = new Progress(format.nouns, process.stderr);
+  const progress = new Progress(format.nouns, stderr);
   const run = new ItemImport({
     writer,
     agentId: agent_id,

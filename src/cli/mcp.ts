@@ -2,24 +2,26 @@
 // passed on to the service at --url; the key comes from the environment, where other users of the machine cannot see it.
 import { parseArgs } from 'node:util';
 import { readApiKey } from '../config.ts';
+import type { Env, Io } from './command.ts';
 import { McpBridge } from './mcp-bridge.ts';
 import { readLines } from './ndjson.ts';
 import { UsageError } from './usage-error.ts';
 
-export async function mcp(args: string[]): Promise<void> {
+export async function mcp(args: string[], env: Env, io: Io): Promise<number> {
   const address = readAddress(args);
-  const key = readApiKey(process.env);
+  const key = readApiKey(env);
   // Whoever reads is gone, and with it the reason to be here.
-  process.stdout.on('error', () => process.exit(0));
+  io.stdout.on('error', () => io.exit(0));
   const bridge = new McpBridge({
     address,
     key,
-    send: (line) => process.stdout.write(`${line}\n`),
-    report: (message) => console.error(message),
+    send: (line) => io.stdout.write(`${line}\n`),
+    report: (message) => io.stderr.write(`${message}\n`),
   });
-  console.error(`Passing messages on to ${address} until standard input ends.`);
-  for await (const lines of readLines(process.stdin)) for (const line of lines) bridge.take(line.bytes);
+  io.stderr.write(`Passing messages on to ${address} until standard input ends.\n`);
+  for await (const lines of readLines(io.stdin)) for (const line of lines) bridge.take(line.bytes);
   await bridge.finish();
+  return 0;
 }
 
 /** That of /mcp, whether or not it was given with that ending. */

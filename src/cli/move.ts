@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import { type Config, describeData, readConfig, withDatabase, withFolder } from '../config.ts';
 import { AppError, StartError } from '../domain/errors.ts';
 import { openTransfer } from '../service.ts';
+import type { Env, Io } from './command.ts';
 import {
   beginOrGoOn,
   type Compared,
@@ -13,13 +14,13 @@ import {
   type OnRows,
   type Sides,
 } from './move-tables.ts';
-import { grouped, Progress } from './progress.ts';
+import { grouped, Progress, type Screen } from './progress.ts';
 import { onStopSignal } from './stop-signal.ts';
 import { UsageError } from './usage-error.ts';
 
-export async function move(args: string[]): Promise<void> {
-  const { from, to } = readPlaces(args, readConfig(process.env));
-  const stop = onStopSignal();
+export async function move(args: string[], env: Env, io: Io): Promise<number> {
+  const { from, to } = readPlaces(args, readConfig(env));
+  const stop = onStopSignal(io);
   const source = await openTransfer(from, 'source');
   try {
     const target = await openTransfer(to, 'target');
@@ -28,8 +29,8 @@ export async function move(args: string[]): Promise<void> {
         source: { store: source, name: describeData(from) },
         target: { store: target, name: describeData(to) },
       };
-      const end = await moveAll(sides, stop.signal);
-      process.exitCode = end === 'stopped' ? stop.exitCode()! : 0;
+      const end = await moveAll(sides, io.stderr, stop.signal);
+      return end === 'stopped' ? stop.exitCode()! : 0;
     } finally {
       await target.close();
     }
@@ -91,17 +92,17 @@ function isAddress(place: string | undefined): boolean {
   return place?.includes('://') ?? false;
 }
 
-async function moveAll(sides: Sides, stop: AbortSignal): Promise<'done' | 'stopped'> {
+async function moveAll(sides: Sides, screen: Screen, stop: AbortSignal): Promise<'done' | 'stopped'> {
   const { source, target } = sides;
-  const whole = new Progress('rows', process.stderr);
+  const whole = new Progress('rows', screen);
   try {
     const total = await countRows(source);
     const start = await beginOrGoOn(sides);
     const before = await countRows(target);
     whole.note(`moving ${grouped(total)} rows from ${source.name} to ${target.name}`);
     if (start === 'going on') whole.note(`going on: ${grouped(before)} rows are there already`);
-    await step('copied', total - before, stop, (onRows) => copy(sides, onRows));
-    const results = await step('compared', total * 2, stop, (onRows) => compare(sides, onRows));
+    await step('copied', total - before, screen, stop, (onRows) => copy(sides, onRows));
+    const results = await step('compared', total * 2, screen, stop, (onRows) => compare(sides, onRows));
     requireSame(results, sides);
     await target.store.finish();
     for (const { table, here } of results) {
@@ -129,10 +130,11 @@ async function moveAll(sides: Sides, stop: AbortSignal): Promise<'done' | 'stopp
 async function step<T>(
   verb: string,
   total: number,
+  screen: Screen,
   stop: AbortSignal,
   work: (onRows: OnRows) => Promise<T>,
 ): Promise<T> {
-  const progress = new Progress(`rows ${verb}`, process.stderr);
+  const progress = new Progress(`rows ${verb}`, screen);
   let done = 0;
   try {
     stop.throwIfAborted();

@@ -1,10 +1,11 @@
 // `restore`: a file that `backup` made becomes the data of a folder that holds none yet.
 import { readConfig } from '../config.ts';
 import { restoreFrom } from '../service.ts';
+import type { Env, Io } from './command.ts';
 import { readFileName, runCopy } from './copy-command.ts';
 
-export async function restore(args: string[]): Promise<void> {
+export async function restore(args: string[], env: Env, io: Io): Promise<number> {
   const file = readFileName('restore', args);
-  const config = readConfig(process.env);
-  await runCopy('restore', config.dataDir, (control) => restoreFrom(config, file, control));
+  const config = readConfig(env);
+  return runCopy('restore', config.dataDir, io, (control) => restoreFrom(config, file, control));
 }

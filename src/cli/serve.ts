@@ -4,6 +4,7 @@ import { type Logger, pino } from 'pino';
 import pretty from 'pino-pretty';
 import { describeData, readConfig } from '../config.ts';
 import { type Service, startService, VERSION } from '../service.ts';
+import type { Env, Io } from './command.ts';
 import { showLoading } from './load-progress.ts';
 import { Progress } from './progress.ts';
 import { UsageError } from './usage-error.ts';
@@ -15,24 +16,24 @@ const EXIT_TIMEOUT_MS = 4_800;
 const LOG_DEADLINE_MS = 4_400;
 const LOG_FINISH_MS = 300;
 
-export async function serve(args: string[]): Promise<void> {
+export async function serve(args: string[], env: Env, io: Io): Promise<number> {
   if (args.length > 0) throw new UsageError('serve takes no options; settings are environment variables.');
-  const config = readConfig(process.env);
-  const { logger, finish } = openLog(config.logLevel);
-  const progress = new Progress('events', process.stderr);
+  const config = readConfig(env);
+  const { logger, finish } = openLog(config.logLevel, io.stdout);
+  const progress = new Progress('events', io.stderr);
   const service = await startService(config, { logger, onProgress: showLoading(progress) }).finally(() =>
     progress.clear(),
   );
-  stopOnSignal(service, logger, finish); // before anybody hears that it is ready
-  console.error(
-    [
+  const stopped = stopOnSignal(service, logger, finish, io); // before anybody hears that it is ready
+  io.stderr.write(
+    `${[
       `local-events ${VERSION} is ready`,
       `  address  ${config.publicUrl ?? service.url}`,
       `  docs     ${config.publicUrl ?? service.url}/docs`,
       `  console  ${config.publicUrl ?? service.url}/admin`,
       `  engine   ${service.engine}`,
       `  data     ${describeData(config)}`,
-    ].join('\n'),
+    ].join('\n')}\n`,
   );
   if (config.oidc && Object.values(config.administrators).every((list) => list.length === 0)) {
     logger.warn('Nobody is an administrator: set ADMIN_EMAILS, ADMIN_DOMAINS or ADMIN_SUBJECTS.');
@@ -40,27 +41,37 @@ export async function serve(args: string[]): Promise<void> {
   if (config.oidc && !/^https:|^http:\/\/(?:localhost|127\.|\[::1\])/i.test(config.oidc.issuer)) {
     logger.warn('OIDC_ISSUER is not https: whoever is between here and there can forge tokens.');
   }
+  return stopped;
 }
 
-function stopOnSignal(service: Service, logger: Logger, finishLog: () => Promise<void>): void {
+/** Resolves with the exit code when all is closed. */
+function stopOnSignal(
+  service: Service,
+  logger: Logger,
+  finishLog: () => Promise<void>,
+  io: Io,
+): Promise<number> {
+  const { promise: stopped, resolve } = Promise.withResolvers<number>();
   let stopping = false;
   const stop = (signal: NodeJS.Signals) => {
     if (stopping) return;
     stopping = true;
     logger.info({ signal }, 'stopping');
-    process.exitCode = 1; // until all is closed
-    setTimeout(() => process.exit(), EXIT_TIMEOUT_MS).unref();
+    let code = 1; // until all is closed
+    setTimeout(() => io.exit(code), EXIT_TIMEOUT_MS).unref();
     const closed = service.close().then(
       () => {
         logger.info('stopped');
-        process.exitCode = 0;
+        code = 0;
       },
       (error: unknown) => logger.error({ err: error }, 'could not stop cleanly'),
     );
+    void closed.then(() => resolve(code));
     const late = sleep(LOG_DEADLINE_MS, undefined, { ref: false });
     void Promise.race([closed, late]).then(finishLog);
   };
-  process.on('SIGTERM', stop).on('SIGINT', stop);
+  for (const name of ['SIGTERM', 'SIGINT'] as const) io.on(name, stop);
+  return stopped;
 }
 
 /**
@@ -76,12 +87,13 @@ interface Log {
 }
 
 /** Structured lines, or readable ones on a terminal. */
-function openLog(level: string): Log {
-  if (process.stdout.isTTY) {
+function openLog(level: string, stdout: Io['stdout']): Log {
+  if (stdout.isTTY) {
     const logger = pino({ level }, pretty({ sync: true, singleLine: true, ignore: 'pid,hostname' }));
     return { logger, finish: async () => {} };
   }
-  const destination = pino.destination({ fd: 1, sync: false, ...LOG_BUFFER });
+  if (stdout.fd === undefined) return { logger: pino({ level }, stdout), finish: async () => {} };
+  const destination = pino.destination({ fd: stdout.fd, sync: false, ...LOG_BUFFER });
   const finish = async () => {
     const written = new Promise<void>((resolve) => destination.flush(() => resolve()));
     await Promise.race([written, sleep(LOG_FINISH_MS, undefined, { ref: false })]);

@@ -92,7 +92,10 @@ export interface Store {
 
   /** Rejects with UNAVAILABLE unless the store can read and write. */
   check(): Promise<void>;
-  /** Finishes accepted operations, then releases all resources. */
+  /**
+   * Finishes accepted operations, however many steps they have, then releases all resources. New writes and operations of
+   * several steps are rejected with UNAVAILABLE. Each page of `listAgentEvents` is one operation.
+   */
   close(): Promise<void>;
 
   addAgent(agent: AgentRow, key: KeyFingerprint): Promise<void>;

@@ -1,23 +1,23 @@
-// Events in their wire form, kept in memory up to a number of bytes, by the handle that the index gives them. When there is
-// no room, a hand goes round: who was used since it last passed stays for another round, who was not, goes.
+// Cache of event JSON by index handle, limited in bytes. Eviction is the clock algorithm: a hand goes round the entries and
+// evicts those that were not used since it last passed.
 import type { Wire } from '../domain/wire.ts';
 
-/** What an event costs beside its text: the header of the string, its place in the list and its mark. */
+/** Memory per event besides its text: the string header, the array slot and the used flag. */
 const OVERHEAD_BYTES = 32;
 
 const PIECE_BITS = 14;
 const PIECE = 2 ** PIECE_BITS;
 
-/** The events of so many handles that follow each other: one list of them all would stall whoever makes it longer. */
+/** Events of PIECE consecutive handles. One array for all would block the event loop whenever it grows. */
 class Piece {
   readonly events: (Wire | undefined)[] = Array(PIECE).fill(undefined);
-  /** 1 for those that were used. */
+  /** 1 for events used since the hand last passed. */
   readonly used = new Uint8Array(PIECE);
 }
 
 export class EventCache {
   readonly #maxBytes: number;
-  /** Undefined where nothing was ever put. */
+  /** Undefined until an event is stored in the piece. */
   readonly #pieces: (Piece | undefined)[] = [];
   #hand = 0;
   #bytes = 0;

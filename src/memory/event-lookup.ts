@@ -6,13 +6,13 @@ import type { EventCache } from './event-cache.ts';
 
 /** Rows read from storage, as parallel arrays in the order of the request: arrays cross threads far cheaper than objects. */
 export interface StoredEvents {
-  /** Empty where the row does not exist. */
+  /** An empty string if the row does not exist. */
   readonly ids: readonly string[];
   readonly versions: readonly number[];
   readonly jsons: readonly Wire[];
 }
 
-/** What an engine provides so that its events can be kept in memory. */
+/** Functions that an engine provides so that its events can be kept in memory. */
 export interface EventStorage {
   /** Reads rows by number. `apply` runs as soon as they arrive, in the order of requests. */
   readRows<T>(rows: readonly number[], apply: (found: StoredEvents) => T): Promise<T>;
@@ -31,7 +31,7 @@ export class EventLookup {
     this.#storage = storage;
   }
 
-  /** Undefined unless all of them are in the cache. */
+  /** Undefined unless all events are in the cache. */
   findCached(handles: readonly number[]): Wire[] | undefined {
     const events: Wire[] = [];
     for (const handle of handles) {
@@ -43,8 +43,8 @@ export class EventLookup {
   }
 
   /**
-   * The events in the versions that the index has now. Undefined if one changed during the read, or storage is ahead of the
-   * index; the memory has caught up by then, so that the caller can search again.
+   * The events in the versions that the index had at the call. Undefined if one changed during the read, or if storage was
+   * ahead of the index. The index has caught up by then, so the caller can search again.
    */
   async findAll(handles: readonly number[]): Promise<Wire[] | undefined> {
     const events: Wire[] = [];

@@ -1,5 +1,5 @@
-// Every event in memory: the index that finds them and the cache of their JSON. An engine feeds it each committed write and
-// reads what the cache lacks. Storage, threads and rules are left to the engine and the use cases.
+// All events in memory: the index that finds them and a cache of their JSON. An engine feeds it every committed write, and
+// reads events that are not in the cache. Storage, threads and rules are left to the engine and the use cases.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AppError } from '../domain/errors.ts';
 import type { EventRow } from '../domain/event.ts';
@@ -12,8 +12,8 @@ import { EventLookup, type EventStorage } from './event-lookup.ts';
 import { entryOf, type IndexValues, toEntry, toIndexQuery } from './index-mapping.ts';
 
 /**
- * How often a search starts again because its events changed while they were read. Each round leaves its events in the
- * cache, so only data changed behind the service's back needs so many.
+ * Maximum attempts of a search whose events change while they are read. Each attempt leaves its events in the cache, so only
+ * a database that another program changes needs this many.
  */
 const MAX_ROUNDS = 100;
 
@@ -30,12 +30,12 @@ export class EventMemory {
     this.#lookup = new EventLookup(this.#index, this.#cache, storage);
   }
 
-  /** The number of events, ended ones included. */
+  /** Number of events, including ended ones. */
   get size(): number {
     return this.#index.size;
   }
 
-  /** Fills an empty memory. `finish` builds the index, giving way to other work. */
+  /** Fills an empty memory. `finish` builds the index, and lets other work run in between. */
   loader(total: number, nowMs: number): { add(values: IndexValues): void; finish(): Promise<void> } {
     const loader = this.#index.loader(total, nowMs);
     return {
@@ -46,7 +46,7 @@ export class EventMemory {
     };
   }
 
-  /** Stores a committed event; `row` is its row number, undefined for one that replaces its former version. */
+  /** Stores a committed event. `row` is its row number; undefined if it replaces its previous version. */
   put(event: EventRow, json: string, row: number | undefined): EventRecord {
     const stored = row ?? this.#index.rowOf(this.#index.find(event.event_id)!);
     const handle = this.#index.put(toEntry(event, stored));
@@ -74,10 +74,10 @@ export class EventMemory {
   async search(query: NearbyQuery, nowMs: number): Promise<NearbyPage> {
     const indexQuery = toIndexQuery(query);
     for (let round = 0; round < MAX_ROUNDS; round++) {
-      // A repeated search must not go back before the time of searches made meanwhile.
+      // A retry must not use an earlier time than the searches made meanwhile.
       const atMs = round === 0 ? nowMs : Math.max(nowMs, this.#searchedMs);
       const { handles, total, more } = this.#search(indexQuery, atMs);
-      // Read from the index now: after waiting, handles may belong to other events.
+      // Read from the index before waiting: afterwards, handles may belong to other events.
       const last = more ? handles.at(-1) : undefined;
       const next =
         last === undefined ? undefined : { startMs: this.#index.startMsOf(last), id: this.#index.idOf(last) };
@@ -99,7 +99,7 @@ export class EventMemory {
     return page;
   }
 
-  /** Goes on setting ended events aside, between requests, if a search left some. */
+  /** Retires the remaining ended events between requests, if a search left some. */
   #settle(nowMs: number): void {
     if (this.#isSettling || this.#index.isSettled(nowMs)) return;
     this.#isSettling = true;

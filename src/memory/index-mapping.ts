@@ -1,4 +1,4 @@
-// Events and searches in the terms of the index, which knows small numbers instead of types and audiences.
+// Conversion of events and searches to those of the index, which has one tag for event type and audience.
 import {
   AUDIENCES,
   type Audience,
@@ -9,16 +9,9 @@ import {
 } from '../domain/event.ts';
 import type { NearbyQuery } from '../domain/nearby.ts';
 import type { IndexEntry, IndexQuery } from '../spatial/event-index.ts';
-import { TagSet } from '../spatial/tags.ts';
+import { TagSet, tagOf } from '../spatial/tags.ts';
 
-/** One number for each pair of type and audience. */
-function tagOf(type: EventType, audience: Audience): number {
-  return TYPE_NUMBER.get(type)! * AUDIENCES.length + AUDIENCES.indexOf(audience);
-}
-
-const TYPE_NUMBER = new Map<EventType, number>(EVENT_TYPES.map((type, number) => [type, number]));
-
-/** What the index is made of, in the order of IndexValues. */
+/** Database columns that the index needs, in the order of IndexValues. */
 export const INDEX_COLUMNS = 'row_id, event_id, version, start_ms, end_ms, lat, lng, event_type, audience';
 
 export type IndexValues = [

@@ -1,11 +1,11 @@
-// The service as its own issuer, for a single machine without an identity provider. The signing key lives in the store;
-// who can read the store may mint, so a token needs no allow-list.
+// Tokens issued by the service itself, for installations without an identity provider. The signing key is in the store.
+// Anyone who can read the store can issue tokens, so these need no allow-list of administrators.
 import { createLocalJWKSet, exportJWK, generateKeyPair, importJWK, type JWK, SignJWT } from 'jose';
 import type { VerifyToken } from '../domain/admin.ts';
 import type { Clock } from '../domain/clock-and-random.ts';
 import { verify } from './provider.ts';
 
-/** The setting under which the store keeps the key. */
+/** Name of the store setting that holds the key. */
 export const SIGNING_KEY = 'admin_signing_key';
 
 const NAME = 'local-events';

@@ -1,5 +1,5 @@
-// Pictures of people, fetched from where the provider says that they are, so that a browser need not ask anybody else and
-// nobody else learns who looks. Only pictures, only small ones, and only from public addresses or from the provider itself.
+// Profile pictures, fetched from the URL in the provider's token, so that browsers contact no third party. Only images of
+// limited size, and only from public IP addresses or from the provider itself.
 import { lookup } from 'node:dns';
 import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
@@ -12,25 +12,29 @@ const MAX_BYTES = 524_288;
 const MAX_REDIRECTS = 3;
 const TYPES = /^image\/(?:png|jpeg|webp|gif)$/;
 
-/** `issuer`: undefined where there is no provider. */
-export function peoplesPictures(issuer: string | undefined, isAllowed = isPublicAddress): Pictures {
-  const home = issuer === undefined ? undefined : new URL(issuer).origin;
-  const mayFetch = (address: string): boolean => {
-    const { protocol, origin } = URL.parse(address) ?? {};
-    return protocol === 'https:' || (origin !== undefined && origin === home);
+/** `issuer` is undefined if there is no provider. */
+export function profilePictures(issuer: string | undefined, isAllowed = isPublicAddress): Pictures {
+  const issuerOrigin = issuer === undefined ? undefined : new URL(issuer).origin;
+  const mayFetch = (url: string): boolean => {
+    const { protocol, origin } = URL.parse(url) ?? {};
+    return protocol === 'https:' || (origin !== undefined && origin === issuerOrigin);
   };
   return {
     mayFetch,
-    fetch: async (address) => {
+    fetch: async (pictureUrl) => {
       const signal = AbortSignal.timeout(TIMEOUT_MS);
       try {
-        let next = address;
-        for (let asked = 0; asked <= MAX_REDIRECTS && mayFetch(next); asked++) {
+        let next = pictureUrl;
+        for (let redirects = 0; redirects <= MAX_REDIRECTS && mayFetch(next); redirects++) {
           const url = new URL(next);
-          const answer = await ask(url, signal, url.origin === home ? () => true : isAllowed);
-          const location = readLocation(answer);
-          if (location === undefined) return await readPicture(answer);
-          answer.destroy();
+          const response = await sendRequest(
+            url,
+            signal,
+            url.origin === issuerOrigin ? () => true : isAllowed,
+          );
+          const location = readLocation(response);
+          if (location === undefined) return await readPicture(response);
+          response.destroy();
           next = URL.parse(location, url)?.href ?? '';
         }
         return undefined;
@@ -41,8 +45,8 @@ export function peoplesPictures(issuer: string | undefined, isAllowed = isPublic
   };
 }
 
-/** The address that is connected to is the one that was checked: a name could mean another a moment later. */
-function ask(
+/** Connects to the same IP address that was checked: a second DNS lookup could return another. */
+function sendRequest(
   url: URL,
   signal: AbortSignal,
   isAllowed: (address: string) => boolean,
@@ -62,7 +66,7 @@ function ask(
   const headers = { accept: 'image/png, image/jpeg, image/webp, image/gif', 'accept-encoding': 'identity' };
   request(url, { agent: false, headers, lookup: lookupAllowed, signal }, resolve)
     .on('error', reject)
-    .on('close', () => reject(new Error('no answer'))) // to one that switches protocols there is none
+    .on('close', () => reject(new Error('no response'))) // e.g. 101 Switching Protocols emits no 'response'
     .end();
   return promise;
 }
@@ -71,19 +75,19 @@ function readLocation({ statusCode = 0, headers }: IncomingMessage): string | un
   return statusCode >= 300 && statusCode < 400 ? headers.location : undefined;
 }
 
-/** Undefined for what is no picture, or too large. */
-async function readPicture(answer: IncomingMessage): Promise<Picture | undefined> {
-  const type = /^[^;\s]*/.exec(answer.headers['content-type'] ?? '')![0].toLowerCase();
-  const encoding = answer.headers['content-encoding'] ?? 'identity';
-  if (answer.statusCode !== 200 || !TYPES.test(type) || encoding !== 'identity') {
-    answer.destroy();
+/** Undefined if the response is not an image, or is too large. */
+async function readPicture(response: IncomingMessage): Promise<Picture | undefined> {
+  const type = /^[^;\s]*/.exec(response.headers['content-type'] ?? '')![0].toLowerCase();
+  const encoding = response.headers['content-encoding'] ?? 'identity';
+  if (response.statusCode !== 200 || !TYPES.test(type) || encoding !== 'identity') {
+    response.destroy();
     return undefined;
   }
   const pieces: Uint8Array[] = [];
   let length = 0;
-  for await (const piece of answer as AsyncIterable<Uint8Array>) {
+  for await (const piece of response as AsyncIterable<Uint8Array>) {
     length += piece.length;
-    if (length > MAX_BYTES) return undefined; // leaving the loop hangs up
+    if (length > MAX_BYTES) return undefined; // leaving the loop closes the connection
     pieces.push(piece);
   }
   return { type, bytes: Buffer.concat(pieces) };

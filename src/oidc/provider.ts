@@ -1,10 +1,10 @@
-// Administrators' tokens from an OpenID Connect provider, checked against the keys that it publishes.
+// Verification of administrators' tokens from an OpenID Connect provider, with the keys that it publishes.
 import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import type { Identity, Verified, VerifyToken } from '../domain/admin.ts';
 import type { Clock } from '../domain/clock-and-random.ts';
 import { AppError } from '../domain/errors.ts';
 
-/** Only algorithms whose verifying key is public: a symmetric one would let the published key sign. */
+/** Asymmetric algorithms only: with a symmetric one, anyone could sign with the published key. */
 export const ASYMMETRIC = [
   'RS256',
   'RS384',
@@ -21,13 +21,13 @@ export const ASYMMETRIC = [
 
 const CLOCK_TOLERANCE_SECONDS = 5;
 
-/** Less than a service that closes gives to requests under way: they are answered, not cut. */
+/** Shorter than the time that a shutdown allows running requests, so that they still get a response. */
 export const TIMEOUT_MS = 3_000;
 
-/** A key that is not known yet makes us ask the provider again, at most this often. */
+/** Minimum time between two fetches of the keys because of an unknown key ID. */
 const COOLDOWN_MS = 1_000;
 
-/** A key that the provider no longer publishes is forgotten after this at the latest. */
+/** Maximum time until a key that the provider no longer publishes is forgotten. */
 const MAX_AGE_MS = 600_000;
 
 export interface ProviderOptions {
@@ -48,7 +48,7 @@ export function providerVerifier({ issuer, clientId, clock }: ProviderOptions): 
   return (token) =>
     verify(token, {
       key: async (header, input) => (await publishedKeys())(header, input),
-      issuer: spellings(issuer),
+      issuer: acceptedIssuers(issuer),
       audience: clientId,
       clock,
     });
@@ -61,7 +61,7 @@ interface Expected {
   readonly clock: Clock;
 }
 
-/** Throws INVALID_TOKEN, or UNAVAILABLE where the keys cannot be had. */
+/** Throws INVALID_TOKEN, or UNAVAILABLE if the keys cannot be fetched. */
 export async function verify(token: string, { key, issuer, audience, clock }: Expected): Promise<Verified> {
   const { payload } = await jwtVerify(token, key, {
     algorithms: ASYMMETRIC,
@@ -74,7 +74,7 @@ export async function verify(token: string, { key, issuer, audience, clock }: Ex
     throw translate(error);
   });
   if (typeof payload.sub !== 'string' || payload.sub === '') {
-    throw new AppError('INVALID_TOKEN', 'The token does not say whose it is.');
+    throw new AppError('INVALID_TOKEN', 'The token has no valid "sub" claim. Get a new token.');
   }
   return { identity: toIdentity(payload), expiresMs: payload.exp! * 1000 };
 }
@@ -93,12 +93,12 @@ export function toIdentity(claims: JWTPayload): Identity {
 }
 
 async function discoverKeys(issuer: string): Promise<JWTVerifyGetKey> {
-  const address = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
-  const response = await fetch(address, { signal: AbortSignal.timeout(TIMEOUT_MS) });
-  if (!response.ok) throw new Error(`${address} answered ${response.status}`);
+  const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
+  const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+  if (!response.ok) throw new Error(`${url} returned status ${response.status}`);
   const document = (await response.json()) as { issuer?: unknown; jwks_uri?: unknown };
-  if (!spellings(issuer).includes(String(document.issuer))) {
-    throw new Error(`${address} is of the issuer ${document.issuer}, not of ${issuer}`);
+  if (!acceptedIssuers(issuer).includes(String(document.issuer))) {
+    throw new Error(`${url} has the issuer ${document.issuer}; expected ${issuer}`);
   }
   return createRemoteJWKSet(new URL(String(document.jwks_uri)), {
     timeoutDuration: TIMEOUT_MS,
@@ -107,21 +107,23 @@ async function discoverKeys(issuer: string): Promise<JWTVerifyGetKey> {
   });
 }
 
-/** Google writes its name with and without https://. */
-export function spellings(issuer: string): string[] {
+/** Issuer values to accept: Google writes its own with and without https://. */
+export function acceptedIssuers(issuer: string): string[] {
   return /^(https:\/\/)?accounts\.google\.com$/.test(issuer)
     ? ['https://accounts.google.com', 'accounts.google.com']
     : [issuer];
 }
 
-/** What jose says about the token itself is its holder's to mend; anything else means that the keys cannot be had. */
+/** Errors about the token itself become INVALID_TOKEN; all others mean that the keys cannot be fetched. */
 function translate(error: unknown): AppError {
   if (error instanceof errors.JWTExpired) {
     return new AppError('INVALID_TOKEN', 'The token has expired. Get a new one.');
   }
   const aboutKeys = error instanceof errors.JWKSTimeout || error instanceof errors.JWKSInvalid;
   if (error instanceof errors.JOSEError && !aboutKeys && error.code !== 'ERR_JOSE_GENERIC') {
-    return new AppError('INVALID_TOKEN', 'The token does not hold for this service.', { cause: error });
+    return new AppError('INVALID_TOKEN', 'The token is not valid for this service. Get a new one.', {
+      cause: error,
+    });
   }
-  return new AppError('UNAVAILABLE', 'The identity provider does not answer. Try again.', { cause: error });
+  return new AppError('UNAVAILABLE', 'The identity provider does not respond. Retry.', { cause: error });
 }

@@ -1,7 +1,7 @@
-// Which addresses of the internet are public. What the service fetches for others must not reach the machines around it.
+// Public and non-public IP addresses. URLs that the service fetches for others must not reach machines in its own network.
 import { BlockList, isIP } from 'node:net';
 
-/** Networks that are local, reserved, or lead to IPv4 addresses by another name (RFC 6890 and its registries). */
+/** Networks that are local, reserved, or translate to IPv4 addresses (RFC 6890 and its registries). */
 const NOT_PUBLIC = {
   ipv4: [
     '0.0.0.0/8',
@@ -19,11 +19,11 @@ const NOT_PUBLIC = {
     '203.0.113.0/24',
     '224.0.0.0/3',
   ],
-  // Everything outside 2000::/3, and of that Teredo, ORCHID, benchmarks, documentation and 6to4.
+  // Everything outside 2000::/3, and within it Teredo, ORCHID, benchmarks, documentation and 6to4.
   ipv6: ['::/3', '4000::/2', '8000::/1', '2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'],
 } as const;
 
-// One list for each family: a list of both takes an IPv4 address for the IPv6 address that stands for it.
+// One list per family: in a list of both, an IPv4 address would also match as its IPv4-mapped IPv6 address.
 const blocked = { ipv4: toList('ipv4'), ipv6: toList('ipv6') };
 
 function toList(family: keyof typeof NOT_PUBLIC): BlockList {
@@ -35,7 +35,7 @@ function toList(family: keyof typeof NOT_PUBLIC): BlockList {
   return list;
 }
 
-/** False too for what is no address. */
+/** Also false for text that is not an IP address. */
 export function isPublicAddress(address: string): boolean {
   if (isIP(address) === 0) return false;
   const family = isIP(address) === 4 ? 'ipv4' : 'ipv6';

@@ -1,23 +1,23 @@
-// Seals values into text that only holders of the same secret can read or make, for a while: JWE, "dir" with A256GCM. What
-// the values are is left to others.
+// Encryption of claims into text that expires, and that only holders of the same secret can read or create: JWE, "dir" with
+// A256GCM. session.ts and sign-in.ts decide which claims.
 import { EncryptJWT, errors, type JWTPayload, jwtDecrypt } from 'jose';
 import type { Clock } from '../domain/clock-and-random.ts';
 
 export interface Seal {
-  /** To the second. */
+  /** The expiry is rounded down to the second. */
   seal(value: JWTPayload, expiresMs: number): Promise<string>;
-  /** Undefined for what was not sealed with the same secret, purpose and binding, or has expired. */
+  /** Undefined if the text was not sealed with the same secret, purpose and binding, or has expired. */
   open(sealed: string): Promise<JWTPayload | undefined>;
 }
 
-/** The setting under which the store keeps a secret where none is configured. */
+/** Name of the store setting that holds a generated secret, used if none is configured. */
 export const SESSION_SECRET = 'session_secret';
 
 export interface SealOptions {
   readonly secret: string;
-  /** Keys for different purposes are different ones. */
+  /** Each purpose gets its own key. */
   readonly purpose: string;
-  /** What else must be the same for a value to be opened: the issuer and the client. */
+  /** Other values that must match when opening: the issuer and the client ID. */
   readonly binding: readonly string[];
   readonly clock: Clock;
 }
@@ -50,7 +50,7 @@ export async function newSeal(options: SealOptions): Promise<Seal> {
   };
 }
 
-/** HKDF with SHA-256. */
+/** Derives the key with HKDF and SHA-256. */
 async function deriveKey({ secret, purpose, binding }: SealOptions): Promise<CryptoKey> {
   const encode = (text: string) => new TextEncoder().encode(text);
   const base = await crypto.subtle.importKey('raw', encode(secret), 'HKDF', false, ['deriveKey']);

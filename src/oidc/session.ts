@@ -1,10 +1,10 @@
-// Sessions as sealed text that fits into a cookie.
+// Sessions as sealed text that fits in a cookie. Encryption is left to seal.ts, the cookie itself to http/.
 import type { JWTPayload } from 'jose';
 import type { Identity } from '../domain/admin.ts';
 import type { Session, SessionSeal } from '../domain/session.ts';
 import { newSeal, type SealOptions } from './seal.ts';
 
-/** Browsers drop a cookie of more than 4,096 bytes; proxies, by default, an answer whose headers are longer than that. */
+/** Browsers drop a cookie of more than 4,096 bytes; many proxies by default reject responses with longer headers. */
 const MAX_SEALED_LENGTH = 3_000;
 const MAX_NAME_LENGTH = 200;
 const MAX_PICTURE_LENGTH = 1_000;
@@ -26,7 +26,10 @@ export async function sessionSeal(options: Omit<SealOptions, 'purpose'>): Promis
   };
 }
 
-/** Ever less of what is only shown. Nothing of what decides who is an administrator is cut: it would be someone else. */
+/**
+ * Versions of an identity with fewer and fewer display fields. Fields that decide who is an administrator are never cut: the
+ * result would be another person.
+ */
 function* shorten(identity: Identity): Generator<Identity> {
   const { name, picture } = identity;
   const usual = {
@@ -39,8 +42,8 @@ function* shorten(identity: Identity): Generator<Identity> {
   yield { ...usual, picture: undefined, name: undefined };
 }
 
-function toClaims({ subject, emailVerified, hostedDomain, ...rest }: Identity): JWTPayload {
-  return { sub: subject, email_verified: emailVerified, hd: hostedDomain, ...rest };
+function toClaims({ subject, emailVerified, hostedDomain, ...others }: Identity): JWTPayload {
+  return { sub: subject, email_verified: emailVerified, hd: hostedDomain, ...others };
 }
 
 function toSession({ jti, exp, sub, email_verified, hd, email, name, picture, local }: JWTPayload): Session {

@@ -1,12 +1,12 @@
-// Signing in with the identity provider: authorization code with PKCE, state and nonce, exchanged here, so that no token
-// ever reaches a browser. What an ID token says counts only after provider.ts has checked its signature too.
+// Sign-in with the identity provider: authorization code flow with PKCE, state and nonce. The service exchanges the code
+// itself, so no token ever reaches a browser. ID tokens are trusted only after provider.ts has verified their signature.
 import * as openid from 'openid-client';
 import type { Identity, VerifyToken } from '../domain/admin.ts';
 import type { Clock, Random } from '../domain/clock-and-random.ts';
 import { AppError } from '../domain/errors.ts';
 import { newSecret, SIGN_IN_MS, type SignIn, type SignInOutcome } from '../domain/session.ts';
 import { configure, exchangeCode, isPlainHttp } from './exchange.ts';
-import { spellings, TIMEOUT_MS, toIdentity } from './provider.ts';
+import { acceptedIssuers, TIMEOUT_MS, toIdentity } from './provider.ts';
 import { newSeal } from './seal.ts';
 
 const SCOPE = 'openid email profile';
@@ -16,15 +16,15 @@ export interface SignInOptions {
   readonly clientId: string;
   /** Undefined: a public client. */
   readonly clientSecret: string | undefined;
-  /** What the state of a sign-in under way is sealed with. */
+  /** Seals the state of unfinished sign-ins. */
   readonly secret: string;
   readonly verifyToken: VerifyToken;
   readonly clock: Clock;
   readonly random: Random;
 }
 
-/** What has to come back with the browser that was sent to the provider. */
-interface Begun {
+/** State of an unfinished sign-in, kept sealed in the browser. */
+interface PendingSignIn {
   readonly state: string;
   readonly nonce: string;
   readonly verifier: string;
@@ -40,51 +40,51 @@ export async function providerSignIn(options: SignInOptions): Promise<SignIn> {
     provider: new URL(issuer).host,
     begin: async ({ redirectUri, returnPath, chooseAccount }) => {
       const configuration = configure(await metadata().catch(unavailable), clientId);
-      const begun: Begun = {
+      const pending: PendingSignIn = {
         state: newSecret(random),
         nonce: newSecret(random),
         verifier: newSecret(random),
         redirectUri,
         returnPath,
       };
-      const address = openid.buildAuthorizationUrl(configuration, {
+      const url = openid.buildAuthorizationUrl(configuration, {
         redirect_uri: redirectUri,
         scope: SCOPE,
-        state: begun.state,
-        nonce: begun.nonce,
-        code_challenge: await openid.calculatePKCECodeChallenge(begun.verifier),
+        state: pending.state,
+        nonce: pending.nonce,
+        code_challenge: await openid.calculatePKCECodeChallenge(pending.verifier),
         code_challenge_method: 'S256',
         ...(chooseAccount && { prompt: 'select_account' }),
       });
-      return { address: address.href, sealed: await seal({ ...begun }, clock() + SIGN_IN_MS) };
+      return { address: url.href, sealed: await seal({ ...pending }, clock() + SIGN_IN_MS) };
     },
     finish: async (query, sealed) => {
-      const begun = sealed === undefined ? undefined : ((await open(sealed)) as Begun | undefined);
-      const sent = new URLSearchParams(query).getAll('state');
-      // Nothing of what someone else had sent here is worth a question to the provider.
-      if (!begun || sent.length !== 1 || sent[0] !== begun.state) {
-        return { kind: 'failed', problem: 'state', returnPath: begun?.returnPath ?? '' };
+      const pending = sealed === undefined ? undefined : ((await open(sealed)) as PendingSignIn | undefined);
+      const states = new URLSearchParams(query).getAll('state');
+      // Do not contact the provider for a callback that belongs to no sign-in of this browser.
+      if (!pending || states.length !== 1 || states[0] !== pending.state) {
+        return { kind: 'failed', problem: 'state', returnPath: pending?.returnPath ?? '' };
       }
-      const { returnPath } = begun;
+      const { returnPath } = pending;
       try {
-        const identity = await identify(options, await metadata(), query, begun);
+        const identity = await identify(options, await metadata(), query, pending);
         return { kind: 'signed-in', identity, returnPath };
       } catch (error) {
-        return { ...judge(error), returnPath };
+        return { ...toFailure(error), returnPath };
       }
     },
   };
 }
 
-/** What the provider says about itself: asked for once, and again after a failure. */
+/** The provider's metadata: fetched once, and again after a failure. */
 function discoverer(issuer: string, clientId: string): () => Promise<openid.ServerMetadata> {
-  let found: Promise<openid.ServerMetadata> | undefined;
+  let metadata: Promise<openid.ServerMetadata> | undefined;
   return () => {
-    found ??= discover(issuer, clientId).catch((error: unknown) => {
-      found = undefined;
+    metadata ??= discover(issuer, clientId).catch((error: unknown) => {
+      metadata = undefined;
       throw error;
     });
-    return found;
+    return metadata;
   };
 }
 
@@ -95,7 +95,8 @@ async function discover(issuer: string, clientId: string): Promise<openid.Server
   });
   const metadata = configuration.serverMetadata();
   for (const name of ['authorization_endpoint', 'token_endpoint', 'jwks_uri'] as const) {
-    if (!URL.canParse(metadata[name] ?? '')) throw new Error(`${issuer} names no ${name}`);
+    if (!URL.canParse(metadata[name] ?? ''))
+      throw new Error(`The metadata of ${issuer} has no valid ${name}`);
   }
   return metadata;
 }
@@ -104,31 +105,31 @@ async function identify(
   options: SignInOptions,
   metadata: openid.ServerMetadata,
   query: string,
-  begun: Begun,
+  pending: PendingSignIn,
 ): Promise<Identity> {
   const { issuer, clientId, verifyToken } = options;
-  const answer = new URL(begun.redirectUri);
-  answer.search = query;
-  const tokens = await exchangeCode({ ...options, metadata, issuers: spellings(issuer) }, answer, {
-    expectedState: begun.state,
-    expectedNonce: begun.nonce,
-    pkceCodeVerifier: begun.verifier,
+  const callback = new URL(pending.redirectUri);
+  callback.search = query;
+  const tokens = await exchangeCode({ ...options, metadata, issuers: acceptedIssuers(issuer) }, callback, {
+    expectedState: pending.state,
+    expectedNonce: pending.nonce,
+    pkceCodeVerifier: pending.verifier,
   });
   const { identity } = await verifyToken(tokens.id_token!);
   if (identity.email !== undefined || metadata.userinfo_endpoint === undefined) return identity;
   const client = configure(metadata, clientId);
-  const more = toIdentity(await openid.fetchUserInfo(client, tokens.access_token, identity.subject));
+  const userInfo = toIdentity(await openid.fetchUserInfo(client, tokens.access_token, identity.subject));
   return {
     ...identity,
-    email: more.email,
-    emailVerified: more.emailVerified,
-    hostedDomain: identity.hostedDomain ?? more.hostedDomain,
-    name: identity.name ?? more.name,
-    picture: identity.picture ?? more.picture,
+    email: userInfo.email,
+    emailVerified: userInfo.emailVerified,
+    hostedDomain: identity.hostedDomain ?? userInfo.hostedDomain,
+    name: identity.name ?? userInfo.name,
+    picture: identity.picture ?? userInfo.picture,
   };
 }
 
-function judge(error: unknown): Pick<SignInOutcome & { kind: 'failed' }, 'kind' | 'problem' | 'cause'> {
+function toFailure(error: unknown): Pick<SignInOutcome & { kind: 'failed' }, 'kind' | 'problem' | 'cause'> {
   const isRefusal = error instanceof openid.AuthorizationResponseError && error.error === 'access_denied';
   if (isRefusal) return { kind: 'failed', problem: 'denied' };
   return { kind: 'failed', problem: 'provider', cause: new Error(describe(error)) };
@@ -136,20 +137,21 @@ function judge(error: unknown): Pick<SignInOutcome & { kind: 'failed' }, 'kind' 
 
 function unavailable(error: unknown): never {
   const cause = new Error(describe(error));
-  throw new AppError('UNAVAILABLE', 'The identity provider does not answer. Try again.', { cause });
+  throw new AppError('UNAVAILABLE', 'The identity provider does not respond. Retry.', { cause });
 }
 
 /**
- * For the log. The errors themselves hold what was sent and answered, codes and tokens included, and so may the words of a
- * parser: only what libraries say about it, and the provider's word for an error, are repeated.
+ * Description of an error for the log, without secrets. The errors themselves contain requests and responses with codes and
+ * tokens, and a parser's message may quote them. Kept are the libraries' own messages, the provider's error code and the
+ * status.
  */
 function describe(error: unknown): string {
-  const said: string[] = [];
-  for (let at = error; at instanceof Error && said.length < 5; at = at.cause) {
-    const { code, error: word, status } = at as { code?: unknown; error?: unknown; status?: unknown };
-    if (!(at instanceof SyntaxError)) said.push(at.message || String(code));
-    if (typeof word === 'string' && /^\w{1,40}$/.test(word)) said.push(word);
-    if (typeof status === 'number') said.push(String(status));
+  const parts: string[] = [];
+  for (let at = error; at instanceof Error && parts.length < 5; at = at.cause) {
+    const { code, error: providerCode, status } = at as { code?: unknown; error?: unknown; status?: unknown };
+    if (!(at instanceof SyntaxError)) parts.push(at.message || String(code));
+    if (typeof providerCode === 'string' && /^\w{1,40}$/.test(providerCode)) parts.push(providerCode);
+    if (typeof status === 'number') parts.push(String(status));
   }
-  return said.join(': ');
+  return parts.join(': ');
 }

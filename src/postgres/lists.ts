@@ -1,11 +1,11 @@
-// Reads what administrators ask for in pages and numbers. These statements are rare and differ, so none is kept prepared.
+// Reads lists and statistics for administrators. These statements are rare and varied, so none is prepared.
 import type { AgentRecord } from '../domain/agent.ts';
 import type { AuditRecord } from '../domain/audit.ts';
 import type { AgentListQuery, AuditQuery, EventListQuery } from '../domain/list.ts';
 import type { ListPosition } from '../domain/list-cursor.ts';
 import { ALL_EVENTS } from '../domain/nearby.ts';
 import type { ListedEvent, ListPage, Stats } from '../domain/store.ts';
-import type { Database } from './client/database.ts';
+import type { Statements } from './client/database.ts';
 import { agentPageStatement, eventPageStatement } from './list-statements.ts';
 import { wireOf } from './records.ts';
 import { searchStatement } from './search.ts';
@@ -13,11 +13,11 @@ import { searchStatement } from './search.ts';
 type AgentRow = AgentRecord & { readonly total: number; readonly value: ListPosition['value'] };
 
 export async function readAgentPage(
-  database: Database,
+  statements: Statements,
   query: AgentListQuery,
 ): Promise<ListPage<AgentRecord>> {
   const { text, values } = agentPageStatement(query);
-  const rows = await database.run('repeatable', (sql) => sql.unsafe<AgentRow[]>(text, [...values]));
+  const rows = await statements.run('repeatable', (sql) => sql.unsafe<AgentRow[]>(text, [...values]));
   const page = rows.slice(0, query.limit).filter(({ agent_id }) => agent_id !== null);
   const last = rows.length > query.limit ? page.at(-1) : undefined;
   return {
@@ -30,13 +30,13 @@ export async function readAgentPage(
 type EventRow = readonly [total: Buffer, value: Buffer, id: Buffer | null, json: Buffer];
 
 export async function readEventPage(
-  database: Database,
+  statements: Statements,
   agentId: string,
   query: EventListQuery,
   nowMs: number,
 ): Promise<ListPage<ListedEvent>> {
   const { text, values } = eventPageStatement(agentId, query, nowMs);
-  const found = await database.run('repeatable', (sql) => sql.unsafe(text, [...values]).raw());
+  const found = await statements.run('repeatable', (sql) => sql.unsafe(text, [...values]).raw());
   const rows = found as unknown as readonly EventRow[];
   const page = rows.slice(0, query.limit).filter(([, , id]) => id !== null);
   const last = rows.length > query.limit ? page.at(-1) : undefined;
@@ -52,10 +52,10 @@ export async function readEventPage(
 type AuditRow = AuditRecord & { readonly total: number };
 
 export async function readAuditPage(
-  database: Database,
+  statements: Statements,
   { after = Number.MAX_SAFE_INTEGER, limit }: AuditQuery,
 ): Promise<ListPage<AuditRecord, number>> {
-  const rows = await database.run(
+  const rows = await statements.run(
     'repeatable',
     (sql) => sql<AuditRow[]>`
       SELECT counted.total, page.* FROM (SELECT count(*) AS total FROM audit) AS counted
@@ -70,15 +70,15 @@ export async function readAuditPage(
   };
 }
 
-/** What there is at one moment, and how much of it is in use. */
-export async function readStats(database: Database, nowMs: number, usedFromMs: number): Promise<Stats> {
+/** Counts of agents and events, from one snapshot. */
+export async function readStats(statements: Statements, nowMs: number, usedFromMs: number): Promise<Stats> {
   const { text, values } = searchStatement(ALL_EVENTS, nowMs);
   const statement = `SELECT count(*) AS agents,
       count(*) FILTER (WHERE last_used_ms >= $${values.length + 1}::bigint) AS agents_active_today,
       coalesce(sum(event_count), 0)::bigint AS events,
       (SELECT total FROM (${text}) AS found LIMIT 1) AS events_upcoming
     FROM agents`;
-  const [row] = await database.run('repeatable', (sql) =>
+  const [row] = await statements.run('repeatable', (sql) =>
     sql.unsafe<[Stats]>(statement, [...values, usedFromMs]),
   );
   return row;

@@ -11,7 +11,7 @@ const TYPES: Readonly<Record<ColumnKind, string>> = {
   boolean: 'boolean',
 };
 
-/** Inserts rows, all in one parameter as JSON. The caller appends what happens on a conflict. */
+/** Statement that inserts the rows of the first parameter. The caller appends an ON CONFLICT clause. */
 export function insertRecords(table: Table): string {
   const columns = columnsOf(table);
   const names = columns.map(([name]) => name).join(', ');

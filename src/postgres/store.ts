@@ -1,5 +1,5 @@
-// The engine for many nodes: everything is in the database, and nothing but keys seen a moment ago and lots of quotas is
-// kept here. Business rules are left to the use cases, what a failing database means to database.ts.
+// The engine for many nodes: all data is in PostgreSQL. A node keeps only recently used keys, unwritten last uses and quota
+// lots. Business rules are left to the use cases, database failures and retries to database.ts.
 import type { AgentRecord, AgentRow, AgentUpdate } from '../domain/agent.ts';
 import type { KeyFingerprint, KeyRecord } from '../domain/api-key.ts';
 import type { AuditEntry, AuditRecord } from '../domain/audit.ts';
@@ -34,7 +34,7 @@ import {
   deleteSelectedEvents,
   updateAgent,
 } from './admin.ts';
-import type { Database, DatabaseOptions } from './client/database.ts';
+import type { Database, DatabaseOptions, Statements } from './client/database.ts';
 import type { Sql } from './client/driver.ts';
 import { codeOf } from './client/errors.ts';
 import { KeyCache } from './key-cache.ts';
@@ -49,7 +49,7 @@ import { searchStatement } from './search.ts';
 
 const EVENTS_PER_PAGE = 500;
 
-/** Codes of PostgreSQL, and the one of our own that create_event raises. */
+/** Error codes of PostgreSQL; EVENT_LIMIT is our own, raised by create_event. */
 const UNIQUE_VIOLATION = '23505';
 const FOREIGN_KEY_VIOLATION = '23503';
 const EVENT_LIMIT = 'LE001';
@@ -60,6 +60,10 @@ interface Created {
   readonly found_id: string;
   readonly found_version: number;
   readonly found_json: string;
+}
+
+interface Setting {
+  readonly value: string;
 }
 
 export class PostgresStore implements Store {
@@ -84,9 +88,8 @@ export class PostgresStore implements Store {
     return this.#database.check();
   }
 
-  async close(): Promise<void> {
-    await this.#uses.close();
-    await this.#database.close();
+  close(): Promise<void> {
+    return this.#database.close((statements) => this.#uses.close(statements));
   }
 
   async addAgent(agent: AgentRow, key: KeyFingerprint): Promise<void> {
@@ -139,7 +142,7 @@ export class PostgresStore implements Store {
   async createEvent(row: EventRow, maxPerAgent: number): Promise<CreateOutcome> {
     const json = encodeEvent(row);
     try {
-      // A retry finds what an earlier attempt created as existing, under the new event's own ID.
+      // If an earlier attempt already created the event, it is found as existing with the same ID.
       const [found] = await this.#database.run('repeatable', (sql) =>
         sql.unsafe<[Created]>(CREATE_EVENT, createValues(row, json, maxPerAgent), { prepare: true }),
       );
@@ -174,21 +177,23 @@ export class PostgresStore implements Store {
     return row && decodeEvent(row);
   }
 
-  async replaceEvent(next: EventRow): Promise<ReplaceOutcome> {
-    const json = encodeEvent(next);
-    for (;;) {
-      try {
-        const { count } = await this.#database.run('once', (sql) =>
-          sql.unsafe(REPLACE_EVENT, replaceValues(next, json), { prepare: true }),
-        );
-        if (count === 0) return { kind: 'conflict' };
-        return { kind: 'replaced', record: { version: next.version, json: toWire(json) } };
-      } catch (error) {
-        if (codeOf(error) !== UNIQUE_VIOLATION) throw error;
+  replaceEvent(next: EventRow): Promise<ReplaceOutcome> {
+    return this.#database.operation(async (statements) => {
+      const json = encodeEvent(next);
+      for (;;) {
+        try {
+          const { count } = await statements.run('once', (sql) =>
+            sql.unsafe(REPLACE_EVENT, replaceValues(next, json), { prepare: true }),
+          );
+          if (count === 0) return { kind: 'conflict' };
+          return { kind: 'replaced', record: { version: next.version, json: toWire(json) } };
+        } catch (error) {
+          if (codeOf(error) !== UNIQUE_VIOLATION) throw error;
+        }
+        const id = await findDuplicate(statements, next);
+        if (id !== undefined) return { kind: 'duplicate', id }; // otherwise it is gone by now
       }
-      const id = await this.#findTwin(next);
-      if (id !== undefined) return { kind: 'duplicate', id }; // otherwise it is gone by now
-    }
+    });
   }
 
   async deleteEvent(eventId: string, agentId: string, version?: number): Promise<boolean> {
@@ -240,7 +245,8 @@ export class PostgresStore implements Store {
   async *listAgentEvents(agentId: string): AsyncGenerator<readonly Wire[]> {
     let [startMs, id] = [Number.MIN_SAFE_INTEGER, ''];
     for (;;) {
-      // Along the index, and no further: it has no identifiers, and by those all that follow would be sorted for each page.
+      // The index has no event_id: ordering by it directly would sort all remaining events for every page. So read the
+      // page by start, including ties, and sort only that.
       const rows = await this.#database.run('repeatable', (sql) =>
         sql`
           SELECT start_ms, event_id, json FROM (
@@ -257,10 +263,12 @@ export class PostgresStore implements Store {
     }
   }
 
-  async agentPage(query: AgentListQuery): Promise<ListPage<AgentRecord>> {
-    if (query.sort.key === 'last_used_at') await this.#uses.write();
-    const page = await readAgentPage(this.#database, query);
-    return { ...page, items: page.items.map((agent) => this.#uses.apply(agent)) };
+  agentPage(query: AgentListQuery): Promise<ListPage<AgentRecord>> {
+    return this.#database.operation(async (statements) => {
+      if (query.sort.key === 'last_used_at') await this.#uses.write(statements);
+      const page = await readAgentPage(statements, query);
+      return { ...page, items: page.items.map((agent) => this.#uses.apply(agent)) };
+    });
   }
 
   agentEventPage(agentId: string, query: EventListQuery, nowMs: number): Promise<ListPage<ListedEvent>> {
@@ -271,9 +279,11 @@ export class PostgresStore implements Store {
     return readAuditPage(this.#database, query);
   }
 
-  async stats(nowMs: number): Promise<Stats> {
-    await this.#uses.write();
-    return readStats(this.#database, nowMs, nowMs - ACTIVE_WITHIN_MS);
+  stats(nowMs: number): Promise<Stats> {
+    return this.#database.operation(async (statements) => {
+      await this.#uses.write(statements);
+      return readStats(statements, nowMs, nowMs - ACTIVE_WITHIN_MS);
+    });
   }
 
   async updateAgent(
@@ -325,24 +335,26 @@ export class PostgresStore implements Store {
     return found.length > 0;
   }
 
-  async getSetting(name: string, initial: () => Promise<string>): Promise<string> {
-    const find = () =>
-      this.#database.run(
+  getSetting(name: string, initial: () => Promise<string>): Promise<string> {
+    return this.#database.operation(async (statements) => {
+      const [found] = await statements.run(
         'repeatable',
-        (sql) => sql<{ value: string }[]>`SELECT value FROM settings WHERE name = ${name}`,
+        (sql) => sql<Setting[]>`SELECT value FROM settings WHERE name = ${name}`,
       );
-    const [found] = await find();
-    if (found) return found.value;
-    const value = await initial();
-    await this.#database.run(
-      'repeatable',
-      (sql) => sql`INSERT INTO settings (name, value) VALUES (${name}, ${value}) ON CONFLICT DO NOTHING`,
-    );
-    const [stored] = await find();
-    return stored!.value;
+      if (found) return found.value;
+      const value = await initial();
+      // The update changes nothing: it returns the value of whoever was first.
+      const [stored] = await statements.run(
+        'repeatable',
+        (sql) => sql<[Setting]>`
+          INSERT INTO settings (name, value) VALUES (${name}, ${value})
+          ON CONFLICT (name) DO UPDATE SET value = settings.value RETURNING value`,
+      );
+      return stored.value;
+    });
   }
 
-  /** A change of agents by an administrator, with its entry in the log. */
+  /** Runs a change by an administrator in a transaction, and clears the key cache. */
   async #change<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
     try {
       return await this.#database.transaction('once', work);
@@ -350,19 +362,9 @@ export class PostgresStore implements Store {
       this.#keys.forget();
     }
   }
-
-  async #findTwin({ agent_id, start_ms, lat, lng, title, event_id }: EventRow): Promise<string | undefined> {
-    const [twin] = await this.#database.run(
-      'repeatable',
-      (sql) => sql<{ event_id: string }[]>`
-        SELECT event_id FROM events WHERE agent_id = ${agent_id} AND start_ms = ${start_ms} AND lat = ${lat}
-          AND lng = ${lng} AND title = ${title} AND event_id <> ${event_id}`,
-    );
-    return twin?.event_id;
-  }
 }
 
-/** A row of a search; `id` is null in a row that has the total only. */
+/** A row of a search; `id` is null in a row that has only the total. */
 type FoundRow = readonly [
   total: Buffer,
   start: Buffer,
@@ -379,4 +381,16 @@ function positionOf([, start, id]: FoundRow): Position {
 function detailsOf(row: FoundRow): EventDetails {
   const [lat, lng] = [row[4]!, row[5]!].map((bytes) => Number(bytes.toString('latin1')));
   return { ...positionOf(row), lat: lat!, lng: lng! };
+}
+
+/** ID of another event of the agent with the same title, start and place. */
+async function findDuplicate(statements: Statements, event: EventRow): Promise<string | undefined> {
+  const { agent_id, start_ms, lat, lng, title, event_id } = event;
+  const [duplicate] = await statements.run(
+    'repeatable',
+    (sql) => sql<{ event_id: string }[]>`
+      SELECT event_id FROM events WHERE agent_id = ${agent_id} AND start_ms = ${start_ms} AND lat = ${lat}
+        AND lng = ${lng} AND title = ${title} AND event_id <> ${event_id}`,
+  );
+  return duplicate?.event_id;
 }

@@ -1,9 +1,9 @@
-// Small tools for columns of numbers: growing them, finding a place in a sorted stretch, sorting by a key. A column that
-// may become long grows by pieces: copying it would stall whoever waits.
+// Columns of numbers (typed arrays): growth, binary search, and sorting by key. A long column grows in fixed-size pieces,
+// because copying it would block the event loop.
 
 export type Column = Float64Array | Int32Array | Uint8Array | Uint16Array | Uint32Array;
 
-/** Numbers in a piece of a long column. */
+/** Numbers per piece of a long column: 2 ** PIECE_BITS. */
 export const PIECE_BITS = 16;
 export const PIECE = 2 ** PIECE_BITS;
 
@@ -24,7 +24,7 @@ export class LongColumn {
     this.#pieces[at >>> PIECE_BITS]![at & (PIECE - 1)] = value;
   }
 
-  /** Room for so many numbers; new ones are 0. */
+  /** Makes room for at least `length` numbers; new ones are 0. */
   grow(length: number): void {
     while (this.#pieces.length * PIECE < length) this.#pieces.push(this.#make(PIECE));
   }
@@ -35,14 +35,14 @@ export const integers = (length: number) => new Int32Array(length);
 export const naturals = (length: number) => new Uint32Array(length);
 export const bytes = (length: number) => new Uint8Array(length);
 
-/** A longer column that begins with this one; for short ones. */
+/** A longer copy of a column. Only for short columns. */
 export function grown<T extends Column>(column: T, length: number): T {
   const longer = new (column.constructor as new (length: number) => T)(length);
   longer.set(column as never);
   return longer;
 }
 
-/** The first place from `from` on, `end` at the latest, whose value is not below this one. */
+/** The first index in [from, end) whose number is at least `value`; `end` if there is none. */
 export function lowerBound(sorted: Float64Array, from: number, end: number, value: number): number {
   let low = from;
   let high = end;
@@ -58,18 +58,18 @@ const DIGIT_BITS = 13;
 const DIGITS = 2 ** DIGIT_BITS;
 const HALF = 2 ** (2 * DIGIT_BITS);
 
-/** Numbers that are sorted before others get a turn. */
+/** Numbers processed between two yields. */
 const NUMBERS_PER_TURN = 100_000;
 
 /**
- * The places of these whole numbers (0 to 2^52 - 1) in ascending order; equal ones keep theirs. Four counting passes at
- * most. Gives way now and then.
+ * Indexes of these integers (0 to 2^52 - 1) in ascending order of value. Stable radix sort with at most four passes.
+ * Yields regularly, so that the caller can let other work run.
  */
 export function* sortedOrder(keys: Float64Array): Generator<void, Uint32Array> {
   const low = new Uint32Array(keys.length);
   const high = new Uint32Array(keys.length);
   let order = new Uint32Array(keys.length);
-  for (const [from, end] of stretches(keys.length)) {
+  for (const [from, end] of ranges(keys.length)) {
     halve(keys, low, high, order, from, end);
     yield;
   }
@@ -81,7 +81,7 @@ export function* sortedOrder(keys: Float64Array): Generator<void, Uint32Array> {
     [high, DIGIT_BITS],
   ] as const) {
     const ends = new Uint32Array(DIGITS);
-    for (const [from, end] of stretches(keys.length)) countDigits(half, shift, ends, from, end);
+    for (const [from, end] of ranges(keys.length)) countDigits(half, shift, ends, from, end);
     yield;
     if (ends.includes(keys.length)) continue; // all have the same digit
     for (let digit = 0, sum = 0; digit < DIGITS; digit++) {
@@ -89,7 +89,7 @@ export function* sortedOrder(keys: Float64Array): Generator<void, Uint32Array> {
       ends[digit] = sum;
       sum += count;
     }
-    for (const [from, end] of stretches(keys.length)) {
+    for (const [from, end] of ranges(keys.length)) {
       distribute(half, shift, ends, order, spare, from, end);
       yield;
     }
@@ -98,13 +98,13 @@ export function* sortedOrder(keys: Float64Array): Generator<void, Uint32Array> {
   return order;
 }
 
-function* stretches(length: number): Generator<[from: number, end: number]> {
+function* ranges(length: number): Generator<[from: number, end: number]> {
   for (let from = 0; from < length; from += NUMBERS_PER_TURN) {
     yield [from, Math.min(length, from + NUMBERS_PER_TURN)];
   }
 }
 
-// The loops themselves, over a stretch: in a generator they would be far slower.
+// Plain functions for the inner loops: inside a generator they would be far slower.
 
 function halve(
   keys: Float64Array,

@@ -1,11 +1,11 @@
-// A Hilbert curve over the sphere: places that are close on it are close on the ground, so that a sorted list of
-// positions cuts the world into compact pieces. The sphere is seen as a cube; each face carries one curve.
+// Hilbert curve over the sphere. Points that are close on the curve are close on the ground, so a sorted list of positions
+// divides the world into compact regions. The sphere is projected onto a cube; each face has its own curve.
 
 const BITS = 23;
 const SIDE = 2 ** BITS;
 const CELLS_PER_FACE = SIDE * SIDE;
 
-/** The position of a unit vector: a whole number below 6 · 2^46, so exact in a double. */
+/** Position of a unit vector on the curve: an integer below 6 · 2^46, so exact in a double. */
 export function curvePosition(x: number, y: number, z: number): number {
   const ax = Math.abs(x);
   const ay = Math.abs(y);

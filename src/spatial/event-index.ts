@@ -1,5 +1,5 @@
-// Every event in memory, by place and by start: finds pages and exact totals. Knows nothing of storage, wire forms or
-// clocks. Time is passed in, and what has ended by then is put aside.
+// In-memory index of all events by place and start time: finds pages and exact totals. Callers pass in the current time;
+// ended events leave the search structures. Storage, JSON and clocks are left to others.
 
 import { chordSquared, chordSquaredOfMiles, unitVector } from '../domain/geo.ts';
 import { bytes, doubles, LongColumn, naturals, PIECE, sortedOrder } from './columns.ts';
@@ -9,22 +9,22 @@ import type { Located, PlaceQuery } from './leaves.ts';
 import { Page, type Position } from './page.ts';
 import { PlaceTree } from './place-tree.ts';
 import { StartList } from './start-list.ts';
-import type { TagSet } from './tags.ts';
+import { requireTag, type TagSet } from './tags.ts';
 import { Ulids } from './ulids.ts';
 
 export interface IndexEntry {
   /** A ULID. */
   readonly id: string;
-  // Carried for the caller; not searched by.
+  /** Kept for the caller; not searchable. */
   readonly version: number;
-  /** Where the caller keeps the event: a number below 2^32. */
+  /** Row number in the caller's storage, below 2^32. Not searchable. */
   readonly row: number;
   readonly startMs: number;
-  /** The instant from which the event is no longer found. */
+  /** Searches at or after this time no longer find the event. */
   readonly endsMs: number;
   readonly lat: number;
   readonly lng: number;
-  /** A small number that stands for everything else that is searched by. */
+  /** Tag of the event type and audience. */
   readonly tag: number;
 }
 
@@ -37,33 +37,33 @@ export interface IndexQuery {
   /** startMs >= startsFromMs and startMs < startsBeforeMs. */
   readonly startsFromMs: number;
   readonly startsBeforeMs: number;
-  /** The page holds what lies after this position; the total does not depend on it. */
+  /** The page holds events after this position; the total counts all matches. */
   readonly after: Position | undefined;
   /** 1 to 100. */
   readonly limit: number;
 }
 
 export interface IndexPage {
-  /** In order. A handle stands for one event for as long as that is in the index. */
+  /** In order of start and ID. A handle identifies one event as long as that event is in the index. */
   readonly handles: readonly number[];
   readonly total: number;
   readonly more: boolean;
 }
 
 /**
- * Ended events that one search puts aside at most: some milliseconds. With fewer, searches would look at those that remain
- * too often.
+ * Maximum number of ended events that one search retires; takes a few milliseconds. With a lower limit, searches would
+ * filter the remaining ones too often.
  */
-const ASIDE_PER_SEARCH = 250;
+const RETIRED_PER_SEARCH = 250;
 
-/** A reach that holds every place. */
+/** Squared chord length that includes every place. */
 const EVERYWHERE = Number.POSITIVE_INFINITY;
 
-/** Events loaded before others get a turn. */
+/** Events processed between two yields. */
 const EVENTS_PER_TURN = 20_000;
 
 export class EventIndex {
-  readonly #asidePerSearch: number;
+  readonly #retiredPerSearch: number;
   #capacity = 0;
   readonly #ids = new Ulids();
   readonly #handleOf = new HandleMap(this.#ids);
@@ -71,22 +71,23 @@ export class EventIndex {
   readonly #starts = new StartList(this.#ids);
   readonly #expiry = new Expiry();
   readonly #page = new Page(this.#ids);
-  // By handle; the first one is the cursor's.
+  // Columns by handle; handle 0 is reserved for the cursor.
   readonly #version = new LongColumn(naturals);
   readonly #row = new LongColumn(naturals);
   readonly #lat = new LongColumn(doubles);
   readonly #lng = new LongColumn(doubles);
   readonly #start = new LongColumn(doubles);
   readonly #tag = new LongColumn(bytes);
-  #made = 1;
+  #created = 1;
   readonly #free: number[] = [];
   #removals = 0;
-  /** Handles of events that had ended when last looked at, and when the last of them ends. */
-  readonly #ended = new Set<number>();
-  #endedUntilMs = Number.NEGATIVE_INFINITY;
+  /** Handles of retired events: ended, and no longer in the search structures. */
+  readonly #retired = new Set<number>();
+  /** Latest end of a retired event. */
+  #retiredUntilMs = Number.NEGATIVE_INFINITY;
 
-  constructor(asidePerSearch = ASIDE_PER_SEARCH) {
-    this.#asidePerSearch = asidePerSearch;
+  constructor(retiredPerSearch = RETIRED_PER_SEARCH) {
+    this.#retiredPerSearch = retiredPerSearch;
     this.#reserve(1);
   }
 
@@ -127,33 +128,37 @@ export class EventIndex {
     return this.#row.get(handle);
   }
 
-  /** Changes whenever handles have become free to stand for other events. */
+  /** Number of removals so far. If it has changed, earlier handles may identify other events. */
   get removals(): number {
     return this.#removals;
   }
 
-  /** Adds the entry, or puts it in the place of the one with its id, whose handle it keeps. */
+  /** Adds the entry, or replaces the entry with the same ID and keeps its handle. Throws RangeError for an invalid tag. */
   put(entry: IndexEntry): number {
+    requireTag(entry.tag);
     const known = this.#handleOf.find(entry.id);
-    if (known !== undefined) this.#takeOut(known);
+    if (known !== undefined) this.#removeFromSearch(known);
     const handle = known ?? this.#create(entry.id);
     this.#write(handle, entry);
-    this.#putIn(handle);
+    this.#addToSearch(handle);
     return handle;
   }
 
-  /** The handle that the event had; undefined if there is none. */
+  /** Returns the handle that the event had; undefined if the ID is unknown. */
   remove(id: string): number | undefined {
     const handle = this.#handleOf.find(id);
     if (handle === undefined) return undefined;
-    this.#takeOut(handle);
+    this.#removeFromSearch(handle);
     this.#handleOf.remove(handle);
     this.#free.push(handle);
     this.#removals++;
     return handle;
   }
 
-  /** Fills an empty index; what has ended at `nowMs` is put aside at once. `finish` gives way now and then: whoever drives it may let others have a turn. */
+  /**
+   * Fills an empty index. Events that have ended by `nowMs` are retired at once. `finish` yields regularly, so that the
+   * caller can let other work run.
+   */
   loader(
     expected: number,
     nowMs = Number.NEGATIVE_INFINITY,
@@ -162,9 +167,10 @@ export class EventIndex {
     this.#handleOf.reserve(expected);
     return {
       add: (entry) => {
+        requireTag(entry.tag);
         const handle = this.#create(entry.id);
         this.#write(handle, entry);
-        if (entry.endsMs <= nowMs) this.#setAside(handle);
+        if (entry.endsMs <= nowMs) this.#retire(handle);
         else this.#expiry.add(handle);
       },
       finish: () => this.#finishLoad(),
@@ -172,32 +178,32 @@ export class EventIndex {
   }
 
   search(query: IndexQuery, nowMs: number): IndexPage {
-    this.#takeBack(nowMs);
+    this.#restoreRetired(nowMs);
     const isSettled = this.settle(nowMs);
-    const isOver = (handle: number) => this.#expiry.endsMs(handle) <= nowMs;
+    const hasEnded = (handle: number) => this.#expiry.endsMs(handle) <= nowMs;
     const { tags, startsFromMs: fromMs, startsBeforeMs: beforeMs } = query;
     const page = this.#page;
-    page.begin(query.limit, query.after, isSettled ? undefined : isOver);
+    page.begin(query.limit, query.after, isSettled ? undefined : hasEnded);
     const centre = unitVector(query.lat, query.lng);
     const reach = query.radiusMiles === undefined ? EVERYWHERE : chordSquaredOfMiles(query.radiusMiles);
-    const wanted = { ...centre, reach, tags, fromMs, beforeMs };
+    const placeQuery = { ...centre, reach, tags, fromMs, beforeMs };
     const total =
       reach === EVERYWHERE
         ? this.#starts.search(fromMs, beforeMs, tags, page)
-        : this.#places.search(wanted, page);
-    return page.finish(isSettled ? total : total - this.#countOver(wanted, nowMs));
+        : this.#places.search(placeQuery, page);
+    return page.finish(isSettled ? total : total - this.#countEnded(placeQuery, nowMs));
   }
 
   /**
-   * Puts aside what has ended, some at a time: many may end at once. False while there are more; searches see to it that
-   * these are not found either, which costs them a look at each.
+   * Retires ended events, a limited number per call because many may end at once. Returns false if some remain. Searches
+   * do not return those either, but must filter them one by one.
    */
   settle(nowMs: number): boolean {
-    for (let count = 0; count < this.#asidePerSearch; count++) {
+    for (let count = 0; count < this.#retiredPerSearch; count++) {
       const handle = this.#expiry.next(nowMs);
       if (handle === undefined) return true;
-      this.#takeOut(handle);
-      this.#setAside(handle);
+      this.#removeFromSearch(handle);
+      this.#retire(handle);
     }
     return this.isSettled(nowMs);
   }
@@ -206,8 +212,8 @@ export class EventIndex {
     return this.#expiry.next(nowMs) === undefined;
   }
 
-  /** How many of those that have ended, and are not yet put aside, match otherwise. */
-  #countOver({ x, y, z, reach, tags, fromMs, beforeMs }: PlaceQuery, nowMs: number): number {
+  /** Number of ended but not yet retired events that match the query. */
+  #countEnded({ x, y, z, reach, tags, fromMs, beforeMs }: PlaceQuery, nowMs: number): number {
     let count = 0;
     this.#expiry.visitEnded(nowMs, (handle) => {
       const startMs = this.#start.get(handle);
@@ -219,9 +225,9 @@ export class EventIndex {
   }
 
   *#finishLoad(): Generator<void> {
-    const handles = new Int32Array(this.#made - 1 - this.#ended.size);
-    for (let handle = 1, at = 0; handle < this.#made; handle++) {
-      if (!this.#ended.has(handle)) handles[at++] = handle;
+    const handles = new Int32Array(this.#created - 1 - this.#retired.size);
+    for (let handle = 1, at = 0; handle < this.#created; handle++) {
+      if (!this.#retired.has(handle)) handles[at++] = handle;
     }
     const columns = { lat: this.#lat, lng: this.#lng, start: this.#start, tag: this.#tag };
     yield* this.#places.load(handles, columns);
@@ -239,43 +245,43 @@ export class EventIndex {
     for (let at = 0; at < handles.length; at++) keys[at] = start.get(handles[at]!) - least;
     const order = yield* sortedOrder(keys);
     for (let at = 0; at < order.length; at++) sorted[at] = handles[order[at]!]!;
-    for (let from = 0, end = 1, rested = 0; from < sorted.length; from = end++) {
+    for (let from = 0, end = 1, yieldedAt = 0; from < sorted.length; from = end++) {
       while (end < sorted.length && start.get(sorted[end]!) === start.get(sorted[from]!)) end++;
       if (end - from > 1) sorted.subarray(from, end).sort((a, b) => this.#ids.compare(a, b));
-      if (end - rested < EVENTS_PER_TURN) continue;
+      if (end - yieldedAt < EVENTS_PER_TURN) continue;
       yield;
-      rested = end;
+      yieldedAt = end;
     }
     return sorted;
   }
 
-  /** Takes back what has not ended after all, should the clock have been set back. */
-  #takeBack(nowMs: number): void {
-    if (this.#endedUntilMs <= nowMs) return;
-    this.#endedUntilMs = Number.NEGATIVE_INFINITY;
-    for (const handle of [...this.#ended]) {
+  /** Makes retired events searchable again if the clock was set back before their end. */
+  #restoreRetired(nowMs: number): void {
+    if (this.#retiredUntilMs <= nowMs) return;
+    this.#retiredUntilMs = Number.NEGATIVE_INFINITY;
+    for (const handle of [...this.#retired]) {
       const endsMs = this.#expiry.endsMs(handle);
-      if (endsMs <= nowMs) this.#endedUntilMs = Math.max(this.#endedUntilMs, endsMs);
+      if (endsMs <= nowMs) this.#retiredUntilMs = Math.max(this.#retiredUntilMs, endsMs);
       else {
-        this.#ended.delete(handle);
-        this.#putIn(handle);
+        this.#retired.delete(handle);
+        this.#addToSearch(handle);
       }
     }
   }
 
-  #setAside(handle: number): void {
-    this.#ended.add(handle);
-    this.#endedUntilMs = Math.max(this.#endedUntilMs, this.#expiry.endsMs(handle));
+  #retire(handle: number): void {
+    this.#retired.add(handle);
+    this.#retiredUntilMs = Math.max(this.#retiredUntilMs, this.#expiry.endsMs(handle));
   }
 
-  #putIn(handle: number): void {
+  #addToSearch(handle: number): void {
     this.#places.insert(this.#locate(handle));
     this.#starts.insert(handle, this.#start.get(handle), this.#tag.get(handle));
     this.#expiry.add(handle);
   }
 
-  #takeOut(handle: number): void {
-    if (this.#ended.delete(handle)) return;
+  #removeFromSearch(handle: number): void {
+    if (this.#retired.delete(handle)) return;
     this.#places.remove(handle);
     this.#starts.remove(handle, this.#start.get(handle), this.#tag.get(handle));
     this.#expiry.remove(handle);
@@ -297,14 +303,14 @@ export class EventIndex {
   }
 
   #create(id: string): number {
-    const handle = this.#free.pop() ?? this.#made++;
+    const handle = this.#free.pop() ?? this.#created++;
     if (handle >= this.#capacity) this.#reserve(handle + 1);
     this.#ids.set(handle, id);
     this.#handleOf.add(handle);
     return handle;
   }
 
-  /** Room for so many handles, in whole pieces. */
+  /** Makes room for this many handles, rounded up to whole pieces. */
   #reserve(handles: number): void {
     this.#capacity = Math.max(this.#capacity, PIECE * Math.ceil(handles / PIECE));
     for (const part of [this.#ids, this.#places, this.#starts, this.#expiry]) part.grow(this.#capacity);

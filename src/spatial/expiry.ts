@@ -1,10 +1,10 @@
-// Which event ends next: a heap of handles by the instant at which they end, from which any can be taken out.
+// Min-heap of handles by end time; finds the event that ends next. Any handle can be removed.
 import { doubles, integers, LongColumn } from './columns.ts';
 
 export class Expiry {
   readonly #ends = new LongColumn(doubles);
   readonly #heap = new LongColumn(integers);
-  /** Where in the heap a handle stands. */
+  /** Heap index by handle. */
   readonly #at = new LongColumn(integers);
   #length = 0;
 
@@ -12,7 +12,7 @@ export class Expiry {
     for (const column of [this.#ends, this.#heap, this.#at]) column.grow(capacity);
   }
 
-  /** Notes when the event ends; it must not be in the heap. */
+  /** Sets the end time. The handle must not be in the heap. */
   set(handle: number, endsMs: number): void {
     this.#ends.set(handle, endsMs);
   }
@@ -33,14 +33,14 @@ export class Expiry {
     return this.#ends.get(handle);
   }
 
-  /** The handle that ends first, if that is at or before this instant. */
+  /** The handle with the earliest end, if that is at or before `nowMs`. */
   next(nowMs: number): number | undefined {
     if (this.#length === 0) return undefined;
     const handle = this.#heap.get(0);
     return this.#ends.get(handle) <= nowMs ? handle : undefined;
   }
 
-  /** Visits every handle that ends at or before this instant, in no order. Takes time by their number alone. */
+  /** Visits every handle that ends at or before `nowMs`, in no particular order. Time is linear in their number. */
   visitEnded(nowMs: number, visit: (handle: number) => void, at = 0): void {
     if (at >= this.#length) return;
     const handle = this.#heap.get(at);

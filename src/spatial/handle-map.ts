@@ -1,13 +1,13 @@
-// From ULID to handle: hash tables of handles, open addressing, no strings kept. There are many small ones, so that none takes
-// long to grow.
+// Map from ULID to handle: hash tables of handles with open addressing, without strings. Many small tables, so that growing
+// one is fast.
 import { hashUlid, type Ulids } from './ulids.ts';
 
-/** A power of two. The first bits of a hash tell the table. */
+/** A power of two. The highest bits of a hash select the table. */
 const TABLES = 64;
 const TABLE_SHIFT = 26;
 const FIRST_LENGTH = 16;
 
-/** Tables are at most half full, so that a look-up takes two steps on average. */
+/** Tables are at most half full, so a lookup takes two steps on average. */
 export class HandleMap {
   readonly #ids: Ulids;
   /** 0: empty; handles begin at 1. */
@@ -23,7 +23,7 @@ export class HandleMap {
     return this.#size;
   }
 
-  /** Room for so many; a table that gets more than its share grows. */
+  /** Makes room for this many handles, spread evenly. A table that gets more than its share still grows. */
   reserve(handles: number): void {
     const length = 2 ** Math.ceil(Math.log2((2 * handles) / TABLES + 2));
     for (let number = 0; number < TABLES; number++) {
@@ -42,7 +42,7 @@ export class HandleMap {
     }
   }
 
-  /** The handle's id is in the columns and not yet in a table. */
+  /** The handle's ID must already be in `ids`, and the handle not yet in the map. */
   add(handle: number): void {
     const number = this.#ids.hash(handle) >>> TABLE_SHIFT;
     const { length } = this.#tables[number]!;
@@ -59,7 +59,7 @@ export class HandleMap {
     const mask = table.length - 1;
     let at = hash & mask;
     while (table[at] !== handle) at = (at + 1) & mask;
-    // What follows in the same run moves up, unless it already stands where its hash puts it.
+    // Close the gap: move later entries of the same run into it, unless that would put them before their home slot.
     for (let next = (at + 1) & mask; table[next] !== 0; next = (next + 1) & mask) {
       const home = this.#ids.hash(table[next]!) & mask;
       if (((next - home) & mask) >= ((next - at) & mask)) {

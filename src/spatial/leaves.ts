@@ -1,14 +1,14 @@
-// The leaves of the place tree: up to 128 events each, side by side in flat columns, in order of start and id. A leaf knows
-// nothing of its neighbours; which events belong into it is the tree's business.
+// Leaves of the place tree: up to 128 events each, in flat columns, ordered by start and ID. The tree decides which events
+// belong to a leaf.
 import { grown, lowerBound, PIECE } from './columns.ts';
 import type { Page } from './page.ts';
 import { TAGS, type TagSet } from './tags.ts';
 import type { Ulids } from './ulids.ts';
 
-/** Larger leaves mean more distances to compute at the rim of a circle, smaller ones more boxes to test. */
+/** Events per leaf. Larger leaves mean more distances to compute at the edge of a circle; smaller ones more boxes to test. */
 export const LEAF = 128;
 
-/** An event at its place, a unit vector. */
+/** An event with its place as a unit vector. */
 export interface Located {
   readonly handle: number;
   readonly x: number;
@@ -22,7 +22,7 @@ export interface PlaceQuery {
   readonly x: number;
   readonly y: number;
   readonly z: number;
-  /** The squared chord within which events match. */
+  /** Maximum squared chord length between centre and event. */
   readonly reach: number;
   /** Undefined: all match. */
   readonly tags: TagSet | undefined;
@@ -33,7 +33,7 @@ export interface PlaceQuery {
 const LEAVES_PER_PIECE = PIECE / LEAF;
 const LEAF_BITS = Math.log2(LEAVES_PER_PIECE);
 
-/** The columns of some leaves, LEAF places each. */
+/** Columns of several leaves, with LEAF slots each. */
 class Piece {
   readonly x = new Float64Array(PIECE);
   readonly y = new Float64Array(PIECE);
@@ -42,7 +42,7 @@ class Piece {
   readonly tag = new Uint8Array(PIECE);
   readonly handle = new Int32Array(PIECE);
 
-  /** Moves what stands from one place to another, all within one leaf. */
+  /** Moves the slots [from, end) to `to`, within one leaf. */
   shift(from: number, end: number, to: number): void {
     this.x.copyWithin(to, from, end);
     this.y.copyWithin(to, from, end);
@@ -57,9 +57,9 @@ export class Leaves {
   readonly #ids: Ulids;
   readonly #pieces: Piece[] = [];
   #count = new Uint8Array(0);
-  /** How many events of a leaf have each tag. */
+  /** Number of events per leaf and tag. */
   #tags = new Uint8Array(0);
-  #made = 0;
+  #created = 0;
   readonly #free: number[] = [];
 
   constructor(ids: Ulids) {
@@ -67,7 +67,7 @@ export class Leaves {
   }
 
   create(): number {
-    const leaf = this.#free.pop() ?? this.#made++;
+    const leaf = this.#free.pop() ?? this.#created++;
     if (leaf >= this.#count.length) this.reserve(Math.max(64, 2 * leaf));
     if (leaf >= this.#pieces.length * LEAVES_PER_PIECE) this.#pieces.push(new Piece());
     this.clear(leaf);
@@ -83,7 +83,7 @@ export class Leaves {
     this.#tags.fill(0, leaf * TAGS, (leaf + 1) * TAGS);
   }
 
-  /** Room for the numbers of so many. One byte, and one for each tag: short enough to be copied. */
+  /** Makes room for the counts of this many leaves: 1 + TAGS bytes each, small enough to copy. */
   reserve(leaves: number): void {
     if (leaves <= this.#count.length) return;
     this.#count = grown(this.#count, leaves);
@@ -115,7 +115,7 @@ export class Leaves {
     };
   }
 
-  /** Adds to a leaf that has room. */
+  /** Adds an event to a leaf that is not full. */
   add(leaf: number, { handle, x, y, z, startMs, tag }: Located): void {
     const piece = this.#pieceOf(leaf);
     const base = baseOf(leaf);
@@ -143,7 +143,7 @@ export class Leaves {
     this.#count[leaf]!--;
   }
 
-  /** Writes the box around all places: the three least coordinates, then the three greatest. */
+  /** Writes the bounding box of all places: the three minimum coordinates, then the three maximum ones. */
   measure(leaf: number, box: Float64Array, to: number): void {
     const { x: xs, y: ys, z: zs } = this.#pieceOf(leaf);
     const base = baseOf(leaf);
@@ -174,8 +174,8 @@ export class Leaves {
   }
 
   /**
-   * Counts what matches and offers it to the page. `inside`: every place is known to be within reach. `whole`: every
-   * start is known to be within the window as well.
+   * Counts matching events and offers them to the page. `inside`: every place is known to be within reach. `whole`: every
+   * start is also known to be within the time window.
    */
   search(leaf: number, query: PlaceQuery, page: Page, inside: boolean, whole: boolean): number {
     const { tags, fromMs, beforeMs } = query;
@@ -184,7 +184,7 @@ export class Leaves {
     const end = base + this.#count[leaf]!;
     const from = whole ? base : lowerBound(piece.start, base, end, fromMs);
     const before = whole ? end : lowerBound(piece.start, from, end, beforeMs);
-    if (!inside) return searchRim(piece, query, page, from, before);
+    if (!inside) return searchEdge(piece, query, page, from, before);
     const total =
       whole && tags ? tags.countIn(this.#tags, leaf * TAGS) : countTags(piece, tags, from, before);
     if (total > 0) offer(piece, tags, page, from, before);
@@ -196,7 +196,7 @@ export class Leaves {
   }
 }
 
-/** Where a leaf begins in its piece. */
+/** First slot of a leaf in its piece. */
 function baseOf(leaf: number): number {
   return (leaf & (LEAVES_PER_PIECE - 1)) * LEAF;
 }
@@ -209,7 +209,7 @@ function countTags({ tag }: Piece, tags: TagSet | undefined, from: number, befor
   return total;
 }
 
-/** In order of start, so it ends with the first that comes too late for the page. */
+/** Offers events in order of start, and stops at the first that is too late for the page. */
 function offer(
   { start, tag, handle }: Piece,
   tags: TagSet | undefined,
@@ -224,7 +224,7 @@ function offer(
   }
 }
 
-function searchRim(piece: Piece, query: PlaceQuery, page: Page, from: number, before: number): number {
+function searchEdge(piece: Piece, query: PlaceQuery, page: Page, from: number, before: number): number {
   const { x: xs, y: ys, z: zs, start, tag, handle } = piece;
   const { x, y, z, reach } = query;
   const has = query.tags?.has;

@@ -1,27 +1,27 @@
-// The inner nodes of the place tree: up to 32 children each, side by side in flat columns, and of each child the box, the
-// number and the first and last start of what is below it. Which children belong into a node is the tree's business.
+// Inner nodes of the place tree, in flat columns: up to 32 children each. Each child has the bounding box, count, and first
+// and last start of the events below it. The tree decides which children belong to a node.
 import { grown } from './columns.ts';
 
 export const FAN = 32;
 
-/** Columns have FAN places a node, or 6 FAN for boxes: three least coordinates, then three greatest. */
+/** Columns have FAN slots per node, or 6 FAN for boxes: three minimum coordinates, then three maximum ones. */
 export class Nodes {
-  /** How many children a node has. */
+  /** Number of children per node. */
   children = new Uint8Array(1);
   parent = new Int32Array(1);
   child = new Int32Array(FAN);
-  /** The least position below the child; that of the first child is never looked at. */
+  /** Lowest curve position below the child. Never read for the first child. */
   separator = new Float64Array(FAN);
   separatorHandle = new Int32Array(FAN);
   box = new Float64Array(FAN * 6);
   count = new Int32Array(FAN);
   firstMs = new Float64Array(FAN);
   lastMs = new Float64Array(FAN);
-  #made = 0;
+  #created = 0;
   readonly #free: number[] = [];
 
   create(): number {
-    const node = this.#free.pop() ?? this.#made++;
+    const node = this.#free.pop() ?? this.#created++;
     if (node >= this.children.length) this.#grow(Math.max(16, 2 * node));
     this.children[node] = 0;
     return node;
@@ -31,7 +31,7 @@ export class Nodes {
     this.#free.push(node);
   }
 
-  /** The place behind the last child. */
+  /** Slot after the last child. */
   end(node: number): number {
     return node * FAN + this.children[node]!;
   }
@@ -46,7 +46,7 @@ export class Nodes {
     this.lastMs.copyWithin(to, from, end);
   }
 
-  /** Writes what the children of a node know together to the place of the node itself. */
+  /** Combines the boxes, counts and starts of a node's children, and writes the result to the node's own slot `at`. */
   measure(node: number, at: number): void {
     const { box, count, firstMs, lastMs } = this;
     const from = node * FAN;

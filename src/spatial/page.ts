@@ -1,5 +1,5 @@
-// The first so many events of a search in order of start and id, found in any order: a short sorted list that is used again
-// for every search.
+// Result page of a search: collects events in any order and keeps the first ones by start and ID, in a short sorted list.
+// The same object is reused for every search.
 import type { Ulids } from './ulids.ts';
 
 export interface Position {
@@ -7,31 +7,35 @@ export interface Position {
   readonly id: string;
 }
 
-/** The handle under which the columns hold the id of the position that a page comes after. */
+/** Handle reserved for the ID of the cursor, so that it can be compared with events. */
 export const CURSOR_HANDLE = 0;
 
 const MAX_LIMIT = 100;
 
 export class Page {
   readonly #ids: Ulids;
-  // One more than the limit is kept: it tells whether more follow.
+  // One more than the limit, to know whether more events follow.
   readonly #starts = new Float64Array(MAX_LIMIT + 1);
   readonly #handles = new Int32Array(MAX_LIMIT + 1);
   #size = 0;
   #length = 0;
-  #isOver: ((handle: number) => boolean) | undefined;
-  /** Nothing that starts before this can be on the page. */
+  #hasEnded: ((handle: number) => boolean) | undefined;
+  /** Events that start before this are not on the page. */
   fromMs = Number.NEGATIVE_INFINITY;
-  /** Nothing that starts after this can be on the page any more. */
+  /** Events that start after this can no longer be on the page. */
   lastMs = Number.POSITIVE_INFINITY;
 
   constructor(ids: Ulids) {
     this.#ids = ids;
   }
 
-  /** Begins a page of up to `limit` (100 at most) that comes after a position, without those that are over. */
-  begin(limit: number, after: Position | undefined, isOver: ((handle: number) => boolean) | undefined): void {
-    this.#isOver = isOver;
+  /** Starts a page of up to `limit` (at most 100) events after a position, without those that have ended. */
+  begin(
+    limit: number,
+    after: Position | undefined,
+    hasEnded: ((handle: number) => boolean) | undefined,
+  ): void {
+    this.#hasEnded = hasEnded;
     this.#size = limit + 1;
     this.#length = 0;
     this.lastMs = Number.POSITIVE_INFINITY;
@@ -39,7 +43,7 @@ export class Page {
     if (after) this.#ids.set(CURSOR_HANDLE, after.id);
   }
 
-  /** Whether there is one beyond the limit. */
+  /** Whether the page has one event more than the limit. */
   get isFull(): boolean {
     return this.#length === this.#size;
   }
@@ -48,7 +52,7 @@ export class Page {
     if (startMs > this.lastMs || startMs < this.fromMs) return;
     const ids = this.#ids;
     if (startMs === this.fromMs && ids.compare(handle, CURSOR_HANDLE) <= 0) return;
-    if (this.#isOver?.(handle)) return;
+    if (this.#hasEnded?.(handle)) return;
     const starts = this.#starts;
     const handles = this.#handles;
     let at = this.#length;
@@ -68,7 +72,7 @@ export class Page {
     if (this.#length === this.#size) this.lastMs = starts[this.#size - 1]!;
   }
 
-  /** The handles in order, at most the limit; `more` tells whether others follow. */
+  /** Returns the handles in order, up to the limit; `more` is true if further events follow. */
   finish(total: number): { handles: number[]; total: number; more: boolean } {
     const more = this.isFull;
     const handles: number[] = [];

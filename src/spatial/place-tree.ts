@@ -1,6 +1,5 @@
-// Events by place: a B+-tree along a Hilbert curve, with leaves in leaves.ts. Inner nodes hold up to 32 children side by
-// side, and of each the box, the number and the first and last start of what is below. Splits and merges touch one leaf
-// and its path, so that no insert or removal ever takes long.
+// B+-tree of events by place, along a Hilbert curve. leaves.ts and nodes.ts hold the data; this file decides what belongs
+// where. A split or merge touches one leaf and its path to the root, so inserts and removals are always fast.
 
 import { unitVector } from '../domain/geo.ts';
 import { grown, integers, LongColumn, sortedOrder } from './columns.ts';
@@ -10,26 +9,26 @@ import { FAN, Nodes } from './nodes.ts';
 import type { Page } from './page.ts';
 import type { Ulids } from './ulids.ts';
 
-/** How far leaves and nodes are filled at the start: room for some inserts before the first split. */
+/** Events per leaf and children per node after loading: leaves room for inserts before the first split. */
 const LEAF_LOADED = 96;
 const FAN_LOADED = 24;
-/** Neighbours that hold no more than this together become one. */
+/** Neighbours with at most this many entries together are merged. */
 const LEAF_MERGED = 96;
 const FAN_MERGED = 24;
 
-/** Events loaded before others get a turn. */
+/** Events processed between two yields. */
 const EVENTS_PER_TURN = 20_000;
 
 const NONE = -1;
 
-/** Nodes are numbered from 0. Where a leaf may stand as well, it is written as its complement, ~leaf. */
+/** Nodes and leaves are each numbered from 0. Where either is possible, a leaf is written as its complement, ~leaf. */
 export class PlaceTree {
   readonly #leaves: Leaves;
   #leafParent = new Int32Array(1);
 
   readonly #nodes = new Nodes();
   #root: number;
-  // By handle.
+  /** Leaf by handle. */
   readonly #leafOf = new LongColumn(integers);
 
   constructor(ids: Ulids) {
@@ -60,7 +59,7 @@ export class PlaceTree {
     else this.#measureUp(~leaf);
   }
 
-  /** Counts what matches and offers it to the page. */
+  /** Counts matching events and offers them to the page. */
   search(query: PlaceQuery, page: Page): number {
     if (this.#root < 0) return this.#leaves.search(~this.#root, query, page, false, false);
     return this.#searchNode(this.#root, query, page, false);
@@ -84,7 +83,7 @@ export class PlaceTree {
         const x1 = box[b + 3]! - x;
         const y1 = box[b + 4]! - y;
         const z1 = box[b + 5]! - z;
-        // The way to the nearest point of the box is none along an axis on which the centre lies within it.
+        // Distance to the nearest point of the box: 0 along each axis on which the centre lies within the box.
         const nearX = x0 > 0 ? x0 : x1 < 0 ? x1 : 0;
         const nearY = y0 > 0 ? y0 : y1 < 0 ? y1 : 0;
         const nearZ = z0 > 0 ? z0 : z1 < 0 ? z1 : 0;
@@ -110,7 +109,7 @@ export class PlaceTree {
     return total;
   }
 
-  /** Fills an empty tree. Gives way now and then: whoever drives it may let others have a turn. */
+  /** Fills an empty tree. Yields regularly, so that the caller can let other work run. */
   *load(handles: Int32Array, places: PlaceColumns): Generator<void> {
     const positions = new Float64Array(handles.length);
     const vectors = new Float64Array(3 * handles.length);
@@ -136,7 +135,7 @@ export class PlaceTree {
       }
       const head = order[from]!;
       level.push({ child: ~leaf, separator: positions[head]!, separatorHandle: handles[head]! });
-      // Those that come in order go to the end, where there is nothing to move.
+      // Sorted events are appended, so that none has to be moved.
       for (const event of events.sort((a, b) => a.startMs - b.startMs)) this.#add(leaf, event);
       if ((level.length * LEAF_LOADED) % EVENTS_PER_TURN < LEAF_LOADED) yield;
     }
@@ -145,7 +144,7 @@ export class PlaceTree {
     this.#setParent(this.#root, NONE);
   }
 
-  /** Puts these children under new nodes, which are returned. */
+  /** Puts these children under new nodes and returns the nodes. */
   #loadLevel(children: readonly Child[]): Child[] {
     const nodes: Child[] = [];
     for (let from = 0; from < children.length; from += FAN_LOADED) {
@@ -170,7 +169,7 @@ export class PlaceTree {
     this.#leafOf.set(event.handle, leaf);
   }
 
-  /** The leaf whose stretch of the curve holds this position; equal positions are told apart by their handles. */
+  /** The leaf whose section of the curve contains this position. Equal positions are ordered by handle. */
   #findLeaf(position: number, handle: number): number {
     let node = this.#root;
     while (node >= 0) {
@@ -189,7 +188,7 @@ export class PlaceTree {
     return ~node;
   }
 
-  /** Moves the half that lies further along the curve to a new leaf. */
+  /** Moves the half of the events that is further along the curve to a new leaf. */
   #splitLeaf(leaf: number): void {
     const events = Array.from({ length: LEAF }, (_, index) => {
       const event = this.#leaves.read(leaf, index);
@@ -199,7 +198,7 @@ export class PlaceTree {
     this.#leaves.clear(leaf);
     for (const [index, { event }] of events.entries()) this.#add(index < LEAF / 2 ? leaf : right, event);
     const { position, event } = events[LEAF / 2]!;
-    this.#insertBeside(~leaf, { child: ~right, separator: position, separatorHandle: event.handle });
+    this.#insertAfter(~leaf, { child: ~right, separator: position, separatorHandle: event.handle });
   }
 
   #splitNode(node: number): void {
@@ -213,11 +212,11 @@ export class PlaceTree {
     for (let at = to; at < to + half; at++) this.#setParent(this.#nodes.child[at]!, right);
     const separator = this.#nodes.separator[to]!;
     const separatorHandle = this.#nodes.separatorHandle[to]!;
-    this.#insertBeside(node, { child: right, separator, separatorHandle });
+    this.#insertAfter(node, { child: right, separator, separatorHandle });
   }
 
-  /** Puts a new child after its left neighbour, splitting nodes upwards where they are full. */
-  #insertBeside(left: number, { child, separator, separatorHandle }: Child): void {
+  /** Inserts a new child after its left neighbour. Splits full nodes on the way up. */
+  #insertAfter(left: number, { child, separator, separatorHandle }: Child): void {
     let parent = this.#parentOf(left);
     if (parent === NONE) parent = this.#createRoot(left);
     else if (this.#nodes.children[parent] === FAN) {
@@ -246,20 +245,20 @@ export class PlaceTree {
     return node;
   }
 
-  /** A leaf that holds little joins a neighbour under the same node, or goes if it is empty. */
+  /** Merges a small leaf with a neighbour under the same node, or drops it if it is empty. */
   #shrinkLeaf(leaf: number): void {
     const parent = this.#leafParent[leaf]!;
     if (parent === NONE) return;
     const leaves = this.#leaves;
     const at = this.#placeOf(~leaf, parent);
-    for (const beside of this.#besides(at, parent)) {
-      const left = ~this.#nodes.child[Math.min(at, beside)]!;
-      const right = ~this.#nodes.child[Math.max(at, beside)]!;
+    for (const neighbour of this.#neighbours(at, parent)) {
+      const left = ~this.#nodes.child[Math.min(at, neighbour)]!;
+      const right = ~this.#nodes.child[Math.max(at, neighbour)]!;
       if (leaves.countOf(left) + leaves.countOf(right) > LEAF_MERGED) continue;
       for (let index = 0; index < leaves.countOf(right); index++) this.#add(left, leaves.read(right, index));
       leaves.drop(right);
       this.#measure(~left);
-      this.#removeChild(Math.max(at, beside), parent);
+      this.#removeChild(Math.max(at, neighbour), parent);
       return;
     }
     if (leaves.countOf(leaf) > 0) this.#measureUp(~leaf);
@@ -277,9 +276,9 @@ export class PlaceTree {
     }
     const at = this.#placeOf(node, parent);
     const count = this.#nodes.children[node]!;
-    for (const beside of count < FAN / 4 ? this.#besides(at, parent) : []) {
-      const joint = Math.max(at, beside);
-      const left = this.#nodes.child[Math.min(at, beside)]!;
+    for (const neighbour of count < FAN / 4 ? this.#neighbours(at, parent) : []) {
+      const joint = Math.max(at, neighbour);
+      const left = this.#nodes.child[Math.min(at, neighbour)]!;
       const right = this.#nodes.child[joint]!;
       const to = left * FAN + this.#nodes.children[left]!;
       const moved = this.#nodes.children[right]!;
@@ -301,7 +300,7 @@ export class PlaceTree {
     }
   }
 
-  /** With one child, that child is the root; with none, an empty leaf is. */
+  /** Replaces a root with one child by that child, and a root without children by an empty leaf. */
   #shrinkRoot(node: number): void {
     const count = this.#nodes.children[node]!;
     if (count > 1) return;
@@ -317,13 +316,13 @@ export class PlaceTree {
     this.#shrinkNode(parent);
   }
 
-  /** The places of the neighbours of a child. */
-  #besides(at: number, parent: number): number[] {
+  /** Slots of a child's neighbours. */
+  #neighbours(at: number, parent: number): number[] {
     const first = parent * FAN;
-    return [at - 1, at + 1].filter((beside) => beside >= first && beside < this.#nodes.end(parent));
+    return [at - 1, at + 1].filter((neighbour) => neighbour >= first && neighbour < this.#nodes.end(parent));
   }
 
-  /** Brings what the nodes above know of this node or leaf up to date. */
+  /** Updates boxes, counts and starts from this node or leaf up to the root. */
   #measureUp(child: number): void {
     for (let at = child; this.#parentOf(at) !== NONE; at = this.#parentOf(at)) this.#measure(at);
   }
@@ -361,7 +360,7 @@ export class PlaceTree {
   }
 }
 
-/** What is known of the events, by handle. */
+/** Event columns by handle. */
 export interface PlaceColumns {
   readonly lat: LongColumn;
   readonly lng: LongColumn;
@@ -369,7 +368,7 @@ export interface PlaceColumns {
   readonly tag: LongColumn;
 }
 
-/** A child on its way into a node; the separator is the least position below it. */
+/** A child to insert into a node; the separator is the lowest curve position below it. */
 interface Child {
   readonly child: number;
   readonly separator: number;

@@ -1,23 +1,23 @@
-// All events in order of start and id: blocks of up to 512 side by side in flat columns, and the order of the blocks.
-// Answers searches without a radius; a block that lies wholly in the window is counted by its numbers per tag.
+// All events ordered by start and ID, in blocks of up to 512 in flat columns. Serves searches without a radius. A block that
+// lies completely within the time window is counted by its counts per tag.
 import { grown, integers, LongColumn, lowerBound, PIECE } from './columns.ts';
 import type { Page } from './page.ts';
 import { TAGS, type TagSet } from './tags.ts';
 import type { Ulids } from './ulids.ts';
 
 const BLOCK = 512;
-/** How far blocks are filled at the start. */
+/** Events per block after loading. */
 const BLOCK_LOADED = 384;
-/** Neighbours that hold no more than this together become one. */
+/** Neighbours with at most this many events together are merged. */
 const BLOCK_MERGED = 384;
 
-/** Blocks that are filled before others get a turn. */
+/** Blocks filled between two yields. */
 const BLOCKS_PER_TURN = 100;
 
 const BLOCKS_PER_PIECE = PIECE / BLOCK;
 const BLOCK_BITS = Math.log2(BLOCKS_PER_PIECE);
 
-/** The columns of some blocks, BLOCK places each. */
+/** Columns of several blocks, with BLOCK slots each. */
 class Piece {
   readonly start = new Float64Array(PIECE);
   readonly tag = new Uint8Array(PIECE);
@@ -29,7 +29,7 @@ class Piece {
     this.handle[at] = handle;
   }
 
-  /** Moves what stands from one place to another, all within one block. */
+  /** Moves the slots [from, end) to `to`, within one block. */
   shift(from: number, end: number, to: number): void {
     this.start.copyWithin(to, from, end);
     this.tag.copyWithin(to, from, end);
@@ -41,15 +41,15 @@ export class StartList {
   readonly #ids: Ulids;
   readonly #pieces = [new Piece()];
   #count = new Uint16Array(1);
-  /** How many events of a block have each tag. */
+  /** Number of events per block and tag. */
   #tags = new Uint16Array(TAGS);
-  #made = 1;
+  #created = 1;
   readonly #free: number[] = [];
-  /** The blocks in order. A block that holds nothing is the only one. */
+  /** Block numbers in order of time. A block is empty only if it is the only one. */
   #order = new Int32Array(64);
   #length = 1;
   #size = 0;
-  // By handle.
+  /** Block by handle. */
   readonly #blockOf = new LongColumn(integers);
 
   constructor(ids: Ulids) {
@@ -60,7 +60,7 @@ export class StartList {
     this.#blockOf.grow(capacity);
   }
 
-  /** Fills an empty list with events that are in order already. Gives way now and then. */
+  /** Fills an empty list with events that are already in order. Yields regularly, so that other work can run. */
   *load(handles: Int32Array, startOf: LongColumn, tagOf: LongColumn): Generator<void> {
     this.#reserve(Math.ceil(handles.length / BLOCK_LOADED));
     for (let from = 0; from < handles.length; from += BLOCK_LOADED) {
@@ -75,7 +75,7 @@ export class StartList {
         this.#tags[block * TAGS + tag]!++;
       }
       this.#count[block] = members.length;
-      if (from > 0) this.#putAfter(this.#length - 1, block);
+      if (from > 0) this.#insertAfter(this.#length - 1, block);
       if (block % BLOCKS_PER_TURN === 0) yield;
     }
     this.#size = handles.length;
@@ -111,7 +111,7 @@ export class StartList {
     if (place !== undefined) this.#shrink(place);
   }
 
-  /** Counts what starts within the window with a matching tag, and offers it to the page. */
+  /** Counts events that start within the window and have a matching tag, and offers them to the page. */
   search(fromMs: number, beforeMs: number, tags: TagSet | undefined, page: Page): number {
     const always = fromMs === Number.NEGATIVE_INFINITY && beforeMs === Number.POSITIVE_INFINITY;
     const total = always && !tags ? this.#size : this.#countWindow(fromMs, beforeMs, tags);
@@ -123,7 +123,7 @@ export class StartList {
     const first = this.#firstPlace(fromMs);
     const last = this.#firstPlace(beforeMs);
     let total = this.#countInBlock(this.#order[first]!, fromMs, beforeMs, tags);
-    // Those in between lie wholly in the window: only their numbers are looked at.
+    // Blocks in between lie completely within the window, so their counts are enough.
     for (let place = first + 1; place < last; place++) {
       const block = this.#order[place]!;
       total += tags ? tags.countIn(this.#tags, block * TAGS) : this.#count[block]!;
@@ -154,13 +154,13 @@ export class StartList {
       for (let at = lowerBound(start, base, end, fromMs); at < end; at++) {
         if (start[at]! >= beforeMs) return;
         if (!tags || tags.has[tag[at]!] === 1) page.offer(start[at]!, handle[at]!);
-        // They come in order: once the page is full, nothing that follows belongs on it.
+        // Events come in order: once the page is full, no later event belongs on it.
         if (page.isFull) return;
       }
     }
   }
 
-  /** The place of the first block that may hold a start at or after this. */
+  /** Index in #order of the first block that may contain a start at or after `startMs`. */
   #firstPlace(startMs: number): number {
     let low = 0;
     let high = this.#length - 1;
@@ -173,7 +173,7 @@ export class StartList {
     return low;
   }
 
-  /** The place of the block where this event is, or would be. */
+  /** Index in #order of the block where this event is or would be. */
   #findBlock(startMs: number, handle: number): number {
     let low = 0;
     let high = this.#length - 1;
@@ -185,7 +185,7 @@ export class StartList {
     return low;
   }
 
-  /** Where in the block this event is, or would be. */
+  /** Slot in the block where this event is or would be. */
   #rank(block: number, startMs: number, handle: number): number {
     let low = 0;
     let high = this.#count[block]!;
@@ -197,7 +197,7 @@ export class StartList {
     return baseOf(block) + low;
   }
 
-  /** Negative if the event at this place of a block comes before the given one, positive if after. */
+  /** Negative if the event at this index of a block comes before the given one, positive if after. */
   #compare(block: number, index: number, startMs: number, handle: number): number {
     const piece = this.#pieceOf(block);
     const at = baseOf(block) + index;
@@ -207,10 +207,10 @@ export class StartList {
   #split(place: number): void {
     const right = this.#create();
     this.#moveTail(this.#order[place]!, BLOCK / 2, right);
-    this.#putAfter(place, right);
+    this.#insertAfter(place, right);
   }
 
-  /** A block that holds little joins a neighbour; one that holds nothing always does, if there is one. */
+  /** Merges a small block with a neighbour. An empty block is always merged if it has a neighbour. */
   #shrink(place: number): void {
     for (const left of [place - 1, place]) {
       if (left < 0 || left + 1 >= this.#length) continue;
@@ -226,14 +226,14 @@ export class StartList {
     }
   }
 
-  #putAfter(place: number, block: number): void {
+  #insertAfter(place: number, block: number): void {
     if (this.#length === this.#order.length) this.#order = grown(this.#order, 2 * this.#length);
     this.#order.copyWithin(place + 2, place + 1, this.#length);
     this.#order[place + 1] = block;
     this.#length++;
   }
 
-  /** Appends what a block holds from this index on to another. */
+  /** Moves the events of a block from `index` on to the end of another block. */
   #moveTail(block: number, index: number, target: number): void {
     const source = this.#pieceOf(block);
     const piece = this.#pieceOf(target);
@@ -257,7 +257,7 @@ export class StartList {
   }
 
   #create(): number {
-    const block = this.#free.pop() ?? this.#made++;
+    const block = this.#free.pop() ?? this.#created++;
     if (block >= this.#count.length) this.#reserve(Math.max(64, 2 * block));
     if (block >= this.#pieces.length * BLOCKS_PER_PIECE) this.#pieces.push(new Piece());
     return block;
@@ -265,13 +265,13 @@ export class StartList {
 
   #reserve(blocks: number): void {
     if (blocks <= this.#count.length) return;
-    // Short enough to be copied.
+    // Small enough to copy.
     this.#count = grown(this.#count, blocks);
     this.#tags = grown(this.#tags, blocks * TAGS);
   }
 }
 
-/** Where a block begins in its piece. */
+/** First slot of a block in its piece. */
 function baseOf(block: number): number {
   return (block & (BLOCKS_PER_PIECE - 1)) * BLOCK;
 }

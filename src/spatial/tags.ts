@@ -1,10 +1,23 @@
-// Which of the small numbers that stand for type and audience a search accepts.
+// Tags: one small number for each pair of event type and audience, and sets of tags that a search accepts.
+import { AUDIENCES, type Audience, EVENT_TYPES, type EventType } from '../domain/event.ts';
 
-/** Tags are smaller than this. */
-export const TAGS = 48;
+/** Number of tags; every tag is smaller. At most 256, because the columns store a tag in one byte. */
+export const TAGS = EVENT_TYPES.length * AUDIENCES.length;
+
+const TYPE_NUMBER = new Map<EventType, number>(EVENT_TYPES.map((type, number) => [type, number]));
+
+export function tagOf(type: EventType, audience: Audience): number {
+  return TYPE_NUMBER.get(type)! * AUDIENCES.length + AUDIENCES.indexOf(audience);
+}
+
+/** Throws RangeError for an invalid tag: it would be counted among the tags of other events. */
+export function requireTag(tag: number): void {
+  if (!Number.isInteger(tag) || tag < 0 || tag >= TAGS)
+    throw new RangeError(`${tag} is not a tag: tags are integers from 0 to ${TAGS - 1}.`);
+}
 
 export class TagSet {
-  /** 1 for each tag that is in the set. */
+  /** 1 for each tag in the set, else 0. */
   readonly has = new Uint8Array(TAGS);
   readonly list: number[] = [];
 
@@ -12,13 +25,15 @@ export class TagSet {
     for (const tag of tags) this.add(tag);
   }
 
+  /** Throws RangeError for what is no tag. */
   add(tag: number): void {
+    requireTag(tag);
     if (this.has[tag] === 1) return;
     this.has[tag] = 1;
     this.list.push(tag);
   }
 
-  /** How many events have one of the tags, by the counts of a group that begin here. */
+  /** Sum of the counts of these tags; the group's counts per tag begin at `from`. */
   countIn(counts: Uint8Array | Uint16Array, from: number): number {
     const { list } = this;
     let total = 0;

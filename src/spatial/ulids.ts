@@ -1,5 +1,5 @@
-// ULIDs as numbers: five words of 30 bits, by handle, so that a million of them are a few arrays and no strings. Their order
-// is the order of the text.
+// ULIDs by handle, stored as five 30-bit words each: a million of them take a few arrays and no strings. Comparing words
+// gives the same order as comparing text.
 import { PIECE, PIECE_BITS } from './columns.ts';
 
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
@@ -12,7 +12,7 @@ const LENGTH = 26;
 export class Ulids {
   readonly #pieces: Uint32Array[] = [];
 
-  /** Room for so many handles. */
+  /** Makes room for this many handles. */
   grow(capacity: number): void {
     while (this.#pieces.length * PIECE < capacity) this.#pieces.push(new Uint32Array(PIECE * WORDS));
   }
@@ -35,7 +35,7 @@ export class Ulids {
     return text;
   }
 
-  /** Negative, zero or positive, as the text of the one comes before, is, or comes after that of the other. */
+  /** Negative if ULID `a` sorts before `b`, 0 if they are equal, positive if after. */
   compare(a: number, b: number): number {
     const wordsA = this.#wordsOf(a);
     const wordsB = this.#wordsOf(b);
@@ -57,7 +57,7 @@ export class Ulids {
     return true;
   }
 
-  /** A number that depends on the random part. */
+  /** 32-bit hash of the ULID's random part. */
   hash(handle: number): number {
     return mix(this.#wordsOf(handle)[(handle & (PIECE - 1)) * WORDS + 3]!);
   }
@@ -67,7 +67,7 @@ export class Ulids {
   }
 }
 
-/** The same number for a ULID that is not in the columns. */
+/** Same hash as Ulids.hash, for a ULID given as text. */
 export function hashUlid(ulid: string): number {
   return mix(wordOf(ulid, 3));
 }

@@ -1,6 +1,6 @@
-// The embedded engine: one file, a thread that writes it, one that reads events and one for lists, and in this thread
-// everything that searches and key checks need in memory. Business rules are left to the use cases, statements that write to writer.ts.
-
+// The embedded engine: one database file, with one thread for writes, one for reading events and one for lists. The main
+// thread keeps in memory what searches and key checks need. Use cases hold the rules; writer.ts the statements that write.
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { AgentRecord, AgentRow, AgentUpdate } from '../domain/agent.ts';
 import type { KeyFingerprint, KeyRecord } from '../domain/api-key.ts';
 import type { AuditEntry, AuditRecord } from '../domain/audit.ts';
@@ -8,6 +8,7 @@ import { AppError, StartError } from '../domain/errors.ts';
 import { type EventRow, encodeEvent } from '../domain/event.ts';
 import type { AgentListQuery, AuditQuery, EventListQuery } from '../domain/list.ts';
 import type { NearbyQuery } from '../domain/nearby.ts';
+import { Operations } from '../domain/operations.ts';
 import {
   ACTIVE_WITHIN_MS,
   type CreateOutcome,
@@ -34,20 +35,24 @@ import { EventReaderClient } from './threads/event-reader-client.ts';
 import { ListReaderClient } from './threads/list-reader-client.ts';
 import { WriterClient } from './threads/writer-client.ts';
 
-/** How long the store may take to prove that it is alive. */
+/** Maximum time for operations in progress when the store is closed. */
+const CLOSE_TIMEOUT_MS = 4_000;
+
+/** Maximum time for a health check. */
 const CHECK_TIMEOUT_MS = 2_000;
 
 export interface SqliteOptions {
   readonly folder: string;
   readonly cacheBytes: number;
-  /** The time at which the store is opened: what has ended by then need not be searched. */
+  /** Current time. Events that have ended by then are not added to the search structures. */
   readonly nowMs?: number;
-  /** Told how many of the events are read while the store opens, and once that it is all of them: then the index is built. */
+  /** Called with the number of events read so far, and once with all of them before the index is built. */
   readonly onProgress?: (done: number, total: number) => void;
 }
 
 export class SqliteStore implements Store {
   readonly engine = 'sqlite';
+  readonly #operations = new Operations();
   readonly #lock: FolderLock;
   readonly #writer: WriterClient;
   readonly #reader: Reader;
@@ -72,12 +77,15 @@ export class SqliteStore implements Store {
     this.#lists = new ListReaderClient(databasePath(options.folder));
     this.#memory = new EventMemory(options.cacheBytes, {
       readRows: (rows, apply) => eventReader.run('findEvents', [rows], apply),
-      // A commit is applied before the calls that follow it are answered.
+      // Commits are applied to the memory before later calls return.
       catchUp: () => writer.run('ping', [], () => {}),
     });
   }
 
-  /** Throws StartError if the folder is held by another process, cannot be written, or holds newer or half-moved data. */
+  /**
+   * Throws StartError if another process uses the folder, it is not writable, a newer version wrote its data, or a move into
+   * it is unfinished.
+   */
   static async open(options: SqliteOptions): Promise<SqliteStore> {
     const lock = holdFolder(options.folder);
     let writer: WriterClient | undefined;
@@ -103,30 +111,36 @@ export class SqliteStore implements Store {
     }
   }
 
-  async check(): Promise<void> {
-    const late = new Promise<never>((_, reject) => {
-      const error = new AppError('UNAVAILABLE', 'The store does not answer.');
+  check(): Promise<void> {
+    return this.#operations.run(() => this.#check());
+  }
+
+  async #check(): Promise<void> {
+    const timeout = new Promise<never>((_, reject) => {
+      const error = new AppError('UNAVAILABLE', 'The store does not respond. Retry.');
       setTimeout(() => reject(error), CHECK_TIMEOUT_MS).unref();
     });
-    // After a commit that failed, a full disk perhaps, only one that succeeds shows that all is well again.
-    const answer = this.#writer.isFailing ? 'probe' : 'ping';
-    await Promise.race([this.#writer.run(answer, [], () => {}), late]);
-    // Not asked, for it may have much to read; but it must be there.
+    // After a failed commit, e.g. because of a full disk, only a successful one proves that writes work again.
+    const call = this.#writer.isFailing ? 'probe' : 'ping';
+    await Promise.race([this.#writer.run(call, [], () => {}), timeout]);
+    // Not called, because it may be busy; but its thread must be running.
     if (this.#eventReader.isGone) throw new AppError('UNAVAILABLE', 'The store cannot read events.');
     this.#reader.findSetting('');
   }
 
   async close(): Promise<void> {
+    const late = sleep(CLOSE_TIMEOUT_MS, undefined, { ref: false });
+    await Promise.race([this.#operations.close(), late]);
     await this.#uses.close();
     this.#reader.close();
-    // The writer goes last: whoever does leaves no log of SQLite's behind.
+    // The writer is closed last: as the last connection, it removes SQLite's write-ahead log.
     await this.#lists.close().catch(() => {});
     await this.#eventReader.close().catch(() => {});
     await this.#writer.close().finally(() => this.#lock.release());
   }
 
   addAgent(agent: AgentRow, key: KeyFingerprint): Promise<void> {
-    return this.#writer.run('addAgent', [agent, key], () => {
+    return this.#write('addAgent', [agent, key], () => {
       this.#agents.set(agent.agent_id, agent);
       this.#keys.put(key.hash, agent.agent_id, undefined);
     });
@@ -143,14 +157,14 @@ export class SqliteStore implements Store {
 
   rotateKey(...args: Parameters<Store['rotateKey']>): Promise<boolean> {
     const [agentId, callingKeyHash, newKey] = args;
-    return this.#writer.run('rotateKey', args, (rotated) => {
+    return this.#write('rotateKey', args, (rotated) => {
       if (rotated) this.#keys.rotate(agentId, callingKeyHash, newKey.hash, rotated);
       return rotated !== undefined;
     });
   }
 
   revokeKey(keyHash: string): Promise<void> {
-    return this.#writer.run('revokeKey', [keyHash], () => this.#keys.remove(keyHash));
+    return this.#write('revokeKey', [keyHash], () => this.#keys.remove(keyHash));
   }
 
   noteUse(agentId: string, nowMs: number): void {
@@ -164,7 +178,7 @@ export class SqliteStore implements Store {
   createEvent(row: EventRow, maxPerAgent: number): Promise<CreateOutcome> {
     const json = encodeEvent(row);
     const values = columnValues(row, json);
-    return this.#writer.run('createEvent', [values, maxPerAgent], (outcome): CreateOutcome => {
+    return this.#write('createEvent', [values, maxPerAgent], (outcome): CreateOutcome => {
       if (outcome.kind === 'created')
         return { kind: 'created', record: this.#memory.put(row, json, outcome.record.rowId) };
       if (outcome.kind === 'existing') {
@@ -176,7 +190,7 @@ export class SqliteStore implements Store {
   }
 
   findEvent(eventId: string): Promise<EventRecord | undefined> {
-    return this.#memory.find(eventId);
+    return this.#operations.run(() => this.#memory.find(eventId));
   }
 
   async findEventRow(eventId: string): Promise<EventRow | undefined> {
@@ -185,7 +199,7 @@ export class SqliteStore implements Store {
 
   replaceEvent(next: EventRow): Promise<ReplaceOutcome> {
     const json = encodeEvent(next);
-    return this.#writer.run(
+    return this.#write(
       'replaceEvent',
       [columnValues(next, json)],
       (outcome): ReplaceOutcome =>
@@ -196,14 +210,14 @@ export class SqliteStore implements Store {
   }
 
   deleteEvent(eventId: string, agentId: string, version?: number): Promise<boolean> {
-    return this.#writer.run('deleteEvent', [eventId, agentId, version ?? null], (removed) => {
+    return this.#write('deleteEvent', [eventId, agentId, version ?? null], (removed) => {
       if (removed) this.#memory.remove(eventId);
       return removed;
     });
   }
 
   nearby(query: NearbyQuery, nowMs: number): Promise<NearbyPage> {
-    return this.#memory.search(query, nowMs);
+    return this.#operations.run(() => this.#memory.search(query, nowMs));
   }
 
   async listAgents(): Promise<AgentRecord[]> {
@@ -222,28 +236,32 @@ export class SqliteStore implements Store {
     for await (const page of this.#reader.agentEvents(agentId)) yield page.map(toWire);
   }
 
-  async agentPage(query: AgentListQuery): Promise<ListPage<AgentRecord>> {
-    if (query.sort.key === 'last_used_at') await this.#uses.write();
-    const page = await this.#lists.run('agentPage', [query]);
-    return { ...page, items: page.items.map((row) => this.#toAgent(row)) };
+  agentPage(query: AgentListQuery): Promise<ListPage<AgentRecord>> {
+    return this.#operations.run(async () => {
+      if (query.sort.key === 'last_used_at') await this.#uses.write();
+      const page = await this.#lists.run('agentPage', [query]);
+      return { ...page, items: page.items.map((row) => this.#toAgent(row)) };
+    });
   }
 
   agentEventPage(agentId: string, query: EventListQuery, nowMs: number): Promise<ListPage<ListedEvent>> {
-    return this.#lists.run('agentEventPage', [agentId, query, nowMs]);
+    return this.#operations.run(() => this.#lists.run('agentEventPage', [agentId, query, nowMs]));
   }
 
   auditPage(query: AuditQuery): Promise<ListPage<AuditRecord, number>> {
-    return this.#lists.run('auditPage', [query]);
+    return this.#operations.run(() => this.#lists.run('auditPage', [query]));
   }
 
-  async stats(nowMs: number): Promise<Stats> {
-    await this.#uses.write();
-    const agents = await this.#lists.run('countAgents', [nowMs - ACTIVE_WITHIN_MS]);
-    return { ...agents, events: this.#memory.size, events_upcoming: this.#memory.countUpcoming(nowMs) };
+  stats(nowMs: number): Promise<Stats> {
+    return this.#operations.run(async () => {
+      await this.#uses.write();
+      const agents = await this.#lists.run('countAgents', [nowMs - ACTIVE_WITHIN_MS]);
+      return { ...agents, events: this.#memory.size, events_upcoming: this.#memory.countUpcoming(nowMs) };
+    });
   }
 
   updateAgent(agentId: string, update: AgentUpdate, audit: AuditEntry): Promise<AgentRecord | undefined> {
-    return this.#writer.run('updateAgent', [agentId, update, audit], (columns) => {
+    return this.#write('updateAgent', [agentId, update, audit], (columns) => {
       const agent = this.#agents.get(agentId);
       if (!columns || !agent) return undefined;
       this.#agents.set(agentId, { ...agent, ...update });
@@ -252,7 +270,7 @@ export class SqliteStore implements Store {
   }
 
   deleteAgent(agentId: string, audit: AuditEntry): Promise<boolean> {
-    return this.#writer.run('deleteAgent', [agentId, audit], (removed) => {
+    return this.#write('deleteAgent', [agentId, audit], (removed) => {
       for (const eventId of removed ?? []) this.#memory.remove(eventId);
       this.#agents.delete(agentId);
       this.#keys.removeOf(agentId);
@@ -262,7 +280,7 @@ export class SqliteStore implements Store {
   }
 
   deleteAgentEvents(agentId: string, audit: AuditEntry): Promise<boolean> {
-    return this.#writer.run('deleteAgentEvents', [agentId, audit], (removed) => {
+    return this.#write('deleteAgentEvents', [agentId, audit], (removed) => {
       for (const eventId of removed ?? []) this.#memory.remove(eventId);
       return removed !== undefined;
     });
@@ -273,31 +291,37 @@ export class SqliteStore implements Store {
     eventIds: readonly string[],
     audit: AuditEntry,
   ): Promise<number | undefined> {
-    return this.#writer.run('deleteSelectedEvents', [agentId, eventIds, audit], (removed) => {
+    return this.#write('deleteSelectedEvents', [agentId, eventIds, audit], (removed) => {
       for (const eventId of removed ?? []) this.#memory.remove(eventId);
       return removed?.length;
     });
   }
 
   deleteEventAsAdmin(eventId: string, audit: AuditEntry): Promise<boolean> {
-    return this.#writer.run('deleteEventAsAdmin', [eventId, audit], (removed) => {
+    return this.#write('deleteEventAsAdmin', [eventId, audit], (removed) => {
       if (removed) this.#memory.remove(eventId);
       return removed;
     });
   }
 
   endSession(sessionId: string, expiresMs: number, nowMs: number): Promise<void> {
-    return this.#writer.run('endSession', [sessionId, expiresMs, nowMs], () => {});
+    return this.#write('endSession', [sessionId, expiresMs, nowMs], () => {});
   }
 
   async isSessionEnded(sessionId: string): Promise<boolean> {
     return this.#reader.isSessionEnded(sessionId);
   }
 
-  async getSetting(name: string, initial: () => Promise<string>): Promise<string> {
-    const found = this.#reader.findSetting(name);
-    return found ?? this.#writer.run('addSetting', [name, await initial()], (value) => value);
+  getSetting(name: string, initial: () => Promise<string>): Promise<string> {
+    return this.#operations.run(async () => {
+      const found = this.#reader.findSetting(name);
+      return found ?? this.#writer.run('addSetting', [name, await initial()], (value) => value);
+    });
   }
+
+  /** A call of the writer that is an operation by itself. */
+  #write: WriterClient['run'] = (name, args, apply) =>
+    this.#operations.run(() => this.#writer.run(name, args, apply));
 
   async #load(nowMs: number, onProgress: (done: number, total: number) => void): Promise<void> {
     for (const agent of await this.listAgents()) this.#agents.set(agent.agent_id, agent);

@@ -6,8 +6,9 @@ import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { decodeJwt } from 'jose';
 import { type Answer, Client } from '../support/client.ts';
+import { runHere } from '../support/command.ts';
 import { type Ended, launchCommand, launchService, type RunningProcess, run } from '../support/process.ts';
-import { temporaryFolder } from '../support/service.ts';
+import { startTestService, type TestService, temporaryFolder } from '../support/service.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const EMAIL = ['--email', 'ada@example.com'];
@@ -40,9 +41,9 @@ describe('admin-token', () => {
     assert.equal((await me(first.url, during)).status, 200);
     await stop(first);
     const between = tokenOf(await run(['admin-token', ...EMAIL], env));
-    const second = await launchService(env);
+    const second = await startTestService(env);
     for (const token of [early, during, between]) assert.equal((await me(second.url, token)).status, 200);
-    await stop(second);
+    await second.close();
   });
 
   it('of several at once before a first start never makes two keys', async () => {
@@ -55,19 +56,19 @@ describe('admin-token', () => {
       assert.equal(stdout, '');
       assert.match(stderr, /^The data folder .* is in use by another .*\n$/);
     }
-    const service = await launchService(env);
+    const service = await startTestService(env);
     for (const one of printed) assert.equal((await me(service.url, tokenOf(one))).status, 200);
-    await stop(service);
+    await service.close();
   });
 
-  describe('with a running service', { concurrency: 2 }, () => {
+  describe('with a running service', () => {
     const folder = temporaryFolder();
-    let service: RunningProcess & { readonly url: string };
+    let service: TestService;
     before(async () => {
-      service = await launchService({ DATA_DIR: folder });
+      service = await startTestService({ DATA_DIR: folder });
     });
-    after(() => stop(service));
-    const mint = (...args: string[]) => run(['admin-token', ...args], { DATA_DIR: folder });
+    after(() => service.close());
+    const mint = (...args: string[]) => runHere(['admin-token', ...args], { DATA_DIR: folder });
 
     it('names the holder and lasts as long as told, a day at most', async () => {
       const token = tokenOf(await mint(...EMAIL, '--name', 'Ada Lovelace', '--hours', '24'));
@@ -91,7 +92,7 @@ describe('admin-token', () => {
     });
   });
 
-  describe('refuses, with the usage, and prints no token', { concurrency: 2 }, () => {
+  describe('refuses, with the usage, and prints no token', () => {
     for (const args of [
       [],
       ['--email', 'ada'],
@@ -102,7 +103,7 @@ describe('admin-token', () => {
     ]) {
       it(`admin-token ${args.join(' ')}`, async () => {
         const folder = join(temporaryFolder(), 'data');
-        const { code, stdout, stderr } = await run(['admin-token', ...args], { DATA_DIR: folder });
+        const { code, stdout, stderr } = await runHere(['admin-token', ...args], { DATA_DIR: folder });
         assert.equal(code, 2, stderr);
         assert.equal(stdout, '');
         assert.match(stderr, /^Usage:/m);
@@ -114,7 +115,7 @@ describe('admin-token', () => {
 
   it('refuses where an identity provider is configured', async () => {
     const folder = join(temporaryFolder(), 'data');
-    const { code, stdout, stderr } = await run(['admin-token', ...EMAIL], {
+    const { code, stdout, stderr } = await runHere(['admin-token', ...EMAIL], {
       DATA_DIR: folder,
       OIDC_ISSUER: 'https://accounts.example.com',
       OIDC_CLIENT_ID: 'client',
@@ -126,7 +127,7 @@ describe('admin-token', () => {
   });
 
   it('says in one line that the store cannot be had', async () => {
-    const { code, stdout, stderr } = await run(['admin-token', ...EMAIL], {
+    const { code, stdout, stderr } = await runHere(['admin-token', ...EMAIL], {
       DATA_DIR: join(process.execPath, 'below-a-file'),
     });
     assert.equal(code, 1);

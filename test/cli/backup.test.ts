@@ -3,15 +3,14 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
-import { backup } from '../../src/cli/backup.ts';
-import { UsageError } from '../../src/cli/usage-error.ts';
 import { makeData } from '../sqlite/data.ts';
 import { assertSound, readRows } from '../sqlite/files.ts';
+import { runHere } from '../support/command.ts';
 import { run } from '../support/process.ts';
 import { startTestService, temporaryFolder } from '../support/service.ts';
 import { interrupt } from './bulk.ts';
 
-describe('backup', { concurrency: 2 }, () => {
+describe('backup', () => {
   it('copies everything to one file, beside a running service', async (test) => {
     const service = await startTestService();
     test.after(() => service.close());
@@ -40,25 +39,25 @@ describe('backup', { concurrency: 2 }, () => {
   it('refuses a file that exists, and leaves it as it is', async () => {
     const file = join(temporaryFolder(), 'copy.db');
     writeFileSync(file, 'what was there before');
-    const { code, stdout, stderr } = await run(['backup', file], { DATA_DIR: await makeData() });
+    const { code, stdout, stderr } = await runHere(['backup', file], { DATA_DIR: await makeData() });
     assert.deepEqual([code, stdout], [1, '']);
-    assert.equal(stderr, `${file} exists already. Name a file that does not, or remove that one first.\n`);
+    assert.equal(stderr, `${file} already exists. Choose another name, or remove the file first.\n`);
     assert.equal(readFileSync(file, 'utf8'), 'what was there before');
   });
 
   it('is not for PostgreSQL, and says what is', async () => {
     const env = { DATA_DIR: await makeData(), DATABASE_URL: 'postgres://user:secret@db.internal/events' };
     for (const command of ['backup', 'restore']) {
-      const { code, stderr } = await run([command, join(temporaryFolder(), 'copy.db')], env);
+      const { code, stderr } = await runHere([command, join(temporaryFolder(), 'copy.db')], env);
       assert.equal(code, 1);
-      assert.match(stderr, /^This is for the embedded store, but DATABASE_URL is set: .*pg_dump/);
+      assert.match(stderr, /^This command is for the embedded engine, but DATABASE_URL is set\. .*pg_dump/);
       assert.doesNotMatch(stderr, /secret/);
     }
   });
 
   it('says so when the file cannot be written', async () => {
     const file = join(temporaryFolder(), 'no', 'copy.db');
-    const { code, stderr } = await run(['backup', file], { DATA_DIR: await makeData() });
+    const { code, stderr } = await runHere(['backup', file], { DATA_DIR: await makeData() });
     assert.equal(code, 1);
     assert.ok(stderr.startsWith(`${file} cannot be written: ENOENT`), stderr);
   });
@@ -66,14 +65,18 @@ describe('backup', { concurrency: 2 }, () => {
   it('refuses a folder without data, and makes none', async () => {
     const folder = temporaryFolder();
     const DATA_DIR = join(folder, 'data');
-    const { code, stderr } = await run(['backup', join(folder, 'copy.db')], { DATA_DIR });
+    const { code, stderr } = await runHere(['backup', join(folder, 'copy.db')], { DATA_DIR });
     assert.equal(code, 1);
     assert.equal(stderr, `There is no data in ${DATA_DIR}. Set DATA_DIR to the folder of the service.\n`);
     assert.deepEqual(readdirSync(folder), []);
   });
 
   for (const args of [[], [''], ['a', 'b'], ['--force', 'a']]) {
-    it(`does not understand ${JSON.stringify(args)}`, () => assert.rejects(backup(args), UsageError));
+    it(`does not understand ${JSON.stringify(args)}`, async () => {
+      const { code, stderr } = await runHere(['backup', ...args]);
+      assert.equal(code, 2);
+      assert.match(stderr, /^Usage:/m);
+    });
   }
 });
 
@@ -102,7 +105,7 @@ describe('a backup of much data', () => {
     const killed = await interrupt(['backup', file], env, { folder, signal: 'SIGKILL' });
     assert.equal(killed.signal, 'SIGKILL');
     assert.ok(!existsSync(file));
-    const { code, stderr } = await run(['backup', file], env);
+    const { code, stderr } = await runHere(['backup', file], env);
     assert.equal(code, 0, stderr);
     assertSound(file);
   });

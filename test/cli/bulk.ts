@@ -6,7 +6,8 @@ import { on, once } from 'node:events';
 import { watch, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readRows } from '../sqlite/files.ts';
-import { BIN, cleanEnv, type Ended, launch, run } from '../support/process.ts';
+import { runHere } from '../support/command.ts';
+import { BIN, cleanEnv, type Ended, launch } from '../support/process.ts';
 import { temporaryFolder } from '../support/service.ts';
 
 export const NEW_AGENT = ['--email', 'import@example.com', '--name', 'Importer'];
@@ -70,7 +71,7 @@ export async function importNew(
   env: Record<string, string>,
   { ending = 'ndjson', options = [] }: { ending?: string; options?: readonly string[] } = {},
 ): Promise<Ended & { key: string }> {
-  const ended = await run(['import', fileOf(content, ending), ...NEW_AGENT, ...options], env);
+  const ended = await runHere(['import', fileOf(content, ending), ...NEW_AGENT, ...options], env);
   assert.match(ended.stdout, /^lev_\w{38}\n$/, ended.stderr);
   return { ...ended, key: ended.stdout.trimEnd() };
 }

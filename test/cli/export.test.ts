@@ -3,11 +3,10 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { exportEvents } from '../../src/cli/export.ts';
-import { UsageError } from '../../src/cli/usage-error.ts';
 import { execute } from '../sqlite/files.ts';
 import type { Client } from '../support/client.ts';
 import { newEvent } from '../support/client.ts';
+import { runHere } from '../support/command.ts';
 import { run } from '../support/process.ts';
 import { startTestService, type TestService, temporaryFolder } from '../support/service.ts';
 import { importNew, interrupt, launchFed, refusalsOf, summaryOf } from './bulk.ts';
@@ -56,7 +55,7 @@ const EVENTS = [
   }),
 ];
 
-describe('export', { concurrency: 2 }, () => {
+describe('export', () => {
   let service: TestService;
   let publisher: Client;
   let agentId: string;
@@ -81,12 +80,12 @@ describe('export', { concurrency: 2 }, () => {
   });
 
   it('gives the same fields again when the events of an agent are imported elsewhere', async () => {
-    const first = await run(['export', '--agent', agentId.toUpperCase()], env);
+    const first = await runHere(['export', '--agent', agentId.toUpperCase()], env);
     const events = parse(first.stdout);
     const elsewhere = { DATA_DIR: join(temporaryFolder(), 'data') };
     const imported = await importNew(first.stdout, elsewhere);
     assert.equal(imported.code, 0, imported.stderr);
-    const second = await run(['export'], elsewhere);
+    const second = await runHere(['export'], elsewhere);
     assert.deepEqual(parse(second.stdout), events);
 
     const stored = (await publisher.nearby({ limit: 100 })).body.events as Record<string, unknown>[];
@@ -102,7 +101,7 @@ describe('export', { concurrency: 2 }, () => {
     const folder = temporaryFolder();
     const file = join(folder, 'out.ndjson');
     writeFileSync(file, 'what was there before');
-    const { code, stdout, stderr } = await run(['export', '--agent', agentId, '--out', file], env);
+    const { code, stdout, stderr } = await runHere(['export', '--agent', agentId, '--out', file], env);
     assert.deepEqual([code, stdout], [0, ''], stderr);
     assert.equal(parse(readFileSync(file, 'utf8')).length, EVENTS.length);
     assert.deepEqual(readdirSync(folder), ['out.ndjson']);
@@ -110,10 +109,10 @@ describe('export', { concurrency: 2 }, () => {
 
   it('says so when the file cannot be written, and leaves what was there', async () => {
     const folder = temporaryFolder();
-    const missing = await run(['export', '--out', join(folder, 'no', 'out.ndjson')], env);
+    const missing = await runHere(['export', '--out', join(folder, 'no', 'out.ndjson')], env);
     assert.equal(missing.code, 1);
     assert.match(missing.stderr, /out\.ndjson cannot be written: /);
-    const onto = await run(['export', '--out', folder], env);
+    const onto = await runHere(['export', '--out', folder], env);
     assert.equal(onto.code, 1);
     assert.match(onto.stderr, /^The export ended early: /);
     assert.ok(existsSync(folder));
@@ -125,7 +124,7 @@ describe('export', { concurrency: 2 }, () => {
 
   it('refuses an agent that there is not', async () => {
     const unknown = '0197d2e8-9a40-7c55-8f3e-5b1d2c6a7e90';
-    const { code, stdout, stderr } = await run(['export', '--agent', unknown], env);
+    const { code, stdout, stderr } = await runHere(['export', '--agent', unknown], env);
     assert.deepEqual(
       { code, stdout, stderr },
       { code: 1, stdout: '', stderr: `There is no agent ${unknown}.\n` },
@@ -134,14 +133,18 @@ describe('export', { concurrency: 2 }, () => {
 
   it('refuses a folder without data, and makes none', async () => {
     const folder = join(temporaryFolder(), 'data');
-    const { code, stderr } = await run(['export'], { DATA_DIR: folder });
+    const { code, stderr } = await runHere(['export'], { DATA_DIR: folder });
     assert.equal(code, 1);
     assert.equal(stderr, `There is no data in ${folder}. Set DATA_DIR to the folder of the service.\n`);
     assert.ok(!existsSync(folder));
   });
 
   for (const args of [['--agent', 'nonsense'], ['--out', ''], ['--nope'], ['file']]) {
-    it(`does not understand ${JSON.stringify(args)}`, () => assert.rejects(exportEvents(args), UsageError));
+    it(`does not understand ${JSON.stringify(args)}`, async () => {
+      const { code, stderr } = await runHere(['export', ...args]);
+      assert.equal(code, 2);
+      assert.match(stderr, /^Usage:/m);
+    });
   }
 });
 
@@ -158,7 +161,7 @@ describe('an exported event that has ended', () => {
       join(service.folder, 'local-events.db'),
       `UPDATE events SET json = json_set(json, '$.end_at', json_extract(json, '$.start_at')) WHERE title = 'ended'`,
     );
-    const { stdout } = await run(['export'], { DATA_DIR: service.folder });
+    const { stdout } = await runHere(['export'], { DATA_DIR: service.folder });
     assert.equal(parse(stdout).length, 3);
     const ended = await importNew(stdout, { DATA_DIR: join(temporaryFolder(), 'data') });
     assert.equal(ended.code, 1);
@@ -179,7 +182,7 @@ describe('an export of many events', () => {
   });
 
   it('has each of them once', async () => {
-    const { stdout } = await run(['export'], env);
+    const { stdout } = await runHere(['export'], env);
     assert.equal(new Set(parse(stdout).map((event) => event.title)).size, COUNT);
   });
 

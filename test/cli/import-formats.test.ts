@@ -2,13 +2,12 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { importEvents } from '../../src/cli/import.ts';
 import { formatOfFile } from '../../src/cli/import-formats.ts';
-import { UsageError } from '../../src/cli/usage-error.ts';
 import { EVENT_TYPES } from '../../src/domain/event.ts';
 import { newEvent } from '../support/client.ts';
+import { runHere } from '../support/command.ts';
 import { startTestService, temporaryFolder } from '../support/service.ts';
-import { countsIn, fileOf, importNew, NEW_AGENT, refusalsOf, runFed, summaryOf } from './bulk.ts';
+import { countsIn, fileOf, importNew, NEW_AGENT, refusalsOf, summaryOf } from './bulk.ts';
 
 const newFolder = () => join(temporaryFolder(), 'data');
 
@@ -53,7 +52,7 @@ const MARKETS = {
   ],
 };
 
-describe('import of other formats', { concurrency: 2 }, () => {
+describe('import of other formats', () => {
   it('reads a calendar, gives what its events lack, and finds them again', async () => {
     const folder = newFolder();
     const ended = await importNew(CLUB, { DATA_DIR: folder }, { ending: 'ics', options: GIVEN });
@@ -64,7 +63,7 @@ describe('import of other formats', { concurrency: 2 }, () => {
     ]);
     assert.deepEqual(summaryOf(ended), { end: 'done', read: 4, imported: 2, existing: 0, refused: 2 });
 
-    const again = await runFed(
+    const again = await runHere(
       ['import', fileOf(CLUB, 'txt'), '--format', 'ics', '--key-stdin', ...GIVEN],
       { DATA_DIR: folder },
       `${ended.key}\n`,
@@ -131,7 +130,7 @@ describe('import of other formats', { concurrency: 2 }, () => {
       '--timezone=UTC',
       '--event-type=market',
     ];
-    const ended = await runFed(args, { DATA_DIR: folder }, JSON.stringify(MARKETS.features[0]));
+    const ended = await runHere(args, { DATA_DIR: folder }, JSON.stringify(MARKETS.features[0]));
     assert.deepEqual([ended.code, summaryOf(ended).imported], [0, 1]);
   });
 
@@ -168,7 +167,7 @@ describe('import of other formats', { concurrency: 2 }, () => {
       );
       assert.match(ended.stderr, /ended early: the file is no .* What was imported stays/);
       assert.deepEqual(countsIn(folder), { events: count, counted: count });
-      const again = await runFed(
+      const again = await runHere(
         ['import', fileOf(content.slice(0, -1), ending), '--key-stdin', ...options],
         { DATA_DIR: folder },
         `${ended.key}\n`,
@@ -239,10 +238,9 @@ describe('import of other formats', { concurrency: 2 }, () => {
   it('says that a place must be a number', async () => {
     for (const value of ['abc', '', 'Infinity', '1,5']) {
       const args = ['a.ics', ...NEW_AGENT, '--lat=1', `--lng=${value}`];
-      await assert.rejects(
-        importEvents(args),
-        new UsageError('--lng must be a number such as --lng=52.5264.'),
-      );
+      const { code, stderr } = await runHere(['import', ...args]);
+      assert.equal(code, 2);
+      assert.ok(stderr.startsWith('--lng must be a number such as --lng=52.5264.\n'), stderr);
     }
   });
 
@@ -258,6 +256,10 @@ describe('import of other formats', { concurrency: 2 }, () => {
     ['fields for JSON lines', ['a.ndjson', '--event-type', 'talk']],
   ];
   for (const [name, args] of misuses) {
-    it(`refuses ${name}`, () => assert.rejects(importEvents([...args, ...NEW_AGENT]), UsageError));
+    it(`refuses ${name}`, async () => {
+      const { code, stderr } = await runHere(['import', ...args, ...NEW_AGENT]);
+      assert.equal(code, 2);
+      assert.match(stderr, /^Usage:/m);
+    });
   }
 });

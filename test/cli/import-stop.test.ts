@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { newEvent } from '../support/client.ts';
+import { runHere } from '../support/command.ts';
 import { temporaryFolder } from '../support/service.ts';
-import { countsIn, fileOf, launchFed, NEW_AGENT, runFed, summaryOf, toLines } from './bulk.ts';
+import { countsIn, fileOf, launchFed, NEW_AGENT, summaryOf, toLines } from './bulk.ts';
 
 const EVENTS = Array.from({ length: 9_000 }, () => newEvent());
 const FED = 5_000;
@@ -40,7 +41,7 @@ async function assertResumes(folder: string, key: string): Promise<void> {
   const { events, counted } = countsIn(folder);
   assert.ok(events > 0 && events <= FED);
   assert.equal(counted, events);
-  const again = await runFed(['import', fileOf(toLines(EVENTS)), '--key-stdin'], { DATA_DIR: folder }, key);
+  const again = await runHere(['import', fileOf(toLines(EVENTS)), '--key-stdin'], { DATA_DIR: folder }, key);
   assert.equal(again.code, 0, again.stderr);
   const expected = {
     end: 'done',

@@ -3,17 +3,16 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { importEvents } from '../../src/cli/import.ts';
-import { UsageError } from '../../src/cli/usage-error.ts';
-import { Client, newEvent } from '../support/client.ts';
-import { launchService, run } from '../support/process.ts';
+import { newEvent } from '../support/client.ts';
+import { runHere } from '../support/command.ts';
+import { run } from '../support/process.ts';
 import { startTestService, temporaryFolder } from '../support/service.ts';
 import { countsIn, fileOf, importNew, NEW_AGENT, refusalsOf, runFed, summaryOf, toLines } from './bulk.ts';
 
 const newFolder = () => join(temporaryFolder(), 'data');
 const bodies = (count: number) => Array.from({ length: count }, () => newEvent());
 
-describe('import', { concurrency: 2 }, () => {
+describe('import', () => {
   it('makes a new agent, prints its key alone and once, and the key works with the service', async () => {
     const folder = newFolder();
     const events = [newEvent({ start_at: '2031-05-01T18:00:00', timezone: 'Europe/Berlin' }), ...bodies(2)];
@@ -92,7 +91,7 @@ describe('import', { concurrency: 2 }, () => {
     assert.equal(first.code, 0);
 
     const file = fileOf(toLines([...events, newEvent()]));
-    const second = await runFed(['import', file, '--key-stdin'], { DATA_DIR: folder }, `${first.key}\n`);
+    const second = await runHere(['import', file, '--key-stdin'], { DATA_DIR: folder }, `${first.key}\n`);
     assert.deepEqual([second.code, second.stdout], [0, '']);
     assert.ok(!second.stderr.includes(first.key));
     assert.deepEqual(summaryOf(second), { end: 'done', read: 4, imported: 1, existing: 3, refused: 0 });
@@ -106,7 +105,7 @@ describe('import', { concurrency: 2 }, () => {
     const event = newEvent();
     await service.client.with({ 'x-api-key': api_key }).create(event);
     await service.close();
-    const ended = await runFed(
+    const ended = await runHere(
       ['import', fileOf(toLines([event])), '--key-stdin'],
       { DATA_DIR: service.folder },
       api_key,
@@ -161,31 +160,30 @@ describe('import', { concurrency: 2 }, () => {
   it('makes agents that may write where those who register may only read', async () => {
     const env = { DATA_DIR: newFolder(), REGISTRATION_TIER: 'read' };
     const { key } = await importNew(toLines(bodies(1)), env);
-    const again = await runFed(['import', fileOf(toLines(bodies(1))), '--key-stdin'], env, `${key}\n`);
+    const again = await runHere(['import', fileOf(toLines(bodies(1))), '--key-stdin'], env, `${key}\n`);
     assert.equal(summaryOf(again).imported, 1);
   });
 
   it('refuses a folder that a service holds, and adds nothing', async () => {
     const folder = newFolder();
-    const service = await launchService({ DATA_DIR: folder });
+    const service = await startTestService({ DATA_DIR: folder });
     const ended = await run(['import', fileOf(toLines(bodies(1))), ...NEW_AGENT], { DATA_DIR: folder });
     assert.deepEqual([ended.code, ended.stdout], [1, '']);
     assert.match(ended.stderr, /in use by another local-events process/);
     assert.deepEqual(countsIn(folder), { events: 0, counted: 0 });
-    assert.equal((await new Client(service.url).get('/health')).status, 200);
-    service.child.kill('SIGTERM');
-    await service.ended;
+    assert.equal((await service.client.get('/health')).status, 200);
+    await service.close();
   });
 });
 
-describe('import refuses', { concurrency: 2 }, () => {
+describe('import refuses', () => {
   const keys: [name: string, input: string, message: RegExp][] = [
     ['a key with a typing error', 'lev_nonsense\n', /not a key of this service/],
     ['a key that nobody holds', 'lev_HgmHrnywPwace445wyD86XG8SYoBgsS80Fc3aZ\n', /not active/],
   ];
   for (const [name, input, message] of keys) {
     it(name, async () => {
-      const ended = await runFed(['import', fileOf(''), '--key-stdin'], { DATA_DIR: newFolder() }, input);
+      const ended = await runHere(['import', fileOf(''), '--key-stdin'], { DATA_DIR: newFolder() }, input);
       assert.deepEqual([ended.code, ended.stdout], [1, '']);
       assert.match(ended.stderr, message);
     });
@@ -207,7 +205,7 @@ describe('import refuses', { concurrency: 2 }, () => {
       [inactive, /not active/],
       [reader, /needs the tier readwrite/],
     ] as const) {
-      const ended = await runFed(['import', fileOf(''), '--key-stdin'], { DATA_DIR: service.folder }, key);
+      const ended = await runHere(['import', fileOf(''), '--key-stdin'], { DATA_DIR: service.folder }, key);
       assert.equal(ended.code, 1);
       assert.match(ended.stderr, message);
     }
@@ -217,7 +215,7 @@ describe('import refuses', { concurrency: 2 }, () => {
     it(`a file that cannot be read: ${name}`, async () => {
       const [folder, parent] = [newFolder(), temporaryFolder()];
       mkdirSync(join(parent, 'folder'));
-      const ended = await run(['import', join(parent, name), ...NEW_AGENT], { DATA_DIR: folder });
+      const ended = await runHere(['import', join(parent, name), ...NEW_AGENT], { DATA_DIR: folder });
       assert.deepEqual([ended.code, ended.stdout], [1, '']);
       assert.match(ended.stderr, new RegExp(`${name} cannot be read: `));
       assert.ok(!existsSync(folder), 'nothing was made');
@@ -236,12 +234,16 @@ describe('import refuses', { concurrency: 2 }, () => {
     ['an unknown option', ['a', '--nope']],
   ];
   for (const [name, args] of misuses) {
-    it(name, () => assert.rejects(importEvents(args), UsageError));
+    it(name, async () => {
+      const { code, stdout, stderr } = await runHere(['import', ...args], { DATA_DIR: newFolder() });
+      assert.deepEqual([code, stdout], [2, ''], stderr);
+      assert.match(stderr, /^Usage:/m);
+    });
   }
 
   it('what it does not understand, with the exit code 2 and the help, and makes nothing', async () => {
     const folder = newFolder();
-    const ended = await run(['import', 'a'], { DATA_DIR: folder });
+    const ended = await runHere(['import', 'a'], { DATA_DIR: folder });
     assert.deepEqual([ended.code, ended.stdout], [2, '']);
     assert.match(ended.stderr, /^Usage:/m);
     assert.ok(!existsSync(folder));

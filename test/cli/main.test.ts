@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { runHere } from '../support/command.ts';
 import { BIN, launchCommand, run } from '../support/process.ts';
 import { temporaryFolder } from '../support/service.ts';
 
@@ -12,9 +13,12 @@ const { version } = JSON.parse(readFileSync(new URL('../../package.json', import
 };
 
 describe('the command line', { concurrency: 2 }, () => {
-  for (const args of [['--help'], []]) {
+  for (const [args, start] of [
+    [['--help'], run],
+    [[], runHere],
+  ] as const) {
     it(`explains itself: ${args.join(' ') || 'no command'}`, async () => {
-      const { code, stdout, stderr } = await run(args);
+      const { code, stdout, stderr } = await start(args);
       assert.equal(code, 0);
       assert.equal(stderr, '');
       for (const word of [
@@ -39,13 +43,17 @@ describe('the command line', { concurrency: 2 }, () => {
   }
 
   it('tells its version, alone', async () => {
-    const { code, stdout, stderr } = await run(['--version']);
+    const { code, stdout, stderr } = await runHere(['--version']);
     assert.deepEqual({ code, stdout, stderr }, { code: 0, stdout: `${version}\n`, stderr: '' });
   });
 
-  for (const name of ['nope', 'constructor', '__proto__']) {
+  for (const [name, start] of [
+    ['nope', run],
+    ['constructor', runHere],
+    ['__proto__', runHere],
+  ] as const) {
     it(`does not know the command "${name}"`, async () => {
-      const { code, stdout, stderr } = await run([name]);
+      const { code, stdout, stderr } = await start([name]);
       assert.equal(code, 2);
       assert.equal(stdout, '');
       assert.ok(stderr.startsWith(`There is no command "${name}".\n`), stderr);
@@ -54,7 +62,7 @@ describe('the command line', { concurrency: 2 }, () => {
   }
 
   it('takes no options for serve', async () => {
-    const { code, stdout, stderr } = await run(['serve', '--port', '1234']);
+    const { code, stdout, stderr } = await runHere(['serve', '--port', '1234']);
     assert.equal(code, 2);
     assert.equal(stdout, '');
     assert.match(stderr, /^Usage:/m);

@@ -5,18 +5,21 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Writable } from 'node:stream';
 import { after, before, describe, it } from 'node:test';
 import { newApiKey } from '../../src/domain/api-key.ts';
 import { systemRandom } from '../../src/service.ts';
 import { call } from '../mcp/messages.ts';
-import { BIN, cleanEnv, type Ended, freePort, run } from '../support/process.ts';
+import { runHere, startHere } from '../support/command.ts';
+import { BIN, cleanEnv, type Ended, freePort } from '../support/process.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 const KEY = newApiKey(systemRandom);
 const META = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28' };
 const SEARCH = call('search_events', { lat: 0, lng: 0 });
 
-function start(url: string, key = KEY) {
+/** A process of its own. */
+function startProcess(url: string, key = KEY) {
   const child = spawn(process.execPath, [BIN, 'mcp', '--url', url], {
     env: cleanEnv({ LOCAL_EVENTS_API_KEY: key }),
     stdio: 'pipe',
@@ -31,11 +34,20 @@ function start(url: string, key = KEY) {
   return { child, ended };
 }
 
+/** The same in this process. */
+function start(url: string, key = KEY) {
+  return startHere(['mcp', '--url', url], { LOCAL_EVENTS_API_KEY: key });
+}
+
 /** Sends the lines, ends the input, and waits for the end. Messages on standard output are parsed. */
-async function converse(url: string, lines: readonly (object | string)[], key = KEY) {
-  const { child, ended } = start(url, key);
-  for (const line of lines) child.stdin.write(`${typeof line === 'string' ? line : JSON.stringify(line)}\n`);
-  child.stdin.end();
+async function converse(
+  url: string,
+  lines: readonly (object | string)[],
+  key = KEY,
+  { stdin, ended }: { stdin: Writable; ended: Promise<Ended> } = start(url, key),
+) {
+  for (const line of lines) stdin.write(`${typeof line === 'string' ? line : JSON.stringify(line)}\n`);
+  stdin.end();
   const { code, stdout, stderr } = await ended;
   assert.equal(code, 0, stderr);
   assert.ok(!`${stdout}${stderr}`.includes(key));
@@ -78,7 +90,7 @@ describe('mcp', { concurrency: 2 }, () => {
     ];
     for (const [name, args] of addresses) {
       it(`refuses ${name}, with the help`, async () => {
-        const { code, stdout, stderr } = await run(['mcp', ...args], { LOCAL_EVENTS_API_KEY: KEY });
+        const { code, stdout, stderr } = await runHere(['mcp', ...args], { LOCAL_EVENTS_API_KEY: KEY });
         assert.deepEqual([code, stdout], [2, ''], stderr);
         assert.match(stderr, /^Usage:/m);
         assert.doesNotMatch(stderr, /secret/);
@@ -86,14 +98,16 @@ describe('mcp', { concurrency: 2 }, () => {
     }
 
     it('asks for the key, in the environment', async () => {
-      const { code, stdout, stderr } = await run(['mcp', '--url', service.url]);
+      const { code, stdout, stderr } = await runHere(['mcp', '--url', service.url]);
       assert.deepEqual([code, stdout], [1, '']);
       assert.equal(stderr, 'Set LOCAL_EVENTS_API_KEY to the key of an agent.\n');
     });
 
     it('sees a mistyped key, and does not show it', async () => {
       const mistyped = `${KEY.slice(0, -1)}${KEY.endsWith('0') ? '1' : '0'}`;
-      const { code, stderr } = await run(['mcp', '--url', service.url], { LOCAL_EVENTS_API_KEY: mistyped });
+      const { code, stderr } = await runHere(['mcp', '--url', service.url], {
+        LOCAL_EVENTS_API_KEY: mistyped,
+      });
       assert.equal(code, 1);
       assert.match(stderr, /^LOCAL_EVENTS_API_KEY is not a key .*typing errors\.\n$/);
       assert.ok(!stderr.includes(mistyped));
@@ -103,7 +117,9 @@ describe('mcp', { concurrency: 2 }, () => {
   it('answers what was asked before the input ended, then ends', async () => {
     const notification = { jsonrpc: '2.0', method: 'notifications/initialized' };
     const lines = ['', SEARCH, notification, { ...SEARCH, id: 'two' }, [{ ...SEARCH, id: 3 }], '  '];
-    const { messages, stderr } = await converse(service.url, lines, key);
+    const { child, ended } = startProcess(service.url, key);
+    const real = { stdin: child.stdin, ended };
+    const { messages, stderr } = await converse(service.url, lines, key, real);
     assert.deepEqual(messages.map(({ id }) => id).sort(), [1, 3, 'two']);
     for (const { result } of messages) assert.equal(result.structuredContent.total, 0);
     assert.match(
@@ -130,7 +146,7 @@ describe('mcp', { concurrency: 2 }, () => {
       seen.push(headers['x-api-key']);
       answer.writeHead(202).end();
     }, test);
-    const { child, ended } = start(url);
+    const { child, ended } = startProcess(url);
     assert.ok(!child.spawnargs.join(' ').includes(KEY));
     child.stdin.end(`${JSON.stringify(SEARCH)}\n`);
     await ended;
@@ -241,11 +257,11 @@ describe('mcp', { concurrency: 2 }, () => {
       onAsked();
       answer.once('close', onGone);
     }, test);
-    const { child, ended } = start(url);
-    child.stdin.write(`${JSON.stringify(SEARCH)}\n`);
+    const { stdin, ended } = start(url);
+    stdin.write(`${JSON.stringify(SEARCH)}\n`);
     await asked;
     const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } };
-    child.stdin.end(`${JSON.stringify(cancel)}\n`);
+    stdin.end(`${JSON.stringify(cancel)}\n`);
     await gone;
     const { code, stdout } = await ended;
     assert.deepEqual([code, stdout], [0, '']);
@@ -260,13 +276,13 @@ describe('mcp', { concurrency: 2 }, () => {
       await cancelled;
       answer.end(JSON.stringify(answers));
     }, test);
-    const { child, ended } = start(url);
-    child.stdin.write(`${JSON.stringify([SEARCH, { ...SEARCH, id: 2 }])}\n`);
+    const { stdin, stdout, ended } = start(url);
+    stdin.write(`${JSON.stringify([SEARCH, { ...SEARCH, id: 2 }])}\n`);
     await asked;
     const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } };
-    child.stdin.write(`${JSON.stringify(cancel)}\nno JSON\n`);
-    child.stdout.once('data', () => onCancelled()); // the line after the cancellation is answered
-    child.stdin.end();
+    stdin.write(`${JSON.stringify(cancel)}\nno JSON\n`);
+    stdout.once('data', () => onCancelled()); // the line after the cancellation is answered
+    stdin.end();
     const lines = (await ended).stdout.split('\n').slice(0, -1);
     assert.deepEqual(
       lines.map((line) => JSON.parse(line).id),
@@ -297,13 +313,13 @@ describe('mcp', { concurrency: 2 }, () => {
       (_request, answer) => answer.end('{"jsonrpc":"2.0","id":1,"result":{"big":12345678901234567890}}'),
       test,
     );
-    const { child, ended } = start(url);
-    child.stdin.end(`${JSON.stringify(SEARCH)}\n`);
+    const { stdin, ended } = start(url);
+    stdin.end(`${JSON.stringify(SEARCH)}\n`);
     assert.match((await ended).stdout, /12345678901234567890/);
   });
 
   it('ends when nobody reads its answers any more', async () => {
-    const { child, ended } = start(service.url, key);
+    const { child, ended } = startProcess(service.url, key);
     child.stdout.destroy();
     // Until the answer to one of these cannot be written.
     const asking = setInterval(() => child.stdin.write(`${JSON.stringify(SEARCH)}\n`), 20);

@@ -6,7 +6,8 @@ import { before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { execute, readRows } from '../sqlite/files.ts';
 import { newEvent } from '../support/client.ts';
-import { launch, run } from '../support/process.ts';
+import { runHere } from '../support/command.ts';
+import { launch } from '../support/process.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { importNew } from './bulk.ts';
 import {
@@ -116,7 +117,7 @@ describe(`a move of ${EVENTS} events`, () => {
       seen = rows;
     }
     await assertNotServed(onTarget());
-    const said = assertMoved(await run(['move', '--to', url], { DATA_DIR: folder }));
+    const said = assertMoved(await runHere(['move', '--to', url], { DATA_DIR: folder }));
     assert.match(said, /^going on: [\d,]+ rows are there already$/m);
     assert.deepEqual(await dumpDatabase(url), source);
     assert.equal(await exported(onTarget()), await exported({ DATA_DIR: folder }));
@@ -135,7 +136,7 @@ describe(`a move of ${EVENTS} events`, () => {
       assert.ok(eventsIn(back) < EVENTS);
     }
     await assertNotServed({ DATA_DIR: back });
-    const said = assertMoved(await run(['move', '--from', url, '--to', back]));
+    const said = assertMoved(await runHere(['move', '--from', url, '--to', back]));
     assert.match(said, /^going on: [\d,]+ rows are there already$/m);
     assert.deepEqual(dumpFolder(back), dumpFolder(folder));
     assert.equal(await exported({ DATA_DIR: back }), await exported({ DATA_DIR: folder }));
@@ -167,7 +168,7 @@ describe('a move', () => {
       assert.equal(rows.events.length > 0, table === 'audit');
     }
     await assertNotServed({ DATABASE_URL: url });
-    assertMoved(await run(...move));
+    assertMoved(await runHere(...move));
     assert.deepEqual(await dumpDatabase(url), dumpFolder(folder));
   });
 
@@ -183,7 +184,7 @@ describe('a move', () => {
     });
     const change = (statement: string) => withSql(url, (sql) => sql.unsafe(statement));
     const differing = async () => {
-      const { code, stdout, stderr } = await run(...move);
+      const { code, stdout, stderr } = await runHere(...move);
       assert.deepEqual([code, stdout], [1, ''], stderr);
       return /is not the same as the source in (.*): one of the two.*TRUNCATE.*\n$/.exec(stderr)?.[1];
     };
@@ -198,7 +199,7 @@ describe('a move', () => {
     await assertNotServed({ DATABASE_URL: url });
     assert.match((await differing())!, new RegExp(`, events \\(${size} rows, and ${size - 1} there\\)$`));
     await change('TRUNCATE settings, agents, keys, events, audit, ended_sessions');
-    assertMoved(await run(...move));
+    assertMoved(await runHere(...move));
     assert.deepEqual(await dumpDatabase(url), source);
   });
 });

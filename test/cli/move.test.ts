@@ -9,6 +9,7 @@ import { readConfig } from '../../src/config.ts';
 import { columnsOf, TABLE_NAMES } from '../../src/domain/transfer.ts';
 import { execute, readRows } from '../sqlite/files.ts';
 import { newEvent } from '../support/client.ts';
+import { runHere } from '../support/command.ts';
 import { newDatabase } from '../support/postgres.ts';
 import { type Ended, run } from '../support/process.ts';
 import { startTestService, temporaryFolder } from '../support/service.ts';
@@ -80,7 +81,7 @@ describe('move', () => {
     );
 
     const folder = join(temporaryFolder(), 'below', 'back');
-    assertMoved(await run(['move', '--from', url, '--to', folder]));
+    assertMoved(await runHere(['move', '--from', url, '--to', folder]));
     assert.deepEqual(dumpFolder(folder), moved);
     await assertSameExports({ DATABASE_URL: url }, { DATA_DIR: folder }, world);
     await assertServes({ DATA_DIR: folder }, world);
@@ -91,9 +92,9 @@ describe('move', () => {
     const url = await newDatabase();
     const empty = temporaryFolder();
     await (await startTestService({ DATA_DIR: empty })).close();
-    assertMoved(await run(['move'], { DATA_DIR: empty, DATABASE_URL: url }));
+    assertMoved(await runHere(['move'], { DATA_DIR: empty, DATABASE_URL: url }));
     const folder = temporaryFolder();
-    assertMoved(await run(['move', '--to', folder], { DATABASE_URL: url }));
+    assertMoved(await runHere(['move', '--to', folder], { DATABASE_URL: url }));
     assert.deepEqual(dumpFolder(folder), dumpFolder(empty));
     const names = dumpFolder(folder).settings.map(({ name }) => name);
     assert.deepEqual(names.sort(), ['admin_signing_key', 'session_secret']);
@@ -114,7 +115,7 @@ describe('move', () => {
     const inSqlite = readRows(
       databaseOf(world.folder),
       `SELECT s.name || '.' || c.name AS name FROM sqlite_schema s, pragma_table_info(s.name) c
-       WHERE s.type = 'table' AND c.name <> 'row_id'`,
+       WHERE s.type = 'table' AND s.name <> 'migrations' AND c.name <> 'row_id'`,
     );
     const known = TABLE_NAMES.flatMap((table) =>
       columnsOf(table).map(([column]) => `${table}.${column}`),
@@ -129,7 +130,7 @@ describe('move', () => {
       url = await newMigratedDatabase();
     });
     const refused = async (args: string[], env: Record<string, string>): Promise<string> => {
-      const { code, stdout, stderr } = await run(['move', ...args], env);
+      const { code, stdout, stderr } = await runHere(['move', ...args], env);
       assert.deepEqual([code, stdout], [1, ''], stderr);
       assert.equal(stderr.split('\n').length, 2, stderr);
       return stderr;
@@ -183,7 +184,7 @@ describe('move', () => {
       assert.ok(!existsSync(folder));
       mkdirSync(folder);
       writeFileSync(join(folder, 'letter.txt'), '');
-      assert.match(await refused(['--from', url, '--to', folder], {}), /holds other files/);
+      assert.match(await refused(['--from', url, '--to', folder], {}), /contains other files/);
       assert.deepEqual(readdirSync(folder), ['letter.txt']);
       assert.match(
         await refused(['--from', url, '--to', join(folder, 'letter.txt')], {}),
@@ -210,8 +211,8 @@ describe('move', () => {
       );
       const commands: ((env: Env) => Promise<Ended>)[] = [
         tryToServe,
-        (env) => run(['export'], env),
-        (env) => run(['import', databaseOf(half), ...NEW_AGENT], env),
+        (env) => runHere(['export'], env),
+        (env) => runHere(['import', databaseOf(half), ...NEW_AGENT], env),
       ];
       for (const command of commands) {
         const both: Env[] = [{ DATA_DIR: half }, { DATABASE_URL: halfDatabase }];

@@ -7,8 +7,9 @@ import { readConfig } from '../../src/config.ts';
 import type { EventRow } from '../../src/domain/event.ts';
 import { openBulkReader, openStore } from '../../src/service.ts';
 import { execute, readRows } from '../sqlite/files.ts';
+import { runHere, startHere } from '../support/command.ts';
 import { newDatabase } from '../support/postgres.ts';
-import { type Ended, launch, type RunningProcess, run } from '../support/process.ts';
+import { type Ended, launch, type RunningProcess } from '../support/process.ts';
 import { startTestService } from '../support/service.ts';
 
 const ORDER = {
@@ -88,7 +89,7 @@ export type Env = Record<string, string>;
 
 /** What `export` writes. */
 export async function exported(env: Env): Promise<string> {
-  const { code, stdout, stderr } = await run(['export'], env);
+  const { code, stdout, stderr } = await runHere(['export'], env);
   assert.equal(code, 0, stderr);
   return stdout;
 }
@@ -102,11 +103,11 @@ export async function eventsOf(env: Env, agentId: string): Promise<EventRow[]> {
   return rows;
 }
 
-/** How `serve` ends; one that starts after all is killed. */
+/** How `serve` ends; one that starts after all is stopped. */
 export function tryToServe(env: Env): Promise<Ended> {
-  const { child, output, ended } = launch(['serve'], { PORT: '0', ...env });
-  child.stderr!.on('data', () => {
-    if (/ is ready$/m.test(output().stderr)) child.kill('SIGKILL');
+  const { stderr, signal, ended } = startHere(['serve'], { PORT: '0', ...env });
+  stderr.on('data', (text: string) => {
+    if (/ is ready$/m.test(text)) signal('SIGTERM');
   });
   return ended;
 }
@@ -229,6 +230,8 @@ export async function makeWorld(): Promise<World> {
      UPDATE audit SET target_name = 'Ärger 😀' WHERE audit_id = 4;
      INSERT INTO ended_sessions VALUES ('b', 4102444800123), ('B', 4102444800124), ('ä', 1)`,
   );
-  const { stdout } = await run(['admin-token', '--email', 'ada@example.com'], { DATA_DIR: service.folder });
+  const { stdout } = await runHere(['admin-token', '--email', 'ada@example.com'], {
+    DATA_DIR: service.folder,
+  });
   return { folder: service.folder, keys: keys as World['keys'], agentIds, token: stdout.trimEnd() };
 }

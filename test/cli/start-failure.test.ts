@@ -6,6 +6,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
+import { runHere } from '../support/command.ts';
 import { type Ended, freePort, launchService, run } from '../support/process.ts';
 import { startTestService, temporaryFolder } from '../support/service.ts';
 
@@ -20,7 +21,7 @@ function reasons({ code, signal, stdout, stderr }: Ended): string[] {
 
 async function serveFailing(env: Record<string, string>): Promise<string> {
   const port = String(await freePort());
-  const lines = reasons(await run(['serve'], { PORT: port, DATA_DIR: temporaryFolder(), ...env }));
+  const lines = reasons(await runHere(['serve'], { PORT: port, DATA_DIR: temporaryFolder(), ...env }));
   assert.equal(lines.length, 1, lines.join('\n'));
   await assert.rejects(fetch(`http://127.0.0.1:${port}/health`), 'nothing listens');
   return lines[0]!;
@@ -34,7 +35,7 @@ function folderWith(file: string, content: string): string {
 
 const TEXT = 'This is a text and not a database, long enough to have a header and more than that. '.repeat(5);
 
-describe('serve cannot start', { concurrency: 2 }, () => {
+describe('serve cannot start', () => {
   it('on a port that is taken', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
@@ -42,7 +43,7 @@ describe('serve cannot start', { concurrency: 2 }, () => {
     const lines = reasons(await run(['serve'], { PORT: String(port), DATA_DIR: temporaryFolder() }));
     other.close();
     assert.equal(lines.length, 1);
-    assert.match(lines[0]!, new RegExp(`\\b${port}\\b.*taken.*PORT`));
+    assert.match(lines[0]!, new RegExp(`\\b${port}\\b.*in use.*PORT`));
   });
 
   it('on an address that is not of this machine', async () => {
@@ -143,7 +144,7 @@ describe('serve cannot start', { concurrency: 2 }, () => {
       CORS_ORIGINS: 'example.com',
       LOG_LEVEL: 'loud',
     };
-    const lines = reasons(await run(['serve'], { DATA_DIR: folder, ...bad }));
+    const lines = reasons(await runHere(['serve'], { DATA_DIR: folder, ...bad }));
     const named = lines.map((line) => line.split(' ', 1)[0]!);
     assert.deepEqual(named.toSorted(), [...Object.keys(bad), 'OIDC_CLIENT_ID'].toSorted());
     assert.throws(() => readFileSync(folder), { code: 'ENOENT' }, 'nothing was made');

@@ -1,6 +1,7 @@
 // The console for tests: a real service on either engine, a real identity provider, a real browser that keeps account of
 // everything that goes wrong in it.
 import assert from 'node:assert/strict';
+import { after } from 'node:test';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { launchBrowser } from '../support/browser.ts';
 import type { Client } from '../support/client.ts';
@@ -37,6 +38,15 @@ export interface Visit {
   signInAgain(): Promise<void>;
 }
 
+let launched: Promise<Browser> | undefined;
+after(async () => (await launched)?.close());
+
+/** The browser of this test file: one for all its tests. */
+export function getBrowser(): Promise<Browser> {
+  launched ??= launchBrowser();
+  return launched;
+}
+
 export async function openConsole(
   engine: keyof typeof ENGINES,
   env: Record<string, string> = {},
@@ -59,7 +69,7 @@ export async function openConsole(
     ...(await ENGINES[engine]()),
     ...env,
   });
-  const browser = await launchBrowser();
+  const browser = await getBrowser();
   const token = await provider.idToken(ADA.sub);
   return {
     service,
@@ -71,7 +81,7 @@ export async function openConsole(
       provider = await startProvider();
     },
     close: async () => {
-      await browser.close();
+      await Promise.all(browser.contexts().map((context) => context.close()));
       await service.close();
       await provider.close();
     },

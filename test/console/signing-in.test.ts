@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { BrowserContext } from 'playwright-core';
-import { launchBrowser } from '../support/browser.ts';
+import type { Engine } from '../support/engines.ts';
 import { startTestService } from '../support/service.ts';
-import { assertClean, type ConsoleUnderTest, openConsole, visit } from './console.ts';
+import { size } from '../support/sizes.ts';
+import { assertClean, type ConsoleUnderTest, getBrowser, openConsole, visit } from './console.ts';
 
 const NINE_HOURS_MS = 9 * 3_600_000;
 
@@ -13,7 +14,7 @@ async function ourCookies(context: BrowserContext) {
   return (await context.cookies()).filter(({ name }) => name.includes('local_events'));
 }
 
-for (const engine of ['sqlite', 'postgres'] as const) {
+for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
   describe(`signing in to the console on ${engine}`, () => {
     let console: ConsoleUnderTest;
     before(async () => {
@@ -144,7 +145,7 @@ for (const engine of ['sqlite', 'postgres'] as const) {
     it('refuses an answer that belongs to no sign-in of this browser', async () => {
       const visit = await console.visit('/admin/callback?code=stolen&state=made-up');
       await visit.page.getByRole('alert').waitFor();
-      assert.match(await visit.page.getByRole('alert').innerText(), /not begun in this browser/);
+      assert.match(await visit.page.getByRole('alert').innerText(), /not started in this browser/);
       assert.deepEqual(await ourCookies(visit.context), []);
       assert.doesNotMatch(visit.page.url(), /stolen|made-up/);
       await visit.signIn();
@@ -169,7 +170,7 @@ for (const engine of ['sqlite', 'postgres'] as const) {
       await console.stopProvider();
       await visit.page.getByRole('link', { name: /^Sign in with/ }).click();
       await visit.page.getByRole('alert').waitFor();
-      assert.match(await visit.page.getByRole('alert').innerText(), /provider did not answer/);
+      assert.match(await visit.page.getByRole('alert').innerText(), /provider did not respond/);
       await console.restartProvider();
       await visit.signIn();
       await visit.page.getByRole('heading', { name: 'Audit log', level: 1 }).waitFor();
@@ -183,9 +184,8 @@ for (const engine of ['sqlite', 'postgres'] as const) {
 describe('signing in to the console without a provider', () => {
   it('explains how to configure one, and takes a token', async () => {
     const service = await startTestService();
-    const browser = await launchBrowser();
     try {
-      const visitor = await visit(browser, service.url, '/admin/audit');
+      const visitor = await visit(await getBrowser(), service.url, '/admin/audit');
       const { page } = visitor;
       await page.getByText('No identity provider is configured').waitFor();
       await page.getByText('Use an identity provider instead').click();
@@ -202,7 +202,6 @@ describe('signing in to the console without a provider', () => {
       assert.equal(page.url(), `${service.url}/admin/audit`);
       assertClean(visitor);
     } finally {
-      await browser.close();
       await service.close();
     }
   });

@@ -2,7 +2,7 @@
 // the cases worth reading in a table, then every combination against a model of the rules.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { EventRow, EventUpdate } from '../../src/domain/event.ts';
+import { EVENT_DEFAULTS, type EventRow, type EventUpdate } from '../../src/domain/event.ts';
 import { applyEventUpdate, readEventUpdate } from '../../src/domain/event-input.ts';
 import { refusals } from './refusals.ts';
 
@@ -27,19 +27,15 @@ const ENDED = stored('2030-05-01T10:00:00Z', '2030-05-01T12:00:00Z');
 
 function row(times: StoredTimes): EventRow {
   return {
+    ...EVENT_DEFAULTS,
     event_id: '01ARYZ6S41TSV4RRFFQ69G5FAV',
     agent_id: '017f22e2-79b0-7cc3-98c4-dc0c0c07398f',
     version: 1,
     created_ms: 0,
     title: 't',
-    description: null,
     location_name: 'l',
-    address: null,
     lat: 0,
     lng: 0,
-    url: null,
-    cost: null,
-    audience: 'all',
     event_type: 'talk',
     ...times,
   };

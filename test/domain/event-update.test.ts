@@ -2,12 +2,13 @@
 // How its times combine with the stored ones is in event-update-times.test.ts.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { EventRow } from '../../src/domain/event.ts';
+import { EVENT_DEFAULTS, type EventRow } from '../../src/domain/event.ts';
 import { applyEventUpdate, readEventUpdate } from '../../src/domain/event-input.ts';
 import { refusals } from './refusals.ts';
 
 const NOW_MS = Date.parse('2030-06-01T12:00:00Z');
 const STORED: EventRow = {
+  ...EVENT_DEFAULTS,
   event_id: '01ARYZ6S41TSV4RRFFQ69G5FAV',
   agent_id: '017f22e2-79b0-7cc3-98c4-dc0c0c07398f',
   version: 4,

@@ -141,7 +141,7 @@ describe('while too many bytes wait', { concurrency: true }, () => {
     for (const path of ['/text/10', '/v1/events/nearby', '/openapi.json', '/docs', '/nothing-here']) {
       const refused = await client.get(path);
       assertError(refused, 503, 'UNAVAILABLE');
-      assert.match(refused.body.error.message, /answers wait for clients to read them/);
+      assert.match(refused.body.error.message, /responses are waiting for clients to read them/);
       assert.equal(refused.headers.get('retry-after'), '1');
       assert.match(refused.headers.get('x-request-id')!, /^request-/);
     }

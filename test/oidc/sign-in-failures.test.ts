@@ -264,7 +264,7 @@ describe('a provider that is away', () => {
     }
     const logged = service.log.filter(({ level }) => level === 50);
     assert.equal(logged.length, 3);
-    assert.match(JSON.stringify(logged[0]), /ECONNREFUSED.*The identity provider does not answer/);
+    assert.match(JSON.stringify(logged[0]), /ECONNREFUSED.*The identity provider does not respond/);
     const provider = await start();
     test.after(() => provider.close());
     await browser.signIn(provider, ADA);
@@ -277,7 +277,7 @@ describe('a provider that is away', () => {
     const back = await earlier.answer(await browser.begin('?return=/admin/audit'), ADA);
     await earlier.close();
     await assertFailed(browser, await browser.comeBack(back), 'provider', '/admin/audit');
-    assert.match(JSON.stringify(service.log), /ECONNREFUSED.*Nobody could be signed in/);
+    assert.match(JSON.stringify(service.log), /ECONNREFUSED.*Sign-in failed/);
     // What it said about itself is known already: the way there is open, nobody is at its end.
     assert.match(await browser.begin(), /\/auth\?/);
     const provider = await start();

@@ -137,7 +137,7 @@ describe('a database is opened', { timeout: 60_000 }, () => {
     assert.equal(
       await refusal(cluster.url('postgres', 'read_only')),
       `The database 127.0.0.1:${cluster.port}/postgres cannot be used: the server is a standby, or read-only. ` +
-        'DATABASE_URL must name a primary, or several hosts of which one is.',
+        'Set DATABASE_URL to the primary, or to several hosts including the primary.',
     );
   });
 
@@ -155,11 +155,11 @@ describe('a database is opened', { timeout: 60_000 }, () => {
     );
     assert.match(
       await refusal('postgres://u:secret@nowhere.invalid/n'),
-      /Check (?:the name of the )?host .*DATABASE_URL/,
+      /Check (?:the host name|host and port) in DATABASE_URL/,
     );
     assert.match(
       await refusal(cluster.url('no_such_database')),
-      /does not exist\. Create the database, or name another in DATABASE_URL\.$/,
+      /does not exist\. Create the database, or set another in DATABASE_URL\.$/,
     );
     assert.match(
       await refusal(cluster.url('postgres', 'nobody')),

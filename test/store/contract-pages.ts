@@ -14,7 +14,7 @@ import type { NearbyQuery } from '../../src/domain/nearby.ts';
 import type { Store } from '../../src/domain/store.ts';
 import type { Wire } from '../../src/domain/wire.ts';
 import type { IndexEntry, IndexQuery } from '../../src/spatial/event-index.ts';
-import { TagSet } from '../../src/spatial/tags.ts';
+import { TAGS, TagSet } from '../../src/spatial/tags.ts';
 import { Oracle } from '../spatial/oracle.ts';
 import { WORLD_BEGINS_MS, World } from '../spatial/world.ts';
 import { Chance } from '../support/random.ts';
@@ -129,7 +129,7 @@ export function oracleContract(store: () => Store): void {
     const oracle = new Oracle();
     const { agent } = await addAgent(store());
     const newEntry = (fields: Partial<IndexEntry> = {}) =>
-      world.entry({ tag: chance.integer(0, 44), ...fields });
+      world.entry({ tag: chance.integer(0, TAGS - 1), ...fields });
     const entries = Array.from({ length: 400 }, () => newEntry());
     await Promise.all(entries.map((entry) => store().createEvent(toRow(agent, entry), 0)));
     oracle.load(entries);

@@ -7,6 +7,7 @@ import { administrationContract } from './contract-administration.ts';
 import { agentListContract } from './contract-agent-lists.ts';
 import { agentContract } from './contract-agents.ts';
 import { auditContract } from './contract-audit.ts';
+import { closeContract } from './contract-close.ts';
 import { eventListContract } from './contract-event-lists.ts';
 import { eventContract } from './contract-events.ts';
 import { keyContract } from './contract-keys.ts';
@@ -47,6 +48,7 @@ export function storeContract(name: string, open: OpenStore): void {
     describe('sessions', () => sessionContract(useStore(open)));
     describe('settings', () => settingContract(useStore(open)));
     describe('its life', () => lifeContract(open));
+    describe('its end', () => closeContract(open));
   });
 }
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { AgentRow } from '../../src/domain/agent.ts';
 import { hashApiKey, type KeyFingerprint } from '../../src/domain/api-key.ts';
 import type { AuditEntry } from '../../src/domain/audit.ts';
-import type { EventRow } from '../../src/domain/event.ts';
+import { EVENT_DEFAULTS, type EventRow } from '../../src/domain/event.ts';
 import type { NearbyQuery } from '../../src/domain/nearby.ts';
 import type { EventRecord, Store } from '../../src/domain/store.ts';
 import { fromWire, type Wire } from '../../src/domain/wire.ts';
@@ -51,21 +51,16 @@ export async function addAgent(
 /** An event of the agent that starts in a day. */
 export function newEventRow(agent: Pick<AgentRow, 'agent_id'>, fields: Partial<EventRow> = {}): EventRow {
   return {
+    ...EVENT_DEFAULTS,
     event_id: newUlid(),
     agent_id: agent.agent_id,
     version: 1,
     title: `event ${made}`,
-    description: null,
     start_ms: NOW_MS + 24 * HOUR_MS,
-    end_ms: null,
     timezone: 'Europe/Berlin',
     location_name: 'somewhere',
-    address: null,
     lat: 52.52,
     lng: 13.405,
-    url: null,
-    cost: null,
-    audience: 'all',
     event_type: 'talk',
     created_ms: NOW_MS,
     ...fields,

@@ -3,7 +3,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import postgres from 'postgres';
 import { type Config, readConfig } from '../../src/config.ts';
-import { EVENT_TYPES, type EventRow } from '../../src/domain/event.ts';
+import { EVENT_DEFAULTS, EVENT_TYPES, type EventRow } from '../../src/domain/event.ts';
 import { newUlid } from '../../src/domain/ids.ts';
 import { openBulkWriter, openStore, systemRandom } from '../../src/service.ts';
 import { databasePath } from '../../src/sqlite/files/data-folder.ts';
@@ -78,6 +78,7 @@ async function addEvents(config: Config, agentId: string, count: number, nowMs: 
 function eventOf(agent_id: string, number: number, count: number, nowMs: number): EventRow {
   const start_ms = nowMs + (number - count / 2) * 60_000 - DAY_MS / 8;
   return {
+    ...EVENT_DEFAULTS,
     event_id: newUlid(nowMs - count + number, systemRandom),
     agent_id,
     version: 1,
@@ -85,15 +86,12 @@ function eventOf(agent_id: string, number: number, count: number, nowMs: number)
     title: `Event ${number}`,
     description: 'One of very many, with a text of some length, so that a page is as heavy as pages are.',
     start_ms,
-    end_ms: null,
     timezone: 'Europe/Berlin',
     location_name: `House ${number % 100}`,
     address: `Street ${number % 1_000}`,
     lat: (number % 180) - 90,
     lng: (number % 360) - 180,
     url: `https://example.com/${number}`,
-    cost: null,
-    audience: 'all',
     event_type: EVENT_TYPES[number % EVENT_TYPES.length]!,
   };
 }

@@ -2,7 +2,9 @@
 import { newDatabase } from './postgres.ts';
 import { temporaryFolder } from './service.ts';
 
-export const ENGINES: Readonly<Record<'sqlite' | 'postgres', () => Promise<Record<string, string>>>> = {
+export type Engine = 'sqlite' | 'postgres';
+
+export const ENGINES: Readonly<Record<Engine, () => Promise<Record<string, string>>>> = {
   sqlite: async () => ({ DATA_DIR: temporaryFolder() }),
   postgres: async () => ({ DATABASE_URL: await newDatabase() }),
 };

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PendingQuery } from 'postgres';
 import type { AppError } from '../../domain/errors.ts';
+import { Operations } from '../../domain/operations.ts';
 import { ConcurrencyLimit } from './concurrency-limit.ts';
 import type { Session, Sql } from './driver.ts';
 import { codeOf, type Failure, failureOf, unavailable, withoutData } from './errors.ts';
@@ -33,11 +34,24 @@ const ANSWER_MARGIN_MS = 1_000;
 /** Whether the same work may be done twice: a read may, a write only where a second one changes nothing more. */
 export type Repeat = 'repeatable' | 'once';
 
-export class Database {
+export interface Statements {
+  /** Throws UNAVAILABLE where the database does not answer; any other error of a statement as it is. */
+  run<T>(repeat: Repeat, work: (sql: Sql) => Promise<T>): Promise<T>;
+  /** The same in one transaction. */
+  transaction<T>(repeat: Repeat, work: (sql: Sql) => Promise<T>): Promise<T>;
+}
+
+/** Each statement and each transaction that is run here is an operation; `operation` makes one of several. */
+export class Database implements Statements {
   readonly #primary: Primary;
   readonly #limit: ConcurrencyLimit;
   readonly #answerMs: number | undefined;
-  readonly #accepted = new Set<Promise<unknown>>();
+  readonly #operations = new Operations();
+  /** Statements of operations that were accepted: they are run while the database is closing, too. */
+  readonly #accepted: Statements = {
+    run: (repeat, work) => this.#runWithinLimit(repeat, work),
+    transaction: (repeat, work) => this.#runWithinLimit(repeat, (sql) => inTransaction(sql, work)),
+  };
 
   private constructor(primary: Primary, options: DatabaseOptions) {
     this.#primary = primary;
@@ -53,39 +67,30 @@ export class Database {
     return new Database(primary, options);
   }
 
-  /** Finishes what was accepted. */
-  async close(): Promise<void> {
+  /** Finishes the operations that were accepted, then the last one, and refuses others from now on. */
+  async close(last?: (statements: Statements) => Promise<void>): Promise<void> {
     const late = sleep(CLOSE_TIMEOUT_MS, undefined, { ref: false });
-    await Promise.race([Promise.allSettled(this.#accepted), late]);
+    const finished = this.#operations.close().then(() => last?.(this.#accepted));
+    await Promise.race([finished, late]);
     await this.#primary.close();
   }
 
   /** Throws UNAVAILABLE unless the primary answers now, however many wait for it. */
   check(): Promise<void> {
-    return this.#primary.check();
+    return this.#operations.run(() => this.#primary.check());
   }
 
-  /** Throws UNAVAILABLE where the database does not answer; any other error of a statement as it is. */
   run<T>(repeat: Repeat, work: (sql: Sql) => Promise<T>): Promise<T> {
-    const done = this.#runWithinLimit(repeat, work);
-    this.#accepted.add(done);
-    return done.finally(() => this.#accepted.delete(done));
+    return this.operation((statements) => statements.run(repeat, work));
   }
 
-  /** The same in one transaction. */
   transaction<T>(repeat: Repeat, work: (sql: Sql) => Promise<T>): Promise<T> {
-    return this.run(repeat, async (sql) => {
-      await sql`BEGIN`;
-      try {
-        const result = await work(sql);
-        await sql`COMMIT`;
-        return result;
-      } catch (error) {
-        // Where the connection is not kept, the server does it by itself.
-        if (!isConnectionLost(failureOf(error))) await sql`ROLLBACK`;
-        throw error;
-      }
-    });
+    return this.operation((statements) => statements.transaction(repeat, work));
+  }
+
+  /** An operation of several statements: once it has begun, closing waits for all of them. Throws UNAVAILABLE when closing. */
+  operation<T>(work: (statements: Statements) => Promise<T>): Promise<T> {
+    return this.#operations.run(() => work(this.#accepted));
   }
 
   /** Rows of one moment, some at a time. They hold a connection until the last is read. */
@@ -135,6 +140,19 @@ export class Database {
       }
       await sleep(pauseMs);
     }
+  }
+}
+
+async function inTransaction<T>(sql: Sql, work: (sql: Sql) => Promise<T>): Promise<T> {
+  await sql`BEGIN`;
+  try {
+    const result = await work(sql);
+    await sql`COMMIT`;
+    return result;
+  } catch (error) {
+    // Where the connection is not kept, the server does it by itself.
+    if (!isConnectionLost(failureOf(error))) await sql`ROLLBACK`;
+    throw error;
   }
 }
 

@@ -1,0 +1,56 @@
+// Tags: as many as there are pairs of type and audience, each in a byte. A larger one would be counted with the next group of
+// events, and is refused.
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { AUDIENCES, EVENT_TYPES } from '../../src/domain/event.ts';
+import { EventIndex, type IndexQuery } from '../../src/spatial/event-index.ts';
+import { TAGS, TagSet, tagOf } from '../../src/spatial/tags.ts';
+import { Chance } from '../support/random.ts';
+import { World } from './world.ts';
+
+const NO_TAGS = [TAGS, TAGS + 1, 256, -1, 0.5, Number.NaN, Number.POSITIVE_INFINITY];
+
+const EVERYTHING: IndexQuery = {
+  ...{ lat: 0, lng: 0, radiusMiles: undefined, tags: undefined, after: undefined, limit: 10 },
+  ...{ startsFromMs: Number.NEGATIVE_INFINITY, startsBeforeMs: Number.POSITIVE_INFINITY },
+};
+
+it('gives every pair of type and audience a tag of its own, and has no others', () => {
+  const tags = EVENT_TYPES.flatMap((type) => AUDIENCES.map((audience) => tagOf(type, audience)));
+  assert.deepEqual(
+    tags.toSorted((a, b) => a - b),
+    Array.from({ length: TAGS }, (_, tag) => tag),
+  );
+});
+
+it('fits into the byte that an event has for it', () => {
+  assert.ok(TAGS <= 256, `${TAGS} tags`);
+});
+
+it('finds and counts events of the last tag', () => {
+  const index = new EventIndex();
+  const entry = new World(new Chance(1)).entry({ tag: TAGS - 1, endsMs: Number.POSITIVE_INFINITY });
+  index.put(entry);
+  for (const radiusMiles of [undefined, 10]) {
+    const query = { ...EVERYTHING, lat: entry.lat, lng: entry.lng, radiusMiles };
+    assert.equal(index.search({ ...query, tags: new TagSet([TAGS - 1]) }, 0).total, 1);
+    assert.equal(index.search({ ...query, tags: new TagSet([0]) }, 0).total, 0);
+  }
+});
+
+for (const tag of NO_TAGS) {
+  it(`refuses ${tag} in an event, which leaves the index as it was, and in a search`, () => {
+    const world = new World(new Chance(2));
+    const index = new EventIndex();
+    const known = world.entry({ endsMs: Number.POSITIVE_INFINITY });
+    index.put(known);
+    const add = (entry: { id: string }) => index.loader(1).add({ ...world.entry(), ...entry, tag });
+    assert.throws(() => index.put(world.entry({ tag })), RangeError);
+    assert.throws(() => index.put({ ...known, version: 2, tag }), RangeError);
+    assert.throws(() => add({ id: new Chance(3).ulid() }), RangeError);
+    assert.throws(() => new TagSet([0, tag]), RangeError);
+    assert.equal(index.size, 1);
+    assert.deepEqual(index.entryOf(index.find(known.id)!), known);
+    assert.equal(index.search({ ...EVERYTHING, tags: new TagSet([known.tag]) }, 0).total, 1);
+  });
+}

@@ -1,0 +1,93 @@
+// The part of the store contract about closing: an operation that was accepted is finished, however many steps it has, and
+// one that comes later is refused.
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Store } from '../../src/domain/store.ts';
+import { addAgent, addEvent, auditOf, NOW_MS, newAgentRow, newEventRow, newKey, search } from './rows.ts';
+
+const LIST = { q: '', after: undefined, limit: 10, when: 'all' } as const;
+
+export function closeContract(open: () => Promise<Store>): void {
+  it('finishes an operation that is between two of its steps', async () => {
+    const store = await open();
+    const closing = Promise.withResolvers<void>();
+    const value = await store.getSetting('last', async () => {
+      closing.resolve(store.close());
+      await sleep(200); // a store that did not wait would be closed by then
+      return 'words';
+    });
+    assert.equal(value, 'words');
+    await closing.promise;
+  });
+
+  it('finishes operations of several steps that have just begun', async () => {
+    const store = await open();
+    const { agent } = await addAgent(store);
+    const first = await addEvent(store, agent);
+    const second = await addEvent(store, agent);
+    store.noteUse(agent.agent_id, NOW_MS + 5);
+    const replacing = store.replaceEvent({ ...second, version: 2, title: first.title });
+    const counting = store.stats(NOW_MS);
+    const listing = store.agentPage({ ...LIST, sort: { key: 'last_used_at', descending: true } });
+    const spending = Promise.all([1, 2, 3].map(() => store.spend('bucket', 3, 1, NOW_MS)));
+    await store.close();
+    assert.deepEqual(await replacing, { kind: 'duplicate', id: first.event_id });
+    assert.deepEqual(await counting, {
+      agents: 1,
+      agents_active_today: 1,
+      events: 2,
+      events_upcoming: 2,
+    });
+    assert.deepEqual(
+      (await listing).items.map(({ last_used_ms }) => last_used_ms),
+      [NOW_MS + 5],
+    );
+    assert.deepEqual(
+      (await spending).map(({ remaining }) => remaining),
+      [2, 1, 0],
+    );
+  });
+
+  it('refuses with UNAVAILABLE what comes after it began to close, and what comes after that', async () => {
+    const store = await open();
+    const { agent, key } = await addAgent(store);
+    const row = await addEvent(store, agent);
+    const { agent_id } = agent;
+    const later: Record<string, () => Promise<unknown>> = {
+      check: () => store.check(),
+      addAgent: () => store.addAgent(newAgentRow(), newKey()),
+      rotateKey: () => store.rotateKey(agent_id, key.hash, newKey(), NOW_MS, NOW_MS),
+      revokeKey: () => store.revokeKey(key.hash),
+      createEvent: () => store.createEvent(newEventRow(agent), 0),
+      findEvent: () => store.findEvent(row.event_id),
+      replaceEvent: () => store.replaceEvent({ ...row, version: 2 }),
+      deleteEvent: () => store.deleteEvent(row.event_id, agent_id),
+      nearby: () => store.nearby(search(), NOW_MS),
+      agentPage: () => store.agentPage({ ...LIST, sort: { key: 'created_at', descending: true } }),
+      agentEventPage: () =>
+        store.agentEventPage(agent_id, { ...LIST, sort: { key: 'start_at', descending: true } }, NOW_MS),
+      auditPage: () => store.auditPage({ after: undefined, limit: 1 }),
+      stats: () => store.stats(NOW_MS),
+      updateAgent: () => store.updateAgent(agent_id, { tier: 'read' }, auditOf('update_agent', agent_id)),
+      deleteAgent: () => store.deleteAgent(agent_id, auditOf('delete_agent', agent_id)),
+      endSession: () => store.endSession('session', NOW_MS + 1, NOW_MS),
+      getSetting: () => store.getSetting('late', async () => 'words'),
+    };
+    const outcomesOf = () =>
+      Promise.all(
+        Object.entries(later).map(async ([name, operation]) => [
+          name,
+          await operation().then(
+            () => 'done',
+            (error) => error.code,
+          ),
+        ]),
+      );
+    const refused = Object.keys(later).map((name) => [name, 'UNAVAILABLE']);
+    const closing = store.close();
+    assert.deepEqual(await outcomesOf(), refused);
+    await closing;
+    assert.deepEqual(await outcomesOf(), refused);
+  });
+}
