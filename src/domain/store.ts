@@ -94,7 +94,7 @@ export interface Store {
   check(): Promise<void>;
   /**
    * Finishes accepted operations, however many steps they have, then releases all resources. New writes and operations of
-   * several steps are rejected with UNAVAILABLE. Each page of `listAgentEvents` is one operation.
+   * several steps are rejected with UNAVAILABLE. Each batch of `listAgentEvents` is one operation.
    */
   close(): Promise<void>;
 
