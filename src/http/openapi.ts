@@ -71,7 +71,7 @@ type Paths = Record<string, Record<string, object>>;
 export function describeApi(routes: readonly DescribedRoute[], baseUrl: string): object {
   const responses: Record<string, object> = {};
   const paths: Paths = {};
-  // `paths` has the contract's own interface; /mcp is described under `components`, by its name.
+  // `paths` has only the versioned interface and /health. /mcp is described under `components.pathItems`, by its name.
   const pathItems: Paths = {};
   for (const route of routes) {
     const [items, name] = route.access === 'mcp' ? [pathItems, route.path.slice(1)] : [paths, route.path];

@@ -91,7 +91,7 @@ function operationBlocks(
       text(`Other formats, selected by \`Accept\`: ${mediaTypes.map((type) => `\`${type}\``).join(', ')}.`),
     );
   }
-  const own = ownCodes(operation, operations);
+  const own = specificCodes(operation, operations);
   if (own.length > 0) blocks.push(text(`Specific errors: ${own.map((name) => `\`${name}\``).join(', ')}.`));
   return blocks;
 }
@@ -125,26 +125,26 @@ function firstOf(body: unknown): unknown {
 }
 
 /** Statuses that every operation with a body or parameters can return. */
-const STATUSES_OF_INPUT: readonly number[] = [413, 415, 422];
+const INPUT_STATUSES: readonly number[] = [413, 415, 422];
 
 /** Error codes that are specific to the operation: not those of every request with a key, a body or parameters. */
-function ownCodes(operation: Operation, operations: readonly Operation[]): string[] {
+function specificCodes(operation: Operation, operations: readonly Operation[]): string[] {
   if (!operation.needsKey) return [];
   const keyed = operations.filter(({ needsKey }) => needsKey);
   return operation.codes.filter(
     (name) =>
-      !STATUSES_OF_INPUT.includes(ERRORS[name as ErrorCode].status) &&
+      !INPUT_STATUSES.includes(ERRORS[name as ErrorCode].status) &&
       !keyed.every(({ codes }) => codes.includes(name)),
   );
 }
 
 /** Error codes that no operation lists: those of unsupported methods and of `/mcp`. */
-const ELSEWHERE: readonly string[] = ['METHOD_NOT_ALLOWED', 'ORIGIN_NOT_ALLOWED'];
+const UNLISTED_CODES: readonly string[] = ['METHOD_NOT_ALLOWED', 'ORIGIN_NOT_ALLOWED'];
 
 function errorBlocks(operations: readonly Operation[]): Block[] {
   const possible = new Set(operations.flatMap(({ codes }) => codes));
   const rows = Object.entries(ERRORS)
-    .filter(([name]) => possible.has(name) || ELSEWHERE.includes(name))
+    .filter(([name]) => possible.has(name) || UNLISTED_CODES.includes(name))
     .map(([name, { status, meaning }]) => [`\`${name}\``, String(status), meaning]);
   return [
     text(
