@@ -1,17 +1,17 @@
-// The timezones that calendars name: by IANA, also behind the name of who issued them, or as Windows does, by CLDR's table. A
-// table and no technology: nothing is asked of the machine.
+// Maps a calendar's timezone names to IANA names: IANA names, with or without the prefix of their issuer, and Windows names by
+// CLDR's table. A plain table: it does not depend on the machine.
 import { WINDOWS_TO_IANA_MAP } from 'windows-iana';
 import { isTimezone } from '../datetime.ts';
 
-/** CLDR's territory for what holds wherever nothing else is known. */
-const WORLD = '001';
+/** CLDR's territory code for the default mapping of a Windows name. */
+const DEFAULT_TERRITORY = '001';
 
 /**
- * By name in small letters. The last ones are what CLDR says since the clocks of Chihuahua (2022) and Almaty (2024) were changed
- * and those of Windows were not, and what Exchange writes for UTC.
+ * IANA names by lower-case Windows name. Of the last three entries, two follow newer CLDR data: Chihuahua (2022) and Almaty (2024)
+ * changed their clocks, Windows did not. The third is Exchange's name for UTC.
  */
-const WINDOWS: ReadonlyMap<string, string> = new Map([
-  ...WINDOWS_TO_IANA_MAP.filter(({ territory }) => territory === WORLD).map(
+const IANA_BY_WINDOWS_NAME: ReadonlyMap<string, string> = new Map([
+  ...WINDOWS_TO_IANA_MAP.filter(({ territory }) => territory === DEFAULT_TERRITORY).map(
     ({ windowsName, iana }): [string, string] => [windowsName.toLowerCase(), iana[0]!],
   ),
   ['mountain standard time (mexico)', 'America/Mazatlan'],
@@ -19,24 +19,24 @@ const WINDOWS: ReadonlyMap<string, string> = new Map([
   ['tzone://microsoft/utc', 'UTC'],
 ]);
 
-/** Longer than any name in use. What is longer is no name. */
+/** Longer than any name in use. Longer values are never looked up. */
 export const MAX_TZID_LENGTH = 100;
 
-/** The IANA name for a TZID: Europe/Berlin, /example.org/Europe/Berlin or W. Europe Standard Time. */
+/** IANA name for a TZID such as Europe/Berlin, /example.org/Europe/Berlin or W. Europe Standard Time. */
 export function findTimezone(tzid: string): string | undefined {
   if (tzid.length > MAX_TZID_LENGTH) return undefined;
   const name = tzid.trim();
-  return candidatesFor(name).find(isTimezone) ?? WINDOWS.get(name.toLowerCase());
+  return candidateNames(name).find(isTimezone) ?? IANA_BY_WINDOWS_NAME.get(name.toLowerCase());
 }
 
-/** Behind the name of an issuer, the last parts: IANA's names have two or three. */
-function candidatesFor(name: string): string[] {
+/** After an issuer prefix, the IANA name is the last two or three parts. */
+function candidateNames(name: string): string[] {
   if (!name.startsWith('/')) return [name];
   const parts = name.split('/');
   return [parts.slice(-3).join('/'), parts.slice(-2).join('/')];
 }
 
-/** Said of a name that cannot be resolved. */
+/** List of supported names, for error messages. */
 export const KNOWN_TIMEZONES =
   'an IANA name such as Europe/Berlin, a Windows name such as W. Europe Standard Time, ' +
   'or the TZID of a VTIMEZONE with one of these as its X-LIC-LOCATION';

@@ -1,7 +1,7 @@
-// Fields that other formats may lack, and what an operator says in their place. A value of the file always wins.
+// Default values that an operator sets for fields missing from an imported file. A value in the file always wins.
 import type { EventUpdate } from '../event.ts';
 
-/** A create body in the making, unchecked. */
+/** Create body, not validated yet. */
 export type Draft = Record<string, unknown>;
 
 export type DefaultFields = Pick<
@@ -10,16 +10,16 @@ export type DefaultFields = Pick<
 >;
 
 /**
- * The draft without its empty fields and with the given ones where it has none. A place is taken whole or not at all, and an
- * address only with the name that it belongs to.
+ * Removes null and undefined fields, then fills in the defaults. An item with `lat` or `lng` gets neither default coordinate, an
+ * item with a `location_name` gets no default `address`.
  */
-export function complete(draft: Draft, given: DefaultFields): Draft {
+export function applyDefaults(draft: Draft, defaults: DefaultFields): Draft {
   const present = Object.fromEntries(
     Object.entries(draft).filter(([, value]) => value !== undefined && value !== null),
   );
-  const { lat, lng, address, ...others } = given;
-  const hasPlace = 'lat' in present || 'lng' in present;
-  const place = hasPlace || lat === undefined || lng === undefined ? {} : { lat, lng };
-  const street = 'location_name' in present || address === undefined ? {} : { address };
-  return { ...others, ...street, ...place, ...present };
+  const { lat, lng, address, ...others } = defaults;
+  const hasCoordinates = 'lat' in present || 'lng' in present;
+  const coordinates = hasCoordinates || lat === undefined || lng === undefined ? {} : { lat, lng };
+  const defaultAddress = 'location_name' in present || address === undefined ? {} : { address };
+  return { ...others, ...defaultAddress, ...coordinates, ...present };
 }
