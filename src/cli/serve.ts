@@ -1,4 +1,4 @@
-// Serves until it is told to stop. The start is announced on standard error; standard output is the log's.
+// The `serve` command: runs the service until a signal stops it. Standard error gets the start message, standard output the log.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Logger, pino } from 'pino';
 import pretty from 'pino-pretty';
@@ -9,26 +9,26 @@ import { showLoading } from './load-progress.ts';
 import { Progress } from './progress.ts';
 import { UsageError } from './usage-error.ts';
 
-/** What is still open after this is left behind. */
+/** Time from the signal to the forced exit, whatever is still open. */
 const EXIT_TIMEOUT_MS = 4_800;
 
-/** Whatever is still open then, the log is finished, which may take a little. */
+/** Time from the signal to the log's last flush, even if the service is still closing; and the time limit of that flush. */
 const LOG_DEADLINE_MS = 4_400;
 const LOG_FINISH_MS = 300;
 
 export async function serve(args: string[], env: Env, io: Io): Promise<number> {
-  if (args.length > 0) throw new UsageError('serve takes no options; settings are environment variables.');
+  if (args.length > 0) throw new UsageError('serve takes no options. Use environment variables instead.');
   const config = readConfig(env);
   const { logger, finish } = openLog(config.logLevel, io.stdout);
   const progress = new Progress('events', io.stderr);
   const service = await startService(config, { logger, onProgress: showLoading(progress) }).finally(() =>
     progress.clear(),
   );
-  const stopped = stopOnSignal(service, logger, finish, io); // before anybody hears that it is ready
+  const stopped = stopOnSignal(service, logger, finish, io); // before the ready message: a signal may follow it at once
   io.stderr.write(
     `${[
       `local-events ${VERSION} is ready`,
-      `  address  ${config.publicUrl ?? service.url}`,
+      `  url      ${config.publicUrl ?? service.url}`,
       `  docs     ${config.publicUrl ?? service.url}/docs`,
       `  console  ${config.publicUrl ?? service.url}/admin`,
       `  engine   ${service.engine}`,
@@ -39,12 +39,12 @@ export async function serve(args: string[], env: Env, io: Io): Promise<number> {
     logger.warn('Nobody is an administrator: set ADMIN_EMAILS, ADMIN_DOMAINS or ADMIN_SUBJECTS.');
   }
   if (config.oidc && !/^https:|^http:\/\/(?:localhost|127\.|\[::1\])/i.test(config.oidc.issuer)) {
-    logger.warn('OIDC_ISSUER is not https: whoever is between here and there can forge tokens.');
+    logger.warn('OIDC_ISSUER does not use https, so anyone on the network path can forge tokens. Use https.');
   }
   return stopped;
 }
 
-/** Resolves with the exit code when all is closed. */
+/** Closes the service on SIGTERM or SIGINT. Resolves with the exit code when everything is closed. */
 function stopOnSignal(
   service: Service,
   logger: Logger,
@@ -57,7 +57,7 @@ function stopOnSignal(
     if (stopping) return;
     stopping = true;
     logger.info({ signal }, 'stopping');
-    let code = 1; // until all is closed
+    let code = 1; // until everything is closed
     setTimeout(() => io.exit(code), EXIT_TIMEOUT_MS).unref();
     const closed = service.close().then(
       () => {
@@ -75,18 +75,18 @@ function stopOnSignal(
 }
 
 /**
- * Lines are written together, half a second late at most: one at a time, each would cost a system call. All are out
- * before an exit. What a reader who stalls leaves behind is bounded; then lines are dropped.
+ * Log lines are buffered for at most half a second, to save a system call per line. All are flushed before exit.
+ * If the reader stalls, the buffer grows to `maxLength`; then lines are dropped.
  */
 const LOG_BUFFER = { minLength: 4_096, periodicFlush: 500, maxLength: 16_777_216 };
 
 interface Log {
   readonly logger: Logger;
-  /** Writes what is left, as far as anybody reads it. */
+  /** Flushes the buffer; gives up after LOG_FINISH_MS if nobody reads it. */
   finish(): Promise<void>;
 }
 
-/** Structured lines, or readable ones on a terminal. */
+/** JSON lines, or human-readable lines on a terminal. */
 function openLog(level: string, stdout: Io['stdout']): Log {
   if (stdout.isTTY) {
     const logger = pino({ level }, pretty({ sync: true, singleLine: true, ignore: 'pid,hostname' }));
@@ -97,7 +97,7 @@ function openLog(level: string, stdout: Io['stdout']): Log {
   const finish = async () => {
     const written = new Promise<void>((resolve) => destination.flush(() => resolve()));
     await Promise.race([written, sleep(LOG_FINISH_MS, undefined, { ref: false })]);
-    // At the exit it would try for ever to write to a reader that is gone or stalls.
+    // pino calls it again on exit. If the reader is gone or stalls, that would retry forever.
     destination.flushSync = () => {};
   };
   return { logger: pino({ level }, destination), finish };
