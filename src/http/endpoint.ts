@@ -34,7 +34,7 @@ export interface Call<Caller = unknown> {
 }
 
 /** Encoded already, whole or in pieces; in a form of its own; a value to be encoded; or nothing. */
-export type Answer = Wire | AsyncIterable<Wire> | Representation | object | undefined;
+export type EndpointResponse = Wire | AsyncIterable<Wire> | Representation | object | undefined;
 
 /** An event or a page of events in one of its forms. */
 export class Representation {
@@ -55,15 +55,15 @@ export class Representation {
 }
 
 /** Another form of an answer than JSON, for the description. */
-export interface OtherForm {
+export interface OtherFormat {
   readonly contentType: string;
   readonly schema: TSchema;
   readonly example: unknown;
 }
 
-export type AnswerHeader = 'ETag' | 'Vary' | 'Link';
+export type ResponseHeader = 'ETag' | 'Vary' | 'Link';
 
-export interface OtherAnswer {
+export interface OtherResponse {
   readonly description: string;
   /** By media type. */
   readonly content?: Readonly<Record<string, TSchema>>;
@@ -87,20 +87,20 @@ export interface Description {
   readonly isBodyOptional?: boolean;
   /** No schema: 204. */
   readonly answer?: TSchema;
-  readonly otherForms?: readonly OtherForm[];
+  readonly otherFormats?: readonly OtherFormat[];
   /** Those of a success, beyond those that follow from access. */
-  readonly answerHeaders?: readonly AnswerHeader[];
+  readonly responseHeaders?: readonly ResponseHeader[];
   /** What a 503 says, where it says more than others. */
   readonly unavailable?: TSchema;
   /** Answers beside those that follow from the rest, by status. */
-  readonly others?: Readonly<Record<number, OtherAnswer>>;
+  readonly others?: Readonly<Record<number, OtherResponse>>;
   /** Codes beyond those that follow from access, path, query and body. */
   readonly errors?: readonly ErrorCode[];
 }
 
 export interface Endpoint<A extends Access = Access> extends Description {
   readonly access: A;
-  handle(call: Call<Callers[A]>): Promise<Answer>;
+  handle(call: Call<Callers[A]>): Promise<EndpointResponse>;
 }
 
 /** Names of all its query parameters. */

@@ -7,7 +7,7 @@ import { AppError } from '../domain/errors.ts';
 import { oneOf } from '../domain/shape.ts';
 import { type KeyHolder, requireQuota } from '../usecases/access.ts';
 import type { Context } from '../usecases/context.ts';
-import { type OwnNames, requireOwnName } from './browser/dns-rebinding.ts';
+import { type AllowedHosts, requireAllowedHost } from './browser/dns-rebinding.ts';
 import type { Description } from './endpoint.ts';
 import { admitAgent, countRequest } from './request/authenticate.ts';
 import type { Backlog } from './response/backlog.ts';
@@ -21,7 +21,7 @@ const JsonRpcMessage = Type.Object({
   method: Type.String({ examples: ['tools/list'] }),
   params: Type.Optional(Type.Object({})),
 });
-const JsonRpcAnswer = Type.Object({
+const JsonRpcResponse = Type.Object({
   jsonrpc: oneOf(['2.0']),
   id: Type.Unsafe<string | number | null>({ type: ['string', 'integer', 'null'] }),
   result: Type.Optional(Type.Object({})),
@@ -36,24 +36,24 @@ export const mcp: Description = {
   description:
     'Streamable HTTP without sessions: revision 2026-07-28 and those before it that use this transport. The key comes as `X-API-Key` or `Authorization: Bearer`; each request counts against the quota, of a batch (revision 2025-03-26, up to 10) each message. What is refused before the message is read has the envelope of every other error; what is wrong with the message is a JSON-RPC error; what is wrong with a call is a tool result with `isError`.',
   body: JsonRpcMessage,
-  answer: JsonRpcAnswer,
+  answer: JsonRpcResponse,
   others: {
     200: {
       description: 'The answer; to clients of older revisions as a stream that ends with it.',
-      content: { 'application/json': JsonRpcAnswer, 'text/event-stream': Type.String() },
+      content: { 'application/json': JsonRpcResponse, 'text/event-stream': Type.String() },
     },
     202: { description: 'A notification was taken note of; there is nothing to say.' },
     400: {
       description: 'The message is not one of the protocol, or of a revision that is not spoken here.',
-      content: { 'application/json': Type.Unsafe({ anyOf: [JsonRpcAnswer, ErrorResponse] }) },
+      content: { 'application/json': Type.Unsafe({ anyOf: [JsonRpcResponse, ErrorResponse] }) },
     },
     404: {
       description: 'There is no such method (revision 2026-07-28).',
-      content: { 'application/json': JsonRpcAnswer },
+      content: { 'application/json': JsonRpcResponse },
     },
     406: {
       description: 'Accept must name `application/json` and `text/event-stream`.',
-      content: { 'application/json': JsonRpcAnswer },
+      content: { 'application/json': JsonRpcResponse },
     },
   },
   errors: ['ORIGIN_NOT_ALLOWED'],
@@ -75,7 +75,7 @@ export interface McpCall {
 /** Answers one message, or an old client's batch of them. */
 export type ServeMcp = (call: McpCall) => Promise<Response>;
 
-interface McpOptions extends OwnNames {
+interface McpOptions extends AllowedHosts {
   readonly serve: ServeMcp;
   readonly context: () => Context;
   readonly backlog: Backlog;
@@ -92,7 +92,7 @@ export function serveMcp(app: FastifyInstance, options: McpOptions): void {
     url: MCP_PATH,
     onRequest: async (request, reply) => {
       request.pattern = MCP_PATH;
-      requireOwnName(names, request);
+      requireAllowedHost(names, request);
       request.caller = await admit(context(), request, reply);
     },
     handler: async (request, reply) => {

@@ -18,7 +18,7 @@ import { EventsNearbyResponse, FoundEvent } from '../domain/nearby.ts';
 import { KeySummary, OwnAgentResponse, QuotaSummary, RotateRequest } from '../domain/own-agent.ts';
 import { OwnEventsResponse } from '../domain/own-events.ts';
 import { SESSION_COOKIE } from './browser/cookies.ts';
-import type { Access, Description, OtherAnswer, OtherForm } from './endpoint.ts';
+import type { Access, Description, OtherFormat, OtherResponse } from './endpoint.ts';
 import { ErrorResponse, ValidationErrorResponse } from './response/errors.ts';
 import { HealthErrorResponse, HealthResponse } from './routes/health.ts';
 
@@ -179,11 +179,11 @@ function describeOperation(route: DescribedRoute, shared: Record<string, object>
   const { endpoint, access } = route;
   const { operationId, tag, summary, description, path, query, headers, body, isBodyOptional, answer } =
     endpoint;
-  const { otherForms = [], answerHeaders = [] } = endpoint;
+  const { otherFormats = [], responseHeaders = [] } = endpoint;
   const rateHeaders = isKeyed(access) ? ['RateLimit-Policy', 'RateLimit'] : [];
   const shown = refer([
     ...rateHeaders,
-    ...answerHeaders,
+    ...responseHeaders,
     ...(access === 'open' || access === 'mcp' ? [] : ['X-Unknown-Parameters']),
   ]);
   const parameters = [
@@ -196,7 +196,7 @@ function describeOperation(route: DescribedRoute, shared: Record<string, object>
         200: {
           description: 'Done.',
           headers: shown,
-          content: { ...json(answer, exampleOf(answer)), ...describeForms(otherForms) },
+          content: { ...json(answer, exampleOf(answer)), ...describeFormats(otherFormats) },
         },
       }
     : { 204: { description: 'Done; there is nothing to say.', headers: shown } };
@@ -241,7 +241,7 @@ function isKeyed(access: DescribedRoute['access']): boolean {
   return SECURITY[access][0] === 'ApiKey';
 }
 
-function describeOther({ description, content = {} }: OtherAnswer, headers: readonly string[]): object {
+function describeOther({ description, content = {} }: OtherResponse, headers: readonly string[]): object {
   const described = Object.entries(content).map(([type, schema]) => [type, { schema: describe(schema) }]);
   return {
     description,
@@ -314,7 +314,7 @@ function json(schema: TSchema, example: unknown): object {
   return { 'application/json': { schema: describe(schema), ...(example !== undefined && { example }) } };
 }
 
-function describeForms(forms: readonly OtherForm[]): object {
+function describeFormats(forms: readonly OtherFormat[]): object {
   return Object.fromEntries(
     forms.map(({ contentType, schema, example }) => [
       contentType.split(';', 1)[0],

@@ -10,8 +10,8 @@ import type { Logger } from 'pino';
 import { AppError } from '../domain/errors.ts';
 import type { Context } from '../usecases/context.ts';
 import { serveConsole } from './browser/console.ts';
-import { guardConsole } from './browser/console-headers.ts';
-import { allowOrigin, answerPreflight, type CorsOrigins, isAdminPath } from './browser/cors.ts';
+import { addConsoleHeaders } from './browser/console-headers.ts';
+import { allowOrigin, type CorsOrigins, isAdminPath, sendPreflight } from './browser/cors.ts';
 import { serveDocs } from './browser/docs.ts';
 import { SIGN_IN_METHODS, serveSignIn } from './browser/sign-in.ts';
 import { type Endpoint, parametersOf } from './endpoint.ts';
@@ -25,13 +25,13 @@ import { acceptJson, MAX_BODY_BYTES } from './request/body.ts';
 import { parseQuery, type Query } from './request/query.ts';
 import { accessLog, type WriteAccess } from './response/access-log.ts';
 import { Backlog } from './response/backlog.ts';
-import { answerSocketError, MAX_URI_BYTES, sendError, toAppError, URI_TOO_LONG } from './response/errors.ts';
-import { addHeader, beginHeaders, tellFramework } from './response/headers.ts';
-import { sendAnswer } from './response/send.ts';
+import { MAX_URI_BYTES, sendError, sendSocketError, toAppError, URI_TOO_LONG } from './response/errors.ts';
+import { addHeader, handOverHeaders, initHeaders } from './response/headers.ts';
+import { sendResponse } from './response/send.ts';
 import * as admin from './routes/admin.ts';
 import * as adminEvents from './routes/admin-events.ts';
 import * as events from './routes/events.ts';
-import { answerHealth, health, starting } from './routes/health.ts';
+import { health, sendHealth, starting } from './routes/health.ts';
 import * as ownAgent from './routes/own-agent.ts';
 import { register } from './routes/registration.ts';
 
@@ -83,7 +83,7 @@ const ROUTES: readonly Route[] = [
 ];
 
 /** What routes the description lists. */
-export const DESCRIBED: readonly DescribedRoute[] = [
+export const DESCRIBED_ROUTES: readonly DescribedRoute[] = [
   ...ROUTES.map(([method, path, endpoint]) => ({ method, path, endpoint, access: endpoint.access })),
   { method: 'POST', path: MCP_PATH, endpoint: mcp, access: 'mcp' },
   { method: 'GET', path: '/health', endpoint: health, access: 'open' },
@@ -105,7 +105,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   const writeAccess = accessLog(logger);
   const refuseSocket = (error: Error, socket: Socket): void => {
     const requestId = options.newRequestId();
-    const status = answerSocketError(error, socket, requestId);
+    const status = sendSocketError(error, socket, requestId);
     if (status !== undefined) logger.info({ requestId, status }, 'request');
   };
   const app = fastify({
@@ -134,18 +134,18 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     clientErrorHandler: refuseSocket,
     // Before a route is found, the only thing that can be wrong is an escape in the path. No hook runs for it.
     frameworkErrors: (_error, request, reply) => {
-      watch(writeAccess, backlog, request, reply);
-      beginHeaders(reply, request.id);
-      guardConsole(pathOf(request), reply);
+      finishOnClose(writeAccess, backlog, request, reply);
+      initHeaders(reply, request.id);
+      addConsoleHeaders(pathOf(request), reply);
       allowOrigin(options.corsOrigins, pathOf(request), request, reply);
-      tellFramework(reply);
-      sendError(reply, noRoute());
+      handOverHeaders(reply);
+      sendError(reply, routeNotFound());
     },
   });
   app.server.maxConnections = MAX_CONNECTIONS;
   app.decorateReply('waitingBytes', 0);
-  app.decorateReply('cutTimer', undefined);
-  app.decorateReply('standingHeaders');
+  app.decorateReply('closeTimer', undefined);
+  app.decorateReply('pendingHeaders');
   app.decorateRequest('caller', undefined);
   app.decorateRequest('parsedQuery');
   app.decorateRequest('pattern', undefined);
@@ -159,21 +159,21 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   let first: unknown[] | undefined = [];
   app.addHook('onRequest', (request, reply, done) => {
     if (first && first.push([request.raw, reply.raw]) === FIRST_REQUESTS) first = undefined;
-    watch(writeAccess, backlog, request, reply);
-    beginHeaders(reply, request.id);
+    finishOnClose(writeAccess, backlog, request, reply);
+    initHeaders(reply, request.id);
     const path = pathOf(request);
-    guardConsole(path, reply);
+    addConsoleHeaders(path, reply);
     allowOrigin(options.corsOrigins, path, request, reply);
     if (path !== '/health') backlog.requireRoom();
     if (request.raw.url!.length > MAX_URI_BYTES) throw new AppError(...URI_TOO_LONG);
     const now = readiness();
     if (!('context' in now) && path !== '/health') throw starting(now);
-    if (request.headers.host === undefined && request.raw.httpVersion === '1.1') throw noHost();
+    if (request.headers.host === undefined && request.raw.httpVersion === '1.1') throw missingHost();
     if (request.is404) refuseRoute(app, path, request, reply);
     else done();
   });
   app.addHook('onSend', (_request, reply, payload, done) => {
-    tellFramework(reply);
+    handOverHeaders(reply);
     backlog.addPayload(reply, payload);
     done();
   });
@@ -185,16 +185,16 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     }
     return sendError(reply, shown);
   });
-  app.setNotFoundHandler((_request, reply) => sendError(reply, noRoute()));
+  app.setNotFoundHandler((_request, reply) => sendError(reply, routeNotFound()));
 
   app.get('/health', (request, reply) =>
-    answerHealth(readiness(), options.version, reply, (error) => logFault(logger, request, error)),
+    sendHealth(readiness(), options.version, reply, (error) => logFault(logger, request, error)),
   );
   serveDescription(app, options.baseUrl);
   serveDocs(app);
   const context = () => (readiness() as { context: Context }).context;
   serveGuide(app, {
-    describe: () => describeApi(DESCRIBED, options.baseUrl()),
+    describe: () => describeApi(DESCRIBED_ROUTES, options.baseUrl()),
     policy: () => context().policy,
     tools: options.tools ?? [],
     baseUrl: options.baseUrl,
@@ -217,7 +217,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
 function serveDescription(app: FastifyInstance, baseUrl: () => string): void {
   let text: string | undefined;
   app.get('/openapi.json', (_request, reply) => {
-    text ??= JSON.stringify(describeApi(DESCRIBED, baseUrl()));
+    text ??= JSON.stringify(describeApi(DESCRIBED_ROUTES, baseUrl()));
     return reply.header('content-type', 'application/json; charset=utf-8').send(text);
   });
 }
@@ -255,7 +255,7 @@ function bind(
         body: request.body,
       });
       const onFault = (error: unknown) => logFault(logger, request, toAppError(error));
-      const sending = sendAnswer(reply, answer, backlog, onFault);
+      const sending = sendResponse(reply, answer, backlog, onFault);
       if (sending) await sending;
       return reply;
     },
@@ -281,11 +281,11 @@ function pathOf(request: FastifyRequest): string {
   return end < 0 ? address : address.slice(0, end);
 }
 
-function noHost(): AppError {
+function missingHost(): AppError {
   return new AppError('BAD_REQUEST', 'The request is not valid HTTP: it has no Host header.');
 }
 
-function noRoute(): AppError {
+function routeNotFound(): AppError {
   return new AppError('NOT_FOUND', 'There is nothing at this address. See /docs for what there is.');
 }
 
@@ -297,10 +297,10 @@ function refuseRoute(
   reply: FastifyReply,
 ): FastifyReply {
   const methods = ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'].filter((method) => matches(app, method, path));
-  if (methods.length === 0) throw noRoute();
+  if (methods.length === 0) throw routeNotFound();
   const cors = !isAdminPath(path);
   const allow = [...methods, ...(cors ? ['OPTIONS'] : [])].join(', ');
-  if (request.method === 'OPTIONS' && cors) return answerPreflight(reply, path, allow);
+  if (request.method === 'OPTIONS' && cors) return sendPreflight(reply, path, allow);
   reply.header('allow', allow);
   throw new AppError('METHOD_NOT_ALLOWED', `This address answers ${allow}, not ${request.method}.`);
 }
@@ -310,7 +310,7 @@ function matches(app: FastifyInstance, method: string, path: string): boolean {
 }
 
 /** Nginx's number for a client that did not stay for its answer. */
-const CLIENT_GONE = 499;
+const CLIENT_CLOSED_REQUEST = 499;
 
 /** A fault of ours, with its cause, under the name of the request. */
 function logFault(logger: Logger, request: FastifyRequest, error: AppError): void {
@@ -318,7 +318,7 @@ function logFault(logger: Logger, request: FastifyRequest, error: AppError): voi
 }
 
 /** When a request is over, its answer waits no more, and one line is logged. */
-function watch(
+function finishOnClose(
   writeAccess: WriteAccess,
   backlog: Backlog,
   request: FastifyRequest,
@@ -327,7 +327,7 @@ function watch(
   const startMs = performance.now();
   reply.raw.on('close', () => {
     backlog.remove(reply);
-    const status = reply.raw.writableFinished ? reply.raw.statusCode : CLIENT_GONE;
+    const status = reply.raw.writableFinished ? reply.raw.statusCode : CLIENT_CLOSED_REQUEST;
     // Asking the framework for the route makes a description of it each time.
     const route = request.pattern ?? request.routeOptions.url;
     writeAccess(request.id, request.method, route, status, performance.now() - startMs);

@@ -1,12 +1,13 @@
-// Content lines of iCalendar (RFC 5545, 3.1), unfolded and decoded: name, parameters and value, and text in a value.
+// Parses content lines of iCalendar (RFC 5545, 3.1), already unfolded and decoded, to name, parameters and value. Escapes
+// and unescapes TEXT values.
 
-/** What the names of our own properties begin with. */
+/** Prefix of the names of our own properties. */
 export const OWN_PREFIX = 'X-LOCAL-EVENTS-';
 
 export interface Property {
-  /** In capitals. */
+  /** In upper case. */
   readonly name: string;
-  /** By name in capitals, the first value of each, without quotes. */
+  /** The first value of each parameter, without quotes, by name in upper case. */
   readonly parameters: ReadonlyMap<string, string>;
   readonly value: string;
 }
@@ -14,12 +15,12 @@ export interface Property {
 const LINE = /^([A-Za-z0-9-]+)((?:;[^";:=]+=(?:"[^"]*"|[^";:])*)*):(.*)$/s;
 const PARAMETER = /;([^";:=]+)=((?:"[^"]*"|[^";:])*)/g;
 const FIRST_VALUE = /^(?:"([^"]*)"|([^",]*))/;
-/** What some programs write: a TZID that needs quotes, as it has a comma or a colon, and has none. */
+/** A TZID that contains a comma or colon but lacks the required quotes, as some programs write it. */
 const BARE_TZID =
   /^(DT(?:START|END)(?:;VALUE=DATE-TIME)?;TZID=)([^";]{1,100})((?:;VALUE=DATE-TIME)?:\d{8}T\d{6}Z?\s*)$/i;
 const NO_PARAMETERS: ReadonlyMap<string, string> = new Map();
 
-/** Undefined if the line is none. */
+/** Undefined if the text is not a content line. */
 export function parseContentLine(line: string): Property | undefined {
   const match = LINE.exec(line.replace(BARE_TZID, '$1"$2"$3'));
   if (!match) return undefined;
@@ -43,12 +44,12 @@ function readParameters(text: string): ReadonlyMap<string, string> {
 const CONTROLS = /[\x00-\x08\x0b-\x1f\x7f]/;
 const ALL_CONTROLS = new RegExp(CONTROLS, 'g');
 
-/** Whether TEXT can hold all of a text. */
+/** Whether TEXT can hold the text unchanged. */
 export function fitsText(text: string): boolean {
   return !CONTROLS.test(text);
 }
 
-/** What TEXT holds of a text. */
+/** The text without the characters that TEXT cannot hold. */
 export function plainText(text: string): string {
   return fitsText(text) ? text : text.replaceAll(/\r\n?/g, '\n').replaceAll(ALL_CONTROLS, '');
 }
@@ -61,7 +62,7 @@ export function escapeText(text: string): string {
     .replaceAll('\n', '\\n');
 }
 
-/** TEXT as it was meant. An escape that the standard does not know stays as it is. */
+/** Decodes the escapes of TEXT. An escape that is not in the standard stays unchanged. */
 export function unescapeText(value: string): string {
   return value.replaceAll(/\\([\s\S])/g, (both, escaped: string) => {
     if (escaped === 'n' || escaped === 'N') return '\n';
@@ -69,7 +70,7 @@ export function unescapeText(value: string): string {
   });
 }
 
-/** A list of TEXT. */
+/** Splits a list of TEXT values and unescapes each. */
 export function unescapeList(value: string): string[] {
   return (value.match(/(?:\\[\s\S]|[^,\\])+/g) ?? []).map((item) => unescapeText(item).trim());
 }

@@ -1,7 +1,7 @@
-// Fields that other formats may lack, and what an operator says in their place. A value of the file always wins.
+// Default values from the operator for fields that other formats may lack. A value in the file always wins.
 import type { EventUpdate } from '../event.ts';
 
-/** A create body in the making, unchecked. */
+/** Body of a create before validation. */
 export type Draft = Record<string, unknown>;
 
 export type DefaultFields = Pick<
@@ -10,8 +10,8 @@ export type DefaultFields = Pick<
 >;
 
 /**
- * The draft without its empty fields and with the given ones where it has none. A place is taken whole or not at all, and an
- * address only with the name that it belongs to.
+ * Removes the empty fields of the draft and fills in the given defaults. Default coordinates apply only together, to a draft
+ * with neither lat nor lng; a default address applies only to a draft without location_name.
  */
 export function complete(draft: Draft, given: DefaultFields): Draft {
   const present = Object.fromEntries(

@@ -1,9 +1,9 @@
-// GeoJSON features (RFC 7946) into bodies of creates: the properties have the names of an event's fields, the place is a
-// Point. What the values must be is left to the rules of a create.
+// Converts GeoJSON features (RFC 7946) to bodies of creates: the properties have the names of an event's fields, the place
+// is a Point. The rules of a create validate the values.
 import { type AppError, invalid } from '../errors.ts';
 import { complete, type DefaultFields, type Draft } from './default-fields.ts';
 
-/** Throws VALIDATION_ERROR for what is no feature, or is no point. */
+/** Throws VALIDATION_ERROR unless the value is a Feature with a point or without a geometry. */
 export function readFeature(value: unknown, given: DefaultFields): Draft {
   if (!isObject(value) || value.type !== 'Feature') throw refused([], 'must be a GeoJSON Feature');
   const { geometry, properties } = value;
@@ -11,21 +11,21 @@ export function readFeature(value: unknown, given: DefaultFields): Draft {
   return complete({ ...(properties as Draft | null), ...placeOf(geometry ?? null) }, given);
 }
 
-/** A height behind the two coordinates says nothing about an event. Some programs write every layer of points as MultiPoints. */
+/** Ignores a height after the two coordinates. Accepts a MultiPoint of one point: some programs write all points so. */
 function placeOf(geometry: unknown): Draft {
   if (geometry === null) return {};
   const { type, coordinates: given } = isObject(geometry) ? geometry : {};
-  const isLonely = type === 'MultiPoint' && Array.isArray(given) && given.length === 1;
-  if (type !== 'Point' && !isLonely) throw refused(['geometry'], 'must be a Point');
-  const coordinates = isLonely ? given[0] : given;
+  const isSinglePoint = type === 'MultiPoint' && Array.isArray(given) && given.length === 1;
+  if (type !== 'Point' && !isSinglePoint) throw refused(['geometry'], 'must be a Point');
+  const coordinates = isSinglePoint ? given[0] : given;
   if (!Array.isArray(coordinates) || coordinates.length < 2) {
     throw refused(['geometry', 'coordinates'], 'must be a list of longitude and latitude');
   }
-  return { lat: numberOr(coordinates[1]), lng: numberOr(coordinates[0]) };
+  return { lat: refusedIfNull(coordinates[1]), lng: refusedIfNull(coordinates[0]) };
 }
 
-/** null would count as lacking; it is as wrong as any other value that is no number. */
-function numberOr(value: unknown): unknown {
+/** Replaces null, which would count as missing, with a value that fails validation like any other that is not a number. */
+function refusedIfNull(value: unknown): unknown {
   return value === null ? '' : value;
 }
 

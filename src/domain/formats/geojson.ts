@@ -1,5 +1,5 @@
-// Events as GeoJSON (RFC 7946): a place with the event's other fields as its properties. The way back is
-// geojson-reader.ts.
+// Converts events to GeoJSON (RFC 7946): a Point with the event's other fields as its properties. geojson-reader.ts is the
+// inverse.
 import Type from 'typebox';
 import { EVENT_EXAMPLE, parseEvent } from '../event.ts';
 import { pageMembers } from '../event-page.ts';
@@ -27,10 +27,10 @@ export const EventFeatureCollection = Type.Object({
   type: oneOf(['FeatureCollection']),
   features: Type.Array(EventFeature, { description: 'Ordered by start_at, then event_id.' }),
   count: Type.Integer({ minimum: 0, description: 'Features in this response.' }),
-  total: Type.Integer({ minimum: 0, description: 'Events that match, on all pages together; exact.' }),
+  total: Type.Integer({ minimum: 0, description: 'Matching events on all pages; exact.' }),
   next_cursor: Type.Unsafe<string | null>({
     type: ['string', 'null'],
-    description: 'Pass it as cursor for the next page; null: there is none.',
+    description: 'Pass it as cursor for the next page; null on the last page.',
   }),
 });
 
@@ -40,7 +40,7 @@ export function encodeFeature(event: Wire): Wire {
   return toWire(JSON.stringify({ type: 'Feature', id: rest.event_id, geometry, properties: rest }));
 }
 
-/** A page of such features. */
+/** Joins encoded features to a page. */
 export function joinFeatures(features: readonly Wire[], total: number, cursor: string | undefined): Wire {
   const members = pageMembers(features.length, total, cursor);
   return joinWire('{"type":"FeatureCollection","features":[', features, `],${members}}`);

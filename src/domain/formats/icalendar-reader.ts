@@ -1,13 +1,13 @@
-// VEVENTs of iCalendar (RFC 5545) into bodies of creates. Our own X- properties are exact where the standard is not; they count
-// only while they agree with what stands beside them, so that a change made in a calendar program is not undone.
+// Converts VEVENTs of iCalendar (RFC 5545) to bodies of creates. Our own X- properties are more exact than the standard ones.
+// They count only while they agree with the standard ones, so that a change made in a calendar program is not undone.
 import { isTimezone, parseDateTime } from '../datetime.ts';
 import { type Issue, invalid } from '../errors.ts';
 import { EVENT_TYPES } from '../event.ts';
-import { addDuration, CalendarProblem, nextDay, readTime, writeTime } from './calendar-time.ts';
+import { addDuration, CalendarError, nextDay, readTime, writeTime } from './calendar-time.ts';
 import { OWN_PREFIX as OWN, type Property, plainText, unescapeList, unescapeText } from './content-line.ts';
 import { complete, type DefaultFields, type Draft } from './default-fields.ts';
 
-/** What the calendar around an event says. */
+/** Properties of the calendar that contains the event. */
 export interface CalendarContext {
   /** IANA names by TZID. */
   readonly zones: ReadonlyMap<string, string>;
@@ -29,17 +29,17 @@ const SINGLE = [
   'STATUS',
   'CLASS',
 ];
-/** Where Apple's calendar keeps a place; it writes no GEO. */
+/** The place in Apple's calendar, which writes no GEO. */
 const APPLE_PLACE = 'X-APPLE-STRUCTURED-LOCATION';
 const RECURRENCE = ['RRULE', 'RDATE', 'EXRULE', 'RECURRENCE-ID'];
 
-/** Whether the reader looks at a property of this name. */
+/** Whether the reader uses properties with this name. */
 export function isWanted(name: string): boolean {
   return WANTED.has(name) || name.startsWith(OWN);
 }
 const WANTED = new Set([...SINGLE, ...RECURRENCE, 'CATEGORIES', APPLE_PLACE]);
 
-/** Throws VALIDATION_ERROR naming every property that cannot become a part of an event. */
+/** Throws VALIDATION_ERROR naming every property that cannot be converted. */
 export function readCalendarEvent(
   properties: readonly Property[],
   calendar: CalendarContext,
@@ -52,7 +52,7 @@ export function readCalendarEvent(
     try {
       return read();
     } catch (error) {
-      if (!(error instanceof CalendarProblem)) throw error;
+      if (!(error instanceof CalendarError)) throw error;
       refuse(name, error.message);
       return undefined;
     }
@@ -60,7 +60,7 @@ export function readCalendarEvent(
   const all = Map.groupBy(properties, ({ name }) => name);
   for (const [name, found] of all) {
     if (found.length > 1 && (SINGLE.includes(name) || name.startsWith(OWN)))
-      refuse(name, 'must not come twice');
+      refuse(name, 'must not occur more than once');
     if (RECURRENCE.includes(name)) {
       refuse(name, 'recurring events are not expanded; give each occurrence as an event of its own');
     }
@@ -83,7 +83,7 @@ export function readCalendarEvent(
   const begin = start && attempt('DTSTART', () => readTime(start, calendar.zones));
   if (!start) refuse('DTSTART', 'is required');
   const named = begin?.timezone;
-  // We write UTC; whoever wrote another timezone there has moved the event into it.
+  // We write UTC. Any other timezone in DTSTART means that a program moved the event to it.
   const own = named === undefined || named === 'UTC' ? text(`${OWN}TIMEZONE`) : undefined;
   const timezone = own ?? named ?? calendar.timezone ?? given.timezone;
   const starts = begin && attempt('DTSTART', () => writeTime(begin, timezone));
@@ -92,7 +92,7 @@ export function readCalendarEvent(
     if (end) return attempt('DTEND', () => writeTime(readTime(end, calendar.zones), timezone));
     if (!begin) return undefined;
     const clockZone = begin.zone ?? (timezone !== undefined && isTimezone(timezone) ? timezone : undefined);
-    // Without a timezone to reckon in, the event is refused anyway.
+    // Without a timezone to calculate in, the event is refused anyway.
     if (duration) {
       return clockZone && attempt('DURATION', () => addDuration(begin, duration.value, clockZone));
     }
@@ -122,13 +122,13 @@ export function readCalendarEvent(
   return complete(draft, given);
 }
 
-/** The first category that is a type of event. */
+/** The first category that is an event type. */
 function typeOf(categories: readonly Property[]): string | undefined {
   const named = categories.flatMap(({ value }) => unescapeList(value.toLowerCase()));
   return named.find((name) => (EVENT_TYPES as readonly string[]).includes(name));
 }
 
-/** Name and address apart, while together they are still the location. */
+/** Our separate name and address, if LOCATION still equals both together; otherwise LOCATION as the name. */
 function locationOf(
   location: string | undefined,
   name: string | undefined,
@@ -145,18 +145,18 @@ const DEGREES = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/;
 function readGeo(value: string): { lat: number; lng: number } {
   const parts = value.split(';').map((part) => part.trim());
   if (parts.length !== 2 || !parts.every((part) => DEGREES.test(part))) {
-    throw new CalendarProblem('must be latitude and longitude such as 52.5264;13.3955');
+    throw new CalendarError('must be latitude and longitude such as 52.5264;13.3955');
   }
   return { lat: Number(parts[0]), lng: Number(parts[1]) };
 }
 
-/** geo:52.5264,13.3955 (RFC 5870); whatever else may stand there says nothing. */
+/** geo:52.5264,13.3955 (RFC 5870). Ignores any other value. */
 function readGeoUri(uri: string | undefined): { lat: number; lng: number } | undefined {
   const [, lat, lng] = /^geo:(-?\d+(?:\.\d+)?),(-?\d+(?:\.\d+)?)(?:[,;]|$)/i.exec(uri?.trim() ?? '') ?? [];
   return lat === undefined ? undefined : { lat: Number(lat), lng: Number(lng) };
 }
 
-/** Less than GEO can say. */
+/** Tolerance for the digits that GEO loses. */
 const SAME_PLACE_DEGREES = 1e-11;
 
 function exactPlace(own: string | undefined, place: { lat: number; lng: number } | undefined): Draft {
@@ -166,7 +166,7 @@ function exactPlace(own: string | undefined, place: { lat: number; lng: number }
   return isSame ? { lat, lng } : { ...place };
 }
 
-/** Our own time, if it only adds a fraction of a second. */
+/** Our own time, if it differs from the standard one only by a fraction of a second. */
 function exactTime(own: string | undefined, standard: string | undefined): string | undefined {
   const time = own === undefined ? undefined : parseDateTime(own);
   const rounded = standard === undefined ? undefined : parseDateTime(standard);
@@ -174,13 +174,13 @@ function exactTime(own: string | undefined, standard: string | undefined): strin
   return Math.floor(time.ms / 1000) === Math.floor(rounded.ms / 1000) ? own : undefined;
 }
 
-/** Texts with what TEXT cannot hold. */
+/** Original texts that TEXT cannot hold unchanged, by field. */
 function readExact(json: string | undefined): Record<string, string> {
   let value: unknown;
   try {
     value = JSON.parse(json ?? '{}');
   } catch {
-    throw new CalendarProblem('must be valid JSON');
+    throw new CalendarError('must be valid JSON');
   }
   return Object.fromEntries(Object.entries(value ?? {}).filter(([, text]) => typeof text === 'string'));
 }

@@ -1,26 +1,26 @@
-// Events as an iCalendar object (RFC 5545): times in UTC, lines folded, and X- properties with what the standard has no place
-// for, so that an import can make equal events of it.
+// Converts events to an iCalendar object (RFC 5545): times in UTC, lines folded, and X- properties for everything that the
+// standard cannot hold, so that an import creates equal events.
 import { EVENT_EXAMPLE, type Event, parseEvent } from '../event.ts';
 import { fromWire, toWire, type Wire } from '../wire.ts';
 import { escapeText, fitsText, OWN_PREFIX, plainText } from './content-line.ts';
-import { isWebAddress } from './web-url.ts';
+import { isWebUrl } from './web-url.ts';
 
 const BEGIN = ['BEGIN:VCALENDAR', 'VERSION:2.0', 'PRODID:-//local-events//local-events//EN'];
 const END = 'END:VCALENDAR';
-/** Behind the event_id: the same event has the same UID wherever it is served. */
+/** Follows the event_id, so that an event has the same UID wherever it is served. */
 const UID_SUFFIX = '@local-events';
 
-/** The event as a component of a calendar. */
+/** The event as a component of a calendar (VEVENT). */
 export function encodeComponent(event: Wire): Wire {
   return write(componentOf(parseEvent(event)));
 }
 
-/** A calendar of such components. Without any it is one of no events, which RFC 5545 does not foresee and everybody reads. */
+/** Joins components to a calendar. It may be empty: RFC 5545 does not allow that, but every program reads it. */
 export function joinCalendar(components: readonly Wire[]): Wire {
   return `${write(BEGIN)}${components.join('')}${write([END])}` as Wire;
 }
 
-/** All at once into bytes: no line has a line feed in it. */
+/** Encodes and folds the lines. They are encoded in one step, which is safe because no line contains a line feed. */
 function write(lines: readonly string[]): Wire {
   const folded = toWire(lines.join('\n')).split('\n').map(fold);
   return `${folded.join('\r\n')}\r\n` as Wire;
@@ -35,16 +35,16 @@ function componentOf(event: Event): string[] {
     `DTSTART:${utc(start_at)}`,
   ];
   const own = (name: string, value: string) => lines.push(`${OWN_PREFIX}${name}:${escapeText(value)}`);
-  // Not where it would equal DTSTART: RFC 5545 wants it later.
+  // RFC 5545 requires DTEND to be later than DTSTART.
   const hasEnd = typeof end_at === 'string' && utc(end_at) > utc(start_at);
   if (hasEnd) lines.push(`DTEND:${utc(end_at)}`);
   lines.push(`SUMMARY:${escapeText(title)}`);
   if (typeof description === 'string') lines.push(`DESCRIPTION:${escapeText(description)}`);
-  // An address of control characters only leaves nothing to put behind the comma.
+  // An address of only control characters would leave nothing after the comma.
   const place = plainText(address ?? '') ? `${location_name}, ${address}` : location_name;
   lines.push(`LOCATION:${escapeText(place)}`);
   lines.push(`GEO:${decimal(lat)};${decimal(lng)}`);
-  const hasUrl = typeof url === 'string' && isWebAddress(url);
+  const hasUrl = typeof url === 'string' && isWebUrl(url);
   if (hasUrl) lines.push(`URL:${url}`);
   lines.push(`CATEGORIES:${event.event_type}`);
 
@@ -72,7 +72,7 @@ function hasFraction(instant: string): boolean {
   return !instant.endsWith('.000Z');
 }
 
-/** Without an exponent, which GEO does not know. Only numbers next to zero have one. */
+/** Without an exponent, which GEO does not allow. Only numbers near zero have one. */
 function decimal(degrees: number): string {
   return isShortened(degrees) ? degrees.toFixed(12) : String(degrees);
 }
@@ -81,17 +81,17 @@ function isShortened(degrees: number): boolean {
   return String(degrees).includes('e');
 }
 
-/** The texts that lose something by becoming TEXT, as JSON, which can say everything; undefined where none does. */
+/** The texts that TEXT cannot hold unchanged, as JSON, which can; undefined if there are none. */
 function exactTexts(texts: Record<string, string | null | undefined>): string | undefined {
   const lossy = Object.entries(texts).filter(([, text]) => typeof text === 'string' && !fitsText(text));
   if (lossy.length === 0) return undefined;
   return JSON.stringify(Object.fromEntries(lossy)).replaceAll('\x7f', '\\u007f');
 }
 
-/** Bytes of a line without its end; those of a continuation include the space that it begins with. */
+/** Maximum bytes of a line without its line break. A continuation line includes its leading space. */
 const MAX_LINE_BYTES = 75;
 
-/** Breaks a long line between characters, never inside one. */
+/** Folds a long line between characters, never inside one. */
 function fold(line: string): string {
   if (line.length <= MAX_LINE_BYTES) return line;
   const pieces: string[] = [];
@@ -99,7 +99,7 @@ function fold(line: string): string {
   let room = MAX_LINE_BYTES;
   while (line.length - from > room) {
     let end = from + room;
-    while ((line.charCodeAt(end) & 0xc0) === 0x80) end--; // inside of a character
+    while ((line.charCodeAt(end) & 0xc0) === 0x80) end--; // inside a character
     pieces.push(line.slice(from, end));
     from = end;
     room = MAX_LINE_BYTES - 1;

@@ -1,10 +1,10 @@
-// Events as JSON-LD in the words of schema.org, for pages and crawlers. What it has no word for is left out, so there is no
-// way back.
+// Converts events to JSON-LD with the vocabulary of schema.org, for pages and crawlers. Fields without a term there are left
+// out, so there is no inverse.
 import Type from 'typebox';
 import { EVENT_EXAMPLE, type Event, parseEvent } from '../event.ts';
 import { oneOf } from '../shape.ts';
 import { joinWire, toWire, type Wire } from '../wire.ts';
-import { isWebAddress } from './web-url.ts';
+import { isWebUrl } from './web-url.ts';
 
 const CONTEXT = 'https://schema.org';
 
@@ -22,14 +22,14 @@ const linked = {
   location: Type.Object({
     '@type': oneOf(['Place']),
     name: Type.String(),
-    address: Type.String({ description: 'Where the event has none, the name again.' }),
+    address: Type.String({ description: 'The location name, if the event has no address.' }),
     geo: Type.Object({
       '@type': oneOf(['GeoCoordinates']),
       latitude: Type.Number(),
       longitude: Type.Number(),
     }),
   }),
-  url: Type.Optional(Type.String({ description: 'Where it is an http or https address.' })),
+  url: Type.Optional(Type.String({ description: 'Only if it is an http or https URL.' })),
   offers: Type.Optional(
     Type.Object({
       '@type': oneOf(['Offer']),
@@ -47,17 +47,17 @@ export function encodeLinkedEvent(event: Wire): Wire {
   return encode({ '@context': CONTEXT, ...link(parseEvent(event)) });
 }
 
-/** The event as a part of a graph, which has the context. */
+/** The event as an item of a graph. The graph has the `@context`. */
 export function encodeLinkedPart(event: Wire): Wire {
   return encode(link(parseEvent(event)));
 }
 
-/** A graph of such parts. */
+/** Joins items to a graph. */
 export function joinGraph(parts: readonly Wire[]): Wire {
   return joinWire(`{"@context":"${CONTEXT}","@graph":[`, parts, ']}');
 }
 
-/** With "<" escaped, so that it can be put into a script element as it is. */
+/** Escapes "<", so that the JSON can be put into a script element unchanged. */
 function encode(value: object): Wire {
   return toWire(JSON.stringify(value).replaceAll('<', '\\u003c'));
 }
@@ -80,7 +80,7 @@ function link(event: Event): object {
       address: address || location_name,
       geo: { '@type': 'GeoCoordinates', latitude: event.lat, longitude: event.lng },
     },
-    ...(url && isWebAddress(url) && { url }),
+    ...(url && isWebUrl(url) && { url }),
     ...(cost && { offers: { '@type': 'Offer', description: cost } }),
     audience: { '@type': 'Audience', audienceType: event.audience },
     keywords: event.event_type,

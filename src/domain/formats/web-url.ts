@@ -1,12 +1,12 @@
-// Whether a text is an address that programs may follow. `url` is free text, so other formats ask before they call it one.
+// Recognises URLs that programs may follow. `url` is free text, so other formats check it before they present it as a URL.
 
-// RFC 3986, of the schemes of the web: no "javascript:" may come out of what an agent wrote.
+// RFC 3986, http and https only: an agent must not be able to publish a "javascript:" URL.
 const PART = "[\\w\\-.~!$&'()*+,;=:@]|%[0-9a-f]{2}";
-const ADDRESS = new RegExp(
+const WEB_URL = new RegExp(
   `^https?://(?:${PART}|[[\\]])+(?:/(?:${PART}|/)*)?(?:\\?(?:${PART}|[/?])*)?(?:#(?:${PART}|[/?])*)?$`,
   'i',
 );
 
-export function isWebAddress(text: string): boolean {
-  return ADDRESS.test(text) && URL.canParse(text);
+export function isWebUrl(text: string): boolean {
+  return WEB_URL.test(text) && URL.canParse(text);
 }

@@ -17,9 +17,9 @@ import {
 } from '../../domain/formats/json-ld.ts';
 import { NearbyParameters, type NearbyQuery, readNearby } from '../../domain/nearby.ts';
 import { compile, oneOf } from '../../domain/shape.ts';
-import type { OtherForm } from '../endpoint.ts';
+import type { OtherFormat } from '../endpoint.ts';
 import { type Query, queryReader } from '../request/query.ts';
-import { FORMATS, FORMS, type Format } from '../response/formats.ts';
+import { ENCODERS, FORMATS, type Format } from '../response/formats.ts';
 
 const format = Type.Optional(
   oneOf(FORMATS, { description: 'The form of the answer, whatever Accept says; without both, json.' }),
@@ -36,11 +36,11 @@ export const SearchExtras = Type.Object({
   ),
 });
 
-const readForm = queryReader(EventParameters, (values) => checked(values).format);
+const readFormatParameter = queryReader(EventParameters, (values) => checked(values).format);
 
 /** The format that the query of a single event names. Throws VALIDATION_ERROR. */
 export function readFormat(query: Query): Format | undefined {
-  return query.text === '' ? undefined : readForm(query);
+  return query.text === '' ? undefined : readFormatParameter(query);
 }
 
 export interface Search {
@@ -91,24 +91,24 @@ export const IfNoneMatch = Type.Object({
   ),
 });
 
-const calendar: OtherForm = {
-  contentType: FORMS.ics.contentType,
+const calendar: OtherFormat = {
+  contentType: ENCODERS.ics.contentType,
   schema: Type.String({ description: 'iCalendar (RFC 5545).' }),
   example: CALENDAR_EXAMPLE,
 };
 
-export const EVENT_FORMS: readonly OtherForm[] = [
-  { contentType: FORMS.geojson.contentType, schema: EventFeature, example: FEATURE_EXAMPLE },
+export const EVENT_FORMATS: readonly OtherFormat[] = [
+  { contentType: ENCODERS.geojson.contentType, schema: EventFeature, example: FEATURE_EXAMPLE },
   calendar,
-  { contentType: FORMS.jsonld.contentType, schema: LinkedEvent, example: LINKED_EVENT_EXAMPLE },
+  { contentType: ENCODERS.jsonld.contentType, schema: LinkedEvent, example: LINKED_EVENT_EXAMPLE },
 ];
 
-export const SEARCH_FORMS: readonly OtherForm[] = [
+export const SEARCH_FORMATS: readonly OtherFormat[] = [
   {
-    contentType: FORMS.geojson.contentType,
+    contentType: ENCODERS.geojson.contentType,
     schema: EventFeatureCollection,
     example: FEATURE_COLLECTION_EXAMPLE,
   },
   calendar,
-  { contentType: FORMS.jsonld.contentType, schema: LinkedEvents, example: LINKED_EVENTS_EXAMPLE },
+  { contentType: ENCODERS.jsonld.contentType, schema: LinkedEvents, example: LINKED_EVENTS_EXAMPLE },
 ];

@@ -8,17 +8,17 @@ import type { EventRecord } from '../../domain/store.ts';
 import * as events from '../../usecases/events.ts';
 import { findNearby } from '../../usecases/nearby.ts';
 import { endpoint, Representation } from '../endpoint.ts';
-import { etagOf, isKnown, knownVersions } from '../request/conditions.ts';
+import { etagOf, isNotModified, knownVersions } from '../request/conditions.ts';
 import { withCursor } from '../request/query.ts';
-import { acceptedFormat, encodeItems, FORMS } from '../response/formats.ts';
+import { acceptedFormat, ENCODERS, encodeItems } from '../response/formats.ts';
 import {
-  EVENT_FORMS,
+  EVENT_FORMATS,
   EventParameters,
   IfMatch,
   IfNoneMatch,
   readFormat,
   readSearch,
-  SEARCH_FORMS,
+  SEARCH_FORMATS,
   SearchExtras,
 } from './event-formats.ts';
 
@@ -38,15 +38,15 @@ export const nearby = endpoint({
   query: NearbyParameters,
   extras: SearchExtras,
   answer: EventsNearbyResponse,
-  otherForms: SEARCH_FORMS,
-  answerHeaders: ['Vary', 'Link'],
+  otherFormats: SEARCH_FORMATS,
+  responseHeaders: ['Vary', 'Link'],
   handle: async (call) => {
     const search = readSearch(call.query);
     const format = search.format ?? acceptedFormat(call.headers.accept);
     const page = await findNearby(call.context, search.query);
     const cursor = page.next && encodeCursor(page.next);
     const found = search.hasDistance ? addDistances(page.events, page.details, search.query) : page.events;
-    const { encodeItem, joinPage } = FORMS[format];
+    const { encodeItem, joinPage } = ENCODERS[format];
     const items = encodeItem ? await encodeItems(found, encodeItem) : found;
     const more =
       cursor === undefined
@@ -67,14 +67,16 @@ export const getEvent = endpoint({
   query: EventParameters,
   headers: IfNoneMatch,
   answer: Event,
-  otherForms: EVENT_FORMS,
-  answerHeaders: ['ETag', 'Vary'],
+  otherFormats: EVENT_FORMATS,
+  responseHeaders: ['ETag', 'Vary'],
   errors: ['NOT_FOUND'],
   handle: async ({ context, path, query, headers }) => {
     const format = readFormat(query) ?? acceptedFormat(headers.accept);
     const { json, version } = await events.getEvent(context, path.event_id!);
     const etag = etagOf(version, format);
-    const wire = isKnown(headers['if-none-match'], etag) ? undefined : FORMS[format].encodeEvent(json);
+    const wire = isNotModified(headers['if-none-match'], etag)
+      ? undefined
+      : ENCODERS[format].encodeEvent(json);
     return new Representation(wire, format, true, ['etag', etag]);
   },
 });
@@ -88,7 +90,7 @@ export const createEvent = endpoint({
   access: 'readwrite',
   body: EventCreate,
   answer: Event,
-  answerHeaders: ['ETag'],
+  responseHeaders: ['ETag'],
   errors: ['EVENT_LIMIT_REACHED'],
   handle: async ({ context, caller, body }) =>
     written((await events.createEvent(context, caller, readEventCreate(body, context.clock()))).record),
@@ -104,7 +106,7 @@ export const updateEvent = endpoint({
   headers: IfMatch,
   body: EventUpdate,
   answer: Event,
-  answerHeaders: ['ETag'],
+  responseHeaders: ['ETag'],
   errors: ['NOT_FOUND', 'DUPLICATE_EVENT', 'PRECONDITION_FAILED'],
   handle: async ({ context, caller, path, headers, body }) => {
     const update = readEventUpdate(body, context.clock());

@@ -34,7 +34,7 @@ export const health: Description = {
   unavailable: HealthErrorResponse,
 };
 
-export async function answerHealth(
+export async function sendHealth(
   readiness: Readiness,
   version: string,
   reply: FastifyReply,

@@ -7,7 +7,7 @@ import {
   RevokeRequest,
   RotateRequest,
   readOverlapMs,
-  requireNothing,
+  requireEmptyBody,
 } from '../../domain/own-agent.ts';
 import {
   encodeOwnCursor,
@@ -76,7 +76,7 @@ export const revokeKey = endpoint({
   isBodyOptional: true,
   handle: async ({ context, caller, body, query }) => {
     refuseParameters(query);
-    requireNothing(body);
+    requireEmptyBody(body);
     await own.revokeKey(context, caller);
     return undefined;
   },
