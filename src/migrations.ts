@@ -1,17 +1,17 @@
-// The migrations of an engine: the files NNNN-name.sql of its folder, numbered from 1. Any other file there is ignored.
-// Applying them, and recording their names in the database, is left to the engines.
+// Migrations of an engine: the files NNNN-name.sql in its folder, numbered from 1. Other files are ignored. The engines apply
+// them and record their names in the database.
 import { readdirSync, readFileSync } from 'node:fs';
 import { StartError } from './domain/errors.ts';
 
 const FILE_NAME = /^\d{4}-[a-z0-9-]+\.sql$/;
 
 export interface Migration {
-  /** The name of the file without `.sql`. */
+  /** File name without `.sql`. */
   readonly name: string;
   readonly sql: string;
 }
 
-/** By number: the first one is number 1. Throws StartError where a number is missing or used twice. */
+/** In order of their numbers. Throws StartError if a number is missing or used twice. */
 export function readMigrations(folder: URL): readonly Migration[] {
   const files = readdirSync(folder)
     .filter((file) => FILE_NAME.test(file))
@@ -20,7 +20,7 @@ export function readMigrations(folder: URL): readonly Migration[] {
     const number = String(index + 1).padStart(4, '0');
     if (file.startsWith(`${number}-`)) continue;
     throw new StartError(
-      `The installation is damaged: ${file} is where migration ${number} belongs. Install local-events again.`,
+      `The installation is damaged: found ${file} instead of migration ${number}. Reinstall local-events.`,
     );
   }
   return files.map((file) => ({
@@ -30,8 +30,8 @@ export function readMigrations(folder: URL): readonly Migration[] {
 }
 
 /**
- * Throws StartError for a database that a newer version wrote, or that has other migrations than these. `version` is the number
- * of the last one that was applied; `recorded` are the names, from the first on, none in a database that has no record yet.
+ * Throws StartError if a newer version wrote the database, or if the database has other migrations than these. `version` is
+ * the number of the last applied migration. `recorded` has the applied names in order; it is empty if none were recorded.
  */
 export function requireKnown(
   migrations: readonly Migration[],
@@ -40,7 +40,7 @@ export function requireKnown(
 ): void {
   if (version > migrations.length) {
     throw new StartError(
-      `The data was written by a newer version of local-events (schema ${version}; this one knows ${migrations.length}). ` +
+      `The data was written by a newer version of local-events (schema ${version}; this version supports up to ${migrations.length}). ` +
         'Install that version or newer.',
     );
   }

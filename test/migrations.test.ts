@@ -38,12 +38,12 @@ describe('readMigrations', () => {
   });
 
   it('refuses a number that is missing, or there twice', () => {
-    const damaged = /^The installation is damaged: .* Install local-events again\.$/;
+    const damaged = /^The installation is damaged: .* Reinstall local-events\.$/;
     for (const files of [['0000-a.sql'], ['0002-a.sql'], ['0001-a.sql', '0003-b.sql']])
       assertRefused(() => readMigrations(folderWith(...files)), damaged);
     assertRefused(
       () => readMigrations(folderWith('0001-a.sql', '0001-b.sql', '0002-c.sql')),
-      /0001-b\.sql is where migration 0002 belongs/,
+      /found 0001-b\.sql instead of migration 0002/,
     );
   });
 
@@ -73,7 +73,7 @@ describe('requireKnown', () => {
     for (const names of [[], ['0001-x'], ['0001-a', '0002-b', '0003-c', '0004-d']])
       assertRefused(
         () => requireKnown(ours, 4, names),
-        /written by a newer version of local-events \(schema 4; this one knows 3\)\. Install that version or newer\.$/,
+        /written by a newer version of local-events \(schema 4; this version supports up to 3\)\. Install that version or newer\.$/,
       );
   });
 

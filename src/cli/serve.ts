@@ -1,34 +1,33 @@
-// Serves until it is told to stop. The start is announced on standard error; standard output is the log's.
+// The `serve` command: runs the service until a signal stops it. Standard error gets the start message, standard output the log.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Logger, pino } from 'pino';
-import pretty from 'pino-pretty';
+import type { Logger } from 'pino';
 import { describeData, readConfig } from '../config.ts';
 import { type Service, startService, VERSION } from '../service.ts';
 import type { Env, Io } from './command.ts';
 import { showLoading } from './load-progress.ts';
+import { openLog } from './log.ts';
 import { Progress } from './progress.ts';
 import { UsageError } from './usage-error.ts';
 
-/** What is still open after this is left behind. */
+/** Time from the signal to the forced exit, whatever is still open. */
 const EXIT_TIMEOUT_MS = 4_800;
 
-/** Whatever is still open then, the log is finished, which may take a little. */
+/** Time from the signal to the log's last flush, even if the service is still closing. The flush takes LOG_FINISH_MS at most. */
 const LOG_DEADLINE_MS = 4_400;
-const LOG_FINISH_MS = 300;
 
 export async function serve(args: string[], env: Env, io: Io): Promise<number> {
-  if (args.length > 0) throw new UsageError('serve takes no options; settings are environment variables.');
+  if (args.length > 0) throw new UsageError('serve takes no options. Use environment variables instead.');
   const config = readConfig(env);
   const { logger, finish } = openLog(config.logLevel, io.stdout);
   const progress = new Progress('events', io.stderr);
   const service = await startService(config, { logger, onProgress: showLoading(progress) }).finally(() =>
     progress.clear(),
   );
-  const stopped = stopOnSignal(service, logger, finish, io); // before anybody hears that it is ready
+  const stopped = stopOnSignal(service, logger, finish, io); // before the ready message: a signal may follow it at once
   io.stderr.write(
     `${[
       `local-events ${VERSION} is ready`,
-      `  address  ${config.publicUrl ?? service.url}`,
+      `  url      ${config.publicUrl ?? service.url}`,
       `  docs     ${config.publicUrl ?? service.url}/docs`,
       `  console  ${config.publicUrl ?? service.url}/admin`,
       `  engine   ${service.engine}`,
@@ -39,12 +38,12 @@ export async function serve(args: string[], env: Env, io: Io): Promise<number> {
     logger.warn('Nobody is an administrator: set ADMIN_EMAILS, ADMIN_DOMAINS or ADMIN_SUBJECTS.');
   }
   if (config.oidc && !/^https:|^http:\/\/(?:localhost|127\.|\[::1\])/i.test(config.oidc.issuer)) {
-    logger.warn('OIDC_ISSUER is not https: whoever is between here and there can forge tokens.');
+    logger.warn('OIDC_ISSUER does not use https, so anyone on the network path can forge tokens. Use https.');
   }
   return stopped;
 }
 
-/** Resolves with the exit code when all is closed. */
+/** Closes the service on SIGTERM or SIGINT. Resolves with the exit code when everything is closed. */
 function stopOnSignal(
   service: Service,
   logger: Logger,
@@ -57,7 +56,7 @@ function stopOnSignal(
     if (stopping) return;
     stopping = true;
     logger.info({ signal }, 'stopping');
-    let code = 1; // until all is closed
+    let code = 1; // until everything is closed
     setTimeout(() => io.exit(code), EXIT_TIMEOUT_MS).unref();
     const closed = service.close().then(
       () => {
@@ -72,33 +71,4 @@ function stopOnSignal(
   };
   for (const name of ['SIGTERM', 'SIGINT'] as const) io.on(name, stop);
   return stopped;
-}
-
-/**
- * Lines are written together, half a second late at most: one at a time, each would cost a system call. All are out
- * before an exit. What a reader who stalls leaves behind is bounded; then lines are dropped.
- */
-const LOG_BUFFER = { minLength: 4_096, periodicFlush: 500, maxLength: 16_777_216 };
-
-interface Log {
-  readonly logger: Logger;
-  /** Writes what is left, as far as anybody reads it. */
-  finish(): Promise<void>;
-}
-
-/** Structured lines, or readable ones on a terminal. */
-function openLog(level: string, stdout: Io['stdout']): Log {
-  if (stdout.isTTY) {
-    const logger = pino({ level }, pretty({ sync: true, singleLine: true, ignore: 'pid,hostname' }));
-    return { logger, finish: async () => {} };
-  }
-  if (stdout.fd === undefined) return { logger: pino({ level }, stdout), finish: async () => {} };
-  const destination = pino.destination({ fd: stdout.fd, sync: false, ...LOG_BUFFER });
-  const finish = async () => {
-    const written = new Promise<void>((resolve) => destination.flush(() => resolve()));
-    await Promise.race([written, sleep(LOG_FINISH_MS, undefined, { ref: false })]);
-    // At the exit it would try for ever to write to a reader that is gone or stalls.
-    destination.flushSync = () => {};
-  };
-  return { logger: pino({ level }, destination), finish };
 }

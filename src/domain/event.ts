@@ -254,7 +254,7 @@ type StoredValue<N extends FieldName> = Fields[N] extends { readonly storedAs: s
 /** The fields of an event as they are stored: date-times in milliseconds. */
 export type EventFields = { readonly [N in FieldName as StoredName<N>]: StoredValue<N> };
 
-/** The stored values of the fields that a create may leave out. */
+/** Stored values of the fields that a create may omit. */
 export const EVENT_DEFAULTS = Object.fromEntries(
   EVENT_FIELDS.filter(({ required }) => !required).map(({ stored, default: fallback = null }) => [
     stored,

@@ -94,7 +94,7 @@ export interface Store {
   check(): Promise<void>;
   /**
    * Finishes accepted operations, however many steps they have, then releases all resources. New writes and operations of
-   * several steps are rejected with UNAVAILABLE. Each page of `listAgentEvents` is one operation.
+   * several steps are rejected with UNAVAILABLE. Each batch of `listAgentEvents` is one operation.
    */
   close(): Promise<void>;
 
@@ -172,7 +172,7 @@ export interface Store {
   endSession(sessionId: string, expiresMs: number, nowMs: number): Promise<void>;
   isSessionEnded(sessionId: string): Promise<boolean>;
 
-  /** The value of this setting. If it has none, stores and returns `initial`. */
+  /** The value of this setting. If it has none, stores and returns `initial`, which may be called in any case. */
   getSetting(name: string, initial: () => Promise<string>): Promise<string>;
 }
 

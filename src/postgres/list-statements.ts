@@ -34,7 +34,7 @@ const EVENT_VALUES: Readonly<Record<EventSort, string>> = {
   created_at: bytes("event_id || ''"),
 };
 
-/** What a search looks through, joined by `mark`. */
+/** Texts that a search looks through, joined by `mark`. */
 const agentText = (mark: string) => `concat_ws(${mark}, agent_name, email, agent_id)`;
 const eventText = (mark: string) => `(SELECT concat_ws(${mark}, title, event_id, location_name, address)
   FROM json_to_record(json::json) AS parsed (location_name text, address text))`;

@@ -1,7 +1,11 @@
 // SQL of a search. One statement returns the page and the exact total, from one snapshot.
 
+import type { Position } from '../domain/cursor.ts';
 import { METRES_PER_MILE } from '../domain/geo.ts';
 import type { NearbyQuery } from '../domain/nearby.ts';
+import type { EventDetails, NearbyPage } from '../domain/store.ts';
+import type { Statements } from './client/database.ts';
+import { wireOf } from './records.ts';
 
 export interface Statement {
   readonly text: string;
@@ -17,6 +21,41 @@ const ORDER = 'ORDER BY start_ms, event_id';
  * Rows consist of total, start_ms, event_id, json and, with details, lat and lng. Returns one row more than the page if more
  * follow. If the page is empty, a single row has only the total.
  */
+export async function search(statements: Statements, query: NearbyQuery, nowMs: number): Promise<NearbyPage> {
+  const { text, values } = searchStatement(query, nowMs);
+  const rows = await statements.run('repeatable', (sql) =>
+    sql.unsafe(text, [...values], { prepare: true }).raw(),
+  );
+  const found = rows as unknown as readonly FoundRow[];
+  const page = found.slice(0, query.limit).filter(([, , id]) => id !== null);
+  const last = found.length > query.limit ? page.at(-1) : undefined;
+  return {
+    events: page.map(([, , , json]) => wireOf(json)),
+    details: query.details ? page.map(detailsOf) : [],
+    total: Number(found[0]![0].toString('latin1')),
+    next: last && positionOf(last),
+  };
+}
+
+/** A row of a search; `id` is null in a row that has only the total. */
+type FoundRow = readonly [
+  total: Buffer,
+  start: Buffer,
+  id: Buffer | null,
+  json: Buffer,
+  lat?: Buffer,
+  lng?: Buffer,
+];
+
+function positionOf([, start, id]: FoundRow): Position {
+  return { startMs: Number(start.toString('latin1')), id: id!.toString('latin1') };
+}
+
+function detailsOf(row: FoundRow): EventDetails {
+  const [lat, lng] = [row[4]!, row[5]!].map((bytes) => Number(bytes.toString('latin1')));
+  return { ...positionOf(row), lat: lat!, lng: lng! };
+}
+
 export function searchStatement(query: NearbyQuery, nowMs: number): Statement {
   const values: (string | number)[] = [];
   const put = (value: string | number, type: string) => `$${values.push(value)}::${type}`;

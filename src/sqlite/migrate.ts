@@ -1,21 +1,21 @@
-// Brings a database to the newest schema: the migrations that it lacks, each in a transaction that records its name. The
-// number of the last one is the user_version, by which older versions know that the data is not for them.
+// Migrates a database to the latest schema: applies each missing migration in a transaction and records its name. The number
+// of the last one is also the user_version, by which older versions detect newer data.
 import type { DatabaseSync } from 'node:sqlite';
 import { type Migration, readMigrations, requireKnown } from '../migrations.ts';
 
 const FOLDER = new URL('./migrations/', import.meta.url);
 
-/** Throws StartError for a database that a newer version wrote, or that has other migrations than ours. */
+/** Throws StartError if a newer version wrote the database, or if the database has other migrations than ours. */
 export function readSchemaVersion(database: DatabaseSync, migrations = readMigrations(FOLDER)): number {
   const version = Number(database.prepare('PRAGMA user_version').get()!.user_version);
   requireKnown(migrations, version, readRecord(database));
   return version;
 }
 
-/** Throws StartError for a database that a newer version wrote, or that has other migrations than ours. */
+/** Throws StartError if a newer version wrote the database, or if the database has other migrations than ours. */
 export function migrate(database: DatabaseSync, migrations = readMigrations(FOLDER)): void {
   const version = readSchemaVersion(database, migrations);
-  // A database of a version that recorded no names.
+  // The database was written by a version that recorded no names.
   if (readRecord(database).length < version) {
     inTransaction(database, () => {
       for (const [index, { name }] of migrations.slice(0, version).entries())
@@ -40,7 +40,7 @@ function record(database: DatabaseSync, number: number, name: string): void {
   database.prepare('INSERT OR IGNORE INTO migrations (number, name) VALUES (?, ?)').run(number, name);
 }
 
-/** The names of the migrations that were applied, from the first on; none where they were not recorded. */
+/** Names of the applied migrations in order; empty if they were not recorded. */
 function readRecord(database: DatabaseSync): string[] {
   const table = database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'migrations'");
   if (!table.get()) return [];

@@ -319,7 +319,7 @@ export class SqliteStore implements Store {
     });
   }
 
-  /** A call of the writer that is an operation by itself. */
+  /** Runs a writer call as an operation of its own. */
   #write: WriterClient['run'] = (name, args, apply) =>
     this.#operations.run(() => this.#writer.run(name, args, apply));
 

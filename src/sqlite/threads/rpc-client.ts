@@ -118,8 +118,8 @@ export class RpcClient<C extends Methods<C>> {
 }
 
 /**
- * The environment of a thread: only where Node keeps compiled code, so that it starts faster. With the variables of
- * "node --watch" it would report what it imports, as messages among ours.
+ * Environment of a thread: only the folder of Node's compile cache, for a faster start. The variables of "node --watch" would
+ * make the thread send messages about its imports.
  */
 function threadEnv(): NodeJS.ProcessEnv {
   const folder = getCompileCacheDir(); // one per version of Node, below the folder that was set

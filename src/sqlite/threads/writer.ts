@@ -19,7 +19,7 @@ import {
 import { type KeyWrites, prepareKeyWrites } from './key-writes.ts';
 import type { CallOf, Outcome } from './rpc-server.ts';
 
-/** For a new event the number of its row, for an existing one what is stored. */
+/** The row number of a new event, or the stored version of an existing one. */
 export type Created = CreateOutcome<{ readonly rowId: number }, Pick<StoredEvent, 'json' | 'version'>>;
 
 /** Methods of the writer thread. */
@@ -33,7 +33,7 @@ export interface WriterCalls extends KeyWrites {
   createEvent(event: ColumnValues, maxPerAgent: number): Created;
   createEvents(events: readonly ColumnValues[], maxPerAgent: number): CreateOutcome['kind'][];
   replaceEvent(next: ColumnValues): ReplaceOutcome<undefined>;
-  /** In whichever version, where that is null. */
+  /** `version` null: deletes any version. */
   deleteEvent(eventId: string, agentId: string, version: number | null): boolean;
   deleteEventAsAdmin(eventId: string, audit: AuditEntry): boolean;
   /** Returns the changed agent; undefined if it does not exist. */
