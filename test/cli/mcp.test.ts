@@ -109,7 +109,7 @@ describe('mcp', { concurrency: 2 }, () => {
         LOCAL_EVENTS_API_KEY: mistyped,
       });
       assert.equal(code, 1);
-      assert.match(stderr, /^LOCAL_EVENTS_API_KEY is not a key .*typing errors\.\n$/);
+      assert.match(stderr, /^LOCAL_EVENTS_API_KEY is not a valid API key\. .*typing errors\.\n$/);
       assert.ok(!stderr.includes(mistyped));
     });
   });

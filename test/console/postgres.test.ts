@@ -90,7 +90,7 @@ describe('the console on postgres', () => {
     await page.getByRole('button', { name: 'Concert 1' }).click();
     const dialog = () => page.getByRole('dialog').last();
     await dialog().getByRole('button', { name: 'Delete event' }).click();
-    await page.getByText('This event will be lost.').waitFor();
+    await page.getByText('This event will be deleted.').waitFor();
     await dialog().getByRole('button', { name: 'Delete event', exact: true }).click();
     await page.getByRole('status').getByText('Deleted “Concert 1”.').waitFor();
     await page.getByRole('button', { name: 'Delete agent' }).click();
