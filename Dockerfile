@@ -1,5 +1,4 @@
-# The service on its own: Node, the packages that it runs with, its sources, and the console as built. No build tools, no
-# tests, not root.
+# Image of the service: Node, runtime packages, sources and the built console. No build tools, no tests; does not run as root.
 FROM node:26-slim AS console
 WORKDIR /app
 COPY package.json package-lock.json .npmrc tsconfig.json ./

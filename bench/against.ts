@@ -1,5 +1,5 @@
-// What a change costs or saves: this checkout against another one, the same requests at both in turn, each on its own copy of the
-// same data.
+// Compares this checkout with another one, to measure the cost of a change. Sends the same requests to both in turn, each on
+// its own copy of the same data.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { medians } from './rounds.ts';
 import { spread } from './statistics.ts';
 
 interface AgainstOptions {
-  /** The other checkout, with its dependencies installed. */
+  /** Folder of the other checkout, with its dependencies installed. */
   readonly folder: string;
   readonly events: number;
   readonly rounds: number;
@@ -24,7 +24,7 @@ interface AgainstOptions {
 
 type Side = 'before' | 'after';
 
-/** Runs the warm searches and reads; returns the report, which begins with the table. */
+/** Measures the warm searches and reads. Returns the report. */
 export async function measureAgainst(options: AgainstOptions): Promise<string> {
   const bin = join(options.folder, 'bin/local-events.mjs');
   if (!existsSync(bin)) throw new Error(`There is no checkout at ${options.folder}.`);
@@ -46,17 +46,17 @@ export async function measureAgainst(options: AgainstOptions): Promise<string> {
     const targets = { before: await start('before', bin), after: await start('after', BIN) };
     const rows: Row[] = [];
     const measured = new Map<Case, Record<Side, Measured[]>>(
-      cases.map((asked) => [asked, { before: [], after: [] }]),
+      cases.map((benchCase) => [benchCase, { before: [], after: [] }]),
     );
-    // Round 0 warms up and does not count.
+    // Round 0 is a warm-up and is not measured.
     for (let round = 0; round <= options.rounds; round++) {
       console.error(round === 0 ? 'warming up' : `round ${round} of ${options.rounds}`);
-      for (const asked of cases) {
+      for (const benchCase of cases) {
         const order: Side[] = round % 2 === 0 ? ['before', 'after'] : ['after', 'before'];
         for (const side of order) {
-          if (asked.kind === 'warm') await prime(targets[side].url, asked, agents.searcher.key);
-          const result = await load(targets[side], asked, agents.searcher.key, options.seconds);
-          if (round > 0) measured.get(asked)![side].push(result);
+          if (benchCase.kind === 'warm') await prime(targets[side].url, benchCase, agents.searcher.key);
+          const result = await load(targets[side], benchCase, agents.searcher.key, options.seconds);
+          if (round > 0) measured.get(benchCase)![side].push(result);
         }
       }
     }
@@ -95,12 +95,12 @@ const HEAD: Row = [
 function render(rows: readonly Row[], commit: string, options: AgainstOptions): string {
   const { events, rounds, seconds, ...run } = options;
   return [
-    '# What the last change that was measured costs',
+    '# Cost of the last measured change',
     '',
     ...markdownTable([HEAD, ...rows]),
     '',
     `${whole(events)} events; ${rounds} interleaved rounds of ${seconds} s for each case and side. Ratios are medians of the ` +
-      'ratios within a round, with the least and the greatest in brackets; all else is the median of the rounds.',
+      'ratios within a round, with minimum and maximum in brackets; all other numbers are medians of the rounds.',
     '',
     ...markdownTable([['', ''], ['before', commit], ...describeMachine(run)]),
     '',

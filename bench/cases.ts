@@ -1,4 +1,4 @@
-// What is asked of the servers: the four searches, warm and cold, reads by id and creates, as files of requests.
+// Requests of the benchmark, as files: the four searches, warm and cold, reads by ID, and creates.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -33,7 +33,7 @@ export interface Case {
   readonly kind: 'warm' | 'cold' | 'read' | 'create';
   readonly connections: number;
   readonly requestFile: string;
-  /** The first of them, to look at the answers' size. */
+  /** The first requests, to measure the size of the responses. */
   readonly sample: readonly string[];
 }
 
@@ -41,7 +41,7 @@ export function searchCities(): City[] {
   return new CityPicker().pickDifferent(CITIES, new Chance(SEED + 3));
 }
 
-/** The search around a city. `fromMs` begins the two weeks of `filtered`. */
+/** Parameters of a search around a city. `fromMs` is the start of the two weeks of `filtered`. */
 export function searchParameters(
   name: SearchName,
   city: City,
@@ -117,17 +117,17 @@ function readPaths(dataFolder: string, chance: Chance): string[] {
   return paths;
 }
 
-/** A key, a tab and a body; the number in the title is filled in when it is sent. */
+/** Each line is a key, a tab and a body; the generator fills in the number in the title. */
 function createLines(agents: BenchAgents, cities: readonly City[], chance: Chance): string[] {
   const texts = new Texts();
   return Array.from({ length: CREATE_BODIES }, (_, number) => {
     const city = chance.pick(cities);
     const event_type = chance.pick(EVENT_TYPES);
-    const { title, ...rest } = texts.of(city, event_type);
+    const { title, ...fields } = texts.of(city, event_type);
     const startMs = Math.floor(Date.now() / DAY_MS + chance.between(2, HORIZON_DAYS)) * DAY_MS;
     const body = {
       title: `${title} ##########`,
-      ...rest,
+      ...fields,
       start_at: new Date(startMs).toISOString(),
       end_at: new Date(startMs + 7_200_000).toISOString(),
       lat: city.lat,

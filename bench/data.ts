@@ -1,4 +1,4 @@
-// The data folder of the benchmark: agents with keys that it knows and the seeded events, made once a day for each size.
+// Data folder of the benchmark: agents with known keys, and the seeded events. Created once a day for each size.
 import { constants, cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -16,7 +16,7 @@ import { DAY_MS, makeFacts, SEED, Texts } from './events.ts';
 export const CACHE = fileURLToPath(new URL('../node_modules/.cache/bench/', import.meta.url));
 
 const OWNERS = 200;
-/** Enough that creates stay below MAX_EVENTS_PER_AGENT at its default. */
+/** Enough to keep creates below the default of MAX_EVENTS_PER_AGENT. */
 const CREATORS = 100;
 
 export interface BenchAgent {
@@ -27,11 +27,11 @@ export interface BenchAgent {
 export interface BenchAgents {
   readonly owners: readonly BenchAgent[];
   readonly creators: readonly BenchAgent[];
-  /** The one key of all searches and reads. */
+  /** Sends all searches and reads. */
   readonly searcher: BenchAgent;
 }
 
-/** The same agents and keys every time. */
+/** Returns the same agents and keys every time. */
 export function benchAgents(): BenchAgents {
   const chance = new Chance(SEED + 2);
   const random: Random = (bytes) => bytes.map(() => chance.integer(0, 255));
@@ -43,7 +43,7 @@ export function benchAgents(): BenchAgents {
   };
 }
 
-/** A data folder with this many events; the one of an earlier run of the same day is used again. */
+/** A data folder with this many events. Reuses the folder of an earlier run on the same day. */
 export function prepareFolder(count: number): string {
   const day = new Date().toISOString().slice(0, 10);
   const folder = join(CACHE, `${day}-${SEED}-${count}`);
@@ -60,7 +60,7 @@ export function prepareFolder(count: number): string {
   return folder;
 }
 
-/** A copy to write to. */
+/** Copies a data folder, so that a run can write to it. */
 export function copyFolder(folder: string, name = 'run'): string {
   const copy = join(CACHE, name);
   rmSync(copy, { recursive: true, force: true });
@@ -74,7 +74,7 @@ function writeEvents(path: string, count: number, nowMs: number): void {
   migrate(database);
   const agents = benchAgents();
   database.exec('BEGIN');
-  // An index over rows that are there is faster than one that grows with them.
+  // Creating the index after the rows is faster than updating it with each row.
   const identity = database.prepare("SELECT sql FROM sqlite_master WHERE name = 'events_identity'").get()!
     .sql as string;
   database.exec('DROP INDEX events_identity');

@@ -1,4 +1,4 @@
-// The data folder of the benchmark in the schema of the PostgreSQL engine, in a database of its own.
+// Loads the benchmark's data folder into a separate database with the schema of the PostgreSQL engine.
 import { DatabaseSync } from 'node:sqlite';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -10,10 +10,10 @@ import { databasePath } from '../src/sqlite/files/data-folder.ts';
 import type { Cluster } from '../test/support/postgres-cluster.ts';
 import { toCopyField } from './postgres.ts';
 
-/** Made after the rows: an index over rows that are there is faster than one that grows with them. */
-const LATE = `SELECT indexname, indexdef FROM pg_indexes WHERE tablename = 'events' AND indexname <> 'events_pkey'`;
+/** Indexes to create after the rows, because that is faster than updating them with each row. */
+const INDEXES = `SELECT indexname, indexdef FROM pg_indexes WHERE tablename = 'events' AND indexname <> 'events_pkey'`;
 
-/** The address of the database. */
+/** Returns the URL of the database. */
 export async function loadEngine(cluster: Cluster, dataFolder: string): Promise<string> {
   const administrator = postgres(cluster.url(), { max: 1 });
   await administrator`CREATE DATABASE engine`;
@@ -22,7 +22,7 @@ export async function loadEngine(cluster: Cluster, dataFolder: string): Promise<
   const database = await openDatabase(readConfig({ DATABASE_URL: url }).database!);
   await database.close();
   const sql = postgres(url, { max: 1, onnotice: () => {} });
-  const indexes = await sql.unsafe<{ indexname: string; indexdef: string }[]>(LATE);
+  const indexes = await sql.unsafe<{ indexname: string; indexdef: string }[]>(INDEXES);
   for (const { indexname } of indexes) await sql.unsafe(`DROP INDEX ${indexname}`);
   for (const table of ['agents', 'keys', 'events'] as const) {
     const columns = Object.keys(TABLES[table]).join(', ');

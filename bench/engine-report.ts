@@ -1,5 +1,5 @@
-// The results of the PostgreSQL engine as text: the table on the terminal and bench/RESULTS-postgres.md.
-import { type EngineCase, TARGET_TIMES_USUAL } from './engine.ts';
+// Report on the PostgreSQL engine: the table on the terminal and bench/RESULTS-postgres.md.
+import { type EngineCase, TARGET_TIMES_BASELINE } from './engine.ts';
 import {
   describeMachine,
   fixed,
@@ -27,25 +27,25 @@ export function engineTable({ cases, events }: EngineResults): Row[] {
     'p50 ms',
     'p99 ms',
     'CPU µs',
-    'the usual way, requests/s',
+    'the baseline, requests/s',
     'CPU µs',
-    '× the usual way',
+    '× the baseline',
     'at least',
     '× by CPU',
     'two nodes, requests/s',
     '× one node',
-    'event loop late, p99 ms',
+    'event loop delay, p99 ms',
   ];
-  const rows = cases.map(({ name, one, two, usual, ...ratios }): Row => {
-    const target = events === TARGET_EVENTS ? TARGET_TIMES_USUAL[name] : undefined;
+  const rows = cases.map(({ name, one, two, baseline, ...ratios }): Row => {
+    const target = events === TARGET_EVENTS ? TARGET_TIMES_BASELINE[name] : undefined;
     return [
       name,
       whole(one.perSecond),
       milliseconds(one.p50),
       milliseconds(one.p99),
       whole(one.cpuPerRequest),
-      usual ? fixed(usual.perSecond, 1) : '–',
-      usual ? whole(usual.cpuPerRequest) : '–',
+      baseline ? fixed(baseline.perSecond, 1) : '–',
+      baseline ? whole(baseline.cpuPerRequest) : '–',
       ratios.times ? withSpread(ratios.times, fixed) : '–',
       target ? fixed(target, 1) : '–',
       ratios.timesByCpu ? withSpread(ratios.timesByCpu, fixed) : '–',
@@ -60,14 +60,14 @@ export function engineTable({ cases, events }: EngineResults): Row[] {
 export function renderEngine(results: EngineResults): string {
   const { events, rounds, seconds } = results;
   return [
-    '# The last run of the benchmark on PostgreSQL',
+    '# Last run of the benchmark on PostgreSQL',
     '',
     ...markdownTable([['', ''], ...describeMachine(results)]),
     '',
     `${whole(events)} events; ${rounds} interleaved rounds of ${seconds} s. One cluster holds the events twice, for the ` +
-      'service and for the usual way. Servers, PostgreSQL and the generator share the machine; CPU time is that of the ' +
-      'server and of PostgreSQL together. Ratios are medians of the ratios within a round, with the least and the ' +
-      'greatest in brackets. [README.md](README.md) says what is measured and how.',
+      'service and for the baseline. Servers, PostgreSQL and the generator share the machine; CPU time is that of the ' +
+      'server and of PostgreSQL together. Ratios are medians of the ratios within a round, with minimum and ' +
+      'maximum in brackets. See [README.md](README.md) for what is measured and how.',
     '',
     ...markdownTable(engineTable(results)),
     '',

@@ -1,5 +1,5 @@
-// npm run bench -- --engine postgres: the service on PostgreSQL, as one node and as two, against the usual way, all over
-// one cluster with the same events. Rounds are interleaved as in rounds.ts; everybody is asked by the same generator.
+// npm run bench -- --engine postgres: compares one node and two nodes on PostgreSQL with the baseline, all on one cluster
+// with the same events. Rounds are interleaved as in rounds.ts; the same generator sends all requests.
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -16,14 +16,14 @@ export interface EngineCase {
   readonly name: string;
   readonly one: Measured;
   readonly two: Measured;
-  readonly usual: Measured | undefined;
-  /** Requests per second of one node, as a multiple of the usual way's. */
+  readonly baseline: Measured | undefined;
+  /** Requests per second of one node, as a multiple of the baseline's. */
   readonly times: Spread | undefined;
-  /** The same by CPU time, PostgreSQL's included. */
+  /** The same by CPU time, including PostgreSQL's. */
   readonly timesByCpu: Spread | undefined;
   /** Requests per second of two nodes, as a multiple of one's. */
   readonly growth: Spread;
-  /** Milliseconds that the event loop of one node was late, 99th percentile. */
+  /** Event loop delay of one node in milliseconds, 99th percentile. */
   readonly loopDelay: Spread;
 }
 
@@ -32,11 +32,11 @@ interface EngineOptions {
   readonly seconds: number;
 }
 
-/** Of one burst, at each of them. */
+/** Results of one burst for each server. */
 interface Round {
   readonly one: Measured;
   readonly two: Measured;
-  readonly usual: Measured | undefined;
+  readonly baseline: Measured | undefined;
   readonly loopDelay: number;
 }
 
@@ -58,77 +58,81 @@ export async function measureEngine(
   };
   try {
     const nodes = [await start(startNode(url, folder, 0)), await start(startNode(url, folder, 1))];
-    const usual = await start(
+    const baseline = await start(
       startServer([fileBeside('servers/postgis.ts')], {
         ...{ env: { DATABASE: cluster.url() }, logFile: join(folder, 'postgis.log'), healthPath: '/health' },
       }),
     );
-    const contest = { cluster, nodes, usual, folder, key: agents.searcher, ...options };
+    const comparison = { cluster, nodes, baseline, folder, key: agents.searcher, ...options };
     const isCreate = ({ kind }: Case) => kind === 'create';
-    const read = await runContest(
-      cases.filter((asked) => !isCreate(asked)),
-      contest,
+    const read = await runComparison(
+      cases.filter((benchCase) => !isCreate(benchCase)),
+      comparison,
     );
-    // Last, because the usual way would not find the events that they add.
-    return [...read, ...(await runContest(cases.filter(isCreate), contest))];
+    // Creates come last, because the baseline would not find the new events.
+    return [...read, ...(await runComparison(cases.filter(isCreate), comparison))];
   } finally {
     for (const server of servers) await server.stop();
   }
 }
 
-interface Contest extends EngineOptions {
+interface Comparison extends EngineOptions {
   readonly cluster: Cluster;
   readonly nodes: readonly Server[];
-  readonly usual: Server;
+  readonly baseline: Server;
   readonly folder: string;
   readonly key: BenchAgent;
 }
 
-async function runContest(cases: readonly Case[], contest: Contest): Promise<EngineCase[]> {
-  const results = new Map(cases.map((asked) => [asked, [] as Round[]]));
-  for (let round = 0; round <= contest.rounds; round++) {
-    console.error(round === 0 ? 'warming up' : `round ${round} of ${contest.rounds}`);
-    for (const asked of cases) {
-      const measured = await runRound(asked, contest, round % 2 === 1);
-      if (round > 0) results.get(asked)!.push(measured);
+async function runComparison(cases: readonly Case[], comparison: Comparison): Promise<EngineCase[]> {
+  const results = new Map(cases.map((benchCase) => [benchCase, [] as Round[]]));
+  for (let round = 0; round <= comparison.rounds; round++) {
+    console.error(round === 0 ? 'warming up' : `round ${round} of ${comparison.rounds}`);
+    for (const benchCase of cases) {
+      const measured = await runRound(benchCase, comparison, round % 2 === 1);
+      if (round > 0) results.get(benchCase)!.push(measured);
     }
   }
   return [...results].map(([{ name }, rounds]) => summarise(name, rounds));
 }
 
-async function runRound(asked: Case, contest: Contest, isTurned: boolean): Promise<Round> {
-  const { nodes, usual, cluster, seconds } = contest;
-  const burst = (server: Server, part = asked) => {
+async function runRound(benchCase: Case, comparison: Comparison, isReversed: boolean): Promise<Round> {
+  const { nodes, baseline, cluster, seconds } = comparison;
+  const burst = (server: Server, part = benchCase) => {
     const target: Target = {
       url: server.url,
       pids: [server.pid, cluster.pid],
       andChildren: true,
       isSlow: true,
     };
-    return load(target, part, contest.key.key, seconds);
+    return load(target, part, comparison.key.key, seconds);
   };
-  const askOne = async () => {
-    await readLoopDelay(contest, 0);
-    return { one: await burst(nodes[0]!), loopDelay: await readLoopDelay(contest, 0) };
+  const measureOne = async () => {
+    await readLoopDelay(comparison, 0);
+    return { one: await burst(nodes[0]!), loopDelay: await readLoopDelay(comparison, 0) };
   };
-  const askTwo = async () => ({ two: sum(await Promise.all(nodes.map((node) => burst(node, half(asked))))) });
-  const askUsual = async () => ({ usual: asked.kind === 'warm' ? await burst(usual) : undefined });
-  const asking: (() => Promise<Partial<Round>>)[] = [askUsual, askOne, askTwo];
-  if (isTurned) asking.reverse();
+  const measureTwo = async () => ({
+    two: sum(await Promise.all(nodes.map((node) => burst(node, half(benchCase))))),
+  });
+  const measureBaseline = async () => ({
+    baseline: benchCase.kind === 'warm' ? await burst(baseline) : undefined,
+  });
+  const measurements: (() => Promise<Partial<Round>>)[] = [measureBaseline, measureOne, measureTwo];
+  if (isReversed) measurements.reverse();
   let round: Partial<Round> = {};
-  for (const ask of asking) round = { ...round, ...(await ask()) };
+  for (const measure of measurements) round = { ...round, ...(await measure()) };
   return round as Round;
 }
 
-function half(asked: Case): Case {
-  return { ...asked, connections: asked.connections / 2 };
+function half(benchCase: Case): Case {
+  return { ...benchCase, connections: benchCase.connections / 2 };
 }
 
-/** Two bursts at once as one. */
+/** Combines bursts that ran at the same time. */
 function sum(bursts: readonly Measured[]): Measured {
   const most = (name: keyof Measured) => Math.max(...bursts.map((burst) => burst[name]));
   const perSecond = bursts.reduce((all, burst) => all + burst.perSecond, 0);
-  // Each has counted the CPU time of PostgreSQL for both.
+  // CPU time is unknown: each burst has counted PostgreSQL's for both.
   return { perSecond, p50: most('p50'), p99: most('p99'), cpuPerRequest: Number.NaN };
 }
 
@@ -144,8 +148,8 @@ function startNode(database: string, folder: string, number: number): Promise<Se
 
 const delayFile = (folder: string, number: number) => join(folder, `loop-delay-${number}.json`);
 
-/** Since the last time. */
-async function readLoopDelay({ nodes, folder }: Contest, number: number): Promise<number> {
+/** Event loop delay since the last call, 99th percentile in milliseconds. */
+async function readLoopDelay({ nodes, folder }: Comparison, number: number): Promise<number> {
   const file = delayFile(folder, number);
   rmSync(file, { force: true });
   process.kill(nodes[number]!.pid, 'SIGUSR2');
@@ -169,21 +173,23 @@ function summarise(name: string, rounds: readonly Round[]): EngineCase {
     };
   };
   const ratios = (ratio: (round: Round) => number) => spread(rounds.map(ratio));
-  const hasUsual = rounds.every(({ usual }) => usual);
+  const hasBaseline = rounds.every(({ baseline }) => baseline);
   return {
     name,
     one: medians(({ one }) => one),
     two: medians(({ two }) => two),
-    usual: hasUsual ? medians(({ usual }) => usual!) : undefined,
-    times: hasUsual ? ratios(({ one, usual }) => one.perSecond / usual!.perSecond) : undefined,
-    timesByCpu: hasUsual ? ratios(({ one, usual }) => usual!.cpuPerRequest / one.cpuPerRequest) : undefined,
+    baseline: hasBaseline ? medians(({ baseline }) => baseline!) : undefined,
+    times: hasBaseline ? ratios(({ one, baseline }) => one.perSecond / baseline!.perSecond) : undefined,
+    timesByCpu: hasBaseline
+      ? ratios(({ one, baseline }) => baseline!.cpuPerRequest / one.cpuPerRequest)
+      : undefined,
     growth: ratios(({ one, two }) => two.perSecond / one.perSecond),
     loopDelay: ratios(({ loopDelay }) => loopDelay),
   };
 }
 
-/** The least multiples that the project asks of itself. */
-export const TARGET_TIMES_USUAL: Readonly<Record<string, number>> = {
+/** Minimum multiples that the project aims for. */
+export const TARGET_TIMES_BASELINE: Readonly<Record<string, number>> = {
   city: 1.3,
   filtered: 1.3,
   wide: 1.3,

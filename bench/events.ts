@@ -1,4 +1,4 @@
-// Seeded events: places clustered on cities, texts of realistic length (30 events are about 18 KB of JSON).
+// Seeded events: clustered around cities, with texts of realistic length (30 events are about 18 KB of JSON).
 import type { Random } from '../src/domain/clock-and-random.ts';
 import { AUDIENCES, EVENT_TYPES, type EventRow } from '../src/domain/event.ts';
 import { newUlid } from '../src/domain/ids.ts';
@@ -29,13 +29,13 @@ const ZONES: readonly (readonly [number, string])[] = [
   [180, 'Asia/Tokyo'],
 ];
 
-/** What the index needs of an event, and the city that it is in. */
+/** Event fields that the index needs, and the event's city. */
 export type Facts = Pick<
   EventRow,
   'event_id' | 'start_ms' | 'end_ms' | 'lat' | 'lng' | 'event_type' | 'audience' | 'created_ms'
 > & { readonly city: City };
 
-/** The same facts for the same count and time, whether or not texts are made for them. */
+/** Yields the same facts for the same count and time, whether or not texts are created for them. */
 export function* makeFacts(count: number, nowMs: number): Generator<Facts> {
   const chance = new Chance(SEED);
   const random: Random = (bytes) => bytes.map(() => chance.integer(0, 255));
@@ -60,7 +60,7 @@ export function* makeFacts(count: number, nowMs: number): Generator<Facts> {
   }
 }
 
-/** Denser towards the centre; large cities are wider. */
+/** A random place in the city. Denser towards the centre; large cities are wider. */
 function place(city: City, chance: Chance): { lat: number; lng: number } {
   const spreadMiles = 3 + Math.sqrt(city.population) / 250;
   const offset = () =>
@@ -73,7 +73,7 @@ function place(city: City, chance: Chance): { lat: number; lng: number } {
 export class Texts {
   readonly #chance = new Chance(SEED + 1);
 
-  /** The body of a create, without the times. */
+  /** Text fields of a create request. */
   of(city: City, type: string) {
     const chance = this.#chance;
     return {

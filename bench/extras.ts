@@ -1,4 +1,4 @@
-// What is measured beside throughput: the start, and searches at a fixed rate while events are created.
+// Measurements besides throughput: startup, and searches at a fixed rate while events are created.
 import { join } from 'node:path';
 import type { Case } from './cases.ts';
 import type { GeneratorInput, GeneratorOutput } from './generator.ts';
@@ -14,11 +14,11 @@ export interface StartResult {
 
 const STARTS = 3;
 
-/** From the start of the process to the first 200 of /health, against a process that only selects. */
+/** Time from the start of the process to the first 200 of /health, compared with a process that only selects. */
 export async function measureStart(dataFolder: string): Promise<StartResult> {
   const ready: number[] = [];
   const select: number[] = [];
-  // The first brings the file into memory.
+  // Run 0 loads the file into the page cache.
   for (let run = 0; run <= STARTS; run++) {
     select.push(await secondsOf(() => runScript('plain-select.ts', { dataFolder })));
     let service: Server | undefined;
@@ -40,14 +40,14 @@ export interface MixedResult {
   readonly aloneP99: number;
   readonly mixedP99: number;
   readonly ratio: Spread;
-  /** Creates per second that were answered. */
+  /** Completed creates per second. */
   readonly creates: number;
 }
 
 const SEARCH_RATE = 1000;
 const CREATE_RATE = 500;
 
-/** The 99th percentile of `city` at a fixed rate, with and without creates at a fixed rate beside it. */
+/** 99th percentile of `city` at a fixed rate, with and without concurrent creates at a fixed rate. */
 export async function measureMixed(
   url: string,
   { city, create, key }: { city: Case; create: Case; key: string },
@@ -56,17 +56,17 @@ export async function measureMixed(
   const alone: number[] = [];
   const mixed: number[] = [];
   const creates: number[] = [];
-  const generate = (asked: Case, rate: number, round: number) =>
+  const generate = (benchCase: Case, rate: number, round: number) =>
     runScript<GeneratorOutput>('generator.ts', {
       ...{
         url,
-        requestFile: asked.requestFile,
-        connections: asked.connections,
+        requestFile: benchCase.requestFile,
+        connections: benchCase.connections,
         seconds,
         rate,
         warmSeconds: 1,
       },
-      ...{ key: asked === create ? undefined : key, from: 9_000_000_000 + round * 1_000_000 },
+      ...{ key: benchCase === create ? undefined : key, from: 9_000_000_000 + round * 1_000_000 },
     } satisfies GeneratorInput);
   await prime(url, city, key);
   for (let round = 0; round < rounds; round++) {

@@ -1,20 +1,20 @@
-// The load generator for what wrk cannot do: a fixed rate, and servers so slow that wrk, which drops what is under way at
-// the end, would count too little. Its own process; input and output are JSON.
+// Load generator for cases that wrk cannot handle: a fixed rate, and slow servers. wrk drops the requests in flight at the
+// end, so it would count too few at a slow server. Runs as a separate process; input and output are JSON.
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 
 export interface GeneratorInput {
   readonly url: string;
   readonly requestFile: string;
-  /** As for wrk.lua: undefined for creates, whose lines begin with the key. */
+  /** As in wrk.lua: undefined for creates, whose lines begin with the key. */
   readonly key: string | undefined;
   readonly connections: number;
   readonly seconds: number;
-  /** How long it sends before it measures: for the start of processes and for compilers. */
+  /** Time to send requests before measuring, while processes start and code is compiled. */
   readonly warmSeconds: number;
-  /** Requests per second; undefined: each connection sends the next as soon as it has an answer. */
+  /** Requests per second; undefined: each connection sends the next request as soon as it has a response. */
   readonly rate: number | undefined;
-  /** Where to begin in the file, and the first number of creates. */
+  /** First line to send, and the first number for creates. */
   readonly from: number;
 }
 
@@ -34,7 +34,7 @@ const endAt = measuredFrom + input.seconds * 1000;
 const latencies: number[] = [];
 let next = input.from;
 
-/** Resolves when the whole answer is there. */
+/** Resolves when the whole response has arrived. */
 function send(): Promise<void> {
   const sentAt = performance.now();
   const line = lines[next % lines.length]!;
@@ -44,9 +44,9 @@ function send(): Promise<void> {
     : ['/v1/events', line.split('\t')[0]!, line.split('\t')[1]!.replace('##########', number)];
   return new Promise((resolve, reject) => {
     const headers = { 'X-API-Key': key, ...(body && { 'Content-Type': 'application/json' }) };
-    const sent = request(input.url + path, { agent, headers, method: body ? 'POST' : 'GET' }, (answer) => {
-      if (answer.statusCode! >= 400) reject(new Error(`${answer.statusCode} for ${path}`));
-      answer.resume().on('end', () => {
+    const sent = request(input.url + path, { agent, headers, method: body ? 'POST' : 'GET' }, (response) => {
+      if (response.statusCode! >= 400) reject(new Error(`${response.statusCode} for ${path}`));
+      response.resume().on('end', () => {
         if (sentAt >= measuredFrom) latencies.push((performance.now() - sentAt) * 1000);
         resolve();
       });
@@ -63,18 +63,18 @@ async function closedLoop(): Promise<void> {
 }
 
 async function paced(rate: number): Promise<void> {
-  const begun = performance.now();
-  const underWay: Promise<void>[] = [];
+  const startedMs = performance.now();
+  const inFlight: Promise<void>[] = [];
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setInterval(() => {
     const now = Math.min(performance.now(), endAt);
-    while (underWay.length < ((now - begun) * rate) / 1000) underWay.push(send());
+    while (inFlight.length < ((now - startedMs) * rate) / 1000) inFlight.push(send());
     if (now < endAt) return;
     clearInterval(timer);
     resolve();
   }, 1);
   await promise;
-  await Promise.all(underWay);
+  await Promise.all(inFlight);
 }
 
 await (input.rate === undefined ? closedLoop() : paced(input.rate));

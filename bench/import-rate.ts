@@ -1,4 +1,4 @@
-// How fast `import` is, run as an operator runs it, against the same rows inserted with nothing else to do.
+// Speed of `import`, run as an operator runs it, compared with plain inserts of the same rows.
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { CACHE, prepareFolder } from './data.ts';
@@ -15,10 +15,10 @@ export interface ImportResult {
 }
 
 const ROUNDS = 3;
-/** As many as the target is for; that many rows can be held in memory. */
+/** The number that the target is defined for; this many rows fit in memory. */
 const MAX_ROWS = 1_000_000;
 
-/** One after the other, each into a fresh folder, the order turned every second round. */
+/** Runs both one after the other, each into a new folder, in reverse order every second round. */
 export async function measureImport(events: number): Promise<ImportResult> {
   const rows = Math.min(events, MAX_ROWS);
   const file = await writeLines(prepareFolder(rows));
@@ -45,7 +45,7 @@ export async function measureImport(events: number): Promise<ImportResult> {
   };
 }
 
-/** The events of the folder as bodies of creates, one a line; written once. */
+/** Exports the folder's events as NDJSON of create bodies, once. Returns the file. */
 async function writeLines(folder: string): Promise<string> {
   const file = `${folder}.ndjson`;
   if (!existsSync(file)) await runCommand(['export', '--out', file], { DATA_DIR: folder });

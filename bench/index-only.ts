@@ -1,5 +1,5 @@
-// The index alone, in a process of its own: microseconds per search, bytes per event, how `city` grows with the number of
-// events where it finds equally many, and the first search after a quiet day. Started with --expose-gc.
+// Measures the index alone, in a separate process with --expose-gc: microseconds per search, bytes per event, growth of
+// `city` with the number of events for equal totals, and the first search after a quiet day.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AUDIENCES, type Audience, EVENT_TYPES, type EventType, endsMs } from '../src/domain/event.ts';
 import { EventIndex, type IndexQuery } from '../src/spatial/event-index.ts';
@@ -11,7 +11,7 @@ import { median, type Spread, spread } from './statistics.ts';
 
 export interface IndexInput {
   readonly events: number;
-  /** For each of the cities, how many events `city` has to find, at whatever radius that takes. */
+  /** Total that `city` must find for each city; the radius is chosen accordingly. */
   readonly totals?: readonly number[];
 }
 
@@ -20,14 +20,14 @@ export interface IndexOutput {
   readonly meanTotals: Record<SearchName, number>;
   readonly bytesPerEvent: number;
   readonly cityTotals: readonly number[];
-  /** Microseconds of `city` with the radius that finds `totals`. */
+  /** Microseconds of `city` with radiuses that find `totals`. */
   readonly cityAtTotals: number | undefined;
-  /** Milliseconds of the first search after a day without one: it puts aside all that has ended since. */
+  /** Milliseconds of the first search after a day without searches: it retires the events that ended meanwhile. */
   readonly afterQuietDay: Spread;
 }
 
 const PASSES = 9;
-/** CPU time is counted by the tick, 4 ms on many machines: a pass takes many of them. */
+/** Minimum time of a pass. CPU time is counted in ticks, 4 ms on many machines, so a pass must span many of them. */
 const PASS_MS = 200;
 const QUIET_DAYS = 9;
 const input = JSON.parse(process.argv[2]!) as IndexInput;
@@ -47,7 +47,7 @@ async function build(): Promise<{ index: EventIndex; bytesPerEvent: number }> {
   return { index, bytesPerEvent: ((await usedBytes()) - before) / input.events };
 }
 
-/** A collection frees array buffers in the background, some time after it: it gets that time. */
+/** Collects garbage and waits, because array buffers are freed in the background some time later. */
 async function usedBytes(): Promise<number> {
   for (let turn = 0; turn < 3; turn++) {
     globalThis.gc!();
@@ -74,15 +74,15 @@ function toIndexQuery(parameters: SearchParameters): IndexQuery {
   };
 }
 
-/** The mean over all queries in the median pass, in CPU time of this thread: others may use the machine too. */
+/** Mean over all queries in the median pass. Measures CPU time of this thread, because other processes share the machine. */
 function time(index: EventIndex, queries: readonly IndexQuery[]): number {
   const searchAll = () => {
     for (const query of queries) index.search(query, nowMs);
   };
-  searchAll(); // for the compiler
-  const begun = performance.now();
+  searchAll(); // warm-up for the JIT compiler
+  const startedMs = performance.now();
   searchAll();
-  const turns = Math.ceil(PASS_MS / (performance.now() - begun));
+  const turns = Math.ceil(PASS_MS / (performance.now() - startedMs));
   const passes = Array.from({ length: PASSES }, () => {
     const before = process.threadCpuUsage();
     for (let turn = 0; turn < turns; turn++) searchAll();
@@ -92,7 +92,7 @@ function time(index: EventIndex, queries: readonly IndexQuery[]): number {
   return median(passes);
 }
 
-/** The radius, by halving, at which about so many are found. */
+/** Finds, by bisection, the radius with about this total. */
 function radiusFor(index: EventIndex, query: IndexQuery, total: number): number {
   let low = 0;
   let high = 100;
@@ -119,20 +119,20 @@ for (const name of SEARCHES) {
   microseconds[name] = time(index, queries);
   if (name !== 'city') continue;
   cityTotals = totals;
-  const { totals: wanted } = input;
-  if (wanted) {
+  const { totals: targetTotals } = input;
+  if (targetTotals) {
     const equal = queries.map((query, at) => ({
       ...query,
-      radiusMiles: radiusFor(index, query, wanted[at]!),
+      radiusMiles: radiusFor(index, query, targetTotals[at]!),
     }));
     cityAtTotals = time(index, equal);
   }
 }
-// Last, because it leaves the index with fewer events.
+// Last, because it removes events from the search structures.
 const quietDays = Array.from({ length: QUIET_DAYS }, (_, day) => {
-  const begun = performance.now();
+  const startedMs = performance.now();
   index.search(toIndexQuery({ lat: 0, lng: 0, radius: 1 }), nowMs + (day + 2) * DAY_MS);
-  return performance.now() - begun;
+  return performance.now() - startedMs;
 });
 const afterQuietDay = spread(quietDays);
 console.log(

@@ -1,4 +1,4 @@
-// One measured burst of requests at a server, and what it cost the server.
+// A measured burst of requests to a server, with the server's CPU time.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -17,9 +17,9 @@ export interface Measured {
 export interface Target {
   readonly url: string;
   readonly pids: readonly number[];
-  /** Also counts the processes that these have started. */
+  /** Includes the child processes of `pids`. */
   readonly andChildren?: boolean;
-  /** So slow that requests under way at the end count. */
+  /** So slow that requests in flight at the end must be counted. */
   readonly isSlow?: boolean;
 }
 
@@ -31,7 +31,7 @@ interface WrkOutput {
   readonly failed: number;
 }
 
-/** Throws with the line to run where wrk is missing and cannot be installed from here. */
+/** Throws with the command to run if wrk is missing and cannot be installed from here. */
 export function ensureWrk(): void {
   if (process.env.PATH!.split(':').some((folder) => existsSync(`${folder}/wrk`))) return;
   const line = 'apt-get install -y wrk';
@@ -42,42 +42,42 @@ export function ensureWrk(): void {
   execFileSync('sh', ['-c', line], { stdio: ['ignore', 'ignore', 'inherit'] });
 }
 
-/** Asks everything in the sample once, unmeasured: what was asked in between may have pushed it out of the cache. */
+/** Sends the sample once, unmeasured: requests in between may have evicted its events from the cache. */
 export async function prime(url: string, { sample, name }: Case, key: string): Promise<void> {
   const left = sample.values();
   const ask = async () => {
     for (const path of left) {
-      const answer = await fetch(url + path, { headers: { 'X-API-Key': key } });
-      if (answer.status !== 200) throw new Error(`${answer.status} for ${name}: ${path}`);
-      await answer.arrayBuffer();
+      const response = await fetch(url + path, { headers: { 'X-API-Key': key } });
+      if (response.status !== 200) throw new Error(`${response.status} for ${name}: ${path}`);
+      await response.arrayBuffer();
     }
   };
   await Promise.all(Array.from({ length: 16 }, ask));
 }
 
-let numbers = 0;
+let bursts = 0;
 
-/** `key` is sent with everything but creates. */
-export async function load(target: Target, asked: Case, key: string, seconds: number): Promise<Measured> {
-  // Every burst begins elsewhere in the file, and no create is ever sent twice.
-  const from = 10_007 * numbers++ + (asked.kind === 'create' ? numbers * 10_000_000 : 0);
-  const sentKey = asked.kind === 'create' ? undefined : key;
+/** `key` is sent with all requests except creates. */
+export async function load(target: Target, benchCase: Case, key: string, seconds: number): Promise<Measured> {
+  // Every burst starts at another line of the file, and no create is ever sent twice.
+  const from = 10_007 * bursts++ + (benchCase.kind === 'create' ? bursts * 10_000_000 : 0);
+  const sentKey = benchCase.kind === 'create' ? undefined : key;
   const cpuBefore = cpuMicroseconds(target.pids, target.andChildren);
   const result = target.isSlow
     ? await runScript<GeneratorOutput>('generator.ts', {
-        ...{ url: target.url, requestFile: asked.requestFile, key: sentKey, seconds, from },
-        ...{ connections: asked.connections, rate: undefined, warmSeconds: 0 },
+        ...{ url: target.url, requestFile: benchCase.requestFile, key: sentKey, seconds, from },
+        ...{ connections: benchCase.connections, rate: undefined, warmSeconds: 0 },
       } satisfies GeneratorInput)
-    : await runWrk(target.url, asked, sentKey, seconds, from);
+    : await runWrk(target.url, benchCase, sentKey, seconds, from);
   const cpu = cpuMicroseconds(target.pids, target.andChildren) - cpuBefore;
   const { perSecond, p50, p99, requests } = result;
   return { perSecond, p50, p99, cpuPerRequest: cpu / requests };
 }
 
-async function runWrk(url: string, asked: Case, key: string | undefined, seconds: number, from: number) {
+async function runWrk(url: string, benchCase: Case, key: string | undefined, seconds: number, from: number) {
   const args = [
     '-t1',
-    `-c${asked.connections}`,
+    `-c${benchCase.connections}`,
     `-d${seconds}s`,
     '--timeout',
     '30s',
@@ -86,7 +86,7 @@ async function runWrk(url: string, asked: Case, key: string | undefined, seconds
   ];
   const env = {
     ...process.env,
-    ...{ BENCH_REQUESTS: asked.requestFile, BENCH_FROM: String(from) },
+    ...{ BENCH_REQUESTS: benchCase.requestFile, BENCH_FROM: String(from) },
     ...(key && { BENCH_KEY: key }),
   };
   const child = spawn('wrk', [...args, url], { env, stdio: ['ignore', 'pipe', 'inherit'] });
@@ -96,6 +96,6 @@ async function runWrk(url: string, asked: Case, key: string | undefined, seconds
   });
   await once(child, 'close');
   const output = JSON.parse(printed.trim().split('\n').at(-1)!) as WrkOutput;
-  if (output.failed > 0) throw new Error(`${output.failed} requests of ${asked.name} at ${url} failed`);
+  if (output.failed > 0) throw new Error(`${output.failed} requests of ${benchCase.name} at ${url} failed`);
   return { ...output, perSecond: output.requests / (output.microseconds / 1e6) };
 }

@@ -1,8 +1,8 @@
-// Loaded into a measured server: how late its event loop was since the last time it was asked by SIGUSR2, in a file.
+// Loaded into a measured server: on SIGUSR2, writes the event loop delay since the previous signal to a file.
 import { writeFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
-/** Milliseconds between two looks; Node counts them in, so they are taken off. */
+/** Sampling interval in milliseconds. Node includes it in the delay, so it is subtracted. */
 const RESOLUTION = 5;
 
 const delay = monitorEventLoopDelay({ resolution: RESOLUTION });

@@ -1,4 +1,4 @@
-// npm run bench: makes the data, starts the servers, measures, prints one table and keeps it in RESULTS.md and results.svg.
+// npm run bench: creates the data, starts the servers, measures, prints a table and writes RESULTS.md and results.svg.
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
@@ -34,11 +34,11 @@ const USAGE = `npm run bench [-- OPTIONS]
   --events N      100000, 1000000 (the default) or 10000000
   --rounds N      rounds for each case (9)
   --seconds N     length of a round (3)
-  --quick         a fast look: 100000 events, 3 rounds of 1 second
+  --quick         a quick check: 100000 events, 3 rounds of 1 second
   --index         the index only, at 1 and at 10 million events
-  --engine NAME   sqlite (the default), or postgres: one and two nodes over PostgreSQL, against the usual way
-  --console       the console in a browser before a crowd of agents, on both engines
-  --against DIR   this checkout against another one, before and after a change
+  --engine NAME   sqlite (the default), or postgres: one and two nodes over PostgreSQL, compared with the baseline
+  --console       the console in a browser with many agents, on both engines
+  --against DIR   this checkout compared with another one, before and after a change
   --no-postgis    without the comparison with PostGIS`;
 
 const SIZES = [100_000, 1_000_000, 10_000_000];
@@ -111,7 +111,7 @@ async function measureBrowser(): Promise<void> {
 }
 
 async function measureChange(folder: string): Promise<void> {
-  process.setMaxListeners(50); // each server is killed should this process end before it
+  process.setMaxListeners(50); // each server has a listener that kills it if this process ends first
   ensureWrk();
   const { events, rounds, seconds } = options;
   const run = { command: describeCommand(), loadBefore: loadavg()[0]! };
@@ -121,12 +121,15 @@ async function measureChange(folder: string): Promise<void> {
 }
 
 async function measurePostgres(): Promise<void> {
-  process.setMaxListeners(50); // each server is killed should this process end before it
+  process.setMaxListeners(50); // each server has a listener that kills it if this process ends first
   const loadBefore = loadavg()[0]!;
   console.error(`data: ${options.events} events`);
   const source = prepareFolder(options.events);
   const cluster = await startPostgres(source);
-  if (!cluster) throw new Error(`This needs PostgreSQL with PostGIS: ${HOW_TO_INSTALL_POSTGRES}`);
+  if (!cluster)
+    throw new Error(
+      `This benchmark needs PostgreSQL with PostGIS. To install it: ${HOW_TO_INSTALL_POSTGRES}`,
+    );
   try {
     const cases = await measureEngine(cluster, source, options);
     const results = { command: describeCommand(), loadBefore, ...options, cases };
@@ -142,7 +145,7 @@ function describeCommand(): string {
 }
 
 async function measureAll(): Promise<void> {
-  process.setMaxListeners(50); // each server is killed should this process end before it
+  process.setMaxListeners(50); // each server has a listener that kills it if this process ends first
   ensureWrk();
   const loadBefore = loadavg()[0]!;
   console.error(`data: ${options.events} events`);
@@ -163,7 +166,7 @@ async function measureAll(): Promise<void> {
     console.error('odd searches');
     const odd = await measureOdd(dataFolder, benchAgents().searcher.key);
     const missing = options.usesPostgis
-      ? `PostgreSQL with PostGIS is not on this machine, so it is not compared with: ${HOW_TO_INSTALL_POSTGRES}`
+      ? `PostgreSQL with PostGIS is not installed, so there is no comparison with it. To install it: ${HOW_TO_INSTALL_POSTGRES}`
       : 'Run without the comparison with PostGIS.';
     report({
       ...{ command: describeCommand(), loadBefore, start, imported, index, largerIndex, ...served, odd },
@@ -182,14 +185,14 @@ async function openPostgres(source: string): Promise<Cluster | undefined> {
   const postgres = await startPostgres(source);
   if (!postgres)
     console.error(
-      `PostgreSQL with PostGIS is not on this machine: going on without (${HOW_TO_INSTALL_POSTGRES})`,
+      `PostgreSQL with PostGIS is not installed; continuing without it. To install it: ${HOW_TO_INSTALL_POSTGRES}`,
     );
   return postgres;
 }
 
 type Served = Pick<Results, 'cases' | 'residentBytes' | 'mixed'>;
 
-/** Everything that is asked over HTTP. */
+/** All measurements over HTTP. */
 async function measureServed(dataFolder: string, postgres: Cluster | undefined): Promise<Served> {
   const folder = join(CACHE, 'requests');
   mkdirSync(folder, { recursive: true });
@@ -197,29 +200,29 @@ async function measureServed(dataFolder: string, postgres: Cluster | undefined):
   const { key } = agents.searcher;
   const cases = makeCases(folder, agents, dataFolder);
   const service = await startService(dataFolder, join(dataFolder, 'access.log'));
-  let usual: Server | undefined;
+  let baseline: Server | undefined;
   try {
-    usual =
+    baseline =
       postgres &&
       (await startServer([fileBeside('servers/postgis.ts')], {
         ...{ env: { DATABASE: postgres.url() }, logFile: join(folder, 'postgis.log'), healthPath: '/health' },
       }));
-    const postgis = usual && {
-      ...{ url: usual.url, pids: [usual.pid, postgres!.pid], andChildren: true, isSlow: true },
+    const postgis = baseline && {
+      ...{ url: baseline.url, pids: [baseline.pid, postgres!.pid], andChildren: true, isSlow: true },
     };
     const shared = { service, key, folder, rounds: options.rounds, seconds: options.seconds };
     const create = cases.find(({ kind }) => kind === 'create')!;
-    const reading = cases.filter((asked) => asked !== create);
+    const reading = cases.filter((benchCase) => benchCase !== create);
     const read = await runRounds(reading, { ...shared, postgis });
     const resident = residentBytes(service.pid);
     console.error('searches at a fixed rate, with and without creates');
     const mixedRounds = { rounds: Math.min(5, options.rounds), seconds: 2 * options.seconds };
     const mixed = await measureMixed(service.url, { city: cases[0]!, create, key }, mixedRounds);
-    // Last, because the events that they add would be found by the searches.
+    // Creates come last, because the searches would find the new events.
     const created = await runRounds([create], { ...shared, postgis: undefined });
     return { cases: [...read, ...created], residentBytes: resident, mixed };
   } finally {
-    await usual?.stop();
+    await baseline?.stop();
     await service.stop();
   }
 }

@@ -1,5 +1,5 @@
-// The searches that hold the event loop longest, at a service that was just started: what they find must be read and
-// encoded at first. Measured is the CPU time of the thread that has the event loop, so others on the machine do not count.
+// The searches that block the event loop longest, on a service that was just started, so that their events must first be
+// read. Measures the CPU time of the main thread, so that other processes on the machine do not matter.
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { join } from 'node:path';
@@ -14,21 +14,22 @@ import { type Spread, spread } from './statistics.ts';
 
 export interface OddResult {
   readonly name: string;
-  /** Milliseconds of CPU time for the whole answer: no turn of the event loop was longer. */
+  /** Milliseconds of CPU time for the whole response: no iteration of the event loop was longer. */
   readonly held: Spread;
-  /** Milliseconds until the answer was there. */
+  /** Milliseconds until the response had arrived. */
   readonly answered: Spread;
 }
 
 const TURNS = 21;
-/** After the start what loading left behind is collected; after an answer the thread must rest, or its time is not counted yet. */
+/** Pause after the start, for garbage collection. */
 const START_REST_MS = 1000;
+/** Pause after a response: the CPU time of a running thread is not yet counted. */
 const REST_MS = 5;
-/** No event of the benchmark is near. */
+/** A place without events of the benchmark. */
 const OCEAN = 'lat=-48.9&lng=-123.4';
 const LAST_ID = '7ZZZZZZZZZZZZZZZZZZZZZZZZZ';
 
-/** Adds the longest events that there can be to the folder. The worst comes first. */
+/** Adds events of maximum length to the folder. Results are sorted, the worst first. */
 export async function measureOdd(dataFolder: string, key: string): Promise<OddResult[]> {
   await addLongEvents(dataFolder);
   const service = await startService(dataFolder, join(dataFolder, 'odd.log'));
@@ -92,7 +93,7 @@ function oddSearches(densest: string): Record<string, string> {
   };
 }
 
-/** Where most events lie within 100 miles, as parameters. */
+/** Parameters of the place with most events within 100 miles. */
 async function findDensest(ask: (path: string) => Promise<string>): Promise<string> {
   let densest = { place: '', total: -1 };
   for (const { lat, lng } of searchCities()) {
@@ -103,7 +104,7 @@ async function findDensest(ask: (path: string) => Promise<string>): Promise<stri
   return densest.place;
 }
 
-/** A page of events as long as they may be, in characters that take four bytes. */
+/** Adds a page of events of maximum length, in characters of four bytes. */
 async function addLongEvents(dataFolder: string): Promise<void> {
   const [lat, lng] = new URLSearchParams(OCEAN).values().map(Number).toArray();
   const long = (length: number) => '🎈'.repeat(length);
@@ -126,10 +127,10 @@ async function addLongEvents(dataFolder: string): Promise<void> {
 
 function get(url: string, key: string, agent: Agent): Promise<string> {
   return new Promise((resolve, reject) => {
-    const sent = request(url, { agent, headers: { 'X-API-Key': key } }, (answer) => {
-      if (answer.statusCode !== 200) reject(new Error(`${answer.statusCode} for ${url}`));
+    const sent = request(url, { agent, headers: { 'X-API-Key': key } }, (response) => {
+      if (response.statusCode !== 200) reject(new Error(`${response.statusCode} for ${url}`));
       let text = '';
-      answer
+      response
         .setEncoding('utf8')
         .on('data', (part: string) => {
           text += part;

@@ -1,5 +1,5 @@
-// What any import must pay: the same rows into a fresh database with the importer's own settings, in one transaction and
-// with no checks. They are parsed and prepared before the clock starts. Its own process.
+// Lower bound for any import: inserts the same rows into a new database with the importer's settings, in one transaction,
+// without checks. Rows are parsed and prepared before the clock starts. Runs as a separate process.
 import { createReadStream, mkdirSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { readEventCreate } from '../src/domain/event-input.ts';
@@ -43,10 +43,10 @@ database
   )
   .run(agent_id);
 const insert = database.prepare(`INSERT INTO events (${EVENT_COLUMN_LIST}) VALUES (${EVENT_PLACEHOLDERS})`);
-const begun = performance.now();
+const startedMs = performance.now();
 database.exec('BEGIN');
 for (const row of rows) insert.run(...row);
 database.exec('COMMIT');
-const seconds = (performance.now() - begun) / 1000;
+const seconds = (performance.now() - startedMs) / 1000;
 database.close();
 console.log(JSON.stringify({ rows: rows.length, seconds } satisfies InsertOutput));

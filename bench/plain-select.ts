@@ -1,4 +1,4 @@
-// What any start from the file must pay: a plain SELECT of the columns that the index is made of, in its own process.
+// Lower bound for any start from the file: a plain SELECT of the index's columns. Runs as a separate process.
 import { DatabaseSync } from 'node:sqlite';
 import { databasePath } from '../src/sqlite/files/data-folder.ts';
 

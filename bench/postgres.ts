@@ -1,4 +1,4 @@
-// A PostgreSQL with PostGIS of the benchmark's own, loaded with the same events.
+// PostgreSQL cluster with PostGIS for the benchmark, loaded with the same events.
 import { totalmem } from 'node:os';
 import { DatabaseSync } from 'node:sqlite';
 import { Readable } from 'node:stream';
@@ -8,10 +8,10 @@ import { findPostgres } from '../scripts/machine.ts';
 import { databasePath } from '../src/sqlite/files/data-folder.ts';
 import { type Cluster, startCluster } from '../test/support/postgres-cluster.ts';
 
-/** Undefined where PostgreSQL with PostGIS is not on the machine. */
+/** Undefined if PostgreSQL with PostGIS is not installed. */
 export async function startPostgres(dataFolder: string): Promise<Cluster | undefined> {
   if (findPostgres() === undefined) return undefined;
-  // The share of the memory that PostgreSQL's own documentation recommends; all else as it comes.
+  // The share of memory that PostgreSQL's documentation recommends; all other settings are defaults.
   const settings = { fsync: 'on', shared_buffers: `${Math.floor(totalmem() / 4 / 1_048_576)}MB` };
   const cluster = await startCluster({ settings });
   await load(cluster.url(), dataFolder);
@@ -38,7 +38,7 @@ async function load(url: string, dataFolder: string): Promise<void> {
   await sql.end();
 }
 
-/** In the text form of COPY, several rows at a time. */
+/** Rows in the text format of COPY, several at a time. */
 function* copyLines(dataFolder: string): Generator<string> {
   const database = new DatabaseSync(databasePath(dataFolder), { readOnly: true });
   let lines = '';

@@ -1,4 +1,4 @@
-// Programs that the benchmark starts: each its own process, with its output in a file, and what it cost from /proc.
+// Processes that the benchmark starts, with their output in files, and their CPU time and memory from /proc.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ export interface Server {
 
 export const fileBeside = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
-/** Starts a program of Node that listens on PORT, and waits until this path answers 200. */
+/** Starts a Node program that listens on PORT, and waits until `healthPath` returns 200. */
 export async function startServer(
   args: readonly string[],
   options: { env?: Record<string, string>; logFile: string; healthPath: string },
@@ -31,9 +31,9 @@ export async function startServer(
     if (child.exitCode !== null || child.signalCode !== null) {
       throw new Error(`${args[0]} did not start; see ${options.logFile}`);
     }
-    const answer = await fetch(url + options.healthPath).catch(() => undefined);
-    await answer?.arrayBuffer();
-    if (answer?.ok) break;
+    const response = await fetch(url + options.healthPath).catch(() => undefined);
+    await response?.arrayBuffer();
+    if (response?.ok) break;
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
   return {
@@ -46,7 +46,7 @@ export async function startServer(
   };
 }
 
-/** The real service with its default settings; only the quota is one that the benchmark does not reach. */
+/** Starts the service with default settings, except for a quota that the benchmark does not reach. */
 export function startService(dataDir: string, logFile: string, bin = BIN): Promise<Server> {
   const env = { DATA_DIR: dataDir, RATE_LIMIT_READWRITE: '1000000000' };
   return startServer([bin, 'serve'], { env, logFile, healthPath: '/health' });
@@ -61,7 +61,7 @@ async function stopChild(child: ChildProcess): Promise<void> {
   clearTimeout(cut);
 }
 
-/** Runs a script of this folder to its end; what it printed last is JSON. */
+/** Runs a script of this folder and returns the JSON in its last line of output. */
 export async function runScript<T>(name: string, input: unknown, nodeOptions: string[] = []): Promise<T> {
   const child = spawn(process.execPath, [...nodeOptions, fileBeside(name), JSON.stringify(input)], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -71,7 +71,7 @@ export async function runScript<T>(name: string, input: unknown, nodeOptions: st
   return JSON.parse(printed.trim().split('\n').at(-1)!) as T;
 }
 
-/** Runs a command of the service to its end and returns what it said on standard error. */
+/** Runs a CLI command of the service and returns its standard error. */
 export async function runCommand(args: readonly string[], env: Record<string, string>): Promise<string> {
   const child = spawn(process.execPath, [BIN, ...args], {
     ...{ env: cleanEnv(env), stdio: ['ignore', 'ignore', 'pipe'] as const },
@@ -97,18 +97,18 @@ async function untilClosed(
 }
 
 export async function secondsOf(work: () => Promise<unknown>): Promise<number> {
-  const begun = performance.now();
+  const startedMs = performance.now();
   await work();
-  return (performance.now() - begun) / 1000;
+  return (performance.now() - startedMs) / 1000;
 }
 
 const TICKS_PER_SECOND = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }));
 
-/** CPU time of all threads of these processes so far, and of their children with `andChildren`. */
+/** CPU time so far of all threads of these processes, with `andChildren` also of their children. */
 export function cpuMicroseconds(pids: readonly number[], andChildren = false): number {
   let ticks = 0;
   const add = (stat: readonly string[]) => {
-    // utime, stime, and those of children that have ended: fields 14 to 17 of proc(5), counted from the third.
+    // utime, stime, and those of ended children: fields 14 to 17 of proc(5); `stat` begins with field 3.
     for (const field of stat.slice(11, 15)) ticks += Number(field);
   };
   for (const pid of pids) add(readStat(pid)!);
@@ -122,21 +122,21 @@ export function cpuMicroseconds(pids: readonly number[], andChildren = false): n
 }
 
 /**
- * CPU time of the thread that has the event loop, so far; exact while it waits, otherwise up to its last tick. Throws where
- * the kernel does not count it (CONFIG_SCHED_INFO).
+ * CPU time so far of the main thread. Exact while the thread waits, otherwise up to its last tick. Throws if the kernel does
+ * not count it (CONFIG_SCHED_INFO).
  */
 export function mainThreadMicroseconds(pid: number): number {
   const [nanoseconds] = readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ');
   return Number(nanoseconds) / 1000;
 }
 
-/** The fields after the name, which may itself hold spaces and brackets. */
+/** Fields of /proc/PID/stat after the process name, which may contain spaces and brackets. */
 function readStat(pid: number): string[] | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
     return text.slice(text.lastIndexOf(')') + 2).split(' ');
   } catch {
-    return undefined; // ended in the meantime
+    return undefined; // ended meanwhile
   }
 }
 

@@ -1,4 +1,4 @@
-// The results as text: the table on the terminal and bench/RESULTS.md.
+// Report of the benchmark: the table on the terminal and bench/RESULTS.md.
 import { execFileSync } from 'node:child_process';
 import { cpus, totalmem } from 'node:os';
 import type { MixedResult, StartResult } from './extras.ts';
@@ -10,14 +10,14 @@ import type { Spread } from './statistics.ts';
 
 export interface Results {
   readonly command: string;
-  /** Processes that wanted a core in the minute before the run. */
+  /** Load average of the minute before the run. */
   readonly loadBefore: number;
   readonly events: number;
   readonly rounds: number;
   readonly seconds: number;
   readonly cases: readonly CaseResult[];
   readonly index: IndexOutput;
-  /** Ten times as many events, where they were asked for. */
+  /** With ten times as many events, if requested. */
   readonly largerIndex: IndexOutput | undefined;
   readonly residentBytes: number;
   readonly start: StartResult;
@@ -35,7 +35,7 @@ export const milliseconds = (microseconds: number) => fixed(microseconds / 1000)
 export const withSpread = ({ median, min, max }: Spread, show: (value: number) => string) =>
   `${show(median)} (${show(min)}–${show(max)})`;
 
-/** What is asked of the service is asked with 1 million events. */
+/** Targets are defined for 1 million events. */
 export const TARGET_EVENTS = 1_000_000;
 
 export function caseTable({ cases, events }: Results): Row[] {
@@ -91,7 +91,7 @@ export function otherTable(results: Results): Row[] {
   rows.push(
     ...indexRows(index, results.events),
     [
-      'memory of the index and look-ups',
+      'memory of the index and lookups',
       `${whole(index.bytesPerEvent)} bytes per event`,
       '200',
       'heap and buffers',
@@ -100,7 +100,7 @@ export function otherTable(results: Results): Row[] {
       'resident memory after all searches',
       `${whole(results.residentBytes / 1e6)} MB`,
       results.events === TARGET_EVENTS ? '900' : '–',
-      'the cache as full as the cold searches make it',
+      'with the cache as filled by the cold searches',
     ],
     [
       'ready after start, of a plain SELECT',
@@ -118,10 +118,10 @@ export function otherTable(results: Results): Row[] {
       'p99 of city at 1,000/s with 500 creates/s, of that without',
       withSpread(mixed.ratio, fixed),
       '2',
-      `${milliseconds(mixed.mixedP99)} ms against ${milliseconds(mixed.aloneP99)} ms; ${whole(mixed.creates)} creates/s answered`,
+      `${milliseconds(mixed.mixedP99)} ms against ${milliseconds(mixed.aloneP99)} ms; ${whole(mixed.creates)} creates/s completed`,
     ],
     [
-      'longest of the odd searches: the event loop held',
+      'longest of the odd searches: event loop held',
       `${fixed(longest.held.max)} ms (its median ${fixed(longest.held.median)} ms)`,
       '20 ms',
       `${longest.name}; CPU time`,
@@ -142,8 +142,8 @@ export function indexRows(index: IndexOutput, events: number): Row[] {
     `${whole(events)} events, ${whole(meanTotals[name as keyof typeof meanTotals])} found on average`,
   ]);
   const quietDay = `${withSpread(afterQuietDay, fixed)} ms`;
-  const how = `${whole(events)} events, all that ended that day is put aside`;
-  return [...rows, ['index only, first search after a day without one', quietDay, '20 ms', how]];
+  const how = `${whole(events)} events; retires all that ended that day`;
+  return [...rows, ['index only, first search after a day without searches', quietDay, '20 ms', how]];
 }
 
 export function growthRow(index: IndexOutput, larger: IndexOutput): Row {
@@ -155,15 +155,15 @@ export function growthRow(index: IndexOutput, larger: IndexOutput): Row {
 export function renderMarkdown(results: Results): string {
   const { events, rounds, seconds } = results;
   return [
-    '# The last run of the benchmark',
+    '# Last run of the benchmark',
     '',
     '![Share of the limit and multiples of PostGIS](results.svg)',
     '',
     ...markdownTable([['', ''], ...describeMachine(results)]),
     '',
     `${whole(events)} events; ${rounds} interleaved rounds of ${seconds} s for each case and server. Ratios are medians of the ` +
-      'ratios within a round, with the least and the greatest in brackets; all else is the median of the rounds. ' +
-      '[README.md](README.md) says what is measured and how.',
+      'ratios within a round, with minimum and maximum in brackets; all other numbers are medians of the rounds. ' +
+      'See [README.md](README.md) for what is measured and how.',
     ...(results.postgisMissing ? ['', results.postgisMissing] : []),
     '',
     ...markdownTable(caseTable(results)),
@@ -173,7 +173,7 @@ export function renderMarkdown(results: Results): string {
     'The odd searches, in milliseconds:',
     '',
     ...markdownTable([
-      ['search', 'event loop held', 'answer there after'],
+      ['search', 'event loop held', 'response after'],
       ...results.odd.map(({ name, held, answered }) => [
         name,
         withSpread(held, fixed),
@@ -206,7 +206,7 @@ export function markdownTable([head, ...rows]: readonly Row[]): string[] {
   return [line(head!), line(head!.map(() => '---')), ...rows.map(line)];
 }
 
-/** Columns as wide as their widest cell. */
+/** Table with aligned columns for the terminal. */
 export function plainTable(rows: readonly Row[]): string {
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
   return rows

@@ -1,5 +1,5 @@
-// Interleaved rounds: every case at the service, at its limit and at the usual way, one right after the other, so that
-// what else happens on the machine meets all of them. Only ratios within a round are compared.
+// Interleaved rounds: each case runs on the service, on the limit and on the baseline, one right after the other, so that
+// other load on the machine affects all of them alike. Only ratios within a round are compared.
 import { join } from 'node:path';
 import type { Case, SearchName } from './cases.ts';
 import { load, type Measured, prime, type Target } from './load.ts';
@@ -13,17 +13,17 @@ export interface CaseResult {
   readonly service: Measured;
   readonly limit: Measured;
   readonly postgis: Measured | undefined;
-  /** Requests per second, of the limit's. */
+  /** Requests per second as a share of the limit's. */
   readonly share: Spread;
-  /** The limit's CPU time per request, of the service's. */
+  /** The limit's CPU time per request as a share of the service's. */
   readonly cpuShare: Spread;
-  /** Requests per second, as a multiple of PostGIS's. */
+  /** Requests per second as a multiple of PostGIS's. */
   readonly timesPostgis: Spread | undefined;
 }
 
 export interface RoundOptions {
   readonly service: Server;
-  /** Undefined: not on this machine. */
+  /** Undefined if it is not installed. */
   readonly postgis: Target | undefined;
   readonly key: string;
   readonly rounds: number;
@@ -31,11 +31,11 @@ export interface RoundOptions {
   readonly folder: string;
 }
 
-/** Searches of each kind whose answers are compared. */
+/** Number of searches of each kind whose responses are compared. */
 const COMPARED = 20;
 
-interface Contest {
-  readonly asked: Case;
+interface Comparison {
+  readonly benchCase: Case;
   readonly bodyBytes: number;
   readonly limitServer: Server;
   readonly targets: Readonly<Record<string, Target>>;
@@ -43,32 +43,33 @@ interface Contest {
 }
 
 export async function runRounds(cases: readonly Case[], options: RoundOptions): Promise<CaseResult[]> {
-  const contests = await Promise.all(cases.map((asked) => prepare(asked, options)));
-  if (options.postgis) await compareTotals(contests, options);
+  const comparisons = await Promise.all(cases.map((benchCase) => prepare(benchCase, options)));
+  if (options.postgis) await compareTotals(comparisons, options);
   console.error('warming up');
-  for (const contest of contests) {
-    for (const target of Object.values(contest.targets)) await load(target, contest.asked, options.key, 1);
+  for (const comparison of comparisons) {
+    for (const target of Object.values(comparison.targets))
+      await load(target, comparison.benchCase, options.key, 1);
   }
   for (let round = 0; round < options.rounds; round++) {
     console.error(`round ${round + 1} of ${options.rounds}`);
-    for (const { asked, targets, measured } of contests) {
-      // Nobody is always first.
+    for (const { benchCase, targets, measured } of comparisons) {
+      // Alternate the order, so that no server is always first.
       const order = Object.entries(targets);
       if (round % 2 === 1) order.reverse();
       for (const [name, target] of order) {
-        if (name === 'service' && asked.kind === 'warm') await prime(target.url, asked, options.key);
-        measured[name]!.push(await load(target, asked, options.key, options.seconds));
+        if (name === 'service' && benchCase.kind === 'warm') await prime(target.url, benchCase, options.key);
+        measured[name]!.push(await load(target, benchCase, options.key, options.seconds));
       }
     }
   }
-  for (const { limitServer } of contests) await limitServer.stop();
-  return contests.map(summarise);
+  for (const { limitServer } of comparisons) await limitServer.stop();
+  return comparisons.map(summarise);
 }
 
-async function prepare(asked: Case, options: RoundOptions): Promise<Contest> {
+async function prepare(benchCase: Case, options: RoundOptions): Promise<Comparison> {
   const { service, postgis, key, folder } = options;
-  const isCreate = asked.kind === 'create';
-  const bodyBytes = isCreate ? 0 : await meanBodyBytes(service.url, asked, key);
+  const isCreate = benchCase.kind === 'create';
+  const bodyBytes = isCreate ? 0 : await meanBodyBytes(service.url, benchCase, key);
   const limitServer = await startServer([fileBeside('servers/limit.ts')], {
     env: isCreate ? {} : { SIZE: String(bodyBytes) },
     logFile: join(folder, 'limit.log'),
@@ -77,28 +78,28 @@ async function prepare(asked: Case, options: RoundOptions): Promise<Contest> {
   const targets: Record<string, Target> = {
     service: { url: service.url, pids: [service.pid] },
     limit: { url: limitServer.url, pids: [limitServer.pid] },
-    ...(postgis && asked.kind === 'warm' && { postgis }),
+    ...(postgis && benchCase.kind === 'warm' && { postgis }),
   };
   const measured = Object.fromEntries(Object.keys(targets).map((name) => [name, []]));
-  return { asked, bodyBytes, limitServer, targets, measured };
+  return { benchCase, bodyBytes, limitServer, targets, measured };
 }
 
 async function meanBodyBytes(url: string, { name, sample }: Case, key: string): Promise<number> {
   let bytes = 0;
   for (const path of sample) {
-    const answer = await fetch(url + path, { headers: { 'X-API-Key': key } });
-    if (answer.status !== 200) throw new Error(`${answer.status} for ${name}: ${path}`);
-    bytes += (await answer.arrayBuffer()).byteLength;
+    const response = await fetch(url + path, { headers: { 'X-API-Key': key } });
+    if (response.status !== 200) throw new Error(`${response.status} for ${name}: ${path}`);
+    bytes += (await response.arrayBuffer()).byteLength;
   }
   return Math.round(bytes / sample.length);
 }
 
-/** A faster answer counts only if it is the same answer. */
-async function compareTotals(contests: readonly Contest[], { key }: RoundOptions): Promise<void> {
-  for (const { asked, targets } of contests) {
+/** Checks that PostGIS and the service find the same: otherwise their speeds are not comparable. */
+async function compareTotals(comparisons: readonly Comparison[], { key }: RoundOptions): Promise<void> {
+  for (const { benchCase, targets } of comparisons) {
     const { service, postgis } = targets;
     if (!service || !postgis) continue;
-    for (const path of asked.sample.slice(0, COMPARED)) {
+    for (const path of benchCase.sample.slice(0, COMPARED)) {
       const [ours, theirs] = await Promise.all([
         getPage(service.url + path, key),
         getPage(postgis.url + path, key),
@@ -108,14 +109,14 @@ async function compareTotals(contests: readonly Contest[], { key }: RoundOptions
   }
 }
 
-/** The total and the events of the page, as text. */
+/** Total and event IDs of the page, as text. */
 async function getPage(url: string, key: string): Promise<string> {
-  const answer = await fetch(url, { headers: { 'X-API-Key': key } });
-  const { total, events } = (await answer.json()) as { total: number; events: { event_id: string }[] };
+  const response = await fetch(url, { headers: { 'X-API-Key': key } });
+  const { total, events } = (await response.json()) as { total: number; events: { event_id: string }[] };
   return `${total}: ${events.map(({ event_id }) => event_id).join(' ')}`;
 }
 
-function summarise({ asked, bodyBytes, measured }: Contest): CaseResult {
+function summarise({ benchCase, bodyBytes, measured }: Comparison): CaseResult {
   const { service, limit, postgis } = measured as {
     service: Measured[];
     limit: Measured[];
@@ -123,8 +124,8 @@ function summarise({ asked, bodyBytes, measured }: Contest): CaseResult {
   };
   const perRound = (ratio: (round: number) => number) => spread(service.map((_, round) => ratio(round)));
   return {
-    name: asked.name,
-    kind: asked.kind,
+    name: benchCase.name,
+    kind: benchCase.kind,
     bodyBytes,
     service: medians(service),
     limit: medians(limit),
@@ -140,7 +141,7 @@ export function medians(rounds: readonly Measured[]): Measured {
   return { perSecond: of('perSecond'), p50: of('p50'), p99: of('p99'), cpuPerRequest: of('cpuPerRequest') };
 }
 
-/** The least shares that the project asks of itself. */
+/** Minimum shares that the project aims for. */
 export const TARGET_SHARES: Readonly<Record<string, number>> = {
   city: 0.28,
   filtered: 0.32,

@@ -1,4 +1,4 @@
-// Numbers from several rounds: the median, and with it how far apart the rounds were.
+// Statistics of several rounds: the median with minimum and maximum.
 
 export interface Spread {
   readonly median: number;

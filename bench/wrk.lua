@@ -1,4 +1,4 @@
--- Sends the requests of a file in turn, each made in full before the clock starts. Prints one line of JSON at the end.
+-- Sends the requests of a file in turn, all formatted before the clock starts. Prints one line of JSON at the end.
 -- With BENCH_KEY a line is a path; without it, a key, a tab and a body whose ########## becomes a number used once.
 local heads, tails = {}, {}
 local count, at, serial = 0, 0, 0

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Plain JavaScript that any Node can parse: it checks the version, then hands over to src/main.ts.
+// Entry point: checks the Node version, then starts src/main.ts. Plain JavaScript that any Node can parse.
 import process from 'node:process';
 
 const NEEDED = 26;

@@ -1,9 +1,9 @@
-// The ten cities of the demo, with the places in them where something is on.
+// The ten cities of the demo, with their venues.
 
 export interface City {
   readonly name: string;
   readonly timezone: string;
-  /** What things cost there: the sign before the number, or after it. */
+  /** Formats a price in the local currency. */
   readonly price: (amount: number) => string;
   readonly lat: number;
   readonly lng: number;

@@ -1,5 +1,5 @@
-// Fills a store for the demo: forty agents with a past, five thousand events around now, and an audit log that has begun.
-// The same world each time, moved to the present day.
+// Fills a store for the demo: 40 agents with some history, 5,000 events around the current date, and some audit log entries.
+// The same data each time, relative to the current date.
 import type { AgentRow, AgentUpdate, Tier } from '../src/domain/agent.ts';
 import { fingerprint, newApiKey } from '../src/domain/api-key.ts';
 import type { Random } from '../src/domain/clock-and-random.ts';
@@ -22,7 +22,7 @@ const PAST_DAYS = 21;
 const FUTURE_DAYS = 120;
 const MILES_PER_DEGREE = 69;
 
-/** Agents beside the guide that each city has. Those without a city are everywhere. */
+/** Agents besides the guide of each city. Those without a city publish in all cities. */
 const SPECIALISTS: readonly (readonly [name: string, city: string | undefined])[] = [
   ['Weekend planner', undefined],
   ['Families nearby', undefined],
@@ -56,7 +56,7 @@ const SPECIALISTS: readonly (readonly [name: string, city: string | undefined])[
   ['GTA free events', 'Toronto'],
 ];
 
-/** What the administrator did so far: to which agent, and how long ago. */
+/** Changes by the administrator so far: number of the agent, change, and how long ago. */
 const CHANGES: readonly (readonly [number: number, update: AgentUpdate, agoMs: number])[] = [
   [28, { is_active: false }, 9 * DAY_MS],
   [13, { tier: 'read' }, 6 * DAY_MS],
@@ -74,7 +74,7 @@ interface Administrator {
 interface Publisher {
   readonly agent: AgentRow;
   readonly cities: readonly City[];
-  /** How many of the lots it has when it is drawn who publishes next. */
+  /** Weight when the publisher of an event is drawn at random. */
   readonly share: number;
 }
 
@@ -142,7 +142,7 @@ function makeEvents(
     const city = chance.pick(publisher.cities);
     const venue = chance.pick(venues.get(city)!);
     const row = makeEvent(publisher.agent, city, venue, chance, random, nowMs);
-    // What is the same to the service is one event.
+    // Events that the service treats as duplicates are one event.
     events.set(`${row.agent_id} ${row.title} ${row.start_ms} ${row.location_name}`, row);
   }
   return [...events.values()].sort((a, b) => a.created_ms - b.created_ms);
@@ -170,7 +170,7 @@ function makeEvent(
 ): EventRow {
   const event_type = chance.pick(EVENT_TYPES);
   const kind = PROGRAMME[event_type];
-  // More of them soon than late.
+  // More events in the near than in the far future.
   const days = Math.floor(chance.next() ** 2 * (PAST_DAYS + FUTURE_DAYS)) - PAST_DAYS;
   const day = new Date(nowMs + days * DAY_MS).toISOString().slice(0, 10);
   const time = `${String(chance.pick(kind.hours)).padStart(2, '0')}:${chance.pick(['00', '30'])}:00`;
@@ -196,19 +196,19 @@ function makeEvent(
   };
 }
 
-/** How long an agent has been deactivated. */
+/** Time since the agent was deactivated; 0 if it is active. */
 function silentMs(number: number): number {
   const change = CHANGES.findLast(([whose, { is_active }]) => whose === number && is_active !== undefined);
   return change?.[1].is_active === false ? change[2] : 0;
 }
 
-/** Most agents call every few hours; some have been silent for long. */
+/** Most agents send requests every few hours; some have been silent for a long time. */
 function lastUse(chance: Chance, { created_ms }: AgentRow, nowMs: number): number {
   const agoMs = chance.chance(0.8) ? chance.between(0, 6 * HOUR_MS) : chance.between(0, 40 * DAY_MS);
   return Math.floor(Math.max(created_ms, nowMs - agoMs));
 }
 
-/** The last thing they did was to remove an agent that nobody wants. */
+/** Applies CHANGES, then deletes the spammer. */
 async function administer(
   store: Store,
   publishers: readonly Publisher[],

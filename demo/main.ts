@@ -1,4 +1,4 @@
-// `npm run demo`: the service to look around in. It begins anew each time.
+// `npm run demo`: the service with sample data. Each start recreates the data.
 import { relative } from 'node:path';
 import { StartError } from '../src/domain/errors.ts';
 import { AGENTS, EVENTS } from './fill.ts';
@@ -9,15 +9,15 @@ async function main(): Promise<void> {
   if (!Number.isInteger(port) || port < 1 || port > 65_534) {
     throw new StartError(`PORT must be a whole number from 1 to 65534; it is "${process.env.PORT}".`);
   }
-  console.log(`Making ${EVENTS.toLocaleString('en')} events of ${AGENTS} agents in ten cities …`);
+  console.log(`Creating ${EVENTS.toLocaleString('en')} events by ${AGENTS} agents in ten cities …`);
   const { url, folder, close } = await startDemo(port, process.env.LOG_LEVEL || 'warn');
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void close());
   console.log(`
   The console   ${url}/admin   sign in as ${ADMINISTRATOR.name}: one click, no password
   The API       ${url}/docs
-  The data      ${relative('', folder)}, made anew by each start
+  The data      ${relative('', folder)}, recreated by each start
 
-Ctrl+C ends it.`);
+Press Ctrl+C to stop.`);
 }
 
 try {

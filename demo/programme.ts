@@ -1,14 +1,14 @@
-// What is on: titles and descriptions for each type of event, and how such events usually run.
+// Event templates of the demo, by event type: titles, descriptions, usual hours, durations and prices.
 import type { Audience, EventType } from '../src/domain/event.ts';
 
 export interface Kind {
   readonly titles: readonly string[];
   readonly about: readonly string[];
-  /** Local hours at which they start. */
+  /** Possible start hours, local time. */
   readonly hours: readonly number[];
   readonly durationHours: number;
   readonly audiences: readonly Audience[];
-  /** The dearest ticket; 0: always free. */
+  /** Highest ticket price; 0: always free. */
   readonly maxPrice: number;
 }
 

@@ -1,4 +1,4 @@
-// Starts the demo: the service with a lively world, and an identity provider with one administrator, in this process.
+// Starts the demo: the service with sample data, and an identity provider with one administrator, in one process.
 import { rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
@@ -17,21 +17,21 @@ export const ADMINISTRATOR = {
 
 export interface Demo {
   readonly url: string;
-  /** Of the identity provider. */
+  /** URL of the identity provider. */
   readonly issuer: string;
   readonly folder: string;
   close(): Promise<void>;
 }
 
-/** Takes this port and the next. Throws StartError. */
+/** Uses this port and the next. Throws StartError. */
 export async function startDemo(port: number, logLevel = 'warn'): Promise<Demo> {
-  // One folder for each port: whoever listens there is the only one to use it.
+  // One folder per port: only one process can listen on the port, so only one uses the folder.
   const folder = fileURLToPath(new URL(`data/${port}`, import.meta.url));
   const provider = await startProvider(port + 1, `http://127.0.0.1:${port}/admin/callback`);
   try {
     const config = readConfig({
       PORT: String(port),
-      // Whoever comes by another name of this machine is led to the one that the provider knows.
+      // Users of another name of this machine are redirected to this one, which the provider knows.
       PUBLIC_URL: `http://127.0.0.1:${port}`,
       DATA_DIR: folder,
       LOG_LEVEL: logLevel,
@@ -60,7 +60,7 @@ async function startProvider(port: number, redirectUri: string): Promise<TestPro
   } catch (cause) {
     throw new StartError(
       `The demo's identity provider cannot listen on port ${port}: ${(cause as Error).message}. ` +
-        'Set PORT to another; the demo takes that one and the next.',
+        'Set PORT to another port; the demo uses that port and the next.',
       { cause },
     );
   }

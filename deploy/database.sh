@@ -1,5 +1,6 @@
 #!/bin/sh
-# Run once by the database's image of compose.yaml, after PostGIS is in the database: a role without special rights.
+# Creates the service's database role, without superuser rights. The database image of compose.yaml runs this once, after it
+# has installed PostGIS.
 set -eu
 psql --set=ON_ERROR_STOP=1 --set=password="$EVENTS_PASSWORD" --username="$POSTGRES_USER" --dbname=events <<'SQL'
 CREATE ROLE events LOGIN PASSWORD :'password';

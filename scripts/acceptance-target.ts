@@ -3,23 +3,24 @@ import assert from 'node:assert/strict';
 import { Client } from '../test/support/client.ts';
 import { launchService, run } from '../test/support/process.ts';
 
-/**
- * Runs the suite with the variables that it knows: BASE_URL, ADMIN_TOKEN and READ_KEY. `data` says where the service has
- * its data: DATA_DIR or DATABASE_URL.
- */
-export async function withAcceptanceTarget(
-  data: Record<string, string>,
-  suite: (env: NodeJS.ProcessEnv) => Promise<void>,
-): Promise<void> {
+export interface AcceptanceTarget {
+  /** The variables that the suite knows: BASE_URL, ADMIN_TOKEN and READ_KEY. */
+  readonly env: NodeJS.ProcessEnv;
+  stop(): Promise<void>;
+}
+
+/** `data` says where the service has its data: DATA_DIR or DATABASE_URL. */
+export async function startAcceptanceTarget(data: Record<string, string>): Promise<AcceptanceTarget> {
   const service = await launchService(data);
-  try {
-    const { stdout } = await run(['admin-token', '--email', 'admin@example.com', '--name', 'Ada'], data);
-    const token = stdout.trim();
-    await suite({ BASE_URL: service.url, ADMIN_TOKEN: token, READ_KEY: await readKey(service.url, token) });
-  } finally {
-    service.child.kill('SIGTERM');
-    await service.ended;
-  }
+  const { stdout } = await run(['admin-token', '--email', 'admin@example.com', '--name', 'Ada'], data);
+  const token = stdout.trim();
+  return {
+    env: { BASE_URL: service.url, ADMIN_TOKEN: token, READ_KEY: await readKey(service.url, token) },
+    stop: async () => {
+      service.child.kill('SIGTERM');
+      await service.ended;
+    },
+  };
 }
 
 async function readKey(url: string, token: string): Promise<string> {

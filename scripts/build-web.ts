@@ -1,5 +1,5 @@
-// Builds the console into web/dist, unless what is there was made from the same sources. Where Vite is not installed (no
-// development packages) what is there stays; where nothing is, the service says so in its place.
+// Builds the console into web/dist, unless web/dist is already built from the same sources. Without Vite (no development
+// packages), an existing build stays; without a build, the service shows a note instead of the console.
 import { createHash } from 'node:crypto';
 import { existsSync, globSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ const WEB = join(ROOT, 'web');
 const DIST = join(WEB, 'dist');
 const STAMP = '.sources';
 
-/** Of everything that the result depends on. */
+/** Hash of everything that the build depends on. */
 function hashSources(): string {
   const hash = createHash('sha256');
   const files = globSync(['index.html', 'vite.config.ts', 'tsconfig.json', 'src/**/*.*'], {
@@ -37,24 +37,24 @@ function readStamp(): string | undefined {
   }
 }
 
-/** Made beside the old one and put in its place at the end, so that a service which starts meanwhile reads a whole one. */
+/** Builds into a separate folder and renames it at the end, so that a service that starts meanwhile reads a complete build. */
 async function build(sources: string): Promise<void> {
   const { build } = await import('vite');
-  const made = join(WEB, `.dist-${process.pid}`);
-  const old = `${made}-old`;
+  const output = join(WEB, `.dist-${process.pid}`);
+  const old = `${output}-old`;
   try {
     await build({
       configFile: join(WEB, 'vite.config.ts'),
       configLoader: 'native',
       logLevel: 'warn',
-      build: { outDir: made, emptyOutDir: true },
+      build: { outDir: output, emptyOutDir: true },
     });
-    writeFileSync(join(made, STAMP), sources);
+    writeFileSync(join(output, STAMP), sources);
     unless('ENOENT', () => renameSync(DIST, old));
-    // Another build may have been faster.
-    unless('ENOTEMPTY', () => renameSync(made, DIST));
+    // A concurrent build may have finished first.
+    unless('ENOTEMPTY', () => renameSync(output, DIST));
   } finally {
-    for (const folder of [made, old]) rmSync(folder, { recursive: true, force: true });
+    for (const folder of [output, old]) rmSync(folder, { recursive: true, force: true });
   }
 }
 

@@ -1,4 +1,4 @@
-// A stream of operations over both engines, as long as one likes: npm run test:differential -- --ops 100000 --seed 7
+// Runs a stream of operations of any length on both engines: npm run test:differential -- --ops 100000 --seed 7
 import { parseArgs } from 'node:util';
 import { runStream } from '../test/differential/stream.ts';
 
@@ -23,7 +23,7 @@ try {
   });
   for (const [outcome, count] of [...outcomes].sort())
     console.log(`${String(count).padStart(8)}  ${outcome}`);
-  console.log(`${operations} operations of seed ${seed}: no difference, in ${seconds()} s.`);
+  console.log(`${operations} operations with seed ${seed}: no difference, in ${seconds()} s.`);
 } catch (error) {
   console.error((error as Error).message);
   process.exitCode = 1;

@@ -1,9 +1,10 @@
-// What the tests need beside npm packages: found on the machine, installed on Debian as root, or named with the line to run.
+// Programs that the tests need besides npm packages: finds them, installs missing ones on Debian as root, or prints the
+// command to run.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** Where Chromium is; undefined if it is not installed. */
+/** Path of Chromium; undefined if it is not installed. */
 export function findChromium(): string | undefined {
   const places = [process.env.CHROMIUM, '/usr/bin/google-chrome'];
   const found = places.find((place) => place !== undefined && existsSync(place));
@@ -12,7 +13,7 @@ export function findChromium(): string | undefined {
 
 const POSTGRES = '/usr/lib/postgresql';
 
-/** The folder of the programs of the newest PostgreSQL that has PostGIS, where Debian puts them; undefined if there is none. */
+/** Folder with the programs of the newest PostgreSQL with PostGIS, in Debian's location; undefined if there is none. */
 export function findPostgres(): string | undefined {
   const versions = existsSync(POSTGRES) ? readdirSync(POSTGRES).sort((a, b) => Number(b) - Number(a)) : [];
   const found = versions.find(
@@ -23,10 +24,10 @@ export function findPostgres(): string | undefined {
   return found === undefined ? undefined : join(POSTGRES, found, 'bin');
 }
 
-/** Brings PostgreSQL too, in the version of the Debian release: 15 in Debian 12, 17 in 13. */
+/** Also installs PostgreSQL, in the version of the Debian release: 15 in Debian 12, 17 in 13. */
 const POSTGIS = 'postgresql-postgis';
 
-/** The Debian packages whose programs the tests start; curl is the README's, script of bsdutils makes a terminal. */
+/** Debian packages whose programs the tests start: curl for the README's commands, script (bsdutils) for a terminal. */
 const NEEDED: readonly (readonly [debianPackage: string, find: () => string | undefined])[] = [
   ['chromium', findChromium],
   [POSTGIS, findPostgres],
@@ -36,7 +37,7 @@ const NEEDED: readonly (readonly [debianPackage: string, find: () => string | un
   ['openssl', () => findCommand('openssl')],
 ];
 
-/** Throws with the line to run where something is missing and cannot be installed from here. */
+/** Throws with the command to run if something is missing and cannot be installed from here. */
 export function ensureMachine(): void {
   const missing = NEEDED.filter(([, find]) => find() === undefined).map(([debianPackage]) => debianPackage);
   if (missing.length > 0) install(missing);
@@ -48,8 +49,8 @@ function findCommand(name: string): string | undefined {
 }
 
 /**
- * Debian's PostgreSQL would come with a cluster that runs on port 5432, unless a file of this folder says no before
- * (postgresql-common's createcluster.conf includes them). The tests start their own.
+ * Debian's PostgreSQL starts a cluster on port 5432 on installation, unless a file in this folder disables that
+ * (postgresql-common's createcluster.conf includes these files). The tests start their own cluster.
  */
 const CREATE_CLUSTER = '/etc/postgresql-common/createcluster.d';
 const NO_CLUSTER = `mkdir -p ${CREATE_CLUSTER} && echo 'create_main_cluster = false' > ${CREATE_CLUSTER}/local-events.conf`;
@@ -59,7 +60,7 @@ function installLine(packages: readonly string[]): string {
   return packages.includes(POSTGIS) ? `${NO_CLUSTER} && ${install}` : install;
 }
 
-/** The line for PostgreSQL with PostGIS alone. */
+/** Command that installs only PostgreSQL with PostGIS. */
 export const HOW_TO_INSTALL_POSTGRES = installLine([POSTGIS]);
 
 function install(packages: readonly string[]): void {

@@ -1,5 +1,5 @@
-// Plain JavaScript that any Node can parse: builds the console before the service starts. Under a Node that is too old it
-// does nothing, because the service itself then says what to do. A build that fails does not keep the service from starting.
+// Builds the console before the service starts. Plain JavaScript that any Node can parse. Does nothing if Node is too old,
+// because the service itself then says what to do. The service starts even if the build fails.
 import process from 'node:process';
 
 if (Number(process.versions.node.split('.')[0]) >= 26) {

@@ -1,5 +1,5 @@
-// `npm run screenshots`: pictures of every view of the console for docs/console.md, taken in the demo: light, dark, and on a
-// screen 390 pixels wide.
+// `npm run screenshots`: takes screenshots of every console view in the demo, for docs/console.md: light, dark, and 390 pixels
+// wide.
 import { mkdirSync, rmSync } from 'node:fs';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -17,7 +17,7 @@ const SCREENS: Record<string, BrowserContextOptions> = {
   narrow: { viewport: { width: 390, height: 800 }, colorScheme: 'light', hasTouch: true },
 };
 
-/** How to come to each view, from the one before. */
+/** Steps that lead from the previous view to each view. */
 const VIEWS: Record<string, (page: Page) => Promise<void>> = {
   agents: async (page) => {
     await page.goto(new URL('/admin?sort=-event_count', page.url()).href);
@@ -63,7 +63,7 @@ async function takeAll(url: string, issuer: string): Promise<void> {
       const visitor = await visit(browser, url, '/admin', { ...options, reducedMotion: 'reduce' }, [issuer]);
       const take = async (view: string) => {
         const path = `${FOLDER}/console-${view}-${screen}.png`;
-        await visitor.page.evaluate('scrollTo(0, 0)'); // what was clicked may have moved the page
+        await visitor.page.evaluate('scrollTo(0, 0)'); // a click may have scrolled the page
         await visitor.page.screenshot({ path, animations: 'disabled', caret: 'hide' });
         console.log(relative('', path));
       };

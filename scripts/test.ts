@@ -1,86 +1,142 @@
-// The test command: types, lint, the console's build, every test, and the acceptance suite against a real process. Arguments
-// name test files to run alone. What the tests need from the machine is found, or installed on Debian as root, or named; a PostgreSQL is
-// started for them and stopped again.
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { globSync } from 'node:fs';
+// The test command: types, lint and every test, in one queue that keeps all cores busy. The acceptance suite is run against
+// a real process of each engine. Arguments name test files to run alone; --long runs the tests that have a long size, in
+// that size. What the tests need from the machine is found, or installed on Debian as root, or named.
+import { execFile } from 'node:child_process';
+import { availableParallelism } from 'node:os';
+import { run } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { parseArgs, promisify } from 'node:util';
 import { createDatabase, startSharedCluster } from '../test/support/postgres.ts';
 import { temporaryFolder } from '../test/support/service.ts';
-import { withAcceptanceTarget } from './acceptance-target.ts';
+import { type AcceptanceTarget, startAcceptanceTarget } from './acceptance-target.ts';
 import { ensureMachine } from './machine.ts';
+import { type Engine, findJobs, findUnlisted, type TestJob } from './test-jobs.ts';
+import { type JobResult, printResult, printSummary, readResult, slowest } from './test-report.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
-async function run(title: string, command: string, args: readonly string[], env: NodeJS.ProcessEnv = {}) {
-  console.log(`\n== ${title}`);
-  const child = spawn(command, args, {
-    cwd: ROOT,
-    stdio: 'inherit',
-    env: { ...process.env, ...CACHE, ...env },
-  });
-  const kill = () => child.kill();
-  process.once('exit', kill);
-  const [code] = (await once(child, 'exit')) as [number | null];
-  process.off('exit', kill);
-  if (code !== 0) throw new Error(`${title} failed`);
-}
+/** More than there are cores, because tests also wait: for timers, disks and processes. */
+const AT_ONCE = availableParallelism() + 1;
+
+/** A file that takes longer hangs. */
+const TIMEOUT_MS = 20 * 60_000;
 
 /** Halves what it costs to start a process; the tests start many. */
 const CACHE = { NODE_COMPILE_CACHE: `${ROOT}/node_modules/.cache/node` };
 
+type Job = () => Promise<JobResult>;
+
+/** Runs a program that is silent when all is well. */
+async function check(title: string, command: string, args: readonly string[]): Promise<JobResult> {
+  const startedMs = performance.now();
+  const failures: string[] = [];
+  try {
+    await promisify(execFile)(command, args, { cwd: ROOT, env: { ...process.env, ...CACHE } });
+  } catch (error) {
+    const { stdout, stderr, message } = error as Error & { stdout?: string; stderr?: string };
+    failures.push(`FAIL ${title}\n${`${stdout ?? ''}${stderr ?? ''}` || message}`);
+  }
+  return { title, seconds: (performance.now() - startedMs) / 1000, tests: 0, failures };
+}
+
 const colors = `--colors=${process.stdout.isTTY ? 'force' : 'off'}`;
-const nodeTest = (files: readonly string[]) => [
-  '--test',
-  '--test-reporter=./scripts/test-reporter.ts',
-  '--test-concurrency=2',
-  ...files,
+const CHECKS: readonly Job[] = [
+  () => check('types', 'tsc', ['--project', '.']),
+  () => check('types of the console', 'tsc', ['--project', 'web']),
+  () => check('format and lint', 'biome', ['ci', '--error-on-warnings', colors, '.']),
 ];
 
-/** Runs tests with one cluster for all of them: TEST_POSTGRES is its administrator's address. */
-async function withPostgres(tests: (env: { TEST_POSTGRES: string }) => Promise<void>): Promise<void> {
-  ensureMachine();
-  const cluster = await startSharedCluster();
+async function test(
+  { file, engine }: TestJob,
+  env: NodeJS.ProcessEnv,
+  targets: Targets | undefined,
+  isDetailed: boolean,
+): Promise<JobResult> {
+  const title = engine ? `${file} on ${engine}` : file;
   try {
-    await tests({ TEST_POSTGRES: cluster.url() });
+    const target = engine && (await targets![engine]).env;
+    const all = { ...process.env, ...CACHE, ...env, ...target };
+    const events = run({ files: [file], cwd: ROOT, timeout: TIMEOUT_MS, env: all });
+    return await readResult(title, events, isDetailed);
+  } catch (error) {
+    return { title, seconds: 0, tests: 0, failures: [`FAIL ${title}\n${(error as Error).stack}`] };
+  }
+}
+
+async function runAll(jobs: readonly Job[]): Promise<JobResult[]> {
+  const waiting = [...jobs];
+  const results: JobResult[] = [];
+  const work = async () => {
+    for (let job = waiting.shift(); job; job = waiting.shift()) {
+      const result = await job();
+      printResult(result);
+      results.push(result);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  return results;
+}
+
+/** Environments of the acceptance suite by engine, as soon as their services have started. */
+type Targets = Readonly<Record<Engine, Promise<AcceptanceTarget>>>;
+
+function startTargets(postgres: string): Targets {
+  const targets = {
+    sqlite: startAcceptanceTarget({ DATA_DIR: temporaryFolder() }),
+    postgres: createDatabase(postgres).then((url) => startAcceptanceTarget({ DATABASE_URL: url })),
+  };
+  for (const target of Object.values(targets)) target.catch(() => {}); // the tests that need it fail
+  return targets;
+}
+
+async function stopTargets(targets: Targets): Promise<void> {
+  for (const target of await Promise.allSettled(Object.values(targets))) {
+    if (target.status === 'fulfilled') await target.value.stop();
+  }
+}
+
+async function main(): Promise<boolean> {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { long: { type: 'boolean', default: false } },
+  });
+  const isAlone = positionals.length > 0;
+  const tests = findJobs(ROOT, positionals, values.long);
+  const startedMs = performance.now();
+  ensureMachine();
+  const [web, cluster] = await Promise.all([
+    check('console', process.execPath, ['scripts/build-web.ts']),
+    startSharedCluster(),
+  ]);
+  printResult(web);
+  const env = { TEST_POSTGRES: cluster.url(), LONG: values.long ? '1' : '' };
+  const targets = tests.some(({ engine }) => engine) ? startTargets(cluster.url()) : undefined;
+  try {
+    const jobs = tests.map((job) => () => test(job, env, targets, isAlone));
+    const results = await runAll(isAlone || values.long ? jobs : [...CHECKS, ...jobs]);
+    const isPassed = printSummary([web, ...results]);
+    if (!isAlone && !values.long) reportUnlisted(results);
+    const seconds = Math.round((performance.now() - startedMs) / 1000);
+    console.log(`\n${isPassed ? 'All passed' : 'Failed'} in ${seconds} s.`);
+    return isPassed;
   } finally {
+    if (targets) await stopTargets(targets);
     await cluster.remove();
   }
 }
 
-async function main(named: readonly string[]): Promise<void> {
-  const buildConsole = () => run('console', process.execPath, ['scripts/build-web.ts']);
-  if (named.length > 0) {
-    await buildConsole();
-    return withPostgres((env) => run('tests', process.execPath, ['--test', ...named], env));
-  }
-  const started = performance.now();
-  await run('types', 'tsc', ['--project', '.']);
-  await run('types of the console', 'tsc', ['--project', 'web']);
-  await run('format and lint', 'biome', ['ci', '--error-on-warnings', colors, '.']);
-  await buildConsole();
-  const isAcceptance = (file: string) => file.startsWith('test/acceptance/');
-  const files = globSync('test/**/*.test.ts', { cwd: ROOT }).sort();
-  await withPostgres(async (env) => {
-    await run('tests', process.execPath, nodeTest(files.filter((file) => !isAcceptance(file))), env);
-    const engines = {
-      sqlite: { DATA_DIR: temporaryFolder() },
-      postgres: { DATABASE_URL: await createDatabase(env.TEST_POSTGRES) },
-    };
-    for (const [engine, data] of Object.entries(engines)) {
-      await withAcceptanceTarget(data, (target) =>
-        run(`acceptance on ${engine}`, process.execPath, nodeTest(files.filter(isAcceptance)), target),
-      );
-    }
-  });
-  console.log(`\nAll passed in ${Math.round((performance.now() - started) / 1000)} s.`);
+function reportUnlisted(results: readonly JobResult[]): void {
+  const files = slowest(results).flatMap(({ title }) => /^test\S+/.exec(title) ?? []);
+  const unlisted = findUnlisted(files);
+  if (unlisted.length > 0)
+    console.log(`\nAdd to LONGEST_FIRST in scripts/test-jobs.ts: ${unlisted.join(', ')}`);
 }
 
 // So that what was started is ended: without this, a signal ends the process and no handler of 'exit' runs.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 
 try {
-  await main(process.argv.slice(2));
+  process.exitCode = (await main()) ? 0 : 1;
 } catch (error) {
   console.error(`\n${(error as Error).message}`);
   process.exitCode = 1;

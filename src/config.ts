@@ -1,4 +1,5 @@
-// The only reader of the environment. Every bad variable is reported at once; the result is frozen.
+// Configuration from environment variables; no other file reads them. Reports all invalid variables at once. The result is
+// frozen.
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { type AllowList, foldCase } from './domain/admin.ts';
@@ -10,7 +11,7 @@ import { describeAddress, problemOf } from './postgres/client/url.ts';
 export interface OidcConfig {
   readonly issuer: string;
   readonly clientId: string;
-  /** Undefined: a public client, which proves itself with PKCE alone. */
+  /** Undefined: a public client, protected by PKCE only. */
   readonly clientSecret: string | undefined;
 }
 
@@ -25,7 +26,7 @@ export interface DatabaseConfig {
 export interface Config {
   readonly host: string;
   readonly port: number;
-  /** Undefined: made from the address that the service listens on. */
+  /** Undefined: derived from the address that the service listens on. */
   readonly publicUrl: string | undefined;
   readonly dataDir: string;
   /** Undefined: the embedded engine. */
@@ -38,9 +39,9 @@ export interface Config {
   /** Undefined: the service issues administrators' tokens itself. */
   readonly oidc: OidcConfig | undefined;
   readonly administrators: AllowList;
-  /** What sessions are sealed with; undefined: a secret that the store keeps. */
+  /** Secret that sessions are sealed with. Undefined: a generated one in the store. */
   readonly sessionSecret: string | undefined;
-  /** Addresses and networks whose forwarded headers count. */
+  /** Addresses and networks of proxies whose forwarded headers are trusted. */
   readonly trustProxy: readonly string[];
   /** `*`, or the origins that browsers may call from. */
   readonly corsOrigins: '*' | readonly string[];
@@ -54,7 +55,7 @@ const MIN_SECRET_LENGTH = 32;
 const API_KEY = 'LOCAL_EVENTS_API_KEY';
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
-/** Throws StartError listing every variable that cannot be used. */
+/** Throws StartError that lists all invalid variables. */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const problems: string[] = [];
   const text = (name: string): string | undefined => env[name]?.trim() || undefined;
@@ -79,12 +80,12 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   const url = (name: string, value: string | undefined): string | undefined => {
     if (value === undefined) return undefined;
     if (/^https?:\/\/[^\s?#]+$/i.test(value) && URL.canParse(value)) return value.replace(/\/+$/, '');
-    problems.push(`${name} must be an http or https address without a query; it is "${value}".`);
+    problems.push(`${name} must be an http or https URL without a query; it is "${value}".`);
     return undefined;
   };
-  const everyItem = (name: string, hint: string, fits: (item: string) => boolean): string[] => {
+  const everyItem = (name: string, hint: string, isValid: (item: string) => boolean): string[] => {
     const items = list(name);
-    const bad = items.filter((item) => !fits(item));
+    const bad = items.filter((item) => !isValid(item));
     if (bad.length > 0) problems.push(`${name} must list ${hint}; it has "${bad.join('", "')}".`);
     return items;
   };
@@ -121,25 +122,25 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   return freeze(config);
 }
 
-/** The key of an agent, for commands that act as one. Throws StartError; the key itself is never shown. */
+/** API key for commands that act as an agent. Throws StartError, whose message never contains the key. */
 export function readApiKey(env: Readonly<Record<string, string | undefined>>): string {
   const key = env[API_KEY]?.trim();
   if (!key) throw new StartError(`Set ${API_KEY} to the key of an agent.`);
   if (isApiKey(key)) return key;
-  throw new StartError(`${API_KEY} is not a key of such a service: check it for typing errors.`);
+  throw new StartError(`${API_KEY} is not a valid API key. Check it for typing errors.`);
 }
 
-/** Where the data is, without user and password. */
+/** Location of the data, without user and password. */
 export function describeData({ database, dataDir }: Config): string {
   return database ? describeAddress(database.url) : dataDir;
 }
 
-/** The same with the embedded engine in this folder. */
+/** The same configuration with the embedded engine in this folder. */
 export function withFolder(config: Config, dataDir: string): Config {
   return freeze({ ...config, dataDir: resolve(dataDir), database: undefined });
 }
 
-/** The same with this database. Throws StartError, to follow the name of the option, if that is no address of one. */
+/** The same configuration with this database. Throws StartError, with text that follows the option's name, for a bad URL. */
 export function withDatabase(config: Config, url: string): Config {
   const problem = problemOf(url);
   if (problem) throw new StartError(problem);
@@ -177,15 +178,15 @@ function readOidc(
   const clientId = text('OIDC_CLIENT_ID');
   if (given === undefined) return undefined;
   if (clientId === undefined) problems.push('OIDC_CLIENT_ID must be set together with OIDC_ISSUER.');
-  // The issuer is kept as it is written: a provider may end its name with a slash.
+  // Keep the issuer as given: it must match the provider's exactly, and may end with a slash.
   return issuer && clientId
     ? { issuer: given, clientId, clientSecret: text('OIDC_CLIENT_SECRET') }
     : undefined;
 }
 
 /**
- * Never shown, not even where it cannot be used. The client secret takes its place, but only a long one: whoever has a cookie
- * that was sealed with a short one could guess it.
+ * Never quoted in messages, not even if it is invalid. Falls back to the client secret, if that is long enough: a short one
+ * could be guessed from a cookie sealed with it.
  */
 function readSessionSecret(
   text: (name: string) => string | undefined,
@@ -196,16 +197,16 @@ function readSessionSecret(
   if (secret === undefined) return clientSecret.length < MIN_SECRET_LENGTH ? undefined : clientSecret;
   if (secret.length < MIN_SECRET_LENGTH) {
     problems.push(
-      `SESSION_SECRET must have at least ${MIN_SECRET_LENGTH} characters, such as "openssl rand -base64 32" prints.`,
+      `SESSION_SECRET must have at least ${MIN_SECRET_LENGTH} characters. Generate one with "openssl rand -base64 32".`,
     );
   }
   return secret;
 }
 
 function readOrigins(
-  everyItem: (name: string, hint: string, fits: (item: string) => boolean) => string[],
+  everyItem: (name: string, hint: string, isValid: (item: string) => boolean) => string[],
 ): '*' | readonly string[] {
-  // Origins are compared as a whole: a * inside one would match nothing.
+  // Origins are compared literally, so a * inside one would match nothing.
   const isOrigin = (item: string) =>
     item === '*' || item === 'none' || (!item.includes('*') && URL.parse(item)?.origin === item);
   const origins = everyItem('CORS_ORIGINS', 'origins such as https://example.com, * or none', isOrigin);
@@ -215,15 +216,15 @@ function readOrigins(
 
 function isAddressOrNetwork(item: string): boolean {
   if (['loopback', 'linklocal', 'uniquelocal'].includes(item)) return true;
-  const [address = '', bits, ...rest] = item.split('/');
+  const [address = '', bits, ...others] = item.split('/');
   const family = isIP(address);
-  if (family === 0 || rest.length > 0) return false;
-  // A network of no bits, that is everybody, is refused by Fastify too.
-  const most = family === 4 ? 32 : 128;
-  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) >= 1 && Number(bits) <= most);
+  if (family === 0 || others.length > 0) return false;
+  // Fastify, too, rejects a prefix length of 0, which would mean every address.
+  const maxBits = family === 4 ? 32 : 128;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) >= 1 && Number(bits) <= maxBits);
 }
 
-/** With everything inside. */
+/** Freezes the object and all nested ones. */
 function freeze<T extends object>(value: T): T {
   for (const inner of Object.values(value)) if (typeof inner === 'object') freeze(inner);
   return Object.freeze(value);

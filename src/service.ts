@@ -1,4 +1,4 @@
-// The composition root: the one place that knows every engine and surface. main.ts and every end-to-end test start here.
+// Composition root: the only file that knows every engine and surface. main.ts and all end-to-end tests start here.
 import { randomFillSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
@@ -19,7 +19,7 @@ import { mcpHandler } from './mcp/handler.ts';
 import { toolServer } from './mcp/server.ts';
 import { TOOLS } from './mcp/tools.ts';
 import { localVerifier, newSigningKey, SIGNING_KEY } from './oidc/local-issuer.ts';
-import { peoplesPictures } from './oidc/picture.ts';
+import { profilePictures } from './oidc/picture.ts';
 import { providerVerifier } from './oidc/provider.ts';
 import { SESSION_SECRET } from './oidc/seal.ts';
 import { sessionSeal } from './oidc/session.ts';
@@ -42,12 +42,12 @@ export const VERSION = PACKAGE.version;
 
 const CONSOLE_FOLDER = fileURLToPath(new URL('../web/dist/', import.meta.url));
 
-/** Requests under way when the service closes get this long; then their connections are cut. */
+/** Time for running requests to finish at shutdown; then their connections are closed. */
 const CLOSE_TIMEOUT_MS = 4_000;
 
 export const systemClock: Clock = Date.now;
 
-/** Small requests are met from a pool: asking the system costs far more than the bytes. */
+/** Random bytes. Small requests use a pool, because a system call costs far more than the bytes. */
 export const systemRandom: Random = (bytes) => {
   if (bytes.length > POOL_BYTES) return randomFillSync(bytes);
   if (poolAt + bytes.length > POOL_BYTES) {
@@ -55,7 +55,7 @@ export const systemRandom: Random = (bytes) => {
     poolAt = 0;
   }
   bytes.set(pool.subarray(poolAt, poolAt + bytes.length));
-  pool.fill(0, poolAt, poolAt + bytes.length); // what becomes a key is not kept here
+  pool.fill(0, poolAt, poolAt + bytes.length); // do not keep bytes that may become a key
   poolAt += bytes.length;
   return bytes;
 };
@@ -64,10 +64,10 @@ const POOL_BYTES = 4_096;
 const pool = new Uint8Array(POOL_BYTES);
 let poolAt = POOL_BYTES;
 
-/** Told how many of the events are loaded while the service starts. */
+/** Called with the number of events loaded so far while the service starts. */
 export type OnProgress = (done: number, total: number) => void;
 
-/** Opens the engine that the configuration names. Throws StartError. */
+/** Opens the engine selected by the configuration. Throws StartError. */
 export async function openStore(
   config: Config,
   nowMs: number,
@@ -77,25 +77,25 @@ export async function openStore(
   return SqliteStore.open({ folder: config.dataDir, cacheBytes: config.cacheBytes, nowMs, onProgress });
 }
 
-/** Opens the engine for bulk writing; no service may hold the embedded one. Throws StartError. */
+/** Opens the engine for bulk writes. No service may use the same data folder. Throws StartError. */
 export function openBulkWriter(config: Config): Promise<BulkWriter> {
   if (config.database) return PostgresBulkWriter.open(config.database);
   return SqliteBulkWriter.open(config.dataDir);
 }
 
-/** Opens the engine for bulk reading, beside a service or without one. Throws StartError. */
+/** Opens the engine for bulk reads. A service may be running. Throws StartError. */
 export async function openBulkReader(config: Config): Promise<BulkReader> {
   if (config.database) return PostgresBulkReader.open(config.database);
   return new SqliteBulkReader(config.dataDir);
 }
 
-/** Copies all data into a new file, beside a service or without one. Throws StartError, or AbortError if told to stop. */
+/** Copies all data to a new file. A service may be running. Throws StartError, or AbortError if aborted. */
 export async function backupTo(config: Config, file: string, control: CopyControl): Promise<StoreSummary> {
   requireEmbedded(config);
   return backUp(config.dataDir, file, control);
 }
 
-/** Puts a backup where there is no data yet. Throws StartError, or AbortError if told to stop. */
+/** Restores a backup into an empty data folder. Throws StartError, or AbortError if aborted. */
 export async function restoreFrom(config: Config, file: string, control: CopyControl): Promise<StoreSummary> {
   requireEmbedded(config);
   return restore(file, config.dataDir, control);
@@ -104,12 +104,12 @@ export async function restoreFrom(config: Config, file: string, control: CopyCon
 function requireEmbedded({ database }: Config): void {
   if (!database) return;
   throw new StartError(
-    'This is for the embedded store, but DATABASE_URL is set: PostgreSQL is backed up with pg_dump, see docs/operations.md. ' +
-      'Unset DATABASE_URL to work on DATA_DIR.',
+    'This command is for the embedded engine, but DATABASE_URL is set. ' +
+      'Back up PostgreSQL with pg_dump (see docs/operations.md), or unset DATABASE_URL to work on DATA_DIR.',
   );
 }
 
-/** Opens one side of a move; no service may hold it. Throws StartError. */
+/** Opens the source or the target of a move. No service may use it. Throws StartError. */
 export async function openTransfer(config: Config, side: 'source' | 'target'): Promise<TransferStore> {
   if (config.database) return PostgresTransfer.open(config.database, newUlid(systemClock(), systemRandom));
   return side === 'source'
@@ -117,7 +117,7 @@ export async function openTransfer(config: Config, side: 'source' | 'target'): P
     : SqliteTransfer.openTarget(config.dataDir);
 }
 
-/** The key of the service's own issuer. Where a running service holds the store, it is read beside it. Throws StartError. */
+/** Signing key of the service's own tokens. Can be read while a service uses the store. Throws StartError. */
 export async function getSigningKey(config: Config): Promise<string> {
   const found = config.database ? undefined : findStoredSetting(databasePath(config.dataDir), SIGNING_KEY);
   if (found !== undefined) return found;
@@ -130,10 +130,10 @@ export async function getSigningKey(config: Config): Promise<string> {
 }
 
 export interface Service {
-  /** Where it listens. */
+  /** URL of the listening socket. */
   readonly url: string;
   readonly engine: Store['engine'];
-  /** Finishes what is under way, then lets go of port and store. */
+  /** Finishes running requests, then closes port and store. */
   close(): Promise<void>;
 }
 
@@ -144,7 +144,7 @@ export interface ServiceOptions {
   readonly onProgress?: OnProgress;
 }
 
-/** Listens first, so that health can be asked while the store opens. Throws StartError. */
+/** Starts to listen before it opens the store, so that /health responds meanwhile. Throws StartError. */
 export async function startService(config: Config, options: ServiceOptions): Promise<Service> {
   const { logger, clock = systemClock, random = systemRandom } = options;
   let readiness: Readiness = { done: 0, total: 0 };
@@ -154,7 +154,7 @@ export async function startService(config: Config, options: ServiceOptions): Pro
     corsOrigins: config.corsOrigins,
     trustProxy: config.trustProxy,
     logger,
-    newRequestId: requestNames(clock, random),
+    newRequestId: requestIds(clock, random),
     baseUrl: () => config.publicUrl ?? url,
     publicUrl: config.publicUrl,
     readiness: () => readiness,
@@ -190,7 +190,7 @@ export async function startService(config: Config, options: ServiceOptions): Pro
   }
 }
 
-/** How administrators show who they are: a token with each request, or a session in the console. */
+/** Authentication of administrators: a token with each request, or a session in the console. */
 async function openAccess(
   config: Config,
   store: Store,
@@ -206,7 +206,7 @@ async function openAccess(
     console: {
       signIn: oidc && (await providerSignIn({ ...oidc, secret, verifyToken, clock, random })),
       sessions: await sessionSeal({ secret, binding, clock }),
-      pictures: peoplesPictures(oidc?.issuer),
+      pictures: profilePictures(oidc?.issuer),
     },
   };
 }
@@ -222,10 +222,10 @@ async function listen(app: FastifyInstance, { host, port }: Config): Promise<str
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
     const reasons: Record<string, string> = {
-      EADDRINUSE: `Port ${port} on ${host} is taken. Stop what listens there, or set PORT to another.`,
-      EACCES: `Port ${port} may not be used by this user. Set PORT to one above 1023.`,
+      EADDRINUSE: `Port ${port} on ${host} is in use. Stop the program that uses it, or set PORT to another port.`,
+      EACCES: `This user may not use port ${port}. Set PORT to one above 1023.`,
       EADDRNOTAVAIL: `${host} is not an address of this machine. Set HOST to one that is.`,
-      ENOTFOUND: `The name ${host} has no address. Set HOST to one that has.`,
+      ENOTFOUND: `The host name ${host} cannot be resolved. Set HOST to another.`,
     };
     throw new StartError(reasons[code ?? ''] ?? `Cannot listen on ${host}:${port}: ${message}`, { cause });
   }
@@ -233,21 +233,21 @@ async function listen(app: FastifyInstance, { host, port }: Config): Promise<str
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${actual}`;
 }
 
-/** Names for requests: unique to this process by a prefix, in order by a counter. */
-function requestNames(clock: Clock, random: Random): () => string {
+/** Generator of request IDs: a prefix unique to this process, and a counter. */
+function requestIds(clock: Clock, random: Random): () => string {
   const prefix = newUlid(clock(), random).slice(-8);
   let count = 0;
   return () => `${prefix}-${(count++).toString(36)}`;
 }
 
-/** A connection that is kept alive would hold the server open: each is closed as soon as it is idle. */
+/** Closes keep-alive connections as soon as they are idle: otherwise they would keep the server open. */
 async function closeServer(app: FastifyInstance): Promise<void> {
   const sweep = setInterval(() => app.server.closeIdleConnections(), 50);
-  const cut = setTimeout(() => app.server.closeAllConnections(), CLOSE_TIMEOUT_MS);
+  const deadline = setTimeout(() => app.server.closeAllConnections(), CLOSE_TIMEOUT_MS);
   try {
     await app.close();
   } finally {
     clearInterval(sweep);
-    clearTimeout(cut);
+    clearTimeout(deadline);
   }
 }

@@ -16,8 +16,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'domain/': ['domain/', 'domain/geo.ts', 'typebox', 'windows-iana', 'node:crypto', 'node:zlib'],
   'usecases/': ['usecases/', 'domain/', 'typebox (types)'],
   'memory/': ['memory/', 'domain/', 'spatial/', 'node:timers/promises'],
-  'sqlite/': ['sqlite/', 'domain/', 'memory/', 'node:'],
-  'postgres/': ['postgres/', 'domain/', 'domain/geo.ts', 'postgres', 'node:'],
+  'sqlite/': ['sqlite/', 'domain/', 'memory/', 'migrations.ts', 'node:'],
+  'postgres/': ['postgres/', 'domain/', 'domain/geo.ts', 'migrations.ts', 'postgres', 'node:'],
   'oidc/': ['oidc/', 'domain/', 'jose', 'openid-client', 'node:net', 'node:dns', 'node:http', 'node:https'],
   'http/': [
     'http/',
@@ -41,6 +41,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'pino-pretty',
     'node:',
   ],
+  'migrations.ts': ['domain/errors.ts', 'node:fs'],
   'config.ts': ['domain/', 'postgres/client/url.ts', 'node:net', 'node:path'],
   'service.ts': [
     'config.ts',

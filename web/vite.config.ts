@@ -1,7 +1,7 @@
-// The build of the console: one script and one style sheet, with hashed names, that need no other host and nothing inline.
+// Build of the console: one script and one style sheet with hashed names, without other hosts and inline code.
 import { defineConfig, type Plugin } from 'vite';
 
-/** The first picture waits for the script, so that a chosen theme does not begin with a flash of the other. */
+/** Delays the first paint until the script has run, so that a chosen theme does not start with a flash of the other. */
 const drawOnce: Plugin = {
   name: 'draw-once',
   transformIndexHtml: {
@@ -17,7 +17,7 @@ export default defineConfig({
   plugins: [drawOnce],
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   build: {
-    // Pictures stay files: the page may not show any from a data address.
+    // Images stay files: the Content-Security-Policy allows no data URLs.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,

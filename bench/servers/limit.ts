@@ -1,5 +1,5 @@
-// The limit: plain node:http. With SIZE, a constant body of so many bytes for every request; without, the JSON that was
-// sent, parsed and written again.
+// Upper limit of throughput: plain node:http. With SIZE, it returns a constant body of that many bytes; without SIZE, it
+// parses the request's JSON and serialises it again.
 import { createServer } from 'node:http';
 
 const { PORT, SIZE } = process.env;

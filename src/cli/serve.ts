@@ -1,20 +1,19 @@
 // The `serve` command: runs the service until a signal stops it. Standard error gets the start message, standard output the log.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Logger, pino } from 'pino';
-import pretty from 'pino-pretty';
+import type { Logger } from 'pino';
 import { describeData, readConfig } from '../config.ts';
 import { type Service, startService, VERSION } from '../service.ts';
 import type { Env, Io } from './command.ts';
 import { showLoading } from './load-progress.ts';
+import { openLog } from './log.ts';
 import { Progress } from './progress.ts';
 import { UsageError } from './usage-error.ts';
 
 /** Time from the signal to the forced exit, whatever is still open. */
 const EXIT_TIMEOUT_MS = 4_800;
 
-/** Time from the signal to the log's last flush, even if the service is still closing; and the time limit of that flush. */
+/** Time from the signal to the last write of the log, even if the service is still closing. Writing takes at most LOG_FINISH_MS. */
 const LOG_DEADLINE_MS = 4_400;
-const LOG_FINISH_MS = 300;
 
 export async function serve(args: string[], env: Env, io: Io): Promise<number> {
   if (args.length > 0) throw new UsageError('serve takes no options. Use environment variables instead.');
@@ -72,33 +71,4 @@ function stopOnSignal(
   };
   for (const name of ['SIGTERM', 'SIGINT'] as const) io.on(name, stop);
   return stopped;
-}
-
-/**
- * Log lines are buffered for at most half a second, to save a system call per line. All are flushed before exit.
- * If the reader stalls, the buffer grows to `maxLength`; then lines are dropped.
- */
-const LOG_BUFFER = { minLength: 4_096, periodicFlush: 500, maxLength: 16_777_216 };
-
-interface Log {
-  readonly logger: Logger;
-  /** Flushes the buffer; gives up after LOG_FINISH_MS if nobody reads it. */
-  finish(): Promise<void>;
-}
-
-/** JSON lines, or human-readable lines on a terminal. */
-function openLog(level: string, stdout: Io['stdout']): Log {
-  if (stdout.isTTY) {
-    const logger = pino({ level }, pretty({ sync: true, singleLine: true, ignore: 'pid,hostname' }));
-    return { logger, finish: async () => {} };
-  }
-  if (stdout.fd === undefined) return { logger: pino({ level }, stdout), finish: async () => {} };
-  const destination = pino.destination({ fd: stdout.fd, sync: false, ...LOG_BUFFER });
-  const finish = async () => {
-    const written = new Promise<void>((resolve) => destination.flush(() => resolve()));
-    await Promise.race([written, sleep(LOG_FINISH_MS, undefined, { ref: false })]);
-    // pino calls it again on exit. If the reader is gone or stalls, that would retry forever.
-    destination.flushSync = () => {};
-  };
-  return { logger: pino({ level }, destination), finish };
 }

@@ -1,4 +1,4 @@
-// Administrators: who is one, and the shapes of their answers. The record that their changes leave is in audit.ts.
+// Administrators: who counts as one, and the shapes of their responses. The audit log of their changes is in audit.ts.
 import type { Static } from 'typebox';
 import Type from 'typebox';
 import { AgentSummary } from './agent.ts';
@@ -8,24 +8,27 @@ import { compile, nullableString } from './shape.ts';
 
 export const AdminUserResponse = Type.Object({
   email: Type.String({ examples: ['ada@example.com'] }),
-  name: Type.String({ description: 'The e-mail where the provider sends no name.', examples: ['Ada'] }),
-  picture: Type.String({ description: 'Address of a picture, or the empty string.', examples: [''] }),
+  name: Type.String({
+    description: 'Name from the identity provider; if it sends none, the e-mail.',
+    examples: ['Ada'],
+  }),
+  picture: Type.String({ description: 'URL of a picture, or the empty string.', examples: [''] }),
 });
 
 const next_cursor = Type.Optional(
   nullableString({
-    description: 'Only of a page: pass it as cursor for the next one; null: there is none.',
+    description: 'Only in a paged response. Pass it as cursor for the next page; null on the last page.',
     examples: [null],
   }),
 );
 
 export const AgentListResponse = Type.Object({
   agents: Type.Array(AgentSummary, {
-    description: 'In the order of their creation, unless sort says otherwise.',
+    description: 'Ordered by created_at, unless sort says otherwise.',
   }),
   total: Type.Integer({
     minimum: 0,
-    description: 'Agents that match, on all pages together.',
+    description: 'Matching agents on all pages.',
     examples: [1],
   }),
   next_cursor,
@@ -34,12 +37,13 @@ export const AgentListResponse = Type.Object({
 export const AgentEventsResponse = Type.Object({
   agent: AgentSummary,
   events: Type.Array(Event, {
-    description: 'Ordered by start_at, unless sort says otherwise; ended ones included, unless when does.',
+    description:
+      'Ordered by start_at, unless sort says otherwise. Includes ended events, unless when excludes them.',
   }),
   total: Type.Optional(
     Type.Integer({
       minimum: 0,
-      description: 'Only of a page: events that match, on all pages together.',
+      description: 'Only in a paged response: matching events on all pages.',
       examples: [1],
     }),
   ),
@@ -53,7 +57,7 @@ export const StatsResponse = Type.Object({
     description: 'Agents that made a request within the last 24 hours.',
     examples: [1],
   }),
-  events: Type.Integer({ minimum: 0, description: 'Ended ones included.', examples: [3] }),
+  events: Type.Integer({ minimum: 0, description: 'Including ended events.', examples: [3] }),
   events_upcoming: Type.Integer({ minimum: 0, description: 'Events that have not ended.', examples: [1] }),
 });
 
@@ -66,7 +70,11 @@ export const EventSelection = Type.Object({
 });
 
 export const DeletedResponse = Type.Object({
-  deleted: Type.Integer({ minimum: 0, description: 'Those of the events that were there.', examples: [1] }),
+  deleted: Type.Integer({
+    minimum: 0,
+    description: 'Number of deleted events. IDs that are not of events of this agent do not count.',
+    examples: [1],
+  }),
 });
 
 const checkSelection = compile(EventSelection);
@@ -78,29 +86,29 @@ export function readEventSelection(body: unknown): Static<typeof EventSelection>
   return value;
 }
 
-/** What a verified token says about its holder. */
+/** The claims of a verified token about its holder. */
 export interface Identity {
   readonly subject: string;
   readonly email: string | undefined;
   readonly emailVerified: boolean;
-  /** Google's hosted domain, where sent: the organisation that vouches for the e-mail. */
+  /** Google's hosted domain, if sent: the organisation that vouches for the e-mail. */
   readonly hostedDomain: string | undefined;
   readonly name: string | undefined;
   readonly picture: string | undefined;
-  /** Whether the token is of this service's own issuer, where minting it was the authorisation. */
+  /** Whether this service issued the token. Its holder is an administrator: only the operator can issue one. */
   readonly local: boolean;
 }
 
-/** A token that holds: whose it is, and until when. */
+/** A valid token: the identity of its holder, and its expiry. */
 export interface Verified {
   readonly identity: Identity;
   readonly expiresMs: number;
 }
 
-/** Throws INVALID_TOKEN for a token that does not hold, UNAVAILABLE while the issuer does not answer. */
+/** Throws INVALID_TOKEN for an invalid token, UNAVAILABLE if the issuer does not respond. */
 export type VerifyToken = (token: string) => Promise<Verified>;
 
-/** Who is an administrator; e-mails and domains went through foldCase. */
+/** The configured administrators. foldCase has been applied to e-mails and domains. */
 export interface AllowList {
   readonly subjects: readonly string[];
   readonly emails: readonly string[];
@@ -118,7 +126,7 @@ export function isAdministrator(identity: Identity, allowed: AllowList): boolean
   return vouched && allowed.domains.includes(domain);
 }
 
-/** ASCII letters only: by Unicode's rules the Kelvin sign becomes a k, and its holder someone else. */
+/** Lowercases ASCII letters only. Unicode's rules turn the Kelvin sign into a k, which would match someone else's e-mail. */
 export function foldCase(text: string): string {
   return text.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }

@@ -1,4 +1,4 @@
-// Agents and their tiers: the shapes on the wire and the stored form.
+// Agents and their tiers: the shapes on the wire and the stored rows.
 import type { Static } from 'typebox';
 import Type from 'typebox';
 import { formatInstant } from './datetime.ts';
@@ -22,11 +22,11 @@ export const RegisterRequest = Type.Object({
 
 export const RegisterResponse = Type.Object({
   api_key: Type.String({
-    description: 'The full key. It is shown this once and never again.',
+    description: 'The full key. It is shown only once, in this response.',
     examples: ['lev_…'],
   }),
   key_prefix: Type.String({
-    description: 'The first 8 characters of the key, to recognise it by.',
+    description: 'The first 8 characters of the key, for identification.',
     examples: ['lev_4Zr8'],
   }),
   tier: Type.String({ description: 'read, readwrite or admin.', examples: ['readwrite'] }),
@@ -48,20 +48,23 @@ export const AgentSummary = Type.Object({
   last_used_at: Type.Optional(
     nullableString({
       format: 'date-time',
-      description: 'Accurate to 10 seconds.',
+      description: 'Time of the last request, accurate to 10 seconds.',
       examples: ['2026-11-15T10:02:11.000Z'],
     }),
   ),
   event_count: Type.Integer({
     minimum: 0,
-    description: 'Events that it holds, ended ones included.',
+    description: 'Number of its events, including ended ones.',
     examples: [1],
   }),
 });
 
 export const AgentUpdate = Type.Object({
   is_active: Type.Optional(
-    Type.Boolean({ examples: [false], description: 'false: its keys are refused at once; its events stay.' }),
+    Type.Boolean({
+      examples: [false],
+      description: 'false: the keys of the agent are refused at once; its events stay.',
+    }),
   ),
   tier: Type.Optional(oneOf(TIERS, { examples: ['read'] })),
 });
@@ -77,7 +80,7 @@ export interface AgentRow {
   readonly created_ms: number;
 }
 
-/** An agent with what is known of its use. */
+/** An agent with its last use and its number of events. */
 export interface AgentRecord extends AgentRow {
   readonly last_used_ms: number | null;
   readonly event_count: number;

@@ -1,5 +1,5 @@
-// API keys: `lev_`, 32 random base62 characters, 6 of checksum. The checksum tells a mistyped key from a revoked one
-// and lets secret scanners recognise a key. Storing and finding keys is left to the store, which sees only hashes.
+// API keys: `lev_`, 32 random base62 characters, 6 characters of checksum. The checksum distinguishes a mistyped key
+// from a revoked one and lets secret scanners recognise a key. The stores keep and find keys; they see only hashes.
 import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { Random } from './clock-and-random.ts';
@@ -8,7 +8,7 @@ const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const KEY = /^lev_[0-9A-Za-z]{38}$/;
 const PREFIX_LENGTH = 8;
 
-/** What may be kept of a key. */
+/** The parts of a key that may be stored. */
 export interface KeyFingerprint {
   readonly hash: string;
   readonly prefix: string;
@@ -18,14 +18,14 @@ export interface KeyFingerprint {
 export interface KeyRecord {
   readonly prefix: string;
   readonly created_ms: number;
-  /** From this instant on it is refused; null: it does not end by itself. */
+  /** The key is refused from this instant on; null: it does not expire. */
   readonly expires_ms: number | null;
 }
 
 export function newApiKey(random: Random): string {
   let body = 'lev_';
   while (body.length < 36) {
-    // 248 is the largest multiple of 62 in a byte: what lies above would favour some characters.
+    // 248 is the largest multiple of 62 in a byte. Bytes above it are skipped: they would favour some characters.
     for (const byte of random(new Uint8Array(40))) {
       if (byte < 248 && body.length < 36) body += BASE62[byte % 62];
     }
@@ -33,7 +33,7 @@ export function newApiKey(random: Random): string {
   return body + checksum(body);
 }
 
-/** Whether the text has the form of a key and its checksum fits. Says nothing of whether such a key exists. */
+/** Whether the text has the format of a key and a correct checksum. The key need not exist. */
 export function isApiKey(text: string): boolean {
   return KEY.test(text) && checksum(text.slice(0, 36)) === text.slice(36);
 }
@@ -43,8 +43,8 @@ export function fingerprint(key: string): KeyFingerprint {
 }
 
 /**
- * The hash of a text that has the form of a key, and undefined for any other. Those that were asked for last are
- * remembered: an agent sends the same key with every request.
+ * The hash of a text in the format of a key; undefined for any other text. Recent hashes are cached, because an agent
+ * sends the same key with every request.
  */
 export function findKeyHash(text: string): string | undefined {
   const known = knownHashes.get(text);
@@ -59,7 +59,7 @@ export function findKeyHash(text: string): string | undefined {
 const knownHashes = new Map<string, string>();
 const MAX_KNOWN_HASHES = 1_000;
 
-/** SHA-256 in base64url. A key holds 190 bits of chance, so a slow hash would protect nothing more. */
+/** SHA-256 in base64url. A key has 190 random bits, so a slow hash would add no protection. */
 export function hashApiKey(key: string): string {
   return hash('sha256', key, 'base64url');
 }

@@ -1,4 +1,4 @@
-// The audit log: the record that each change by an administrator leaves, and the shape in which it is read.
+// The audit log: one record for each change by an administrator, and its shape in responses.
 import type { Static } from 'typebox';
 import Type from 'typebox';
 import type { AgentRow } from './agent.ts';
@@ -14,7 +14,7 @@ const AUDIT_ACTIONS = [
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
-/** A change as it is asked for. What it found is added by the store, in the same step. */
+/** A requested change. The store adds what it found, in the same transaction as the change. */
 export interface AuditEntry {
   readonly at_ms: number;
   readonly actor_subject: string;
@@ -22,25 +22,25 @@ export interface AuditEntry {
   readonly action: AuditAction;
   /** The agent_id or event_id that was changed. */
   readonly target: string;
-  /** What was set, as JSON; empty where there is nothing to say, or the store says it. */
+  /** What was set, as JSON; empty if there is nothing to add, or the store adds it. */
   readonly detail: string;
 }
 
-/** A change as it was made. */
+/** A completed change. */
 export interface AuditRecord extends AuditEntry {
   readonly audit_id: number;
-  /** What the agent or event was called at that moment; empty in entries of versions that did not note it. */
+  /** Name of the agent or title of the event at that moment; empty in entries of versions that did not record it. */
   readonly target_name: string;
-  /** How many events or agents it touched. */
+  /** Number of deleted events; 1 for update_agent. */
   readonly count: number;
 }
 
-/** The detail of deleting an event: whose it was. */
+/** `detail` for a deleted event: its owner. */
 export function detailOfOwner({ agent_id, agent_name }: Pick<AgentRow, 'agent_id' | 'agent_name'>): string {
   return JSON.stringify({ agent_id, agent_name });
 }
 
-/** The detail of deleting some events: those that there were. */
+/** `detail` for deleted events: the IDs of those that existed. */
 export function detailOfDeleted(eventIds: readonly string[]): string {
   return JSON.stringify({ event_ids: eventIds });
 }
@@ -49,38 +49,41 @@ export const AuditLogEntry = Type.Object({
   id: Type.String({ examples: ['42'] }),
   at: Type.String({ format: 'date-time', examples: ['2026-11-15T10:02:11.000Z'] }),
   actor_email: Type.String({
-    description: 'Empty where the provider sends none.',
+    description: 'Empty if the provider sends no verified e-mail.',
     examples: ['ada@example.com'],
   }),
-  actor_subject: Type.String({ description: 'Who the provider says it was.', examples: ['110248495921'] }),
+  actor_subject: Type.String({
+    description: 'The ID of the administrator at the identity provider (`sub`).',
+    examples: ['110248495921'],
+  }),
   action: oneOf(AUDIT_ACTIONS, { examples: ['update_agent'] }),
   target: Type.String({
-    description: 'The id of the agent, or the event_id.',
+    description: 'ID of the agent or event.',
     examples: ['0197d2e8-9a40-7c55-8f3e-5b1d2c6a7e90'],
   }),
   target_name: Type.String({
     description:
-      'The name of the agent or the title of the event at that moment; empty in entries of older versions.',
+      'Name of the agent or title of the event at that moment; empty in entries of older versions.',
     examples: ['City guide'],
   }),
   detail: Type.Unsafe<Readonly<Record<string, unknown>> | null>({
     type: ['object', 'null'],
     description:
-      'update_agent: what was set. delete_selected_events: event_ids. delete_event: agent_id and agent_name of its owner.',
+      'update_agent: the fields that were set. delete_selected_events: event_ids. delete_event: agent_id and agent_name of the owner.',
     examples: [{ is_active: false }],
   }),
   count: Type.Integer({
     minimum: 0,
-    description: 'How many events were deleted; 1 where an agent was changed.',
+    description: 'Number of deleted events; 1 for update_agent.',
     examples: [1],
   }),
 });
 
 export const AuditLogResponse = Type.Object({
   entries: Type.Array(AuditLogEntry, { description: 'Newest first.' }),
-  total: Type.Integer({ minimum: 0, description: 'Entries on all pages together.', examples: [1] }),
+  total: Type.Integer({ minimum: 0, description: 'Entries on all pages.', examples: [1] }),
   next_cursor: nullableString({
-    description: 'Pass it as cursor for the next page; null: there is none.',
+    description: 'Pass it as cursor for the next page; null on the last page.',
     examples: [null],
   }),
 });

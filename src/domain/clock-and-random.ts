@@ -1,4 +1,5 @@
-// Time and chance, injected so that tests are exact. Nothing else in src/ asks for either.
+// The clock and the random source, injected so that tests are exact. No other code in src/ reads the time or makes random
+// values.
 
 /** Milliseconds since 1970-01-01T00:00:00Z. */
 export type Clock = () => number;

@@ -1,8 +1,8 @@
-// The text form of a position in the order of a search (start, then event_id): opaque, versioned, strict when read back.
+// Cursors of the search: a position in its order (start, then event_id) as text. Opaque, versioned, strict when decoded.
 import { EARLIEST_MS, LATEST_MS } from './datetime.ts';
 import { isUlid } from './ids.ts';
 
-/** The place just after an event in the order of every search. */
+/** The position just after an event in the order of every search. */
 export interface Position {
   readonly startMs: number;
   readonly id: string;
@@ -14,7 +14,7 @@ export function encodeCursor(position: Position): string {
   return Buffer.from(`${VERSION}:${position.startMs}:${position.id}`, 'latin1').toString('base64url');
 }
 
-/** Undefined for anything that encodeCursor did not write. */
+/** Returns undefined for anything that encodeCursor did not write. */
 export function decodeCursor(text: string): Position | undefined {
   const [version, start, id] = Buffer.from(text, 'base64url').toString('latin1').split(':');
   if (version !== VERSION || start === undefined || id === undefined || !isUlid(id)) return undefined;

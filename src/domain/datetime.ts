@@ -1,17 +1,17 @@
-// Date-times on the wire (RFC 3339, with or without an offset) and timezones. Instants inside are epoch milliseconds.
+// Date-times on the wire (RFC 3339, with or without an offset) and timezones. Internally, instants are epoch milliseconds.
 
 const DATE_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})?$/;
 
-/** 0001-01-01T00:00:00.000Z and 9999-12-31T23:59:59.999Z: what a four-digit year can say. */
+/** 0001-01-01T00:00:00.000Z and 9999-12-31T23:59:59.999Z: the range of four-digit years. */
 export const EARLIEST_MS = -62_135_596_800_000;
 export const LATEST_MS = 253_402_300_799_999;
 
 const MS_IN_400_YEARS = 146_097 * 86_400_000;
 
-/** A date-time as read: a moment, or a clock time that still needs a timezone. */
+/** A parsed date-time: an instant, or a local time that still needs a timezone. */
 export type DateTime = { readonly ms: number } | { readonly local: string };
 
-/** Reads RFC 3339 with upper-case T and Z; fractions are cut to the millisecond. Undefined if it is none. */
+/** Parses RFC 3339 with upper-case T and Z; fractions are cut to the millisecond. Undefined if the text is invalid. */
 export function parseDateTime(text: string): DateTime | undefined {
   if (!DATE_TIME.test(text)) return undefined;
   const year = digits(text, 0, 4);
@@ -34,19 +34,19 @@ export function parseDateTime(text: string): DateTime | undefined {
     if (offsetHour > 23 || offsetMinute > 59) return undefined;
     offsetMinutes = (offsetHour * 60 + offsetMinute) * (sign === '-' ? -1 : 1);
   }
-  // Date.UTC reads the years 0 to 99 as 1900 to 1999; the calendar repeats after 400 years.
+  // Date.UTC reads the years 0 to 99 as 1900 to 1999, so shift by 400 years: the calendar repeats after them.
   const utc = Date.UTC(year + 400, month - 1, day, hour, minute, second, millisecond) - MS_IN_400_YEARS;
   return { ms: utc - offsetMinutes * 60_000 };
 }
 
-/** The number that so many digits from this place on form. */
+/** The number formed by `count` digits, starting at `from`. */
 function digits(text: string, from: number, count: number): number {
   let number = 0;
   for (let at = from; at < from + count; at++) number = 10 * number + text.charCodeAt(at) - ZERO;
   return number;
 }
 
-/** Of the fraction that begins behind the point: three digits, and zeros for what is missing. */
+/** The first three digits of the fraction after the point, padded with zeros. */
 function readMilliseconds(text: string): number {
   let number = 0;
   let at = 20;
@@ -67,21 +67,21 @@ function daysIn(year: number, month: number): number {
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
 }
 
-/** The moment of a clock time in a timezone; a gap or overlap at a clock change resolves as Temporal's `compatible`. */
+/** The instant of a local time in a timezone. A gap or overlap at a clock change resolves as in Temporal's `compatible`. */
 export function resolveLocal(local: string, timezone: string): number {
   return Temporal.PlainDateTime.from(local).toZonedDateTime(timezone, { disambiguation: 'compatible' })
     .epochMilliseconds;
 }
 
-/** Whether the instant lies in the years that four digits can say. */
+/** Whether the instant is in the years 0001 to 9999 UTC. */
 export function isWithinYears(ms: number): boolean {
   return ms >= EARLIEST_MS && ms <= LATEST_MS;
 }
 
-/** The message and type of the issue when it does not. */
+/** Message and type of the issue for an instant outside of these years. */
 export const OUTSIDE_YEARS = { msg: 'must lie within the years 0001 to 9999 UTC', type: 'datetime_parsing' };
 
-/** UTC with milliseconds and Z. Many events share their days, and putting a date together costs more than finding it. */
+/** UTC with milliseconds and Z. Dates are cached: many events share a day, and formatting it costs more than a look-up. */
 export function formatInstant(ms: number): string {
   const day = Math.floor(ms / MS_IN_DAY);
   let date = knownDates.get(day);
@@ -104,8 +104,8 @@ const TWO_DIGITS = Array.from({ length: 60 }, (_, number) => String(number).padS
 const THREE_DIGITS = Array.from({ length: 1000 }, (_, number) => String(number).padStart(3, '0'));
 
 /**
- * Whether the runtime knows this IANA name, links included. Fixed offsets such as +05:30 are not names. Temporal is asked
- * because it resolves the clock times: Intl also takes abbreviations such as PST that are no IANA names.
+ * Whether the runtime knows this IANA name, links included. Fixed offsets such as +05:30 are not names. Uses Temporal,
+ * which also resolves the local times: Intl accepts abbreviations such as PST that are not IANA names.
  */
 export function isTimezone(name: string): boolean {
   if (knownTimezones.has(name)) return true;
@@ -119,6 +119,6 @@ export function isTimezone(name: string): boolean {
   return true;
 }
 
-// Asking costs some microseconds. There are about 600 names, in whatever case they are sent.
+// Cache: a check with Temporal takes some microseconds. There are about 600 names, in any mix of upper and lower case.
 const knownTimezones = new Set<string>();
 const MAX_KNOWN_TIMEZONES = 2_000;

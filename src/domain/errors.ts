@@ -1,5 +1,5 @@
-// Every error code with its HTTP status and meaning: the one table behind responses, OpenAPI and docs/errors.md.
-// Rendering is left to the surfaces.
+// Every error code with its HTTP status and meaning: the single table behind responses, OpenAPI and docs/errors.md.
+// The surfaces render the errors.
 
 export const ERRORS = {
   BAD_REQUEST: { status: 400, meaning: 'The request is not valid HTTP.' },
@@ -10,22 +10,21 @@ export const ERRORS = {
   },
   MISSING_TOKEN: {
     status: 401,
-    meaning: 'There is no bearer token, and no session of the console that counts for this request.',
+    meaning: 'The request has no bearer token, and no console session that is valid for it.',
   },
   INVALID_TOKEN: {
     status: 401,
-    meaning: 'The bearer token is forged, expired or meant for someone else, or the session is over.',
+    meaning: 'The bearer token is forged, expired or issued for another service, or the session has ended.',
   },
   INSUFFICIENT_TIER: { status: 403, meaning: 'The tier of the key does not permit the operation.' },
-  EVENT_LIMIT_REACHED: { status: 403, meaning: 'The agent already holds as many events as it may.' },
+  EVENT_LIMIT_REACHED: { status: 403, meaning: 'The agent already has its maximum number of events.' },
   NOT_AN_ADMIN: {
     status: 403,
-    meaning: 'The token or session is genuine, its holder is not an administrator.',
+    meaning: 'The token or session is valid, but its holder is not an administrator.',
   },
   ORIGIN_NOT_ALLOWED: {
     status: 403,
-    meaning:
-      'A page of an origin that may not call this address, or a host name that is not known to be ours.',
+    meaning: 'Pages of this origin may not call this URL, or the host name is not known to be this service.',
   },
   NOT_FOUND: {
     status: 404,
@@ -33,13 +32,16 @@ export const ERRORS = {
   },
   METHOD_NOT_ALLOWED: {
     status: 405,
-    meaning: 'The path exists, the method does not; Allow lists those that do.',
+    meaning: 'The path does not support this method; Allow lists the methods that it supports.',
   },
   REQUEST_TIMEOUT: { status: 408, meaning: 'The request did not arrive completely in time.' },
-  DUPLICATE_EVENT: { status: 409, meaning: 'The change would make two of your events the same.' },
+  DUPLICATE_EVENT: {
+    status: 409,
+    meaning: 'The change would give two of your events the same title, start and place.',
+  },
   PRECONDITION_FAILED: { status: 412, meaning: 'The event changed since the version named in If-Match.' },
   PAYLOAD_TOO_LARGE: { status: 413, meaning: 'The body is larger than 1 MiB.' },
-  URI_TOO_LONG: { status: 414, meaning: 'The address of the request is longer than 8 KiB.' },
+  URI_TOO_LONG: { status: 414, meaning: 'The URL of the request is longer than 8 KiB.' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, meaning: 'The body is not application/json, or is compressed.' },
   VALIDATION_ERROR: {
     status: 422,
@@ -47,13 +49,16 @@ export const ERRORS = {
   },
   RATE_LIMITED: {
     status: 429,
-    meaning: 'The hourly quota is used up; Retry-After says when it starts anew.',
+    meaning: 'The hourly quota is used up; Retry-After says when the next window starts.',
   },
   HEADERS_TOO_LARGE: { status: 431, meaning: 'The headers of the request are larger than 16 KiB.' },
-  INTERNAL_ERROR: { status: 500, meaning: 'A fault of the service; the log has it under the request id.' },
+  INTERNAL_ERROR: {
+    status: 500,
+    meaning: 'An internal error of the service; the log has its cause under the request ID.',
+  },
   UNAVAILABLE: {
     status: 503,
-    meaning: 'The service is starting, or its store or identity provider does not answer.',
+    meaning: 'The service is starting, or its store or identity provider does not respond.',
   },
 } as const satisfies Record<string, { status: number; meaning: string }>;
 
@@ -61,7 +66,7 @@ export type ErrorCode = keyof typeof ERRORS;
 
 /** One reason why a request fails validation. */
 export interface Issue {
-  /** Where: `body`, `query`, `path` or `header`, then the field and, in a list, the index. */
+  /** Location: `body`, `query`, `path`, `header` or `arguments`, then the field and, in a list, the index. */
   readonly loc: readonly (string | number)[];
   readonly msg: string;
   /** A stable lower-case word in pydantic's vocabulary. */
@@ -74,11 +79,11 @@ interface AppErrorOptions {
   readonly retryAfterSeconds?: number;
 }
 
-/** The only error that reaches a caller with its own words; anything else becomes INTERNAL_ERROR. */
+/** The only error whose message reaches a caller. Any other error becomes INTERNAL_ERROR. */
 export class AppError extends Error {
   readonly code: ErrorCode;
   readonly issues: readonly Issue[] | undefined;
-  /** After how long the same request may succeed, where that is known. */
+  /** When to retry the same request, if that is known. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
@@ -90,19 +95,19 @@ export class AppError extends Error {
   }
 }
 
-/** The VALIDATION_ERROR for these issues; its message names each place and reason. */
+/** The VALIDATION_ERROR for these issues. Its message has location and reason of the first five. */
 export function invalid(issues: readonly Issue[]): AppError {
   const shown = issues.slice(0, 5).map((issue) => `${issue.loc.join('.')}: ${issue.msg}`);
   if (issues.length > shown.length) shown.push(`and ${issues.length - shown.length} more`);
   return new AppError('VALIDATION_ERROR', shown.join('; '), { issues });
 }
 
-/** Throws VALIDATION_ERROR unless there are no issues. */
+/** Throws VALIDATION_ERROR if there are issues. */
 export function refuse(issues: readonly Issue[]): void {
   if (issues.length > 0) throw invalid(issues);
 }
 
-/** The results of all readers; where some throw VALIDATION_ERROR, one that lists the issues of all of them. */
+/** Returns the results of all readers. If some throw VALIDATION_ERROR, throws one with the issues of all of them. */
 export function readTogether<T extends unknown[]>(...readers: { [K in keyof T]: () => T[K] }): T {
   const issues: Issue[] = [];
   const results = readers.map((read) => {
@@ -118,7 +123,7 @@ export function readTogether<T extends unknown[]>(...readers: { [K in keyof T]: 
   return results as T;
 }
 
-/** Why the service or a command cannot start; its message is shown to the operator as it is. */
+/** The service or a command cannot start. The operator sees the message unchanged. */
 export class StartError extends Error {
   constructor(message: string, options?: { cause?: unknown }) {
     super(message, options);

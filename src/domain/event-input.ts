@@ -1,4 +1,4 @@
-// Reads the bodies of creates and updates, and applies the rules about an event's times.
+// Reads the request bodies of creates and updates, and applies the rules about an event's times.
 import type { Static } from 'typebox';
 import { isWithinYears, OUTSIDE_YEARS, parseDateTime, resolveLocal } from './datetime.ts';
 import { type Issue, refuse } from './errors.ts';
@@ -16,7 +16,7 @@ export function readEventCreate(body: unknown, nowMs: number): EventFields {
   return { ...toStored(value), start_ms: times.start_ms!, end_ms: times.end_ms ?? null };
 }
 
-/** The fields as stored, without the times. */
+/** The stored fields, without the times. */
 function toStored(sent: Static<typeof EventCreate>): EventFields {
   const fields: Record<string, unknown> = {};
   for (const { name, stored, storedAs } of EVENT_FIELDS) {
@@ -31,8 +31,8 @@ function normalise(value: unknown): unknown {
 }
 
 /**
- * Reads the body of an update, as far as it can be checked without the stored event. Throws VALIDATION_ERROR naming every
- * failing field.
+ * Reads the body of an update and applies the rules that do not need the stored event. Throws VALIDATION_ERROR naming
+ * every failing field.
  */
 export function readEventUpdate(body: unknown, nowMs: number): EventUpdate {
   const { value, issues } = checkUpdate(body, 'body');
@@ -40,7 +40,7 @@ export function readEventUpdate(body: unknown, nowMs: number): EventUpdate {
   return value;
 }
 
-/** Applies the update. Throws VALIDATION_ERROR for what is wrong only in combination with the stored event. */
+/** Applies the update. Throws VALIDATION_ERROR for values that are invalid only together with the stored event. */
 export function applyEventUpdate(stored: EventRow, update: EventUpdate, nowMs: number): EventRow {
   const { issues, ...times } = resolveTimes(update, nowMs, stored);
   refuse(issues);
@@ -64,8 +64,8 @@ interface ResolvedTimes {
 }
 
 /**
- * Turns date-times into instants and applies the rules about them. A local time stays unresolved, and its rules unapplied,
- * while neither the request nor a stored event gives its timezone.
+ * Converts date-times to instants and applies the rules about them. If neither the request nor the stored event gives a
+ * timezone, local times stay unresolved and the rules about them are not applied.
  */
 function resolveTimes(sent: SentTimes, nowMs: number, stored: EventRow | undefined): ResolvedTimes {
   const issues: Issue[] = [];
@@ -94,8 +94,8 @@ function resolveTimes(sent: SentTimes, nowMs: number, stored: EventRow | undefin
   }
   const start = result.start_ms ?? (sent.start_at === undefined ? stored?.start_ms : undefined);
   const end = result.end_ms ?? (sent.end_at === undefined ? stored?.end_ms : undefined);
-  const touched = sent.start_at !== undefined || typeof sent.end_at === 'string';
-  if (touched && start !== undefined && typeof end === 'number' && end < start) {
+  const changesTimes = sent.start_at !== undefined || typeof sent.end_at === 'string';
+  if (changesTimes && start !== undefined && typeof end === 'number' && end < start) {
     if (typeof sent.end_at === 'string') {
       issues.push({ loc: ['body', 'end_at'], msg: 'must not lie before start_at', type: 'value_error' });
     } else {

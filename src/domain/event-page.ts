@@ -1,4 +1,4 @@
-// A page of events for agents: what its parameters and members are in every list of events, and how it is written.
+// Pages of events for agents: the parameters and response fields that every list of events shares, and their JSON.
 import Type from 'typebox';
 import { nullableString } from './shape.ts';
 import { joinWire, type Wire } from './wire.ts';
@@ -8,32 +8,32 @@ export const PAGE_PARAMETERS = {
     Type.Integer({ minimum: 1, maximum: 100, default: 30, description: 'Events per page.' }),
   ),
   cursor: Type.Optional(
-    Type.String({ description: 'next_cursor of the page before; leave it out for the first page.' }),
+    Type.String({ description: 'next_cursor of the previous page; omit it for the first page.' }),
   ),
 };
 
-/** What a page says beside its events, of which `all` says what they are in all. */
+/** Page fields besides `events`; `all` says what `total` counts. */
 export function pageFields(all: string) {
   return {
     count: Type.Integer({ minimum: 0, description: 'Events in this response.', examples: [1] }),
     total: Type.Integer({
       minimum: 0,
-      description: `${all}, on all pages together; exact.`,
+      description: `${all} on all pages; exact.`,
       examples: [1],
     }),
     next_cursor: nullableString({
-      description: 'Pass it as cursor for the next page; null: there is none.',
+      description: 'Pass it as cursor for the next page; null on the last page.',
       examples: [null],
     }),
   };
 }
 
-/** Joined from events that are encoded already. */
+/** Joins encoded events to the JSON of a page. */
 export function encodePage(events: readonly Wire[], total: number, cursor: string | undefined): Wire {
   return joinWire('{"events":[', events, `],${pageMembers(events.length, total, cursor)}}`);
 }
 
-/** What a page says beside its events, as members of a JSON object. */
+/** Page fields besides `events`, as members of a JSON object. */
 export function pageMembers(count: number, total: number, cursor: string | undefined): string {
   const next = cursor === undefined ? 'null' : `"${cursor}"`;
   return `"count":${count},"total":${total},"next_cursor":${next}`;

@@ -1,5 +1,5 @@
-// Events: the one table of their fields, and what follows from it: the shapes on the wire, the stored columns, the JSON.
-// Reading bodies and the rules about times are in event-input.ts.
+// Events: the single table of their fields, and everything derived from it: shapes on the wire, stored columns, JSON.
+// event-input.ts reads request bodies and applies the rules about times.
 import Type, { type Static, type TObject, type TOptional, type TSchema, type TString } from 'typebox';
 import { formatInstant } from './datetime.ts';
 import { nullableString, oneOf } from './shape.ts';
@@ -27,35 +27,35 @@ export type EventType = (typeof EVENT_TYPES)[number];
 export const AUDIENCES = ['kids', 'adults', 'all'] as const;
 export type Audience = (typeof AUDIENCES)[number];
 
-/** With no end_at, an event counts as over this long after its start. A constant, so that nodes cannot disagree. */
+/** Without end_at, an event counts as ended this long after its start. A constant, so that nodes cannot disagree. */
 export const ASSUMED_DURATION_MS = 3 * 3_600_000;
 
-/** How a value is stored in a column. */
+/** The type of a stored column, for every engine. */
 export type ColumnKind = 'text' | 'uuid' | 'integer' | 'real' | 'boolean';
 
 /** A field that agents set. */
 interface Field {
-  /** A value in a request. If it may be null, null is the default and clears the field in an update. */
+  /** Schema of the value in a request. If it allows null, null is the default and clears the field in an update. */
   readonly schema: TSchema;
-  /** Whether a create must send it. */
+  /** Whether a create must have it. */
   readonly required?: true;
-  /** The value if a create leaves the field out, and of events stored before the field existed. Null unless given. */
+  /** Value if a create omits the field, and for events stored before the field existed. Null unless given. */
   readonly default?: string | number | boolean;
-  /** For a date-time: the name under which it is stored, in milliseconds. */
+  /** For a date-time: name of the stored field, which is in milliseconds. */
   readonly storedAs?: string;
-  /** The kind of its own column, beside the JSON, if the engines search by it or it is not part of the JSON. */
+  /** Type of its own column beside the JSON. Needed if the engines search by the field or the JSON does not have it. */
   readonly column?: ColumnKind;
-  /** `on request`: responses have it only if `include` names it. It needs a column, because the JSON is what responses have always. */
+  /** `on request`: only if `include` names it. Needs a column: the stored JSON has only what every response has. */
   readonly shown?: 'on request';
-  /** Free text that other people wrote: readers must not trust it. */
+  /** Free text written by other people, which readers must not trust. */
   readonly untrusted?: true;
-  /** The description for models, if the one in the schema would mislead them. */
+  /** Description for models, if the schema has none or its own would mislead them. */
   readonly forTools?: string;
 }
 
-const LOCAL_TIME = 'Without an offset it is local time in `timezone`.';
+const LOCAL_TIME = 'Without an offset, it is local time in `timezone`.';
 
-/** In the order of the JSON, which is also the stored order. A new field goes to the end. */
+/** In the order of the JSON, which is also the order of the stored columns. Add new fields at the end. */
 const FIELDS = {
   title: {
     schema: Type.String({ minLength: 1, maxLength: 200, examples: ['Lantern workshop'] }),
@@ -67,7 +67,7 @@ const FIELDS = {
   description: {
     schema: nullableString({ maxLength: 10_000, examples: ['Bring scissors. Paper and glue are there.'] }),
     untrusted: true,
-    forTools: 'What visitors should know.',
+    forTools: 'Details for visitors.',
   },
   start_at: {
     schema: Type.String({
@@ -82,7 +82,7 @@ const FIELDS = {
   end_at: {
     schema: nullableString({
       format: 'date-time',
-      description: `When it ends: in the future and not before start_at. ${LOCAL_TIME} Without it, the event counts as over 3 hours after its start.`,
+      description: `When it ends; must be in the future and not before start_at. ${LOCAL_TIME} Without it, the event counts as ended 3 hours after its start.`,
       examples: ['2031-05-01T20:00:00Z'],
     }),
     storedAs: 'end_ms',
@@ -152,7 +152,7 @@ type NameWith<Property extends object> = {
 type Required = NameWith<{ readonly required: true }>;
 type Nullable = { [N in FieldName]: null extends Static<Schema<N>> ? N : never }[FieldName];
 
-/** A field with the defaults of its definition filled in. */
+/** A field definition with its derived properties. */
 export interface EventField extends Field {
   readonly name: FieldName;
   /** The name in EventFields. */
@@ -170,13 +170,13 @@ export const EVENT_FIELDS: readonly EventField[] = Object.entries<Field>(FIELDS)
 const IN_JSON = EVENT_FIELDS.filter(({ shown }) => shown !== 'on request');
 const ON_REQUEST = EVENT_FIELDS.filter(({ shown }) => shown === 'on request');
 
-/** The fields that an update clears with null, for a sentence: "a, b and c". */
+/** Fields that null clears in an update, as part of a sentence: "a, b and c". */
 export const CLEARABLE_FIELDS = EVENT_FIELDS.filter(({ isNullable }) => isNullable)
   .map(({ name }) => name)
   .join(', ')
   .replace(/, (\w+)$/, ' and $1');
 
-/** The fields that hold other people's text, for a sentence: "a, b, c". */
+/** Fields with text of other people, as part of a sentence: "a, b, c". */
 export const UNTRUSTED_FIELDS = EVENT_FIELDS.filter(({ untrusted }) => untrusted)
   .map(({ name }) => name)
   .join(', ');
@@ -194,7 +194,7 @@ export const EventUpdate = objectOf<{ [N in FieldName]: TOptional<Schema<N>> }>(
 );
 export type EventUpdate = Static<typeof EventUpdate>;
 
-/** An event for examples in documents. */
+/** An example for the OpenAPI description and other documents. */
 export const EVENT_EXAMPLE = {
   event_id: '01JZ9GX4T0QW3N1V8R5Y7K2MHD',
   agent_id: '0197d2e8-9a40-7c55-8f3e-5b1d2c6a7e90',
@@ -254,7 +254,7 @@ type StoredValue<N extends FieldName> = Fields[N] extends { readonly storedAs: s
 /** The fields of an event as they are stored: date-times in milliseconds. */
 export type EventFields = { readonly [N in FieldName as StoredName<N>]: StoredValue<N> };
 
-/** The stored values of the fields that a create may leave out. */
+/** Stored values of the fields that a create may omit. */
 export const EVENT_DEFAULTS = Object.fromEntries(
   EVENT_FIELDS.filter(({ required }) => !required).map(({ stored, default: fallback = null }) => [
     stored,
@@ -271,7 +271,7 @@ export interface EventRow extends EventFields {
   readonly created_ms: number;
 }
 
-/** The columns of an event in every engine, in order, without the last one, `json`. */
+/** Columns of an event in every engine, in order, without the last one, `json`. */
 export const EVENT_COLUMNS: readonly (readonly [name: keyof EventRow, kind: ColumnKind])[] = [
   ['event_id', 'text'],
   ['agent_id', 'uuid'],
@@ -279,7 +279,7 @@ export const EVENT_COLUMNS: readonly (readonly [name: keyof EventRow, kind: Colu
   ...EVENT_FIELDS.flatMap(({ stored, column }) => (column ? [[stored, column] as const] : [])),
 ];
 
-/** The columns from which decodeEvent makes an event: the JSON and what it lacks. */
+/** Columns that decodeEvent needs: the JSON, and the fields that it lacks. */
 export const STORED_EVENT_COLUMNS: readonly string[] = [
   'json',
   'version',
@@ -292,19 +292,19 @@ export interface StoredEvent extends Partial<EventFields> {
   readonly version: number;
 }
 
-/** The instant from which searches leave the event out. */
+/** The instant from which searches exclude the event. */
 export function endsMs(row: Pick<EventRow, 'start_ms' | 'end_ms'>): number {
   return row.end_ms ?? row.start_ms + ASSUMED_DURATION_MS;
 }
 
-/** The JSON of the event in a response. Both engines store it, so that a read is sent without any encoding. */
+/** JSON of the event in a response. Both engines store it, so that a read needs no encoding. */
 export function encodeEvent(row: EventRow): string {
   const { event_id, agent_id, created_ms } = row;
   const fields = toWireFields(row, IN_JSON);
   return JSON.stringify({ event_id, agent_id, ...fields, created_at: formatInstant(created_ms) });
 }
 
-/** Parses an event in a response. */
+/** Parses the JSON of an event in a response. */
 export function parseEvent(wire: Wire): Event {
   return JSON.parse(fromWire(wire)) as Event;
 }
@@ -324,7 +324,7 @@ export function decodeEvent({ json, ...columns }: StoredEvent): EventRow {
   return { ...row, ...columns } as EventRow;
 }
 
-/** The body of a create that makes the same event. A field that is shown on request is left out if it has its default. */
+/** Request body that creates an equal event. Fields shown on request are omitted if they have their default. */
 export function encodeEventCreate(row: EventFields): string {
   const changed = ON_REQUEST.filter(({ stored, default: fallback = null }) => row[stored] !== fallback);
   return JSON.stringify(toWireFields(row, [...IN_JSON, ...changed]));

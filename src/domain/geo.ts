@@ -1,6 +1,6 @@
-// Places on a sphere as unit vectors: distances become chords, so the poles and the antimeridian are ordinary places.
+// Places on a sphere as unit vectors. Distances become chords, so the poles and the antimeridian need no special case.
 
-/** The mean radius of WGS 84 that PostGIS uses, so that both engines draw the same circle. */
+/** Mean radius of WGS 84 as in PostGIS, so that both engines draw the same circle. */
 export const EARTH_RADIUS_METRES = 6_371_008.771415059;
 export const METRES_PER_MILE = 1_609.344;
 
@@ -25,7 +25,7 @@ export function unitVector(lat: number, lng: number): UnitVector {
   return { x: equatorial * Math.cos(lambda), y: equatorial * Math.sin(lambda), z: Math.sin(phi) };
 }
 
-/** The straight line between two places, squared, in radii of the sphere. It grows with the great-circle distance. */
+/** Squared length of the straight line between two places, in radii of the sphere. Grows with the great-circle distance. */
 export function chordSquared(a: UnitVector, b: UnitVector): number {
   const dx = a.x - b.x;
   const dy = a.y - b.y;
@@ -33,7 +33,7 @@ export function chordSquared(a: UnitVector, b: UnitVector): number {
   return dx * dx + dy * dy + dz * dz;
 }
 
-/** The great-circle distance. By both the difference and the sum, so that it is exact next to the place and to its antipode. */
+/** Great-circle distance. Uses difference and sum of the vectors, so it is exact near the place and near its antipode. */
 export function milesBetween(a: UnitVector, b: UnitVector): number {
   const apart = Math.sqrt(chordSquared(a, b));
   const together = Math.hypot(a.x + b.x, a.y + b.y, a.z + b.z);
@@ -41,8 +41,8 @@ export function milesBetween(a: UnitVector, b: UnitVector): number {
 }
 
 /**
- * The squared chord of a great-circle distance in miles, up to half the circumference. Chords tell a millimetre wherever the
- * antipode is 100 m away or more; next to it, where no search of the API reaches, only decimetres.
+ * Squared chord of a great-circle distance in miles, up to half the circumference. Chords resolve a millimetre up to 100 m
+ * from the antipode. Nearer to it they resolve only decimetres, but no search of the API reaches that far.
  */
 export function chordSquaredOfMiles(miles: number): number {
   const halfChord = Math.sin((miles * METRES_PER_MILE) / EARTH_RADIUS_METRES / 2);

@@ -1,11 +1,11 @@
-// Identifiers: ULIDs for events, version 7 UUIDs for agents. Both begin with the time, so that they sort roughly by age.
+// IDs: ULIDs for events, version 7 UUIDs for agents. Both begin with the time, so that they sort roughly by age.
 import type { Random } from './clock-and-random.ts';
 
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** 48 bits of time and 80 of chance, in 26 characters whose order is the order of the bits. */
+/** 48 bits of time and 80 random bits, in 26 characters that sort like the bits. */
 export function newUlid(nowMs: number, random: Random): string {
   let text = '';
   for (let place = 0, rest = nowMs; place < 10; place++) {

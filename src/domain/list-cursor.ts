@@ -1,13 +1,13 @@
-// The text form of a position in a list of agents, of an agent's events or of the audit log: opaque, versioned, bound to the
-// list and its sort, strict when read back.
+// Cursors of lists (agents, an agent's events, the audit log): a position as text. Opaque, versioned, bound to the list and
+// its sort, strict when decoded.
 import { TIERS } from './agent.ts';
 import { EARLIEST_MS, LATEST_MS } from './datetime.ts';
 import { EVENT_TYPES } from './event.ts';
 import { isUlid, isUuid } from './ids.ts';
 
 /**
- * The place just after an item in the order of a list: what it is sorted by, then its identifier. Texts are folded and in
- * the order of their bytes, true is 1, and an agent that was never used has NEVER_USED.
+ * The position just after an item in the order of a list: its sort value, then its ID. Texts are folded and sorted by their
+ * bytes, true is 1, and an agent that was never used has NEVER_USED.
  */
 export interface ListPosition {
   readonly value: string | number;
@@ -24,7 +24,7 @@ export function encodeListCursor(list: ListName, sort: string, { value, id }: Li
   return Buffer.from(`${VERSION}:${list}:${sort}:${id}:${value}`).toString('base64url');
 }
 
-/** Undefined for anything that encodeListCursor did not write for this list and sort. */
+/** Returns undefined for anything that encodeListCursor did not write for this list and sort. */
 export function decodeListCursor(cursor: string, list: ListName, sort: string): ListPosition | undefined {
   const [version, name, sortedBy, id, ...rest] = Buffer.from(cursor, 'base64url').toString().split(':');
   if (version !== VERSION || name !== list || sortedBy !== sort || id === undefined) return undefined;
@@ -41,10 +41,10 @@ const IDS: Readonly<Record<ListName, (id: string) => boolean>> = {
   audit: (id) => /^[1-9]\d*$/.test(id) && Number.isSafeInteger(Number(id)),
 };
 
-/** The value that the text stands for; undefined if there is none such. */
+/** Decodes a sort value; undefined if it is invalid. */
 type ReadValue = (text: string, id: string) => string | number | undefined;
 
-/** PostgreSQL would not take NUL. */
+/** PostgreSQL rejects NUL. */
 const text: ReadValue = (value) => (value !== '' && !value.includes('\0') ? value : undefined);
 
 const sameAsId: ReadValue = (value, id) => (value === id ? value : undefined);
@@ -74,7 +74,7 @@ const VALUES: Readonly<Record<ListName, ReadonlyMap<string, ReadValue>>> = {
     ['start_at', integer(EARLIEST_MS, LATEST_MS)],
     ['title', text],
     ['event_type', among(EVENT_TYPES)],
-    ['created_at', sameAsId], // identifiers are in the order of creation
+    ['created_at', sameAsId], // IDs sort by creation
   ]),
   own_events: new Map([['start_at', integer(EARLIEST_MS, LATEST_MS)]]),
   audit: new Map([['at', sameAsId]]),

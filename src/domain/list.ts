@@ -1,5 +1,4 @@
-// Lists for administrators, a page at a time: what they can be sorted and searched by, and where a page ends. Finding what
-// matches is the stores' work.
+// Paged lists for administrators: the parameters for sorting, searching and paging. The stores find the matching items.
 import Type from 'typebox';
 import { refuse } from './errors.ts';
 import { decodeListCursor, type ListName, type ListPosition } from './list-cursor.ts';
@@ -28,7 +27,7 @@ export interface Sort<Key extends string> {
 }
 
 export interface ListQuery<Key extends string> {
-  /** To be found literally, whatever the case; everything matches the empty one. */
+  /** Text to find literally, ignoring case. The empty text matches everything. */
   readonly q: string;
   readonly sort: Sort<Key>;
   readonly after: ListPosition | undefined;
@@ -38,7 +37,7 @@ export interface ListQuery<Key extends string> {
 export type AgentListQuery = ListQuery<AgentSort>;
 
 export interface EventListQuery extends ListQuery<EventSort> {
-  /** Those that have not ended, those that have, or both. */
+  /** Events that have not ended, that have ended, or both. */
   readonly when: When;
 }
 
@@ -49,8 +48,8 @@ export interface AuditQuery {
 }
 
 /**
- * A text as lists compare it: whatever the case. The two small sigmas are one, because which of them a capital becomes
- * depends on what follows, and what is looked for need not end where the text does.
+ * Folds case, for comparisons in lists. Both lower-case sigmas become one: which of them a capital becomes depends on the
+ * next letter, and a search text may end in the middle of a word.
  */
 export function foldText(text: string): string {
   return text.toLowerCase().replaceAll('ς', 'σ');
@@ -62,19 +61,19 @@ const page = {
   ),
   cursor: Type.Optional(
     Type.String({
-      description: 'next_cursor of the page before, with the same sort; leave it out for the first page.',
+      description: 'next_cursor of the previous page, with the same sort; omit it for the first page.',
     }),
   ),
 };
 
 function sortBy<Key extends string>(keys: readonly Key[], fallback: Key) {
   const both = [...keys, ...keys.map((key) => `-${key}` as const)];
-  const description = 'What to sort by; with a leading minus from the last to the first.';
+  const description = 'Field to sort by; a leading minus sorts in descending order.';
   return Type.Optional(oneOf(both, { default: fallback, description }));
 }
 
 function search(where: string) {
-  const description = `Found literally anywhere in ${where}, whatever the case. Everything matches the empty text.`;
+  const description = `Text to find literally, anywhere in ${where}, ignoring case. The empty text matches everything.`;
   return Type.Optional(Type.String({ maxLength: 200, default: '', description }));
 }
 
@@ -99,14 +98,14 @@ const checkAgentList = compile(AgentListParameters);
 const checkEventList = compile(EventListParameters);
 const checkAudit = compile(AuditParameters);
 
-/** Undefined where no parameter was sent: then the list is asked for as a whole. Throws VALIDATION_ERROR. */
+/** Undefined if no parameter was sent: the request is for the whole list. Throws VALIDATION_ERROR. */
 export function readAgentList(parameters: object): AgentListQuery | undefined {
   if (Object.keys(parameters).length === 0) return undefined;
   const { value, after } = read(checkAgentList, parameters, 'agents', (sent) => sent.sort);
   return { q: value.q!, sort: sortOf<AgentSort>(value.sort!), after, limit: value.limit! };
 }
 
-/** Undefined where no parameter was sent: then the list is asked for as a whole. Throws VALIDATION_ERROR. */
+/** Undefined if no parameter was sent: the request is for the whole list. Throws VALIDATION_ERROR. */
 export function readEventList(parameters: object): EventListQuery | undefined {
   if (Object.keys(parameters).length === 0) return undefined;
   const { value, after } = read(checkEventList, parameters, 'events', (sent) => sent.sort);
@@ -131,7 +130,7 @@ function read<T extends { cursor?: string }>(
   const { value, issues } = check(parameters, 'query');
   const sort = sortIn(value);
   let after: ListPosition | undefined;
-  // Where the sort is none, that is what is wrong.
+  // If the sort is invalid, only that is reported.
   if (value.cursor !== undefined && sort !== undefined) {
     after = decodeListCursor(value.cursor, list, sort);
     if (!after) {
@@ -148,7 +147,7 @@ function sortOf<Key extends string>(text: string): Sort<Key> {
   return { key: (descending ? text.slice(1) : text) as Key, descending };
 }
 
-/** The sort as it is sent. */
-export function nameOf({ key, descending }: Sort<string>): string {
+/** The sort as a parameter value. */
+export function encodeSort({ key, descending }: Sort<string>): string {
   return descending ? `-${key}` : key;
 }

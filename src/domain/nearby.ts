@@ -1,4 +1,4 @@
-// The search: its parameters and its answer. Finding what matches is the stores' work.
+// The search: its parameters and its response. The stores find the matching events.
 import Type from 'typebox';
 import { decodeCursor, type Position } from './cursor.ts';
 import { isWithinYears, OUTSIDE_YEARS, parseDateTime } from './datetime.ts';
@@ -21,43 +21,45 @@ export const NearbyParameters = Type.Object({
     Type.Number({
       minimum: 0.1,
       maximum: 100,
-      description: 'Miles, the rim included. Without it, events at any distance match.',
+      description: 'Miles, inclusive. Without it, events at any distance match.',
       examples: [10],
     }),
   ),
   event_type: Type.Optional(
-    Type.Array(oneOf(EVENT_TYPES), { description: 'Repeat for several. Without it, all types match.' }),
+    Type.Array(oneOf(EVENT_TYPES), {
+      description: 'Repeat it for several values. Without it, all types match.',
+    }),
   ),
   audience: Type.Optional(
     Type.Array(oneOf(AUDIENCES), {
-      description: 'Repeat for several. Matches exactly: `all` is a value, not a wildcard.',
+      description: 'Repeat it for several values. Matches exactly: `all` is a value, not a wildcard.',
     }),
   ),
   starts_after: Type.Optional(
     Type.String({
       format: 'date-time',
       description:
-        'Inclusive: start_at >= value. Without an offset it is UTC; write the + of an offset as %2B.',
+        'Inclusive: start_at >= value. Without an offset, it is UTC. Write the + of an offset as %2B.',
     }),
   ),
   starts_before: Type.Optional(
     Type.String({
       format: 'date-time',
       description:
-        'Exclusive: start_at < value. Without an offset it is UTC; write the + of an offset as %2B.',
+        'Exclusive: start_at < value. Without an offset, it is UTC. Write the + of an offset as %2B.',
     }),
   ),
   ...PAGE_PARAMETERS,
 });
 
-/** An event as a search finds it. */
+/** An event in the response of a search. */
 export const FoundEvent = Type.Object(
   {
     ...Event.properties,
     distance_miles: Type.Optional(
       Type.Number({
         minimum: 0,
-        description: 'From the centre of the search, on the great circle. Only with include=distance.',
+        description: 'Great-circle distance from the centre of the search. Only with include=distance.',
       }),
     ),
   },
@@ -66,10 +68,10 @@ export const FoundEvent = Type.Object(
 
 export const EventsNearbyResponse = Type.Object({
   events: Type.Array(FoundEvent, { description: 'Ordered by start_at, then event_id.' }),
-  ...pageFields('Events that match'),
+  ...pageFields('Matching events'),
 });
 
-/** A search as the stores answer it. The window is startMs >= startsFromMs and startMs < startsBeforeMs. */
+/** A search for the stores. The time window is startMs >= startsFromMs and startMs < startsBeforeMs. */
 export interface NearbyQuery {
   readonly lat: number;
   readonly lng: number;
@@ -80,11 +82,11 @@ export interface NearbyQuery {
   readonly startsBeforeMs: number | undefined;
   readonly after: Position | undefined;
   readonly limit: number;
-  /** Whether the page must have the details of its events. */
+  /** Whether the page includes the details of its events. */
   readonly details: boolean;
 }
 
-/** A search that everything matches. */
+/** A search that matches every event. */
 export const ALL_EVENTS: NearbyQuery = {
   lat: 0,
   lng: 0,
@@ -100,7 +102,7 @@ export const ALL_EVENTS: NearbyQuery = {
 
 const check = compile(NearbyParameters);
 
-/** Reads the parameters of a search. `at` begins every `loc`. Throws VALIDATION_ERROR naming every failing one. */
+/** `at` is the first step of every `loc`. Throws VALIDATION_ERROR naming every failing parameter. */
 export function readNearby(parameters: unknown, at: string): NearbyQuery {
   const { value, issues } = check(parameters, at);
   const after = value.cursor === undefined ? undefined : decodeCursor(value.cursor);
@@ -133,7 +135,7 @@ export function readNearby(parameters: unknown, at: string): NearbyQuery {
   };
 }
 
-/** Adds to each event the distance of its place from the centre, as its last member. */
+/** Adds to each event its distance from the centre, as the last member. */
 export function addDistances(events: readonly Wire[], places: readonly Place[], centre: Place): Wire[] {
   const from = unitVector(centre.lat, centre.lng);
   return events.map((wire, at) => {
@@ -144,5 +146,5 @@ export function addDistances(events: readonly Wire[], places: readonly Place[], 
   });
 }
 
-/** Six decimals: two millimetres. */
+/** Six decimals, which is about two millimetres. */
 const DISTANCE_STEPS_PER_MILE = 1e6;

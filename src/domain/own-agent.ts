@@ -1,4 +1,4 @@
-// What an agent sees of itself and how it looks after its keys: the shapes on the wire.
+// Requests of an agent about itself and its keys: the shapes on the wire.
 import type { Static } from 'typebox';
 import Type from 'typebox';
 import { type AgentRecord, AgentSummary, summarise } from './agent.ts';
@@ -7,7 +7,7 @@ import { formatInstant } from './datetime.ts';
 import { refuse } from './errors.ts';
 import { compile, nullableString } from './shape.ts';
 
-/** Closed: a misspelt overlap must not leave a key alive that was meant to end. */
+/** Unknown fields are refused: a misspelt overlap must not keep a key alive that was meant to end. */
 export const RotateRequest = Type.Object(
   {
     overlap_seconds: Type.Optional(
@@ -15,7 +15,7 @@ export const RotateRequest = Type.Object(
         minimum: 0,
         maximum: 86_400,
         default: 3_600,
-        description: 'How long the calling key works on; 0: it ends at once.',
+        description: 'How long the calling key keeps working; 0: it ends at once.',
         examples: [3_600],
       }),
     ),
@@ -23,7 +23,7 @@ export const RotateRequest = Type.Object(
   { additionalProperties: false },
 );
 
-/** Closed too: whoever names a key here means another one than the calling one, and would end the wrong one. */
+/** All fields are refused: a caller who names a key here means another one, but would end the calling key. */
 export const RevokeRequest = Type.Object({}, { additionalProperties: false });
 
 export const KeySummary = Type.Object({
@@ -31,17 +31,17 @@ export const KeySummary = Type.Object({
   created_at: Type.String({ format: 'date-time', examples: ['2026-11-15T09:30:00.000Z'] }),
   expires_at: nullableString({
     format: 'date-time',
-    description: 'From this instant on the key is refused; null: it does not end by itself.',
+    description: 'The key is refused from this instant on; null: it does not expire.',
     examples: [null],
   }),
 });
 
 export const QuotaSummary = Type.Object({
   limit: Type.Integer({ minimum: 1, description: 'Requests per hour.', examples: [10_000] }),
-  remaining: Type.Integer({ minimum: 0, description: 'Left after this request.', examples: [9_999] }),
+  remaining: Type.Integer({ minimum: 0, description: 'Requests left after this one.', examples: [9_999] }),
   resets_at: Type.String({
     format: 'date-time',
-    description: 'When the window ends; the next request begins a new one.',
+    description: 'When the window ends. The next request after it starts a new window.',
     examples: ['2026-11-15T11:00:00.000Z'],
   }),
 });
@@ -50,28 +50,27 @@ export const OwnAgentResponse = Type.Object({
   agent: AgentSummary,
   key: KeySummary,
   quota: Type.Union([QuotaSummary, Type.Null()], {
-    description: 'null: there is no limit.',
+    description: 'null: no limit.',
     examples: [{ limit: 10_000, remaining: 9_999, resets_at: '2026-11-15T11:00:00.000Z' }],
   }),
 });
 
 const checkRotation = compile(RotateRequest);
-
 const checkRevocation = compile(RevokeRequest);
 
-/** There is nothing to be said about a revocation. Throws VALIDATION_ERROR. */
-export function requireNothing(body: unknown): void {
+/** A revocation takes no fields. Throws VALIDATION_ERROR. */
+export function requireEmptyBody(body: unknown): void {
   refuse(checkRevocation(body === undefined ? {} : body, 'body').issues);
 }
 
-/** How long the calling key works on. No body is as good as an empty one. Throws VALIDATION_ERROR. */
+/** How long the calling key keeps working. A missing body counts as an empty one. Throws VALIDATION_ERROR. */
 export function readOverlapMs(body: unknown): number {
   const { value, issues } = checkRotation(body === undefined ? {} : body, 'body');
   refuse(issues);
   return value.overlap_seconds! * 1_000;
 }
 
-/** What is left of a quota, and until when. */
+/** The rest of a quota, and the end of its window. */
 interface QuotaLeft {
   readonly limit: number;
   readonly remaining: number;

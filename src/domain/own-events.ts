@@ -1,21 +1,19 @@
-// An agent's own events, a page at a time: the parameters, and the answer. Finding them is the stores' work.
+// Pages of an agent's own events: the parameters and the response. The stores find the events.
 import Type from 'typebox';
 import { refuse } from './errors.ts';
 import { Event } from './event.ts';
 import { PAGE_PARAMETERS, pageFields } from './event-page.ts';
-import { type EventListQuery, nameOf } from './list.ts';
+import { type EventListQuery, encodeSort } from './list.ts';
 import { decodeListCursor, encodeListCursor, type ListPosition } from './list-cursor.ts';
 import { compile } from './shape.ts';
 
 export const OwnEventsParameters = Type.Object({
   ...PAGE_PARAMETERS,
-  include_ended: Type.Optional(
-    Type.Boolean({ default: false, description: 'true: also those that are over.' }),
-  ),
+  include_ended: Type.Optional(Type.Boolean({ default: false, description: 'true: includes ended events.' })),
 });
 
 export const OwnEventsResponse = Type.Object({
-  events: Type.Array(Event, { description: 'The caller’s own, ordered by start_at, then event_id.' }),
+  events: Type.Array(Event, { description: 'Events of the caller, ordered by start_at, then event_id.' }),
   ...pageFields('Events of the caller'),
 });
 
@@ -23,12 +21,12 @@ const SORT = { key: 'start_at', descending: false } as const;
 
 const check = compile(OwnEventsParameters);
 
-/** `at` begins every `loc`. Throws VALIDATION_ERROR naming every failing parameter. */
+/** `at` is the first step of every `loc`. Throws VALIDATION_ERROR naming every failing parameter. */
 export function readOwnEvents(parameters: unknown, at: string): EventListQuery {
   const { value, issues } = check(parameters, at);
   let after: ListPosition | undefined;
   if (value.cursor !== undefined) {
-    after = decodeListCursor(value.cursor, 'own_events', nameOf(SORT));
+    after = decodeListCursor(value.cursor, 'own_events', encodeSort(SORT));
     if (!after) {
       const msg = 'must be a next_cursor of this list; leave it out for the first page';
       issues.push({ loc: [at, 'cursor'], msg, type: 'value_error' });
@@ -39,5 +37,5 @@ export function readOwnEvents(parameters: unknown, at: string): EventListQuery {
 }
 
 export function encodeOwnCursor(position: ListPosition): string {
-  return encodeListCursor('own_events', nameOf(SORT), position);
+  return encodeListCursor('own_events', encodeSort(SORT), position);
 }

@@ -1,4 +1,4 @@
-// Names that callers made up, as far as answers may repeat them: any other text, and what may be a key, stays out.
+// Makes names that callers chose safe to repeat in responses. Any other text, and anything that may be a key, becomes "?".
 
 const SHOWABLE = /^(?!lev_)[A-Za-z0-9_.-]{1,50}$/;
 

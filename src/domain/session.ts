@@ -1,31 +1,31 @@
-// Sessions of administrators in the console, and the ports to what seals them and to where people sign in.
+// Sessions of administrators in the console, and the ports for sealing them and for signing in.
 import type { Identity } from './admin.ts';
 import type { Random } from './clock-and-random.ts';
 
-/** How long a session lasts at most. */
+/** Maximum duration of a session. */
 export const SESSION_MS = 8 * 3_600_000;
 
-/** How long someone may take to sign in. */
+/** Maximum duration of a sign-in. */
 export const SIGN_IN_MS = 600_000;
 
 export interface Session {
-  /** Unpredictable; the store remembers it when the session is ended. */
+  /** Unpredictable. The store keeps it when the session is ended. */
   readonly id: string;
   readonly identity: Identity;
   readonly expiresMs: number;
 }
 
-/** Sessions as text that only this service, on any node, can read or make. */
+/** Converts sessions to text that only the nodes of this service can read or make. */
 export interface SessionSeal {
-  /** Fit for a cookie, whatever the claims are: what does not matter is left out. Undefined where that is not enough. */
+  /** Short enough for a cookie: unimportant claims are left out if necessary. Undefined if that is not enough. */
   seal(session: Session): Promise<string | undefined>;
-  /** Undefined for what was not sealed here, with this configuration, or has expired. */
+  /** Undefined for text that was not sealed by this service with this configuration, or that has expired. */
   open(sealed: string): Promise<Session | undefined>;
 }
 
 /**
- * Why nobody is signed in: the answer belongs to no sign-in begun here, was a refusal, or does not hold; or there were too
- * many from the same network.
+ * Why a sign-in failed. `state`: the response belongs to no sign-in that began here. `denied`: the provider refused.
+ * `provider`: the provider did not respond, or its response is invalid. `often`: too many sign-ins from the same network.
  */
 export type SignInProblem = 'state' | 'denied' | 'provider' | 'often';
 
@@ -35,26 +35,26 @@ export type SignInOutcome =
       readonly kind: 'failed';
       readonly problem: SignInProblem;
       readonly returnPath: string;
-      /** For the log; holds nothing secret. */
+      /** For the log; contains no secrets. */
       readonly cause?: Error;
     };
 
-export interface SignInWish {
-  /** Where the provider sends people back to. */
+export interface SignInRequest {
+  /** The URL to which the provider redirects afterwards. */
   readonly redirectUri: string;
-  /** Where they go on from there. */
+  /** The page of the console to show after that. */
   readonly returnPath: string;
-  /** Whether the provider asks which account, even if someone is signed in there. */
+  /** Whether the provider asks for the account, even if the user is already signed in there. */
   readonly chooseAccount: boolean;
 }
 
-/** Signing in with the identity provider. */
+/** Sign-in with the identity provider. */
 export interface SignIn {
-  /** The host by which people know the provider. */
+  /** Host of the provider, shown to users. */
   readonly provider: string;
-  /** Where to send someone, and what they have to bring back. Throws UNAVAILABLE while the provider does not answer. */
-  begin(wish: SignInWish): Promise<{ readonly address: string; readonly sealed: string }>;
-  /** Judges the query that the provider sent someone back with, and what they have brought back. */
+  /** The URL to redirect to, and sealed state for `finish`. Throws UNAVAILABLE if the provider does not respond. */
+  begin(request: SignInRequest): Promise<{ readonly address: string; readonly sealed: string }>;
+  /** Checks the query of the provider's redirect against the sealed state from `begin`. */
   finish(query: string, sealed: string | undefined): Promise<SignInOutcome>;
 }
 
@@ -63,23 +63,23 @@ export interface Picture {
   readonly bytes: Uint8Array;
 }
 
-/** Pictures of people, from wherever the provider says that they are. */
+/** Profile pictures, from the URLs that the provider gives. */
 export interface Pictures {
-  /** Whether anything would be fetched from there at all. */
-  mayFetch(address: string): boolean;
-  /** Undefined where there is no picture that may be shown. */
-  fetch(address: string): Promise<Picture | undefined>;
+  /** Whether `fetch` would send a request to this URL at all. */
+  mayFetch(url: string): boolean;
+  /** Undefined if there is no picture that may be shown. */
+  fetch(url: string): Promise<Picture | undefined>;
 }
 
-/** What the console needs to know who sits in front of it. */
+/** Everything that the console needs to sign users in and to recognise them. */
 export interface ConsoleAccess {
-  /** Undefined: there is no provider, and a token of the service's own issuer opens a session. */
+  /** Undefined if there is no provider: then a token of the service's own issuer opens a session. */
   readonly signIn: SignIn | undefined;
   readonly sessions: SessionSeal;
   readonly pictures: Pictures;
 }
 
-/** Text that nobody can guess, of 256 bits. */
+/** 256 random bits as text. */
 export function newSecret(random: Random): string {
   return Buffer.from(random(new Uint8Array(32))).toString('base64url');
 }

@@ -1,5 +1,5 @@
 // Checks untrusted values against the flat TypeBox objects of this folder, without coercion, and names every failing field.
-// A keyword that it does not enforce is refused when the shape is compiled, so schema and check cannot drift apart.
+// `compile` throws for a keyword that is not enforced, so schema and check cannot drift apart.
 import type { Static, TObject, TSchema } from 'typebox';
 import Type from 'typebox';
 import { isTimezone, parseDateTime } from './datetime.ts';
@@ -7,7 +7,7 @@ import type { Issue } from './errors.ts';
 import { isUuid } from './ids.ts';
 import { safeName } from './safe-name.ts';
 
-/** A string with a fixed set of values, as `{type, enum}`: the form that clients generate the best code from. */
+/** A string with a fixed set of values, as `{type, enum}`: client generators make the best code from this format. */
 export function oneOf<const T extends string>(values: readonly T[], options: object = {}) {
   return Type.Unsafe<T>({ type: 'string', enum: [...values], ...options });
 }
@@ -18,22 +18,22 @@ export function nullableString(options: object = {}) {
 }
 
 /**
- * Checks a value; `at` is the first step of every `loc`. The result holds the known fields that pass, defaults filled
- * in: it has the type's form once there are no issues.
+ * Checks a value; `at` is the first step of every `loc`. The result has the known fields that pass, with defaults filled in.
+ * It is a complete `T` only if there are no issues.
  */
 export type Check<T> = (input: unknown, at: string) => { value: T; issues: Issue[] };
 
-/** What is wrong with a value; in a list, with the entry at the index. */
+/** Why a value fails; `index` is the failing entry of a list. */
 interface Failure {
   readonly msg: string;
   readonly type: string;
   readonly index?: number;
 }
 
-/** What is wrong with the value, and nothing at all where all is well: that is the common case, and is to cost nothing. */
+/** Undefined if the value passes, so that the common case allocates nothing. */
 type FieldCheck = (value: unknown) => readonly Failure[] | undefined;
 
-/** Throws for a schema that says more than is checked. */
+/** Throws for a schema with a keyword that is not enforced. */
 export function compile<T extends TObject>(schema: T): Check<Static<T>> {
   requireEnforced('object', schema);
   const required = new Set<string>(schema.required ?? []);
@@ -75,13 +75,14 @@ export function compile<T extends TObject>(schema: T): Check<Static<T>> {
   };
 }
 
-/** More than these are not worth reading. */
+/** Maximum number of unknown fields that are reported. */
 const MAX_UNKNOWN = 10;
 
-/** Names in the input that are not known; what they are called is shown as far as that is harmless. */
+/** One issue for each unknown field. The name of a field is shown only if that is safe. */
 export function findUnknown(input: object, known: ReadonlySet<string>, at: string): Issue[] {
   const unknown = Object.keys(input).filter((name) => !known.has(name));
-  const msg = `is not known here; there is ${[...known].join(', ') || 'nothing to say'}`;
+  const takes = known.size > 0 ? `: ${[...known].join(', ')}` : ' none';
+  const msg = `unknown field; this request takes${takes}`;
   return unknown
     .slice(0, MAX_UNKNOWN)
     .map((name) => ({ loc: [at, safeName(name)], msg, type: 'extra_forbidden' }));
@@ -102,7 +103,7 @@ interface Keywords extends TSchema {
   additionalProperties?: boolean | object;
 }
 
-/** The keywords that the check of each type enforces. */
+/** Keywords that the check of each type enforces. */
 const ENFORCED: Readonly<Record<string, readonly string[]>> = {
   object: ['properties', 'required', 'additionalProperties'],
   string: ['enum', 'minLength', 'maxLength', 'format'],
@@ -156,7 +157,7 @@ function fail(msg: string, type: string): [Failure] {
   return [{ msg, type }];
 }
 
-/** Exact where that decides; the number of UTF-16 units is enough to call a text short enough or too long for sure. */
+/** Counts exactly only if needed: the number of UTF-16 units shows that most texts are short enough, or too long. */
 function countCodePoints(text: string, least: number, most: number): number {
   if ((text.length <= most && least <= 1) || text.length > 2 * most) return text.length;
   let pairs = 0;
@@ -203,7 +204,7 @@ function arrayCheck(schema: Keywords, item: FieldCheck): FieldCheck {
   };
 }
 
-/** The formats that the shapes use. An e-mail needs a name, an @ and a dotted domain; anything finer is the mail server's. */
+/** Formats that the shapes use. An e-mail needs a name, an @ and a dotted domain; mail servers decide about the rest. */
 const FORMATS: Record<string, (value: string) => readonly Failure[] | undefined> = {
   'date-time': (value) => {
     if (parseDateTime(value)) return undefined;

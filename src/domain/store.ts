@@ -1,6 +1,6 @@
-// The port to the storage engines. Every promise may reject with UNAVAILABLE when the engine cannot answer; a rejected
-// write may or may not have happened, an answered one has happened and survives a power cut. Engines never ask for the
-// time. A caller sees its own write in its next call.
+// The port to the storage engines. Every promise may reject with UNAVAILABLE if the engine cannot respond. A rejected write
+// may or may not have happened; an acknowledged one has happened and survives a power cut. Engines never read the clock.
+// A caller sees its own write in its next call.
 import type { AgentRecord, AgentRow, AgentUpdate } from './agent.ts';
 import type { KeyFingerprint, KeyRecord } from './api-key.ts';
 import type { AuditEntry, AuditRecord } from './audit.ts';
@@ -11,13 +11,13 @@ import type { ListPosition } from './list-cursor.ts';
 import type { NearbyQuery } from './nearby.ts';
 import type { Wire } from './wire.ts';
 
-/** An event as it is read: encoded once, and never taken apart again on its way to a client. */
+/** A stored event: encoded once, and sent to clients without parsing. */
 export interface EventRecord {
   readonly version: number;
   readonly json: Wire;
 }
 
-/** What a search knows of an event besides its JSON. */
+/** Position and place of an event in a search, so that callers need not parse its JSON. */
 export interface EventDetails extends Position {
   readonly lat: number;
   readonly lng: number;
@@ -25,22 +25,22 @@ export interface EventDetails extends Position {
 
 export interface NearbyPage {
   readonly events: readonly Wire[];
-  /** One for each event if the query asked for details, otherwise none. */
+  /** One for each event if the query asked for details, otherwise empty. */
   readonly details: readonly EventDetails[];
-  /** All that match, whatever the page. */
+  /** All matching events, not only those of the page. */
   readonly total: number;
-  /** The position of the last event, where more follow. */
+  /** Position of the last event, if more follow. */
   readonly next: Position | undefined;
 }
 
-/** The outcome of a create. Layers below the store have other records, but the same kinds. */
+/** Outcome of a create. Layers below the store have other records, but the same kinds. */
 export type CreateOutcome<Created = EventRecord, Existing = Created> =
   | { readonly kind: 'created'; readonly record: Created }
-  /** An event with the same agent, title, start and place existed already. */
+  /** The agent already has an event with this title, start and place. */
   | { readonly kind: 'existing'; readonly record: Existing }
-  /** The agent has as many events as it may have. */
+  /** The agent has its maximum number of events. */
   | { readonly kind: 'limit' }
-  /** The agent does not exist any more. */
+  /** The agent no longer exists. */
   | { readonly kind: 'no-agent' };
 
 export type ReplaceOutcome<Replaced = EventRecord> =
@@ -59,13 +59,13 @@ export interface ListedEvent {
 /** A page of a list. */
 export interface ListPage<Item, Next = ListPosition> {
   readonly items: readonly Item[];
-  /** All that match, whatever the page. */
+  /** All matching items, not only those of the page. */
   readonly total: number;
-  /** The position of the last item, where more follow. */
+  /** Position of the last item, if more follow. */
   readonly next: Next | undefined;
 }
 
-/** How much there is, and how much of it is alive. */
+/** Totals for administrators. */
 export interface Stats {
   readonly agents: number;
   /** Agents that made a request within the last 24 hours. */
@@ -77,10 +77,10 @@ export interface Stats {
 
 export const ACTIVE_WITHIN_MS = 24 * 3_600_000;
 
-/** How long a window of requests lasts. */
+/** Duration of a quota window. */
 export const QUOTA_WINDOW_MS = 3_600_000;
 
-/** A fixed window of requests; it starts with the first request in it. */
+/** State of a fixed window of requests. A window starts with its first request. */
 export interface Quota {
   readonly allowed: boolean;
   readonly remaining: number;
@@ -93,8 +93,8 @@ export interface Store {
   /** Rejects with UNAVAILABLE unless the store can read and write. */
   check(): Promise<void>;
   /**
-   * Finishes the operations that were accepted, however many steps they have, then lets go of everything. Writes and whatever
-   * has several steps are refused with UNAVAILABLE from the call on. Each page of `listAgentEvents` is an operation.
+   * Finishes accepted operations, however many steps they have, then releases all resources. New writes and operations of
+   * several steps are rejected with UNAVAILABLE. Each batch of `listAgentEvents` is one operation.
    */
   close(): Promise<void>;
 
@@ -104,9 +104,9 @@ export interface Store {
   /** The key, expired or not. */
   findKey(keyHash: string): Promise<KeyRecord | undefined>;
   /**
-   * Gives the agent the new key beside the calling one, which ends at `callingExpiresMs` unless it ends before. Every other
-   * key of the agent ends at once, and so does the calling one if its end is not after `nowMs`: two are left at most. False,
-   * and nothing happens, unless the calling key is an active one of the active agent.
+   * Adds the new key. The calling key expires at `callingExpiresMs`, unless it expires earlier, and ends at once if that is
+   * not after `nowMs`. Every other key of the agent ends at once, so at most two keys are left. Returns false and changes
+   * nothing unless the calling key is an active key of the active agent.
    */
   rotateKey(
     agentId: string,
@@ -115,51 +115,52 @@ export interface Store {
     nowMs: number,
     callingExpiresMs: number,
   ): Promise<boolean>;
-  /** Ends the key at once, if there is such a key. Other nodes may take it for up to a second more. */
+  /** Ends the key at once, if it exists. Other nodes may accept it for up to one second more. */
   revokeKey(keyHash: string): Promise<void>;
-  /** Remembers that the agent made a request; written later, at most 10 seconds inexact. */
+  /** Records that the agent made a request. Written later; accurate to 10 seconds. */
   noteUse(agentId: string, nowMs: number): void;
-  /** Takes `cost` requests (0: only looks) from the bucket's window of one hour. */
+  /** Takes `cost` requests (0: only reads) from the bucket's window of one hour. */
   spend(bucket: string, limit: number, cost: 0 | 1, nowMs: number): Promise<Quota>;
 
-  /** Adds the event unless the agent has one with the same title, start and place, or `maxPerAgent` (0: no limit) events. */
+  /** Adds the event, unless the agent has one with this title, start and place, or has `maxPerAgent` (0: no limit) events. */
   createEvent(row: EventRow, maxPerAgent: number): Promise<CreateOutcome>;
   findEvent(eventId: string): Promise<EventRecord | undefined>;
-  /** The columns of an event, to change them. */
+  /** The stored fields of an event, to change them. */
   findEventRow(eventId: string): Promise<EventRow | undefined>;
-  /** Compare and set: `next` takes the place of the version before it. */
+  /** Compare-and-set: replaces the version before `next`. */
   replaceEvent(next: EventRow): Promise<ReplaceOutcome>;
-  /** False unless the agent had such an event; where a version is given, in that version. */
+  /** False unless the agent had this event and, if a version is given, the event had that version. */
   deleteEvent(eventId: string, agentId: string, version?: number): Promise<boolean>;
-  /** Events not ended at `nowMs` that match, by start and event_id. */
+  /** Matching events that have not ended at `nowMs`, ordered by start and event_id. */
   nearby(query: NearbyQuery, nowMs: number): Promise<NearbyPage>;
 
-  /** By creation. */
+  /** Ordered by creation. */
   listAgents(): Promise<AgentRecord[]>;
   findAgent(agentId: string): Promise<AgentRecord | undefined>;
   /**
-   * By start and event_id, ended ones included; some at a time, each time as they are then: nothing is held in between, so
-   * a caller may take its time. An event that does not change meanwhile is neither skipped nor repeated.
+   * All events of the agent, including ended ones, ordered by start and event_id, in batches. Each batch is read when the
+   * caller asks for it, and nothing is held open in between, so a caller may be slow. An event that does not change meanwhile
+   * is neither skipped nor repeated.
    */
   listAgentEvents(agentId: string): AsyncIterable<readonly Wire[]>;
 
-  /** Agents that match, in the order that is asked for; ties by agent_id, in the same direction. */
+  /** Matching agents in the requested order; ties by agent_id, in the same direction. */
   agentPage(query: AgentListQuery): Promise<ListPage<AgentRecord>>;
-  /** Events of the agent that match, in the order that is asked for; ties by event_id, in the same direction. */
+  /** Matching events of the agent in the requested order; ties by event_id, in the same direction. */
   agentEventPage(agentId: string, query: EventListQuery, nowMs: number): Promise<ListPage<ListedEvent>>;
-  /** The latest entries first. */
+  /** Newest entries first. */
   auditPage(query: AuditQuery): Promise<ListPage<AuditRecord, number>>;
   stats(nowMs: number): Promise<Stats>;
 
   /**
-   * Each of these writes the audit entry in the same step, with the name and the number of what it found, unless there was
-   * nothing by that identifier.
+   * This and the next four methods write the audit entry in the same transaction as the change, with the name and the number
+   * of what they found. They write none if nothing has that ID.
    */
   updateAgent(agentId: string, update: AgentUpdate, audit: AuditEntry): Promise<AgentRecord | undefined>;
-  /** The agent, its keys and its events. */
+  /** Deletes the agent, its keys and its events. */
   deleteAgent(agentId: string, audit: AuditEntry): Promise<boolean>;
   deleteAgentEvents(agentId: string, audit: AuditEntry): Promise<boolean>;
-  /** Those of the events that are the agent's; how many. Undefined if there is no such agent. Without any, no entry. */
+  /** Returns the number of deleted events; undefined if the agent does not exist. If it is 0, there is no audit entry. */
   deleteSelectedEvents(
     agentId: string,
     eventIds: readonly string[],
@@ -167,50 +168,50 @@ export interface Store {
   ): Promise<number | undefined>;
   deleteEventAsAdmin(eventId: string, audit: AuditEntry): Promise<boolean>;
 
-  /** Remembers that the session ended before it would have expired, and forgets those that have expired by `nowMs`. */
+  /** Records that the session ended before its expiry, and removes records of sessions that have expired by `nowMs`. */
   endSession(sessionId: string, expiresMs: number, nowMs: number): Promise<void>;
   isSessionEnded(sessionId: string): Promise<boolean>;
 
-  /** The value under this name; `initial` is stored and returned where there was none. */
+  /** The value of this setting. If it has none, stores and returns `initial`, which may be called in any case. */
   getSetting(name: string, initial: () => Promise<string>): Promise<string>;
 }
 
-/** Bulk writing by an operator, while no service holds the data. Nothing is loaded to open it. */
+/** Bulk writes by an operator, while no service uses the data. Opening it loads nothing into memory. */
 export interface BulkWriter {
   addAgent(agent: AgentRow, key: KeyFingerprint): Promise<void>;
   /** The active agent that holds this key, unless the key has expired by `nowMs`. */
   findAgentByKey(keyHash: string, nowMs: number): Promise<AgentRow | undefined>;
   /**
-   * Adds rows in one step, by the rules of `createEvent`; the outcomes are in their order. Calls need not wait for each
-   * other: they are carried out in order, those that wait together in one transaction.
+   * Adds the rows in one transaction, by the rules of `createEvent`; the outcomes are in the same order. Calls need not wait
+   * for each other: they run in order, and waiting calls share a transaction.
    */
   createEvents(rows: readonly EventRow[], maxPerAgent: number): Promise<readonly CreateOutcome['kind'][]>;
-  /** Finishes what was accepted, then lets go of everything. */
+  /** Finishes accepted operations, then releases all resources. */
   close(): Promise<void>;
 }
 
-/** Bulk reading by an operator, beside whoever holds the data. */
+/** Bulk reads by an operator, also while a service uses the data. */
 export interface BulkReader {
   findAgent(agentId: string): Promise<AgentRecord | undefined>;
   countEvents(): Promise<number>;
-  /** The events of an agent, or all of them, ended ones included, as they were at one moment; some at a time. */
+  /** The events of an agent, or all events, including ended ones, as a snapshot in batches. */
   events(agentId: string | undefined): AsyncIterable<readonly EventRow[]>;
   close(): Promise<void>;
 }
 
-/** What a whole store holds. */
+/** Summary of a whole store. */
 export interface StoreSummary {
-  /** The version of its tables. */
+  /** Version of its schema. */
   readonly schema: number;
   readonly events: number;
   readonly agents: number;
-  /** When the newest event was created; null where there is none. */
+  /** When the newest event was created; null if there are no events. */
   readonly newestAt: string | null;
 }
 
-/** How far a copy of everything is, and a way to end it. */
+/** Progress and cancellation of a full copy. */
 export interface CopyControl {
   readonly signal: AbortSignal;
-  /** All is copied when both are the same; it is checked after that. */
+  /** When both are equal, everything is copied, and the check of the copy begins. */
   onProgress(doneBytes: number, totalBytes: number): void;
 }

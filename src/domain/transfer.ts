@@ -1,10 +1,10 @@
-// The port for moving everything from one engine to the other: the tables that both have, row by row, as plain values.
-// It knows no rule of the service; which vault is moved where, and when that is over, is decided by the command.
+// The port for moving all data from one engine to the other: the tables that both have, row by row, as plain values.
+// It knows no rules of the service. The `move` command decides what is moved where, and when the move is finished.
 import { createHash } from 'node:crypto';
 import { StartError } from './errors.ts';
 import { type ColumnKind, EVENT_COLUMNS } from './event.ts';
 
-/** Every table with its columns, the key first, in an order in which no row refers to one that comes later. */
+/** Every table with its columns, the key first. The order is such that no row refers to a row of a later table. */
 export const TABLES = {
   settings: { name: 'text', value: 'text' },
   agents: {
@@ -47,38 +47,38 @@ export function columnsOf(table: Table): [name: string, kind: ColumnKind][] {
   return Object.entries(TABLES[table]);
 }
 
-/** The first value of a row; in the order of its bytes, or of the number. */
+/** The first value of a row. Texts are ordered by their bytes, numbers by value. */
 export type Key = string | number;
 
 /** The values of a row in the order of the table's columns. */
 export type Values = readonly (string | number | boolean | null)[];
 
-/** The setting that a vault has while a move into it is under way; its value names the source. It is no row of the move. */
+/** Setting of a store while a move to it is unfinished; its value names the source. The move does not copy it. */
 export const UNFINISHED_MOVE = 'unfinished_move';
 
-/** What whoever would serve or use half of the data is told. */
+/** Error for a store with an unfinished move. */
 export function unfinishedMove(place: string, source: string): StartError {
   return new StartError(
     `${place} holds a part of the data of ${source}: a move was not finished. Run the same "move" again to finish it.`,
   );
 }
 
-/** One engine's data, held by this process alone as far as the engine can tell. Every promise may reject with UNAVAILABLE. */
+/** One engine's data, used by no other process as far as the engine can tell. Every promise may reject with UNAVAILABLE. */
 export interface TransferStore {
-  /** Where the data comes from, if a move into this vault has begun and not ended. */
+  /** Source of an unfinished move to this store. */
   findUnfinished(): Promise<string | undefined>;
   count(table: Table): Promise<number>;
   findLastKey(table: Table): Promise<Key | undefined>;
-  /** Rows after the key, or all, in the order of keys; some at a time. */
+  /** Rows after the key, or all rows, ordered by key, in batches. */
   rows(table: Table, after?: Key): AsyncIterable<readonly Values[]>;
 
-  /** Notes that a move from there is under way, and drops settings and ended sessions of before, in one step. */
+  /** Marks a move from `source` as unfinished and removes old settings and ended sessions, in one transaction. */
   begin(source: string): Promise<void>;
-  /** Adds rows in one step that survives a power cut. */
+  /** Adds rows in one transaction, which survives a power cut. */
   write(table: Table, rows: readonly Values[]): Promise<void>;
-  /** Makes all ready to be served, and notes at last that the move is over. */
+  /** Makes the data ready to be served, then marks the move as finished. */
   finish(): Promise<void>;
-  /** What an operator does to begin a move anew. */
+  /** How an operator empties this store to start a move from the beginning. */
   readonly howToEmpty: string;
 
   close(): Promise<void>;
@@ -89,7 +89,7 @@ export interface Digest {
   readonly sha256: string;
 }
 
-/** The number and the checksum of rows, the same for the same rows in whatever portions they come. */
+/** Number and checksum of the rows. The size of the batches does not matter. */
 export async function digest(
   batches: AsyncIterable<readonly Values[]>,
   onRows: (count: number) => void,

@@ -1,5 +1,5 @@
-// JSON as it goes over the wire: its UTF-8 bytes in a string, one character each. Such strings are joined and sent without
-// another look at the text, and take one byte a character in memory, whatever the language.
+// JSON as it is sent: its UTF-8 bytes in a string, one character per byte. Such strings are joined and sent without another
+// encoding, and take one byte per character in memory, in every language.
 
 declare const WIRE: unique symbol;
 
@@ -14,7 +14,7 @@ export function fromWire(wire: Wire): string {
   return Buffer.from(wire, 'latin1').toString();
 }
 
-/** Puts wire forms and punctuation together. */
+/** Joins encoded items with commas, between `before` and `after`, which are encoded or ASCII. */
 export function joinWire(before: string, items: readonly Wire[], after: string): Wire {
   return `${before}${items.join(',')}${after}` as Wire;
 }

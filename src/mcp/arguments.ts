@@ -1,4 +1,4 @@
-// Reads the arguments of a tool call once, and reports everything that is wrong with them together, unknown names included.
+// Reads the arguments of a tool call once, and reports all their problems together, including unknown names.
 import Type, { type TObject } from 'typebox';
 import { readTogether, refuse } from '../domain/errors.ts';
 import { compile, findUnknown } from '../domain/shape.ts';
@@ -7,9 +7,9 @@ export type Arguments = Readonly<Record<string, unknown>>;
 
 export interface ArgumentRules<Input> {
   readonly input: TObject;
-  /** Whether null is a value. Otherwise it counts as left out: many models send it for arguments that they do not use. */
+  /** Whether null is a value. If not, it counts as omitted: many models send null for arguments that they do not use. */
   readonly nullClears?: true;
-  /** Makes the input of `run`. An `event_id` has been checked. Throws VALIDATION_ERROR. */
+  /** Converts the arguments to the input of `run`. Need not check `event_id`. Throws VALIDATION_ERROR. */
   read(args: Arguments, nowMs: number): Input;
 }
 

@@ -1,26 +1,26 @@
-// What went wrong with a call, as a result that a model can act on: the code, the reason and, for each argument that fails,
-// its name and what it must be. Nothing of an error that is not ours is shown.
+// Converts errors to tool results that a model can act on: the code, the reason and, for each failing argument, its name and
+// what it must be. Unexpected errors reveal nothing of their cause.
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { AppError, type Issue } from '../domain/errors.ts';
 
-/** `onFault` is told of what is our fault. */
+/** `onFault` receives errors that are the fault of the service. */
 export function toolFailure(error: unknown, onFault: (error: unknown) => void): CallToolResult {
   const known = error instanceof AppError ? error : undefined;
   if (!known || known.code === 'INTERNAL_ERROR' || known.code === 'UNAVAILABLE') onFault(error);
-  const text = known ? describe(known) : 'INTERNAL_ERROR: Something went wrong on our side. Try again.';
+  const text = known ? describe(known) : 'INTERNAL_ERROR: Something went wrong on our side. Retry.';
   return { isError: true, content: [{ type: 'text', text }] };
 }
 
 function describe({ code, message, issues }: AppError): string {
-  if (issues) return [`${code}: mend these arguments and call again.`, ...describeIssues(issues)].join('\n');
+  if (issues) return [`${code}: Fix these arguments and retry.`, ...describeIssues(issues)].join('\n');
   const hint = code === 'INSUFFICIENT_TIER' ? ` ${ASK_FOR_TIER}` : '';
   return `${code}: ${message}${hint}`;
 }
 
 const ASK_FOR_TIER =
-  'An administrator of this service can change it; searching and reading work with your key as it is.';
+  'An administrator of this service can change the tier. Your key can search and read events.';
 
-/** More would not be read. */
+/** Maximum number of issues in a result. */
 const MAX_SHOWN = 20;
 
 function describeIssues(issues: readonly Issue[]): string[] {
@@ -29,10 +29,10 @@ function describeIssues(issues: readonly Issue[]): string[] {
   return shown;
 }
 
-/** The place without its first step, which says where an HTTP request would have it. */
+/** Drops the first step of `loc`, which is a part of an HTTP request. */
 function describeIssue({ loc, msg }: Issue): string {
-  return `- ${loc.slice(1).join('.') || 'arguments'}: ${msg.replace(ABOUT_QUERIES, '')}`;
+  return `- ${loc.slice(1).join('.') || 'arguments'}: ${msg.replace(QUERY_HINT, '')}`;
 }
 
-/** What says how to write something in an address. */
-const ABOUT_QUERIES = / \(in a query, [^)]*\)$/;
+/** Advice about writing a value in a URL. */
+const QUERY_HINT = / \(in a query, [^)]*\)$/;

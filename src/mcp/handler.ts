@@ -1,21 +1,21 @@
-// One HTTP request of the protocol: which revision it speaks is the library's work. There are no sessions, and nothing is
-// kept between requests. Batches are an old client's; each of their messages counts against the quota.
+// Handles one HTTP request of the protocol; the library supports its revisions. There are no sessions, and nothing is kept
+// between requests. Only old clients send batches; each message of a batch counts against the quota.
 import { createMcpHandler, type McpServer } from '@modelcontextprotocol/server';
 import type { McpCaller } from './server.ts';
 
 interface McpCall extends McpCaller {
   readonly request: Request;
   readonly body: unknown;
-  /** Counts so many messages more. Throws RATE_LIMITED, and takes none, where there are not enough left. */
+  /** Counts `count` more messages. Throws RATE_LIMITED, and counts none, if the quota has fewer left. */
   spend(count: number): Promise<void>;
 }
 
-/** The only revision with batches; its clients name no revision in a header. */
+/** The only revision with batches. It is assumed if a request has no header with a revision. */
 const BATCH_REVISION = '2025-03-26';
 const MAX_BATCH = 10;
 const ONE_BY_ONE = 'Send each message in a request of its own.';
 
-/** Ten times what a batch of creates has. What the library says of a message is some hundred times as long as what is wrong. */
+/** Ten times a full batch of creates. Needed because the library's errors are about 100 times as long as their cause. */
 const MAX_VALUES = 2_000;
 
 /** Throws RATE_LIMITED for a batch with more messages than the quota has left. */
@@ -23,8 +23,8 @@ export function mcpHandler(
   buildServer: (caller: McpCaller) => McpServer,
 ): (call: McpCall) => Promise<Response> {
   return async ({ request, body, spend, ...caller }) => {
-    if (!isWithin(body, MAX_VALUES)) {
-      return invalidRequest(`A request has at most ${MAX_VALUES} members and entries.`);
+    if (!hasAtMost(body, MAX_VALUES)) {
+      return invalidRequest(`A request may have at most ${MAX_VALUES} JSON values. Send fewer.`);
     }
     if (Array.isArray(body)) {
       const refusal = refuseBatch(body, request);
@@ -33,27 +33,27 @@ export function mcpHandler(
     }
     let reported = new Error('the library gave no reason');
     const handler = createMcpHandler(() => buildServer(caller), {
-      keepAliveMs: 0, // answers are sent whole
+      keepAliveMs: 0, // responses are sent whole
       onerror: (error) => {
         reported = error;
       },
     });
     const response = await handler.fetch(request, { parsedBody: body });
-    // What it reports otherwise is the client's fault, and the answer says so.
+    // Any other reported error is the client's fault, and the response says so.
     if (response.status >= 500) caller.onFault(reported);
     return response;
   };
 }
 
-/** Whether there are no more values than this in it, at any depth. */
-function isWithin(body: unknown, most: number): boolean {
+/** Whether the body has at most `limit` values, at any depth. */
+function hasAtMost(body: unknown, limit: number): boolean {
   const left = [body];
   for (let count = 0; left.length > 0; count++) {
-    if (count > most) return false;
+    if (count > limit) return false;
     const value = left.pop();
     if (typeof value !== 'object' || value === null) continue;
     const members = Object.values(value);
-    if (members.length > most) return false;
+    if (members.length > limit) return false;
     left.push(...members);
   }
   return true;
@@ -62,10 +62,10 @@ function isWithin(body: unknown, most: number): boolean {
 function refuseBatch(batch: readonly unknown[], request: Request): Response | undefined {
   const revision = request.headers.get('mcp-protocol-version') ?? BATCH_REVISION;
   if (revision !== BATCH_REVISION) {
-    return invalidRequest(`Revision ${BATCH_REVISION} alone has batches. ${ONE_BY_ONE}`);
+    return invalidRequest(`Only revision ${BATCH_REVISION} has batches. ${ONE_BY_ONE}`);
   }
   if (batch.length >= 1 && batch.length <= MAX_BATCH) return undefined;
-  return invalidRequest(`A batch has 1 to ${MAX_BATCH} messages. ${ONE_BY_ONE}`);
+  return invalidRequest(`A batch must have 1 to ${MAX_BATCH} messages. ${ONE_BY_ONE}`);
 }
 
 function invalidRequest(message: string): Response {

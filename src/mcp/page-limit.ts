@@ -1,7 +1,7 @@
-// Limits the size of a page in a tool result: a model cannot use megabytes of text, and other requests wait while it is written.
+// Limits the size of a page in a tool result: a model cannot use megabytes of text, and encoding it blocks other requests.
 import type { Wire } from '../domain/wire.ts';
 
-/** Bytes of JSON: several times what a hundred events of average length have. */
+/** Bytes of JSON: several times the size of a hundred average events. */
 const MAX_BYTES = 262_144;
 
 /** The number of events that fit on a page: all of them, or as many as the limit allows, at least one. */

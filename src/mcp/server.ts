@@ -1,4 +1,4 @@
-// The server of one request: the tools, with the caller bound to them. Old and new revisions of the protocol get the same.
+// The MCP server for one request: the tools, bound to the caller. They are the same for all revisions of the protocol.
 import {
   fromJsonSchema,
   type JsonSchemaType,
@@ -18,13 +18,13 @@ import { TOOLS } from './tools.ts';
 export interface McpCaller {
   readonly context: Context;
   readonly agent: AgentRow;
-  /** Told of what is our fault. */
+  /** Receives errors that are the fault of the service. */
   onFault(error: unknown): void;
 }
 
-const INSTRUCTIONS = `In-person local events: search by place and time, read, and publish your own. Distances are miles, times in answers are UTC. ${UNTRUSTED}`;
+const INSTRUCTIONS = `In-person local events: search by place and time, read events, and publish your own. Distances are in miles, times in responses are in UTC. ${UNTRUSTED}`;
 
-/** The library shows the schemas only: our own checks have errors that name every field and what to do about it. */
+/** The library only publishes the schemas. Our own checks report every failing field and how to fix it. */
 const unchecked: jsonSchemaValidator = {
   getValidator<T>(): JsonSchemaValidator<T> {
     return (data) => ({ valid: true, data: data as T, errorMessage: undefined });
@@ -48,7 +48,7 @@ const DEFINITIONS = TOOLS.map((tool) => {
   };
 });
 
-/** Tools never change while the service runs, and clients may remember them for as long. */
+/** Tools never change while the service runs, so clients may cache them. */
 const OPTIONS: McpServerOptions = {
   capabilities: { tools: { listChanged: false } },
   instructions: INSTRUCTIONS,

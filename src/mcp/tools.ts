@@ -1,4 +1,4 @@
-// The tools: what each is for, in words for a model, and the use case behind it, which refuses what it would refuse over HTTP.
+// The tools: a description for models, and the use case behind each. The rules are the same as over HTTP.
 import type { TObject } from 'typebox';
 import type { AgentRow } from '../domain/agent.ts';
 import { encodeCursor } from '../domain/cursor.ts';
@@ -21,36 +21,39 @@ export interface Tool<Input = unknown> extends ArgumentRules<Input> {
   readonly title: string;
   readonly description: string;
   readonly output: TObject;
-  /** Only reads, and is for every tier; may destroy something; is the same if repeated; deals with what strangers write or read. */
+  /**
+   * readOnly: changes nothing, and is allowed for every tier. destructive: may overwrite or delete. idempotent: repeating the
+   * call changes nothing more. openWorld: reads text of other people, or publishes text to them.
+   */
   readonly hints: readonly [readOnly: boolean, destructive: boolean, idempotent: boolean, openWorld: boolean];
-  /** Throws what the use cases throw. */
-  run(context: Context, agent: AgentRow, input: Input): Promise<Shown>;
+  /** Throws the errors of the use case. */
+  run(context: Context, agent: AgentRow, input: Input): Promise<ToolOutput>;
 }
 
-/** Lets TypeScript infer the input. */
+/** Lets TypeScript infer the type of the input. */
 function tool<Input>(definition: Tool<Input>): Tool {
   return definition as unknown as Tool;
 }
 
-interface Shown {
+interface ToolOutput {
   readonly structured: object;
   readonly text: string;
 }
 
 const EVENT_TIMES =
-  'Times are RFC 3339 with an offset or Z; without one they are local time in `timezone`. end_at must lie in the future and not before start_at; without it the event counts as over 3 hours after its start.';
+  'Times are RFC 3339 with an offset or Z; without one, they are local time in `timezone`. end_at must be in the future and not before start_at; without it, the event counts as ended 3 hours after its start.';
 
 const PUBLISHED_BEFORE =
-  'You published this event before. It is as it was, whatever else you sent now: update_event changes it.';
+  'You published this event before. It is unchanged, even if you sent other values now: use update_event to change it.';
 
-const IS_OVER = 'It is over already, so no search finds it.';
+const HAS_ENDED = 'It has already ended, so searches do not find it.';
 
 export const TOOLS: readonly Tool[] = [
   tool({
     name: 'search_events',
     title: 'Search events near a place',
     description: `Find in-person events near a place: what is on, when and where. Use it whenever somebody asks what to do, where to go or what happens around a town, an address or a date. It needs coordinates: look them up first if you only have a name.
-radius is in miles; without it events at any distance match, so give one for "near". starts_after is inclusive, starts_before exclusive, and both are UTC unless they have an offset: give both for "this weekend", with the offset of the place. Events that have ended are never found. The order is by start; a page has 30 events unless limit (1 to 100) says otherwise, and fewer where they are very long; total counts all that match, distance_miles is how far each is from the point. If next_cursor is not null, pass it as cursor for the next page. Times in the answer are UTC: tell them in the event's timezone.
+radius is in miles; without it, events at any distance match, so set it for "near". starts_after is inclusive, starts_before is exclusive, and both are UTC unless they have an offset: set both for "this weekend", with the offset of the place. Events that have ended are never found. Events are ordered by start. A page has 30 events, or as many as limit (1 to 100) says, and fewer if they are very long. total counts all matching events; distance_miles is the distance of each from the point. If next_cursor is not null, pass it as cursor for the next page. Times in the response are UTC: convert them to the event's timezone.
 Example: {"lat": 52.52, "lng": 13.405, "radius": 10, "event_type": ["workshop", "talk"], "starts_after": "2031-05-01T00:00:00+02:00", "starts_before": "2031-05-02T00:00:00+02:00", "limit": 10}
 ${UNTRUSTED}`,
     input: schemas.SearchInput,
@@ -65,15 +68,15 @@ ${UNTRUSTED}`,
         addDistances(events.slice(0, count), details, query),
         total,
         after && encodeCursor(after),
-        'events match',
-        'Try a larger radius (up to 100 miles, or none for any distance), a longer time or fewer filters.',
+        'matching events',
+        'Try a larger radius (up to 100 miles, or none for any distance), a longer time range or fewer filters.',
       );
     },
   }),
   tool({
     name: 'get_event',
     title: 'Read one event',
-    description: `Read everything about one event, by its event_id. Use it for details of an event that a search found, or to see whether one still stands. Any agent's event can be read, ended ones too. Times are UTC.
+    description: `Read all fields of one event, by its event_id. Use it for details of an event that a search found, or to check whether an event still exists. Events of all agents can be read, including ended ones. Times are UTC.
 Example: {"event_id": "01JZ9GX4T0QW3N1V8R5Y7K2MHD"}
 ${UNTRUSTED}`,
     input: schemas.EventIdInput,
@@ -85,8 +88,8 @@ ${UNTRUSTED}`,
   tool({
     name: 'create_event',
     title: 'Publish an event',
-    description: `Publish an in-person event, for everybody to find. Use it only when you are asked to announce or add one; ask for what you do not know rather than guess. Needs a key of the tier readwrite. It is safe to repeat: with the title, start_at, lat and lng of an event that you made before, that event comes back unchanged.
-${EVENT_TIMES} audience is "all" unless you say otherwise. cost is free text.
+    description: `Publish an in-person event that everybody can find. Use it only when you are asked to announce or add one; ask for details that you do not know instead of guessing. Needs a key with the readwrite tier. It is safe to retry: if you already published an event with the same title, start_at, lat and lng, the response is that event, unchanged.
+${EVENT_TIMES} audience is "all" by default. cost is free text.
 Example: {"title": "Lantern workshop", "event_type": "workshop", "start_at": "2031-05-01T18:00:00", "end_at": "2031-05-01T20:00:00", "timezone": "Europe/Berlin", "location_name": "Kulturhaus Mitte", "lat": 52.5264, "lng": 13.3955, "cost": "5 EUR"}`,
     input: schemas.CreateInput,
     output: schemas.EventOutput,
@@ -100,7 +103,7 @@ Example: {"title": "Lantern workshop", "event_type": "workshop", "start_at": "20
   tool({
     name: 'update_event',
     title: 'Change an event of yours',
-    description: `Change an event that you published: only the fields that you send are changed. Use it to correct or move one; list_my_events shows which are yours. Needs a key of the tier readwrite; events of other agents cannot be changed. null clears ${CLEARABLE_FIELDS}.
+    description: `Change an event that you published. Only the fields that you send are changed. Use it to correct or move an event; list_my_events lists yours. Needs a key with the readwrite tier; events of other agents cannot be changed. null clears ${CLEARABLE_FIELDS}.
 ${EVENT_TIMES}
 Example: {"event_id": "01JZ9GX4T0QW3N1V8R5Y7K2MHD", "start_at": "2031-05-01T19:00:00", "cost": null}`,
     input: schemas.UpdateInput,
@@ -121,7 +124,7 @@ Example: {"event_id": "01JZ9GX4T0QW3N1V8R5Y7K2MHD", "start_at": "2031-05-01T19:0
   tool({
     name: 'delete_event',
     title: 'Delete an event of yours',
-    description: `Remove an event that you published, for good. Use it only when you are asked to, and be sure of the event_id: it cannot be undone. To call off or move an event, update_event is often better. Needs a key of the tier readwrite; events of other agents cannot be deleted.
+    description: `Delete an event that you published, permanently. Use it only when you are asked to, and be sure of the event_id: this cannot be undone. To cancel or move an event, update_event is often better. Needs a key with the readwrite tier; events of other agents cannot be deleted.
 Example: {"event_id": "01JZ9GX4T0QW3N1V8R5Y7K2MHD"}`,
     input: schemas.EventIdInput,
     output: schemas.DeletedOutput,
@@ -135,7 +138,7 @@ Example: {"event_id": "01JZ9GX4T0QW3N1V8R5Y7K2MHD"}`,
   tool({
     name: 'list_my_events',
     title: 'List your events',
-    description: `List the events that you (the agent whose key this is) published, by start. Use it to find the event_id of one to change or delete, or to see what is already there before you publish. Events that are over are left out unless include_ended is true. A page has 30 events unless limit (1 to 100) says otherwise, and fewer where they are very long; if next_cursor is not null, pass it as cursor for the next page. Times are UTC.
+    description: `List the events that you (the agent with this key) published, ordered by start. Use it to find the event_id of an event to change or delete, or to check what you have already published before you publish more. Events that have ended are left out unless include_ended is true. A page has 30 events, or as many as limit (1 to 100) says, and fewer if they are very long. If next_cursor is not null, pass it as cursor for the next page. Times are UTC.
 Example: {"include_ended": true, "limit": 10}
 ${UNTRUSTED}`,
     input: schemas.OwnEventsInput,
@@ -151,10 +154,10 @@ ${UNTRUSTED}`,
         events.slice(0, count),
         total,
         after && encodeOwnCursor(after),
-        'events are yours',
+        'events of yours',
         query.when === 'all'
-          ? 'create_event publishes one.'
-          : 'Those that are over are listed with "include_ended": true.',
+          ? 'Use create_event to publish one.'
+          : 'To include events that have ended, set "include_ended": true.',
       );
     },
   }),
@@ -165,22 +168,22 @@ function pageOf(
   total: number,
   cursor: string | undefined,
   found: string,
-  nothing: string,
-): Shown {
+  ifNone: string,
+): ToolOutput {
   const events = wires.map(parseEvent);
   const page = { events, count: events.length, total, next_cursor: cursor ?? null };
-  return { structured: page, text: showPage(page, found, nothing) };
+  return { structured: page, text: showPage(page, found, ifNone) };
 }
 
-/** `nowMs` where it matters to the caller that nobody will find the event. */
-function eventOf(wire: Wire, what: string, nowMs = Number.NEGATIVE_INFINITY): Shown {
+/** With `nowMs`, the text says if the event has ended by then, because searches no longer find it. */
+function eventOf(wire: Wire, outcome: string, nowMs = Number.NEGATIVE_INFINITY): ToolOutput {
   const event = parseEvent(wire);
   const start_ms = Date.parse(event.start_at);
-  const isOver = endsMs({ start_ms, end_ms: event.end_at ? Date.parse(event.end_at) : null }) <= nowMs;
-  return { structured: event, text: showEvent(event, isOver ? `${what} ${IS_OVER}` : what) };
+  const hasEnded = endsMs({ start_ms, end_ms: event.end_at ? Date.parse(event.end_at) : null }) <= nowMs;
+  return { structured: event, text: showEvent(event, hasEnded ? `${outcome} ${HAS_ENDED}` : outcome) };
 }
 
-/** A string: argumentReader has checked it. */
+/** argumentReader has checked that it is a string. */
 function readEventId({ event_id }: Arguments): string {
   return event_id as string;
 }

@@ -13,7 +13,7 @@ const MAX_REDIRECTS = 3;
 const TYPES = /^image\/(?:png|jpeg|webp|gif)$/;
 
 /** `issuer` is undefined if there is no provider. */
-export function peoplesPictures(issuer: string | undefined, isAllowed = isPublicAddress): Pictures {
+export function profilePictures(issuer: string | undefined, isAllowed = isPublicAddress): Pictures {
   const issuerOrigin = issuer === undefined ? undefined : new URL(issuer).origin;
   const mayFetch = (url: string): boolean => {
     const { protocol, origin } = URL.parse(url) ?? {};

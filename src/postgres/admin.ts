@@ -1,4 +1,4 @@
-// The changes that administrators make, each with its entry in the audit log. They run inside of a transaction.
+// Changes made by administrators, each with an audit log entry. The caller provides the transaction.
 import type { AgentRecord, AgentUpdate } from '../domain/agent.ts';
 import { type AuditEntry, detailOfDeleted, detailOfOwner } from '../domain/audit.ts';
 import type { Sql } from './client/driver.ts';
@@ -21,7 +21,7 @@ export async function deleteAgent(sql: Sql, agentId: string, audit: AuditEntry):
   const removed = await removeEvents(sql, agentId);
   const [agent] = await sql`SELECT agent_name FROM agents WHERE agent_id = ${agentId} FOR UPDATE`;
   if (!agent) return false;
-  // From now on nobody adds to them; some may have.
+  // The row lock prevents new events from here on; some may have been added before it.
   const late = await removeEvents(sql, agentId);
   await sql`DELETE FROM agents WHERE agent_id = ${agentId}`;
   await record(sql, audit, agent.agent_name, removed + late);
@@ -35,47 +35,47 @@ export async function deleteAgentEvents(sql: Sql, agentId: string, audit: AuditE
   return name !== undefined;
 }
 
-/** How many; undefined if there is no such agent. */
+/** Returns the number of deleted events; undefined if the agent does not exist. */
 export async function deleteSelectedEvents(
   sql: Sql,
   agentId: string,
   eventIds: readonly string[],
   audit: AuditEntry,
 ): Promise<number | undefined> {
-  const gone = await sql<{ event_id: string }[]>`
+  const deleted = await sql<{ event_id: string }[]>`
     DELETE FROM events WHERE agent_id = ${agentId}
       AND event_id IN (SELECT value FROM json_array_elements_text(${JSON.stringify(eventIds)}::text::json) AS value)
     RETURNING event_id`;
-  if (gone.length === 0) {
+  if (deleted.length === 0) {
     const found = await sql`SELECT 1 FROM agents WHERE agent_id = ${agentId}`;
     return found.length > 0 ? 0 : undefined;
   }
-  const name = (await changeCount(sql, agentId, gone.length))!; // it cannot go before its events
-  const ids = new Set(gone.map(({ event_id }) => event_id));
+  const name = (await changeCount(sql, agentId, deleted.length))!; // an agent with events cannot be deleted
+  const ids = new Set(deleted.map(({ event_id }) => event_id));
   const inOrder = [...new Set(eventIds)].filter((eventId) => ids.has(eventId));
-  await record(sql, audit, name, gone.length, detailOfDeleted(inOrder));
-  return gone.length;
+  await record(sql, audit, name, deleted.length, detailOfDeleted(inOrder));
+  return deleted.length;
 }
 
 export async function deleteAnyEvent(sql: Sql, eventId: string, audit: AuditEntry): Promise<boolean> {
-  const [gone] = await sql<{ title: string; agent_id: string; agent_name: string }[]>`
+  const [deleted] = await sql<{ title: string; agent_id: string; agent_name: string }[]>`
     WITH gone AS (DELETE FROM events WHERE event_id = ${eventId} RETURNING agent_id, title)
     UPDATE agents SET event_count = event_count - 1 FROM gone WHERE agents.agent_id = gone.agent_id
     RETURNING gone.title, agents.agent_id, agents.agent_name`;
-  if (gone) await record(sql, audit, gone.title, 1, detailOfOwner(gone));
-  return gone !== undefined;
+  if (deleted) await record(sql, audit, deleted.title, 1, detailOfOwner(deleted));
+  return deleted !== undefined;
 }
 
 /**
- * How many there were. Events come before their agent, here as in every other statement: whoever holds one of them and
- * waits for the agent must not wait for us.
+ * Returns the number of deleted events. As in all other statements, events are locked before their agent: otherwise this
+ * could deadlock with a transaction that has locked an event and waits for the agent.
  */
 async function removeEvents(sql: Sql, agentId: string): Promise<number> {
   const { count } = await sql`DELETE FROM events WHERE agent_id = ${agentId}`;
   return count;
 }
 
-/** The agent's name; undefined if there is no such agent. */
+/** Returns the agent's name; undefined if the agent does not exist. */
 async function changeCount(sql: Sql, agentId: string, removed: number): Promise<string | undefined> {
   const [agent] = await sql<{ agent_name: string }[]>`
     UPDATE agents SET event_count = event_count - ${removed} WHERE agent_id = ${agentId} RETURNING agent_name`;

@@ -1,4 +1,4 @@
-// Bulk work on the database, beside whatever nodes serve it.
+// Bulk reads and writes of the database. Nodes may serve requests at the same time.
 import type { AgentRecord, AgentRow } from '../domain/agent.ts';
 import type { KeyFingerprint } from '../domain/api-key.ts';
 import {
@@ -66,7 +66,7 @@ export class PostgresBulkWriter implements BulkWriter {
     const hasRoom = agents.every(
       (id) => maxPerAgent === 0 || (counts.get(id) ?? 0) + rows.length <= maxPerAgent,
     );
-    // Near the limit, and for agents that are gone, one after the other: each by itself decides what becomes of it.
+    // Near the limit, or if an agent does not exist, create the events one by one, so that each gets its own outcome.
     if (!hasRoom || counts.size < agents.length) return this.#createEach(rows, maxPerAgent);
     const created = await this.#insert(rows);
     return rows.map(({ event_id }) => (created.has(event_id) ? 'created' : 'existing'));
@@ -89,7 +89,7 @@ export class PostgresBulkWriter implements BulkWriter {
         await sql`UPDATE agents SET event_count = event_count + ${events.length} WHERE agent_id = ${agentId}`;
       }
     });
-    // A repeat after a lost answer finds what it inserted before, so the identifiers decide.
+    // A retry after a lost response finds its own rows as existing, so compare IDs to tell which are new.
     const ids = JSON.stringify(rows.map(({ event_id }) => event_id));
     const stored = await this.#database.run(
       'repeatable',
@@ -114,7 +114,7 @@ export class PostgresBulkReader implements BulkReader {
 
   /** Throws StartError if the database cannot be reached or used. */
   static async open(options: DatabaseOptions): Promise<PostgresBulkReader> {
-    // However long it takes to write them all down.
+    // No statement timeout: an export takes as long as its reader needs.
     return new PostgresBulkReader(await openDatabase({ ...options, statementTimeoutMs: 0 }));
   }
 
@@ -130,7 +130,7 @@ export class PostgresBulkReader implements BulkReader {
     return row.count;
   }
 
-  /** All of them by identifier, so by age; those of one agent by start, place and title: as the embedded engine has them. */
+  /** In the same order as the embedded engine: all events by ID, so by age; one agent's events by start, place and title. */
   async *events(agentId: string | undefined): AsyncGenerator<EventRow[]> {
     const batches = this.#database.cursor(ROWS_PER_BATCH, (sql) =>
       agentId === undefined

@@ -1,11 +1,11 @@
-// Keys that were found a moment ago. A key that is revoked elsewhere works on here for half a second at most; one that was
-// not found is asked for every time, so that a new key works at once. When a key expires needs no asking.
+// Cache of recently used API keys. A key revoked on another node works here for at most half a second more. Unknown keys are
+// not cached, so a new key works at once. Expiry is checked on every use.
 import type { AgentRow } from '../domain/agent.ts';
 
 const LIFETIME_MS = 500;
 const MAX_KEYS = 10_000;
 
-/** An active agent, and until when the key is its own. */
+/** An active agent, and the expiry of its key. */
 export interface Holder {
   readonly agent: AgentRow;
   readonly expiresMs: number | null;
@@ -20,31 +20,31 @@ export class KeyCache {
   readonly #entries = new Map<string, Entry>();
   #generation = 0;
 
-  /** The agent of a key that is known, or whatever `find` says, unless the key has expired by `nowMs`. */
+  /** The agent that holds the key, from the cache or else from `find`; undefined if the key has expired by `nowMs`. */
   async get(
     keyHash: string,
     nowMs: number,
     find: () => Promise<Holder | undefined>,
   ): Promise<AgentRow | undefined> {
-    const askedMs = performance.now();
-    const known = this.#entries.get(keyHash);
-    if (known && known.untilMs > askedMs) return agentAt(known.holder, nowMs);
+    const queriedMs = performance.now();
+    const cached = this.#entries.get(keyHash);
+    if (cached && cached.untilMs > queriedMs) return agentAt(cached.holder, nowMs);
     const generation = this.#generation;
     const holder = await find();
     this.#entries.delete(keyHash);
-    // It counts from the question: what happens after it is not in the answer.
+    // The lifetime starts before the query: the result may miss any later change.
     if (holder && generation === this.#generation)
-      this.#keep(keyHash, { holder, untilMs: askedMs + LIFETIME_MS });
+      this.#keep(keyHash, { holder, untilMs: queriedMs + LIFETIME_MS });
     return holder && agentAt(holder, nowMs);
   }
 
-  /** After a change of agents by this node. */
+  /** To call after this node changed agents. */
   forget(): void {
     this.#generation++;
     this.#entries.clear();
   }
 
-  /** After this node changed the keys of one agent: others need not be asked for again. */
+  /** To call after this node changed the keys of one agent. Keys of other agents stay cached. */
   forgetOf(agentId: string): void {
     this.#generation++;
     for (const [keyHash, { holder }] of this.#entries) {
@@ -52,7 +52,7 @@ export class KeyCache {
     }
   }
 
-  /** After this node ended the key. */
+  /** To call after this node revoked the key. */
   forgetKey(keyHash: string): void {
     this.#generation++;
     this.#entries.delete(keyHash);

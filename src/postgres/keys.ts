@@ -1,4 +1,4 @@
-// Keys in the database: whose one is, what is known of it, and how an agent changes its own.
+// API keys in the database: finding a key and its agent, and key rotation.
 import type { AgentRow } from '../domain/agent.ts';
 import type { KeyFingerprint, KeyRecord } from '../domain/api-key.ts';
 import type { Database } from './client/database.ts';
@@ -27,8 +27,8 @@ export async function findKey(database: Database, keyHash: string): Promise<KeyR
 }
 
 /**
- * Runs inside of a transaction. Rotations of one agent wait for each other at its row, and look at its keys after that. One
- * that is tried again after a lost answer finds the new key, and so that all is done.
+ * Runs inside a transaction. Locks the agent's row before it reads the keys, so that rotations of one agent run one after
+ * the other. A retry after a lost response finds the new key, and so knows that the rotation is done.
  */
 export async function rotateKey(
   sql: Sql,

@@ -1,16 +1,16 @@
-// The last use of each agent, written together every few seconds.
+// Time of each agent's last request: collected in memory, and written to the database every few seconds.
 import type { AgentRecord } from '../domain/agent.ts';
 import type { Statements } from './client/database.ts';
 
-/** Half of what last uses may be inexact. */
+/** Half of the inaccuracy allowed for last uses. */
 const WRITE_INTERVAL_MS = 5_000;
 
 export class LastUses {
   readonly #database: Statements;
   readonly #timer: NodeJS.Timeout;
-  /** Not written yet, or being written. */
+  /** Not yet written, or being written. */
   readonly #used = new Map<string, number>();
-  /** What was written last: an agent that is being read now may have been read before that. */
+  /** The last batch written. A read that runs now may have seen the rows before that write. */
   #written: ReadonlyMap<string, number> = new Map();
   #writing: Promise<void> = Promise.resolve();
 
@@ -23,7 +23,7 @@ export class LastUses {
     this.#used.set(agentId, nowMs);
   }
 
-  /** The agent with what was not written yet when it was read. */
+  /** The agent with its last use, even if that was not yet written when the agent was read. */
   apply(agent: AgentRecord): AgentRecord {
     const usedMs = this.#used.get(agent.agent_id) ?? this.#written.get(agent.agent_id);
     if (usedMs === undefined || usedMs < (agent.last_used_ms ?? 0)) return agent;
@@ -39,7 +39,7 @@ export class LastUses {
     await this.write(statements);
   }
 
-  /** One after the other, so that the last written are the latest. What cannot be written is written the next time. */
+  /** Writes run one after the other, so that #written is the latest. After a failure, the next write retries. */
   write(statements: Statements = this.#database): Promise<void> {
     this.#writing = this.#writing.then(() => this.#writeAll(statements)).catch(() => {});
     return this.#writing;
@@ -49,7 +49,7 @@ export class LastUses {
     if (this.#used.size === 0) return;
     const noted = [...this.#used];
     const rows = JSON.stringify(noted.map(([agent_id, used_ms]) => ({ agent_id, used_ms })));
-    // An agent that somebody else is changing is left for the next time: waiting for one would hold up all the others.
+    // Agents locked by another transaction are skipped until the next time: waiting for one would delay all others.
     const done = await statements.run(
       'repeatable',
       (sql) => sql<{ agent_id: string }[]>`

@@ -1,4 +1,4 @@
-// The statements of lists for administrators: a page and its exact total, of one moment, in one round trip.
+// SQL of the lists for administrators. One statement returns a page and its exact total, from one snapshot.
 import type { AgentListQuery, AgentSort, EventListQuery, EventSort, ListQuery } from '../domain/list.ts';
 import { NEVER_USED } from '../domain/list-cursor.ts';
 import type { Statement } from './search.ts';
@@ -6,12 +6,12 @@ import type { Statement } from './search.ts';
 export const AGENT_COLUMNS =
   'agent_id, email, agent_name, tier, is_active, created_ms, last_used_ms, event_count';
 
-/** As foldText does it: by Unicode's rules, whatever the locale of the database. */
+/** Same as foldText: by Unicode's rules, independent of the database's locale. */
 function fold(text: string): string {
   return `replace(lower((${text}) COLLATE "und-x-icu"), 'ς', 'σ')`;
 }
 
-/** In the order of bytes. */
+/** Compares by bytes. */
 function bytes(text: string): string {
   return `(${text}) COLLATE "C"`;
 }
@@ -30,16 +30,16 @@ const EVENT_VALUES: Readonly<Record<EventSort, string>> = {
   start_at: 'start_ms',
   title: bytes(fold('title')),
   event_type: bytes('event_type'),
-  // It begins with the time. As an expression: along its index, events of others would be looked at.
+  // A ULID begins with its creation time. As an expression, because the index on event_id would read other agents' events.
   created_at: bytes("event_id || ''"),
 };
 
-/** What a search looks through, joined by `mark`. */
+/** Texts that a search looks through, joined by `mark`. */
 const agentText = (mark: string) => `concat_ws(${mark}, agent_name, email, agent_id)`;
 const eventText = (mark: string) => `(SELECT concat_ws(${mark}, title, event_id, location_name, address)
   FROM json_to_record(json::json) AS parsed (location_name text, address text))`;
 
-/** Rows have total, value and AGENT_COLUMNS. */
+/** Rows consist of total, value and AGENT_COLUMNS. */
 export function agentPageStatement(query: AgentListQuery): Statement {
   const values = new Values();
   const filters = query.q === '' ? [] : [isFound(query.q, agentText, values)];
@@ -51,7 +51,7 @@ export function agentPageStatement(query: AgentListQuery): Statement {
   );
 }
 
-/** Rows are total, value, event_id and json. */
+/** Rows consist of total, value, event_id and json. */
 export function eventPageStatement(agentId: string, query: EventListQuery, nowMs: number): Statement {
   const values = new Values();
   const scope = `agent_id = ${values.put(agentId, 'uuid')}`;
@@ -85,36 +85,36 @@ interface List {
   readonly table: string;
   readonly id: string;
   readonly idType: string;
-  /** What it is sorted by. */
+  /** Sort expression. */
   readonly value: string;
   readonly columns: string;
-  /** What is in the list. */
+  /** Condition for the rows of the list. */
   readonly scope: string;
   readonly filters: readonly string[];
-  /** Whether an index has the values, but not the identifiers, in their order. */
+  /** Whether an index provides the order by value, but not by ID. */
   readonly isByIndex?: boolean;
 }
 
-/** One row more than the page where more follow; a lone total has no item. */
+/** Returns one row more than the page if more follow. If the page is empty, a single row has only the total. */
 function pageStatement(list: List, query: ListQuery<string>, values: Values): Statement {
   const { table, id, idType, value, columns, scope, filters, isByIndex = false } = list;
   const { after, limit, sort } = query;
   const [isAfter, direction] = sort.descending ? ['<', 'DESC'] : ['>', 'ASC'];
   const type = typeof after?.value === 'string' ? 'text' : 'bigint';
-  const rest = after
+  const afterClause = after
     ? `WHERE (value, id) ${isAfter} (${values.put(after.value, type)}, ${values.put(after.id, idType)})`
     : '';
   const order = `ORDER BY page.value ${direction}, page.id ${direction}`;
-  const most = values.put(limit + 1, 'bigint');
-  // An index that has no identifiers is followed as far as there are equal values; otherwise all would be sorted.
-  const first = isByIndex ? `ORDER BY value ${direction} FETCH FIRST (${most}) ROWS WITH TIES` : '';
-  const source = `(SELECT id, value FROM matching ${rest} ${first})`;
-  // What costs much is done once; otherwise the page may come from one index, and the total from another.
-  const isDear = filters.length > 0 || typeof after?.value === 'string';
-  const text = `WITH matching AS ${isDear ? 'MATERIALIZED' : 'NOT MATERIALIZED'} (
+  const maxRows = values.put(limit + 1, 'bigint');
+  // Read from the index until the last equal value; otherwise all rows would be sorted by ID.
+  const first = isByIndex ? `ORDER BY value ${direction} FETCH FIRST (${maxRows}) ROWS WITH TIES` : '';
+  const source = `(SELECT id, value FROM matching ${afterClause} ${first})`;
+  // Expensive conditions are evaluated once. Otherwise the page may use one index, and the total another.
+  const isExpensive = filters.length > 0 || typeof after?.value === 'string';
+  const text = `WITH matching AS ${isExpensive ? 'MATERIALIZED' : 'NOT MATERIALIZED'} (
       SELECT ${id} AS id, ${value} AS value FROM ${table} WHERE ${[scope, ...filters].join(' AND ')}
     ),
-    page AS (SELECT id, value FROM ${source} AS page ${order} LIMIT ${most})
+    page AS (SELECT id, value FROM ${source} AS page ${order} LIMIT ${maxRows})
     SELECT total, value, ${columns}
     FROM (SELECT count(*) AS total FROM ${filters.length > 0 ? 'matching' : `${table} WHERE ${scope}`}) AS counted
     LEFT JOIN (page JOIN ${table} ON ${table}.${id} = page.id) ON true ${order}`;

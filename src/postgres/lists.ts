@@ -1,4 +1,4 @@
-// Reads what administrators ask for in pages and numbers. These statements are rare and differ, so none is kept prepared.
+// Reads lists and statistics for administrators. These statements are rare and varied, so none is prepared.
 import type { AgentRecord } from '../domain/agent.ts';
 import type { AuditRecord } from '../domain/audit.ts';
 import type { AgentListQuery, AuditQuery, EventListQuery } from '../domain/list.ts';
@@ -70,7 +70,7 @@ export async function readAuditPage(
   };
 }
 
-/** What there is at one moment, and how much of it is in use. */
+/** Counts of agents and events, from one snapshot. */
 export async function readStats(statements: Statements, nowMs: number, usedFromMs: number): Promise<Stats> {
   const { text, values } = searchStatement(ALL_EVENTS, nowMs);
   const statement = `SELECT count(*) AS agents,

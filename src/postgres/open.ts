@@ -1,4 +1,4 @@
-// Opens the database for a store or for bulk work: reached, understood, and with the newest schema.
+// Opens the database for a store or for bulk work: connects, migrates the schema and explains failures.
 import { StartError } from '../domain/errors.ts';
 import { UNFINISHED_MOVE, unfinishedMove } from '../domain/transfer.ts';
 import { Database, type DatabaseOptions } from './client/database.ts';
@@ -6,30 +6,30 @@ import { codeOf } from './client/errors.ts';
 import { describeAddress } from './client/url.ts';
 import { migrate } from './migrate.ts';
 
-/** What to do about the errors that a mistake in DATABASE_URL makes. */
+/** Advice for errors caused by a mistake in DATABASE_URL, by error code. */
 const HINTS: Readonly<Record<string, string>> = {
   '28P01': 'Check user and password in DATABASE_URL.',
   '28000': 'Check the user in DATABASE_URL, and pg_hba.conf of the server.',
-  '3D000': 'Create the database, or name another in DATABASE_URL.',
-  '25006': 'DATABASE_URL must name a primary, or several hosts of which one is.',
+  '3D000': 'Create the database, or set another in DATABASE_URL.',
+  '25006': 'Set DATABASE_URL to the primary, or to several hosts including the primary.',
   ECONNREFUSED: 'Check host and port in DATABASE_URL, and that the server runs.',
   CONNECT_TIMEOUT: 'Check host and port in DATABASE_URL, and that the server runs.',
-  ENOTFOUND: 'Check the name of the host in DATABASE_URL.',
-  EAI_AGAIN: 'Check the name of the host in DATABASE_URL.',
+  ENOTFOUND: 'Check the host name in DATABASE_URL.',
+  EAI_AGAIN: 'Check the host name in DATABASE_URL.',
   TLS_REFUSED: 'Check sslmode in DATABASE_URL, and the certificate of the server.',
   UNAVAILABLE: 'Check host and port in DATABASE_URL, and that the server runs.',
 };
 
-/** Throws StartError if the database cannot be reached or used, and unless told otherwise if a move into it is unfinished. */
-export async function openDatabase(options: DatabaseOptions, even?: 'unfinished'): Promise<Database> {
+/** Throws StartError if the database cannot be used, or if a move into it is unfinished and that is not allowed. */
+export async function openDatabase(options: DatabaseOptions, allow?: 'unfinished'): Promise<Database> {
   let database: Database | undefined;
   try {
-    // However long the steps to a new schema take.
+    // No statement timeout: migrations may take long.
     database = await Database.open({ ...options, statementTimeoutMs: 0 });
     await migrate(database);
     await database.close();
     database = await Database.open(options);
-    if (even !== 'unfinished') await requireFinished(database, describeAddress(options.url));
+    if (allow !== 'unfinished') await requireFinished(database, describeAddress(options.url));
     return database;
   } catch (error) {
     await database?.close();
@@ -43,7 +43,7 @@ export async function openDatabase(options: DatabaseOptions, even?: 'unfinished'
   }
 }
 
-/** Data that is only half there is not served. */
+/** A database that is only partly filled must not be served. */
 async function requireFinished(database: Database, place: string): Promise<void> {
   const [found] = await database.run(
     'repeatable',

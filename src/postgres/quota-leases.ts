@@ -1,23 +1,23 @@
-// One quota for all nodes without a write per request: a node takes requests from the database in small lots and gives
-// them out itself. Below 400 a lot is one request, and the quota exact.
+// Quotas shared by all nodes, without a write per request: a node reserves requests from the database in small lots, and
+// spends them itself. Below a limit of 400 a lot is one request, and the quota is exact.
 import { QUOTA_WINDOW_MS, type Quota } from '../domain/store.ts';
 import type { Database, Statements } from './client/database.ts';
 
-/** Two nodes leave at most 1 % of a quota unused: a lot each, taken and not given out. */
+/** Lots per quota. Two nodes leave at most 1 % of a quota unused: one lot each, reserved and not spent. */
 const LOTS = 200;
 
-/** Buckets remembered at most; strangers choose their addresses, so the number needs a bound. */
+/** Maximum number of buckets in memory. Clients can use many addresses, so a bound is needed. */
 const MAX_BUCKETS = 200_000;
 
-/** Windows that are over are removed this often. */
+/** Interval for removing windows that have ended. */
 const FORGET_INTERVAL_MS = 600_000;
 
-/** Of the window, whatever the limit: that changes with the agent's tier. */
+/** Independent of the limit, which changes with the agent's tier. */
 interface Lease {
   readonly resetMs: number;
-  /** Taken by all nodes at the time of the last lot. */
+  /** Requests reserved by all nodes, as of the last lot. */
   taken: number;
-  /** Ours to give out. */
+  /** Requests that this node can still spend. */
   left: number;
 }
 
@@ -40,7 +40,7 @@ export class QuotaLeases {
   spend(bucket: string, limit: number, cost: 0 | 1, nowMs: number): Promise<Quota> {
     return this.#database.operation((statements) =>
       cost === 0
-        ? this.#look(statements, bucket, limit, nowMs)
+        ? this.#peek(statements, bucket, limit, nowMs)
         : this.#spendOne(statements, bucket, limit, nowMs),
     );
   }
@@ -48,7 +48,7 @@ export class QuotaLeases {
   async #spendOne(statements: Statements, bucket: string, limit: number, nowMs: number): Promise<Quota> {
     for (;;) {
       const lease = this.#current(bucket, nowMs);
-      // All of it is used, or taken. What other nodes hold of it they give out themselves.
+      // The quota is used up or reserved. Other nodes can only spend their own lots.
       if (lease && lease.taken - lease.left >= limit) return quotaOf(lease, limit, false);
       if (lease && lease.left > 0) {
         lease.left--;
@@ -58,7 +58,7 @@ export class QuotaLeases {
     }
   }
 
-  /** Removes windows that ended before this time. */
+  /** Removes windows that ended by this time. */
   async forget(nowMs: number): Promise<void> {
     for (const [bucket, { resetMs }] of this.#leases) if (resetMs <= nowMs) this.#leases.delete(bucket);
     await this.#database.run('repeatable', (sql) => sql`DELETE FROM quotas WHERE reset_ms <= ${nowMs}`);
@@ -69,7 +69,7 @@ export class QuotaLeases {
     return lease && lease.resetMs > nowMs ? lease : undefined;
   }
 
-  async #look(statements: Statements, bucket: string, limit: number, nowMs: number): Promise<Quota> {
+  async #peek(statements: Statements, bucket: string, limit: number, nowMs: number): Promise<Quota> {
     const known = this.#current(bucket, nowMs);
     const isUsed = known !== undefined && known.taken - known.left >= limit;
     if (known && (isUsed || known.left > 0)) return quotaOf(known, limit, !isUsed);
@@ -92,11 +92,11 @@ export class QuotaLeases {
   async #takeLot(statements: Statements, bucket: string, limit: number, nowMs: number): Promise<Lease> {
     if (nowMs - this.#forgotMs >= FORGET_INTERVAL_MS) {
       this.#forgotMs = nowMs;
-      void this.forget(nowMs).catch(() => {}); // the next time, then
+      void this.forget(nowMs).catch(() => {}); // retried at the next interval
     }
     const lot = Math.max(1, Math.floor(limit / LOTS));
     const resetMs = nowMs + QUOTA_WINDOW_MS;
-    // A lot that is taken twice, because an answer was lost, is one lot less to give out.
+    // A retry after a lost response may reserve a second lot; the first one is then never spent.
     const [row] = await statements.run(
       'repeatable',
       (sql) => sql<Taken[]>`
@@ -120,7 +120,7 @@ export class QuotaLeases {
 
   #keep(bucket: string, lease: Lease, nowMs: number): void {
     this.#leases.delete(bucket);
-    // In the order of their last lot; every window lasts as long, so the first ones end first, more or less.
+    // Ordered by time of the last lot. All windows have the same length, so the first entries end first, roughly.
     for (const [name, { resetMs }] of this.#leases) {
       if (resetMs > nowMs && this.#leases.size < MAX_BUCKETS) break;
       this.#leases.delete(name);

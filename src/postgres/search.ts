@@ -1,19 +1,61 @@
-// The statement of a search: the page and the exact total, of one moment, in one round trip.
+// SQL of a search. One statement returns the page and the exact total, from one snapshot.
 
+import type { Position } from '../domain/cursor.ts';
 import { METRES_PER_MILE } from '../domain/geo.ts';
 import type { NearbyQuery } from '../domain/nearby.ts';
+import type { EventDetails, NearbyPage } from '../domain/store.ts';
+import type { Statements } from './client/database.ts';
+import { wireOf } from './records.ts';
 
 export interface Statement {
   readonly text: string;
   readonly values: readonly (string | number)[];
 }
 
-/** Events that last longer have an index of their own, events_long. */
+/** Events that last longer than this are in a separate index, events_long. */
 const DAY_MS = 86_400_000;
 
 const ORDER = 'ORDER BY start_ms, event_id';
 
-/** Rows are total, start_ms, event_id, json and, with details, lat and lng; one more than the page where more follow; a lone total has no event. */
+/**
+ * Rows consist of total, start_ms, event_id, json and, with details, lat and lng. Returns one row more than the page if more
+ * follow. If the page is empty, a single row has only the total.
+ */
+export async function search(statements: Statements, query: NearbyQuery, nowMs: number): Promise<NearbyPage> {
+  const { text, values } = searchStatement(query, nowMs);
+  const rows = await statements.run('repeatable', (sql) =>
+    sql.unsafe(text, [...values], { prepare: true }).raw(),
+  );
+  const found = rows as unknown as readonly FoundRow[];
+  const page = found.slice(0, query.limit).filter(([, , id]) => id !== null);
+  const last = found.length > query.limit ? page.at(-1) : undefined;
+  return {
+    events: page.map(([, , , json]) => wireOf(json)),
+    details: query.details ? page.map(detailsOf) : [],
+    total: Number(found[0]![0].toString('latin1')),
+    next: last && positionOf(last),
+  };
+}
+
+/** A row of a search; `id` is null in a row that has only the total. */
+type FoundRow = readonly [
+  total: Buffer,
+  start: Buffer,
+  id: Buffer | null,
+  json: Buffer,
+  lat?: Buffer,
+  lng?: Buffer,
+];
+
+function positionOf([, start, id]: FoundRow): Position {
+  return { startMs: Number(start.toString('latin1')), id: id!.toString('latin1') };
+}
+
+function detailsOf(row: FoundRow): EventDetails {
+  const [lat, lng] = [row[4]!, row[5]!].map((bytes) => Number(bytes.toString('latin1')));
+  return { ...positionOf(row), lat: lat!, lng: lng! };
+}
+
 export function searchStatement(query: NearbyQuery, nowMs: number): Statement {
   const values: (string | number)[] = [];
   const put = (value: string | number, type: string) => `$${values.push(value)}::${type}`;
@@ -35,22 +77,22 @@ interface Page {
   readonly limit: string;
 }
 
-/** What is in the circle is found once, for the total and the page. */
+/** Events in the circle are found once, for both the total and the page. */
 function within(query: NearbyQuery, now: string, put: Put, page: Page): string {
   const lng = put(query.lng, 'double precision');
   const lat = put(query.lat, 'double precision');
   const metres = put(query.radiusMiles! * METRES_PER_MILE, 'double precision');
-  // On the sphere, as the index of the embedded engine measures.
+  // `false`: distances on the sphere, as in the embedded engine.
   const circle = `st_dwithin(place, st_setsrid(st_makepoint(${lng}, ${lat}), 4326)::geography, ${metres}, false)`;
-  // As expressions, so that no index but that of places can be chosen for them.
+  // Expressions instead of plain columns, so that the planner can use no other index than that of places.
   const columns = { start: '(start_ms + 0)', type: "(event_type || '')", audience: "(audience || '')" };
   const matching = allOf(`ends_ms > ${now}`, ...filtersOf(query, columns, put), circle);
   return `WITH matching AS MATERIALIZED (SELECT start_ms, event_id FROM events WHERE ${matching}),
     page AS (${pageOf('matching', [], page)})
-    ${answerOf(query, 'SELECT count(*) AS total FROM matching')}`;
+    ${resultOf(query, 'SELECT count(*) AS total FROM matching')}`;
 }
 
-/** What has begun is found once; of what is to come, the page and the number are each found in an index of their own. */
+/** Events that have started are found once. For upcoming events, page and total each use their own index. */
 function everywhere(query: NearbyQuery, now: string, put: Put, page: Page): string {
   const columns = { start: 'start_ms', type: 'event_type', audience: 'audience' };
   const filters = filtersOf(query, columns, put);
@@ -64,7 +106,7 @@ function everywhere(query: NearbyQuery, now: string, put: Put, page: Page): stri
       UNION ALL SELECT start_ms, event_id FROM events WHERE ${long}
     ),
     page AS (SELECT start_ms, event_id FROM ${pages} AS parts ${ORDER} LIMIT ${page.limit})
-    ${answerOf(query, `SELECT (SELECT count(*) FROM begun) + (SELECT count(*) FROM events WHERE ${allOf(...toCome)}) AS total`)}`;
+    ${resultOf(query, `SELECT (SELECT count(*) FROM begun) + (SELECT count(*) FROM events WHERE ${allOf(...toCome)}) AS total`)}`;
 }
 
 interface Columns {
@@ -93,7 +135,7 @@ function allOf(...conditions: readonly string[]): string {
   return conditions.join(' AND ') || 'true';
 }
 
-function answerOf({ details }: NearbyQuery, total: string): string {
+function resultOf({ details }: NearbyQuery, total: string): string {
   return `SELECT total, page.start_ms, page.event_id, json${details ? ', lat, lng' : ''} FROM (${total}) AS counted
     LEFT JOIN (page JOIN events USING (event_id)) ON true ORDER BY page.start_ms, page.event_id`;
 }

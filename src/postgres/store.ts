@@ -1,22 +1,14 @@
-// The engine for many nodes: everything is in the database, and nothing but keys seen a moment ago and lots of quotas is
-// kept here. Business rules are left to the use cases, what a failing database means to database.ts.
+// The engine for many nodes: all data is in PostgreSQL. A node keeps only recently used keys, unwritten last uses and quota
+// lots. Business rules are left to the use cases, database failures and retries to database.ts.
 import type { AgentRecord, AgentRow, AgentUpdate } from '../domain/agent.ts';
 import type { KeyFingerprint, KeyRecord } from '../domain/api-key.ts';
 import type { AuditEntry, AuditRecord } from '../domain/audit.ts';
-import type { Position } from '../domain/cursor.ts';
-import {
-  decodeEvent,
-  type EventRow,
-  encodeEvent,
-  STORED_EVENT_COLUMNS,
-  type StoredEvent,
-} from '../domain/event.ts';
+import type { EventRow } from '../domain/event.ts';
 import type { AgentListQuery, AuditQuery, EventListQuery } from '../domain/list.ts';
 import type { NearbyQuery } from '../domain/nearby.ts';
 import {
   ACTIVE_WITHIN_MS,
   type CreateOutcome,
-  type EventDetails,
   type EventRecord,
   type ListedEvent,
   type ListPage,
@@ -26,7 +18,7 @@ import {
   type Stats,
   type Store,
 } from '../domain/store.ts';
-import { toWire, type Wire } from '../domain/wire.ts';
+import type { Wire } from '../domain/wire.ts';
 import {
   deleteAgent,
   deleteAgentEvents,
@@ -34,9 +26,9 @@ import {
   deleteSelectedEvents,
   updateAgent,
 } from './admin.ts';
-import type { Database, DatabaseOptions, Statements } from './client/database.ts';
+import type { Database, DatabaseOptions } from './client/database.ts';
 import type { Sql } from './client/driver.ts';
-import { codeOf } from './client/errors.ts';
+import * as events from './events.ts';
 import { KeyCache } from './key-cache.ts';
 import { findHolder, findKey, rotateKey } from './keys.ts';
 import { LastUses } from './last-uses.ts';
@@ -44,27 +36,7 @@ import { AGENT_COLUMNS } from './list-statements.ts';
 import { readAgentPage, readAuditPage, readEventPage, readStats } from './lists.ts';
 import { openDatabase } from './open.ts';
 import { QuotaLeases } from './quota-leases.ts';
-import { CREATE_EVENT, createValues, REPLACE_EVENT, replaceValues, wireOf } from './records.ts';
-import { searchStatement } from './search.ts';
-
-const EVENTS_PER_PAGE = 500;
-
-/** Codes of PostgreSQL, and the one of our own that create_event raises. */
-const UNIQUE_VIOLATION = '23505';
-const FOREIGN_KEY_VIOLATION = '23503';
-const EVENT_LIMIT = 'LE001';
-
-/** A row of create_event; the other columns are null for a new event. */
-interface Created {
-  readonly kind: 'created' | 'existing';
-  readonly found_id: string;
-  readonly found_version: number;
-  readonly found_json: string;
-}
-
-interface Setting {
-  readonly value: string;
-}
+import { search } from './search.ts';
 
 export class PostgresStore implements Store {
   readonly engine = 'postgres';
@@ -139,89 +111,28 @@ export class PostgresStore implements Store {
     return this.#quotas.spend(bucket, limit, cost, nowMs);
   }
 
-  async createEvent(row: EventRow, maxPerAgent: number): Promise<CreateOutcome> {
-    const json = encodeEvent(row);
-    try {
-      // A retry finds what an earlier attempt created as existing, under the new event's own ID.
-      const [found] = await this.#database.run('repeatable', (sql) =>
-        sql.unsafe<[Created]>(CREATE_EVENT, createValues(row, json, maxPerAgent), { prepare: true }),
-      );
-      if (found.kind === 'created' || found.found_id === row.event_id)
-        return { kind: 'created', record: { version: 1, json: toWire(json) } };
-      return {
-        kind: 'existing',
-        record: { version: found.found_version, json: toWire(found.found_json) },
-      };
-    } catch (error) {
-      if (codeOf(error) === EVENT_LIMIT) return { kind: 'limit' };
-      if (codeOf(error) === FOREIGN_KEY_VIOLATION) return { kind: 'no-agent' };
-      throw error;
-    }
+  createEvent(row: EventRow, maxPerAgent: number): Promise<CreateOutcome> {
+    return events.createEvent(this.#database, row, maxPerAgent);
   }
 
-  async findEvent(eventId: string): Promise<EventRecord | undefined> {
-    const [row] = await this.#database.run('repeatable', (sql) =>
-      sql`SELECT version, json FROM events WHERE event_id = ${eventId}`.raw(),
-    );
-    return row && { version: Number(row[0]), json: wireOf(row[1]) };
+  findEvent(eventId: string): Promise<EventRecord | undefined> {
+    return events.findEvent(this.#database, eventId);
   }
 
-  async findEventRow(eventId: string): Promise<EventRow | undefined> {
-    const [row] = await this.#database.run(
-      'repeatable',
-      (sql) =>
-        sql<
-          StoredEvent[]
-        >`SELECT ${sql.unsafe(STORED_EVENT_COLUMNS.join(', '))} FROM events WHERE event_id = ${eventId}`,
-    );
-    return row && decodeEvent(row);
+  findEventRow(eventId: string): Promise<EventRow | undefined> {
+    return events.findEventRow(this.#database, eventId);
   }
 
   replaceEvent(next: EventRow): Promise<ReplaceOutcome> {
-    return this.#database.operation(async (statements) => {
-      const json = encodeEvent(next);
-      for (;;) {
-        try {
-          const { count } = await statements.run('once', (sql) =>
-            sql.unsafe(REPLACE_EVENT, replaceValues(next, json), { prepare: true }),
-          );
-          if (count === 0) return { kind: 'conflict' };
-          return { kind: 'replaced', record: { version: next.version, json: toWire(json) } };
-        } catch (error) {
-          if (codeOf(error) !== UNIQUE_VIOLATION) throw error;
-        }
-        const id = await findTwin(statements, next);
-        if (id !== undefined) return { kind: 'duplicate', id }; // otherwise it is gone by now
-      }
-    });
+    return this.#database.operation((statements) => events.replaceEvent(statements, next));
   }
 
-  async deleteEvent(eventId: string, agentId: string, version?: number): Promise<boolean> {
-    const { count } = await this.#database.run(
-      'once',
-      (sql) => sql`
-        WITH gone AS (
-          DELETE FROM events WHERE event_id = ${eventId} AND agent_id = ${agentId}
-            AND version = coalesce(${version ?? null}::integer, version) RETURNING agent_id)
-        UPDATE agents SET event_count = event_count - 1 FROM gone WHERE agents.agent_id = gone.agent_id`,
-    );
-    return count > 0;
+  deleteEvent(eventId: string, agentId: string, version?: number): Promise<boolean> {
+    return events.deleteEvent(this.#database, eventId, agentId, version);
   }
 
-  async nearby(query: NearbyQuery, nowMs: number): Promise<NearbyPage> {
-    const { text, values } = searchStatement(query, nowMs);
-    const rows = await this.#database.run('repeatable', (sql) =>
-      sql.unsafe(text, [...values], { prepare: true }).raw(),
-    );
-    const found = rows as unknown as readonly FoundRow[];
-    const page = found.slice(0, query.limit).filter(([, , id]) => id !== null);
-    const last = found.length > query.limit ? page.at(-1) : undefined;
-    return {
-      events: page.map(([, , , json]) => wireOf(json)),
-      details: query.details ? page.map(detailsOf) : [],
-      total: Number(found[0]![0].toString('latin1')),
-      next: last && positionOf(last),
-    };
+  nearby(query: NearbyQuery, nowMs: number): Promise<NearbyPage> {
+    return search(this.#database, query, nowMs);
   }
 
   async listAgents(): Promise<AgentRecord[]> {
@@ -242,24 +153,8 @@ export class PostgresStore implements Store {
     return row && this.#uses.apply(row);
   }
 
-  async *listAgentEvents(agentId: string): AsyncGenerator<readonly Wire[]> {
-    let [startMs, id] = [Number.MIN_SAFE_INTEGER, ''];
-    for (;;) {
-      // Along the index, and no further: it has no identifiers, and by those all that follow would be sorted for each page.
-      const rows = await this.#database.run('repeatable', (sql) =>
-        sql`
-          SELECT start_ms, event_id, json FROM (
-            SELECT start_ms, event_id, json FROM events
-            WHERE agent_id = ${agentId} AND (start_ms, event_id) > (${startMs}, ${id})
-            ORDER BY start_ms FETCH FIRST ${EVENTS_PER_PAGE} ROWS WITH TIES
-          ) AS first
-          ORDER BY start_ms, event_id LIMIT ${EVENTS_PER_PAGE}`.raw(),
-      );
-      const last = rows.at(-1);
-      if (last) yield rows.map((row) => wireOf(row[2]));
-      if (!last || rows.length < EVENTS_PER_PAGE) return;
-      [startMs, id] = [Number(last[0]), String(last[1])];
-    }
+  listAgentEvents(agentId: string): AsyncIterable<readonly Wire[]> {
+    return events.listAgentEvents(this.#database, agentId);
   }
 
   agentPage(query: AgentListQuery): Promise<ListPage<AgentRecord>> {
@@ -336,16 +231,11 @@ export class PostgresStore implements Store {
 
   getSetting(name: string, initial: () => Promise<string>): Promise<string> {
     return this.#database.operation(async (statements) => {
-      const [found] = await statements.run(
-        'repeatable',
-        (sql) => sql<Setting[]>`SELECT value FROM settings WHERE name = ${name}`,
-      );
-      if (found) return found.value;
       const value = await initial();
-      // The update changes nothing: it returns the value of whoever was first.
+      // On a conflict the update changes nothing; it only makes RETURNING yield the stored value.
       const [stored] = await statements.run(
         'repeatable',
-        (sql) => sql<[Setting]>`
+        (sql) => sql<[{ readonly value: string }]>`
           INSERT INTO settings (name, value) VALUES (${name}, ${value})
           ON CONFLICT (name) DO UPDATE SET value = settings.value RETURNING value`,
       );
@@ -353,7 +243,7 @@ export class PostgresStore implements Store {
     });
   }
 
-  /** A change of agents by an administrator, with its entry in the log. */
+  /** Runs a change by an administrator in a transaction, and clears the key cache. */
   async #change<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
     try {
       return await this.#database.transaction('once', work);
@@ -361,35 +251,4 @@ export class PostgresStore implements Store {
       this.#keys.forget();
     }
   }
-}
-
-/** A row of a search; `id` is null in a row that has the total only. */
-type FoundRow = readonly [
-  total: Buffer,
-  start: Buffer,
-  id: Buffer | null,
-  json: Buffer,
-  lat?: Buffer,
-  lng?: Buffer,
-];
-
-function positionOf([, start, id]: FoundRow): Position {
-  return { startMs: Number(start.toString('latin1')), id: id!.toString('latin1') };
-}
-
-function detailsOf(row: FoundRow): EventDetails {
-  const [lat, lng] = [row[4]!, row[5]!].map((bytes) => Number(bytes.toString('latin1')));
-  return { ...positionOf(row), lat: lat!, lng: lng! };
-}
-
-/** Another event of the agent with the same title, start and place. */
-async function findTwin(statements: Statements, event: EventRow): Promise<string | undefined> {
-  const { agent_id, start_ms, lat, lng, title, event_id } = event;
-  const [twin] = await statements.run(
-    'repeatable',
-    (sql) => sql<{ event_id: string }[]>`
-      SELECT event_id FROM events WHERE agent_id = ${agent_id} AND start_ms = ${start_ms} AND lat = ${lat}
-        AND lng = ${lng} AND title = ${title} AND event_id <> ${event_id}`,
-  );
-  return twin?.event_id;
 }

@@ -1,5 +1,5 @@
-// The database as one side of a move. Nodes must be stopped: none may be connected when it is opened, and none starts on
-// data that is only half there.
+// The database as source or target of a move. No node may be connected when it is opened, and none can start while the move
+// is unfinished.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StartError } from '../domain/errors.ts';
 import {
@@ -18,12 +18,12 @@ import { describeAddress } from './client/url.ts';
 import { openDatabase } from './open.ts';
 import { insertRecords } from './records.ts';
 
-/** With events of the largest size these are 45 MB. */
+/** 45 MB if all events have the maximum size. */
 const ROWS_PER_BATCH = 500;
 
-/** The server may take this long to see that a process is gone, a move that was killed perhaps. */
-const LEAVE_MS = 3_000;
-const LOOK_AGAIN_MS = 100;
+/** Time for the server to notice that a process has ended, e.g. a killed move. */
+const DISCONNECT_MS = 3_000;
+const RECHECK_MS = 100;
 
 const MARK = `'${UNFINISHED_MOVE}'`;
 
@@ -35,10 +35,10 @@ export class PostgresTransfer implements TransferStore {
     this.#database = database;
   }
 
-  /** `name` is this process's alone. Throws StartError if the database cannot be reached or used, or others use it. */
+  /** `name` must be unique to this process. Throws StartError if the database cannot be used, or another process uses it. */
   static async open(options: DatabaseOptions, name: string): Promise<PostgresTransfer> {
     const applicationName = `${APPLICATION} move ${name}`;
-    // However long it takes.
+    // No statement timeout: a move may take long.
     const database = await openDatabase({ ...options, statementTimeoutMs: 0, applicationName }, 'unfinished');
     try {
       await requireAlone(database, applicationName, describeAddress(options.url));
@@ -50,16 +50,16 @@ export class PostgresTransfer implements TransferStore {
   }
 
   async findUnfinished(): Promise<string | undefined> {
-    return this.#ask<string>(`SELECT value FROM settings WHERE name = ${MARK}`);
+    return this.#queryValue<string>(`SELECT value FROM settings WHERE name = ${MARK}`);
   }
 
   async count(table: Table): Promise<number> {
-    return (await this.#ask<number>(`SELECT count(*) FROM ${sourceOf(table)}`))!;
+    return (await this.#queryValue<number>(`SELECT count(*) FROM ${sourceOf(table)}`))!;
   }
 
   async findLastKey(table: Table): Promise<Key | undefined> {
     const key = columnsOf(table)[0]![0];
-    return this.#ask<Key>(`SELECT ${key} FROM ${sourceOf(table)} ORDER BY ${key} DESC LIMIT 1`);
+    return this.#queryValue<Key>(`SELECT ${key} FROM ${sourceOf(table)} ORDER BY ${key} DESC LIMIT 1`);
   }
 
   async *rows(table: Table, after?: Key): AsyncGenerator<Values[]> {
@@ -92,20 +92,20 @@ export class PostgresTransfer implements TransferStore {
     const sent = JSON.stringify(
       rows.map((values) => Object.fromEntries(names.map((name, at) => [name, values[at]]))),
     );
-    // A repeat after a lost answer finds what it inserted before.
+    // A retry after a lost response finds its own rows.
     const insert = `${insertRecords(table)} ON CONFLICT (${names[0]}) DO NOTHING`;
     await this.#database.run('repeatable', (sql) => sql.unsafe(insert, [sent], { prepare: true }));
   }
 
   async finish(): Promise<void> {
-    // The identifiers came with the rows: the next one is not known yet.
-    await this.#ask(
+    // The rows came with their IDs, so set the sequence to the last one.
+    await this.#queryValue(
       `SELECT setval(pg_get_serial_sequence('audit', 'audit_id'), coalesce(max(audit_id), 1), max(audit_id) IS NOT NULL)
        FROM audit`,
     );
-    // Searches are planned with what is known of the rows, and read indexes alone where all can see them.
-    await this.#ask(`VACUUM (ANALYZE) ${TABLE_NAMES.join(', ')}`);
-    await this.#ask(`DELETE FROM settings WHERE name = ${MARK}`);
+    // ANALYZE gives the planner its statistics; VACUUM allows index-only scans.
+    await this.#queryValue(`VACUUM (ANALYZE) ${TABLE_NAMES.join(', ')}`);
+    await this.#queryValue(`DELETE FROM settings WHERE name = ${MARK}`);
   }
 
   close(): Promise<void> {
@@ -113,20 +113,20 @@ export class PostgresTransfer implements TransferStore {
   }
 
   /** The first value of the first row. */
-  async #ask<T>(statement: string): Promise<T | undefined> {
+  async #queryValue<T>(statement: string): Promise<T | undefined> {
     const [row] = await this.#database.run('repeatable', (sql) => sql.unsafe(statement).values());
     return row?.[0] as T | undefined;
   }
 }
 
-/** The table without what belongs to the move itself. */
+/** The table, without the mark of the move itself. */
 function sourceOf(table: Table): string {
   return table === 'settings' ? `(SELECT * FROM settings WHERE name <> ${MARK}) AS moved` : table;
 }
 
-/** Throws StartError if another process of ours stays connected. */
+/** Throws StartError if another local-events process stays connected. */
 async function requireAlone(database: Database, applicationName: string, place: string): Promise<void> {
-  for (const begun = performance.now(); ; await sleep(LOOK_AGAIN_MS)) {
+  for (const startedMs = performance.now(); ; await sleep(RECHECK_MS)) {
     const others = await database.run(
       'repeatable',
       (sql) => sql`
@@ -134,7 +134,7 @@ async function requireAlone(database: Database, applicationName: string, place: 
           AND starts_with(application_name, ${APPLICATION}) AND application_name <> ${applicationName}`,
     );
     if (others.length === 0) return;
-    if (performance.now() - begun < LEAVE_MS) continue;
+    if (performance.now() - startedMs < DISCONNECT_MS) continue;
     throw new StartError(
       `The database ${place} is in use by another local-events process. Stop every node, then run "move" again.`,
     );

@@ -25,7 +25,7 @@ export class TagSet {
     for (const tag of tags) this.add(tag);
   }
 
-  /** Throws RangeError for what is no tag. */
+  /** Throws RangeError for an invalid tag. */
   add(tag: number): void {
     requireTag(tag);
     if (this.has[tag] === 1) return;

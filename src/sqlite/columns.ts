@@ -1,4 +1,4 @@
-// The columns of agents and events, in the one order that all threads use.
+// Columns of agents and events, in the order that all threads use.
 import type { AgentRecord } from '../domain/agent.ts';
 import { EVENT_COLUMNS, type EventRow, encodeEvent } from '../domain/event.ts';
 
@@ -7,15 +7,15 @@ const NAMES = EVENT_COLUMNS.map(([name]) => name);
 export const EVENT_COLUMN_LIST = [...NAMES, 'json'].join(', ');
 export const EVENT_PLACEHOLDERS = [...NAMES, 'json'].map(() => '?').join(', ');
 
-/** The values of a row in the order of its columns. */
+/** Values of a row in the order of its columns. */
 export type ColumnValues = readonly (string | number | null)[];
 
-/** The values of an event in the order of EVENT_COLUMN_LIST. */
+/** Values of an event in the order of EVENT_COLUMNS. */
 export function columnValues(row: EventRow, json = encodeEvent(row)): ColumnValues {
   return [...NAMES.map((name) => row[name]), json];
 }
 
-/** The types of these fields of a row, in order. */
+/** Types of these fields of a row, as a tuple. */
 type Values<Row, Names extends readonly (keyof Row)[]> = { [At in keyof Names]: Row[Names[At]] };
 
 const [ID, VERSION, AGENT, START, LAT, LNG, TITLE] = (
@@ -30,7 +30,7 @@ export function versionOf(values: ColumnValues): number {
   return values[VERSION] as number;
 }
 
-/** What makes an event the same as another, in the order of the index events_identity. */
+/** Values that identify duplicate events, in the order of the index events_identity. */
 export function identityOf(values: ColumnValues) {
   return [values[AGENT], values[START], values[LAT], values[LNG], values[TITLE]] as [
     agentId: string,
@@ -54,10 +54,10 @@ const AGENT_NAMES = [
 
 export const AGENT_COLUMNS = AGENT_NAMES.join(', ');
 
-/** An agent as it is read: SQLite has no booleans. */
+/** An agent as read from SQLite, which has no booleans. */
 export type AgentColumns = Omit<AgentRecord, 'is_active'> & { readonly is_active: 0 | 1 };
 
-/** The agent of values in the order of AGENT_COLUMNS. */
+/** Agent from values in the order of AGENT_COLUMNS. */
 export function agentOf(values: ColumnValues): AgentColumns {
   const [agent_id, email, agent_name, tier, is_active, created_ms, last_used_ms, event_count] =
     values as Values<AgentColumns, typeof AGENT_NAMES>;

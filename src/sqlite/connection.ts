@@ -1,15 +1,15 @@
-// Opens the database for the writer, with the settings under which an answered write survives a power cut.
+// Database connection of the writer. With its settings, an acknowledged write survives a power cut.
 import { DatabaseSync } from 'node:sqlite';
 import { migrate } from './migrate.ts';
 
-/** For much writing at once: indexes fit into 128 MiB of memory, and 64 MiB are logged before they go to the file. */
+/** Settings for bulk writes: 128 MiB of page cache for the indexes, and a checkpoint every 64 MiB of log. */
 const BULK = 'PRAGMA cache_size = -131072; PRAGMA wal_autocheckpoint = 16384;';
 
-/** Throws StartError for a database that a newer version wrote. */
+/** Throws StartError if a newer version wrote the database. */
 export function openForWriting(path: string, purpose: 'serve' | 'bulk' = 'serve'): DatabaseSync {
   const database = new DatabaseSync(path, { timeout: 5000 });
   try {
-    // FULL: a commit is on the disk before it is answered; fullfsync makes that true on macOS too.
+    // FULL: a commit is on disk before it is acknowledged; fullfsync ensures this on macOS, too.
     database.exec(`
       PRAGMA journal_mode = WAL;
       PRAGMA synchronous = FULL;

@@ -1,9 +1,9 @@
-// Whose key it is, for every key, in memory: asked with each request. Whether its agent is active is left to the store.
+// Owner of each API key, in memory because every request needs it. The store checks whether the agent is active.
 import type { Rotated } from './threads/key-writes.ts';
 
 interface KeyOwner {
   readonly agentId: string;
-  /** Most keys never expire. */
+  /** Undefined for keys that never expire: most of them. */
   readonly expiresMs: number | undefined;
 }
 
@@ -14,14 +14,14 @@ export class KeyOwners {
     this.#keys.set(keyHash, { agentId, expiresMs });
   }
 
-  /** The identifier of the agent that holds the key, unless the key has expired. */
+  /** ID of the agent that holds the key; undefined if the key is unknown or has expired. */
   findHolder(keyHash: string, nowMs: number): string | undefined {
     const key = this.#keys.get(keyHash);
     if (key === undefined || (key.expiresMs !== undefined && nowMs >= key.expiresMs)) return undefined;
     return key.agentId;
   }
 
-  /** As a rotation left the keys of the agent. */
+  /** Applies a committed key rotation. */
   rotate(agentId: string, callingKeyHash: string, newKeyHash: string, rotated: Rotated): void {
     this.put(callingKeyHash, agentId, rotated.callingExpiresMs);
     for (const keyHash of rotated.ended) this.remove(keyHash);

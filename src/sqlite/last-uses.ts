@@ -1,12 +1,12 @@
-// The last use of each agent, written together every few seconds.
+// Time of each agent's last request: kept in memory, and written to the database every few seconds.
 
-/** Half of what last uses may be inexact. */
+/** Half of the inaccuracy allowed for last uses. */
 const WRITE_INTERVAL_MS = 5_000;
 
 export class LastUses {
   readonly #write: (used: ReadonlyMap<string, number>) => Promise<void>;
   readonly #timer: NodeJS.Timeout;
-  /** Since the start. */
+  /** Last use by agent ID, since the service started. */
   readonly #used = new Map<string, number>();
   #unwritten = new Set<string>();
 
@@ -34,7 +34,7 @@ export class LastUses {
     await this.write();
   }
 
-  /** What cannot be written is written the next time. */
+  /** After a failure, the next call retries. */
   async write(): Promise<void> {
     if (this.#unwritten.size === 0) return;
     const used = new Map([...this.#unwritten].map((agentId) => [agentId, this.#used.get(agentId)!]));

@@ -1,37 +1,60 @@
-// Brings a database to the newest schema: the files of migrations/ in the order of their numbers, each in a transaction.
-import { readdirSync, readFileSync } from 'node:fs';
+// Migrates a database to the latest schema: applies each missing migration in a transaction and records its name. The number
+// of the last one is also the user_version, by which older versions detect newer data.
 import type { DatabaseSync } from 'node:sqlite';
-import { StartError } from '../domain/errors.ts';
+import { type Migration, readMigrations, requireKnown } from '../migrations.ts';
 
 const FOLDER = new URL('./migrations/', import.meta.url);
 
-/** Throws StartError for a database that a newer version wrote. */
-export function readSchemaVersion(database: DatabaseSync): number {
-  const newest = readdirSync(FOLDER).length;
-  const found = Number(database.prepare('PRAGMA user_version').get()!.user_version);
-  if (found > newest) {
-    throw new StartError(
-      `The data was written by a newer version of local-events (schema ${found}; this one knows ${newest}). ` +
-        'Install that version or newer.',
-    );
-  }
-  return found;
+/** Throws StartError if a newer version wrote the database, or if the database has other migrations than ours. */
+export function readSchemaVersion(database: DatabaseSync, migrations = readMigrations(FOLDER)): number {
+  const version = Number(database.prepare('PRAGMA user_version').get()!.user_version);
+  requireKnown(migrations, version, readRecord(database));
+  return version;
 }
 
-/** Throws StartError for a database that a newer version wrote. */
-export function migrate(database: DatabaseSync): void {
-  const found = readSchemaVersion(database);
-  const files = readdirSync(FOLDER).sort();
-  for (const [index, file] of files.entries()) {
-    if (index < found) continue;
-    database.exec('BEGIN IMMEDIATE');
-    try {
-      database.exec(readFileSync(new URL(file, FOLDER), 'utf8'));
-      database.exec(`PRAGMA user_version = ${index + 1}`);
-      database.exec('COMMIT');
-    } catch (error) {
-      if (database.isTransaction) database.exec('ROLLBACK');
-      throw error;
-    }
+/** Throws StartError if a newer version wrote the database, or if the database has other migrations than ours. */
+export function migrate(database: DatabaseSync, migrations = readMigrations(FOLDER)): void {
+  const version = readSchemaVersion(database, migrations);
+  // The database was written by a version that recorded no names.
+  if (readRecord(database).length < version) {
+    inTransaction(database, () => {
+      for (const [index, { name }] of migrations.slice(0, version).entries())
+        record(database, index + 1, name);
+    });
+  }
+  for (const [index, migration] of migrations.entries()) {
+    if (index >= version) inTransaction(database, () => apply(database, index + 1, migration));
+  }
+}
+
+function apply(database: DatabaseSync, number: number, { name, sql }: Migration): void {
+  database.exec(sql);
+  record(database, number, name);
+  database.exec(`PRAGMA user_version = ${number}`);
+}
+
+function record(database: DatabaseSync, number: number, name: string): void {
+  database.exec(
+    'CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT',
+  );
+  database.prepare('INSERT OR IGNORE INTO migrations (number, name) VALUES (?, ?)').run(number, name);
+}
+
+/** Names of the applied migrations in order; empty if they were not recorded. */
+function readRecord(database: DatabaseSync): string[] {
+  const table = database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'migrations'");
+  if (!table.get()) return [];
+  const rows = database.prepare('SELECT name FROM migrations ORDER BY number').all();
+  return rows.map(({ name }) => String(name));
+}
+
+function inTransaction(database: DatabaseSync, work: () => void): void {
+  database.exec('BEGIN IMMEDIATE');
+  try {
+    work();
+    database.exec('COMMIT');
+  } catch (error) {
+    if (database.isTransaction) database.exec('ROLLBACK');
+    throw error;
   }
 }

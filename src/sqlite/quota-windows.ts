@@ -1,7 +1,7 @@
-// Fixed windows of one hour, counted in memory: with one process there is nobody to share them with.
+// Rate limits with fixed windows of one hour, counted in memory: a single process need not share them.
 import { QUOTA_WINDOW_MS, type Quota } from '../domain/store.ts';
 
-/** Buckets kept at most; the oldest goes first. Strangers choose their addresses, so the number needs a bound. */
+/** Maximum number of buckets; the oldest is dropped first. Clients can use many addresses, so a bound is needed. */
 const MAX_BUCKETS = 200_000;
 
 interface Window {
@@ -10,10 +10,10 @@ interface Window {
 }
 
 export class QuotaWindows {
-  // A map keeps the order of insertion and every window lasts as long, so the first ones are the first to end.
+  // A Map keeps insertion order, and all windows have the same length, so the first entries end first.
   readonly #windows = new Map<string, Window>();
 
-  /** Takes `cost` from the bucket if that is still within the limit. */
+  /** Takes `cost` from the bucket unless that exceeds the limit. Cost 0 only reads the current state. */
   spend(bucket: string, limit: number, cost: 0 | 1, nowMs: number): Quota {
     const window = this.#current(bucket, cost, nowMs);
     const allowed = window.used + cost <= limit && window.used < limit;

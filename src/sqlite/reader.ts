@@ -1,5 +1,5 @@
-// Reads from the file, beside the writer. Single rows come over one connection that is kept; lists over one of their own,
-// because a statement that is under way would hold the kept one to an old snapshot.
+// Reads from the database file, in parallel to the writer. Single rows use one permanent connection. Each list opens its
+// own, because a running statement would keep the permanent one on an old snapshot.
 import { existsSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -8,16 +8,16 @@ import { AppError } from '../domain/errors.ts';
 import { decodeEvent, type EventRow, STORED_EVENT_COLUMNS, type StoredEvent } from '../domain/event.ts';
 import { AGENT_COLUMNS, type AgentColumns, type ColumnValues } from './columns.ts';
 
-/** Rows read before other requests get a turn. */
+/** Rows read before other requests can run. */
 const ROWS_PER_TURN = 1_000;
 
-/** A page ends with the row that reaches either of these. */
+/** A page ends with the row that reaches one of these limits. */
 const ROWS_PER_PAGE = 500;
 const CHARS_PER_PAGE = 131_072;
 
 /**
- * Positions come in larger portions than rows: of events that start together the index does not know the order, so each
- * portion sorts all of them again (100,000: 0.1 s).
+ * Positions are read in larger batches than rows. The index does not order events with the same start by ID, so every batch
+ * sorts them all again (100,000 events: 0.1 s).
  */
 const POSITIONS_PER_READ = 5_000;
 
@@ -26,7 +26,7 @@ const BEFORE_ALL: AgentEventPosition = { start_ms: Number.MIN_SAFE_INTEGER, even
 
 const FIND_SETTING = 'SELECT value FROM settings WHERE name = ?';
 
-/** Every method throws UNAVAILABLE when the file cannot be read. */
+/** All methods throw UNAVAILABLE if the file cannot be read. */
 export class Reader {
   readonly #path: string;
   readonly #connection: DatabaseSync;
@@ -88,7 +88,7 @@ export class Reader {
     return found && ({ ...found } as unknown as KeyRecord);
   }
 
-  /** Visits rows in one snapshot, giving way to other requests now and then. */
+  /** Visits the rows of one snapshot, and lets other requests run after each batch. */
   async each<Row extends ColumnValues>(sql: string, visit: (row: Row) => void): Promise<void> {
     for await (const rows of this.batches<Row>(sql, [])) {
       for (const row of rows) visit(row);
@@ -96,7 +96,7 @@ export class Reader {
     }
   }
 
-  /** Yields rows of one snapshot, some at a time, each as its values: that is far cheaper than an object. */
+  /** Yields the rows of one snapshot in batches, each row as an array: far cheaper than an object. */
   async *batches<Row extends ColumnValues>(
     sql: string,
     parameters: readonly string[],
@@ -118,7 +118,7 @@ export class Reader {
     }
   }
 
-  /** Yields the events of an agent, as JSON, by start and event_id. No snapshot is held while the caller has a page. */
+  /** Yields the JSON of an agent's events, ordered by start and event_id. Holds no snapshot while the caller uses a page. */
   async *agentEvents(agentId: string): AsyncGenerator<string[]> {
     for (let last: AgentEventPosition | undefined = BEFORE_ALL; last; ) {
       const positions = this.#positionsAfter(last, agentId);
@@ -126,7 +126,7 @@ export class Reader {
       let chars = 0;
       for (const { event_id } of positions) {
         const event = this.#findEvent(event_id);
-        if (!event) continue; // deleted since
+        if (!event) continue; // deleted meanwhile
         page.push(event.json);
         chars += event.json.length;
         if (page.length < ROWS_PER_PAGE && chars < CHARS_PER_PAGE) continue;
@@ -155,7 +155,7 @@ export class Reader {
   }
 }
 
-/** Reads a setting beside whoever holds the file; undefined where there is none yet. */
+/** Reads a setting, even while another process uses the file; undefined if there is none yet. */
 export function findStoredSetting(path: string, name: string): string | undefined {
   if (!existsSync(path) || statSync(path).size === 0) return undefined;
   let connection: DatabaseSync | undefined;
@@ -163,7 +163,7 @@ export function findStoredSetting(path: string, name: string): string | undefine
     connection = connect(path);
     return connection.prepare(FIND_SETTING).get(name)?.value as string | undefined;
   } catch {
-    return undefined; // no such table yet: it is being made; if it is worse, opening the store says so
+    return undefined; // the table may not exist yet; any other problem is reported when the store is opened
   } finally {
     connection?.close();
   }
@@ -192,5 +192,5 @@ function translated<T>(read: () => T): T {
 }
 
 function unavailable(cause: unknown): AppError {
-  return new AppError('UNAVAILABLE', 'The store could not be read. Try again.', { cause });
+  return new AppError('UNAVAILABLE', 'The store could not be read. Retry.', { cause });
 }

@@ -1,5 +1,5 @@
-// The embedded engine: one file, a thread that writes it, one that reads events and one for lists, and in this thread
-// everything that searches and key checks need in memory. Business rules are left to the use cases, statements that write to writer.ts.
+// The embedded engine: one database file, with one thread for writes, one for reading events and one for lists. The main
+// thread keeps in memory what searches and key checks need. Use cases hold the rules; writer.ts the statements that write.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AgentRecord, AgentRow, AgentUpdate } from '../domain/agent.ts';
 import type { KeyFingerprint, KeyRecord } from '../domain/api-key.ts';
@@ -35,18 +35,18 @@ import { EventReaderClient } from './threads/event-reader-client.ts';
 import { ListReaderClient } from './threads/list-reader-client.ts';
 import { WriterClient } from './threads/writer-client.ts';
 
-/** What was accepted gets this long when the store is closed. */
+/** Maximum time for operations in progress when the store is closed. */
 const CLOSE_TIMEOUT_MS = 4_000;
 
-/** How long the store may take to prove that it is alive. */
+/** Maximum time for a health check. */
 const CHECK_TIMEOUT_MS = 2_000;
 
 export interface SqliteOptions {
   readonly folder: string;
   readonly cacheBytes: number;
-  /** The time at which the store is opened: what has ended by then need not be searched. */
+  /** Current time. Events that have ended by then are not added to the search structures. */
   readonly nowMs?: number;
-  /** Told how many of the events are read while the store opens, and once that it is all of them: then the index is built. */
+  /** Called with the number of events read so far, and once with all of them before the index is built. */
   readonly onProgress?: (done: number, total: number) => void;
 }
 
@@ -77,12 +77,15 @@ export class SqliteStore implements Store {
     this.#lists = new ListReaderClient(databasePath(options.folder));
     this.#memory = new EventMemory(options.cacheBytes, {
       readRows: (rows, apply) => eventReader.run('findEvents', [rows], apply),
-      // A commit is applied before the calls that follow it are answered.
+      // Commits are applied to the memory before later calls return.
       catchUp: () => writer.run('ping', [], () => {}),
     });
   }
 
-  /** Throws StartError if the folder is held by another process, cannot be written, or holds newer or half-moved data. */
+  /**
+   * Throws StartError if another process uses the folder, it is not writable, a newer version wrote its data, or a move into
+   * it is unfinished.
+   */
   static async open(options: SqliteOptions): Promise<SqliteStore> {
     const lock = holdFolder(options.folder);
     let writer: WriterClient | undefined;
@@ -113,14 +116,14 @@ export class SqliteStore implements Store {
   }
 
   async #check(): Promise<void> {
-    const late = new Promise<never>((_, reject) => {
-      const error = new AppError('UNAVAILABLE', 'The store does not answer.');
+    const timeout = new Promise<never>((_, reject) => {
+      const error = new AppError('UNAVAILABLE', 'The store does not respond. Retry.');
       setTimeout(() => reject(error), CHECK_TIMEOUT_MS).unref();
     });
-    // After a commit that failed, a full disk perhaps, only one that succeeds shows that all is well again.
-    const answer = this.#writer.isFailing ? 'probe' : 'ping';
-    await Promise.race([this.#writer.run(answer, [], () => {}), late]);
-    // Not asked, for it may have much to read; but it must be there.
+    // After a failed commit, e.g. because of a full disk, only a successful one proves that writes work again.
+    const call = this.#writer.isFailing ? 'probe' : 'ping';
+    await Promise.race([this.#writer.run(call, [], () => {}), timeout]);
+    // Not called, because it may be busy; but its thread must be running.
     if (this.#eventReader.isGone) throw new AppError('UNAVAILABLE', 'The store cannot read events.');
     this.#reader.findSetting('');
   }
@@ -130,7 +133,7 @@ export class SqliteStore implements Store {
     await Promise.race([this.#operations.close(), late]);
     await this.#uses.close();
     this.#reader.close();
-    // The writer goes last: whoever does leaves no log of SQLite's behind.
+    // The writer is closed last: as the last connection, it removes SQLite's write-ahead log.
     await this.#lists.close().catch(() => {});
     await this.#eventReader.close().catch(() => {});
     await this.#writer.close().finally(() => this.#lock.release());
@@ -316,7 +319,7 @@ export class SqliteStore implements Store {
     });
   }
 
-  /** A call of the writer that is an operation by itself. */
+  /** Runs a writer call as an operation of its own. */
   #write: WriterClient['run'] = (name, args, apply) =>
     this.#operations.run(() => this.#writer.run(name, args, apply));
 

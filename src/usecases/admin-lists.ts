@@ -1,5 +1,5 @@
-// What administrators see: agents, their events, the audit log and numbers; in pages where that is asked for, else as the
-// interface has it.
+// Lists for administrators: agents, their events, the audit log, and statistics. Paged if the request has parameters,
+// otherwise whole, as the interface defines it.
 import { type AgentRecord, summarise } from '../domain/agent.ts';
 import { describeAudit } from '../domain/audit.ts';
 import {
@@ -7,38 +7,38 @@ import {
   AUDIT_SORT,
   type AuditQuery,
   type EventListQuery,
-  nameOf,
+  encodeSort,
 } from '../domain/list.ts';
 import { encodeListCursor, type ListName, type ListPosition } from '../domain/list-cursor.ts';
 import type { ListedEvent, ListPage, Stats } from '../domain/store.ts';
 import { joinWire, toWire, type Wire } from '../domain/wire.ts';
-import { noAgent } from './admin.ts';
+import { agentNotFound } from './admin.ts';
 import type { Context } from './context.ts';
 
-/** All of them, or a page. */
+/** All agents, or a page of them. */
 export async function listAgents({ store }: Context, query: AgentListQuery | undefined) {
   if (query) {
     const { items, total, next } = await store.agentPage(query);
     return {
       agents: items.map(summarise),
       total,
-      next_cursor: cursorOf('agents', nameOf(query.sort), next),
+      next_cursor: cursorOf('agents', encodeSort(query.sort), next),
     };
   }
   const agents = (await store.listAgents()).map(summarise);
   return { agents, total: agents.length };
 }
 
-/** The agent with its events, or a page of them. Piece by piece: all together may be longer than memory. Throws NOT_FOUND. */
+/** The agent with all its events, streamed because they may not fit in memory, or with a page of them. Throws NOT_FOUND. */
 export async function listAgentEvents(
   { store, clock }: Context,
   agentId: string,
   query: EventListQuery | undefined,
 ): Promise<AsyncIterable<Wire> | Wire> {
   const agent = await store.findAgent(agentId);
-  if (!agent) return noAgent(agentId);
+  if (!agent) return agentNotFound(agentId);
   if (!query) return encodeAgentEvents(agent, store.listAgentEvents(agentId));
-  return encodeEventPage(agent, await store.agentEventPage(agentId, query, clock()), nameOf(query.sort));
+  return encodeEventPage(agent, await store.agentEventPage(agentId, query, clock()), encodeSort(query.sort));
 }
 
 async function* encodeAgentEvents(agent: AgentRecord, pages: AsyncIterable<readonly Wire[]>) {

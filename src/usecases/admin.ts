@@ -1,4 +1,4 @@
-// What administrators do. Each change leaves an entry in the audit log, written in the same step.
+// Changes by administrators. Each leaves an entry in the audit log, written in the same transaction.
 import type { Identity } from '../domain/admin.ts';
 import { type AgentUpdate, summarise } from '../domain/agent.ts';
 import type { AuditEntry } from '../domain/audit.ts';
@@ -21,13 +21,13 @@ export async function updateAgent(
           update,
           entry(context, administrator, 'update_agent', agentId, JSON.stringify(update)),
         );
-  return agent ? summarise(agent) : noAgent(agentId);
+  return agent ? summarise(agent) : agentNotFound(agentId);
 }
 
-/** The agent, its keys and its events, in one step. Throws NOT_FOUND. */
+/** Deletes the agent, its keys and its events in one transaction. Throws NOT_FOUND. */
 export async function deleteAgent(context: Context, administrator: Identity, agentId: string): Promise<void> {
   const audit = entry(context, administrator, 'delete_agent', agentId);
-  if (!(await context.store.deleteAgent(agentId, audit))) noAgent(agentId);
+  if (!(await context.store.deleteAgent(agentId, audit))) agentNotFound(agentId);
 }
 
 /** Throws NOT_FOUND. */
@@ -37,10 +37,10 @@ export async function deleteAgentEvents(
   agentId: string,
 ): Promise<void> {
   const audit = entry(context, administrator, 'delete_agent_events', agentId);
-  if (!(await context.store.deleteAgentEvents(agentId, audit))) noAgent(agentId);
+  if (!(await context.store.deleteAgentEvents(agentId, audit))) agentNotFound(agentId);
 }
 
-/** Those of the events that are the agent's; how many. Throws NOT_FOUND. */
+/** Deletes the events that belong to the agent, and ignores other IDs. Throws NOT_FOUND if the agent does not exist. */
 export async function deleteSelectedEvents(
   context: Context,
   administrator: Identity,
@@ -50,7 +50,7 @@ export async function deleteSelectedEvents(
   const audit = entry(context, administrator, 'delete_selected_events', agentId);
   const known = eventIds.filter(isUlid);
   const deleted = await context.store.deleteSelectedEvents(agentId, known, audit);
-  return deleted === undefined ? noAgent(agentId) : { deleted };
+  return deleted === undefined ? agentNotFound(agentId) : { deleted };
 }
 
 /** Throws NOT_FOUND. */
@@ -61,7 +61,7 @@ export async function deleteAnyEvent(
 ): Promise<void> {
   const audit = entry(context, administrator, 'delete_event', eventId);
   if (!isUlid(eventId) || !(await context.store.deleteEventAsAdmin(eventId, audit))) {
-    throw new AppError('NOT_FOUND', 'There is no event with this identifier.');
+    throw new AppError('NOT_FOUND', 'There is no event with this ID.');
   }
 }
 
@@ -72,12 +72,12 @@ function entry(
   target: string,
   detail = '',
 ): AuditEntry {
-  // What nobody has verified could be anybody's address.
+  // An unverified e-mail could be anybody's.
   const actor_email = emailVerified ? email : '';
   return { at_ms: clock(), actor_subject: subject, actor_email, action, target, detail };
 }
 
 /** Throws NOT_FOUND. */
-export function noAgent(agentId: string): never {
+export function agentNotFound(agentId: string): never {
   throw new AppError('NOT_FOUND', `There is no agent ${agentId}.`);
 }

@@ -1,4 +1,4 @@
-// What every use case works with: the store, time and chance, and what the operator decided.
+// The dependencies of every use case: the store, the clock, the random source and the operator's settings.
 import type { AllowList, VerifyToken } from '../domain/admin.ts';
 import type { Tier, TierLimits } from '../domain/agent.ts';
 import type { Clock, Random } from '../domain/clock-and-random.ts';
@@ -9,7 +9,7 @@ import type { KeyedQueue } from './keyed-queue.ts';
 export interface Policy {
   readonly registrationTier: Tier;
   readonly tierLimits: TierLimits;
-  /** Per client address and hour; 0: no limit. */
+  /** Per client network; 0: no limit. */
   readonly registrationsPerHour: number;
   /** 0: no limit. */
   readonly maxEventsPerAgent: number;
@@ -23,6 +23,6 @@ export interface Context {
   readonly policy: Policy;
   readonly verifyToken: VerifyToken;
   readonly console: ConsoleAccess;
-  /** Changes of one event wait for each other here, rather than fail and start again in the store. */
+  /** Queues the updates of one event, so that they do not conflict and retry in the store. */
   readonly edits: KeyedQueue;
 }

@@ -1,7 +1,6 @@
-// What an agent does with single events: read, create, change, delete.
+// An agent's operations on single events: read, create, update, delete.
 import type { AgentRow } from '../domain/agent.ts';
 import { AppError } from '../domain/errors.ts';
-
 import type { EventFields, EventRow, EventUpdate } from '../domain/event.ts';
 import { applyEventUpdate } from '../domain/event-input.ts';
 import { isUlid, newUlid } from '../domain/ids.ts';
@@ -15,7 +14,7 @@ export async function getEvent({ store }: Context, eventId: string): Promise<Eve
 }
 
 /**
- * Creates the event, or finds the one that the agent created before with the same title, start and place. Throws
+ * Creates the event, or returns the agent's existing event with the same title, start and place. Throws
  * EVENT_LIMIT_REACHED, or INVALID_API_KEY if the agent was deleted meanwhile.
  */
 export async function createEvent(
@@ -37,18 +36,18 @@ export async function createEvent(
   if (outcome.kind === 'limit') {
     throw new AppError(
       'EVENT_LIMIT_REACHED',
-      `An agent may have at most ${policy.maxEventsPerAgent} events. Delete some that are over, then retry.`,
+      `An agent may have at most ${policy.maxEventsPerAgent} events. Delete some that have ended, then retry.`,
     );
   }
   return outcome;
 }
 
-/** The versions of an event that the caller knows; undefined: whichever it has. */
+/** Versions of the event that the caller accepts; undefined: any version. */
 export type KnownVersions = readonly number[] | undefined;
 
 /**
- * Changes the fields that the update has. Throws NOT_FOUND, DUPLICATE_EVENT, PRECONDITION_FAILED if the event has none of the
- * known versions, and VALIDATION_ERROR for what is wrong only in combination with the stored event.
+ * Changes the fields of the update. Throws NOT_FOUND, DUPLICATE_EVENT, PRECONDITION_FAILED if the event has none of the
+ * known versions, and VALIDATION_ERROR for values that are invalid only together with the stored event.
  */
 export async function updateEvent(
   { store, clock, edits }: Context,
@@ -88,7 +87,7 @@ async function applyUpdate(
   }
 }
 
-/** Throws NOT_FOUND, and PRECONDITION_FAILED where the event has none of the known versions. */
+/** Throws NOT_FOUND, and PRECONDITION_FAILED if the event has none of the known versions. */
 export async function deleteEvent(
   { store }: Context,
   agent: AgentRow,
@@ -115,15 +114,15 @@ function requireKnown({ version }: { readonly version: number }, known: KnownVer
   if (known === undefined || known.includes(version)) return;
   throw new AppError(
     'PRECONDITION_FAILED',
-    'The event has changed, or If-Match names no ETag of it (with its quotes). Read the event again, then decide.',
+    'The event has changed, or If-Match does not have its ETag (with the quotes). Read the event again and check what changed before you retry.',
   );
 }
 
-/** The identifier is not repeated: whatever was sent in its place, a key perhaps, stays out of responses. */
+/** The message does not repeat the ID: a caller may have sent a secret, such as a key, in its place. */
 function notFound(): never {
-  throw new AppError('NOT_FOUND', 'There is no event with this identifier.');
+  throw new AppError('NOT_FOUND', 'There is no event with this ID.');
 }
 
 function notYours(): never {
-  throw new AppError('NOT_FOUND', 'You have no event with this identifier.');
+  throw new AppError('NOT_FOUND', 'You have no event with this ID.');
 }

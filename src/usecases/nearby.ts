@@ -1,4 +1,4 @@
-// The search: a page with its exact total.
+// The search: one page of events, with the exact total.
 import type { NearbyQuery } from '../domain/nearby.ts';
 import type { NearbyPage } from '../domain/store.ts';
 import type { Context } from './context.ts';

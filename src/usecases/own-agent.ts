@@ -1,4 +1,4 @@
-// What an agent does with itself: look at its summary and its events, replace its key, end it.
+// An agent's operations on itself: read its summary and its events, rotate its key, revoke its key.
 import type { Static } from 'typebox';
 import type { AgentRow, RegisterResponse } from '../domain/agent.ts';
 import { fingerprint, newApiKey } from '../domain/api-key.ts';
@@ -10,13 +10,13 @@ import type { ListedEvent, ListPage } from '../domain/store.ts';
 import type { KeyHolder } from './access.ts';
 import type { Context } from './context.ts';
 
-/** Throws INVALID_API_KEY where the key ended in the meantime. */
+/** Throws INVALID_API_KEY if the key ended meanwhile. */
 export async function getOwnAgent(
   { store }: Context,
   { agent: { agent_id }, keyHash, quota }: KeyHolder,
 ): Promise<Static<typeof OwnAgentResponse>> {
   const [agent, key] = await Promise.all([store.findAgent(agent_id), store.findKey(keyHash)]);
-  return agent && key ? describeOwnAgent(agent, key, quota) : endedMeanwhile();
+  return agent && key ? describeOwnAgent(agent, key, quota) : keyEnded();
 }
 
 export function findOwnEvents(
@@ -28,7 +28,7 @@ export function findOwnEvents(
 }
 
 /**
- * Creates a new key, which is in the response and nowhere else. The calling key works on for `overlapMs`. Throws
+ * Creates a new key, which only the response contains. The calling key keeps working for `overlapMs`. Throws
  * INVALID_API_KEY if the calling key ended meanwhile.
  */
 export async function rotateKey(
@@ -39,7 +39,7 @@ export async function rotateKey(
   const nowMs = clock();
   const api_key = newApiKey(random);
   const key = fingerprint(api_key);
-  if (!(await store.rotateKey(agent_id, keyHash, key, nowMs, nowMs + overlapMs))) endedMeanwhile();
+  if (!(await store.rotateKey(agent_id, keyHash, key, nowMs, nowMs + overlapMs))) keyEnded();
   return {
     api_key,
     key_prefix: key.prefix,
@@ -49,11 +49,14 @@ export async function rotateKey(
   };
 }
 
-/** Ends the calling key. Whether the agent has another is its own business. */
+/** Ends the calling key, even if the agent has no other. */
 export function revokeKey({ store }: Context, { keyHash }: KeyHolder): Promise<void> {
   return store.revokeKey(keyHash);
 }
 
-function endedMeanwhile(): never {
-  throw new AppError('INVALID_API_KEY', 'The key ended meanwhile: it was revoked or replaced.');
+function keyEnded(): never {
+  throw new AppError(
+    'INVALID_API_KEY',
+    'The key was revoked or replaced during this request. Use the current key.',
+  );
 }

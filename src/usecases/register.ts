@@ -1,4 +1,4 @@
-// Registration: a new agent with its first key, which is answered once and never kept.
+// Registration: a new agent with its first key. Only the response contains the key; the store keeps its hash.
 import type { Static } from 'typebox';
 import { type RegisterResponse, readRegistration } from '../domain/agent.ts';
 import { fingerprint, newApiKey } from '../domain/api-key.ts';
@@ -7,7 +7,7 @@ import { newUuid } from '../domain/ids.ts';
 import { requireQuota, spendRegistration } from './access.ts';
 import type { Context } from './context.ts';
 
-/** Throws VALIDATION_ERROR or RATE_LIMITED. What fails validation does not count as a registration of the network. */
+/** Throws VALIDATION_ERROR or RATE_LIMITED. An invalid request does not count against the network's quota. */
 export async function register(
   context: Context,
   network: string,

@@ -1,4 +1,4 @@
-// Sessions of the console: opened by a sign-in or a token, looked at with every request, ended by signing out.
+// Sessions of the console: opened by a sign-in or a token, checked with every request, ended by signing out.
 import { describeAdministrator, type Identity, isAdministrator } from '../domain/admin.ts';
 import { formatInstant } from '../domain/datetime.ts';
 import { AppError } from '../domain/errors.ts';
@@ -6,7 +6,7 @@ import { newSecret, type Picture, SESSION_MS, type Session } from '../domain/ses
 import { requireAdministrator } from './access.ts';
 import type { Context } from './context.ts';
 
-/** By how much the clocks of nodes may differ. */
+/** Maximum difference between the clocks of nodes. */
 const CLOCK_SKEW_MS = 3_600_000;
 
 export interface OpenedSession {
@@ -14,16 +14,16 @@ export interface OpenedSession {
   readonly expiresMs: number;
 }
 
-/** Answers that are taken to the provider, per hour and client network: each is a request of ours to it. */
+/** Sign-ins per hour and client network. Each makes the service send a request to the provider. */
 const SIGN_INS_PER_HOUR = 100;
 
-/** Takes one of those of the network; false where none is left. */
+/** Takes one sign-in from the quota of the network; false if none is left. */
 export async function spendSignIn({ store, clock }: Context, network: string): Promise<boolean> {
   const { allowed } = await store.spend(`sign-in ${network}`, SIGN_INS_PER_HOUR, 1, clock());
   return allowed;
 }
 
-/** A new session, over at `latestMs` at the latest. Undefined where the claims are too long to be kept. */
+/** A new session that ends at `latestMs` at the latest. Undefined if the claims are too long for a session cookie. */
 export async function openSession(
   { clock, random, console }: Context,
   identity: Identity,
@@ -34,22 +34,26 @@ export async function openSession(
   return sealed === undefined ? undefined : { sealed, expiresMs };
 }
 
-/** Throws NOT_FOUND where there is a provider to sign in with. */
+/** Throws NOT_FOUND if there is an identity provider: then only a sign-in opens a session. */
 export function requireTokenSessions({ console }: Context): void {
   if (!console.signIn) return;
-  throw new AppError('NOT_FOUND', `Tokens open no session here: sign in with ${console.signIn.provider}.`);
+  throw new AppError(
+    'NOT_FOUND',
+    `Tokens cannot open a session here. Sign in with ${console.signIn.provider}.`,
+  );
 }
 
 /** Throws INVALID_TOKEN. */
 export async function openTokenSession(context: Context, token: string): Promise<OpenedSession> {
   const { identity, expiresMs } = await context.verifyToken(token);
   const opened = await openSession(context, identity, expiresMs);
-  if (!opened) throw new AppError('INVALID_TOKEN', 'The token says more than a session can keep.');
-  if (opened.expiresMs <= context.clock()) throw new AppError('INVALID_TOKEN', 'The token has expired.');
+  if (!opened) throw new AppError('INVALID_TOKEN', "The token's claims do not fit in a session cookie.");
+  if (opened.expiresMs <= context.clock())
+    throw new AppError('INVALID_TOKEN', 'The token has expired. Get a new one.');
   return opened;
 }
 
-/** The session, unless it has expired or was ended. One that lasts too long, or is of another kind, is none of ours. */
+/** The session, unless it has expired or was ended, lasts too long, or was opened in a way that no longer counts. */
 async function findSession(
   { store, clock, console }: Context,
   sealed: string | undefined,
@@ -60,22 +64,22 @@ async function findSession(
   return (await store.isSessionEnded(session.id)) ? undefined : session;
 }
 
-/** The administrator whose session it is. Throws INVALID_TOKEN or NOT_AN_ADMIN. */
+/** The administrator of the session. Throws INVALID_TOKEN or NOT_AN_ADMIN. */
 export async function authenticateSession(context: Context, sealed: string): Promise<Identity> {
   const session = await findSession(context, sealed);
-  if (!session) throw new AppError('INVALID_TOKEN', 'The session is over. Sign in again at /admin.');
+  if (!session) throw new AppError('INVALID_TOKEN', 'The session has ended. Sign in again at /admin.');
   return requireAdministrator(context, session.identity);
 }
 
-/** From now on no copy of it opens anything. Nothing happens where it was over already. */
+/** Ends the session, so that no copy of its cookie works any more. Does nothing if it has ended already. */
 export async function endSession(context: Context, sealed: string | undefined): Promise<void> {
   const session = await findSession(context, sealed);
   if (!session) return;
-  // Forgotten only when it is over by the clock of every node.
+  // The store keeps the record until the session has expired by the clock of every node.
   await context.store.endSession(session.id, session.expiresMs + CLOCK_SKEW_MS, context.clock());
 }
 
-/** What the console shows about who sits in front of it; `picturePath` is where their picture can be had. */
+/** The signed-in user, for the console. `picturePath` is the path that serves their picture. */
 export async function describeSession(context: Context, sealed: string | undefined, picturePath: string) {
   const session = await findSession(context, sealed);
   const { signIn, pictures } = context.console;
@@ -93,12 +97,12 @@ export async function describeSession(context: Context, sealed: string | undefin
   };
 }
 
-/** Of an administrator: nobody else makes the service ask other hosts. Throws NOT_FOUND. */
+/** The administrator's picture. For nobody else does the service send requests to other hosts. Throws NOT_FOUND. */
 export async function getPicture(context: Context, sealed: string | undefined): Promise<Picture> {
   const session = await findSession(context, sealed);
   const isAllowed = session && isAdministrator(session.identity, context.policy.administrators);
-  const address = isAllowed ? session.identity.picture : undefined;
-  const picture = address === undefined ? undefined : await context.console.pictures.fetch(address);
+  const url = isAllowed ? session.identity.picture : undefined;
+  const picture = url === undefined ? undefined : await context.console.pictures.fetch(url);
   if (!picture) throw new AppError('NOT_FOUND', 'There is no picture.');
   return picture;
 }

@@ -41,7 +41,7 @@ describe('backup', () => {
     writeFileSync(file, 'what was there before');
     const { code, stdout, stderr } = await runHere(['backup', file], { DATA_DIR: await makeData() });
     assert.deepEqual([code, stdout], [1, '']);
-    assert.equal(stderr, `${file} exists already. Name a file that does not, or remove that one first.\n`);
+    assert.equal(stderr, `${file} already exists. Choose another name, or remove the file first.\n`);
     assert.equal(readFileSync(file, 'utf8'), 'what was there before');
   });
 
@@ -50,7 +50,7 @@ describe('backup', () => {
     for (const command of ['backup', 'restore']) {
       const { code, stderr } = await runHere([command, join(temporaryFolder(), 'copy.db')], env);
       assert.equal(code, 1);
-      assert.match(stderr, /^This is for the embedded store, but DATABASE_URL is set: .*pg_dump/);
+      assert.match(stderr, /^This command is for the embedded engine, but DATABASE_URL is set\. .*pg_dump/);
       assert.doesNotMatch(stderr, /secret/);
     }
   });

@@ -43,7 +43,7 @@ describe('serve cannot start', () => {
     const lines = reasons(await run(['serve'], { PORT: String(port), DATA_DIR: temporaryFolder() }));
     other.close();
     assert.equal(lines.length, 1);
-    assert.match(lines[0]!, new RegExp(`\\b${port}\\b.*taken.*PORT`));
+    assert.match(lines[0]!, new RegExp(`\\b${port}\\b.*in use.*PORT`));
   });
 
   it('on an address that is not of this machine', async () => {

@@ -67,7 +67,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
       await page.getByRole('button', { name: 'Event 2' }).click();
       const [, second] = (await console.administrator.get(`/v1/admin/agents/${agentId}/events`)).body.events;
       await dialog().getByRole('button', { name: 'Delete event' }).click();
-      assert.match(await asked(), /Event 2 .*2031.* This event will be lost\. This cannot be undone\./);
+      assert.match(await asked(), /Event 2 .*2031.* This event will be deleted\. This cannot be undone\./);
       await confirm('Delete event');
       await outcome('Deleted “Event 2”.');
       await page.getByText('1–4 of 4').waitFor();
@@ -86,7 +86,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
       await page.getByLabel('Select Event 4').click({ modifiers: ['Shift'] });
       await page.getByLabel('Select Event 3').uncheck();
       await page.getByRole('button', { name: 'Delete selected (2)' }).click();
-      assert.match(await asked(), new RegExp(`2 events of ${name} will be lost: Event 2 .* Event 4`));
+      assert.match(await asked(), new RegExp(`2 events of ${name} will be deleted: Event 2 .* Event 4`));
       await confirm('Delete 2 events');
       await outcome(`Deleted 2 events of ${name}.`);
       assert.deepEqual(await held(), ['Event 1', 'Event 3', 'Event 5']);
@@ -106,10 +106,10 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
     it('deletes all events of an agent', async () => {
       await page.getByRole('button', { name: 'Delete all events' }).click();
       await dialog().getByRole('button', { name: 'Delete 5 events' }).waitFor();
-      assert.match(await asked(), new RegExp(`All 5 events of ${name} will be lost`));
+      assert.match(await asked(), new RegExp(`All 5 events of ${name} will be deleted`));
       await confirm('Delete 5 events');
       await outcome(`Deleted all events of ${name}.`);
-      await page.getByText('This agent holds no events.').waitFor();
+      await page.getByText('This agent has no events.').waitFor();
       assert.deepEqual(await held(), []);
       assert.equal((await agent.nearby()).status, 200);
       assert.deepEqual(await lastEntry(`deleted all 5 events of ${name}`), {
@@ -127,7 +127,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
       await dialog().getByRole('button', { name: 'Cancel' }).click();
       await page.getByRole('button', { name: 'Delete all events' }).click();
       await dialog().getByRole('button', { name: 'Delete 6 events' }).waitFor();
-      assert.match(await asked(), new RegExp(`All 6 events of ${name} will be lost`));
+      assert.match(await asked(), new RegExp(`All 6 events of ${name} will be deleted`));
       await dialog().getByRole('button', { name: 'Cancel' }).click();
     });
 
@@ -147,7 +147,10 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
     it('deletes an agent whose name was typed', async () => {
       await page.getByRole('button', { name: 'Delete agent' }).click();
       await dialog().getByText('5 events').waitFor();
-      assert.match(await asked(), new RegExp(`${name} will be lost: the agent, its keys and its 5 events`));
+      assert.match(
+        await asked(),
+        new RegExp(`${name} will be deleted: the agent, its keys and its 5 events`),
+      );
       const button = dialog().getByRole('button', { name: 'Delete agent' });
       assert.ok(await button.isDisabled());
       await dialog()
@@ -170,7 +173,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
 
     it('deactivates and reactivates an agent', async () => {
       await page.getByRole('button', { name: 'Deactivate' }).click();
-      assert.match(await asked(), /will be refused at once\. Its events will stay/);
+      assert.match(await asked(), /will stop working at once\. Its events will stay/);
       await confirm('Deactivate');
       await outcome(`${name} is deactivated.`);
       await page.getByRole('button', { name: 'Reactivate' }).waitFor();
@@ -222,7 +225,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
       await dialog().getByRole('button', { name: 'Delete event' }).click();
       await console.administrator.delete(`/v1/admin/events/${events[0].event_id}`);
       await confirm('Delete event');
-      await outcome('“Event 1” is already gone: someone else was faster.');
+      await outcome('“Event 1” was already deleted by someone else.');
       await page.getByText('1–4 of 4').waitFor();
     });
 
@@ -231,7 +234,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
       await dialog().getByRole('button', { name: 'Delete 5 events' }).waitFor();
       await page.route('**/v1/admin/**', (route) => route.abort());
       await confirm('Delete 5 events');
-      await dialog().getByRole('alert').getByText('The service does not answer.').waitFor();
+      await dialog().getByRole('alert').getByText('The service does not respond.').waitFor();
       await page.unroute('**/v1/admin/**');
       assert.equal((await held()).length, 5);
       await confirm('Delete 5 events');
@@ -250,7 +253,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
       await dialog().getByRole('button', { name: 'Deleting…' }).waitFor();
       for (let presses = 0; presses < 3; presses++) await page.keyboard.press('Escape');
       fail();
-      await dialog().getByRole('alert').getByText('The service does not answer.').waitFor();
+      await dialog().getByRole('alert').getByText('The service does not respond.').waitFor();
       await page.unrouteAll();
       await button.click();
       await outcome(`Deleted all events of ${name}.`);
@@ -263,7 +266,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
       await dialog().waitFor();
       await tabTo(page, 'Delete event');
       await page.keyboard.press('Enter');
-      await page.getByText('This event will be lost.').waitFor();
+      await page.getByText('This event will be deleted.').waitFor();
       await tabTo(page, 'Delete event');
       await page.keyboard.press('Enter');
       await outcome('Deleted “Event 5”.');

@@ -75,7 +75,7 @@ describe('text of agents in the console', () => {
   it('is harmless in questions, outcomes and the audit log', async () => {
     const { page } = visit;
     await page.getByRole('dialog').getByRole('button', { name: 'Delete event' }).click();
-    await assertHarmless(['This event will be lost.']);
+    await assertHarmless(['This event will be deleted.']);
     await page.getByRole('dialog').last().getByRole('button', { name: 'Delete event' }).click();
     await page.getByRole('status').getByText('Deleted “title <img').waitFor();
     await assertHarmless(['Deleted “title']);

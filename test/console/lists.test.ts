@@ -117,7 +117,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
       await search.fill('agent 117');
       await page.getByText('1–1 of 1').waitFor();
       await page.getByRole('link', { name: 'Agent 117' }).click();
-      await page.getByText('This agent holds no events.').waitFor();
+      await page.getByText('This agent has no events.').waitFor();
       await page.goBack();
       await page.getByText('1–1 of 1').waitFor();
       assert.equal(await search.inputValue(), 'agent 117');
@@ -139,7 +139,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
       assert.equal(firstLine((await column('title'))[0]!), 'Concert 01');
       await page.getByRole('searchbox', { name: 'Search events' }).fill('ÄRZTEHAUS');
       await page.getByText('1–1 of 1').waitFor();
-      const facts = (await page.locator('dl[aria-label=Facts]').innerText()).replaceAll(/\s+/g, ' ');
+      const facts = (await page.locator('dl[aria-label=Details]').innerText()).replaceAll(/\s+/g, ' ');
       assert.match(facts, /E-mail agent@example\.com Tier readwrite Events 61 /);
     });
 
@@ -161,7 +161,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
       await page.goto(`${console.service.url}/admin/agents/0197d2e8-9a40-7c55-8f3e-5b1d2c6a7e90`);
       await page.getByText('There is no such agent. It may have been deleted.').waitFor();
       await page.goto(`${console.service.url}/admin/agents/nonsense`);
-      await page.getByText('this is no identifier').waitFor();
+      await page.getByText('the ID in the URL is not valid').waitFor();
     });
 
     it('takes the default for what an address asks of no list', async () => {
@@ -204,7 +204,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
       const unseen = await console.service.client.register('\u200b\u202e');
       const { agent_id } = await unseen.create();
       await page.goto(`${console.service.url}/admin/agents/${agent_id}`);
-      await page.locator('dl[aria-label=Facts] code').waitFor();
+      await page.locator('dl[aria-label=Details] code').waitFor();
       assert.equal(await page.title(), `${agent_id} · local-events`);
       await console.administrator.delete(`/v1/admin/agents/${agent_id}`);
     });

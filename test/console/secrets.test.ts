@@ -27,7 +27,7 @@ describe('secrets of the console', () => {
     });
     await visit.signIn();
     await visit.page.getByRole('link', { name: 'City guide' }).click();
-    await visit.page.getByText('This agent holds no events.').waitFor();
+    await visit.page.getByText('This agent has no events.').waitFor();
     await visit.page.getByRole('button', { name: /theme|colour/i }).click();
   });
   after(() => console.close());
@@ -112,7 +112,7 @@ describe('secrets of the console', () => {
       await page.close();
       assert.equal((await console.administrator.get('/v1/admin/agents')).body.total, 1);
       await visit.page.reload();
-      await visit.page.getByText('This agent holds no events.').waitFor(); // still signed in
+      await visit.page.getByText('This agent has no events.').waitFor(); // still signed in
     });
 
     it('cannot be shown in a frame', async () => {

@@ -145,7 +145,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
     it('refuses an answer that belongs to no sign-in of this browser', async () => {
       const visit = await console.visit('/admin/callback?code=stolen&state=made-up');
       await visit.page.getByRole('alert').waitFor();
-      assert.match(await visit.page.getByRole('alert').innerText(), /not begun in this browser/);
+      assert.match(await visit.page.getByRole('alert').innerText(), /not started in this browser/);
       assert.deepEqual(await ourCookies(visit.context), []);
       assert.doesNotMatch(visit.page.url(), /stolen|made-up/);
       await visit.signIn();
@@ -170,7 +170,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
       await console.stopProvider();
       await visit.page.getByRole('link', { name: /^Sign in with/ }).click();
       await visit.page.getByRole('alert').waitFor();
-      assert.match(await visit.page.getByRole('alert').innerText(), /provider did not answer/);
+      assert.match(await visit.page.getByRole('alert').innerText(), /provider did not respond/);
       await console.restartProvider();
       await visit.signIn();
       await visit.page.getByRole('heading', { name: 'Audit log', level: 1 }).waitFor();

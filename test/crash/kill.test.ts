@@ -7,12 +7,15 @@ import { haversineMiles } from '../spatial/oracle.ts';
 import { assertSound, readOpenEvents, readRows } from '../sqlite/files.ts';
 import { wireOf } from '../store/rows.ts';
 import { Client } from '../support/client.ts';
-import { launchService, run } from '../support/process.ts';
+import { launchService } from '../support/process.ts';
 import { Chance } from '../support/random.ts';
 import { temporaryFolder } from '../support/service.ts';
+import { size } from '../support/sizes.ts';
 import { Ledger, type Wire } from './ledger.ts';
 
-const ROUNDS = 25;
+const ROUNDS = size(2, 25);
+/** Answered writes before a kill: at least, and at most. */
+const WRITES = size([40, 150], [1, 150]) as [number, number];
 const WRITERS = 10;
 
 const NO_LIMITS = { RATE_LIMIT_READWRITE: '0', REGISTRATIONS_PER_HOUR: '0', LOG_LEVEL: 'warn' };
@@ -76,9 +79,7 @@ describe('a service that is killed in the middle of writes', () => {
     const chance = new Chance(9);
     const ledger = new Ledger();
     let keys: string[] = [];
-    // Compiled once, kept for the many starts.
-    const env = { ...NO_LIMITS, DATA_DIR: folder, NODE_COMPILE_CACHE: temporaryFolder() };
-    await run(['--version'], env);
+    const env = { ...NO_LIMITS, DATA_DIR: folder };
     for (let round = 0; round <= ROUNDS; round++) {
       const service = await launchService(env);
       try {
@@ -86,7 +87,7 @@ describe('a service that is killed in the middle of writes', () => {
         if (round === ROUNDS) break;
         const client = new Client(service.url);
         const agents = await Promise.all(Array.from({ length: WRITERS }, () => client.register()));
-        const killAt = ledger.answered + chance.integer(1, 150);
+        const killAt = ledger.answered + chance.integer(...WRITES);
         const kill = () => ledger.answered === killAt && service.child.kill('SIGKILL');
         const registering = registerUntilGone(service.url);
         await Promise.all(agents.map((agent) => ledger.writeUntilGone(agent, chance, kill)));

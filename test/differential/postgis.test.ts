@@ -1,5 +1,5 @@
-// The index of the embedded engine against PostGIS, by the statement that the other engine sends: 20,000 searches over the
-// globe find the same events in the same order, but for those that lie on the rim.
+// The index of the embedded engine against PostGIS, by the statement that the other engine sends: searches over the globe
+// find the same events in the same order, but for those that lie on the rim.
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
@@ -14,11 +14,12 @@ import { EventIndex } from '../../src/spatial/event-index.ts';
 import { WORLD_BEGINS_MS } from '../spatial/world.ts';
 import { newAgentRow, newKey } from '../store/rows.ts';
 import { newDatabase } from '../support/postgres.ts';
+import { size } from '../support/sizes.ts';
 import { Globe, metresBetween } from './globe.ts';
 
 const SEED = 20_261_115;
 const EVENTS = 2_500;
-const SEARCHES = 20_000;
+const SEARCHES = size(2_000, 20_000);
 
 /** Sent to PostgreSQL together; between two rounds time passes. */
 const ROUND = 100;
@@ -29,7 +30,7 @@ const EVERY = 1_000_000;
 
 const RIM_METRES = 0.001;
 
-describe('20,000 searches over the globe', () => {
+describe(`${SEARCHES} searches over the globe`, () => {
   const agent = newAgentRow();
   const globe = new Globe(SEED, agent, EVENTS);
   const placeOf = new Map(globe.rows.map((row) => [row.event_id, row]));

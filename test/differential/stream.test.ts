@@ -1,12 +1,13 @@
-// 20,000 operations, always the same ones: both engines must answer each of them alike, to the byte.
+// A stream of operations, always the same ones: both engines must answer each of them alike, to the byte.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { size } from '../support/sizes.ts';
 import { runStream } from './stream.ts';
 
 const SEED = 20_261_115;
-const OPERATIONS = 20_000;
+const OPERATIONS = size(2_000, 20_000);
 
-/** What the stream must have met, so that its silence means something. */
+/** What the stream must have met, so that its silence means something; a short one meets most of it. */
 const EXPECTED = [
   'register 200',
   'register 429 RATE_LIMITED',
@@ -62,12 +63,16 @@ const EXPECTED = [
   'delete selected 422 VALIDATION_ERROR',
 ];
 
-describe('one stream of 20,000 operations', () => {
+const MIN_SHARE = size(0.9, 1);
+const MIN_COUNT = size(1, 10);
+
+describe(`one stream of ${OPERATIONS} operations`, () => {
   it('is answered alike by both engines', async () => {
     const outcomes = await runStream({ seed: SEED, operations: OPERATIONS });
-    for (const outcome of EXPECTED) {
-      const count = outcomes.get(outcome) ?? 0;
-      assert.ok(count >= 10, `hardly any ${outcome}: ${count} in ${JSON.stringify([...outcomes])}`);
-    }
+    const rare = EXPECTED.filter((outcome) => (outcomes.get(outcome) ?? 0) < MIN_COUNT);
+    assert.ok(
+      rare.length <= EXPECTED.length * (1 - MIN_SHARE),
+      `hardly any ${rare.join(', ')} in ${JSON.stringify([...outcomes])}`,
+    );
   });
 });

@@ -8,6 +8,20 @@ import { fileURLToPath } from 'node:url';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 
+/** Anchors of the headings, as GitHub makes them. */
+function anchorsOf(markdown: string): Set<string> {
+  const prose = markdown.replaceAll(/^```.*?^```$/gms, '');
+  const headings = [...prose.matchAll(/^#+ (.+)$/gm)].map((match) => match[1]!);
+  return new Set(
+    headings.map((heading) =>
+      heading
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+        .replaceAll(' ', '-'),
+    ),
+  );
+}
+
 describe('docs/configuration.md', () => {
   it('lists every variable that the service reads, and no other', () => {
     const inTable = [...read('docs/configuration.md').matchAll(/^\| `([A-Z_]+)`/gm)].map(
@@ -21,7 +35,7 @@ describe('docs/configuration.md', () => {
 });
 
 describe('every document', () => {
-  const documents = globSync(['*.md', 'docs/*.md', 'test/**/*.md'], { cwd: ROOT });
+  const documents = globSync(['*.md', 'docs/*.md', 'bench/*.md', 'test/**/*.md'], { cwd: ROOT });
 
   it('links only to files that exist', () => {
     const broken = documents.flatMap((document) =>
@@ -33,11 +47,23 @@ describe('every document', () => {
     assert.deepEqual(broken, []);
   });
 
+  it('links only to headings that exist', () => {
+    const broken = documents.flatMap((document) =>
+      [...read(document).matchAll(/\]\((?!https?:)([^)#\s]*)#([^)\s]+)\)/g)]
+        .filter(([, file, anchor]) => {
+          const target = file === '' ? document : join(dirname(document), file!);
+          return !anchorsOf(read(target)).has(anchor!);
+        })
+        .map(([link]) => `${document}: ${link}`),
+    );
+    assert.deepEqual(broken, []);
+  });
+
   it('names only source files that exist', () => {
     const broken = documents.flatMap((document) =>
       [
         ...read(document).matchAll(
-          /`((?:src|test|http|mcp|usecases|domain|sqlite|spatial|oidc|cli|bin|scripts)\/[\w./-]+)`/g,
+          /`((?:src|test|http|mcp|usecases|domain|memory|sqlite|postgres|spatial|oidc|cli|bin|scripts|bench|deploy)\/[\w./-]+)`/g,
         ),
       ]
         .map((match) => match[1]!)

@@ -12,12 +12,30 @@ import { standInForClaude } from './mcp-setup.ts';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const README = readFileSync(`${ROOT}/README.md`, 'utf8');
 
-const commands = [...README.matchAll(/^```sh\n(.*?)^```$/gms)].map((match) => match[1]!);
+const blocksOf = (language: string) =>
+  [...README.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms'))].map((match) => match[1]!);
+const commands = blocksOf('sh');
+
+/** Assigned by the service, so different in each run. */
+const ASSIGNED = ['event_id', 'agent_id', 'created_at'];
+
+/** Names and values in their order; of what the service assigns, the type. */
+function membersOf(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(membersOf);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.entries(value).map(([name, inner]) => [
+    name,
+    ASSIGNED.includes(name) ? typeof inner : membersOf(inner),
+  ]);
+}
 
 describe('README', () => {
+  const [walkThrough, mcp, administration, ...untested] = commands.slice(1, -1);
   let port: number;
   let env: Record<string, string>;
   let service: ReturnType<typeof spawn>;
+  /** What the first run of the commands prints, on a service without data. */
+  let printed: ReturnType<typeof run>;
 
   before(async () => {
     port = await freePort();
@@ -27,6 +45,7 @@ describe('README', () => {
       assert.equal(service.exitCode, null, 'npm start ended');
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
+    printed = run(`${walkThrough}\n${administration}`);
   });
   after(async () => {
     const gone = once(service, 'exit');
@@ -47,24 +66,29 @@ describe('README', () => {
   it('names the two lines that everything else rests on', () => {
     assert.equal(commands[0], 'npm ci && npm start\n');
     assert.equal(commands.at(-1), 'npm ci && npm test\n');
-    assert.match(readFileSync(`${ROOT}/.ci/run`, 'utf8'), /^npm ci && npm test$/m);
+    assert.match(readFileSync(`${ROOT}/.ci/run`, 'utf8'), /^npm ci && npm test && npm run test:long$/m);
   });
 
   it('registers, publishes, finds and administers with the commands that it shows', () => {
-    const [walkThrough, mcp, administration, ...rest] = commands.slice(1, -1);
     assert.match(mcp!, /^claude mcp add /);
-    assert.deepEqual(rest, [], 'a command that no test runs');
-    const [event, page, agents] = run(`${walkThrough}\n${administration}`);
+    assert.deepEqual(untested, [], 'a command that no test runs');
+    const [event, page, agents] = printed;
     assert.equal(event.start_at, '2031-05-01T16:00:00.000Z');
     assert.deepEqual(page, { events: [event], count: 1, total: 1, next_cursor: null });
     assert.equal(agents.total, 1);
     assert.equal(agents.agents[0].id, event.agent_id);
   });
 
+  it('shows the response that the search gets: the same names in the same order, the same values', () => {
+    const [sample, ...others] = blocksOf('json');
+    assert.deepEqual(others, [], 'a sample that no test compares');
+    const [, page] = printed;
+    assert.deepEqual(membersOf(JSON.parse(sample!)), membersOf(page));
+  });
+
   it('makes it known to Claude Code with a line that works', async () => {
     const { PATH = '' } = env;
     const { folder, connect } = standInForClaude();
-    const [walkThrough, mcp] = commands.slice(1, -1);
     run(`export PATH=${folder}:${PATH}\n${walkThrough}\n${mcp}`);
     const client = await connect();
     assert.equal((await client.get('list_my_events')).total, 1);

@@ -4,8 +4,8 @@ import { describe, it } from 'node:test';
 import {
   AGENT_SORTS,
   EVENT_SORTS,
+  encodeSort,
   foldText,
-  nameOf,
   readAgentList,
   readAuditQuery,
   readEventList,
@@ -31,7 +31,7 @@ describe('readAgentList', () => {
       assert.deepEqual(readAgentList({ sort: key })?.sort, { key, descending: false });
       const descending = readAgentList({ sort: `-${key}` })!.sort;
       assert.deepEqual(descending, { key, descending: true });
-      assert.equal(nameOf(descending), `-${key}`);
+      assert.equal(encodeSort(descending), `-${key}`);
     });
   }
 
@@ -79,7 +79,7 @@ describe('readEventList', () => {
     for (const key of EVENT_SORTS) {
       for (const descending of [false, true]) {
         const sort = { key, descending };
-        assert.deepEqual(readEventList({ sort: nameOf(sort) })?.sort, sort);
+        assert.deepEqual(readEventList({ sort: encodeSort(sort) })?.sort, sort);
       }
     }
   });

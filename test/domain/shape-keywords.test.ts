@@ -42,7 +42,7 @@ describe('a shape that says more than is checked', () => {
       Type.Object({ name: Type.String(), age: Type.Number() }, { additionalProperties: false }),
     );
     const { issues } = check({ name: 1, nmae: 'x', 'lev_a key perhaps': 1 }, 'body');
-    const msg = 'is not known here; there is name, age';
+    const msg = 'unknown field; this request takes: name, age';
     assert.deepEqual(issues, [
       { loc: ['body', 'nmae'], msg, type: 'extra_forbidden' },
       { loc: ['body', '?'], msg, type: 'extra_forbidden' },

@@ -1,7 +1,7 @@
 // Entity tags: on every answer with a single event, and the conditions that clients make of them.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { etagOf, isKnown, knownVersions } from '../../src/http/request/conditions.ts';
+import { etagOf, isNotModified, knownVersions } from '../../src/http/request/conditions.ts';
 import { type Answer, assertError, assertInvalid, type Client, newEvent } from '../support/client.ts';
 import { ENGINES } from '../support/engines.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -61,7 +61,7 @@ describe('If-None-Match, as it is read', () => {
     '"1", W/"3-geojson", "x"',
     '"a,b","3-geojson"',
   ]) {
-    it(`${header} knows ${tag}`, () => assert.equal(isKnown(header, tag), true));
+    it(`${header} matches ${tag}`, () => assert.equal(isNotModified(header, tag), true));
   }
   for (const header of [
     undefined,
@@ -74,7 +74,7 @@ describe('If-None-Match, as it is read', () => {
     '*, "1"',
     '"13-geojson"',
   ]) {
-    it(`${header} does not know ${tag}`, () => assert.equal(isKnown(header, tag), false));
+    it(`${header} does not match ${tag}`, () => assert.equal(isNotModified(header, tag), false));
   }
 });
 

@@ -94,7 +94,7 @@ describe('the session cookie', () => {
         else assert.equal(status, 401, what);
         if (!counts(said) && method !== 'HEAD') {
           assert.equal(JSON.parse(answer).error.code, 'MISSING_TOKEN', what);
-          assert.match(answer, /only for requests from the pages of the console/);
+          assert.match(answer, /only for requests from the console’s own pages/);
         }
         if (counts(said)) counted++;
       }

@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it } from 'node:test';
 import type { Worker } from 'node:worker_threads';
 import { pino } from 'pino';
-import { buildServer, DESCRIBED } from '../../src/http/server.ts';
+import { buildServer, DESCRIBED_ROUTES } from '../../src/http/server.ts';
 import { databasePath } from '../../src/sqlite/files/data-folder.ts';
 import { type Answer, assertError, Client, newEvent } from '../support/client.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -43,7 +43,7 @@ describe('while the service starts', () => {
 
   it('refuses every route with a 503 that says how far it is', async () => {
     progress = { done: 3, total: 10 };
-    const routes = DESCRIBED.filter(({ path }) => path !== '/health');
+    const routes = DESCRIBED_ROUTES.filter(({ path }) => path !== '/health');
     assert.ok(routes.length >= 13);
     const others = ['/openapi.json', '/docs', '/', '/nothing'].map((path) => ({ method: 'GET', path }));
     for (const { method, path } of [...routes, ...others]) {
@@ -143,7 +143,7 @@ describe('when something fails that nobody foresaw', () => {
     assertPlainError(answer, 500, 'INTERNAL_ERROR');
     assert.equal(
       answer.body.error.message,
-      'Something went wrong on our side. Try again; report the request id if it stays.',
+      'Something went wrong on our side. Retry; if it persists, report the request ID.',
     );
     const { errors, requests } = linesOf(service, answer);
     assert.equal(errors.length, 1);

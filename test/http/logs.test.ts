@@ -176,7 +176,7 @@ describe('no line of the log', () => {
     await sendEverything(service.client, key, authorization);
     const errors = service.log.filter(({ level }) => level === 50);
     assert.ok(errors.some(({ msg }) => String(msg).startsWith('Something went wrong')));
-    assert.ok(errors.some(({ msg }) => String(msg).startsWith('The store could not write')));
+    assert.ok(errors.some(({ msg }) => String(msg).startsWith('The store could not be written')));
     assertDiscreet(JSON.stringify(service.log), key, authorization);
   });
 

@@ -99,7 +99,7 @@ describe('POST /mcp', () => {
         ] as const) {
           assert.match(
             await mcp.refusal(name, args),
-            /^INSUFFICIENT_TIER: This needs the tier readwrite; the tier of your key is read\. An administrator/,
+            /^INSUFFICIENT_TIER: This needs the readwrite tier; your key has the read tier\. An administrator/,
           );
         }
         assert.deepEqual((await mcp.get('list_my_events')).events, events);

@@ -19,7 +19,7 @@ describe('a tool that fails', () => {
   for (const error of [new Error(SECRET), new TypeError(SECRET), SECRET, undefined, null]) {
     it(`for a reason that nobody foresaw says nothing of it: ${error}`, () => {
       const { faults, text } = fail(error);
-      assert.equal(text, 'INTERNAL_ERROR: Something went wrong on our side. Try again.');
+      assert.equal(text, 'INTERNAL_ERROR: Something went wrong on our side. Retry.');
       assert.deepEqual(faults, [error]);
     });
   }

@@ -88,7 +88,7 @@ describe('hostile text in events', () => {
     const [long] = eventsIn(text, 3);
     assert.equal(Array.from(long.description).length, 281);
     assert.ok(long.description.endsWith('…'));
-    assert.match(text, /\nDescriptions that end with … are cut; get_event has the whole\.\n/);
+    assert.match(text, /\nDescriptions that end with … are cut; get_event returns the whole text\.\n/);
     assert.ok(text.endsWith(`"cursor": "${structured.next_cursor}"`));
     const whole = await mcp.call('get_event', { event_id: long.event_id });
     assert.equal(eventsIn(whole.text, 1)[0].description, '🏮'.repeat(10_000));
@@ -106,7 +106,7 @@ describe('hostile text in events', () => {
     fc.assert(
       fc.property(fc.array(event, { minLength: 1, maxLength: 5 }), (events) => {
         const page = { events, count: events.length, total: 9, next_cursor: null } as never;
-        const shown = eventsIn(showPage(page, 'events match', ''), events.length);
+        const shown = eventsIn(showPage(page, 'matching events', ''), events.length);
         assert.equal(shown.length, events.length);
         for (const [at, { title, location_name }] of events.entries()) {
           assert.deepEqual([shown[at].title, shown[at].location_name], [title, location_name]);

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import type { AddressInfo } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { newApiKey } from '../../src/domain/api-key.ts';
 import { Backlog } from '../../src/http/response/backlog.ts';
@@ -20,7 +20,7 @@ const TIMEOUT = { timeout: 20_000 };
 
 /** A service whose answers at /mcp have the length that is asked for in `id`, once the gate is open. */
 async function start(test: TestContext, type: string, gate: Promise<void> = Promise.resolve()) {
-  const backlog = new Backlog({ maxBytes: MB, largeMs: 2_000 });
+  const backlog = new Backlog({ maxBytes: MB, largeMs: 5_000 });
   const agent = { agent_id: 'one', tier: 'readwrite' };
   const store = { engine: 'sqlite', check: async () => {}, findAgentByKey: async () => agent, noteUse() {} };
   const policy = { tierLimits: { readwrite: 0 } };
@@ -60,7 +60,7 @@ async function neverRead(test: TestContext, url: string, headers: Record<string,
 }
 
 async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await nextTurn();
+  while (!condition()) await sleep(2);
 }
 
 describe('an answer at /mcp that nobody reads', { concurrency: true }, () => {

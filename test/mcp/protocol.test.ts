@@ -65,7 +65,7 @@ describe('a call', () => {
           'update_event',
           { title: 5, lat: 100, name: 'other' },
           [
-            '- name: is not known here; there is event_id, title, description',
+            '- name: unknown field; this request takes: event_id, title, description',
             '- event_id: is required',
             '- title: must be a string',
             '- lat: must be 90 or less',
@@ -75,8 +75,8 @@ describe('a call', () => {
           'search_events',
           { lat: 1, radius_km: 10, [`lev_${'x'.repeat(38)}`]: 1 },
           [
-            '- radius_km: is not known here; there is lat, lng, radius, ',
-            '- ?: is not known here',
+            '- radius_km: unknown field; this request takes: lat, lng, radius, ',
+            '- ?: unknown field',
             '- lng: is required',
           ],
         ],
@@ -93,7 +93,7 @@ describe('a call', () => {
       for (const [name, args, lines] of refused) {
         it(`of ${name} names every argument that fails: ${lines.length}`, async () => {
           const [first, ...rest] = (await mcp.refusal(name, args)).split('\n');
-          assert.equal(first, 'VALIDATION_ERROR: mend these arguments and call again.');
+          assert.equal(first, 'VALIDATION_ERROR: Fix these arguments and retry.');
           assert.equal(rest.length, lines.length, rest.join('\n'));
           for (const line of lines)
             assert.ok(
@@ -127,12 +127,12 @@ describe('a call', () => {
         const first = await mcp.call('create_event', asked);
         assert.match(first.text, /^Published\. /);
         const again = await mcp.call('create_event', { ...asked, cost: '7 EUR' });
-        assert.match(again.text, /^You published this event before\. It is as it was/);
+        assert.match(again.text, /^You published this event before\. It is unchanged/);
         assert.deepEqual(again.structured, first.structured);
         const { event_id } = first.structured;
         assert.match((await mcp.call('update_event', { event_id })).text, /^Unchanged: no field/);
         const past = { event_id, start_at: '2021-05-01T18:00:00Z' };
-        assert.match((await mcp.call('update_event', past)).text, /^Changed\. It is over already/);
+        assert.match((await mcp.call('update_event', past)).text, /^Changed\. It has already ended/);
         assert.match((await mcp.call('get_event', { event_id })).text, /^Found\. The text of events/);
         const none = await mcp.call('list_my_events', { include_ended: true, cursor: null });
         assert.equal(none.structured.total, 1);

@@ -6,9 +6,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Side } from '../postgres/side.ts';
 import { type Answer, assertError, type Client, newEvent } from '../support/client.ts';
 import { type Cluster, startCluster } from '../support/postgres-cluster.ts';
+import { size } from '../support/sizes.ts';
 import { type Node, startNodes } from './nodes.ts';
 
-const MAX_MS = 2_000;
+/** What is promised; beside other tests it may take longer. */
+const MAX_MS = size(20_000, 2_000);
+const MAX_STOP_MS = size(20_000, 5_000);
 const LOOPS = 32;
 const POOL_SIZE = 8;
 const UNKNOWN_ULID = '01J00000000000000000000000';
@@ -95,7 +98,7 @@ const OUTAGES: { name: string; begin: (cluster: Cluster) => unknown; end: (clust
     { name: 'hangs', begin: (cluster) => cluster.pause(), end: (cluster) => cluster.resume() },
   ];
 
-describe('a node whose database', { timeout: 90_000 }, () => {
+describe('a node whose database', { timeout: 300_000 }, () => {
   let cluster: Cluster;
   let node: Node;
   let kinds: Kind[];
@@ -177,7 +180,7 @@ describe('a node whose database', { timeout: 90_000 }, () => {
         { code: 0, signal: null, errors: '' },
         stderr,
       );
-      assert.ok(tookMs < 5_000, `it took ${tookMs} ms`);
+      assert.ok(tookMs < MAX_STOP_MS, `it took ${tookMs} ms`);
     });
   }
 });

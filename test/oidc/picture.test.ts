@@ -9,7 +9,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
-import { peoplesPictures } from '../../src/oidc/picture.ts';
+import { profilePictures } from '../../src/oidc/picture.ts';
 import { temporaryFolder } from '../support/service.ts';
 
 const PNG = Buffer.from(
@@ -68,9 +68,9 @@ describe('a picture', () => {
   });
 
   /** With the plain server as the provider. */
-  const fetchPicture = (address: string) => peoplesPictures(home).fetch(address);
+  const fetchPicture = (address: string) => profilePictures(home).fetch(address);
   /** As if this machine were far away. */
-  const fetchFromAfar = (address: string) => peoplesPictures(home, () => true).fetch(address);
+  const fetchFromAfar = (address: string) => profilePictures(home, () => true).fetch(address);
   const redirectTo = (location: string, status = 302) => {
     answer = (request, response) => {
       if (request.url === '/there') response.writeHead(200, { 'content-type': 'image/png' }).end(PNG);
@@ -186,10 +186,10 @@ describe('a picture', () => {
         '/ada.png',
         '',
       ]) {
-        assert.ok(!peoplesPictures(home).mayFetch(address), address);
+        assert.ok(!profilePictures(home).mayFetch(address), address);
         assert.equal(await fetchFromAfar(address), undefined);
       }
-      assert.ok(!peoplesPictures(undefined).mayFetch(`${home}/x`));
+      assert.ok(!profilePictures(undefined).mayFetch(`${home}/x`));
       assert.equal(asked.length, 0);
     });
 

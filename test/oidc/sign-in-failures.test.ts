@@ -277,7 +277,7 @@ describe('a provider that is away', () => {
     const back = await earlier.answer(await browser.begin('?return=/admin/audit'), ADA);
     await earlier.close();
     await assertFailed(browser, await browser.comeBack(back), 'provider', '/admin/audit');
-    assert.match(JSON.stringify(service.log), /ECONNREFUSED.*Nobody could be signed in/);
+    assert.match(JSON.stringify(service.log), /ECONNREFUSED.*Sign-in failed/);
     // What it said about itself is known already: the way there is open, nobody is at its end.
     assert.match(await browser.begin(), /\/auth\?/);
     const provider = await start();

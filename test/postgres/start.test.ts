@@ -91,7 +91,7 @@ describe('a database is opened', { timeout: 60_000 }, () => {
     const url = cluster.url('no-postgis', 'no_postgis');
     const message = await refusal(url);
     const line = `psql -d "no-postgis" -c 'CREATE EXTENSION postgis'`;
-    assert.equal(message, `PostGIS is not in the database "no-postgis". Run as a superuser: ${line}`);
+    assert.equal(message, `PostGIS is not enabled in the database "no-postgis". Run as a superuser: ${line}`);
     await psql(line);
     await (await open(url)).close();
   });
@@ -114,7 +114,7 @@ describe('a database is opened', { timeout: 60_000 }, () => {
     const url = cluster.url('of_others', 'guest');
     const message = await refusal(url);
     const line = 'GRANT CREATE ON SCHEMA public TO guest;';
-    const who = 'The role guest may not make tables in the database of_others';
+    const who = 'The role guest may not create tables in the database of_others';
     assert.equal(message, `${who}. Run as its owner or a superuser: ${line}`);
     await psql(`psql -d of_others -c '${line}'`);
     await (await open(url)).close();
@@ -125,7 +125,7 @@ describe('a database is opened', { timeout: 60_000 }, () => {
     await database.run('once', (sql) => sql`UPDATE schema_version SET version = version + 99`);
     assert.match(
       await refusal(url),
-      /written by a newer version of local-events \(schema 1\d\d; this one knows \d+\)/,
+      /written by a newer version of local-events \(schema 1\d\d; this version supports up to \d+\)/,
     );
     await database.run('once', (sql) => sql`UPDATE schema_version SET version = version - 99`);
     await database.close();
@@ -137,7 +137,7 @@ describe('a database is opened', { timeout: 60_000 }, () => {
     assert.equal(
       await refusal(cluster.url('postgres', 'read_only')),
       `The database 127.0.0.1:${cluster.port}/postgres cannot be used: the server is a standby, or read-only. ` +
-        'DATABASE_URL must name a primary, or several hosts of which one is.',
+        'Set DATABASE_URL to the primary, or to several hosts including the primary.',
     );
   });
 
@@ -155,11 +155,11 @@ describe('a database is opened', { timeout: 60_000 }, () => {
     );
     assert.match(
       await refusal('postgres://u:secret@nowhere.invalid/n'),
-      /Check (?:the name of the )?host .*DATABASE_URL/,
+      /Check (?:the host name|host and port) in DATABASE_URL/,
     );
     assert.match(
       await refusal(cluster.url('no_such_database')),
-      /does not exist\. Create the database, or name another in DATABASE_URL\.$/,
+      /does not exist\. Create the database, or set another in DATABASE_URL\.$/,
     );
     assert.match(
       await refusal(cluster.url('postgres', 'nobody')),

@@ -1,10 +1,16 @@
-// The index as it grows and shrinks: splits, merges, mass deletion, one crowded place, a million events.
+// The index as it grows and shrinks: splits, merges, mass deletion, one crowded place, very many events.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { EventIndex, type IndexEntry, type IndexQuery } from '../../src/spatial/event-index.ts';
 import { Chance } from '../support/random.ts';
+import { size } from '../support/sizes.ts';
 import { byStartThenId, haversineMiles, Oracle, SpelledIndex } from './oracle.ts';
 import { WORLD_BEGINS_MS, World } from './world.ts';
+
+const ENTRIES = size(3_000, 12_000);
+const CROWD = size(20_000, 100_000);
+const MOST = size(100_000, 1_000_000);
+const WRITES = size(10_000, 50_000);
 
 const EVERYTHING: IndexQuery = {
   lat: 0,
@@ -39,19 +45,19 @@ describe('the index', () => {
     'in no order': (a, b) => (a.id < b.id ? -1 : 1),
   };
   for (const [order, compare] of Object.entries(ORDERS)) {
-    it(`takes in 12,000 entries ${order}, loses all of them ${order}, and takes in others`, () => {
+    it(`takes in ${ENTRIES} entries ${order}, loses all of them ${order}, and takes in others`, () => {
       const chance = new Chance(1);
       const world = new World(chance);
       const index = new SpelledIndex();
       const oracle = new Oracle();
       for (const _ of [1, 2]) {
-        const entries = Array.from({ length: 12_000 }, () => world.entry()).sort(compare);
+        const entries = Array.from({ length: ENTRIES }, () => world.entry()).sort(compare);
         for (const entry of entries) index.put(entry);
         oracle.load(entries);
         assertSame(index, oracle, world, 60);
         for (const [at, { id }] of entries.entries()) {
           assert.equal(index.remove(id), oracle.remove(id));
-          if (at % 1_000 === 999) assertSame(index, oracle, world, 15);
+          if (at % (ENTRIES / 12) === ENTRIES / 12 - 1) assertSame(index, oracle, world, 15);
         }
         assert.equal(index.size, 0);
         assert.deepEqual(index.search(EVERYTHING, WORLD_BEGINS_MS), { entries: [], total: 0, more: false });
@@ -59,15 +65,15 @@ describe('the index', () => {
     });
   }
 
-  it('agrees on 100,000 entries in one place, while they come and go', () => {
+  it(`agrees on ${CROWD} entries in one place, while they come and go`, () => {
     const chance = new Chance(2);
     const world = new World(chance);
     const here = { lat: 48.2, lng: 16.37 };
-    const crowd = Array.from({ length: 100_000 }, () => world.entry(here));
+    const crowd = Array.from({ length: CROWD }, () => world.entry(here));
     const index = new SpelledIndex();
     const oracle = new Oracle();
-    index.load(crowd.slice(0, 50_000));
-    for (const entry of crowd.slice(50_000)) index.put(entry);
+    index.load(crowd.slice(0, CROWD / 2));
+    for (const entry of crowd.slice(CROWD / 2)) index.put(entry);
     oracle.load(crowd);
     const query = (): IndexQuery => ({ ...world.query(crowd), ...here });
     for (let searches = 0; searches < 40; searches++) {
@@ -96,23 +102,22 @@ describe('the index', () => {
   });
 });
 
-describe('the index of a million entries', () => {
-  const COUNT = 1_000_000;
+describe(`the index of ${MOST} entries`, () => {
   const chance = new Chance(4);
   const world = new World(chance);
   const entries: IndexEntry[] = [];
   const index = new EventIndex();
 
-  it('answers as brute force does, before and after 50,000 writes', () => {
-    const loader = index.loader(COUNT, WORLD_BEGINS_MS);
-    for (let made = 0; made < COUNT; made++) {
+  it(`answers as brute force does, before and after ${WRITES} writes`, () => {
+    const loader = index.loader(MOST, WORLD_BEGINS_MS);
+    for (let made = 0; made < MOST; made++) {
       const entry = world.entry();
       entries.push(entry);
       loader.add(entry);
     }
     for (const _ of loader.finish());
     for (let searches = 0; searches < 30; searches++) assertAgrees();
-    for (let writes = 0; writes < 50_000; writes++) {
+    for (let writes = 0; writes < WRITES; writes++) {
       const at = chance.integer(0, entries.length - 1);
       const { id, version } = entries[at]!;
       if (chance.chance(0.5)) entries[at] = world.entry({ id, version: version + 1 });
@@ -122,7 +127,7 @@ describe('the index of a million entries', () => {
       }
       index.put(entries[at]!);
     }
-    assert.equal(index.size, COUNT);
+    assert.equal(index.size, MOST);
     for (let searches = 0; searches < 30; searches++) assertAgrees();
   });
 

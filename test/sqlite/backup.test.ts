@@ -93,12 +93,12 @@ describe('data that is damaged', () => {
     [
       'by a row that breaks a rule',
       (path) => execute(path, "PRAGMA ignore_check_constraints = ON; UPDATE agents SET tier = 'x'"),
-      /is damaged: CHECK constraint failed in agents\. Nothing was written; go back to an older backup\.$/,
+      /is damaged: CHECK constraint failed in agents\. Nothing was written\. Use an older backup\.$/,
     ],
     [
       'by events without an owner',
       (path) => execute(path, 'PRAGMA foreign_keys = OFF; DELETE FROM agents'),
-      /is damaged: a row of \w+ belongs to a row of agents that is missing\. /,
+      /is damaged: a row in \w+ refers to a missing row in agents\. /,
     ],
     ['by a page of nonsense', spoilPage, /is damaged: |malformed/],
   ];

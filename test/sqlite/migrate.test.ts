@@ -1,11 +1,12 @@
 // Migrations: a fresh file, one that is up to date, one from the future, and one that cannot be migrated.
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import { StartError } from '../../src/domain/errors.ts';
 import { encodeEvent } from '../../src/domain/event.ts';
+import { readMigrations } from '../../src/migrations.ts';
 import { migrate } from '../../src/sqlite/migrate.ts';
 import { SqliteStore } from '../../src/sqlite/store.ts';
 import { addAgent, addEvent, assertRecord, auditOf, newEventRow, newUuid } from '../store/rows.ts';
@@ -13,9 +14,16 @@ import { temporaryFolder } from '../support/service.ts';
 import { execute, readRows } from './files.ts';
 
 const MIGRATIONS = new URL('../../src/sqlite/migrations/', import.meta.url);
-const NEWEST = readdirSync(MIGRATIONS).length;
+const OURS = readMigrations(MIGRATIONS);
+const NEWEST = OURS.length;
+const NAMES = OURS.map(({ name }) => name);
 
 const versionOf = (database: DatabaseSync) => database.prepare('PRAGMA user_version').get()!.user_version;
+/** The names that are recorded, by number from 1. */
+const recordOf = (database: DatabaseSync): unknown[] => {
+  const rows = database.prepare('SELECT number, name FROM migrations').all();
+  return Array.from({ length: rows.length }, (_, at) => rows.find(({ number }) => number === at + 1)?.name);
+};
 const schemaOf = (database: DatabaseSync) =>
   database.prepare('SELECT type, name, sql FROM sqlite_schema ORDER BY name').all();
 
@@ -27,8 +35,9 @@ describe('migrate', () => {
     const tables = schemaOf(database).filter(({ type }) => type === 'table');
     assert.deepEqual(
       tables.map(({ name }) => name),
-      ['agents', 'audit', 'ended_sessions', 'events', 'keys', 'settings'],
+      ['agents', 'audit', 'ended_sessions', 'events', 'keys', 'migrations', 'settings'],
     );
+    assert.deepEqual(recordOf(database), NAMES);
     database.close();
   });
 
@@ -40,7 +49,61 @@ describe('migrate', () => {
     migrate(database);
     assert.equal(versionOf(database), NEWEST);
     assert.deepEqual(schemaOf(database), schema);
+    assert.deepEqual(recordOf(database), NAMES);
     assert.equal(database.prepare('SELECT value FROM settings').get()?.value, 'red');
+    database.close();
+  });
+
+  it('takes no notice of files that are no migrations', () => {
+    const folder = new URL(`file://${temporaryFolder()}/`);
+    cpSync(MIGRATIONS, folder, { recursive: true });
+    const known = new DatabaseSync(':memory:');
+    migrate(known, readMigrations(folder));
+    for (const stray of ['.DS_Store', '0000-zero.sql~', `${NAMES[0]}.sql.orig`, 'notes.txt'])
+      writeFileSync(new URL(stray, folder), 'nothing that SQLite knows');
+    const fresh = new DatabaseSync(':memory:');
+    for (const database of [known, fresh]) {
+      migrate(database, readMigrations(folder));
+      assert.equal(versionOf(database), NEWEST);
+      assert.deepEqual(recordOf(database), NAMES);
+      migrate(database);
+      database.close();
+    }
+  });
+
+  it('records the names in a database of a version that did not', () => {
+    for (let version = 1; version <= NEWEST; version++) {
+      const database = new DatabaseSync(':memory:');
+      for (const { sql } of OURS.slice(0, version)) database.exec(sql);
+      database.exec(`PRAGMA user_version = ${version}`);
+      migrate(database);
+      assert.equal(versionOf(database), NEWEST);
+      assert.deepEqual(recordOf(database), NAMES);
+      database.close();
+    }
+  });
+
+  it('refuses a database with other migrations, and does not touch it', () => {
+    const database = new DatabaseSync(':memory:');
+    migrate(database);
+    database.exec("UPDATE migrations SET name = '0002-theirs' WHERE number = 2");
+    const schema = schemaOf(database);
+    assert.throws(
+      () => migrate(database),
+      (error: Error) =>
+        error instanceof StartError && /its migration 2 is 0002-theirs, not 0002-console/.test(error.message),
+    );
+    assert.deepEqual(schemaOf(database), schema);
+    assert.equal(recordOf(database)[1], '0002-theirs');
+    database.close();
+  });
+
+  it('goes on from the last migration that was recorded', () => {
+    const database = new DatabaseSync(':memory:');
+    migrate(database, OURS.slice(0, 1));
+    assert.deepEqual([versionOf(database), recordOf(database)], [1, NAMES.slice(0, 1)]);
+    migrate(database);
+    assert.deepEqual([versionOf(database), recordOf(database)], [NEWEST, NAMES]);
     database.close();
   });
 
@@ -92,6 +155,10 @@ describe('a store', () => {
     await store.deleteEventAsAdmin(row.event_id, auditOf('delete_event', row.event_id));
     await store.close();
     assert.equal(readRows(path, 'PRAGMA user_version')[0].user_version, NEWEST);
+    assert.deepEqual(
+      readRows(path, 'SELECT name FROM migrations ORDER BY number').map(({ name }) => name),
+      NAMES,
+    );
     assert.deepEqual(
       readRows(path, 'SELECT audit_id, target, target_name FROM audit').map((entry) => entry.audit_id),
       [7, 8],

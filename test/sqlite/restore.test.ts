@@ -1,4 +1,4 @@
-// What a restore refuses: folders that hold anything, and files that are no whole backup.
+// What a restore refuses: folders that hold anything, and files that are no whole backup. What it takes: older backups, too.
 import assert from 'node:assert/strict';
 import {
   copyFileSync,
@@ -13,6 +13,7 @@ import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { restore } from '../../src/sqlite/files/backup.ts';
 import { databasePath, holdFolder } from '../../src/sqlite/files/data-folder.ts';
+import { SqliteStore } from '../../src/sqlite/store.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { makeBackup, makeData, UNWATCHED } from './data.ts';
 import { assertSound, execute, readRows } from './files.ts';
@@ -29,6 +30,10 @@ async function assertRestores(file: string, folder: string): Promise<void> {
   assert.equal(readRows(databasePath(folder), 'SELECT * FROM events').length, EVENTS);
 }
 
+function schemaOf(folder: string): number {
+  return readRows(databasePath(folder), 'PRAGMA user_version')[0].user_version;
+}
+
 describe('a restore', () => {
   let file: string;
   before(async () => {
@@ -40,7 +45,7 @@ describe('a restore', () => {
     await assertRefused(
       file,
       folder,
-      /is not empty: it holds local-events\.db\. Set DATA_DIR to a folder that is /,
+      /is not empty: it contains local-events\.db\. Set DATA_DIR to a folder that is /,
     );
     assert.equal(readRows(databasePath(folder), 'SELECT * FROM events').length, 2);
   });
@@ -49,14 +54,14 @@ describe('a restore', () => {
     const folder = temporaryFolder();
     const names = ['1', '2', '3', '4', '5'];
     for (const name of names) writeFileSync(join(folder, name), '');
-    await assertRefused(file, folder, /is not empty: it holds 1, 2, 3, and 2 more\. /);
+    await assertRefused(file, folder, /is not empty: it contains 1, 2, 3, and 2 more\. /);
     assert.deepEqual(readdirSync(folder), names);
   });
 
   it('refuses a log without its database: the two would be mixed', async () => {
     const folder = temporaryFolder();
     writeFileSync(join(folder, 'local-events.db-wal'), '');
-    await assertRefused(file, folder, /is not empty: it holds local-events\.db-wal\. /);
+    await assertRefused(file, folder, /is not empty: it contains local-events\.db-wal\. /);
   });
 
   it('refuses a folder that another holds', async () => {
@@ -71,11 +76,11 @@ describe('a restore', () => {
 
   const files: [name: string, make: (path: string) => unknown, message: RegExp][] = [
     ['that there is not', () => {}, /copy\.db cannot be read: ENOENT/],
-    ['that is a folder', (path) => mkdirSync(path), /copy\.db cannot be read: it is no file/],
+    ['that is a folder', (path) => mkdirSync(path), /copy\.db cannot be read: it is not a file/],
     [
       'that is empty',
       (path) => writeFileSync(path, ''),
-      /cannot be used\. It is no database of local-events/,
+      /cannot be used\. It is not a local-events database/,
     ],
     [
       'of text',
@@ -85,7 +90,7 @@ describe('a restore', () => {
     [
       'that is a database of something else',
       (path) => execute(path, 'CREATE TABLE events (x); PRAGMA user_version = 99'),
-      /cannot be used\. It is no database of local-events/,
+      /cannot be used\. It is not a local-events database/,
     ],
     [
       'of a newer version',
@@ -94,6 +99,14 @@ describe('a restore', () => {
         execute(path, 'PRAGMA user_version = 99');
       },
       /cannot be used\. The data was written by a newer version of local-events \(schema 99; /,
+    ],
+    [
+      'of a version with other migrations',
+      (path) => {
+        copyFileSync(file, path);
+        execute(path, "UPDATE migrations SET name = '0001-theirs' WHERE number = 1");
+      },
+      /cannot be used\. The data was written by another version of local-events: its migration 1 is 0001-theirs, /,
     ],
   ];
   for (const [name, make, message] of files) {
@@ -113,5 +126,16 @@ describe('a restore', () => {
     const folder = join(temporaryFolder(), 'data');
     await assertRefused(half, folder, /half\.db (?:is damaged|cannot be read): /);
     await assertRestores(file, folder);
+  });
+
+  it('takes a backup of a version that recorded no migrations', async () => {
+    const older = join(temporaryFolder(), 'older.db');
+    copyFileSync(file, older);
+    execute(older, 'DROP TABLE migrations');
+    const folder = temporaryFolder();
+    await assertRestores(older, folder);
+    const store = await SqliteStore.open({ folder, cacheBytes: 0 });
+    await store.close();
+    assert.equal(readRows(databasePath(folder), 'SELECT * FROM migrations').length, schemaOf(folder));
   });
 });

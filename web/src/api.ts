@@ -1,5 +1,5 @@
-// What the console asks of the service: one wrapper around fetch, the shapes of the answers, and every call that changes
-// something. Who is signed in travels in a cookie that no script can read.
+// Client of the service's API: a wrapper around fetch, the types of the responses, and all calls that change something. The
+// session is in a cookie that scripts cannot read.
 import type { Static } from 'typebox';
 import type { StatsResponse } from '../../src/domain/admin.ts';
 import type { AgentSummary, AgentUpdate } from '../../src/domain/agent.ts';
@@ -29,19 +29,19 @@ export interface AuditPage extends Page {
 export interface User {
   readonly email: string;
   readonly name: string;
-  /** An address on this service, or the empty string. */
+  /** A URL on this service, or the empty string. */
   readonly picture: string;
   readonly subject: string;
 }
 export interface Session {
-  /** Host of the identity provider; null: none, a token is accepted. */
+  /** Host of the identity provider; null if none is configured: then sign-in is by token. */
   readonly provider: string | null;
   readonly user: User | null;
   readonly is_administrator: boolean;
   readonly expires_at: string | null;
 }
 
-/** A request that failed; status 0 means that there was no answer. */
+/** A failed request. Status 0 means that there was no response. */
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
@@ -58,14 +58,14 @@ export class ApiError extends Error {
 let onRefused: () => Promise<void> = async () => {};
 
 /**
- * Called when the API refuses the session: it has ended (401), or its holder is no administrator (403). Whoever asked is told
- * after that, if there still is such a view.
+ * Sets the listener for rejected sessions: the session has ended (401), or its user is not an administrator (403). The
+ * failed request throws after the listener is done.
  */
 export function listenForRefusals(listener: () => Promise<void>): void {
   onRefused = listener;
 }
 
-/** Throws ApiError, or what the signal was aborted with. */
+/** Throws ApiError, or the abort reason of the signal. */
 async function send<T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
   const headers: Record<string, string> = { accept: 'application/json' };
   if (body !== undefined) headers['content-type'] = 'application/json';
@@ -79,7 +79,11 @@ async function send<T>(method: string, path: string, body?: unknown, signal?: Ab
   } catch (error) {
     signal?.throwIfAborted();
     if (error instanceof ApiError) throw error;
-    throw new ApiError(0, 'UNREACHABLE', 'The service does not answer. Check your connection and try again.');
+    throw new ApiError(
+      0,
+      'UNREACHABLE',
+      'The service does not respond. Check your connection and try again.',
+    );
   }
 }
 
@@ -88,15 +92,15 @@ async function readError(response: Response): Promise<ApiError> {
   const { error } = (await response.json().catch(() => ({}))) as {
     error?: { code: string; message: string };
   };
-  const { code = 'UNKNOWN', message = `The service answered with status ${response.status}.` } = error ?? {};
+  const { code = 'UNKNOWN', message = `The service returned status ${response.status}.` } = error ?? {};
   return new ApiError(response.status, code, message, requestId);
 }
 
-/** The last answers, so that going back shows something at once. Nothing is kept beyond a change or the session. */
+/** Recent responses, so that going back shows content at once. Cleared by any change and at the end of the session. */
 const recent = new Map<string, unknown>();
 const MAX_RECENT = 20;
 
-/** As send, for what only administrators may do. */
+/** Like send, for requests of administrators. */
 async function administer<T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
   if (method !== 'GET') recent.clear();
   try {
@@ -109,18 +113,18 @@ async function administer<T>(method: string, path: string, body?: unknown, signa
 }
 
 export async function read<T>(path: string, signal: AbortSignal): Promise<T> {
-  const answer = await administer<T>('GET', path, undefined, signal);
+  const data = await administer<T>('GET', path, undefined, signal);
   recent.delete(path);
-  recent.set(path, answer);
+  recent.set(path, data);
   if (recent.size > MAX_RECENT) recent.delete(recent.keys().next().value!);
-  return answer;
+  return data;
 }
 
 export function forget(): void {
   recent.clear();
 }
 
-/** What the same question was answered with lately. */
+/** The recent response for this path, if any. */
 export function recall<T>(path: string): T | undefined {
   return recent.get(path) as T | undefined;
 }

@@ -1,8 +1,8 @@
-// The whole page: the view that the address names, or what stands in its way.
+// The whole page: the view for the current URL, or instead of it sign-in, "not an administrator" or an error.
 import { useEffect, useRef } from 'preact/hooks';
 import { Header } from './components/header.tsx';
 import { Toaster } from './components/toaster.tsx';
-import { currentAddress, navigate, type Place, routeOf, usePlace } from './router.ts';
+import { currentUrl, navigate, type Place, routeOf, usePlace } from './router.ts';
 import { type SessionControl, useSession } from './use-session.ts';
 import { AgentView } from './views/agent.tsx';
 import { AgentsView } from './views/agents.tsx';
@@ -21,18 +21,18 @@ export function App() {
   const shownPath = useRef(place.path);
   const shownKind = useRef(session.kind);
 
-  // Another view begins at its top, for eyes and for screen readers.
+  // A new view starts at its top, and gets the focus for screen readers.
   useEffect(() => {
     if (shownPath.current === place.path) return;
     shownPath.current = place.path;
     if (!place.isRevisited) scrollTo(0, 0);
     main.current?.focus({ preventScroll: true });
   }, [place]);
-  // So does what takes the place of a view, such as the way to sign in.
+  // A page that replaces a view, such as sign-in, gets the focus, too.
   useEffect(() => {
     const before = shownKind.current;
     shownKind.current = session.kind;
-    if (before !== session.kind && before !== 'asking') main.current?.focus({ preventScroll: true });
+    if (before !== session.kind && before !== 'loading') main.current?.focus({ preventScroll: true });
   }, [session.kind]);
 
   const leave = async () => {
@@ -59,13 +59,13 @@ export function App() {
 
 function Content({ place, control: { session, refresh, leave } }: { place: Place; control: SessionControl }) {
   const problem = place.query.get('problem');
-  const isIn = session.kind === 'administrator';
-  // Someone who is signed in need not hear of a sign-in that failed.
+  const isAdministrator = session.kind === 'administrator';
+  // Once signed in, a failed sign-in no longer matters.
   useEffect(() => {
-    if (isIn && problem !== null) navigate(currentAddress(), { replace: true });
-  }, [isIn, problem]);
+    if (isAdministrator && problem !== null) navigate(currentUrl(), { replace: true });
+  }, [isAdministrator, problem]);
 
-  if (session.kind === 'asking') return <StartingView />;
+  if (session.kind === 'loading') return <StartingView />;
   if (session.kind === 'unreachable') return <UnreachableView error={session.error} onRetry={refresh} />;
   if (session.kind === 'stranger') {
     return <StrangerView user={session.user} provider={session.provider} onLeave={leave} />;

@@ -1,5 +1,5 @@
-// Numbers and times in the language of the viewer; times of an event in its own timezone. Formatters are kept: making one
-// costs far more than using it.
+// Numbers and times in the viewer's language; times of an event in its own timezone. Formatters are cached, because creating
+// one costs far more than using it.
 import type { AgentEvent } from './api.ts';
 
 const numbers = new Intl.NumberFormat();
@@ -15,7 +15,7 @@ export function countOf(value: number, noun: string): string {
 
 const formatters = new Map<string, Intl.DateTimeFormat | undefined>();
 
-/** Undefined where the browser does not know the timezone. */
+/** Undefined if the browser does not know the timezone. */
 function formatter(name: keyof typeof STYLES, timeZone?: string): Intl.DateTimeFormat | undefined {
   const key = `${name} ${timeZone ?? ''}`;
   if (!formatters.has(key)) {
@@ -29,7 +29,7 @@ function formatter(name: keyof typeof STYLES, timeZone?: string): Intl.DateTimeF
 }
 
 const hourCycle = new Intl.DateTimeFormat(undefined, { hour: 'numeric' }).resolvedOptions().hourCycle;
-/** `06:30`, or `6:30 AM` where the day has two halves. */
+/** `06:30`, or `6:30 AM` in locales with a 12-hour clock. */
 const CLOCK = { hour: hourCycle?.startsWith('h1') ? 'numeric' : '2-digit', minute: '2-digit' } as const;
 const DAY = { year: 'numeric', month: 'short', day: 'numeric' } as const;
 const STYLES = {
@@ -40,12 +40,12 @@ const STYLES = {
   comparable: { ...DAY, ...CLOCK },
 } as const satisfies Record<string, Intl.DateTimeFormatOptions>;
 
-/** The day, where the viewer is. */
+/** The day in the viewer's timezone. */
 export function formatDay(at: string): string {
   return formatter('day')!.format(new Date(at));
 }
 
-/** Day and time with the timezone, where the viewer is. */
+/** Day and time in the viewer's timezone, with the timezone. */
 export function formatFull(at: string): string {
   return formatter('full')!.format(new Date(at));
 }
@@ -60,7 +60,7 @@ const STEPS: readonly [unit: Intl.RelativeTimeFormatUnit, ms: number, until: num
   ['year', 365.25 * 86_400_000, Number.POSITIVE_INFINITY],
 ];
 
-/** `5 min. ago`; within ten seconds, and a clock that is behind, is now. */
+/** `5 min. ago`. Within ten seconds, or up to a minute in the future because of a slow clock, it is "now". */
 export function formatRelative(at: string, nowMs: number): string {
   const ms = Date.parse(at) - nowMs;
   if (Math.abs(ms) < 10_000 || (ms > 0 && ms < 60_000)) return relative.format(0, 'second');
@@ -68,10 +68,10 @@ export function formatRelative(at: string, nowMs: number): string {
   return relative.format(Math.trunc(ms / size), unit);
 }
 
-/** A moment of an event: in its timezone, and where the viewer is if clocks differ there. */
+/** A time in the event's timezone, and in the viewer's (`local`) if that differs. */
 export interface EventTime {
   readonly text: string;
-  /** The timezone as the viewer's language abbreviates it. */
+  /** Abbreviated timezone in the viewer's language. */
   readonly zone: string;
   readonly local: string | undefined;
 }
@@ -84,7 +84,7 @@ export function formatEventTime(at: string, timeZone: string): EventTime {
   return { text, zone: zoneOf(date, known), local: isSame ? undefined : formatFull(at) };
 }
 
-/** From start to end, the day of the end only where it is another; the zone is that of the start. */
+/** From start to end, with the end's day only if it differs. The zone is that at the start. */
 export function formatEventSpan({ start_at, end_at, timezone }: AgentEvent): EventTime {
   const start = formatEventTime(start_at, timezone);
   if (!end_at) return start;
@@ -99,7 +99,7 @@ function zoneOf(date: Date, timeZone: string): string {
   return parts.find(({ type }) => type === 'timeZoneName')?.value ?? timeZone;
 }
 
-/** With no end an event counts as over three hours after its start. */
+/** An event without an end counts as ended three hours after its start. */
 const ASSUMED_MS = 3 * 3_600_000;
 
 export function hasEnded({ start_at, end_at }: AgentEvent, nowMs: number): boolean {

@@ -1,5 +1,5 @@
-// The state of a list, which is the query of the address: search, sort, filter and page. Pages are reached by cursors, and
-// these lead forward only; the ones passed on the way are kept with the entry of the browser's history.
+// State of a list, stored in the URL's query: search, sort, filter and page. Cursors only lead forward, so the cursors of
+// earlier pages are stored in the browser's history entry.
 import { navigate, type Place, withQuery } from './router.ts';
 
 export const PAGE_SIZE = 50;
@@ -8,40 +8,40 @@ export interface ListState {
   readonly q: string;
   readonly sort: string;
   readonly page: number;
-  /** The query for the API. */
+  /** Query string for the API. */
   readonly apiQuery: string;
-  /** Whether the way back is known page by page; otherwise there is only the first. */
+  /** Whether the cursor of the previous page is known; otherwise "previous" leads to the first page. */
   readonly knowsPrevious: boolean;
   readonly search: (q: string) => void;
   readonly sortBy: (sort: string) => void;
   readonly filter: (name: string, value: string | undefined) => void;
   readonly toNext: (cursor: string) => void;
   readonly toPrevious: () => void;
-  /** In place of a page that is no more, the one before it, as far as that is known. */
+  /** Replaces a page that no longer exists by the one before it, or by the first if that is unknown. */
   readonly replaceByPrevious: () => void;
   readonly replaceByFirst: () => void;
 }
 
 export interface ListOptions {
   readonly defaultSort?: string;
-  /** What it can be sorted by; anything else in the address counts as the default. */
+  /** Allowed sort keys; any other in the URL means the default. */
   readonly sortKeys?: readonly string[];
-  /** Sent to the API beside the rest. */
+  /** Further query parameters for the API. */
   readonly filters?: Readonly<Record<string, string>>;
 }
 
 export function listState({ path, query, state }: Place, options: ListOptions = {}): ListState {
   const { defaultSort = '', sortKeys = [], filters = {} } = options;
   const q = query.get('q') ?? '';
-  const wanted = query.get('sort') ?? '';
-  const sort = sortKeys.includes(wanted.replace(/^-/, '')) ? wanted : defaultSort;
+  const requestedSort = query.get('sort') ?? '';
+  const sort = sortKeys.includes(requestedSort.replace(/^-/, '')) ? requestedSort : defaultSort;
   const cursor = query.get('cursor') ?? '';
   const page = cursor ? Math.max(2, Number.parseInt(query.get('page') ?? '', 10) || 2) : 1;
   const trail = state.trail ?? [];
   const previous = page <= 2 ? '' : trail.at(-1);
   const knowsPrevious = previous !== undefined;
 
-  /** Any change but one of the page leads to the first one. */
+  /** Applies changes to the query. All except a change of page lead to the first page. */
   const go = (
     changes: Record<string, string | undefined>,
     replace = false,
@@ -59,16 +59,16 @@ export function listState({ path, query, state }: Place, options: ListOptions = 
     go(to ? { cursor: to, page: String(number) } : {}, replace, nextTrail);
   const goBack = (replace: boolean) => toPage(page - 1, previous ?? '', trail.slice(0, -1), replace);
 
-  const asked = new URLSearchParams({ limit: String(PAGE_SIZE), ...filters });
-  if (sort) asked.set('sort', sort);
-  if (q) asked.set('q', q);
-  if (cursor) asked.set('cursor', cursor);
+  const apiParams = new URLSearchParams({ limit: String(PAGE_SIZE), ...filters });
+  if (sort) apiParams.set('sort', sort);
+  if (q) apiParams.set('q', q);
+  if (cursor) apiParams.set('cursor', cursor);
 
   return {
     q,
     sort,
     page,
-    apiQuery: withQuery(asked),
+    apiQuery: withQuery(apiParams),
     knowsPrevious,
     search: (text) => go({ q: text }, true),
     sortBy: (next) => go({ sort: next === defaultSort ? undefined : next }),

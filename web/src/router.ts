@@ -1,20 +1,20 @@
-// Where the page is: the address is the only place where a view keeps its state, so that reloading, going back and coming
-// back from signing in show the same again.
+// Router: a view keeps all its state in the URL, so that reloading, going back and returning from sign-in show the same
+// again.
 import { useEffect, useState } from 'preact/hooks';
 
 export interface Place {
   readonly path: string;
   readonly query: URLSearchParams;
-  /** Kept by the browser with the entry of its history. */
+  /** Stored in the browser's history entry. */
   readonly state: PlaceState;
-  /** Whether it was reached by going back or forward, which leads to where its page was scrolled to. */
+  /** Whether the user came by the back or forward button: then the browser restores the scroll position. */
   readonly isRevisited: boolean;
 }
 
 export interface PlaceState {
-  /** Cursors of the pages before this one; the first page has the empty one. */
+  /** Cursors of the pages before this one; that of the first page is empty. */
   readonly trail?: readonly string[];
-  /** Whether the entry before this one is the same view without what lies on top. */
+  /** Whether the previous history entry is the same view without the open panel. */
   readonly onTop?: boolean;
 }
 
@@ -36,20 +36,20 @@ const CHANGED = 'place-changed';
 function currentPlace(isRevisited = false): Place {
   const { pathname, search } = location;
   const state: PlaceState = history.state ?? {};
-  if (routeOf(pathname).view === 'agents') lastList = { address: pathname + search, state };
+  if (routeOf(pathname).view === 'agents') lastList = { url: pathname + search, state };
   return { path: pathname, query: new URLSearchParams(search), state, isRevisited };
 }
 
-/** Path and query, without what a sign-in that failed has added. */
-export function currentAddress(): string {
+/** Path and query, without parameters added by a failed sign-in. */
+export function currentUrl(): string {
   const { path, query } = currentPlace();
-  if (query.has('problem')) return viewAddress(query.get('return') ?? '');
+  if (query.has('problem')) return viewUrl(query.get('return') ?? '');
   return path + withQuery(query);
 }
 
-/** Path and query of a view of the console; of the first one for any other address. */
-function viewAddress(wanted: string): string {
-  const { origin, pathname, search } = URL.parse(wanted, location.origin) ?? {};
+/** Path and query of a console view; `/admin` for any other URL. */
+function viewUrl(url: string): string {
+  const { origin, pathname, search } = URL.parse(url, location.origin) ?? {};
   const isView = origin === location.origin && routeOf(pathname ?? '').view !== 'missing';
   return isView ? `${pathname}${search}` : '/admin';
 }
@@ -58,26 +58,26 @@ export function withQuery(query: URLSearchParams): string {
   return query.size > 0 ? `?${query}` : '';
 }
 
-export function navigate(address: string, options: { replace?: boolean; state?: PlaceState } = {}): void {
+export function navigate(url: string, options: { replace?: boolean; state?: PlaceState } = {}): void {
   const { replace = false, state = {} } = options;
-  if (replace) history.replaceState(state, '', address);
-  else history.pushState(state, '', address);
+  if (replace) history.replaceState(state, '', url);
+  else history.pushState(state, '', url);
   dispatchEvent(new Event(CHANGED));
 }
 
-export function agentAddress(id: string): string {
+export function agentUrl(id: string): string {
   return `/admin/agents/${encodeURIComponent(id)}`;
 }
 
-let lastList: { readonly address: string; readonly state: PlaceState } = { address: '/admin', state: {} };
+let lastList: { readonly url: string; readonly state: PlaceState } = { url: '/admin', state: {} };
 
-/** The list of agents as it was seen last. */
-export function lastListAddress(): string {
-  return lastList.address;
+/** The list of agents with the search, sort and page last shown. */
+export function lastListUrl(): string {
+  return lastList.url;
 }
 
 export function returnToList(): void {
-  navigate(lastList.address, { state: lastList.state });
+  navigate(lastList.url, { state: lastList.state });
 }
 
 export function usePlace(): Place {

@@ -1,4 +1,4 @@
-// Light or dark: what the system prefers, unless someone chose. The choice is the only thing that the console stores.
+// Theme: light or dark, by default as the system prefers. The user's choice is the only thing that the console stores.
 import { useState } from 'preact/hooks';
 
 export const THEMES = ['system', 'light', 'dark'] as const;
@@ -19,7 +19,7 @@ function apply(theme: Theme): void {
   else document.documentElement.dataset.theme = theme;
 }
 
-/** Before anything is drawn. */
+/** To call before the first render. */
 export function applyStoredTheme(): void {
   apply(storedTheme());
 }
@@ -33,7 +33,7 @@ export function useTheme(): [Theme, (theme: Theme) => void] {
       if (next === 'system') localStorage.removeItem(KEY);
       else localStorage.setItem(KEY, next);
     } catch {
-      // It holds until the page is closed.
+      // Without storage, the choice lasts until the page is closed.
     }
   };
   return [theme, choose];

@@ -1,4 +1,4 @@
-// Outcomes of actions, for components/toaster.tsx to show.
+// Notifications about the results of actions. components/toaster.tsx shows them.
 export interface Toast {
   readonly id: number;
   readonly kind: 'done' | 'info' | 'error';
@@ -6,7 +6,7 @@ export interface Toast {
 }
 
 let toasts: readonly Toast[] = [];
-let made = 0;
+let lastId = 0;
 let onChange: (toasts: readonly Toast[]) => void = () => {};
 
 export function listenForToasts(listener: (toasts: readonly Toast[]) => void): void {
@@ -14,7 +14,7 @@ export function listenForToasts(listener: (toasts: readonly Toast[]) => void): v
 }
 
 export function notify(kind: Toast['kind'], message: string): void {
-  toasts = [...toasts.slice(-2), { id: ++made, kind, message }];
+  toasts = [...toasts.slice(-2), { id: ++lastId, kind, message }];
   onChange(toasts);
 }
 

@@ -1,4 +1,4 @@
-// Signing out: once at a time, and a failure is told.
+// Hook for signing out: runs once at a time, and reports a failure.
 import { useState } from 'preact/hooks';
 import type { ApiError } from './api.ts';
 import { notify } from './toasts.ts';

@@ -1,5 +1,5 @@
-// Loads the page of a list that the address names. A page that is no more, because its cursor does not hold or everything on
-// it was deleted, gives way to another.
+// Hook that loads the list page of the current URL. If that page no longer exists, because its cursor is invalid or all its
+// rows were deleted, another page replaces it.
 import { useEffect } from 'preact/hooks';
 import type { Page } from './api.ts';
 import type { ListState } from './list-state.ts';
@@ -12,9 +12,9 @@ export function useList<T extends Page>(
 ): Loaded<T> {
   const loaded = useLoad<T>(path + list.apiQuery);
   const { data, error, isLoading } = loaded;
-  const isAnswered = list.page > 1 && !isLoading;
-  const isRefused = isAnswered && error?.status === 422;
-  const isEmptied = isAnswered && !error && data !== undefined && countRows(data) === 0;
+  const isLoaded = list.page > 1 && !isLoading;
+  const isRefused = isLoaded && error?.status === 422;
+  const isEmptied = isLoaded && !error && data !== undefined && countRows(data) === 0;
   useEffect(() => {
     if (isRefused) list.replaceByFirst();
     else if (isEmptied) list.replaceByPrevious();

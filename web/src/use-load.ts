@@ -1,12 +1,12 @@
-// Loads what an address of the API answers, again whenever it changes or is asked to; an answer that is no longer wanted is
-// dropped. What was there stays until the new answer comes, through failures too.
+// Hook that loads a path of the API, again when the path changes or on `reload`. Outdated responses are dropped. The old data
+// stays until new data arrives, even after errors.
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import { ApiError, read, recall } from './api.ts';
 
 export interface Loaded<T> {
-  /** The last answer, perhaps of the address before. */
+  /** The latest response, possibly of the previous path. */
   readonly data: T | undefined;
-  /** Why there is none for this address. */
+  /** Why this path could not be loaded. */
   readonly error: ApiError | undefined;
   readonly isLoading: boolean;
   readonly reload: () => void;

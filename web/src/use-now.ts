@@ -1,4 +1,4 @@
-// The time, as often as texts like "5 min. ago" need it: one clock for all of them.
+// Hook for the current time, updated often enough for texts like "5 min. ago". All users share one timer.
 import { useEffect, useState } from 'preact/hooks';
 
 const EVERY_MS = 20_000;

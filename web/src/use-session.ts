@@ -1,86 +1,89 @@
-// Who is signed in, and what becomes of the page when that changes. The service decides; this only asks it.
+// Hook for the session: who is signed in, and whether as administrator. The service decides; this only asks it.
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { ApiError, forget, listenForRefusals, readSession, signOut, type User } from './api.ts';
 
 export type SessionState =
-  | { readonly kind: 'asking' }
+  | { readonly kind: 'loading' }
   | { readonly kind: 'unreachable'; readonly error: ApiError }
   | { readonly kind: 'signed-out'; readonly provider: string | null; readonly reason: SignedOutReason }
   | { readonly kind: 'stranger'; readonly provider: string | null; readonly user: User }
   | { readonly kind: 'administrator'; readonly provider: string | null; readonly user: User };
 
-/** `new`: not signed in here yet; `ended`: the service no longer takes the session; `left`: signed out. */
+/** `new`: not yet signed in; `ended`: the service no longer accepts the session; `left`: signed out by the user. */
 export type SignedOutReason = 'new' | 'ended' | 'left';
 
 export interface SessionControl {
   readonly session: SessionState;
-  /** Asks the service again. */
+  /** Loads the session again. */
   readonly refresh: () => Promise<void>;
-  /** Throws ApiError. */
+  /** Signs out. Throws ApiError. */
   readonly leave: () => Promise<void>;
 }
 
 export function useSession(): SessionControl {
-  const [session, setSession] = useState<SessionState>({ kind: 'asking' });
+  const [session, setSession] = useState<SessionState>({ kind: 'loading' });
   const [expiresAt, setExpiresAt] = useState<string | null>(null);
 
-  const asked = useRef(0);
+  const latest = useRef(0);
 
-  /** Only the last question counts. One that nobody put changes nothing where nothing has changed, or where it fails. */
-  const ask = useCallback(async (reason: SignedOutReason, isByItself = false) => {
-    const number = ++asked.current;
+  /**
+   * Loads the session. Only the latest call takes effect. A background check keeps the state if it fails, or if the user is
+   * still signed out.
+   */
+  const loadSession = useCallback(async (reason: SignedOutReason, isBackground = false) => {
+    const number = ++latest.current;
     try {
       const { provider, user, is_administrator, expires_at } = await readSession();
-      if (number !== asked.current) return;
+      if (number !== latest.current) return;
       setExpiresAt(expires_at);
       if (!is_administrator) forget();
       if (user) setSession({ kind: is_administrator ? 'administrator' : 'stranger', provider, user });
       else {
         setSession((before) =>
-          isByItself && before.kind === 'signed-out' ? before : { kind: 'signed-out', provider, reason },
+          isBackground && before.kind === 'signed-out' ? before : { kind: 'signed-out', provider, reason },
         );
       }
     } catch (error) {
-      if (number !== asked.current || isByItself) return;
+      if (number !== latest.current || isBackground) return;
       const shown = error instanceof ApiError ? error : new ApiError(0, 'FAULT', String(error));
       setSession({ kind: 'unreachable', error: shown });
     }
   }, []);
 
   useEffect(() => {
-    void ask('new');
-    let asking: Promise<void> | undefined;
+    void loadSession('new');
+    let loading: Promise<void> | undefined;
     listenForRefusals(() => {
-      asking ??= ask('ended').finally(() => {
-        asking = undefined;
+      loading ??= loadSession('ended').finally(() => {
+        loading = undefined;
       });
-      return asking;
+      return loading;
     });
-  }, [ask]);
+  }, [loadSession]);
 
-  // In another tab somebody else may have signed in: the name shown is the one that would act.
+  // Another user may have signed in in another tab: show the user whose session would be used.
   useEffect(() => {
-    const askAgain = () => {
-      if (document.visibilityState === 'visible') void ask('ended', true);
+    const recheck = () => {
+      if (document.visibilityState === 'visible') void loadSession('ended', true);
     };
-    document.addEventListener('visibilitychange', askAgain);
-    return () => document.removeEventListener('visibilitychange', askAgain);
-  }, [ask]);
+    document.addEventListener('visibilitychange', recheck);
+    return () => document.removeEventListener('visibilitychange', recheck);
+  }, [loadSession]);
 
-  // The page of a session that has ended does not stay open on a desk.
+  // When the session expires, its data must not stay on the screen.
   useEffect(() => {
     if (expiresAt === null) return;
     const timer = setTimeout(
-      () => void ask('ended'),
+      () => void loadSession('ended'),
       Math.max(1_000, Date.parse(expiresAt) - Date.now() + 500),
     );
     return () => clearTimeout(timer);
-  }, [expiresAt, ask]);
+  }, [expiresAt, loadSession]);
 
-  const refresh = useCallback(() => ask('new'), [ask]);
+  const refresh = useCallback(() => loadSession('new'), [loadSession]);
   const leave = useCallback(async () => {
     await signOut();
-    await ask('left');
-  }, [ask]);
+    await loadSession('left');
+  }, [loadSession]);
   return { session, refresh, leave };
 }

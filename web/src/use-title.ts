@@ -1,4 +1,4 @@
-// The title of the browser's tab or window, at once with what the page shows.
+// Hook that sets the document title together with the page's content.
 import { useLayoutEffect } from 'preact/hooks';
 
 export function useTitle(title: string): void {

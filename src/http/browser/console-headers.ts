@@ -1,10 +1,10 @@
-// Headers of everything under /admin, errors included: kept nowhere, shown in no frame, read by no other origin, and no
-// address of it told to anybody else. Pages that need more say so themselves.
+// Security headers of everything under /admin, errors included: no content is loaded, no page frames it, no other origin
+// reads it, and no other site gets its URL as Referer. Pages that need more set their own headers.
 import { unescape as decode } from 'node:querystring';
 import type { FastifyReply } from 'fastify';
 import { addHeader } from '../response/headers.ts';
 
-export function guardConsole(path: string, reply: FastifyReply): void {
+export function addConsoleHeaders(path: string, reply: FastifyReply): void {
   if (!path.startsWith('/admin') && !path.includes('%')) return;
   if (!/^\/admin(?:\/|$)/.test(decode(path))) return;
   addHeader(reply, 'content-security-policy', "default-src 'none'; frame-ancestors 'none'");

@@ -1,12 +1,12 @@
-// The administrators' console at /admin: files of the build in web/, read once. It knows nothing of what they show; who may
-// see data is decided where data is asked for.
+// The administrators' console at /admin: serves the files built from web/, read once at start. The files are public; the
+// API endpoints that they call check who may see data.
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../../domain/errors.ts';
 
-/** Everything comes from this service, nothing is inline, and no text can become markup or script. */
+/** Everything is loaded from this service, nothing is inline, and no text can become markup or script. */
 const PAGE_HEADERS = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; font-src 'self'; " +
@@ -36,7 +36,7 @@ const NOT_BUILT = `<!doctype html>
 </head>
 <body>
 <h1>The console is not built</h1>
-<p>Run <code>npm run build:web</code>, then start the service again. The API works without it: see <a href="/docs">/docs</a>.</p>
+<p>Run <code>npm run build:web</code>, then restart the service. The API works without it: see <a href="/docs">/docs</a>.</p>
 </body>
 </html>
 `;
@@ -44,13 +44,13 @@ const NOT_BUILT = `<!doctype html>
 const PAGES = '/admin/*';
 
 /**
- * Serves what is in `folder` now; a page that says what to do where nothing is. Addresses beside the pages that have a meaning
- * of their own answer their own method alone.
+ * Serves the files that are in `folder` now. If there is no build, serves a page that says how to make one. Paths in
+ * `reservedPaths` are not pages: each maps to the only method that it supports.
  */
 export function serveConsole(
   app: FastifyInstance,
   folder: string | undefined,
-  ownMethods: ReadonlyMap<string, string>,
+  reservedPaths: ReadonlyMap<string, string>,
 ): void {
   const built = folder === undefined ? undefined : findBuild(folder);
   const etag = built && `"${createHash('sha256').update(built.page).digest('base64url')}"`;
@@ -65,31 +65,31 @@ export function serveConsole(
   app.get('/admin/assets/*', (request, reply) => {
     const name = (request.params as { '*': string })['*'];
     const content = built?.assets.get(name);
-    if (!content) throw new AppError('NOT_FOUND', 'There is no such file. Load the page again.');
+    if (!content) throw new AppError('NOT_FOUND', 'This file does not exist. Reload the page.');
     return reply
       .headers(PAGE_HEADERS)
       .header('cache-control', 'public, max-age=31536000, immutable')
       .type(TYPES[extname(name)] ?? 'application/octet-stream')
       .send(content);
   });
-  // The page finds out by itself what an address shows.
+  // One page for all URLs: its script picks the view.
   app.get('/admin', sendPage);
   app.get(PAGES, (request, reply) => {
-    const method = ownMethods.get(`/admin/${(request.params as { '*': string })['*']}`);
+    const method = reservedPaths.get(`/admin/${(request.params as { '*': string })['*']}`);
     if (method === undefined) return sendPage(request, reply);
     reply.header('allow', method);
-    throw new AppError('METHOD_NOT_ALLOWED', `This address answers ${method}, not ${request.method}.`);
+    throw new AppError('METHOD_NOT_ALLOWED', `This URL supports ${method}, not ${request.method}.`);
   });
 }
 
-/** Whether the client has it; a proxy that compresses marks the tag as weak. */
+/** Tells whether the client has the page. The comparison is weak, because a compressing proxy marks the tag as weak. */
 function isFresh(ifNoneMatch: string | undefined, etag: string): boolean {
   return (ifNoneMatch ?? '').split(/, */).some((tag) => tag.replace(/^W\//, '') === etag);
 }
 
 interface Build {
   readonly page: Buffer;
-  /** By name: only what is listed here is ever served. */
+  /** File contents by name. Only these files are ever served. */
   readonly assets: ReadonlyMap<string, Buffer>;
 }
 

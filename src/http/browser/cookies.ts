@@ -1,7 +1,7 @@
-// The two cookies of the console. On https their names have the prefix by which browsers guarantee that this host alone has
-// set them, for all of its paths and never without TLS.
+// The two cookies of the console. On https their names have the prefix __Host-: browsers then guarantee that only this host
+// set them, for all of its paths, over TLS.
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ownOrigin } from './same-origin.ts';
+import { serviceOrigin } from './same-origin.ts';
 
 const NAMES = { session: 'local_events_session', signIn: 'local_events_signin' } as const;
 export const SESSION_COOKIE = `__Host-${NAMES.session}`;
@@ -10,7 +10,7 @@ const VALUE = /^[A-Za-z0-9._-]{1,4096}$/;
 
 type Which = keyof typeof NAMES;
 
-/** Its value; undefined where it is absent, sent twice, or nothing that we would set. */
+/** Returns the cookie's value; undefined if it is absent, sent twice, or not in the format that we set. */
 export function readCookie(
   publicUrl: string | undefined,
   request: FastifyRequest,
@@ -42,7 +42,7 @@ export function setCookie(
   const { request } = reply;
   const attributes = `Path=/; Max-Age=${Math.floor(maxAgeMs / 1000)}; HttpOnly; SameSite=Lax`;
   const secure = isSecure(publicUrl, request) ? '; Secure' : '';
-  // The framework keeps several of this header.
+  // Fastify appends: a response may have several Set-Cookie headers.
   reply.header('set-cookie', `${nameOf(publicUrl, request, which)}=${value}; ${attributes}${secure}`);
 }
 
@@ -55,5 +55,5 @@ function nameOf(publicUrl: string | undefined, request: FastifyRequest, which: W
 }
 
 function isSecure(publicUrl: string | undefined, request: FastifyRequest): boolean {
-  return ownOrigin(publicUrl, request)?.startsWith('https:') === true;
+  return serviceOrigin(publicUrl, request)?.startsWith('https:') === true;
 }

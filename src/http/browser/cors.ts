@@ -1,24 +1,24 @@
-// Cross-origin calls from browsers. Keys are not ambient credentials, so the keyed API is open unless the operator
-// names origins; the administrators' paths never are.
+// Cross-origin requests (CORS). Browsers do not send API keys by themselves, so the keyed API is open to all origins unless
+// the operator lists some. Administrators' paths are never open.
 import { unescape as decode } from 'node:querystring';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { addHeader, addVary, hasHeader } from '../response/headers.ts';
 
 const EXPOSED = 'RateLimit, RateLimit-Policy, Retry-After, ETag, Link, X-Request-Id, X-Unknown-Parameters';
 const ALLOWED_HEADERS = 'Content-Type, X-API-Key, If-Match, If-None-Match';
-/** What clients of the Model Context Protocol send beside them. */
+/** Further headers that clients of the Model Context Protocol send. */
 const MCP_HEADERS =
   'Authorization, Mcp-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id, Last-Event-ID';
 const PREFLIGHT_SECONDS = '86400';
 
 export type CorsOrigins = '*' | readonly string[];
 
-/** However it is escaped: the router decodes a path before it looks. */
+/** Decodes the path first, as the router does, so that escapes cannot hide it. */
 export function isAdminPath(path: string): boolean {
   return /^\/(?:v1\/)?admin(?:\/|$)/.test(decode(path));
 }
 
-/** Sets the response headers by which a browser lets the page read the answer. */
+/** Adds the headers that let the requesting page read the response. */
 export function allowOrigin(
   origins: CorsOrigins,
   path: string,
@@ -36,8 +36,8 @@ export function allowOrigin(
   addHeader(reply, 'access-control-expose-headers', EXPOSED);
 }
 
-/** Answers the question that a browser asks before a call. */
-export function answerPreflight(reply: FastifyReply, path: string, methods: string): FastifyReply {
+/** Responds to a preflight request (OPTIONS). */
+export function sendPreflight(reply: FastifyReply, path: string, methods: string): FastifyReply {
   reply.header('allow', methods);
   if (hasHeader(reply, 'access-control-allow-origin')) {
     reply

@@ -1,53 +1,53 @@
-// Against DNS rebinding: a site can point a name of its own at this machine, and a browser then takes our answers for those
-// of that site. The name in Host and the Origin of the page give it away. Whose key it is, is left to the access check.
+// Protection against DNS rebinding: a site can point its own host name at this machine, and browsers then treat our
+// responses as same-origin with that site. The Host and Origin headers reveal it. Keys are checked elsewhere.
 import { isIP } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import { AppError } from '../../domain/errors.ts';
 import type { CorsOrigins } from './cors.ts';
 
-export interface OwnNames {
+export interface AllowedHosts {
   readonly publicUrl: string | undefined;
   readonly corsOrigins: CorsOrigins;
 }
 
 /**
- * Throws ORIGIN_NOT_ALLOWED. On a connection to the machine itself, Host must be known to be ours. Elsewhere that is asked
- * of browsers only: a network has many names for us, and other clients cannot be led astray. Host is taken as it was sent,
- * never from X-Forwarded-Host, which a page can set.
+ * Throws ORIGIN_NOT_ALLOWED. On a loopback connection, Host must be a trusted name. On others, only browsers (requests with
+ * Origin) need one: a network may have many names for us, and other clients are not exposed to rebinding. Reads Host as
+ * sent, never X-Forwarded-Host, because a page can set that.
  */
-export function requireOwnName({ publicUrl, corsOrigins }: OwnNames, request: FastifyRequest): void {
+export function requireAllowedHost({ publicUrl, corsOrigins }: AllowedHosts, request: FastifyRequest): void {
   const { host, origin } = request.headers;
-  const called = URL.parse(`http://${host}`);
-  const isOurs = called !== null && isKnown(called.hostname, publicUrl);
-  if (!isOurs && isLoopback(request.raw.socket.localAddress)) throw refusal(NAME_UNKNOWN);
+  const target = URL.parse(`http://${host}`);
+  const isTrusted = target !== null && isTrustedName(target.hostname, publicUrl);
+  if (!isTrusted && isLoopback(request.raw.socket.localAddress)) throw refusal(UNKNOWN_HOST);
   if (origin === undefined || (corsOrigins !== '*' && corsOrigins.includes(origin))) return;
-  if (!isOurs) throw refusal(NAME_UNKNOWN);
-  if (corsOrigins === '*' || isOwnPage(origin, called.host, publicUrl)) return;
+  if (!isTrusted) throw refusal(UNKNOWN_HOST);
+  if (corsOrigins === '*' || isOwnPage(origin, target.host, publicUrl)) return;
   throw refusal(
-    'Pages of this origin may not call this address. The operator lists those that may in CORS_ORIGINS.',
+    'Pages of this origin may not call this URL. The operator lists the allowed origins in CORS_ORIGINS.',
   );
 }
 
-/** Whether nobody else's DNS can point this name at us: an IP address, this machine's own name, or the operator's. */
-function isKnown(hostname: string, publicUrl: string | undefined): boolean {
+/** Tells whether the name is out of reach of an attacker's DNS: an IP address, localhost, or the host of PUBLIC_URL. */
+function isTrustedName(hostname: string, publicUrl: string | undefined): boolean {
   const name = hostname.replace(/\.$/, '');
   if (isIP(name.replace(/^\[(.*)\]$/, '$1')) !== 0) return true;
   if (name === 'localhost' || name.endsWith('.localhost')) return true;
   return publicUrl !== undefined && URL.parse(publicUrl)?.hostname === name;
 }
 
-function isOwnPage(origin: string, calledHost: string, publicUrl: string | undefined): boolean {
+function isOwnPage(origin: string, targetHost: string, publicUrl: string | undefined): boolean {
   const page = URL.parse(origin);
   if (page === null) return false;
-  return page.host === calledHost || page.host === URL.parse(publicUrl ?? '')?.host;
+  return page.host === targetHost || page.host === URL.parse(publicUrl ?? '')?.host;
 }
 
 function isLoopback(address: string | undefined): boolean {
   return address === '::1' || /^(?:::ffff:)?127\./.test(address ?? '');
 }
 
-const NAME_UNKNOWN =
-  'The name in the Host header is not known to be this service’s. Call it as localhost, by its IP address, or by the name in PUBLIC_URL, which the operator sets.';
+const UNKNOWN_HOST =
+  'The Host header has a name that this service does not know. Use localhost, the IP address, or the host name in PUBLIC_URL, which the operator sets.';
 
 function refusal(message: string): AppError {
   return new AppError('ORIGIN_NOT_ALLOWED', message);

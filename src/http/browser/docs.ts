@@ -1,4 +1,4 @@
-// The interactive description at /docs: Swagger UI from its package, so that no other host is ever asked for anything.
+// The interactive API documentation at /docs: Swagger UI from its npm package, so that pages load nothing from other hosts.
 import { readFileSync } from 'node:fs';
 import type { FastifyInstance } from 'fastify';
 
@@ -21,8 +21,8 @@ const PAGE = `<!doctype html>
 </html>
 `;
 
-// Requests go to the host that served the page, whatever the public address is. The session of the console is sent by the
-// browser itself: there is nothing to type in.
+// Requests go to the host that served the page, even if PUBLIC_URL differs. The AdminSession scheme is removed because the
+// browser sends the console's session cookie by itself: there is nothing to enter.
 const START = `fetch('/openapi.json').then((answer) => answer.json()).then((spec) => {
   spec.servers = [{ url: location.origin }];
   delete spec.components.securitySchemes.AdminSession;
@@ -41,7 +41,7 @@ const START = `fetch('/openapi.json').then((answer) => answer.json()).then((spec
 });
 `;
 
-// Swagger UI sets styles on elements and draws icons from data addresses; scripts come from here only.
+// Swagger UI uses inline styles and icons from data: URLs; scripts come only from this service.
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 

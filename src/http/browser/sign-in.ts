@@ -1,5 +1,5 @@
-// Signing in to the console and out of it, beside its pages: the way to the identity provider and back, sessions, and the
-// picture of who is signed in. What of it is a rule is in usecases/sessions.ts.
+// Sign-in and sign-out of the console: redirects to the identity provider and back, sessions, and the picture of the
+// signed-in administrator. The rules are in usecases/sessions.ts.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { AppError, refuse } from '../../domain/errors.ts';
@@ -8,16 +8,16 @@ import { SIGN_IN_MS, type SignInProblem } from '../../domain/session.ts';
 import { compile } from '../../domain/shape.ts';
 import type { Context } from '../../usecases/context.ts';
 import * as sessions from '../../usecases/sessions.ts';
-import { requireOwnPage } from '../request/authenticate.ts';
+import { requireSameOrigin } from '../request/authenticate.ts';
 import { clientNetwork } from '../request/client-network.ts';
 import { clearCookie, readCookie, setCookie } from './cookies.ts';
-import { isFromOwnPage, ownOrigin } from './same-origin.ts';
+import { isSameOrigin, serviceOrigin } from './same-origin.ts';
 
 export interface SignInRoutes {
   readonly publicUrl: string | undefined;
   /** Called only when the service is ready. */
   readonly context: () => Context;
-  /** Told of what is wrong with the provider. */
+  /** Called with errors of the identity provider. */
   readonly onFault: (request: FastifyRequest, error: AppError) => void;
 }
 
@@ -28,7 +28,7 @@ const PICTURE = '/admin/picture';
 const TOKEN = '/admin/token';
 const LOGOUT = '/admin/logout';
 
-/** What each of the addresses beside the console's pages answers. */
+/** The only method that each of these paths supports. */
 export const SIGN_IN_METHODS: ReadonlyMap<string, string> = new Map([
   ...[SESSION, LOGIN, CALLBACK, PICTURE].map((path) => [path, 'GET'] as const),
   ...[TOKEN, LOGOUT].map((path) => [path, 'POST'] as const),
@@ -38,58 +38,57 @@ const MAX_TOKEN_BODY_BYTES = 16_384;
 
 const checkTokenBody = compile(Type.Object({ token: Type.String({ minLength: 1 }) }));
 
-/** Each answers its own method alone: none of them is to be asked for by a mere HEAD. */
+/** Registers the routes, each with one method only. A HEAD must not start or finish a sign-in. */
 export function serveSignIn(app: FastifyInstance, options: SignInRoutes): void {
   const { publicUrl, context } = options;
-  const alone = { exposeHeadRoute: false };
-  /** As far as it counts: a page of another site learns nothing. */
-  const countingSession = (request: FastifyRequest) =>
-    isFromOwnPage(publicUrl, request) ? readCookie(publicUrl, request, 'session') : undefined;
+  const withoutHead = { exposeHeadRoute: false };
+  /** Ignores the cookie if the request comes from another site, so that such a page learns nothing. */
+  const readSessionCookie = (request: FastifyRequest) =>
+    isSameOrigin(publicUrl, request) ? readCookie(publicUrl, request, 'session') : undefined;
 
-  app.get(SESSION, alone, async (request, reply) => {
-    const described = await sessions.describeSession(context(), countingSession(request), PICTURE);
+  app.get(SESSION, withoutHead, async (request, reply) => {
+    const described = await sessions.describeSession(context(), readSessionCookie(request), PICTURE);
     return reply.header('content-type', 'application/json; charset=utf-8').send(JSON.stringify(described));
   });
-  app.get(LOGIN, alone, (request, reply) => begin(options, request, reply));
-  app.get(CALLBACK, alone, (request, reply) => finish(options, request, reply));
-  app.get(PICTURE, alone, async (request, reply) => {
-    const { type, bytes } = await sessions.getPicture(context(), countingSession(request));
+  app.get(LOGIN, withoutHead, (request, reply) => beginSignIn(options, request, reply));
+  app.get(CALLBACK, withoutHead, (request, reply) => finishSignIn(options, request, reply));
+  app.get(PICTURE, withoutHead, async (request, reply) => {
+    const { type, bytes } = await sessions.getPicture(context(), readSessionCookie(request));
     return reply
       .header('content-type', type)
       .header('content-security-policy', "default-src 'none'; frame-ancestors 'none'; sandbox")
       .send(bytes);
   });
 
-  const requireOwnPageFirst = (request: FastifyRequest, _reply: unknown, done: () => void) => {
-    requireOwnPage(publicUrl, request);
+  const checkOrigin = (request: FastifyRequest, _reply: unknown, done: () => void) => {
+    requireSameOrigin(publicUrl, request);
     done();
   };
-  const requireTokenFormFirst = (request: FastifyRequest, _reply: unknown, done: () => void) => {
+  const checkTokenForm = (request: FastifyRequest, _reply: unknown, done: () => void) => {
     sessions.requireTokenSessions(context());
-    if (!isFromOwnPage(publicUrl, request)) {
-      throw new AppError('INVALID_TOKEN', 'A token opens a session only where it is typed into the console.');
+    if (!isSameOrigin(publicUrl, request)) {
+      throw new AppError(
+        'INVALID_TOKEN',
+        'A token opens a session only from the console’s own pages. Enter it at /admin.',
+      );
     }
     done();
   };
-  app.post(
-    TOKEN,
-    { bodyLimit: MAX_TOKEN_BODY_BYTES, onRequest: requireTokenFormFirst },
-    async (request, reply) => {
-      const { value, issues } = checkTokenBody(request.body, 'body');
-      refuse(issues);
-      keepSession(options, reply, await sessions.openTokenSession(context(), value.token.trim()));
-      return reply.code(204).send();
-    },
-  );
-  app.post(LOGOUT, { onRequest: requireOwnPageFirst }, async (request, reply) => {
+  app.post(TOKEN, { bodyLimit: MAX_TOKEN_BODY_BYTES, onRequest: checkTokenForm }, async (request, reply) => {
+    const { value, issues } = checkTokenBody(request.body, 'body');
+    refuse(issues);
+    keepSession(options, reply, await sessions.openTokenSession(context(), value.token.trim()));
+    return reply.code(204).send();
+  });
+  app.post(LOGOUT, { onRequest: checkOrigin }, async (request, reply) => {
     await sessions.endSession(context(), readCookie(publicUrl, request, 'session'));
     clearCookie(publicUrl, reply, 'session');
     return reply.code(204).send();
   });
 }
 
-/** Sends people to the provider, or, where that is not possible, back to the console with the reason. */
-async function begin(
+/** Redirects to the identity provider or, if that is not possible, back to the console with the reason. */
+async function beginSignIn(
   { publicUrl, context, onFault }: SignInRoutes,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -99,10 +98,12 @@ async function begin(
   const returnPath = toReturnPath(query.get('return') ?? undefined);
   const chooseAccount = query.get('account') === 'choose';
   if (!signIn) return reply.redirect(returnPath, 303);
-  const origin = ownOrigin(publicUrl, request);
-  if (origin === undefined) throw new AppError('BAD_REQUEST', 'The request names no host to come back to.');
-  // Under another name the cookie would be missing when the provider sends people back. A proxy may hide the name they
-  // used, so they are sent on once only.
+  const origin = serviceOrigin(publicUrl, request);
+  if (origin === undefined) {
+    throw new AppError('BAD_REQUEST', 'Sign-in needs a URL to return to. Send a valid Host header.');
+  }
+  // The provider redirects back to the host of PUBLIC_URL. A cookie set under another host name would be missing there, so
+  // redirect to that host first. Do so only once (`here`): a proxy may hide the host name that the browser used.
   if (!isHostOf(origin, request.host) && !query.has('here')) {
     const there = new URLSearchParams({ return: returnPath, here: '1' });
     if (chooseAccount) there.set('account', 'choose');
@@ -116,12 +117,12 @@ async function begin(
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'UNAVAILABLE') throw error;
     onFault(request, error);
-    return explain(reply, 'provider', returnPath);
+    return redirectWithProblem(reply, 'provider', returnPath);
   }
 }
 
-/** Signs in who comes back from the provider, or sends them to the console with the reason why not. */
-async function finish(
+/** Opens a session for the identity that the provider confirms, or redirects to the console with the reason why not. */
+async function finishSignIn(
   options: SignInRoutes,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -132,18 +133,18 @@ async function finish(
   clearCookie(publicUrl, reply, 'signIn');
   const begun = readCookie(publicUrl, request, 'signIn');
   if (begun !== undefined && !(await sessions.spendSignIn(context(), clientNetwork(request.ip)))) {
-    return explain(reply, 'often', toReturnPath(undefined));
+    return redirectWithProblem(reply, 'often', toReturnPath(undefined));
   }
   const outcome = await signIn.finish(request.query as string, begun);
   const returnPath = toReturnPath(outcome.returnPath);
   if (outcome.kind === 'failed') {
     if (outcome.cause) onFault(request, providerFault(outcome.cause));
-    return explain(reply, outcome.problem, returnPath);
+    return redirectWithProblem(reply, outcome.problem, returnPath);
   }
   const opened = await sessions.openSession(context(), outcome.identity);
   if (!opened) {
-    onFault(request, providerFault(new Error('its claims are too long for a session')));
-    return explain(reply, 'provider', returnPath);
+    onFault(request, providerFault(new Error('its claims do not fit in a session cookie')));
+    return redirectWithProblem(reply, 'provider', returnPath);
   }
   keepSession(options, reply, opened);
   return reply.redirect(returnPath, 303);
@@ -162,12 +163,12 @@ function isHostOf(origin: string, host: string): boolean {
   return URL.parse(`${protocol}//${host}`)?.host === own;
 }
 
-/** Nothing that the provider or the address said is repeated. */
-function explain(reply: FastifyReply, problem: SignInProblem, returnPath: string): FastifyReply {
+/** Redirects to the console with our own word for the problem. Echoes no text of the provider or the URL. */
+function redirectWithProblem(reply: FastifyReply, problem: SignInProblem, returnPath: string): FastifyReply {
   return reply.redirect(`/admin/?${new URLSearchParams({ problem, return: returnPath })}`, 303);
 }
 
 function providerFault(cause: Error): AppError {
-  const message = 'Nobody could be signed in: the provider does not answer, or its answer does not hold.';
+  const message = 'Sign-in failed: the identity provider does not respond, or its response is not valid.';
   return new AppError('UNAVAILABLE', message, { cause });
 }

@@ -1,4 +1,5 @@
-// The check of an endpoint's access: key, then quota, then tier; or the token or session of an administrator.
+// Access checks of an endpoint, in order: key, quota, tier; or an administrator's token or session. The rules themselves
+// are in usecases/access.ts.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Identity } from '../../domain/admin.ts';
 import type { AgentRow } from '../../domain/agent.ts';
@@ -16,12 +17,12 @@ import {
 import type { Context } from '../../usecases/context.ts';
 import { authenticateSession } from '../../usecases/sessions.ts';
 import { readCookie } from '../browser/cookies.ts';
-import { isFromOwnPage } from '../browser/same-origin.ts';
+import { isSameOrigin } from '../browser/same-origin.ts';
 import type { Endpoint } from '../endpoint.ts';
-import { announceQuota } from '../response/rate-limit.ts';
+import { setQuotaHeaders } from '../response/rate-limit.ts';
 import { clientNetwork } from './client-network.ts';
 
-/** The caller that the endpoint gets. Throws what use cases of access throw. */
+/** Returns the caller to pass to the endpoint. Throws the errors of usecases/access.ts. */
 export async function authenticate(
   context: Context,
   { access, needsQuota = true }: Endpoint,
@@ -34,7 +35,7 @@ export async function authenticate(
     const network = clientNetwork(request.ip);
     // Peek only: send quota headers only when the quota is exhausted.
     const spent = await spendRegistration(context, network, 0);
-    if (spent?.allowed === false) announceQuota(reply, spent);
+    if (spent?.allowed === false) setQuotaHeaders(reply, spent);
     requireQuota(spent);
     return network;
   }
@@ -44,8 +45,8 @@ export async function authenticate(
 }
 
 /**
- * Admits the holder of an API key: checks the key, counts the request and announces the quota. Throws MISSING_API_KEY,
- * INVALID_API_KEY or, unless no quota is needed, RATE_LIMITED.
+ * Admits the holder of an API key: checks the key, counts the request and sets the quota headers. Throws MISSING_API_KEY,
+ * INVALID_API_KEY or, if `needsQuota`, RATE_LIMITED.
  */
 export async function admitAgent(
   context: Context,
@@ -59,18 +60,18 @@ export async function admitAgent(
   return { agent, keyHash, quota };
 }
 
-/** Counts one request of the agent and announces what is left. */
+/** Counts one request of the agent and sets the quota headers. */
 export async function countRequest(
   context: Context,
   agent: AgentRow,
   reply: FastifyReply,
 ): Promise<Spent | undefined> {
   const quota = await spendRequest(context, agent);
-  announceQuota(reply, quota);
+  setQuotaHeaders(reply, quota);
   return quota;
 }
 
-/** By the token where one is sent, however bad; otherwise by the session. */
+/** Uses the bearer token if one is sent, even an invalid one; otherwise the session cookie. */
 async function findAdministrator(
   context: Context,
   request: FastifyRequest,
@@ -83,15 +84,15 @@ async function findAdministrator(
   if (sealed === undefined) {
     return authenticateAdministrator(context, /^bearer +(\S+)$/i.exec(authorization)?.[1]);
   }
-  requireOwnPage(publicUrl, request);
+  requireSameOrigin(publicUrl, request);
   return authenticateSession(context, sealed);
 }
 
-/** Throws MISSING_TOKEN: what a page of another site does in the name of someone signed in does not count. */
-export function requireOwnPage(publicUrl: string | undefined, request: FastifyRequest): void {
-  if (isFromOwnPage(publicUrl, request)) return;
+/** Throws MISSING_TOKEN for requests from pages of other sites, so that they cannot use an administrator's session. */
+export function requireSameOrigin(publicUrl: string | undefined, request: FastifyRequest): void {
+  if (isSameOrigin(publicUrl, request)) return;
   throw new AppError(
     'MISSING_TOKEN',
-    'A session counts only for requests from the pages of the console themselves. Send a token as "Authorization: Bearer …".',
+    'A session is valid only for requests from the console’s own pages. Send a token as "Authorization: Bearer …".',
   );
 }

@@ -1,4 +1,4 @@
-// Request bodies: JSON in strict UTF-8, up to 1 MiB. What the values must be is left to the domain.
+// Request bodies: JSON in strict UTF-8, up to 1 MiB. The domain validates the values.
 import type { FastifyInstance } from 'fastify';
 import { AppError, invalid } from '../../domain/errors.ts';
 
@@ -6,14 +6,14 @@ export const MAX_BODY_BYTES = 1_048_576;
 
 const JSON_TYPE = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;|$)/i;
 
-/** Throws VALIDATION_ERROR (422) for what is not JSON; an empty body is no body. */
+/** Makes the server accept JSON only. Invalid JSON is a VALIDATION_ERROR (422); an empty body counts as no body. */
 export function acceptJson(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(JSON_TYPE, { parseAs: 'buffer' }, async (request: unknown, body: Buffer) => {
     const { headers } = request as { headers: Record<string, string | undefined> };
     const encoding = headers['content-encoding'];
     if (encoding !== undefined && encoding !== 'identity') {
-      throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'Send the body uncompressed.');
+      throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'The body has a Content-Encoding. Send it uncompressed.');
     }
     return body.length === 0 ? undefined : parseJson(body);
   });

@@ -1,12 +1,12 @@
-// The network that a client's address stands for when registrations are counted.
+// The client's network: the unit in which registrations and sign-ins are counted.
 import { isIPv6, SocketAddress } from 'node:net';
 
-/** An IPv4 address itself; of an IPv6 address its /64, which is what one customer gets. */
+/** Returns an IPv4 address unchanged, and the /64 of an IPv6 address, because one customer gets a whole /64. */
 export function clientNetwork(address: string): string {
-  // Some proxies write the port of the client as well.
+  // Some proxies append the client's port.
   const plain = address.split('%')[0]!.replace(/^([\d.]+):\d+$/, '$1');
   if (!isIPv6(plain)) return plain;
-  // The one spelling that the system has for it: short, in lower case, a mapped IPv4 address dotted.
+  // The system's canonical spelling: shortened, in lower case, a mapped IPv4 address in dotted notation.
   const canonical = new SocketAddress({ address: plain, family: 'ipv6' }).address;
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/.exec(canonical)?.[1];
   if (mapped) return mapped;

@@ -1,4 +1,4 @@
-// Entity tags (RFC 9110): what names the state of an event in each form, and the conditions that clients make of it.
+// Entity tags and conditional requests (RFC 9110). A tag names the version of an event and, except for JSON, the format.
 import type { KnownVersions } from '../../usecases/events.ts';
 import type { Format } from '../response/formats.ts';
 
@@ -10,22 +10,22 @@ const LIST = /^[\t ,]*(?:W\/)?"[^"]*"(?:[\t ]*,[\t ,]*(?:W\/)?"[^"]*")*[\t ,]*$/
 const TAG = /(W\/)?"([^"]*)"/g;
 const OUR_TAG = /^([1-9]\d{0,14})(?:-(?:geojson|ics|jsonld))?$/;
 
-/** The tags of a list; none where it is no such list. */
+/** Parses a list of entity tags. An invalid list gives no tags. */
 function tagsIn(header: string): { readonly isWeak: boolean; readonly tag: string }[] {
   if (!LIST.test(header)) return [];
   return [...header.matchAll(TAG)].map(([, weak, tag]) => ({ isWeak: weak !== undefined, tag: tag! }));
 }
 
-/** Whether If-None-Match says that the client has this already. Compared weakly: caches on the way may have weakened the tag. */
-export function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {
+/** Tells whether If-None-Match matches the tag. The comparison is weak, because a cache on the way may have weakened it. */
+export function isNotModified(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false;
   if (ifNoneMatch.trim() === '*') return true;
   return tagsIn(ifNoneMatch).some(({ tag }) => `"${tag}"` === etag);
 }
 
 /**
- * The versions that If-Match names, in whichever form; undefined where any will do. Compared strongly, so weak tags name none.
- * What is no list of tags names none either: a condition that is not understood must not be taken as met.
+ * Returns the versions that If-Match names, in any format; undefined if any version will do. The comparison is strong, so
+ * weak tags name none. An invalid list names none either: a condition that cannot be parsed must not count as met.
  */
 export function knownVersions(ifMatch: string | undefined): KnownVersions {
   if (ifMatch === undefined || ifMatch.trim() === '*') return undefined;

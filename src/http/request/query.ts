@@ -1,10 +1,10 @@
-// Query strings: split and decoded once, by our own code, because the usual parsers hide what must be refused (invalid UTF-8,
-// repeated parameters, malformed numbers). Values are then checked by the same shapes as bodies.
+// Query strings: split and decoded once, by our own code, because common parsers hide errors that we must report (invalid
+// UTF-8, repeated parameters, malformed numbers). Values are then validated by the same schemas as bodies.
 import type { TObject } from 'typebox';
 import { type Issue, invalid } from '../../domain/errors.ts';
 import { safeName } from '../../domain/safe-name.ts';
 
-/** A query string taken apart. */
+/** A parsed query string. */
 export interface Query {
   /** As sent, without the question mark. */
   readonly text: string;
@@ -25,7 +25,7 @@ interface Parameter {
 
 const MAX_UNKNOWN = 10;
 
-/** Splits and decodes. Nothing is refused yet: `queryReader` does that for endpoints that take parameters. */
+/** Splits and decodes, and throws nothing: `queryReader` reports the issues, for endpoints that take parameters. */
 export function parseQuery(text: string, known: ReadonlySet<string>): Query {
   const parameters: Parameter[] = [];
   const issues: Issue[] = [];
@@ -41,7 +41,7 @@ export function parseQuery(text: string, known: ReadonlySet<string>): Query {
       const value = decode(text.slice(nameEnd + 1, end));
       const isKnown = name !== undefined && known.has(name);
       if (name === undefined || value === undefined) {
-        // Only a known name is repeated: any other text, perhaps a key, stays out of responses.
+        // Echo only known names: any other text could be a key and must stay out of responses.
         const loc = known.has(name ?? rawName) ? ['query', name ?? rawName] : ['query'];
         issues.push({ loc, msg: 'must be valid percent-encoded UTF-8', type: 'string_unicode' });
       } else if (isKnown) parameters.push({ name, value, raw: text.slice(from, end) });
@@ -55,7 +55,7 @@ export function parseQuery(text: string, known: ReadonlySet<string>): Query {
   return { text, parameters, unknown: unknown && [...unknown].join(', '), issues };
 }
 
-/** The query string of the same search with another cursor: known parameters as sent. The cursor needs no escaping. */
+/** Returns the same query string with another cursor; unknown parameters are dropped. The cursor needs no escaping. */
 export function withCursor({ text, parameters, unknown }: Query, cursor: string): string {
   const isPlain = unknown === undefined && parameters.every(({ name }) => name !== 'cursor');
   const kept = parameters.filter(({ name }) => name !== 'cursor').map(({ raw }) => raw);
@@ -63,8 +63,8 @@ export function withCursor({ text, parameters, unknown }: Query, cursor: string)
 }
 
 /**
- * Makes a reader of queries: gives the parameters of the schema the types that it names and hands them to `check`, which
- * throws VALIDATION_ERROR. The error lists the issues of the text and those of `check` together.
+ * Creates a query reader: converts each parameter to its type in the schema and passes them to `check`, which throws
+ * VALIDATION_ERROR. The error lists the parsing issues and those of `check` together.
  */
 export function queryReader<T>(schema: TObject, check: (values: object) => T): (query: Query) => T {
   const types = new Map(
@@ -79,7 +79,7 @@ export function queryReader<T>(schema: TObject, check: (values: object) => T): (
       if (texts === undefined) continue;
       if (type === 'array') values[name] = texts;
       else if (texts.length > 1) {
-        issues.push({ loc: ['query', name], msg: 'must be sent once only', type: 'value_error' });
+        issues.push({ loc: ['query', name], msg: 'must be sent only once', type: 'value_error' });
       } else if (type === 'string') values[name] = texts[0];
       else if (type === 'boolean') {
         if (texts[0] === 'true' || texts[0] === 'false') values[name] = texts[0] === 'true';
@@ -100,7 +100,7 @@ export function queryReader<T>(schema: TObject, check: (values: object) => T): (
 const DECIMAL = /^-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 const WHOLE = /^-?\d+$/;
 
-/** The values of each parameter, in order. */
+/** Groups the values by parameter, in the order sent. */
 function group(parameters: readonly Parameter[]): Map<string, string[]> {
   const sent = new Map<string, string[]>();
   for (const { name, value } of parameters) {
@@ -111,7 +111,7 @@ function group(parameters: readonly Parameter[]): Map<string, string[]> {
   return sent;
 }
 
-/** Decodes as forms do: a plus is a space. Undefined for an invalid escape or bytes that are not UTF-8. */
+/** Decodes as HTML forms do: a plus is a space. Returns undefined for an invalid escape or bytes that are not UTF-8. */
 function decode(text: string): string | undefined {
   const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text;
   if (!spaced.includes('%')) return spaced;
@@ -122,7 +122,7 @@ function decode(text: string): string | undefined {
   }
 }
 
-/** What `check` finds besides the parameters that failed already, which it takes for missing. */
+/** Returns further issues that `check` finds, without those of parameters that already failed: it sees them as missing. */
 function furtherIssues(check: () => unknown, known: readonly Issue[]): Issue[] {
   const failed = new Set(known.map((issue) => issue.loc[1]));
   try {

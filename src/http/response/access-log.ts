@@ -1,10 +1,10 @@
-// The line that each request leaves in the log, in the form of the logger's own lines. It is put together here: doing it
-// for any object, as the logger can, takes a tenth of the time of a whole request.
+// The access log: one line per request, byte for byte what `logger.info({…}, 'request')` writes. The line is built by hand
+// because pino's general serialisation takes a tenth of the time of a whole request.
 import { type DestinationStream, type Logger, pino } from 'pino';
 
 const INFO = 30;
 
-/** Writes a line: the route's pattern, never the address itself, whose parts may be secret or personal. */
+/** Writes one line. Takes the route's pattern, never the URL: parts of a URL may be secret or personal. */
 export type WriteAccess = (
   requestId: string,
   method: string,
@@ -19,13 +19,13 @@ export function accessLog(logger: Logger): WriteAccess {
   const inner = logger as unknown as Record<symbol, unknown>;
   const stream = inner[streamSym] as DestinationStream;
   const bindings = inner[chindingsSym] as string;
-  /** With its name and a comma in front. */
+  /** Returns the whole member with its leading comma: `,"time":…`. */
   const time = inner[timeSym] as () => string;
-  // Nothing here needs escaping: names of requests and methods have no quotes, and routes are our own.
+  // No value needs escaping: request IDs and methods contain no quotes, and route patterns come from our own code.
   return (requestId, method, route, status, ms) => {
-    const where = route === undefined ? '' : `,"route":"${route}"`;
+    const routeMember = route === undefined ? '' : `,"route":"${route}"`;
     stream.write(
-      `{"level":${INFO}${time()}${bindings},"requestId":"${requestId}","method":"${method}"${where},"status":${status},"ms":${Math.round(ms * 10) / 10},"msg":"request"}\n`,
+      `{"level":${INFO}${time()}${bindings},"requestId":"${requestId}","method":"${method}"${routeMember},"status":${status},"ms":${Math.round(ms * 10) / 10},"msg":"request"}\n`,
     );
   };
 }

@@ -1,14 +1,15 @@
-// Answers that node:http holds because their clients have not taken them: how many bytes wait, when that is too much for
-// anything new, and when one has waited too long. Clients on whose connection nothing moves are cut by node:http itself.
+// The backlog: responses that node:http still buffers because their clients have not read them. Counts the bytes, refuses
+// new requests above a limit, and closes connections that take too long to read a large response. Idle connections are
+// left to node:http's own timeout.
 import type { FastifyReply } from 'fastify';
 import { AppError } from '../../domain/errors.ts';
 
 export interface BacklogLimits {
-  /** While more than this waits, nothing new is begun. */
+  /** Above this many buffered bytes, new requests are refused. */
   readonly maxBytes: number;
-  /** An answer larger than this has a time limit. */
+  /** A response larger than this has a time limit. */
   readonly largeBytes: number;
-  /** How long a large answer may take to be taken wholly, however steadily it is read. */
+  /** Time limit for reading a whole large response, even if the client reads steadily. */
   readonly largeMs: number;
 }
 
@@ -16,10 +17,10 @@ const LIMITS: BacklogLimits = { maxBytes: 256 * 2 ** 20, largeBytes: 64 * 2 ** 1
 
 declare module 'fastify' {
   interface FastifyReply {
-    /** What the backlog counts for this answer. */
+    /** Bytes that the backlog counts for this response. */
     waitingBytes: number;
-    /** Cuts the connection of a large answer. */
-    cutTimer: NodeJS.Timeout | undefined;
+    /** Closes the connection when a large response exceeds its time limit. */
+    closeTimer: NodeJS.Timeout | undefined;
   }
 }
 
@@ -35,41 +36,47 @@ export class Backlog {
     return this.#waitingBytes;
   }
 
-  /** Throws UNAVAILABLE while too much waits. */
+  /** Throws UNAVAILABLE while the backlog is over its limit. */
   requireRoom(): void {
     if (this.#waitingBytes > this.#limits.maxBytes) {
-      throw new AppError('UNAVAILABLE', 'Too many answers wait for clients to read them. Try again shortly.');
+      throw new AppError(
+        'UNAVAILABLE',
+        'Too many responses are waiting for clients to read them. Retry shortly.',
+      );
     }
   }
 
   /**
-   * Counts an answer that is about to be sent; every one ends with `remove`. Requests that arrive together all find room:
-   * a large answer to a GET looks again, and throws UNAVAILABLE. Of bytes that are shared all answers have one copy.
+   * Counts a response that is about to be sent; `remove` must follow. Requests that arrive together all pass the first
+   * check, so a large response to a GET checks again and throws UNAVAILABLE. Shared bytes (one copy in memory for all
+   * responses) count as 0.
    */
   add(reply: FastifyReply, bytes: number, isShared = false): void {
-    this.remove(reply); // an error can take the place of an answer that could not be sent
+    this.remove(reply); // an error may replace a response that could not be sent
     const { method, raw } = reply.request;
-    if (method === 'HEAD' || raw.socket.destroyed) return; // no body; or closed already, and nobody would subtract
+    // Do not count a HEAD, which has no body, or a closed connection, for which `remove` would never be called.
+    if (method === 'HEAD' || raw.socket.destroyed) return;
     const isLarge = bytes > this.#limits.largeBytes;
     if (isLarge && method === 'GET') this.requireRoom();
     reply.waitingBytes = isShared ? 0 : bytes;
     this.#waitingBytes += reply.waitingBytes;
-    // One behind another on its connection may be one of a thousand small ones.
+    // No socket yet: this response is queued behind another on its connection, perhaps one of a thousand small ones.
     if (isLarge || reply.raw.socket === null) {
-      reply.cutTimer = setTimeout(() => raw.socket.destroy(), this.#limits.largeMs).unref();
+      reply.closeTimer = setTimeout(() => raw.socket.destroy(), this.#limits.largeMs).unref();
     }
   }
 
-  /** Counts an answer that the framework sends: text, or bytes, which are a file of the docs. */
+  /** Counts a response that Fastify sends. A string is its own copy; bytes are a file such as those of /docs, shared by all. */
   addPayload(reply: FastifyReply, payload: unknown): void {
     if (typeof payload === 'string') this.add(reply, Buffer.byteLength(payload));
     else this.add(reply, payload instanceof Uint8Array ? payload.length : 0, true);
   }
 
-  /** The answer is taken, or its connection is gone. */
+  /** Stops counting: the response was read, or its connection is closed. */
   remove(reply: FastifyReply): void {
-    if (reply.waitingBytes) this.#waitingBytes -= reply.waitingBytes; // none where the framework made the reply
+    // Undefined in frameworkErrors: Fastify creates that reply without our decorators.
+    if (reply.waitingBytes) this.#waitingBytes -= reply.waitingBytes;
     reply.waitingBytes = 0;
-    if (reply.cutTimer) clearTimeout(reply.cutTimer);
+    if (reply.closeTimer) clearTimeout(reply.closeTimer);
   }
 }

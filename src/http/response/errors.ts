@@ -1,5 +1,4 @@
-// Errors on the wire: every failure, ours, the framework's or the socket's, wears the same envelope.
-
+// Error responses: every failure, whether ours, Fastify's or the socket's, has the same JSON envelope.
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyReply } from 'fastify';
@@ -19,10 +18,10 @@ export const ValidationErrorResponse = Type.Object({
   detail: Type.Array(
     Type.Object({
       loc: Type.Array(Type.Unsafe<string | number>({ type: ['string', 'integer'] }), {
-        description: 'body, query, path or header, then the field and, in a list, the index.',
+        description: '`body`, `query`, `path` or `header`, then the field and, in a list, the index.',
       }),
       msg: Type.String(),
-      type: Type.String({ description: 'A stable word, such as missing or string_too_long.' }),
+      type: Type.String({ description: 'A stable word, such as `missing` or `string_too_long`.' }),
     }),
     { description: 'Every failing field.' },
   ),
@@ -38,7 +37,7 @@ export function statusOf(error: AppError): number {
   return ERRORS[error.code].status;
 }
 
-/** Sends the error with the headers that its code calls for. */
+/** Sends the error with its status and the headers that its code requires (WWW-Authenticate, Retry-After). */
 export function sendError(reply: FastifyReply, error: AppError): FastifyReply {
   const challenge = CHALLENGES[error.code];
   if (challenge && !reply.hasHeader('www-authenticate')) reply.header('www-authenticate', challenge);
@@ -57,35 +56,39 @@ const CHALLENGES: Partial<Record<ErrorCode, string>> = {
   INVALID_TOKEN: 'Bearer realm="local-events", error="invalid_token"',
 };
 
-/** The framework's own errors, by the status that it gives them. */
-const OF_FRAMEWORK: Record<number, readonly [ErrorCode, string]> = {
+/** Replacements for Fastify's own errors, by the status that Fastify gives them. */
+const FRAMEWORK_ERRORS: Record<number, readonly [ErrorCode, string]> = {
   400: ['BAD_REQUEST', 'The request is not valid HTTP.'],
-  413: ['PAYLOAD_TOO_LARGE', 'A body may have 1 MiB at most.'],
-  415: ['UNSUPPORTED_MEDIA_TYPE', 'Send the body as JSON, with the header "Content-Type: application/json".'],
+  413: ['PAYLOAD_TOO_LARGE', 'The body is too large. Send at most 1 MiB.'],
+  415: [
+    'UNSUPPORTED_MEDIA_TYPE',
+    'The body is not declared as JSON. Send JSON with the header "Content-Type: application/json".',
+  ],
 };
 
-/** Any thrown value as an AppError; what is not known becomes INTERNAL_ERROR and keeps its cause for the log. */
+/** Converts any thrown value to an AppError. An unknown one becomes INTERNAL_ERROR and keeps its cause for the log. */
 export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   const { statusCode = 500 } = error as { statusCode?: number };
-  const known = OF_FRAMEWORK[statusCode];
+  const known = FRAMEWORK_ERRORS[statusCode];
   if (known) return new AppError(known[0], known[1], { cause: error });
   return new AppError(
     'INTERNAL_ERROR',
-    'Something went wrong on our side. Try again; report the request id if it stays.',
-    {
-      cause: error,
-    },
+    'Something went wrong on our side. Retry; if it persists, report the request ID.',
+    { cause: error },
   );
 }
 
-const OF_SOCKET: Record<string, readonly [ErrorCode, string]> = {
-  ERR_HTTP_REQUEST_TIMEOUT: ['REQUEST_TIMEOUT', 'The request took too long to arrive.'],
-  HPE_HEADER_OVERFLOW: ['HEADERS_TOO_LARGE', 'The headers of a request may have 16 KiB at most.'],
+const SOCKET_ERRORS: Record<string, readonly [ErrorCode, string]> = {
+  ERR_HTTP_REQUEST_TIMEOUT: ['REQUEST_TIMEOUT', 'The request took too long to arrive. Retry.'],
+  HPE_HEADER_OVERFLOW: [
+    'HEADERS_TOO_LARGE',
+    'The headers of the request are larger than 16 KiB. Send fewer or shorter ones.',
+  ],
 };
 
-/** Answers on a socket whose request never became one. The status, or undefined where nobody is there to be told. */
-export function answerSocketError(
+/** Sends an error on a socket whose request could not be parsed. Returns the status, or undefined if the client is gone. */
+export function sendSocketError(
   error: Error & { code?: string; rawPacket?: unknown },
   socket: Socket,
   requestId: string,
@@ -94,8 +97,8 @@ export function answerSocketError(
     socket.destroy();
     return undefined;
   }
-  let [code, message] = OF_SOCKET[error.code ?? ''] ?? ['BAD_REQUEST', 'The request is not valid HTTP.'];
-  // The parser counts the request line among the headers.
+  let [code, message] = SOCKET_ERRORS[error.code ?? ''] ?? ['BAD_REQUEST', 'The request is not valid HTTP.'];
+  // The parser counts the request line as part of the headers.
   const packet = error.rawPacket;
   if (
     code === 'HEADERS_TOO_LARGE' &&
@@ -117,4 +120,7 @@ export function answerSocketError(
 
 export const MAX_URI_BYTES = 8_192;
 const LONG_REQUEST_LINE = new RegExp(`^[A-Z]+ \\S{${MAX_URI_BYTES}}`);
-export const URI_TOO_LONG = ['URI_TOO_LONG', 'The address of a request may have 8 KiB at most.'] as const;
+export const URI_TOO_LONG = [
+  'URI_TOO_LONG',
+  'The URL of the request is longer than 8 KiB. Send a shorter one.',
+] as const;

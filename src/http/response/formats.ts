@@ -1,5 +1,5 @@
-// In which form an event or a page of events is sent: by `format`, otherwise by Accept, and as JSON unless another form is
-// asked for by its name. How each looks is in domain/formats/.
+// Formats of an event or a page of events: content types, encoders, and the choice by the Accept header. The `format`
+// parameter, which overrides Accept, is read in routes/event-formats.ts; the formats themselves are in domain/formats/.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { encodePage } from '../../domain/event-page.ts';
 import { encodeFeature, joinFeatures } from '../../domain/formats/geojson.ts';
@@ -10,16 +10,16 @@ import type { Wire } from '../../domain/wire.ts';
 export const FORMATS = ['json', 'geojson', 'ics', 'jsonld'] as const;
 export type Format = (typeof FORMATS)[number];
 
-interface Form {
+interface FormatEncoder {
   readonly contentType: string;
-  /** A single event. */
+  /** Encodes a whole response with a single event. */
   readonly encodeEvent: (event: Wire) => Wire;
-  /** An event of a page; none: it is right as it is. */
+  /** Encodes one event of a page; absent if the stored JSON is sent unchanged. */
   readonly encodeItem?: (event: Wire) => Wire;
   readonly joinPage: (items: readonly Wire[], total: number, cursor: string | undefined) => Wire;
 }
 
-export const FORMS: Readonly<Record<Format, Form>> = {
+export const ENCODERS: Readonly<Record<Format, FormatEncoder>> = {
   json: {
     contentType: 'application/json; charset=utf-8',
     encodeEvent: (event) => event,
@@ -45,10 +45,10 @@ export const FORMS: Readonly<Record<Format, Form>> = {
   },
 };
 
-/** After so many bytes of events others get their turn: to write a page of the longest ones takes a tenth of a second. */
+/** Bytes to encode before yielding to other requests: a page of the longest events takes 0.1 s in total. */
 const BYTES_PER_TURN = 262_144;
 
-/** Encodes the events of a page, some at a time. */
+/** Encodes the events of a page, yielding to the event loop after every BYTES_PER_TURN. */
 export async function encodeItems(
   events: readonly Wire[],
   encodeItem: (event: Wire) => Wire,
@@ -74,8 +74,8 @@ const NAMED: ReadonlyMap<string, Format> = new Map([
 const NAMES_ANOTHER = /geo\+json|calendar|ld\+json/i;
 
 /**
- * The form that Accept prefers: of those that it names, the one of the greatest quality, the first of several. Wildcards stand
- * for JSON, and JSON wins where it is wanted as much. There is no 406: what asks for nothing that there is gets JSON.
+ * Chooses the named format with the highest quality in Accept; the first one wins a tie. Wildcards mean JSON, and JSON wins
+ * a tie with any other format. Never 406: falls back to JSON.
  */
 export function acceptedFormat(accept: string | undefined): Format {
   if (accept === undefined || !NAMES_ANOTHER.test(accept)) return 'json';
@@ -94,7 +94,7 @@ export function acceptedFormat(accept: string | undefined): Format {
 
 const QUALITY = /^\s*q\s*=\s*(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)\s*$/i;
 
-/** Each media range with its quality, in order. One whose quality is none is left out, as if it was not sent. */
+/** Media ranges with their qualities, in the order sent. A range with an invalid quality is ignored. */
 function readQualities(accept: string): Map<string, number> {
   const qualities = new Map<string, number>();
   for (const item of splitOutsideQuotes(accept, ',')) {

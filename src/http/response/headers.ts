@@ -1,47 +1,47 @@
-// Headers that are known before the answer is: kept as the flat list that node:http takes, because most answers are sent
-// past the framework. Where the framework sends one, it is told of them first.
+// Pending headers: response headers collected before the response itself is known. Most responses bypass Fastify, so they
+// are kept as the flat list that node:http takes; before Fastify sends a response, they are handed over to it.
 import type { FastifyReply } from 'fastify';
 
 declare module 'fastify' {
   interface FastifyReply {
-    /** Names and values in turn. */
-    standingHeaders: string[];
+    /** Names and values, alternating; names in lower case. */
+    pendingHeaders: string[];
   }
 }
 
-/** What every answer has. */
-export function beginHeaders(reply: FastifyReply, requestId: string): void {
-  reply.standingHeaders = ['x-request-id', requestId, 'x-content-type-options', 'nosniff'];
-  reply.standingHeaders.push('cache-control', 'no-store');
+/** Starts the list with the headers of every response. */
+export function initHeaders(reply: FastifyReply, requestId: string): void {
+  reply.pendingHeaders = ['x-request-id', requestId, 'x-content-type-options', 'nosniff'];
+  reply.pendingHeaders.push('cache-control', 'no-store');
 }
 
 export function addHeader(reply: FastifyReply, name: string, value: string): void {
-  reply.standingHeaders.push(name, value);
+  reply.pendingHeaders.push(name, value);
 }
 
-/** In place of the one that was there. */
+/** Sets a header, replacing any earlier value. */
 export function replaceHeader(reply: FastifyReply, name: string, value: string): void {
-  const headers = reply.standingHeaders;
+  const headers = reply.pendingHeaders;
   const at = headers.indexOf(name);
   if (at < 0) headers.push(name, value);
   else headers[at + 1] = value;
 }
 
-/** Adds to what the answer depends on. */
+/** Adds a name to Vary. */
 export function addVary(reply: FastifyReply, name: string): void {
-  const headers = reply.standingHeaders;
+  const headers = reply.pendingHeaders;
   const at = headers.indexOf('vary');
   if (at < 0) headers.push('vary', name);
   else headers[at + 1] += `, ${name}`;
 }
 
 export function hasHeader(reply: FastifyReply, name: string): boolean {
-  return reply.standingHeaders.includes(name);
+  return reply.pendingHeaders.includes(name);
 }
 
-/** Hands them to the framework; what an answer has set itself stays. */
-export function tellFramework(reply: FastifyReply): void {
-  const headers = reply.standingHeaders;
+/** Copies the pending headers to Fastify's reply. Headers already set on the reply keep their values. */
+export function handOverHeaders(reply: FastifyReply): void {
+  const headers = reply.pendingHeaders;
   for (let at = 0; at < headers.length; at += 2) {
     if (!reply.hasHeader(headers[at]!)) reply.header(headers[at]!, headers[at + 1]);
   }

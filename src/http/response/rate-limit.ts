@@ -1,10 +1,10 @@
-// Quotas on the wire: the RateLimit fields of the IETF httpapi draft.
+// Quota headers: RateLimit and RateLimit-Policy of the IETF httpapi draft.
 import type { FastifyReply } from 'fastify';
 import type { Spent } from '../../usecases/access.ts';
 import { replaceHeader } from './headers.ts';
 
-/** Writes the headers, none where there is no limit. */
-export function announceQuota(reply: FastifyReply, spent: Spent | undefined): void {
+/** Sets both headers; neither if there is no limit. */
+export function setQuotaHeaders(reply: FastifyReply, spent: Spent | undefined): void {
   if (!spent) return;
   replaceHeader(reply, 'ratelimit-policy', `"default";q=${spent.limit};w=3600`);
   replaceHeader(reply, 'ratelimit', `"default";r=${spent.remaining};t=${spent.resetSeconds}`);

@@ -1,92 +1,93 @@
-// Sends what an endpoint answers. An answer in pieces is sent as fast as the client takes them and no faster; a short one
-// is sent whole, with its length.
+// Sends the response of an endpoint. A long stream is sent at the client's pace; a short one is sent whole, with its
+// length. Error responses are in errors.ts.
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { joinWire, toWire, type Wire } from '../../domain/wire.ts';
-import { type Answer, Representation } from '../endpoint.ts';
+import { type EndpointResponse, Representation } from '../endpoint.ts';
 import type { Backlog } from './backlog.ts';
-import { FORMS } from './formats.ts';
+import { ENCODERS } from './formats.ts';
 import { addHeader, addVary } from './headers.ts';
 
-/** From this length on an answer is sent while it is being made. */
-const LONG_BYTES = 262_144;
+/** A stream of at least this length is sent while it is being produced; a shorter one is sent whole. */
+const STREAM_FROM_BYTES = 262_144;
 
 /**
- * Throws what the pieces throw, unless some are sent: then the connection is cut, for a client must not take it as
- * complete, and `onFault` is told. Throws UNAVAILABLE where too many answers wait already.
+ * Throws the stream's error if nothing was sent yet. After that, an error closes the connection, so that no client takes
+ * the response for complete, and is passed to `onFault`. Throws UNAVAILABLE if the backlog is over its limit.
  */
-export function sendAnswer(
+export function sendResponse(
   reply: FastifyReply,
-  answer: Answer,
+  response: EndpointResponse,
   backlog: Backlog,
   onFault: (error: unknown) => void,
 ): Promise<void> | undefined {
-  if (answer === undefined) reply.code(204).send();
-  else if (answer instanceof Representation) sendRepresentation(reply, answer, backlog);
-  else if (typeof answer === 'string') sendWire(reply, answer, backlog);
-  else if (Symbol.asyncIterator in answer) return sendPieces(reply, answer, backlog, onFault);
-  else sendWire(reply, toWire(JSON.stringify(answer)), backlog);
+  if (response === undefined) reply.code(204).send();
+  else if (response instanceof Representation) sendRepresentation(reply, response, backlog);
+  else if (typeof response === 'string') sendWire(reply, response, backlog);
+  else if (Symbol.asyncIterator in response) return sendStream(reply, response, backlog, onFault);
+  else sendWire(reply, toWire(JSON.stringify(response)), backlog);
   return undefined;
 }
 
-/** Past the framework, which would look at every character of the text to measure it, and again to encode it. */
+/** Bypasses Fastify, which would scan the whole text once to measure it and once more to encode it. */
 function sendWire(
   reply: FastifyReply,
   wire: Wire,
   backlog: Backlog,
-  contentType = FORMS.json.contentType,
+  contentType = ENCODERS.json.contentType,
 ): void {
   backlog.add(reply, wire.length);
   reply.hijack();
   addHeader(reply, 'content-type', contentType);
   addHeader(reply, 'content-length', String(wire.length));
-  reply.raw.writeHead(200, reply.standingHeaders);
+  reply.raw.writeHead(200, reply.pendingHeaders);
   reply.raw.end(wire, 'latin1');
 }
 
-function sendRepresentation(reply: FastifyReply, answer: Representation, backlog: Backlog): void {
-  const { wire, format, headers } = answer;
-  if (answer.isNegotiated) addVary(reply, 'Accept');
-  reply.standingHeaders.push(...headers);
-  if (wire !== undefined) sendWire(reply, wire, backlog, FORMS[format].contentType);
+function sendRepresentation(reply: FastifyReply, representation: Representation, backlog: Backlog): void {
+  const { wire, format, headers, isNegotiated } = representation;
+  if (isNegotiated) addVary(reply, 'Accept');
+  reply.pendingHeaders.push(...headers);
+  if (wire !== undefined) sendWire(reply, wire, backlog, ENCODERS[format].contentType);
   else {
-    reply.hijack(); // the framework would give a HEAD a length
-    reply.raw.writeHead(304, reply.standingHeaders);
+    reply.hijack(); // Fastify would add a Content-Length to the response to a HEAD
+    reply.raw.writeHead(304, reply.pendingHeaders);
     reply.raw.end();
   }
 }
 
-async function sendPieces(
+async function sendStream(
   reply: FastifyReply,
-  pieces: AsyncIterable<Wire>,
+  chunks: AsyncIterable<Wire>,
   backlog: Backlog,
   onFault: (error: unknown) => void,
 ): Promise<void> {
-  const iterator = pieces[Symbol.asyncIterator]();
-  let begun = joinWire('', [], '');
-  while (begun.length < LONG_BYTES) {
+  const iterator = chunks[Symbol.asyncIterator]();
+  let start = joinWire('', [], '');
+  while (start.length < STREAM_FROM_BYTES) {
     const next = await iterator.next();
-    if (next.done) return sendWire(reply, begun, backlog);
-    begun = joinWire(begun, [next.value], '');
+    if (next.done) return sendWire(reply, start, backlog);
+    start = joinWire(start, [next.value], '');
   }
-  reply.header('content-type', FORMS.json.contentType);
+  reply.header('content-type', ENCODERS.json.contentType);
   if (reply.request.method === 'HEAD') {
-    // The framework would read the stream to its end.
+    // Fastify would read the whole stream.
     await iterator.return?.();
     reply.send(Readable.from([]));
     return;
   }
-  const stream = Readable.from(goOn(begun, iterator));
+  const stream = Readable.from(encodeChunks(start, iterator));
   stream.once('error', (error) => {
-    // Otherwise it is answered, and logged, like any error.
+    // Before the headers are sent, the error handler responds and logs as for any error.
     if (reply.raw.headersSent) onFault(error);
   });
   reply.send(stream);
 }
 
-async function* goOn(begun: Wire, iterator: AsyncIterator<Wire>): AsyncGenerator<Buffer> {
+/** Yields the start, then what is left in the iterator. */
+async function* encodeChunks(start: Wire, iterator: AsyncIterator<Wire>): AsyncGenerator<Buffer> {
   try {
-    yield Buffer.from(begun, 'latin1');
+    yield Buffer.from(start, 'latin1');
     for (let next = await iterator.next(); !next.done; next = await iterator.next()) {
       yield Buffer.from(next.value, 'latin1');
     }

@@ -1,4 +1,4 @@
-// Events over HTTP, for agents.
+// Agents' endpoints for events.
 import Type from 'typebox';
 import { encodeCursor } from '../../domain/cursor.ts';
 import { CLEARABLE_FIELDS, Event, EventCreate, EventUpdate } from '../../domain/event.ts';
@@ -8,17 +8,17 @@ import type { EventRecord } from '../../domain/store.ts';
 import * as events from '../../usecases/events.ts';
 import { findNearby } from '../../usecases/nearby.ts';
 import { endpoint, Representation } from '../endpoint.ts';
-import { etagOf, isKnown, knownVersions } from '../request/conditions.ts';
+import { etagOf, isNotModified, knownVersions } from '../request/conditions.ts';
 import { withCursor } from '../request/query.ts';
-import { acceptedFormat, encodeItems, FORMS } from '../response/formats.ts';
+import { acceptedFormat, ENCODERS, encodeItems } from '../response/formats.ts';
 import {
-  EVENT_FORMS,
+  EVENT_FORMATS,
   EventParameters,
   IfMatch,
   IfNoneMatch,
   readFormat,
   readSearch,
-  SEARCH_FORMS,
+  SEARCH_FORMATS,
   SearchExtras,
 } from './event-formats.ts';
 
@@ -33,26 +33,26 @@ export const nearby = endpoint({
   tag: 'Events',
   summary: 'Search events by place, type, audience and time',
   description:
-    'Events that have not ended, ordered by start, in pages, with the exact total. Pass next_cursor as cursor for the next page, or follow Link; filters may change from page to page. With Accept or format also as GeoJSON, iCalendar or JSON-LD.',
+    'Returns events that have not ended, ordered by start, in pages, with the exact total. For the next page, pass next_cursor as cursor or follow the Link header; filters may change between pages. Accept or format selects GeoJSON, iCalendar or JSON-LD.',
   access: 'read',
   query: NearbyParameters,
   extras: SearchExtras,
-  answer: EventsNearbyResponse,
-  otherForms: SEARCH_FORMS,
-  answerHeaders: ['Vary', 'Link'],
+  response: EventsNearbyResponse,
+  otherFormats: SEARCH_FORMATS,
+  responseHeaders: ['Vary', 'Link'],
   handle: async (call) => {
     const search = readSearch(call.query);
     const format = search.format ?? acceptedFormat(call.headers.accept);
     const page = await findNearby(call.context, search.query);
     const cursor = page.next && encodeCursor(page.next);
     const found = search.hasDistance ? addDistances(page.events, page.details, search.query) : page.events;
-    const { encodeItem, joinPage } = FORMS[format];
+    const { encodeItem, joinPage } = ENCODERS[format];
     const items = encodeItem ? await encodeItems(found, encodeItem) : found;
-    const more =
+    const link =
       cursor === undefined
         ? NO_HEADERS
         : ['link', `</v1/events/nearby?${withCursor(call.query, cursor)}>; rel="next"`];
-    return new Representation(joinPage(items, page.total, cursor), format, true, more);
+    return new Representation(joinPage(items, page.total, cursor), format, true, link);
   },
 });
 
@@ -61,20 +61,22 @@ export const getEvent = endpoint({
   tag: 'Events',
   summary: 'Read one event',
   description:
-    'Any event of any agent, ended ones included. With Accept or format also as GeoJSON, iCalendar or JSON-LD.',
+    'Returns any event of any agent, ended ones included. Accept or format selects GeoJSON, iCalendar or JSON-LD.',
   access: 'read',
   path: EventPath,
   query: EventParameters,
   headers: IfNoneMatch,
-  answer: Event,
-  otherForms: EVENT_FORMS,
-  answerHeaders: ['ETag', 'Vary'],
+  response: Event,
+  otherFormats: EVENT_FORMATS,
+  responseHeaders: ['ETag', 'Vary'],
   errors: ['NOT_FOUND'],
   handle: async ({ context, path, query, headers }) => {
     const format = readFormat(query) ?? acceptedFormat(headers.accept);
     const { json, version } = await events.getEvent(context, path.event_id!);
     const etag = etagOf(version, format);
-    const wire = isKnown(headers['if-none-match'], etag) ? undefined : FORMS[format].encodeEvent(json);
+    const wire = isNotModified(headers['if-none-match'], etag)
+      ? undefined
+      : ENCODERS[format].encodeEvent(json);
     return new Representation(wire, format, true, ['etag', etag]);
   },
 });
@@ -84,40 +86,40 @@ export const createEvent = endpoint({
   tag: 'Events',
   summary: 'Create an event',
   description:
-    'Idempotent: with the title, start_at, lat and lng of an event that you created before, that event comes back unchanged. So a create may be repeated safely.',
+    'Idempotent, so safe to retry: if you already have an event with the same title, start_at, lat and lng, the response is that event, unchanged.',
   access: 'readwrite',
   body: EventCreate,
-  answer: Event,
-  answerHeaders: ['ETag'],
+  response: Event,
+  responseHeaders: ['ETag'],
   errors: ['EVENT_LIMIT_REACHED'],
   handle: async ({ context, caller, body }) =>
-    written((await events.createEvent(context, caller, readEventCreate(body, context.clock()))).record),
+    eventResponse((await events.createEvent(context, caller, readEventCreate(body, context.clock()))).record),
 });
 
 export const updateEvent = endpoint({
   operationId: 'updateEvent',
   tag: 'Events',
-  summary: 'Change an event of yours',
-  description: `Changes the fields that are present, and only those. null clears ${CLEARABLE_FIELDS}; other fields refuse it. With If-Match, only if the event is still as you know it.`,
+  summary: 'Update your own event',
+  description: `Changes only the fields that are present. null clears ${CLEARABLE_FIELDS}; other fields reject it. With If-Match, updates the event only if its version matches.`,
   access: 'readwrite',
   path: EventPath,
   headers: IfMatch,
   body: EventUpdate,
-  answer: Event,
-  answerHeaders: ['ETag'],
+  response: Event,
+  responseHeaders: ['ETag'],
   errors: ['NOT_FOUND', 'DUPLICATE_EVENT', 'PRECONDITION_FAILED'],
   handle: async ({ context, caller, path, headers, body }) => {
     const update = readEventUpdate(body, context.clock());
     const known = knownVersions(headers['if-match']);
-    return written(await events.updateEvent(context, caller, path.event_id!, update, known));
+    return eventResponse(await events.updateEvent(context, caller, path.event_id!, update, known));
   },
 });
 
 export const deleteEvent = endpoint({
   operationId: 'deleteEvent',
   tag: 'Events',
-  summary: 'Delete an event of yours',
-  description: 'Removes the event for good. With If-Match, only while it is as you know it.',
+  summary: 'Delete your own event',
+  description: 'Deletes the event permanently. With If-Match, deletes it only if its version matches.',
   access: 'readwrite',
   path: EventPath,
   headers: IfMatch,
@@ -128,7 +130,7 @@ export const deleteEvent = endpoint({
   },
 });
 
-/** What a write answers with: always JSON. */
-function written({ json, version }: EventRecord): Representation {
+/** Response to a write: always JSON, with the ETag. */
+function eventResponse({ json, version }: EventRecord): Representation {
   return new Representation(json, 'json', false, ['etag', etagOf(version, 'json')]);
 }

@@ -1,24 +1,25 @@
-// As many statements at once as there may be connections: further ones wait their turn here, each no longer than it may.
+// Limit on concurrent statements, so that there are never more connections than allowed. Further statements wait in a queue,
+// each up to a timeout.
 import { AppError } from '../../domain/errors.ts';
 
 export class ConcurrencyLimit {
   #free: number;
   readonly #timeoutMs: number;
-  readonly #waiting: (() => void)[] = [];
+  readonly #queue: (() => void)[] = [];
 
   constructor(count: number, timeoutMs: number) {
     this.#free = count;
     this.#timeoutMs = timeoutMs;
   }
 
-  /** Resolves when a slot is the caller's, until it is given back. Throws UNAVAILABLE if none becomes free in time. */
+  /** Resolves when the caller has a slot; `release` returns it. Throws UNAVAILABLE if none becomes free in time. */
   async acquire(): Promise<void> {
     if (this.#free > 0) this.#free--;
     else await this.#wait();
   }
 
   release(): void {
-    const next = this.#waiting.shift();
+    const next = this.#queue.shift();
     if (next) next();
     else this.#free++;
   }
@@ -26,14 +27,14 @@ export class ConcurrencyLimit {
   #wait(): Promise<void> {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
-        this.#waiting.splice(this.#waiting.indexOf(go), 1);
-        reject(new AppError('UNAVAILABLE', 'The database has more to do than it can. Try again.'));
+        this.#queue.splice(this.#queue.indexOf(go), 1);
+        reject(new AppError('UNAVAILABLE', 'No database connection is free. Retry.'));
       }, this.#timeoutMs);
       const go = () => {
         clearTimeout(timer);
         resolve();
       };
-      this.#waiting.push(go);
+      this.#queue.push(go);
     });
   }
 }

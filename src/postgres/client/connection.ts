@@ -1,14 +1,14 @@
-// One connection to one host: opened once, by the first statement, and never again. The driver by itself would open the
-// next one under a transaction that has begun, and carries over what it knew of the last; a lost connection is thrown away.
+// A connection to one host: opened by the first statement, and never reopened. The driver would reconnect in the middle of a
+// transaction and keep state of the old connection, so a lost connection is discarded instead.
 import { connect as openSocket, type Socket } from 'node:net';
 import { CONNECT_TIMEOUT_MS, connect, type Session, type Sql } from './driver.ts';
 import { secure, tlsModeOf } from './tls.ts';
 
-/** Then it makes room for a new one: the server's process keeps everything that it ever prepared. */
+/** Age at which a connection is replaced: the server's process keeps all statements ever prepared on it. */
 const LIFETIME_MS = 1_800_000;
 
-/** Options of the address that the driver would pass to the server, in place of ours. */
-const OURS = [
+/** URL options to remove: the driver would pass them to the server and override our own settings. */
+const OVERRIDDEN_OPTIONS = [
   'application_name',
   'sslmode',
   'ssl',
@@ -26,32 +26,32 @@ export class Connection {
   #socket: Socket | undefined;
   #isDropped = false;
 
-  /** Nothing is opened until something is asked. */
+  /** Does not connect before the first statement. */
   constructor(address: string, session: Session) {
     const url = new URL(address);
-    this.#host = url.hostname.replace(/^\[(.*)\]$/, '$1'); // of IPv6
+    this.#host = url.hostname.replace(/^\[(.*)\]$/, '$1'); // brackets of an IPv6 address
     this.#port = Number(url.port || 5432);
     this.#tlsMode = tlsModeOf(url);
     const options = { host: this.#host, port: this.#port, ...session };
-    for (const name of OURS) url.searchParams.delete(name);
+    for (const name of OVERRIDDEN_OPTIONS) url.searchParams.delete(name);
     this.sql = connect(url.href, { ...options, openSocket: () => this.#open() });
   }
 
-  /** Whether more may be asked. */
+  /** Whether more statements may be sent. */
   get isUsable(): boolean {
     if (this.#isDropped || performance.now() > this.#untilMs) return false;
     return this.#socket === undefined || this.#socket.readyState === 'open';
   }
 
-  /** Whatever is under way fails as lost. */
+  /** Running statements fail with an error of a lost connection. */
   drop(): void {
     if (this.#isDropped) return;
     this.#isDropped = true;
     void this.sql.end({ timeout: 0 }).catch(() => {});
-    this.#socket?.destroy(); // the driver would wait for a server that may never say goodbye
+    this.#socket?.destroy(); // the driver would wait for a server that may never close its side
   }
 
-  /** Without TLS, the driver writes to the socket while it connects, and hears what becomes of it. */
+  /** Without TLS the socket may still be connecting: the driver writes to it and handles its errors. */
   #open(): Socket | Promise<Socket> {
     if (this.#socket || this.#isDropped) throw new ConnectionClosed('the connection is closed');
     this.#socket = openSocket(this.#port, this.#host);
@@ -77,7 +77,7 @@ class ConnectTimeout extends Error {
   readonly code = 'CONNECT_TIMEOUT';
 }
 
-/** The statement was not sent; what was before it in the same transaction is undone. */
+/** The statement was not sent; the server rolls back earlier statements of its transaction. */
 class ConnectionClosed extends Error {
   readonly code = 'CONNECTION_NOT_OPEN';
 }

@@ -1,4 +1,4 @@
-// Statements against the primary: each waits for a connection, is tried again where that is safe, and fails in our terms.
+// Statements on the primary: each waits for a connection, is retried if that is safe, and throws errors in our terms.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PendingQuery } from 'postgres';
 import type { AppError } from '../../domain/errors.ts';
@@ -14,40 +14,40 @@ export interface DatabaseOptions extends Session {
   /** One or several hosts. */
   readonly url: string;
   readonly poolSize: number;
-  /** How long a request waits for a connection. */
+  /** Maximum time that a statement waits for a connection. */
   readonly poolTimeoutMs: number;
 }
 
-/** For this long a request is tried again, or waits for a new primary. */
+/** Maximum time for retries, and for waiting for a new primary. */
 const PATIENCE_MS = 1_500;
 const FIRST_PAUSE_MS = 20;
 
-/** What lost against another, for longer: it takes PostgreSQL a second to find a deadlock. */
+/** The same for conflicts. Longer, because PostgreSQL needs a second to detect a deadlock. */
 const CONFLICT_PATIENCE_MS = 5_000;
 
-/** What was accepted gets this long when the database is closed. */
+/** Maximum time for accepted operations to finish when the database is closed. */
 const CLOSE_TIMEOUT_MS = 4_000;
 
-/** A statement that is not answered this long after its own timeout never will be: the server may wait for a standby. */
-const ANSWER_MARGIN_MS = 1_000;
+/** Added to the statement timeout. A server that waits for a standby does not respond even after the statement timeout. */
+const RESPONSE_MARGIN_MS = 1_000;
 
-/** Whether the same work may be done twice: a read may, a write only where a second one changes nothing more. */
+/** Whether the work may run twice: reads may; writes only if running them again changes nothing. */
 export type Repeat = 'repeatable' | 'once';
 
 export interface Statements {
-  /** Throws UNAVAILABLE where the database does not answer; any other error of a statement as it is. */
+  /** Throws UNAVAILABLE if the database does not respond. Other errors of a statement are thrown unchanged. */
   run<T>(repeat: Repeat, work: (sql: Sql) => Promise<T>): Promise<T>;
   /** The same in one transaction. */
   transaction<T>(repeat: Repeat, work: (sql: Sql) => Promise<T>): Promise<T>;
 }
 
-/** Each statement and each transaction that is run here is an operation; `operation` makes one of several. */
+/** `run` and `transaction` are operations of their own; `operation` groups several of them into one. */
 export class Database implements Statements {
   readonly #primary: Primary;
   readonly #limit: ConcurrencyLimit;
-  readonly #answerMs: number | undefined;
+  readonly #responseTimeoutMs: number | undefined;
   readonly #operations = new Operations();
-  /** Statements of operations that were accepted: they are run while the database is closing, too. */
+  /** Runs the statements of accepted operations, even while the database is closing. */
   readonly #accepted: Statements = {
     run: (repeat, work) => this.#runWithinLimit(repeat, work),
     transaction: (repeat, work) => this.#runWithinLimit(repeat, (sql) => inTransaction(sql, work)),
@@ -57,25 +57,25 @@ export class Database implements Statements {
     this.#primary = primary;
     this.#limit = new ConcurrencyLimit(options.poolSize, options.poolTimeoutMs);
     const { statementTimeoutMs } = options;
-    this.#answerMs = statementTimeoutMs === 0 ? undefined : statementTimeoutMs + ANSWER_MARGIN_MS;
+    this.#responseTimeoutMs = statementTimeoutMs === 0 ? undefined : statementTimeoutMs + RESPONSE_MARGIN_MS;
   }
 
-  /** Throws the driver's error if no host answers as a primary. */
+  /** Throws the driver's error if no host is the primary. */
   static async open(options: DatabaseOptions): Promise<Database> {
     const primary = new Primary(addressesOf(options.url) ?? [], options);
     await primary.open();
     return new Database(primary, options);
   }
 
-  /** Finishes the operations that were accepted, then the last one, and refuses others from now on. */
+  /** Rejects new operations, waits for accepted ones, then runs `last`. */
   async close(last?: (statements: Statements) => Promise<void>): Promise<void> {
-    const late = sleep(CLOSE_TIMEOUT_MS, undefined, { ref: false });
+    const timeout = sleep(CLOSE_TIMEOUT_MS, undefined, { ref: false });
     const finished = this.#operations.close().then(() => last?.(this.#accepted));
-    await Promise.race([finished, late]);
+    await Promise.race([finished, timeout]);
     await this.#primary.close();
   }
 
-  /** Throws UNAVAILABLE unless the primary answers now, however many wait for it. */
+  /** Throws UNAVAILABLE unless the primary responds now. Does not wait in the queue for a connection. */
   check(): Promise<void> {
     return this.#operations.run(() => this.#primary.check());
   }
@@ -88,12 +88,12 @@ export class Database implements Statements {
     return this.operation((statements) => statements.transaction(repeat, work));
   }
 
-  /** An operation of several statements: once it has begun, closing waits for all of them. Throws UNAVAILABLE when closing. */
+  /** Runs several statements as one operation: `close` waits for all of them. Throws UNAVAILABLE once `close` was called. */
   operation<T>(work: (statements: Statements) => Promise<T>): Promise<T> {
     return this.#operations.run(() => work(this.#accepted));
   }
 
-  /** Rows of one moment, some at a time. They hold a connection until the last is read. */
+  /** Yields the rows of one snapshot in batches. Uses a connection until the last row is read. */
   async *cursor<Row extends object>(
     batch: number,
     query: (sql: Sql) => PendingQuery<Row[]>,
@@ -105,22 +105,22 @@ export class Database implements Statements {
     } catch (error) {
       throw failureOf(error) === 'other' ? error : toUnavailable(error);
     } finally {
-      connection.drop(); // there may be rows on it that nobody wants
+      connection.drop(); // it may still have unread rows
       pool.release(connection);
     }
   }
 
   async #runWithinLimit<T>(repeat: Repeat, work: (sql: Sql) => Promise<T>): Promise<T> {
-    const begun = performance.now();
+    const startedMs = performance.now();
     await this.#limit.acquire();
-    // The slot is free when the work is over, not when nobody waits for it any more: it has a connection.
-    const done = this.#runPatiently(begun, repeat, work).finally(() => this.#limit.release());
-    return this.#answerMs === undefined ? done : withTimeout(done, this.#answerMs);
+    // Release the slot when the work ends, not at the timeout: until then the work uses a connection.
+    const done = this.#runWithRetries(startedMs, repeat, work).finally(() => this.#limit.release());
+    return this.#responseTimeoutMs === undefined ? done : withTimeout(done, this.#responseTimeoutMs);
   }
 
-  async #runPatiently<T>(begun: number, repeat: Repeat, work: (sql: Sql) => Promise<T>): Promise<T> {
+  async #runWithRetries<T>(startedMs: number, repeat: Repeat, work: (sql: Sql) => Promise<T>): Promise<T> {
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs *= 2) {
-      const pool = await this.#primary.pool(begun, PATIENCE_MS);
+      const pool = await this.#primary.pool(startedMs, PATIENCE_MS);
       const connection = pool.take();
       try {
         return await work(connection.sql);
@@ -133,7 +133,7 @@ export class Database implements Statements {
         }
         const isSafe = failure === 'conflict' || failure === 'not-begun' || repeat === 'repeatable';
         const patienceMs = failure === 'conflict' ? CONFLICT_PATIENCE_MS : PATIENCE_MS;
-        if (failure === 'refused' || !isSafe || performance.now() - begun + pauseMs > patienceMs)
+        if (failure === 'refused' || !isSafe || performance.now() - startedMs + pauseMs > patienceMs)
           throw toUnavailable(withoutData(error));
       } finally {
         pool.release(connection);
@@ -150,13 +150,13 @@ async function inTransaction<T>(sql: Sql, work: (sql: Sql) => Promise<T>): Promi
     await sql`COMMIT`;
     return result;
   } catch (error) {
-    // Where the connection is not kept, the server does it by itself.
+    // If the connection is lost, the server rolls back by itself.
     if (!isConnectionLost(failureOf(error))) await sql`ROLLBACK`;
     throw error;
   }
 }
 
-/** The connection cannot be used any more, or is to a server that is no primary. */
+/** Whether the connection is no longer usable, or its server is not the primary. */
 function isConnectionLost(failure: Failure): boolean {
   return failure === 'lost' || failure === 'not-begun';
 }

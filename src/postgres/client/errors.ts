@@ -1,10 +1,10 @@
-// The driver's errors in our terms: what may be tried again, and what callers are told.
+// Classification of the driver's errors: which may be retried, and which message callers get.
 import { AppError } from '../../domain/errors.ts';
 
-/** A transaction that lost against another: undone as a whole. */
+/** Serialization failures and deadlocks. The transaction is rolled back completely. */
 const CONFLICTS = new Set(['40001', '40P01']);
 
-/** Nothing was sent, or the server refused to begin: it is starting, full, or no primary. */
+/** The statement was not sent, or the server rejected it: it is starting, has no free connection, or is not the primary. */
 const NOT_BEGUN = new Set([
   'ECONNREFUSED',
   'EHOSTUNREACH',
@@ -18,7 +18,7 @@ const NOT_BEGUN = new Set([
   '25006',
 ]);
 
-/** The connection went while something was under way: it may have happened or not. */
+/** The connection was lost while a statement was running. The statement may or may not have taken effect. */
 const LOST = new Set([
   'CONNECTION_CLOSED',
   'CONNECTION_ENDED',
@@ -38,19 +38,19 @@ export function failureOf(error: unknown): Failure {
   if (CONFLICTS.has(code)) return 'conflict';
   if (NOT_BEGUN.has(code)) return 'not-begun';
   if (LOST.has(code) || code.startsWith('08')) return 'lost';
-  // 28, 3D: not let in any more; 53: out of disk, memory or connections; 57014: longer than allowed; 58: the system failed.
+  // 28, 3D: access denied; 53: out of disk, memory or connections; 57014: statement timeout; 58: system error.
   if (code === '57014' || code === 'XX001' || code === 'TLS_REFUSED' || /^(?:28|3D|53|58)/.test(code))
     return 'refused';
   return 'other';
 }
 
-/** The code of PostgreSQL, the driver or the system; empty where there is none. */
+/** Error code of PostgreSQL, the driver or the system; empty if there is none. */
 export function codeOf(error: unknown): string {
   const { code } = (error ?? {}) as { code?: unknown };
   return typeof code === 'string' ? code : '';
 }
 
-/** The error without what it tells of rows and parameters, which are personal and may be logged with it. */
+/** Removes rows and parameters from the error: they contain personal data, and errors are logged. */
 export function withoutData(error: unknown): unknown {
   if (error instanceof Error) for (const name of PERSONAL) Reflect.deleteProperty(error, name);
   return error;
@@ -59,5 +59,5 @@ export function withoutData(error: unknown): unknown {
 const PERSONAL = ['detail', 'where', 'query', 'parameters', 'args', 'internal_query'];
 
 export function unavailable(cause?: unknown): AppError {
-  return new AppError('UNAVAILABLE', 'The database does not answer. Try again.', { cause });
+  return new AppError('UNAVAILABLE', 'The database does not respond. Retry.', { cause });
 }

@@ -1,4 +1,4 @@
-// The connections to one host that are open, in use or not. How many are in use at once is limited by slots.ts.
+// Pool of open connections to one host. concurrency-limit.ts limits how many are in use.
 
 import { Connection } from './connection.ts';
 import type { Session } from './driver.ts';
@@ -15,7 +15,7 @@ export class Pool {
     this.#session = session;
   }
 
-  /** A connection for the caller alone, until it is given back. */
+  /** Takes a connection for exclusive use; `release` returns it. */
   take(): Connection {
     for (let connection = this.#idle.pop(); connection; connection = this.#idle.pop()) {
       if (connection.isUsable) return connection;
@@ -31,7 +31,7 @@ export class Pool {
     else this.#drop(connection);
   }
 
-  /** Whatever is under way fails as lost. */
+  /** Running statements fail with an error of a lost connection. */
   close(): void {
     this.#isClosed = true;
     for (const connection of this.#connections) this.#drop(connection);

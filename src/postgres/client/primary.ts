@@ -1,6 +1,6 @@
-// Knows which host is the primary, and notices when it no longer answers. One small question every half second decides:
-// while it is answered, slow statements are left alone; when it is not, every connection is given up and all hosts are
-// asked until one of them is a primary.
+// Finds the host that is the primary, and detects when it fails. A small query every half second is the heartbeat: while
+// it succeeds, slow statements may continue. When it fails, all connections are dropped, and all hosts are queried until
+// one of them is the primary.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from './connection.ts';
 import type { Session, Sql } from './driver.ts';
@@ -8,23 +8,23 @@ import { failureOf, unavailable } from './errors.ts';
 import { Pool } from './pool.ts';
 import { withTimeout } from './timeout.ts';
 
-/** From one answer to the next question. */
+/** Time between a heartbeat's response and the next heartbeat. */
 const HEARTBEAT_MS = 500;
 
-/** An answer may take this long; with what callers wait below, they hear within 2 seconds that there is none. */
-const ANSWER_MS = 1_000;
+/** Timeout of a heartbeat. Together with `patienceMs` of `pool`, callers get an error within 2 seconds. */
+const HEARTBEAT_TIMEOUT_MS = 1_000;
 
-/** Between two rounds of asking all hosts. */
-const SEARCH_MS = 200;
+/** Pause between two rounds of querying all hosts. */
+const SEARCH_PAUSE_MS = 200;
 
 export class Primary {
   readonly #addresses: readonly string[];
   readonly #session: Session;
   #pool: Pool | undefined;
   #probe: Connection | undefined;
-  #answeredAt = performance.now();
+  #respondedAt = performance.now();
   #isClosed = false;
-  /** Why no primary was found the last time. */
+  /** Error of the last search that found no primary. */
   #reason: unknown;
   #wake = Promise.withResolvers<void>();
   #found = Promise.withResolvers<void>();
@@ -35,43 +35,43 @@ export class Primary {
     this.#session = session;
   }
 
-  /** Finds the primary and watches it from then on. Throws the error of the last host if there is none. */
+  /** Finds the primary and starts the heartbeat. Throws a host's error if no host is the primary. */
   async open(): Promise<void> {
     await this.#search();
     this.#watching = this.#watch();
   }
 
   /**
-   * Lines to the primary. Where there is none, one is awaited until this time; but not where it has not answered for so
-   * long already. Throws UNAVAILABLE.
+   * Pool of connections to the primary. Waits for a primary until `patienceMs` after `beginMs`, or after the last successful
+   * heartbeat if that is earlier; then throws UNAVAILABLE.
    */
   async pool(beginMs: number, patienceMs: number): Promise<Pool> {
     while (!this.#pool) {
-      const leftMs = Math.min(beginMs, this.#answeredAt) + patienceMs - performance.now();
+      const leftMs = Math.min(beginMs, this.#respondedAt) + patienceMs - performance.now();
       if (leftMs <= 0 || this.#isClosed) throw unavailable(this.#reason);
       await withTimeout(this.#found.promise, leftMs);
     }
     return this.#pool;
   }
 
-  /** Throws UNAVAILABLE unless the primary answers now, however much it has to do. */
+  /** Throws UNAVAILABLE unless the primary responds now, even if it is busy. */
   async check(): Promise<void> {
     if (this.#probe && (await isPrimary(this.#probe.sql).catch(() => false))) return;
     this.suspect();
     throw unavailable();
   }
 
-  /** Asks at once instead of at the next beat: something went wrong with a connection. */
+  /** Sends the next heartbeat at once, because a connection failed. */
   suspect(): void {
     this.#wake.resolve();
   }
 
-  /** Gives up what is still under way. */
+  /** Running statements fail. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#wake.resolve();
     await this.#watching;
-    this.#giveUp();
+    this.#dropAll();
   }
 
   async #watch(): Promise<void> {
@@ -80,20 +80,20 @@ export class Primary {
       this.#wake = Promise.withResolvers();
       if (this.#isClosed) return;
       if (this.#probe && (await isPrimary(this.#probe.sql).catch(() => false))) {
-        this.#answeredAt = performance.now();
+        this.#respondedAt = performance.now();
         continue;
       }
-      this.#giveUp();
+      this.#dropAll();
       while (!this.#isClosed && !this.#pool) {
         await this.#search().catch((error: unknown) => {
           this.#reason = error;
-          return sleep(SEARCH_MS);
+          return sleep(SEARCH_PAUSE_MS);
         });
       }
     }
   }
 
-  #giveUp(): void {
+  #dropAll(): void {
     this.#pool?.close();
     this.#probe?.drop();
     this.#pool = this.#probe = undefined;
@@ -102,18 +102,18 @@ export class Primary {
 
   async #search(): Promise<void> {
     try {
-      await Promise.any(this.#addresses.map((address) => this.#ask(address)));
+      await Promise.any(this.#addresses.map((address) => this.#tryHost(address)));
     } catch (error) {
       const { errors } = error as AggregateError;
-      // One that refused us says more than one that is not there.
+      // An error from a server that rejected us tells more than one from a host that is unreachable.
       throw errors.find((reason) => failureOf(reason) === 'refused') ?? errors.at(-1);
     }
   }
 
-  async #ask(address: string): Promise<void> {
+  async #tryHost(address: string): Promise<void> {
     const probe = new Connection(address, this.#session);
     try {
-      if (!(await isPrimary(probe.sql))) throw new NoPrimary('the server is a standby, or read-only');
+      if (!(await isPrimary(probe.sql))) throw new NotPrimary('the server is a standby, or read-only');
     } catch (error) {
       probe.drop();
       throw error;
@@ -121,17 +121,17 @@ export class Primary {
     if (this.#pool || this.#isClosed) return probe.drop();
     this.#probe = probe;
     this.#pool = new Pool(address, this.#session);
-    this.#answeredAt = performance.now();
+    this.#respondedAt = performance.now();
     this.#found.resolve();
   }
 }
 
-class NoPrimary extends Error {
+class NotPrimary extends Error {
   readonly code = '25006';
 }
 
 async function isPrimary(sql: Sql): Promise<boolean> {
-  const asked = sql`SELECT current_setting('transaction_read_only') = 'off' AS writable`;
-  const [row] = await withTimeout(asked, ANSWER_MS);
+  const query = sql`SELECT current_setting('transaction_read_only') = 'off' AS writable`;
+  const [row] = await withTimeout(query, HEARTBEAT_TIMEOUT_MS);
   return row?.writable === true;
 }

@@ -1,15 +1,15 @@
-// A bound for what may never be answered.
+// Timeout for work that may never complete.
 import { unavailable } from './errors.ts';
 
-/** What the work comes to. Throws UNAVAILABLE if that takes longer; the work itself goes on. */
+/** Returns the result of the work. Throws UNAVAILABLE after the timeout; the work itself continues. */
 export async function withTimeout<T>(work: PromiseLike<T>, ms: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    // Where this process itself was held up, the answer may have arrived already: it is read before the next turn.
+  const timeout = new Promise<never>((_, reject) => {
+    // If this process itself was blocked, the response may already have arrived: setImmediate lets it be read first.
     timer = setTimeout(() => setImmediate(() => reject(unavailable())), ms);
   });
   try {
-    return await Promise.race([work, late]);
+    return await Promise.race([work, timeout]);
   } finally {
     clearTimeout(timer);
   }

@@ -1,28 +1,28 @@
-// TLS as sslmode in the address asks for it. Done here rather than by the driver, so that a connection can be dropped in any
-// state: the driver's own TLS socket, once it has stopped listening, ends the process with an error that nobody hears.
+// TLS according to sslmode in the URL. Not left to the driver, so that a connection can be dropped in any state: the driver
+// stops listening to its TLS socket, and a later error of that socket would end the process.
 import { isIP, type Socket } from 'node:net';
 import { connect } from 'node:tls';
 
-/** The message of the protocol that asks for TLS. */
+/** Protocol message that requests TLS. */
 const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
 const YES = 'S';
 
-/** Undefined where none is wanted. */
+/** Undefined if the URL does not ask for TLS. */
 export function tlsModeOf(address: URL): string | undefined {
   const mode = address.searchParams.get('sslmode') ?? address.searchParams.get('ssl') ?? 'disable';
   return mode === 'disable' || mode === 'false' ? undefined : mode;
 }
 
-/** The socket to use. Throws TlsRefused, or the error of the socket; it may take forever unless the socket is destroyed. */
+/** Returns the socket to use. Throws TlsRefused or the socket's error. Has no timeout: destroy the socket to end it. */
 export async function secure(raw: Socket, host: string, mode: string): Promise<Socket> {
-  raw.on('error', () => {}); // it is told to whoever waits below, or by the socket around it
+  raw.on('error', () => {}); // `next` below and the TLS socket report errors
   raw.write(SSL_REQUEST);
-  const answer = (await next(raw, 'data')) as Buffer;
-  if (answer.toString('latin1') !== YES) {
+  const reply = (await next(raw, 'data')) as Buffer;
+  if (reply.toString('latin1') !== YES) {
     if (mode === 'prefer' || mode === 'allow') return raw;
     throw new TlsRefused('the server offers no TLS');
   }
-  // As libpq has it: only the modes that verify do.
+  // Like libpq: only the verify-… modes check the certificate.
   const rejectUnauthorized = mode.startsWith('verify') || mode === 'true';
   const name = isIP(host) ? {} : { servername: host };
   const socket = connect({ socket: raw, host, rejectUnauthorized, ...name });

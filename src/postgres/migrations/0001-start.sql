@@ -1,5 +1,5 @@
 -- Agents, their keys and their events; settings of the installation; the audit log of administrators; quotas of all nodes.
--- Columns are those of the embedded engine, so that data can be moved between the two.
+-- The columns are the same as in the embedded engine, so that data can be moved between the two.
 
 CREATE TABLE agents (
   agent_id     uuid PRIMARY KEY,
@@ -24,7 +24,8 @@ CREATE TABLE keys (
 
 CREATE INDEX keys_by_agent ON keys (agent_id);
 
--- An event is its JSON, as it is sent; beside it a column for all that is asked for. 3 hours: ASSUMED_DURATION_MS.
+-- Events as the JSON of responses, with extra columns for the fields used in queries. 10800000 ms (3 hours) is
+-- ASSUMED_DURATION_MS.
 CREATE TABLE events (
   event_id   text COLLATE "C" PRIMARY KEY,
   agent_id   uuid NOT NULL REFERENCES agents,
@@ -42,17 +43,18 @@ CREATE TABLE events (
     GENERATED ALWAYS AS (st_setsrid(st_makepoint(lng, lat), 4326)::geography) STORED
 );
 
--- What makes a create idempotent; its beginning also finds an agent's events by start.
+-- Makes creates idempotent. Its first columns also serve to list an agent's events by start.
 CREATE UNIQUE INDEX events_identity ON events (agent_id, start_ms, lat, lng, title);
 
 CREATE INDEX events_by_place ON events USING gist (place);
 
--- Searches without a radius: the page from the first, the total from the next two, which are small.
+-- For searches without a radius: the first index serves the page, the next two, which are small, the total.
 CREATE INDEX events_by_start ON events (start_ms, event_id) INCLUDE (event_type, audience);
 CREATE INDEX events_to_come ON events (start_ms);
 CREATE INDEX events_by_kind ON events (event_type, audience, start_ms);
 
--- What has begun and is not over began a day ago at most, or lasts longer than a day and is in here.
+-- An event that has started but not ended either started within the last day, or lasts longer than a day and is in this
+-- index.
 CREATE INDEX events_long ON events (ends_ms) WHERE ends_ms - start_ms > 86400000;
 
 CREATE TABLE settings (
@@ -78,8 +80,8 @@ CREATE TABLE quotas (
   granted  integer NOT NULL
 ) WITH (fillfactor = 50);
 
--- Adds an event by the rules of createEvent, in one round trip. The event first: those of one agent that are created at
--- once then wait for each other only from the count to the end.
+-- Creates an event by the rules of createEvent, in one round trip. Inserts the event before it updates the agent's count:
+-- concurrent creates of one agent then wait for each other only from the count to the commit.
 CREATE FUNCTION create_event(
   new_id text, owner uuid, new_title text, new_start bigint, new_end bigint, new_lat double precision,
   new_lng double precision, new_audience text, new_type text, new_json text, max_per_agent integer

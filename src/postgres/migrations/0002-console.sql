@@ -1,5 +1,5 @@
--- For the console: what a changed agent or event was called, and sessions that ended before they expired. Nodes of the
--- version before go on writing to the audit log: for them there is a default.
+-- For the console: the name of a changed agent or event, and sessions that ended before they expired. The default is for
+-- nodes of the previous version, which still write to the audit log.
 
 ALTER TABLE audit ADD COLUMN target_name text NOT NULL DEFAULT '';
 

@@ -1,15 +1,15 @@
-// Backups of a data folder: out of one that may be in use, and back into one that holds nothing.
+// Backup of a data folder, which may be in use, and restore into an empty one.
 import { existsSync } from 'node:fs';
 import { StartError } from '../../domain/errors.ts';
 import type { CopyControl, StoreSummary } from '../../domain/store.ts';
 import { databasePath, getDatabase, holdFolder, requireVacant, restoringPath } from './data-folder.ts';
 import { Snapshot } from './snapshot.ts';
 
-/** Throws StartError if there is no data, it is damaged, or there is such a file already; AbortError if told to stop. */
+/** Throws StartError if the folder has no data, the data is damaged, or the file exists; AbortError if aborted. */
 export async function backUp(folder: string, file: string, control: CopyControl): Promise<StoreSummary> {
   const path = getDatabase(folder);
   if (existsSync(file)) {
-    throw new StartError(`${file} exists already. Name a file that does not, or remove that one first.`);
+    throw new StartError(`${file} already exists. Choose another name, or remove the file first.`);
   }
   const snapshot = Snapshot.open(path);
   try {
@@ -21,16 +21,16 @@ export async function backUp(folder: string, file: string, control: CopyControl)
 }
 
 /**
- * Throws StartError if the file is no backup of ours or damaged, or the folder is not empty; AbortError if told to stop.
- * Until all is in place the folder counts as empty, however this ends.
+ * Throws StartError if the file is not a local-events backup or is damaged, or if the folder is not empty; AbortError if
+ * aborted. Until the restore is complete, the folder still counts as empty, even after a crash.
  */
 export async function restore(file: string, folder: string, control: CopyControl): Promise<StoreSummary> {
-  const snapshot = Snapshot.open(file); // before a folder is made
+  const snapshot = Snapshot.open(file); // before the folder is created
   try {
     requireVacant(folder);
     const lock = holdFolder(folder);
     try {
-      requireVacant(folder); // others may have been here before the lock
+      requireVacant(folder); // another process may have written before this one held the lock
       await snapshot.copyTo(databasePath(folder), restoringPath(folder), control);
       return snapshot.summary;
     } finally {

@@ -1,5 +1,5 @@
-// Bulk work on the embedded engine without its index in memory: writing while no service holds the folder, reading
-// beside whoever does.
+// Bulk reads and writes of a data folder without the in-memory index. Writing requires that no service uses the folder;
+// reading works while one does.
 import type { AgentRecord, AgentRow } from '../../domain/agent.ts';
 import type { KeyFingerprint } from '../../domain/api-key.ts';
 import { AppError, StartError } from '../../domain/errors.ts';
@@ -22,7 +22,7 @@ export class SqliteBulkWriter implements BulkWriter {
     this.#reader = reader;
   }
 
-  /** Throws StartError if the folder is held by another process, cannot be written, or holds newer data. */
+  /** Throws StartError if another process uses the folder, it is not writable, or a newer version wrote its data. */
   static async open(folder: string): Promise<SqliteBulkWriter> {
     const lock = holdFolder(folder);
     let writer: WriterClient | undefined;
@@ -66,7 +66,7 @@ export class SqliteBulkWriter implements BulkWriter {
 export class SqliteBulkReader implements BulkReader {
   readonly #reader: Reader;
 
-  /** Throws StartError if there is no data, or it cannot be read. */
+  /** Throws StartError if the folder has no data, or the data cannot be read. */
   constructor(folder: string) {
     this.#reader = openReader(getDatabase(folder));
   }
@@ -79,7 +79,7 @@ export class SqliteBulkReader implements BulkReader {
     return this.#reader.countEvents();
   }
 
-  /** In an order that needs no sorting: all of them by identifier, so by age; those of one agent along the index of identity. */
+  /** Ordered so that SQLite need not sort: all events by ID, so by age; one agent's events along the index events_identity. */
   events(agentId: string | undefined): AsyncIterable<readonly EventRow[]> {
     const select = `SELECT ${STORED_EVENT_COLUMNS.join(', ')} FROM events`;
     return this.#rows(

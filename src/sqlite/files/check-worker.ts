@@ -1,4 +1,5 @@
-// The thread that checks a copy: that can take long, and SQLite does it in one go, so whoever waits is free to give up.
+// Thread that checks a copy of a database. The check can take long, and SQLite cannot pause it; on its own thread, the
+// caller can abort it.
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -9,7 +10,7 @@ export interface CheckThreadData {
   readonly path: string;
 }
 
-/** The one message that it sends. */
+/** The only message that the thread sends. */
 export type CheckResult = { readonly damage: string } | { readonly summary: StoreSummary };
 
 const { path } = workerData as CheckThreadData;
@@ -17,7 +18,7 @@ const { path } = workerData as CheckThreadData;
 function check(): CheckResult {
   const database = openWritable();
   try {
-    database.exec('PRAGMA cache_size = -65536'); // 64 MiB: a third less time than with the usual 2
+    database.exec('PRAGMA cache_size = -65536'); // 64 MiB: takes a third less time than with the default of 2 MiB
     const damage = findDamage(database);
     return damage === undefined ? { summary: readSummary(database) } : { damage };
   } catch (error) {
@@ -27,7 +28,7 @@ function check(): CheckResult {
   }
 }
 
-/** Read-only, SQLite would not look at CHECK constraints. A file that was removed meanwhile must not be made again. */
+/** Writable, because SQLite checks no CHECK constraints on a read-only connection. Does not create a missing file. */
 function openWritable(): DatabaseSync {
   const url = pathToFileURL(path);
   url.searchParams.set('mode', 'rw');

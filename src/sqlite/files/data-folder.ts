@@ -1,4 +1,4 @@
-// The data folder: made if missing, readable by its owner only, and held by one process at a time.
+// The data folder: created if missing, accessible to its owner only, and locked by one process at a time.
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -14,28 +14,28 @@ export function databasePath(folder: string): string {
   return join(folder, DATABASE);
 }
 
-/** What a database is called until it is wholly restored. */
+/** Path of a database until its restore is complete. */
 export function restoringPath(folder: string): string {
   return join(folder, RESTORING);
 }
 
-/** The path of the database. Throws StartError if there is none, or nothing was ever written to it. */
+/** Path of the existing database. Throws StartError if it is missing or empty. */
 export function getDatabase(folder: string): string {
   const path = databasePath(folder);
   if (existsSync(path) && statSync(path).size > 0) return path;
   throw new StartError(`There is no data in ${folder}. Set DATA_DIR to the folder of the service.`);
 }
 
-/** A held data folder; nobody else can hold it until it is released or the process is gone. */
+/** Lock on a data folder. No other process can take it until it is released or this process ends. */
 export interface FolderLock {
   release(): void;
 }
 
-/** Throws StartError if the folder cannot be written or another process holds it. */
+/** Throws StartError if the folder is not writable or another process holds its lock. */
 export function holdFolder(folder: string): FolderLock {
   try {
-    if (!existsSync(folder)) makeFolder(folder);
-    // A folder that was there with other things in it keeps its mode: it may be shared, and the files are private anyway.
+    if (!existsSync(folder)) createFolder(folder);
+    // An existing folder with other files keeps its mode: it may be shared, and our files are private anyway.
     else if (readdirSync(folder).every(isOurs)) chmodSync(folder, 0o700);
     makePrivate(join(folder, LOCK));
     makePrivate(databasePath(folder));
@@ -45,34 +45,34 @@ export function holdFolder(folder: string): FolderLock {
   return takeLock(folder);
 }
 
-/** Throws StartError if the folder holds more than locks and what a restore that was cut short leaves. */
+/** Throws StartError if the folder contains more than a lock and the remains of an interrupted restore. */
 export function requireVacant(folder: string): void {
   let found: string[];
   try {
-    found = existsSync(folder) ? readdirSync(folder).filter((name) => !isVoid(folder, name)) : [];
+    found = existsSync(folder) ? readdirSync(folder).filter((name) => !isNegligible(folder, name)) : [];
   } catch (cause) {
     throw unusable(folder, cause);
   }
   if (found.length === 0) return;
   const more = found.length > 3 ? `, and ${found.length - 3} more` : '';
   throw new StartError(
-    `The data folder ${folder} is not empty: it holds ${found.slice(0, 3).join(', ')}${more}. ` +
+    `The data folder ${folder} is not empty: it contains ${found.slice(0, 3).join(', ')}${more}. ` +
       'Set DATA_DIR to a folder that is empty or does not exist.',
   );
 }
 
-function isVoid(folder: string, name: string): boolean {
+function isNegligible(folder: string, name: string): boolean {
   if (name === DATABASE) return statSync(join(folder, name)).size === 0;
-  return name.startsWith(RESTORING) || name.startsWith(LOCK) || isNobodys(name);
+  return name.startsWith(RESTORING) || name.startsWith(LOCK) || isSystemFile(name);
 }
 
-/** Files that we write, or that say nothing about who else uses the folder. */
+/** Whether the file is one of ours, or one that file systems and desktops create. */
 export function isOurs(name: string): boolean {
-  return name.startsWith(DATABASE) || name.startsWith(LOCK) || isNobodys(name);
+  return name.startsWith(DATABASE) || name.startsWith(LOCK) || isSystemFile(name);
 }
 
-/** What a file system or a desktop puts into every folder. */
-function isNobodys(name: string): boolean {
+/** Whether the file is one that file systems and desktops create in any folder. */
+function isSystemFile(name: string): boolean {
   return name.startsWith('.') || name === 'lost+found';
 }
 
@@ -84,13 +84,13 @@ function unusable(folder: string, cause: unknown): StartError {
   );
 }
 
-/** One folder after another: the recursive mkdir of Node never returns where the system refuses as it does under /proc. */
-function makeFolder(folder: string): void {
-  if (!existsSync(dirname(folder))) makeFolder(dirname(folder));
+/** Creates one level at a time: Node's recursive mkdir never returns for some errors, e.g. under /proc. */
+function createFolder(folder: string): void {
+  if (!existsSync(dirname(folder))) createFolder(dirname(folder));
   mkdirSync(folder, { mode: 0o700 });
 }
 
-/** An existing file is not opened: closing it would drop every lock that this process holds on it (POSIX). */
+/** Does not open an existing file: closing it would release all locks that this process holds on it (POSIX). */
 function makePrivate(file: string): void {
   if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600));
   chmodSync(file, 0o600);
@@ -105,16 +105,16 @@ function takeLock(folder: string): FolderLock {
     const { errcode, message } = cause as Error & { errcode?: number };
     throw new StartError(
       errcode === SQLITE_BUSY
-        ? `The data folder ${folder} is in use by another local-events process. Stop that one, or set DATA_DIR to another folder.`
+        ? `The data folder ${folder} is in use by another local-events process. Stop that process, or set DATA_DIR to another folder.`
         : errcode === SQLITE_FULL
-          ? `The disk of the data folder ${folder} is full. Make room, or set DATA_DIR to another folder.`
+          ? `The disk of the data folder ${folder} is full. Free some space, or set DATA_DIR to another folder.`
           : `The lock ${path} cannot be used: ${message}. Stop every local-events process of this folder and remove the file.`,
       { cause },
     );
   }
 }
 
-/** Node has no flock; an exclusive transaction on a small database of its own is one that ends with the process. */
+/** Lock that ends with the process. Node has no flock, so this is an exclusive transaction on a small separate database. */
 function beginExclusive(path: string): DatabaseSync {
   const lock = new DatabaseSync(path);
   try {

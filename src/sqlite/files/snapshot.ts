@@ -1,5 +1,5 @@
-// A database as it is at one moment, and copies of it. Others may write meanwhile. A copy is one plain file for its owner
-// alone, checked and on the disk before it gets its name; where it fails, nothing is left of it.
+// Snapshot of a database, and copies of it; other connections may write meanwhile. A copy is a single file, accessible to
+// its owner only. It is checked and synced to disk before it gets its final name; after a failure nothing is left of it.
 import { once } from 'node:events';
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -11,7 +11,7 @@ import type { CopyControl, StoreSummary } from '../../domain/store.ts';
 import type { CheckResult, CheckThreadData } from './check-worker.ts';
 import { readSummary } from './summary.ts';
 
-/** 4 MiB between two looks at the signal to stop. */
+/** 4 MiB between two checks of the abort signal. */
 const PAGES_PER_STEP = 1_024;
 
 export class Snapshot {
@@ -25,13 +25,14 @@ export class Snapshot {
     this.summary = summary;
   }
 
-  /** Throws StartError if the file cannot be read, is no database of ours, or was written by a newer version. */
+  /** Throws StartError if the file cannot be read, is not a local-events database, or was written by a newer version. */
   static open(path: string): Snapshot {
     let connection: DatabaseSync | undefined;
     try {
-      if (!statSync(path).isFile()) throw new Error('it is no file');
+      if (!statSync(path).isFile()) throw new Error('it is not a file');
       connection = new DatabaseSync(path, { readOnly: true, timeout: 5000 });
-      // The moment is the first read of the transaction. Without one, SQLite begins the copy again after every write.
+      // The snapshot is taken by the first read in the transaction. Without a transaction, SQLite would restart the copy
+      // after every write.
       connection.exec('BEGIN');
       return new Snapshot(path, connection, readSummary(connection));
     } catch (cause) {
@@ -47,15 +48,15 @@ export class Snapshot {
   }
 
   /**
-   * Copies it to a file of this name, by way of `part` beside it. Closes the snapshot as soon as it is copied. Throws
-   * StartError if the copy is not sound, AbortError if it was told to stop.
+   * Copies the snapshot to `part`, then renames that to `file`. Closes the snapshot as soon as it is copied. Throws
+   * StartError if the copy is damaged, AbortError if aborted.
    */
   async copyTo(file: string, part: string, control: CopyControl): Promise<void> {
     try {
-      remove(part); // left behind by a process that was killed
+      remove(part); // may be left from a killed process
       createPrivate(part, file);
       await this.#copyPages(part, control).finally(() => this.close());
-      leaveLog(part);
+      leaveWalMode(part);
       await this.#check(part, control.signal);
       sync(part);
       renameSync(part, file);
@@ -66,7 +67,7 @@ export class Snapshot {
     try {
       sync(dirname(file));
     } catch {
-      // some file systems cannot, and SQLite does not insist either
+      // Some file systems cannot sync a folder; SQLite ignores that, too.
     }
   }
 
@@ -79,7 +80,7 @@ export class Snapshot {
     const pages = await backup(this.#connection, part, {
       rate: PAGES_PER_STEP,
       progress: ({ totalPages, remainingPages }) => {
-        signal.throwIfAborted(); // ends the copy
+        signal.throwIfAborted(); // stops the copy
         onProgress((totalPages - remainingPages) * page_size, totalPages * page_size);
       },
     });
@@ -97,11 +98,9 @@ export class Snapshot {
           ? result.damage
           : isDeepStrictEqual(result.summary, this.summary)
             ? undefined
-            : 'the copy does not hold what the original does';
+            : 'the copy does not match the original';
       if (damage === undefined) return;
-      throw new StartError(
-        `${this.#path} is damaged: ${damage}. Nothing was written; go back to an older backup.`,
-      );
+      throw new StartError(`${this.#path} is damaged: ${damage}. Nothing was written. Use an older backup.`);
     } finally {
       void thread.terminate();
     }
@@ -116,8 +115,8 @@ function createPrivate(part: string, file: string): void {
   }
 }
 
-/** A copy of a database with a write-ahead log would need one too, and a folder that can be written, only to be read. */
-function leaveLog(file: string): void {
+/** Leaves WAL mode: otherwise even reading the copy would need a writable folder for its write-ahead log. */
+function leaveWalMode(file: string): void {
   const database = new DatabaseSync(file);
   try {
     database.exec('PRAGMA journal_mode = DELETE');
@@ -126,7 +125,7 @@ function leaveLog(file: string): void {
   }
 }
 
-/** A file, or the names in a folder. */
+/** Syncs a file, or the file names of a folder, to disk. */
 function sync(path: string): void {
   const descriptor = openSync(path, 'r');
   try {

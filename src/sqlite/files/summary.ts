@@ -1,13 +1,13 @@
-// What a database file holds, and whether it is sound: read from the original before it is copied, and from the copy.
+// Summary and integrity check of a database file. Backup and restore compare the summaries of the original and the copy.
 import type { DatabaseSync } from 'node:sqlite';
 import { StartError } from '../../domain/errors.ts';
 import type { StoreSummary } from '../../domain/store.ts';
 import { readSchemaVersion } from '../migrate.ts';
 
-/** There since the first schema, and together in nobody else's database. */
+/** Tables that exist since the first schema. A database with all of them is taken for one of local-events. */
 const TABLES = ['agents', 'audit', 'events', 'keys', 'settings'];
 
-/** Throws StartError for a database that is not ours, or that a newer version wrote. */
+/** Throws StartError if it is not a local-events database, or a newer version wrote it. */
 export function readSummary(database: DatabaseSync): StoreSummary {
   const tables = new Set(
     database
@@ -15,7 +15,7 @@ export function readSummary(database: DatabaseSync): StoreSummary {
       .all()
       .map(({ name }) => name),
   );
-  if (!TABLES.every((name) => tables.has(name))) throw new StartError('It is no database of local-events.');
+  if (!TABLES.every((name) => tables.has(name))) throw new StartError('It is not a local-events database.');
   const schema = readSchemaVersion(database);
   const counts = database
     .prepare(
@@ -26,12 +26,12 @@ export function readSummary(database: DatabaseSync): StoreSummary {
   return { schema, ...counts };
 }
 
-/** The first thing that is wrong; undefined if all is well. */
+/** The first problem; undefined if there is none. */
 export function findDamage(database: DatabaseSync): string | undefined {
   const { integrity_check } = database.prepare('PRAGMA integrity_check(1)').get() as {
     integrity_check: string;
   };
   if (integrity_check !== 'ok') return integrity_check;
   const orphan = database.prepare('PRAGMA foreign_key_check').get();
-  return orphan && `a row of ${orphan.table} belongs to a row of ${orphan.parent} that is missing`;
+  return orphan && `a row in ${orphan.table} refers to a missing row in ${orphan.parent}`;
 }

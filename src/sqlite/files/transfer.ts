@@ -1,4 +1,4 @@
-// The embedded engine as one side of a move. It works on this thread: there is nobody else to wait for it.
+// The embedded engine as source or target of a move. Uses the database on the main thread: a move serves no requests.
 import { readdirSync, statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -15,7 +15,7 @@ import {
 import { openForWriting } from '../connection.ts';
 import { databasePath, type FolderLock, getDatabase, holdFolder, isOurs } from './data-folder.ts';
 
-/** With events of the largest size these are 45 MB. */
+/** 45 MB if all events have the maximum size. */
 const ROWS_PER_BATCH = 500;
 
 const MARK = `'${UNFINISHED_MOVE}'`;
@@ -33,19 +33,19 @@ export class SqliteTransfer implements TransferStore {
     this.#database = database;
   }
 
-  /** Throws StartError if the folder is held by another process, has no data, cannot be read, or holds newer data. */
+  /** Throws StartError if another process uses the folder, it has no data or cannot be read, or its data is newer. */
   static openSource(folder: string): SqliteTransfer {
-    getDatabase(folder); // before one would be made
+    getDatabase(folder); // throws if missing; #open would create it
     const transfer = SqliteTransfer.#open(folder);
     transfer.#database.exec('PRAGMA query_only = ON');
     return transfer;
   }
 
-  /** Makes the folder. Throws StartError if another process holds it, it cannot be written, or other files are in it. */
+  /** Creates the folder. Throws StartError if another process uses it, it is not writable, or it contains other files. */
   static openTarget(folder: string): SqliteTransfer {
     if (isFolder(folder) && !readdirSync(folder).every(isOurs)) {
       throw new StartError(
-        `The folder ${folder} holds other files. Name one that is empty or does not exist.`,
+        `The folder ${folder} contains other files. Choose one that is empty or does not exist.`,
       );
     }
     return SqliteTransfer.#open(folder);
@@ -100,7 +100,7 @@ export class SqliteTransfer implements TransferStore {
       if (rows.length > 0) yield rows;
       if (rows.length < ROWS_PER_BATCH) return;
       last = rows.at(-1)![0] as Key;
-      await nextTurn(); // the other side is watched on this thread, too
+      await nextTurn(); // lets the other store's connection and timers run
     }
   }
 
@@ -148,12 +148,12 @@ function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
-/** The table without what belongs to the move itself. */
+/** The table, without the mark of the move itself. */
 function sourceOf(table: Table): string {
   return table === 'settings' ? `(SELECT * FROM settings WHERE name <> ${MARK})` : table;
 }
 
-/** SQLite has no booleans. */
+/** Converts 0 and 1 to booleans, which SQLite does not have. */
 function toValues(row: Stored, booleans: readonly number[]): Values {
   const values: (string | number | boolean | null)[] = row;
   for (const at of booleans) values[at] = row[at] === 1;

@@ -23,7 +23,7 @@ CREATE TABLE keys (
 
 CREATE INDEX keys_by_agent ON keys (agent_id);
 
--- An event is its JSON, as it is sent; beside it a column for all that is asked for.
+-- Events as the JSON of responses, with extra columns for the fields used in queries.
 CREATE TABLE events (
   row_id     INTEGER PRIMARY KEY,
   event_id   TEXT NOT NULL UNIQUE,
@@ -39,7 +39,7 @@ CREATE TABLE events (
   json       TEXT NOT NULL
 ) STRICT;
 
--- What makes a create idempotent; its beginning also finds an agent's events by start.
+-- Makes creates idempotent. Its first columns also serve to list an agent's events by start.
 CREATE UNIQUE INDEX events_identity ON events (agent_id, start_ms, lat, lng, title);
 
 CREATE TABLE settings (

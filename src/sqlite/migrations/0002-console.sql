@@ -1,4 +1,4 @@
--- For the console: what a changed agent or event was called, and sessions that ended before they expired.
+-- For the console: the name of a changed agent or event, and sessions that ended before they expired.
 
 ALTER TABLE audit ADD COLUMN target_name TEXT NOT NULL DEFAULT '';
 

@@ -1,5 +1,4 @@
-// The thread that reads events which searches and reads find missing in the cache: a disk that is slow
-// never holds up what others ask.
+// Entry of the thread that reads events missing from the cache. A slow disk therefore never blocks other requests.
 import { workerData } from 'node:worker_threads';
 import { EventReader, type EventReaderCalls } from './event-reader.ts';
 import { serveBatches } from './rpc-server.ts';

@@ -1,4 +1,4 @@
-// Reads events by the number of their row. Runs on the reader thread.
+// Reads events by row number. Runs on the event reader thread.
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { toWire, type Wire } from '../../domain/wire.ts';
 import type { StoredEvents } from '../../memory/event-lookup.ts';
@@ -17,10 +17,10 @@ export interface EventReaderCalls {
   findEvents(rows: readonly number[]): StoredEvents;
 }
 
-/** Rows that one statement finds. What is asked for fewer leaves the other places empty. */
+/** Row numbers per statement. Unused parameters are NULL. */
 const ROWS_PER_STATEMENT = 32;
 
-/** Enough for the inner pages of a table of ten million rows. */
+/** Enough for the inner B-tree pages of a table of ten million rows. */
 const CACHE_KIB = 16_384;
 
 export class EventReader implements Batches<EventReaderCalls> {
@@ -32,17 +32,17 @@ export class EventReader implements Batches<EventReaderCalls> {
     this.#database = new DatabaseSync(path, { readOnly: true, timeout: 5000 });
     this.#database.exec(`PRAGMA cache_size = -${CACHE_KIB}`);
     const select = 'SELECT row_id, event_id, version, json FROM events WHERE row_id';
-    const places = Array(ROWS_PER_STATEMENT).fill('?').join(', ');
+    const placeholders = Array(ROWS_PER_STATEMENT).fill('?').join(', ');
     this.#one = this.#database.prepare(`${select} = ?`);
-    this.#many = this.#database.prepare(`${select} IN (${places})`);
+    this.#many = this.#database.prepare(`${select} IN (${placeholders})`);
     this.#one.setReturnArrays(true);
     this.#many.setReturnArrays(true);
   }
 
-  /** Each statement reads the latest commit; what one page needs may come from several. */
+  /** Each statement reads the latest commit, so the rows of one page may come from different commits. */
   run(batch: readonly CallOf<EventReaderCalls>[]): Outcome[] {
     const found = this.#find(batch.flatMap(({ args }) => args[0] ?? []));
-    return batch.map(({ args }) => ({ value: args[0] && inColumns(args[0], found) }));
+    return batch.map(({ args }) => ({ value: args[0] && toStoredEvents(args[0], found) }));
   }
 
   close(): void {
@@ -52,8 +52,10 @@ export class EventReader implements Batches<EventReaderCalls> {
   #find(rows: readonly number[]): Map<number, FoundEvent> {
     const found = new Map<number, FoundEvent>();
     for (let from = 0; from < rows.length; from += ROWS_PER_STATEMENT) {
-      const wanted: (number | null)[] = rows.slice(from, from + ROWS_PER_STATEMENT);
-      for (const values of wanted.length === 1 ? this.#one.all(wanted[0]!) : this.#findMany(wanted)) {
+      const batchRows: (number | null)[] = rows.slice(from, from + ROWS_PER_STATEMENT);
+      for (const values of batchRows.length === 1
+        ? this.#one.all(batchRows[0]!)
+        : this.#findMany(batchRows)) {
         const [row, id, version, json] = values as unknown as [number, string, number, string];
         found.set(row, { id, version, json: toWire(json) });
       }
@@ -67,7 +69,7 @@ export class EventReader implements Batches<EventReaderCalls> {
   }
 }
 
-function inColumns(rows: readonly number[], found: ReadonlyMap<number, FoundEvent>): StoredEvents {
+function toStoredEvents(rows: readonly number[], found: ReadonlyMap<number, FoundEvent>): StoredEvents {
   const events = rows.map((row) => found.get(row) ?? NONE);
   return {
     ids: events.map(({ id }) => id),

@@ -1,17 +1,17 @@
-// The statements that change keys, of the writer thread. Each call runs in a savepoint of its own.
+// Statements that change API keys. Run on the writer thread, each call in its own savepoint.
 import type { DatabaseSync } from 'node:sqlite';
 import type { KeyFingerprint } from '../../domain/api-key.ts';
 
-/** What became of an agent's keys beside the new one. */
+/** Changes to an agent's other keys when a new one was created. */
 export interface Rotated {
-  /** The hashes of those that are gone, the calling one among them where it ended at once. */
+  /** Hashes of the deleted keys, including the calling one if it ended at once. */
   readonly ended: readonly string[];
-  /** When the calling key ends, where it did not. */
+  /** Expiry of the calling key, if it was not deleted. */
   readonly callingExpiresMs: number;
 }
 
 export interface KeyWrites {
-  /** Undefined unless the calling key is an active one of the active agent. */
+  /** Undefined unless the agent is active and the calling key is a valid key of the agent. */
   rotateKey(
     agentId: string,
     callingKeyHash: string,

@@ -1,17 +1,22 @@
-// The main thread's end of the reader of lists. Its thread is started by the first list that is asked for, and again after
-// one that is gone: most services never need it.
+// Main-thread client of the list reader thread. The first list starts the thread, because most services never need it. A
+// list after the thread has exited starts a new one.
 import { AppError } from '../../domain/errors.ts';
 import type { ListReaderCalls } from './list-reader.ts';
 import type { ListThreadData } from './list-reader-worker.ts';
 import { RpcClient } from './rpc-client.ts';
 
-const REFUSAL = 'The list could not be read. Try again.';
+const FAILURE_MESSAGE = 'The list could not be read. Retry.';
 
 class ListThread extends RpcClient<ListReaderCalls> {
   static async start(path: string): Promise<ListThread> {
     const data: ListThreadData = { path };
     const thread = await ListThread.startThread('./list-reader-worker.ts', data);
-    return new ListThread(thread, { name: 'list', refusal: REFUSAL, maxBatch: 1, maxUnderWay: 1 });
+    return new ListThread(thread, {
+      name: 'list',
+      failureMessage: FAILURE_MESSAGE,
+      maxBatch: 1,
+      maxBatchesInFlight: 1,
+    });
   }
 }
 
@@ -25,7 +30,7 @@ export class ListReaderClient {
     this.#path = path;
   }
 
-  /** Rejects with UNAVAILABLE when the list cannot be read. */
+  /** Rejects with UNAVAILABLE if the list cannot be read. */
   async run<Name extends keyof ListReaderCalls>(
     name: Name,
     args: Parameters<ListReaderCalls[Name]>,
@@ -34,7 +39,7 @@ export class ListReaderClient {
     return thread.run(name, args, (value) => value);
   }
 
-  /** Answers what was asked. */
+  /** Completes pending calls first. */
   async close(): Promise<void> {
     this.#isClosed = true;
     const thread = await this.#starting?.catch(() => undefined);
@@ -42,7 +47,7 @@ export class ListReaderClient {
   }
 
   #getThread(): Promise<ListThread> {
-    if (this.#isClosed) throw new AppError('UNAVAILABLE', REFUSAL);
+    if (this.#isClosed) throw new AppError('UNAVAILABLE', FAILURE_MESSAGE);
     if (this.#thread?.isGone) this.#starting = undefined;
     this.#starting ??= this.#start();
     return this.#starting;
@@ -54,7 +59,7 @@ export class ListReaderClient {
       return this.#thread;
     } catch (cause) {
       this.#starting = undefined;
-      throw new AppError('UNAVAILABLE', REFUSAL, { cause });
+      throw new AppError('UNAVAILABLE', FAILURE_MESSAGE, { cause });
     }
   }
 }

@@ -1,4 +1,4 @@
-// The thread that reads lists for administrators, so that neither requests nor reads of events wait for them.
+// Entry of the thread that reads lists for administrators, so that other requests do not wait for them.
 import { workerData } from 'node:worker_threads';
 import { ListReader, type ListReaderCalls } from './list-reader.ts';
 import { serveBatches } from './rpc-server.ts';

@@ -1,5 +1,4 @@
-// Reads lists for administrators. Runs on a thread of its own: a search or a sort looks at every agent, or at every event
-// of one.
+// Reads lists for administrators. Runs on its own thread: a search or sort reads all agents, or all events of one agent.
 import { DatabaseSync } from 'node:sqlite';
 import type { AuditRecord } from '../../domain/audit.ts';
 import { type AgentListQuery, type AuditQuery, type EventListQuery, foldText } from '../../domain/list.ts';
@@ -25,14 +24,14 @@ type Row = [total: number, value: ListPosition['value'], id: string | null, ...i
 export class ListReader implements Batches<ListReaderCalls> {
   readonly #database: DatabaseSync;
   readonly #calls: ListReaderCalls;
-  /** Folded. */
-  #wanted = '';
+  /** Search text of the current list, folded. */
+  #searchText = '';
 
   constructor(path: string) {
     this.#database = new DatabaseSync(path, { readOnly: true, timeout: 5000 });
     this.#database.function('fold', { deterministic: true }, (text) => foldText(text as string));
     this.#database.function('is_found', { varargs: true }, (...texts) =>
-      Number(texts.some((text) => text !== null && foldText(text as string).includes(this.#wanted))),
+      Number(texts.some((text) => text !== null && foldText(text as string).includes(this.#searchText))),
     );
     this.#calls = {
       ping() {},
@@ -64,7 +63,7 @@ export class ListReader implements Batches<ListReaderCalls> {
     { q, limit }: { readonly q: string; readonly limit: number },
     itemOf: (position: ListPosition, values: ColumnValues) => Item,
   ): ListPage<Item> {
-    this.#wanted = foldText(q);
+    this.#searchText = foldText(q);
     const statement = this.#database.prepare(text);
     statement.setReturnArrays(true);
     const rows = statement.all(...values) as unknown as Row[];

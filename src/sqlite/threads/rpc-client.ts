@@ -1,4 +1,4 @@
-// The main thread's end of a thread that answers calls: those that arrive while it has enough to do form the next batch.
+// Client of a worker thread: sends it calls in batches. Calls that arrive while the thread is busy form the next batch.
 import { once } from 'node:events';
 import { getCompileCacheDir } from 'node:module';
 import { dirname } from 'node:path';
@@ -8,12 +8,12 @@ import type { CallOf, FromThread, Methods, ToThread } from './rpc-server.ts';
 
 interface RpcOptions {
   readonly name: string;
-  /** What callers are told when the thread fails. */
-  readonly refusal: string;
-  /** How many calls it is given at once. */
+  /** Message for callers when the thread fails. */
+  readonly failureMessage: string;
+  /** Maximum calls per batch. */
   readonly maxBatch: number;
-  /** How many batches it is given before the first of them is answered. */
-  readonly maxUnderWay: number;
+  /** Maximum batches sent but not yet answered. */
+  readonly maxBatchesInFlight: number;
 }
 
 interface Pending<C extends Methods<C>> {
@@ -25,8 +25,8 @@ interface Pending<C extends Methods<C>> {
 export class RpcClient<C extends Methods<C>> {
   readonly #thread: Worker;
   readonly #options: RpcOptions;
-  readonly #waiting: Pending<C>[] = [];
-  readonly #underWay: Pending<C>[][] = [];
+  readonly #queue: Pending<C>[] = [];
+  readonly #inFlight: Pending<C>[][] = [];
   #stopped: Error | undefined;
 
   protected constructor(thread: Worker, options: RpcOptions) {
@@ -34,20 +34,20 @@ export class RpcClient<C extends Methods<C>> {
     this.#options = options;
     thread.on('message', (message: FromThread) => this.#finish(message));
     thread.on('error', (error: Error) => this.#stop(error));
-    thread.on('exit', () => this.#stop(new Error(`the ${options.name} thread is gone`)));
+    thread.on('exit', () => this.#stop(new Error(`the ${options.name} thread has exited`)));
   }
 
-  /** Starts the thread of a file beside this one and waits until its database is open. Throws StartError if it cannot be. */
+  /** Starts a worker file of this folder and waits until its database is open. Throws StartError if that fails. */
   protected static async startThread(file: string, workerData: unknown): Promise<Worker> {
     const thread = new Worker(new URL(file, import.meta.url), { workerData, env: threadEnv() });
     const [first] = (await once(thread, 'message')) as [FromThread];
-    if ('refused' in first && first.refused !== undefined) throw new StartError(first.refused);
+    if ('startError' in first && first.startError !== undefined) throw new StartError(first.startError);
     return thread;
   }
 
   /**
-   * `apply` makes the result of the answer, and brings the memory of this thread up to date; it runs in the order of the
-   * calls. Rejects with UNAVAILABLE when the batch fails.
+   * `apply` converts the returned value to the result, and updates the state of this thread. It runs in the order of the
+   * calls. Rejects with UNAVAILABLE if the batch fails.
    */
   run<Name extends keyof C, Result>(
     name: Name,
@@ -56,7 +56,7 @@ export class RpcClient<C extends Methods<C>> {
   ): Promise<Result> {
     if (this.#stopped) return Promise.reject(this.#unavailable(this.#stopped));
     return new Promise((resolve, reject) => {
-      this.#waiting.push({
+      this.#queue.push({
         call: { name, args },
         settle: (value) => resolve(apply(value as ReturnType<C[Name]>)),
         reject,
@@ -69,7 +69,7 @@ export class RpcClient<C extends Methods<C>> {
     return this.#stopped !== undefined;
   }
 
-  /** Answers what was called, then ends the thread. */
+  /** Completes pending calls, then ends the thread. */
   async close(): Promise<void> {
     if (this.#stopped) return;
     await this.run('ping', [] as Parameters<C['ping']>, () => {});
@@ -78,18 +78,18 @@ export class RpcClient<C extends Methods<C>> {
     await gone;
   }
 
-  /** Told of every batch that has ended, before its calls are answered. */
+  /** Hook for subclasses: called after each batch, before its calls are settled. */
   protected noteBatch(_names: readonly (keyof C)[], _failed: boolean): void {}
 
   #startBatch(): void {
-    if (this.#waiting.length === 0 || this.#underWay.length === this.#options.maxUnderWay) return;
-    const batch = this.#waiting.splice(0, this.#options.maxBatch);
-    this.#underWay.push(batch);
+    if (this.#queue.length === 0 || this.#inFlight.length === this.#options.maxBatchesInFlight) return;
+    const batch = this.#queue.splice(0, this.#options.maxBatch);
+    this.#inFlight.push(batch);
     this.#thread.postMessage({ batch: batch.map(({ call }) => call) } satisfies ToThread<C>);
   }
 
   #finish(message: FromThread): void {
-    const finished = this.#underWay.shift() ?? [];
+    const finished = this.#inFlight.shift() ?? [];
     this.#startBatch();
     this.noteBatch(
       finished.map(({ call }) => call.name),
@@ -108,18 +108,18 @@ export class RpcClient<C extends Methods<C>> {
 
   #stop(reason: Error): void {
     this.#stopped ??= reason;
-    const unanswered = [...this.#underWay.splice(0).flat(), ...this.#waiting.splice(0)];
+    const unanswered = [...this.#inFlight.splice(0).flat(), ...this.#queue.splice(0)];
     for (const { reject } of unanswered) reject(this.#unavailable(reason));
   }
 
   #unavailable(cause: Error): AppError {
-    return new AppError('UNAVAILABLE', this.#options.refusal, { cause });
+    return new AppError('UNAVAILABLE', this.#options.failureMessage, { cause });
   }
 }
 
 /**
- * The environment of a thread: only where Node keeps compiled code, so that it starts faster. With the variables of
- * "node --watch" it would report what it imports, as messages among ours.
+ * Environment of a thread: only the folder of Node's compile cache, for a faster start. The variables of "node --watch" would
+ * make the thread send messages about its imports.
  */
 function threadEnv(): NodeJS.ProcessEnv {
   const folder = getCompileCacheDir(); // one per version of Node, below the folder that was set

@@ -1,4 +1,4 @@
-// The thread that owns the writing connection.
+// Entry of the thread that owns the connection for writes.
 import { workerData } from 'node:worker_threads';
 import { openForWriting } from '../connection.ts';
 import { serveBatches } from './rpc-server.ts';

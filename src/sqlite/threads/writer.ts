@@ -1,5 +1,5 @@
-// Every statement that changes the database. Runs on the writer thread; a batch of calls shares one transaction, and so
-// one fsync. A call that breaks a rule is undone alone; a database that fails takes the whole batch with it.
+// All statements that change the database. Runs on the writer thread. A batch of calls shares one transaction, and so one
+// fsync. A call that violates a constraint is rolled back alone; any other database error fails the whole batch.
 import type { DatabaseSync } from 'node:sqlite';
 import type { AgentRow, AgentUpdate } from '../../domain/agent.ts';
 import type { KeyFingerprint } from '../../domain/api-key.ts';
@@ -19,36 +19,36 @@ import {
 import { type KeyWrites, prepareKeyWrites } from './key-writes.ts';
 import type { CallOf, Outcome } from './rpc-server.ts';
 
-/** For a new event the number of its row, for an existing one what is stored. */
+/** The row number of a new event, or the stored version of an existing one. */
 export type Created = CreateOutcome<{ readonly rowId: number }, Pick<StoredEvent, 'json' | 'version'>>;
 
-/** The calls that the writer takes. */
+/** Methods of the writer thread. */
 export interface WriterCalls extends KeyWrites {
   ping(): void;
-  /** Writes something, whatever else there is to write. */
+  /** Always writes something, to test whether commits succeed. */
   probe(): void;
   addAgent(agent: AgentRow, key: KeyFingerprint): void;
   touchAgents(used: ReadonlyMap<string, number>): void;
-  /** Events come as their values in the order of EVENT_COLUMN_LIST: that is cheaper to hand over than an object. */
+  /** Takes the event's values in the order of EVENT_COLUMNS: arrays cross threads cheaper than objects. */
   createEvent(event: ColumnValues, maxPerAgent: number): Created;
   createEvents(events: readonly ColumnValues[], maxPerAgent: number): CreateOutcome['kind'][];
   replaceEvent(next: ColumnValues): ReplaceOutcome<undefined>;
-  /** In whichever version, where that is null. */
+  /** `version` null: deletes any version. */
   deleteEvent(eventId: string, agentId: string, version: number | null): boolean;
   deleteEventAsAdmin(eventId: string, audit: AuditEntry): boolean;
-  /** The agent as it is after the change; undefined if there is no such agent. */
+  /** Returns the changed agent; undefined if it does not exist. */
   updateAgent(agentId: string, update: AgentUpdate, audit: AuditEntry): AgentColumns | undefined;
-  /** The identifiers of the events that went with it; undefined if there is no such agent. */
+  /** Returns the IDs of the deleted events; undefined if the agent does not exist. */
   deleteAgent(agentId: string, audit: AuditEntry): string[] | undefined;
   deleteAgentEvents(agentId: string, audit: AuditEntry): string[] | undefined;
   endSession(sessionId: string, expiresMs: number, nowMs: number): void;
-  /** Those that were the agent's; undefined if there is no such agent. */
+  /** Returns the IDs of the deleted events, all of this agent; undefined if the agent does not exist. */
   deleteSelectedEvents(agentId: string, eventIds: readonly string[], audit: AuditEntry): string[] | undefined;
-  /** The value that is stored now: this one, or the one that was there. */
+  /** Returns the stored value: the existing one, or else this one. */
   addSetting(name: string, value: string): string;
 }
 
-/** The code of a broken rule, such as a key that is taken. Any other error of SQLite is one of the database itself. */
+/** Error code of a violated constraint, e.g. a duplicate key. Any other SQLite error concerns the database itself. */
 const SQLITE_CONSTRAINT = 19;
 
 export class Writer {
@@ -60,7 +60,7 @@ export class Writer {
     this.#calls = prepareCalls(database);
   }
 
-  /** Runs the calls in one transaction. Throws if it cannot be committed; then none of them happened. */
+  /** Runs the calls in one transaction. Throws if it cannot be committed; then no call has any effect. */
   run(calls: readonly CallOf<WriterCalls>[]): Outcome[] {
     const database = this.#database;
     database.exec('BEGIN IMMEDIATE');
@@ -83,7 +83,7 @@ export class Writer {
       database.exec('RELEASE one');
       return { value };
     } catch (error) {
-      // A full disk or an I/O error is nobody's own fault, and may have ended the transaction already.
+      // A full disk or an I/O error is not caused by this call, and may already have ended the transaction.
       const { errcode } = error as { errcode?: number };
       if (errcode !== undefined && (errcode & 0xff) !== SQLITE_CONSTRAINT) throw error;
       database.exec('ROLLBACK TO one');
@@ -110,7 +110,7 @@ function prepareCalls(database: DatabaseSync): WriterCalls {
     `INSERT INTO events (${EVENT_COLUMN_LIST}) VALUES (${EVENT_PLACEHOLDERS})
      ON CONFLICT (agent_id, start_ms, lat, lng, title) DO NOTHING`,
   );
-  const findTwin = prepare(
+  const findDuplicate = prepare(
     `SELECT event_id, version, json FROM events
      WHERE agent_id = ? AND start_ms = ? AND lat = ? AND lng = ? AND title = ?`,
   );
@@ -142,8 +142,10 @@ function prepareCalls(database: DatabaseSync): WriterCalls {
   const writeProbe = prepare("REPLACE INTO settings (name, value) VALUES ('probe', hex(randomblob(16)))");
   const findSetting = prepare('SELECT value FROM settings WHERE name = ?');
 
-  const twinOf = (event: ColumnValues) =>
-    findTwin.get(...identityOf(event)) as { event_id: string; version: number; json: string } | undefined;
+  const duplicateOf = (event: ColumnValues) =>
+    findDuplicate.get(...identityOf(event)) as
+      | { event_id: string; version: number; json: string }
+      | undefined;
   const nameOf = (agentId: string) => findName.get(agentId)?.agent_name as string | undefined;
   const record = (audit: AuditEntry, name: string, count: number, detail = audit.detail) => {
     const { at_ms, actor_subject, actor_email, action, target } = audit;
@@ -172,8 +174,9 @@ function prepareCalls(database: DatabaseSync): WriterCalls {
     },
 
     createEvent(event, maxPerAgent) {
-      const twin = twinOf(event);
-      if (twin) return { kind: 'existing', record: { version: twin.version, json: twin.json } };
+      const duplicate = duplicateOf(event);
+      if (duplicate)
+        return { kind: 'existing', record: { version: duplicate.version, json: duplicate.json } };
       const [agentId] = identityOf(event);
       const agent = findCount.get(agentId);
       if (!agent) return { kind: 'no-agent' };
@@ -195,7 +198,7 @@ function prepareCalls(database: DatabaseSync): WriterCalls {
           count = { before, now: before };
           counts.set(agentId, count);
         }
-        if (maxPerAgent > 0 && count.now >= maxPerAgent) return twinOf(event) ? 'existing' : 'limit';
+        if (maxPerAgent > 0 && count.now >= maxPerAgent) return duplicateOf(event) ? 'existing' : 'limit';
         if (insertNewEvent.run(...event).changes === 0) return 'existing';
         count.now++;
         return 'created';
@@ -206,11 +209,11 @@ function prepareCalls(database: DatabaseSync): WriterCalls {
     },
 
     replaceEvent(next) {
-      // The version first: a tuple made from an old version says nothing.
+      // Check the version first: a duplicate of an outdated version is meaningless.
       const eventId = idOf(next);
       if (findVersion.get(eventId)?.version !== versionOf(next) - 1) return { kind: 'conflict' };
-      const twin = twinOf(next);
-      if (twin && twin.event_id !== eventId) return { kind: 'duplicate', id: twin.event_id };
+      const duplicate = duplicateOf(next);
+      if (duplicate && duplicate.event_id !== eventId) return { kind: 'duplicate', id: duplicate.event_id };
       updateEvent.run(...next, eventId);
       return { kind: 'replaced', record: undefined };
     },

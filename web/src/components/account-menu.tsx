@@ -1,4 +1,4 @@
-// Who is signed in, and the way out.
+// Menu with the signed-in user and the button to sign out.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { User } from '../api.ts';
 import { useLeave } from '../use-leave.ts';
@@ -9,13 +9,13 @@ import { Text } from './text.tsx';
 export function AccountMenu({ user, onLeave }: { user: User; onLeave: () => Promise<void> }) {
   const [isOpen, setOpen] = useState(false);
   const { isLeaving, leave } = useLeave(onLeave);
-  const whole = useRef<HTMLDivElement>(null);
+  const root = useRef<HTMLDivElement>(null);
   const button = useRef<HTMLButtonElement>(null);
 
   useEffect(() => {
     if (!isOpen) return;
     const closeOutside = (event: Event) => {
-      if (!whole.current?.contains(event.target as Node)) setOpen(false);
+      if (!root.current?.contains(event.target as Node)) setOpen(false);
     };
     const closeByKey = (event: KeyboardEvent) => {
       if (event.key !== 'Escape') return;
@@ -33,7 +33,7 @@ export function AccountMenu({ user, onLeave }: { user: User; onLeave: () => Prom
   }, [isOpen]);
 
   return (
-    <div class="account" ref={whole}>
+    <div class="account" ref={root}>
       <button
         ref={button}
         type="button"

@@ -1,4 +1,4 @@
-// The picture of who is signed in; initials where there is none or it does not load.
+// Picture of the signed-in user; initials if there is none or it does not load.
 import { useState } from 'preact/hooks';
 import type { User } from '../api.ts';
 
@@ -10,7 +10,7 @@ function initialsOf({ name, email }: User): string {
 
 export function Avatar({ user }: { user: User }) {
   const [failed, setFailed] = useState(false);
-  // Only ever an address of this service, whatever the session says.
+  // Only URLs on this service, whatever the session contains.
   const picture = user.picture.startsWith('/admin/') && !failed ? user.picture : undefined;
   return (
     <span class="avatar" data-initials={picture ? undefined : initialsOf(user)}>

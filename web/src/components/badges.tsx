@@ -1,4 +1,4 @@
-// Short marks of state.
+// Badges for an agent's tier and state.
 import type { Agent } from '../api.ts';
 
 export function Tier({ tier }: { tier: Agent['tier'] }) {

@@ -1,4 +1,4 @@
-// Asks before something is changed, does it once, and says inside what went wrong. What succeeded is told by the caller.
+// Dialog that asks for confirmation, runs the action once and shows its error. The caller reports success.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { ApiError } from '../api.ts';
@@ -7,15 +7,16 @@ import { RequestId } from './states.tsx';
 
 interface ConfirmDialogProps {
   title: string;
-  /** On the button, and on it while it is done. */
+  /** Label of the confirm button. */
   confirm: string;
+  /** Label of the confirm button while the action runs. */
   pending: string;
   isDanger?: boolean;
-  /** Whether what has to be typed or chosen first is. */
+  /** Whether all required input has been given. */
   isReady?: boolean;
   action: () => Promise<void>;
   onDone: () => void;
-  /** What it was about is no longer there. */
+  /** Called if the target no longer exists (404). */
   onGone: () => void;
   onClose: () => void;
   children: ComponentChildren;
@@ -29,7 +30,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
   const form = useRef<HTMLFormElement>(null);
   const id = useId();
 
-  // Where there is something to fill in, that comes first; otherwise the way back does.
+  // Focus the first input if there is one, otherwise Cancel.
   useEffect(() => {
     form.current
       ?.querySelector<HTMLElement>('input:checked, input:not([type=radio]), [data-cancel]')

@@ -1,4 +1,4 @@
-// Copies a value. Browsers allow it on https and on this machine only; elsewhere there is no button.
+// Button that copies a value. Browsers allow this only on https and localhost; otherwise there is no button.
 import { useEffect, useState } from 'preact/hooks';
 import { Icon } from './icon.tsx';
 

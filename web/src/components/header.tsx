@@ -1,4 +1,4 @@
-// The bar on top: product, views, theme, and who is signed in.
+// Header bar: product name, navigation, theme and account menu.
 import type { User } from '../api.ts';
 import { routeOf } from '../router.ts';
 import { AccountMenu } from './account-menu.tsx';
@@ -11,7 +11,7 @@ interface HeaderProps {
   /** Undefined: nobody is signed in. */
   user: User | undefined;
   isAdministrator: boolean;
-  /** Where the page itself shows the mark. */
+  /** Without the logo, because the page itself shows it. */
   isBare: boolean;
   onLeave: () => Promise<void>;
 }

@@ -1,4 +1,4 @@
-// Small drawings in the colour of the text around them; they say nothing that the text does not.
+// Icons in the colour of the surrounding text. Decorative only: the text says the same.
 const PATHS = {
   search: 'M7 12.5a5.5 5.5 0 1 1 0-11 5.5 5.5 0 0 1 0 11Zm4-1.5 3.5 3.5',
   up: 'm4 9.5 4-4 4 4',
@@ -28,7 +28,7 @@ export function Icon({ name }: { name: IconName }) {
   );
 }
 
-/** The product's mark. */
+/** The product's logo. */
 export function Mark() {
   return (
     <svg class="mark" viewBox="0 0 32 32" aria-hidden="true" focusable="false">

@@ -1,4 +1,4 @@
-// Links inside the console, which do not load the page again.
+// Link within the console that does not reload the page.
 import type { ComponentChildren } from 'preact';
 import { navigate } from '../router.ts';
 
@@ -6,7 +6,7 @@ interface LinkProps {
   href: string;
   class?: string;
   current?: boolean;
-  /** Where it is not enough to go to the address. */
+  /** Replaces the plain navigation to `href`. */
   onFollow?: () => void;
   children: ComponentChildren;
 }

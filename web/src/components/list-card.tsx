@@ -1,4 +1,4 @@
-// The frame of a list: its rows, or what stands in their place, and below them the ways to other pages.
+// Card around a list: its rows, an error or the empty state, and the pager below.
 import type { ComponentChildren } from 'preact';
 import type { Page } from '../api.ts';
 import type { ListState } from '../list-state.ts';
@@ -9,9 +9,9 @@ import { Failure } from './states.tsx';
 interface ListCardProps {
   list: ListState;
   loaded: Pick<Loaded<Page>, 'data' | 'error' | 'isLoading' | 'reload'>;
-  /** How many rows are shown. */
+  /** Number of rows shown. */
   shown: number;
-  /** In place of the rows where there is none. */
+  /** Shown instead of the rows if there are none. */
   empty: ComponentChildren;
   /** The rows. */
   children: ComponentChildren;
@@ -19,7 +19,7 @@ interface ListCardProps {
 
 export function ListCard({ list, loaded, shown, empty, children }: ListCardProps) {
   const { data, error, isLoading, reload } = loaded;
-  // What was searched for is refused: to ask the same again is no way out.
+  // The API rejected the search text, so retrying would not help.
   const isSearchRefused = error?.status === 422 && list.q !== '';
   return (
     <>
@@ -27,8 +27,8 @@ export function ListCard({ list, loaded, shown, empty, children }: ListCardProps
         {error ? (
           <Failure
             error={error}
-            wayOut={isSearchRefused ? 'Clear the search' : 'Try again'}
-            onWayOut={isSearchRefused ? () => list.search('') : reload}
+            actionLabel={isSearchRefused ? 'Clear the search' : 'Try again'}
+            onAction={isSearchRefused ? () => list.search('') : reload}
           />
         ) : data?.total === 0 ? (
           empty

@@ -1,12 +1,12 @@
-// A dialog on top of the page, for as long as it is rendered. When it goes, the focus returns to where it was.
+// Modal dialog, open as long as it is rendered. On closing, the focus returns to where it was before.
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 
 interface ModalProps {
   class: string;
-  /** The id of the element that names it. */
+  /** ID of the element with the dialog's title. */
   labelledBy: string;
-  /** While something is under way it cannot be left. */
+  /** Prevents closing while an action runs. */
   isLocked?: boolean;
   onClose: () => void;
   children: ComponentChildren;
@@ -28,7 +28,7 @@ export function Modal({ class: className, labelledBy, isLocked = false, onClose,
   const leave = () => {
     if (!isLocked) onClose();
   };
-  // A browser may close a dialog against its page's will, such as when Esc is pressed again and again.
+  // Browsers may close a dialog even if the page prevents it, e.g. after Esc is pressed repeatedly.
   const follow = () => {
     if (isGone.current) return;
     if (isLocked) dialog.current!.showModal();

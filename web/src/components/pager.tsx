@@ -1,4 +1,4 @@
-// Which part of a list is shown, and the ways to the others.
+// Range of rows shown, and buttons for the previous and next page.
 import type { ComponentChildren } from 'preact';
 import { useRef } from 'preact/hooks';
 import { formatNumber } from '../format.ts';
@@ -14,20 +14,20 @@ interface PagerProps {
 }
 
 export function Pager({ list, shown, total, next, isLoading }: PagerProps) {
-  // While another page is on its way, the one before is still shown.
+  // While the next page loads, the old one is still shown.
   const shownPage = useRef(list.page);
   if (!isLoading) shownPage.current = list.page;
   const from = (shownPage.current - 1) * PAGE_SIZE;
-  const whole = useRef<HTMLElement>(null);
-  /** Another page begins at its top. */
+  const root = useRef<HTMLElement>(null);
+  /** Changes the page and scrolls to the top of the list. */
   const go = (to: () => void) => () => {
     to();
-    whole.current?.closest('section, main')?.scrollIntoView({ block: 'start' });
+    root.current?.closest('section, main')?.scrollIntoView({ block: 'start' });
   };
   const goBack = list.page > 1 && !isLoading ? go(list.toPrevious) : undefined;
   const goOn = next && !isLoading ? go(() => list.toNext(next)) : undefined;
   return (
-    <nav class="pager" aria-label="Pages" ref={whole}>
+    <nav class="pager" aria-label="Pages" ref={root}>
       <p role="status">
         {shown === 0 ? (
           <span class="visually-hidden">Nothing found.</span>
@@ -54,7 +54,7 @@ export function Pager({ list, shown, total, next, isLoading }: PagerProps) {
   );
 }
 
-/** Without something to do it stays where it is, so that the focus does too. */
+/** Without an action the button stays in place, disabled, so that it keeps the focus. */
 function PageButton(props: { onClick: (() => void) | undefined; children: ComponentChildren }) {
   const { onClick, children } = props;
   return (

@@ -1,9 +1,9 @@
-// A search field: what is typed counts after a short pause, or at once with Enter. The key "/" leads here.
+// Search field: searches after a short pause in typing, or at once on Enter. The key "/" focuses it.
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { Icon } from './icon.tsx';
 
 const PAUSE_MS = 250;
-/** What the API takes. */
+/** Limit of the API. */
 const MAX_LENGTH = 200;
 
 interface SearchFieldProps {
@@ -16,28 +16,28 @@ interface SearchFieldProps {
 export function SearchField({ label, placeholder, value, onSearch }: SearchFieldProps) {
   const input = useRef<HTMLInputElement>(null);
   const [text, setText] = useState(value);
-  const asked = useRef(value);
+  const submitted = useRef(value);
 
-  // The address changed from elsewhere: going back, clearing, another view.
+  // The URL was changed elsewhere: back button, "Clear the search", or another view.
   useEffect(() => {
-    if (value === asked.current) return;
-    asked.current = value;
+    if (value === submitted.current) return;
+    submitted.current = value;
     setText(value);
   }, [value]);
 
-  // What was typed is asked for a little later, by what the view then is.
+  // The search runs later, with the onSearch of the latest render.
   const search = useRef(onSearch);
   search.current = onSearch;
-  const ask = useCallback((wanted: string) => {
-    const q = wanted.trim();
-    if (q === asked.current) return;
-    asked.current = q;
+  const submit = useCallback((entered: string) => {
+    const q = entered.trim();
+    if (q === submitted.current) return;
+    submitted.current = q;
     search.current(q);
   }, []);
   useEffect(() => {
-    const timer = setTimeout(() => ask(text), PAUSE_MS);
+    const timer = setTimeout(() => submit(text), PAUSE_MS);
     return () => clearTimeout(timer);
-  }, [text, ask]);
+  }, [text, submit]);
 
   useEffect(() => {
     const focusByKey = (event: KeyboardEvent) => {
@@ -66,10 +66,10 @@ export function SearchField({ label, placeholder, value, onSearch }: SearchField
         value={text}
         onInput={(event) => setText(event.currentTarget.value)}
         onKeyDown={(event) => {
-          if (event.key === 'Enter') ask(text);
+          if (event.key === 'Enter') submit(text);
           if (event.key === 'Escape') {
             setText('');
-            ask('');
+            submit('');
           }
         }}
       />

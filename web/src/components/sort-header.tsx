@@ -1,13 +1,13 @@
-// Heads of columns that sort, and the same choice as a list where columns are hidden.
+// Sortable column headers, and a select with the same choices for narrow screens, where columns are hidden.
 import { Icon } from './icon.tsx';
 
 export interface Column {
-  /** As the API names it. */
+  /** Name of the sort key in the API. */
   readonly key: string;
   readonly label: string;
-  /** What a first click means: the largest and latest first. */
+  /** Whether the first click sorts in descending order (largest or latest first). */
   readonly isDescendingFirst?: boolean;
-  /** Of the cells below, too. */
+  /** CSS class of the header and the cells below it. */
   readonly class?: string;
 }
 

@@ -1,4 +1,4 @@
-// What a view shows in place of its content: nothing there, nothing found, or a failure.
+// Placeholders for a view's content: empty state, error and loading skeleton.
 import type { ComponentChildren } from 'preact';
 import type { ApiError } from '../api.ts';
 import { CopyButton } from './copy-button.tsx';
@@ -22,21 +22,21 @@ export function Empty({ icon, title, children }: EmptyProps) {
 
 interface FailureProps {
   error: ApiError;
-  /** On the button. */
-  wayOut: string;
-  onWayOut: () => void;
+  /** Label of the button. */
+  actionLabel: string;
+  onAction: () => void;
 }
 
-/** A failure, with the name by which the log knows it. */
-export function Failure({ error, wayOut, onWayOut }: FailureProps) {
+/** An error, with its request ID for the log. */
+export function Failure({ error, actionLabel, onAction }: FailureProps) {
   return (
     <div class="empty" role="alert">
       <Icon name="warning" />
       <p class="empty-title">This could not be loaded</p>
       <p>{error.message}</p>
       <p>
-        <button type="button" class="button" onClick={onWayOut}>
-          {wayOut}
+        <button type="button" class="button" onClick={onAction}>
+          {actionLabel}
         </button>
       </p>
       {error.requestId && <RequestId id={error.requestId} />}
@@ -48,12 +48,12 @@ export function RequestId({ id }: { id: string }) {
   return (
     <p class="request-id">
       Request <code>{id}</code>
-      <CopyButton value={id} what="request id" />
+      <CopyButton value={id} what="request ID" />
     </p>
   );
 }
 
-/** Rows in the shape of those to come. */
+/** Placeholder rows while data loads. */
 export function SkeletonRows({
   columns,
   rows = 12,

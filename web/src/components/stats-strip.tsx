@@ -1,4 +1,4 @@
-// The counts on top of the list of agents.
+// Counts above the list of agents.
 import type { Stats } from '../api.ts';
 import { formatNumber } from '../format.ts';
 import { useLoad } from '../use-load.ts';
@@ -6,7 +6,7 @@ import { useLoad } from '../use-load.ts';
 const COUNTS: readonly [key: keyof Stats, label: string, hint: string][] = [
   ['agents', 'Agents', 'registered'],
   ['agents_active_today', 'Active today', 'in the last 24 hours'],
-  ['events', 'Events', 'ended ones included'],
+  ['events', 'Events', 'including ended ones'],
   ['events_upcoming', 'Upcoming', 'not ended yet'],
 ];
 

@@ -1,4 +1,4 @@
-// Tabs over one panel; arrow keys go from one to the next.
+// Tabs for one panel, with arrow key navigation.
 import type { ComponentChildren } from 'preact';
 import { useRef } from 'preact/hooks';
 
@@ -6,13 +6,13 @@ interface TabsProps<Value extends string> {
   label: string;
   tabs: readonly (readonly [value: Value, label: string])[];
   chosen: Value;
-  /** The id of what they switch. */
+  /** ID of the panel that the tabs control. */
   panelId: string;
   onChoose: (value: Value) => void;
 }
 
 export function Tabs<Value extends string>({ label, tabs, chosen, panelId, onChoose }: TabsProps<Value>) {
-  const whole = useRef<HTMLDivElement>(null);
+  const root = useRef<HTMLDivElement>(null);
   const move = (event: KeyboardEvent) => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (step === undefined) return;
@@ -20,10 +20,10 @@ export function Tabs<Value extends string>({ label, tabs, chosen, panelId, onCho
     const at = tabs.findIndex(([value]) => value === chosen);
     const next = (at + step + tabs.length) % tabs.length;
     onChoose(tabs[next]![0]);
-    whole.current?.querySelectorAll<HTMLElement>('[role=tab]')[next]?.focus();
+    root.current?.querySelectorAll<HTMLElement>('[role=tab]')[next]?.focus();
   };
   return (
-    <div class="tabs" role="tablist" tabIndex={-1} aria-label={label} ref={whole} onKeyDown={move}>
+    <div class="tabs" role="tablist" tabIndex={-1} aria-label={label} ref={root} onKeyDown={move}>
       {tabs.map(([value, text]) => (
         <button
           key={value}
@@ -42,7 +42,7 @@ export function Tabs<Value extends string>({ label, tabs, chosen, panelId, onCho
   );
 }
 
-/** What the chosen tab shows. */
+/** Content of the chosen tab. */
 export function TabPanel(props: { id: string; chosen: string; children: ComponentChildren }) {
   return (
     <div id={props.id} role="tabpanel" aria-labelledby={`${props.id}-${props.chosen}`}>

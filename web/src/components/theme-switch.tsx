@@ -1,4 +1,4 @@
-// One button that goes through the three choices.
+// Button that cycles through the three themes.
 import { THEMES, type Theme, useTheme } from '../theme.ts';
 import { Icon, type IconName } from './icon.tsx';
 

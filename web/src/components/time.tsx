@@ -1,4 +1,4 @@
-// Moments, with the exact one behind every short form.
+// Times in a short format, with the exact time as tooltip.
 import { formatDay, formatEventTime, formatFull, formatRelative } from '../format.ts';
 import { useNow } from '../use-now.ts';
 
@@ -18,10 +18,10 @@ export function Day({ at }: { at: string }) {
   );
 }
 
-/** In the event's timezone; where the viewer's clock says something else, that is the title. */
+/** In the event's timezone. If the viewer's local time differs, the tooltip shows it. */
 export function EventTime({ at, timezone }: { at: string; timezone: string }) {
   const { text, zone, local } = formatEventTime(at, timezone);
-  const title = local ? `${timezone}; for you ${local}` : timezone;
+  const title = local ? `${timezone}; your time: ${local}` : timezone;
   return (
     <time dateTime={at} title={title}>
       {text} <span class="zone">{zone}</span>

@@ -1,5 +1,5 @@
-// Shows outcomes at the edge of the page and says them to screen readers. They go by themselves, but not while the pointer or
-// the focus is on them; failures stay until dismissed.
+// Shows notifications at the edge of the page and announces them to screen readers. They disappear after a while, but not
+// while hovered or focused; errors stay until dismissed.
 import { useEffect, useState } from 'preact/hooks';
 import { dismiss, listenForToasts, type Toast } from '../toasts.ts';
 import { Icon } from './icon.tsx';
@@ -11,7 +11,7 @@ export function Toaster() {
   const [toasts, setToasts] = useState<readonly Toast[]>([]);
   useEffect(() => listenForToasts(setToasts), []);
   return (
-    <section class="toaster" aria-label="Outcomes">
+    <section class="toaster" aria-label="Notifications">
       <div role="status" aria-live="polite">
         {toasts.map((toast) => (
           <ToastBox key={toast.id} toast={toast} />
@@ -29,7 +29,7 @@ function ToastBox({ toast: { id, kind, message } }: { toast: Toast }) {
     return () => clearTimeout(timer);
   }, [id, kind, isHeld]);
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: it only stays longer
+    // biome-ignore lint/a11y/noStaticElementInteractions: hovering only keeps it open
     <div
       class={`toast ${kind}`}
       onMouseEnter={() => setHeld(true)}

@@ -1,9 +1,9 @@
-// What an administrator can do to an agent, each with a question that names what it means.
+// Administrator actions on an agent, each with a confirmation dialog that explains its effect.
 import { useId, useState } from 'preact/hooks';
 import type { Agent, AgentUpdate } from '../api.ts';
 import { deleteAgent, deleteAgentEvents, updateAgent } from '../api.ts';
 import { ConfirmDialog } from '../components/confirm-dialog.tsx';
-import { seenOf, Text } from '../components/text.tsx';
+import { Text, visibleText } from '../components/text.tsx';
 import { returnToList } from '../router.ts';
 import { notify } from '../toasts.ts';
 import { HeldEvents, HeldFailure, useHeldEvents } from './held-events.tsx';
@@ -12,7 +12,7 @@ type Action = 'tier' | 'active' | 'events' | 'agent';
 
 interface ActionProps {
   agent: Agent;
-  /** The agent is to be loaded again. */
+  /** Called when the agent must be reloaded. */
   onChanged: () => void;
 }
 
@@ -28,7 +28,7 @@ export function AgentActions({ agent, onChanged }: ActionProps) {
     },
     onGone: () => {
       close();
-      notify('info', `${agent.agent_name} is already gone: someone else was faster.`);
+      notify('info', `${agent.agent_name} was already deleted by someone else.`);
       onChanged();
     },
   };
@@ -69,8 +69,8 @@ interface DialogProps {
 
 const TIERS: readonly [tier: NonNullable<AgentUpdate['tier']>, meaning: string][] = [
   ['read', 'searches and reads events'],
-  ['readwrite', 'also publishes events of its own'],
-  ['admin', 'as readwrite, with a larger quota'],
+  ['readwrite', 'also publishes its own events'],
+  ['admin', 'like readwrite, with a larger quota'],
 ];
 
 function TierDialog({ agent, ...rest }: DialogProps) {
@@ -89,7 +89,8 @@ function TierDialog({ agent, ...rest }: DialogProps) {
       {...rest}
     >
       <p>
-        What <Name agent={agent} /> may do. It holds from its next request on; its keys and events stay.
+        The tier decides what <Name agent={agent} /> may do. A change takes effect with its next request. Its
+        keys and events stay.
       </p>
       <fieldset class="choices">
         <legend class="visually-hidden">Tier</legend>
@@ -130,7 +131,7 @@ function ActiveDialog({ agent, ...rest }: DialogProps) {
     >
       {isActive ? (
         <p>
-          The keys of <Name agent={agent} /> will be refused at once. Its events will stay, and it can be
+          The keys of <Name agent={agent} /> will stop working at once. Its events will stay, and it can be
           reactivated at any time.
         </p>
       ) : (
@@ -159,7 +160,7 @@ function EventsDialog({ agent, ...rest }: DialogProps) {
       {...rest}
     >
       <p>
-        All <HeldEvents held={held} /> of <Name agent={agent} /> will be lost, upcoming and past. The agent
+        All <HeldEvents held={held} /> of <Name agent={agent} /> will be deleted, upcoming and past. The agent
         and its keys will stay. This cannot be undone.
       </p>
       <HeldFailure held={held} />
@@ -171,8 +172,8 @@ function AgentDialog({ agent, onDone: _, ...rest }: DialogProps) {
   const [typed, setTyped] = useState('');
   const id = useId();
   const held = useHeldEvents(agent, rest.onGone);
-  // A name may consist of nothing that can be seen.
-  const expected = seenOf(agent.agent_name) || agent.id;
+  // A name may consist of invisible characters only.
+  const expected = visibleText(agent.agent_name) || agent.id;
   const action = async () => {
     await deleteAgent(agent.id);
     notify('done', `Deleted ${agent.agent_name}, its keys and all its events.`);
@@ -183,13 +184,13 @@ function AgentDialog({ agent, onDone: _, ...rest }: DialogProps) {
       confirm="Delete agent"
       pending="Deleting…"
       isDanger
-      isReady={held.text !== undefined && seenOf(typed) === expected}
+      isReady={held.text !== undefined && visibleText(typed) === expected}
       action={action}
       onDone={returnToList}
       {...rest}
     >
       <p>
-        <Name agent={agent} /> will be lost: the agent, its keys and its <HeldEvents held={held} />. This
+        <Name agent={agent} /> will be deleted: the agent, its keys and its <HeldEvents held={held} />. This
         cannot be undone.
       </p>
       <HeldFailure held={held} />

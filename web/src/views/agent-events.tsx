@@ -1,4 +1,4 @@
-// The events of an agent: upcoming, past or all of them, searched, sorted, selected, opened.
+// List of an agent's events: upcoming, past or all, with search, sorting, selection and details.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { AgentEvent, EventPage } from '../api.ts';
 import { ListCard } from '../components/list-card.tsx';
@@ -35,12 +35,12 @@ interface AgentEventsProps {
 
 export function AgentEvents({ place, list, when, loaded }: AgentEventsProps) {
   const [selection, setSelection] = useState<Selection>({ of: '', ids: new Set() });
-  const [doomed, setDoomed] = useState<readonly AgentEvent[]>();
+  const [toDelete, setToDelete] = useState<readonly AgentEvent[]>();
   const heading = useRef<HTMLHeadingElement>(null);
   const isFinished = useRef(false);
   const { data: page, error, isLoading, reload } = loaded;
   const events = page?.events ?? [];
-  // Selected is only what is on the page: another search, order or page begins anew.
+  // Only events on the page can be selected: another search, sort order or page clears the selection.
   const chosen =
     selection.of === list.apiQuery && !error
       ? events.filter(({ event_id }) => selection.ids.has(event_id))
@@ -48,13 +48,13 @@ export function AgentEvents({ place, list, when, loaded }: AgentEventsProps) {
   const opened = events.find(({ event_id }) => event_id === place.query.get('event'));
 
   const finish = () => {
-    setDoomed(undefined);
+    setToDelete(undefined);
     if (opened) closeEvent(place);
     setSelection({ of: '', ids: new Set() });
     reload();
     isFinished.current = true;
   };
-  // What had the focus may be gone with what was deleted.
+  // The focused element may have disappeared with the deleted events.
   useEffect(() => {
     if (isLoading || !isFinished.current) return;
     isFinished.current = false;
@@ -67,7 +67,7 @@ export function AgentEvents({ place, list, when, loaded }: AgentEventsProps) {
           Events
         </h2>
         <Tabs
-          label="Which events"
+          label="Events shown"
           tabs={TABS}
           chosen={when}
           panelId="event-list"
@@ -77,7 +77,7 @@ export function AgentEvents({ place, list, when, loaded }: AgentEventsProps) {
       <div class="toolbar sticky">
         <SearchField
           label="Search events"
-          placeholder="Search by title, place or id"
+          placeholder="Search by title, place or ID"
           value={list.q}
           onSearch={list.search}
         />
@@ -86,7 +86,7 @@ export function AgentEvents({ place, list, when, loaded }: AgentEventsProps) {
           type="button"
           class="button risky"
           disabled={chosen.length === 0}
-          onClick={() => setDoomed(chosen)}
+          onClick={() => setToDelete(chosen)}
         >
           Delete selected ({formatNumber(chosen.length)})
         </button>
@@ -109,15 +109,15 @@ export function AgentEvents({ place, list, when, loaded }: AgentEventsProps) {
         </ListCard>
       </TabPanel>
       {opened && (
-        <EventPanel event={opened} onClose={() => closeEvent(place)} onDelete={() => setDoomed([opened])} />
+        <EventPanel event={opened} onClose={() => closeEvent(place)} onDelete={() => setToDelete([opened])} />
       )}
-      {doomed && page && (
+      {toDelete && page && (
         <DeleteEventsDialog
           agent={page.agent}
-          events={doomed}
+          events={toDelete}
           onDone={finish}
           onGone={finish}
-          onClose={() => setDoomed(undefined)}
+          onClose={() => setToDelete(undefined)}
         />
       )}
     </section>
@@ -125,7 +125,7 @@ export function AgentEvents({ place, list, when, loaded }: AgentEventsProps) {
 }
 
 interface Selection {
-  /** The query whose page it is of. */
+  /** API query of the page that the selection belongs to. */
   readonly of: string;
   readonly ids: ReadonlySet<string>;
 }
@@ -152,7 +152,7 @@ function NoEvents({ page, list, when }: { page: EventPage; list: ListState; when
       <Empty icon="search" title="No event matches">
         <p>
           None of {when === 'all' ? 'its events' : `its ${when} events`} has “<Text value={list.q} />” in its
-          title, place, address or id.
+          title, place, address or ID.
         </p>
         <p>
           <button type="button" class="button" onClick={() => list.search('')}>
@@ -166,10 +166,10 @@ function NoEvents({ page, list, when }: { page: EventPage; list: ListState; when
   return (
     <Empty icon="calendar" title={when === 'all' || held === 0 ? 'No events' : `No ${when} events`}>
       {held === 0 ? (
-        <p>This agent holds no events.</p>
+        <p>This agent has no events.</p>
       ) : (
         <>
-          <p>This agent holds {countOf(held, 'event')} in all.</p>
+          <p>This agent has {countOf(held, 'event')} in total.</p>
           {when !== 'all' && (
             <p>
               <button type="button" class="button" onClick={() => list.filter('when', 'all')}>

@@ -1,4 +1,4 @@
-// What is known of an agent.
+// Details of an agent.
 import type { ComponentChildren } from 'preact';
 import type { Agent } from '../api.ts';
 import { Tier } from '../components/badges.tsx';
@@ -7,7 +7,7 @@ import { Text } from '../components/text.tsx';
 import { Day, RelativeTime } from '../components/time.tsx';
 import { formatNumber } from '../format.ts';
 
-/** Undefined: not there yet. */
+/** `agent` is undefined while it loads. */
 export function AgentFacts({ agent }: { agent: Agent | undefined }) {
   const fact = (label: string, value: (agent: Agent) => ComponentChildren) => (
     <div>
@@ -16,7 +16,7 @@ export function AgentFacts({ agent }: { agent: Agent | undefined }) {
     </div>
   );
   return (
-    <dl class="facts card" aria-label="Facts" aria-busy={!agent}>
+    <dl class="facts card" aria-label="Details" aria-busy={!agent}>
       {fact('E-mail', ({ email }) => (
         <Text value={email} />
       ))}
@@ -24,10 +24,10 @@ export function AgentFacts({ agent }: { agent: Agent | undefined }) {
         <Tier tier={tier} />
       ))}
       {fact('Events', ({ event_count }) => formatNumber(event_count))}
-      {fact('Id', ({ id }) => (
+      {fact('ID', ({ id }) => (
         <>
           <code>{id}</code>
-          <CopyButton value={id} what="id" />
+          <CopyButton value={id} what="ID" />
         </>
       ))}
       {fact('Created', ({ created_at }) => (

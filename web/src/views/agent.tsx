@@ -1,11 +1,11 @@
-// One agent: its facts, what can be done to it, and its events. One request brings them all.
+// View of one agent: its details, actions and events. One request loads them all.
 import type { EventPage } from '../api.ts';
 import { Active } from '../components/badges.tsx';
 import { Icon } from '../components/icon.tsx';
 import { Link } from '../components/link.tsx';
-import { seenOf, Text } from '../components/text.tsx';
+import { Text, visibleText } from '../components/text.tsx';
 import { listState } from '../list-state.ts';
-import { lastListAddress, type Place, returnToList } from '../router.ts';
+import { lastListUrl, type Place, returnToList } from '../router.ts';
 import { useList } from '../use-list.ts';
 import { useTitle } from '../use-title.ts';
 import { AgentActions } from './agent-actions.tsx';
@@ -14,7 +14,7 @@ import { AgentFacts } from './agent-facts.tsx';
 import { EVENT_COLUMNS } from './event-table.tsx';
 import { MissingView } from './missing.tsx';
 
-/** What comes next first, what was last first. */
+/** Upcoming events: soonest first. Past events: latest first. */
 const DEFAULT_SORTS: Record<When, string> = { upcoming: 'start_at', past: '-start_at', all: '-start_at' };
 
 function Pending() {
@@ -31,7 +31,7 @@ const SORT_KEYS = EVENT_COLUMNS.map(({ key }) => key);
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 export function AgentView({ place, id }: { place: Place; id: string }) {
-  if (!UUID.test(id)) return <MissingView what="There is no such agent: this is no identifier of one." />;
+  if (!UUID.test(id)) return <MissingView what="There is no such agent: the ID in the URL is not valid." />;
   return <KnownAgent place={place} id={id.toLowerCase()} />;
 }
 
@@ -45,13 +45,13 @@ function KnownAgent({ place, id }: { place: Place; id: string }) {
   const loaded = useList<EventPage>(`/agents/${id}/events`, list, ({ events }) => events.length);
   const { data: page, error, reload } = loaded;
   const agent = page?.agent;
-  useTitle((agent && (seenOf(agent.agent_name) || agent.id)) ?? 'Agent');
+  useTitle((agent && (visibleText(agent.agent_name) || agent.id)) ?? 'Agent');
 
   if (error?.status === 404) return <MissingView what="There is no such agent. It may have been deleted." />;
   return (
     <>
-      <nav class="crumbs" aria-label="Way back">
-        <Link href={lastListAddress()} onFollow={returnToList}>
+      <nav class="crumbs" aria-label="Breadcrumb">
+        <Link href={lastListUrl()} onFollow={returnToList}>
           <Icon name="left" />
           Agents
         </Link>

@@ -1,4 +1,4 @@
-// All agents: found by a search, in any order, page by page.
+// View of all agents, with search, sorting and pages.
 import type { Agent, AgentPage } from '../api.ts';
 import { Active, Tier } from '../components/badges.tsx';
 import { Link } from '../components/link.tsx';
@@ -11,7 +11,7 @@ import { Text } from '../components/text.tsx';
 import { Day, RelativeTime } from '../components/time.tsx';
 import { formatNumber } from '../format.ts';
 import { type ListState, listState } from '../list-state.ts';
-import { agentAddress, type Place } from '../router.ts';
+import { agentUrl, type Place } from '../router.ts';
 import { useList } from '../use-list.ts';
 import { useTitle } from '../use-title.ts';
 
@@ -39,7 +39,7 @@ export function AgentsView({ place }: { place: Place }) {
       <div class="toolbar">
         <SearchField
           label="Search agents"
-          placeholder="Search by name, e-mail or id"
+          placeholder="Search by name, e-mail or ID"
           value={list.q}
           onSearch={list.search}
         />
@@ -66,7 +66,7 @@ function NoAgents({ list }: { list: ListState }) {
   return (
     <Empty icon="search" title="No agent matches">
       <p>
-        Nothing has “<Text value={list.q} />” in its name, e-mail or id.
+        No agent has “<Text value={list.q} />” in its name, e-mail or ID.
       </p>
       <p>
         <button type="button" class="button" onClick={() => list.search('')}>
@@ -78,7 +78,7 @@ function NoAgents({ list }: { list: ListState }) {
 }
 
 interface AgentTableProps {
-  /** Undefined: not there yet. */
+  /** Undefined while they load. */
   agents: readonly Agent[] | undefined;
   list: ListState;
   isLoading: boolean;
@@ -111,7 +111,7 @@ function AgentRow({ agent }: { agent: Agent }) {
   return (
     <tr class={is_active ? undefined : 'inactive'}>
       <td class="column-name">
-        <Link href={agentAddress(id)} class="row-link clamp">
+        <Link href={agentUrl(id)} class="row-link clamp">
           <Text value={agent_name} />
         </Link>
         <span class="second until-large cut">

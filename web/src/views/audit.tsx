@@ -1,4 +1,4 @@
-// What administrators did, newest first.
+// View of the audit log: changes by administrators, newest first.
 import type { ComponentChildren } from 'preact';
 import type { AuditPage, AuditRecord } from '../api.ts';
 import { Link } from '../components/link.tsx';
@@ -8,7 +8,7 @@ import { Text } from '../components/text.tsx';
 import { RelativeTime } from '../components/time.tsx';
 import { countOf, formatFull, formatNumber } from '../format.ts';
 import { listState } from '../list-state.ts';
-import { agentAddress, type Place } from '../router.ts';
+import { agentUrl, type Place } from '../router.ts';
 import { useList } from '../use-list.ts';
 import { useTitle } from '../use-title.ts';
 
@@ -27,7 +27,7 @@ export function AuditView({ place }: { place: Place }) {
   return (
     <>
       <h1>Audit log</h1>
-      <p class="lead">Every change that an administrator made, newest first.</p>
+      <p class="lead">All changes made by administrators, newest first.</p>
       <ListCard list={list} loaded={loaded} shown={entries?.length ?? 0} empty={<NoEntries />}>
         <table class={entries && loaded.isLoading ? 'list audit waiting' : 'list audit'}>
           <caption class="visually-hidden">Audit log</caption>
@@ -55,7 +55,7 @@ export function AuditView({ place }: { place: Place }) {
 
 function NoEntries() {
   return (
-    <Empty icon="inbox" title="Nothing yet">
+    <Empty icon="inbox" title="No entries yet">
       <p>When an administrator changes or deletes something, it is recorded here.</p>
     </Empty>
   );
@@ -84,13 +84,13 @@ function AuditRow({ entry }: { entry: AuditRecord }) {
   );
 }
 
-/** Which events were deleted together; their titles are gone with them. */
+/** IDs of events that were deleted together; their titles are not kept. */
 function EventIds({ detail }: { detail: AuditRecord['detail'] }) {
   const ids: unknown = detail?.event_ids;
   if (!Array.isArray(ids)) return null;
   return (
     <details class="event-ids">
-      <summary>Ids of the events</summary>
+      <summary>Event IDs</summary>
       <ul>
         {ids.map((id: unknown) => (
           <li key={String(id)}>
@@ -102,7 +102,7 @@ function EventIds({ detail }: { detail: AuditRecord['detail'] }) {
   );
 }
 
-/** What was done, as the rest of a sentence that begins with who did it. */
+/** Text of the action, as the end of a sentence that begins with the administrator's name. */
 function describe({ action, target, target_name, detail, count }: AuditRecord): ComponentChildren {
   const agent = <AgentName id={target} name={target_name} />;
   switch (action) {
@@ -184,7 +184,7 @@ function describeUpdate(
 
 function AgentName({ id, name }: { id: string; name: string }) {
   return (
-    <Link href={agentAddress(id)} class="name-link">
+    <Link href={agentUrl(id)} class="name-link">
       <Text value={name || id} />
     </Link>
   );

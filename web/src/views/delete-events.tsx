@@ -1,4 +1,4 @@
-// Asks before events are deleted: one by its title and start, several by their number and first titles.
+// Confirmation before events are deleted. Shows one event with title and start, several with their number and first titles.
 import { type Agent, type AgentEvent, deleteEvent, deleteEvents } from '../api.ts';
 import { ConfirmDialog } from '../components/confirm-dialog.tsx';
 import { Text } from '../components/text.tsx';
@@ -6,11 +6,11 @@ import { EventTime } from '../components/time.tsx';
 import { countOf } from '../format.ts';
 import { notify } from '../toasts.ts';
 
-const NAMED = 5;
+const MAX_LISTED = 5;
 
 interface DeleteEventsProps {
   agent: Agent;
-  /** One at least. */
+  /** At least one. */
   events: readonly AgentEvent[];
   onDone: () => void;
   onGone: () => void;
@@ -19,7 +19,7 @@ interface DeleteEventsProps {
 
 export function DeleteEventsDialog({ agent, events, onGone, ...rest }: DeleteEventsProps) {
   const only = events.length === 1 ? events[0] : undefined;
-  const asked = countOf(events.length, 'event');
+  const count = countOf(events.length, 'event');
   const action = async () => {
     if (only) {
       await deleteEvent(only.event_id);
@@ -30,20 +30,20 @@ export function DeleteEventsDialog({ agent, events, onGone, ...rest }: DeleteEve
       agent.id,
       events.map(({ event_id }) => event_id),
     );
-    const others = deleted < events.length ? ' The others were already gone: someone else was faster.' : '';
+    const others = deleted < events.length ? ' Someone else had already deleted the others.' : '';
     notify(
       deleted > 0 ? 'done' : 'info',
       `Deleted ${countOf(deleted, 'event')} of ${agent.agent_name}.${others}`,
     );
   };
   const gone = () => {
-    notify('info', `${only ? `“${only.title}”` : 'This'} is already gone: someone else was faster.`);
+    notify('info', `${only ? `“${only.title}”` : 'This'} was already deleted by someone else.`);
     onGone();
   };
   return (
     <ConfirmDialog
       title={only ? 'Delete event' : 'Delete selected events'}
-      confirm={only ? 'Delete event' : `Delete ${asked}`}
+      confirm={only ? 'Delete event' : `Delete ${count}`}
       pending="Deleting…"
       isDanger
       action={action}
@@ -52,15 +52,15 @@ export function DeleteEventsDialog({ agent, events, onGone, ...rest }: DeleteEve
     >
       {!only && (
         <p>
-          <strong>{asked}</strong> of{' '}
+          <strong>{count}</strong> of{' '}
           <strong>
             <Text value={agent.agent_name} />
           </strong>{' '}
-          will be lost:
+          will be deleted:
         </p>
       )}
       <ul class="doomed">
-        {events.slice(0, NAMED).map(({ event_id, title, start_at, timezone }) => (
+        {events.slice(0, MAX_LISTED).map(({ event_id, title, start_at, timezone }) => (
           <li key={event_id}>
             <strong>
               <Text value={title} />
@@ -68,9 +68,9 @@ export function DeleteEventsDialog({ agent, events, onGone, ...rest }: DeleteEve
             <EventTime at={start_at} timezone={timezone} />
           </li>
         ))}
-        {events.length > NAMED && <li>and {countOf(events.length - NAMED, 'more event')}</li>}
+        {events.length > MAX_LISTED && <li>and {countOf(events.length - MAX_LISTED, 'more event')}</li>}
       </ul>
-      <p>{only ? 'This event will be lost. ' : ''}This cannot be undone.</p>
+      <p>{only ? 'This event will be deleted. ' : ''}This cannot be undone.</p>
     </ConfirmDialog>
   );
 }

@@ -1,4 +1,4 @@
-// One event in full, at the side of the list. Its address is shown as text: where it leads is the agent's choice, not ours.
+// Side panel with all fields of one event. Its URL is shown as text, not as a link, because agents choose where it leads.
 import type { ComponentChildren } from 'preact';
 import type { AgentEvent } from '../api.ts';
 import { CopyButton } from '../components/copy-button.tsx';
@@ -47,13 +47,13 @@ export function EventPanel({ event, onClose, onDelete }: EventPanelProps) {
           </Field>
           <Field label="Audience">{event.audience}</Field>
           <TextField label="Cost" value={event.cost} />
-          <TextField label="Web address" value={event.url} />
+          <TextField label="URL" value={event.url} />
           <TextField label="Description" value={event.description} />
           <Field label="Published">{formatFull(event.created_at)}</Field>
-          <Field label="Id">
+          <Field label="ID">
             <span class="copyable">
               <code>{event.event_id}</code>
-              <CopyButton value={event.event_id} what="id" />
+              <CopyButton value={event.event_id} what="ID" />
             </span>
           </Field>
         </dl>
@@ -76,7 +76,7 @@ function Field({ label, children }: { label: string; children: ComponentChildren
   );
 }
 
-/** What was not sent is not shown as empty. */
+/** Shows a missing value as "not given". */
 function TextField({ label, value }: { label: string; value: string | null | undefined }) {
   return <Field label={label}>{value ? <Text value={value} /> : <span class="faint">not given</span>}</Field>;
 }
@@ -88,8 +88,8 @@ function Span({ event }: { event: AgentEvent }) {
       <time dateTime={event.start_at}>
         {text} <span class="zone">{zone}</span>
       </time>
-      {local && <span class="second">For you: {local}</span>}
-      {!event.end_at && <span class="second">No end given: it counts as over 3 hours after its start.</span>}
+      {local && <span class="second">Your time: {local}</span>}
+      {!event.end_at && <span class="second">No end given: counts as ended 3 hours after its start.</span>}
     </>
   );
 }

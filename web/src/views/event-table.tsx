@@ -1,4 +1,4 @@
-// A page of events as rows that can be selected, in ranges too, and opened.
+// Table of events. Rows can be opened, and selected one by one or as a range.
 import { useRef } from 'preact/hooks';
 import type { AgentEvent } from '../api.ts';
 import { type Column, SortHeader } from '../components/sort-header.tsx';
@@ -15,7 +15,7 @@ export const EVENT_COLUMNS: readonly Column[] = [
 ];
 
 interface EventTableProps {
-  /** Undefined: not there yet. */
+  /** Undefined while they load. */
   events: readonly AgentEvent[] | undefined;
   list: ListState;
   isLoading: boolean;
@@ -88,7 +88,7 @@ export function EventTable({ events, list, isLoading, selected, onSelect, onOpen
 interface EventRowProps {
   event: AgentEvent;
   isSelected: boolean;
-  /** Before onSelect: a change of a checkbox does not say which keys were held. */
+  /** Called before onSelect, because the change event of a checkbox does not tell whether Shift was pressed. */
   onPress: (isShift: boolean) => void;
   onSelect: (isChosen: boolean) => void;
   onOpen: () => void;

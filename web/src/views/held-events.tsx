@@ -1,4 +1,4 @@
-// How many events an agent holds now, for questions about all of them: the page behind may have been loaded long ago.
+// Current number of an agent's events, for confirmation dialogs: the number on the page may be outdated.
 import { useEffect } from 'preact/hooks';
 import type { Agent, ApiError, EventPage } from '../api.ts';
 import { RequestId } from '../components/states.tsx';
@@ -6,7 +6,7 @@ import { countOf } from '../format.ts';
 import { useLoad } from '../use-load.ts';
 
 export interface Held {
-  /** `5 events`; undefined: not known yet. */
+  /** E.g. `5 events`; undefined while unknown. */
   readonly text: string | undefined;
   readonly error: ApiError | undefined;
   readonly retry: () => void;
@@ -15,7 +15,7 @@ export interface Held {
 export function useHeldEvents({ id }: Agent, onGone: () => void): Held {
   const { data, error, isLoading, reload } = useLoad<EventPage>(`/agents/${id}/events?limit=1`);
   const isGone = error?.status === 404;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: told once
+  // biome-ignore lint/correctness/useExhaustiveDependencies: calls onGone once
   useEffect(() => {
     if (isGone) onGone();
   }, [isGone]);
@@ -35,7 +35,7 @@ export function HeldEvents({ held: { text, error } }: { held: Held }) {
   return <strong>{text ?? 'events'}</strong>;
 }
 
-/** Nothing is deleted whose number could not be told. */
+/** Error if the events could not be counted. Deletion is not possible then. */
 export function HeldFailure({ held: { error, retry } }: { held: Held }) {
   return (
     <div role="alert">

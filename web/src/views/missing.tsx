@@ -1,9 +1,9 @@
-// For addresses that show nothing.
+// "Not found" page for unknown URLs and agents.
 import { Icon } from '../components/icon.tsx';
 import { Link } from '../components/link.tsx';
 import { useTitle } from '../use-title.ts';
 
-export function MissingView({ what = 'There is nothing at this address.' }: { what?: string }) {
+export function MissingView({ what = 'There is no page at this URL.' }: { what?: string }) {
   useTitle('Not found');
   return (
     <div class="gate">

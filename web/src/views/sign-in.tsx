@@ -1,26 +1,26 @@
-// The way in: through the identity provider, or with a token where none is configured.
+// Sign-in page: with the identity provider, or with a token if no provider is configured.
 import { useId, useState } from 'preact/hooks';
 import { ApiError, signInWithToken } from '../api.ts';
 import { CopyButton } from '../components/copy-button.tsx';
 import { Mark } from '../components/icon.tsx';
-import { currentAddress } from '../router.ts';
+import { currentUrl } from '../router.ts';
 import type { SignedOutReason } from '../use-session.ts';
 import { useTitle } from '../use-title.ts';
 
 const PROBLEMS = new Map(
   Object.entries({
     state:
-      'That sign-in could not be completed: it was not begun in this browser, or it took longer than 10 minutes. Please try again.',
+      'That sign-in could not be completed: it was not started in this browser, or it took longer than 10 minutes. Please try again.',
     denied: 'The identity provider says that access was denied. Try again, or choose another account.',
     provider:
-      'The identity provider did not answer, or its answer did not hold. Try again in a moment; if it stays like this, the log of the service says why.',
+      'The identity provider did not respond, or its response was not valid. Try again in a moment. If the problem persists, see the log of the service.',
     often: 'There were too many sign-ins from your network. Please try again in an hour.',
   }),
 );
 
 const REASONS: Record<SignedOutReason, string | undefined> = {
   new: undefined,
-  ended: 'Your session has ended. Sign in again and you are back at the same place.',
+  ended: 'Your session has ended. Sign in again to return to this page.',
   left: 'You are signed out.',
 };
 
@@ -28,21 +28,21 @@ interface SignInProps {
   provider: string | null;
   reason: SignedOutReason;
   problem: string | null;
-  /** There is a session now. */
+  /** Called when there is a session. */
   onSignedIn: () => Promise<void>;
 }
 
 export function SignInView({ provider, reason, problem, onSignedIn }: SignInProps) {
   useTitle('Sign in');
-  const trouble =
+  const message =
     problem !== null && (PROBLEMS.get(problem) ?? 'The sign-in did not succeed. Please try again.');
   return (
     <div class="gate">
       <Mark />
       <h1>local-events console</h1>
-      {trouble ? (
+      {message ? (
         <p class="notice problem" role="alert">
-          {trouble}
+          {message}
         </p>
       ) : (
         REASONS[reason] && (
@@ -56,7 +56,7 @@ export function SignInView({ provider, reason, problem, onSignedIn }: SignInProp
       ) : (
         <>
           <p>Sign in to see agents, their events and the audit log.</p>
-          <a class="button primary wide" href={loginAddress()}>
+          <a class="button primary wide" href={loginUrl()}>
             Sign in with {provider}
           </a>
         </>
@@ -65,9 +65,9 @@ export function SignInView({ provider, reason, problem, onSignedIn }: SignInProp
   );
 }
 
-/** Where signing in begins; it ends where this page is now. */
-export function loginAddress(choose = false): string {
-  const query = new URLSearchParams({ ...(choose && { account: 'choose' }), return: currentAddress() });
+/** URL that starts the sign-in; the user returns to the current page. */
+export function loginUrl(choose = false): string {
+  const query = new URLSearchParams({ ...(choose && { account: 'choose' }), return: currentUrl() });
   return `/admin/login?${query}`;
 }
 
@@ -96,7 +96,8 @@ function TokenForm({ onSignedIn }: { onSignedIn: () => Promise<void> }) {
     <>
       <form class="stack" onSubmit={submit}>
         <p id={`${id}-how`}>
-          No identity provider is configured, so sign in with a token. Make one on the machine of the service:
+          No identity provider is configured, so sign in with a token. Create one on the machine that runs the
+          service:
         </p>
         <p class="command">
           <code>{COMMAND}</code>
@@ -124,19 +125,19 @@ function TokenForm({ onSignedIn }: { onSignedIn: () => Promise<void> }) {
       <details class="explanation">
         <summary>Use an identity provider instead</summary>
         <p>
-          Set these variables and start the service again; any OpenID Connect provider will do, such as
-          Google, Keycloak, Auth0 or Microsoft Entra.
+          Set these variables and restart the service. Any OpenID Connect provider works, such as Google,
+          Keycloak, Auth0 or Microsoft Entra.
         </p>
         <dl>
           <dt>
             <code>OIDC_ISSUER</code>
           </dt>
-          <dd>the address of the provider</dd>
+          <dd>the URL of the provider</dd>
           <dt>
             <code>OIDC_CLIENT_ID</code>, <code>OIDC_CLIENT_SECRET</code>
           </dt>
           <dd>
-            this service, as the provider knows it; its redirect address is{' '}
+            the credentials of this service at the provider; its redirect URL is{' '}
             <code>{location.origin}/admin/callback</code>
           </dd>
           <dt>

@@ -1,4 +1,4 @@
-// Until it is known who is signed in: the shape of what is to come, drawn only where that takes a while.
+// Placeholder until the session is known. CSS shows it only after a delay.
 export function StartingView() {
   return (
     <div class="starting" role="status" aria-busy="true">

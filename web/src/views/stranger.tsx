@@ -1,11 +1,11 @@
-// For someone who is signed in and is no administrator: who they are, and what would make them one.
+// Page for a signed-in user who is not an administrator: shows the account, and how to make it an administrator.
 import type { User } from '../api.ts';
 import { Avatar } from '../components/avatar.tsx';
 import { CopyButton } from '../components/copy-button.tsx';
 import { Text } from '../components/text.tsx';
 import { useLeave } from '../use-leave.ts';
 import { useTitle } from '../use-title.ts';
-import { loginAddress } from './sign-in.tsx';
+import { loginUrl } from './sign-in.tsx';
 
 interface StrangerProps {
   user: User;
@@ -25,9 +25,9 @@ export function StrangerView({ user, provider, onLeave }: StrangerProps) {
         <strong>
           <Text value={user.email || user.name} />
         </strong>
-        , and this account may not administer this service. Ask an operator to add its subject to{' '}
+        . This account is not an administrator of this service. Ask an operator to add its subject to{' '}
         <code>ADMIN_SUBJECTS</code>, which always works. Its e-mail address in <code>ADMIN_EMAILS</code>{' '}
-        counts only where the identity provider vouches for it.
+        counts only if the identity provider has verified it.
       </p>
       <dl class="identity">
         <dt>Subject</dt>
@@ -41,7 +41,7 @@ export function StrangerView({ user, provider, onLeave }: StrangerProps) {
         <dd>{user.email ? <Text value={user.email} /> : <span class="faint">none sent</span>}</dd>
       </dl>
       {provider !== null && (
-        <a class="button primary wide" href={loginAddress(true)}>
+        <a class="button primary wide" href={loginUrl(true)}>
           Use another account
         </a>
       )}

@@ -1,0 +1,71 @@
+// Reports a run of the tests as it goes: a line a job, every failure in full at the end, and which jobs were the slowest.
+import type { TestEvent } from 'node:test/reporters';
+import { inspect } from 'node:util';
+
+export interface JobResult {
+  readonly title: string;
+  readonly seconds: number;
+  readonly tests: number;
+  readonly failures: readonly string[];
+}
+
+const SLOWEST = 10;
+
+/** Reads what a test file reports, to its end. `isDetailed`: prints the name of every test. */
+export async function readResult(
+  title: string,
+  events: AsyncIterable<TestEvent>,
+  isDetailed: boolean,
+): Promise<JobResult> {
+  const startedMs = performance.now();
+  const failures: string[] = [];
+  let tests = 0;
+  for await (const { type, data } of events) {
+    if (type === 'test:stderr') process.stderr.write(data.message);
+    if (type === 'test:summary' && !data.success && failures.length === 0) failures.push(`FAIL ${title}`);
+    if (type !== 'test:pass' && type !== 'test:fail') continue;
+    const isSuite = data.details.type === 'suite';
+    // A suite also fails where a hook does, or only because of its tests, which say it themselves.
+    if (type === 'test:fail' && !(isSuite && isOfTests(data.details.error))) failures.push(describe(data));
+    if (isSuite) continue;
+    tests++;
+    if (!isDetailed) continue;
+    const mark = type === 'test:pass' ? 'ok  ' : 'FAIL';
+    console.log(`  ${mark} ${data.name} (${Math.round(data.details.duration_ms)} ms)`);
+  }
+  return { title, seconds: (performance.now() - startedMs) / 1000, tests, failures };
+}
+
+function isOfTests(error: Error): boolean {
+  return 'failureType' in error && error.failureType === 'subtestsFailed';
+}
+
+function describe({ name, file, line, details }: Extract<TestEvent, { type: 'test:fail' }>['data']): string {
+  const { error } = details;
+  return `FAIL ${name}\n  at ${file}:${line}\n${inspect(error.cause ?? error, { depth: 6 })}`;
+}
+
+export function printResult({ title, seconds, tests, failures }: JobResult): void {
+  const mark = failures.length === 0 ? 'ok  ' : 'FAIL';
+  const count = tests > 0 ? `${String(tests).padStart(5)} tests` : ' '.repeat(11);
+  console.log(`${mark} ${toSeconds(seconds)} ${count}  ${title}`);
+}
+
+/** Returns whether all passed. */
+export function printSummary(results: readonly JobResult[]): boolean {
+  const failures = results.flatMap((result) => result.failures);
+  for (const failure of failures) console.log(`\n${failure}`);
+  console.log('\nSlowest:');
+  for (const { seconds, title } of slowest(results)) console.log(`  ${toSeconds(seconds)}  ${title}`);
+  const passed = results.reduce((sum, { tests }) => sum + tests, 0) - failures.length;
+  console.log(`\n${passed} passed, ${failures.length} failed`);
+  return failures.length === 0;
+}
+
+export function slowest(results: readonly JobResult[]): JobResult[] {
+  return results.toSorted((a, b) => b.seconds - a.seconds).slice(0, SLOWEST);
+}
+
+function toSeconds(seconds: number): string {
+  return `${seconds.toFixed(1).padStart(6)} s`;
+}

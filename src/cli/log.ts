@@ -1,0 +1,43 @@
+// The log on standard output: buffered JSON lines, all written before the process ends.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Logger, pino } from 'pino';
+import pretty from 'pino-pretty';
+import type { Io } from './command.ts';
+
+/** Time limit for writing the rest of the log if its reader stalls. */
+const LOG_FINISH_MS = 300;
+
+/**
+ * Lines are buffered for at most half a second, to save a system call per line. All are written before exit. If the reader
+ * stalls, the buffer grows to `maxLength`; then lines are dropped.
+ */
+const LOG_BUFFER = { minLength: 4_096, periodicFlush: 500, maxLength: 16_777_216 };
+
+interface Log {
+  readonly logger: Logger;
+  /** Writes the rest and closes the log; gives up after LOG_FINISH_MS if nobody reads it. */
+  finish(): Promise<void>;
+}
+
+/** Writes JSON lines, or human-readable lines on a terminal. */
+export function openLog(level: string, stdout: Io['stdout']): Log {
+  if (stdout.isTTY) {
+    const logger = pino({ level }, pretty({ sync: true, singleLine: true, ignore: 'pid,hostname' }));
+    return { logger, finish: async () => {} };
+  }
+  if (stdout.fd === undefined) return { logger: pino({ level }, stdout), finish: async () => {} };
+  const destination = pino.destination({ fd: stdout.fd, sync: false, ...LOG_BUFFER });
+  const closed = Promise.withResolvers<void>();
+  destination.on('close', () => closed.resolve());
+  // If the reader is gone, nothing more is written and 'close' never comes. The service continues without a log.
+  destination.on('error', () => closed.resolve());
+  const finish = async () => {
+    // Not flush(): during a write, it leaves up to minLength bytes in the buffer.
+    destination.end();
+    await Promise.race([closed.promise, sleep(LOG_FINISH_MS, undefined, { ref: false })]);
+    // On exit, flushSync would retry forever if the reader is gone or stalls. A closed destination takes no lines.
+    destination.flushSync = () => {};
+    destination.write = () => true;
+  };
+  return { logger: pino({ level }, destination), finish };
+}

@@ -1,0 +1,163 @@
+// Single events, and the whole list of an agent's events. Statements are built from the table of columns. Searches are in
+// search.ts, pages of lists in lists.ts.
+import {
+  decodeEvent,
+  EVENT_COLUMNS,
+  type EventRow,
+  encodeEvent,
+  STORED_EVENT_COLUMNS,
+  type StoredEvent,
+} from '../domain/event.ts';
+import type { CreateOutcome, EventRecord, ReplaceOutcome } from '../domain/store.ts';
+import { toWire, type Wire } from '../domain/wire.ts';
+import type { Statements } from './client/database.ts';
+import { codeOf } from './client/errors.ts';
+import { TYPES, wireOf } from './records.ts';
+
+/** Error codes of PostgreSQL; EVENT_LIMIT is our own, raised by create_event. */
+const UNIQUE_VIOLATION = '23505';
+const FOREIGN_KEY_VIOLATION = '23503';
+const EVENT_LIMIT = 'LE001';
+
+const EVENTS_PER_PAGE = 500;
+
+const CREATED = EVENT_COLUMNS.filter(([name]) => name !== 'version');
+const REPLACED = EVENT_COLUMNS.filter(([name]) => name !== 'event_id' && name !== 'agent_id');
+
+/** Calls create_event, whose parameters are the columns of a new event in order, its JSON, and the agent's limit. */
+const CREATE_EVENT = `SELECT * FROM create_event(${[
+  ...CREATED.map(([, kind], at) => `$${at + 1}::${TYPES[kind]}`),
+  `$${CREATED.length + 1}::text`,
+  `$${CREATED.length + 2}::integer`,
+].join(', ')})`;
+
+function createValues(row: EventRow, json: string, maxPerAgent: number): Value[] {
+  return [...CREATED.map(([name]) => row[name]), json, maxPerAgent];
+}
+
+/** Compare and set: updates the event only if its version is the one before. */
+const REPLACE_EVENT = `UPDATE events SET ${[
+  ...REPLACED.map(([name, kind], at) => `${name} = $${at + 1}::${TYPES[kind]}`),
+  `json = $${REPLACED.length + 1}::text`,
+].join(', ')} WHERE event_id = $${REPLACED.length + 2}::text AND version = $${REPLACED.length + 3}::integer`;
+
+function replaceValues(next: EventRow, json: string): Value[] {
+  return [...REPLACED.map(([name]) => next[name]), json, next.event_id, next.version - 1];
+}
+
+type Value = string | number | null;
+
+/** A row of create_event; the other columns are null for a new event. */
+interface Created {
+  readonly kind: 'created' | 'existing';
+  readonly found_id: string;
+  readonly found_version: number;
+  readonly found_json: string;
+}
+
+export async function createEvent(
+  statements: Statements,
+  row: EventRow,
+  maxPerAgent: number,
+): Promise<CreateOutcome> {
+  const json = encodeEvent(row);
+  try {
+    // If an earlier attempt already created the event, it is found as existing with the same ID.
+    const [found] = await statements.run('repeatable', (sql) =>
+      sql.unsafe<[Created]>(CREATE_EVENT, createValues(row, json, maxPerAgent), { prepare: true }),
+    );
+    if (found.kind === 'created' || found.found_id === row.event_id)
+      return { kind: 'created', record: { version: 1, json: toWire(json) } };
+    return { kind: 'existing', record: { version: found.found_version, json: toWire(found.found_json) } };
+  } catch (error) {
+    if (codeOf(error) === EVENT_LIMIT) return { kind: 'limit' };
+    if (codeOf(error) === FOREIGN_KEY_VIOLATION) return { kind: 'no-agent' };
+    throw error;
+  }
+}
+
+export async function findEvent(statements: Statements, eventId: string): Promise<EventRecord | undefined> {
+  const [row] = await statements.run('repeatable', (sql) =>
+    sql`SELECT version, json FROM events WHERE event_id = ${eventId}`.raw(),
+  );
+  return row && { version: Number(row[0]), json: wireOf(row[1]) };
+}
+
+export async function findEventRow(statements: Statements, eventId: string): Promise<EventRow | undefined> {
+  const columns = STORED_EVENT_COLUMNS.join(', ');
+  const [row] = await statements.run(
+    'repeatable',
+    (sql) => sql<StoredEvent[]>`SELECT ${sql.unsafe(columns)} FROM events WHERE event_id = ${eventId}`,
+  );
+  return row && decodeEvent(row);
+}
+
+export async function replaceEvent(statements: Statements, next: EventRow): Promise<ReplaceOutcome> {
+  const json = encodeEvent(next);
+  for (;;) {
+    try {
+      const { count } = await statements.run('once', (sql) =>
+        sql.unsafe(REPLACE_EVENT, replaceValues(next, json), { prepare: true }),
+      );
+      if (count === 0) return { kind: 'conflict' };
+      return { kind: 'replaced', record: { version: next.version, json: toWire(json) } };
+    } catch (error) {
+      if (codeOf(error) !== UNIQUE_VIOLATION) throw error;
+    }
+    const id = await findDuplicate(statements, next);
+    if (id !== undefined) return { kind: 'duplicate', id }; // otherwise it was deleted meanwhile
+  }
+}
+
+/** ID of another event of the agent with the same title, start and place. */
+async function findDuplicate(statements: Statements, event: EventRow): Promise<string | undefined> {
+  const { agent_id, start_ms, lat, lng, title, event_id } = event;
+  const [duplicate] = await statements.run(
+    'repeatable',
+    (sql) => sql<{ event_id: string }[]>`
+      SELECT event_id FROM events WHERE agent_id = ${agent_id} AND start_ms = ${start_ms} AND lat = ${lat}
+        AND lng = ${lng} AND title = ${title} AND event_id <> ${event_id}`,
+  );
+  return duplicate?.event_id;
+}
+
+export async function deleteEvent(
+  statements: Statements,
+  eventId: string,
+  agentId: string,
+  version?: number,
+): Promise<boolean> {
+  const { count } = await statements.run(
+    'once',
+    (sql) => sql`
+      WITH gone AS (
+        DELETE FROM events WHERE event_id = ${eventId} AND agent_id = ${agentId}
+          AND version = coalesce(${version ?? null}::integer, version) RETURNING agent_id)
+      UPDATE agents SET event_count = event_count - 1 FROM gone WHERE agents.agent_id = gone.agent_id`,
+  );
+  return count > 0;
+}
+
+export async function* listAgentEvents(
+  statements: Statements,
+  agentId: string,
+): AsyncGenerator<readonly Wire[]> {
+  let [startMs, id] = [Number.MIN_SAFE_INTEGER, ''];
+  for (;;) {
+    // The index has no event_id: ordering by it directly would sort all remaining events for every page. So read the
+    // page by start, including ties, and sort only that.
+    const rows = await statements.run('repeatable', (sql) =>
+      sql`
+        SELECT start_ms, event_id, json FROM (
+          SELECT start_ms, event_id, json FROM events
+          WHERE agent_id = ${agentId} AND (start_ms, event_id) > (${startMs}, ${id})
+          ORDER BY start_ms FETCH FIRST ${EVENTS_PER_PAGE} ROWS WITH TIES
+        ) AS first
+        ORDER BY start_ms, event_id LIMIT ${EVENTS_PER_PAGE}`.raw(),
+    );
+    const last = rows.at(-1);
+    if (last) yield rows.map((row) => wireOf(row[2]));
+    if (!last || rows.length < EVENTS_PER_PAGE) return;
+    [startMs, id] = [Number(last[0]), String(last[1])];
+  }
+}

@@ -1,0 +1,129 @@
+// The log, on a real pipe: every line is written before the process may end, and no reader can hold it up.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { closeSync, constants, openSync, readSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Io } from '../../src/cli/command.ts';
+import { openLog } from '../../src/cli/log.ts';
+import { temporaryFolder } from '../support/service.ts';
+
+/** More than a pipe holds, which is 64 KiB. */
+const STALLING_BYTES = 200_000;
+
+/** A pipe with a reader that reads only when it is told to. */
+class Pipe {
+  readonly writeFd: number;
+  readonly #readFd: number;
+
+  constructor() {
+    const path = join(temporaryFolder(), 'pipe');
+    execFileSync('mkfifo', [path]);
+    this.#readFd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    this.writeFd = openSync(path, constants.O_WRONLY);
+  }
+
+  /** All that is in the pipe. */
+  read(): string {
+    const chunk = Buffer.alloc(65_536);
+    let text = '';
+    try {
+      for (let bytes = 1; bytes > 0; text += chunk.toString('utf8', 0, bytes))
+        bytes = readSync(this.#readFd, chunk);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
+    }
+    return text;
+  }
+
+  close(): void {
+    closeSync(this.#readFd);
+  }
+}
+
+const open = (fd: number) => openLog('info', { fd } as Io['stdout']);
+
+function messagesOf(text: string): string[] {
+  return text
+    .trim()
+    .split('\n')
+    .map((line) => (JSON.parse(line) as { msg: string }).msg);
+}
+
+/** Asserts that these messages were written; a difference is told in short. */
+function assertMessages(text: string, messages: readonly string[]): void {
+  const shorten = (message: string) => `${message.slice(0, 20)} (${message.length})`;
+  assert.deepEqual(messagesOf(text).map(shorten), messages.map(shorten));
+}
+
+describe('the log', () => {
+  // 4,096 bytes are written at once; more than that while these are under way.
+  for (const bytes of [0, 1_000, 4_000, 4_096, 5_000, 16_000, 17_000, 40_000]) {
+    it(`has its last line written when it is finished, after ${bytes} bytes`, (t) =>
+      assertAllWritten(t, ['x'.repeat(bytes), 'stopped']));
+  }
+
+  it('has every line written, however many wait for one that is under way', (t) => {
+    const lines = Array.from({ length: 300 }, (_, at) => `line ${at}`);
+    return assertAllWritten(t, ['x'.repeat(5_000), ...lines]);
+  });
+
+  async function assertAllWritten(t: TestContext, messages: readonly string[]): Promise<void> {
+    const pipe = new Pipe();
+    t.after(() => pipe.close());
+    const { logger, finish } = open(pipe.writeFd);
+    for (const message of messages) logger.info(message);
+    await finish();
+    assertMessages(pipe.read(), messages);
+  }
+
+  it('has lines written while it is being finished, and takes lines after that without a word', async (t) => {
+    const pipe = new Pipe();
+    t.after(() => pipe.close());
+    const { logger, finish } = open(pipe.writeFd);
+    logger.info('x'.repeat(5_000));
+    const finished = finish();
+    logger.info('stopped');
+    await finished;
+    logger.info('too late');
+    assert.equal(messagesOf(pipe.read()).at(-1), 'stopped');
+  });
+
+  it('is finished although its reader is gone', async () => {
+    const pipe = new Pipe();
+    const { logger, finish } = open(pipe.writeFd);
+    pipe.close();
+    logger.info('x'.repeat(5_000));
+    logger.info('stopped');
+    await finish();
+    logger.info('too late');
+  });
+
+  it('is finished although its reader has been gone for long', async () => {
+    const pipe = new Pipe();
+    const { logger, finish } = open(pipe.writeFd);
+    pipe.close();
+    logger.info('x'.repeat(5_000));
+    await sleep(100);
+    logger.info('stopped');
+    await finish();
+    logger.info('too late');
+  });
+
+  it('is finished although its reader stalls, and nothing is lost if it reads again', async (t) => {
+    const pipe = new Pipe();
+    const { logger, finish } = open(pipe.writeFd);
+    const messages = Array.from({ length: STALLING_BYTES / 1_000 }, (_, at) => `${at} ${'x'.repeat(1_000)}`);
+    for (const message of messages) logger.info(message);
+    await finish();
+    logger.info('too late');
+    let text = '';
+    t.after(() => pipe.close());
+    while (!text.includes(messages.at(-1)!)) {
+      text += pipe.read();
+      await sleep(5);
+    }
+    assertMessages(text, messages);
+  });
+});

@@ -1,0 +1,108 @@
+// The hand-written access-log line against pino's own line for the same object: byte for byte equal.
+import assert from 'node:assert/strict';
+import { describe, it, mock } from 'node:test';
+import { type Logger, type LoggerOptions, pino, stdTimeFunctions } from 'pino';
+import { accessLog } from '../../src/http/response/access-log.ts';
+
+interface Access {
+  readonly requestId: string;
+  readonly method: string;
+  readonly route: string | undefined;
+  readonly status: number;
+  readonly ms: number;
+}
+
+const REQUESTS: readonly Access[] = [
+  { requestId: '01JZ9GX4T0QW3N1V8R5Y7K2MHD', method: 'GET', route: '/health', status: 200, ms: 0 },
+  { requestId: 'a', method: 'PATCH', route: '/v1/events/:event_id', status: 422, ms: 12.3 },
+  { requestId: 'b', method: 'GET', route: '/admin/*', status: 304, ms: 0.1 },
+  { requestId: 'c', method: 'M-SEARCH', route: undefined, status: 404, ms: 7 },
+  { requestId: 'd', method: 'POST', route: undefined, status: 499, ms: 86_400_000.5 },
+];
+
+/** A logger with the lines that it wrote. */
+function newLogger(options: LoggerOptions = {}): { logger: Logger; lines: string[] } {
+  const lines: string[] = [];
+  return { logger: pino(options, { write: (line) => lines.push(line) }), lines };
+}
+
+/** Writes every request in both ways, with time standing still, and asserts that the lines are the same. */
+function assertSameLines(logger: Logger, lines: string[], expectedLines = REQUESTS.length): void {
+  mock.timers.enable({ apis: ['Date'], now: Date.UTC(2030, 0, 2, 3, 4, 5, 6) });
+  try {
+    const write = accessLog(logger);
+    for (const { requestId, method, route, status, ms } of REQUESTS)
+      write(requestId, method, route, status, ms);
+    const own = lines.splice(0);
+    for (const request of REQUESTS) logger.info(request, 'request');
+    assert.deepEqual(own, lines);
+    assert.equal(own.length, expectedLines);
+  } finally {
+    mock.timers.reset();
+  }
+}
+
+describe('the access-log line', () => {
+  it('is the one that pino writes, with a route and without', () => {
+    const { logger, lines } = newLogger();
+    assertSameLines(logger, lines);
+    assert.match(lines[0]!, /^\{"level":30,"time":1893553445006,"pid":\d+,"hostname":"[^"]*","requestId":/);
+    assert.match(lines[0]!, /"route":"\/health","status":200,"ms":0,"msg":"request"\}\n$/);
+    assert.doesNotMatch(lines[3]!, /route/);
+  });
+
+  it('has the bindings of a child logger and of its parents', () => {
+    const { logger, lines } = newLogger();
+    const child = logger.child({ node: 'a "quoted" name', shard: 3 });
+    assertSameLines(child, lines);
+    assert.match(lines[0]!, /"node":"a \\"quoted\\" name","shard":3,"requestId":/);
+    lines.length = 0;
+    assertSameLines(child.child({ nested: { list: [1, null] } }), lines);
+    assert.match(lines[0]!, /"shard":3,"nested":\{"list":\[1,null\]\},"requestId":/);
+  });
+
+  it('has no bindings if the logger has none', () => {
+    const { logger, lines } = newLogger({ base: null });
+    assertSameLines(logger, lines);
+    assert.match(lines[0]!, /^\{"level":30,"time":\d+,"requestId":/);
+  });
+
+  for (const [name, timestamp] of [...Object.entries(stdTimeFunctions), ['none', false]] as const) {
+    if (name === 'isoTimeNano') continue; // its clock cannot be stopped
+    it(`has the timestamp of the logger: ${name}`, () => {
+      const { logger, lines } = newLogger({ timestamp });
+      assertSameLines(logger, lines);
+    });
+  }
+
+  for (const level of ['trace', 'debug', 'info']) {
+    it(`is written at level ${level}`, () => {
+      const { logger, lines } = newLogger({ level });
+      assertSameLines(logger, lines);
+    });
+  }
+
+  for (const level of ['warn', 'error', 'fatal', 'silent']) {
+    it(`is not written at level ${level}`, () => {
+      const { logger, lines } = newLogger({ level });
+      assertSameLines(logger, lines, 0);
+    });
+  }
+
+  it('has the milliseconds rounded to one decimal place', () => {
+    const { logger, lines } = newLogger({ base: null, timestamp: false });
+    const write = accessLog(logger);
+    const rounded: [ms: number, expected: number][] = [
+      [0.04, 0],
+      [0.05, 0.1],
+      [1.24999, 1.2],
+      [999.96, 1000],
+      [12_345.678, 12_345.7],
+    ];
+    for (const [ms] of rounded) write('a', 'GET', '/health', 200, ms);
+    assert.deepEqual(
+      lines.map((line) => JSON.parse(line).ms),
+      rounded.map(([, expected]) => expected),
+    );
+  });
+});

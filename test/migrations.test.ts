@@ -1,0 +1,87 @@
+// Which files of a folder are migrations, and which databases they fit.
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import { StartError } from '../src/domain/errors.ts';
+import { readMigrations, requireKnown } from '../src/migrations.ts';
+import { temporaryFolder } from './support/service.ts';
+
+/** A folder with such files; each holds its own name. */
+function folderWith(...files: readonly string[]): URL {
+  const folder = new URL(`file://${temporaryFolder()}/`);
+  for (const file of files) writeFileSync(new URL(file, folder), file);
+  return folder;
+}
+
+function assertRefused(work: () => unknown, message: RegExp): void {
+  assert.throws(work, (error: Error) => error instanceof StartError && message.test(error.message));
+}
+
+describe('readMigrations', () => {
+  it('reads them in the order of their numbers', () => {
+    assert.deepEqual(readMigrations(folderWith('0002-b.sql', '0003-a-1.sql', '0001-c.sql')), [
+      { name: '0001-c', sql: '0001-c.sql' },
+      { name: '0002-b', sql: '0002-b.sql' },
+      { name: '0003-a-1', sql: '0003-a-1.sql' },
+    ]);
+    assert.deepEqual(readMigrations(folderWith()), []);
+  });
+
+  it('takes no notice of other files', () => {
+    const strays = ['.DS_Store', '.0001-a.sql.swp', '0001-a.sql~', '0001-a.sql.orig', '0001-a (copy).sql'];
+    const others = ['README.md', '1-a.sql', '00001-a.sql', '0000.sql', 'a-0001.sql', 'Thumbs.db'];
+    const found = readMigrations(folderWith('0001-a.sql', ...strays, ...others, '0002-b.sql'));
+    assert.deepEqual(
+      found.map(({ name }) => name),
+      ['0001-a', '0002-b'],
+    );
+  });
+
+  it('refuses a number that is missing, or there twice', () => {
+    const damaged = /^The installation is damaged: .* Reinstall local-events\.$/;
+    for (const files of [['0000-a.sql'], ['0002-a.sql'], ['0001-a.sql', '0003-b.sql']])
+      assertRefused(() => readMigrations(folderWith(...files)), damaged);
+    assertRefused(
+      () => readMigrations(folderWith('0001-a.sql', '0001-b.sql', '0002-c.sql')),
+      /found 0001-b\.sql instead of migration 0002/,
+    );
+  });
+
+  for (const engine of ['sqlite', 'postgres']) {
+    it(`reads those of ${engine}`, () => {
+      const [first] = readMigrations(new URL(`../src/${engine}/migrations/`, import.meta.url));
+      assert.match(first!.sql, /CREATE TABLE/);
+    });
+  }
+});
+
+describe('requireKnown', () => {
+  const ours = ['0001-a', '0002-b', '0003-c'].map((name) => ({ name, sql: '' }));
+
+  it('knows an empty database, and one that has all or the first of them', () => {
+    requireKnown(ours, 0, []);
+    requireKnown(ours, 1, ['0001-a']);
+    requireKnown(ours, 3, ['0001-a', '0002-b', '0003-c']);
+  });
+
+  it('knows a database without names, or without the last of them', () => {
+    requireKnown(ours, 3, []);
+    requireKnown(ours, 3, ['0001-a']);
+  });
+
+  it('refuses one that a newer version wrote, whatever its names are', () => {
+    for (const names of [[], ['0001-x'], ['0001-a', '0002-b', '0003-c', '0004-d']])
+      assertRefused(
+        () => requireKnown(ours, 4, names),
+        /written by a newer version of local-events \(schema 4; this version supports up to 3\)\. Install that version or newer\.$/,
+      );
+  });
+
+  it('refuses one with another name, or in another order', () => {
+    assertRefused(
+      () => requireKnown(ours, 2, ['0001-a', '0002-x']),
+      /another version of local-events: its migration 2 is 0002-x, not 0002-b\. Install that version\.$/,
+    );
+    assertRefused(() => requireKnown(ours, 3, ['0002-b', '0001-a']), /its migration 1 is 0002-b, not 0001-a/);
+  });
+});
