@@ -291,7 +291,7 @@ describe('iCalendar', () => {
     ['a cancelled event', [START, 'STATUS:Cancelled'], 'body.STATUS: the event is cancelled'],
     ['a private event', [START, 'CLASS:PRIVATE'], 'body.CLASS: the event is not public'],
     ['no start', ['SUMMARY:x'], 'body.DTSTART: is required'],
-    ['two starts', [START, START], 'body.DTSTART: must not occur more than once'],
+    ['two starts', [START, START], 'body.DTSTART: must not appear twice'],
     [
       'a start that is none',
       ['DTSTART:tomorrow'],
@@ -306,13 +306,13 @@ describe('iCalendar', () => {
     [
       'a timezone that nobody knows',
       ['DTSTART;TZID="Customized Time Zone":20310501T160000'],
-      'body.DTSTART: must be in a known timezone, not "Customized Time Zone"; use an IANA name such as Europe/Berlin, ' +
+      'body.DTSTART: must be in a known timezone, not "Customized Time Zone": use an IANA name such as Europe/Berlin, ' +
         'a Windows name such as W. Europe Standard Time, or the TZID of a VTIMEZONE with one of these as its X-LIC-LOCATION',
     ],
     [
       'a timezone behind a long name of its issuer',
       [`DTSTART;TZID=${'/a'.repeat(100_000)}:20310501T160000`],
-      'body.DTSTART: must be in a known timezone, not a TZID of 200000 characters; use an IANA name such as Europe/Berlin, ' +
+      'body.DTSTART: must be in a known timezone, not a TZID of 200000 characters: use an IANA name such as Europe/Berlin, ' +
         'a Windows name such as W. Europe Standard Time, or the TZID of a VTIMEZONE with one of these as its X-LIC-LOCATION',
     ],
     ['a period', [START, 'DTEND:x'], 'body.DTEND: must be one date or date-time such as 20310501T180000Z'],

@@ -4,6 +4,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { TOOLS } from '../../src/mcp/tools.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
@@ -31,6 +32,16 @@ describe('docs/configuration.md', () => {
       [...read('src/config.ts').matchAll(/'([A-Z]+(?:_[A-Z]+)*)'/g)].map((match) => match[1]!),
     );
     assert.deepEqual(inTable.sort(), [...inCode].sort());
+  });
+});
+
+describe('docs/mcp.md', () => {
+  it('lists every tool, and no other', () => {
+    const inTable = [...read('docs/mcp.md').matchAll(/^\| `([a-z_]+)`/gm)].map((match) => match[1]!);
+    assert.deepEqual(
+      inTable,
+      TOOLS.map(({ name }) => name),
+    );
   });
 });
 

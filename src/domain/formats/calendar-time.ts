@@ -15,33 +15,33 @@ export interface CalendarTime {
 }
 
 /** Invalid property value. The message continues a sentence that starts with the property's name. */
-export class CalendarError extends Error {}
+export class PropertyValueError extends Error {}
 
 const TIME = /^(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)(\d\d)(Z?))?$/;
 
 /**
  * Reads a DATE or DATE-TIME. `zones` maps each TZID that the calendar defines to an IANA name.
- * Throws CalendarError for any other value, and for an unknown timezone.
+ * Throws PropertyValueError for any other value, and for an unknown timezone.
  */
 export function readTime({ value, parameters }: Property, zones: ReadonlyMap<string, string>): CalendarTime {
   const match = TIME.exec(value.trim());
-  if (!match) throw new CalendarError('must be one date or date-time such as 20310501T180000Z');
+  if (!match) throw new PropertyValueError('must be one date or date-time such as 20310501T180000Z');
   const [, year, month, day, hour, minute, second, utc] = match;
   const isDate = hour === undefined;
   const clock = `${year}-${month}-${day}T${isDate ? '00:00:00' : `${hour}:${minute}:${second}`}`;
-  if (!parseDateTime(clock)) throw new CalendarError('must be a valid date and time');
+  if (!parseDateTime(clock)) throw new PropertyValueError('must be a valid date and time');
   const tzid = parameters.get('TZID');
   const timezone = tzid === undefined ? undefined : (zones.get(tzid) ?? findTimezone(tzid));
   if (isDate) return { clock, zone: undefined, timezone, isDate };
   if (utc) return { clock, zone: 'UTC', timezone, isDate };
   if (tzid !== undefined && timezone === undefined) {
     const named = tzid.length > MAX_TZID_LENGTH ? `a TZID of ${tzid.length} characters` : `"${tzid}"`;
-    throw new CalendarError(`must be in a known timezone, not ${named}; use ${KNOWN_TIMEZONES}`);
+    throw new PropertyValueError(`must be in a known timezone, not ${named}: use ${KNOWN_TIMEZONES}`);
   }
   return { clock, zone: timezone, timezone, isDate };
 }
 
-/** Formats a time for a create body with this `timezone`. Throws CalendarError outside the years 0001 to 9999. */
+/** Formats a time for a create body with this `timezone`. Throws PropertyValueError outside the years 0001 to 9999. */
 export function writeTime({ clock, zone }: CalendarTime, timezone: string | undefined): string {
   if (zone === 'UTC') return `${clock}Z`;
   if (zone === undefined || zone === timezone) return clock;
@@ -49,7 +49,7 @@ export function writeTime({ clock, zone }: CalendarTime, timezone: string | unde
 }
 
 function writeInstant(ms: number): string {
-  if (!isWithinYears(ms)) throw new CalendarError('must lie within the years 0001 to 9999 UTC');
+  if (!isWithinYears(ms)) throw new PropertyValueError('must lie within the years 0001 to 9999 UTC');
   return formatInstant(ms);
 }
 
@@ -60,10 +60,10 @@ export function nextDay({ clock }: CalendarTime): string {
 
 const DURATION = /^\+?P(?:(\d{1,9})W|(?:(\d{1,9})D)?(?:T(?:(\d{1,9})H)?(?:(\d{1,9})M)?(?:(\d{1,9})S)?)?)$/;
 
-/** End of an event: weeks and days are calendar days, hours are elapsed hours. Throws CalendarError. */
+/** End of an event: weeks and days are calendar days, hours are elapsed hours. Throws PropertyValueError. */
 export function addDuration(start: CalendarTime, duration: string, timezone: string): string {
   const match = DURATION.exec(duration.trim());
-  if (!match || !/\d/.test(duration)) throw new CalendarError('must be a duration such as PT1H30M');
+  if (!match || !/\d/.test(duration)) throw new PropertyValueError('must be a duration such as PT1H30M');
   const [weeks = 0, days = 0, hours = 0, minutes = 0, seconds = 0] = match
     .slice(1)
     .map((part) => Number(part ?? 0));
@@ -72,6 +72,6 @@ export function addDuration(start: CalendarTime, duration: string, timezone: str
     return writeInstant(begin.add({ weeks, days, hours, minutes, seconds }).epochMilliseconds);
   } catch (cause) {
     if (!(cause instanceof RangeError)) throw cause;
-    throw new CalendarError('must end within the years 0001 to 9999 UTC');
+    throw new PropertyValueError('must end within the years 0001 to 9999 UTC');
   }
 }

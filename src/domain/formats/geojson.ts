@@ -29,7 +29,7 @@ export const EventFeatureCollection = Type.Object({
   total: Type.Integer({ minimum: 0, description: 'Matching events on all pages; exact.' }),
   next_cursor: Type.Unsafe<string | null>({
     type: ['string', 'null'],
-    description: 'Pass it as cursor for the next page; null on the last page.',
+    description: 'Pass it as cursor to get the next page; null on the last page.',
   }),
 });
 

@@ -3,7 +3,7 @@
 import { isTimezone, parseDateTime } from '../datetime.ts';
 import { type Issue, invalid } from '../errors.ts';
 import { EVENT_TYPES } from '../event.ts';
-import { addDuration, CalendarError, nextDay, readTime, writeTime } from './calendar-time.ts';
+import { addDuration, nextDay, PropertyValueError, readTime, writeTime } from './calendar-time.ts';
 import { OWN_PREFIX as OWN, type Property, plainText, unescapeList, unescapeText } from './content-line.ts';
 import { applyDefaults, type DefaultFields, type Draft } from './default-fields.ts';
 
@@ -53,7 +53,7 @@ export function readCalendarEvent(
     try {
       return read();
     } catch (error) {
-      if (!(error instanceof CalendarError)) throw error;
+      if (!(error instanceof PropertyValueError)) throw error;
       refuse(name, error.message);
       return undefined;
     }
@@ -61,7 +61,7 @@ export function readCalendarEvent(
   const all = Map.groupBy(properties, ({ name }) => name);
   for (const [name, found] of all) {
     if (found.length > 1 && (SINGLE.includes(name) || name.startsWith(OWN)))
-      refuse(name, 'must not occur more than once');
+      refuse(name, 'must not appear twice');
     if (RECURRENCE.includes(name)) {
       refuse(name, 'recurring events are not expanded; write each occurrence as a separate event');
     }
@@ -148,7 +148,7 @@ const DEGREES = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/;
 function readGeo(value: string): { lat: number; lng: number } {
   const parts = value.split(';').map((part) => part.trim());
   if (parts.length !== 2 || !parts.every((part) => DEGREES.test(part))) {
-    throw new CalendarError('must be latitude and longitude such as 52.5264;13.3955');
+    throw new PropertyValueError('must be latitude and longitude such as 52.5264;13.3955');
   }
   return { lat: Number(parts[0]), lng: Number(parts[1]) };
 }
@@ -177,13 +177,13 @@ function exactTime(own: string | undefined, standard: string | undefined): strin
   return Math.floor(time.ms / 1000) === Math.floor(rounded.ms / 1000) ? own : undefined;
 }
 
-/** Original strings, by field, that TEXT cannot represent. Throws CalendarError. */
+/** Original strings, by field, that TEXT cannot represent. Throws PropertyValueError. */
 function readExact(json: string | undefined): Record<string, string> {
   let value: unknown;
   try {
     value = JSON.parse(json ?? '{}');
   } catch {
-    throw new CalendarError('must be valid JSON');
+    throw new PropertyValueError('must be valid JSON');
   }
   return Object.fromEntries(Object.entries(value ?? {}).filter(([, text]) => typeof text === 'string'));
 }

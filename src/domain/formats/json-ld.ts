@@ -22,14 +22,14 @@ const linked = {
   location: Type.Object({
     '@type': oneOf(['Place']),
     name: Type.String(),
-    address: Type.String({ description: 'The location name, if the event has no address.' }),
+    address: Type.String({ description: 'The location_name if the event has no address.' }),
     geo: Type.Object({
       '@type': oneOf(['GeoCoordinates']),
       latitude: Type.Number(),
       longitude: Type.Number(),
     }),
   }),
-  url: Type.Optional(Type.String({ description: 'Only if it is an http or https URL.' })),
+  url: Type.Optional(Type.String({ description: 'Present only if it is an http or https URL.' })),
   offers: Type.Optional(
     Type.Object({
       '@type': oneOf(['Offer']),
