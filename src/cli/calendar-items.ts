@@ -24,7 +24,7 @@ const MAX_PROPERTIES = 1_000;
 const MAX_WAITING = 10_000;
 const MAX_WAITING_BYTES = 4_194_304;
 
-/** Yields the items of each chunk. If the file as a whole is invalid, yields the items before the fault, then throws StartError. */
+/** Yields the items of each chunk. If the file as a whole is invalid, throws StartError after the items before the fault. */
 export async function* readCalendar(
   chunks: AsyncIterable<Buffer>,
   defaults: DefaultFields,

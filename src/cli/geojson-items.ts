@@ -19,7 +19,7 @@ const BLANK = new Set([0x20, 0x09, 0x0a, 0x0d, 0x1e]);
 const FEATURES = Buffer.from('"features"');
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 
-/** Yields the items of each chunk. If the file as a whole is invalid, yields the items before the fault, then throws StartError. */
+/** Yields the items of each chunk. If the file as a whole is invalid, throws StartError after the items before the fault. */
 export async function* readFeatures(
   chunks: AsyncIterable<Buffer>,
   defaults: DefaultFields,

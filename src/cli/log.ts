@@ -29,7 +29,7 @@ export function openLog(level: string, stdout: Io['stdout']): Log {
   const destination = pino.destination({ fd: stdout.fd, sync: false, ...LOG_BUFFER });
   const closed = Promise.withResolvers<void>();
   destination.on('close', () => closed.resolve());
-  // If the reader is gone, the destination never closes. The service goes on without a log.
+  // If the reader is gone, the destination never closes. The service continues without a log.
   destination.on('error', () => closed.resolve());
   const finish = async () => {
     // Not flush(): called during a write, it leaves up to minLength bytes in the buffer.

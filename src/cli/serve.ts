@@ -12,7 +12,7 @@ import { UsageError } from './usage-error.ts';
 /** Time from the signal to the forced exit, whatever is still open. */
 const EXIT_TIMEOUT_MS = 4_800;
 
-/** Time from the signal to the log's last flush, even if the service is still closing. The flush takes LOG_FINISH_MS at most. */
+/** Time from the signal to the log's last flush, even if the service is still closing. It takes at most LOG_FINISH_MS. */
 const LOG_DEADLINE_MS = 4_400;
 
 export async function serve(args: string[], env: Env, io: Io): Promise<number> {

@@ -7,8 +7,8 @@ import { isTimezone } from '../datetime.ts';
 const DEFAULT_TERRITORY = '001';
 
 /**
- * IANA names by lower-case Windows name. Of the last three entries, two follow newer CLDR data: Chihuahua (2022) and Almaty (2024)
- * changed their clocks, Windows did not. The third is Exchange's name for UTC.
+ * IANA names by lower-case Windows name. The first two of the last three entries follow newer CLDR data: Chihuahua (2022) and
+ * Almaty (2024) changed their clocks, Windows did not. The third is Exchange's name for UTC.
  */
 const IANA_BY_WINDOWS_NAME: ReadonlyMap<string, string> = new Map([
   ...WINDOWS_TO_IANA_MAP.filter(({ territory }) => territory === DEFAULT_TERRITORY).map(
