@@ -1,4 +1,5 @@
-// Mints a token of the service's own issuer. The token alone goes to standard output, so that it can be captured.
+// The `admin-token` command: mints an administrator token with the service's own signing key. Standard output gets only the
+// token, so that scripts can capture it.
 import { parseArgs } from 'node:util';
 import { describeData, readConfig } from '../config.ts';
 import { StartError } from '../domain/errors.ts';
@@ -14,11 +15,11 @@ export async function adminToken(args: string[], env: Env, io: Io): Promise<numb
   const config = readConfig(env);
   if (config.oidc) {
     throw new StartError(
-      `OIDC_ISSUER is set, so administrators sign in with ${config.oidc.issuer}; a token made here would be refused.`,
+      `OIDC_ISSUER is set, so the service accepts only tokens from ${config.oidc.issuer}. Sign in there instead.`,
     );
   }
   const key = await getSigningKey(config);
-  io.stderr.write(`For the service whose data is in ${describeData(config)}:\n`);
+  io.stderr.write(`Token for the service with its data in ${describeData(config)}:\n`);
   io.stdout.write(`${await mintToken(key, claims, systemClock())}\n`);
   return 0;
 }
@@ -36,9 +37,10 @@ function readOptions(args: string[]): { email: string; name: string | undefined;
     throw new UsageError((error as Error).message);
   }
   const { email, name, hours = '1' } = values;
-  if (!email || !/^[^\s@]+@[^\s@]+$/.test(email)) throw new UsageError('--email needs an e-mail address.');
+  if (!email || !/^[^\s@]+@[^\s@]+$/.test(email))
+    throw new UsageError('--email needs an email address, such as you@example.com.');
   if (!/^\d+(\.\d+)?$/.test(hours) || Number(hours) <= 0 || Number(hours) > MAX_HOURS) {
-    throw new UsageError(`--hours needs a number above 0, up to ${MAX_HOURS}.`);
+    throw new UsageError(`--hours must be a number above 0 and at most ${MAX_HOURS}.`);
   }
   return { email, name, hours: Number(hours) };
 }

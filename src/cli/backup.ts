@@ -1,4 +1,4 @@
-// `backup`: all data, keys included, as one file. Only reads, so a service may run beside it.
+// The `backup` command: copies all data, including keys, to one file. It only reads, so the service may be running.
 import { readConfig } from '../config.ts';
 import { backupTo } from '../service.ts';
 import type { Env, Io } from './command.ts';

@@ -1,31 +1,35 @@
-// Finds the events in a stream of iCalendar (RFC 5545): components are followed to their ends. Memory is bounded: what no event
-// is made of is dropped as it comes, and there is a limit to everything that is kept.
+// Finds the events in an iCalendar stream (RFC 5545) by following its components. Memory is bounded: everything that no event
+// needs is dropped on arrival, and everything kept has a limit. Converting an event is left to the domain's reader.
 import { isUtf8 } from 'node:buffer';
 import { invalid, StartError } from '../domain/errors.ts';
 import { findTimezone, MAX_TZID_LENGTH } from '../domain/formats/calendar-timezone.ts';
 import { type Property, parseContentLine, unescapeText } from '../domain/formats/content-line.ts';
 import type { DefaultFields } from '../domain/formats/default-fields.ts';
-import { type CalendarContext, isWanted, readCalendarEvent } from '../domain/formats/icalendar-reader.ts';
+import {
+  type CalendarContext,
+  isUsedProperty,
+  readCalendarEvent,
+} from '../domain/formats/icalendar-reader.ts';
 import { unfold } from './ical-lines.ts';
 import type { Item } from './import-items.ts';
 import { type Line, MAX_LINE_BYTES } from './ndjson.ts';
 
-/** Far more than calendars have: components within each other, letters of a component's name, and timezones of a calendar. */
+/** Far above real calendars: nested components, length of a component's name, and timezones in a calendar. */
 const MAX_DEPTH = 20;
 const MAX_NAME_LENGTH = 100;
 const MAX_ZONES = 1_000;
-/** Of an event, of those that are read. In memory each takes much more than the few bytes that it may have. */
+/** Used properties of one event. Even a property of a few bytes takes much more in memory. */
 const MAX_PROPERTIES = 1_000;
-/** Events that wait for a timezone that is still to come, and their bytes. */
+/** Events that wait for a timezone defined later in the file, and their bytes. */
 const MAX_WAITING = 10_000;
 const MAX_WAITING_BYTES = 4_194_304;
 
-/** The items of each chunk. Throws StartError, behind the items before it, where a file is not what it should be as a whole. */
+/** Yields the items of each chunk. If the file as a whole is invalid, yields the items before the fault, then throws StartError. */
 export async function* readCalendar(
   chunks: AsyncIterable<Buffer>,
-  given: DefaultFields,
+  defaults: DefaultFields,
 ): AsyncGenerator<Item[]> {
-  const reader = new CalendarReader(given);
+  const reader = new CalendarReader(defaults);
   let problem: unknown;
   for await (const lines of unfold(chunks)) {
     try {
@@ -42,8 +46,8 @@ export async function* readCalendar(
   reader.end();
 }
 
-/** An event that is being read. */
-interface Begun {
+/** Event whose END line is still to come. */
+interface OpenEvent {
   readonly number: number;
   bytes: number;
   properties: Property[];
@@ -51,79 +55,82 @@ interface Begun {
 }
 
 class CalendarReader {
-  readonly #given: DefaultFields;
+  readonly #defaults: DefaultFields;
   #items: Item[] = [];
-  /** Events whose timezone is not known yet: it may be defined behind them. */
+  /** Events with an unknown timezone: the calendar may define it after them. */
   #waiting: Item[] = [];
   #waitingBytes = 0;
-  /** Names of the components around the line. */
+  /** Names of the components that contain the current line, outermost first. */
   #path: string[] = [];
-  #begun: Begun | undefined;
+  #openEvent: OpenEvent | undefined;
   #zones = new Map<string, string>();
   #calendar: CalendarContext = { zones: this.#zones };
   #hadCalendar = false;
-  /** Of the VTIMEZONE around the line. */
+  /** TZID and IANA name in the current VTIMEZONE. */
   #tzid: string | undefined;
   #zone: string | undefined;
 
-  constructor(given: DefaultFields) {
-    this.#given = given;
+  constructor(defaults: DefaultFields) {
+    this.#defaults = defaults;
   }
 
   add(lines: readonly Line[]): void {
     for (const line of lines) this.#addOne(line);
   }
 
-  /** What is complete since the last time. */
+  /** Returns and forgets the items completed since the last call. */
   take(): Item[] {
     const items = this.#items;
     this.#items = [];
     return items;
   }
 
-  /** What waits is complete as it is. */
+  /** Completes the waiting events with the timezones known so far. */
   stopWaiting(): void {
     for (const item of this.#waiting) this.#items.push(item);
     this.#waiting = [];
     this.#waitingBytes = 0;
   }
 
+  /** Throws StartError if the file is empty or cut off. */
   end(): void {
-    if (this.#path.length > 0) throw broken(`it ends within a ${this.#path.at(-1)}`);
-    if (!this.#hadCalendar) throw broken('it is empty');
+    if (this.#path.length > 0) throw invalidFile(`it ends inside a ${this.#path.at(-1)}`);
+    if (!this.#hadCalendar) throw invalidFile('it is empty');
   }
 
   #addOne({ number, bytes }: Line): void {
     const text = bytes && isUtf8(bytes) ? bytes.toString().replace(/^\ufeff/, '') : undefined;
     if (text?.trim() === '') return;
     const property = text === undefined ? undefined : parseContentLine(text);
-    if (property?.name === 'BEGIN') this.#begin(nameOf(property, number), number);
-    else if (property?.name === 'END') this.#end(nameOf(property, number), number);
-    else if (this.#path.length === 0) throw broken(`line ${number} is outside of a VCALENDAR`);
-    else if (this.#begun && this.#path.at(-1) === 'VEVENT') {
-      const begun = this.#begun;
-      begun.bytes += bytes?.length ?? 0;
-      begun.problem ??=
-        property || isPassedOver(text) ? problemOfSize(begun) : `line ${number} ${problemOf(bytes, text)}`;
-      if (begun.problem) begun.properties = [];
-      else if (property && isWanted(property.name)) begun.properties.push(property);
-    } else if (property) this.#note(property);
+    if (property?.name === 'BEGIN') this.#begin(componentName(property, number), number);
+    else if (property?.name === 'END') this.#end(componentName(property, number), number);
+    else if (this.#path.length === 0) throw invalidFile(`line ${number} is outside a VCALENDAR`);
+    else if (this.#openEvent && this.#path.at(-1) === 'VEVENT') {
+      const event = this.#openEvent;
+      event.bytes += bytes?.length ?? 0;
+      event.problem ??=
+        property || isUnusedProperty(text)
+          ? sizeProblem(event)
+          : `line ${number} ${lineProblem(bytes, text)}`;
+      if (event.problem) event.properties = [];
+      else if (property && isUsedProperty(property.name)) event.properties.push(property);
+    } else if (property) this.#addContext(property);
   }
 
   #begin(name: string, number: number): void {
     if (this.#path.length === 0) {
-      if (name !== 'VCALENDAR') throw broken(`line ${number} is outside of a VCALENDAR`);
+      if (name !== 'VCALENDAR') throw invalidFile(`line ${number} is outside a VCALENDAR`);
       this.#hadCalendar = true;
       this.#zones = new Map();
       this.#calendar = { zones: this.#zones };
     }
     if (name === 'VCALENDAR' && this.#path.length > 0)
-      throw broken(`line ${number} begins a VCALENDAR within another`);
+      throw invalidFile(`line ${number} begins a VCALENDAR inside another one`);
     if (this.#path.length === MAX_DEPTH) {
-      throw broken(`line ${number} begins a component within ${MAX_DEPTH} others`);
+      throw invalidFile(`line ${number} nests components more than ${MAX_DEPTH} deep`);
     }
     if (name === 'VEVENT' && this.#path.length === 1)
-      this.#begun = { number, bytes: 0, properties: [], problem: undefined };
+      this.#openEvent = { number, bytes: 0, properties: [], problem: undefined };
     if (name === 'VTIMEZONE') {
       this.#tzid = undefined;
       this.#zone = undefined;
@@ -132,9 +139,10 @@ class CalendarReader {
   }
 
   #end(name: string, number: number): void {
-    if (this.#path.pop() !== name) throw broken(`line ${number} ends a ${name} that did not begin`);
+    if (this.#path.pop() !== name)
+      throw invalidFile(`line ${number} has END:${name} without a matching BEGIN`);
     if (name === 'VTIMEZONE') this.#endZone(number);
-    if (name === 'VEVENT' && this.#begun && this.#path.length === 1) this.#endEvent(this.#begun);
+    if (name === 'VEVENT' && this.#openEvent && this.#path.length === 1) this.#endEvent(this.#openEvent);
     if (this.#path.length === 0) this.stopWaiting();
   }
 
@@ -143,19 +151,19 @@ class CalendarReader {
     if (tzid === undefined || zone === undefined || tzid.length > MAX_TZID_LENGTH) return;
     this.#zones.set(tzid, zone);
     if (this.#zones.size > MAX_ZONES) {
-      throw broken(`line ${number} ends one timezone more than the ${MAX_ZONES} that a calendar may have`);
+      throw invalidFile(`line ${number} exceeds the limit of ${MAX_ZONES} timezones per calendar`);
     }
   }
 
-  #endEvent(begun: Begun): void {
-    this.#begun = undefined;
+  #endEvent(event: OpenEvent): void {
+    this.#openEvent = undefined;
     const calendar = this.#calendar;
     const read = () => {
-      if (begun.problem) throw invalid([{ loc: ['body'], msg: begun.problem, type: 'value_error' }]);
-      return readCalendarEvent(begun.properties, calendar, this.#given);
+      if (event.problem) throw invalid([{ loc: ['body'], msg: event.problem, type: 'value_error' }]);
+      return readCalendarEvent(event.properties, calendar, this.#defaults);
     };
-    const item: Item = { number: begun.number, bytes: begun.bytes, read };
-    if (!begun.properties.some((property) => this.#lacksZone(property))) {
+    const item: Item = { number: event.number, bytes: event.bytes, read };
+    if (!event.properties.some((property) => this.#hasUnknownZone(property))) {
       this.#items.push(item);
       return;
     }
@@ -165,14 +173,14 @@ class CalendarReader {
     if (isFull) this.stopWaiting();
   }
 
-  #lacksZone({ parameters }: Property): boolean {
+  #hasUnknownZone({ parameters }: Property): boolean {
     const tzid = parameters.get('TZID');
     if (tzid === undefined || tzid.length > MAX_TZID_LENGTH) return false;
     return !this.#zones.has(tzid) && findTimezone(tzid) === undefined;
   }
 
-  /** What is said around the events. */
-  #note({ name, value }: Property): void {
+  /** Keeps the calendar and timezone properties that events need. */
+  #addContext({ name, value }: Property): void {
     const component = this.#path.at(-1);
     if (component === 'VCALENDAR') {
       if (name === 'METHOD') this.#calendar.method = value.trim().toUpperCase();
@@ -185,33 +193,33 @@ class CalendarReader {
   }
 }
 
-/** Of a component. */
-function nameOf({ value }: Property, number: number): string {
+/** Name of the component that a BEGIN or END line names. Throws StartError if it is too long. */
+function componentName({ value }: Property, number: number): string {
   const name = value.trim();
   if (name.length > MAX_NAME_LENGTH) {
-    throw broken(`line ${number} names a component with more than ${MAX_NAME_LENGTH} characters`);
+    throw invalidFile(`line ${number} has a component name longer than ${MAX_NAME_LENGTH} characters`);
   }
   return name.toUpperCase();
 }
 
-/** Whether a line that cannot be read is of a property that nobody looks at: names of guests have odd quotes. */
-function isPassedOver(text: string | undefined): boolean {
+/** Whether a malformed line is a property that no event uses. Attendee names, for example, often have stray quotes. */
+function isUnusedProperty(text: string | undefined): boolean {
   const name = /^([\w-]+)[;:]/.exec(text ?? '')?.[1];
-  return name !== undefined && !isWanted(name.toUpperCase());
+  return name !== undefined && !isUsedProperty(name.toUpperCase());
 }
 
-function problemOfSize({ bytes, properties }: Begun): string | undefined {
+function sizeProblem({ bytes, properties }: OpenEvent): string | undefined {
   if (bytes > MAX_LINE_BYTES) return 'must not be longer than 1 MiB';
   return properties.length > MAX_PROPERTIES
     ? `must not have more than ${MAX_PROPERTIES} properties`
     : undefined;
 }
 
-function problemOf(bytes: Buffer | undefined, text: string | undefined): string {
+function lineProblem(bytes: Buffer | undefined, text: string | undefined): string {
   if (bytes === undefined) return 'must not be longer than 1 MiB';
   return text === undefined ? 'must be valid UTF-8' : 'must have a name, a colon and a value';
 }
 
-function broken(reason: string): StartError {
-  return new StartError(`the file is no iCalendar that can be read: ${reason}`);
+function invalidFile(reason: string): StartError {
+  return new StartError(`the file is not valid iCalendar: ${reason}`);
 }

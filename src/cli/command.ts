@@ -1,5 +1,5 @@
-// What a command gets from the process it runs in, and what it gives back. Nothing else in this folder reads `process`'s
-// streams, environment or signals, so that a command can also run inside another process.
+// Interface between a command and its process. Commands use streams, environment and signals only through it, so that tests
+// can run them without a process of their own.
 import type { Readable, Writable } from 'node:stream';
 
 /** The part of `process` that commands use. */
@@ -10,13 +10,13 @@ export interface Io {
   /** Adds a listener for a signal that asks the command to stop. */
   on(signal: NodeJS.Signals, listener: (signal: NodeJS.Signals) => void): unknown;
   off(signal: NodeJS.Signals, listener: (signal: NodeJS.Signals) => void): unknown;
-  /** Ends the process at once, whatever is still open. */
+  /** Ends the process immediately, even if something is still open. */
   exit(code: number): void;
 }
 
 type OutputStream = Writable & {
   readonly isTTY?: boolean;
-  /** File descriptor, where the stream has one. */
+  /** File descriptor, if the stream has one. */
   readonly fd?: number;
 };
 

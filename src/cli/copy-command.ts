@@ -1,4 +1,4 @@
-// What `backup` and `restore` have in common: one FILE, how far they are on standard error, and an end on a stop signal.
+// Shared code of `backup` and `restore`: the FILE argument, progress and summary on standard error, and stop signals.
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { StartError } from '../domain/errors.ts';
@@ -10,7 +10,7 @@ import { UsageError } from './usage-error.ts';
 
 const MEGABYTE = 1_000_000;
 
-/** The path of the file. Throws UsageError unless there is one, and nothing else. */
+/** Absolute path of the only argument. Throws UsageError for any other number of arguments. */
 export function readFileName(command: string, args: string[]): string {
   let positionals: string[];
   try {
@@ -23,7 +23,7 @@ export function readFileName(command: string, args: string[]): string {
   return resolve(file);
 }
 
-/** Runs the command, tells what is where in the end, and resolves with the exit code. Throws StartError. */
+/** Runs the copy, prints a summary of what `place` now holds, and resolves with the exit code. Throws StartError. */
 export async function runCopy(
   command: string,
   place: string,
@@ -39,7 +39,7 @@ export async function runCopy(
   };
   try {
     const summary = await copy({ signal: stop.signal, onProgress });
-    progress.note(`done in ${progress.seconds.toFixed(1)} s: ${describe(summary)} are in ${place}`);
+    progress.note(`done in ${progress.seconds.toFixed(1)} s: ${place} holds ${describe(summary)}`);
     return 0;
   } catch (error) {
     progress.clear();
@@ -48,13 +48,13 @@ export async function runCopy(
       return stop.exitCode()!;
     }
     if (error instanceof StartError) throw error;
-    throw new StartError(`The ${command} ended early, nothing was written: ${(error as Error).message}`, {
+    throw new StartError(`The ${command} failed, nothing was written: ${(error as Error).message}`, {
       cause: error,
     });
   }
 }
 
 function describe({ events, agents, newestAt }: StoreSummary): string {
-  const newest = newestAt === null ? '' : `, the newest event of ${newestAt},`;
+  const newest = newestAt === null ? '' : `, newest event created ${newestAt}`;
   return `${events} events and ${agents} agents${newest}`;
 }

@@ -1,5 +1,5 @@
-// `export`: events as newline-delimited JSON, in the form that `import` reads. Only reads, so a service may run beside it.
-// Progress goes to standard error; a file appears under its name when it is complete.
+// The `export` command: writes events as newline-delimited JSON, which `import` can read. It only reads the store, so the
+// service may be running. Progress goes to standard error. A file gets its name when it is complete.
 import { open, rename, rm } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
 import { parseArgs } from 'node:util';
@@ -24,7 +24,7 @@ export async function exportEvents(args: string[], env: Env, io: Io): Promise<nu
   const reader = await openBulkReader(readConfig(env));
   try {
     const total = await countEvents(reader, options.agentId);
-    const stop = onStopSignal(io); // before there is a file to clean up
+    const stop = onStopSignal(io); // before the file exists, so that a signal always cleans it up
     const output = options.file === undefined ? toStream(io.stdout) : await openFile(options.file);
     const progress = new Progress('events', io.stderr);
     try {
@@ -45,7 +45,7 @@ export async function exportEvents(args: string[], env: Env, io: Io): Promise<nu
       progress.clear();
       await output.discard();
       const cause = error instanceof AppError ? error.cause : error;
-      throw new StartError(`The export ended early: ${(cause as Error).message}`, { cause });
+      throw new StartError(`The export failed: ${(cause as Error).message}`, { cause });
     }
   } finally {
     await reader.close();
@@ -60,22 +60,21 @@ function readOptions(args: string[]): Options {
     throw new UsageError((error as Error).message);
   }
   const { agent, out } = values;
-  if (agent !== undefined && !isUuid(agent))
-    throw new UsageError('--agent needs the identifier of an agent.');
-  if (out === '') throw new UsageError('--out needs the name of a file.');
+  if (agent !== undefined && !isUuid(agent)) throw new UsageError('--agent needs an agent ID (a UUID).');
+  if (out === '') throw new UsageError('--out needs a file name.');
   return { agentId: agent?.toLowerCase(), file: out };
 }
 
-/** Throws StartError if there is no such agent. */
+/** Counts the events of the agent, or all events. Throws StartError if the agent does not exist. */
 async function countEvents(reader: BulkReader, agentId: string | undefined): Promise<number> {
   if (agentId === undefined) return reader.countEvents();
   const agent = await reader.findAgent(agentId);
-  if (!agent) throw new StartError(`There is no agent ${agentId}.`);
+  if (!agent) throw new StartError(`No agent has the ID ${agentId}. Check --agent.`);
   return agent.event_count;
 }
 
 interface Output {
-  /** Resolves when more may come. */
+  /** Resolves when the output can take more. */
   write(text: string): Promise<unknown>;
   finish(): Promise<void>;
   discard(): Promise<void>;
@@ -89,7 +88,7 @@ function toStream(stream: Writable): Output {
   return { write, finish: async () => {}, discard: async () => {} };
 }
 
-/** Under another name until it is complete and on the disk, so that a file of this name is never half of one. */
+/** Writes under a temporary name until the data is complete and on disk, so that `file` is never partial. Throws StartError. */
 async function openFile(file: string): Promise<Output> {
   const temporary = `${file}.${process.pid}.part`;
   try {

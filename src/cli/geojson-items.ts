@@ -1,6 +1,6 @@
-// Finds the features in a stream of GeoJSON, whole collections or features one after the other, without holding more than
-// one: whatever is in the outermost "features" is cut out, and the shell around it is checked at its end. Of a chunk, only
-// copies are kept: a part of it would keep all of it in memory.
+// Finds the features in a GeoJSON stream (collections or a sequence of features) and keeps one at a time. It cuts out the
+// elements of the outermost "features" array, and checks the object around it (the shell) when that ends. It copies what it
+// keeps of a chunk, because a slice would keep the whole chunk in memory.
 import { StartError } from '../domain/errors.ts';
 import type { DefaultFields } from '../domain/formats/default-fields.ts';
 import { readFeature } from '../domain/formats/geojson-reader.ts';
@@ -14,17 +14,17 @@ const COLON = 0x3a;
 const OPEN = new Set([0x5b, 0x7b]);
 const CLOSE = new Set([0x5d, 0x7d]);
 const LIST = 0x5b;
-/** White space, and what separates the texts of a sequence (RFC 8142). */
+/** White space, and the record separator of text sequences (RFC 8142). */
 const BLANK = new Set([0x20, 0x09, 0x0a, 0x0d, 0x1e]);
 const FEATURES = Buffer.from('"features"');
-const MARK = Buffer.from('\ufeff');
+const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 
-/** The items of each chunk. Throws StartError, behind the items before it, where a file is not what it should be as a whole. */
+/** Yields the items of each chunk. If the file as a whole is invalid, yields the items before the fault, then throws StartError. */
 export async function* readFeatures(
   chunks: AsyncIterable<Buffer>,
-  given: DefaultFields,
+  defaults: DefaultFields,
 ): AsyncGenerator<Item[]> {
-  const cutter = new FeatureCutter(given);
+  const cutter = new FeatureCutter(defaults);
   for await (const chunk of chunks) {
     try {
       cutter.add(chunk);
@@ -35,8 +35,8 @@ export async function* readFeatures(
   cutter.end();
 }
 
-/** Bytes that are kept up to a limit. */
-class Piece {
+/** Buffer that drops its bytes when they exceed the limit. */
+class BoundedBuffer {
   #parts: Buffer[] = [];
   length = 0;
 
@@ -46,7 +46,7 @@ class Piece {
     else if (bytes.length > 0) this.#parts.push(Buffer.from(bytes));
   }
 
-  /** Undefined if there were too many. */
+  /** Empties the buffer. Undefined if the bytes exceeded the limit. */
   take(): Buffer | undefined {
     const bytes = this.length > MAX_LINE_BYTES ? undefined : Buffer.concat(this.#parts);
     this.#parts = [];
@@ -56,30 +56,31 @@ class Piece {
 }
 
 class FeatureCutter {
-  readonly #given: DefaultFields;
+  readonly #defaults: DefaultFields;
   #items: Item[] = [];
   #count = 0;
   #depth = 0;
   #isInString = false;
   #isEscaped = false;
-  /** How much of "features" the last string right inside the outermost object has matched; -1: it is another one. */
+  /** Characters of "features" that the last string directly inside the outermost object matches; -1: another string. */
   #matched = -1;
-  #isNamed = false;
+  /** Whether the next value is that of "features". */
+  #isFeaturesNext = false;
   #isInFeatures = false;
   #hadFeatures = false;
   #hasItem = false;
-  /** How much of a byte order mark there was. */
-  #marked = 0;
+  /** Bytes of a byte order mark read so far. */
+  #markBytes = 0;
   #hadObject = false;
-  readonly #shell = new Piece();
-  readonly #item = new Piece();
+  readonly #shell = new BoundedBuffer();
+  readonly #item = new BoundedBuffer();
 
-  constructor(given: DefaultFields) {
-    this.#given = given;
+  constructor(defaults: DefaultFields) {
+    this.#defaults = defaults;
   }
 
   add(chunk: Buffer): void {
-    let from = 0; // of what is not yet kept
+    let from = 0; // start of the bytes not kept yet
     const keep = (to: number): void => {
       const bytes = chunk.subarray(from, to);
       if (this.#isInFeatures) this.#item.add(bytes);
@@ -97,11 +98,11 @@ class FeatureCutter {
       }
       if (BLANK.has(byte)) continue;
       if (this.#depth === 0) {
-        if (byte === MARK[this.#marked]) {
-          this.#marked = (this.#marked + 1) % MARK.length;
+        if (byte === BYTE_ORDER_MARK[this.#markBytes]) {
+          this.#markBytes = (this.#markBytes + 1) % BYTE_ORDER_MARK.length;
           continue;
         }
-        if (byte !== 0x7b || this.#marked > 0) throw broken('it must be made of objects');
+        if (byte !== 0x7b || this.#markBytes > 0) throw invalidFile('it must consist of JSON objects');
         from = at;
         this.#depth = 1;
         this.#hadObject = true;
@@ -129,7 +130,7 @@ class FeatureCutter {
         this.#matched = 1;
       } else if (OPEN.has(byte)) {
         this.#depth++;
-        if (this.#depth === 2 && byte === LIST && this.#isNamed) {
+        if (this.#depth === 2 && byte === LIST && this.#isFeaturesNext) {
           keep(at + 1);
           this.#isInFeatures = true;
           this.#hadFeatures = true;
@@ -142,21 +143,22 @@ class FeatureCutter {
           this.#closeShell();
         } else this.#depth--;
       }
-      if (this.#depth === 1) this.#isNamed = byte === COLON && this.#matched === FEATURES.length;
+      if (this.#depth === 1) this.#isFeaturesNext = byte === COLON && this.#matched === FEATURES.length;
     }
     keep(chunk.length);
   }
 
-  /** What is complete since the last time. */
+  /** Returns and forgets the items completed since the last call. */
   take(): Item[] {
     const items = this.#items;
     this.#items = [];
     return items;
   }
 
+  /** Throws StartError if the file is empty or cut off. */
   end(): void {
-    if (this.#depth > 0 || this.#marked > 0) throw broken('it ends in the middle');
-    if (!this.#hadObject) throw broken('it is empty');
+    if (this.#depth > 0 || this.#markBytes > 0) throw invalidFile('it is incomplete');
+    if (!this.#hadObject) throw invalidFile('it is empty');
   }
 
   #match(byte: number): void {
@@ -165,11 +167,11 @@ class FeatureCutter {
 
   #cut(bytes: Buffer | undefined): void {
     const number = ++this.#count;
-    const read = () => readFeature(parseLine({ number, bytes }), this.#given);
+    const read = () => readFeature(parseLine({ number, bytes }), this.#defaults);
     this.#items.push({ number, bytes: bytes?.length ?? 0, read });
   }
 
-  /** An object without the features in it: a collection, or a feature of its own. */
+  /** Checks an outermost object without its features: it must be a collection or a single feature. Throws StartError. */
   #closeShell(): void {
     const bytes = this.#shell.take();
     const hadFeatures = this.#hadFeatures;
@@ -177,7 +179,7 @@ class FeatureCutter {
     const isTooLong = !hadFeatures && bytes === undefined;
     const type = isTooLong ? 'Feature' : typeOfShell(bytes);
     if (type !== (hadFeatures ? 'FeatureCollection' : 'Feature')) {
-      throw broken('it must be a FeatureCollection, or Features one after the other');
+      throw invalidFile('it must be a FeatureCollection or a sequence of Features');
     }
     if (!hadFeatures) this.#cut(bytes);
   }
@@ -187,10 +189,10 @@ function typeOfShell(bytes: Buffer | undefined): unknown {
   try {
     return (parseLine({ number: 0, bytes }) as { type?: unknown }).type;
   } catch (error) {
-    throw broken(`outside of its features it ${(error as Error).message.replace(/^body: /, '')}`);
+    throw invalidFile(`outside its features it ${(error as Error).message.replace(/^body: /, '')}`);
   }
 }
 
-function broken(reason: string): StartError {
-  return new StartError(`the file is no GeoJSON that can be read: ${reason}`);
+function invalidFile(reason: string): StartError {
+  return new StartError(`the file is not valid GeoJSON: ${reason}`);
 }

@@ -1,13 +1,13 @@
-// Content lines of iCalendar (RFC 5545, 3.1) out of the lines of a file: unfolded as bytes, because a fold may lie inside of a
-// letter. Memory is bounded however long a line is.
+// Unfolds the lines of a file to iCalendar content lines (RFC 5545, 3.1). Works on bytes, because a fold may split a character.
+// Memory is bounded for lines of any length.
 import { type Line, MAX_LINE_BYTES, readLines } from './ndjson.ts';
 
-/** A part costs more memory than the few bytes that it may have. */
+/** Parts are joined at this number: even a part of a few bytes takes much more in memory. */
 const MAX_PARTS = 1_000;
 const SPACE = 0x20;
 const TAB = 0x09;
 
-/** Those that are complete with each chunk, numbered by the line on which they begin. */
+/** Yields the content lines completed by each chunk. A content line has the number of its first line. */
 export async function* unfold(chunks: AsyncIterable<Buffer>): AsyncGenerator<Line[]> {
   let number = 0;
   let parts: Buffer[] = [];
@@ -18,11 +18,11 @@ export async function* unfold(chunks: AsyncIterable<Buffer>): AsyncGenerator<Lin
     return [{ number, bytes: length > MAX_LINE_BYTES ? undefined : bytes }];
   };
   for await (const lines of readLines(chunks)) {
-    const whole: Line[] = [];
+    const unfolded: Line[] = [];
     for (const { number: at, bytes } of lines) {
       const isFolded = number > 0 && (bytes?.[0] === SPACE || bytes?.[0] === TAB);
       if (!isFolded) {
-        whole.push(...take());
+        unfolded.push(...take());
         number = at;
         parts = [];
         length = 0;
@@ -32,7 +32,7 @@ export async function* unfold(chunks: AsyncIterable<Buffer>): AsyncGenerator<Lin
       else parts.push(isFolded ? bytes!.subarray(1) : bytes!);
       if (parts.length === MAX_PARTS) parts = [Buffer.concat(parts)];
     }
-    yield whole;
+    yield unfolded;
   }
   yield take();
 }

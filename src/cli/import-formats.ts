@@ -1,4 +1,4 @@
-// The formats that `import` reads: how a file says which it is, by its ending or how it begins, and how items come out of it.
+// Formats that `import` reads: how to recognise each by its file extension or first bytes, and how to read its items.
 import { StartError } from '../domain/errors.ts';
 import type { DefaultFields } from '../domain/formats/default-fields.ts';
 import { readCalendar } from './calendar-items.ts';
@@ -7,48 +7,48 @@ import type { Item } from './import-items.ts';
 import { parseLine, readLines } from './ndjson.ts';
 
 export interface ImportFormat {
-  /** Of files; JSON lines are also what other endings stand for. */
-  readonly endings: readonly string[];
-  /** What only files of this format begin with. */
+  /** File extensions. Any other extension means JSON lines. */
+  readonly extensions: readonly string[];
+  /** Matches the first bytes of files of this format only. */
   readonly beginning?: RegExp;
-  /** What an item is numbered by. */
+  /** Unit of an item's number in messages. */
   readonly noun: string;
-  /** What is counted while it runs. */
+  /** Plural of what the progress bar counts. */
   readonly nouns: string;
-  /** Whether its items may lack fields that options give. */
-  readonly mayLack: boolean;
-  /** Throws StartError for a file that is not what it should be as a whole. */
-  readonly readItems: (chunks: AsyncIterable<Buffer>, given: DefaultFields) => AsyncIterable<Item[]>;
+  /** Whether command-line options may fill in missing fields. */
+  readonly takesDefaults: boolean;
+  /** Throws StartError if the file as a whole is invalid. */
+  readonly readItems: (chunks: AsyncIterable<Buffer>, defaults: DefaultFields) => AsyncIterable<Item[]>;
 }
 
 export const IMPORT_FORMATS: Readonly<Record<string, ImportFormat>> = {
   ndjson: {
-    endings: ['ndjson', 'jsonl'],
-    ...{ noun: 'line', nouns: 'lines', mayLack: false, readItems: readLineItems },
+    extensions: ['ndjson', 'jsonl'],
+    ...{ noun: 'line', nouns: 'lines', takesDefaults: false, readItems: readLineItems },
   },
   geojson: {
-    endings: ['geojson', 'geojsonl', 'geojsons'],
+    extensions: ['geojson', 'geojsonl', 'geojsons'],
     beginning: /^\ufeff?[\s\x1e]*\{\s*"(?:type"\s*:\s*"Feature(?:Collection)?"|features"\s*:\s*\[)/,
-    ...{ noun: 'feature', nouns: 'features', mayLack: true, readItems: readFeatures },
+    ...{ noun: 'feature', nouns: 'features', takesDefaults: true, readItems: readFeatures },
   },
   ics: {
-    endings: ['ics', 'ical', 'ifb'],
+    extensions: ['ics', 'ical', 'ifb'],
     beginning: /^\ufeff?\s*BEGIN:VCALENDAR\b/i,
-    ...{ noun: 'line', nouns: 'events', mayLack: true, readItems: readCalendar },
+    ...{ noun: 'line', nouns: 'events', takesDefaults: true, readItems: readCalendar },
   },
 };
 
-/** By the ending of the file; JSON lines where it says nothing. */
+/** Format name for the file's extension; JSON lines if the extension is unknown. */
 export function formatOfFile(file: string): string {
-  const ending = /\.(\w+)$/.exec(file)?.[1]?.toLowerCase() ?? '';
-  const found = Object.entries(IMPORT_FORMATS).find(([, { endings }]) => endings.includes(ending));
+  const extension = /\.(\w+)$/.exec(file)?.[1]?.toLowerCase() ?? '';
+  const found = Object.entries(IMPORT_FORMATS).find(([, { extensions }]) => extensions.includes(extension));
   return found?.[0] ?? 'ndjson';
 }
 
-/** Enough to know a file by. */
+/** Enough to recognise a format. */
 const BEGINNING_BYTES = 1_024;
 
-/** The chunks as they are. Throws StartError where the first one is the beginning of another format. */
+/** Passes the chunks through. Throws StartError if the first one looks like another format. */
 export async function* expectFormat(
   chunks: AsyncIterable<Buffer>,
   format: ImportFormat,
@@ -59,7 +59,7 @@ export async function* expectFormat(
       const text = chunk.toString('utf8', 0, BEGINNING_BYTES);
       const other = Object.entries(IMPORT_FORMATS).find(([, { beginning }]) => beginning?.test(text));
       if (other && other[1] !== format) {
-        throw new StartError(`the file begins as one of another format: give --format ${other[0]}`);
+        throw new StartError(`the file looks like ${other[0]}: add --format ${other[0]}`);
       }
       isFirst = false;
     }

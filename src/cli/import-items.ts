@@ -1,5 +1,5 @@
-// Items of a file into events: each is checked by the rules of a create, and what passes goes to the writer in batches,
-// several of them under way at a time, so that reading and writing overlap. How items look is left to the formats.
+// Imports a file's items: validates each by the rules of a create and writes the valid ones in batches. Several batches are
+// in flight at a time, so that reading and writing overlap. Parsing items is left to the formats.
 import type { Clock, Random } from '../domain/clock-and-random.ts';
 import { AppError } from '../domain/errors.ts';
 import type { EventRow } from '../domain/event.ts';
@@ -7,21 +7,22 @@ import { readEventCreate } from '../domain/event-input.ts';
 import { newUlid } from '../domain/ids.ts';
 import type { BulkWriter, CreateOutcome } from '../domain/store.ts';
 
-/** A batch ends with the row that reaches either of these. */
+/** Limits of a batch: the row that reaches one of them is its last. */
 const ROWS_PER_BATCH = 2_000;
 const BYTES_PER_BATCH = 4_194_304;
-const BATCHES_UNDER_WAY = 16;
+/** Batches being written at a time. */
+const MAX_PENDING_BATCHES = 16;
 
-/** What a file has of one event. */
+/** One event in a file. */
 export interface Item {
-  /** Where it is, from 1: the line, or the place among its like. */
+  /** Its line, or its position among the items; starts at 1. */
   readonly number: number;
   readonly bytes: number;
-  /** The body of a create, unchecked; undefined for what is blank. Throws VALIDATION_ERROR. */
+  /** Parses the create body, without validating it; undefined for a blank line. Throws VALIDATION_ERROR. */
   read(): unknown;
 }
 
-/** What became of the items so far; blank ones are left out. */
+/** Outcomes so far; blank lines are not counted. */
 export interface Tally {
   read: number;
   imported: number;
@@ -35,16 +36,16 @@ export interface ItemImportOptions {
   readonly maxPerAgent: number;
   readonly clock: Clock;
   readonly random: Random;
-  /** Told of each item that is not imported, and why. */
+  /** Called for each item that is not imported. */
   readonly onRefused: (number: number, reason: string) => void;
-  /** Said behind the reason where a field is missing. */
+  /** Text to append to the message for a missing field. */
   readonly hintFor?: (field: string) => string;
 }
 
 interface Batch {
   bytes: number;
   readonly rows: EventRow[];
-  /** Where each row comes from. */
+  /** Item number of each row. */
   readonly numbers: number[];
 }
 
@@ -56,13 +57,13 @@ export class ItemImport {
   readonly tally: Tally = { read: 0, imported: 0, existing: 0, refused: 0 };
   readonly #options: ItemImportOptions;
   #batch = newBatch();
-  #underWay: Promise<void>[] = [];
+  #pending: Promise<void>[] = [];
 
   constructor(options: ItemImportOptions) {
     this.#options = options;
   }
 
-  /** Waits while enough is under way. Throws UNAVAILABLE. */
+  /** Adds items; waits if too many batches are pending. Throws UNAVAILABLE. */
   async add(items: readonly Item[]): Promise<void> {
     for (const item of items) {
       this.#addOne(item);
@@ -71,15 +72,15 @@ export class ItemImport {
     }
   }
 
-  /** Sends what is left and waits for everything. Throws UNAVAILABLE. */
+  /** Writes the last batch and waits for all of them. Throws UNAVAILABLE. */
   async finish(): Promise<void> {
     await this.#send();
-    await Promise.all(this.#underWay);
+    await Promise.all(this.#pending);
   }
 
-  /** Waits until nothing is under way, whatever became of it. */
+  /** Waits until all pending batches have succeeded or failed. */
   async settle(): Promise<void> {
-    await Promise.allSettled(this.#underWay);
+    await Promise.allSettled(this.#pending);
   }
 
   #addOne(item: Item): void {
@@ -109,9 +110,9 @@ export class ItemImport {
     const written = writer
       .createEvents(batch.rows, maxPerAgent)
       .then((outcomes) => this.#count(batch, outcomes));
-    written.catch(() => {}); // it is awaited below, or by finish; until then it must not count as unhandled
-    this.#underWay.push(written);
-    if (this.#underWay.length >= BATCHES_UNDER_WAY) await this.#underWay.shift();
+    written.catch(() => {}); // awaited below or in finish; until then it must not count as an unhandled rejection
+    this.#pending.push(written);
+    if (this.#pending.length >= MAX_PENDING_BATCHES) await this.#pending.shift();
   }
 
   #count({ numbers }: Batch, outcomes: readonly CreateOutcome['kind'][]): void {
@@ -124,7 +125,7 @@ export class ItemImport {
 
   #reasonFor(outcome: 'limit' | 'no-agent'): string {
     if (outcome === 'no-agent') return 'the agent was deleted';
-    return `the agent holds as many events as it may (MAX_EVENTS_PER_AGENT is ${this.#options.maxPerAgent})`;
+    return `the agent has reached its limit of ${this.#options.maxPerAgent} events (MAX_EVENTS_PER_AGENT)`;
   }
 
   #refuse(number: number, reason: string): void {
@@ -133,7 +134,7 @@ export class ItemImport {
   }
 }
 
-/** Every reason, each with its field. */
+/** Joins all reasons, each with its field. */
 function reasonOf({ issues = [], message }: AppError, hintFor = (_field: string) => ''): string {
   const reasons = issues.map(({ loc, msg, type }) => {
     const field = loc.slice(1).join('.');

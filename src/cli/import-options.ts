@@ -1,4 +1,4 @@
-// The command line of `import`: the file and its format, the agent, and what items that lack a field get.
+// Command-line options of `import`: the file and its format, the agent, and default values for missing fields.
 import { parseArgs } from 'node:util';
 import { readRegistration } from '../domain/agent.ts';
 import { readEventUpdate } from '../domain/event-input.ts';
@@ -9,15 +9,15 @@ import { UsageError } from './usage-error.ts';
 export interface ImportOptions {
   readonly file: string;
   readonly format: ImportFormat;
-  /** Whether the format is only what the name of the file says. */
+  /** Whether the format was guessed from the file name. */
   readonly isFormatGuessed: boolean;
-  readonly given: DefaultFields;
-  /** Undefined: the key of an existing agent comes on standard input. */
+  readonly defaults: DefaultFields;
+  /** Undefined: read the key of an existing agent from standard input. */
   readonly newAgent: { readonly email: string; readonly agent_name: string } | undefined;
 }
 
 const text = { type: 'string' } as const;
-const GIVEN = {
+const DEFAULT_OPTIONS = {
   'event-type': text,
   audience: text,
   timezone: text,
@@ -35,14 +35,14 @@ export function readImportOptions(args: string[], nowMs: number): ImportOptions 
   const name = values.format ?? formatOfFile(file);
   const format = Object.hasOwn(IMPORT_FORMATS, name) ? IMPORT_FORMATS[name] : undefined;
   if (!format) throw new UsageError(`--format must be one of ${Object.keys(IMPORT_FORMATS).join(', ')}.`);
-  const given = readGiven(values, nowMs);
-  if (!format.mayLack && Object.keys(given).length > 0) {
+  const defaults = readDefaults(values, nowMs);
+  if (!format.takesDefaults && Object.keys(defaults).length > 0) {
     throw new UsageError(
-      'Options for missing fields are for geojson and ics (--format says it): JSON lines say everything themselves.',
+      'Options for missing fields work only with GeoJSON and iCalendar. Remove them, or set --format to geojson or ics.',
     );
   }
   const isFormatGuessed = values.format === undefined;
-  return { file, format, isFormatGuessed, given, newAgent: readAgent(file, values) };
+  return { file, format, isFormatGuessed, defaults, newAgent: readAgent(file, values) };
 }
 
 function parse(args: string[]) {
@@ -51,7 +51,7 @@ function parse(args: string[]) {
     name: text,
     'key-stdin': { type: 'boolean' },
     format: text,
-    ...GIVEN,
+    ...DEFAULT_OPTIONS,
   } as const;
   try {
     return parseArgs({ args, allowPositionals: true, options });
@@ -70,30 +70,33 @@ function readAgent(file: string, values: Values): ImportOptions['newAgent'] {
     );
   }
   if (!isNew) {
-    if (file === '-') throw new UsageError('With --key-stdin the events cannot come on standard input too.');
+    if (file === '-') {
+      throw new UsageError('With --key-stdin, standard input holds the key. Name a file for the events.');
+    }
     return undefined;
   }
   try {
     return readRegistration({ email: values.email, agent_name: values.name });
   } catch (error) {
-    throw new UsageError(`--email and --name need an address and a name: ${(error as Error).message}`);
+    const { message } = error as Error;
+    throw new UsageError(message.replace('body.email', '--email').replace('body.agent_name', '--name'));
   }
 }
 
-/** By the rules of a change, which knows the same fields. */
-function readGiven(values: Values, nowMs: number): DefaultFields {
-  const entries = Object.keys(GIVEN).flatMap((option) => {
-    const value = values[option as keyof typeof GIVEN];
+/** Validates by the rules of an event update, which has the same fields. Throws UsageError. */
+function readDefaults(values: Values, nowMs: number): DefaultFields {
+  const entries = Object.keys(DEFAULT_OPTIONS).flatMap((option) => {
+    const value = values[option as keyof typeof DEFAULT_OPTIONS];
     if (value === undefined) return [];
     const isNumber = option === 'lat' || option === 'lng';
     return [[option.replace('-', '_'), isNumber ? readDegrees(option, value) : value]];
   });
-  const given = Object.fromEntries(entries) as DefaultFields;
-  if ((given.lat === undefined) !== (given.lng === undefined)) {
-    throw new UsageError('--lat and --lng come together.');
+  const defaults = Object.fromEntries(entries) as DefaultFields;
+  if ((defaults.lat === undefined) !== (defaults.lng === undefined)) {
+    throw new UsageError('--lat and --lng must be used together.');
   }
   try {
-    return readEventUpdate(given, nowMs);
+    return readEventUpdate(defaults, nowMs);
   } catch (error) {
     const message = (error as Error).message.replaceAll(/body\.(\w+)/g, (_, name) => optionFor(name));
     throw new UsageError(message);
@@ -112,8 +115,8 @@ function optionFor(field: string): string {
   return `--${field.replace('_', '-')}`;
 }
 
-/** Said of a field that is missing. */
+/** Text to append to the message for a missing field: the option that sets a default, if there is one. */
 export function hintFor(field: string): string {
   const option = optionFor(field);
-  return Object.hasOwn(GIVEN, option.slice(2)) ? ` (${option} gives it to items without one)` : '';
+  return Object.hasOwn(DEFAULT_OPTIONS, option.slice(2)) ? ` (${option} sets a default)` : '';
 }

@@ -1,5 +1,5 @@
-// `import`: events from a file of JSON lines, GeoJSON or iCalendar straight into the data folder. Standard output gets the
-// key of a new agent and nothing else; refused items, progress and the summary go to standard error.
+// The `import` command: writes events from JSON lines, GeoJSON or iCalendar directly to the store. Standard output gets only
+// the key of a new agent. Refused items, progress and the summary go to standard error.
 import { once } from 'node:events';
 import { createReadStream, type ReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
@@ -20,9 +20,9 @@ import { printable } from './printable.ts';
 import { Progress } from './progress.ts';
 import { onStopSignal } from './stop-signal.ts';
 
-/** What is found in a chunk is in memory at once, and may take a hundred times as much. */
+/** All items of a chunk are in memory at once, and may take a hundred times its size. */
 const CHUNK_BYTES = 65_536;
-/** More than any key; what follows is not waited for. */
+/** Longer than any key. Reading stops here. */
 const MAX_KEY_LINE_BYTES = 1_024;
 
 export async function importEvents(args: string[], env: Env, io: Io): Promise<number> {
@@ -32,7 +32,7 @@ export async function importEvents(args: string[], env: Env, io: Io): Promise<nu
   const key = options.newAgent ? newApiKey(systemRandom) : await readKey(io);
   const writer = await openBulkWriter(config);
   try {
-    const agent = await findAgent(writer, key, options, config);
+    const agent = await getAgent(writer, key, options, config);
     if (options.newAgent) io.stdout.write(`${key}\n`);
     const stop = onStopSignal(io);
     const tally = await importInto(writer, agent, input, options, config, io, stop.signal);
@@ -45,7 +45,7 @@ export async function importEvents(args: string[], env: Env, io: Io): Promise<nu
 
 interface Input {
   readonly stream: Readable;
-  /** How much of it is read, from 0 to 1; undefined where its end is not known. */
+  /** Fraction read, from 0 to 1; undefined if the size is unknown. */
   share(): number | undefined;
 }
 
@@ -62,7 +62,7 @@ async function openInput(file: string, { stdin }: Io): Promise<Input> {
   }
 }
 
-/** The first line of standard input. */
+/** Reads the first line of standard input. */
 async function readKey({ stdin }: Io): Promise<string> {
   let text = '';
   for await (const chunk of stdin) {
@@ -72,8 +72,8 @@ async function readKey({ stdin }: Io): Promise<string> {
   return text.split('\n', 1)[0]!.trim();
 }
 
-/** The agent that the events will belong to: a new one, or the one that holds the key. Throws StartError. */
-async function findAgent(
+/** The agent that will own the events: a new one, or the owner of the key. Throws StartError. */
+async function getAgent(
   writer: BulkWriter,
   key: string,
   { newAgent }: ImportOptions,
@@ -82,7 +82,7 @@ async function findAgent(
   if (newAgent) {
     const created_ms = systemClock();
     const agent_id = newUuid(created_ms, systemRandom);
-    // It publishes, whatever those may do who register themselves.
+    // This agent must be able to publish, even if agents that register themselves may only read.
     const tier = config.registrationTier === 'read' ? 'readwrite' : config.registrationTier;
     const agent: AgentRow = { agent_id, ...newAgent, tier, is_active: true, created_ms };
     await writer.addAgent(agent, fingerprint(key));
@@ -90,11 +90,15 @@ async function findAgent(
   }
   if (!isApiKey(key)) {
     throw new StartError(
-      'The first line of standard input is not a key of this service: check it for typing errors.',
+      'The first line of standard input is not an API key of this service. Check it for typing errors.',
     );
   }
   const agent = await writer.findAgentByKey(hashApiKey(key), systemClock());
-  if (!agent) throw new StartError('The key is not active: it was revoked, or never issued here.');
+  if (!agent) {
+    throw new StartError(
+      'The API key is not active: revoked, deactivated or never issued here. Use another.',
+    );
+  }
   try {
     requireWriter(agent);
   } catch (cause) {
@@ -107,7 +111,7 @@ async function importInto(
   writer: BulkWriter,
   { agent_id }: AgentRow,
   input: Input,
-  { format, isFormatGuessed, given }: ImportOptions,
+  { format, isFormatGuessed, defaults }: ImportOptions,
   { maxEventsPerAgent }: Config,
   { stderr }: Io,
   stop: AbortSignal,
@@ -120,7 +124,7 @@ async function importInto(
     clock: systemClock,
     random: systemRandom,
     onRefused: (number, reason) => progress.note(`${format.noun} ${number}: ${reason}`),
-    ...(format.mayLack && { hintFor }),
+    ...(format.takesDefaults && { hintFor }),
   });
   const summarise = (end: string) => {
     const { read, imported, existing, refused } = run.tally;
@@ -131,7 +135,7 @@ async function importInto(
   };
   try {
     const bytes = addAbortSignal(stop, input.stream);
-    const items = format.readItems(isFormatGuessed ? expectFormat(bytes, format) : bytes, given);
+    const items = format.readItems(isFormatGuessed ? expectFormat(bytes, format) : bytes, defaults);
     const problem = await addAll(run, items, () => progress.update(run.tally.read, input.share()));
     await run.finish();
     if (problem) throw problem;
@@ -141,7 +145,7 @@ async function importInto(
     const { message, cause } = error as Error;
     const reason = error instanceof AppError && cause instanceof Error ? cause.message : message;
     throw new StartError(
-      `The import ended early: ${printable(reason)}. What was imported stays; run it again with --key-stdin to go on.`,
+      `The import failed: ${printable(reason)}. Imported events are kept. To continue, run it again with --key-stdin.`,
       { cause: error },
     );
   }
@@ -149,7 +153,7 @@ async function importInto(
   return run.tally;
 }
 
-/** What is wrong with the file, if anything is: what came before that is added. Throws UNAVAILABLE. */
+/** Adds all items. If the file is invalid, adds the items before the fault and returns the error. Throws UNAVAILABLE. */
 async function addAll(
   run: ItemImport,
   batches: AsyncIterable<Item[]>,

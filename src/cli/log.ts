@@ -1,25 +1,25 @@
-// The log on standard output: structured lines that are written together, and all of them before the process ends.
+// The log on standard output: JSON lines, buffered, and flushed completely before the process exits.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Logger, pino } from 'pino';
 import pretty from 'pino-pretty';
 import type { Io } from './command.ts';
 
-/** How long finishing the log may take, should its reader stall. */
+/** Time limit for the last flush if the reader stalls. */
 const LOG_FINISH_MS = 300;
 
 /**
- * Lines are written together, half a second late at most: one at a time, each would cost a system call. All are out
- * before an exit. What a reader who stalls leaves behind is bounded; then lines are dropped.
+ * Log lines are buffered for at most half a second, to save a system call per line. If the reader stalls, the buffer grows to
+ * `maxLength`; then lines are dropped.
  */
 const LOG_BUFFER = { minLength: 4_096, periodicFlush: 500, maxLength: 16_777_216 };
 
 interface Log {
   readonly logger: Logger;
-  /** Writes what is left, as far as anybody reads it. */
+  /** Flushes the buffer and closes the log. Gives up after LOG_FINISH_MS if nobody reads it. */
   finish(): Promise<void>;
 }
 
-/** Structured lines, or readable ones on a terminal. */
+/** JSON lines, or human-readable lines on a terminal. */
 export function openLog(level: string, stdout: Io['stdout']): Log {
   if (stdout.isTTY) {
     const logger = pino({ level }, pretty({ sync: true, singleLine: true, ignore: 'pid,hostname' }));
@@ -29,13 +29,13 @@ export function openLog(level: string, stdout: Io['stdout']): Log {
   const destination = pino.destination({ fd: stdout.fd, sync: false, ...LOG_BUFFER });
   const closed = Promise.withResolvers<void>();
   destination.on('close', () => closed.resolve());
-  // Where the reader is gone, nothing is written any more, and nothing closed. The service goes on without a log.
+  // If the reader is gone, the destination never closes. The service goes on without a log.
   destination.on('error', () => closed.resolve());
   const finish = async () => {
-    // Not flush(): called while something is written, it leaves up to minLength bytes in the buffer.
+    // Not flush(): called during a write, it leaves up to minLength bytes in the buffer.
     destination.end();
     await Promise.race([closed.promise, sleep(LOG_FINISH_MS, undefined, { ref: false })]);
-    // At the exit it would try for ever to write to a reader that is gone or stalls; and what is closed takes no lines.
+    // pino flushes again on exit: with a reader that is gone or stalls, that would retry forever. A closed log takes no lines.
     destination.flushSync = () => {};
     destination.write = () => true;
   };

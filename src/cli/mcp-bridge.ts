@@ -1,22 +1,23 @@
-// Messages of the Model Context Protocol from lines of text to HTTP and back: each becomes a request, and its answers lines.
-// What they mean is left to both ends; only what HTTP wants to know in headers is looked for, and what goes wrong on the way
-// is answered as an error of the protocol.
+// Forwards Model Context Protocol messages between lines of text and HTTP: each line becomes a request, each response message
+// a line. Reads only the fields that HTTP headers and cancellation need; the rest is left to client and service. Transport
+// failures become JSON-RPC errors.
 
 import { printable } from './printable.ts';
 import { readEventStream } from './server-sent-events.ts';
 
 interface BridgeOptions {
-  readonly address: string;
+  /** URL of the service's MCP endpoint. */
+  readonly url: string;
   readonly key: string;
-  /** Takes a message for the client. */
+  /** Sends a message to the client. */
   send(line: string): void;
-  /** Takes a sentence for the operator. */
+  /** Shows an error to the operator. */
   report(message: string): void;
 }
 
 type Id = string | number;
 
-/** As much of a message as concerns the way there and back. */
+/** Fields of a JSON-RPC message that the bridge reads. */
 interface Message {
   readonly jsonrpc?: unknown;
   readonly id?: unknown;
@@ -30,39 +31,41 @@ interface Message {
   readonly result?: { readonly protocolVersion?: unknown };
 }
 
-interface Passage {
-  /** Of the requests that wait for an answer; more than one in a batch. */
+/** One HTTP request. */
+interface Exchange {
+  /** IDs of the JSON-RPC requests without a response yet; a batch has several. */
   readonly waiting: Set<Id>;
   readonly cancelled: Set<Id>;
   readonly abort: AbortController;
 }
 
-const REVISION = 'io.modelcontextprotocol/protocolVersion';
-/** Of JSON-RPC: what is not JSON, and what a server may define. */
+/** Key in `_meta` of newer protocol versions, which have no handshake. */
+const PROTOCOL_VERSION_KEY = 'io.modelcontextprotocol/protocolVersion';
+/** JSON-RPC error codes: invalid JSON, and the first of those that a server may define. */
 const PARSE_ERROR = -32_700;
 const SERVER_ERROR = -32_000;
 
 export class McpBridge {
   readonly #options: BridgeOptions;
-  readonly #underWay = new Map<Passage, Promise<void>>();
-  /** What the handshake of older revisions agreed on. */
-  #agreedRevision: string | undefined;
+  readonly #pending = new Map<Exchange, Promise<void>>();
+  /** Protocol version from the `initialize` handshake of older versions. */
+  #negotiatedVersion: string | undefined;
 
   constructor(options: BridgeOptions) {
     this.#options = options;
   }
 
-  /** A line; undefined: one that is too long. Answers come when they come; messages do not wait for each other. */
-  take(bytes: Buffer | undefined): void {
+  /** Forwards a line; undefined: the line was too long. Does not wait for responses, so they may arrive in any order. */
+  forward(bytes: Buffer | undefined): void {
     if (bytes === undefined) {
-      this.#fail([null], PARSE_ERROR, 'A message must not be longer than 1 MiB.');
+      this.#fail([null], PARSE_ERROR, 'The message is longer than 1 MiB.');
       return;
     }
     const line = bytes.toString('utf8');
     if (line.trim() === '') return;
     const parsed = parse(line);
     if (parsed === undefined) {
-      this.#fail([null], PARSE_ERROR, 'A line is not JSON.');
+      this.#fail([null], PARSE_ERROR, 'The line is not valid JSON.');
       return;
     }
     const single = parsed.length === 1 ? parsed[0]! : {};
@@ -71,67 +74,71 @@ export class McpBridge {
       return;
     }
     const ids = parsed.flatMap(({ id, method }) => (isId(id) && method !== undefined ? [id] : []));
-    const passage = { waiting: new Set(ids), cancelled: new Set<Id>(), abort: new AbortController() };
-    const done = this.#pass(line, this.#headersFor(single), passage);
-    this.#underWay.set(
-      passage,
-      done.finally(() => this.#underWay.delete(passage)),
+    const exchange = { waiting: new Set(ids), cancelled: new Set<Id>(), abort: new AbortController() };
+    const done = this.#post(line, this.#headersFor(single), exchange);
+    this.#pending.set(
+      exchange,
+      done.finally(() => this.#pending.delete(exchange)),
     );
   }
 
-  /** Resolves when everything taken is answered. */
+  /** Resolves when every forwarded message has its response. */
   async finish(): Promise<void> {
-    await Promise.all(this.#underWay.values());
+    await Promise.all(this.#pending.values());
   }
 
-  /** Over HTTP, to hang up is to cancel. Others of the same batch go on. */
+  /** Aborts the HTTP request, which cancels it. A batch is aborted only when all its requests are cancelled. */
   #cancel(id: unknown): void {
-    for (const { waiting, cancelled, abort } of this.#underWay.keys()) {
+    for (const { waiting, cancelled, abort } of this.#pending.keys()) {
       if (!waiting.delete(id as Id)) continue;
       cancelled.add(id as Id);
       if (waiting.size === 0) abort.abort();
     }
   }
 
-  async #pass(body: string, headers: Record<string, string>, passage: Passage): Promise<void> {
-    const { address } = this.#options;
-    const { waiting } = passage;
-    const { signal } = passage.abort;
+  async #post(body: string, headers: Record<string, string>, exchange: Exchange): Promise<void> {
+    const { url } = this.#options;
+    const { waiting } = exchange;
+    const { signal } = exchange.abort;
     try {
-      // Elsewhere, a redirect would lead the key.
-      const response = await fetch(address, { method: 'POST', headers, body, signal, redirect: 'manual' });
+      // Do not follow redirects: they would send the key to another server.
+      const response = await fetch(url, { method: 'POST', headers, body, signal, redirect: 'manual' });
       if (response.headers.get('content-type')?.startsWith('text/event-stream')) {
-        for await (const text of readEventStream(response.body!)) this.#answer(text, passage);
+        for await (const text of readEventStream(response.body!)) this.#receive(text, exchange);
       } else {
         const text = await response.text();
-        if (response.status !== 202 && !this.#answer(text, passage)) {
-          this.#fail(waiting, SERVER_ERROR, explain(address, response, text));
+        if (response.status !== 202 && !this.#receive(text, exchange)) {
+          this.#fail(waiting, SERVER_ERROR, explain(url, response, text));
           return;
         }
       }
-      if (waiting.size > 0) this.#fail(waiting, SERVER_ERROR, `${address} did not answer the message.`);
+      if (waiting.size > 0) this.#fail(waiting, SERVER_ERROR, `${url} sent no response to the message.`);
     } catch (error) {
       if (signal.aborted) return;
       const { cause, message } = error as Error & { cause?: { code?: string; message?: string } };
       const reason = cause?.code ?? cause?.message ?? message;
-      this.#fail(waiting, SERVER_ERROR, `Cannot reach ${address} (${reason}). Does the service run there?`);
+      this.#fail(
+        waiting,
+        SERVER_ERROR,
+        `Cannot reach ${url} (${reason}). Check that the service is running there.`,
+      );
     }
   }
 
-  /** Passes on the message, or those of a batch. False for what is none. */
-  #answer(text: string, { waiting, cancelled }: Passage): boolean {
+  /** Sends the message, or each message of a batch, to the client. False if the text is not JSON-RPC. */
+  #receive(text: string, { waiting, cancelled }: Exchange): boolean {
     const messages = parse(text) ?? [];
     if (messages.length === 0 || messages.some(({ jsonrpc }) => jsonrpc !== '2.0')) return false;
     for (const message of messages) {
       const { id, method, result } = message;
-      if (typeof result?.protocolVersion === 'string') this.#agreedRevision = result.protocolVersion;
+      if (typeof result?.protocolVersion === 'string') this.#negotiatedVersion = result.protocolVersion;
       if (id === null && waiting.size > 0) {
-        // It names no request, so it is meant for those that wait.
+        // The error names no request, so it applies to all that wait.
         for (const each of waiting) this.#send({ ...message, id: each });
         waiting.clear();
       } else if (!isId(id) || !cancelled.has(id)) {
         if (isId(id) && method === undefined) waiting.delete(id);
-        // As it came, where it came alone: numbers may have more digits than we would keep.
+        // Unparsed if possible: parsing would round numbers with many digits.
         if (messages.length === 1) this.#options.send(text.replaceAll(/[\r\n]+/g, ' '));
         else this.#send(message);
       }
@@ -154,20 +161,20 @@ export class McpBridge {
       accept: 'application/json, text/event-stream',
       'x-api-key': this.#options.key,
     };
-    const revision = params?._meta?.[REVISION];
-    if (typeof revision === 'string') {
+    const version = params?._meta?.[PROTOCOL_VERSION_KEY];
+    if (typeof version === 'string') {
       const name = params?.name ?? params?.uri;
-      headers['mcp-protocol-version'] = toHeader(revision);
+      headers['mcp-protocol-version'] = toHeader(version);
       if (typeof method === 'string') headers['mcp-method'] = toHeader(method);
       if (typeof name === 'string') headers['mcp-name'] = toHeader(name);
-    } else if (this.#agreedRevision !== undefined) {
-      headers['mcp-protocol-version'] = this.#agreedRevision;
+    } else if (this.#negotiatedVersion !== undefined) {
+      headers['mcp-protocol-version'] = this.#negotiatedVersion;
     }
     return headers;
   }
 }
 
-/** One message, or those of a batch; undefined for what is not JSON. */
+/** One message, or those of a batch; undefined if the text is not JSON. */
 function parse(text: string): readonly Message[] | undefined {
   try {
     return [JSON.parse(text)].flat().map((message) => Object(message));
@@ -180,20 +187,20 @@ function isId(id: unknown): id is Id {
   return typeof id === 'string' || typeof id === 'number';
 }
 
-/** As the protocol writes a text that a header cannot hold as it is. */
+/** Encodes a string for a header as the protocol requires: Base64 if it is not plain ASCII. */
 function toHeader(text: string): string {
   const isPlain = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(text) && !text.startsWith('=?');
   return isPlain ? text : `=?base64?${Buffer.from(text).toString('base64')}?=`;
 }
 
-/** In the service's own words, where there are any. */
-function explain(address: string, { status, headers }: Response, text: string): string {
+/** Message for a response without JSON-RPC: the service's own error message, if it has one. */
+function explain(url: string, { status, headers }: Response, text: string): string {
   const target = headers.get('location');
   if (target !== null) {
-    const there = URL.parse(target, address)?.href ?? target;
-    return `The service is elsewhere: ${address} leads to ${there}. Give that as --url.`;
+    const newUrl = URL.parse(target, url)?.href ?? target;
+    return `The service has moved: ${url} redirects to ${newUrl}. Use that as --url.`;
   }
   const { error } = Object(parse(text)?.[0]) as { error?: { code?: unknown; message?: unknown } };
   if (typeof error?.code === 'string') return `${error.code}: ${error.message}`;
-  return `${address} answers ${status}, but not as a service of this kind would. Is --url right?`;
+  return `${url} returned status ${status}, but not a response of this service. Check --url.`;
 }

@@ -1,5 +1,5 @@
-// `mcp`: the service's tools over standard input and output, for clients that can only start a process. A message a line is
-// passed on to the service at --url; the key comes from the environment, where other users of the machine cannot see it.
+// The `mcp` command: offers the service's tools on standard input and output, for clients that can only start a process. It
+// forwards messages, one per line, to the service at --url. The key comes from the environment, which other users cannot see.
 import { parseArgs } from 'node:util';
 import { readApiKey } from '../config.ts';
 import type { Env, Io } from './command.ts';
@@ -8,24 +8,24 @@ import { readLines } from './ndjson.ts';
 import { UsageError } from './usage-error.ts';
 
 export async function mcp(args: string[], env: Env, io: Io): Promise<number> {
-  const address = readAddress(args);
+  const url = readMcpUrl(args);
   const key = readApiKey(env);
-  // Whoever reads is gone, and with it the reason to be here.
+  // The client has closed its end, so there is nothing left to do.
   io.stdout.on('error', () => io.exit(0));
   const bridge = new McpBridge({
-    address,
+    url,
     key,
     send: (line) => io.stdout.write(`${line}\n`),
     report: (message) => io.stderr.write(`${message}\n`),
   });
-  io.stderr.write(`Passing messages on to ${address} until standard input ends.\n`);
-  for await (const lines of readLines(io.stdin)) for (const line of lines) bridge.take(line.bytes);
+  io.stderr.write(`Forwarding messages to ${url} until standard input ends.\n`);
+  for await (const lines of readLines(io.stdin)) for (const line of lines) bridge.forward(line.bytes);
   await bridge.finish();
   return 0;
 }
 
-/** That of /mcp, whether or not it was given with that ending. */
-function readAddress(args: string[]): string {
+/** URL of the MCP endpoint; --url may leave out its path /mcp. Throws UsageError. */
+function readMcpUrl(args: string[]): string {
   let values: { url?: string };
   try {
     values = parseArgs({ args, options: { url: { type: 'string' } } }).values;
@@ -34,10 +34,10 @@ function readAddress(args: string[]): string {
   }
   const url = URL.parse(values.url ?? '');
   if (!url || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '') {
-    throw new UsageError('--url needs the address of the service, such as http://127.0.0.1:8080.');
+    throw new UsageError('--url needs the URL of the service, such as http://127.0.0.1:8080.');
   }
   if (url.username !== '' || url.password !== '') {
-    throw new UsageError('--url must not hold a user or password; the key comes from LOCAL_EVENTS_API_KEY.');
+    throw new UsageError('--url must not contain a user or password. Put the key in LOCAL_EVENTS_API_KEY.');
   }
   const path = url.pathname.replace(/\/+$/, '');
   return `${url.origin}${path.endsWith('/mcp') ? path : `${path}/mcp`}`;

@@ -1,9 +1,9 @@
-// The steps of a move: what may be moved where, the copy of one table after the other, and the comparison at the end.
-// Every step can be repeated, and goes on where an earlier run ended.
+// Steps of a move: check that source and target are suitable, copy table by table, compare. A step can be repeated and
+// resumes where an earlier run ended.
 import { StartError } from '../domain/errors.ts';
 import { type Digest, digest, TABLE_NAMES, type Table, type TransferStore } from '../domain/transfer.ts';
 
-/** A store, and what operators call it. */
+/** Store and its name in messages. */
 export interface Side {
   readonly store: TransferStore;
   readonly name: string;
@@ -14,44 +14,44 @@ export interface Sides {
   readonly target: Side;
 }
 
-/** Told how many rows were just dealt with. Throws to stop. */
+/** Called with the number of rows just processed. Throws to stop. */
 export type OnRows = (count: number) => void;
 
-/** Rows in all tables. */
+/** Counts the rows in all tables. */
 export async function countRows({ store }: Side): Promise<number> {
   let count = 0;
   for (const table of TABLE_NAMES) count += await store.count(table);
   return count;
 }
 
-/** Whether an earlier run had begun. Throws StartError if the target holds anything else than a part of this source. */
-export async function beginOrGoOn({ source, target }: Sides): Promise<'begun' | 'going on'> {
+/** Starts a move, or resumes an earlier run. Throws StartError if the target holds anything other than a part of this source. */
+export async function startOrResume({ source, target }: Sides): Promise<'started' | 'resumed'> {
   const unfinished = await source.store.findUnfinished();
   if (unfinished !== undefined) {
     throw new StartError(
-      `${source.name} holds only a part of the data of ${unfinished}: that move was not finished. Finish it first.`,
+      `${source.name} holds only part of the data of ${unfinished}: that move did not finish. Finish it first.`,
     );
   }
   const earlier = await target.store.findUnfinished();
-  if (earlier === source.name) return 'going on';
+  if (earlier === source.name) return 'resumed';
   if (earlier !== undefined) {
     throw new StartError(
-      `${target.name} holds a part of the data of ${earlier}, not of ${source.name}. ` +
-        `Move from there, or begin anew: ${target.store.howToEmpty}, and run "move" again.`,
+      `${target.name} holds part of the data of ${earlier}, not of ${source.name}. ` +
+        `Move from ${earlier}, or start over: ${target.store.howToEmpty}, and run "move" again.`,
     );
   }
-  // Settings do not count, nor do ended sessions: a service that was started once has made some.
+  // Settings and ended sessions do not count: a service that was only started has some.
   for (const table of ['agents', 'events', 'audit'] as const) {
     if ((await target.store.count(table)) === 0) continue;
     throw new StartError(
-      `${target.name} holds data already (${table}). Move to a database or folder that is empty.`,
+      `${target.name} already holds data (${table}). Move to an empty database or folder.`,
     );
   }
   await target.store.begin(source.name);
-  return 'begun';
+  return 'started';
 }
 
-/** Copies what is not in the target yet. */
+/** Copies the rows that are not in the target yet. */
 export async function copy({ source, target }: Sides, onRows: OnRows): Promise<void> {
   for (const table of TABLE_NAMES) {
     const last = await target.store.findLastKey(table);
@@ -62,22 +62,23 @@ export async function copy({ source, target }: Sides, onRows: OnRows): Promise<v
   }
 }
 
-export interface Compared {
+export interface TableComparison {
   readonly table: Table;
-  readonly here: Digest;
-  readonly there: Digest;
+  readonly source: Digest;
+  readonly target: Digest;
   readonly isSame: boolean;
 }
 
-/** Reads both sides from beginning to end. */
-export async function compare({ source, target }: Sides, onRows: OnRows): Promise<Compared[]> {
-  const results: Compared[] = [];
+/** Compares all tables; reads both sides completely. */
+export async function compare(sides: Sides, onRows: OnRows): Promise<TableComparison[]> {
+  const results: TableComparison[] = [];
   for (const table of TABLE_NAMES) {
-    const [here, there] = await Promise.all([
-      digest(source.store.rows(table), onRows),
-      digest(target.store.rows(table), onRows),
+    const [source, target] = await Promise.all([
+      digest(sides.source.store.rows(table), onRows),
+      digest(sides.target.store.rows(table), onRows),
     ]);
-    results.push({ table, here, there, isSame: here.rows === there.rows && here.sha256 === there.sha256 });
+    const isSame = source.rows === target.rows && source.sha256 === target.sha256;
+    results.push({ table, source, target, isSame });
   }
   return results;
 }

@@ -1,25 +1,25 @@
-// `move`: everything from the data folder to PostgreSQL, or back, identifiers and times included. The source is only read.
-// It can be interrupted at any point and run again; the target is not served before both sides are seen to be the same.
+// The `move` command: copies everything, including IDs and times, from the data folder to PostgreSQL or back. The source is
+// only read. A move can be interrupted and run again. The target cannot be served until both sides compare as equal.
 import { parseArgs } from 'node:util';
 import { type Config, describeData, readConfig, withDatabase, withFolder } from '../config.ts';
 import { AppError, StartError } from '../domain/errors.ts';
 import { openTransfer } from '../service.ts';
 import type { Env, Io } from './command.ts';
 import {
-  beginOrGoOn,
-  type Compared,
   compare,
   copy,
   countRows,
   type OnRows,
   type Sides,
+  startOrResume,
+  type TableComparison,
 } from './move-tables.ts';
 import { grouped, Progress, type Screen } from './progress.ts';
 import { onStopSignal } from './stop-signal.ts';
 import { UsageError } from './usage-error.ts';
 
 export async function move(args: string[], env: Env, io: Io): Promise<number> {
-  const { from, to } = readPlaces(args, readConfig(env));
+  const { from, to } = readSides(args, readConfig(env));
   const stop = onStopSignal(io);
   const source = await openTransfer(from, 'source');
   try {
@@ -39,34 +39,34 @@ export async function move(args: string[], env: Env, io: Io): Promise<number> {
   }
 }
 
-/** Throws UsageError for what cannot be meant. */
-export function readPlaces(args: string[], config: Config): { from: Config; to: Config } {
+/** Configurations of source and target. Throws UsageError. */
+export function readSides(args: string[], config: Config): { from: Config; to: Config } {
   const { from, to } = readOptions(args);
-  const isWayBack = to === undefined ? isAddress(from) : !isAddress(to);
-  if (isWayBack && to === undefined) throw new UsageError('move --from postgres://… needs --to FOLDER.');
-  if (from !== undefined && to !== undefined && isAddress(from) === isAddress(to)) {
-    throw new UsageError('move goes from a data folder to a postgres:// address, or back.');
+  const isToFolder = to === undefined ? isUrl(from) : !isUrl(to);
+  if (isToFolder && to === undefined) throw new UsageError('move --from postgres://… needs --to FOLDER.');
+  if (from !== undefined && to !== undefined && isUrl(from) === isUrl(to)) {
+    throw new UsageError('move needs a data folder on one side and a postgres:// URL on the other.');
   }
-  const option = isWayBack ? '--from' : '--to';
-  const folder = isWayBack ? to : from;
-  const address = (isWayBack ? from : to) ?? config.database?.url;
-  if (address === undefined) {
-    throw new UsageError(`move needs ${option} with a postgres:// address, or DATABASE_URL.`);
+  const option = isToFolder ? '--from' : '--to';
+  const folder = isToFolder ? to : from;
+  const url = (isToFolder ? from : to) ?? config.database?.url;
+  if (url === undefined) {
+    throw new UsageError(`move needs ${option} with a postgres:// URL, or DATABASE_URL.`);
   }
-  const database = readAddress(config, address, option);
+  const database = readDatabase(config, url, option);
   const embedded = withFolder(config, folder ?? config.dataDir);
-  return isWayBack ? { from: database, to: embedded } : { from: embedded, to: database };
+  return isToFolder ? { from: database, to: embedded } : { from: embedded, to: database };
 }
 
-function readAddress(config: Config, address: string, option: string): Config {
+function readDatabase(config: Config, url: string, option: string): Config {
   try {
-    return withDatabase(config, address);
+    return withDatabase(config, url);
   } catch (error) {
     throw new UsageError(`${option} ${(error as Error).message}`);
   }
 }
 
-/** No message repeats a value: it may hold a password. */
+/** Throws UsageError. Messages never quote a value, which may contain a password. */
 function readOptions(args: string[]): { from?: string; to?: string } {
   let parsed: ReturnType<typeof parse>;
   const parse = () =>
@@ -81,14 +81,14 @@ function readOptions(args: string[]): { from?: string; to?: string } {
     throw new UsageError((error as Error).message);
   }
   const { values, positionals } = parsed;
-  if (positionals.length > 0) throw new UsageError('move takes --from and --to, and nothing else.');
+  if (positionals.length > 0) throw new UsageError('move takes only --from and --to.');
   for (const [name, value] of Object.entries(values)) {
-    if (value.trim() === '') throw new UsageError(`--${name} needs a folder or a postgres:// address.`);
+    if (value.trim() === '') throw new UsageError(`--${name} needs a folder or a postgres:// URL.`);
   }
   return values;
 }
 
-function isAddress(place: string | undefined): boolean {
+function isUrl(place: string | undefined): boolean {
   return place?.includes('://') ?? false;
 }
 
@@ -97,36 +97,36 @@ async function moveAll(sides: Sides, screen: Screen, stop: AbortSignal): Promise
   const whole = new Progress('rows', screen);
   try {
     const total = await countRows(source);
-    const start = await beginOrGoOn(sides);
+    const start = await startOrResume(sides);
     const before = await countRows(target);
     whole.note(`moving ${grouped(total)} rows from ${source.name} to ${target.name}`);
-    if (start === 'going on') whole.note(`going on: ${grouped(before)} rows are there already`);
+    if (start === 'resumed') whole.note(`resuming: ${grouped(before)} rows are already there`);
     await step('copied', total - before, screen, stop, (onRows) => copy(sides, onRows));
     const results = await step('compared', total * 2, screen, stop, (onRows) => compare(sides, onRows));
     requireSame(results, sides);
     await target.store.finish();
-    for (const { table, here } of results) {
-      const checksum = `sha256 ${here.sha256.slice(0, 16)}…`;
-      whole.note(`  ${table.padEnd(14)} ${grouped(here.rows).padStart(11)}  identical  ${checksum}`);
+    for (const { table, source: digest } of results) {
+      const checksum = `sha256 ${digest.sha256.slice(0, 16)}…`;
+      whole.note(`  ${table.padEnd(14)} ${grouped(digest.rows).padStart(11)}  identical  ${checksum}`);
     }
     whole.note(
-      `done in ${whole.seconds.toFixed(1)} s: ${target.name} holds everything, ${source.name} is as it was`,
+      `done in ${whole.seconds.toFixed(1)} s: ${target.name} holds everything, ${source.name} is unchanged`,
     );
     return 'done';
   } catch (error) {
     if (stop.aborted && error === stop.reason) {
-      whole.note(`stopped in ${whole.seconds.toFixed(1)} s; run the same command again to go on`);
+      whole.note(`stopped in ${whole.seconds.toFixed(1)} s; run the same command again to continue`);
       return 'stopped';
     }
     if (error instanceof StartError) throw error;
     const cause = error instanceof AppError && error.cause instanceof Error ? error.cause : (error as Error);
-    throw new StartError(`The move ended early: ${cause.message}. Run the same command again to go on.`, {
+    throw new StartError(`The move failed: ${cause.message}. Run the same command again to continue.`, {
       cause: error,
     });
   }
 }
 
-/** Shows how far the work is, and ends it where that is asked for. */
+/** Runs one step with a progress bar. Throws the signal's reason if it is aborted. */
 async function step<T>(
   verb: string,
   total: number,
@@ -148,15 +148,16 @@ async function step<T>(
   }
 }
 
-/** Throws StartError naming the tables that are not the same. */
-function requireSame(results: readonly Compared[], { target }: Sides): void {
+/** Throws StartError with the tables that differ. */
+function requireSame(results: readonly TableComparison[], { target }: Sides): void {
   const differing = results.filter(({ isSame }) => !isSame);
   if (differing.length === 0) return;
   const tables = differing.map(
-    ({ table, here, there }) => `${table} (${grouped(here.rows)} rows, and ${grouped(there.rows)} there)`,
+    ({ table, source, target: { rows } }) =>
+      `${table} (${grouped(source.rows)} rows in the source, ${grouped(rows)} in the target)`,
   );
   throw new StartError(
-    `${target.name} is not the same as the source in ${tables.join(', ')}: one of the two was changed meanwhile. ` +
-      `It will not be served. Begin anew: ${target.store.howToEmpty}, and run "move" again.`,
+    `${target.name} differs from the source in ${tables.join(', ')}: one of the two changed during the move. ` +
+      `The target will not be served. Start over: ${target.store.howToEmpty}, and run "move" again.`,
   );
 }

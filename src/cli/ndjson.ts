@@ -1,68 +1,68 @@
-// Lines of newline-delimited JSON from a stream of bytes, by the rules for HTTP bodies: strict UTF-8, up to 1 MiB. Memory is
-// bounded however long a line is. What the values must be is left to the domain.
+// Reads newline-delimited JSON by the rules for HTTP bodies: strict UTF-8, up to 1 MiB a line. Memory is bounded for lines of
+// any length. Validating the values is left to the domain.
 import { isUtf8 } from 'node:buffer';
 import { type AppError, invalid } from '../domain/errors.ts';
 
 export const MAX_LINE_BYTES = 1_048_576;
 
 const NEWLINE = 0x0a;
-const RETURN = 0x0d;
-/** Shared, as a file may have millions of empty lines. */
-const NOTHING = Buffer.alloc(0);
+const CARRIAGE_RETURN = 0x0d;
+/** Shared, because a file may have millions of empty lines. */
+const EMPTY = Buffer.alloc(0);
 
 export interface Line {
-  /** From 1, blank lines counted. */
+  /** Starts at 1; blank lines count. */
   readonly number: number;
-  /** Without its end; undefined if it is too long. */
+  /** Without the line end; undefined if the line is too long. */
   readonly bytes: Buffer | undefined;
 }
 
-/** The lines of each chunk; the last one needs no end. */
+/** Yields the lines completed by each chunk. The last line of the stream needs no line end. */
 export async function* readLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Line[]> {
   let number = 0;
-  let begun: Buffer[] = [];
-  let begunBytes = 0;
-  const begin = (part: Buffer): void => {
-    begunBytes += part.length;
-    if (begunBytes > MAX_LINE_BYTES + 1) begun = [];
-    else begun.push(part);
+  let partial: Buffer[] = [];
+  let partialBytes = 0;
+  const append = (part: Buffer): void => {
+    partialBytes += part.length;
+    if (partialBytes > MAX_LINE_BYTES + 1) partial = [];
+    else partial.push(part);
   };
-  const end = (): Line => {
-    let bytes = begun.length > 1 ? Buffer.concat(begun) : (begun[0] ?? NOTHING);
-    if (bytes.at(-1) === RETURN) bytes = bytes.subarray(0, -1);
-    const isTooLong = begunBytes > MAX_LINE_BYTES + 1 || bytes.length > MAX_LINE_BYTES;
-    begun = [];
-    begunBytes = 0;
+  const finish = (): Line => {
+    let bytes = partial.length > 1 ? Buffer.concat(partial) : (partial[0] ?? EMPTY);
+    if (bytes.at(-1) === CARRIAGE_RETURN) bytes = bytes.subarray(0, -1);
+    const isTooLong = partialBytes > MAX_LINE_BYTES + 1 || bytes.length > MAX_LINE_BYTES;
+    partial = [];
+    partialBytes = 0;
     return { number: ++number, bytes: isTooLong ? undefined : bytes };
   };
   for await (const chunk of chunks) {
     const lines: Line[] = [];
     let from = 0;
     for (let to = chunk.indexOf(NEWLINE); to >= 0; to = chunk.indexOf(NEWLINE, from)) {
-      if (from < to) begin(chunk.subarray(from, to));
-      lines.push(end());
+      if (from < to) append(chunk.subarray(from, to));
+      lines.push(finish());
       from = to + 1;
     }
-    if (from < chunk.length) begin(chunk.subarray(from));
+    if (from < chunk.length) append(chunk.subarray(from));
     yield lines;
   }
-  if (begunBytes > 0) yield [end()];
+  if (partialBytes > 0) yield [finish()];
 }
 
-/** The value of a line; undefined if it is blank. Throws VALIDATION_ERROR. */
+/** Parses a line; undefined if it is blank. Throws VALIDATION_ERROR. */
 export function parseLine({ bytes }: Line): unknown {
-  if (bytes === undefined) throw unreadable('must not be longer than 1 MiB');
-  if (!isUtf8(bytes)) throw unreadable('must be valid UTF-8');
+  if (bytes === undefined) throw invalidLine('must not be longer than 1 MiB');
+  if (!isUtf8(bytes)) throw invalidLine('must be valid UTF-8');
   const text = bytes.toString('utf8').replace(/^\ufeff/, '');
   try {
     return JSON.parse(text);
   } catch (error) {
     if (/^[ \t\r]*$/.test(text)) return undefined;
     const position = /at position (\d+)/.exec((error as Error).message)?.[1];
-    throw unreadable(`must be valid JSON${position === undefined ? '' : `, see character ${position}`}`);
+    throw invalidLine(`must be valid JSON${position === undefined ? '' : `, see character ${position}`}`);
   }
 }
 
-function unreadable(msg: string): AppError {
+function invalidLine(msg: string): AppError {
   return invalid([{ loc: ['body'], msg, type: 'json_invalid' }]);
 }

@@ -1,9 +1,9 @@
-// Text from elsewhere, such as a file or an answer, on its way to an operator's terminal.
+// Makes untrusted text, such as file content or a response, safe to print on an operator's terminal.
 
-/** More than anybody reads in one line. */
+/** Longer than anybody reads in one line. */
 const MAX_LENGTH = 1_000;
 
-/** One line without what a terminal would obey or what would change the order of letters, and of bounded length. */
+/** Replaces control, formatting and line-break characters by spaces, and truncates long text. */
 export function printable(text: string): string {
   const shown = text.slice(0, MAX_LENGTH).replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ');
   return text.length > MAX_LENGTH ? `${shown.toWellFormed()}…` : shown;

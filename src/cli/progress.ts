@@ -1,14 +1,14 @@
-// How far a long command is: one line with a bar that is written over on a terminal, a plain line every second elsewhere,
-// and nothing where it is quick. It is shown when there is news, so a caller may report as often as it likes.
+// Progress of a long command: a bar that is redrawn in place on a terminal, a plain line every second elsewhere, nothing if
+// the command is quick. Output is rate-limited, so callers may report as often as they like.
 import { printable } from './printable.ts';
 
 const BAR_WIDTH = 24;
 const TERMINAL_INTERVAL_MS = 100;
 const PLAIN_INTERVAL_MS = 1_000;
-/** What takes less than this needs no progress. */
+/** Commands that take less show no progress. */
 const QUICK_MS = 500;
 
-/** Standard error, or what stands in for it. */
+/** Standard error, or a substitute in tests. */
 export interface Screen {
   readonly isTTY?: boolean;
   write(text: string): unknown;
@@ -34,7 +34,7 @@ export class Progress {
     return (this.#stopwatch() - this.#startedMs) / 1000;
   }
 
-  /** `share`: how much of the work that is, from 0 to 1, where it is known. */
+  /** `share`: fraction of the work done, from 0 to 1; undefined if the total is unknown. */
   update(count: number, share: number | undefined): void {
     const nowMs = this.#stopwatch();
     if (nowMs - this.#startedMs < QUICK_MS) return;
@@ -51,25 +51,25 @@ export class Progress {
     this.#isBarShown = true;
   }
 
-  /** Prints a line of its own, whatever the text may hold; the bar comes back with the next update. */
+  /** Prints untrusted text on its own line. The bar returns with the next update. */
   note(text: string): void {
     this.clear();
     this.#screen.write(`${printable(text)}\n`);
   }
 
-  /** Like `note`, but nothing where all was quick so far. */
+  /** Like `note`, but prints nothing if the command has been quick so far. */
   milestone(text: string): void {
     if (this.#stopwatch() - this.#startedMs >= QUICK_MS) this.note(text);
   }
 
-  /** Takes the bar away, so that others can print. */
+  /** Removes the bar, so that other code can print. */
   clear(): void {
     if (this.#isBarShown) this.#screen.write('\r\x1b[K');
     this.#isBarShown = false;
   }
 }
 
-/** 1,234,567; the first use of Intl would take longer than a quick start. */
+/** Formats as 1,234,567. Without Intl, whose first use takes longer than a quick start. */
 export function grouped(count: number): string {
   return String(count).replace(/\B(?=(\d{3})+$)/g, ',');
 }

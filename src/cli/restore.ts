@@ -1,4 +1,4 @@
-// `restore`: a file that `backup` made becomes the data of a folder that holds none yet.
+// The `restore` command: copies a file made by `backup` to an empty data folder.
 import { readConfig } from '../config.ts';
 import { restoreFrom } from '../service.ts';
 import type { Env, Io } from './command.ts';

@@ -1,4 +1,4 @@
-// The command line: finds the command, runs it, and turns what goes wrong into one clear message and an exit code.
+// The command line: finds and runs the command, and turns expected errors into one message and an exit code.
 import { StartError } from '../domain/errors.ts';
 import { VERSION } from '../service.ts';
 import { adminToken } from './admin-token.ts';
@@ -27,33 +27,33 @@ const HELP = `local-events ${VERSION}: in-person events for software agents
 
 Usage: npm run cli -- COMMAND [OPTIONS]
 
-  serve         serve the API; "npm start" is the same
-  admin-token   print a token for an administrator, where no identity provider is configured
+  serve         run the service; same as "npm start"
+  admin-token   print a token for an administrator; only if no identity provider is configured
                 --email you@example.com [--name You] [--hours 1]
-  import        read events from a file, or from standard input with -; an embedded service must be stopped
-                FILE --email you@example.com --name You   for a new agent, whose key is printed
-                FILE --key-stdin                          for the agent whose key is the first line of standard input
-                [--format ndjson|geojson|ics]  where the ending does not say it: .geojson, .geojsonl and .geojsons are GeoJSON,
-                                               .ics, .ical and .ifb iCalendar, all others JSON lines
+  import        read events from FILE, or from standard input if FILE is -; stop an embedded service first
+                FILE --email you@example.com --name You   create a new agent and print its key
+                FILE --key-stdin                          use the agent whose key is the first line of standard input
+                [--format ndjson|geojson|ics]  default: by file extension; .geojson, .geojsonl and .geojsons are GeoJSON,
+                                               .ics, .ical and .ifb are iCalendar, all others are JSON lines
                 [--event-type talk] [--audience all] [--timezone Europe/Berlin] [--location-name Hall] [--address Street]
-                [--lat=52.5 --lng=13.4]        for items of GeoJSON and iCalendar that lack it
-  export        write events as JSON lines, to standard output or a file; a service may run beside it
+                [--lat=52.5 --lng=13.4]        defaults for fields missing from GeoJSON and iCalendar items
+  export        write events as JSON lines to standard output or a file; the service may be running
                 [--agent ID] [--out FILE]
-  backup        copy all data, keys included, to a new file; a service may run beside it
+  backup        copy all data, including keys, to a new file; the service may be running
                 FILE
-  restore       put a backup into a data folder that is empty or does not exist
+  restore       copy a backup to a data folder that is empty or does not exist
                 FILE
-  move          take everything from the data folder to PostgreSQL, or back, while no service runs; run it again to go on
-                --to postgres://user@host/name                from DATA_DIR
-                --from postgres://user@host/name --to FOLDER  the way back
-  mcp           speak the Model Context Protocol on standard input and output, for clients that can only start a process
-                --url http://127.0.0.1:8080                   with an agent's key in LOCAL_EVENTS_API_KEY
+  move          copy everything from the data folder to PostgreSQL or back; stop the service first; run again to resume
+                --to postgres://user@host/name                from DATA_DIR to PostgreSQL
+                --from postgres://user@host/name --to FOLDER  from PostgreSQL to FOLDER
+  mcp           connect MCP clients that can only start a process: forward standard input and output to the service
+                --url http://127.0.0.1:8080                   put an agent's key in LOCAL_EVENTS_API_KEY
 
-Settings are environment variables; docs/configuration.md lists them.`;
+Settings are environment variables: see docs/configuration.md.`;
 
-/** Runs the command that `argv` names and resolves with the exit code. Throws only what nobody expected. */
+/** Runs the command that `argv` names and resolves with the exit code. Throws only unexpected errors. */
 export async function run(argv: readonly string[], env: Env, io: Io): Promise<number> {
-  // Without this, a reader that is gone would end the process. Whoever must know of it listens, too.
+  // Without a listener, a reader that closes its end would crash the process. Commands that care add their own.
   for (const stream of [io.stdout, io.stderr]) stream.on('error', () => {});
   try {
     return await runCommand(argv, env, io);
@@ -78,6 +78,6 @@ async function runCommand([name, ...args]: readonly string[], env: Env, io: Io):
   if (name === undefined || ['help', '--help', '-h'].includes(name)) return print(HELP);
   if (name === '--version') return print(VERSION);
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
-  if (!command) throw new UsageError(`There is no command "${name}".`);
+  if (!command) throw new UsageError(`Unknown command "${name}".`);
   return command(args, env, io);
 }

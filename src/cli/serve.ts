@@ -1,4 +1,4 @@
-// Serves until it is told to stop. The start is announced on standard error; standard output is the log's.
+// The `serve` command: runs the service until a signal stops it. Standard error gets the start message, standard output the log.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { describeData, readConfig } from '../config.ts';
@@ -9,25 +9,25 @@ import { openLog } from './log.ts';
 import { Progress } from './progress.ts';
 import { UsageError } from './usage-error.ts';
 
-/** What is still open after this is left behind. */
+/** Time from the signal to the forced exit, whatever is still open. */
 const EXIT_TIMEOUT_MS = 4_800;
 
-/** Whatever is still open then, the log is finished, which takes LOG_FINISH_MS at most. */
+/** Time from the signal to the log's last flush, even if the service is still closing. The flush takes LOG_FINISH_MS at most. */
 const LOG_DEADLINE_MS = 4_400;
 
 export async function serve(args: string[], env: Env, io: Io): Promise<number> {
-  if (args.length > 0) throw new UsageError('serve takes no options; settings are environment variables.');
+  if (args.length > 0) throw new UsageError('serve takes no options. Use environment variables instead.');
   const config = readConfig(env);
   const { logger, finish } = openLog(config.logLevel, io.stdout);
   const progress = new Progress('events', io.stderr);
   const service = await startService(config, { logger, onProgress: showLoading(progress) }).finally(() =>
     progress.clear(),
   );
-  const stopped = stopOnSignal(service, logger, finish, io); // before anybody hears that it is ready
+  const stopped = stopOnSignal(service, logger, finish, io); // before the ready message: a signal may follow it at once
   io.stderr.write(
     `${[
       `local-events ${VERSION} is ready`,
-      `  address  ${config.publicUrl ?? service.url}`,
+      `  url      ${config.publicUrl ?? service.url}`,
       `  docs     ${config.publicUrl ?? service.url}/docs`,
       `  console  ${config.publicUrl ?? service.url}/admin`,
       `  engine   ${service.engine}`,
@@ -38,12 +38,12 @@ export async function serve(args: string[], env: Env, io: Io): Promise<number> {
     logger.warn('Nobody is an administrator: set ADMIN_EMAILS, ADMIN_DOMAINS or ADMIN_SUBJECTS.');
   }
   if (config.oidc && !/^https:|^http:\/\/(?:localhost|127\.|\[::1\])/i.test(config.oidc.issuer)) {
-    logger.warn('OIDC_ISSUER is not https: whoever is between here and there can forge tokens.');
+    logger.warn('OIDC_ISSUER does not use https, so anyone on the network path can forge tokens. Use https.');
   }
   return stopped;
 }
 
-/** Resolves with the exit code when all is closed. */
+/** Closes the service on SIGTERM or SIGINT. Resolves with the exit code when everything is closed. */
 function stopOnSignal(
   service: Service,
   logger: Logger,
@@ -56,7 +56,7 @@ function stopOnSignal(
     if (stopping) return;
     stopping = true;
     logger.info({ signal }, 'stopping');
-    let code = 1; // until all is closed
+    let code = 1; // until everything is closed
     setTimeout(() => io.exit(code), EXIT_TIMEOUT_MS).unref();
     const closed = service.close().then(
       () => {

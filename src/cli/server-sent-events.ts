@@ -1,6 +1,6 @@
-// Reads a stream of server-sent events, as far as answers of the Model Context Protocol need it: the data of each event.
+// Reads the data of server-sent events. Supports only what responses of the Model Context Protocol use.
 
-/** The data of one event after another; lines of an event are joined, comments and other fields passed over. */
+/** Yields the data of each event, its lines joined. Ignores comments and other fields. */
 export async function* readEventStream(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   let data: string[] = [];
   for await (const line of readLines(body)) {
@@ -12,19 +12,19 @@ export async function* readEventStream(body: ReadableStream<Uint8Array>): AsyncG
   }
 }
 
-/** Lines that are complete, whichever way they end. Each chunk is looked at once, however long a line is. */
+/** Yields complete lines that end with CRLF, LF or CR. Scans each chunk once, so that long lines stay cheap. */
 async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
-  let begun: string[] = [];
-  let endsInReturn = false;
+  let partial: string[] = [];
+  let endedWithCr = false;
   for await (const chunk of body.pipeThrough(new TextDecoderStream() as never) as ReadableStream<string>) {
-    // The line ended with the return before; this is the other half of the same end.
-    const text = endsInReturn && chunk.startsWith('\n') ? chunk.slice(1) : chunk;
-    if (chunk !== '') endsInReturn = chunk.endsWith('\r');
+    // The previous chunk ended with CR. An LF at the start belongs to the same line end.
+    const text = endedWithCr && chunk.startsWith('\n') ? chunk.slice(1) : chunk;
+    if (chunk !== '') endedWithCr = chunk.endsWith('\r');
     const [first = '', ...others] = text.split(/\r\n|\n|\r/);
-    begun.push(first);
+    partial.push(first);
     for (const next of others) {
-      yield begun.join('');
-      begun = [next];
+      yield partial.join('');
+      partial = [next];
     }
   }
 }

@@ -1,4 +1,5 @@
-// A long command that is asked to stop finishes its step and says how far it came; asked twice, it ends at once.
+// Stop signals for long commands. On the first SIGINT or SIGTERM a command finishes its current step and reports how far it
+// got. The second one ends the process immediately.
 import { constants } from 'node:os';
 import type { Io } from './command.ts';
 
@@ -7,7 +8,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 export interface Stop {
   /** Aborted by SIGINT or SIGTERM. */
   readonly signal: AbortSignal;
-  /** What shells expect of a command that a signal ended; undefined if none did. */
+  /** Exit code that shells expect after a signal (128 + its number); undefined if there was none. */
   exitCode(): number | undefined;
 }
 

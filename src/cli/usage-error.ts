@@ -1,4 +1,4 @@
-// A command line that was not understood.
+// Error for an invalid command line.
 
-/** Shown with the help text; exit code 2. */
+/** Printed together with the help text; exit code 2. */
 export class UsageError extends Error {}

@@ -1,4 +1,4 @@
-// What an endpoint is: its description, who may call it, and what it does. server.ts gives it a method and a path.
+// The Endpoint type: an endpoint's description, who may call it, and its handler. server.ts assigns methods and paths.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { TObject, TSchema } from 'typebox';
 import type { Identity } from '../domain/admin.ts';
@@ -10,12 +10,12 @@ import type { Context } from '../usecases/context.ts';
 import type { Query } from './request/query.ts';
 import type { Format } from './response/formats.ts';
 
-/** Who the caller turns out to be, for each kind of access. */
+/** The type of the caller for each kind of access. */
 interface Callers {
-  /** No key; the caller is the network of the client's address, as far as the operator trusts it. */
+  /** No key needed. The caller is the client's network; forwarded addresses count only from trusted proxies. */
   registration: string;
   read: AgentRow;
-  /** As read, but told which key it is. */
+  /** Like `read`, but the endpoint also learns which key was used. */
   key: KeyHolder;
   readwrite: AgentRow;
   administrator: Identity;
@@ -29,21 +29,21 @@ export interface Call<Caller = unknown> {
   readonly path: Readonly<Record<string, string>>;
   readonly query: Query;
   readonly headers: IncomingHttpHeaders;
-  /** The parsed JSON, unchecked; undefined where none was sent. */
+  /** Parsed JSON, not validated; undefined if no body was sent. */
   readonly body: unknown;
 }
 
-/** Encoded already, whole or in pieces; in a form of its own; a value to be encoded; or nothing. */
+/** Encoded JSON, whole or streamed; a representation; a value to encode as JSON; or undefined for a 204. */
 export type EndpointResponse = Wire | AsyncIterable<Wire> | Representation | object | undefined;
 
-/** An event or a page of events in one of its forms. */
+/** An event or a page of events in one of its formats. */
 export class Representation {
-  /** Undefined where the client has it already. */
+  /** Undefined sends a 304: the client already has it. */
   readonly wire: Wire | undefined;
   readonly format: Format;
-  /** Whether Accept may decide the form. */
+  /** True if the response depends on Accept, and so needs Vary. */
   readonly isNegotiated: boolean;
-  /** More headers: names and values in turn. */
+  /** Additional headers: names and values, alternating. */
   readonly headers: readonly string[];
 
   constructor(wire: Wire | undefined, format: Format, isNegotiated: boolean, headers: readonly string[]) {
@@ -54,7 +54,7 @@ export class Representation {
   }
 }
 
-/** Another form of an answer than JSON, for the description. */
+/** A response format other than JSON, for the API description. */
 export interface OtherFormat {
   readonly contentType: string;
   readonly schema: TSchema;
@@ -65,12 +65,13 @@ export type ResponseHeader = 'ETag' | 'Vary' | 'Link';
 
 export interface OtherResponse {
   readonly description: string;
-  /** By media type. */
+  /** Schemas by media type. */
   readonly content?: Readonly<Record<string, TSchema>>;
 }
 
+/** What the API description says about an endpoint. */
 export interface Description {
-  /** False: it is counted like all others, but goes on where none is left. */
+  /** If false, the request counts against the quota but is allowed when the quota is exhausted. */
   readonly needsQuota?: boolean;
   readonly operationId: string;
   readonly tag: 'Registration' | 'Agent' | 'Events' | 'Administration' | 'Service';
@@ -78,23 +79,22 @@ export interface Description {
   readonly description: string;
   readonly path?: TObject;
   readonly query?: TObject;
-  /** Parameters beyond the interface. They are described for the whole path, which must have this operation only. */
+  /** Query parameters beyond the contract. They are described on the path, which must have no other operation. */
   readonly extras?: TObject;
-  /** Of requests. */
+  /** Request headers. */
   readonly headers?: TObject;
   readonly body?: TObject;
-  /** Whether there may be none. */
   readonly isBodyOptional?: boolean;
-  /** No schema: 204. */
-  readonly answer?: TSchema;
+  /** Schema of the 200 response; absent if the success is a 204. */
+  readonly response?: TSchema;
   readonly otherFormats?: readonly OtherFormat[];
-  /** Those of a success, beyond those that follow from access. */
+  /** Headers of a success, besides those that follow from `access`. */
   readonly responseHeaders?: readonly ResponseHeader[];
-  /** What a 503 says, where it says more than others. */
+  /** Schema of the 503 response, if it has more than the usual envelope. */
   readonly unavailable?: TSchema;
-  /** Answers beside those that follow from the rest, by status. */
-  readonly others?: Readonly<Record<number, OtherResponse>>;
-  /** Codes beyond those that follow from access, path, query and body. */
+  /** Further responses by status, besides those that follow from the other members. */
+  readonly otherResponses?: Readonly<Record<number, OtherResponse>>;
+  /** Error codes besides those that follow from `access`, `path`, `query` and `body`. */
   readonly errors?: readonly ErrorCode[];
 }
 
@@ -103,12 +103,12 @@ export interface Endpoint<A extends Access = Access> extends Description {
   handle(call: Call<Callers[A]>): Promise<EndpointResponse>;
 }
 
-/** Names of all its query parameters. */
+/** Names of all query parameters of the endpoint. */
 export function parametersOf({ query, extras }: Description): ReadonlySet<string> {
   return new Set([query, extras].flatMap((shape) => Object.keys(shape?.properties ?? {})));
 }
 
-/** Types the caller from the access. */
+/** Defines an endpoint; `access` determines the type of `caller`. */
 export function endpoint<A extends Access>(definition: Endpoint<A>): Endpoint {
   return definition as unknown as Endpoint;
 }

@@ -1,5 +1,5 @@
-// The Model Context Protocol at /mcp: who may call, and how an answer is sent. What a message means is left to the handler
-// that is passed in. Only POST: there are no sessions to end and no streams to open, so other methods are a 405.
+// The Model Context Protocol at /mcp: access checks and sending of responses. The handler that is passed in interprets the
+// messages. Only POST: there are no sessions to end and no streams to open, so other methods get a 405.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import type { AgentRow } from '../domain/agent.ts';
@@ -28,27 +28,27 @@ const JsonRpcResponse = Type.Object({
   error: Type.Optional(Type.Object({ code: Type.Integer(), message: Type.String() })),
 });
 
-/** What the description of the API says of it. The protocol describes itself: tools/list has every schema. */
+/** The entry in the API description. It has no tool schemas: tools/list returns them. */
 export const mcp: Description = {
   operationId: 'mcp',
   tag: 'Events',
-  summary: 'Speak the Model Context Protocol',
+  summary: 'Call the Model Context Protocol server',
   description:
-    'Streamable HTTP without sessions: revision 2026-07-28 and those before it that use this transport. The key comes as `X-API-Key` or `Authorization: Bearer`; each request counts against the quota, of a batch (revision 2025-03-26, up to 10) each message. What is refused before the message is read has the envelope of every other error; what is wrong with the message is a JSON-RPC error; what is wrong with a call is a tool result with `isError`.',
+    'Streamable HTTP without sessions: revision 2026-07-28 and the earlier ones that use this transport. Send the key as `X-API-Key` or `Authorization: Bearer`. Each request counts against the quota; in a batch (revision 2025-03-26, up to 10 messages) each message counts. An error before the message is read has the same envelope as every other error. An error in the message is a JSON-RPC error. An error in a tool call is a tool result with `isError`.',
   body: JsonRpcMessage,
-  answer: JsonRpcResponse,
-  others: {
+  response: JsonRpcResponse,
+  otherResponses: {
     200: {
-      description: 'The answer; to clients of older revisions as a stream that ends with it.',
+      description: 'The response; for clients of older revisions as an event stream that ends with it.',
       content: { 'application/json': JsonRpcResponse, 'text/event-stream': Type.String() },
     },
-    202: { description: 'A notification was taken note of; there is nothing to say.' },
+    202: { description: 'The notification was accepted. No body.' },
     400: {
-      description: 'The message is not one of the protocol, or of a revision that is not spoken here.',
+      description: 'The message is not a valid message of the protocol, or its revision is not supported.',
       content: { 'application/json': Type.Unsafe({ anyOf: [JsonRpcResponse, ErrorResponse] }) },
     },
     404: {
-      description: 'There is no such method (revision 2026-07-28).',
+      description: 'The method does not exist (revision 2026-07-28).',
       content: { 'application/json': JsonRpcResponse },
     },
     406: {
@@ -62,17 +62,17 @@ export const mcp: Description = {
 export interface McpCall {
   readonly context: Context;
   readonly agent: AgentRow;
-  /** Without credentials, and without the body. */
+  /** Has no credentials and no body. */
   readonly request: Request;
-  /** The parsed JSON; undefined where none was sent. */
+  /** Parsed JSON; undefined if no body was sent. */
   readonly body: unknown;
-  /** Counts so many messages more than the request itself. Throws RATE_LIMITED, and takes none, where there are not enough left. */
+  /** Counts `count` messages besides the request itself. Throws RATE_LIMITED and counts none if the quota is too small. */
   spend(count: number): Promise<void>;
-  /** Told of what is our fault. */
+  /** Called with errors that are the service's fault. */
   onFault(error: unknown): void;
 }
 
-/** Answers one message, or an old client's batch of them. */
+/** Handles one message, or a batch of messages from a client of an older revision. */
 export type ServeMcp = (call: McpCall) => Promise<Response>;
 
 interface McpOptions extends AllowedHosts {
@@ -82,22 +82,25 @@ interface McpOptions extends AllowedHosts {
   readonly onFault: (request: FastifyRequest, error: unknown) => void;
 }
 
-/** No answer about a single event is longer, so what is refused beyond it has changed nothing. */
-const LONG = 262_144;
+/**
+ * A longer response is refused while the backlog is over its limit. No response about a single event is longer, so a
+ * refused call has changed nothing.
+ */
+const LONG_RESPONSE_CHARS = 262_144;
 
 export function serveMcp(app: FastifyInstance, options: McpOptions): void {
-  const { serve, context, backlog, onFault, ...names } = options;
+  const { serve, context, backlog, onFault, ...allowedHosts } = options;
   app.route({
     method: 'POST',
     url: MCP_PATH,
     onRequest: async (request, reply) => {
       request.pattern = MCP_PATH;
-      requireAllowedHost(names, request);
+      requireAllowedHost(allowedHosts, request);
       request.caller = await admit(context(), request, reply);
     },
     handler: async (request, reply) => {
-      const gone = new AbortController();
-      reply.raw.once('close', () => gone.abort());
+      const closed = new AbortController();
+      reply.raw.once('close', () => closed.abort());
       const { agent, quota } = request.caller as KeyHolder;
       const response = await serve({
         context: context(),
@@ -107,13 +110,13 @@ export function serveMcp(app: FastifyInstance, options: McpOptions): void {
           for (let extra = 0; extra < count; extra++)
             requireQuota(await countRequest(context(), agent, reply));
         },
-        request: toWebRequest(request, gone.signal),
+        request: toWebRequest(request, closed.signal),
         body: request.body,
         onFault: (error) => onFault(request, error),
       });
-      // Whole, also where it is a stream of events: then it counts as any other answer, and nobody holds one open.
+      // Read event streams whole too: the backlog then counts them like any other response, and no client can hold one open.
       const text = await response.text();
-      if (text.length > LONG) backlog.requireRoom();
+      if (text.length > LONG_RESPONSE_CHARS) backlog.requireRoom();
       const type = response.headers.get('content-type');
       if (type !== null) reply.header('content-type', type);
       return reply.code(response.status).send(text === '' ? undefined : text);
@@ -135,17 +138,17 @@ async function admit(context: Context, request: FastifyRequest, reply: FastifyRe
   }
 }
 
-/** By X-API-Key or, since some clients can send nothing else, by Authorization. Throws MISSING_API_KEY. */
+/** Reads X-API-Key or Authorization; some clients can send only the latter. Throws MISSING_API_KEY. */
 function findKey({ headers: { authorization = '', 'x-api-key': header } }: FastifyRequest): string {
   const key = header || /^bearer +(\S+)$/i.exec(authorization)?.[1];
   if (key !== undefined) return String(key);
   throw new AppError(
     'MISSING_API_KEY',
-    'Send your key as "X-API-Key: …" or "Authorization: Bearer …". POST /v1/auth/register gives you one.',
+    'The API key is missing. Send it as "X-API-Key: …" or "Authorization: Bearer …". POST /v1/auth/register gives you one.',
   );
 }
 
-/** The headers of the protocol alone: a key has no business behind this point. */
+/** Copies only the headers of the protocol, so that no key gets past this point. */
 function toWebRequest(request: FastifyRequest, signal: AbortSignal): Request {
   const headers = Object.entries(request.headers).flatMap(([name, value]) =>
     typeof value === 'string' && /^(?:accept|content-type|mcp-.+)$/.test(name)

@@ -1,4 +1,4 @@
-// The machine-readable description, made from the same shapes that validate and the same table that routes.
+// The OpenAPI description, generated from the schemas that validate requests and from the table of routes.
 import type { TObject, TSchema } from 'typebox';
 import {
   AdminUserResponse,
@@ -60,7 +60,7 @@ const nameOf = new Map(Object.entries(SCHEMAS).map(([name, schema]) => [JSON.str
 
 export interface DescribedRoute {
   readonly method: string;
-  /** With parameters in braces. */
+  /** Parameters are in braces. */
   readonly path: string;
   readonly endpoint: Description;
   readonly access: Access | 'open' | 'mcp';
@@ -71,7 +71,7 @@ type Paths = Record<string, Record<string, object>>;
 export function describeApi(routes: readonly DescribedRoute[], baseUrl: string): object {
   const responses: Record<string, object> = {};
   const paths: Paths = {};
-  // Paths are those of the versioned interface; what is beside it is described among the components, by its name.
+  // `paths` has only the versioned interface and /health. /mcp is described under `components.pathItems`, by its name.
   const pathItems: Paths = {};
   for (const route of routes) {
     const [items, name] = route.access === 'mcp' ? [pathItems, route.path.slice(1)] : [paths, route.path];
@@ -110,20 +110,20 @@ export function describeApi(routes: readonly DescribedRoute[], baseUrl: string):
 
 const INTRODUCTION = `Register with an e-mail and a name, keep the key that comes back, and send it as \`X-API-Key\`.
 
-Bodies are JSON. Times are RFC 3339; responses are UTC with milliseconds. Distances are miles on the great circle.
-Every error is \`{"error": {"code", "message"}}\`; a 422 adds \`detail\` with every failing field. \`GET\` also answers \`HEAD\`.
-The same in short, for agents: \`/llms.txt\` as text, \`/for-agents\` as a page.
+Bodies are JSON. Times are RFC 3339; responses use UTC with milliseconds. Distances are great-circle distances in miles.
+Every error is \`{"error": {"code", "message"}}\`; a 422 adds \`detail\` with every failing field. Every \`GET\` also supports \`HEAD\`.
+A short guide for agents is at \`/llms.txt\` (text) and \`/for-agents\` (web page).
 
-Models use the same as tools: \`POST /mcp\` speaks the Model Context Protocol, and describes itself (\`tools/list\`). How to call
-it is in this document under \`components/pathItems/mcp\`.`;
+Models can use the same functions as tools: \`POST /mcp\` is a Model Context Protocol server that lists its tools
+(\`tools/list\`). \`components/pathItems/mcp\` in this document describes how to call it.`;
 
 const TAGS = [
   { name: 'Registration', description: 'Get a key.' },
   { name: 'Events', description: 'Search, read, create, change and delete events. Needs a key.' },
-  { name: 'Agent', description: 'Yourself: quota, events and keys. Needs a key.' },
+  { name: 'Agent', description: 'Your own agent: quota, events and keys. Needs a key.' },
   {
     name: 'Administration',
-    description: 'See and remove agents and events. Needs an administrator’s token or session.',
+    description: 'List, change and delete agents and events. Needs an administrator’s token or session.',
   },
   { name: 'Service', description: 'The service itself.' },
 ];
@@ -140,34 +140,34 @@ const SECURITY_SCHEMES = {
     type: 'http',
     scheme: 'bearer',
     bearerFormat: 'JWT',
-    description: 'A token of the configured identity provider, or of `local-events admin-token`.',
+    description: 'A token issued by the configured identity provider or by `local-events admin-token`.',
   },
   AdminSession: {
     type: 'apiKey',
     in: 'cookie',
     name: SESSION_COOKIE,
     description:
-      'The session of someone signed in at `/admin`, without `__Host-` in its name where the service has no https. ' +
-      'It counts only for requests from pages of the service itself, and only where no token is sent.',
+      'The session cookie of an administrator signed in at `/admin`. Without https its name has no `__Host-` prefix. ' +
+      'It is valid only for requests from the service’s own pages, and is ignored if a token is sent.',
   },
 };
 
 const HEADERS = {
-  'X-Request-Id': { ...header('Names this request in the log of the service.'), required: true },
+  'X-Request-Id': { ...header('ID of this request, also in the log of the service.'), required: true },
   'RateLimit-Policy': header(
-    'The quota: requests (q) per window in seconds (w). Absent where there is none.',
+    'The quota: requests (q) per window in seconds (w). Absent if there is no quota.',
   ),
-  RateLimit: header('Requests left (r) and seconds until the window ends (t). Absent where there is none.'),
-  'Retry-After': { ...header('Seconds after which to try again.'), required: true },
+  RateLimit: header('Requests left (r) and seconds until the window ends (t). Absent if there is no quota.'),
+  'Retry-After': { ...header('Seconds to wait before a retry.'), required: true },
   'WWW-Authenticate': { ...header('How to authenticate.'), required: true },
   ETag: {
-    ...header('Names the event as it is now, in this form: for If-Match and If-None-Match.'),
+    ...header('Version of the event in this format, for If-Match and If-None-Match.'),
     required: true,
   },
-  Vary: { ...header('`Accept`: it may decide the form of the answer.'), required: true },
-  Link: header('`<…>; rel="next"`: the address of the next page, where there is one.'),
+  Vary: { ...header('`Accept`: the format of the response may depend on it.'), required: true },
+  Link: header('`<…>; rel="next"`: the URL of the next page. Absent on the last page.'),
   'X-Unknown-Parameters': header(
-    'Names of query parameters that this operation does not know, and ignored. Absent where there are none.',
+    'Names of query parameters that are unknown to this operation and were ignored. Absent if there are none.',
   ),
 };
 
@@ -177,11 +177,11 @@ function header(description: string): object {
 
 function describeOperation(route: DescribedRoute, shared: Record<string, object>): object {
   const { endpoint, access } = route;
-  const { operationId, tag, summary, description, path, query, headers, body, isBodyOptional, answer } =
+  const { operationId, tag, summary, description, path, query, headers, body, isBodyOptional, response } =
     endpoint;
   const { otherFormats = [], responseHeaders = [] } = endpoint;
   const rateHeaders = isKeyed(access) ? ['RateLimit-Policy', 'RateLimit'] : [];
-  const shown = refer([
+  const successHeaders = refer([
     ...rateHeaders,
     ...responseHeaders,
     ...(access === 'open' || access === 'mcp' ? [] : ['X-Unknown-Parameters']),
@@ -191,17 +191,17 @@ function describeOperation(route: DescribedRoute, shared: Record<string, object>
     ...describeParameters(query, 'query'),
     ...describeParameters(headers, 'header'),
   ];
-  const responses: Record<string, object> = answer
+  const responses: Record<string, object> = response
     ? {
         200: {
-          description: 'Done.',
-          headers: shown,
-          content: { ...json(answer, exampleOf(answer)), ...describeFormats(otherFormats) },
+          description: 'Success.',
+          headers: successHeaders,
+          content: { ...json(response, exampleOf(response)), ...describeFormats(otherFormats) },
         },
       }
-    : { 204: { description: 'Done; there is nothing to say.', headers: shown } };
+    : { 204: { description: 'Success. No body.', headers: successHeaders } };
   if (headers && 'If-None-Match' in headers.properties) {
-    responses[304] = { description: 'You have it already.', headers: shown };
+    responses[304] = { description: 'Not modified: you have this version.', headers: successHeaders };
   }
   for (const [status, codes] of groupByStatus(errorsOf(route))) {
     const name = codes.join('.');
@@ -212,7 +212,7 @@ function describeOperation(route: DescribedRoute, shared: Record<string, object>
     shared[name] ??= describeError(status, codes);
     responses[status] = { $ref: `#/components/responses/${name}` };
   }
-  for (const [status, other] of Object.entries(endpoint.others ?? {})) {
+  for (const [status, other] of Object.entries(endpoint.otherResponses ?? {})) {
     responses[status] = describeOther(other, rateHeaders);
   }
   return {
@@ -250,9 +250,9 @@ function describeOther({ description, content = {} }: OtherResponse, headers: re
   };
 }
 
-/** Which errors an operation can give, as they follow from what it is. */
+/** Error codes of an operation, derived from its access, parameters and body. */
 function errorsOf({ endpoint, access }: DescribedRoute): ErrorCode[] {
-  const { path, query, body, answer, needsQuota = true, errors = [] } = endpoint;
+  const { path, query, body, response, needsQuota = true, errors = [] } = endpoint;
   const codes: ErrorCode[] = ['BAD_REQUEST', 'REQUEST_TIMEOUT', 'URI_TOO_LONG', 'HEADERS_TOO_LARGE'];
   if (isKeyed(access)) codes.push('MISSING_API_KEY', 'INVALID_API_KEY');
   if (isKeyed(access) && needsQuota) codes.push('RATE_LIMITED');
@@ -260,7 +260,7 @@ function errorsOf({ endpoint, access }: DescribedRoute): ErrorCode[] {
   if (access === 'administrator') codes.push('MISSING_TOKEN', 'INVALID_TOKEN', 'NOT_AN_ADMIN');
   if (access === 'registration') codes.push('RATE_LIMITED');
   if (query || body || (path && 'agent_id' in path.properties)) codes.push('VALIDATION_ERROR');
-  if (body || !answer) codes.push('PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE', 'VALIDATION_ERROR');
+  if (body || !response) codes.push('PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE', 'VALIDATION_ERROR');
   codes.push(...errors, 'INTERNAL_ERROR', 'UNAVAILABLE');
   return [...new Set(codes)];
 }
@@ -285,7 +285,7 @@ function describeError(status: string, codes: readonly ErrorCode[], special?: TS
   };
 }
 
-/** Errors that are found once the caller is known. */
+/** Statuses of errors that come after the access check: only those responses can have X-Unknown-Parameters. */
 const AFTER_ACCESS = ['404', '409', '412', '413', '415', '422', '500', '503'];
 
 function exampleError(code: ErrorCode): object {
@@ -314,9 +314,9 @@ function json(schema: TSchema, example: unknown): object {
   return { 'application/json': { schema: describe(schema), ...(example !== undefined && { example }) } };
 }
 
-function describeFormats(forms: readonly OtherFormat[]): object {
+function describeFormats(formats: readonly OtherFormat[]): object {
   return Object.fromEntries(
-    forms.map(({ contentType, schema, example }) => [
+    formats.map(({ contentType, schema, example }) => [
       contentType.split(';', 1)[0],
       { schema: describe(schema), example },
     ]),
@@ -328,7 +328,7 @@ function refer(headers: readonly string[]): object {
   return Object.fromEntries([...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
 
-/** The schema with every named one inside it replaced by a reference. */
+/** Returns the schema, with each named schema in it replaced by a reference. */
 function describe(schema: unknown): unknown {
   if (typeof schema !== 'object' || schema === null) return schema;
   const name = nameOf.get(JSON.stringify(schema));
@@ -345,7 +345,7 @@ function exampleIn(schema: TSchema): object {
   return example === undefined ? {} : { examples: [example] };
 }
 
-/** An example made of the examples of the fields, where every required field has one. */
+/** Composes an example from the examples of the fields; undefined if a required field has none. */
 function exampleOf(schema: unknown): unknown {
   const {
     type,

@@ -1,4 +1,5 @@
-// How far the service is: the store is being opened, or the use cases can be called.
+// Readiness of the service.
 import type { Context } from '../usecases/context.ts';
 
+/** While the store opens: events loaded so far, of the total. Afterwards: the context for use cases. */
 export type Readiness = { readonly done: number; readonly total: number } | { readonly context: Context };

@@ -1,4 +1,4 @@
-// The HTTP surface on one screen: every hook and every route, in order. What an endpoint does is in routes/.
+// The HTTP server: every hook and every route, in order. The endpoints themselves are in routes/.
 import type { Socket } from 'node:net';
 import fastify, {
   type FastifyInstance,
@@ -40,20 +40,19 @@ export interface ServerOptions {
   readonly corsOrigins: CorsOrigins;
   readonly trustProxy: readonly string[];
   readonly logger: Logger;
-  /** A new name for each request. */
   readonly newRequestId: () => string;
   readonly baseUrl: () => string;
-  /** The address that the operator configured. */
+  /** PUBLIC_URL, if the operator set it. */
   readonly publicUrl?: string | undefined;
   readonly readiness: () => Readiness;
-  /** Of the build of the console; without it, its place says that there is none. */
+  /** Folder with the console's build; without it, /admin says that the console is not built. */
   readonly consoleFolder?: string;
-  /** What answers at /mcp; without it, there is nothing. */
+  /** Handler for /mcp; without it, there is no such route. */
   readonly mcp?: ServeMcp;
-  /** What it offers, for the guide. */
+  /** Tools of /mcp, listed in the guide. */
   readonly tools?: readonly ToolName[];
   readonly backlog?: Backlog;
-  /** How long nothing may move on a connection that has a request under way. */
+  /** Timeout of a connection on which no data moves during a request. */
   readonly inactivityMs?: number;
 }
 
@@ -82,23 +81,23 @@ const ROUTES: readonly Route[] = [
   ['GET', '/v1/admin/audit', admin.listAudit],
 ];
 
-/** What routes the description lists. */
+/** Routes in the API description. */
 export const DESCRIBED_ROUTES: readonly DescribedRoute[] = [
   ...ROUTES.map(([method, path, endpoint]) => ({ method, path, endpoint, access: endpoint.access })),
   { method: 'POST', path: MCP_PATH, endpoint: mcp, access: 'mcp' },
   { method: 'GET', path: '/health', endpoint: health, access: 'open' },
 ];
 
-/** The request line and the headers together. */
+/** Limit for the request line and the headers together. */
 const MAX_HEADER_BYTES = 16_384;
 const MAX_CONNECTIONS = 10_000;
 
 /**
- * V8 sizes the objects of a class by the first eight of them, as far as their shapes are still alive then. Where a garbage
- * collection comes in between, as it does while events are loaded and only health is asked, the objects of node:http
- * would be too small for ever, and every request a third slower. So the first ones are kept, until there are enough.
+ * Number of first requests to keep alive. V8 sizes the objects of a class by the shapes of its first eight instances,
+ * counting only shapes that are still alive. A garbage collection in between (likely while events load and only /health is
+ * requested) would leave the objects of node:http too small for good and make every request a third slower.
  */
-const FIRST_REQUESTS = 16;
+const KEPT_REQUESTS = 16;
 
 export function buildServer(options: ServerOptions): FastifyInstance {
   const { logger, readiness, backlog = new Backlog(), inactivityMs = 10_000 } = options;
@@ -112,11 +111,12 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     bodyLimit: MAX_BODY_BYTES,
     trustProxy: options.trustProxy.length > 0 ? [...options.trustProxy] : false,
     genReqId: options.newRequestId,
-    // Slow senders are cut: headers within 3 s, everything within 5 s, looked at every second.
+    // Close connections of slow senders: headers must arrive in 3 s (headersTimeout), the whole request in 5 s; checked
+    // every second.
     requestTimeout: 5_000,
-    // Clients that do not read are cut. node:http looks twice, so one takes up to twice as long.
+    // Close connections of clients that do not read. node:http checks twice, so this takes up to twice as long.
     connectionTimeout: inactivityMs,
-    // A missing Host is refused below: node:http would answer it without a body.
+    // A missing Host is refused below: node:http would send a response without a body.
     http: {
       headersTimeout: 3_000,
       connectionsCheckingInterval: 1_000,
@@ -126,13 +126,13 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     routerOptions: {
-      // Longer than any that can arrive: the router would call one that is too long unknown.
+      // Longer than any parameter that can arrive: the router would treat a longer one as an unknown route.
       maxParamLength: MAX_HEADER_BYTES,
-      // Left as it is: endpoints that take parameters read them.
+      // Keep the raw text: request/query.ts parses it.
       querystringParser: (text) => text as unknown as Record<string, unknown>,
     },
     clientErrorHandler: refuseSocket,
-    // Before a route is found, the only thing that can be wrong is an escape in the path. No hook runs for it.
+    // Called for an invalid escape in the path, the only possible error before routing. No hook runs for it.
     frameworkErrors: (_error, request, reply) => {
       finishOnClose(writeAccess, backlog, request, reply);
       initHeaders(reply, request.id);
@@ -150,15 +150,15 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   app.decorateRequest('parsedQuery');
   app.decorateRequest('pattern', undefined);
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
-  // node:http would hang up on a CONNECT without a word.
+  // node:http would close the connection of a CONNECT without a response.
   app.server.on('connect', (_request, socket) =>
-    refuseSocket(new Error('this is no proxy'), socket as Socket),
+    refuseSocket(new Error('CONNECT is not supported'), socket as Socket),
   );
   acceptJson(app);
 
-  let first: unknown[] | undefined = [];
+  let kept: unknown[] | undefined = [];
   app.addHook('onRequest', (request, reply, done) => {
-    if (first && first.push([request.raw, reply.raw]) === FIRST_REQUESTS) first = undefined;
+    if (kept && kept.push([request.raw, reply.raw]) === KEPT_REQUESTS) kept = undefined;
     finishOnClose(writeAccess, backlog, request, reply);
     initHeaders(reply, request.id);
     const path = pathOf(request);
@@ -246,7 +246,7 @@ function bind(
     },
     handler: async (request, reply) => {
       const { context } = readiness() as { context: Context };
-      const answer = await endpoint.handle({
+      const response = await endpoint.handle({
         context,
         caller: request.caller as never,
         path: request.params as Record<string, string>,
@@ -255,7 +255,7 @@ function bind(
         body: request.body,
       });
       const onFault = (error: unknown) => logFault(logger, request, toAppError(error));
-      const sending = sendResponse(reply, answer, backlog, onFault);
+      const sending = sendResponse(reply, response, backlog, onFault);
       if (sending) await sending;
       return reply;
     },
@@ -264,21 +264,21 @@ function bind(
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Of the route, as the log names it; undefined for those of the service itself. */
+    /** Route pattern for the access log; undefined for routes that are not endpoints, such as /docs. */
     pattern: string | undefined;
-    /** Set by the check of the route's access. */
+    /** Set by the access check. */
     caller: unknown;
-    /** Set with it. */
+    /** Set after the access check. */
     parsedQuery: Query;
   }
 }
 
-/** Without the query; of an absolute address the path alone. */
+/** Returns the path without the query. The request line may have an absolute URL. */
 function pathOf(request: FastifyRequest): string {
   const url = request.raw.url!;
-  const address = url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?#]*/i, '');
-  const end = address.search(/[?#]/);
-  return end < 0 ? address : address.slice(0, end);
+  const target = url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?#]*/i, '');
+  const end = target.search(/[?#]/);
+  return end < 0 ? target : target.slice(0, end);
 }
 
 function missingHost(): AppError {
@@ -286,10 +286,10 @@ function missingHost(): AppError {
 }
 
 function routeNotFound(): AppError {
-  return new AppError('NOT_FOUND', 'There is nothing at this address. See /docs for what there is.');
+  return new AppError('NOT_FOUND', 'There is nothing at this URL. See /docs for the URLs that exist.');
 }
 
-/** A path that exists under other methods is a 405 or a preflight; any other is a 404. */
+/** Responds to a request that matches no route: 405 or a preflight response if the path has other methods, else 404. */
 function refuseRoute(
   app: FastifyInstance,
   path: string,
@@ -302,22 +302,22 @@ function refuseRoute(
   const allow = [...methods, ...(cors ? ['OPTIONS'] : [])].join(', ');
   if (request.method === 'OPTIONS' && cors) return sendPreflight(reply, path, allow);
   reply.header('allow', allow);
-  throw new AppError('METHOD_NOT_ALLOWED', `This address answers ${allow}, not ${request.method}.`);
+  throw new AppError('METHOD_NOT_ALLOWED', `This URL supports ${allow}, not ${request.method}.`);
 }
 
 function matches(app: FastifyInstance, method: string, path: string): boolean {
   return app.findRoute({ method: method as HTTPMethods, url: path }) !== null;
 }
 
-/** Nginx's number for a client that did not stay for its answer. */
+/** Nginx's status for a client that closed the connection before the response was sent. */
 const CLIENT_CLOSED_REQUEST = 499;
 
-/** A fault of ours, with its cause, under the name of the request. */
+/** Logs a fault of the service with its cause and the request ID. */
 function logFault(logger: Logger, request: FastifyRequest, error: AppError): void {
   logger.error({ requestId: request.id, err: error.cause ?? error }, error.message);
 }
 
-/** When a request is over, its answer waits no more, and one line is logged. */
+/** When the response is sent or its connection closes, removes it from the backlog and writes the access-log line. */
 function finishOnClose(
   writeAccess: WriteAccess,
   backlog: Backlog,
@@ -328,7 +328,7 @@ function finishOnClose(
   reply.raw.on('close', () => {
     backlog.remove(reply);
     const status = reply.raw.writableFinished ? reply.raw.statusCode : CLIENT_CLOSED_REQUEST;
-    // Asking the framework for the route makes a description of it each time.
+    // request.routeOptions builds a new object on each access, so use it only without a pattern.
     const route = request.pattern ?? request.routeOptions.url;
     writeAccess(request.id, request.method, route, status, performance.now() - startMs);
   });

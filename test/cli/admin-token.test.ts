@@ -16,7 +16,7 @@ const EMAIL = ['--email', 'ada@example.com'];
 /** Asserts that the token, and nothing else, was printed. */
 function tokenOf({ code, stdout, stderr }: Ended): string {
   assert.equal(code, 0, stderr);
-  assert.match(stderr, /^For the service whose data is in .*:\n$/);
+  assert.match(stderr, /^Token for the service with its data in .*:\n$/);
   assert.match(stdout, /^[\w-]+\.[\w-]+\.[\w-]+\n$/);
   return stdout.trimEnd();
 }

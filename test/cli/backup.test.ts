@@ -24,7 +24,7 @@ describe('backup', () => {
     const newest = events[1].created_at;
     assert.match(stderr, /^done in \d+\.\d s: /);
     assert.ok(
-      stderr.endsWith(` s: 2 events and 2 agents, the newest event of ${newest}, are in ${file}\n`),
+      stderr.endsWith(` s: ${file} holds 2 events and 2 agents, newest event created ${newest}\n`),
       stderr,
     );
     assert.deepEqual(readdirSync(folder), ['copy.db']);

@@ -283,7 +283,7 @@ describe('iCalendar', () => {
     });
   });
 
-  const ONCE = 'recurring events are not expanded; give each occurrence as an event of its own';
+  const ONCE = 'recurring events are not expanded; write each occurrence as a separate event';
   const refused: [name: string, lines: string[], reason: string][] = [
     ['a rule of recurrence', [START, 'RRULE:FREQ=DAILY'], `body.RRULE: ${ONCE}`],
     ['dates of recurrence', [START, 'RDATE:20310502T160000Z'], `body.RDATE: ${ONCE}`],
@@ -291,7 +291,7 @@ describe('iCalendar', () => {
     ['a cancelled event', [START, 'STATUS:Cancelled'], 'body.STATUS: the event is cancelled'],
     ['a private event', [START, 'CLASS:PRIVATE'], 'body.CLASS: the event is not public'],
     ['no start', ['SUMMARY:x'], 'body.DTSTART: is required'],
-    ['two starts', [START, START], 'body.DTSTART: must not occur more than once'],
+    ['two starts', [START, START], 'body.DTSTART: must not appear twice'],
     [
       'a start that is none',
       ['DTSTART:tomorrow'],
@@ -306,13 +306,13 @@ describe('iCalendar', () => {
     [
       'a timezone that nobody knows',
       ['DTSTART;TZID="Customized Time Zone":20310501T160000'],
-      'body.DTSTART: must be in a known timezone, not "Customized Time Zone"; use an IANA name such as Europe/Berlin, ' +
+      'body.DTSTART: must be in a known timezone, not "Customized Time Zone": use an IANA name such as Europe/Berlin, ' +
         'a Windows name such as W. Europe Standard Time, or the TZID of a VTIMEZONE with one of these as its X-LIC-LOCATION',
     ],
     [
       'a timezone behind a long name of its issuer',
       [`DTSTART;TZID=${'/a'.repeat(100_000)}:20310501T160000`],
-      'body.DTSTART: must be in a known timezone, not a TZID of 200000 characters; use an IANA name such as Europe/Berlin, ' +
+      'body.DTSTART: must be in a known timezone, not a TZID of 200000 characters: use an IANA name such as Europe/Berlin, ' +
         'a Windows name such as W. Europe Standard Time, or the TZID of a VTIMEZONE with one of these as its X-LIC-LOCATION',
     ],
     ['a period', [START, 'DTEND:x'], 'body.DTEND: must be one date or date-time such as 20310501T180000Z'],
@@ -382,7 +382,7 @@ describe('iCalendar', () => {
     for (const chunkBytes of [1, 65_536]) {
       const { items, problem } = await readUntilBroken('ics', content, chunkBytes);
       assert.deepEqual(items, [3, 6]);
-      assert.match(problem, /line 10 is outside of a VCALENDAR/);
+      assert.match(problem, /line 10 is outside a VCALENDAR/);
     }
   });
 
@@ -391,38 +391,46 @@ describe('iCalendar', () => {
   });
 
   const broken: [name: string, content: string, reason: RegExp][] = [
-    ['an empty file', '', /no iCalendar that can be read: it is empty/],
-    ['white space', '\ufeff \r\n\r\n\t', /no iCalendar that can be read: it is empty/],
-    ['a text', 'hello', /line 1 is outside of a VCALENDAR/],
+    ['an empty file', '', /not valid iCalendar: it is empty/],
+    ['white space', '\ufeff \r\n\r\n\t', /not valid iCalendar: it is empty/],
+    ['a text', 'hello', /line 1 is outside a VCALENDAR/],
     [
       'a calendar within another',
       'BEGIN:VCALENDAR\nBEGIN:VCALENDAR\nBEGIN:VEVENT\n',
-      /line 2 begins a VCALENDAR within another/,
+      /line 2 begins a VCALENDAR inside another one/,
     ],
-    ['an event without a calendar', 'BEGIN:VEVENT\nEND:VEVENT\n', /line 1 is outside of a VCALENDAR/],
-    ['half a file', calendar([[START]]).slice(0, 70), /ends within a VEVENT/],
+    ['an event without a calendar', 'BEGIN:VEVENT\nEND:VEVENT\n', /line 1 is outside a VCALENDAR/],
+    ['half a file', calendar([[START]]).slice(0, 70), /ends inside a VEVENT/],
     [
       'a calendar without an end',
       calendar([[START]]).replace('END:VCALENDAR', ''),
-      /ends within a VCALENDAR/,
+      /ends inside a VCALENDAR/,
     ],
     [
       'components within each other without end',
       `BEGIN:VCALENDAR\n${'BEGIN:A\n'.repeat(1_000)}`,
-      /: line 21 begins a component within 20 others$/,
+      /: line 21 nests components more than 20 deep$/,
     ],
     [
       'a component of a long name',
       `BEGIN:VCALENDAR\nBEGIN:${'A'.repeat(101)}\n`,
-      /: line 2 names a component with more than 100 characters$/,
+      /: line 2 has a component name longer than 100 characters$/,
     ],
     [
       'an end of a long name',
       `BEGIN:VCALENDAR\nEND:${'A'.repeat(101)}\n`,
-      /: line 2 names a component with more than 100 characters$/,
+      /: line 2 has a component name longer than 100 characters$/,
     ],
-    ['more timezones than there are', calendar([], timezones(1_001)), /: line 4006 ends one timezone more/],
-    ['crossed components', 'BEGIN:VCALENDAR\nBEGIN:VEVENT\nEND:VCALENDAR\n', /line 3 ends a VCALENDAR/],
+    [
+      'more timezones than there are',
+      calendar([], timezones(1_001)),
+      /: line 4006 exceeds the limit of 1000 timezones per calendar$/,
+    ],
+    [
+      'crossed components',
+      'BEGIN:VCALENDAR\nBEGIN:VEVENT\nEND:VCALENDAR\n',
+      /line 3 has END:VCALENDAR without a matching BEGIN/,
+    ],
   ];
   for (const [name, content, reason] of broken) {
     it(`is not ${name}`, () => assert.rejects(read(content), reason));

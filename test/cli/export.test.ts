@@ -114,7 +114,7 @@ describe('export', () => {
     assert.match(missing.stderr, /out\.ndjson cannot be written: /);
     const onto = await runHere(['export', '--out', folder], env);
     assert.equal(onto.code, 1);
-    assert.match(onto.stderr, /^The export ended early: /);
+    assert.match(onto.stderr, /^The export failed: /);
     assert.ok(existsSync(folder));
     assert.deepEqual(
       readdirSync(join(folder, '..')).filter((name) => name.endsWith('.part')),
@@ -127,7 +127,7 @@ describe('export', () => {
     const { code, stdout, stderr } = await runHere(['export', '--agent', unknown], env);
     assert.deepEqual(
       { code, stdout, stderr },
-      { code: 1, stdout: '', stderr: `There is no agent ${unknown}.\n` },
+      { code: 1, stdout: '', stderr: `No agent has the ID ${unknown}. Check --agent.\n` },
     );
   });
 
@@ -220,6 +220,6 @@ describe('an export of many events', () => {
     child.stdout.destroy();
     const { code, stderr } = await ended;
     assert.equal(code, 1);
-    assert.equal(stderr, 'The export ended early: write EPIPE\n');
+    assert.equal(stderr, 'The export failed: write EPIPE\n');
   });
 });

@@ -81,7 +81,7 @@ describe('GeoJSON', () => {
         read(Buffer.concat([half.subarray(0, 2), half.subarray(3)]), { chunkBytes }),
         /objects/,
       );
-      await assert.rejects(read(half.subarray(0, 2), { chunkBytes }), /the middle/);
+      await assert.rejects(read(half.subarray(0, 2), { chunkBytes }), /incomplete/);
     }
   });
 
@@ -146,13 +146,13 @@ describe('GeoJSON', () => {
     [
       'a point of points that is none',
       feature({}, { type: 'MultiPoint', coordinates: [1] }),
-      'body.geometry.coordinates: must be a list of longitude and latitude',
+      'body.geometry.coordinates: must be an array of longitude and latitude',
     ],
     ['a geometry that is a text', feature({}, 'here'), 'body.geometry: must be a Point'],
     [
       'one coordinate',
       feature({}, { type: 'Point', coordinates: [1] }),
-      'body.geometry.coordinates: must be a list of longitude and latitude',
+      'body.geometry.coordinates: must be an array of longitude and latitude',
     ],
   ];
   for (const [name, item, reason] of refused) {
@@ -199,27 +199,35 @@ describe('GeoJSON', () => {
     for (const chunkBytes of [1, 65_536]) {
       const { items, problem } = await readUntilBroken('geojson', content, chunkBytes);
       assert.deepEqual(items, [1, 2]);
-      assert.match(problem, /made of objects/);
+      assert.match(problem, /must consist of JSON objects/);
     }
   });
 
   const broken: [name: string, content: string, reason: RegExp][] = [
-    ['an empty file', '', /no GeoJSON that can be read: it is empty/],
-    ['white space', '\ufeff \r\n\t\x1e\n', /no GeoJSON that can be read: it is empty/],
-    ['a list', '[]', /made of objects/],
-    ['a text', 'title,start\n', /made of objects/],
-    ['a geometry', JSON.stringify(point(1, 2)), /FeatureCollection, or Features/],
-    ['an object without a type', '{}', /FeatureCollection, or Features/],
-    ['features of something else', '{"type":"Topology","features":[]}', /FeatureCollection, or Features/],
-    ['a collection without features', '{"type":"FeatureCollection"}', /FeatureCollection, or Features/],
-    ['features that are no list', '{"type":"FeatureCollection","features":{}}', /FeatureCollection, or/],
+    ['an empty file', '', /not valid GeoJSON: it is empty/],
+    ['white space', '\ufeff \r\n\t\x1e\n', /not valid GeoJSON: it is empty/],
+    ['a list', '[]', /must consist of JSON objects/],
+    ['a text', 'title,start\n', /must consist of JSON objects/],
+    ['a geometry', JSON.stringify(point(1, 2)), /FeatureCollection or a sequence of Features/],
+    ['an object without a type', '{}', /FeatureCollection or a sequence of Features/],
+    [
+      'features of something else',
+      '{"type":"Topology","features":[]}',
+      /FeatureCollection or a sequence of Features/,
+    ],
+    [
+      'a collection without features',
+      '{"type":"FeatureCollection"}',
+      /FeatureCollection or a sequence of Features/,
+    ],
+    ['features that are no list', '{"type":"FeatureCollection","features":{}}', /FeatureCollection or/],
     [
       'half a file',
       collection([feature({ title: 'a' }), feature({ title: 'b' })]).slice(0, -9),
-      /the middle/,
+      /incomplete/,
     ],
-    ['an open text', '{"type":"FeatureCollection', /the middle/],
-    ['a shell that is no JSON', '{"type":"FeatureCollection" "features":[]}', /outside of its features/],
+    ['an open text', '{"type":"FeatureCollection', /incomplete/],
+    ['a shell that is no JSON', '{"type":"FeatureCollection" "features":[]}', /outside its features/],
   ];
   for (const [name, content, reason] of broken) {
     it(`is not ${name}`, () => assert.rejects(read(content), reason));

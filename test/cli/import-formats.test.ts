@@ -58,7 +58,7 @@ describe('import of other formats', () => {
     const ended = await importNew(CLUB, { DATA_DIR: folder }, { ending: 'ics', options: GIVEN });
     assert.equal(ended.code, 1);
     assert.deepEqual(refusalsOf(ended), [
-      [20, 'RRULE: recurring events are not expanded; give each occurrence as an event of its own'],
+      [20, 'RRULE: recurring events are not expanded; write each occurrence as a separate event'],
       [26, 'title: is required; end_at: must lie in the future'],
     ]);
     assert.deepEqual(summaryOf(ended), { end: 'done', read: 4, imported: 2, existing: 0, refused: 2 });
@@ -103,7 +103,7 @@ describe('import of other formats', () => {
     );
     assert.equal(ended.code, 1);
     const missing = ['location_name', 'lat', 'lng'].map(
-      (name) => `${name}: is required (--${name.replace('_', '-')} gives it to items without one)`,
+      (name) => `${name}: is required (--${name.replace('_', '-')} sets a default)`,
     );
     assert.deepEqual(refusalsOf(ended), [
       [2, 'geometry: must be a Point'],
@@ -135,14 +135,10 @@ describe('import of other formats', () => {
   });
 
   for (const [ending, content, reason] of [
-    ['ics', CLUB.slice(0, 150), /ended early: the file is no iCalendar that can be read: it ends within/],
-    [
-      'geojson',
-      '{"type":"FeatureCollection","features":[',
-      /no GeoJSON that can be read: it ends in the middle/,
-    ],
-    ['ics', '\r\n', /no iCalendar that can be read: it is empty/],
-    ['geojson', '', /no GeoJSON that can be read: it is empty/],
+    ['ics', CLUB.slice(0, 150), /import failed: the file is not valid iCalendar: it ends inside/],
+    ['geojson', '{"type":"FeatureCollection","features":[', /not valid GeoJSON: it is incomplete/],
+    ['ics', '\r\n', /not valid iCalendar: it is empty/],
+    ['geojson', '', /not valid GeoJSON: it is empty/],
   ] as const) {
     it(`ends with the reason where a .${ending} is ${content.trim() ? 'broken' : 'empty'}`, async () => {
       const ended = await importNew(content, { DATA_DIR: newFolder() }, { ending });
@@ -165,7 +161,7 @@ describe('import of other formats', () => {
         ended.stderr,
         new RegExp(`^failed in .*: ${count * count} read, ${count} imported, `, 'm'),
       );
-      assert.match(ended.stderr, /ended early: the file is no .* What was imported stays/);
+      assert.match(ended.stderr, /import failed: the file is not valid .* Imported events are kept/);
       assert.deepEqual(countsIn(folder), { events: count, counted: count });
       const again = await runHere(
         ['import', fileOf(content.slice(0, -1), ending), '--key-stdin', ...options],
@@ -188,7 +184,7 @@ describe('import of other formats', () => {
     assert.match(ended.stderr, /^line 2: DTSTART: must be in a known timezone, not " \[2J \[31mevil "/m);
     assert.match(
       ended.stderr,
-      /ended early: .*: line 5 ends a {2}\[2J \[31MEVIL {2}that did not begin\. What/,
+      /import failed: .*: line 5 has END: \[2J \[31MEVIL {2}without a matching BEGIN\. Imported/,
     );
   });
 
@@ -204,10 +200,7 @@ describe('import of other formats', () => {
       const folder = newFolder();
       const ended = await importNew(content, { DATA_DIR: folder }, { ending });
       assert.equal(ended.code, 1);
-      assert.match(
-        ended.stderr,
-        new RegExp(`begins as one of another format: give --format ${format}\\. What`),
-      );
+      assert.match(ended.stderr, new RegExp(`looks like ${format}: add --format ${format}\\. Imported`));
       assert.deepEqual(countsIn(folder), { events: 0, counted: 0 });
     });
   }

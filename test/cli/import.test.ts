@@ -150,8 +150,8 @@ describe('import', () => {
     const ended = await importNew(toLines([...events, events[1]!]), env);
     assert.equal(ended.code, 1);
     assert.deepEqual(refusalsOf(ended), [
-      [4, 'the agent holds as many events as it may (MAX_EVENTS_PER_AGENT is 3)'],
-      [5, 'the agent holds as many events as it may (MAX_EVENTS_PER_AGENT is 3)'],
+      [4, 'the agent has reached its limit of 3 events (MAX_EVENTS_PER_AGENT)'],
+      [5, 'the agent has reached its limit of 3 events (MAX_EVENTS_PER_AGENT)'],
     ]);
     assert.deepEqual(summaryOf(ended), { end: 'done', read: 6, imported: 3, existing: 1, refused: 2 });
     assert.deepEqual(countsIn(env.DATA_DIR), { events: 3, counted: 3 });
@@ -178,7 +178,7 @@ describe('import', () => {
 
 describe('import refuses', () => {
   const keys: [name: string, input: string, message: RegExp][] = [
-    ['a key with a typing error', 'lev_nonsense\n', /not a key of this service/],
+    ['a key with a typing error', 'lev_nonsense\n', /not an API key of this service/],
     ['a key that nobody holds', 'lev_HgmHrnywPwace445wyD86XG8SYoBgsS80Fc3aZ\n', /not active/],
   ];
   for (const [name, input, message] of keys) {

@@ -56,7 +56,7 @@ describe('the command line', { concurrency: 2 }, () => {
       const { code, stdout, stderr } = await start([name]);
       assert.equal(code, 2);
       assert.equal(stdout, '');
-      assert.ok(stderr.startsWith(`There is no command "${name}".\n`), stderr);
+      assert.ok(stderr.startsWith(`Unknown command "${name}".\n`), stderr);
       assert.match(stderr, /^Usage:/m);
     });
   }

@@ -124,7 +124,7 @@ describe('mcp', { concurrency: 2 }, () => {
     for (const { result } of messages) assert.equal(result.structuredContent.total, 0);
     assert.match(
       stderr,
-      /^Passing messages on to http:\/\/127\.0\.0\.1:\d+\/mcp until standard input ends\.\n$/,
+      /^Forwarding messages to http:\/\/127\.0\.0\.1:\d+\/mcp until standard input ends\.\n$/,
     );
   });
 
@@ -171,14 +171,14 @@ describe('mcp', { concurrency: 2 }, () => {
     it('where nobody listens, or the name has no address', async () => {
       await assertFailure(
         `http://127.0.0.1:${await freePort()}`,
-        /^Cannot reach .*ECONNREFUSED.*Does the service run/,
+        /^Cannot reach .*ECONNREFUSED.*Check that the service is running there/,
       );
       await assertFailure('http://nowhere.invalid', /^Cannot reach http:\/\/nowhere\.invalid\/mcp \(E/);
     });
 
     it('where something else listens', async (test) => {
       const page = await listen((_request, answer) => answer.end('<p>Welcome</p>'), test);
-      await assertFailure(page, /answers 200, but not as a service of this kind would\. Is --url right\?$/);
+      await assertFailure(page, /returned status 200, but not a response of this service\. Check --url\.$/);
     });
 
     it('where it is sent elsewhere, which the key does not follow', async (test) => {
@@ -188,7 +188,7 @@ describe('mcp', { concurrency: 2 }, () => {
         answer.end();
       }, test);
       const url = await listen((_request, answer) => answer.writeHead(307, { location: target }).end(), test);
-      await assertFailure(url, /leads to http:\/\/127\.0\.0\.1:\d+\/\. Give that as --url\.$/);
+      await assertFailure(url, /redirects to http:\/\/127\.0\.0\.1:\d+\/\. Use that as --url\.$/);
       assert.equal(visits, 0);
     });
 
@@ -209,7 +209,7 @@ describe('mcp', { concurrency: 2 }, () => {
           (_request, answer) => answer.writeHead(status, { 'content-type': type }).end(body),
           test,
         );
-        await assertFailure(url, /\/mcp did not answer the message\.$/);
+        await assertFailure(url, /\/mcp sent no response to the message\.$/);
       });
     }
 
@@ -244,7 +244,7 @@ describe('mcp', { concurrency: 2 }, () => {
       assert.deepEqual(messages[0], {
         jsonrpc: '2.0',
         id: null,
-        error: { code: -32_700, message: 'A line is not JSON.' },
+        error: { code: -32_700, message: 'The line is not valid JSON.' },
       });
       assert.equal(messages[1].result.structuredContent.total, 0);
     });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
-import { readPlaces } from '../../src/cli/move.ts';
+import { readSides } from '../../src/cli/move.ts';
 import { UsageError } from '../../src/cli/usage-error.ts';
 import { readConfig } from '../../src/config.ts';
 import { columnsOf, TABLE_NAMES } from '../../src/domain/transfer.ts';
@@ -144,13 +144,13 @@ describe('move', () => {
       const before = await dumpDatabase(full);
       assert.match(
         await refused(['--to', full], { DATA_DIR: world.folder }),
-        /holds data already \(agents\)/,
+        /already holds data \(agents\)/,
       );
       assert.deepEqual(await dumpDatabase(full), before);
       const folder = dumpFolder(world.folder);
       assert.match(
         await refused(['--from', full, '--to', world.folder], {}),
-        /holds data already \(agents\)/,
+        /already holds data \(agents\)/,
       );
       assert.deepEqual(dumpFolder(world.folder), folder);
     });
@@ -201,13 +201,13 @@ describe('move', () => {
       execute(databaseOf(half), mark);
       assert.match(
         await refused(['--to', url], { DATA_DIR: half }),
-        /holds only a part of the data of elsewhere/,
+        /holds only part of the data of elsewhere/,
       );
       const halfDatabase = await newMigratedDatabase();
       await withSql(halfDatabase, (sql) => sql.unsafe(mark));
       assert.match(
         await refused(['--to', halfDatabase], { DATA_DIR: world.folder }),
-        /holds a part of the data of elsewhere, not of .*TRUNCATE/,
+        /holds part of the data of elsewhere, not of .*TRUNCATE/,
       );
       const commands: ((env: Env) => Promise<Ended>)[] = [
         tryToServe,
@@ -243,20 +243,20 @@ describe('move', () => {
       [['--from', './data'], /needs --to .*DATABASE_URL/],
       [['--to', './data'], /needs --from .*DATABASE_URL/],
       [['--from', address], /needs --to FOLDER/],
-      [['--from', address, '--to', address], /or back/],
-      [['--from', './data', '--to', './other'], /or back/],
+      [['--from', address, '--to', address], /needs a data folder on one side/],
+      [['--from', './data', '--to', './other'], /needs a data folder on one side/],
       [['--to', ''], /needs a folder or/],
       [['--to', 'mysql://user:sesame@host/name'], /must look like postgres:/],
       [['--to', 'postgres://user:sesame@'], /must look like postgres:/],
-      [[address], /nothing else/],
-      [['--to', address, address], /nothing else/],
+      [[address], /takes only --from and --to/],
+      [['--to', address, address], /takes only --from and --to/],
       [['--too', address], /--too/],
       [['--to'], /--to/],
     ];
     for (const [args, reason] of cases) {
       it(`move ${args.join(' ')}`, () => {
         assert.throws(
-          () => readPlaces(args, readConfig({})),
+          () => readSides(args, readConfig({})),
           (error: Error) => {
             assert.ok(error instanceof UsageError);
             assert.match(error.message, reason);

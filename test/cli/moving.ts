@@ -116,7 +116,7 @@ export function tryToServe(env: Env): Promise<Ended> {
 export function assertMoved({ code, stdout, stderr }: Ended): string {
   assert.deepEqual([code, stdout], [0, ''], stderr);
   assert.equal(stderr.match(/^ {2}\w+ +[\d,]+ {2}identical {2}sha256 [0-9a-f]{16}…$/gm)?.length, 6, stderr);
-  assert.match(stderr, /^done in \d+\.\d s: .* holds everything, .* is as it was\n$/m);
+  assert.match(stderr, /^done in \d+\.\d s: .* holds everything, .* is unchanged\n$/m);
   return stderr;
 }
 

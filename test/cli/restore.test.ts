@@ -37,8 +37,13 @@ describe('restore', () => {
     const folder = join(temporaryFolder(), 'a', 'data');
     const { code, stdout, stderr } = await run(['restore', file], { DATA_DIR: folder });
     assert.deepEqual([code, stdout], [0, ''], stderr);
-    assert.match(stderr, /^done in \d+\.\d s: 1 events and 1 agents, the newest event of /);
-    assert.ok(stderr.endsWith(` of ${event.created_at}, are in ${folder}\n`), stderr);
+    assert.match(stderr, /^done in \d+\.\d s: .* holds 1 events and 1 agents, newest event created /);
+    assert.ok(
+      stderr.endsWith(
+        ` s: ${folder} holds 1 events and 1 agents, newest event created ${event.created_at}\n`,
+      ),
+      stderr,
+    );
     assert.deepEqual(
       ['', ...readdirSync(folder)].map((name) => (statSync(join(folder, name)).mode & 0o777).toString(8)),
       ['700', '600', '600'],

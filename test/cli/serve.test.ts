@@ -27,7 +27,7 @@ describe('serve', () => {
     const { code, stdout, stderr } = await service.ended;
     assert.equal(code, 0);
     const printed = stdout + stderr;
-    assert.equal(countOf(printed, `address  ${service.url}\n`), 1, printed);
+    assert.equal(countOf(printed, `url      ${service.url}\n`), 1, printed);
     assert.equal(countOf(printed, `docs     ${service.url}/docs\n`), 1, printed);
     assert.equal(countOf(printed, 'engine   sqlite\n'), 1, printed);
     assert.equal(countOf(printed, `data     ${folder}\n`), 1, printed);
@@ -41,7 +41,7 @@ describe('serve', () => {
     await untilPrinted(service, ({ stderr }) => stderr.includes('data '));
     service.child.kill('SIGTERM');
     const { stderr } = await service.ended;
-    assert.match(stderr, /address {2}https:\/\/events\.example\.com\n/);
+    assert.match(stderr, /url {6}https:\/\/events\.example\.com\n/);
     assert.match(stderr, /docs {5}https:\/\/events\.example\.com\/docs\n/);
   });
 

@@ -1,17 +1,17 @@
-// Resolves the timezone names in calendars: IANA names, also with the prefix of their issuer, and Windows names by CLDR's
-// table. The table comes with a package; there is no I/O.
+// Maps a calendar's timezone names to IANA names: IANA names, with or without the prefix of their issuer, and Windows names by
+// CLDR's table. A plain table: it does not depend on the machine.
 import { WINDOWS_TO_IANA_MAP } from 'windows-iana';
 import { isTimezone } from '../datetime.ts';
 
-/** CLDR's territory for the default mapping. */
-const WORLD = '001';
+/** CLDR's territory code for the default mapping of a Windows name. */
+const DEFAULT_TERRITORY = '001';
 
 /**
- * By name in lower case. The last entries are later mappings of CLDR, made after Chihuahua (2022) and Almaty (2024) changed
- * their clocks and Windows did not, and the name that Exchange writes for UTC.
+ * IANA names by lower-case Windows name. Of the last three entries, two follow newer CLDR data: Chihuahua (2022) and Almaty (2024)
+ * changed their clocks, Windows did not. The third is Exchange's name for UTC.
  */
-const WINDOWS: ReadonlyMap<string, string> = new Map([
-  ...WINDOWS_TO_IANA_MAP.filter(({ territory }) => territory === WORLD).map(
+const IANA_BY_WINDOWS_NAME: ReadonlyMap<string, string> = new Map([
+  ...WINDOWS_TO_IANA_MAP.filter(({ territory }) => territory === DEFAULT_TERRITORY).map(
     ({ windowsName, iana }): [string, string] => [windowsName.toLowerCase(), iana[0]!],
   ),
   ['mountain standard time (mexico)', 'America/Mazatlan'],
@@ -19,24 +19,24 @@ const WINDOWS: ReadonlyMap<string, string> = new Map([
   ['tzone://microsoft/utc', 'UTC'],
 ]);
 
-/** Longer than any name in use. Longer values are not looked up. */
+/** Longer than any name in use. Longer values are never looked up. */
 export const MAX_TZID_LENGTH = 100;
 
-/** IANA name of a TZID such as Europe/Berlin, /example.org/Europe/Berlin or W. Europe Standard Time. */
+/** IANA name for a TZID such as Europe/Berlin, /example.org/Europe/Berlin or W. Europe Standard Time. */
 export function findTimezone(tzid: string): string | undefined {
   if (tzid.length > MAX_TZID_LENGTH) return undefined;
   const name = tzid.trim();
-  return candidatesFor(name).find(isTimezone) ?? WINDOWS.get(name.toLowerCase());
+  return candidateNames(name).find(isTimezone) ?? IANA_BY_WINDOWS_NAME.get(name.toLowerCase());
 }
 
-/** After an issuer's prefix, the last three and the last two parts: IANA names have two or three. */
-function candidatesFor(name: string): string[] {
+/** After an issuer prefix, the IANA name is the last two or three parts. */
+function candidateNames(name: string): string[] {
   if (!name.startsWith('/')) return [name];
   const parts = name.split('/');
   return [parts.slice(-3).join('/'), parts.slice(-2).join('/')];
 }
 
-/** The names that findTimezone resolves, for error messages. */
+/** List of supported names, for error messages. */
 export const KNOWN_TIMEZONES =
   'an IANA name such as Europe/Berlin, a Windows name such as W. Europe Standard Time, ' +
   'or the TZID of a VTIMEZONE with one of these as its X-LIC-LOCATION';

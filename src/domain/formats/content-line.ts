@@ -1,13 +1,12 @@
-// Parses content lines of iCalendar (RFC 5545, 3.1), already unfolded and decoded, to name, parameters and value. Escapes
-// and unescapes TEXT values.
+// Parses iCalendar content lines (RFC 5545, 3.1) that are already unfolded and decoded. Escapes and unescapes TEXT values.
 
-/** Prefix of the names of our own properties. */
+/** Name prefix of this service's own X- properties. */
 export const OWN_PREFIX = 'X-LOCAL-EVENTS-';
 
 export interface Property {
-  /** In upper case. */
+  /** Upper case. */
   readonly name: string;
-  /** The first value of each parameter, without quotes, by name in upper case. */
+  /** First value of each parameter, without quotes, by upper-case name. */
   readonly parameters: ReadonlyMap<string, string>;
   readonly value: string;
 }
@@ -15,14 +14,14 @@ export interface Property {
 const LINE = /^([A-Za-z0-9-]+)((?:;[^";:=]+=(?:"[^"]*"|[^";:])*)*):(.*)$/s;
 const PARAMETER = /;([^";:=]+)=((?:"[^"]*"|[^";:])*)/g;
 const FIRST_VALUE = /^(?:"([^"]*)"|([^",]*))/;
-/** A TZID that contains a comma or colon but lacks the required quotes, as some programs write it. */
-const BARE_TZID =
+/** Some programs forget the quotes around a TZID that contains a comma or a colon. */
+const UNQUOTED_TZID =
   /^(DT(?:START|END)(?:;VALUE=DATE-TIME)?;TZID=)([^";]{1,100})((?:;VALUE=DATE-TIME)?:\d{8}T\d{6}Z?\s*)$/i;
 const NO_PARAMETERS: ReadonlyMap<string, string> = new Map();
 
-/** Undefined if the text is not a content line. */
+/** Undefined if the line is not a content line. */
 export function parseContentLine(line: string): Property | undefined {
-  const match = LINE.exec(line.replace(BARE_TZID, '$1"$2"$3'));
+  const match = LINE.exec(line.replace(UNQUOTED_TZID, '$1"$2"$3'));
   if (!match) return undefined;
   const [, name, parameters, value] = match as unknown as [string, string, string, string];
   return {
@@ -40,16 +39,16 @@ function readParameters(text: string): ReadonlyMap<string, string> {
   return new Map(found);
 }
 
-/** Control characters other than tab and line feed: TEXT cannot hold them. */
+/** Control characters that TEXT cannot contain: all except tab and line feed. */
 const CONTROLS = /[\x00-\x08\x0b-\x1f\x7f]/;
 const ALL_CONTROLS = new RegExp(CONTROLS, 'g');
 
-/** Whether TEXT can hold the text unchanged. */
+/** Whether TEXT can represent the string without loss. */
 export function fitsText(text: string): boolean {
   return !CONTROLS.test(text);
 }
 
-/** The text without the characters that TEXT cannot hold. */
+/** The string as TEXT can represent it: line ends become line feeds, other control characters are removed. */
 export function plainText(text: string): string {
   return fitsText(text) ? text : text.replaceAll(/\r\n?/g, '\n').replaceAll(ALL_CONTROLS, '');
 }
@@ -62,7 +61,7 @@ export function escapeText(text: string): string {
     .replaceAll('\n', '\\n');
 }
 
-/** Decodes the escapes of TEXT. An escape that is not in the standard stays unchanged. */
+/** Decodes TEXT. Escapes that the standard does not define stay unchanged. */
 export function unescapeText(value: string): string {
   return value.replaceAll(/\\([\s\S])/g, (both, escaped: string) => {
     if (escaped === 'n' || escaped === 'N') return '\n';
@@ -70,7 +69,7 @@ export function unescapeText(value: string): string {
   });
 }
 
-/** Splits a list of TEXT values and unescapes each. */
+/** Decodes a comma-separated list of TEXT. */
 export function unescapeList(value: string): string[] {
   return (value.match(/(?:\\[\s\S]|[^,\\])+/g) ?? []).map((item) => unescapeText(item).trim());
 }

@@ -1,7 +1,7 @@
-// Default values from the operator for fields that other formats may lack. A value in the file always wins.
+// Default values that an operator sets for fields missing from an imported file. A value in the file always wins.
 import type { EventUpdate } from '../event.ts';
 
-/** Body of a create before validation. */
+/** Create body, not validated yet. */
 export type Draft = Record<string, unknown>;
 
 export type DefaultFields = Pick<
@@ -10,16 +10,16 @@ export type DefaultFields = Pick<
 >;
 
 /**
- * Removes the empty fields of the draft and fills in the given defaults. Default coordinates apply only together, to a draft
- * with neither lat nor lng; a default address applies only to a draft without location_name.
+ * Removes null and undefined fields, then fills in the defaults. An item with `lat` or `lng` gets neither default coordinate, an
+ * item with a `location_name` gets no default `address`.
  */
-export function complete(draft: Draft, given: DefaultFields): Draft {
+export function applyDefaults(draft: Draft, defaults: DefaultFields): Draft {
   const present = Object.fromEntries(
     Object.entries(draft).filter(([, value]) => value !== undefined && value !== null),
   );
-  const { lat, lng, address, ...others } = given;
-  const hasPlace = 'lat' in present || 'lng' in present;
-  const place = hasPlace || lat === undefined || lng === undefined ? {} : { lat, lng };
-  const street = 'location_name' in present || address === undefined ? {} : { address };
-  return { ...others, ...street, ...place, ...present };
+  const { lat, lng, address, ...others } = defaults;
+  const hasCoordinates = 'lat' in present || 'lng' in present;
+  const coordinates = hasCoordinates || lat === undefined || lng === undefined ? {} : { lat, lng };
+  const defaultAddress = 'location_name' in present || address === undefined ? {} : { address };
+  return { ...others, ...defaultAddress, ...coordinates, ...present };
 }

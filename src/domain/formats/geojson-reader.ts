@@ -1,31 +1,31 @@
-// Converts GeoJSON features (RFC 7946) to bodies of creates: the properties have the names of an event's fields, the place
-// is a Point. The rules of a create validate the values.
+// Converts GeoJSON features (RFC 7946) to create bodies: properties are named like event fields, the coordinates come from a
+// Point. Validating the values is left to the rules of a create.
 import { type AppError, invalid } from '../errors.ts';
-import { complete, type DefaultFields, type Draft } from './default-fields.ts';
+import { applyDefaults, type DefaultFields, type Draft } from './default-fields.ts';
 
-/** Throws VALIDATION_ERROR unless the value is a Feature with a point or without a geometry. */
-export function readFeature(value: unknown, given: DefaultFields): Draft {
-  if (!isObject(value) || value.type !== 'Feature') throw refused([], 'must be a GeoJSON Feature');
+/** Throws VALIDATION_ERROR if the value is not a Feature, or its geometry is not a point. */
+export function readFeature(value: unknown, defaults: DefaultFields): Draft {
+  if (!isObject(value) || value.type !== 'Feature') throw invalidFeature([], 'must be a GeoJSON Feature');
   const { geometry, properties } = value;
-  if (!isObject(properties ?? {})) throw refused(['properties'], 'must be an object');
-  return complete({ ...(properties as Draft | null), ...placeOf(geometry ?? null) }, given);
+  if (!isObject(properties ?? {})) throw invalidFeature(['properties'], 'must be an object');
+  return applyDefaults({ ...(properties as Draft | null), ...coordinatesOf(geometry ?? null) }, defaults);
 }
 
-/** Ignores a height after the two coordinates. Accepts a MultiPoint of one point: some programs write all points so. */
-function placeOf(geometry: unknown): Draft {
+/** Ignores the altitude. Accepts a MultiPoint of one point, because some programs write every point layer that way. */
+function coordinatesOf(geometry: unknown): Draft {
   if (geometry === null) return {};
-  const { type, coordinates: given } = isObject(geometry) ? geometry : {};
-  const isSinglePoint = type === 'MultiPoint' && Array.isArray(given) && given.length === 1;
-  if (type !== 'Point' && !isSinglePoint) throw refused(['geometry'], 'must be a Point');
-  const coordinates = isSinglePoint ? given[0] : given;
-  if (!Array.isArray(coordinates) || coordinates.length < 2) {
-    throw refused(['geometry', 'coordinates'], 'must be a list of longitude and latitude');
+  const { type, coordinates } = isObject(geometry) ? geometry : {};
+  const isSinglePoint = type === 'MultiPoint' && Array.isArray(coordinates) && coordinates.length === 1;
+  if (type !== 'Point' && !isSinglePoint) throw invalidFeature(['geometry'], 'must be a Point');
+  const position = isSinglePoint ? coordinates[0] : coordinates;
+  if (!Array.isArray(position) || position.length < 2) {
+    throw invalidFeature(['geometry', 'coordinates'], 'must be an array of longitude and latitude');
   }
-  return { lat: refusedIfNull(coordinates[1]), lng: refusedIfNull(coordinates[0]) };
+  return { lat: rejectNull(position[1]), lng: rejectNull(position[0]) };
 }
 
-/** Replaces null, which would count as missing, with a value that fails validation like any other that is not a number. */
-function refusedIfNull(value: unknown): unknown {
+/** Replaces null by a value that fails validation: null would count as a missing field and get the default. */
+function rejectNull(value: unknown): unknown {
   return value === null ? '' : value;
 }
 
@@ -33,6 +33,6 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function refused(at: readonly string[], msg: string): AppError {
+function invalidFeature(at: readonly string[], msg: string): AppError {
   return invalid([{ loc: ['body', ...at], msg, type: 'value_error' }]);
 }

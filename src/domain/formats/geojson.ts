@@ -1,5 +1,4 @@
-// Converts events to GeoJSON (RFC 7946): a Point with the event's other fields as its properties. geojson-reader.ts is the
-// inverse.
+// Encodes events as GeoJSON (RFC 7946): a Point with the event's other fields as properties. geojson-reader.ts decodes it.
 import Type from 'typebox';
 import { EVENT_EXAMPLE, parseEvent } from '../event.ts';
 import { pageMembers } from '../event-page.ts';
@@ -30,7 +29,7 @@ export const EventFeatureCollection = Type.Object({
   total: Type.Integer({ minimum: 0, description: 'Matching events on all pages; exact.' }),
   next_cursor: Type.Unsafe<string | null>({
     type: ['string', 'null'],
-    description: 'Pass it as cursor for the next page; null on the last page.',
+    description: 'Pass it as cursor to get the next page; null on the last page.',
   }),
 });
 

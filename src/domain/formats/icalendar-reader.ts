@@ -1,13 +1,13 @@
-// Converts VEVENTs of iCalendar (RFC 5545) to bodies of creates. Our own X- properties are more exact than the standard ones.
-// They count only while they agree with the standard ones, so that a change made in a calendar program is not undone.
+// Converts iCalendar VEVENTs (RFC 5545) to create bodies. This service's own X- properties are more exact than the standard
+// ones. They apply only if they agree with the standard property, so that edits made in a calendar program are kept.
 import { isTimezone, parseDateTime } from '../datetime.ts';
 import { type Issue, invalid } from '../errors.ts';
 import { EVENT_TYPES } from '../event.ts';
-import { addDuration, CalendarError, nextDay, readTime, writeTime } from './calendar-time.ts';
+import { addDuration, nextDay, PropertyValueError, readTime, writeTime } from './calendar-time.ts';
 import { OWN_PREFIX as OWN, type Property, plainText, unescapeList, unescapeText } from './content-line.ts';
-import { complete, type DefaultFields, type Draft } from './default-fields.ts';
+import { applyDefaults, type DefaultFields, type Draft } from './default-fields.ts';
 
-/** Properties of the calendar that contains the event. */
+/** Calendar properties that apply to all its events. */
 export interface CalendarContext {
   /** IANA names by TZID. */
   readonly zones: ReadonlyMap<string, string>;
@@ -17,6 +17,7 @@ export interface CalendarContext {
   method?: string;
 }
 
+/** Properties that may appear only once. */
 const SINGLE = [
   'SUMMARY',
   'DESCRIPTION',
@@ -29,21 +30,21 @@ const SINGLE = [
   'STATUS',
   'CLASS',
 ];
-/** The place in Apple's calendar, which writes no GEO. */
-const APPLE_PLACE = 'X-APPLE-STRUCTURED-LOCATION';
+/** Coordinates in Apple's calendars, which have no GEO. */
+const APPLE_LOCATION = 'X-APPLE-STRUCTURED-LOCATION';
 const RECURRENCE = ['RRULE', 'RDATE', 'EXRULE', 'RECURRENCE-ID'];
 
 /** Whether the reader uses properties with this name. */
-export function isWanted(name: string): boolean {
-  return WANTED.has(name) || name.startsWith(OWN);
+export function isUsedProperty(name: string): boolean {
+  return USED_PROPERTIES.has(name) || name.startsWith(OWN);
 }
-const WANTED = new Set([...SINGLE, ...RECURRENCE, 'CATEGORIES', APPLE_PLACE]);
+const USED_PROPERTIES = new Set([...SINGLE, ...RECURRENCE, 'CATEGORIES', APPLE_LOCATION]);
 
-/** Throws VALIDATION_ERROR naming every property that cannot be converted. */
+/** Throws VALIDATION_ERROR with every property that cannot be converted. */
 export function readCalendarEvent(
   properties: readonly Property[],
   calendar: CalendarContext,
-  given: DefaultFields,
+  defaults: DefaultFields,
 ): Draft {
   const issues: Issue[] = [];
   const refuse = (name: string, msg: string) =>
@@ -52,7 +53,7 @@ export function readCalendarEvent(
     try {
       return read();
     } catch (error) {
-      if (!(error instanceof CalendarError)) throw error;
+      if (!(error instanceof PropertyValueError)) throw error;
       refuse(name, error.message);
       return undefined;
     }
@@ -60,13 +61,13 @@ export function readCalendarEvent(
   const all = Map.groupBy(properties, ({ name }) => name);
   for (const [name, found] of all) {
     if (found.length > 1 && (SINGLE.includes(name) || name.startsWith(OWN)))
-      refuse(name, 'must not occur more than once');
+      refuse(name, 'must not appear twice');
     if (RECURRENCE.includes(name)) {
-      refuse(name, 'recurring events are not expanded; give each occurrence as an event of its own');
+      refuse(name, 'recurring events are not expanded; write each occurrence as a separate event');
     }
   }
   const get = (name: string) => all.get(name)?.[0];
-  const filled = (name: string) => {
+  const nonBlank = (name: string) => {
     const value = get(name)?.value;
     return value?.trim() ? value : undefined;
   };
@@ -79,56 +80,58 @@ export function readCalendarEvent(
   }
   if (/^(?:PRIVATE|CONFIDENTIAL)$/i.test(text('CLASS') ?? '')) refuse('CLASS', 'the event is not public');
 
-  const start = get('DTSTART');
-  const begin = start && attempt('DTSTART', () => readTime(start, calendar.zones));
-  if (!start) refuse('DTSTART', 'is required');
-  const named = begin?.timezone;
-  // We write UTC. Any other timezone in DTSTART means that a program moved the event to it.
-  const own = named === undefined || named === 'UTC' ? text(`${OWN}TIMEZONE`) : undefined;
-  const timezone = own ?? named ?? calendar.timezone ?? given.timezone;
-  const starts = begin && attempt('DTSTART', () => writeTime(begin, timezone));
-  const ends = (): string | undefined => {
-    const [end, duration] = [get('DTEND'), get('DURATION')];
-    if (end) return attempt('DTEND', () => writeTime(readTime(end, calendar.zones), timezone));
-    if (!begin) return undefined;
-    const clockZone = begin.zone ?? (timezone !== undefined && isTimezone(timezone) ? timezone : undefined);
-    // Without a timezone to calculate in, the event is refused anyway.
+  const dtstart = get('DTSTART');
+  const startTime = dtstart && attempt('DTSTART', () => readTime(dtstart, calendar.zones));
+  if (!dtstart) refuse('DTSTART', 'is required');
+  const startTimezone = startTime?.timezone;
+  // This service writes DTSTART in UTC. Any other timezone was set in a calendar program, and wins.
+  const usesOwn = startTimezone === undefined || startTimezone === 'UTC';
+  const ownTimezone = usesOwn ? text(`${OWN}TIMEZONE`) : undefined;
+  const timezone = ownTimezone ?? startTimezone ?? calendar.timezone ?? defaults.timezone;
+  const startAt = startTime && attempt('DTSTART', () => writeTime(startTime, timezone));
+  const readEnd = (): string | undefined => {
+    const [dtend, duration] = [get('DTEND'), get('DURATION')];
+    if (dtend) return attempt('DTEND', () => writeTime(readTime(dtend, calendar.zones), timezone));
+    if (!startTime) return undefined;
+    const clockZone =
+      startTime.zone ?? (timezone !== undefined && isTimezone(timezone) ? timezone : undefined);
+    // Without a timezone the event is refused anyway.
     if (duration) {
-      return clockZone && attempt('DURATION', () => addDuration(begin, duration.value, clockZone));
+      return clockZone && attempt('DURATION', () => addDuration(startTime, duration.value, clockZone));
     }
-    return begin.isDate ? nextDay(begin) : undefined;
+    return startTime.isDate ? nextDay(startTime) : undefined;
   };
-  const end = ends();
-  const geo = filled('GEO');
-  const place = geo ? attempt('GEO', () => readGeo(geo)) : readGeoUri(filled(APPLE_PLACE));
+  const endAt = readEnd();
+  const geo = nonBlank('GEO');
+  const place = geo ? attempt('GEO', () => readGeo(geo)) : readGeoUri(nonBlank(APPLE_LOCATION));
   const exact = attempt(`${OWN}EXACT`, () => readExact(text(`${OWN}EXACT`))) ?? {};
   if (issues.length > 0) throw invalid(issues);
 
   const draft: Draft = {
     title: text('SUMMARY'),
     description: text('DESCRIPTION'),
-    start_at: exactTime(text(`${OWN}START`), starts) ?? starts,
-    end_at: exactTime(text(`${OWN}END`), end ?? starts) ?? end,
+    start_at: exactTime(text(`${OWN}START`), startAt) ?? startAt,
+    end_at: exactTime(text(`${OWN}END`), endAt ?? startAt) ?? endAt,
     timezone,
     ...locationOf(text('LOCATION'), text(`${OWN}LOCATION-NAME`), text(`${OWN}ADDRESS`)),
     ...exactPlace(text(`${OWN}GEO`), place),
-    url: filled('URL') ?? text(`${OWN}URL`),
+    url: nonBlank('URL') ?? text(`${OWN}URL`),
     cost: text(`${OWN}COST`),
     audience: text(`${OWN}AUDIENCE`),
     event_type: typeOf(all.get('CATEGORIES') ?? []),
   };
   for (const [name, value] of Object.entries(exact))
     if (plainText(value) === draft[name]) draft[name] = value;
-  return complete(draft, given);
+  return applyDefaults(draft, defaults);
 }
 
-/** The first category that is an event type. */
+/** First category that is an event type. */
 function typeOf(categories: readonly Property[]): string | undefined {
   const named = categories.flatMap(({ value }) => unescapeList(value.toLowerCase()));
   return named.find((name) => (EVENT_TYPES as readonly string[]).includes(name));
 }
 
-/** Our separate name and address, if LOCATION still equals both together; otherwise LOCATION as the name. */
+/** Uses our own name and address only if LOCATION is absent or still equals the two joined. */
 function locationOf(
   location: string | undefined,
   name: string | undefined,
@@ -145,18 +148,18 @@ const DEGREES = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/;
 function readGeo(value: string): { lat: number; lng: number } {
   const parts = value.split(';').map((part) => part.trim());
   if (parts.length !== 2 || !parts.every((part) => DEGREES.test(part))) {
-    throw new CalendarError('must be latitude and longitude such as 52.5264;13.3955');
+    throw new PropertyValueError('must be latitude and longitude such as 52.5264;13.3955');
   }
   return { lat: Number(parts[0]), lng: Number(parts[1]) };
 }
 
-/** geo:52.5264,13.3955 (RFC 5870). Ignores any other value. */
+/** Reads geo:52.5264,13.3955 (RFC 5870); undefined for anything else. */
 function readGeoUri(uri: string | undefined): { lat: number; lng: number } | undefined {
   const [, lat, lng] = /^geo:(-?\d+(?:\.\d+)?),(-?\d+(?:\.\d+)?)(?:[,;]|$)/i.exec(uri?.trim() ?? '') ?? [];
   return lat === undefined ? undefined : { lat: Number(lat), lng: Number(lng) };
 }
 
-/** Tolerance for the digits that GEO loses. */
+/** Above the rounding error of GEO, which has 12 decimal places for numbers close to zero. */
 const SAME_PLACE_DEGREES = 1e-11;
 
 function exactPlace(own: string | undefined, place: { lat: number; lng: number } | undefined): Draft {
@@ -174,13 +177,13 @@ function exactTime(own: string | undefined, standard: string | undefined): strin
   return Math.floor(time.ms / 1000) === Math.floor(rounded.ms / 1000) ? own : undefined;
 }
 
-/** Original texts that TEXT cannot hold unchanged, by field. */
+/** Original strings, by field, that TEXT cannot represent. Throws PropertyValueError. */
 function readExact(json: string | undefined): Record<string, string> {
   let value: unknown;
   try {
     value = JSON.parse(json ?? '{}');
   } catch {
-    throw new CalendarError('must be valid JSON');
+    throw new PropertyValueError('must be valid JSON');
   }
   return Object.fromEntries(Object.entries(value ?? {}).filter(([, text]) => typeof text === 'string'));
 }

@@ -1,5 +1,5 @@
-// Converts events to an iCalendar object (RFC 5545): times in UTC, lines folded, and X- properties for everything that the
-// standard cannot hold, so that an import creates equal events.
+// Encodes events as iCalendar (RFC 5545): times in UTC, lines folded. X- properties carry what the standard has no property
+// for, so that an import restores equal events. icalendar-reader.ts decodes it.
 import { EVENT_EXAMPLE, type Event, parseEvent } from '../event.ts';
 import { fromWire, toWire, type Wire } from '../wire.ts';
 import { escapeText, fitsText, OWN_PREFIX, plainText } from './content-line.ts';
@@ -7,20 +7,20 @@ import { isWebUrl } from './web-url.ts';
 
 const BEGIN = ['BEGIN:VCALENDAR', 'VERSION:2.0', 'PRODID:-//local-events//local-events//EN'];
 const END = 'END:VCALENDAR';
-/** Follows the event_id, so that an event has the same UID wherever it is served. */
+/** Follows the event_id. Constant, so that an event has the same UID on every server. */
 const UID_SUFFIX = '@local-events';
 
-/** The event as a component of a calendar (VEVENT). */
+/** Encodes an event as a VEVENT. */
 export function encodeComponent(event: Wire): Wire {
   return write(componentOf(parseEvent(event)));
 }
 
-/** Joins components to a calendar. It may be empty: RFC 5545 does not allow that, but every program reads it. */
+/** Joins encoded VEVENTs to a calendar. RFC 5545 has no calendar without components, but every program reads one. */
 export function joinCalendar(components: readonly Wire[]): Wire {
   return `${write(BEGIN)}${components.join('')}${write([END])}` as Wire;
 }
 
-/** Encodes and folds the lines. They are encoded in one step, which is safe because no line contains a line feed. */
+/** Folds and ends the lines. Encodes them in one call, which is safe because no line contains a line feed. */
 function write(lines: readonly string[]): Wire {
   const folded = toWire(lines.join('\n')).split('\n').map(fold);
   return `${folded.join('\r\n')}\r\n` as Wire;
@@ -40,7 +40,7 @@ function componentOf(event: Event): string[] {
   if (hasEnd) lines.push(`DTEND:${utc(end_at)}`);
   lines.push(`SUMMARY:${escapeText(title)}`);
   if (typeof description === 'string') lines.push(`DESCRIPTION:${escapeText(description)}`);
-  // An address of only control characters would leave nothing after the comma.
+  // An address of only control characters is empty as TEXT: leave out the comma.
   const place = plainText(address ?? '') ? `${location_name}, ${address}` : location_name;
   lines.push(`LOCATION:${escapeText(place)}`);
   lines.push(`GEO:${decimal(lat)};${decimal(lng)}`);
@@ -56,7 +56,7 @@ function componentOf(event: Event): string[] {
   if (typeof url === 'string' && !hasUrl) own('URL', url);
   if (hasFraction(start_at)) own('START', start_at);
   if (typeof end_at === 'string' && (!hasEnd || hasFraction(end_at))) own('END', end_at);
-  if (isShortened(lat) || isShortened(lng)) own('GEO', `${lat};${lng}`);
+  if (hasExponent(lat) || hasExponent(lng)) own('GEO', `${lat};${lng}`);
   const exact = exactTexts({ title, description, location_name, address, url, cost });
   if (exact !== undefined) own('EXACT', exact);
   lines.push('END:VEVENT');
@@ -72,26 +72,26 @@ function hasFraction(instant: string): boolean {
   return !instant.endsWith('.000Z');
 }
 
-/** Without an exponent, which GEO does not allow. Only numbers near zero have one. */
+/** Decimal notation: GEO allows no exponent. JavaScript writes one only for numbers close to zero. */
 function decimal(degrees: number): string {
-  return isShortened(degrees) ? degrees.toFixed(12) : String(degrees);
+  return hasExponent(degrees) ? degrees.toFixed(12) : String(degrees);
 }
 
-function isShortened(degrees: number): boolean {
+function hasExponent(degrees: number): boolean {
   return String(degrees).includes('e');
 }
 
-/** The texts that TEXT cannot hold unchanged, as JSON, which can; undefined if there are none. */
+/** JSON object of the strings that TEXT cannot represent without loss; undefined if there are none. */
 function exactTexts(texts: Record<string, string | null | undefined>): string | undefined {
   const lossy = Object.entries(texts).filter(([, text]) => typeof text === 'string' && !fitsText(text));
   if (lossy.length === 0) return undefined;
   return JSON.stringify(Object.fromEntries(lossy)).replaceAll('\x7f', '\\u007f');
 }
 
-/** Maximum bytes of a line without its line break. A continuation line includes its leading space. */
+/** Maximum bytes of a line without its CRLF. A continuation line includes its leading space. */
 const MAX_LINE_BYTES = 75;
 
-/** Folds a long line between characters, never inside one. */
+/** Folds a long line between characters, never inside one. The line holds one UTF-8 byte per character. */
 function fold(line: string): string {
   if (line.length <= MAX_LINE_BYTES) return line;
   const pieces: string[] = [];
@@ -99,7 +99,7 @@ function fold(line: string): string {
   let room = MAX_LINE_BYTES;
   while (line.length - from > room) {
     let end = from + room;
-    while ((line.charCodeAt(end) & 0xc0) === 0x80) end--; // inside a character
+    while ((line.charCodeAt(end) & 0xc0) === 0x80) end--; // continuation byte of a character
     pieces.push(line.slice(from, end));
     from = end;
     room = MAX_LINE_BYTES - 1;

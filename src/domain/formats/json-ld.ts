@@ -1,5 +1,5 @@
-// Converts events to JSON-LD with the vocabulary of schema.org, for pages and crawlers. Fields without a term there are left
-// out, so there is no inverse.
+// Encodes events as JSON-LD with the schema.org vocabulary, for pages and crawlers. Fields without a schema.org term are left
+// out, so there is no reader.
 import Type from 'typebox';
 import { EVENT_EXAMPLE, type Event, parseEvent } from '../event.ts';
 import { oneOf } from '../shape.ts';
@@ -22,14 +22,14 @@ const linked = {
   location: Type.Object({
     '@type': oneOf(['Place']),
     name: Type.String(),
-    address: Type.String({ description: 'The location name, if the event has no address.' }),
+    address: Type.String({ description: 'The location_name if the event has no address.' }),
     geo: Type.Object({
       '@type': oneOf(['GeoCoordinates']),
       latitude: Type.Number(),
       longitude: Type.Number(),
     }),
   }),
-  url: Type.Optional(Type.String({ description: 'Only if it is an http or https URL.' })),
+  url: Type.Optional(Type.String({ description: 'Present only if it is an http or https URL.' })),
   offers: Type.Optional(
     Type.Object({
       '@type': oneOf(['Offer']),
@@ -44,25 +44,25 @@ export const LinkedEvent = Type.Object({ '@context': context, ...linked });
 export const LinkedEvents = Type.Object({ '@context': context, '@graph': Type.Array(Type.Object(linked)) });
 
 export function encodeLinkedEvent(event: Wire): Wire {
-  return encode({ '@context': CONTEXT, ...link(parseEvent(event)) });
+  return encode({ '@context': CONTEXT, ...toLinkedData(parseEvent(event)) });
 }
 
-/** The event as an item of a graph. The graph has the `@context`. */
+/** Encodes an event as a node of a graph: without the context, which the graph has. */
 export function encodeLinkedPart(event: Wire): Wire {
-  return encode(link(parseEvent(event)));
+  return encode(toLinkedData(parseEvent(event)));
 }
 
-/** Joins items to a graph. */
-export function joinGraph(parts: readonly Wire[]): Wire {
-  return joinWire(`{"@context":"${CONTEXT}","@graph":[`, parts, ']}');
+/** Joins encoded nodes to a graph. */
+export function joinGraph(nodes: readonly Wire[]): Wire {
+  return joinWire(`{"@context":"${CONTEXT}","@graph":[`, nodes, ']}');
 }
 
-/** Escapes "<", so that the JSON can be put into a script element unchanged. */
+/** Escapes "<", so that a page can embed the JSON in a script element. */
 function encode(value: object): Wire {
   return toWire(JSON.stringify(value).replaceAll('<', '\\u003c'));
 }
 
-function link(event: Event): object {
+function toLinkedData(event: Event): object {
   const { event_id, description, end_at, location_name, address, url, cost } = event;
   return {
     '@type': 'Event',

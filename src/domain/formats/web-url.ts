@@ -1,4 +1,5 @@
-// Recognises URLs that programs may follow. `url` is free text, so other formats check it before they present it as a URL.
+// Checks that a string is a URL that programs may follow. An event's `url` is free text, so encoders check it before they
+// label it as a URL.
 
 // RFC 3986, http and https only: an agent must not be able to publish a "javascript:" URL.
 const PART = "[\\w\\-.~!$&'()*+,;=:@]|%[0-9a-f]{2}";

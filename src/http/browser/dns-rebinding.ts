@@ -28,7 +28,7 @@ export function requireAllowedHost({ publicUrl, corsOrigins }: AllowedHosts, req
   );
 }
 
-/** Tells whether no attacker's DNS controls this name: an IP address, localhost, or the host of PUBLIC_URL. */
+/** Tells whether the name is out of reach of an attacker's DNS: an IP address, localhost, or the host of PUBLIC_URL. */
 function isTrustedName(hostname: string, publicUrl: string | undefined): boolean {
   const name = hostname.replace(/\.$/, '');
   if (isIP(name.replace(/^\[(.*)\]$/, '$1')) !== 0) return true;

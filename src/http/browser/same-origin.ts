@@ -2,7 +2,7 @@
 // requests from the service's own pages.
 import type { FastifyRequest } from 'fastify';
 
-/** Returns the origin of PUBLIC_URL or, if that is not set, of the request's Host; undefined if that is not a valid host. */
+/** Returns the origin of PUBLIC_URL or, if that is not set, of the request's own URL; undefined if its host is not valid. */
 export function serviceOrigin(publicUrl: string | undefined, request: FastifyRequest): string | undefined {
   const { protocol, origin } = URL.parse(publicUrl ?? `${request.protocol}://${request.host}`) ?? {};
   return protocol === 'http:' || protocol === 'https:' ? origin : undefined;

@@ -99,11 +99,9 @@ async function beginSignIn(
   const chooseAccount = query.get('account') === 'choose';
   if (!signIn) return reply.redirect(returnPath, 303);
   const origin = serviceOrigin(publicUrl, request);
-  if (origin === undefined)
-    throw new AppError(
-      'BAD_REQUEST',
-      'The Host header is not valid, so sign-in has no URL to return to. Send a valid one.',
-    );
+  if (origin === undefined) {
+    throw new AppError('BAD_REQUEST', 'Sign-in needs a URL to return to. Send a valid Host header.');
+  }
   // The provider redirects back to the host of PUBLIC_URL. A cookie set under another host name would be missing there, so
   // redirect to that host first. Do so only once (`here`): a proxy may hide the host name that the browser used.
   if (!isHostOf(origin, request.host) && !query.has('here')) {

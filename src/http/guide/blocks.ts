@@ -1,6 +1,6 @@
-// What the guide for agents is made of, before it becomes text or a page.
+// Data types of the guide for agents, before markdown.ts or html.ts renders it.
 
-/** Texts may hold `code`, **bold** and [links](address), as markdown has them. */
+/** Texts may contain `code`, **bold** and [links](url) in markdown syntax. */
 export type Block =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'list'; readonly items: readonly string[] }
@@ -14,7 +14,7 @@ export interface Section {
 
 export interface Link {
   readonly title: string;
-  readonly address: string;
+  readonly url: string;
   readonly about: string;
 }
 

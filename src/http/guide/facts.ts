@@ -1,5 +1,5 @@
-// What the guide for agents tells of each operation, read out of the OpenAPI description: so it says what that says, and what is
-// added there is in the guide by itself. How it is shown is left to the guide.
+// Facts about each operation for the guide, read from the OpenAPI description. The guide therefore agrees with it, and new
+// operations appear by themselves. guide.ts decides how they are shown.
 
 interface Schema {
   readonly $ref?: string;
@@ -40,7 +40,7 @@ interface DescribedOperation {
   readonly responses: Record<string, { readonly $ref?: string; readonly content?: Content }>;
 }
 
-/** As far as the guide looks at it. */
+/** The parts of the OpenAPI description that the guide reads. */
 export interface ApiDescription {
   readonly tags: readonly { readonly name: string; readonly description: string }[];
   readonly paths: Record<string, Record<string, unknown>>;
@@ -52,7 +52,7 @@ export interface ApiDescription {
 
 export interface Field {
   readonly name: string;
-  /** `body`, or where a parameter is. */
+  /** `body`, `path`, `query` or `header`. */
   readonly place: string;
   readonly isRequired: boolean;
   readonly rules: string;
@@ -67,19 +67,20 @@ export interface Operation {
   readonly description: string;
   readonly needsKey: boolean;
   readonly fields: readonly Field[];
-  /** Examples of the parameters that have some. */
+  /** Query parameters that have an example. */
   readonly query: readonly [name: string, value: string][];
   readonly pathExamples: Readonly<Record<string, string>>;
   readonly body: unknown;
-  /** Of the answer, without JSON. */
+  /** Media types of the response, except JSON. */
   readonly mediaTypes: readonly string[];
-  readonly answer: unknown;
+  /** Example of the JSON response. */
+  readonly response: unknown;
   readonly codes: readonly string[];
 }
 
 const METHODS = ['get', 'post', 'patch', 'delete'];
 
-/** In the order of the description; those for administrators are left out. */
+/** All operations in the order of the description, except those for administrators. */
 export function operationsOf(api: ApiDescription): Operation[] {
   return Object.entries(api.paths).flatMap(([path, methods]) => {
     const shared = (methods.parameters ?? []) as Parameter[];
@@ -98,7 +99,7 @@ function readOperation(
 ): Operation {
   const parameters = [...(operation.parameters ?? []), ...shared];
   const sent = operation.requestBody?.content['application/json'];
-  const answered = operation.responses[200]?.content ?? {};
+  const received = operation.responses[200]?.content ?? {};
   return {
     method: method.toUpperCase(),
     path,
@@ -113,8 +114,8 @@ function readOperation(
     query: examplesOf(parameters, 'query'),
     pathExamples: Object.fromEntries(examplesOf(parameters, 'path')),
     body: sent?.example,
-    mediaTypes: Object.keys(answered).filter((type) => type !== 'application/json'),
-    answer: answered['application/json']?.example,
+    mediaTypes: Object.keys(received).filter((type) => type !== 'application/json'),
+    response: received['application/json']?.example,
     codes: Object.values(operation.responses).flatMap(codesOf),
   };
 }
@@ -143,7 +144,7 @@ function bodyFields(api: ApiDescription, schema: Schema): Field[] {
   }));
 }
 
-/** The responses of errors are named after their codes. */
+/** Error codes of a response: error responses are named after their codes. */
 function codesOf({ $ref }: { $ref?: string }): string[] {
   return $ref?.startsWith('#/components/responses/') ? $ref.split('/').at(-1)!.split('.') : [];
 }
@@ -152,7 +153,7 @@ function resolve(api: ApiDescription, schema: Schema): Schema {
   return schema.$ref ? (api.components.schemas[schema.$ref.split('/').at(-1)!] ?? schema) : schema;
 }
 
-/** What a value must be, in words: the type, its range and its default. */
+/** Describes a schema in words: its type, range and default. */
 function rulesOf(api: ApiDescription, given: Schema): string {
   const schema = resolve(api, given);
   const types = [schema.type ?? []].flat();

@@ -1,7 +1,7 @@
-// The guide as one page: no script, nothing from anywhere else, for wide and narrow screens, light and dark.
+// Renders the guide as one HTML page without scripts or content from other hosts, for wide and narrow screens, light and dark.
 import type { Block, Guide, Section } from './blocks.ts';
 
-/** The only style of the page; its hash is in the policy. */
+/** The only stylesheet of the page; its hash is in the Content-Security-Policy. */
 export const STYLE = `
 :root { color-scheme: light dark; --ink: #1d2433; --quiet: #56607a; --paper: #fff; --wash: #f2f4f8; --line: #d7dce6; --link: #1a54b8; }
 @media (prefers-color-scheme: dark) {
@@ -26,8 +26,8 @@ th { color: var(--quiet); font-weight: 600; }
 
 export function toHtml({ summary, sections, links }: Guide): string {
   const documents = links.map(
-    ({ title, address, about }) =>
-      `<li><a href="${escapeHtml(address)}">${escapeHtml(title)}</a>: ${escapeHtml(about)}</li>`,
+    ({ title, url, about }) =>
+      `<li><a href="${escapeHtml(url)}">${escapeHtml(title)}</a>: ${escapeHtml(about)}</li>`,
   );
   return `<!doctype html>
 <html lang="en">
@@ -84,7 +84,7 @@ function writeBlock(block: Block): string {
   }
 }
 
-/** The marks that texts may hold; nothing inside of code is one. */
+/** Renders inline code, bold and links. Inside code, nothing is markup. */
 function inline(text: string): string {
   return text
     .split(/(`[^`]*`)/)

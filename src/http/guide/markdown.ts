@@ -1,9 +1,9 @@
-// The guide as llmstxt.org describes such files: a title, a summary, details without headings, and lists of links under headings.
+// Renders the guide in the format of llmstxt.org: title, summary, details without headings, and lists of links under headings.
 import type { Block, Guide } from './blocks.ts';
 
 export function toMarkdown({ summary, sections, links }: Guide): string {
   const details = sections.flatMap(({ title, blocks }) => [`**${title}**`, ...blocks.map(writeBlock)]);
-  const list = links.map(({ title, address, about }) => `- [${title}](${address}): ${about}`);
+  const list = links.map(({ title, url, about }) => `- [${title}](${url}): ${about}`);
   return `${['# local-events', `> ${summary}`, ...details, '## Documents', list.join('\n')].join('\n\n')}\n`;
 }
 

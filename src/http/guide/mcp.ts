@@ -1,4 +1,4 @@
-// How the usual clients of the Model Context Protocol are set up, for the guide.
+// The guide's section on MCP: the tools, and the settings for common clients.
 import { type Block, code, text } from './blocks.ts';
 
 const INPUT = 'local-events-key';
@@ -14,7 +14,7 @@ export function mcpBlocks(base: string, tools: readonly ToolName[]): Block[] {
   const json = (value: object) => code('json', JSON.stringify(value, null, 2));
   return [
     text(
-      `Clients of the Model Context Protocol find the same as tools at \`${url}\` (Streamable HTTP, no sessions). The key comes as \`X-API-Key\` or as \`Authorization: Bearer\`; without one the answer is a 401. Quotas and tiers are those of the key.`,
+      `Clients of the Model Context Protocol can use the same functions as tools at \`${url}\` (Streamable HTTP, no sessions). Send the key as \`X-API-Key\` or \`Authorization: Bearer\`; without one the response is a 401. The key’s quota and tier apply.`,
     ),
     {
       kind: 'table',
@@ -27,19 +27,19 @@ export function mcpBlocks(base: string, tools: readonly ToolName[]): Block[] {
     json({ mcpServers: { 'local-events': { url, headers: { 'X-API-Key': `\${env:${KEY}}` } } } }),
     text('**VS Code**, in `.vscode/mcp.json`; it asks for the key once'),
     json({
-      inputs: [{ type: 'promptString', id: INPUT, description: 'Key of local-events', password: true }],
+      inputs: [{ type: 'promptString', id: INPUT, description: 'API key for local-events', password: true }],
       servers: {
         'local-events': { type: 'http', url, headers: { 'X-API-Key': `\${input:${INPUT}}` } },
       },
     }),
     text('**Codex**, in `~/.codex/config.toml`, with the key in the environment'),
     code('toml', `[mcp_servers.local-events]\nurl = "${url}"\nbearer_token_env_var = "${KEY}"`),
-    text('**Most others**'),
+    text('**Most other clients**'),
     json({
       mcpServers: { 'local-events': { type: 'http', url, headers: { Authorization: 'Bearer lev_…' } } },
     }),
     text(
-      `**Claude Desktop and others that only start processes**, from a clone of the service, with the key in \`${KEY}\``,
+      `**Claude Desktop and other clients that only start processes**, from a clone of the service’s repository, with the key in \`${KEY}\``,
     ),
     code('sh', `npm run -s cli -- mcp --url ${base}`),
   ];

@@ -1,4 +1,4 @@
-// The guide for agents at /llms.txt and /for-agents: written once, when somebody first asks.
+// Serves the guide for agents at /llms.txt and /for-agents. It is rendered once, on the first request.
 import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import type { ApiDescription } from './facts.ts';
@@ -16,23 +16,23 @@ export interface GuideSources {
 
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
 const POLICY = `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
-/** It changes with a restart of the service only. */
+/** Five minutes are safe: the guide changes only when the service restarts. */
 const CACHING = 'public, max-age=300';
 
 export function serveGuide(app: FastifyInstance, { describe, policy, tools, baseUrl }: GuideSources): void {
-  let written: { text: string; page: string } | undefined;
-  const write = () => {
+  let rendered: { text: string; page: string } | undefined;
+  const render = () => {
     const guide = writeGuide(describe() as ApiDescription, policy(), tools, baseUrl());
     return { text: toMarkdown(guide), page: toHtml(guide) };
   };
-  const serve = (path: string, type: string, form: 'text' | 'page') => {
+  const serve = (path: string, type: string, format: 'text' | 'page') => {
     app.get(path, (_request, reply) => {
-      written ??= write();
+      rendered ??= render();
       return reply
         .header('content-type', `${type}; charset=utf-8`)
         .header('content-security-policy', POLICY)
         .header('cache-control', CACHING)
-        .send(written[form]);
+        .send(rendered[format]);
     });
   };
   serve('/llms.txt', 'text/plain', 'text');

@@ -54,7 +54,8 @@ export class Backlog {
   add(reply: FastifyReply, bytes: number, isShared = false): void {
     this.remove(reply); // an error may replace a response that could not be sent
     const { method, raw } = reply.request;
-    if (method === 'HEAD' || raw.socket.destroyed) return; // no body; or already closed, so `remove` would never be called
+    // Do not count a HEAD, which has no body, or a closed connection, for which `remove` would never be called.
+    if (method === 'HEAD' || raw.socket.destroyed) return;
     const isLarge = bytes > this.#limits.largeBytes;
     if (isLarge && method === 'GET') this.requireRoom();
     reply.waitingBytes = isShared ? 0 : bytes;
@@ -73,7 +74,8 @@ export class Backlog {
 
   /** Stops counting: the response was read, or its connection is closed. */
   remove(reply: FastifyReply): void {
-    if (reply.waitingBytes) this.#waitingBytes -= reply.waitingBytes; // undefined in frameworkErrors: that reply lacks our decorators
+    // Undefined in frameworkErrors: Fastify creates that reply without our decorators.
+    if (reply.waitingBytes) this.#waitingBytes -= reply.waitingBytes;
     reply.waitingBytes = 0;
     if (reply.closeTimer) clearTimeout(reply.closeTimer);
   }

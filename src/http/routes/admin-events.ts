@@ -1,4 +1,4 @@
-// Events over HTTP, for administrators.
+// Administrators' endpoints for events.
 import {
   AgentEventsResponse,
   DeletedResponse,
@@ -21,11 +21,11 @@ export const listAgentEvents = endpoint({
   tag: 'Administration',
   summary: 'List the events of an agent',
   description:
-    'All of them, ended ones included, ordered by start. With any of the parameters: a page of those that match, with total and next_cursor.',
+    'Without parameters, returns all events of the agent, ended ones included, ordered by start. With any parameter, returns a page of the events that match, with total and next_cursor.',
   access: 'administrator',
   path: AgentPath,
   query: EventListParameters,
-  answer: AgentEventsResponse,
+  response: AgentEventsResponse,
   errors: ['NOT_FOUND'],
   handle: async (call) => {
     const [agentId, query] = readTogether(
@@ -39,8 +39,8 @@ export const listAgentEvents = endpoint({
 export const deleteAgentEvents = endpoint({
   operationId: 'deleteAgentEvents',
   tag: 'Administration',
-  summary: 'Delete the events of an agent',
-  description: 'Removes all its events; the agent and its keys stay.',
+  summary: 'Delete all events of an agent',
+  description: 'Deletes all events of the agent. The agent and its keys stay.',
   access: 'administrator',
   path: AgentPath,
   errors: ['NOT_FOUND'],
@@ -54,11 +54,11 @@ export const deleteSelectedEvents = endpoint({
   operationId: 'deleteSelectedEvents',
   tag: 'Administration',
   summary: 'Delete some events of an agent',
-  description: 'Removes those of the events that are this agent’s, in one step. Others are left alone.',
+  description: 'Deletes the listed events in one step. Events of other agents are ignored.',
   access: 'administrator',
   path: AgentPath,
   body: EventSelection,
-  answer: DeletedResponse,
+  response: DeletedResponse,
   errors: ['NOT_FOUND'],
   handle: async (call) => {
     const [agentId, { event_ids }] = readTogether(
@@ -73,7 +73,7 @@ export const deleteAnyEvent = endpoint({
   operationId: 'deleteAnyEvent',
   tag: 'Administration',
   summary: 'Delete any event',
-  description: 'Removes the event of whichever agent.',
+  description: 'Deletes the event, whichever agent owns it.',
   access: 'administrator',
   path: EventPath,
   errors: ['NOT_FOUND'],

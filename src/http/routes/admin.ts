@@ -1,4 +1,4 @@
-// Administration over HTTP: who is signed in, agents, the audit log and numbers. Events are in admin-events.ts.
+// Administrators' endpoints for their own identity, agents, statistics and the audit log. Events are in admin-events.ts.
 import {
   AdminUserResponse,
   AgentListResponse,
@@ -18,20 +18,20 @@ import { AgentPath, agentIdOf } from './agent-path.ts';
 export const whoAmI = endpoint({
   operationId: 'getAdministrator',
   tag: 'Administration',
-  summary: 'Who is signed in',
-  description: 'The caller as the verified token names them.',
+  summary: 'Get the signed-in administrator',
+  description: 'Returns the caller’s identity from the verified token or session.',
   access: 'administrator',
-  answer: AdminUserResponse,
+  response: AdminUserResponse,
   handle: async ({ caller }) => describeAdministrator(caller),
 });
 
 export const getStats = endpoint({
   operationId: 'getStats',
   tag: 'Administration',
-  summary: 'How much there is',
-  description: 'Agents and events, and how many of them are active or to come.',
+  summary: 'Get statistics',
+  description: 'Returns the number of agents and events, and how many of them are active or upcoming.',
   access: 'administrator',
-  answer: StatsResponse,
+  response: StatsResponse,
   handle: ({ context }) => lists.getStats(context),
 });
 
@@ -40,12 +40,12 @@ const readAgentParameters = queryReader(AgentListParameters, readAgentList);
 export const listAgents = endpoint({
   operationId: 'listAgents',
   tag: 'Administration',
-  summary: 'List the agents',
+  summary: 'List agents',
   description:
-    'All of them, in the order of their creation. With any of the parameters: a page of those that match, with next_cursor.',
+    'Without parameters, returns all agents in order of creation. With any parameter, returns a page of the agents that match, with next_cursor.',
   access: 'administrator',
   query: AgentListParameters,
-  answer: AgentListResponse,
+  response: AgentListResponse,
   handle: async ({ context, query }) => lists.listAgents(context, readAgentParameters(query)),
 });
 
@@ -54,11 +54,11 @@ export const updateAgent = endpoint({
   tag: 'Administration',
   summary: 'Deactivate an agent or change its tier',
   description:
-    'Changes the fields that are present. The keys of a deactivated agent are refused at once; its events stay.',
+    'Changes only the fields that are present. The keys of a deactivated agent stop working at once; its events stay.',
   access: 'administrator',
   path: AgentPath,
   body: AgentUpdate,
-  answer: AgentSummary,
+  response: AgentSummary,
   errors: ['NOT_FOUND'],
   handle: async (call) => {
     const [agentId, update] = readTogether(
@@ -73,7 +73,7 @@ export const deleteAgent = endpoint({
   operationId: 'deleteAgent',
   tag: 'Administration',
   summary: 'Delete an agent',
-  description: 'Removes the agent, its keys and its events in one step.',
+  description: 'Deletes the agent, its keys and its events in one step.',
   access: 'administrator',
   path: AgentPath,
   errors: ['NOT_FOUND'],
@@ -89,9 +89,9 @@ export const listAudit = endpoint({
   operationId: 'listAudit',
   tag: 'Administration',
   summary: 'Read the audit log',
-  description: 'What administrators changed: who, what, when, how many. Newest first, in pages.',
+  description: 'Returns what administrators changed: who, what, when and how many. Newest first, in pages.',
   access: 'administrator',
   query: AuditParameters,
-  answer: AuditLogResponse,
+  response: AuditLogResponse,
   handle: async ({ context, query }) => lists.listAudit(context, readAuditParameters(query)),
 });

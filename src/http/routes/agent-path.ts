@@ -1,4 +1,4 @@
-// The identifier of an agent in a path.
+// The path parameter `agent_id`.
 import Type from 'typebox';
 import { refuse } from '../../domain/errors.ts';
 import { compile } from '../../domain/shape.ts';
@@ -7,13 +7,13 @@ import type { Call } from '../endpoint.ts';
 export const AgentPath = Type.Object({
   agent_id: Type.String({
     format: 'uuid',
-    description: 'The id of the agent, in either case.',
+    description: 'ID of the agent, in upper or lower case.',
     examples: ['0197d2e8-9a40-7c55-8f3e-5b1d2c6a7e90'],
   }),
 });
 const checkAgentPath = compile(AgentPath);
 
-/** Throws VALIDATION_ERROR. */
+/** Returns the ID in lower case. Throws VALIDATION_ERROR. */
 export function agentIdOf({ path }: Call): string {
   const { value, issues } = checkAgentPath(path, 'path');
   refuse(issues);

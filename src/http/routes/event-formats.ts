@@ -1,5 +1,5 @@
-// How events are asked for and sent over HTTP beyond the interface: parameters that choose the form of an answer, conditions,
-// and the other forms as the description shows them.
+// Parameters and headers of the event endpoints beyond the contract: `format`, `include` and entity-tag conditions, and the
+// other formats as the API description shows them. The encoders are in response/formats.ts.
 import Type from 'typebox';
 import { readTogether, refuse } from '../../domain/errors.ts';
 import {
@@ -22,7 +22,9 @@ import { type Query, queryReader } from '../request/query.ts';
 import { ENCODERS, FORMATS, type Format } from '../response/formats.ts';
 
 const format = Type.Optional(
-  oneOf(FORMATS, { description: 'The form of the answer, whatever Accept says; without both, json.' }),
+  oneOf(FORMATS, {
+    description: 'Format of the response; overrides Accept. The default, without both, is json.',
+  }),
 );
 
 export const EventParameters = Type.Object({ format });
@@ -38,7 +40,7 @@ export const SearchExtras = Type.Object({
 
 const readFormatParameter = queryReader(EventParameters, (values) => checked(values).format);
 
-/** The format that the query of a single event names. Throws VALIDATION_ERROR. */
+/** Reads the format from the query of a single event. Throws VALIDATION_ERROR. */
 export function readFormat(query: Query): Format | undefined {
   return query.text === '' ? undefined : readFormatParameter(query);
 }
@@ -76,7 +78,8 @@ function checked(values: object) {
 export const IfMatch = Type.Object({
   'If-Match': Type.Optional(
     Type.String({
-      description: 'ETags of the event as you know it, in any form: 412 where it is no longer like that.',
+      description:
+        'ETags of the version that you know, in any format. If the event has changed since, the response is a 412.',
       examples: ['"3"'],
     }),
   ),
@@ -85,7 +88,7 @@ export const IfMatch = Type.Object({
 export const IfNoneMatch = Type.Object({
   'If-None-Match': Type.Optional(
     Type.String({
-      description: 'ETags that you have: 304 without a body where the event is still like that.',
+      description: 'ETags that you have. If the event has not changed, the response is a 304 without a body.',
       examples: ['"3"'],
     }),
   ),

@@ -1,4 +1,4 @@
-// Events over HTTP, for agents.
+// Agents' endpoints for events.
 import Type from 'typebox';
 import { encodeCursor } from '../../domain/cursor.ts';
 import { CLEARABLE_FIELDS, Event, EventCreate, EventUpdate } from '../../domain/event.ts';
@@ -33,11 +33,11 @@ export const nearby = endpoint({
   tag: 'Events',
   summary: 'Search events by place, type, audience and time',
   description:
-    'Events that have not ended, ordered by start, in pages, with the exact total. Pass next_cursor as cursor for the next page, or follow Link; filters may change from page to page. With Accept or format also as GeoJSON, iCalendar or JSON-LD.',
+    'Returns events that have not ended, ordered by start, in pages, with the exact total. For the next page, pass next_cursor as cursor or follow the Link header; filters may change between pages. Accept or format selects GeoJSON, iCalendar or JSON-LD.',
   access: 'read',
   query: NearbyParameters,
   extras: SearchExtras,
-  answer: EventsNearbyResponse,
+  response: EventsNearbyResponse,
   otherFormats: SEARCH_FORMATS,
   responseHeaders: ['Vary', 'Link'],
   handle: async (call) => {
@@ -48,11 +48,11 @@ export const nearby = endpoint({
     const found = search.hasDistance ? addDistances(page.events, page.details, search.query) : page.events;
     const { encodeItem, joinPage } = ENCODERS[format];
     const items = encodeItem ? await encodeItems(found, encodeItem) : found;
-    const more =
+    const link =
       cursor === undefined
         ? NO_HEADERS
         : ['link', `</v1/events/nearby?${withCursor(call.query, cursor)}>; rel="next"`];
-    return new Representation(joinPage(items, page.total, cursor), format, true, more);
+    return new Representation(joinPage(items, page.total, cursor), format, true, link);
   },
 });
 
@@ -61,12 +61,12 @@ export const getEvent = endpoint({
   tag: 'Events',
   summary: 'Read one event',
   description:
-    'Any event of any agent, ended ones included. With Accept or format also as GeoJSON, iCalendar or JSON-LD.',
+    'Returns any event of any agent, ended ones included. Accept or format selects GeoJSON, iCalendar or JSON-LD.',
   access: 'read',
   path: EventPath,
   query: EventParameters,
   headers: IfNoneMatch,
-  answer: Event,
+  response: Event,
   otherFormats: EVENT_FORMATS,
   responseHeaders: ['ETag', 'Vary'],
   errors: ['NOT_FOUND'],
@@ -86,40 +86,40 @@ export const createEvent = endpoint({
   tag: 'Events',
   summary: 'Create an event',
   description:
-    'Idempotent: with the title, start_at, lat and lng of an event that you created before, that event comes back unchanged. So a create may be repeated safely.',
+    'Idempotent, so safe to retry: if you already have an event with the same title, start_at, lat and lng, the response is that event, unchanged.',
   access: 'readwrite',
   body: EventCreate,
-  answer: Event,
+  response: Event,
   responseHeaders: ['ETag'],
   errors: ['EVENT_LIMIT_REACHED'],
   handle: async ({ context, caller, body }) =>
-    written((await events.createEvent(context, caller, readEventCreate(body, context.clock()))).record),
+    eventResponse((await events.createEvent(context, caller, readEventCreate(body, context.clock()))).record),
 });
 
 export const updateEvent = endpoint({
   operationId: 'updateEvent',
   tag: 'Events',
-  summary: 'Change an event of yours',
-  description: `Changes the fields that are present, and only those. null clears ${CLEARABLE_FIELDS}; other fields refuse it. With If-Match, only if the event is still as you know it.`,
+  summary: 'Update your own event',
+  description: `Changes only the fields that are present. null clears ${CLEARABLE_FIELDS}; other fields reject it. With If-Match, updates the event only if its version matches.`,
   access: 'readwrite',
   path: EventPath,
   headers: IfMatch,
   body: EventUpdate,
-  answer: Event,
+  response: Event,
   responseHeaders: ['ETag'],
   errors: ['NOT_FOUND', 'DUPLICATE_EVENT', 'PRECONDITION_FAILED'],
   handle: async ({ context, caller, path, headers, body }) => {
     const update = readEventUpdate(body, context.clock());
     const known = knownVersions(headers['if-match']);
-    return written(await events.updateEvent(context, caller, path.event_id!, update, known));
+    return eventResponse(await events.updateEvent(context, caller, path.event_id!, update, known));
   },
 });
 
 export const deleteEvent = endpoint({
   operationId: 'deleteEvent',
   tag: 'Events',
-  summary: 'Delete an event of yours',
-  description: 'Removes the event for good. With If-Match, only while it is as you know it.',
+  summary: 'Delete your own event',
+  description: 'Deletes the event permanently. With If-Match, deletes it only if its version matches.',
   access: 'readwrite',
   path: EventPath,
   headers: IfMatch,
@@ -130,7 +130,7 @@ export const deleteEvent = endpoint({
   },
 });
 
-/** What a write answers with: always JSON. */
-function written({ json, version }: EventRecord): Representation {
+/** Response to a write: always JSON, with the ETag. */
+function eventResponse({ json, version }: EventRecord): Representation {
   return new Representation(json, 'json', false, ['etag', etagOf(version, 'json')]);
 }

@@ -1,4 +1,4 @@
-// Whether the service is up. Answers while everything else is still refused.
+// The health endpoint. It also responds while the service starts and all other routes are refused.
 import type { FastifyReply } from 'fastify';
 import Type from 'typebox';
 import { AppError } from '../../domain/errors.ts';
@@ -19,7 +19,7 @@ export const HealthErrorResponse = Type.Object({
   progress: Type.Optional(
     Type.Object(
       { done: Type.Integer({ minimum: 0 }), total: Type.Integer({ minimum: 0 }) },
-      { description: 'Events loaded so far, while starting.' },
+      { description: 'Number of events loaded so far and in total, while starting.' },
     ),
   ),
 });
@@ -27,10 +27,10 @@ export const HealthErrorResponse = Type.Object({
 export const health: Description = {
   operationId: 'getHealth',
   tag: 'Service',
-  summary: 'Whether the service is up',
+  summary: 'Check whether the service is up',
   description:
-    '200 while the store answers; otherwise 503 with `status` beside the error: `starting`, with how far it is, or `unavailable`.',
-  answer: HealthResponse,
+    'Returns 200 while the store responds. Otherwise returns 503 with `status` next to the error: `starting`, with `progress`, or `unavailable`.',
+  response: HealthResponse,
   unavailable: HealthErrorResponse,
 };
 
@@ -43,7 +43,7 @@ export async function sendHealth(
   reply.header('content-type', 'application/json; charset=utf-8');
   if (!('context' in readiness)) {
     const { done, total } = readiness;
-    return refuse(reply, starting(readiness), { status: 'starting', progress: { done, total } });
+    return sendUnavailable(reply, starting(readiness), { status: 'starting', progress: { done, total } });
   }
   const { store } = readiness.context;
   try {
@@ -51,20 +51,20 @@ export async function sendHealth(
   } catch (error) {
     const fault = toAppError(error);
     onFault(fault);
-    return refuse(reply, fault, { status: 'unavailable' });
+    return sendUnavailable(reply, fault, { status: 'unavailable' });
   }
   return reply.send(JSON.stringify({ status: 'ok', version, engine: store.engine }));
 }
 
-/** The refusal of every route while the service starts. */
+/** Error of every route while the service starts. */
 export function starting({ done, total }: { done: number; total: number }): AppError {
   const progress = total > 0 ? `: ${done} of ${total} events are loaded` : '';
-  return new AppError('UNAVAILABLE', `The service is starting${progress}. Try again shortly.`);
+  return new AppError('UNAVAILABLE', `The service is starting${progress}. Retry shortly.`);
 }
 
-function refuse(reply: FastifyReply, error: AppError, beside: object): FastifyReply {
+function sendUnavailable(reply: FastifyReply, error: AppError, extra: object): FastifyReply {
   return reply
     .code(statusOf(error))
     .header('retry-after', '1')
-    .send(JSON.stringify({ ...errorBody(error), ...beside }));
+    .send(JSON.stringify({ ...errorBody(error), ...extra }));
 }

@@ -1,4 +1,4 @@
-// An agent's own affairs over HTTP: its summary, its events, its keys.
+// Endpoints for an agent's own data: its summary, its events and its keys.
 import { RegisterResponse } from '../../domain/agent.ts';
 import { invalid } from '../../domain/errors.ts';
 import { encodePage } from '../../domain/event-page.ts';
@@ -22,11 +22,11 @@ import { type Query, queryReader } from '../request/query.ts';
 export const getOwnAgent = endpoint({
   operationId: 'getOwnAgent',
   tag: 'Agent',
-  summary: 'Who you are, which key you use, and what is left of your quota',
+  summary: 'Get your own agent, key and quota',
   description:
-    'The agent that holds the key, the key without its secret part, and the quota after this request.',
+    'Returns the agent that owns the key, the key without its secret part, and the quota left after this request.',
   access: 'key',
-  answer: OwnAgentResponse,
+  response: OwnAgentResponse,
   handle: ({ context, caller }) => own.getOwnAgent(context, caller),
 });
 
@@ -37,10 +37,10 @@ export const listOwnEvents = endpoint({
   tag: 'Agent',
   summary: 'List your own events',
   description:
-    'The events that you created and that are not over, ordered by start, in pages, with the exact total. limit and include_ended may change from page to page.',
+    'Returns your events that have not ended, ordered by start, in pages, with the exact total. limit and include_ended may change between pages.',
   access: 'read',
   query: OwnEventsParameters,
-  answer: OwnEventsResponse,
+  response: OwnEventsResponse,
   handle: async ({ context, caller, query }) => {
     const { items, total, next } = await own.findOwnEvents(context, caller, readParameters(query));
     const events = items.map(({ json }) => json);
@@ -51,13 +51,13 @@ export const listOwnEvents = endpoint({
 export const rotateKey = endpoint({
   operationId: 'rotateKey',
   tag: 'Agent',
-  summary: 'Get a new key in place of the one you use',
+  summary: 'Replace the key you use with a new one',
   description:
-    'The new key is in this response and nowhere else, ever: keep it. The calling key works on for overlap_seconds, so if the response is lost, ask again with it. Any other key of yours ends at once.',
+    'Returns a new key, only in this response: store it. The key of this request keeps working for overlap_seconds, so if the response is lost, retry with it. All your other keys stop working at once.',
   access: 'key',
   body: RotateRequest,
   isBodyOptional: true,
-  answer: RegisterResponse,
+  response: RegisterResponse,
   handle: async ({ context, caller, body, query }) => {
     refuseParameters(query);
     return own.rotateKey(context, caller, readOverlapMs(body));
@@ -67,9 +67,9 @@ export const rotateKey = endpoint({
 export const revokeKey = endpoint({
   operationId: 'revokeKey',
   tag: 'Agent',
-  summary: 'End the key you use',
+  summary: 'Revoke the key you use',
   description:
-    'The key is refused from now on, also where no quota is left. An agent whose last key is revoked can do nothing more; its events stay, and only an administrator can remove them.',
+    'The key stops working at once. Works even when the quota is exhausted. An agent whose last key is revoked can do nothing more; its events stay, and only an administrator can delete them.',
   access: 'key',
   needsQuota: false,
   body: RevokeRequest,
@@ -82,9 +82,9 @@ export const revokeKey = endpoint({
   },
 });
 
-/** An overlap in the address would be overlooked, and a key left alive that was meant to end. */
+/** Throws VALIDATION_ERROR. An overlap_seconds in the URL would be ignored, and a key meant to end would stay valid. */
 function refuseParameters(query: Query): void {
   if (query.unknown === undefined) return;
-  const msg = 'there are no parameters here; overlap_seconds belongs into the body';
+  const msg = 'this request takes no query parameters; send overlap_seconds in the body';
   throw invalid([{ loc: ['query'], msg, type: 'extra_forbidden' }]);
 }

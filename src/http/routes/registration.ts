@@ -1,4 +1,4 @@
-// Registration over HTTP.
+// The registration endpoint.
 import { RegisterRequest, RegisterResponse } from '../../domain/agent.ts';
 import { register as registerAgent } from '../../usecases/register.ts';
 import { endpoint } from '../endpoint.ts';
@@ -8,9 +8,9 @@ export const register = endpoint({
   tag: 'Registration',
   summary: 'Register an agent',
   description:
-    'Gives a new agent its API key. The key is in this response and nowhere else, ever: keep it. One e-mail address may register any number of agents.',
+    'Creates an agent and returns its API key. The key is only in this response: store it. One e-mail address may register any number of agents.',
   access: 'registration',
   body: RegisterRequest,
-  answer: RegisterResponse,
+  response: RegisterResponse,
   handle: ({ context, caller, body }) => registerAgent(context, caller, body),
 });
