@@ -215,7 +215,8 @@ describe('work on a database', { timeout: 60_000 }, () => {
       });
     };
     const tries = await Promise.all([change('left', 'right'), change('right', 'left')]);
-    assert.deepEqual(tries.sort(), [1, 2]);
+    // At least one lost. How often is up to the server: a retry may take the lock before the winner wakes up.
+    assert.ok(Math.max(...tries) >= 2, `tries: ${tries}`);
     const rows = await side.sql`SELECT value FROM settings WHERE name IN ('left', 'right')`;
     assert.deepEqual(
       rows.map(({ value }) => value),
