@@ -251,23 +251,25 @@ describe('a message', () => {
 });
 
 describe('a fault of ours', () => {
-  it('is told plainly, and logged once with its cause', async () => {
+  it('is told plainly, and logged once with its cause', async (test) => {
     const service = await startTestService();
     const agent = await service.newAgent();
     const { event_id } = await agent.create();
     const mcp = await McpClient.overHttp(service.url, agent.headers);
+    test.after(async () => {
+      await mcp.close();
+      await service.close();
+    });
     const database = new DatabaseSync(databasePath(service.folder));
     database.exec('ALTER TABLE events RENAME TO hidden');
     const before = service.log.length;
     const text = await mcp.refusal('update_event', { event_id, title: 'other' });
     database.exec('ALTER TABLE hidden RENAME TO events');
     database.close();
-    assert.match(text, /^(?:UNAVAILABLE|INTERNAL_ERROR): [^\n]*[Tt]ry again[^\n]*$/);
+    assert.match(text, /^(?:UNAVAILABLE|INTERNAL_ERROR): [^\n]*Retry[^\n]*$/);
     assert.doesNotMatch(text, /SQL|table|hidden|\//);
     const errors = service.log.slice(before).filter(({ level }) => level === 50);
     assert.equal(errors.length, 1);
     assert.match(JSON.stringify(errors[0]), /no such table/);
-    await mcp.close();
-    await service.close();
   });
 });
