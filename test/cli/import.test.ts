@@ -203,7 +203,7 @@ describe('import refuses', () => {
     await service.close();
     for (const [key, message] of [
       [inactive, /not active/],
-      [reader, /needs the tier readwrite/],
+      [reader, /needs the readwrite tier/],
     ] as const) {
       const ended = await runHere(['import', fileOf(''), '--key-stdin'], { DATA_DIR: service.folder }, key);
       assert.equal(ended.code, 1);

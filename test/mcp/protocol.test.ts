@@ -251,13 +251,15 @@ describe('a message', () => {
 });
 
 describe('a fault of ours', () => {
-  it('is told plainly, and logged once with its cause', async () => {
+  it('is told plainly, and logged once with its cause', async (test) => {
     const service = await startTestService();
-    after(() => service.close());
     const agent = await service.newAgent();
     const { event_id } = await agent.create();
     const mcp = await McpClient.overHttp(service.url, agent.headers);
-    after(() => mcp.close());
+    test.after(async () => {
+      await mcp.close();
+      await service.close();
+    });
     const database = new DatabaseSync(databasePath(service.folder));
     database.exec('ALTER TABLE events RENAME TO hidden');
     const before = service.log.length;
