@@ -13,7 +13,7 @@ import { newUlid } from './domain/ids.ts';
 import { type ConsoleAccess, newSecret } from './domain/session.ts';
 import type { BulkReader, BulkWriter, CopyControl, Store, StoreSummary } from './domain/store.ts';
 import type { TransferStore } from './domain/transfer.ts';
-import type { Readiness } from './http/readiness.ts';
+import type { Readiness } from './http/routes/health.ts';
 import { buildServer } from './http/server.ts';
 import { mcpHandler } from './mcp/handler.ts';
 import { toolServer } from './mcp/server.ts';

@@ -5,8 +5,7 @@ import { describeData, readConfig } from '../config.ts';
 import { StartError } from '../domain/errors.ts';
 import { mintToken } from '../oidc/local-issuer.ts';
 import { getSigningKey, systemClock } from '../service.ts';
-import type { Env, Io } from './command.ts';
-import { UsageError } from './usage-error.ts';
+import { type Env, type Io, UsageError } from './command.ts';
 
 const MAX_HOURS = 24;
 

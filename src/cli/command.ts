@@ -24,3 +24,6 @@ export type Env = Readonly<Record<string, string | undefined>>;
 
 /** Runs a command to its end and resolves with the exit code. Throws UsageError and StartError. */
 export type Command = (args: string[], env: Env, io: Io) => Promise<number>;
+
+/** Error for an invalid command line. It is printed together with the help text; the exit code is 2. */
+export class UsageError extends Error {}

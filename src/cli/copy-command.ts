@@ -3,10 +3,9 @@ import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { StartError } from '../domain/errors.ts';
 import type { CopyControl, StoreSummary } from '../domain/store.ts';
-import type { Io } from './command.ts';
+import { type Io, UsageError } from './command.ts';
 import { Progress } from './progress.ts';
 import { onStopSignal } from './stop-signal.ts';
-import { UsageError } from './usage-error.ts';
 
 const MEGABYTE = 1_000_000;
 

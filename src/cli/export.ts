@@ -9,10 +9,9 @@ import { encodeEventCreate } from '../domain/event.ts';
 import { isUuid } from '../domain/ids.ts';
 import type { BulkReader } from '../domain/store.ts';
 import { openBulkReader } from '../service.ts';
-import type { Env, Io } from './command.ts';
+import { type Env, type Io, UsageError } from './command.ts';
 import { Progress } from './progress.ts';
 import { onStopSignal } from './stop-signal.ts';
-import { UsageError } from './usage-error.ts';
 
 interface Options {
   readonly agentId: string | undefined;

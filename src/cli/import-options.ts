@@ -3,8 +3,8 @@ import { parseArgs } from 'node:util';
 import { readRegistration } from '../domain/agent.ts';
 import { readEventUpdate } from '../domain/event-input.ts';
 import type { DefaultFields } from '../domain/formats/default-fields.ts';
+import { UsageError } from './command.ts';
 import { formatOfFile, IMPORT_FORMATS, type ImportFormat } from './import-formats.ts';
-import { UsageError } from './usage-error.ts';
 
 export interface ImportOptions {
   readonly file: string;

@@ -2,10 +2,9 @@
 // forwards messages, one per line, to the service at --url. The key comes from the environment, which other users cannot see.
 import { parseArgs } from 'node:util';
 import { readApiKey } from '../config.ts';
-import type { Env, Io } from './command.ts';
+import { type Env, type Io, UsageError } from './command.ts';
 import { McpBridge } from './mcp-bridge.ts';
 import { readLines } from './ndjson.ts';
-import { UsageError } from './usage-error.ts';
 
 export async function mcp(args: string[], env: Env, io: Io): Promise<number> {
   const url = readMcpUrl(args);

@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 import { type Config, describeData, readConfig, withDatabase, withFolder } from '../config.ts';
 import { AppError, StartError } from '../domain/errors.ts';
 import { openTransfer } from '../service.ts';
-import type { Env, Io } from './command.ts';
+import { type Env, type Io, UsageError } from './command.ts';
 import {
   compare,
   copy,
@@ -16,7 +16,6 @@ import {
 } from './move-tables.ts';
 import { grouped, Progress, type Screen } from './progress.ts';
 import { onStopSignal } from './stop-signal.ts';
-import { UsageError } from './usage-error.ts';
 
 export async function move(args: string[], env: Env, io: Io): Promise<number> {
   const { from, to } = readSides(args, readConfig(env));

@@ -3,14 +3,13 @@ import { StartError } from '../domain/errors.ts';
 import { VERSION } from '../service.ts';
 import { adminToken } from './admin-token.ts';
 import { backup } from './backup.ts';
-import type { Command, Env, Io } from './command.ts';
+import { type Command, type Env, type Io, UsageError } from './command.ts';
 import { exportEvents } from './export.ts';
 import { importEvents } from './import.ts';
 import { mcp } from './mcp.ts';
 import { move } from './move.ts';
 import { restore } from './restore.ts';
 import { serve } from './serve.ts';
-import { UsageError } from './usage-error.ts';
 
 const COMMANDS: Record<string, Command> = {
   serve,

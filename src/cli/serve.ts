@@ -3,11 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { describeData, readConfig } from '../config.ts';
 import { type Service, startService, VERSION } from '../service.ts';
-import type { Env, Io } from './command.ts';
+import { type Env, type Io, UsageError } from './command.ts';
 import { showLoading } from './load-progress.ts';
 import { openLog } from './log.ts';
 import { Progress } from './progress.ts';
-import { UsageError } from './usage-error.ts';
 
 /** Time from the signal to the forced exit, whatever is still open. */
 const EXIT_TIMEOUT_MS = 4_800;

@@ -19,7 +19,6 @@ import type { ToolName } from './guide/mcp.ts';
 import { serveGuide } from './guide/serve.ts';
 import { MCP_PATH, mcp, type ServeMcp, serveMcp } from './mcp.ts';
 import { type DescribedRoute, describeApi } from './openapi.ts';
-import type { Readiness } from './readiness.ts';
 import { authenticate } from './request/authenticate.ts';
 import { acceptJson, MAX_BODY_BYTES } from './request/body.ts';
 import { parseQuery, type Query } from './request/query.ts';
@@ -31,7 +30,7 @@ import { sendResponse } from './response/send.ts';
 import * as admin from './routes/admin.ts';
 import * as adminEvents from './routes/admin-events.ts';
 import * as events from './routes/events.ts';
-import { health, sendHealth, starting } from './routes/health.ts';
+import { health, type Readiness, sendHealth, starting } from './routes/health.ts';
 import * as ownAgent from './routes/own-agent.ts';
 import { register } from './routes/registration.ts';
 

@@ -6,6 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { KeyRecord } from '../domain/api-key.ts';
 import { AppError } from '../domain/errors.ts';
 import { decodeEvent, type EventRow, STORED_EVENT_COLUMNS, type StoredEvent } from '../domain/event.ts';
+import { UNFINISHED_MOVE, unfinishedMove } from '../domain/transfer.ts';
 import { AGENT_COLUMNS, type AgentColumns, type ColumnValues } from './columns.ts';
 
 /** Rows read before other requests can run. */
@@ -167,6 +168,12 @@ export function findStoredSetting(path: string, name: string): string | undefine
   } finally {
     connection?.close();
   }
+}
+
+/** Throws StartError if a move into this database was started but not finished. */
+export function requireFinishedMove(path: string): void {
+  const source = findStoredSetting(path, UNFINISHED_MOVE);
+  if (source !== undefined) throw unfinishedMove(`The database ${path}`, source);
 }
 
 function connect(path: string): DatabaseSync {

@@ -26,11 +26,10 @@ import { EventMemory } from '../memory/event-memory.ts';
 import { INDEX_COLUMNS, type IndexValues } from '../memory/index-mapping.ts';
 import { AGENT_COLUMNS, type AgentColumns, agentOf, columnValues } from './columns.ts';
 import { databasePath, type FolderLock, holdFolder } from './files/data-folder.ts';
-import { requireFinished } from './files/unfinished-move.ts';
 import { KeyOwners } from './key-owners.ts';
 import { LastUses } from './last-uses.ts';
 import { QuotaWindows } from './quota-windows.ts';
-import { Reader } from './reader.ts';
+import { Reader, requireFinishedMove } from './reader.ts';
 import { EventReaderClient } from './threads/event-reader-client.ts';
 import { ListReaderClient } from './threads/list-reader-client.ts';
 import { WriterClient } from './threads/writer-client.ts';
@@ -92,7 +91,7 @@ export class SqliteStore implements Store {
     let eventReader: EventReaderClient | undefined;
     try {
       const path = databasePath(options.folder);
-      requireFinished(path);
+      requireFinishedMove(path);
       writer = await WriterClient.start(path);
       eventReader = await EventReaderClient.start(path);
       const store = new SqliteStore(options, lock, writer, eventReader);

@@ -1,11 +1,17 @@
-// An agent's operations on single events: read, create, update, delete.
+// Use cases of agents for events: search, read, create, update, delete.
 import type { AgentRow } from '../domain/agent.ts';
 import { AppError } from '../domain/errors.ts';
 import type { EventFields, EventRow, EventUpdate } from '../domain/event.ts';
 import { applyEventUpdate } from '../domain/event-input.ts';
 import { isUlid, newUlid } from '../domain/ids.ts';
-import type { EventRecord, Store } from '../domain/store.ts';
+import type { NearbyQuery } from '../domain/nearby.ts';
+import type { EventRecord, NearbyPage, Store } from '../domain/store.ts';
 import type { Context } from './context.ts';
+
+/** One page of events that have not ended, with the exact total. */
+export function findNearby({ store, clock }: Context, query: NearbyQuery): Promise<NearbyPage> {
+  return store.nearby(query, clock());
+}
 
 /** Throws NOT_FOUND. */
 export async function getEvent({ store }: Context, eventId: string): Promise<EventRecord> {

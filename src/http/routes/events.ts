@@ -6,7 +6,6 @@ import { readEventCreate, readEventUpdate } from '../../domain/event-input.ts';
 import { addDistances, EventsNearbyResponse, NearbyParameters } from '../../domain/nearby.ts';
 import type { EventRecord } from '../../domain/store.ts';
 import * as events from '../../usecases/events.ts';
-import { findNearby } from '../../usecases/nearby.ts';
 import { endpoint, Representation } from '../endpoint.ts';
 import { etagOf, isNotModified, knownVersions } from '../request/conditions.ts';
 import { withCursor } from '../request/query.ts';
@@ -43,7 +42,7 @@ export const nearby = endpoint({
   handle: async (call) => {
     const search = readSearch(call.query);
     const format = search.format ?? acceptedFormat(call.headers.accept);
-    const page = await findNearby(call.context, search.query);
+    const page = await events.findNearby(call.context, search.query);
     const cursor = page.next && encodeCursor(page.next);
     const found = search.hasDistance ? addDistances(page.events, page.details, search.query) : page.events;
     const { encodeItem, joinPage } = ENCODERS[format];

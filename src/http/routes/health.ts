@@ -3,9 +3,12 @@ import type { FastifyReply } from 'fastify';
 import Type from 'typebox';
 import { AppError } from '../../domain/errors.ts';
 import { oneOf } from '../../domain/shape.ts';
+import type { Context } from '../../usecases/context.ts';
 import type { Description } from '../endpoint.ts';
-import type { Readiness } from '../readiness.ts';
 import { ErrorResponse, errorBody, statusOf, toAppError } from '../response/errors.ts';
+
+/** While the store opens: events loaded so far, of the total. Afterwards: the context for use cases. */
+export type Readiness = { readonly done: number; readonly total: number } | { readonly context: Context };
 
 export const HealthResponse = Type.Object({
   status: oneOf(['ok'], { examples: ['ok'] }),

@@ -6,10 +6,9 @@ import { AppError, StartError } from '../../domain/errors.ts';
 import { decodeEvent, type EventRow, STORED_EVENT_COLUMNS, type StoredEvent } from '../../domain/event.ts';
 import type { BulkReader, BulkWriter, CreateOutcome } from '../../domain/store.ts';
 import { type AgentColumns, type ColumnValues, columnValues } from '../columns.ts';
-import { Reader } from '../reader.ts';
+import { Reader, requireFinishedMove } from '../reader.ts';
 import { WriterClient } from '../threads/writer-client.ts';
 import { databasePath, type FolderLock, getDatabase, holdFolder } from './data-folder.ts';
-import { requireFinished } from './unfinished-move.ts';
 
 export class SqliteBulkWriter implements BulkWriter {
   readonly #lock: FolderLock;
@@ -99,7 +98,7 @@ export class SqliteBulkReader implements BulkReader {
 }
 
 function openReader(path: string): Reader {
-  requireFinished(path);
+  requireFinishedMove(path);
   try {
     return new Reader(path);
   } catch (error) {
