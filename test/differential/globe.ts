@@ -2,7 +2,7 @@
 // and the equator, on events, opposite to them, and with rims that pass events by millimetres.
 import { AUDIENCES, EVENT_TYPES, type EventRow } from '../../src/domain/event.ts';
 import { EARTH_RADIUS_METRES, METRES_PER_MILE } from '../../src/domain/geo.ts';
-import type { NearbyQuery } from '../../src/domain/nearby.ts';
+import { ALL_EVENTS, type NearbyQuery } from '../../src/domain/nearby.ts';
 import { World } from '../spatial/world.ts';
 import { newEventRow } from '../store/rows.ts';
 import { Chance } from '../support/random.ts';
@@ -61,15 +61,14 @@ export class Globe {
     const types = chance.chance(0.2) ? chance.some(EVENT_TYPES) : [];
     const audiences = chance.chance(0.2) ? chance.some(AUDIENCES) : [];
     return {
+      ...ALL_EVENTS,
       ...centre,
       radiusMiles: chance.chance(0.02) ? undefined : this.#radiusMetres(centre) / METRES_PER_MILE,
       types: types.length > 0 ? types : undefined,
       audiences: audiences.length > 0 ? audiences : undefined,
       startsFromMs: fromMs,
       startsBeforeMs: before,
-      after: undefined,
       limit: 100,
-      details: false,
     };
   }
 

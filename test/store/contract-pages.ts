@@ -10,7 +10,7 @@ import {
   type EventRow,
   type EventType,
 } from '../../src/domain/event.ts';
-import type { NearbyQuery } from '../../src/domain/nearby.ts';
+import { ALL_EVENTS, type NearbyQuery } from '../../src/domain/nearby.ts';
 import type { Store } from '../../src/domain/store.ts';
 import type { Wire } from '../../src/domain/wire.ts';
 import type { IndexEntry, IndexQuery } from '../../src/spatial/event-index.ts';
@@ -203,6 +203,7 @@ function toTags(
 function toNearby(query: IndexQuery): Omit<NearbyQuery, 'types' | 'audiences'> {
   const finite = (ms: number): number | undefined => (Number.isFinite(ms) ? ms : undefined);
   return {
+    ...ALL_EVENTS,
     lat: query.lat,
     lng: query.lng,
     radiusMiles: query.radiusMiles,
@@ -210,6 +211,5 @@ function toNearby(query: IndexQuery): Omit<NearbyQuery, 'types' | 'audiences'> {
     startsBeforeMs: finite(query.startsBeforeMs),
     after: query.after,
     limit: query.limit,
-    details: false,
   };
 }

@@ -4,7 +4,7 @@ import type { AgentRow } from '../../src/domain/agent.ts';
 import { hashApiKey, type KeyFingerprint } from '../../src/domain/api-key.ts';
 import type { AuditEntry } from '../../src/domain/audit.ts';
 import { EVENT_DEFAULTS, type EventRow } from '../../src/domain/event.ts';
-import type { NearbyQuery } from '../../src/domain/nearby.ts';
+import { ALL_EVENTS, type NearbyQuery } from '../../src/domain/nearby.ts';
 import type { EventRecord, Store } from '../../src/domain/store.ts';
 import { fromWire, type Wire } from '../../src/domain/wire.ts';
 
@@ -111,19 +111,7 @@ export function idOf(event: Wire): string {
 
 /** A search for everything that has not ended, unless the fields say otherwise. */
 export function search(fields: Partial<NearbyQuery> = {}): NearbyQuery {
-  return {
-    lat: 0,
-    lng: 0,
-    radiusMiles: undefined,
-    types: undefined,
-    audiences: undefined,
-    startsFromMs: undefined,
-    startsBeforeMs: undefined,
-    after: undefined,
-    limit: 100,
-    details: false,
-    ...fields,
-  };
+  return { ...ALL_EVENTS, limit: 100, ...fields };
 }
 
 /** Every event of a search, page by page. */
