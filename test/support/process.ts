@@ -1,4 +1,5 @@
 // The service as its own process, started by bin/local-events.mjs as an operator would.
+import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
@@ -84,12 +85,13 @@ export function run(args: readonly string[], env: Record<string, string> = {}): 
 export async function launchService(
   env: Record<string, string>,
 ): Promise<RunningProcess & { readonly url: string }> {
-  // What it announces is its own address, but for a public one.
+  // With PUBLIC_URL it announces that one, so the port must be known in advance.
   const port = env.PORT ?? (env.PUBLIC_URL === undefined ? '0' : String(await freePort()));
   const running = launch(['serve'], { PORT: port, ...env });
-  const announced = /^ {2}address {2}\S+:(\d+)$[\s\S]*^ {2}data /m;
-  await untilPrinted(running, ({ stderr }) => (port === '0' ? announced : /^ {2}data /m).test(stderr));
-  const chosen = port === '0' ? announced.exec(running.output().stderr)![1] : port;
+  const announced = /^ {2}url {6}\S+:(\d+)$[\s\S]*^ {2}data /m;
+  await untilPrinted(running, ({ stderr }) => /^ {2}data /m.test(stderr));
+  const chosen = port === '0' ? announced.exec(running.output().stderr)?.[1] : port;
+  assert.ok(chosen, `no URL in ${running.output().stderr}`);
   return { ...running, url: `http://127.0.0.1:${chosen}` };
 }
 
