@@ -42,7 +42,7 @@ export function renderChart(cases: readonly CaseResult[]): string {
     }
     top += 8;
   };
-  add('Requests per second, of what plain node:http answers with the same bytes', shares);
+  add('Requests per second, as a share of plain node:http with responses of the same size', shares);
   add('Requests per second, as a multiple of Fastify over PostGIS (logarithmic)', multiples);
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${top + 4}" width="${WIDTH}" height="${top + 4}" role="img" aria-label="Results of the benchmark">
 <style>

@@ -17,7 +17,7 @@ export interface OddResult {
   /** Milliseconds of CPU time for the whole response: no iteration of the event loop was longer. */
   readonly held: Spread;
   /** Milliseconds until the response had arrived. */
-  readonly answered: Spread;
+  readonly arrived: Spread;
 }
 
 const TURNS = 21;
@@ -55,14 +55,14 @@ async function measure(
   ask: () => Promise<unknown>,
 ): Promise<OddResult> {
   const held: number[] = [];
-  const answered: number[] = [];
+  const arrived: number[] = [];
   for (let turn = 0; turn < turns; turn++) {
     const before = mainThreadMicroseconds(pid);
-    answered.push(1000 * (await secondsOf(ask)));
+    arrived.push(1000 * (await secondsOf(ask)));
     await sleep(REST_MS);
     held.push((mainThreadMicroseconds(pid) - before) / 1000);
   }
-  return { name, held: spread(held), answered: spread(answered) };
+  return { name, held: spread(held), arrived: spread(arrived) };
 }
 
 function oddSearches(densest: string): Record<string, string> {

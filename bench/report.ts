@@ -174,10 +174,10 @@ export function renderMarkdown(results: Results): string {
     '',
     ...markdownTable([
       ['search', 'event loop held', 'response after'],
-      ...results.odd.map(({ name, held, answered }) => [
+      ...results.odd.map(({ name, held, arrived }) => [
         name,
         withSpread(held, fixed),
-        withSpread(answered, fixed),
+        withSpread(arrived, fixed),
       ]),
     ]),
     '',

@@ -100,7 +100,7 @@ export const PROGRAMME: Readonly<Record<EventType, Kind>> = {
       'Tabletop role-play one-shot',
       'Go for beginners',
     ],
-    about: ['Come alone or with friends.', 'Games are there; bring your favourite.', 'We start on time.'],
+    about: ['Come alone or with friends.', 'Games are provided; bring your favourite.', 'We start on time.'],
     hours: EVENINGS,
     durationHours: 3,
     audiences: ['adults', 'all'],
@@ -124,7 +124,7 @@ export const PROGRAMME: Readonly<Record<EventType, Kind>> = {
     ],
     about: [
       'Two short talks, then time to talk.',
-      'Food and drinks are there.',
+      'Food and drinks are available.',
       'Newcomers are introduced around.',
     ],
     hours: [8, 18, 19],

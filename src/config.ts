@@ -26,7 +26,7 @@ export interface DatabaseConfig {
 export interface Config {
   readonly host: string;
   readonly port: number;
-  /** Undefined: derived from the address that the service listens on. */
+  /** Undefined: derived from HOST and PORT. */
   readonly publicUrl: string | undefined;
   readonly dataDir: string;
   /** Undefined: the embedded engine. */
@@ -41,7 +41,7 @@ export interface Config {
   readonly administrators: AllowList;
   /** Secret that sessions are sealed with. Undefined: a generated one in the store. */
   readonly sessionSecret: string | undefined;
-  /** Addresses and networks of proxies whose forwarded headers are trusted. */
+  /** IP addresses and networks of proxies whose forwarded headers are trusted. */
   readonly trustProxy: readonly string[];
   /** `*`, or the origins that browsers may call from. */
   readonly corsOrigins: '*' | readonly string[];
@@ -219,7 +219,7 @@ function isAddressOrNetwork(item: string): boolean {
   const [address = '', bits, ...others] = item.split('/');
   const family = isIP(address);
   if (family === 0 || others.length > 0) return false;
-  // Fastify, too, rejects a prefix length of 0, which would mean every address.
+  // Fastify, too, rejects a prefix length of 0, which would mean every IP address.
   const maxBits = family === 4 ? 32 : 128;
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) >= 1 && Number(bits) <= maxBits);
 }

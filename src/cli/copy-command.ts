@@ -22,10 +22,10 @@ export function readFileName(command: string, args: string[]): string {
   return resolve(file);
 }
 
-/** Runs the copy, prints a summary of what `place` now holds, and resolves with the exit code. Throws StartError. */
+/** Runs the copy, prints a summary of what `target` now holds, and resolves with the exit code. Throws StartError. */
 export async function runCopy(
   command: string,
-  place: string,
+  target: string,
   io: Io,
   copy: (control: CopyControl) => Promise<StoreSummary>,
 ): Promise<number> {
@@ -38,7 +38,7 @@ export async function runCopy(
   };
   try {
     const summary = await copy({ signal: stop.signal, onProgress });
-    progress.note(`done in ${progress.seconds.toFixed(1)} s: ${place} holds ${describe(summary)}`);
+    progress.note(`done in ${progress.seconds.toFixed(1)} s: ${target} holds ${describe(summary)}`);
     return 0;
   } catch (error) {
     progress.clear();

@@ -29,13 +29,13 @@ export function openLog(level: string, stdout: Io['stdout']): Log {
   const destination = pino.destination({ fd: stdout.fd, sync: false, ...LOG_BUFFER });
   const closed = Promise.withResolvers<void>();
   destination.on('close', () => closed.resolve());
-  // If the reader is gone, the destination never closes. The service continues without a log.
+  // After the reader closes its end, the destination emits errors and never closes. The service continues without a log.
   destination.on('error', () => closed.resolve());
   const finish = async () => {
     // Not flush(): called during a write, it leaves up to minLength bytes in the buffer.
     destination.end();
     await Promise.race([closed.promise, sleep(LOG_FINISH_MS, undefined, { ref: false })]);
-    // pino flushes again on exit: with a reader that is gone or stalls, that would retry forever. A closed log takes no lines.
+    // pino flushes again on exit. If the reader stalls or has closed its end, that would retry forever. A closed log takes no lines.
     destination.flushSync = () => {};
     destination.write = () => true;
   };

@@ -1,5 +1,5 @@
-// The clock and the random source, injected so that tests are exact. No other code in src/ reads the time or makes random
-// values.
+// Types of the clock and the random source. service.ts creates both and passes them on, so that tests can replace them. No
+// other file reads the time or creates random values.
 
 /** Milliseconds since 1970-01-01T00:00:00Z. */
 export type Clock = () => number;

@@ -43,7 +43,7 @@ interface Field {
   readonly default?: string | number | boolean;
   /** For a date-time: name of the stored field, which is in milliseconds. */
   readonly storedAs?: string;
-  /** Type of its own column beside the JSON. Needed if the engines search by the field or the JSON does not have it. */
+  /** Type of its own column, in addition to the JSON. Needed if searches use the field or the JSON does not have it. */
   readonly column?: ColumnKind;
   /** `on request`: only if `include` names it. Needs a column: the stored JSON has only what every response has. */
   readonly shown?: 'on request';

@@ -33,7 +33,7 @@ export function chordSquared(a: UnitVector, b: UnitVector): number {
   return dx * dx + dy * dy + dz * dz;
 }
 
-/** Great-circle distance. Uses difference and sum of the vectors, so it is exact near the place and near its antipode. */
+/** Great-circle distance. Uses difference and sum of the vectors, so it is exact for short distances and near the antipode. */
 export function milesBetween(a: UnitVector, b: UnitVector): number {
   const apart = Math.sqrt(chordSquared(a, b));
   const together = Math.hypot(a.x + b.x, a.y + b.y, a.z + b.z);
@@ -41,8 +41,8 @@ export function milesBetween(a: UnitVector, b: UnitVector): number {
 }
 
 /**
- * Squared chord of a great-circle distance in miles, up to half the circumference. Chords resolve a millimetre up to 100 m
- * from the antipode. Nearer to it they resolve only decimetres, but no search of the API reaches that far.
+ * Squared chord of a great-circle distance in miles, up to half the circumference. Exact to a millimetre, except within 100 m of
+ * the antipode, where it is exact to decimetres. No search of the API reaches that far.
  */
 export function chordSquaredOfMiles(miles: number): number {
   const halfChord = Math.sin((miles * METRES_PER_MILE) / EARTH_RADIUS_METRES / 2);

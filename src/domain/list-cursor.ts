@@ -6,8 +6,8 @@ import { EVENT_TYPES } from './event.ts';
 import { isUlid, isUuid } from './ids.ts';
 
 /**
- * The position just after an item in the order of a list: its sort value, then its ID. Texts are folded and sorted by their
- * bytes, true is 1, and an agent that was never used has NEVER_USED.
+ * The position just after an item in the order of a list: its sort value, then its ID. Texts are case-folded and sorted by
+ * their bytes. A boolean is 0 or 1. The last use of an agent that was never used is NEVER_USED.
  */
 export interface ListPosition {
   readonly value: string | number;

@@ -118,7 +118,7 @@ export function readAuditQuery(parameters: object): AuditQuery {
   return { after: after && Number(after.id), limit: value.limit! };
 }
 
-/** The only order of the audit log, as its cursors name it. */
+/** The only sort of the audit log. Its cursors contain this name. */
 export const AUDIT_SORT = '-at';
 
 function read<T extends { cursor?: string }>(

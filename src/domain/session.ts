@@ -53,7 +53,7 @@ export interface SignIn {
   /** Host of the provider, shown to users. */
   readonly provider: string;
   /** The URL to redirect to, and sealed state for `finish`. Throws UNAVAILABLE if the provider does not respond. */
-  begin(request: SignInRequest): Promise<{ readonly address: string; readonly sealed: string }>;
+  begin(request: SignInRequest): Promise<{ readonly url: string; readonly sealed: string }>;
   /** Checks the query of the provider's redirect against the sealed state from `begin`. */
   finish(query: string, sealed: string | undefined): Promise<SignInOutcome>;
 }

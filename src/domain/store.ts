@@ -33,7 +33,7 @@ export interface NearbyPage {
   readonly next: Position | undefined;
 }
 
-/** Outcome of a create. Layers below the store have other records, but the same kinds. */
+/** Outcome of a create. Inside the engines, outcomes have the same kinds with other types of records. */
 export type CreateOutcome<Created = EventRecord, Existing = Created> =
   | { readonly kind: 'created'; readonly record: Created }
   /** The agent already has an event with this title, start and place. */
@@ -45,7 +45,7 @@ export type CreateOutcome<Created = EventRecord, Existing = Created> =
 
 export type ReplaceOutcome<Replaced = EventRecord> =
   | { readonly kind: 'replaced'; readonly record: Replaced }
-  /** The event is gone or has another version. */
+  /** The event no longer exists, or has another version. */
   | { readonly kind: 'conflict' }
   /** Another event of the agent has this title, start and place. */
   | { readonly kind: 'duplicate'; readonly id: string };
@@ -172,7 +172,7 @@ export interface Store {
   endSession(sessionId: string, expiresMs: number, nowMs: number): Promise<void>;
   isSessionEnded(sessionId: string): Promise<boolean>;
 
-  /** The value of this setting. If it has none, stores and returns `initial`, which may be called in any case. */
+  /** The value of this setting. If it has none, stores the result of `initial`, which may be called even if there is a value. */
   getSetting(name: string, initial: () => Promise<string>): Promise<string>;
 }
 

@@ -1,5 +1,5 @@
 // Exchange of an authorization code for tokens. Handles the differences between providers: how a client authenticates, and
-// Google's two acceptedIssuers of its issuer.
+// that Google writes its issuer in two ways.
 import * as openid from 'openid-client';
 import { TIMEOUT_MS } from './provider.ts';
 
@@ -23,7 +23,7 @@ export function configure(
   return configuration;
 }
 
-/** Without TLS is the operator's choice, with a warning at start. A provider with TLS may name only https endpoints. */
+/** Operators may choose a provider without TLS; `serve` warns about it. A provider with TLS may name only https endpoints. */
 export function isPlainHttp(issuer: string): boolean {
   return /^http:/i.test(issuer);
 }
@@ -85,7 +85,7 @@ async function exchangeWith(
   } catch (error) {
     const other = issuers.find((issuer) => issuer !== metadata.issuer);
     if (other === undefined || !isOtherIssuer(error)) throw error;
-    // The callback URL was valid for the first spelling; only the ID token uses the other.
+    // The callback URL was valid with the first issuer value; only the ID token has the other one.
     const rewritten = new URL(callback);
     if (rewritten.searchParams.has('iss')) rewritten.searchParams.set('iss', other);
     return exchangeAs(other, rewritten);

@@ -56,7 +56,7 @@ export async function providerSignIn(options: SignInOptions): Promise<SignIn> {
         code_challenge_method: 'S256',
         ...(chooseAccount && { prompt: 'select_account' }),
       });
-      return { address: url.href, sealed: await seal({ ...pending }, clock() + SIGN_IN_MS) };
+      return { url: url.href, sealed: await seal({ ...pending }, clock() + SIGN_IN_MS) };
     },
     finish: async (query, sealed) => {
       const pending = sealed === undefined ? undefined : ((await open(sealed)) as PendingSignIn | undefined);

@@ -2,7 +2,7 @@
 import type { AgentRecord } from '../domain/agent.ts';
 import type { Statements } from './client/database.ts';
 
-/** Half of the inaccuracy allowed for last uses. */
+/** Half of the 10 seconds to which last uses must be accurate. */
 const WRITE_INTERVAL_MS = 5_000;
 
 export class LastUses {

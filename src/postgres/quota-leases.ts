@@ -1,18 +1,18 @@
-// Quotas shared by all nodes, without a write per request: a node reserves requests from the database in small lots, and
-// spends them itself. Below a limit of 400 a lot is one request, and the quota is exact.
+// Quotas shared by all nodes, without a write per request: a node reserves requests in the database in small lots, and then
+// counts them down itself. If the limit is below 400, a lot is one request, and the quota is exact.
 import { QUOTA_WINDOW_MS, type Quota } from '../domain/store.ts';
 import type { Database, Statements } from './client/database.ts';
 
 /** Lots per quota. Two nodes leave at most 1 % of a quota unused: one lot each, reserved and not spent. */
 const LOTS = 200;
 
-/** Maximum number of buckets in memory. Clients can use many addresses, so a bound is needed. */
+/** Maximum number of buckets in memory. Clients can use many IP addresses, so a limit is needed. */
 const MAX_BUCKETS = 200_000;
 
 /** Interval for removing windows that have ended. */
 const FORGET_INTERVAL_MS = 600_000;
 
-/** Independent of the limit, which changes with the agent's tier. */
+/** Window of a bucket as this node knows it. Does not contain the limit, which changes with the agent's tier. */
 interface Lease {
   readonly resetMs: number;
   /** Requests reserved by all nodes, as of the last lot. */

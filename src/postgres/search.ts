@@ -17,10 +17,6 @@ const DAY_MS = 86_400_000;
 
 const ORDER = 'ORDER BY start_ms, event_id';
 
-/**
- * Rows consist of total, start_ms, event_id, json and, with details, lat and lng. Returns one row more than the page if more
- * follow. If the page is empty, a single row has only the total.
- */
 export async function search(statements: Statements, query: NearbyQuery, nowMs: number): Promise<NearbyPage> {
   const { text, values } = searchStatement(query, nowMs);
   const rows = await statements.run('repeatable', (sql) =>
@@ -56,6 +52,10 @@ function detailsOf(row: FoundRow): EventDetails {
   return { ...positionOf(row), lat: lat!, lng: lng! };
 }
 
+/**
+ * Rows consist of total, start_ms, event_id, json and, with details, lat and lng. Returns one row more than the page if more
+ * follow. If the page is empty, a single row has only the total.
+ */
 export function searchStatement(query: NearbyQuery, nowMs: number): Statement {
   const values: (string | number)[] = [];
   const put = (value: string | number, type: string) => `$${values.push(value)}::${type}`;

@@ -1,6 +1,6 @@
 // Time of each agent's last request: kept in memory, and written to the database every few seconds.
 
-/** Half of the inaccuracy allowed for last uses. */
+/** Half of the 10 seconds to which last uses must be accurate. */
 const WRITE_INTERVAL_MS = 5_000;
 
 export class LastUses {

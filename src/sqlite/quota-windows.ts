@@ -1,7 +1,7 @@
 // Rate limits with fixed windows of one hour, counted in memory: a single process need not share them.
 import { QUOTA_WINDOW_MS, type Quota } from '../domain/store.ts';
 
-/** Maximum number of buckets; the oldest is dropped first. Clients can use many addresses, so a bound is needed. */
+/** Maximum number of buckets; the oldest is dropped first. Clients can use many IP addresses, so a limit is needed. */
 const MAX_BUCKETS = 200_000;
 
 interface Window {

@@ -6,7 +6,7 @@ import { AppError } from '../domain/errors.ts';
 import type { Quota } from '../domain/store.ts';
 import type { Context } from './context.ts';
 
-/** A quota of one hour after the request. */
+/** State of an hourly quota after a request was counted. */
 export interface Spent extends Quota {
   readonly limit: number;
   readonly resetSeconds: number;

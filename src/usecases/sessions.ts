@@ -53,7 +53,7 @@ export async function openTokenSession(context: Context, token: string): Promise
   return opened;
 }
 
-/** The session, unless it has expired or was ended, lasts too long, or was opened in a way that no longer counts. */
+/** The session; undefined if it has expired, was ended, lasts too long, or was opened in a way that is no longer configured. */
 async function findSession(
   { store, clock, console }: Context,
   sealed: string | undefined,

@@ -76,8 +76,8 @@ describe('the issuer in a token', () => {
       verifyToken: providerVerifier({ issuer: configured, clientId: 'client', clock: Date.now }),
     });
     const redirectUri = 'https://events.example.com/admin/callback';
-    const { address, sealed } = await begin({ redirectUri, returnPath: '/admin', chooseAccount: false });
-    const { state = '', nonce } = Object.fromEntries(new URL(address).searchParams);
+    const { url, sealed } = await begin({ redirectUri, returnPath: '/admin', chooseAccount: false });
+    const { state = '', nonce } = Object.fromEntries(new URL(url).searchParams);
     idToken = await new SignJWT({ iss: written, aud: 'client', sub: 'ada', email: 'ada@example.com', nonce })
       .setProtectedHeader({ alg: 'ES256', kid: 'one' })
       .setIssuedAt()

@@ -6,17 +6,15 @@ import { isTimezone } from '../datetime.ts';
 /** CLDR's territory code for the default mapping of a Windows name. */
 const DEFAULT_TERRITORY = '001';
 
-/**
- * IANA names by lower-case Windows name. The first two of the last three entries follow newer CLDR data: Chihuahua (2022) and
- * Almaty (2024) changed their clocks, Windows did not. The third is Exchange's name for UTC.
- */
+/** IANA names by lower-case Windows name. */
 const IANA_BY_WINDOWS_NAME: ReadonlyMap<string, string> = new Map([
   ...WINDOWS_TO_IANA_MAP.filter(({ territory }) => territory === DEFAULT_TERRITORY).map(
     ({ windowsName, iana }): [string, string] => [windowsName.toLowerCase(), iana[0]!],
   ),
+  // Newer CLDR data: Chihuahua (2022) and Almaty (2024) changed their clocks, Windows did not.
   ['mountain standard time (mexico)', 'America/Mazatlan'],
   ['central asia standard time', 'Asia/Bishkek'],
-  ['tzone://microsoft/utc', 'UTC'],
+  ['tzone://microsoft/utc', 'UTC'], // Exchange's name for UTC
 ]);
 
 /** Longer than any name in use. Longer values are never looked up. */

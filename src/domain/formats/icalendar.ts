@@ -15,7 +15,7 @@ export function encodeComponent(event: Wire): Wire {
   return write(componentOf(parseEvent(event)));
 }
 
-/** Joins encoded VEVENTs to a calendar. RFC 5545 has no calendar without components, but every program reads one. */
+/** Joins encoded VEVENTs to a calendar. RFC 5545 requires at least one, but programs also read a calendar without any. */
 export function joinCalendar(components: readonly Wire[]): Wire {
   return `${write(BEGIN)}${components.join('')}${write([END])}` as Wire;
 }

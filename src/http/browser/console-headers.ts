@@ -1,5 +1,5 @@
-// Security headers of everything under /admin, errors included: no content is loaded, no page frames it, no other origin
-// reads it, and no other site gets its URL as Referer. Pages that need more set their own headers.
+// Security headers of everything under /admin, including errors. They forbid loading other content, framing, reading by other
+// origins, and sending the URL to other sites as Referer. Pages that need more set their own headers.
 import { unescape as decode } from 'node:querystring';
 import type { FastifyReply } from 'fastify';
 import { addHeader } from '../response/headers.ts';

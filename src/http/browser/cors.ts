@@ -1,4 +1,4 @@
-// Cross-origin requests (CORS). Browsers do not send API keys by themselves, so the keyed API is open to all origins unless
+// Cross-origin requests (CORS). Browsers do not send API keys automatically, so the keyed API is open to all origins unless
 // the operator lists some. Administrators' paths are never open.
 import { unescape as decode } from 'node:querystring';
 import type { FastifyReply, FastifyRequest } from 'fastify';

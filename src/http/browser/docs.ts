@@ -22,7 +22,7 @@ const PAGE = `<!doctype html>
 `;
 
 // Requests go to the host that served the page, even if PUBLIC_URL differs. The AdminSession scheme is removed because the
-// browser sends the console's session cookie by itself: there is nothing to enter.
+// browser sends the console's session cookie automatically: there is nothing to enter.
 const START = `fetch('/openapi.json').then((answer) => answer.json()).then((spec) => {
   spec.servers = [{ url: location.origin }];
   delete spec.components.securitySchemes.AdminSession;

@@ -111,9 +111,9 @@ async function beginSignIn(
   }
   try {
     const redirectUri = origin + CALLBACK;
-    const { address, sealed } = await signIn.begin({ redirectUri, returnPath, chooseAccount });
+    const { url, sealed } = await signIn.begin({ redirectUri, returnPath, chooseAccount });
     setCookie(publicUrl, reply, 'signIn', sealed, SIGN_IN_MS);
-    return reply.redirect(address, 302);
+    return reply.redirect(url, 302);
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'UNAVAILABLE') throw error;
     onFault(request, error);

@@ -1,5 +1,5 @@
 // Facts about each operation for the guide, read from the OpenAPI description. The guide therefore agrees with it, and new
-// operations appear by themselves. guide.ts decides how they are shown.
+// operations appear automatically. guide.ts decides how they are shown.
 
 interface Schema {
   readonly $ref?: string;

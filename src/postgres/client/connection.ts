@@ -27,8 +27,8 @@ export class Connection {
   #isDropped = false;
 
   /** Does not connect before the first statement. */
-  constructor(address: string, session: Session) {
-    const url = new URL(address);
+  constructor(hostUrl: string, session: Session) {
+    const url = new URL(hostUrl);
     this.#host = url.hostname.replace(/^\[(.*)\]$/, '$1'); // brackets of an IPv6 address
     this.#port = Number(url.port || 5432);
     this.#tlsMode = tlsModeOf(url);

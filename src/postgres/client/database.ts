@@ -150,7 +150,7 @@ async function inTransaction<T>(sql: Sql, work: (sql: Sql) => Promise<T>): Promi
     await sql`COMMIT`;
     return result;
   } catch (error) {
-    // If the connection is lost, the server rolls back by itself.
+    // If the connection is lost, the server rolls back automatically.
     if (!isConnectionLost(failureOf(error))) await sql`ROLLBACK`;
     throw error;
   }

@@ -32,7 +32,7 @@ const IDLE_IN_TRANSACTION_MS = 10_000;
 const bigint = { to: 20, from: [20], parse: Number, serialize: String };
 
 /** Does not connect before the first statement. */
-export function connect(address: string, options: ConnectOptions): Sql {
+export function connect(url: string, options: ConnectOptions): Sql {
   const { host, port, statementTimeoutMs, applicationName = APPLICATION, openSocket } = options;
   // The driver's types do not declare these options.
   const untyped: object = { host: [host], port: [port], socket: openSocket };
@@ -47,7 +47,7 @@ export function connect(address: string, options: ConnectOptions): Sql {
     jit: 'off',
     idle_in_transaction_session_timeout: String(IDLE_IN_TRANSACTION_MS),
   };
-  return postgres(address, {
+  return postgres(url, {
     ...untyped,
     ssl: false, // tls.ts does TLS
     max: 1,

@@ -4,14 +4,14 @@ import { Connection } from './connection.ts';
 import type { Session } from './driver.ts';
 
 export class Pool {
-  readonly #address: string;
+  readonly #hostUrl: string;
   readonly #session: Session;
   readonly #connections = new Set<Connection>();
   readonly #idle: Connection[] = [];
   #isClosed = false;
 
-  constructor(address: string, session: Session) {
-    this.#address = address;
+  constructor(hostUrl: string, session: Session) {
+    this.#hostUrl = hostUrl;
     this.#session = session;
   }
 
@@ -21,7 +21,7 @@ export class Pool {
       if (connection.isUsable) return connection;
       this.#drop(connection);
     }
-    const connection = new Connection(this.#address, this.#session);
+    const connection = new Connection(this.#hostUrl, this.#session);
     this.#connections.add(connection);
     return connection;
   }

@@ -18,7 +18,7 @@ const HEARTBEAT_TIMEOUT_MS = 1_000;
 const SEARCH_PAUSE_MS = 200;
 
 export class Primary {
-  readonly #addresses: readonly string[];
+  readonly #hostUrls: readonly string[];
   readonly #session: Session;
   #pool: Pool | undefined;
   #probe: Connection | undefined;
@@ -30,8 +30,8 @@ export class Primary {
   #found = Promise.withResolvers<void>();
   #watching: Promise<void> = Promise.resolve();
 
-  constructor(addresses: readonly string[], session: Session) {
-    this.#addresses = addresses;
+  constructor(hostUrls: readonly string[], session: Session) {
+    this.#hostUrls = hostUrls;
     this.#session = session;
   }
 
@@ -102,16 +102,16 @@ export class Primary {
 
   async #search(): Promise<void> {
     try {
-      await Promise.any(this.#addresses.map((address) => this.#tryHost(address)));
+      await Promise.any(this.#hostUrls.map((hostUrl) => this.#tryHost(hostUrl)));
     } catch (error) {
       const { errors } = error as AggregateError;
-      // An error from a server that rejected us tells more than one from a host that is unreachable.
+      // The error of a server that rejected us says more than that of an unreachable host.
       throw errors.find((reason) => failureOf(reason) === 'refused') ?? errors.at(-1);
     }
   }
 
-  async #tryHost(address: string): Promise<void> {
-    const probe = new Connection(address, this.#session);
+  async #tryHost(hostUrl: string): Promise<void> {
+    const probe = new Connection(hostUrl, this.#session);
     try {
       if (!(await isPrimary(probe.sql))) throw new NotPrimary('the server is a standby, or read-only');
     } catch (error) {
@@ -120,7 +120,7 @@ export class Primary {
     }
     if (this.#pool || this.#isClosed) return probe.drop();
     this.#probe = probe;
-    this.#pool = new Pool(address, this.#session);
+    this.#pool = new Pool(hostUrl, this.#session);
     this.#respondedAt = performance.now();
     this.#found.resolve();
   }

@@ -8,8 +8,8 @@ const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
 const YES = 'S';
 
 /** Undefined if the URL does not ask for TLS. */
-export function tlsModeOf(address: URL): string | undefined {
-  const mode = address.searchParams.get('sslmode') ?? address.searchParams.get('ssl') ?? 'disable';
+export function tlsModeOf({ searchParams }: URL): string | undefined {
+  const mode = searchParams.get('sslmode') ?? searchParams.get('ssl') ?? 'disable';
   return mode === 'disable' || mode === 'false' ? undefined : mode;
 }
 

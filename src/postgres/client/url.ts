@@ -8,8 +8,8 @@ export function addressesOf(url: string): string[] | undefined {
   const [, before = '', hosts = '', name = '', query = ''] = PARTS.exec(url) ?? [];
   const each = hosts.split(',');
   if (!each.every((host) => HOST.test(host))) return undefined;
-  const addresses = each.map((host) => `${before}${host}${name}${query}`);
-  return addresses.every((address) => URL.canParse(address)) ? addresses : undefined;
+  const urls = each.map((host) => `${before}${host}${name}${query}`);
+  return urls.every((one) => URL.canParse(one)) ? urls : undefined;
 }
 
 /** The URL without user, password and options, for messages. */

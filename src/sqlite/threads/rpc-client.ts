@@ -12,7 +12,7 @@ interface RpcOptions {
   readonly failureMessage: string;
   /** Maximum calls per batch. */
   readonly maxBatch: number;
-  /** Maximum batches sent but not yet answered. */
+  /** Maximum batches in flight. */
   readonly maxBatchesInFlight: number;
 }
 
