@@ -1,4 +1,4 @@
-// Reports a run of the tests as it goes: a line a job, every failure in full at the end, and which jobs were the slowest.
+// Reports a test run while it runs: one line per job, every failure in full at the end, and the slowest jobs.
 import type { TestEvent } from 'node:test/reporters';
 import { inspect } from 'node:util';
 
@@ -25,7 +25,7 @@ export async function readResult(
     if (type === 'test:summary' && !data.success && failures.length === 0) failures.push(`FAIL ${title}`);
     if (type !== 'test:pass' && type !== 'test:fail') continue;
     const isSuite = data.details.type === 'suite';
-    // A suite also fails where a hook does, or only because of its tests, which say it themselves.
+    // A suite also fails if a hook fails, or only because its tests fail, which are reported by themselves.
     if (type === 'test:fail' && !(isSuite && isOfTests(data.details.error))) failures.push(describe(data));
     if (isSuite) continue;
     tests++;
