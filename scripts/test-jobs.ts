@@ -16,7 +16,51 @@ export interface TestJob {
  * Slow files, the slowest first; all others follow. A run says which of its slowest files are missing here. A file that does
  * not exist is an error.
  */
-const LONGEST_FIRST: readonly string[] = [];
+const LONGEST_FIRST: readonly string[] = [
+  'test/console/accessibility.test.ts',
+  'test/cli/shutdown.test.ts',
+  'test/console/postgres.test.ts',
+  'test/cli/move-interrupted.test.ts',
+  'test/console/actions.test.ts',
+  'test/console/signing-in.test.ts',
+  'test/console/lists.test.ts',
+  'test/cli/restore.test.ts',
+  'test/cli/import-roundtrip.test.ts',
+  'test/cli/move.test.ts',
+  'test/store/postgres.test.ts',
+  'test/cli/serve.test.ts',
+  'test/cli/import.test.ts',
+  'test/http/session-in-browser.test.ts',
+  'test/differential/stream.test.ts',
+  'test/console/hostile-text.test.ts',
+  'test/crash/backup.test.ts',
+  'test/console/crowd.test.ts',
+  'test/http/edits.test.ts',
+  'test/cli/hostile-files.test.ts',
+  'test/nodes/outage.test.ts',
+  'test/store/sqlite.test.ts',
+  'test/nodes/two-nodes.test.ts',
+  'test/http/access-matrix.test.ts',
+  'test/console/secrets.test.ts',
+  'test/http/agent-events-stream.test.ts',
+  'test/crash/kill.test.ts',
+  'test/demo/demo.test.ts',
+  'test/cli/import-stop.test.ts',
+  'test/http/text.test.ts',
+  'test/http/fuzz.test.ts',
+  'test/http/slow-readers.test.ts',
+  'test/cli/import-formats.test.ts',
+  'test/http/docs.test.ts',
+  'test/nodes/own-keys.test.ts',
+  'test/differential/postgis.test.ts',
+  'test/spatial/event-index.test.ts',
+  'test/http/for-agents.test.ts',
+  'test/http/idempotency.test.ts',
+  'test/cli/mcp.test.ts',
+  'test/cli/load-progress.test.ts',
+  'test/mcp/tools.test.ts',
+  'test/http/rate-limit.test.ts',
+];
 
 /** The named files, or all. `isLong`: only files whose tests do more in a long run. Throws for a file that does not exist. */
 export function findJobs(root: string, named: readonly string[], isLong: boolean): TestJob[] {

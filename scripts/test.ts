@@ -56,8 +56,10 @@ async function test(
   try {
     const target = engine && (await targets![engine]).env;
     const all = { ...process.env, ...CACHE, ...env, ...target };
-    const events = run({ files: [file], cwd: ROOT, timeout: TIMEOUT_MS, env: all });
-    return await readResult(title, events, isDetailed);
+    const controller = new AbortController();
+    const { signal } = controller;
+    const events = run({ files: [file], cwd: ROOT, timeout: TIMEOUT_MS, signal, env: all });
+    return await readResult(title, events, { isDetailed, end: () => controller.abort() });
   } catch (error) {
     return { title, seconds: 0, tests: 0, failures: [`FAIL ${title}\n${(error as Error).stack}`] };
   }
