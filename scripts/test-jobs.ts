@@ -40,6 +40,7 @@ const LONGEST_FIRST: readonly string[] = [
   'test/nodes/outage.test.ts',
   'test/store/sqlite.test.ts',
   'test/nodes/two-nodes.test.ts',
+  'test/nodes/sessions.test.ts',
   'test/http/access-matrix.test.ts',
   'test/console/secrets.test.ts',
   'test/http/agent-events-stream.test.ts',
