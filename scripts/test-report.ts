@@ -1,4 +1,4 @@
-// Reports a run of the tests as it goes: a line a job, every failure in full at the end, and which jobs were the slowest.
+// Reports a test run while it runs: one line per job, every failure in full at the end, and the slowest jobs.
 import type { TestEvent } from 'node:test/reporters';
 import { inspect } from 'node:util';
 
@@ -11,28 +11,36 @@ export interface JobResult {
 
 const SLOWEST = 10;
 
-/** Reads what a test file reports, to its end. `isDetailed`: prints the name of every test. */
+/** A failed file that reports nothing for this long has left something open, and would never end. */
+const SILENCE_MS = 60_000;
+
+/** Reads what a test file reports, to its end. `isDetailed`: prints the name of every test. `end` ends a file that hangs. */
 export async function readResult(
   title: string,
   events: AsyncIterable<TestEvent>,
-  isDetailed: boolean,
+  { isDetailed, end }: { isDetailed: boolean; end: () => void },
 ): Promise<JobResult> {
+  let silence: NodeJS.Timeout | undefined;
   const startedMs = performance.now();
   const failures: string[] = [];
   let tests = 0;
   for await (const { type, data } of events) {
+    clearTimeout(silence);
     if (type === 'test:stderr') process.stderr.write(data.message);
+    if (type === 'test:pass' || type === 'test:fail') {
+      const isSuite = data.details.type === 'suite';
+      // A suite also fails if a hook fails, or only because its tests fail, which are reported by themselves.
+      if (type === 'test:fail' && !(isSuite && isOfTests(data.details.error))) failures.push(describe(data));
+      if (!isSuite) tests++;
+      if (!isSuite && isDetailed) {
+        const mark = type === 'test:pass' ? 'ok  ' : 'FAIL';
+        console.log(`  ${mark} ${data.name} (${Math.round(data.details.duration_ms)} ms)`);
+      }
+    }
     if (type === 'test:summary' && !data.success && failures.length === 0) failures.push(`FAIL ${title}`);
-    if (type !== 'test:pass' && type !== 'test:fail') continue;
-    const isSuite = data.details.type === 'suite';
-    // A suite also fails where a hook does, or only because of its tests, which say it themselves.
-    if (type === 'test:fail' && !(isSuite && isOfTests(data.details.error))) failures.push(describe(data));
-    if (isSuite) continue;
-    tests++;
-    if (!isDetailed) continue;
-    const mark = type === 'test:pass' ? 'ok  ' : 'FAIL';
-    console.log(`  ${mark} ${data.name} (${Math.round(data.details.duration_ms)} ms)`);
+    if (failures.length > 0) silence = setTimeout(end, SILENCE_MS);
   }
+  clearTimeout(silence);
   return { title, seconds: (performance.now() - startedMs) / 1000, tests, failures };
 }
 
