@@ -1,4 +1,4 @@
-// A service as its users meet it, for the acceptance suite: a separate process with its own data and default settings.
+// A service for the acceptance suite, as users run it: a separate process with its own data and default settings.
 import assert from 'node:assert/strict';
 import { Client } from '../test/support/client.ts';
 import { launchService, run } from '../test/support/process.ts';
@@ -9,7 +9,7 @@ export interface AcceptanceTarget {
   stop(): Promise<void>;
 }
 
-/** `data` says where the service has its data: DATA_DIR or DATABASE_URL. */
+/** `data` has the variable DATA_DIR or DATABASE_URL. */
 export async function startAcceptanceTarget(data: Record<string, string>): Promise<AcceptanceTarget> {
   const service = await launchService(data);
   const { stdout } = await run(['admin-token', '--email', 'admin@example.com', '--name', 'Ada'], data);

@@ -66,8 +66,9 @@ const LONGEST_FIRST: readonly string[] = [
 /** The named files, or all. `isLong`: only files whose tests do more in a long run. Throws for a file that does not exist. */
 export function findJobs(root: string, named: readonly string[], isLong: boolean): TestJob[] {
   const all = globSync('test/**/*.test.ts', { cwd: root }).sort();
-  const gone = LONGEST_FIRST.filter((file) => !all.includes(file));
-  if (gone.length > 0) throw new Error(`scripts/test-jobs.ts names files that are gone: ${gone.join(', ')}`);
+  const missing = LONGEST_FIRST.filter((file) => !all.includes(file));
+  if (missing.length > 0)
+    throw new Error(`LONGEST_FIRST in scripts/test-jobs.ts names missing files: ${missing.join(', ')}`);
   const files = named.length > 0 ? named.flatMap((name) => findNamed(root, name)) : all;
   return sortJobs(files.filter((file) => !isLong || importsSizes(join(root, file))).flatMap(toJobs));
 }

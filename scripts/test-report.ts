@@ -29,7 +29,7 @@ export async function readResult(
     if (type === 'test:stderr') process.stderr.write(data.message);
     if (type === 'test:pass' || type === 'test:fail') {
       const isSuite = data.details.type === 'suite';
-      // A suite also fails if a hook fails, or only because its tests fail, which are reported by themselves.
+      // A suite fails because of a hook, or because of its tests. Failed tests are reported on their own.
       if (type === 'test:fail' && !(isSuite && isOfTests(data.details.error))) failures.push(describe(data));
       if (!isSuite) tests++;
       if (!isSuite && isDetailed) {

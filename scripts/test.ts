@@ -18,7 +18,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 /** One more than there are cores, because tests also wait: for timers, disks and processes. */
 const AT_ONCE = availableParallelism() + 1;
 
-/** A file that takes longer hangs. */
+/** Timeout of a test file. */
 const TIMEOUT_MS = 20 * 60_000;
 
 /** Halves the cost of starting a process; the tests start many. */
@@ -26,7 +26,7 @@ const CACHE = { NODE_COMPILE_CACHE: `${ROOT}/node_modules/.cache/node` };
 
 type Job = () => Promise<JobResult>;
 
-/** Runs a program that is silent when all is well. */
+/** Runs a program and shows its output only if it fails. */
 async function check(title: string, command: string, args: readonly string[]): Promise<JobResult> {
   const startedMs = performance.now();
   const failures: string[] = [];
