@@ -23,7 +23,7 @@ export const RotateRequest = Type.Object(
   { additionalProperties: false },
 );
 
-/** All fields are refused: a caller who names a key here means another one, but would end the calling key. */
+/** No fields are allowed: a caller that names another key here would revoke the calling key by mistake. */
 export const RevokeRequest = Type.Object({}, { additionalProperties: false });
 
 export const KeySummary = Type.Object({
