@@ -1,5 +1,5 @@
-// What administrators have beside the interface: lists in pages, the audit log, numbers, and deletes of some events. Only
-// agents of this run are searched for, whatever else there is.
+// Beyond the interface, for administrators: paged lists, the audit log, statistics, and deletes of selected events. Searches
+// find only agents of this run, whatever else the service holds.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { type Agent, type Answer, administrator, newAgent, type Query, RUN, reader } from './client.ts';
@@ -13,7 +13,7 @@ async function get(path: string, query: Query = {}): Promise<Body> {
   return answer.body;
 }
 
-/** Every page, each with the cursor of the one before. */
+/** Every page, following next_cursor. */
 async function walk(path: string, query: Query): Promise<Body[]> {
   const pages = [await get(path, query)];
   while (pages.at(-1).next_cursor !== null) {
@@ -37,7 +37,7 @@ describe('pages of agents', () => {
       .flatMap(({ agents }) => agents.map(({ id }: { id: string }) => id))
       .filter((id) => ids.includes(id));
 
-  it('show each agent once, in both directions, with the total of all that match', async () => {
+  it('list each agent once, in both directions, with the total of all matches', async () => {
     const up = await walk(path, { q: RUN.toUpperCase(), limit: 2, sort: 'created_at' });
     assert.deepEqual(idsOf(up), ids);
     const down = await walk(path, { q: RUN, limit: 3, sort: '-created_at' });
@@ -48,7 +48,7 @@ describe('pages of agents', () => {
     }
   });
 
-  it('are sorted by what is asked for', async () => {
+  it('have the requested order', async () => {
     const [page] = await walk(path, { q: RUN, limit: 100, sort: '-event_count' });
     const counts = page.agents.map((agent: { event_count: number }) => agent.event_count);
     assert.deepEqual(
@@ -57,11 +57,11 @@ describe('pages of agents', () => {
     );
   });
 
-  it('are never shown without a parameter', async () => {
+  it('are returned only if a parameter asks for them', async () => {
     assert.deepEqual(Object.keys(await get(path)).sort(), ['agents', 'total']);
   });
 
-  it('refuse a sort, a limit and a cursor that they do not know', async () => {
+  it('refuse an invalid sort, limit and cursor', async () => {
     const { next_cursor: cursor } = await get(path, { q: RUN, limit: 1 });
     const answer = await administrator.get(path, { sort: 'colour', limit: 101 });
     assertInvalid(answer, ['query.limit: less_than_equal', 'query.sort: enum']);
@@ -85,7 +85,7 @@ describe('pages of the events of an agent', () => {
   const titlesOf = (pages: Body[]) =>
     pages.flatMap(({ events }) => events.map(({ title }: { title: string }) => title));
 
-  it('show each event once, by every sort, with the agent and the total', async () => {
+  it('list each event once, in every order, with the agent and the total', async () => {
     const orders: [sort: string, titles: string[]][] = [
       ['start_at', ['over', 'zÜrich 2', 'ABC 2', 'abc', 'Zürich']],
       ['-title', ['zÜrich 2', 'Zürich', 'over', 'ABC 2', 'abc']],
@@ -100,24 +100,24 @@ describe('pages of the events of an agent', () => {
     }
   });
 
-  it('show what is over, what is not, and what is found whatever its case', async () => {
+  it('filter by past, by upcoming and by text in any case', async () => {
     assert.deepEqual(titlesOf([await get(path, { when: 'past' })]), ['over']);
     assert.equal((await get(path, { when: 'upcoming', limit: 1 })).total, 4);
     assert.deepEqual(titlesOf([await get(path, { q: 'ZÜR' })]), ['zÜrich 2', 'Zürich']);
   });
 
-  it('are never shown without a parameter', async () => {
+  it('are returned only if a parameter asks for them', async () => {
     assert.deepEqual(Object.keys(await get(path)).sort(), ['agent', 'events']);
   });
 
-  it('are 404 for an agent that is not there', async () => {
+  it('are 404 for an unknown agent', async () => {
     const answer = await administrator.get(`/v1/admin/agents/${UNKNOWN_UUID}/events`, { limit: 1 });
     assertError(answer, 404, 'NOT_FOUND');
   });
 });
 
 describe('POST /v1/admin/agents/{agent_id}/events/delete', () => {
-  it('deletes those of the events that are there, and says so in the audit log', async () => {
+  it('deletes the listed events that exist, and records it in the audit log', async () => {
     const agent = await newAgent();
     const events = [await agent.create(newEvent()), await agent.create(newEvent())];
     const other = await (await newAgent()).create(newEvent());
@@ -136,7 +136,7 @@ describe('POST /v1/admin/agents/{agent_id}/events/delete', () => {
     );
   });
 
-  it('refuses a body without identifiers', async () => {
+  it('refuses a body without event IDs', async () => {
     const id = await (await newAgent()).id();
     const answer = await administrator.post(`/v1/admin/agents/${id}/events/delete`, { event_ids: [] });
     assertInvalid(answer, ['body.event_ids: too_short']);
@@ -144,7 +144,7 @@ describe('POST /v1/admin/agents/{agent_id}/events/delete', () => {
 });
 
 describe('GET /v1/admin/audit', () => {
-  it('says who changed what, newest first, page by page', async () => {
+  it('lists who changed what, newest first, page by page', async () => {
     const agent = await newAgent();
     const id = await agent.id();
     const { event_id, title } = await agent.create(newEvent());
@@ -178,7 +178,7 @@ describe('GET /v1/admin/audit', () => {
 });
 
 describe('GET /v1/admin/stats', () => {
-  it('counts agents and events, and how many of them are alive', async () => {
+  it('counts agents and events, active agents and upcoming events', async () => {
     const agent = await newAgent();
     await agent.create(newEvent());
     const { agents, agents_active_today, events, events_upcoming, ...rest } = await get('/v1/admin/stats');

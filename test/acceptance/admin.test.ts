@@ -1,4 +1,4 @@
-// The administrators' reads and deletes. Who counts as one under an identity provider is in test/oidc/.
+// The administrators' reads and deletes. Who is an administrator with an identity provider is in test/oidc/.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { type Agent, administrator, anyone, Client, newAgent, reader } from './client.ts';
@@ -26,7 +26,7 @@ const OPERATIONS: [method: string, path: string][] = [
   ['POST', `/v1/admin/agents/${UNKNOWN_UUID}/events/delete`],
   ['DELETE', `/v1/admin/events/${UNKNOWN_ULID}`],
 ];
-/** What they take, by method. */
+/** Request bodies, by method. */
 const BODIES: Record<string, object> = { PATCH: { tier: 'read' }, POST: { event_ids: [UNKNOWN_ULID] } };
 
 const SUMMARY_FIELDS = [
@@ -82,14 +82,14 @@ describe('the bearer token of /v1/admin', () => {
     });
   }
 
-  it('is taken with the scheme in any case', async () => {
+  it('is accepted with its scheme in any case', async () => {
     const client = new Client({ authorization: `bearer ${ADMIN_TOKEN}` });
     assert.equal((await client.get('/v1/admin/me')).status, 200);
   });
 });
 
 describe('GET /v1/admin/me', () => {
-  it('answers with e-mail, name and picture of the token, and nothing else', async () => {
+  it('returns e-mail, name and picture of the token, and nothing else', async () => {
     const claims = JSON.parse(Buffer.from(ADMIN_TOKEN.split('.')[1]!, 'base64url').toString('utf8'));
     const { status, body } = await administrator.get('/v1/admin/me');
     assert.equal(status, 200);
@@ -136,14 +136,14 @@ describe('GET /v1/admin/agents', () => {
     });
   });
 
-  it('says to within 10 seconds when an agent was last used', async () => {
+  it('shows when an agent was last used, to within 10 seconds', async () => {
     const agent = await newAgent();
     const { created_at } = await agent.create(newEvent());
     const used = (await agent.findSummary()).last_used_at;
     assert.ok(Math.abs(Date.parse(used) - Date.parse(created_at)) <= 10_000, used);
   });
 
-  it('counts events as they come and go, ended ones too', async () => {
+  it('counts events as they are created and deleted, ended ones too', async () => {
     const agent = await newAgent();
     const count = async () => (await agent.findSummary()).event_count;
     const event = await agent.create(newEvent());
@@ -157,7 +157,7 @@ describe('GET /v1/admin/agents', () => {
 });
 
 describe('GET /v1/admin/agents/{agent_id}/events', () => {
-  it('answers with the agent and its events by start, ended ones included', async () => {
+  it('returns the agent and its events by start, ended ones included', async () => {
     const agent = await newAgent();
     const starts = ['2031-05-03T00:00:00Z', '1999-01-01T00:00:00Z', '2031-05-01T00:00:00Z'];
     const events = [];
@@ -170,7 +170,7 @@ describe('GET /v1/admin/agents/{agent_id}/events', () => {
     assert.equal(summary.id, events[0].agent_id);
   });
 
-  it('lists more events than a page of a search', async () => {
+  it('lists more events than fit in a page of a search', async () => {
     const agent = await newAgent();
     const startMs = Date.UTC(2031, 0);
     await Promise.all(
@@ -184,7 +184,7 @@ describe('GET /v1/admin/agents/{agent_id}/events', () => {
     assert.deepEqual(starts, [...starts].sort());
   });
 
-  it('answers with an empty list for an agent without events', async () => {
+  it('returns an empty list for an agent without events', async () => {
     const agent = await newAgent();
     const { body } = await administrator.get(`/v1/admin/agents/${await agent.id()}/events`);
     assert.deepEqual(body.events, []);
@@ -209,7 +209,7 @@ describe('the deletes of administrators', () => {
     assertError(await administrator.delete(`/v1/admin/events/${event_id}`), 404, 'NOT_FOUND');
   });
 
-  it('remove all events of one agent, which stays', async () => {
+  it('remove all events of one agent and keep the agent', async () => {
     const place = randomPlace();
     const other = await newAgent();
     const kept = await other.create(newEvent(place));
@@ -246,17 +246,17 @@ describe('the deletes of administrators', () => {
   });
 });
 
-describe('identifiers in the paths of /v1/admin', () => {
+describe('IDs in the paths of /v1/admin', () => {
   const agentPaths = OPERATIONS.filter(([, path]) => path.includes(UNKNOWN_UUID));
 
   for (const [method, path] of agentPaths) {
     const shown = `${method} ${path.replace(UNKNOWN_UUID, '{agent_id}')}`;
-    it(`are 404 on ${shown} where no agent has them`, async () => {
+    it(`are 404 on ${shown} if no agent has them`, async () => {
       const body = BODIES[method];
       assertError(await administrator.send(method, path, { body }), 404, 'NOT_FOUND');
     });
 
-    it(`are 422 on ${shown} where they are no uuid`, async () => {
+    it(`are 422 on ${shown} if they are not a UUID`, async () => {
       const body = BODIES[method];
       const malformed = ['nonsense', '7', UNKNOWN_ULID, UNKNOWN_UUID.slice(1), `${UNKNOWN_UUID}0`];
       for (const id of [...malformed, UNKNOWN_UUID.replaceAll('-', ''), `${UNKNOWN_UUID.slice(1)}g`, '%00']) {
@@ -269,13 +269,13 @@ describe('identifiers in the paths of /v1/admin', () => {
     });
   }
 
-  it('are 404 for events that do not exist, whatever their form', async () => {
+  it('are 404 for events that do not exist, whatever their format', async () => {
     for (const id of [UNKNOWN_ULID, 'nonsense', '7', UNKNOWN_UUID]) {
       assertError(await administrator.delete(`/v1/admin/events/${id}`), 404, 'NOT_FOUND');
     }
   });
 
-  it('may be a uuid in either case', async () => {
+  it('may be a UUID in either case', async () => {
     const agent = await newAgent();
     const event = await agent.create(newEvent());
     const id = (await agent.id()).toUpperCase();

@@ -1,5 +1,5 @@
-// The suite's only way to the service. Every answer is held against the served description, and against what holds for
-// every answer, before a test sees it. Agents that were registered on the way are deleted at the end.
+// The suite's only client. It checks every response against the served /openapi.json, and against the rules for every
+// response, before a test sees it. Agents that it registers are deleted at the end.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after } from 'node:test';
@@ -8,8 +8,8 @@ import { ADMIN_TOKEN, BASE_URL, READ_KEY } from './settings.ts';
 import { exchange, exchangeRaw, type RequestHeaders } from './transport.ts';
 
 export interface Answer extends Exchange {
-  /** The parsed body; undefined where there is none or it is not JSON. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  /** The parsed body; undefined if there is none or it is not JSON. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests read bodies of every shape
   readonly body: any;
 }
 
@@ -18,16 +18,16 @@ export type Query = Record<string, string | number | readonly (string | number)[
 export interface SendOptions {
   /** Sent as JSON. */
   readonly body?: unknown;
-  /** Sent as it is; a list of chunks goes without a length. */
+  /** Sent unchanged; a list of chunks is sent without a length. */
   readonly raw?: string | Uint8Array | readonly Uint8Array[];
-  /** undefined takes one of the client's own headers away. */
+  /** undefined removes one of the client's own headers. */
   readonly headers?: RequestHeaders;
 }
 
 const secrets = new Set([READ_KEY, ADMIN_TOKEN]);
 const description = new Description(await loadDescription());
 
-/** In every e-mail address that this process registers, so that it can clean up after itself. */
+/** Part of every e-mail address that this process registers, so that it can clean up. */
 export const RUN = `run${randomBytes(6).toString('hex')}`;
 
 export class Client {
@@ -106,7 +106,7 @@ export class Agent extends Client {
     this.key = key;
   }
 
-  /** As administrators see it; undefined once it is deleted. */
+  /** The agent as administrators see it; undefined once it is deleted. */
   async findSummary(): Promise<Answer['body']> {
     const answer = await administrator.get('/v1/admin/agents');
     assert.equal(answer.status, 200, answer.text);
@@ -117,7 +117,7 @@ export class Agent extends Client {
     return (await this.findSummary()).id;
   }
 
-  /** A rotation that must succeed: the answer, and the agent with its new key. */
+  /** A rotation that must succeed: the response, and the agent with its new key. */
   async rotate(body?: object): Promise<{ answer: Answer; agent: Agent }> {
     const answer = await this.post('/v1/auth/rotate', body);
     assert.equal(answer.status, 200, answer.text);
@@ -135,14 +135,14 @@ export async function newAgent(): Promise<Agent> {
   return new Agent(email, answer.body.api_key);
 }
 
-/** Sends a registration. Its e-mail must have RUN in it if it may succeed. */
+/** Sends a registration. Its e-mail must contain RUN if it may succeed. */
 export async function register(body: unknown, headers: RequestHeaders = {}): Promise<Answer> {
   const answer = await anyone.send('POST', '/v1/auth/register', { body, headers });
   if (answer.status === 200) secrets.add(answer.body.api_key);
   return answer;
 }
 
-/** Sends bytes that need not be HTTP, on a connection of their own. */
+/** Sends bytes that need not be HTTP, on a new connection. */
 export async function sendRaw(bytes: string | Uint8Array): Promise<Answer> {
   return check(await exchangeRaw(bytes));
 }
@@ -161,17 +161,17 @@ after(async () => {
   }
 });
 
-function check(answered: Exchange): Answer {
-  description.check(answered);
-  const isPage = /^\/(?:openapi|docs)/.test(answered.path);
-  if (isPage) return { ...answered, body: parse(answered.text) };
-  assertDiscreet(answered);
-  const body = parse(answered.text);
+function check(received: Exchange): Answer {
+  description.check(received);
+  const isPage = /^\/(?:openapi|docs)/.test(received.path);
+  if (isPage) return { ...received, body: parse(received.text) };
+  assertDiscreet(received);
+  const body = parse(received.text);
   assertUtc(body);
-  return { ...answered, body };
+  return { ...received, body };
 }
 
-/** A key appears in the answer to its registration or rotation and nowhere else; what runs inside appears nowhere at all. */
+/** Asserts that a key appears only in the response to its registration or rotation, and internals appear nowhere. */
 function assertDiscreet({ method, path, status, text, headers }: Exchange): void {
   const shown = `${method} ${path.slice(0, 200)} → ${status} ${text.slice(0, 1000)}`;
   const everything = JSON.stringify(headers) + text;
@@ -179,7 +179,7 @@ function assertDiscreet({ method, path, status, text, headers }: Exchange): void
   assert.doesNotMatch(everything, /\n\s+at |\bnode_modules\b|\bsqlite_|\bSELECT .* FROM\b|\.ts:\d+/i, shown);
 }
 
-/** Times in answers are UTC with milliseconds. */
+/** Asserts that times in responses are UTC with milliseconds. */
 function assertUtc(body: unknown): void {
   if (typeof body !== 'object' || body === null) return;
   for (const [name, value] of Object.entries(body)) {

@@ -1,4 +1,4 @@
-// Beyond the interface: ETag on every answer with a single event, If-None-Match on reads, If-Match on changes and deletes.
+// Beyond the interface: ETag on every response with a single event, If-None-Match on reads, If-Match on changes and deletes.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { type Agent, type Answer, newAgent } from './client.ts';
@@ -11,7 +11,7 @@ describe('ETag', () => {
     [agent, other] = [await newAgent(), await newAgent()];
   });
 
-  /** Creates an event; returns its address and its tag. */
+  /** Creates an event; returns its path and its tag. */
   async function create(fields: object = {}) {
     const created = await agent.post('/v1/events', newEvent({ ...fields }));
     assert.equal(created.status, 200, created.text);
@@ -21,7 +21,7 @@ describe('ETag', () => {
     agent.send(method, path, { headers, ...(body && { body }) });
   const tagOf = ({ headers }: Answer) => headers.etag;
 
-  it('is the same until the event changes, and another for each form', async () => {
+  it('is the same until the event changes, and differs for each format', async () => {
     const { path, tag, body } = await create();
     assert.match(tag, /^"[^"]+"$/);
     assert.equal(tagOf(await agent.get(path)), tag);
@@ -39,7 +39,7 @@ describe('ETag', () => {
     assert.equal(tagOf(await agent.get(path)), tagOf(changed));
   });
 
-  it('gives a 304 without a body to who has it, with If-None-Match', async () => {
+  it('gives a 304 without a body in If-None-Match while it is current', async () => {
     const { path, tag } = await create();
     for (const condition of [tag, `W/${tag}`, '*', `"other", ${tag}`]) {
       for (const method of ['GET', 'HEAD']) {
@@ -56,7 +56,7 @@ describe('ETag', () => {
     assertError(await send('GET', '/v1/events/nothing', { 'if-none-match': '*' }), 404, 'NOT_FOUND');
   });
 
-  it('lets a change through with If-Match while the event is like that, and then no longer', async () => {
+  it('lets a change through in If-Match only while it is current', async () => {
     const { path, tag } = await create();
     const first = await send('PATCH', path, { 'if-match': tag }, { cost: 'first' });
     assert.equal(first.status, 200);
@@ -71,7 +71,7 @@ describe('ETag', () => {
     assert.equal((await send('PATCH', path, { 'if-match': '*' }, { cost: 'third' })).status, 200);
   });
 
-  it('lets a delete through with If-Match while the event is like that, and not otherwise', async () => {
+  it('lets a delete through in If-Match only while it is current', async () => {
     const { path, tag } = await create();
     const changed = await agent.patch(path, { cost: 'more' });
     assertError(await send('DELETE', path, { 'if-match': tag }), 412, 'PRECONDITION_FAILED');
@@ -80,7 +80,7 @@ describe('ETag', () => {
     assertError(await send('DELETE', path, { 'if-match': '*' }), 404, 'NOT_FOUND');
   });
 
-  it('is looked at after existence and ownership, and before what is wrong only together with the event', async () => {
+  it('is checked after existence and ownership, and before the rules that involve the stored event', async () => {
     const { path } = await create({ end_at: '2031-05-01T20:00:00Z' });
     const stale = { 'if-match': '"stale"' };
     assertInvalid(await send('PATCH', path, stale, { title: '' }), ['body.title']);
@@ -92,7 +92,7 @@ describe('ETag', () => {
     assertInvalid(await agent.patch(path, late), ['body.start_at']);
   });
 
-  it('lets one of many changes of the same version through', async () => {
+  it('lets exactly one of many changes of the same version through', async () => {
     const { path, tag } = await create();
     const answers = await Promise.all(
       Array.from({ length: 10 }, (_, at) => send('PATCH', path, { 'if-match': tag }, { cost: `${at}` })),

@@ -1,4 +1,4 @@
-// POST /v1/events: what comes back, and what each field may hold. Times and idempotency have files of their own.
+// POST /v1/events: the response, and what each field may contain. Times and idempotency have their own files.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { type Agent, newAgent, reader } from './client.ts';
@@ -25,7 +25,7 @@ describe('POST /v1/events', () => {
   const required = SETTABLE.filter((field) => !NULLABLE.includes(field) && field !== 'audience');
 
   describe('200', () => {
-    it('answers with the event as sent, and what the server assigns', async () => {
+    it('returns the event as sent, with the fields that the server assigns', async () => {
       const sent = fullEvent();
       const { event_id, agent_id, created_at, ...event } = await agent.create(sent);
       assert.deepEqual(event, {
@@ -38,12 +38,12 @@ describe('POST /v1/events', () => {
       assert.ok(Math.abs(Date.now() - Date.parse(created_at)) < 300_000, created_at);
     });
 
-    it('answers with no field that the interface does not name', async () => {
+    it('returns only fields that the interface names', async () => {
       const event = await agent.create(fullEvent());
       assert.deepEqual(Object.keys(event).sort(), [...EVENT_FIELDS].sort());
     });
 
-    it('needs the required fields only, and then sets the audience all and the rest null', async () => {
+    it('needs only the required fields, and sets audience to all and the other fields to null', async () => {
       const event = await agent.create(newEvent());
       assert.equal(event.audience, 'all');
       for (const field of NULLABLE) assert.equal(event[field] ?? null, null, field);
@@ -54,12 +54,12 @@ describe('POST /v1/events', () => {
       for (const field of NULLABLE) assert.equal(event[field] ?? null, null, field);
     });
 
-    it('gives every event an identifier of its own', async () => {
+    it('gives every event its own ID', async () => {
       const events = await Promise.all(Array.from({ length: 20 }, () => agent.create(newEvent())));
       assert.equal(new Set(events.map((event) => event.event_id)).size, 20);
     });
 
-    it('ignores fields that it does not know, so that nobody sets what the server assigns', async () => {
+    it('ignores unknown fields, so that nobody sets what the server assigns', async () => {
       const assigned = { event_id: 'mine', agent_id: 'other', created_at: '2001-01-01T00:00:00.000Z' };
       const event = await agent.create(newEvent({ ...assigned, tier: 'admin', version: 9, extra: [1] }));
       assert.deepEqual(Object.keys(event).sort(), [...EVENT_FIELDS].sort());
@@ -67,7 +67,7 @@ describe('POST /v1/events', () => {
       for (const [field, value] of Object.entries(assigned)) assert.notEqual(event[field], value);
     });
 
-    it('is seen at once by a read and by a search', async () => {
+    it('is visible at once to a read and to a search', async () => {
       const place = randomPlace();
       for (let count = 1; count <= 5; count++) {
         const event = await agent.create(newEvent(place));
@@ -142,19 +142,19 @@ describe('POST /v1/events', () => {
       });
     }
 
-    it('refuses a number that is too large to be one', async () => {
+    it('refuses a number that is too large for a double', async () => {
       const raw = JSON.stringify(newEvent({ lat: 7 })).replace('"lat":7', '"lat":1e999');
       assertInvalid(await postRaw(raw), ['body.lat']);
     });
 
-    it('does not find fields on the prototype of a body', async () => {
+    it('does not read fields from the prototype of a body', async () => {
       const { title: _left, ...rest } = newEvent();
       const raw = `{"__proto__":{"title":"a"},${JSON.stringify(rest).slice(1)}`;
       assertInvalid(await postRaw(raw), ['body.title: missing']);
     });
 
     for (const body of [null, [], [newEvent()], 'text', 7, true]) {
-      it(`refuses ${JSON.stringify(body).slice(0, 10)} in place of an object`, async () => {
+      it(`refuses ${JSON.stringify(body).slice(0, 10)} instead of an object`, async () => {
         assertInvalid(await post(body), ['body']);
       });
     }
@@ -183,7 +183,7 @@ describe('POST /v1/events', () => {
       });
     }
 
-    it('stores nothing of what it refuses', async () => {
+    it('stores nothing of a refused event', async () => {
       const place = randomPlace();
       assertInvalid(await post(newEvent({ ...place, cost: 5 })), ['body.cost: string_type']);
       assert.equal((await agent.nearby({ ...place, radius: 0.1 })).total, 0);

@@ -1,4 +1,4 @@
-// Date-times wherever they are sent: in a create, in an update and in a search.
+// Date-times in a create, in an update and in a search.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { type Agent, newAgent } from './client.ts';
@@ -6,7 +6,7 @@ import { assertInvalid, iso, newEvent, ownDay } from './samples.ts';
 
 const BERLIN = 'Europe/Berlin';
 
-/** What is sent, the timezone of the event, and the instant that comes back. */
+/** The date-time sent, the timezone of the event, and the instant returned. */
 const READ: [name: string, sent: string, timezone: string, instant: string][] = [
   ['Z', '2031-05-01T18:00:00Z', BERLIN, '2031-05-01T18:00:00.000Z'],
   ['an offset to the east', '2031-05-01T18:00:00+02:00', 'UTC', '2031-05-01T16:00:00.000Z'],
@@ -29,18 +29,18 @@ const READ: [name: string, sent: string, timezone: string, instant: string][] = 
   ['local time in winter', '2031-01-15T18:00:00', BERLIN, '2031-01-15T17:00:00.000Z'],
   ['local time with a fraction', '2031-07-01T18:00:00.5', BERLIN, '2031-07-01T16:00:00.500Z'],
   ['local time in UTC', '2031-07-01T18:00:00', 'UTC', '2031-07-01T18:00:00.000Z'],
-  ['local time half an hour off', '2031-07-01T18:00:00', 'Asia/Kolkata', '2031-07-01T12:30:00.000Z'],
-  ['local time in the hour that is left out', '2031-03-30T02:30:00', BERLIN, '2031-03-30T01:30:00.000Z'],
-  ['local time in the hour that comes twice', '2031-10-26T02:30:00', BERLIN, '2031-10-26T00:30:00.000Z'],
+  ['local time at a half-hour offset', '2031-07-01T18:00:00', 'Asia/Kolkata', '2031-07-01T12:30:00.000Z'],
+  ['local time in an hour that DST skips', '2031-03-30T02:30:00', BERLIN, '2031-03-30T01:30:00.000Z'],
+  ['local time in an hour that DST repeats', '2031-10-26T02:30:00', BERLIN, '2031-10-26T00:30:00.000Z'],
   [
-    'local time in the hour left out in New York',
+    'local time in an hour that DST skips in New York',
     '2031-03-09T02:30:00',
     'America/New_York',
     '2031-03-09T07:30:00.000Z',
   ],
 ];
 
-/** What is no date-time, in a body as in a query. */
+/** Values that are refused as a date-time, in a body and in a query. */
 const REFUSED: [name: string, sent: string][] = [
   ['a date alone', '2031-05-01'],
   ['a time alone', '18:00:00Z'],
@@ -110,7 +110,7 @@ describe('date-times', () => {
       });
     }
 
-    it('refuses as end_at what it refuses as start_at', async () => {
+    it('refuses for end_at what it refuses for start_at', async () => {
       for (const [name, end_at] of REFUSED) {
         const answer = await agent.post('/v1/events', newEvent({ start_at: '2001-01-01T00:00:00Z', end_at }));
         assert.equal(answer.status, 422, name);
@@ -131,7 +131,7 @@ describe('date-times', () => {
   });
 
   describe('in an update', () => {
-    it('reads local time in the timezone that is stored', async () => {
+    it('reads local time in the stored timezone', async () => {
       const { event_id } = await agent.create(newEvent({ timezone: 'Asia/Tokyo' }));
       const times = { start_at: '2031-07-01T18:00:00', end_at: '2031-07-01T19:00:00' };
       const event = await agent.update(event_id, times);
@@ -139,14 +139,14 @@ describe('date-times', () => {
       assert.equal(event.end_at, '2031-07-01T10:00:00.000Z');
     });
 
-    it('reads local time in the timezone that is sent with it', async () => {
+    it('reads local time in a timezone sent with it', async () => {
       const { event_id } = await agent.create(newEvent({ timezone: 'Asia/Tokyo' }));
       const event = await agent.update(event_id, { start_at: '2031-07-01T18:00:00', timezone: BERLIN });
       assert.equal(event.start_at, '2031-07-01T16:00:00.000Z');
       assert.equal(event.timezone, BERLIN);
     });
 
-    it('moves no instant when the timezone alone changes', async () => {
+    it('keeps the instants if only the timezone changes', async () => {
       const sent = newEvent({
         start_at: '2031-07-01T18:00:00',
         end_at: '2031-07-01T19:00:00',
@@ -176,7 +176,7 @@ describe('date-times', () => {
     const search = (query: Record<string, string>) =>
       agent.get('/v1/events/nearby', { lat: 0, lng: 0, limit: 1, ...query });
 
-    it('is UTC without an offset, and takes offsets and fractions', async () => {
+    it('are UTC without an offset, and may have offsets and fractions', async () => {
       const { startMs } = ownDay();
       const { event_id } = await agent.create(newEvent({ start_at: iso(startMs) }));
       const utc = iso(startMs).slice(0, -1);
@@ -196,7 +196,7 @@ describe('date-times', () => {
         });
       }
 
-      it(`says %2B when the plus of an offset in ${field} became a space`, async () => {
+      it(`suggests %2B if the plus of an offset in ${field} became a space`, async () => {
         const answer = await agent.send(
           'GET',
           `/v1/events/nearby?lat=0&lng=0&${field}=2031-05-01T18:00:00+02:00`,

@@ -1,4 +1,4 @@
-// DELETE /v1/events/{event_id}: gone for good, for its owner only.
+// DELETE /v1/events/{event_id}: permanent, and only for the owner.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { type Agent, administrator, newAgent, reader } from './client.ts';
@@ -11,7 +11,7 @@ describe('DELETE /v1/events/{event_id}', () => {
   });
 
   describe('204', () => {
-    it('answers with no body at all', async () => {
+    it('returns no body', async () => {
       const { event_id } = await agent.create(newEvent());
       const answer = await agent.delete(`/v1/events/${event_id}`);
       assert.equal(answer.status, 204);
@@ -32,13 +32,13 @@ describe('DELETE /v1/events/{event_id}', () => {
       assert.equal((await owner.findSummary()).event_count, 1);
     });
 
-    it('removes an event that is over', async () => {
+    it('removes an event that has ended', async () => {
       const { event_id } = await agent.create(newEvent({ start_at: '1999-12-31T23:00:00Z' }));
       assert.equal((await agent.delete(`/v1/events/${event_id}`)).status, 204);
       assertError(await agent.get(`/v1/events/${event_id}`), 404, 'NOT_FOUND');
     });
 
-    it('does not mind a JSON content type without a body', async () => {
+    it('takes a JSON content type without a body', async () => {
       const { event_id } = await agent.create(newEvent());
       const headers = { 'content-type': 'application/json' };
       assert.equal((await agent.send('DELETE', `/v1/events/${event_id}`, { headers })).status, 204);
@@ -46,19 +46,19 @@ describe('DELETE /v1/events/{event_id}', () => {
   });
 
   describe('404', () => {
-    it('answers NOT_FOUND the second time', async () => {
+    it('responds NOT_FOUND the second time', async () => {
       const { event_id } = await agent.create(newEvent());
       assert.equal((await agent.delete(`/v1/events/${event_id}`)).status, 204);
       assertError(await agent.delete(`/v1/events/${event_id}`), 404, 'NOT_FOUND');
     });
 
-    it('answers NOT_FOUND to an identifier that no event has', async () => {
+    it('responds NOT_FOUND to an unknown ID', async () => {
       for (const eventId of [UNKNOWN_ULID, 'nonsense', '7']) {
         assertError(await agent.delete(`/v1/events/${eventId}`), 404, 'NOT_FOUND');
       }
     });
 
-    it('answers NOT_FOUND to an agent that does not own the event, whatever its tier', async () => {
+    it('responds NOT_FOUND to an agent that does not own the event, whatever its tier', async () => {
       const event = await agent.create(fullEvent());
       const stranger = await newAgent();
       assertError(await stranger.delete(`/v1/events/${event.event_id}`), 404, 'NOT_FOUND');

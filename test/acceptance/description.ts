@@ -1,12 +1,12 @@
-// Holds every answer against the description that the service itself serves, with a validator that the service does not
-// use (Ajv). The suite's client calls it for each answer that arrives, so no test can leave it out.
+// Checks every response against the /openapi.json that the service serves, with a validator that the service does not use
+// (Ajv). The suite's client calls it for each response, so no test can leave it out.
 import assert from 'node:assert/strict';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 
-/** What a request was and what came back. */
+/** A request and its response. */
 export interface Exchange {
-  /** As sent; empty where the request was no HTTP. */
+  /** As sent; empty if the request was not HTTP. */
   readonly method: string;
   /** As sent, with its query. */
   readonly path: string;
@@ -28,7 +28,7 @@ interface Document {
   readonly paths: Record<string, Record<string, { responses: Record<string, { $ref?: string }> }>>;
 }
 
-/** Addresses that the description leaves out because they are no operations. */
+/** Paths that are not in the document because they are pages, not operations. */
 const PAGES = /^\/(?:openapi\.json|docs(?:\/[\w.-]+)?)?$/;
 
 export class Description {
@@ -42,13 +42,13 @@ export class Description {
     formats.default(this.#ajv);
     this.#ajv.addVocabulary(Object.keys(document));
     this.#ajv.addSchema(document, 'openapi');
-    // A path without parameters goes before one with them.
+    // Paths without parameters are tried first.
     this.#templates = Object.keys(this.#document.paths)
       .sort((a, b) => Number(a.includes('{')) - Number(b.includes('{')))
       .map((template) => ({ template, pattern: toPattern(template) }));
   }
 
-  /** Throws an AssertionError saying in what the answer differs from the description. */
+  /** Throws an AssertionError that says how the response differs from the document. */
   check(exchange: Exchange): void {
     const { method, path, status, headers, text } = exchange;
     const shown = `${method} ${path.slice(0, 200)} → ${status} ${text.slice(0, 1000)}`;
@@ -96,7 +96,7 @@ export class Description {
     }
   }
 
-  /** No operation of the description: a page, a preflight, or an error. */
+  /** Checks a response of no operation: a page, a preflight, or an error. */
   #checkOther({ method, path, status, headers, text }: Exchange, shown: string): void {
     if (status < 400) {
       const isPage = PAGES.test(path) && (method === 'GET' || method === 'HEAD');
@@ -118,7 +118,7 @@ export class Description {
     assert.ok(validate(body), `${this.#ajv.errorsText(validate.errors)}: ${shown}`);
   }
 
-  /** What stands at a pointer such as #/components/headers/X. */
+  /** The value at a pointer such as #/components/headers/X. */
   #at(pointer: string): unknown {
     const steps = pointer.slice(2).split('/').map(unescapeStep);
     let at: unknown = this.#document;

@@ -1,5 +1,5 @@
-// Events that are over: out of every search from that instant on, but still there. Times are those of the service's clock,
-// which is read off created_at.
+// Ended events: in no search from that instant on, but still stored. Times are those of the service's clock, which is
+// derived from created_at.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { type Agent, administrator, newAgent, reader } from './client.ts';
@@ -7,12 +7,12 @@ import { assertInvalid, type Fields, HOUR_MS, iso, newEvent, randomPlace } from 
 
 const THREE_HOURS_MS = 3 * HOUR_MS;
 
-/** How far ahead the events below end: long enough to be found before, whatever the machine is doing. */
+/** Time until the events below end: long enough to find them before, even on a busy machine. */
 const SOON_MS = 2_000;
 
 describe('events that have ended', { concurrency: true }, () => {
   let agent: Agent;
-  /** What to add to this machine's time to have the service's, and how wrong that can be. */
+  /** Offset from this machine's clock to the service's, and its maximum error. */
   let skewMs: number;
   let marginMs: number;
   before(async () => {
@@ -25,7 +25,7 @@ describe('events that have ended', { concurrency: true }, () => {
   });
   const nowMs = () => Date.now() + skewMs;
 
-  /** Creates the event at a place of its own; `isFound` searches there. */
+  /** Creates the event at a place that no other test uses; `isFound` searches there. */
   async function start(fields: Fields) {
     const place = randomPlace();
     const sent = newEvent({ ...place, ...fields });
@@ -38,7 +38,7 @@ describe('events that have ended', { concurrency: true }, () => {
     return { sent, event, isFound, place };
   }
 
-  /** Searches again and again: the event is found until `endMs` on the service's clock, and not once after it. */
+  /** Searches repeatedly: the event is found until `endMs` on the service's clock, and never after it. */
   async function watchEnd(isFound: () => Promise<boolean>, endMs: number) {
     let foundBefore = 0;
     for (;;) {
@@ -58,7 +58,7 @@ describe('events that have ended', { concurrency: true }, () => {
     }
   }
 
-  it('leave every search the instant their end_at comes, and stay readable', async () => {
+  it('leave every search at the instant of their end_at, and stay readable', async () => {
     const endMs = Math.ceil(nowMs()) + SOON_MS;
     const { sent, event, isFound } = await start({ start_at: iso(endMs - HOUR_MS), end_at: iso(endMs) });
     await watchEnd(isFound, endMs);
@@ -72,7 +72,7 @@ describe('events that have ended', { concurrency: true }, () => {
     assertInvalid(await agent.post('/v1/events', sent), ['body.end_at: value_error']);
   });
 
-  it('leave every search 3 hours after their start when they have no end_at', async () => {
+  it('leave every search 3 hours after their start if they have no end_at', async () => {
     const endMs = Math.ceil(nowMs()) + SOON_MS;
     const { event, isFound } = await start({ start_at: iso(endMs - THREE_HOURS_MS) });
     await watchEnd(isFound, endMs);
@@ -111,7 +111,7 @@ describe('events that have ended', { concurrency: true }, () => {
     });
   }
 
-  it('are left out whatever the filters ask for', async () => {
+  it('are left out whatever the filters are', async () => {
     const { place } = await start({ start_at: '1999-12-31T23:00:00Z', audience: 'kids', event_type: 'tour' });
     const window = { starts_after: '1999-01-01T00:00:00Z', starts_before: '2001-01-01T00:00:00Z' };
     for (const query of [window, { audience: 'kids' }, { event_type: 'tour' }]) {
@@ -119,7 +119,7 @@ describe('events that have ended', { concurrency: true }, () => {
     }
   });
 
-  it('come back when their end is moved into the future, and leave when it is cleared', async () => {
+  it('are found again if their end moves into the future, and leave if it is cleared', async () => {
     const { event, isFound } = await start({ start_at: iso(nowMs() - 24 * HOUR_MS) });
     assert.equal(await isFound(), false);
     await agent.update(event.event_id, { end_at: iso(nowMs() + HOUR_MS) });
@@ -130,7 +130,7 @@ describe('events that have ended', { concurrency: true }, () => {
     assert.equal(await isFound(), true);
   });
 
-  it('are among the events and in the count that administrators see', async () => {
+  it('are in the list and in the count that administrators see', async () => {
     const owner = await newAgent();
     const event = await owner.create(newEvent({ start_at: '1999-12-31T23:00:00Z' }));
     const { agent: summary, events } = (

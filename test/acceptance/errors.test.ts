@@ -1,4 +1,4 @@
-// Errors that have nothing to do with one endpoint: routes, methods, media types, sizes, broken JSON, and their order.
+// Errors that no single endpoint owns: routes, methods, media types, sizes, broken JSON, and their order.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { type Agent, administrator, anyone, newAgent, type SendOptions } from './client.ts';
@@ -13,7 +13,7 @@ describe('errors', () => {
   });
   const create = (options: SendOptions) => agent.send('POST', '/v1/events', options);
 
-  describe('404 for addresses that do not exist', () => {
+  describe('404 for URLs that do not exist', () => {
     const paths = [
       '/v1',
       '/v1/',
@@ -35,7 +35,7 @@ describe('errors', () => {
       '/.env',
     ];
     for (const path of paths) {
-      it(`answers NOT_FOUND to ${path}`, async () => {
+      it(`responds NOT_FOUND to ${path}`, async () => {
         for (const method of ['GET', 'POST', 'PATCH', 'DELETE', 'PUT']) {
           assertError(await anyone.send(method, path), 404, 'NOT_FOUND');
         }
@@ -43,7 +43,7 @@ describe('errors', () => {
     }
 
     for (const malformed of ['%', '%2', '%zz', '%ff', '%C3%28', '%ED%A0%80']) {
-      it(`answers NOT_FOUND to the escape ${malformed}, with and without a key`, async () => {
+      it(`responds NOT_FOUND to the escape ${malformed}, with and without a key`, async () => {
         for (const path of [`/v1/events/${malformed}`, `/v1/admin/events/${malformed}`, `/${malformed}`]) {
           assertError(await anyone.send('GET', path), 404, 'NOT_FOUND');
           assertError(await agent.send('DELETE', path), 404, 'NOT_FOUND');
@@ -65,7 +65,7 @@ describe('errors', () => {
       ['/health', ['GET', 'HEAD']],
     ];
     for (const [path, methods] of allowed) {
-      it(`answers METHOD_NOT_ALLOWED on ${path} and lists ${methods.join(', ')}`, async () => {
+      it(`responds METHOD_NOT_ALLOWED on ${path} and lists ${methods.join(', ')}`, async () => {
         const others = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE'];
         for (const method of others.filter((other) => !methods.includes(other))) {
           const answer = await anyone.send(method, path);
@@ -87,17 +87,17 @@ describe('errors', () => {
       assert.equal((await create({ raw: padded(ONE_MIB) })).status, 200);
     });
 
-    it('answers PAYLOAD_TOO_LARGE to a byte more', async () => {
+    it('responds PAYLOAD_TOO_LARGE to one byte more', async () => {
       assertError(await create({ raw: padded(ONE_MIB + 1) }), 413, 'PAYLOAD_TOO_LARGE');
     });
 
-    it('answers PAYLOAD_TOO_LARGE to a byte more that comes without a length', async () => {
+    it('responds PAYLOAD_TOO_LARGE to one byte more, sent without a length', async () => {
       const body = Buffer.from(padded(ONE_MIB + 1));
       const chunks = [body.subarray(0, 500_000), body.subarray(500_000)];
       assertError(await create({ raw: chunks }), 413, 'PAYLOAD_TOO_LARGE');
     });
 
-    it('answers PAYLOAD_TOO_LARGE on every operation with a body', async () => {
+    it('responds PAYLOAD_TOO_LARGE on every operation with a body', async () => {
       const raw = ' '.repeat(ONE_MIB + 1);
       const answers = [
         await anyone.send('POST', '/v1/auth/register', { raw }),
@@ -109,13 +109,13 @@ describe('errors', () => {
   });
 
   describe('414', () => {
-    it('answers URI_TOO_LONG to an address of 12000 characters', async () => {
+    it('responds URI_TOO_LONG to a URL of 12000 characters', async () => {
       for (const path of [`/v1/events/nearby?x=${'x'.repeat(12_000)}`, `/v1/events/${'x'.repeat(12_000)}`]) {
         assertError(await agent.send('GET', path), 414, 'URI_TOO_LONG');
       }
     });
 
-    it('takes an address of 8000 characters', async () => {
+    it('takes a URL of 8000 characters', async () => {
       const start = '/v1/events/nearby?lat=0&lng=0&x=';
       const answer = await agent.send('GET', start + 'x'.repeat(8_000 - start.length));
       assert.equal(answer.status, 200);
@@ -134,7 +134,7 @@ describe('errors', () => {
       'json',
     ];
     for (const type of refused) {
-      it(`answers UNSUPPORTED_MEDIA_TYPE to ${type}`, async () => {
+      it(`responds UNSUPPORTED_MEDIA_TYPE to ${type}`, async () => {
         const options = { body: fullEvent(), headers: { 'content-type': type } };
         const answers = [
           await create(options),
@@ -147,7 +147,7 @@ describe('errors', () => {
       });
     }
 
-    it('answers UNSUPPORTED_MEDIA_TYPE to a body that has no type', async () => {
+    it('responds UNSUPPORTED_MEDIA_TYPE to a body without a type', async () => {
       const options = { body: fullEvent(), headers: { 'content-type': undefined } };
       assertError(await create(options), 415, 'UNSUPPORTED_MEDIA_TYPE');
     });
@@ -164,12 +164,12 @@ describe('errors', () => {
     }
   });
 
-  describe('422 for bodies that are no JSON', () => {
+  describe('422 for bodies that are not JSON', () => {
     const broken: [name: string, raw: string | Uint8Array][] = [
       ['an open brace', '{'],
       ['a word', 'title'],
       ['single quotes', "{'title':'a'}"],
-      ['a comma too many', '{"title":"a",}'],
+      ['a trailing comma', '{"title":"a",}'],
       ['text after the end', '{} {}'],
       ['a comment', '{/* a */}'],
       ['NaN', '{"lat":NaN}'],
@@ -177,8 +177,8 @@ describe('errors', () => {
       ['a raw line end in a string', '{"title":"a\nb"}'],
       ['a form', 'title=a&lat=1'],
       ['nothing but spaces', '   '],
-      ['a byte that is no UTF-8', Buffer.from('7b2278223a22ff227d', 'hex')],
-      ['an overlong form of UTF-8', Buffer.from('7b2278223a22c0af227d', 'hex')],
+      ['a byte that is not UTF-8', Buffer.from('7b2278223a22ff227d', 'hex')],
+      ['overlong UTF-8', Buffer.from('7b2278223a22c0af227d', 'hex')],
       ['a surrogate in UTF-8', Buffer.from('7b2278223a22eda080227d', 'hex')],
       ['half a character of UTF-8', Buffer.from('7b2278223a22c3227d', 'hex')],
       ['UTF-16', Buffer.from(JSON.stringify(newEvent()), 'utf16le')],
@@ -197,7 +197,7 @@ describe('errors', () => {
   });
 
   describe('X-Request-Id', () => {
-    it('is another for every request', async () => {
+    it('is different for every request', async () => {
       const answers = await Promise.all(Array.from({ length: 20 }, () => anyone.get('/health')));
       assert.equal(new Set(answers.map(({ headers }) => headers['x-request-id'])).size, 20);
     });

@@ -1,7 +1,7 @@
-// The constraints of an event's fields, at and just beyond each limit: the same table for create and for update.
+// The constraints of an event's fields, at and just beyond each limit: one table for create and update.
 import { AUDIENCES, EVENT_TYPES, type Fields } from './samples.ts';
 
-/** Fields that pass and come back as sent. */
+/** Fields that are accepted and returned as sent. */
 export const KEPT: readonly [name: string, fields: Fields][] = [
   ['a title of 1 character', { title: 'a' }],
   ['a title of 200 characters', { title: 't'.repeat(200) }],
@@ -32,7 +32,7 @@ export const KEPT: readonly [name: string, fields: Fields][] = [
 
 const TEXTS = ['title', 'description', 'location_name', 'address', 'url', 'cost'];
 
-/** Fields that fail, with the issues that the answer lists. */
+/** Fields that are refused, with the issues that the response lists. */
 export const REFUSED: readonly [name: string, fields: Fields, issues: string[]][] = [
   ['an empty title', { title: '' }, ['body.title: string_too_short']],
   ['a title of 201 characters', { title: 't'.repeat(201) }, ['body.title: string_too_long']],
@@ -99,7 +99,7 @@ export const REFUSED: readonly [name: string, fields: Fields, issues: string[]][
   ],
 ];
 
-/** Texts that must come back byte for byte, whatever the field. */
+/** Texts that every text field must return byte for byte. */
 export const TEXT_SAMPLES: readonly [name: string, text: string][] = [
   ['spaces around it', '  a b  '],
   ['tabs and line ends', '\ta\r\nb\n'],

@@ -1,5 +1,5 @@
-// Beyond the interface: other forms of an event and of a search, asked for by Accept or by format; the address of the next
-// page; distances; and the names of parameters that nobody knows.
+// Beyond the interface: other formats of an event and of a search, chosen by Accept or by `format`; the URL of the next
+// page; distances; and the names of unknown parameters.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import ICAL from 'ical.js';
@@ -15,7 +15,7 @@ const TYPES = {
 type Format = keyof typeof TYPES;
 const OTHERS = ['geojson', 'ics', 'jsonld'] as const;
 
-/** The identifiers of the events in an answer, whatever its form. */
+/** IDs of the events in a response of any format. */
 function idsIn(format: Format, { text }: Answer): string[] {
   if (format === 'ics') {
     const calendar = new ICAL.Component(ICAL.parse(text));
@@ -50,7 +50,7 @@ describe('formats', () => {
   const accept = (path: string, type: string) => agent.send('GET', path, { headers: { accept: type } });
 
   for (const format of OTHERS) {
-    it(`answer a search and an event as ${format}, by Accept and by format alike`, async () => {
+    it(`return a search and an event as ${format}, by Accept and by format alike`, async () => {
       for (const path of [`${near}&`, `/v1/events/${events[0].event_id}?`]) {
         const named = await agent.get(`${path}format=${format}`);
         assert.equal(named.status, 200, named.text);
@@ -64,7 +64,7 @@ describe('formats', () => {
   }
 
   for (const type of ['*/*', 'application/json', 'application/*', 'text/html, */*;q=0.8', 'image/png', '']) {
-    it(`answer JSON, the same bytes, to Accept ${JSON.stringify(type)}`, async () => {
+    it(`return JSON, the same bytes, for Accept ${JSON.stringify(type)}`, async () => {
       for (const path of [near, `/v1/events/${events[0].event_id}`]) {
         const plain = await agent.get(path);
         const accepted = await accept(path, type);
@@ -74,7 +74,7 @@ describe('formats', () => {
     });
   }
 
-  it('honour the qualities of Accept, prefer JSON where it is wanted as much, and obey format first', async () => {
+  it('follow format first, then the qualities of Accept, and prefer JSON in a tie', async () => {
     const asked: [accept: string, query: string, format: Format][] = [
       ['application/geo+json;q=0.5, text/calendar;q=0.6', '', 'ics'],
       ['application/geo+json, application/json', '', 'json'],
@@ -90,7 +90,7 @@ describe('formats', () => {
     }
   });
 
-  it('say all that an event says', async () => {
+  it('contain all fields of an event', async () => {
     const [event] = events;
     const path = `/v1/events/${event.event_id}`;
     const { lat, lng, ...properties } = event;
@@ -119,28 +119,28 @@ describe('formats', () => {
   });
 
   for (const format of ['json', ...OTHERS] as const) {
-    it(`lead from page to page by Link, in ${format}`, async () => {
+    it(`link each page to the next by Link, in ${format}`, async () => {
       const seen: string[] = [];
-      let address: string | undefined = `${near}&limit=1&format=${format}`;
-      while (address !== undefined) {
-        const page: Answer = await agent.get(address);
+      let url: string | undefined = `${near}&limit=1&format=${format}`;
+      while (url !== undefined) {
+        const page: Answer = await agent.get(url);
         assert.equal(page.headers['content-type'], TYPES[format]);
         seen.push(...idsIn(format, page));
         assert.ok(seen.length <= 3, 'the pages do not end');
         const { link } = page.headers;
-        address = link === undefined ? undefined : /^<(\/[^>]+)>; rel="next"$/.exec(link)![1];
+        url = link === undefined ? undefined : /^<(\/[^>]+)>; rel="next"$/.exec(link)![1];
       }
       assert.deepEqual(seen, ids());
     });
   }
 
-  it('refuse a format that there is not', async () => {
+  it('refuse an unknown format', async () => {
     for (const path of [`${near}&`, `/v1/events/${events[0].event_id}?`]) {
       assertInvalid(await agent.get(`${path}format=xml`), ['query.format: enum']);
     }
   });
 
-  it('leave errors and writes in JSON', async () => {
+  it('do not apply to errors and writes, which are JSON', async () => {
     const headers = { accept: 'text/calendar' };
     const missing = await agent.send('GET', '/v1/events/nothing', { headers });
     assert.deepEqual([missing.status, missing.headers['content-type']], [404, TYPES.json]);
@@ -174,7 +174,7 @@ describe('include=distance', () => {
 });
 
 describe('X-Unknown-Parameters', () => {
-  it('names parameters that an operation does not know, on answers and errors', async () => {
+  it('names parameters that an operation does not know, on successes and errors', async () => {
     const agent = await newAgent();
     const wrong = await agent.get('/v1/events/nearby?latitude=1&lng=2&%66oo=3&b%C3%A4r=4');
     assertInvalid(wrong, ['query.lat: missing']);

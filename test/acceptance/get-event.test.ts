@@ -1,4 +1,4 @@
-// GET /v1/events/{event_id}: any event, for any key.
+// GET /v1/events/{event_id}: any key may read any event.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { type Agent, newAgent, reader } from './client.ts';
@@ -11,7 +11,7 @@ describe('GET /v1/events/{event_id}', () => {
   });
 
   describe('200', () => {
-    it('answers with the event that the create answered with', async () => {
+    it('returns the event exactly as the create returned it', async () => {
       const event = await agent.create(fullEvent());
       const answer = await agent.get(`/v1/events/${event.event_id}`);
       assert.equal(answer.status, 200);
@@ -19,13 +19,13 @@ describe('GET /v1/events/{event_id}', () => {
       assert.deepEqual(Object.keys(answer.body).sort(), [...EVENT_FIELDS].sort());
     });
 
-    it('answers to other agents and to a read key', async () => {
+    it('allows other agents and a read key', async () => {
       const event = await agent.create(fullEvent());
       assert.deepEqual(await (await newAgent()).read(event.event_id), event);
       assert.deepEqual(await reader.read(event.event_id), event);
     });
 
-    it('answers with an event that is long over', async () => {
+    it('returns an event that ended long ago', async () => {
       const event = await agent.create(newEvent({ start_at: '1999-12-31T23:00:00Z' }));
       assert.deepEqual(await reader.read(event.event_id), event);
     });
@@ -39,10 +39,10 @@ describe('GET /v1/events/{event_id}', () => {
   describe('404', () => {
     const unknown: [name: string, eventId: string][] = [
       ['a ULID that no event has', UNKNOWN_ULID],
-      ['a text that is no ULID', 'nonsense'],
+      ['a text that is not a ULID', 'nonsense'],
       ['a number', '7'],
       ['a uuid', '00000000-0000-7000-8000-000000000000'],
-      ['a ULID with a character more', `${UNKNOWN_ULID}0`],
+      ['a ULID with one more character', `${UNKNOWN_ULID}0`],
       ['a ULID that is too large', `8${UNKNOWN_ULID.slice(1)}`],
       ['an escaped slash', 'a%2Fb'],
       ['an escaped NUL', '%00'],
@@ -51,12 +51,12 @@ describe('GET /v1/events/{event_id}', () => {
       ['a thousand characters', 'A'.repeat(1000)],
     ];
     for (const [name, eventId] of unknown) {
-      it(`answers NOT_FOUND to ${name}`, async () => {
+      it(`responds NOT_FOUND to ${name}`, async () => {
         assertError(await agent.get(`/v1/events/${eventId}`), 404, 'NOT_FOUND');
       });
     }
 
-    it('does not repeat what was sent as identifier', async () => {
+    it('does not repeat the ID in the error', async () => {
       const { text } = await agent.get('/v1/events/surely-secret');
       assert.ok(!text.includes('surely-secret'), text);
     });

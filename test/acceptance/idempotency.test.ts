@@ -1,4 +1,4 @@
-// The tuple of agent, title, start and place: one event each, whatever is sent, and however often.
+// The identity tuple of agent, title, start and place: one event per tuple, however often and with whatever else it is sent.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { type Agent, newAgent } from './client.ts';
@@ -11,7 +11,7 @@ describe('the idempotency of POST /v1/events', () => {
     [agent, other] = [await newAgent(), await newAgent()];
   });
 
-  it('answers a repeated create with the event that is there', async () => {
+  it('returns the existing event for a repeated create', async () => {
     const sent = fullEvent();
     const event = await agent.create(sent);
     assert.deepEqual(await agent.create(sent), event);
@@ -46,14 +46,14 @@ describe('the idempotency of POST /v1/events', () => {
     ['start_at with a fraction that is cut', { start_at }, { start_at: '2031-05-01T18:00:00.0009Z' }],
   ];
   for (const [name, first, second] of same) {
-    it(`takes ${name} as the same instant`, async () => {
+    it(`treats ${name} as the same instant`, async () => {
       const sent = newEvent();
       const event = await agent.create({ ...sent, ...first });
       assert.equal((await agent.create({ ...sent, ...second })).event_id, event.event_id);
     });
   }
 
-  it('takes lat and lng as numbers, however they are written', async () => {
+  it('compares lat and lng as numbers, however they are written', async () => {
     const text = JSON.stringify(newEvent({ lat: 111, lng: 222 }));
     const send = async (lat: string, lng: string) => {
       const raw = text.replace('111', lat).replace('222', lng);
@@ -72,8 +72,8 @@ describe('the idempotency of POST /v1/events', () => {
   const place = randomPlace();
   const different: [name: string, first: Fields, second: Fields][] = [
     ['another title', { title: 'a' }, { title: 'b' }],
-    ['a title in other case', { title: 'Party' }, { title: 'party' }],
-    ['a title with a space more', { title: 'Party' }, { title: 'Party ' }],
+    ['a title in another case', { title: 'Party' }, { title: 'party' }],
+    ['a title with one more space', { title: 'Party' }, { title: 'Party ' }],
     ['a title with another form of the same letter', { title: '\u00e9' }, { title: 'e\u0301' }],
     ['a start one millisecond later', { start_at }, { start_at: '2031-05-01T18:00:00.001Z' }],
     ['another latitude', place, { ...place, lat: place.lat + 1e-9 }],
@@ -94,7 +94,7 @@ describe('the idempotency of POST /v1/events', () => {
     assert.notEqual(theirs.agent_id, mine.agent_id);
   });
 
-  it('creates one event for many creates at once', async () => {
+  it('creates one event for many concurrent creates', async () => {
     const sent = newEvent();
     const events = await Promise.all(Array.from({ length: 30 }, () => agent.create(sent)));
     for (const event of events) assert.deepEqual(event, events[0]);
@@ -118,7 +118,7 @@ describe('the idempotency of POST /v1/events', () => {
     ]);
   });
 
-  it('follows an event that was changed', async () => {
+  it('compares with the current values of a changed event', async () => {
     const sent = newEvent();
     const { event_id } = await agent.create(sent);
     await agent.update(event_id, { title: `${sent.title} moved` });
@@ -162,14 +162,14 @@ describe('409 on PATCH /v1/events/{event_id}', () => {
     assert.deepEqual(changed, { ...event, cost: 'free' });
   });
 
-  it('does not look at the events of others', async () => {
+  it('ignores the events of other agents', async () => {
     const sent = newEvent();
     await (await newAgent()).create(sent);
     const { event_id } = await agent.create({ ...sent, title: 'other' });
     assert.equal((await agent.update(event_id, { title: sent.title })).title, sent.title);
   });
 
-  it('comes after what is invalid together with the stored event', async () => {
+  it('is checked after the rules that involve the stored event', async () => {
     const sent = newEvent();
     await agent.create(sent);
     const earlier = { start_at: '2031-04-01T18:00:00Z', end_at: '2031-04-01T20:00:00Z' };

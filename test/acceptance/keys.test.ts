@@ -1,11 +1,11 @@
-// Who may call /v1/events: the X-API-Key header, tiers and quotas. Ownership is in the files of PATCH and DELETE.
+// Who may call /v1/events: the X-API-Key header, tiers and quotas. Ownership is tested with PATCH and DELETE.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { type Agent, type Answer, administrator, anyone, Client, newAgent, reader } from './client.ts';
 import { assertError, newEvent, randomPlace, UNKNOWN_ULID } from './samples.ts';
 import { ADMIN_TOKEN, READ_KEY } from './settings.ts';
 
-/** Every operation that needs a key, with a request that is fine apart from it. */
+/** Every operation that needs a key, with a request that is otherwise valid. */
 const OPERATIONS: [method: string, path: string, body: object | undefined, tier: 'read' | 'readwrite'][] = [
   ['GET', '/v1/events/nearby?lat=0&lng=0', undefined, 'read'],
   ['GET', `/v1/events/${UNKNOWN_ULID}`, undefined, 'read'],
@@ -39,13 +39,13 @@ describe('X-API-Key', () => {
           'MISSING_API_KEY',
           () => ({ authorization: `Bearer ${ADMIN_TOKEN}` }),
         ],
-        ['a text that is no key', 'INVALID_API_KEY', () => ({ 'x-api-key': 'nonsense' })],
+        ['a text that is not a key', 'INVALID_API_KEY', () => ({ 'x-api-key': 'nonsense' })],
         ['a mistyped key', 'INVALID_API_KEY', () => ({ 'x-api-key': mistyped(agent.key, 20) })],
         ['the key of a deactivated agent', 'INVALID_API_KEY', () => ({ 'x-api-key': deactivated.key })],
         ['the key of a deleted agent', 'INVALID_API_KEY', () => ({ 'x-api-key': deleted.key })],
       ];
       for (const [name, code, headers] of cases) {
-        it(`answers ${code} to ${name}`, async () => {
+        it(`responds ${code} to ${name}`, async () => {
           const answer = await send(headers());
           assertError(answer, 401, code);
           assert.match(answer.headers['www-authenticate']!, /^ApiKey /);
@@ -54,7 +54,7 @@ describe('X-API-Key', () => {
     });
   }
 
-  it('tells a mistyped key from one that is no longer active', async () => {
+  it('has another message for a mistyped key than for an inactive one', async () => {
     const messageOf = async (key: string) => {
       const answer = await new Client({ 'x-api-key': key }).get(`/v1/events/${UNKNOWN_ULID}`);
       assertError(answer, 401, 'INVALID_API_KEY');
@@ -68,7 +68,7 @@ describe('X-API-Key', () => {
     }
   });
 
-  it('answers MISSING_API_KEY to nothing but an absent or empty key', async () => {
+  it('responds MISSING_API_KEY only to an absent or empty key', async () => {
     const answer = await new Client({ 'x-api-key': READ_KEY.slice(0, 8) }).get('/v1/events/nearby');
     assertError(answer, 401, 'INVALID_API_KEY');
   });
@@ -78,18 +78,18 @@ describe('tiers', () => {
   for (const [method, path, body, tier] of OPERATIONS) {
     const operation = `${method} ${path.split('?')[0]}`;
     if (tier === 'read') {
-      it(`lets a read key through on ${operation}`, async () => {
+      it(`allow a read key on ${operation}`, async () => {
         const { status, text } = await reader.send(method, path, { body });
         assert.equal(status, path.includes(UNKNOWN_ULID) ? 404 : 200, text);
       });
     } else {
-      it(`answers 403 to a read key on ${operation}`, async () => {
+      it(`refuse a read key with 403 on ${operation}`, async () => {
         assertError(await reader.send(method, path, { body }), 403, 'INSUFFICIENT_TIER');
       });
     }
   }
 
-  it('keeps everything as it was when a read key tries to write', async () => {
+  it('let a read key change nothing', async () => {
     const place = randomPlace();
     const writer = await newAgent();
     const event = await writer.create(newEvent(place));
@@ -102,7 +102,7 @@ describe('tiers', () => {
     assert.deepEqual((await reader.nearby({ ...place, radius: 0.1 })).events, [event]);
   });
 
-  it('lets the tier admin write', async () => {
+  it('let the tier admin write', async () => {
     const agent = await newAgent();
     await administrator.patch(`/v1/admin/agents/${await agent.id()}`, { tier: 'admin' });
     const { event_id } = await agent.create(newEvent());
@@ -115,7 +115,7 @@ describe('quotas', () => {
   const remaining = (answer: Answer) =>
     Number(/^"default";r=(\d+);t=\d+$/.exec(answer.headers.ratelimit!)?.[1]);
 
-  it('counts every request of an agent, whatever its answer', async () => {
+  it('count every request of an agent, whatever its status', async () => {
     const agent = await newAgent();
     const { event_id } = (await agent.post('/v1/events', newEvent())).body;
     const answers = [
@@ -140,7 +140,7 @@ describe('quotas', () => {
     );
   });
 
-  it('counts a write that the tier forbids', async () => {
+  it('count a write that the tier forbids', async () => {
     const agent = await newAgent();
     await administrator.patch(`/v1/admin/agents/${await agent.id()}`, { tier: 'read' });
     const answer = await agent.post('/v1/events', newEvent());
@@ -148,7 +148,7 @@ describe('quotas', () => {
     assert.equal(remaining(answer), 9_999);
   });
 
-  it('counts each agent for itself', async () => {
+  it('count each agent separately', async () => {
     const [first, second] = [await newAgent(), await newAgent()];
     for (const expected of [9_999, 9_998]) {
       assert.equal(remaining(await first.get('/v1/events/nearby')), expected);
@@ -156,7 +156,7 @@ describe('quotas', () => {
     }
   });
 
-  it('uses a window of one hour that starts with the first request', async () => {
+  it('have a window of one hour that starts with the first request', async () => {
     const agent = await newAgent();
     const resets: number[] = [];
     for (let request = 0; request < 3; request++) {
@@ -171,7 +171,7 @@ describe('quotas', () => {
   });
 
   for (const [tier, limit] of Object.entries({ read: 10_000, readwrite: 10_000, admin: 100_000 })) {
-    it(`allows the tier ${tier} ${limit} requests an hour`, async () => {
+    it(`allow the tier ${tier} ${limit} requests an hour`, async () => {
       const agent = await newAgent();
       await administrator.patch(`/v1/admin/agents/${await agent.id()}`, { tier });
       const { headers } = await agent.get('/v1/events/nearby');

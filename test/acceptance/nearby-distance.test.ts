@@ -1,4 +1,4 @@
-// The radius of a search, held against a great circle that is computed here by other means (haversine).
+// The radius of a search, compared with great-circle distances that are computed here by another formula (haversine).
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { type Agent, newAgent } from './client.ts';
@@ -8,7 +8,7 @@ const SPHERE_METRES = 6_371_008.771415059;
 const MILE_METRES = 1_609.344;
 const RADIANS = Math.PI / 180;
 
-/** Above the error of the arithmetic, far below anything on the ground: 100 miles times this is 0.2 mm. */
+/** Relative tolerance: above the error of the arithmetic, and only 0.2 mm in 100 miles. */
 const TOLERANCE = 1e-9;
 
 interface Place {
@@ -22,7 +22,7 @@ function miles(a: Place, b: Place): number {
   return (2 * Math.asin(Math.sqrt(h)) * SPHERE_METRES) / MILE_METRES;
 }
 
-/** Where one arrives from a place after so many miles in a direction (degrees from north). */
+/** The point at a distance and a direction (degrees from north) from a place. */
 function walk({ lat, lng }: Place, distanceMiles: number, direction: number): Place {
   const angle = (distanceMiles * MILE_METRES) / SPHERE_METRES;
   const [phi, theta] = [lat * RADIANS, direction * RADIANS];
@@ -40,7 +40,7 @@ describe('the radius of GET /v1/events/nearby', () => {
     agent = await newAgent();
   });
 
-  /** An event in a day of its own, and a search in that day. */
+  /** An event on a day that no other test uses, and a search of that day. */
   async function eventAt(place: Place) {
     const { startMs, ...window } = ownDay();
     await agent.create(newEvent({ ...place, start_at: iso(startMs) }));
@@ -53,7 +53,7 @@ describe('the radius of GET /v1/events/nearby', () => {
 
   for (const distance of [0.1, 1, 25, 99.9]) {
     for (const direction of [0, 90, 217]) {
-      it(`draws the line at ${distance} miles in the direction ${direction}`, async () => {
+      it(`ends at exactly ${distance} miles in the direction ${direction}`, async () => {
         const centre = randomPlace();
         const place = walk(centre, distance * (1 + 1e-6), direction);
         const isFound = await eventAt(place);
@@ -64,7 +64,7 @@ describe('the radius of GET /v1/events/nearby', () => {
     }
   }
 
-  it('uses miles of 1609.344 m on a sphere of 6371008.77 m', async () => {
+  it('is in miles of 1609.344 m on a sphere with a radius of 6371008.77 m', async () => {
     // One degree of a meridian.
     const isFound = await eventAt({ lat: 11, lng: 20 });
     const degree = (SPHERE_METRES * RADIANS) / MILE_METRES;
@@ -85,7 +85,7 @@ describe('the radius of GET /v1/events/nearby', () => {
     ['the meridian of Greenwich', { lat: 51.5, lng: 0.5 }, { lat: 51.5, lng: -0.5 }, 43.012],
   ];
   for (const [name, centre, place, distance] of special) {
-    it(`measures across ${name}`, async () => {
+    it(`reaches across ${name}`, async () => {
       const isFound = await eventAt(place);
       const exact = miles(centre, place);
       assert.ok(Math.abs(exact - distance) < 1e-3, String(exact));
@@ -94,12 +94,12 @@ describe('the radius of GET /v1/events/nearby', () => {
     });
   }
 
-  it('finds a pole under any longitude', async () => {
+  it('finds an event at a pole from any longitude', async () => {
     const isFound = await eventAt({ lat: 90, lng: 12 });
     for (const lng of [-180, -90, 0, 12, 180]) assert.equal(await isFound({ lat: 90, lng }, 0.1), true);
   });
 
-  it('finds an event at its own place with the smallest radius, and an antipode with no radius only', async () => {
+  it('finds an event at its own place at its minimum, and an antipode only when it is omitted', async () => {
     const place = randomPlace();
     const antipode = { lat: -place.lat, lng: place.lng > 0 ? place.lng - 180 : place.lng + 180 };
     const isFound = await eventAt(place);
@@ -107,7 +107,7 @@ describe('the radius of GET /v1/events/nearby', () => {
     assert.equal(await isFound(antipode, 100), false);
   });
 
-  it('agrees with a count by hand for many events and circles', async () => {
+  it('agrees with a brute-force count for many events and circles', async () => {
     const { startMs, ...window } = ownDay();
     const centre = randomPlace();
     const places = Array.from({ length: 90 }, (_, number) => ({
@@ -126,7 +126,7 @@ describe('the radius of GET /v1/events/nearby', () => {
     }
   });
 
-  it('keeps places apart that differ in the last digits only', async () => {
+  it('distinguishes places that differ only in the last digits', async () => {
     const place = randomPlace();
     const near = { lat: place.lat + 1e-9, lng: place.lng };
     const events = [await agent.create(newEvent(place)), await agent.create(newEvent(near))];

@@ -1,4 +1,4 @@
-// The pages of a search: sizes, cursors, totals, and what stays true while events come, go and move in between.
+// The pages of a search: sizes, cursors, totals, and what holds while events are created, deleted and moved in between.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { type Agent, type Answer, newAgent, type Query, reader } from './client.ts';
@@ -13,7 +13,7 @@ describe('the pages of GET /v1/events/nearby', () => {
     agent = await newAgent();
   });
 
-  /** A place with events at these minutes of a day of its own; titles say the minute. */
+  /** Creates events at one place, at these minutes of a day that no other test uses; titles name the minute. */
   async function fill(minutes: readonly number[]) {
     const place = randomPlace();
     const { startMs } = ownDay();
@@ -42,7 +42,7 @@ describe('the pages of GET /v1/events/nearby', () => {
     return assert.fail('the pages do not end');
   }
 
-  it('has 30 events without a limit', async () => {
+  it('have 30 events without a limit', async () => {
     const { search } = await fill(range(31));
     const first = await search({});
     assert.equal(first.count, 30);
@@ -53,7 +53,7 @@ describe('the pages of GET /v1/events/nearby', () => {
     assert.equal(second.next_cursor, null);
   });
 
-  it('has up to 100 events', async () => {
+  it('have up to 100 events', async () => {
     const { search } = await fill(range(101));
     const [first, second] = await walk(search, 100);
     assert.equal(first.count, 100);
@@ -62,7 +62,7 @@ describe('the pages of GET /v1/events/nearby', () => {
   });
 
   for (const limit of [1, 2, 3, 4, 6, 12, 13]) {
-    it(`lists 12 events once each, in order, ${limit} at a time`, async () => {
+    it(`list 12 events once each, in order, ${limit} at a time`, async () => {
       const { search } = await fill(range(12));
       const pages = await walk(search, limit);
       assert.deepEqual(
@@ -77,7 +77,7 @@ describe('the pages of GET /v1/events/nearby', () => {
     });
   }
 
-  it('splits events that start at the same instant', async () => {
+  it('may split events that start at the same instant', async () => {
     const { place, startMs, search } = await fill([]);
     const events = await Promise.all(
       range(7).map(() => agent.create(newEvent({ ...place, start_at: iso(startMs) }))),
@@ -86,7 +86,7 @@ describe('the pages of GET /v1/events/nearby', () => {
     assert.deepEqual(pages.flatMap(ids), events.map((event) => event.event_id).sort());
   });
 
-  it('splits a search at any distance', async () => {
+  it('split a search without a radius too', async () => {
     const { startMs, ...window } = ownDay();
     const events = await Promise.all(
       range(7).map((ms) => agent.create(newEvent({ start_at: iso(startMs + ms) }))),
@@ -99,14 +99,14 @@ describe('the pages of GET /v1/events/nearby', () => {
     for (const page of pages) assert.equal(page.total, 7);
   });
 
-  it('gives a cursor that another agent can use', async () => {
+  it('have a cursor that another agent can use', async () => {
     const { place, search } = await fill(range(3));
     const { next_cursor } = await search({ limit: 2 });
     const page = await reader.nearby({ ...place, radius: 0.1, cursor: next_cursor });
     assert.deepEqual(titles(page), ['at 2']);
   });
 
-  it('keeps its place when limit and filters change from page to page', async () => {
+  it('continue at the cursor even if limit and filters change from page to page', async () => {
     const { place, startMs, search } = await fill([]);
     for (const minute of range(8)) {
       const event_type = minute % 2 === 0 ? 'talk' : 'tour';
@@ -124,12 +124,12 @@ describe('the pages of GET /v1/events/nearby', () => {
     assert.deepEqual(elsewhere, { events: [], count: 0, total: 0, next_cursor: null });
   });
 
-  describe('while events are written in between', () => {
-    it('shows each unchanged event once, and counts anew on each page', async () => {
+  describe('while events are written', () => {
+    it('list each unchanged event once, and have a current total on each page', async () => {
       const { search, add, events } = await fill(range(10).map((number) => 10 + number * 10));
       const totals = [10];
       const pages = await walk(search, 3, async (page) => {
-        // Before what was shown, and twice at the instant that was shown last.
+        // One event before the page shown, and one at the instant of its last event.
         await add(page);
         await add(10 + (page * 3 - 1) * 10, `twin ${page}`);
         totals.push(10 + page * 2);
@@ -146,13 +146,13 @@ describe('the pages of GET /v1/events/nearby', () => {
       );
     });
 
-    it('shows what is added further on', async () => {
+    it('include events that are added after the cursor', async () => {
       const { search, add } = await fill([10, 20, 30]);
       const pages = await walk(search, 2, () => add(25));
       assert.deepEqual(pages.flatMap(titles), ['at 10', 'at 20', 'at 25', 'at 30']);
     });
 
-    it('goes on when the event at the cursor, and those before it, are deleted', async () => {
+    it('continue if the event at the cursor, and those before it, are deleted', async () => {
       const { search, events } = await fill(range(8));
       const pages = await walk(search, 2, async (page) => {
         for (const event of events.slice((page - 1) * 2, page * 2)) {
@@ -169,7 +169,7 @@ describe('the pages of GET /v1/events/nearby', () => {
       );
     });
 
-    it('leaves out what is deleted further on', async () => {
+    it('leave out events that are deleted after the cursor', async () => {
       const { search, events } = await fill(range(6));
       const pages = await walk(search, 2, async (page) => {
         if (page > 1) return;
@@ -178,7 +178,7 @@ describe('the pages of GET /v1/events/nearby', () => {
       assert.deepEqual(pages.flatMap(titles), ['at 0', 'at 1', 'at 2', 'at 5']);
     });
 
-    it('shows each unchanged event once while others move across the cursor', async () => {
+    it('list each unchanged event once while others move across the cursor', async () => {
       const { search, events, startMs } = await fill(range(9));
       const moved = [events[0]!, events[8]!];
       const pages = await walk(search, 3, async (page) => {
@@ -197,7 +197,7 @@ describe('the pages of GET /v1/events/nearby', () => {
   });
 
   describe('422', () => {
-    it('refuses a cursor that this service did not make', async () => {
+    it('refuses a cursor that the service did not issue', async () => {
       const { search } = await fill(range(3));
       const { next_cursor } = await search({ limit: 1 });
       const bad = [

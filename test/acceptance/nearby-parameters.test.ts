@@ -1,4 +1,4 @@
-// GET /v1/events/nearby: what its parameters may be, at and just beyond each limit.
+// GET /v1/events/nearby: which parameter values it takes, at and just beyond each limit.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { type Agent, newAgent, type Query } from './client.ts';
@@ -91,9 +91,9 @@ describe('the parameters of GET /v1/events/nearby', () => {
     }
 
     const undecodable: [name: string, query: string][] = [
-      ['bytes that are no UTF-8', 'lat=0&lng=0&event_type=%FF'],
-      ['bytes that are no UTF-8 in a parameter that it does not know', 'lat=0&lng=0&x=%C3%28'],
-      ['an escape that is none', 'lat=0&lng=0&event_type=%zz'],
+      ['bytes that are not UTF-8', 'lat=0&lng=0&event_type=%FF'],
+      ['bytes that are not UTF-8 in an unknown parameter', 'lat=0&lng=0&x=%C3%28'],
+      ['an invalid escape', 'lat=0&lng=0&event_type=%zz'],
       ['half an escape', 'lat=0&lng=0&event_type=talk%2'],
       ['NUL in a value', 'lat=0&lng=0&event_type=talk%00'],
     ];
@@ -112,7 +112,7 @@ describe('the parameters of GET /v1/events/nearby', () => {
       ['a whole number', '5'],
       ['a fraction', '5.25'],
       ['a negative number', '-5.5'],
-      ['zero below', '-0'],
+      ['negative zero', '-0'],
       ['an exponent', '5e0'],
       ['a capital exponent', '5E0'],
       ['a negative exponent', '50e-1'],

@@ -1,5 +1,5 @@
-// GET /v1/events/nearby: its filters and the form of its answer. Parameters, distances, pages and ended events have files
-// of their own.
+// GET /v1/events/nearby: its filters and the fields of its response. Parameters, distances, pages and ended events have
+// their own files.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { type Agent, newAgent, type Query, reader } from './client.ts';
@@ -26,7 +26,7 @@ describe('GET /v1/events/nearby', () => {
   });
 
   describe('200', () => {
-    it('answers with events, count, total and next_cursor, and nothing else', async () => {
+    it('returns events, count, total and next_cursor, and nothing else', async () => {
       const place = randomPlace();
       const event = await agent.create(fullEvent(place));
       const answer = await agent.get(PATH, { ...place, radius: 0.1 });
@@ -35,7 +35,7 @@ describe('GET /v1/events/nearby', () => {
       assert.deepEqual(Object.keys(answer.body.events[0]).sort(), [...EVENT_FIELDS].sort());
     });
 
-    it('answers with an empty page where nothing matches', async () => {
+    it('returns an empty page if nothing matches', async () => {
       const page = await agent.nearby({ ...randomPlace(), ...ownDay(), radius: 0.1 });
       assert.deepEqual(page, { events: [], count: 0, total: 0, next_cursor: null });
     });
@@ -74,14 +74,14 @@ describe('GET /v1/events/nearby', () => {
       assert.deepEqual(ids(page), created.map((event) => event.event_id).sort());
     });
 
-    it('ignores parameters that it does not know', async () => {
+    it('ignores unknown parameters', async () => {
       const place = randomPlace();
       await agent.create(newEvent(place));
       const page = await agent.nearby({ ...place, radius: 0.1, agent_id: 'x', offset: [1, 2], Limit: 0 });
       assert.equal(page.total, 1);
     });
 
-    it('does not mind a JSON content type without a body', async () => {
+    it('takes a JSON content type without a body', async () => {
       const headers = { 'content-type': 'application/json' };
       assert.equal((await agent.send('GET', `${PATH}?lat=0&lng=0`, { headers })).status, 200);
     });
@@ -92,7 +92,7 @@ describe('GET /v1/events/nearby', () => {
     const { startMs } = ownDay();
     const search = async (query: Query) => titles(await agent.nearby({ ...place, radius: 0.1, ...query }));
     before(async () => {
-      // One event for each pair of type and audience, one hour after the other.
+      // One event for each pair of type and audience, an hour apart.
       const pairs = EVENT_TYPES.flatMap((event_type) =>
         AUDIENCES.map((audience) => ({ event_type, audience, title: `${event_type} ${audience}` })),
       );
@@ -104,7 +104,7 @@ describe('GET /v1/events/nearby', () => {
     });
 
     for (const event_type of EVENT_TYPES) {
-      it(`finds the event_type ${event_type} alone`, async () => {
+      it(`find only the event_type ${event_type}`, async () => {
         assert.deepEqual(
           await search({ event_type }),
           AUDIENCES.map((audience) => `${event_type} ${audience}`),
@@ -113,7 +113,7 @@ describe('GET /v1/events/nearby', () => {
     }
 
     for (const audience of AUDIENCES) {
-      it(`finds the audience ${audience} alone: all is a value, no wildcard`, async () => {
+      it(`find only the audience ${audience}: all is a value, not a wildcard`, async () => {
         assert.deepEqual(
           await search({ audience, limit: 100 }),
           EVENT_TYPES.map((event_type) => `${event_type} ${audience}`),
@@ -121,7 +121,7 @@ describe('GET /v1/events/nearby', () => {
       });
     }
 
-    it('finds several types when the parameter is repeated', async () => {
+    it('find several types if the parameter is repeated', async () => {
       const found = await search({ event_type: ['tour', 'market', 'tour'] });
       assert.deepEqual(
         found,
@@ -129,17 +129,17 @@ describe('GET /v1/events/nearby', () => {
       );
     });
 
-    it('finds several audiences when the parameter is repeated', async () => {
+    it('find several audiences if the parameter is repeated', async () => {
       const found = await search({ audience: ['all', 'kids'], event_type: 'game' });
       assert.deepEqual(found, ['game kids', 'game all']);
     });
 
-    it('finds every type and audience when neither is sent, or all are', async () => {
+    it('find every type and audience if neither is sent, or all are', async () => {
       assert.equal((await search({ limit: 100 })).length, 45);
       assert.equal((await search({ limit: 100, event_type: EVENT_TYPES, audience: AUDIENCES })).length, 45);
     });
 
-    it('takes starts_after as inclusive and starts_before as exclusive', async () => {
+    it('include events at starts_after and exclude those at starts_before', async () => {
       const hour = (number: number, ms = 0) => iso(startMs + number * HOUR_MS + ms);
       const window = (starts_after: string, starts_before: string) => search({ starts_after, starts_before });
       assert.deepEqual(await window(hour(3), hour(5)), ['performance kids', 'performance adults']);
@@ -153,14 +153,14 @@ describe('GET /v1/events/nearby', () => {
       assert.deepEqual(await window(hour(5), hour(3)), []);
     });
 
-    it('takes starts_after and starts_before each alone', async () => {
+    it('work with starts_after or starts_before alone', async () => {
       const last = await search({ starts_after: iso(startMs + 43 * HOUR_MS) });
       assert.deepEqual(last, ['ceremony adults', 'ceremony all']);
       const first = await search({ starts_before: iso(startMs + HOUR_MS) });
       assert.deepEqual(first, ['workshop kids']);
     });
 
-    it('applies all filters together, and total counts what passes them', async () => {
+    it('apply together, and total counts what passes all of them', async () => {
       const page = await agent.nearby({
         ...place,
         radius: 0.1,

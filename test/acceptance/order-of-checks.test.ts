@@ -1,4 +1,4 @@
-// Which error comes first when a request has several faults: each case has every later fault too.
+// Which error comes first if a request has several: each case also has every later error.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import {
@@ -30,14 +30,14 @@ describe('the order of checks', () => {
   const expect = async (answer: Promise<Answer>, status: number, code: string) =>
     assertError(await answer, status, code);
 
-  it('looks for the route before the key', async () => {
+  it('has the route before the key', async () => {
     await expect(anyone.send('POST', '/v1/nothing', TOO_LARGE), 404, 'NOT_FOUND');
     await expect(anyone.send('GET', '/v1/admin/nothing'), 404, 'NOT_FOUND');
     await expect(anyone.send('PUT', '/v1/events', INVALID), 405, 'METHOD_NOT_ALLOWED');
     await expect(anyone.send('PUT', `/v1/admin/agents/${UNKNOWN_UUID}`, INVALID), 405, 'METHOD_NOT_ALLOWED');
   });
 
-  it('looks at the key before size, type, body, query and path', async () => {
+  it('has the key before size, type, body, query and path', async () => {
     for (const options of [TOO_LARGE, NO_JSON_TYPE, INVALID]) {
       await expect(anyone.send('POST', '/v1/events', options), 401, 'MISSING_API_KEY');
       await expect(anyone.send('PATCH', `/v1/events/${UNKNOWN_ULID}`, options), 401, 'MISSING_API_KEY');
@@ -48,7 +48,7 @@ describe('the order of checks', () => {
     await expect(anyone.delete(`/v1/events/${foreign}`), 401, 'MISSING_API_KEY');
   });
 
-  it('looks at the tier before size, type and body', async () => {
+  it('has the tier before size, type and body', async () => {
     for (const options of [TOO_LARGE, NO_JSON_TYPE, INVALID]) {
       await expect(reader.send('POST', '/v1/events', options), 403, 'INSUFFICIENT_TIER');
       await expect(reader.send('PATCH', `/v1/events/${UNKNOWN_ULID}`, options), 403, 'INSUFFICIENT_TIER');
@@ -56,7 +56,7 @@ describe('the order of checks', () => {
     await expect(reader.delete(`/v1/events/${UNKNOWN_ULID}`), 403, 'INSUFFICIENT_TIER');
   });
 
-  it('looks at size and type before body and path', async () => {
+  it('has size and type before body and path', async () => {
     await expect(agent.send('POST', '/v1/events', TOO_LARGE), 413, 'PAYLOAD_TOO_LARGE');
     await expect(agent.send('PATCH', `/v1/events/${UNKNOWN_ULID}`, TOO_LARGE), 413, 'PAYLOAD_TOO_LARGE');
     await expect(agent.send('POST', '/v1/events', NO_JSON_TYPE), 415, 'UNSUPPORTED_MEDIA_TYPE');
@@ -70,7 +70,7 @@ describe('the order of checks', () => {
     await expect(administrator.send('PATCH', path, NO_JSON_TYPE), 415, 'UNSUPPORTED_MEDIA_TYPE');
   });
 
-  it('looks at what the request alone shows wrong before existence and ownership', async () => {
+  it('has the validation of the request before existence and ownership', async () => {
     for (const eventId of [UNKNOWN_ULID, 'nonsense', foreign]) {
       const answer = await agent.send('PATCH', `/v1/events/${eventId}`, INVALID);
       assertError(answer, 422, 'VALIDATION_ERROR');
@@ -80,11 +80,11 @@ describe('the order of checks', () => {
     await expect(answer, 422, 'VALIDATION_ERROR');
   });
 
-  it('looks at existence and ownership before what is wrong only together with the stored event', async () => {
+  it('has existence and ownership before the rules that involve the stored event', async () => {
     await expect(agent.patch(`/v1/events/${foreign}`, { end_at: '2031-05-01T17:00:00Z' }), 404, 'NOT_FOUND');
   });
 
-  it('looks at what is wrong together with the stored event before duplicates', async () => {
+  it('has the rules that involve the stored event before duplicates', async () => {
     const sent = newEvent({ start_at: '2031-05-01T18:00:00Z' });
     await agent.create(sent);
     const other = { ...sent, start_at: '2031-04-01T18:00:00Z', end_at: '2031-04-01T19:00:00Z' };

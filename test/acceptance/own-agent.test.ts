@@ -8,7 +8,7 @@ const ME = '/v1/agents/me';
 const EVENTS = '/v1/agents/me/events';
 
 describe('GET /v1/agents/me', () => {
-  it('answers with the agent as administrators see it, its key and its quota, and nothing else', async () => {
+  it('returns the agent as administrators see it, its key and its quota, and nothing else', async () => {
     const agent = await newAgent();
     await agent.create(newEvent());
     const { status, body, text, headers } = await agent.get(ME);
@@ -30,7 +30,7 @@ describe('GET /v1/agents/me', () => {
     assert.ok(leftMs > 0 && leftMs <= HOUR_MS + 1_000, `${leftMs}`);
   });
 
-  it('answers HEAD, and 401 without a key', async () => {
+  it('allows HEAD, and responds 401 without a key', async () => {
     const agent = await newAgent();
     assert.equal((await agent.send('HEAD', ME)).status, 200);
     assertError(await anyone.get(ME), 401, 'MISSING_API_KEY');
@@ -59,7 +59,7 @@ describe('GET /v1/agents/me/events', () => {
     return body;
   };
 
-  it('lists own events that are not over, by start', async () => {
+  it('lists its own events that have not ended, by start', async () => {
     for (const query of [{}, { include_ended: 'false' }]) {
       const page = await list(query);
       assert.deepEqual(Object.keys(page), ['events', 'count', 'total', 'next_cursor']);
@@ -68,12 +68,12 @@ describe('GET /v1/agents/me/events', () => {
     }
   });
 
-  it('lists ended ones too with include_ended', async () => {
+  it('lists ended events too with include_ended', async () => {
     const page = await list({ include_ended: 'true' });
     assert.deepEqual([ids(page), page.total], [[...ended, ...upcoming], 6]);
   });
 
-  it('shows each once, page by page, with the total on every page', async () => {
+  it('lists each event once, page by page, with the total on every page', async () => {
     const seen: string[] = [];
     for (let query: Query = { limit: 2, include_ended: 'true' }; ; ) {
       const page = await list(query);
@@ -85,7 +85,7 @@ describe('GET /v1/agents/me/events', () => {
     assert.deepEqual(seen, [...ended, ...upcoming]);
   });
 
-  it('lists an event as it is read by itself', async () => {
+  it('lists an event exactly as a GET of it returns it', async () => {
     const [event] = (await list({ limit: 1 })).events;
     assert.deepEqual(await agent.read(event.event_id), event);
   });

@@ -1,4 +1,4 @@
-// POST /v1/auth/rotate and /v1/auth/revoke: agents look after their keys themselves.
+// POST /v1/auth/rotate and /v1/auth/revoke: agents manage their own keys.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -22,7 +22,7 @@ async function keyOf(agent: Agent): Promise<{ prefix: string; expires_at: string
 
 describe('POST /v1/auth/rotate', () => {
   describe('200', () => {
-    it('answers as a registration does, with a key that works at once', async () => {
+    it('responds as a registration does, with a key that works at once', async () => {
       const { answer, agent } = await (await newAgent()).rotate();
       assert.deepEqual(Object.keys(answer.body).sort(), [
         ...['api_key', 'created_at', 'key_prefix', 'rate_limit', 'tier'],
@@ -33,7 +33,7 @@ describe('POST /v1/auth/rotate', () => {
       await agent.create(newEvent());
     });
 
-    it('leaves the old key for an hour without a body or with an empty one', async () => {
+    it('keeps the old key valid for an hour without a body or with an empty one', async () => {
       for (const body of [undefined, {}]) {
         const old = await newAgent();
         const { answer } = await old.rotate(body);
@@ -42,7 +42,7 @@ describe('POST /v1/auth/rotate', () => {
       }
     });
 
-    it('leaves the old key for as long as is asked for, up to a day', async () => {
+    it('keeps the old key valid for the requested time, up to a day', async () => {
       for (const overlap_seconds of [60, 86_400]) {
         const old = await newAgent();
         const { answer, agent } = await old.rotate({ overlap_seconds });
@@ -52,7 +52,7 @@ describe('POST /v1/auth/rotate', () => {
       }
     });
 
-    it('refuses the old key once its time is over', { timeout: 30_000 }, async () => {
+    it('refuses the old key once it has expired', { timeout: 30_000 }, async () => {
       const old = await newAgent();
       const { agent } = await old.rotate({ overlap_seconds: 1 });
       while ((await old.get('/v1/agents/me')).status === 200) await sleep(100);
@@ -67,7 +67,7 @@ describe('POST /v1/auth/rotate', () => {
       await keyOf(agent);
     });
 
-    it('leaves two keys at most, and can be asked again with the old one', async () => {
+    it('leaves two keys at most, and can be repeated with the old one', async () => {
       const old = await newAgent();
       const { agent: lost } = await old.rotate();
       const { agent } = await old.rotate();
@@ -76,7 +76,7 @@ describe('POST /v1/auth/rotate', () => {
       assert.equal((await keyOf(agent)).expires_at, null);
     });
 
-    it('leaves the agent its events and its one quota', async () => {
+    it('keeps the events of the agent and its one quota', async () => {
       const old = await newAgent();
       const { event_id, agent_id } = await old.create(newEvent());
       const { agent } = await old.rotate();
@@ -85,7 +85,7 @@ describe('POST /v1/auth/rotate', () => {
       assert.deepEqual([await remaining(old), await remaining(agent)], [9_996, 9_995]);
     });
 
-    it('needs no more than the tier read', async () => {
+    it('needs only the tier read', async () => {
       const old = await newAgent();
       await administrator.patch(`/v1/admin/agents/${await old.id()}`, { tier: 'read' });
       const { answer, agent } = await old.rotate();
@@ -95,7 +95,7 @@ describe('POST /v1/auth/rotate', () => {
   });
 
   describe('401', () => {
-    it('is for no key, no matter what the body is', async () => {
+    it('refuses a request without a key, whatever its body', async () => {
       for (const path of [ROTATE, REVOKE]) {
         assertError(await anyone.post(path, { overlap_seconds: 'x' }), 401, 'MISSING_API_KEY');
         const headers = { 'x-api-key': 'nonsense' };
@@ -105,7 +105,7 @@ describe('POST /v1/auth/rotate', () => {
   });
 
   describe('405', () => {
-    it('is for every other method', async () => {
+    it('refuses every other method', async () => {
       for (const path of [ROTATE, REVOKE]) {
         for (const method of ['GET', 'PUT', 'PATCH', 'DELETE'])
           assertError(await reader.send(method, path), 405, 'METHOD_NOT_ALLOWED');
@@ -114,7 +114,7 @@ describe('POST /v1/auth/rotate', () => {
   });
 
   describe('415', () => {
-    it('is for a body that is not JSON', async () => {
+    it('refuses a body that is not JSON', async () => {
       const agent = await newAgent();
       const options = { raw: '{}', headers: { 'content-type': 'text/plain' } };
       assertError(await agent.send('POST', ROTATE, options), 415, 'UNSUPPORTED_MEDIA_TYPE');
@@ -144,7 +144,7 @@ describe('POST /v1/auth/rotate', () => {
 });
 
 describe('POST /v1/auth/revoke', () => {
-  it('ends the calling key at once, and leaves the other', async () => {
+  it('ends the calling key at once, and keeps the other', async () => {
     const old = await newAgent();
     const { agent } = await old.rotate();
     assert.equal((await agent.post(REVOKE)).status, 204);
@@ -152,7 +152,7 @@ describe('POST /v1/auth/revoke', () => {
     await keyOf(old);
   });
 
-  it('leaves an agent without a key, and its events where they are', async () => {
+  it('leaves an agent without a key, and keeps its events', async () => {
     const agent = await newAgent();
     const { event_id } = await agent.create(newEvent());
     assert.equal((await agent.post(REVOKE)).status, 204);

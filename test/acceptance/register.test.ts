@@ -1,4 +1,4 @@
-// POST /v1/auth/register: who may have a key, and what the answer holds.
+// POST /v1/auth/register: who may have a key, and what the response contains.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Agent, administrator, anyone, RUN, reader, register } from './client.ts';
@@ -9,7 +9,7 @@ const email = (name: string) => `${name}@${RUN}.example.com`;
 
 describe('POST /v1/auth/register', () => {
   describe('200', () => {
-    it('answers with the key, its prefix, the tier, the quota and the time, and nothing else', async () => {
+    it('returns the key, its prefix, the tier, the quota and the time, and nothing else', async () => {
       const { status, body } = await register({ email: email('shape'), agent_name: 'a' });
       assert.equal(status, 200);
       assert.deepEqual(
@@ -34,13 +34,13 @@ describe('POST /v1/auth/register', () => {
       assert.equal(new Set(keys).size, keys.length);
     });
 
-    it('gives a key that works at once', async () => {
+    it('returns a key that works at once', async () => {
       const { body } = await register({ email: email('works'), agent_name: 'a' });
       const page = await new Agent(email('works'), body.api_key).nearby({ limit: 1 });
       assert.equal(typeof page.total, 'number');
     });
 
-    it('needs no key and does not look at one', async () => {
+    it('needs no key and ignores one', async () => {
       const body = { email: email('keyless'), agent_name: 'a' };
       assert.equal((await register(body, { 'x-api-key': 'nonsense' })).status, 200);
     });
@@ -54,7 +54,7 @@ describe('POST /v1/auth/register', () => {
       assert.equal(new Set(found.map((agent: { id: string }) => agent.id)).size, 2);
     });
 
-    it('ignores fields that it does not know, so that nobody chooses a tier or a key', async () => {
+    it('ignores unknown fields, so that nobody chooses a tier or a key', async () => {
       const sent = { tier: 'admin', rate_limit: 0, api_key: 'mine', is_active: false, id: 'x' };
       const { status, body } = await register({ email: email('extra'), agent_name: 'a', ...sent });
       assert.equal(status, 200);
@@ -101,7 +101,7 @@ describe('POST /v1/auth/register', () => {
   });
 
   describe('the key', () => {
-    it('is in no later answer', async () => {
+    it('is in no later response', async () => {
       const address = email('once');
       const { api_key } = (await register({ email: address, agent_name: 'a' })).body;
       const agent = new Agent(address, api_key);

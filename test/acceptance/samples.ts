@@ -1,4 +1,4 @@
-// Bodies, places and times that nobody else uses, and the assertions that most tests share.
+// Bodies, places and times that no other test uses, and the assertions that most tests share.
 import assert from 'node:assert/strict';
 import { randomBytes, randomInt } from 'node:crypto';
 import type { Answer } from './client.ts';
@@ -48,7 +48,7 @@ export const HOUR_MS = 3_600_000;
 
 export type Fields = Record<string, unknown>;
 
-/** A valid body of a create, unlike any other. */
+/** A valid body of a create, different on each call. */
 export function newEvent(fields: Fields = {}): Fields {
   return {
     title: `acceptance ${randomBytes(8).toString('hex')}`,
@@ -61,7 +61,7 @@ export function newEvent(fields: Fields = {}): Fields {
   };
 }
 
-/** The same with every optional field. */
+/** A valid body with every optional field. */
 export function fullEvent(fields: Fields = {}): Fields {
   return newEvent({
     description: 'a description',
@@ -74,12 +74,12 @@ export function fullEvent(fields: Fields = {}): Fields {
   });
 }
 
-/** Somewhere away from the poles and the antimeridian, where nobody else has events. */
+/** A place away from the poles and the antimeridian, where no other test has events. */
 export function randomPlace(): { lat: number; lng: number } {
   return { lat: randomInt(-60e6, 60e6) / 1e6, lng: randomInt(-170e6, 170e6) / 1e6 };
 }
 
-/** A day in the far future in which nobody else has events. */
+/** A day in the far future on which no other test has events. */
 export function ownDay(): { startMs: number; starts_after: string; starts_before: string } {
   const startMs = Date.UTC(randomInt(2200, 9000), randomInt(12), randomInt(1, 29)) + randomInt(HOUR_MS);
   return { startMs, starts_after: iso(startMs), starts_before: iso(startMs + 24 * HOUR_MS) };
@@ -108,7 +108,7 @@ export function assertError(answer: Answer, status: number, code: string): void 
   assert.deepEqual(rest, {}, answer.text);
 }
 
-/** Asserts a 422 that names exactly these places, in any order, each as `body.title: string_too_long` or, for any type, `body.title`. */
+/** Asserts a 422 with exactly these issues, in any order, each as `body.title: string_too_long` or, for any type, `body.title`. */
 export function assertInvalid(answer: Answer, expected: readonly string[]): void {
   assertError(answer, 422, 'VALIDATION_ERROR');
   const issues = answer.body.detail as { loc: (string | number)[]; msg: string; type: string }[];

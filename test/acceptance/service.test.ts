@@ -1,11 +1,11 @@
-// What the service offers beside the API itself: health, the description, the docs, HEAD, and calls from browsers.
+// What the service offers besides the API itself: health, the OpenAPI document, the docs, HEAD, and calls from browsers.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { type Agent, type Answer, administrator, anyone, newAgent, reader } from './client.ts';
 import { AUDIENCES, assertError, EVENT_TYPES, newEvent, SETTABLE, UNKNOWN_ULID } from './samples.ts';
 
 describe('GET /health', () => {
-  it('answers without a key that the service is up, its version and its engine', async () => {
+  it('returns status, version and engine without a key', async () => {
     const { status, body } = await anyone.get('/health');
     assert.equal(status, 200);
     assert.deepEqual(Object.keys(body).sort(), ['engine', 'status', 'version']);
@@ -14,7 +14,7 @@ describe('GET /health', () => {
     assert.ok(['sqlite', 'postgres'].includes(body.engine), body.engine);
   });
 
-  it('does not look at credentials', async () => {
+  it('ignores credentials', async () => {
     const headers = { 'x-api-key': 'nonsense', authorization: 'Bearer nonsense' };
     assert.equal((await anyone.send('GET', '/health', { headers })).status, 200);
   });
@@ -51,7 +51,7 @@ describe('GET /openapi.json', () => {
     );
   });
 
-  it('answers without a key with an OpenAPI document of version 1.0.0', () => {
+  it('returns an OpenAPI document of version 1.0.0 without a key', () => {
     assert.equal(answer.status, 200);
     assert.match(answer.headers['content-type']!, /^application\/json/);
     assert.match(answer.body.openapi, /^3\.1\./);
@@ -63,11 +63,11 @@ describe('GET /openapi.json', () => {
     for (const operation of CONTRACT) assert.ok(operations.has(operation), operation);
   });
 
-  it('keeps every path but that of health under /v1', () => {
+  it('has every path except /health under /v1', () => {
     for (const path of Object.keys(answer.body.paths)) assert.match(path, /^\/(v1\/|health$)/);
   });
 
-  it('says which operations need a key, which a token and which nothing', () => {
+  it('states which operations need a key, which a token and which nothing', () => {
     const { securitySchemes } = answer.body.components;
     const schemes = (operation: string) =>
       operations.get(operation).security.flatMap((names: object) => {
@@ -85,7 +85,7 @@ describe('GET /openapi.json', () => {
     }
   });
 
-  it('describes fields, limits and enumerations as they are', () => {
+  it('describes the actual fields, limits and enumerations', () => {
     const { EventCreate, EventUpdate, RegisterRequest, Event } = answer.body.components.schemas;
     assert.deepEqual(Object.keys(EventCreate.properties), SETTABLE);
     assert.deepEqual(Object.keys(EventUpdate.properties), SETTABLE);
@@ -119,7 +119,7 @@ describe('GET /openapi.json', () => {
     );
   });
 
-  it('describes the parameters of the search as they are', () => {
+  it('describes the actual parameters of the search', () => {
     const { parameters } = operations.get('GET /v1/events/nearby');
     const shown = parameters.map(
       ({ name, required, schema }: { name: string; required: boolean; schema: Answer['body'] }) => [
@@ -146,7 +146,7 @@ describe('GET /openapi.json', () => {
 });
 
 describe('GET /docs', () => {
-  it('is a page whose parts all come from the service itself', async () => {
+  it('is a page that loads everything from the service itself', async () => {
     const page = await anyone.get('/docs');
     assert.equal(page.status, 200);
     assert.match(page.headers['content-type']!, /^text\/html/);
@@ -175,7 +175,7 @@ describe('HEAD', () => {
     }
   };
 
-  it('answers as GET does, without the body', async () => {
+  it('responds as GET does, without the body', async () => {
     const compare = async (client: typeof anyone, path: string) =>
       same(await client.send('HEAD', path), await client.get(path));
     await compare(agent, `/v1/events/${eventId}`);
@@ -196,7 +196,7 @@ describe('calls from browsers', () => {
   const origin = 'https://somewhere.example';
   const list = (value: string | undefined) => (value ?? '').split(', ').map((item) => item.toLowerCase());
 
-  it('may come from any origin, whatever the answer', async () => {
+  it('are allowed from any origin, whatever the response', async () => {
     const agent = await newAgent();
     const { event_id } = await agent.create(newEvent());
     const send = (client: typeof anyone, method: string, path: string) =>
@@ -234,7 +234,7 @@ describe('calls from browsers', () => {
     [`/v1/events/${UNKNOWN_ULID}`, ['GET', 'PATCH', 'DELETE']],
   ];
   for (const [path, methods] of preflights) {
-    it(`are allowed ahead on ${path}`, async () => {
+    it(`pass the preflight on ${path}`, async () => {
       for (const method of methods) {
         const headers = {
           origin,

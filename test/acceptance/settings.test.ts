@@ -1,4 +1,4 @@
-// What a stranger sees who starts the suite without its variables.
+// What the suite prints if it is started without its variables.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { describe, it } from 'node:test';
@@ -16,7 +16,7 @@ function importClient(env: Record<string, string>): Promise<string> {
   });
 }
 
-describe('the variables of the suite', () => {
+describe('the suite', () => {
   const hints: Record<string, RegExp> = {
     BASE_URL: /needs the variable BASE_URL: the address of the service, such as http/,
     ADMIN_TOKEN: /needs the variable ADMIN_TOKEN: .*npm run cli -- admin-token/,
@@ -29,7 +29,7 @@ describe('the variables of the suite', () => {
     });
   }
 
-  it('says so when nothing answers at BASE_URL', async () => {
+  it('says that nothing responds at BASE_URL', async () => {
     const env = { BASE_URL: 'http://127.0.0.1:1', ADMIN_TOKEN, READ_KEY };
     assert.match(await importClient(env), /Nothing answers at BASE_URL http:\/\/127\.0\.0\.1:1/);
   });

@@ -1,4 +1,4 @@
-// The three variables that the suite knows. Nothing else about the deployment is assumed, except its default settings.
+// The three variables of the suite. It assumes nothing else about the deployment, except default settings.
 
 const HOW_TO_GET: Record<string, string> = {
   BASE_URL: 'the address of the service, such as http://127.0.0.1:8080',
@@ -14,7 +14,7 @@ function setting(name: string): string {
   throw new Error(`The acceptance suite needs the variable ${name}: ${HOW_TO_GET[name]}.`);
 }
 
-/** Without a slash at its end. */
+/** Without a slash at the end. */
 export const BASE_URL = setting('BASE_URL').replace(/\/+$/, '');
 export const ADMIN_TOKEN = setting('ADMIN_TOKEN');
 export const READ_KEY = setting('READ_KEY');

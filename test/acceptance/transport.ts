@@ -1,4 +1,4 @@
-// Requests as bytes on a connection. What comes back is checked in client.ts, the only module that uses this one.
+// Sends requests as bytes on a connection. client.ts, the only module that uses this one, checks the responses.
 import { once } from 'node:events';
 import http, { type IncomingHttpHeaders } from 'node:http';
 import https from 'node:https';
@@ -12,10 +12,10 @@ const secure = base.protocol === 'https:';
 const prefix = base.pathname.replace(/\/$/, '');
 const agent = new (secure ? https : http).Agent({ keepAlive: true });
 
-/** A list is sent as several headers of one name, undefined as none. */
+/** A list is sent as several headers of one name; undefined is not sent. */
 export type RequestHeaders = Record<string, string | string[] | undefined>;
 
-/** Sends the path as it is written: nothing is normalised or escaped. A list of chunks goes without a length. */
+/** Sends the path exactly as given: nothing is normalised or escaped. A list of chunks is sent without a length. */
 export async function exchange(
   method: string,
   path: string,
@@ -29,7 +29,7 @@ export async function exchange(
   const options = { agent, method, hostname, port, path: prefix + path, headers: sent };
   const request = (secure ? https : http).request(options);
   const responded = once(request, 'response') as Promise<[http.IncomingMessage]>;
-  // A server may answer, and close, before it has read everything; the answer is what counts.
+  // A server may respond, and close, before it has read everything: only the response matters.
   request.on('error', () => {});
   if (Array.isArray(body)) for (const chunk of body as readonly Uint8Array[]) request.write(chunk);
   request.end(Array.isArray(body) ? undefined : body);
@@ -45,14 +45,14 @@ export async function exchange(
   };
 }
 
-/** Said openly: for some methods node:http would send a body without saying where it ends. */
+/** Explicit, because for some methods node:http would send a body without a length. */
 function framing(body: Parameters<typeof exchange>[3]): Record<string, string> {
   if (body === undefined) return {};
   if (Array.isArray(body)) return { 'transfer-encoding': 'chunked' };
   return { 'content-length': String(Buffer.byteLength(body as string | Uint8Array)) };
 }
 
-/** Sends these bytes on a connection of their own and reads one answer. */
+/** Sends these bytes on a new connection and reads one response. */
 export async function exchangeRaw(bytes: string | Uint8Array): Promise<Exchange> {
   const port = Number(base.port || (secure ? 443 : 80));
   const host = base.hostname.replace(/^\[|\]$/g, '');

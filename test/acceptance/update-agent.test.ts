@@ -1,4 +1,4 @@
-// PATCH /v1/admin/agents/{agent_id}: an agent is switched off and on, and given another tier.
+// PATCH /v1/admin/agents/{agent_id}: deactivates and reactivates an agent, and changes its tier.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { administrator, newAgent, reader } from './client.ts';
@@ -12,7 +12,7 @@ describe('PATCH /v1/admin/agents/{agent_id}', () => {
   };
 
   describe('200', () => {
-    it('answers with the summary as it is after the change', async () => {
+    it('returns the summary after the change', async () => {
       const agent = await newAgent();
       await agent.create(newEvent());
       const summary = await agent.findSummary();
@@ -33,7 +33,7 @@ describe('PATCH /v1/admin/agents/{agent_id}', () => {
       assert.equal((await agent.findSummary()).event_count, 1);
     });
 
-    it('takes the key again once the agent is active again', async () => {
+    it('accepts the key again once the agent is active again', async () => {
       const agent = await newAgent();
       const id = await agent.id();
       await change(id, { is_active: false });
@@ -53,7 +53,7 @@ describe('PATCH /v1/admin/agents/{agent_id}', () => {
       }
     });
 
-    it('changes one field and leaves the other', async () => {
+    it('changes one field and keeps the other', async () => {
       const agent = await newAgent();
       const id = await agent.id();
       await change(id, { is_active: false });
@@ -61,7 +61,7 @@ describe('PATCH /v1/admin/agents/{agent_id}', () => {
       assert.deepEqual({ tier, is_active }, { tier: 'admin', is_active: false });
     });
 
-    it('changes nothing with an empty body, or with fields that it does not know', async () => {
+    it('changes nothing with an empty body, or with unknown fields', async () => {
       const agent = await newAgent();
       const summary = await agent.findSummary();
       assert.deepEqual(await change(summary.id, {}), summary);
@@ -86,7 +86,7 @@ describe('PATCH /v1/admin/agents/{agent_id}', () => {
       ['a number as is_active', { is_active: 0 }, ['body.is_active: bool_type']],
       ['null as is_active', { is_active: null }, ['body.is_active: bool_type']],
       ['both', { is_active: 1, tier: 2 }, ['body.is_active: bool_type', 'body.tier: string_type']],
-      ['a list in place of an object', [], ['body']],
+      ['a list instead of an object', [], ['body']],
     ];
     for (const [name, body, issues] of cases) {
       it(`refuses ${name}, and changes nothing`, async () => {

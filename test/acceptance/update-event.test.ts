@@ -1,4 +1,4 @@
-// PATCH /v1/events/{event_id}: what changes, what is cleared, what is refused, and for whom. Duplicates are in idempotency.
+// PATCH /v1/events/{event_id}: what it changes, clears and refuses, and for whom. Duplicates are in idempotency.test.ts.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { type Agent, administrator, newAgent, reader } from './client.ts';
@@ -69,7 +69,7 @@ describe('PATCH /v1/events/{event_id}', () => {
       });
     }
 
-    it('takes null for what is empty already', async () => {
+    it('takes null for a field that is already empty', async () => {
       const event = await agent.create(newEvent());
       assert.deepEqual(await agent.update(event.event_id, { cost: null, end_at: null }), event);
     });
@@ -80,7 +80,7 @@ describe('PATCH /v1/events/{event_id}', () => {
       assert.deepEqual(await agent.read(event.event_id), event);
     });
 
-    it('ignores fields that it does not know, so that nobody changes what the server assigned', async () => {
+    it('ignores unknown fields, so that nobody changes what the server assigned', async () => {
       const event = await agent.create(fullEvent());
       const assigned = { event_id: UNKNOWN_ULID, agent_id: 'other', created_at: '2001-01-01T00:00:00Z' };
       assert.deepEqual(await agent.update(event.event_id, { ...assigned, extra: 1 }), event);
@@ -95,12 +95,12 @@ describe('PATCH /v1/events/{event_id}', () => {
       assert.equal((await agent.update(event.event_id, { cost: 'free' })).audience, 'kids');
     });
 
-    it('changes an event that is over', async () => {
+    it('changes an event that has ended', async () => {
       const event = await agent.create(newEvent({ start_at: '1999-12-31T23:00:00Z' }));
       assert.deepEqual(await agent.update(event.event_id, { cost: 'free' }), { ...event, cost: 'free' });
     });
 
-    it('is seen at once by a search', async () => {
+    it('is visible at once to a search', async () => {
       const [from, to] = [randomPlace(), randomPlace()];
       const { event_id } = await agent.create(newEvent({ ...from, audience: 'kids', event_type: 'talk' }));
       await agent.update(event_id, { ...to, audience: 'adults', event_type: 'club' });
@@ -110,7 +110,7 @@ describe('PATCH /v1/events/{event_id}', () => {
       assert.equal((await reader.nearby({ ...to, radius: 0.1, audience: 'kids' })).total, 0);
     });
 
-    it('keeps every change of many that arrive at once', async () => {
+    it('keeps every one of many concurrent changes', async () => {
       const { event_id } = await agent.create(newEvent());
       const parts = {
         description: 'a',
@@ -189,7 +189,7 @@ describe('PATCH /v1/events/{event_id}', () => {
     });
 
     for (const body of [null, [], 'text', 7]) {
-      it(`refuses ${JSON.stringify(body)} in place of an object`, async () => {
+      it(`refuses ${JSON.stringify(body)} instead of an object`, async () => {
         assertInvalid(await patch(eventId, body), ['body']);
       });
     }
@@ -233,7 +233,7 @@ describe('PATCH /v1/events/{event_id}', () => {
         'a start_at after the stored end_at that null clears',
         { start_at: '2031-06-01T18:00:00Z', end_at: null },
       ],
-      ['both beyond what is stored', { start_at: '2031-06-01T18:00:00Z', end_at: '2031-06-01T19:00:00Z' }],
+      ['both after the stored times', { start_at: '2031-06-01T18:00:00Z', end_at: '2031-06-01T19:00:00Z' }],
       ['a start_at in the past', { start_at: iso(Date.now() - 48 * HOUR_MS) }],
     ];
     for (const [name, change] of allowed) {
@@ -245,14 +245,14 @@ describe('PATCH /v1/events/{event_id}', () => {
   });
 
   describe('404', () => {
-    it('answers NOT_FOUND to an identifier that no event has', async () => {
+    it('responds NOT_FOUND to an unknown ID', async () => {
       for (const eventId of [UNKNOWN_ULID, 'nonsense', '7']) {
         assertError(await patch(eventId, { title: 'a' }), 404, 'NOT_FOUND');
         assertError(await patch(eventId, {}), 404, 'NOT_FOUND');
       }
     });
 
-    it('answers NOT_FOUND to an agent that does not own the event, whatever its tier', async () => {
+    it('responds NOT_FOUND to an agent that does not own the event, whatever its tier', async () => {
       const event = await agent.create(fullEvent());
       const stranger = await newAgent();
       const attempt = () => stranger.patch(`/v1/events/${event.event_id}`, { title: 'taken' });
@@ -263,7 +263,7 @@ describe('PATCH /v1/events/{event_id}', () => {
       assert.deepEqual(await agent.read(event.event_id), event);
     });
 
-    it('comes after what the request alone shows wrong', async () => {
+    it('comes after the validation of the request', async () => {
       assertInvalid(await patch(UNKNOWN_ULID, { title: null }), ['body.title']);
       assertInvalid(await patch(UNKNOWN_ULID, { end_at: '2001-01-01T00:00:00Z' }), [
         'body.end_at: value_error',
@@ -272,12 +272,12 @@ describe('PATCH /v1/events/{event_id}', () => {
       assertInvalid(await patch(event_id, { lat: 91 }), ['body.lat: less_than_equal']);
     });
 
-    it('comes before what is wrong only together with the stored event', async () => {
+    it('comes before the rules that involve the stored event', async () => {
       const { event_id } = await (await newAgent()).create(newEvent({ start_at: '2031-05-01T18:00:00Z' }));
       assertError(await patch(event_id, { end_at: '2031-05-01T17:00:00Z' }), 404, 'NOT_FOUND');
     });
 
-    it('answers NOT_FOUND once the event is deleted', async () => {
+    it('responds NOT_FOUND once the event is deleted', async () => {
       const { event_id } = await agent.create(newEvent());
       await agent.delete(`/v1/events/${event_id}`);
       assertError(await patch(event_id, { title: 'a' }), 404, 'NOT_FOUND');

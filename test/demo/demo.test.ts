@@ -1,4 +1,4 @@
-// `npm run demo`, as somebody who looks around would use it.
+// `npm run demo`, used as a visitor would.
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -36,12 +36,12 @@ describe('npm run demo', () => {
       env: { PORT: String(port), DATA_DIR: '/nonexistent' },
     });
 
-  it('says where to click, and shows ten cities full of events to whoever does', async () => {
+  it('prints a link, which leads to a console full of agents and events', async () => {
     const { stdout } = demo.output();
-    const address = /The console +(\S+)\/admin/.exec(stdout)?.[1];
-    assert.equal(address, `http://127.0.0.1:${port}`);
+    const url = /The console +(\S+)\/admin/.exec(stdout)?.[1];
+    assert.equal(url, `http://127.0.0.1:${port}`);
     assert.ok(existsSync(folder));
-    const visitor = await visit(browser, address, '/admin', {}, [`http://127.0.0.1:${port + 1}`]);
+    const visitor = await visit(browser, url, '/admin', {}, [`http://127.0.0.1:${port + 1}`]);
     const { page } = visitor;
     await visitor.signIn();
     const counts = page.getByRole('region', { name: 'Counts' });
@@ -55,7 +55,7 @@ describe('npm run demo', () => {
     assertClean(visitor);
   });
 
-  it('refuses to run twice on the same ports, and leaves the first alone', async () => {
+  it('refuses to run twice on the same ports, and does not affect the first run', async () => {
     const { code, stderr } = await start().ended;
     assert.equal(code, 1);
     assert.match(stderr, /cannot listen on port \d+: .*Set PORT to another/);
@@ -63,7 +63,7 @@ describe('npm run demo', () => {
     assert.equal(status, 200);
   });
 
-  it('ends when it is told to', async () => {
+  it('ends on SIGTERM', async () => {
     process.kill(-demo.child.pid!, 'SIGTERM');
     await demo.ended;
     await assert.rejects(fetch(`http://127.0.0.1:${port}/health`));

@@ -1,5 +1,5 @@
-// The table of the acceptance suite names tests that exist, leaves out no file and no decision; and the suite stays a
-// stranger: its only way to the service is its client, which checks every answer.
+// The table of the acceptance suite names only tests that exist, and leaves out no file and no decision. The suite imports
+// nothing of the product, and calls the service only through its client, which checks every response.
 import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
@@ -14,7 +14,7 @@ const rows = readFileSync(new URL('README.md', SUITE), 'utf8')
   .split('\n')
   .filter((line) => line.startsWith('| ') && !line.startsWith('| ---'));
 
-/** Titles of tests and groups, with … for each part that a table fills in. */
+/** Titles of tests and groups, with … for each value from a table of cases. */
 function titlesIn(source: string): Set<string> {
   const found = source.matchAll(/\b(?:it|describe)\(\s*(?:'((?:\\.|[^'\\])*)'|`((?:\\.|[^`\\])*)`)/g);
   return new Set([...found].map(([, plain, template]) => plain ?? template!.replaceAll(/\$\{[^}]*\}/g, '…')));
@@ -25,7 +25,7 @@ interface Reference {
   readonly title: string;
 }
 
-/** Every `file` › title in a row; titles are parted by semicolons. */
+/** Every `file` › title in a row; titles are separated by semicolons. */
 function referencesIn(row: string): Reference[] {
   return [...row.matchAll(/`([\w-]+\.test\.ts)` › ([^|`<]+)/g)].flatMap(([, file, list]) =>
     list!
@@ -52,7 +52,7 @@ describe('the table of the acceptance suite', () => {
     );
   });
 
-  it('has a row for each of the 26 decisions, and says for each row where it is shown', () => {
+  it('has a row for each of the 26 decisions, and names a test or a folder in each row', () => {
     const numbers = rows.flatMap((row) => /^\| (\d+) \|/.exec(row)?.[1] ?? []).map(Number);
     assert.deepEqual(
       [...new Set(numbers)].sort((a, b) => a - b),
@@ -75,7 +75,7 @@ describe('the table of the acceptance suite', () => {
 
 describe('the acceptance suite', () => {
   for (const file of files) {
-    it(`reaches the service through its client only, in ${file}`, () => {
+    it(`calls the service only through its client, in ${file}`, () => {
       const source = sources.get(file)!;
       const imports = [...source.matchAll(/\bfrom '([^']+)'/g)].map((match) => match[1]!);
       const outside = imports.filter((name) => name.startsWith('.') && !/^\.\/[\w-]+\.ts$/.test(name));

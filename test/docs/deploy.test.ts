@@ -1,4 +1,4 @@
-// The files for containers, as far as they can be checked without one: what they copy is there, what they set is read.
+// The files for containers, checked without running one: what they copy exists, and what they set is read.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,14 +14,14 @@ const documented = new Set(
 describe('Dockerfile', () => {
   const text = read('Dockerfile');
 
-  it('copies only what is there and not ignored', () => {
+  it('copies only files that exist and are not ignored', () => {
     const copied = [...text.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap((match) => match[1]!.split(' '));
     const kept = [...read('.dockerignore').matchAll(/^!(\S+)$/gm)].map((match) => match[1]!);
     assert.ok(copied.length > 4);
     for (const path of copied) assert.ok(existsSync(join(ROOT, path)) && kept.includes(path), path);
   });
 
-  it('builds the console instead of copying what happens to be built here', () => {
+  it('builds the console instead of copying a local build', () => {
     assert.match(text, /^RUN node scripts\/build-web\.ts$/m);
     assert.match(text, /^COPY --from=console \/app\/web\/dist \.\/web\/dist$/m);
     assert.match(read('.dockerignore'), /^!web\nweb\/dist$/m);

@@ -1,4 +1,4 @@
-// docs/errors.md against the one table of errors in the code: a row for every code, with its status, and no other row.
+// docs/errors.md against the table of errors in the code: a row for every code, with its status, and no other row.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
@@ -24,7 +24,7 @@ function codeRows(markdown: string): Row[] {
 describe('docs/errors.md', () => {
   const rows = codeRows(readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8'));
 
-  it('lists every code once, and none that does not exist', () => {
+  it('lists every code once, and no other', () => {
     assert.deepEqual(rows.map((row) => row.code).sort(), Object.keys(ERRORS).sort());
   });
 

@@ -10,7 +10,7 @@ import { connectBy, type Setting, standInForClaude } from './mcp-setup.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Blocks of code of a document, by their language. */
+/** Code blocks of a document in one language. */
 function blocksOf(document: string, language: string): string[] {
   const text = readFileSync(`${ROOT}/${document}`, 'utf8');
   return [...text.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms'))].map(
@@ -29,7 +29,7 @@ describe('settings of MCP clients', () => {
   });
   after(() => service.close());
 
-  /** With this service, this key and this clone in the place of those that stand for them. */
+  /** Replaces the placeholders with this service, this key and this clone. */
   const fill = (text: string) =>
     text
       .replaceAll('http://127.0.0.1:8080', service.url)
@@ -40,7 +40,7 @@ describe('settings of MCP clients', () => {
   for (const [document, expected] of Object.entries(documents)) {
     const settings = blocksOf(document, 'json').filter((block) => block.includes('ervers"'));
 
-    it(`are ${expected} in ${document}`, () => assert.equal(settings.length, expected));
+    it(`appear ${expected} times in ${document}`, () => assert.equal(settings.length, expected));
 
     for (const [at, block] of settings.entries()) {
       it(`connect as ${document} prints them: ${at + 1}`, async () => {
@@ -68,7 +68,7 @@ describe('settings of MCP clients', () => {
     await client.close();
   });
 
-  it('connect as docs/mcp.md tells Claude Code', async () => {
+  it('connect as docs/mcp.md prints them for Claude Code', async () => {
     const [line, ...others] = blocksOf('docs/mcp.md', 'sh');
     assert.deepEqual(others, [], 'a command that no test runs');
     const { folder, connect } = standInForClaude();

@@ -1,4 +1,4 @@
-// Settings of MCP clients, used as those clients would use them: by the official client, with what stands in the settings.
+// Settings of MCP clients, used as those clients would use them: the official client connects with what the settings say.
 import assert from 'node:assert/strict';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ export interface Setting {
   readonly env?: Record<string, string>;
 }
 
-/** Connects in whatever revision the client's defaults lead to. */
+/** Connects with the client's default revision. */
 export async function connectBy({ url, headers, command, args, env }: Setting): Promise<McpClient> {
   const client = new Client({ name: 'settings', version: '1.0.0' });
   const transport =
@@ -30,8 +30,8 @@ export async function connectBy({ url, headers, command, args, env }: Setting): 
 }
 
 /**
- * A program named `claude` in a folder of its own, which notes how it was called. What the real one would make of
- * `mcp add --transport http NAME URL --header "NAME: VALUE"` is then done by the official client.
+ * A program named `claude` in a new folder, which records its arguments. The official client then does what the real one
+ * would do after `mcp add --transport http NAME URL --header "NAME: VALUE"`.
  */
 export function standInForClaude(): { folder: string; connect: () => Promise<McpClient> } {
   const folder = temporaryFolder();

@@ -1,4 +1,4 @@
-// The README's commands, run as they are written: only the port is another, so that tests do not collide.
+// The README's commands, run as written: only the port differs, so that tests do not collide.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -19,7 +19,7 @@ const commands = blocksOf('sh');
 /** Assigned by the service, so different in each run. */
 const ASSIGNED = ['event_id', 'agent_id', 'created_at'];
 
-/** Names and values in their order; of what the service assigns, the type. */
+/** Names and values in their order; for values that the service assigns, only the type. */
 function membersOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(membersOf);
   if (typeof value !== 'object' || value === null) return value;
@@ -34,7 +34,7 @@ describe('README', () => {
   let port: number;
   let env: Record<string, string>;
   let service: ReturnType<typeof spawn>;
-  /** What the first run of the commands prints, on a service without data. */
+  /** Output of the first run of the commands, on a service without data. */
   let printed: ReturnType<typeof run>;
 
   before(async () => {
@@ -63,7 +63,7 @@ describe('README', () => {
     return ended.stdout.split(/(?<=\})(?=\{)/).map((text) => JSON.parse(text));
   };
 
-  it('names the two lines that everything else rests on', () => {
+  it('begins with the start command and ends with the test command', () => {
     assert.equal(commands[0], 'npm ci && npm start\n');
     assert.equal(commands.at(-1), 'npm ci && npm test\n');
     assert.match(readFileSync(`${ROOT}/.ci/run`, 'utf8'), /^npm ci && npm test && npm run test:long$/m);
@@ -79,14 +79,14 @@ describe('README', () => {
     assert.equal(agents.agents[0].id, event.agent_id);
   });
 
-  it('shows the response that the search gets: the same names in the same order, the same values', () => {
+  it('shows the actual response of the search: the same names in the same order, the same values', () => {
     const [sample, ...others] = blocksOf('json');
     assert.deepEqual(others, [], 'a sample that no test compares');
     const [, page] = printed;
     assert.deepEqual(membersOf(JSON.parse(sample!)), membersOf(page));
   });
 
-  it('makes it known to Claude Code with a line that works', async () => {
+  it('adds the service to Claude Code with a line that works', async () => {
     const { PATH = '' } = env;
     const { folder, connect } = standInForClaude();
     run(`export PATH=${folder}:${PATH}\n${walkThrough}\n${mcp}`);

@@ -1,4 +1,4 @@
-// Who may call /mcp and how often, and what is refused before a message is looked at: the rules of HTTP, in its envelope.
+// Who may call /mcp and how often, and what is refused before a message is read: the same rules and error envelope as HTTP.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { newApiKey } from '../../src/domain/api-key.ts';
@@ -29,10 +29,10 @@ describe('POST /mcp', () => {
       ['no key', {}],
       ['an empty key', { 'x-api-key': '' }],
       ['another scheme', { authorization: 'Basic bGV2OmxldjI=' }],
-      ['a bearer of nothing', { authorization: 'Bearer ' }],
+      ['a bearer without a token', { authorization: 'Bearer ' }],
     ];
     for (const [name, headers] of missing) {
-      it(`asks for a key, naming both ways to send it: ${name}`, async () => {
+      it(`names both ways to send a key: ${name}`, async () => {
         const answer = await sendWith(headers);
         assertError(answer, 401, 'MISSING_API_KEY');
         assert.match(answer.body.error.message, /X-API-Key.*Authorization: Bearer.*\/v1\/auth\/register/);
@@ -40,7 +40,7 @@ describe('POST /mcp', () => {
       });
     }
 
-    it('refuses keys that are mistyped, unknown, or of a deactivated agent, however they come', async () => {
+    it('refuses keys that are mistyped, unknown, or of a deactivated agent, in either header', async () => {
       const gone = await service.newAgent();
       const { agent_id } = await gone.create();
       const administrator = await service.newAdministrator();
@@ -54,7 +54,7 @@ describe('POST /mcp', () => {
       }
     });
 
-    it('takes X-API-Key where both are sent, and a bearer in any case', async () => {
+    it('uses X-API-Key if both headers are sent, and takes Bearer in any case', async () => {
       const other = newApiKey(systemRandom);
       assert.equal((await sendWith({ 'x-api-key': key, authorization: `Bearer ${other}` })).status, 200);
       assertError(
@@ -65,12 +65,12 @@ describe('POST /mcp', () => {
       assert.equal((await sendWith({ 'x-api-key': '', authorization: `bearer  ${key}` })).status, 200);
     });
 
-    it('does not take a bearer on any other route', async () => {
+    it('refuses a bearer key on every other route', async () => {
       const bearer = service.client.with({ authorization: `Bearer ${key}` });
       assertError(await bearer.nearby(), 401, 'MISSING_API_KEY');
     });
 
-    it('fails the official client with the reason', async () => {
+    it('gives the official client the reason', async () => {
       await assert.rejects(McpClient.overHttp(service.url, {}), /requires authorization \(HTTP 401\)/);
       await assert.rejects(McpClient.overHttp(service.url, {}, OLDER[0]), /MISSING_API_KEY/);
     });
@@ -86,7 +86,7 @@ describe('POST /mcp', () => {
     });
 
     for (const revision of [CURRENT, OLDER[0]!]) {
-      it(`read reads, and is told how to get further where it may not write (${revision})`, async () => {
+      it(`read can read, and an error says how to get write access (${revision})`, async () => {
         const mcp = await McpClient.overHttp(service.url, reader.headers, revision);
         const { events } = await mcp.get('list_my_events');
         const [{ event_id }] = events;
@@ -117,7 +117,7 @@ describe('POST /mcp', () => {
     });
   });
 
-  describe('before the message is looked at', () => {
+  describe('before the message is read', () => {
     for (const method of ['GET', 'DELETE', 'PUT']) {
       it(`refuses ${method}: there is no stream to open and no session to end`, async () => {
         const answer = await agent.send(method, '/mcp', { headers: { accept: 'text/event-stream' } });
@@ -126,7 +126,7 @@ describe('POST /mcp', () => {
       });
     }
 
-    it('refuses a body over 1 MiB, of another media type, compressed, or that is no JSON', async () => {
+    it('refuses a body over 1 MiB, of another media type, compressed, or that is not JSON', async () => {
       const send = (raw: string, headers: Record<string, string> = {}) =>
         agent.send('POST', '/mcp', { raw, headers });
       assertError(await send(' '.repeat(1_048_577)), 413, 'PAYLOAD_TOO_LARGE');
@@ -135,12 +135,12 @@ describe('POST /mcp', () => {
       assertError(await send('{'), 422, 'VALIDATION_ERROR');
     });
 
-    it('asks for a key first', async () => {
+    it('checks the key first', async () => {
       assertError(await service.client.send('POST', '/mcp', { raw: '{' }), 401, 'MISSING_API_KEY');
     });
   });
 
-  it('sends the headers of every other answer, whatever the revision', async () => {
+  it('sends the headers of every other response, in each revision', async () => {
     const current = currentCall('search_events', SEARCH);
     const answers = [
       await agent.send('POST', '/mcp', current),
@@ -166,7 +166,7 @@ describe('POST /mcp', () => {
     }
   });
 
-  it('leaves one line in the log, without key, arguments and results', async () => {
+  it('writes one log line, without key, arguments and results', async () => {
     const answer = await sendWith({ authorization: `Bearer ${key}` });
     const requestId = answer.headers.get('x-request-id');
     const lines = service.log.filter((line) => line.requestId === requestId);
@@ -188,7 +188,7 @@ describe('the quota', () => {
 
   const left = (answer: Answer) => /r=(\d+)/.exec(answer.headers.get('ratelimit') ?? '')?.[1];
 
-  it('is one with that of HTTP, and each request counts', async () => {
+  it('is shared with HTTP, and each request counts', async () => {
     const agent = await service.newAgent();
     assert.equal(left(await agent.nearby()), '5');
     assert.equal(left(await post(agent, call('search_events', SEARCH))), '4');
@@ -202,7 +202,7 @@ describe('the quota', () => {
     assertError(await agent.nearby(), 429, 'RATE_LIMITED');
   });
 
-  it('counts every message of a batch, and carries out and takes none where it does not suffice', async () => {
+  it('counts every message of a batch, and refuses the whole batch if it does not suffice', async () => {
     const agent = await service.newAgent();
     const batch = [1, 2, 3, 4].map((id) => call('search_events', SEARCH, id));
     const done = await post(agent, batch);

@@ -1,5 +1,5 @@
-// What the conformance suite expects of a server under test: tools, resources and prompts by the names that it calls. They
-// stand in the place of our tools, behind everything else that is ours. Questions to the client are in a file of their own.
+// What the conformance suite expects of a server under test: tools, resources and prompts with the names that it calls. They
+// replace our tools; everything in front of them is ours. Questions to the client are in conformance-questions.ts.
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type CallToolResult,
@@ -96,7 +96,7 @@ function addResources(server: McpServer): void {
   server.registerResource('template', template, { mimeType: 'application/json' }, ({ href }, { id }) => ({
     contents: [{ uri: href, mimeType: 'application/json', text: JSON.stringify({ id }) }],
   }));
-  // Nothing is remembered between requests: to subscribe is allowed, and without consequence.
+  // There is no state between requests: subscribing is allowed and has no effect.
   for (const method of ['resources/subscribe', 'resources/unsubscribe'] as const) {
     server.server.setRequestHandler(method, () => ({}));
   }

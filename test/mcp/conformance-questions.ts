@@ -1,5 +1,5 @@
-// Fixtures of the conformance suite that ask the client something before they answer (revision 2026-07-28): the question is
-// a result, and the answer comes with the next request, together with a state that the server has signed.
+// Fixtures of the conformance suite that ask the client something before they respond (revision 2026-07-28): the question
+// is a result, and the answer comes with the next request, together with a state that the server signed.
 import {
   acceptedContent,
   type CallToolResult,

@@ -1,5 +1,5 @@
-// The official conformance suite against the real wiring: hooks, access, handler and answers are the service's own, only the
-// tools are the suite's. It has no key, so what it sends goes through a proxy that adds one.
+// The official conformance suite against the real wiring: hooks, access, handler and responses are the service's own, only
+// the tools are the suite's. The suite has no key, so a proxy adds one to its requests.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -89,24 +89,24 @@ describe('the conformance suite', () => {
   }
 });
 
-/** Those of a server, as the suite lists them. */
+/** Required scenarios for a server, as the suite lists them. */
 function requiredScenarios(revision: string): string[] {
   const list = readFileSync(new URL(`requirements/${revision}.yaml`, PACKAGE), 'utf8');
   const [, section = ''] = /^server:\n((?: {2}- .+\n)+)/m.exec(list) ?? [];
   return [...section.matchAll(/- ([\w-]+)/g)].map(([, name]) => name!);
 }
 
-/** Passes everything on as it is, Host and Origin included, with the key. */
+/** Forwards everything unchanged, Host and Origin included, and adds the key. */
 async function startKeyProxy(port: number, key: string): Promise<{ port: number; close: () => void }> {
-  const proxy = createServer((incoming, answer) => {
+  const proxy = createServer((incoming, outgoing) => {
     const { method = '', url: path = '', headers } = incoming;
     const onward = send({ host: '127.0.0.1', port, method, path, headers: { ...headers, 'x-api-key': key } });
     onward.on('response', (response) => {
-      answer.writeHead(response.statusCode!, response.headers);
-      response.pipe(answer);
+      outgoing.writeHead(response.statusCode!, response.headers);
+      response.pipe(outgoing);
     });
-    onward.on('error', () => answer.destroy());
-    answer.on('close', () => onward.destroy());
+    onward.on('error', () => outgoing.destroy());
+    outgoing.on('close', () => onward.destroy());
     incoming.pipe(onward);
   }).listen(0, '127.0.0.1');
   await once(proxy, 'listening');

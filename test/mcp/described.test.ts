@@ -1,5 +1,5 @@
-// /openapi.json describes /mcp among its components, since its paths are those of the versioned interface. What is answered
-// there is held against that, by a validator that the service does not use.
+// /openapi.json describes /mcp among its components, because its paths are those of the versioned interface. A validator that
+// the service does not use compares the responses of /mcp with that.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -48,7 +48,7 @@ describe('/mcp in /openapi.json', () => {
   });
   after(() => service.close());
 
-  it('has every answer that there is', async () => {
+  it('describes every response of /mcp', async () => {
     const send = (raw: string, headers = {}) => agent.send('POST', '/mcp', { raw, headers });
     const answers = [
       await agent.send('POST', '/mcp', currentCall('search_events', SEARCH)),
@@ -73,7 +73,7 @@ describe('/mcp in /openapi.json', () => {
     );
   });
 
-  it('has no others', () => {
+  it('does not describe other statuses and content types', () => {
     const answer = { status: 418, headers: new Headers(), text: '', body: undefined };
     assert.throws(() => check(answer), /418 is not described/);
     const other = {

@@ -1,4 +1,4 @@
-// What nobody foresaw, in a tool or in what makes them: clients get a plain sentence, the log the cause.
+// Unexpected failures in a tool or in the creation of the server: clients get a plain message, the log gets the cause.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { AppError } from '../../src/domain/errors.ts';
@@ -17,30 +17,30 @@ describe('a tool that fails', () => {
   };
 
   for (const error of [new Error(SECRET), new TypeError(SECRET), SECRET, undefined, null]) {
-    it(`for a reason that nobody foresaw says nothing of it: ${error}`, () => {
+    it(`for an unexpected reason does not reveal it: ${error}`, () => {
       const { faults, text } = fail(error);
       assert.equal(text, 'INTERNAL_ERROR: Something went wrong on our side. Retry.');
       assert.deepEqual(faults, [error]);
     });
   }
 
-  it('because the store does not answer says so, and is a fault of ours', () => {
+  it('because the store does not respond says so, and reports a fault', () => {
     const error = new AppError('UNAVAILABLE', 'The store does not answer.', { cause: new Error(SECRET) });
     assert.deepEqual(fail(error), { faults: [error], text: 'UNAVAILABLE: The store does not answer.' });
   });
 
-  it('because of what it was asked is no fault of ours', () => {
+  it('because of its arguments reports no fault', () => {
     const error = new AppError('NOT_FOUND', 'There is no event.', { cause: new Error(SECRET) });
     assert.deepEqual(fail(error), { faults: [], text: 'NOT_FOUND: There is no event.' });
   });
 });
 
-describe('a server that cannot be made', () => {
+describe('a server that cannot be created', () => {
   for (const { body, headers } of [
     currentCall('search_events'),
     { body: call('search_events'), headers: { accept: 'application/json, text/event-stream' } },
   ]) {
-    it(`is a 500 that says nothing of the reason (${Object.keys(headers).length} headers)`, async () => {
+    it(`gives a 500 that does not reveal the reason (${Object.keys(headers).length} headers)`, async () => {
       const faults: unknown[] = [];
       const serve = mcpHandler(() => {
         throw new Error(SECRET);

@@ -1,5 +1,5 @@
-// What events say is other people's text. Whatever it is, the form of a result stays what it is: a sentence of ours, one line
-// of JSON for each event, a sentence of ours. The structured form has the text exactly as it was written.
+// Events contain other people's text. It never changes the format of a result: a sentence of ours, one line of JSON per
+// event, a sentence of ours. The structured result has the text exactly as it was written.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
@@ -27,10 +27,10 @@ const HOSTILE = [
 
 const FIELDS = ['title', 'description', 'location_name', 'address', 'url', 'cost'];
 
-/** Characters that could mean something to whoever shows or reads the text. */
+/** Characters that could mean something to a program or a model that shows or reads the text. */
 const LOUD = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}`<>]/u;
 
-/** The events of a result in text, after its form was checked. */
+/** Asserts the format of a result in text, and returns its events. */
 // biome-ignore lint/suspicious/noExplicitAny: events of every shape
 function eventsIn(text: string, expected: number): any[] {
   const [first = '', ...rest] = text.split('\n');
@@ -58,7 +58,7 @@ describe('hostile text in events', () => {
   after(() => service.close());
 
   for (const revision of [CURRENT, ...OLDER.slice(0, 2)]) {
-    it(`changes the form of no result (${revision})`, async () => {
+    it(`does not change the format of a result (${revision})`, async () => {
       const mcp = await McpClient.overHttp(service.url, reader.headers, revision);
       const { text, structured } = await mcp.call('search_events', { lat: 0, lng: 0 });
       assert.deepEqual(
@@ -78,7 +78,7 @@ describe('hostile text in events', () => {
     });
   }
 
-  it('cannot end a page, name a cursor, or be longer than a page of it should be', async () => {
+  it('cannot end a page or name a cursor, and long descriptions are cut', async () => {
     const mcp = await McpClient.overHttp(service.url, agent.headers);
     await mcp.get(
       'create_event',
@@ -95,7 +95,7 @@ describe('hostile text in events', () => {
     await mcp.close();
   });
 
-  it('of any kind comes out as it went in, in as many lines as there are events', () => {
+  it('of any kind comes back unchanged, in one line per event', () => {
     const texts = fc.string({ unit: 'binary', maxLength: 400 });
     const event = fc.record({
       event_id: fc.constant('01JZ9GX4T0QW3N1V8R5Y7K2MHD'),

@@ -1,5 +1,5 @@
-// Answers at /mcp are bounded like all others: they count while they wait for a client that does not read, also those that
-// older clients get as a stream, and a long one is not begun while too much waits.
+// Responses of /mcp are bounded like all others: their bytes count while they wait for a client that does not read, also
+// those that older clients get as a stream, and a long one is not started while too many bytes wait.
 import assert from 'node:assert/strict';
 import type { AddressInfo } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
@@ -14,11 +14,11 @@ import { assertError, Client } from '../support/client.ts';
 import { RawConnection, request } from '../support/raw-http.ts';
 
 const MB = 2 ** 20;
-/** More than the system's own buffers between two sockets take. */
+/** More than the operating system buffers between two sockets. */
 const HUGE = 24 * MB;
 const TIMEOUT = { timeout: 20_000 };
 
-/** A service whose answers at /mcp have the length that is asked for in `id`, once the gate is open. */
+/** A service whose responses at /mcp have the length given in `id`, and wait for the gate. */
 async function start(test: TestContext, type: string, gate: Promise<void> = Promise.resolve()) {
   const backlog = new Backlog({ maxBytes: MB, largeMs: 5_000 });
   const agent = { agent_id: 'one', tier: 'readwrite' };
@@ -63,19 +63,19 @@ async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await sleep(2);
 }
 
-describe('an answer at /mcp that nobody reads', { concurrency: true }, () => {
+describe('a response at /mcp that nobody reads', { concurrency: true }, () => {
   for (const type of ['application/json', 'text/event-stream']) {
-    it(`counts while it waits, and holds up what is new: ${type}`, TIMEOUT, async (test) => {
+    it(`counts while it waits, and makes new requests fail: ${type}`, TIMEOUT, async (test) => {
       const { url, backlog, headers, client } = await start(test, type);
       await neverRead(test, url, headers, HUGE);
       await until(() => backlog.waitingBytes === HUGE);
       assertError(await client.post('/mcp', { id: 1 }), 503, 'UNAVAILABLE');
-      await until(() => backlog.waitingBytes === 0); // it was cut
+      await until(() => backlog.waitingBytes === 0); // the client was disconnected
       assert.equal((await client.post('/mcp', { id: 1 })).text, 'x');
     });
   }
 
-  it('is not begun if it is long and too much waits by then; a short one is', TIMEOUT, async (test) => {
+  it('is not started if it is long and too many bytes wait; a short one is', TIMEOUT, async (test) => {
     const gate = Promise.withResolvers<void>();
     const { backlog, signals, client } = await start(test, 'application/json', gate.promise);
     const [long, short] = [client.post('/mcp', { id: 300_000 }), client.post('/mcp', { id: 200_000 })];
@@ -89,7 +89,7 @@ describe('an answer at /mcp that nobody reads', { concurrency: true }, () => {
 });
 
 describe('a client at /mcp that hangs up', () => {
-  it('is not worked for any longer', TIMEOUT, async (test) => {
+  it('aborts the work on its request', TIMEOUT, async (test) => {
     const gate = Promise.withResolvers<void>();
     const { url, signals, headers } = await start(test, 'application/json', gate.promise);
     const connection = await neverRead(test, url, headers, 1);

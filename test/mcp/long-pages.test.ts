@@ -1,4 +1,4 @@
-// A page of very long events ends early: no answer is megabytes long, and yet every event is found, page by page.
+// A page of very long events ends early: no response is megabytes long, and every event is still found, page by page.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { newEvent } from '../support/client.ts';
@@ -9,7 +9,7 @@ import { McpClient } from './mcp-client.ts';
 const LONGEST = '\u0001'.repeat(10_000);
 
 describe('a page of the longest events', () => {
-  it('ends early, and the next one goes on from there', async (test) => {
+  it('ends early, and the next page continues from there', async (test) => {
     const service = await startTestService();
     test.after(() => service.close());
     const agent = await service.newAgent();

@@ -5,13 +5,13 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { BIN, cleanEnv } from '../support/process.ts';
 
 export const CURRENT = '2026-07-28';
-/** Those that clients still speak over this transport, the newest first. */
+/** Older revisions that clients still use over this transport, the newest first. */
 export const OLDER = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];
 
 export interface ToolAnswer {
   readonly isError: boolean;
   readonly text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  // biome-ignore lint/suspicious/noExplicitAny: tests read results of every shape
   readonly structured: any;
 }
 
@@ -22,12 +22,12 @@ export class McpClient {
     this.client = client;
   }
 
-  /** One that is connected already. */
+  /** Wraps a client that is already connected. */
   static of(client: Client): McpClient {
     return new McpClient(client);
   }
 
-  /** Speaks exactly this revision, or fails. */
+  /** Connects with exactly this revision, or fails. */
   static async #connect(revision: string, transport: Parameters<Client['connect']>[0]): Promise<McpClient> {
     const client = new Client(
       { name: 'test', version: '1.0.0' },
@@ -55,7 +55,7 @@ export class McpClient {
     return McpClient.#connect(revision, transport);
   }
 
-  /** What the tool answers. Throws where that is an error of the protocol. */
+  /** Result of the tool. Throws if it is a protocol error. */
   async call(name: string, args: Record<string, unknown> = {}): Promise<ToolAnswer> {
     const {
       isError = false,
@@ -68,15 +68,15 @@ export class McpClient {
     return { isError, text: block!.text, structured: structuredContent };
   }
 
-  /** The structured answer of a call that works. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  /** Structured result of a call that must succeed. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests read results of every shape
   async get(name: string, args: Record<string, unknown> = {}): Promise<any> {
     const { isError, text, structured } = await this.call(name, args);
     assert.equal(isError, false, text);
     return structured;
   }
 
-  /** The text of a call that does not work. */
+  /** Text of a call that must fail. */
   async refusal(name: string, args: Record<string, unknown> = {}): Promise<string> {
     const { isError, text } = await this.call(name, args);
     assert.equal(isError, true, text);

@@ -1,5 +1,5 @@
-// What is wrong with a message, and what is wrong with a call: the one is an error of the protocol, the other a result that a
-// model can read, with the code, every field and what to do. Nothing of what is inside comes out.
+// An invalid message is a protocol error. An invalid call is a result that a model can read, with the code, every field and
+// what to do. Neither reveals internals.
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it } from 'node:test';
@@ -21,7 +21,7 @@ describe('a call', () => {
   after(() => service.close());
 
   for (const revision of [CURRENT, OLDER[0]!]) {
-    describe(`of a client of revision ${revision}`, () => {
+    describe(`from a client of revision ${revision}`, () => {
       let mcp: McpClient;
       before(async () => {
         mcp = await McpClient.overHttp(service.url, agent.headers, revision);
@@ -91,7 +91,7 @@ describe('a call', () => {
         ],
       ];
       for (const [name, args, lines] of refused) {
-        it(`of ${name} names every argument that fails: ${lines.length}`, async () => {
+        it(`of ${name} names every invalid argument: ${lines.length}`, async () => {
           const [first, ...rest] = (await mcp.refusal(name, args)).split('\n');
           assert.equal(first, 'VALIDATION_ERROR: Fix these arguments and retry.');
           assert.equal(rest.length, lines.length, rest.join('\n'));
@@ -103,13 +103,13 @@ describe('a call', () => {
         });
       }
 
-      it('names no more than twenty of what fails', async () => {
+      it('names at most twenty invalid arguments', async () => {
         const event_type = Array.from({ length: 30 }, () => 'party');
         const [, ...lines] = (await mcp.refusal('search_events', { ...SEARCH, event_type })).split('\n');
         assert.deepEqual([lines.length, lines.at(-1)], [21, 'and 10 more']);
       });
 
-      it('may have null for what is left out', async () => {
+      it('may have null for optional arguments', async () => {
         const { total } = await mcp.get('search_events', { ...SEARCH, radius: null, cursor: null, limit: 1 });
         assert.equal(total, (await mcp.get('search_events', SEARCH)).total);
         const made = await mcp.get('create_event', newEvent({ audience: null, cost: null }));
@@ -117,12 +117,12 @@ describe('a call', () => {
         await mcp.get('delete_event', { event_id: made.event_id });
       });
 
-      it('says of a time what it must be, and nothing about addresses', async () => {
+      it('says what a time must be, and nothing about URLs', async () => {
         const text = await mcp.refusal('search_events', { ...SEARCH, starts_after: '2031-05-01 18:00' });
         assert.match(text, /^- starts_after: must be an RFC 3339 date-time such as \S+$/m);
       });
 
-      it('says what became of an event', async () => {
+      it('says what happened to an event', async () => {
         const asked = newEvent({ cost: '5 EUR' });
         const first = await mcp.call('create_event', asked);
         assert.match(first.text, /^Published\. /);
@@ -140,7 +140,7 @@ describe('a call', () => {
         assert.match((await mcp.call('list_my_events', { include_ended: true })).text, /create_event/);
       });
 
-      it('says why an event cannot be made or changed', async () => {
+      it('says why an event cannot be created or changed', async () => {
         const [one, two] = [newEvent(), newEvent()];
         const first = await mcp.get('create_event', one);
         const second = await mcp.get('create_event', two);
@@ -156,7 +156,7 @@ describe('a call', () => {
         }
       });
 
-      it('of a tool that there is not is an error of the protocol', async () => {
+      it('of an unknown tool is a protocol error', async () => {
         for (const name of ['nothing', 'constructor', '__proto__', '']) {
           await assert.rejects(mcp.call(name), { code: -32_602 });
         }
@@ -187,20 +187,20 @@ describe('a message', () => {
       400,
       -32_600,
     ],
-    ['a batch with a stranger in it', [call('search_events', SEARCH), { hello: 1 }], 400, -32_600],
+    ['a batch with an invalid message', [call('search_events', SEARCH), { hello: 1 }], 400, -32_600],
     [
-      'of too many values',
+      'one with too many values',
       call('search_events', { ...SEARCH, event_type: Array(2_001).fill(1) }),
       400,
       -32_600,
     ],
     ['a batch of the current revision', [currentCall('search_events', SEARCH).body], 400, -32_600],
-    ['a method that there is not', { jsonrpc: '2.0', id: 1, method: 'no/such' }, 200, -32_601],
-    ['prompts, which there are not', { jsonrpc: '2.0', id: 1, method: 'prompts/list' }, 200, -32_601],
+    ['an unknown method', { jsonrpc: '2.0', id: 1, method: 'no/such' }, 200, -32_601],
+    ['a request for prompts', { jsonrpc: '2.0', id: 1, method: 'prompts/list' }, 200, -32_601],
     ['a call without a name', { jsonrpc: '2.0', id: 1, method: 'tools/call', params: {} }, 200, -32_602],
   ];
   for (const [name, body, status, code] of wrong) {
-    it(`that is ${name} is an error of the protocol`, async () => {
+    it(`that is ${name} is a protocol error`, async () => {
       const headers = { 'content-type': 'application/json' };
       const answer = await post(agent, body, headers);
       assert.equal(answer.status, status, answer.text);
@@ -211,7 +211,7 @@ describe('a message', () => {
     });
   }
 
-  it('of the current revision is a 404 for a method that there is not, and must say in headers what it is', async () => {
+  it('of the current revision needs its headers, and is a 404 for an unknown method', async () => {
     const unknown = await agent.send('POST', '/mcp', current('no/such', {}));
     assert.deepEqual([unknown.status, unknown.body.error.code], [404, -32_601], unknown.text);
     const { body, headers } = currentCall('search_events', SEARCH);
@@ -220,7 +220,7 @@ describe('a message', () => {
     assert.deepEqual([bare.status, bare.body.error.code, bare.body.id], [400, -32_020, 1], bare.text);
   });
 
-  it('of a batch is answered in one of the revision that has batches, and refused in others', async () => {
+  it('in a batch is accepted in the revision that has batches, and refused in others', async () => {
     const batch = [
       call('search_events', SEARCH, 'a'),
       { jsonrpc: '2.0', method: 'notifications/initialized' },
@@ -236,7 +236,7 @@ describe('a message', () => {
     }
   });
 
-  it('that asks for news gets an answer at once: there is no news, and nobody holds a stream open', async () => {
+  it('that subscribes gets a response at once: nothing ever changes, and no stream stays open', async () => {
     const notifications = { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true };
     const answer = await agent.send('POST', '/mcp', current('subscriptions/listen', { notifications }));
     const [acknowledged, ended] = messagesIn(answer);
@@ -244,14 +244,14 @@ describe('a message', () => {
     assert.equal(ended.id, 1);
   });
 
-  it('must be allowed its answer in both forms, in older revisions', async () => {
+  it('must accept both response formats, in older revisions', async () => {
     const answer = await post(agent, call('search_events', SEARCH), { accept: 'application/json' });
     assert.equal(answer.status, 406, answer.text);
   });
 });
 
-describe('a fault of ours', () => {
-  it('is told plainly, and logged once with its cause', async (test) => {
+describe('a fault of the service', () => {
+  it('is a plain message, and is logged once with its cause', async (test) => {
     const service = await startTestService();
     const agent = await service.newAgent();
     const { event_id } = await agent.create();

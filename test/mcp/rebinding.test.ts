@@ -1,5 +1,5 @@
-// DNS rebinding: a page whose name was pointed at this machine does not reach /mcp, whatever it sends. Pages that the operator
-// allows do, and so does everything that is no page.
+// DNS rebinding: a page whose host name was pointed at this machine does not reach /mcp, whatever it sends. Pages that the
+// operator allows do, and so does every client that is not a page.
 import assert from 'node:assert/strict';
 import { networkInterfaces } from 'node:os';
 import { after, before, describe, it } from 'node:test';
@@ -10,7 +10,7 @@ import { ACCEPT, call } from './messages.ts';
 
 const BODY = JSON.stringify(call('search_events', { lat: 0, lng: 0 }));
 
-/** Sends a search with these headers, as they are. */
+/** Sends a search with exactly these headers. */
 function send(service: TestService, key: string, headers: Record<string, string>): Promise<Answer> {
   const { host, ...others } = headers;
   const all = { Host: host!, 'x-api-key': key, ...ACCEPT, 'content-type': 'application/json', ...others };
@@ -20,7 +20,7 @@ function send(service: TestService, key: string, headers: Record<string, string>
 interface Case {
   readonly host: string;
   readonly origin?: string;
-  /** What else a page may try. */
+  /** Other headers that a page may try. */
   readonly more?: Record<string, string>;
 }
 
@@ -35,7 +35,7 @@ function describeService(
     let port: string;
     before(async () => {
       service = await startTestService(env);
-      // Where it listens on every address, the one by which it is called decides.
+      // If the service listens on every address, the address of the request decides.
       if (env.HOST === '0.0.0.0')
         service = { ...service, url: service.url.replace('0.0.0.0', outerAddress()) };
       ({ port } = new URL(service.url));
@@ -49,7 +49,7 @@ function describeService(
       return send(service, key, headers);
     };
     for (const each of allowed) {
-      it(`answers Host ${each.host}, Origin ${each.origin ?? '–'}`, async () => {
+      it(`allows Host ${each.host}, Origin ${each.origin ?? '–'}`, async () => {
         const answer = await sendCase(each);
         assert.equal(answer.status, 200, answer.text);
       });
@@ -62,7 +62,7 @@ function describeService(
   });
 }
 
-/** One of this machine that is not its loopback. */
+/** An address of this machine that is not loopback. */
 function outerAddress(): string {
   const addresses = Object.values(networkInterfaces()).flat();
   return addresses.find((each) => each?.family === 'IPv4' && !each.internal)!.address;
@@ -72,7 +72,7 @@ const EVIL = 'http://evil.example.com:PORT';
 const APP = 'https://calendar.example';
 
 describeService(
-  'on this machine, as it comes',
+  'on this machine, with default settings',
   {},
   {
     allowed: [
@@ -84,7 +84,7 @@ describeService(
       { host: 'events.localhost:PORT' },
       { host: '127.0.0.1:PORT', origin: 'http://127.0.0.1:PORT' },
       { host: 'localhost:PORT', origin: 'http://localhost:PORT' },
-      { host: '127.0.0.1:PORT', origin: APP }, // not rebound: the page calls us by our address, and has a key
+      { host: '127.0.0.1:PORT', origin: APP }, // not rebound: the page uses our IP address, and has a key
     ],
     refused: [
       { host: 'evil.example.com:PORT' },
@@ -103,7 +103,7 @@ describeService(
 );
 
 describeService(
-  'on this machine, behind a proxy that is trusted',
+  'on this machine, behind a trusted proxy',
   { TRUST_PROXY: 'loopback' },
   {
     allowed: [{ host: '127.0.0.1:PORT', more: { 'x-forwarded-host': 'events.example.org' } }],
@@ -112,7 +112,7 @@ describeService(
 );
 
 describeService(
-  'on this machine, with a public address',
+  'on this machine, with a public URL',
   { PUBLIC_URL: 'https://events.example.org', CORS_ORIGINS: 'none' },
   {
     allowed: [
@@ -133,7 +133,7 @@ describeService(
 );
 
 describeService(
-  'with origins that may call',
+  'with a list of allowed origins',
   { CORS_ORIGINS: `${APP},https://other.example` },
   {
     allowed: [
@@ -151,11 +151,11 @@ describeService(
 );
 
 describeService(
-  'in a network, without a public address',
+  'in a network, without a public URL',
   { HOST: '0.0.0.0' },
   {
     allowed: [
-      { host: 'node1:PORT' }, // no browser: it can call us what it likes
+      { host: 'node1:PORT' }, // not a browser: it may send any Host
       { host: 'events.example.org' },
       { host: 'ADDRESS:PORT', origin: APP },
       { host: 'ADDRESS:PORT', origin: 'http://ADDRESS:PORT' },
@@ -168,7 +168,7 @@ describeService(
 );
 
 describeService(
-  'in a network, with a public address',
+  'in a network, with a public URL',
   { HOST: '0.0.0.0', PUBLIC_URL: 'https://events.example.org' },
   {
     allowed: [
@@ -180,8 +180,8 @@ describeService(
   },
 );
 
-describe('a refused name', () => {
-  it('is refused before the key is looked at, and named nowhere', async () => {
+describe('a refused host', () => {
+  it('is refused before the key is checked, and is not in the response', async () => {
     const service = await startTestService();
     const answer = await send(service, 'no key', {
       host: 'evil.example.com',
@@ -193,7 +193,7 @@ describe('a refused name', () => {
     await service.close();
   });
 
-  it('is refused at /mcp alone: elsewhere nothing changes', async () => {
+  it('is refused only at /mcp', async () => {
     const service = await startTestService();
     const answer = await exchange(service.url, request('GET', '/health', { Host: 'evil.example.com' }));
     assert.equal(answer.status, 200);

@@ -1,10 +1,10 @@
-// Every tool, once through: what an agent does with its events over the Model Context Protocol, and that HTTP agrees.
+// One pass through every tool: what an agent does with its events over the Model Context Protocol, compared with HTTP.
 import assert from 'node:assert/strict';
 import { type Client, newEvent } from '../support/client.ts';
 import type { McpClient } from './mcp-client.ts';
 
-/** `agent` is the same agent over HTTP. It has no events, before and after. */
-export async function liveThrough(mcp: McpClient, agent: Client): Promise<void> {
+/** `agent` is the same agent over HTTP. It has no events before and after. */
+export async function callEveryTool(mcp: McpClient, agent: Client): Promise<void> {
   const { tools } = await mcp.client.listTools();
   assert.deepEqual(
     tools.map(({ name }) => name),

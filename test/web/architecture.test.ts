@@ -1,13 +1,13 @@
-// The rules of the console's house: who may import whom, no cycles, headers and sizes, and that text never becomes markup.
-// Each rule is also seen to fail on a small source that breaks it.
+// The architecture of the console: who may import whom, no cycles, headers and sizes, and text never becomes markup. Each
+// rule is also tested with a small source that breaks it.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { codeOf, importCycles, importsOf, readSources, type Source } from '../support/sources.ts';
 
 /**
- * For each room, what it may import: `*.ts` are the files outside folders, `types` may only be types. Of the service that is
- * the shapes of its answers, and nothing that would be part of the page.
+ * What each folder may import. `*.ts` are the files outside folders; of `types` only types may be imported: the shapes of
+ * the service's responses, and nothing that would become part of the page.
  */
 const MAY_IMPORT: Record<string, { values: readonly string[]; types?: readonly string[] }> = {
   'main.tsx': { values: ['app.tsx', 'theme.ts', 'styles/', 'preact'] },
@@ -24,9 +24,9 @@ function fits(target: string, allowed: string): boolean {
 }
 
 function forbiddenImports(source: Source): string[] {
-  const room = Object.keys(MAY_IMPORT).find((name) => fits(source.path, name));
-  if (room === undefined) return [`${source.path} is in no room`];
-  const { values, types = [] } = MAY_IMPORT[room]!;
+  const folder = Object.keys(MAY_IMPORT).find((name) => fits(source.path, name));
+  if (folder === undefined) return [`${source.path} is in no folder of the table`];
+  const { values, types = [] } = MAY_IMPORT[folder]!;
   return importsOf(source)
     .filter(({ target, kind }) => {
       const allowed = kind === 'type' ? [...values, ...types] : values;
@@ -41,22 +41,22 @@ function lacksHeader({ path, text }: Source): boolean {
   return length < 1 || length > 4;
 }
 
-/** Ways by which text could become markup, script or an address to follow. */
+/** Ways in which text could become markup, script or a URL to follow. */
 const MAKES_MARKUP =
   /innerHTML|outerHTML|insertAdjacentHTML|InnerHTML|srcdoc|DOMParser|createContextualFragment|document\.write|\beval\(|new Function|setHTML/;
-/** Addresses of links are written here, or made of an identifier; none comes from an agent. */
+/** URLs of links are constants or built from an ID; none comes from an agent. */
 const LINKS_TO_DATA = /href=\{\w+[.?[]/;
 const STORES = /\blocalStorage\b|\bsessionStorage\b|\bindexedDB\b|document\.cookie|\bcaches\b/;
 
 const RULES: Record<string, (sources: readonly Source[]) => string[]> = {
-  'imports only what its room may': (sources) => sources.flatMap(forbiddenImports),
+  'imports only what its folder may': (sources) => sources.flatMap(forbiddenImports),
   'is part of no import cycle': importCycles,
   'has a name in kebab case': (sources) =>
     named(sources, ({ path }) => !/^(?:[a-z0-9-]+\/)*[a-z0-9-]+\.(?:tsx?|css)$/.test(path)),
   'begins with a header': (sources) => named(sources, lacksHeader),
   'has at most 400 lines': (sources) => named(sources, ({ text }) => text.split('\n').length > 401),
-  'makes no markup of text': (sources) => named(sources, ({ text }) => MAKES_MARKUP.test(text)),
-  'links nowhere that an agent chose': (sources) => named(sources, ({ text }) => LINKS_TO_DATA.test(text)),
+  'makes no markup from text': (sources) => named(sources, ({ text }) => MAKES_MARKUP.test(text)),
+  'links to no URL from an agent': (sources) => named(sources, ({ text }) => LINKS_TO_DATA.test(text)),
   'stores nothing but the theme': (sources) =>
     named(sources, (source) => source.path !== 'theme.ts' && STORES.test(codeOf(source))),
 };
@@ -70,12 +70,12 @@ describe('every file of the console', () => {
     ({ path }) => !path.endsWith('.svg'),
   );
 
-  it('is seen, in every room', () => {
+  it('is read, in every folder', () => {
     assert.ok(sources.length > 40);
-    for (const room of Object.keys(MAY_IMPORT))
+    for (const folder of Object.keys(MAY_IMPORT))
       assert.ok(
-        sources.some(({ path }) => fits(path, room)),
-        room,
+        sources.some(({ path }) => fits(path, folder)),
+        folder,
       );
   });
 
@@ -87,37 +87,37 @@ describe('every file of the console', () => {
 describe('every rule', () => {
   const broken: [rule: string, path: string, text: string, found?: string][] = [
     [
-      'imports only what its room may',
+      'imports only what its folder may',
       'api.ts',
       "import { Event } from '../../src/domain/event.ts';",
       '../../src/domain/event.ts (value)',
     ],
     [
-      'imports only what its room may',
+      'imports only what its folder may',
       'api.ts',
       "import type { Store } from '../../src/sqlite/store.ts';",
       '../../src/sqlite/store.ts (type)',
     ],
     [
-      'imports only what its room may',
+      'imports only what its folder may',
       'views/a.tsx',
       "import type { Event } from '../../../src/domain/event.ts';",
       '../../src/domain/event.ts (type)',
     ],
     [
-      'imports only what its room may',
+      'imports only what its folder may',
       'components/a.tsx',
       "import { A } from '../views/a.tsx';",
       'views/a.tsx (value)',
     ],
-    ['imports only what its room may', 'router.ts', "import { App } from './app.tsx';", 'app.tsx (value)'],
-    ['imports only what its room may', 'api.ts', "import Type from 'typebox';", 'typebox (value)'],
+    ['imports only what its folder may', 'router.ts', "import { App } from './app.tsx';", 'app.tsx (value)'],
+    ['imports only what its folder may', 'api.ts', "import Type from 'typebox';", 'typebox (value)'],
     ['has a name in kebab case', 'views/agentView.tsx', ''],
     ['begins with a header', 'a.ts', "import 'b';\n"],
     ['begins with a header', 'styles/a.css', 'a {}\n'],
     ['has at most 400 lines', 'a.ts', 'x;\n'.repeat(401)],
-    ['makes no markup of text', 'views/a.tsx', '<p dangerouslySetInnerHTML={{ __html: title }} />'],
-    ['links nowhere that an agent chose', 'views/a.tsx', '<a href={event.url}>'],
+    ['makes no markup from text', 'views/a.tsx', '<p dangerouslySetInnerHTML={{ __html: title }} />'],
+    ['links to no URL from an agent', 'views/a.tsx', '<a href={event.url}>'],
     ['stores nothing but the theme', 'api.ts', "localStorage.setItem('token', token);"],
   ];
   for (const [rule, path, text, found] of broken) {

@@ -1,4 +1,4 @@
-// The build of the console, in a copy of what it needs: made when sources changed, and only then.
+// The build of the console, in a copy of its sources: it runs only when sources have changed.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { appendFileSync, cpSync, existsSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
@@ -36,7 +36,7 @@ describe('npm run build:web', () => {
   }
   const silent = { status: 0, stdout: '', stderr: '' };
 
-  it('builds at first, and says so in one line', () => {
+  it('builds the first time, and says so in one line', () => {
     const { status, stdout, stderr } = run('build-web.ts');
     assert.deepEqual({ status, stderr }, { status: 0, stderr: '' });
     assert.match(stdout, /^Built the console in \d+\.\d s\.\n$/);
@@ -47,19 +47,19 @@ describe('npm run build:web', () => {
     );
   });
 
-  it('does nothing while nothing changed, before a start either', () => {
+  it('does nothing while nothing has changed, also before a start', () => {
     assert.deepEqual(run('build-web.ts'), silent);
     assert.deepEqual(run('prestart.mjs'), silent);
   });
 
-  it('builds again before a start when a source changed', () => {
+  it('builds again before a start if a source has changed', () => {
     const before = script();
     appendFileSync(join(folder, 'web/src/main.tsx'), "\ndocument.documentElement.dataset.built = 'again';\n");
     assert.match(run('prestart.mjs').stdout, /^Built/);
     assert.notEqual(script(), before);
   });
 
-  it('fails on a source that is wrong, but lets the service start, with the console as it was', () => {
+  it('fails on an invalid source, but lets the service start with the previous console', () => {
     const before = script();
     appendFileSync(join(folder, 'web/src/main.tsx'), '\nconst = ;\n');
     assert.equal(run('build-web.ts').status, 1);
@@ -69,7 +69,7 @@ describe('npm run build:web', () => {
     assert.equal(script(), before);
   });
 
-  it('leaves what is there where Vite is not installed; where nothing is, says what to do', () => {
+  it('keeps the existing build if Vite is not installed, and says what to do if there is none', () => {
     rmSync(join(folder, 'node_modules'));
     assert.deepEqual(run('prestart.mjs'), silent);
     assert.ok(existsSync(join(dist, 'index.html')));
