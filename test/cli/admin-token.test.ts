@@ -1,4 +1,4 @@
-// `admin-token`: an operator mints a token; it alone is printed, so that it can be captured.
+// `admin-token`: an operator creates a token; only the token is printed, so that it can be captured.
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -46,7 +46,7 @@ describe('admin-token', () => {
     await second.close();
   });
 
-  it('of several at once before a first start never makes two keys', async () => {
+  it('never creates two signing keys if run several times at once before a first start', async () => {
     const env = { DATA_DIR: temporaryFolder() };
     const ended = await Promise.all([1, 2].map(() => run(['admin-token', ...EMAIL], env)));
     const printed = ended.filter(({ code }) => code === 0);
@@ -70,7 +70,7 @@ describe('admin-token', () => {
     after(() => service.close());
     const mint = (...args: string[]) => runHere(['admin-token', ...args], { DATA_DIR: folder });
 
-    it('names the holder and lasts as long as told, a day at most', async () => {
+    it('names the holder and is valid as long as requested, at most a day', async () => {
       const token = tokenOf(await mint(...EMAIL, '--name', 'Ada Lovelace', '--hours', '24'));
       const { body } = await me(service.url, token);
       assert.deepEqual(body, { email: 'ada@example.com', name: 'Ada Lovelace', picture: '' });
@@ -78,12 +78,12 @@ describe('admin-token', () => {
       assert.equal(exp! - iat!, 86_400);
     });
 
-    it('lasts an hour unless told otherwise', async () => {
+    it('is valid for an hour by default', async () => {
       const { iat, exp } = decodeJwt(tokenOf(await mint(...EMAIL)));
       assert.equal(exp! - iat!, 3_600);
     });
 
-    it('prints the token alone through npm, too', async () => {
+    it('prints only the token through npm too', async () => {
       const npm = launchCommand('npm', ['run', '-s', 'cli', '--', 'admin-token', ...EMAIL], {
         cwd: ROOT,
         env: { DATA_DIR: folder },
@@ -113,7 +113,7 @@ describe('admin-token', () => {
     }
   });
 
-  it('refuses where an identity provider is configured', async () => {
+  it('fails if an identity provider is configured', async () => {
     const folder = join(temporaryFolder(), 'data');
     const { code, stdout, stderr } = await runHere(['admin-token', ...EMAIL], {
       DATA_DIR: folder,
@@ -126,7 +126,7 @@ describe('admin-token', () => {
     assert.ok(!existsSync(folder), 'nothing was made');
   });
 
-  it('says in one line that the store cannot be had', async () => {
+  it('says in one line that the store cannot be opened', async () => {
     const { code, stdout, stderr } = await runHere(['admin-token', ...EMAIL], {
       DATA_DIR: join(process.execPath, 'below-a-file'),
     });

@@ -1,4 +1,4 @@
-// `backup`: everything as one file, beside a running service or without one, and nothing half-done whatever stops it.
+// `backup`: everything in one file, with or without a running service, and no partial file whatever stops it.
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { startTestService, temporaryFolder } from '../support/service.ts';
 import { interrupt } from './bulk.ts';
 
 describe('backup', () => {
-  it('copies everything to one file, beside a running service', async (test) => {
+  it('copies everything to one file, while the service runs', async (test) => {
     const service = await startTestService();
     test.after(() => service.close());
     const agent = await service.newAgent();
@@ -38,7 +38,7 @@ describe('backup', () => {
     assert.equal((await service.client.get('/health')).status, 200);
   });
 
-  it('refuses a file that exists, and leaves it as it is', async () => {
+  it('refuses a file that exists, and does not change it', async () => {
     const file = join(temporaryFolder(), 'copy.db');
     writeFileSync(file, 'what was there before');
     const { code, stdout, stderr } = await runHere(['backup', file], { DATA_DIR: await makeData() });
@@ -47,7 +47,7 @@ describe('backup', () => {
     assert.equal(readFileSync(file, 'utf8'), 'what was there before');
   });
 
-  it('is not for PostgreSQL, and says what is', async () => {
+  it('refuses PostgreSQL, and names the tool for it', async () => {
     const env = { DATA_DIR: await makeData(), DATABASE_URL: 'postgres://user:secret@db.internal/events' };
     for (const command of ['backup', 'restore']) {
       const { code, stderr } = await runHere([command, join(temporaryFolder(), 'copy.db')], env);
@@ -64,7 +64,7 @@ describe('backup', () => {
     assert.ok(stderr.startsWith(`${file} cannot be written: ENOENT`), stderr);
   });
 
-  it('refuses a folder without data, and makes none', async () => {
+  it('refuses a folder without data, and creates none', async () => {
     const folder = temporaryFolder();
     const DATA_DIR = join(folder, 'data');
     const { code, stderr } = await runHere(['backup', join(folder, 'copy.db')], { DATA_DIR });
@@ -74,7 +74,7 @@ describe('backup', () => {
   });
 
   for (const args of [[], [''], ['a', 'b'], ['--force', 'a']]) {
-    it(`does not understand ${JSON.stringify(args)}`, async () => {
+    it(`refuses the arguments ${JSON.stringify(args)}`, async () => {
       const { code, stderr } = await runHere(['backup', ...args]);
       assert.equal(code, 2);
       assert.match(stderr, /^Usage:/m);
@@ -82,7 +82,7 @@ describe('backup', () => {
   }
 });
 
-describe('a backup of much data', () => {
+describe('a backup of a large database', () => {
   let env: Record<string, string>;
   before(async () => {
     env = { DATA_DIR: await makeData({ megabytes: 60 }) };
@@ -101,7 +101,7 @@ describe('a backup of much data', () => {
     });
   }
 
-  it('has no file of its name after kill -9, and can be made again', async () => {
+  it('leaves no file under its name after kill -9, and can be repeated', async () => {
     const folder = temporaryFolder();
     const file = join(folder, 'copy.db');
     const killed = await interrupt(['backup', file], env, { folder, signal: 'SIGKILL' });

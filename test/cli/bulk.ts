@@ -1,5 +1,5 @@
-// Runs commands that move many events as an operator would, with something on standard input or a signal in the middle,
-// and looks at what they left.
+// Runs bulk commands as an operator would, with standard input or a signal in the middle, and reads the data that they
+// leave.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { on, once } from 'node:events';
@@ -21,12 +21,12 @@ export function launchFed(args: readonly string[], env: Record<string, string>) 
       output[name] += text;
     });
   }
-  child.stdin.on('error', () => {}); // it may end before all is read
+  child.stdin.on('error', () => {}); // the process may end before it has read everything
   const ended = once(child, 'close').then(([code, signal]) => ({ code, signal, ...output }) as Ended);
   return { child, ended };
 }
 
-/** Runs a command to its end with this on standard input. */
+/** Runs a command to its end, with the given standard input. */
 export function runFed(
   args: readonly string[],
   env: Record<string, string>,
@@ -37,7 +37,7 @@ export function runFed(
   return ended;
 }
 
-/** Starts a command and sends it the signal as soon as, or a little after, it has a half-written file in the folder. */
+/** Starts a command and sends it the signal as soon as (or a little after) the folder has a half-written file. */
 export async function interrupt(
   args: readonly string[],
   env: Record<string, string>,
@@ -46,7 +46,7 @@ export async function interrupt(
   const watcher = watch(folder);
   const changes = on(watcher, 'change', { close: ['close'] });
   const { child, ended } = launch(args, env);
-  void ended.then(() => watcher.close()); // too early
+  void ended.then(() => watcher.close()); // it ended too early
   for await (const [, name] of changes) if (/\.(?:part|restoring)$/.test(name)) break;
   watcher.close();
   await delay?.();
@@ -65,7 +65,7 @@ export function toLines(bodies: readonly object[]): string {
   return bodies.map((body) => `${JSON.stringify(body)}\n`).join('');
 }
 
-/** Imports for a new agent and returns what was printed, and the key. */
+/** Imports for a new agent; returns the output and the key. */
 export async function importNew(
   content: string | Buffer,
   env: Record<string, string>,
@@ -95,7 +95,7 @@ export function summaryOf({ stderr }: Ended): Summary {
   return { end: match[1]!, read, imported, existing, refused };
 }
 
-/** Number and reason of each refusal. */
+/** The number and reason of each refusal. */
 export function refusalsOf({ stderr }: Ended): [number: number, reason: string][] {
   return [...stderr.matchAll(/^(?:line|feature) (\d+): (.*)$/gm)].map((match) => [
     Number(match[1]),
@@ -103,7 +103,7 @@ export function refusalsOf({ stderr }: Ended): [number: number, reason: string][
   ]);
 }
 
-/** What the data folder holds, and what it says that it holds. */
+/** The number of events in the data folder, and the sum of the stored counts. */
 export function countsIn(folder: string): { events: number; counted: number } {
   const sql =
     'SELECT (SELECT count(*) FROM events) AS events, (SELECT coalesce(sum(event_count), 0) FROM agents) AS counted';

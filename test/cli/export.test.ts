@@ -1,4 +1,4 @@
-// `export`: events as JSON lines that `import` reads back, beside a running service or without one.
+// `export`: events as JSON lines that `import` reads back, with or without a running service.
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ const FIELDS = [
   ...['url', 'cost', 'audience', 'event_type'],
 ];
 
-/** The lines of an export, parsed and in an order of their own. */
+/** The lines of an export, parsed and sorted. */
 function parse(text: string): Record<string, unknown>[] {
   assert.ok(text === '' || text.endsWith('\n'));
   const events = text
@@ -69,7 +69,7 @@ describe('export', () => {
   });
   after(() => service.close());
 
-  it('writes every event to standard output, beside a running service', async () => {
+  it('writes every event to standard output, while the service runs', async () => {
     const { code, stdout, stderr } = await run(['export'], env);
     assert.equal(code, 0, stderr);
     assert.match(stderr, /^done in \d+\.\d s: 10 exported\n$/);
@@ -79,7 +79,7 @@ describe('export', () => {
     assert.equal((await service.client.get('/health')).status, 200);
   });
 
-  it('gives the same fields again when the events of an agent are imported elsewhere', async () => {
+  it('exports the events of an agent with the same fields after they are imported elsewhere', async () => {
     const first = await runHere(['export', '--agent', agentId.toUpperCase()], env);
     const events = parse(first.stdout);
     const elsewhere = { DATA_DIR: join(temporaryFolder(), 'data') };
@@ -97,7 +97,7 @@ describe('export', () => {
     assert.deepEqual(found, new Set(wanted.map((values) => JSON.stringify(values))));
   });
 
-  it('puts a file in place when it is complete, and leaves nothing else', async () => {
+  it('replaces a file once it is complete, and leaves nothing else', async () => {
     const folder = temporaryFolder();
     const file = join(folder, 'out.ndjson');
     writeFileSync(file, 'what was there before');
@@ -107,7 +107,7 @@ describe('export', () => {
     assert.deepEqual(readdirSync(folder), ['out.ndjson']);
   });
 
-  it('says so when the file cannot be written, and leaves what was there', async () => {
+  it('says so when the file cannot be written, and does not change an existing one', async () => {
     const folder = temporaryFolder();
     const missing = await runHere(['export', '--out', join(folder, 'no', 'out.ndjson')], env);
     assert.equal(missing.code, 1);
@@ -122,7 +122,7 @@ describe('export', () => {
     );
   });
 
-  it('refuses an agent that there is not', async () => {
+  it('refuses an agent that does not exist', async () => {
     const unknown = '0197d2e8-9a40-7c55-8f3e-5b1d2c6a7e90';
     const { code, stdout, stderr } = await runHere(['export', '--agent', unknown], env);
     assert.deepEqual(
@@ -131,7 +131,7 @@ describe('export', () => {
     );
   });
 
-  it('refuses a folder without data, and makes none', async () => {
+  it('refuses a folder without data, and creates none', async () => {
     const folder = join(temporaryFolder(), 'data');
     const { code, stderr } = await runHere(['export'], { DATA_DIR: folder });
     assert.equal(code, 1);
@@ -140,7 +140,7 @@ describe('export', () => {
   });
 
   for (const args of [['--agent', 'nonsense'], ['--out', ''], ['--nope'], ['file']]) {
-    it(`does not understand ${JSON.stringify(args)}`, async () => {
+    it(`refuses the arguments ${JSON.stringify(args)}`, async () => {
       const { code, stderr } = await runHere(['export', ...args]);
       assert.equal(code, 2);
       assert.match(stderr, /^Usage:/m);
@@ -149,14 +149,14 @@ describe('export', () => {
 });
 
 describe('an exported event that has ended', () => {
-  it('is refused by import with its line and reason, and only where it has an end_at', async () => {
+  it('is refused by import with its line and reason, and only if it has an end_at', async () => {
     const service = await startTestService();
     const client = await service.newAgent();
     await client.create({ title: 'ended', start_at: '2020-01-01T00:00:00Z', end_at: '2031-05-01T18:00:00Z' });
     await client.create({ title: 'ended without an end_at', start_at: '2020-01-01T00:00:00Z' });
     await client.create({ title: 'not ended' });
     await service.close();
-    // Time passes: no client can make an event that has ended already.
+    // Simulates the passing of time: no client can create an ended event.
     execute(
       join(service.folder, 'local-events.db'),
       `UPDATE events SET json = json_set(json, '$.end_at', json_extract(json, '$.start_at')) WHERE title = 'ended'`,
@@ -181,7 +181,7 @@ describe('an export of many events', () => {
     assert.equal(summaryOf(await importNew(lines.join('\n'), env)).imported, COUNT);
   });
 
-  it('has each of them once', async () => {
+  it('has each event once', async () => {
     const { stdout } = await runHere(['export'], env);
     assert.equal(new Set(parse(stdout).map((event) => event.title)).size, COUNT);
   });
@@ -202,7 +202,7 @@ describe('an export of many events', () => {
     ['SIGINT', 130],
     ['SIGTERM', 143],
   ] as const) {
-    it(`leaves a file as it was when ${signal} stops it, and nothing half-written`, async () => {
+    it(`leaves an existing file unchanged when ${signal} stops it, and no partial one`, async () => {
       const folder = temporaryFolder();
       const file = join(folder, 'out.ndjson');
       writeFileSync(file, 'what was there before');
@@ -214,7 +214,7 @@ describe('an export of many events', () => {
     });
   }
 
-  it('ends with a message when nobody reads on', async () => {
+  it('ends with a message if its reader stops', async () => {
     const { child, ended } = launchFed(['export'], env);
     await new Promise((resolve) => child.stdout.once('readable', resolve));
     child.stdout.destroy();

@@ -1,4 +1,4 @@
-// Calendars and GeoJSON in the shapes that well-known programs give them, with all that surrounds the few lines that count.
+// Calendars and GeoJSON as well-known programs write them, with everything around the few lines that matter.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { readEventCreate } from '../../src/domain/event-input.ts';

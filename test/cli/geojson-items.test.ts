@@ -1,4 +1,4 @@
-// GeoJSON into bodies of creates: where features are, what each lacks, and what is no GeoJSON at all.
+// GeoJSON to bodies of creates: where features are, what each lacks, and what is not GeoJSON at all.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
@@ -38,7 +38,7 @@ describe('GeoJSON', () => {
     }
   });
 
-  it('has its features found whatever else is in it, and wherever a chunk ends', async () => {
+  it('has its features found whatever else it contains, and wherever a chunk ends', async () => {
     const text = fc.string({ unit: 'grapheme', maxLength: 8 });
     const hostile = fc.constantFrom('features', '"features":[{', '}]', '\\"', '{', '🎪', '[[', '\\');
     const any = fc.oneof(text, hostile, fc.integer(), fc.array(hostile), fc.dictionary(hostile, hostile));
@@ -73,7 +73,7 @@ describe('GeoJSON', () => {
     await fc.assert(property, { seed: 20_261_115, numRuns: 300 });
   });
 
-  it('may begin with a byte order mark, wherever a chunk ends, but not with half of one', async () => {
+  it('may start with a byte order mark, wherever a chunk ends, but not with half of one', async () => {
     for (const chunkBytes of [1, 2, 3, 4]) {
       assert.equal((await read(`\ufeff ${collection([feature({})])}`, { chunkBytes })).length, 1);
       const half = Buffer.from(`\ufeff${collection([])}`);
@@ -85,7 +85,7 @@ describe('GeoJSON', () => {
     }
   });
 
-  it('keeps nothing of a chunk but copies, so that chunks do not gather in memory', async () => {
+  it('keeps only copies of parts of a chunk, so that chunks do not pile up in memory', async () => {
     const bytes = Buffer.from(collection([feature({ title: 'a' })], { name: 'x' }));
     const chunks = async function* () {
       const chunk = Buffer.alloc(7);
@@ -106,7 +106,7 @@ describe('GeoJSON', () => {
     ...{ lat: 1, lng: 2 },
   } as const;
 
-  it('gets what it lacks from the options, and nothing that it has', async () => {
+  it('gets missing fields from the options, which change no others', async () => {
     assert.deepEqual(await read(collection([feature({ title: 'a', audience: null }, null)]), { given }), [
       [1, { title: 'a', ...given }],
     ]);
@@ -117,7 +117,7 @@ describe('GeoJSON', () => {
     assert.deepEqual(await read(collection([feature(own)]), { given }), [[1, { ...own, ...PLACE }]]);
   });
 
-  it('has a height that nobody looks at', async () => {
+  it('has an altitude that is ignored', async () => {
     const high = { type: 'Point', coordinates: [180, -90, 8848] };
     assert.deepEqual(await read(collection([feature({}, high)])), [[1, { lat: -90, lng: 180 }]]);
   });
@@ -144,7 +144,7 @@ describe('GeoJSON', () => {
       'body.geometry: must be a Point',
     ],
     [
-      'a point of points that is none',
+      'an invalid list of points',
       feature({}, { type: 'MultiPoint', coordinates: [1] }),
       'body.geometry.coordinates: must be an array of longitude and latitude',
     ],
@@ -156,7 +156,7 @@ describe('GeoJSON', () => {
     ],
   ];
   for (const [name, item, reason] of refused) {
-    it(`refuses ${name}, with options too, and goes on`, async () => {
+    it(`refuses ${name}, even with options, and reads on`, async () => {
       const items = await read(collection([item, feature({ title: 'next' })]), { given: { lat: 1, lng: 2 } });
       assert.deepEqual(items, [
         [1, reason],
@@ -165,19 +165,19 @@ describe('GeoJSON', () => {
     });
   }
 
-  it('does not take null for a coordinate that options may give', async () => {
+  it('does not fill in a null coordinate from the options', async () => {
     const [item] = await read(collection([feature({}, point(null, 5))]), { given: { lat: 1, lng: 2 } });
     assert.deepEqual(item, [1, { lat: 5, lng: '' }]);
   });
 
-  it('refuses a place without an item', async () => {
+  it('refuses an empty position in the list', async () => {
     assert.deepEqual(await read('{"type":"FeatureCollection","features":[,1]}'), [
       [1, 'body: must be a GeoJSON Feature'],
       [2, 'body: must be a GeoJSON Feature'],
     ]);
   });
 
-  it('refuses items that are no JSON, no UTF-8 or too long, and goes on', async () => {
+  it('refuses items that are not JSON, not UTF-8 or too long, and reads on', async () => {
     const long = JSON.stringify(feature({ title: 'x'.repeat(1_048_576) }));
     const text = `{"type":"FeatureCollection","features":[{"a":},,${long},{"a":"\xff"},${JSON.stringify(feature({}))},]}`;
     assert.deepEqual(await read(Buffer.from(text, 'latin1')), [
@@ -194,7 +194,7 @@ describe('GeoJSON', () => {
     ]);
   });
 
-  it('keeps what came before the place where it breaks', async () => {
+  it('keeps the items before a syntax error', async () => {
     const content = `${collection([feature({}), feature({})])},${JSON.stringify(feature({}))}`;
     for (const chunkBytes of [1, 65_536]) {
       const { items, problem } = await readUntilBroken('geojson', content, chunkBytes);
@@ -220,16 +220,20 @@ describe('GeoJSON', () => {
       '{"type":"FeatureCollection"}',
       /FeatureCollection or a sequence of Features/,
     ],
-    ['features that are no list', '{"type":"FeatureCollection","features":{}}', /FeatureCollection or/],
+    ['features that are not a list', '{"type":"FeatureCollection","features":{}}', /FeatureCollection or/],
     [
       'half a file',
       collection([feature({ title: 'a' }), feature({ title: 'b' })]).slice(0, -9),
       /incomplete/,
     ],
     ['an open text', '{"type":"FeatureCollection', /incomplete/],
-    ['a shell that is no JSON', '{"type":"FeatureCollection" "features":[]}', /outside its features/],
+    [
+      'invalid JSON around the features',
+      '{"type":"FeatureCollection" "features":[]}',
+      /outside its features/,
+    ],
   ];
   for (const [name, content, reason] of broken) {
-    it(`is not ${name}`, () => assert.rejects(read(content), reason));
+    it(`refuses the file: ${name}`, () => assert.rejects(read(content), reason));
   }
 });

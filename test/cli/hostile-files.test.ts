@@ -1,4 +1,4 @@
-// Files that are made to fill the memory: `import` reads them with little of it, whatever is repeated or made long in them.
+// Files that try to fill the memory: `import` reads them with little memory, whatever is repeated or long in them.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -8,7 +8,7 @@ import { size } from '../support/sizes.ts';
 import { fileOf, NEW_AGENT, runFed, summaryOf } from './bulk.ts';
 
 const LONG = 'x'.repeat(1_000_000);
-/** More than the heap holds, if only one string of each were kept. */
+/** More than the heap holds if one string of each item were kept. */
 const COUNT = size(70, 150);
 const SMALL_HEAP = `--max-old-space-size=${size(48, 96)}`;
 const GIVEN = ['--event-type=talk', '--timezone=UTC', '--location-name=Hall', '--lat=1', '--lng=2'];
@@ -20,7 +20,7 @@ function many(lines: (at: number) => string[]): string[] {
 const calendar = (lines: string[]) => ['BEGIN:VCALENDAR', ...lines, 'END:VCALENDAR'];
 const event = (lines: string[]) => ['BEGIN:VEVENT', 'SUMMARY:x', ...lines, 'END:VEVENT'];
 const zone = (lines: string[]) => ['BEGIN:VTIMEZONE', ...lines, 'END:VTIMEZONE'];
-/** One of many ways to write it, none of them seen before. */
+/** The name of the timezone with different upper and lower case every time. */
 const spelled = (at: number) =>
   [...'america/new_york'].map((letter, bit) => (at & (1 << bit) ? letter.toUpperCase() : letter)).join('');
 
@@ -38,7 +38,7 @@ const calendars: [name: string, lines: string[], imported: number, refused: numb
     ...([0, 0] as const),
   ],
   [
-    'one event without end',
+    'one endless event',
     calendar(event(['DTSTART:20310501T180000Z', ...many(() => [`DESCRIPTION:${LONG}`])])),
     ...([0, 1] as const),
   ],
@@ -69,7 +69,7 @@ const calendars: [name: string, lines: string[], imported: number, refused: numb
 ];
 
 describe('import with little memory', { concurrency: 2 }, () => {
-  // A short run has every second of these files: each takes a process that works hard.
+  // A short run has every second of these files: each needs a busy process.
   const isDue = (_file: unknown, at: number) => size(at % 2 === 1, true);
 
   for (const [name, lines, imported, refused] of calendars.filter(isDue)) {

@@ -1,4 +1,4 @@
-// `import` of GeoJSON and iCalendar, as an operator runs it: by ending and by option, with what items lack, and again.
+// `import` of GeoJSON and iCalendar as an operator runs it: by extension and by option, with defaults, and repeatedly.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -53,7 +53,7 @@ const MARKETS = {
 };
 
 describe('import of other formats', () => {
-  it('reads a calendar, gives what its events lack, and finds them again', async () => {
+  it('reads a calendar, fills in what its events lack, and imports nothing twice', async () => {
     const folder = newFolder();
     const ended = await importNew(CLUB, { DATA_DIR: folder }, { ending: 'ics', options: GIVEN });
     assert.equal(ended.code, 1);
@@ -140,7 +140,7 @@ describe('import of other formats', () => {
     ['ics', '\r\n', /not valid iCalendar: it is empty/],
     ['geojson', '', /not valid GeoJSON: it is empty/],
   ] as const) {
-    it(`ends with the reason where a .${ending} is ${content.trim() ? 'broken' : 'empty'}`, async () => {
+    it(`ends with the reason if a .${ending} is ${content.trim() ? 'broken' : 'empty'}`, async () => {
       const ended = await importNew(content, { DATA_DIR: newFolder() }, { ending });
       assert.equal(ended.code, 1);
       assert.match(ended.stderr, reason);
@@ -151,7 +151,7 @@ describe('import of other formats', () => {
     ['ics', `${CLUB}\r\n\x1a`],
     ['geojson', `${JSON.stringify({ ...MARKETS, features: MARKETS.features.slice(0, 1) })}\0`],
   ] as const) {
-    it(`imports what is there before a .${ending} breaks, and goes on from there`, async () => {
+    it(`imports the items before an error in a .${ending}, and recognises them in the fixed file`, async () => {
       const folder = newFolder();
       const options = ['--timezone', 'Europe/Berlin', ...GIVEN];
       const ended = await importNew(content, { DATA_DIR: folder }, { ending, options });
@@ -172,7 +172,7 @@ describe('import of other formats', () => {
     });
   }
 
-  it('prints nothing of a file that a terminal would obey', async () => {
+  it('prints no terminal control sequences from a file', async () => {
     const evil = '\x1b[2J\x1b[31mevil\u202e';
     const content = [
       ...['BEGIN:VCALENDAR', 'BEGIN:VEVENT', `DTSTART;TZID=${evil}:20310501T180000`, 'END:VEVENT'],
@@ -196,7 +196,7 @@ describe('import of other formats', () => {
     ['geojson', `\ufeff\r\n${CLUB}`, 'ics'],
     ['ICAL', JSON.stringify(MARKETS), 'geojson'],
   ] as const) {
-    it(`says that a .${ending} is ${format} where it begins so`, async () => {
+    it(`says that a .${ending} is ${format} if its content looks like it`, async () => {
       const folder = newFolder();
       const ended = await importNew(content, { DATA_DIR: folder }, { ending });
       assert.equal(ended.code, 1);
@@ -205,13 +205,13 @@ describe('import of other formats', () => {
     });
   }
 
-  it('takes --format for what a file is, however it begins', async () => {
+  it('trusts --format, whatever the content looks like', async () => {
     const content = `{"type":"Feature",${JSON.stringify(newEvent()).slice(1)}\n`;
     const ended = await importNew(content, { DATA_DIR: newFolder() }, { options: ['--format', 'ndjson'] });
     assert.deepEqual([ended.code, summaryOf(ended).imported], [0, 1]);
   });
 
-  it('knows the endings of files, in either case', () => {
+  it('recognises file extensions, in either case', () => {
     const formats = [
       'a.ics',
       'a.b.ICAL',
@@ -238,15 +238,15 @@ describe('import of other formats', () => {
   });
 
   const misuses: [name: string, args: string[]][] = [
-    ['a format that there is not', ['a', '--format', 'csv']],
-    ['a type that there is not', ['a.ics', '--event-type', 'party']],
-    ['an audience that there is not', ['a.ics', '--audience', 'dogs']],
-    ['a timezone that there is not', ['a.ics', '--timezone', 'Berlin']],
+    ['an unknown format', ['a', '--format', 'csv']],
+    ['an unknown type', ['a.ics', '--event-type', 'party']],
+    ['an unknown audience', ['a.ics', '--audience', 'dogs']],
+    ['an unknown timezone', ['a.ics', '--timezone', 'Berlin']],
     ['a latitude alone', ['a.ics', '--lat=1']],
-    ['a latitude that is none', ['a.ics', '--lat=x', '--lng=1']],
+    ['an invalid latitude', ['a.ics', '--lat=x', '--lng=1']],
     ['an empty latitude', ['a.ics', '--lat=', '--lng=1']],
     ['a longitude that is too large', ['a.ics', '--lat=1', '--lng=181']],
-    ['fields for JSON lines', ['a.ndjson', '--event-type', 'talk']],
+    ['default fields for JSON lines', ['a.ndjson', '--event-type', 'talk']],
   ];
   for (const [name, args] of misuses) {
     it(`refuses ${name}`, async () => {

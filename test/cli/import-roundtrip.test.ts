@@ -1,5 +1,5 @@
-// What the service answers as GeoJSON or iCalendar imports back to equal events: any event in memory, and every edge through a
-// real service and the real command.
+// Responses in GeoJSON or iCalendar import back to equal events: any event in memory, and every edge case through a real
+// service and the real command.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -15,7 +15,7 @@ import { startTestService, temporaryFolder } from '../support/service.ts';
 import { importNew, summaryOf } from './bulk.ts';
 import { readItems } from './item-reading.ts';
 
-/** What an agent decides about an event. */
+/** The fields of an event that an agent sets. */
 function fieldsOf({ event_id, agent_id, created_at, ...fields }: Event): object {
   return fields;
 }
@@ -30,16 +30,17 @@ for (const format of ['geojson', 'ics'] as const) {
     const assertSame = async (events: readonly Event[], chunkBytes: number) => {
       const content = fromWire(encoders[format](events.map(wireOf)));
       const items = await readItems(format, content, { chunkBytes });
-      // The earliest of all times, so that no end is past.
+      // The earliest possible time, so that no end is in the past.
       const read = items.map(([, body]) =>
         JSON.parse(encodeEventCreate(readEventCreate(body, EARLIEST_MS - 1))),
       );
       assert.deepEqual(read, events.map(fieldsOf));
     };
 
-    it('are the same events when read back, at every edge', () => assertSame(Object.values(EDGES), 1_000));
+    it('are the same events when read back, in every edge case', () =>
+      assertSame(Object.values(EDGES), 1_000));
 
-    it('are the same events when read back, whatever they are', async () => {
+    it('are the same events when read back, for any event', async () => {
       const events = fc.array(anyEvent, { minLength: 1, maxLength: 4 });
       await fc.assert(fc.asyncProperty(events, fc.integer({ min: 1, max: 500 }), assertSame), {
         seed: 20_261_115,
@@ -51,7 +52,7 @@ for (const format of ['geojson', 'ics'] as const) {
       const service = await startTestService();
       const agent = await service.client.register('Author');
       for (const [at, event] of Object.values(EDGES).entries()) {
-        // Apart from each other, where only the place can tell them apart.
+        // Other coordinates for events that would otherwise be duplicates.
         const apart = event.lat === 52.5264 ? { lat: 52 + at / 1000 } : {};
         await agent.create({ ...fieldsOf(event), ...apart });
       }

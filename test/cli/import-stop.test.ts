@@ -1,4 +1,4 @@
-// An import that is stopped or killed in the middle: what it said is true, and running it again gives exactly all.
+// An import that is stopped or killed in the middle: its report is true, and a second run completes it exactly.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -23,7 +23,7 @@ async function interrupt(signal: NodeJS.Signals) {
   return { folder, first, key: first.stdout };
 }
 
-/** No process tells another that it has committed: the file is looked at again and again. */
+/** Polls the file, because the process does not tell when it has committed. */
 async function untilImported(folder: string, check: () => void): Promise<void> {
   for (;;) {
     check();
@@ -36,7 +36,7 @@ async function untilImported(folder: string, check: () => void): Promise<void> {
   }
 }
 
-/** Runs it again with all lines and asserts that each event is there, once. */
+/** Runs it again with all lines and asserts that each event is stored once. */
 async function assertResumes(folder: string, key: string): Promise<void> {
   const { events, counted } = countsIn(folder);
   assert.ok(events > 0 && events <= FED);
@@ -59,7 +59,7 @@ describe('import', { concurrency: 2 }, () => {
     ['SIGINT', 130],
     ['SIGTERM', 143],
   ] as const) {
-    it(`finishes its step on ${signal}, says how far it came, and goes on when run again`, async () => {
+    it(`finishes its step on ${signal}, reports its progress, and continues when run again`, async () => {
       const { folder, first, key } = await interrupt(signal);
       assert.deepEqual([first.code, first.signal], [code, null], first.stderr);
       const summary = summaryOf(first);
@@ -75,7 +75,7 @@ describe('import', { concurrency: 2 }, () => {
     });
   }
 
-  it('goes on after kill -9 when run again', async () => {
+  it('continues after kill -9 when run again', async () => {
     const { folder, first, key } = await interrupt('SIGKILL');
     assert.equal(first.signal, 'SIGKILL');
     await assertResumes(folder, key);

@@ -1,4 +1,4 @@
-// `import`: JSON lines become events of one agent; what is refused is named by its line, and nothing is imported twice.
+// `import`: JSON lines become events of one agent; refused lines are named by number, and nothing is imported twice.
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ const newFolder = () => join(temporaryFolder(), 'data');
 const bodies = (count: number) => Array.from({ length: count }, () => newEvent());
 
 describe('import', () => {
-  it('makes a new agent, prints its key alone and once, and the key works with the service', async () => {
+  it('creates an agent, prints its key once and nothing else, and the key works with the service', async () => {
     const folder = newFolder();
     const events = [newEvent({ start_at: '2031-05-01T18:00:00', timezone: 'Europe/Berlin' }), ...bodies(2)];
     const ended = await importNew(toLines(events), { DATA_DIR: folder });
@@ -44,7 +44,7 @@ describe('import', () => {
     await service.close();
   });
 
-  it('names each refused line with its number and every reason, and goes on', async () => {
+  it('names each refused line with its number and every reason, and imports the others', async () => {
     const folder = newFolder();
     const content = Buffer.concat([
       Buffer.from(toLines([newEvent()])),
@@ -82,7 +82,7 @@ describe('import', () => {
     assert.deepEqual(countsIn(folder), { events: 2, counted: 2 });
   });
 
-  it('imports nothing that is there already, in the store or on an earlier line', async () => {
+  it('skips events that are already in the store or on an earlier line', async () => {
     const folder = newFolder();
     const events = bodies(3);
     const again = { ...events[0], description: 'the first one stays' };
@@ -98,7 +98,7 @@ describe('import', () => {
     assert.deepEqual(countsIn(folder), { events: 4, counted: 4 });
   });
 
-  it('knows an event that was created over HTTP', async () => {
+  it('recognises an event that was created over HTTP', async () => {
     const service = await startTestService();
     const registration = { email: 'agent@example.com', agent_name: 'agent' };
     const { api_key } = (await service.client.post('/v1/auth/register', registration)).body;
@@ -144,7 +144,7 @@ describe('import', () => {
     assert.deepEqual(summaryOf(ended), { end: 'done', read: 3, imported: 2, existing: 0, refused: 1 });
   });
 
-  it('stops adding at MAX_EVENTS_PER_AGENT, and still finds what is there', async () => {
+  it('stops adding at MAX_EVENTS_PER_AGENT, and still recognises existing events', async () => {
     const env = { DATA_DIR: newFolder(), MAX_EVENTS_PER_AGENT: '3' };
     const events = bodies(5);
     const ended = await importNew(toLines([...events, events[1]!]), env);
@@ -157,14 +157,14 @@ describe('import', () => {
     assert.deepEqual(countsIn(env.DATA_DIR), { events: 3, counted: 3 });
   });
 
-  it('makes agents that may write where those who register may only read', async () => {
+  it('creates agents that may write, even if registered ones may only read', async () => {
     const env = { DATA_DIR: newFolder(), REGISTRATION_TIER: 'read' };
     const { key } = await importNew(toLines(bodies(1)), env);
     const again = await runHere(['import', fileOf(toLines(bodies(1))), '--key-stdin'], env, `${key}\n`);
     assert.equal(summaryOf(again).imported, 1);
   });
 
-  it('refuses a folder that a service holds, and adds nothing', async () => {
+  it('refuses a folder that a service has locked, and adds nothing', async () => {
     const folder = newFolder();
     const service = await startTestService({ DATA_DIR: folder });
     const ended = await run(['import', fileOf(toLines(bodies(1))), ...NEW_AGENT], { DATA_DIR: folder });
@@ -179,7 +179,7 @@ describe('import', () => {
 describe('import refuses', () => {
   const keys: [name: string, input: string, message: RegExp][] = [
     ['a key with a typing error', 'lev_nonsense\n', /not an API key of this service/],
-    ['a key that nobody holds', 'lev_HgmHrnywPwace445wyD86XG8SYoBgsS80Fc3aZ\n', /not active/],
+    ['a key of no agent', 'lev_HgmHrnywPwace445wyD86XG8SYoBgsS80Fc3aZ\n', /not active/],
   ];
   for (const [name, input, message] of keys) {
     it(name, async () => {
@@ -189,7 +189,7 @@ describe('import refuses', () => {
     });
   }
 
-  it('the keys of agents that are deactivated or may only read', async () => {
+  it('the keys of agents that are inactive or may only read', async () => {
     const service = await startTestService();
     const administrator = await service.newAdministrator();
     const register = async (change: object) => {
@@ -229,7 +229,7 @@ describe('import refuses', () => {
     ['two agents', ['a', ...NEW_AGENT, '--key-stdin']],
     ['an e-mail without a name', ['a', '--email', 'a@example.com']],
     ['a name without an e-mail', ['a', '--name', 'A']],
-    ['an e-mail that is none', ['a', '--email', 'nonsense', '--name', 'A']],
+    ['an invalid e-mail', ['a', '--email', 'nonsense', '--name', 'A']],
     ['key and events on one standard input', ['-', '--key-stdin']],
     ['an unknown option', ['a', '--nope']],
   ];
@@ -241,7 +241,7 @@ describe('import refuses', () => {
     });
   }
 
-  it('what it does not understand, with the exit code 2 and the help, and makes nothing', async () => {
+  it('invalid arguments, with exit code 2 and the help, and creates nothing', async () => {
     const folder = newFolder();
     const ended = await runHere(['import', 'a'], { DATA_DIR: folder });
     assert.deepEqual([ended.code, ended.stdout], [2, '']);

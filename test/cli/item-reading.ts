@@ -5,7 +5,7 @@ import type { Item } from '../../src/cli/import-items.ts';
 import { AppError } from '../../src/domain/errors.ts';
 import type { DefaultFields } from '../../src/domain/formats/default-fields.ts';
 
-/** For each item its number and the body of its create, or the message of its refusal, read as soon as it is there. */
+/** The number of each item and the body of its create, or its error message, read as soon as it is available. */
 export async function readItems(
   format: 'geojson' | 'ics',
   content: string | Buffer,
@@ -27,7 +27,7 @@ function readItem(item: Item): Record<string, unknown> | string {
   }
 }
 
-/** The numbers of the items before the problem, and the problem. */
+/** The numbers of the items before the syntax error, and the error. */
 export async function readUntilBroken(
   format: 'geojson' | 'ics',
   content: string,

@@ -1,5 +1,5 @@
-// What an operator sees while a real process loads many events, in a pipe and on a terminal (script(1) makes one). The
-// process is stopped for a while, so that loading takes long on any machine.
+// The output of a real process that loads many events, to a pipe and to a terminal (created by script(1)). The process is
+// paused for a while, so that loading takes long on any machine.
 import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -30,7 +30,7 @@ function folderWithEvents(): string {
   return folder;
 }
 
-/** Starts `serve` by this line of the shell, which tells its process by its first word. */
+/** Starts `serve` by a shell command, whose first word of output is the PID. */
 async function start(test: TestContext, command: string, ...args: string[]) {
   const port = await freePort();
   const env = { DATA_DIR: folderWithEvents(), PORT: String(port) };
@@ -43,7 +43,7 @@ async function start(test: TestContext, command: string, ...args: string[]) {
 
 const SERVE = `echo $$; exec '${process.execPath}' '${BIN}' serve`;
 
-/** Stops the process for so long, as soon as it answers that it is starting, and ends it once it is ready. */
+/** Pauses the process once it responds that it is starting, and ends it once it is ready. */
 async function delay(
   { running, pid, url }: { running: RunningProcess; pid: number; url: string },
   ms: number,
@@ -57,7 +57,7 @@ async function delay(
   assert.equal(answer.status, 503, 'it was still loading');
   await sleep(ms);
   process.kill(pid, 'SIGCONT');
-  running.child.kill('SIGCONT'); // script stops itself with what it runs
+  running.child.kill('SIGCONT'); // script(1) pauses itself with its child
   await untilPrinted(running, ({ stdout, stderr }) => (stdout + stderr).includes('data     '));
   process.kill(pid, 'SIGTERM');
   const ended = await running.ended;
@@ -66,7 +66,7 @@ async function delay(
 }
 
 describe('serve, while it loads many events', { concurrency: 2, timeout: 60_000 }, () => {
-  it('prints plain lines into a pipe, and at the end what it does then', async (test) => {
+  it('prints plain lines to a pipe, and finally the next step', async (test) => {
     const { stderr } = await delay(await start(test, 'sh', '-c', SERVE), 1_200);
     const [line, ...others] = stderr.split('\n');
     assert.match(line!, /^\d+ %, \d0,000 events, [\d,]+\/s, (?:\d+ min )?\d+ s left$/);
@@ -75,7 +75,7 @@ describe('serve, while it loads many events', { concurrency: 2, timeout: 60_000 
     assert.match(others[last + 1]!, /^local-events \S+ is ready$/);
   });
 
-  it('draws one bar on a terminal, and writes what it does then in its place', async (test) => {
+  it('draws one bar on a terminal, and finally replaces it by the next step', async (test) => {
     const script = ['-q', '-e', '-f', '-c', SERVE, '/dev/null'];
     const { stdout } = await delay(await start(test, 'script', ...script), 600);
     const drawn = stdout.split('\r').filter((line) => line.includes('%'));

@@ -1,4 +1,4 @@
-// The log, on a real pipe: every line is written before the process may end, and no reader can hold it up.
+// The log, on a real pipe: every line is written before the process may end, and no reader can block it.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { closeSync, constants, openSync, readSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { temporaryFolder } from '../support/service.ts';
 /** More than a pipe holds, which is 64 KiB. */
 const STALLING_BYTES = 200_000;
 
-/** A pipe with a reader that reads only when it is told to. */
+/** A pipe that is read only by `read`. */
 class Pipe {
   readonly writeFd: number;
   readonly #readFd: number;
@@ -24,7 +24,7 @@ class Pipe {
     this.writeFd = openSync(path, constants.O_WRONLY);
   }
 
-  /** All that is in the pipe. */
+  /** Everything that is in the pipe. */
   read(): string {
     const chunk = Buffer.alloc(65_536);
     let text = '';
@@ -51,20 +51,20 @@ function messagesOf(text: string): string[] {
     .map((line) => (JSON.parse(line) as { msg: string }).msg);
 }
 
-/** Asserts that these messages were written; a difference is told in short. */
+/** Asserts that these messages were written; shortens them to show a difference. */
 function assertMessages(text: string, messages: readonly string[]): void {
   const shorten = (message: string) => `${message.slice(0, 20)} (${message.length})`;
   assert.deepEqual(messagesOf(text).map(shorten), messages.map(shorten));
 }
 
 describe('the log', () => {
-  // 4,096 bytes are written at once; more than that while these are under way.
+  // Up to 4,096 bytes are written at once; more than that while that write is under way.
   for (const bytes of [0, 1_000, 4_000, 4_096, 5_000, 16_000, 17_000, 40_000]) {
-    it(`has its last line written when it is finished, after ${bytes} bytes`, (t) =>
+    it(`has written its last line when it is finished, after ${bytes} bytes`, (t) =>
       assertAllWritten(t, ['x'.repeat(bytes), 'stopped']));
   }
 
-  it('has every line written, however many wait for one that is under way', (t) => {
+  it('has written every line, however many wait for a write under way', (t) => {
     const lines = Array.from({ length: 300 }, (_, at) => `line ${at}`);
     return assertAllWritten(t, ['x'.repeat(5_000), ...lines]);
   });
@@ -78,7 +78,7 @@ describe('the log', () => {
     assertMessages(pipe.read(), messages);
   }
 
-  it('has lines written while it is being finished, and takes lines after that without a word', async (t) => {
+  it('writes lines that come while it is being finished, and silently ignores later ones', async (t) => {
     const pipe = new Pipe();
     t.after(() => pipe.close());
     const { logger, finish } = open(pipe.writeFd);
@@ -90,7 +90,7 @@ describe('the log', () => {
     assert.equal(messagesOf(pipe.read()).at(-1), 'stopped');
   });
 
-  it('is finished although its reader is gone', async () => {
+  it('can be finished although its reader has closed the pipe', async () => {
     const pipe = new Pipe();
     const { logger, finish } = open(pipe.writeFd);
     pipe.close();
@@ -100,7 +100,7 @@ describe('the log', () => {
     logger.info('too late');
   });
 
-  it('is finished although its reader has been gone for long', async () => {
+  it('can be finished although its reader closed the pipe long ago', async () => {
     const pipe = new Pipe();
     const { logger, finish } = open(pipe.writeFd);
     pipe.close();
@@ -111,7 +111,7 @@ describe('the log', () => {
     logger.info('too late');
   });
 
-  it('is finished although its reader stalls, and nothing is lost if it reads again', async (t) => {
+  it('can be finished although its reader stalls, and nothing is lost if it reads again', async (t) => {
     const pipe = new Pipe();
     const { logger, finish } = open(pipe.writeFd);
     const messages = Array.from({ length: STALLING_BYTES / 1_000 }, (_, at) => `${at} ${'x'.repeat(1_000)}`);

@@ -1,4 +1,4 @@
-// The command line as a whole: help, version, what it does not understand, and a Node that is too old for it.
+// The command line as a whole: help, version, invalid arguments, and a Node that is too old.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ describe('the command line', { concurrency: 2 }, () => {
     [['--help'], run],
     [[], runHere],
   ] as const) {
-    it(`explains itself: ${args.join(' ') || 'no command'}`, async () => {
+    it(`prints its help: ${args.join(' ') || 'no command'}`, async () => {
       const { code, stdout, stderr } = await start(args);
       assert.equal(code, 0);
       assert.equal(stderr, '');
@@ -42,7 +42,7 @@ describe('the command line', { concurrency: 2 }, () => {
     });
   }
 
-  it('tells its version, alone', async () => {
+  it('prints only its version', async () => {
     const { code, stdout, stderr } = await runHere(['--version']);
     assert.deepEqual({ code, stdout, stderr }, { code: 0, stdout: `${version}\n`, stderr: '' });
   });
@@ -52,7 +52,7 @@ describe('the command line', { concurrency: 2 }, () => {
     ['constructor', runHere],
     ['__proto__', runHere],
   ] as const) {
-    it(`does not know the command "${name}"`, async () => {
+    it(`refuses the unknown command "${name}"`, async () => {
       const { code, stdout, stderr } = await start([name]);
       assert.equal(code, 2);
       assert.equal(stdout, '');
@@ -61,7 +61,7 @@ describe('the command line', { concurrency: 2 }, () => {
     });
   }
 
-  it('takes no options for serve', async () => {
+  it('accepts no options for serve', async () => {
     const { code, stdout, stderr } = await runHere(['serve', '--port', '1234']);
     assert.equal(code, 2);
     assert.equal(stdout, '');
@@ -79,7 +79,7 @@ describe('the command line', { concurrency: 2 }, () => {
   });
 });
 
-/** The machine's own Node if it is too old; otherwise this one, with a copy that asks for more. */
+/** The machine's own Node if it is too old; otherwise this one, with a copy of the program that needs a newer one. */
 function findOldNode(): [node: string, bin: string] {
   const needed = /const NEEDED = (\d+);/.exec(readFileSync(BIN, 'utf8'))!;
   for (const node of ['/usr/bin/node', '/usr/local/bin/node']) {

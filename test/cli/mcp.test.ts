@@ -1,5 +1,5 @@
-// `mcp`: lines of JSON on standard input become requests to /mcp, their answers lines on standard output. That the official
-// client can use every tool this way is in test/mcp/tools.test.ts; here is what goes wrong, and how it ends.
+// `mcp`: JSON lines on standard input become requests to /mcp, and their responses lines on standard output. This file
+// tests failures and how it ends; test/mcp/tools.test.ts uses every tool this way with the official client.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,7 +18,7 @@ const KEY = newApiKey(systemRandom);
 const META = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28' };
 const SEARCH = call('search_events', { lat: 0, lng: 0 });
 
-/** A process of its own. */
+/** A separate process. */
 function startProcess(url: string, key = KEY) {
   const child = spawn(process.execPath, [BIN, 'mcp', '--url', url], {
     env: cleanEnv({ LOCAL_EVENTS_API_KEY: key }),
@@ -58,7 +58,7 @@ async function converse(
   return { messages, stderr };
 }
 
-/** A server that is none of ours; gone after the test. */
+/** A server that is not ours; closed after the test. */
 async function listen(answer: RequestListener, test: { after(done: () => void): void }): Promise<string> {
   const server = createServer(answer).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -78,17 +78,17 @@ describe('mcp', { concurrency: 2 }, () => {
   });
   after(() => service.close());
 
-  describe('before it begins', () => {
-    const addresses: [name: string, args: string[]][] = [
-      ['no address', []],
+  describe('before it starts', () => {
+    const urls: [name: string, args: string[]][] = [
+      ['no URL', []],
       ['an empty one', ['--url', '']],
       ['one without a scheme', ['--url', '127.0.0.1:8080']],
       ['one of another scheme', ['--url', 'ftp://example.com']],
       ['one with a query', ['--url', 'http://example.com/?a=b']],
       ['one with a password', ['--url', 'http://me:secret@example.com']],
-      ['an option that there is not', ['--key', 'x', '--url', 'http://example.com']],
+      ['an unknown option', ['--key', 'x', '--url', 'http://example.com']],
     ];
-    for (const [name, args] of addresses) {
+    for (const [name, args] of urls) {
       it(`refuses ${name}, with the help`, async () => {
         const { code, stdout, stderr } = await runHere(['mcp', ...args], { LOCAL_EVENTS_API_KEY: KEY });
         assert.deepEqual([code, stdout], [2, ''], stderr);
@@ -97,13 +97,13 @@ describe('mcp', { concurrency: 2 }, () => {
       });
     }
 
-    it('asks for the key, in the environment', async () => {
+    it('requires the key in the environment', async () => {
       const { code, stdout, stderr } = await runHere(['mcp', '--url', service.url]);
       assert.deepEqual([code, stdout], [1, '']);
       assert.equal(stderr, 'Set LOCAL_EVENTS_API_KEY to the key of an agent.\n');
     });
 
-    it('sees a mistyped key, and does not show it', async () => {
+    it('detects a mistyped key, and does not show it', async () => {
       const mistyped = `${KEY.slice(0, -1)}${KEY.endsWith('0') ? '1' : '0'}`;
       const { code, stderr } = await runHere(['mcp', '--url', service.url], {
         LOCAL_EVENTS_API_KEY: mistyped,
@@ -114,7 +114,7 @@ describe('mcp', { concurrency: 2 }, () => {
     });
   });
 
-  it('answers what was asked before the input ended, then ends', async () => {
+  it('responds to all requests from before the input ended, then ends', async () => {
     const notification = { jsonrpc: '2.0', method: 'notifications/initialized' };
     const lines = ['', SEARCH, notification, { ...SEARCH, id: 'two' }, [{ ...SEARCH, id: 3 }], '  '];
     const { child, ended } = startProcess(service.url, key);
@@ -128,11 +128,11 @@ describe('mcp', { concurrency: 2 }, () => {
     );
   });
 
-  it('ends at once where nothing is asked', async () => {
+  it('ends at once without requests', async () => {
     assert.deepEqual((await converse(service.url, [], key)).messages, []);
   });
 
-  it('takes the address with and without /mcp, and below a path', async () => {
+  it('accepts the URL with and without /mcp, and below a path', async () => {
     for (const url of [`${service.url}/`, `${service.url}/mcp`, `${service.url}/mcp/`]) {
       assert.equal((await converse(url, [SEARCH], key)).messages[0].result.structuredContent.total, 0);
     }
@@ -140,7 +140,7 @@ describe('mcp', { concurrency: 2 }, () => {
     assert.match(messages[0].error.message, /^NOT_FOUND: /);
   });
 
-  it('sends the key in a header, and tells no other process', async (test) => {
+  it('sends the key in a header, and shows it to no other process', async (test) => {
     const seen: unknown[] = [];
     const url = await listen(({ headers }, answer) => {
       seen.push(headers['x-api-key']);
@@ -153,7 +153,7 @@ describe('mcp', { concurrency: 2 }, () => {
     assert.deepEqual(seen, [KEY]);
   });
 
-  describe('answers with an error of the protocol, and says it on standard error', () => {
+  describe('responds with a protocol error, and reports it on standard error', () => {
     const assertFailure = async (url: string, expected: RegExp, withKey = KEY) => {
       const { messages, stderr } = await converse(url, [SEARCH], withKey);
       assert.deepEqual(
@@ -164,11 +164,11 @@ describe('mcp', { concurrency: 2 }, () => {
       assert.ok(stderr.endsWith(`${messages[0].error.message}\n`), stderr);
     };
 
-    it('where the key is not known', async () => {
+    it('if the key is unknown', async () => {
       await assertFailure(service.url, /^INVALID_API_KEY: The key is not active/);
     });
 
-    it('where nobody listens, or the name has no address', async () => {
+    it('if nothing listens, or the name does not resolve', async () => {
       await assertFailure(
         `http://127.0.0.1:${await freePort()}`,
         /^Cannot reach .*ECONNREFUSED.*Check that the service is running there/,
@@ -176,12 +176,12 @@ describe('mcp', { concurrency: 2 }, () => {
       await assertFailure('http://nowhere.invalid', /^Cannot reach http:\/\/nowhere\.invalid\/mcp \(E/);
     });
 
-    it('where something else listens', async (test) => {
+    it('if something else listens', async (test) => {
       const page = await listen((_request, answer) => answer.end('<p>Welcome</p>'), test);
       await assertFailure(page, /returned status 200, but not a response of this service\. Check --url\.$/);
     });
 
-    it('where it is sent elsewhere, which the key does not follow', async (test) => {
+    it('if the server redirects, where the key is not sent', async (test) => {
       let visits = 0;
       const target = await listen((_request, answer) => {
         visits++;
@@ -193,7 +193,7 @@ describe('mcp', { concurrency: 2 }, () => {
     });
 
     const silences: [what: string, status: number, type: string, body: string][] = [
-      ['takes note of a request', 202, 'application/json', ''],
+      ['accepts the request', 202, 'application/json', ''],
       ['sends an empty stream', 200, 'text/event-stream', ''],
       ['sends a stream of something else', 200, 'text/event-stream', 'data: hello\n\n'],
       [
@@ -204,7 +204,7 @@ describe('mcp', { concurrency: 2 }, () => {
       ],
     ];
     for (const [what, status, type, body] of silences) {
-      it(`where the server only ${what}`, async (test) => {
+      it(`if the server only ${what}`, async (test) => {
         const url = await listen(
           (_request, answer) => answer.writeHead(status, { 'content-type': type }).end(body),
           test,
@@ -213,7 +213,7 @@ describe('mcp', { concurrency: 2 }, () => {
       });
     }
 
-    it('where the server says it in words that a terminal would obey', async (test) => {
+    it('if the error of the server has terminal control sequences, which it removes', async (test) => {
       const error = { code: 'EVIL', message: '\u001b[2Jgone\nSet LOCAL_EVENTS_API_KEY' };
       const url = await listen(
         (_request, answer) => answer.writeHead(500).end(JSON.stringify({ error })),
@@ -223,23 +223,23 @@ describe('mcp', { concurrency: 2 }, () => {
       assert.match(stderr, /EVIL: {1,2}\[2Jgone Set LOCAL_EVENTS_API_KEY\n$/);
     });
 
-    it('where a line is longer than a message may be', async () => {
+    it('if a line is longer than the limit for messages', async () => {
       const { messages } = await converse(service.url, ['x'.repeat(2 ** 20 + 2), SEARCH], key);
       assert.deepEqual([messages[0].id, messages[0].error.code], [null, -32_700]);
       assert.equal(messages[1].id, 1);
     });
 
-    it('where the connection breaks off', async (test) => {
+    it('if the connection breaks', async (test) => {
       const url = await listen(({ socket }) => socket.destroy(), test);
       await assertFailure(url, /^Cannot reach /);
     });
 
-    it('where the service refuses the message without naming it', async () => {
+    it('if the service refuses the message without its ID', async () => {
       const { messages } = await converse(service.url, [{ ...SEARCH, method: 7 }], key);
       assert.deepEqual([messages[0].id, messages[0].error.code], [1, -32_600]);
     });
 
-    it('where a line is not JSON', async () => {
+    it('if a line is not JSON', async () => {
       const { messages } = await converse(service.url, ['hello', SEARCH], key);
       assert.deepEqual(messages[0], {
         jsonrpc: '2.0',
@@ -250,7 +250,7 @@ describe('mcp', { concurrency: 2 }, () => {
     });
   });
 
-  it('gives up a request that the client cancels', async (test) => {
+  it('aborts a request that the client cancels', async (test) => {
     const { promise: asked, resolve: onAsked } = Promise.withResolvers<void>();
     const { promise: gone, resolve: onGone } = Promise.withResolvers<void>();
     const url = await listen((_request, answer) => {
@@ -267,7 +267,7 @@ describe('mcp', { concurrency: 2 }, () => {
     assert.deepEqual([code, stdout], [0, '']);
   });
 
-  it('goes on with the rest of a batch of which one request is cancelled', async (test) => {
+  it('continues the rest of a batch when one request is cancelled', async (test) => {
     const { promise: asked, resolve: onAsked } = Promise.withResolvers<void>();
     const { promise: cancelled, resolve: onCancelled } = Promise.withResolvers<void>();
     const answers = [1, 2].map((id) => ({ jsonrpc: '2.0', id, result: {} }));
@@ -281,7 +281,7 @@ describe('mcp', { concurrency: 2 }, () => {
     await asked;
     const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } };
     stdin.write(`${JSON.stringify(cancel)}\nno JSON\n`);
-    stdout.once('data', () => onCancelled()); // the line after the cancellation is answered
+    stdout.once('data', () => onCancelled()); // the line after the cancellation has its response
     stdin.end();
     const lines = (await ended).stdout.split('\n').slice(0, -1);
     assert.deepEqual(
@@ -290,7 +290,7 @@ describe('mcp', { concurrency: 2 }, () => {
     );
   });
 
-  it('gives every message of an answer to whom it is for', async (test) => {
+  it('gives every message of a response the ID of its request', async (test) => {
     const error = { code: -32_600, message: 'no' };
     const mixed = [
       { jsonrpc: '2.0', id: 1, result: {} },
@@ -301,14 +301,14 @@ describe('mcp', { concurrency: 2 }, () => {
     assert.deepEqual(messages, [mixed[0], { jsonrpc: '2.0', id: 2, error }]);
   });
 
-  it('answers what is no message at all, or of a strange form', async () => {
+  it('responds to lines that are not messages, or malformed ones', async () => {
     const odd = { jsonrpc: '2.0', id: 1, method: { toString: 1 }, params: { _meta: META } };
     const { messages } = await converse(service.url, ['[]', 'null', '5', odd], key);
     assert.equal(messages.length, 4);
     for (const { error } of messages) assert.ok(error.code < 0);
   });
 
-  it('keeps numbers as long as they are', async (test) => {
+  it('keeps every digit of long numbers', async (test) => {
     const url = await listen(
       (_request, answer) => answer.end('{"jsonrpc":"2.0","id":1,"result":{"big":12345678901234567890}}'),
       test,
@@ -318,10 +318,10 @@ describe('mcp', { concurrency: 2 }, () => {
     assert.match((await ended).stdout, /12345678901234567890/);
   });
 
-  it('ends when nobody reads its answers any more', async () => {
+  it('ends when nothing reads its output any more', async () => {
     const { child, ended } = startProcess(service.url, key);
     child.stdout.destroy();
-    // Until the answer to one of these cannot be written.
+    // Until the response to one of these cannot be written.
     const asking = setInterval(() => child.stdin.write(`${JSON.stringify(SEARCH)}\n`), 20);
     child.stdin.on('error', () => {});
     assert.equal((await ended).code, 0);

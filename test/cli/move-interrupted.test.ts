@@ -1,5 +1,5 @@
-// A move that is killed or stopped in the middle, on both ways: run again it gives exactly what there was, and what was
-// changed in between is found.
+// A move that is killed or stopped in the middle, in both directions: run again it copies exactly everything, and changes
+// made in between are detected.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
@@ -29,7 +29,7 @@ import {
 const EVENTS = 10_000;
 const OTHERS = 1_200;
 
-/** So many events of one agent, and so many other agents and entries of the audit log, that each takes several steps. */
+/** Enough events of one agent, other agents and audit log entries that each table takes several steps. */
 async function makeMany(): Promise<string> {
   const folder = join(temporaryFolder(), 'data');
   const lines = Array.from({ length: EVENTS }, (_, at) =>
@@ -54,16 +54,16 @@ async function makeMany(): Promise<string> {
   return folder;
 }
 
-/** How far a move into the folder is. */
+/** The number of events that a move has copied into the folder. */
 function eventsIn(folder: string): number {
   try {
     return readRows(databaseOf(folder), 'SELECT count(*) AS count FROM events')[0].count;
   } catch {
-    return 0; // there is no table yet
+    return 0; // the table does not exist yet
   }
 }
 
-/** Rows that are moved already; and those of the last table. */
+/** The number of rows moved so far, in all tables and in the last one. */
 async function countIn(url: string): Promise<[rows: number, audit: number]> {
   const [found] = await withSql(
     url,
@@ -89,7 +89,7 @@ describe(`a move of ${EVENTS} events`, () => {
     url = await newMigratedDatabase();
   });
 
-  it('to PostgreSQL, killed in every table, is the same when it is run again', async () => {
+  it('to PostgreSQL, killed in every table, is complete when it is run again', async () => {
     const source = dumpFolder(folder);
     const keyAt = (table: 'agents' | 'events' | 'audit', key: string, share: number) =>
       source[table][Math.floor(source[table].length * share)]![key] as string;
@@ -108,7 +108,7 @@ describe(`a move of ${EVENTS} events`, () => {
         async (move) => {
           move.child.kill('SIGKILL');
           await move.ended;
-          if (isUndone) await endOthers(url); // otherwise the server ends the step of a client that is gone
+          if (isUndone) await endOthers(url); // otherwise the server completes the step of a client that has died
         },
       );
       assert.equal(killed.signal, 'SIGKILL', killed.stderr);
@@ -123,7 +123,7 @@ describe(`a move of ${EVENTS} events`, () => {
     assert.equal(await exported(onTarget()), await exported({ DATA_DIR: folder }));
   });
 
-  it('back to a folder, killed twice, is the same when it is run again', async () => {
+  it('back to a folder, killed twice, is complete when it is run again', async () => {
     const back = join(temporaryFolder(), 'back');
     for (const share of [0, 0.3]) {
       const { child, ended, output } = launch(['move', '--from', url, '--to', back]);
@@ -149,7 +149,7 @@ describe('a move', () => {
     world = await makeWorld();
   });
 
-  it('that is stopped finishes its step, says so, and goes on when it is run again', async () => {
+  it('that is stopped finishes its step, says so, and continues when it is run again', async () => {
     const { folder, agentIds } = world;
     const url = await newMigratedDatabase();
     const move: [string[], Env] = [['move', '--to', url], { DATA_DIR: folder }];
@@ -172,7 +172,7 @@ describe('a move', () => {
     assert.deepEqual(await dumpDatabase(url), dumpFolder(folder));
   });
 
-  it('finds what was changed in the target between two runs, and the target is not served', async () => {
+  it('detects changes in the target between two runs, and the target is not served', async () => {
     const { folder } = world;
     const url = await newMigratedDatabase();
     const move: [string[], Env] = [['move', '--to', url], { DATA_DIR: folder }];

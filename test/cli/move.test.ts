@@ -1,4 +1,4 @@
-// `move`: everything to PostgreSQL and back, as it was; and what it refuses before it changes anything.
+// `move`: everything to PostgreSQL and back, unchanged; and what it refuses before it changes anything.
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ import {
   withSql,
 } from './moving.ts';
 
-/** Asserts that keys, tiers and tokens do what they did before, and that the service goes on from there. */
+/** Asserts that keys, tiers and tokens work as before, and that the service accepts new writes. */
 async function assertServes(env: Env, { keys, agentIds, token }: World): Promise<void> {
   const service = await startTestService(env);
   try {
@@ -46,11 +46,11 @@ async function assertServes(env: Env, { keys, agentIds, token }: World): Promise
     const agent = `/v1/admin/agents/${agentIds[0]}`;
     for (const tier of ['admin', 'read']) assert.equal((await admin.patch(agent, { tier })).status, 200);
   } finally {
-    await service.close(); // one left open would keep a failure from being reported
+    await service.close(); // an open service would keep a failure from being reported
   }
 }
 
-/** Byte for byte; of every agent for itself, too. */
+/** Compares exports byte for byte, of everything and of each agent. */
 async function assertSameExports(a: Env, b: Env, { agentIds }: World): Promise<void> {
   assert.equal(await exported(b), await exported(a));
   for (const agentId of agentIds) assert.deepEqual(await eventsOf(b, agentId), await eventsOf(a, agentId));
@@ -62,15 +62,15 @@ describe('move', () => {
     world = await makeWorld();
   });
 
-  it('takes everything to PostgreSQL and back, where it is served as before', async () => {
+  it('moves everything to PostgreSQL and back, where it is served as before', async () => {
     const url = await newMigratedDatabase();
-    // Started once, it has a key of its own for tokens: that of the source counts.
+    // Started once, the target has its own signing key; the move replaces it by that of the source.
     await (await startTestService({ DATABASE_URL: url })).close();
     const source = dumpFolder(world.folder);
     const env = { DATA_DIR: world.folder };
     assertMoved(await run(['move', '--to', url], env));
     assert.deepEqual(await dumpDatabase(url), source);
-    assert.deepEqual(dumpFolder(world.folder), source, 'the source is as it was');
+    assert.deepEqual(dumpFolder(world.folder), source, 'the source has not changed');
     await assertSameExports(env, { DATABASE_URL: url }, world);
 
     await assertServes({ DATABASE_URL: url }, world);
@@ -88,7 +88,7 @@ describe('move', () => {
     assert.equal(dumpFolder(folder).audit.at(-1)!.audit_id, Number(moved.audit.at(-1)!.audit_id) + 2);
   });
 
-  it('takes the address from DATABASE_URL, and moves what has no rows', async () => {
+  it('reads the URL from DATABASE_URL, and moves empty tables', async () => {
     const url = await newDatabase();
     const empty = temporaryFolder();
     await (await startTestService({ DATA_DIR: empty })).close();
@@ -155,7 +155,7 @@ describe('move', () => {
       assert.deepEqual(dumpFolder(world.folder), folder);
     });
 
-    it('a folder with a service on it, on either side', async () => {
+    it('a folder that a service uses, as source or target', async () => {
       const service = await startTestService();
       try {
         assert.match(await refused(['--to', url], { DATA_DIR: service.folder }), /is in use by another/);
@@ -165,7 +165,7 @@ describe('move', () => {
       }
     });
 
-    it('a database with a node on it, on either side', async () => {
+    it('a database that a node uses, as source or target', async () => {
       const node = await startTestService({ DATABASE_URL: url });
       try {
         const [there, back] = await Promise.all([
@@ -178,7 +178,7 @@ describe('move', () => {
       }
     });
 
-    it('a folder without data, one with other files, and what is no folder', async () => {
+    it('a folder without data, one with other files, and a path that is not a folder', async () => {
       const folder = join(temporaryFolder(), 'data');
       assert.match(await refused(['--to', url], { DATA_DIR: folder }), /^There is no data in /);
       assert.ok(!existsSync(folder));
@@ -194,7 +194,7 @@ describe('move', () => {
       assert.match(await refused(['--to', url], { DATA_DIR: folder }), /cannot be read/);
     });
 
-    it('a source that is half of another, and a target that is', async () => {
+    it('a source or target that an unfinished move of another source has left', async () => {
       const half = temporaryFolder();
       await (await startTestService({ DATA_DIR: half })).close();
       const mark = "INSERT INTO settings VALUES ('unfinished_move', 'elsewhere')";
@@ -226,7 +226,7 @@ describe('move', () => {
       }
     });
 
-    it('a database that cannot be had, without showing the password', async () => {
+    it('a database that cannot be opened, without showing the password', async () => {
       const wrong = new URL(url);
       wrong.password = 'sesame';
       wrong.pathname = '/nowhere';
@@ -236,7 +236,7 @@ describe('move', () => {
     });
   });
 
-  describe('does not understand', () => {
+  describe('refuses the arguments of', () => {
     const address = 'postgres://user:sesame@host/name';
     const cases: [args: string[], reason: RegExp][] = [
       [[], /needs --to .*DATABASE_URL/],

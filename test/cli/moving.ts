@@ -1,5 +1,5 @@
-// What tests of `move` need: data of every kind, a look at all of it that owes nothing to the code that moves it, and a
-// way to hold a move at a chosen row.
+// Helpers for tests of `move`: data of every kind, a dump that shares no code with the move, and a way to pause a move at
+// a chosen row.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import postgres from 'postgres';
@@ -23,7 +23,7 @@ const ORDER = {
 type Name = keyof typeof ORDER;
 export type Dump = Record<Name, Record<string, unknown>[]>;
 
-/** Columns that only one engine has, for itself. */
+/** Columns that only one engine has. */
 const OWN_COLUMNS = new Set(['row_id', 'ends_ms', 'place']);
 
 function dumpOf(read: (name: Name) => Record<string, unknown>[]): Dump {
@@ -68,7 +68,7 @@ export function databaseOf(folder: string): string {
 
 export type TestSql = ReturnType<typeof postgres>;
 
-/** Runs statements over a connection of their own. */
+/** Runs statements over a separate connection. */
 export async function withSql<T>(url: string, work: (sql: TestSql) => Promise<T>): Promise<T> {
   const sql = postgres(url, { max: 1, onnotice: () => {} });
   try {
@@ -78,7 +78,7 @@ export async function withSql<T>(url: string, work: (sql: TestSql) => Promise<T>
   }
 }
 
-/** A fresh database that has its tables already. */
+/** A fresh database that already has its tables. */
 export async function newMigratedDatabase(): Promise<string> {
   const url = await newDatabase();
   await (await openStore(readConfig({ DATABASE_URL: url }), 0)).close();
@@ -87,14 +87,14 @@ export async function newMigratedDatabase(): Promise<string> {
 
 export type Env = Record<string, string>;
 
-/** What `export` writes. */
+/** The output of `export`. */
 export async function exported(env: Env): Promise<string> {
   const { code, stdout, stderr } = await runHere(['export'], env);
   assert.equal(code, 0, stderr);
   return stdout;
 }
 
-/** What `export` reads of one agent. */
+/** The rows of one agent that `export` reads. */
 export async function eventsOf(env: Env, agentId: string): Promise<EventRow[]> {
   const reader = await openBulkReader(readConfig(env));
   const rows = (await Array.fromAsync(reader.events(agentId))).flat();
@@ -103,7 +103,7 @@ export async function eventsOf(env: Env, agentId: string): Promise<EventRow[]> {
   return rows;
 }
 
-/** How `serve` ends; one that starts after all is stopped. */
+/** The exit of `serve`; it is stopped if it starts. */
 export function tryToServe(env: Env): Promise<Ended> {
   const { stderr, signal, ended } = startHere(['serve'], { PORT: '0', ...env });
   stderr.on('data', (text: string) => {
@@ -112,7 +112,7 @@ export function tryToServe(env: Env): Promise<Ended> {
   return ended;
 }
 
-/** Asserts that the move ended well, and returns what it said. */
+/** Asserts that the move succeeded, and returns its output. */
 export function assertMoved({ code, stdout, stderr }: Ended): string {
   assert.deepEqual([code, stdout], [0, ''], stderr);
   assert.equal(stderr.match(/^ {2}\w+ +[\d,]+ {2}identical {2}sha256 [0-9a-f]{16}…$/gm)?.length, 6, stderr);
@@ -120,7 +120,7 @@ export function assertMoved({ code, stdout, stderr }: Ended): string {
   return stderr;
 }
 
-/** Starts the move and calls back while it waits, in the middle of a step, to write the row with this key. */
+/** Starts the move and calls back while it is blocked, in the middle of a step, at the row with this key. */
 export async function holdAt(
   [args, env]: [args: string[], env: Record<string, string>],
   { url, table, key }: { url: string; table: Name; key: string | number },
@@ -144,16 +144,16 @@ export async function holdAt(
       await act(move);
       await sql`SELECT pg_advisory_unlock(1)`;
     } catch (error) {
-      move.child.kill('SIGKILL'); // it would keep the failure from being reported
+      move.child.kill('SIGKILL'); // an open process would keep the failure from being reported
       throw error;
     }
     const ended = await move.ended;
-    await sql.unsafe(`DROP TRIGGER hold ON ${table}`); // waits for what a killed one had sent
+    await sql.unsafe(`DROP TRIGGER hold ON ${table}`); // waits for the statements of a killed move
     return ended;
   });
 }
 
-/** Ends the statements of other processes, as a server does that is stopped. */
+/** Ends the statements of other processes, as a server does when it is stopped. */
 export async function endOthers(url: string): Promise<void> {
   await withSql(
     url,
@@ -191,14 +191,14 @@ const EVENTS = [
     location_name: '\ufeff',
     description: '😀'.repeat(10_000),
   },
-  ...['Ä', 'Z', 'a', 'É', '_', '\u{ffff}', '😀'].map((title) => ({ title })), // an order in which bytes decide
+  ...['Ä', 'Z', 'a', 'É', '_', '\u{ffff}', '😀'].map((title) => ({ title })), // bytes decide their order
 ];
 
 export interface World {
   readonly folder: string;
   readonly keys: Readonly<Record<'read' | 'readwrite' | 'admin' | 'inactive', string>>;
   readonly agentIds: readonly string[];
-  /** An administrator's, minted before the move. */
+  /** An administrator's token, created before the move. */
   readonly token: string;
 }
 

@@ -1,4 +1,4 @@
-// Lines from bytes: whatever the chunks, the same lines; long ones without holding them; what cannot be read says why.
+// Lines from bytes: the same lines whatever the chunks, long ones without holding them in memory, and a reason for bad ones.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
@@ -16,7 +16,7 @@ const lineOf = (text: string): Line => ({ number: 1, bytes: Buffer.from(text) })
 const lineOfBytes = (...bytes: number[]): Line => ({ number: 1, bytes: Buffer.from(bytes) });
 
 describe('readLines', () => {
-  it('gives the same lines however the bytes are cut', async () => {
+  it('returns the same lines however the bytes are split', async () => {
     const text = fc.array(fc.constantFrom('a', 'ü', '😀', '\n', '\r\n', ' '), { maxLength: 40 });
     const cuts = fc.array(fc.nat(120), { maxLength: 10 });
     await fc.assert(
@@ -45,7 +45,7 @@ describe('readLines', () => {
   });
 
   for (const end of ['', '\n', '\r\n']) {
-    it(`takes a line of 1 MiB and none that is longer, before ${JSON.stringify(end)}`, async () => {
+    it(`accepts a line of 1 MiB and no longer one, before ${JSON.stringify(end)}`, async () => {
       const longest = 'x'.repeat(MAX_LINE_BYTES);
       assert.deepEqual((await linesOf(longest + end)).map(textOf), [longest]);
       assert.deepEqual((await linesOf('x', longest, end)).map(textOf), [undefined]);
@@ -53,7 +53,7 @@ describe('readLines', () => {
     });
   }
 
-  it('goes on after a line of any length', async () => {
+  it('reads on after a line of any length', async () => {
     const chunk = 'x'.repeat(1_000_000);
     const lines = await linesOf('a\n', ...Array<string>(50).fill(chunk), '\nb\n', 'c');
     assert.deepEqual(lines.map(textOf), ['a', undefined, 'b', 'c']);
@@ -61,12 +61,12 @@ describe('readLines', () => {
 });
 
 describe('parseLine', () => {
-  it('reads JSON, with a byte order mark too', () => {
+  it('reads JSON, also after a byte order mark', () => {
     assert.deepEqual(parseLine(lineOf('\ufeff{"a": "ü\u{1f600}"}')), { a: 'ü\u{1f600}' });
     assert.equal(parseLine(lineOf(' null\t')), null);
   });
 
-  it('finds nothing in a blank line', () => {
+  it('returns nothing for a blank line', () => {
     for (const text of ['', ' \t', '\r', '\ufeff']) assert.equal(parseLine(lineOf(text)), undefined);
   });
 

@@ -1,4 +1,4 @@
-// Progress: a bar in one line on a terminal, plain lines now and then elsewhere, nothing where it is quick.
+// Progress: a bar in one line on a terminal, plain lines at intervals elsewhere, nothing if the work is quick.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { showLoading } from '../../src/cli/load-progress.ts';
@@ -13,7 +13,7 @@ function newProgress(isTTY: boolean, noun = 'lines') {
 }
 
 describe('progress on a terminal', () => {
-  it('writes one line over, with a bar, the rate and the remaining time', () => {
+  it('rewrites one line, with a bar, the rate and the remaining time', () => {
     const { progress, written, pass } = newProgress(true);
     progress.update(0, 0);
     pass(2_000);
@@ -27,7 +27,7 @@ describe('progress on a terminal', () => {
     ]);
   });
 
-  it('takes the bar away for a line of its own', () => {
+  it('clears the bar before a note', () => {
     const { progress, written, pass } = newProgress(true);
     progress.note('before');
     pass(1_000);
@@ -36,7 +36,7 @@ describe('progress on a terminal', () => {
     assert.deepEqual(written, ['before\n', '\r5 lines, 5/s\x1b[K', '\r\x1b[K', 'after\n']);
   });
 
-  it('takes the bar away for others, and only if there is one', () => {
+  it('clears the bar for other output, and only if there is one', () => {
     const { progress, written, pass } = newProgress(true);
     progress.clear();
     pass(1_000);
@@ -63,7 +63,7 @@ describe('progress elsewhere', () => {
     assert.equal(progress.seconds, 2.8);
   });
 
-  it('leaves out what is not known', () => {
+  it('omits unknown values', () => {
     const { progress, written, pass } = newProgress(false);
     pass(4_000);
     progress.update(10, undefined);
@@ -72,8 +72,8 @@ describe('progress elsewhere', () => {
 });
 
 for (const isTTY of [true, false]) {
-  describe(`progress of what is quick, ${isTTY ? 'on a terminal' : 'elsewhere'}`, () => {
-    it('is not shown, and a milestone neither', () => {
+  describe(`progress of quick work, ${isTTY ? 'on a terminal' : 'elsewhere'}`, () => {
+    it('is not shown, nor is a milestone', () => {
       const { progress, written, pass } = newProgress(isTTY);
       pass(499);
       progress.update(10, 0.5);
@@ -99,7 +99,7 @@ describe('loading', () => {
       last: 'loaded 1,049,999 events, building the index',
     },
   ]) {
-    it(`ends with what is going on, not with a full bar: ${total} events`, () => {
+    it(`ends with the next step, not with a full bar: ${total} events`, () => {
       const { progress, written, pass } = newProgress(true, 'events');
       const report = showLoading(progress);
       report(10_000, total);
@@ -110,7 +110,7 @@ describe('loading', () => {
     });
   }
 
-  it('shows nothing where it is quick', () => {
+  it('shows nothing if it is quick', () => {
     const { progress, written, pass } = newProgress(false, 'events');
     const report = showLoading(progress);
     for (const done of [10_000, 20_000]) {

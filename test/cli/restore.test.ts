@@ -1,4 +1,4 @@
-// `restore`: a backup becomes the data of an empty folder, and of no other; cut short, it can be done again.
+// `restore`: a backup becomes the data of an empty folder, and of no other; an interrupted restore can be repeated.
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ async function assertRestores(file: string, folder: string, events: number): Pro
 }
 
 describe('restore', () => {
-  it('makes a folder that serves the same events to the same keys and administrators', async (test) => {
+  it('creates a folder that serves the same events to the same keys and administrators', async (test) => {
     const first = await startTestService();
     let closed: Promise<void> | undefined;
     const close = () => (closed ??= first.close());
@@ -57,14 +57,14 @@ describe('restore', () => {
     await agent.create();
   });
 
-  it('takes a folder that is empty but for what file systems put there', async () => {
+  it('accepts a folder that is empty except for files of the file system', async () => {
     const folder = temporaryFolder();
     mkdirSync(join(folder, 'lost+found'));
     writeFileSync(join(folder, '.hidden'), '');
     await assertRestores(await makeBackup(), folder, 3);
   });
 
-  it('takes a database as it lies in the folder of a service, with its log', async (test) => {
+  it('accepts the database file of a running service, with its write-ahead log', async (test) => {
     const service = await startTestService();
     test.after(() => service.close());
     await (await service.newAgent()).create();
@@ -72,7 +72,7 @@ describe('restore', () => {
     await assertRestores(databasePath(service.folder), join(temporaryFolder(), 'data'), 1);
   });
 
-  it('refuses a folder that holds data, and leaves it as it is', async () => {
+  it('refuses a folder that holds data, and does not change it', async () => {
     const folder = await makeData({ events: 2 });
     const { code, stdout, stderr } = await runHere(['restore', await makeBackup()], { DATA_DIR: folder });
     assert.deepEqual([code, stdout], [1, ''], stderr);
@@ -81,7 +81,7 @@ describe('restore', () => {
   });
 
   for (const args of [[], [''], ['a', 'b'], ['--force', 'a']]) {
-    it(`does not understand ${JSON.stringify(args)}`, async () => {
+    it(`refuses the arguments ${JSON.stringify(args)}`, async () => {
       const { code, stderr } = await runHere(['restore', ...args]);
       assert.equal(code, 2);
       assert.match(stderr, /^Usage:/m);
@@ -89,7 +89,7 @@ describe('restore', () => {
   }
 });
 
-describe('a restore of much data', () => {
+describe('a restore of a large database', () => {
   let file: string;
   before(async () => {
     file = await makeBackup({ megabytes: 60 });
@@ -111,7 +111,7 @@ describe('a restore of much data', () => {
   }
 
   for (const delayMs of size([0, 100], [0, 50, 100, 200, 400])) {
-    it(`is complete or can be done again after kill -9, ${delayMs} ms after it began`, async (test) => {
+    it(`is complete or can be repeated after kill -9, ${delayMs} ms after it began`, async (test) => {
       const folder = temporaryFolder();
       const delay = () => sleep(delayMs);
       const env = { DATA_DIR: folder };

@@ -1,4 +1,4 @@
-// `serve` as an operator meets it: what it announces, what it logs, and how `npm run dev` follows changes.
+// `serve` as an operator sees it: its announcement, its log, and how `npm run dev` follows changes.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ function countOf(text: string, part: string): number {
 }
 
 describe('serve', () => {
-  it('announces address, docs, engine and data folder, once', async () => {
+  it('announces URL, docs, engine and data folder, once', async () => {
     const folder = temporaryFolder();
     const service = await launchService({ DATA_DIR: folder });
     await untilPrinted(service, ({ stderr }) => stderr.includes(folder));
@@ -33,7 +33,7 @@ describe('serve', () => {
     assert.equal(countOf(printed, `data     ${folder}\n`), 1, printed);
   });
 
-  it('announces the public address where there is one', async () => {
+  it('announces the public URL if there is one', async () => {
     const service = await launchService({
       DATA_DIR: temporaryFolder(),
       PUBLIC_URL: 'https://events.example.com/',
@@ -45,7 +45,7 @@ describe('serve', () => {
     assert.match(stderr, /docs {5}https:\/\/events\.example\.com\/docs\n/);
   });
 
-  it('writes nothing but structured lines to standard output', async () => {
+  it('writes only structured lines to standard output', async () => {
     const service = await launchService({ DATA_DIR: temporaryFolder() });
     await fetch(`${service.url}/v1/events/nearby?lat=1&lng=2`);
     service.child.kill('SIGTERM');
@@ -57,7 +57,7 @@ describe('serve', () => {
     assert.ok(lines.some(({ route }) => route === '/v1/events/nearby'));
   });
 
-  it('warns where a provider is configured and nobody is an administrator', async () => {
+  it('warns if a provider is configured and nobody is an administrator', async () => {
     const service = await launchService({
       DATA_DIR: temporaryFolder(),
       OIDC_ISSUER: 'https://accounts.example.com',
@@ -69,8 +69,8 @@ describe('serve', () => {
   });
 });
 
-describe('serve, told to stop while it waits for a silent identity provider', () => {
-  it('answers the one who waits and ends as it should', { timeout: 30_000 }, async (test) => {
+describe('serve, stopped while it waits for a silent identity provider', () => {
+  it('responds to the waiting client and ends cleanly', { timeout: 30_000 }, async (test) => {
     const silent = createServer(() => {}).listen(0, '127.0.0.1');
     await once(silent, 'listening');
     test.after(() => {
@@ -96,8 +96,8 @@ describe('serve, told to stop while it waits for a silent identity provider', ()
 });
 
 describe('npm run dev', () => {
-  it('starts anew, with the change, when a source file changes', { timeout: 60_000 }, async (test) => {
-    // A copy beside the test's temporary folders: it goes when the processes in it are gone.
+  it('restarts, with the change, when a source file changes', { timeout: 60_000 }, async (test) => {
+    // A copy outside the test's temporary folders: it is removed once the processes in it have ended.
     const copy = mkdtempSync(join(tmpdir(), 'local-events-dev-'));
     for (const part of ['src', 'bin', 'scripts', 'web', 'package.json']) {
       cpSync(join(ROOT, part), join(copy, part), { recursive: true });

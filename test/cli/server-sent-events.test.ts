@@ -1,4 +1,4 @@
-// Server-sent events, cut into chunks anywhere: the data of each event, whichever way its lines end.
+// Server-sent events, split into chunks anywhere: the data of each event, whatever its line endings.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { readEventStream } from '../../src/cli/server-sent-events.ts';
@@ -25,14 +25,14 @@ describe('a stream of events', () => {
   ];
   for (const end of ['\n', '\r\n', '\r']) {
     for (const chunkBytes of [1, 2, 3, 7, 1000]) {
-      it(`gives the data of each, with ${JSON.stringify(end)} in chunks of ${chunkBytes}`, async () => {
+      it(`returns the data of each event, with ${JSON.stringify(end)} in chunks of ${chunkBytes}`, async () => {
         const text = lines.map((line) => line + end).join('');
         assert.deepEqual(await read(text, chunkBytes), ['{"a":\n"Käse 🏮"}', 'two']);
       });
     }
   }
 
-  it('leaves out an event that is not complete', async () => {
+  it('omits an incomplete event', async () => {
     assert.deepEqual(await read('data: one\n\ndata: two\n', 5), ['one']);
   });
 

@@ -1,5 +1,5 @@
-// How a real process stops: requests under way are finished, idle connections do not hold it, stalled ones are cut, and
-// whatever was acknowledged is there when it starts again.
+// How a real process stops: requests under way are finished, idle connections do not delay it, stalled ones are cut, and
+// every acknowledged write is there after a restart.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { DatabaseSync } from 'node:sqlite';
@@ -12,7 +12,7 @@ import { temporaryFolder } from '../support/service.ts';
 
 type Running = Awaited<ReturnType<typeof launchService>>;
 
-/** How long requests under way may take before they are cut, and the process as a whole. */
+/** Time limits: for requests under way before they are cut, and for the whole process. */
 const CUT_MS = 4_000;
 const EXIT_MS = 5_000;
 
@@ -68,15 +68,15 @@ async function assertStored(
   assertClean(await again.ended);
 }
 
-describe('a process that is told to stop', () => {
-  it('ends although the reader of its log is gone', async (t) => {
+describe('a process that is asked to stop', () => {
+  it('ends although the reader of its log has closed the pipe', async (t) => {
     const service = await start(t, temporaryFolder());
     service.child.stdout!.destroy();
     service.child.kill('SIGTERM');
     assert.equal((await service.ended).code, 0);
   });
 
-  // One that waited for the reader would never end.
+  // A process that waited for the reader would never end.
   it('ends although the reader of its log has stalled', { timeout: 60_000 }, async (t) => {
     const service = await start(t, temporaryFolder());
     service.child.stdout!.pause();
@@ -89,7 +89,7 @@ describe('a process that is told to stop', () => {
   });
 });
 
-/** A create whose headers have arrived and whose body is still to come. */
+/** A create whose headers have arrived, but not its body. */
 async function beginCreate(service: Running, key: string, title: string) {
   const body = JSON.stringify(newEvent({ title }));
   const connection = await RawConnection.open(service.url);
@@ -100,10 +100,10 @@ async function beginCreate(service: Running, key: string, title: string) {
   return { connection, answer, finish: () => connection.write(body) };
 }
 
-describe('the process stops', { concurrency: 2, timeout: 300_000 }, () => {
+describe('a process stopped by', { concurrency: 2, timeout: 300_000 }, () => {
   for (const name of ['SIGTERM', 'SIGINT'] as const) {
     describe(name, { concurrency: 1 }, () => {
-      it('finishes requests under way, closes idle connections at once, takes no new ones and exits with 0', async (t) => {
+      it('finishes requests under way, closes idle connections at once, accepts no new ones and exits with 0', async (t) => {
         const folder = temporaryFolder();
         const service = await start(t, folder);
         const key = await register(service);
@@ -162,7 +162,7 @@ describe('the process stops', { concurrency: 2, timeout: 300_000 }, () => {
         await assertStored(t, folder, key, [...long, 'good']);
       });
 
-      it('keeps every create that it acknowledged, and no failure is among the answers', async (t) => {
+      it('keeps every create that it acknowledged, and no response is a failure', async (t) => {
         const folder = temporaryFolder();
         const service = await start(t, folder);
         const key = await register(service);
@@ -175,7 +175,7 @@ describe('the process stops', { concurrency: 2, timeout: 300_000 }, () => {
             const title = `${loop}.${at}`;
             connection.write(request('POST', '/v1/events', headers, JSON.stringify(newEvent({ title }))));
             const answer = await connection.next('POST');
-            if (!answer) return; // it was closed while nothing was under way
+            if (!answer) return; // the connection was closed while idle
             assert.equal(answer.status, 200, answer.text);
             acknowledged.push(title);
             if (acknowledged.length === 500) reached.resolve();

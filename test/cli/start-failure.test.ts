@@ -1,4 +1,4 @@
-// Why `serve` cannot start: one clear line, no stack trace, an exit code, and nothing left behind.
+// Reasons why `serve` cannot start: each is one clear line, no stack trace, an exit code, and nothing left behind.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { runHere } from '../support/command.ts';
 import { type Ended, freePort, launchService, run } from '../support/process.ts';
 import { startTestService, temporaryFolder } from '../support/service.ts';
 
-/** Asserts a failure to start and returns the lines that say why. */
+/** Asserts a failure to start and returns the lines with the reasons. */
 function reasons({ code, signal, stdout, stderr }: Ended): string[] {
   assert.equal(signal, null);
   assert.equal(code, 1, stderr);
@@ -46,23 +46,23 @@ describe('serve cannot start', () => {
     assert.match(lines[0]!, new RegExp(`\\b${port}\\b.*in use.*PORT`));
   });
 
-  it('on an address that is not of this machine', async () => {
+  it('on an address of another machine', async () => {
     assert.match(await serveFailing({ HOST: '192.0.2.1' }), /192\.0\.2\.1.*HOST/);
   });
 
-  it('with a folder that cannot be made', async () => {
+  it('with a folder that cannot be created', async () => {
     const folder = join(folderWith('file', ''), 'file', 'below');
     const line = await serveFailing({ DATA_DIR: folder });
     assert.ok(line.includes(folder) && line.includes('DATA_DIR'), line);
   });
 
-  it('with a file for a folder', async () => {
+  it('with a file instead of a folder', async () => {
     const folder = join(folderWith('file', ''), 'file');
     const line = await serveFailing({ DATA_DIR: folder });
     assert.ok(line.includes(folder) && line.includes('DATA_DIR'), line);
   });
 
-  it('on data of a newer version, which it leaves alone', async () => {
+  it('on data of a newer version, which it does not change', async () => {
     const folder = temporaryFolder();
     const path = join(folder, 'local-events.db');
     const database = new DatabaseSync(path);
@@ -82,7 +82,7 @@ describe('serve cannot start', () => {
     assert.equal(readFileSync(path).length, before.length);
   });
 
-  it('on a data file that is not a database, which it leaves alone', async () => {
+  it('on a data file that is not a database, which it does not change', async () => {
     const folder = folderWith('local-events.db', TEXT);
     const line = await serveFailing({ DATA_DIR: folder });
     assert.match(line, /local-events\.db.*not a database/);
@@ -97,25 +97,25 @@ describe('serve cannot start', () => {
     await service.close();
     const path = join(folder, 'local-events.db');
     const bytes = readFileSync(path);
-    // The schema stays; what the tables hold is overwritten.
+    // The schema stays; the rows of the tables are overwritten.
     bytes.fill(0xab, 4096 * 3);
     writeFileSync(path, bytes);
     assert.match(await serveFailing({ DATA_DIR: folder }), /local-events\.db.*malformed/);
   });
 
-  it('on a folder in place of the database', async () => {
+  it('on a folder instead of the database file', async () => {
     const folder = temporaryFolder();
     mkdirSync(join(folder, 'local-events.db'));
     assert.match(await serveFailing({ DATA_DIR: folder }), /local-events\.db/);
   });
 
-  it('on a lock that is not one, and does not blame another process', async () => {
+  it('on an invalid lock file, and does not blame another process', async () => {
     const line = await serveFailing({ DATA_DIR: folderWith('lock.db', TEXT) });
     assert.match(line, /lock\.db/);
     assert.doesNotMatch(line, /in use/);
   });
 
-  it('on a folder that another process holds, and leaves that one alone', async () => {
+  it('on a folder that another process has locked, which keeps running', async () => {
     const folder = temporaryFolder();
     const first = await launchService({ DATA_DIR: folder });
     const line = await serveFailing({ DATA_DIR: folder });
@@ -125,7 +125,7 @@ describe('serve cannot start', () => {
     assert.equal((await first.ended).code, 0);
   });
 
-  it('with bad variables, and names all of them, a line each', async () => {
+  it('with bad variables, and names all of them, one per line', async () => {
     const folder = join(temporaryFolder(), 'data');
     const bad = {
       PORT: '80a',

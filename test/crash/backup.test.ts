@@ -1,5 +1,5 @@
-// Backups of a real service, one a second, while hundreds of events a second are created: each holds what was answered
-// before. On a machine that cannot, both are slower: a backup comes with every so many events.
+// Backups of a real service, one per second, while hundreds of events per second are created: each holds every event that
+// was acknowledged before it began. On a slow machine both are slower: a backup starts after a fixed number of events.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -10,16 +10,16 @@ import { launchService, run } from '../support/process.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { size } from '../support/sizes.ts';
 
-/** Even: they are restored in pairs. */
+/** An even number: they are restored in pairs. */
 const BACKUPS = size(4, 20);
 const EVERY_MS = 1_000;
 const WRITES_PER_SECOND = size(200, 500);
-/** So that a machine with too much to do gets slower instead of dropping connections. */
+/** With this limit an overloaded machine gets slower instead of dropping connections. */
 const MAX_UNDER_WAY = 64;
 
 const NO_LIMITS = { RATE_LIMIT_READWRITE: '0', LOG_LEVEL: 'warn' };
 
-/** Creates events at a steady rate, and notes each that is answered. */
+/** Creates events at a steady rate, and records each that is acknowledged. */
 class Load {
   readonly #agent: Client;
   readonly answered: string[] = [];
@@ -31,7 +31,7 @@ class Load {
     this.#agent = agent;
   }
 
-  /** Ends early only where a create fails. */
+  /** Ends early only if a create fails. */
   async run(): Promise<void> {
     const startedMs = performance.now();
     for (let sent = 0; !this.isOver; await sleep(5)) {
@@ -54,12 +54,12 @@ class Load {
     void create.then(() => this.#underWay.delete(create));
   }
 
-  /** Waits for so many answers. */
+  /** Waits for this many responses. */
   async until(answers: number): Promise<void> {
     while (this.answered.length < answers && !this.isOver) await sleep(5);
   }
 
-  /** The last answers come later; `run` waits for them. */
+  /** The last responses come later; `run` waits for them. */
   end(): void {
     this.isOver = true;
   }
@@ -67,7 +67,7 @@ class Load {
 
 interface Taken {
   readonly file: string;
-  /** How many creates were answered before the process was started, and when it had ended. */
+  /** How many creates were acknowledged before the process started, and when it ended. */
   readonly answeredBefore: number;
   readonly answeredAfter: number;
 }
@@ -79,7 +79,7 @@ async function takeBackup(file: string, env: Record<string, string>, load: Load)
   return { file, answeredBefore, answeredAfter: load.answered.length };
 }
 
-/** Takes all backups, each after so many more answers; the load ends with the last, or the first that fails. */
+/** Takes all backups, each after a number of further responses. The load ends with the last, or the first that fails. */
 async function takeBackups(env: Record<string, string>, load: Load): Promise<Taken[]> {
   const folder = temporaryFolder();
   const taking: Promise<Taken>[] = [];
@@ -92,7 +92,7 @@ async function takeBackups(env: Record<string, string>, load: Load): Promise<Tak
   return Promise.all(taking).finally(() => load.end());
 }
 
-/** Restores into an empty folder and asserts that all is there that must be; returns the folder. */
+/** Restores into an empty folder and asserts that nothing is missing; returns the folder. */
 async function assertRestores(
   { file, answeredBefore }: Taken,
   answered: readonly string[],
@@ -109,8 +109,10 @@ async function assertRestores(
   return DATA_DIR;
 }
 
-describe('backups that are made while the service writes', () => {
-  it(`hold all that was answered before they began, ${BACKUPS} times`, { timeout: 240_000 }, async (test) => {
+describe('backups made while the service writes', () => {
+  it(`hold every event acknowledged before they began, ${BACKUPS} times`, {
+    timeout: 240_000,
+  }, async (test) => {
     const env = { ...NO_LIMITS, DATA_DIR: temporaryFolder() };
     const service = await launchService(env);
     test.after(() => service.child.kill('SIGKILL'));

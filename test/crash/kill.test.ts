@@ -1,4 +1,4 @@
-// `kill -9` of a real service in the middle of concurrent writes, again and again on one data folder.
+// `kill -9` of a real service during concurrent writes, repeatedly on one data folder.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -14,7 +14,7 @@ import { size } from '../support/sizes.ts';
 import { Ledger, type Wire } from './ledger.ts';
 
 const ROUNDS = size(2, 25);
-/** Answered writes before a kill: at least, and at most. */
+/** Minimum and maximum of acknowledged writes before a kill. */
 const WRITES = size([40, 150], [1, 150]) as [number, number];
 const WRITERS = 10;
 
@@ -35,7 +35,7 @@ async function searchAll(agent: Client): Promise<unknown[]> {
   }
 }
 
-/** Registers one agent after another until the service does not answer; returns the keys that were answered. */
+/** Registers agents one by one until the service does not respond; returns the keys it sent. */
 async function registerUntilGone(url: string): Promise<string[]> {
   const keys: string[] = [];
   for (;;) {
@@ -47,7 +47,7 @@ async function registerUntilGone(url: string): Promise<string[]> {
   }
 }
 
-/** Asserts that the file is sound, that it holds what the ledger knows, and that the index holds what the file does. */
+/** Asserts that the file is sound, agrees with the ledger, and that the index agrees with the file. */
 async function verify(url: string, path: string, ledger: Ledger, keys: readonly string[]): Promise<void> {
   assertSound(path);
   const rows = readRows(path, 'SELECT json FROM events');
@@ -60,7 +60,7 @@ async function verify(url: string, path: string, ledger: Ledger, keys: readonly 
   for (const { lat, lng } of open.slice(0, 5)) await assertFoundAround(agent, { lat, lng }, open);
 }
 
-/** Asserts that a circle holds just what the file has within it. */
+/** Asserts that a search in a circle finds exactly the events of the file within it. */
 async function assertFoundAround(
   agent: Client,
   centre: { lat: number; lng: number },
@@ -72,8 +72,8 @@ async function assertFoundAround(
   assert.deepEqual(body.events, within.slice(0, 100).map(wireOf));
 }
 
-describe('a service that is killed in the middle of writes', () => {
-  it(`holds every answered write and nothing half done, ${ROUNDS} times`, { timeout: 240_000 }, async () => {
+describe('a service that is killed during writes', () => {
+  it(`keeps every acknowledged write and no partial one, ${ROUNDS} times`, { timeout: 240_000 }, async () => {
     const folder = temporaryFolder();
     const path = join(folder, 'local-events.db');
     const chance = new Chance(9);
@@ -92,7 +92,7 @@ describe('a service that is killed in the middle of writes', () => {
         const registering = registerUntilGone(service.url);
         await Promise.all(agents.map((agent) => ledger.writeUntilGone(agent, chance, kill)));
         keys = await registering;
-        assert.ok(ledger.underWay > 0, 'the kill came in the middle of writes');
+        assert.ok(ledger.underWay > 0, 'the kill came during writes');
       } finally {
         service.child.kill('SIGKILL');
         await service.ended;

@@ -1,10 +1,10 @@
-// What a client knows about its writes: which were answered, and which were under way when the service went. Held against
-// the file afterwards: answered ones are there, the others are wholly there or not at all.
+// What a client knows about its writes: which were acknowledged, and which were under way when the service died. Compared
+// with the file afterwards: acknowledged ones are there, the others are there completely or not at all.
 import assert from 'node:assert/strict';
 import { type Answer, type Client, newEvent } from '../support/client.ts';
 import type { Chance } from '../support/random.ts';
 
-/** An event as it is on the wire. */
+/** An event as it is sent. */
 export type Wire = Record<string, unknown> & { readonly event_id: string };
 
 type Write =
@@ -21,7 +21,7 @@ export class Ledger {
     return this.#underWay.size;
   }
 
-  /** One write after another by one agent until the service does not answer. `onAnswer` hears of each answer. */
+  /** Writes as one agent until the service does not respond. Calls `onAnswer` for each response. */
   async writeUntilGone(agent: Client, chance: Chance, onAnswer: () => unknown): Promise<void> {
     const own: string[] = [];
     for (;;) {
@@ -69,7 +69,7 @@ export class Ledger {
     return before.event_id;
   }
 
-  /** Undefined if there was no answer. */
+  /** Undefined if there was no response. */
   async #send(write: Write, send: () => Promise<Answer>): Promise<Answer | undefined> {
     this.#underWay.add(write);
     const answer = await send().catch(() => undefined);
@@ -79,7 +79,7 @@ export class Ledger {
     return answer;
   }
 
-  /** Asserts that these are all events there are. What became of the writes under way is known from then on. */
+  /** Asserts that these are all the events. From then on, the outcome of the writes under way is known. */
   settle(found: readonly Wire[]): void {
     const byId = new Map(found.map((event) => [event.event_id, event]));
     for (const write of this.#underWay) {
@@ -101,7 +101,7 @@ export class Ledger {
   }
 }
 
-/** Fields that make rows of very different sizes; one event in four has ended. */
+/** Fields for rows of very different sizes; one event in four has ended. */
 function randomFields(chance: Chance): Record<string, unknown> {
   const year = chance.chance(0.25) ? 2001 : chance.integer(2101, 2199);
   return {

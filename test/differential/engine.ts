@@ -1,4 +1,4 @@
-// A service on one of the engines, asked over one connection that stays open.
+// A service on one of the engines; all requests use one connection that stays open.
 import { Agent, request } from 'node:http';
 import { readConfig } from '../../src/config.ts';
 import type { Clock } from '../../src/domain/clock-and-random.ts';
@@ -8,7 +8,7 @@ import { Chance } from '../support/random.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import type { Answer, Operation } from './operation.ts';
 
-/** They say when and to which service, not what. */
+/** Headers about the time and the request, which always differ. */
 const BY_NATURE_DIFFERENT = new Set(['date', 'x-request-id']);
 
 const YEARS_HOURS = 20 * 365 * 24;
@@ -26,7 +26,7 @@ export class Engine {
     this.#authorization = `Bearer ${token}`;
   }
 
-  /** With the same seed and clock two services make the same identifiers and keys. */
+  /** With the same seed and clock, two services create the same IDs and keys. */
   static async start(env: Record<string, string>, seed: number, clock: Clock): Promise<Engine> {
     const chance = new Chance(seed);
     const random = (bytes: Uint8Array) => {
@@ -64,7 +64,7 @@ export class Engine {
     });
   }
 
-  /** What went wrong inside, which no answer says. */
+  /** Warnings and errors in the log, which no response shows. */
   get faults(): readonly Record<string, unknown>[] {
     return this.#service.log.filter(({ level }) => (level as number) > 30);
   }

@@ -1,5 +1,5 @@
 // Events and searches all over the globe: circles from a metre to half the circumference, around poles, on the antimeridian
-// and the equator, on events, opposite to them, and with rims that pass events by millimetres.
+// and the equator, on events, opposite to them, and with rims that miss events by millimetres.
 import { AUDIENCES, EVENT_TYPES, type EventRow } from '../../src/domain/event.ts';
 import { EARTH_RADIUS_METRES, METRES_PER_MILE } from '../../src/domain/geo.ts';
 import { ALL_EVENTS, type NearbyQuery } from '../../src/domain/nearby.ts';
@@ -14,14 +14,14 @@ export interface Place {
 
 const HALF_CIRCUMFERENCE_METRES = Math.PI * EARTH_RADIUS_METRES;
 
-/** The index measures chords, which hardly change next to the antipode: nearer to it a millimetre cannot be told. */
+/** The index measures chords, which hardly change near the antipode: closer than this, a millimetre makes no difference. */
 const ANTIPODE_METRES = 100;
 
-/** How far from an event a rim may be drawn on purpose. */
+/** Distances from an event at which a rim is placed on purpose. */
 const RIM_METRES = [0, 1e-9, 1e-6, 2e-3, 0.1];
 
 /**
- * The great-circle distance from the cross and the dot product: exact to some nanometres at every distance, also next to
+ * The great-circle distance from the cross and the dot product: exact to some nanometres at every distance, even close to
  * the antipode, where haversine loses decimetres and chords nearly as much.
  */
 export function metresBetween(a: Place, b: Place): number {

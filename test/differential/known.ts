@@ -1,12 +1,12 @@
-// What the stream has learnt from the answers so far: agents with their keys, events, pages that can be gone on with. It
-// remembers what is gone too, for that is asked for as well.
+// What the stream has learnt from the responses so far: agents with their keys, events, pages that can be continued. It also
+// remembers what was deleted, because that is requested too.
 import type { Chance } from '../support/random.ts';
 import type { Body } from './values.ts';
 
 export interface KnownAgent {
   readonly name: string;
   key: string;
-  /** Those that it had before, the latest first; whether they still work or not. */
+  /** Its earlier keys, the latest first, whether they still work or not. */
   readonly oldKeys: string[];
   id: string | undefined;
 }
@@ -14,7 +14,7 @@ export interface KnownAgent {
 export interface KnownEvent {
   readonly id: string;
   readonly owner: KnownAgent;
-  /** As it was last seen. */
+  /** The fields as last seen. */
   fields: Body;
 }
 
@@ -28,7 +28,7 @@ const MAX_PAGES = 12;
 const MAX_GONE = 10;
 const MAX_OLD_KEYS = 2;
 
-/** The higher, the more the first agent does of everything. */
+/** The higher, the more of the operations are the first agent's. */
 const SKEW = 2.5;
 
 export class Known {
@@ -46,7 +46,7 @@ export class Known {
     return this.agents[Math.floor(this.agents.length * this.#chance.next() ** SKEW)]!;
   }
 
-  /** Mostly a recent one: older ones are more often gone. */
+  /** Mostly a recent event: older ones are more often deleted. */
   event(): KnownEvent | undefined {
     const back = Math.floor(this.events.length * this.#chance.next() ** 2);
     return this.events[this.events.length - 1 - back];

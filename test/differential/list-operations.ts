@@ -1,5 +1,5 @@
-// What administrators ask for in pages: lists by every sort, searches in them, the audit log, numbers, and the deletion of
-// what they selected. Pages are gone on with, now and then with another sort.
+// Requests of administrators for pages: lists by every sort, searches in them, the audit log, statistics, and the deletion
+// of selected events. Pages are continued, sometimes with another sort.
 import { AGENT_SORTS, EVENT_SORTS, WHENS } from '../../src/domain/list.ts';
 import type { Chance } from '../support/random.ts';
 import type { Known } from './known.ts';

@@ -1,4 +1,4 @@
-// An operation of the stream, and its answer: a request, and how much time passes before it.
+// An operation of the stream: a request, and how much time passes before it. And its response.
 
 export interface Request {
   readonly name: string;
@@ -6,7 +6,7 @@ export interface Request {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
-  /** Sent with a token of the service that is asked. */
+  /** Sent with a token of the service that receives it. */
   readonly asAdministrator: boolean;
 }
 
@@ -16,7 +16,7 @@ export interface Operation extends Request {
 
 export interface Answer {
   readonly status: number;
-  /** All of them but those that differ by nature. */
+  /** All headers but those that always differ. */
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
 }

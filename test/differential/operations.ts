@@ -1,5 +1,5 @@
-// One seeded stream of operations: what agents and administrators ask for, and time that passes. The next operation follows
-// from the seed and the answers to those before it, so that a stream can be made again.
+// One seeded stream of operations: requests of agents and administrators, and time that passes. The next operation follows
+// from the seed and the earlier responses, so that a stream can be repeated.
 import { AUDIENCES, EVENT_TYPES } from '../../src/domain/event.ts';
 import { Chance } from '../support/random.ts';
 import { Known, type KnownAgent, type KnownEvent, type KnownPage } from './known.ts';
@@ -9,10 +9,10 @@ import { type OwnOperation, OwnOperations } from './own-operations.ts';
 import { PassingTime } from './passing-time.ts';
 import { type Body, fieldsOf, placeOf, spoil, startMsOf, textOf, writeInstant } from './values.ts';
 
-/** Agents that the stream wants to have. */
+/** The number of agents that the stream aims at. */
 const AGENTS = 12;
 
-/** Alike but for the case. */
+/** Names that differ mostly in case. */
 const NAMES = ['agent', 'Agent', 'ägent', 'ÄGENT', 'agentΣ'];
 
 const FORMATS = ['json', 'geojson', 'ics', 'jsonld'];
@@ -42,7 +42,7 @@ export class Operations {
     return { ...this.#request(), passMs };
   }
 
-  /** The answer to the operation before, from which later ones are made. */
+  /** Takes the response to the previous operation, from which later ones are made. */
   learn(answer: Answer): void {
     this.#time.learn(answer);
     if (answer.status === 200 && answer.text !== '') this.#learn(answer);
@@ -116,7 +116,7 @@ export class Operations {
     return filters;
   }
 
-  /** Often exactly the start of an event, where inclusive and exclusive differ. */
+  /** Often exactly the start of an event, where inclusive and exclusive bounds differ. */
   #edge(): string {
     const start = this.#known.event()?.fields.start_at;
     if (start !== undefined && this.#chance.chance(0.6)) return String(start);
@@ -155,7 +155,7 @@ export class Operations {
     return request(name, 'POST', '/v1/events', this.#key(agent), sent);
   }
 
-  /** The same again, by the same agent or another, with other fields or with nearly the same ones. */
+  /** Repeats a create, by the same or another agent, with other or nearly the same fields. */
   #repeat(): Request {
     const chance = this.#chance;
     const known = this.#known.event();
@@ -213,7 +213,7 @@ export class Operations {
     return request('get', method, this.#pathOf(this.#known.event()) + query, headers);
   }
 
-  /** Now and then, a version that the event may have. */
+  /** Sometimes a condition on a version that the event may have. */
   #condition(header: string, probability: number): Record<string, string> {
     if (!this.#chance.chance(probability)) return {};
     const version = this.#chance.pick([1, 1, 1, 2, 3]);
@@ -255,7 +255,7 @@ export class Operations {
     return administer('list agents', 'GET', '/v1/admin/agents');
   }
 
-  /** Most agents end up active, and able to write. */
+  /** Leaves most agents active and able to write. */
   #agentUpdate(): Body {
     const chance = this.#chance;
     const update: Body = {};

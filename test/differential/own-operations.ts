@@ -1,5 +1,5 @@
-// What agents ask for about themselves: their summary, their events in pages, new keys and the end of keys. Keys that were
-// put aside are used on, until they are refused and after.
+// Requests of agents about themselves: their summary, their events in pages, new keys and the end of keys. Replaced keys are
+// used until they are refused, and afterwards.
 import type { Chance } from '../support/random.ts';
 import type { Known, KnownAgent } from './known.ts';
 import { type Answer, parse, type Request, request } from './operation.ts';
@@ -65,7 +65,7 @@ export class OwnOperations {
     return this.#revoke('revoke', aside!);
   }
 
-  /** Rarely, and of the agent that does least: without a key it is lost to the stream. */
+  /** Rarely, and for the least active agent: without a key it is lost to the stream. */
   #revokeLast(agent: KnownAgent): OwnOperation {
     this.#known.removeAgent(agent);
     return this.#revoke('revoke last', agent.key);
@@ -103,7 +103,7 @@ export class OwnOperations {
     };
   }
 
-  /** Now and then one that was put aside. */
+  /** Sometimes a replaced key. */
   #key(agent: KnownAgent): Record<string, string> {
     const [aside] = agent.oldKeys;
     return { 'x-api-key': aside !== undefined && this.#chance.chance(0.3) ? aside : agent.key };

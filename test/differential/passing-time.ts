@@ -1,5 +1,5 @@
-// The time of the stream. It passes in small and large steps, to the instants at which events end and quotas start anew,
-// and now and then hardly at all, so that quotas are used up.
+// The clock of the stream. It moves in small and large steps, to the moments at which events end and quota windows reset,
+// and sometimes hardly at all, so that quotas are used up.
 import type { Chance } from '../support/random.ts';
 import type { Known } from './known.ts';
 import type { Answer } from './operation.ts';
@@ -10,9 +10,9 @@ export class PassingTime {
   readonly #known: Known;
   #nowMs: number;
   #made = 0;
-  /** Until so many operations are made time hardly passes. */
+  /** Time hardly passes before this many operations. */
   #busyUntil = 0;
-  /** When the quota that was spent last starts anew. */
+  /** When the quota that was spent last resets. */
   #resetMs = 0;
   #isEndNear = false;
 
@@ -26,12 +26,12 @@ export class PassingTime {
     return this.#nowMs;
   }
 
-  /** Whether something ends about now. */
+  /** Whether an event ends about now. */
   get isEndNear(): boolean {
     return this.#isEndNear;
   }
 
-  /** So much passes before the next operation; mostly nothing. */
+  /** Milliseconds that pass before the next operation; mostly 0. */
   pass(): number {
     this.#made++;
     this.#isEndNear = false;
@@ -59,7 +59,7 @@ export class PassingTime {
     return chance.integer(1, chance.pick([6 * HOUR_MS, DAY_MS, 4 * DAY_MS]));
   }
 
-  /** To the instant at which an event ends, or next to it, where that is soon. */
+  /** The time until an event ends, or close to it, if that is soon. */
   #untilSomeEnd(withinMs: number): number {
     const ends: number[] = [];
     for (let tries = 0; tries < 30; tries++) {

@@ -1,5 +1,5 @@
-// The index of the embedded engine against PostGIS, by the statement that the other engine sends: searches over the globe
-// find the same events in the same order, but for those that lie on the rim.
+// The index of the embedded engine compared with PostGIS, by the statement that the other engine sends: searches over the
+// globe find the same events in the same order, except for events on the rim.
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
@@ -21,11 +21,11 @@ const SEED = 20_261_115;
 const EVENTS = 2_500;
 const SEARCHES = size(2_000, 20_000);
 
-/** Sent to PostgreSQL together; between two rounds time passes. */
+/** Searches sent to PostgreSQL together; time passes between two rounds. */
 const ROUND = 100;
 const ROUND_MS = 3 * 3_600_000;
 
-/** All on one page. */
+/** A limit that puts all events on one page. */
 const EVERY = 1_000_000;
 
 const RIM_METRES = 0.001;
@@ -42,17 +42,17 @@ describe(`${SEARCHES} searches over the globe`, () => {
     for (const [at, row] of globe.rows.entries()) loader.add(toEntry(row, at));
     for (const _ of loader.finish());
     const { database } = readConfig({ DATABASE_URL: await newDatabase() });
-    const archive = await PostgresBulkWriter.open(database!);
-    await archive.addAgent(agent, newKey());
-    const outcomes = await archive.createEvents(globe.rows, 0);
+    const writer = await PostgresBulkWriter.open(database!);
+    await writer.addAgent(agent, newKey());
+    const outcomes = await writer.createEvents(globe.rows, 0);
     assert.ok(outcomes.every((outcome) => outcome === 'created'));
-    await archive.close();
+    await writer.close();
     opened = await Database.open({ ...database!, poolSize: 2, poolTimeoutMs: 60_000 });
     await opened.run('repeatable', (sql) => sql`ANALYZE events`);
   });
   after(() => opened.close());
 
-  /** The identifiers by the index, in order, page by page. */
+  /** The IDs that the index finds, in order, page by page. */
   function findInIndex(query: NearbyQuery, nowMs: number): string[] {
     const ids: string[] = [];
     let wanted = toIndexQuery(query);
@@ -68,7 +68,7 @@ describe(`${SEARCHES} searches over the globe`, () => {
     }
   }
 
-  /** The identifiers by PostGIS in one hash: most searches agree, and some find thousands. */
+  /** A hash of the IDs that PostGIS finds: most searches agree, and some find thousands. */
   async function hashInPostgis(query: NearbyQuery, nowMs: number): Promise<string> {
     const { text, values } = searchStatement({ ...query, limit: EVERY }, nowMs);
     const wrapped = `SELECT md5(coalesce(string_agg(event_id, ''), '')) AS ids, min(total) = count(event_id) AS is_total
@@ -88,7 +88,7 @@ describe(`${SEARCHES} searches over the globe`, () => {
     return rows.flatMap(({ event_id }) => event_id ?? []);
   }
 
-  /** How many events only one of the two finds. Throws unless each lies on the rim, and the others are in order. */
+  /** Counts events that only one of the two finds. Throws unless each is on the rim, and the others are in the same order. */
   async function countOnRim(query: NearbyQuery, nowMs: number, ids: readonly string[]): Promise<number> {
     const found = await findInPostgis(query, nowMs);
     const [inIndex, inPostgis] = [new Set(ids), new Set(found)];
@@ -108,7 +108,7 @@ describe(`${SEARCHES} searches over the globe`, () => {
     return different.size;
   }
 
-  it('find the same, but for what lies within a millimetre of the rim', async (test) => {
+  it('find the same events, except within a millimetre of the rim', async (test) => {
     let nowMs = WORLD_BEGINS_MS - 30 * 86_400_000;
     let [found, onRim, rims] = [0, 0, 0];
     for (let done = 0; done < SEARCHES; done += ROUND) {

@@ -1,4 +1,4 @@
-// A stream of operations, always the same ones: both engines must answer each of them alike, to the byte.
+// A stream of operations, the same in every run: both engines must return equal responses, byte for byte.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { size } from '../support/sizes.ts';
@@ -7,7 +7,7 @@ import { runStream } from './stream.ts';
 const SEED = 20_261_115;
 const OPERATIONS = size(2_000, 20_000);
 
-/** What the stream must have met, so that its silence means something; a short one meets most of it. */
+/** Outcomes that the stream must have met to prove anything; a short stream meets most of them. */
 const EXPECTED = [
   'register 200',
   'register 429 RATE_LIMITED',
@@ -67,7 +67,7 @@ const MIN_SHARE = size(0.9, 1);
 const MIN_COUNT = size(1, 10);
 
 describe(`one stream of ${OPERATIONS} operations`, () => {
-  it('is answered alike by both engines', async () => {
+  it('gets the same responses from both engines', async () => {
     const outcomes = await runStream({ seed: SEED, operations: OPERATIONS });
     const rare = EXPECTED.filter((outcome) => (outcomes.get(outcome) ?? 0) < MIN_COUNT);
     assert.ok(

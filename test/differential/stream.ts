@@ -1,4 +1,4 @@
-// The same stream of operations to a service on each engine, one operation after the other; the answers must be the same.
+// Sends the same stream of operations to a service on each engine, one after the other; the responses must be equal.
 import { newDatabase } from '../support/postgres.ts';
 import { Engine } from './engine.ts';
 import type { Answer, Operation } from './operation.ts';
@@ -6,7 +6,7 @@ import { Operations } from './operations.ts';
 
 const BEGINS_MS = Date.parse('2031-05-01T12:00:00Z');
 
-/** Small enough to be used up. From 400 on PostgreSQL gives them out in lots. */
+/** Quotas small enough to be used up. From 400 on, PostgreSQL nodes take shares of a quota. */
 const LIMITS = {
   RATE_LIMIT_READ: '40',
   RATE_LIMIT_READWRITE: '410',
@@ -25,7 +25,7 @@ export interface StreamOptions {
 /** How often each operation had each outcome, by `name status CODE`. */
 export type Outcomes = ReadonlyMap<string, number>;
 
-/** Throws at the first difference, with what is needed to see it again. */
+/** Throws at the first difference, with the command that reproduces it. */
 export async function runStream(options: StreamOptions): Promise<Outcomes> {
   let nowMs = BEGINS_MS;
   const clock = () => nowMs;
@@ -63,7 +63,7 @@ function noAnswer(error: Error): Answer {
   return { status: 0, headers: {}, text: error.message };
 }
 
-/** A failure of both is no answer either. */
+/** If both fail, that is not a response either. */
 function isAnswer({ status }: Answer): boolean {
   return status > 0 && status < 500;
 }
@@ -86,10 +86,10 @@ function describe(
   [sqlite, postgres]: readonly [Answer, Answer],
 ): string {
   return [
-    `operation ${number} of seed ${seed} is answered differently at ${new Date(nowMs).toISOString()}`,
-    `asked:    ${JSON.stringify(operation)}`,
+    `operation ${number} of seed ${seed} has different responses at ${new Date(nowMs).toISOString()}`,
+    `request:  ${JSON.stringify(operation)}`,
     `sqlite:   ${JSON.stringify(sqlite)}`,
     `postgres: ${JSON.stringify(postgres)}`,
-    `again:    npm run test:differential -- --seed ${seed} --ops ${number}`,
+    `repeat:   npm run test:differential -- --seed ${seed} --ops ${number}`,
   ].join('\n');
 }

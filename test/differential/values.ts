@@ -1,5 +1,5 @@
-// What the operations are made of: places where searches meet events, times around now, texts, and bodies of events, good
-// and bad.
+// Values for the operations: places where searches find events, times around now, texts, and valid and invalid bodies of
+// events.
 import { AUDIENCES, EVENT_TYPES } from '../../src/domain/event.ts';
 import type { Chance } from '../support/random.ts';
 
@@ -13,7 +13,7 @@ interface Place {
   readonly lng: number;
 }
 
-/** Few, so that events and searches meet; the poles and the antimeridian under several names. */
+/** Few, so that searches find events; the poles and the antimeridian in several notations. */
 const SPOTS: readonly (readonly [lat: number, lng: number])[] = [
   [52.52, 13.405],
   [52.52, 13.405],
@@ -51,7 +51,7 @@ function around(chance: Chance, lat: number, lng: number, degrees: number): Plac
 
 const ODD_NUMBERS = [90, -90, 90.000001, -0, 5e-324, 1e-9, 89.999999999999, 1e308, '1', null, true];
 
-/** Alike, but not the same. */
+/** Similar, but not equal. */
 const TITLES = [
   'Lantern workshop',
   'lantern workshop',
@@ -68,7 +68,7 @@ const TIMEZONES = ['Europe/Berlin', 'America/New_York', 'Pacific/Apia', 'UTC', '
 
 const BROKEN_TEXT = ['', 'a\0b', '\ud800', 'x'.repeat(10_001), 7, null, ['x'], {}];
 
-/** Writes an instant in one of the ways that are allowed. */
+/** Writes an instant in one of the valid notations. */
 export function writeInstant(chance: Chance, ms: number): string {
   const text = new Date(ms).toISOString();
   const kind = chance.next();
@@ -78,7 +78,7 @@ export function writeInstant(chance: Chance, ms: number): string {
   return ms % 1000 === 0 ? text.replace('.000Z', 'Z') : text;
 }
 
-/** Mostly soon and often on the hour, so that starts are shared; now and then long ago or far away. */
+/** Mostly soon and often on the hour, so that starts are shared; sometimes long ago or far in the future. */
 export function startMsOf(chance: Chance, nowMs: number): number {
   const kind = chance.next();
   const hour = Math.floor(nowMs / HOUR_MS) * HOUR_MS;
@@ -90,7 +90,7 @@ export function startMsOf(chance: Chance, nowMs: number): number {
   );
 }
 
-/** From the instant of the start to weeks later, and what must be refused. */
+/** From the start to weeks later, and some invalid ends. */
 function endMsOf(chance: Chance, startMs: number, nowMs: number): number {
   const from = Math.max(startMs, nowMs);
   const kind = chance.next();
@@ -108,7 +108,7 @@ export function textOf(chance: Chance): string {
   return 'x'.repeat(chance.pick([200, 201, 500, 501, 2_000, 2_001]));
 }
 
-/** The fields of an event; all are valid, or nearly so. */
+/** The fields of an event; all, or nearly all, are valid. */
 export function fieldsOf(chance: Chance, nowMs: number): Body {
   const startMs = startMsOf(chance, nowMs);
   const timezone = chance.pick(TIMEZONES);
@@ -130,7 +130,7 @@ export function fieldsOf(chance: Chance, nowMs: number): Body {
 
 const OPTIONAL_TEXT = ['description', 'address', 'url', 'cost'];
 
-/** The fields with one of them, or two, taken away or spoiled. */
+/** The fields with one or two of them removed or invalid. */
 export function spoil(chance: Chance, fields: Body): Body {
   const spoilt = { ...fields };
   for (let count = chance.integer(1, 2); count > 0; count--) {

@@ -1,5 +1,5 @@
-// A primary that goes and a synchronous standby that takes its place, both real clusters, under a load of creates on two
-// nodes: nothing that was acknowledged is lost, nothing is there twice, and no process is restarted.
+// A primary that fails and a synchronous standby that replaces it, both real clusters, under a load of creates on two nodes:
+// no acknowledged event is lost, none is stored twice, and no process is restarted.
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,13 +9,13 @@ import { type Cluster, startCluster } from '../support/postgres-cluster.ts';
 import { size } from '../support/sizes.ts';
 import { type Node, registerOnAll, startNodes } from './nodes.ts';
 
-/** What is promised; beside other tests it may take longer. */
+/** The long run checks the promise; beside other tests it may take longer. */
 const BACK_MS = size(60_000, 5_000);
 const LOOPS_PER_NODE = 8;
 
-/** Creates on every node, as a client does: what is refused is sent again. */
+/** Creates events on every node and, as a client would, retries those that are refused. */
 class Creates {
-  /** Every identifier that was answered, and for which title. */
+  /** Every acknowledged ID, with its title. */
   readonly titles = new Map<string, string>();
   readonly #ids = new Map<string, string>();
   readonly #lastMs = new Map<Client, number>();
@@ -30,7 +30,7 @@ class Creates {
     }
   }
 
-  /** When the node acknowledged a create last. */
+  /** When the node last acknowledged a create. */
   lastMs(agent: Client): number {
     return this.#lastMs.get(agent) ?? 0;
   }
@@ -42,7 +42,7 @@ class Creates {
 
   async #run(agent: Client): Promise<void> {
     while (!this.#isStopped) {
-      // Every third event is sent three times, over whatever nodes.
+      // Every third event is sent three times, over any nodes.
       const number = this.#sent++;
       const title = number % 9 < 3 ? `repeated ${Math.floor(number / 9)}` : `event ${number}`;
       await this.#create(agent, title);
@@ -54,7 +54,7 @@ class Creates {
       const answer = await agent.post('/v1/events', newEvent({ title }));
       if (answer.status === 200) {
         const { event_id } = answer.body;
-        assert.equal(this.#ids.get(title) ?? event_id, event_id, `${title} has two identifiers`);
+        assert.equal(this.#ids.get(title) ?? event_id, event_id, `${title} has two IDs`);
         this.#ids.set(title, event_id);
         this.titles.set(event_id, title);
         this.#lastMs.set(agent, performance.now());
@@ -68,7 +68,7 @@ class Creates {
   }
 }
 
-/** What the new primary holds, as it is and as a node lists it, against what was acknowledged. */
+/** Compares the rows of the new primary, and the list of a node, with the acknowledged creates. */
 async function assertAllThere(standby: Cluster, creates: Creates, node: Node): Promise<void> {
   const sql = postgres(standby.url(), { max: 1 });
   const rows = await sql`SELECT event_id, title FROM events`;
@@ -131,6 +131,7 @@ describe('two nodes that name a primary and its standby', { timeout: 180_000 }, 
     it('lose nothing and repeat nothing when the primary is killed and the standby promoted', (t) =>
       failOver(t, 'on', (primary) => primary.kill9()));
   const hang = () =>
-    it('nor when the primary hangs', (t) => failOver(t, 'off', (primary) => primary.pause()));
+    it('lose nothing and repeat nothing when the primary hangs', (t) =>
+      failOver(t, 'off', (primary) => primary.pause()));
   for (const declare of size([kill], [kill, hang])) declare();
 });

@@ -13,15 +13,15 @@ export interface Node {
   readonly pid: number;
   readonly client: Client;
   readonly administrator: Client;
-  /** Whether it still runs, without a restart. */
+  /** Whether it still runs and was not restarted. */
   isRunning(): boolean;
-  /** What it wrote to standard error, where the runtime reports what nobody caught. */
+  /** Its standard error, where the runtime reports uncaught errors. */
   errors(): string;
   /** Stops it with a signal. */
   stop(signal?: NodeJS.Signals): Promise<Ended>;
 }
 
-/** Starts them all at once. */
+/** Starts all nodes at once. */
 export async function startNodes(
   count: number,
   databaseUrl: string,
@@ -47,7 +47,7 @@ export async function startNodes(
   });
 }
 
-/** Stops them all. They must end as they should, and have had nothing to complain of. */
+/** Stops all nodes, and asserts that they end cleanly and logged no problem. */
 export async function stopSoundly(nodes: readonly Node[]): Promise<void> {
   const ended = await Promise.all(nodes.map((node) => node.stop()));
   assert.deepEqual(
@@ -56,7 +56,7 @@ export async function stopSoundly(nodes: readonly Node[]): Promise<void> {
   );
 }
 
-/** Registers one agent with the first node; a client of it for every node. */
+/** Registers one agent with the first node; returns a client of it for every node. */
 export async function registerOnAll(nodes: readonly Node[]): Promise<Client[]> {
   const registration = { email: 'agent@example.com', agent_name: 'an agent of all nodes' };
   const { body } = await nodes[0]!.client.post('/v1/auth/register', registration);

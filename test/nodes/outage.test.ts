@@ -1,5 +1,5 @@
-// A node whose database is gone, or hangs: every request hears of it within 2 seconds, the process lives through it, and
-// everything works again by itself. With several hosts and a new primary: failover.test.ts.
+// A node whose database has stopped or hangs: every request gets an error within 2 seconds, the process survives, and
+// everything works again by itself. For several hosts and a new primary, see failover.test.ts.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,7 +9,7 @@ import { type Cluster, startCluster } from '../support/postgres-cluster.ts';
 import { size } from '../support/sizes.ts';
 import { type Node, startNodes } from './nodes.ts';
 
-/** What is promised; beside other tests it may take longer. */
+/** The long run checks the promise; beside other tests it may take longer. */
 const MAX_MS = size(20_000, 2_000);
 const MAX_STOP_MS = size(20_000, 5_000);
 const LOOPS = 32;
@@ -18,7 +18,7 @@ const UNKNOWN_ULID = '01J00000000000000000000000';
 
 interface Kind {
   readonly name: string;
-  /** While all is well. */
+  /** Without an outage. */
   readonly status: number;
   readonly send: () => Promise<Answer>;
 }
@@ -36,7 +36,7 @@ async function timed(kind: Kind): Promise<Timed> {
   return { kind, answer, begunMs, tookMs: performance.now() - begunMs };
 }
 
-/** Every kind of request that there is. All changes are of one event, so they also wait for each other. */
+/** Every kind of request. All changes are to one event, so they also wait for each other. */
 async function kindsOf({ client, administrator }: Node): Promise<Kind[]> {
   const agent = await client.register();
   const { event_id } = await agent.create();
@@ -60,7 +60,7 @@ function changeAgent(administrator: Client, id: string): Promise<Answer> {
   return administrator.patch(`/v1/admin/agents/${id}`, { is_active: true });
 }
 
-/** Requests of every kind without end, until it is stopped; then all answers. */
+/** Sends requests of every kind until it is stopped; then returns all responses. */
 function load(kinds: readonly Kind[]): { stop(): Promise<Timed[]> } {
   const all: Timed[] = [];
   let isStopped = false;
@@ -113,7 +113,7 @@ describe('a node whose database', { timeout: 300_000 }, () => {
   });
 
   for (const { name, begin, end } of OUTAGES) {
-    it(`${name} answers 503 within 2 seconds, and recovers by itself`, async (t) => {
+    it(`${name} responds with 503 within 2 seconds, and recovers by itself`, async (t) => {
       const running = load(kinds);
       await sleep(300);
       const beganMs = performance.now();
@@ -145,7 +145,7 @@ describe('a node whose database', { timeout: 300_000 }, () => {
     });
   }
 
-  it('comes and goes keeps no connection too many', async () => {
+  it('hangs again and again keeps no extra connections', async () => {
     for (let round = 0; round < 2; round++) {
       const running = load(kinds);
       await sleep(100);

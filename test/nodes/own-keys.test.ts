@@ -1,5 +1,5 @@
-// Keys that agents rotate and revoke, on two nodes, each a real process, over one database: what one of them does holds on
-// the other within a second. Agents that administrators deactivate or delete are in two-nodes.test.ts.
+// Keys that agents rotate and revoke, on two nodes over one database, each a real process: a change on one node takes effect
+// on the other within a second. For agents that administrators deactivate or delete, see two-nodes.test.ts.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -28,7 +28,7 @@ describe('keys on two nodes', { timeout: 90_000 }, () => {
   /** A client with the key for each node. */
   const onBoth = (key: string) => nodes.map(({ client }) => client.with({ 'x-api-key': key })) as Pair;
 
-  /** Rotates, which must succeed; the new key on both nodes. */
+  /** Asserts that a rotation succeeds; returns clients with the new key for both nodes. */
   async function rotate(agent: Client, overlap_seconds?: number): Promise<Pair> {
     const answer = await agent.post('/v1/auth/rotate', { overlap_seconds });
     assert.equal(answer.status, 200, answer.text);
@@ -36,8 +36,8 @@ describe('keys on two nodes', { timeout: 90_000 }, () => {
   }
 
   /**
-   * Asks both nodes all the time, with the key, while it ends: how long after that the last request that was accepted was
-   * sent, on each of them.
+   * Sends requests with the key to both nodes while it ends. Returns for each node how long after the end its last accepted
+   * request was sent.
    */
   async function watch(on: Pair, end: () => Promise<void>): Promise<[here: number, there: number]> {
     const accepted: [number, number] = [0, 0];
@@ -55,7 +55,7 @@ describe('keys on two nodes', { timeout: 90_000 }, () => {
     await sleep(300);
     await end();
     const endedMs = performance.now();
-    assertError(await on[0].nearby(), 401, 'INVALID_API_KEY'); // the node that did it knows at once
+    assertError(await on[0].nearby(), 401, 'INVALID_API_KEY'); // the node that ended it refuses it at once
     await sleep(1_500);
     isOver = true;
     await asking;
@@ -64,7 +64,7 @@ describe('keys on two nodes', { timeout: 90_000 }, () => {
     return [accepted[0] - endedMs, accepted[1] - endedMs];
   }
 
-  it('take a new key at once that the other has given', async () => {
+  it('accept a new key at once that the other issued', async () => {
     let on = (await registerOnAll(nodes)) as Pair;
     for (let round = 0; round < 20; round++) {
       on = await rotate(on[round % 2]!);
@@ -83,7 +83,7 @@ describe('keys on two nodes', { timeout: 90_000 }, () => {
     ['was replaced without an overlap', async ([here]) => rotate(here, 0)],
   ];
   for (const [what, end] of ends) {
-    it(`refuse a key within a second that ${what} on the other`, async (t) => {
+    it(`refuse, within a second, a key that ${what} on the other`, async (t) => {
       const on = (await registerOnAll(nodes)) as Pair;
       let next: Pair | undefined;
       const [hereMs, thereMs] = await watch(on, async () => {
@@ -96,7 +96,7 @@ describe('keys on two nodes', { timeout: 90_000 }, () => {
     });
   }
 
-  it('refuse a key within a second that a further rotation on the other put aside', async (t) => {
+  it('refuse, within a second, a key that a further rotation on the other ended', async (t) => {
     const old = (await registerOnAll(nodes)) as Pair;
     const aside = await rotate(old[0]);
     let next: Pair | undefined;
@@ -109,7 +109,7 @@ describe('keys on two nodes', { timeout: 90_000 }, () => {
     t.diagnostic(`accepted for ${Math.round(thereMs)} ms`);
   });
 
-  it('refuse a replaced key within a second of the end of its overlap', async (t) => {
+  it('refuse a replaced key within a second after its overlap', async (t) => {
     const old = (await registerOnAll(nodes)) as Pair;
     const answer = await old[0].post('/v1/auth/rotate', { overlap_seconds: 2 });
     const endMs = Date.parse(answer.body.created_at) + 2_000;
@@ -125,14 +125,14 @@ describe('keys on two nodes', { timeout: 90_000 }, () => {
       }),
     );
     for (const ms of lastMs) {
-      assert.ok(ms > 0, 'it worked on for a while');
+      assert.ok(ms > 0, 'it still worked for a while');
       assert.ok(ms - endMs < ENDED_MS, `it was accepted ${ms - endMs} ms after its end`);
     }
     assert.equal((await onBoth(answer.body.api_key)[1].nearby()).status, 200);
     t.diagnostic(`last accepted ${lastMs.map((ms) => endMs - ms).join(' and ')} ms before the end`);
   });
 
-  it('leave two keys, one of them new, of rotations at once on both', async () => {
+  it('leave two keys, one of them new, after concurrent rotations on both', async () => {
     for (let round = 0; round < 5; round++) {
       const old = (await registerOnAll(nodes)) as Pair;
       const answers = await Promise.all(
@@ -143,7 +143,7 @@ describe('keys on two nodes', { timeout: 90_000 }, () => {
       const kept = await side.sql`SELECT expires_ms FROM keys WHERE agent_id = ${id} ORDER BY expires_ms`;
       assert.equal(kept.length, 2);
       assert.deepEqual([kept[0]!.expires_ms === null, kept[1]!.expires_ms === null], [false, true]);
-      await sleep(600); // a node may remember a key that the other has put aside for half a second
+      await sleep(600); // for half a second a node may accept a key that the other has ended
       const statuses = await Promise.all(
         answers.map(async ({ body }, at) => (await onBoth(body.api_key)[at % 2]!.nearby()).status),
       );
@@ -152,7 +152,7 @@ describe('keys on two nodes', { timeout: 90_000 }, () => {
     }
   });
 
-  it('give one of rotations at once on both a key where the old one ends with it', async () => {
+  it('let one of the concurrent rotations on both win if it ends the old key', async () => {
     for (let round = 0; round < 5; round++) {
       const old = (await registerOnAll(nodes)) as Pair;
       const body = { overlap_seconds: 0 };
@@ -166,7 +166,7 @@ describe('keys on two nodes', { timeout: 90_000 }, () => {
     }
   });
 
-  it('say the same of an agent and its key', async () => {
+  it('return the same data about an agent and its key', async () => {
     const old = (await registerOnAll(nodes)) as Pair;
     const on = await rotate(old[1], 60);
     for (const pair of [old, on]) {

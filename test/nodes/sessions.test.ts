@@ -1,4 +1,4 @@
-// Sessions on two nodes, each a real process, over one database: signed in on one is signed in on all, and so is signed out.
+// Sessions on two nodes over one database, each a real process: a sign-in or sign-out on one counts on both.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { assertError } from '../support/client.ts';
@@ -19,7 +19,7 @@ describe('a session on two nodes', { timeout: 90_000 }, () => {
   });
   after(() => provider.close());
 
-  /** Signs in on one node, comes back to the other, and looks around. */
+  /** Starts a sign-in on one node, returns to the other, and uses the session on both. */
   async function assertShared([first, second]: [Node, Node]): Promise<void> {
     const here = new ConsoleBrowser(first.client);
     const back = await provider.answer(await here.begin('?return=/admin/audit&here=1'), ADA);
@@ -41,13 +41,13 @@ describe('a session on two nodes', { timeout: 90_000 }, () => {
       'SESSION_SECRET',
       ({ clientId, clientSecret }) => ({ ...client(clientId, clientSecret), SESSION_SECRET }),
     ],
-    ['a secret that the database keeps', () => ({ OIDC_CLIENT_ID: PUBLIC_CLIENT_ID })],
+    ['a secret stored in the database', () => ({ OIDC_CLIENT_ID: PUBLIC_CLIENT_ID })],
   ];
   function client(OIDC_CLIENT_ID: string, OIDC_CLIENT_SECRET: string): Record<string, string> {
     return { OIDC_CLIENT_ID, OIDC_CLIENT_SECRET };
   }
   for (const [what, envOf] of configurations) {
-    it(`is one, sealed with ${what}`, async () => {
+    it(`is shared, sealed with ${what}`, async () => {
       const env = { ...envOf(provider), OIDC_ISSUER: provider.issuer, ADMIN_SUBJECTS: 'ada', PUBLIC_URL };
       const nodes = (await startNodes(2, await newDatabase(), env)) as [Node, Node];
       await assertShared(nodes);

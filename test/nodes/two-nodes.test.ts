@@ -1,5 +1,5 @@
-// Two nodes, each a real process, over one database: together they are one service. What happens when the database goes
-// is in outage.test.ts and failover.test.ts.
+// Two nodes over one database, each a real process: together they are one service. For an outage of the database, see
+// outage.test.ts and failover.test.ts.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -31,18 +31,18 @@ describe('two nodes', { timeout: 90_000 }, () => {
     await side.close();
   });
 
-  /** A client of one new agent for each node; its identifier; and without a quota, unless a tier is given. */
+  /** A new agent, without a quota unless `update` sets another tier: a client for each node, and its ID. */
   async function newAgent(update: object = UNLIMITED): Promise<{ on: [Client, Client]; id: string }> {
     const on = (await registerOnAll(nodes)) as [Client, Client];
     const { agents } = (await nodes[0].administrator.get('/v1/admin/agents')).body;
     const { id } = agents.at(-1);
     const updated = await nodes[0].administrator.patch(`/v1/admin/agents/${id}`, update);
     assert.equal(updated.status, 200, updated.text);
-    await sleep(600); // the other node may remember the old tier for half a second
+    await sleep(600); // the other node may use the old tier for half a second
     return { on, id };
   }
 
-  it('see what the other wrote in their next request', async () => {
+  it('see the writes of the other in their next request', async () => {
     const { on } = await newAgent();
     for (let round = 0; round < 50; round++) {
       const [here, there] = round % 2 === 0 ? on : ([on[1], on[0]] as const);
@@ -60,7 +60,7 @@ describe('two nodes', { timeout: 90_000 }, () => {
     }
   });
 
-  it('make one event of 100 equal creates, 20 times', async () => {
+  it('create one event from 100 equal creates, 20 times', async () => {
     const { on, id } = await newAgent();
     for (let round = 1; round <= 20; round++) {
       const body = newEvent();
@@ -68,7 +68,7 @@ describe('two nodes', { timeout: 90_000 }, () => {
         Array.from({ length: 100 }, (_, at) => on[at % 2]!.post('/v1/events', body)),
       );
       assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200]);
-      assert.equal(new Set(answers.map(({ text }) => text)).size, 1, 'every answer is the same event');
+      assert.equal(new Set(answers.map(({ text }) => text)).size, 1, 'every response is the same event');
       const [stored] = await side.sql`
         SELECT event_count, (SELECT count(*)::integer FROM events WHERE events.agent_id = agents.agent_id) AS events
         FROM agents WHERE agent_id = ${id}`;
@@ -76,7 +76,7 @@ describe('two nodes', { timeout: 90_000 }, () => {
     }
   });
 
-  it('apply 100 changes of one event that arrive at both, each exactly once', async () => {
+  it('apply 100 changes to one event that arrive at both, each exactly once', async () => {
     const { on } = await newAgent();
     const { event_id } = await on[0].create();
     const change = (at: number) => on[at % 2]!.patch(`/v1/events/${event_id}`, { cost: String(at) });
@@ -87,7 +87,7 @@ describe('two nodes', { timeout: 90_000 }, () => {
     assert.equal(row?.version, 101);
   });
 
-  it('take a key at once that the other has made', async () => {
+  it('accept a key at once that the other created', async () => {
     for (let round = 0; round < 20; round++) {
       const registration = { email: 'agent@example.com', agent_name: 'new' };
       const { api_key } = (await nodes[round % 2]!.client.post('/v1/auth/register', registration)).body;
@@ -107,7 +107,7 @@ describe('two nodes', { timeout: 90_000 }, () => {
     ],
   ];
   for (const [name, revoke] of revocations) {
-    it(`refuse the key of an agent that ${name} on the other within a second`, async (t) => {
+    it(`refuse, within a second, the key of an agent that ${name} on the other`, async (t) => {
       const { on, id } = await newAgent();
       const answers: { status: number; begunMs: number }[] = [];
       let isOver = false;
@@ -123,7 +123,7 @@ describe('two nodes', { timeout: 90_000 }, () => {
       const { status } = await revoke(nodes[0].administrator, id);
       const revokedMs = performance.now();
       assert.ok(status === 200 || status === 204);
-      // The node that did it knows at once.
+      // The node that made the change refuses it at once.
       assertError(await on[0].nearby(), 401, 'INVALID_API_KEY');
       await sleep(1_500);
       isOver = true;
@@ -135,12 +135,12 @@ describe('two nodes', { timeout: 90_000 }, () => {
       t.diagnostic(`accepted for ${Math.round(lastMs)} ms`);
       if (name === 'is deleted') return;
       await nodes[1].administrator.patch(`/v1/admin/agents/${id}`, { is_active: true });
-      assert.equal((await on[0].nearby()).status, 200, 'at once, where it is known to be refused');
+      assert.equal((await on[0].nearby()).status, 200, 'at once, where it was refused before');
       assert.equal((await on[1].nearby()).status, 200);
     });
   }
 
-  it('share one quota: exactly, where it is small', async () => {
+  it('share one quota, exactly if it is small', async () => {
     const { on } = await newAgent({ tier: 'read' });
     const answers = await Promise.all(
       Array.from({ length: SMALL_QUOTA + 30 }, (_, at) => on[at % 2]!.nearby()),
@@ -151,7 +151,7 @@ describe('two nodes', { timeout: 90_000 }, () => {
       assertError(answer, 429, 'RATE_LIMITED');
   });
 
-  it('share one quota: to 1 % where it is large, without a write per request', async (t) => {
+  it('share one quota, within 1 % if it is large, without a write per request', async (t) => {
     const { on } = await newAgent({ tier: 'readwrite' });
     const quotaWrites = await side.countWrites('quotas');
     let allowed = 0;
@@ -174,7 +174,7 @@ describe('two nodes', { timeout: 90_000 }, () => {
     t.diagnostic(`${allowed} of ${QUOTA} allowed with ${writes} writes`);
   });
 
-  it('know when an agent was last used on the other, without a write per request', async (t) => {
+  it('show the last use of an agent on the other, without a write per request', async (t) => {
     const { on, id } = await newAgent();
     const agentWrites = await side.countWrites('agents', `NEW.agent_id = '${id}'`);
     const begunMs = Date.now();
