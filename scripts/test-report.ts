@@ -24,9 +24,13 @@ export async function readResult(
   const startedMs = performance.now();
   const failures: string[] = [];
   let tests = 0;
+  let isWhole = false;
   for await (const { type, data } of events) {
     clearTimeout(silence);
     if (type === 'test:stderr') process.stderr.write(data.message);
+    // An error after its test has ended is only a diagnostic; the file then fails without a reason.
+    if (type === 'test:diagnostic' && data.message.startsWith('Error: '))
+      failures.push(`FAIL ${title}\n  ${data.message}`);
     if (type === 'test:pass' || type === 'test:fail') {
       const isSuite = data.details.type === 'suite';
       // A suite also fails where a hook does, or only because of its tests, which say it themselves.
@@ -38,9 +42,16 @@ export async function readResult(
       }
     }
     if (type === 'test:summary' && !data.success && failures.length === 0) failures.push(`FAIL ${title}`);
+    // The process of the file sends its own summary when its tests are done. The other summary is of this process.
+    if (type === 'test:summary' && data.file !== undefined) isWhole = true;
     if (failures.length > 0) silence = setTimeout(end, SILENCE_MS);
   }
   clearTimeout(silence);
+  if (!isWhole && failures.length === 0) {
+    failures.push(
+      `FAIL ${title}\n  The process exited before its tests were done, or the file has no tests.`,
+    );
+  }
   return { title, seconds: (performance.now() - startedMs) / 1000, tests, failures };
 }
 

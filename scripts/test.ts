@@ -3,15 +3,15 @@
 // that size. What the tests need from the machine is found, or installed on Debian as root, or named.
 import { execFile } from 'node:child_process';
 import { availableParallelism } from 'node:os';
-import { run } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
 import { createDatabase, startSharedCluster } from '../test/support/postgres.ts';
 import { temporaryFolder } from '../test/support/service.ts';
 import { type AcceptanceTarget, startAcceptanceTarget } from './acceptance-target.ts';
 import { ensureMachine } from './machine.ts';
+import { runFile } from './test-file.ts';
 import { type Engine, findJobs, findUnlisted, type TestJob } from './test-jobs.ts';
-import { type JobResult, printResult, printSummary, readResult, slowest } from './test-report.ts';
+import { type JobResult, printResult, printSummary, slowest } from './test-report.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
@@ -56,10 +56,7 @@ async function test(
   try {
     const target = engine && (await targets![engine]).env;
     const all = { ...process.env, ...CACHE, ...env, ...target };
-    const controller = new AbortController();
-    const { signal } = controller;
-    const events = run({ files: [file], cwd: ROOT, timeout: TIMEOUT_MS, signal, env: all });
-    return await readResult(title, events, { isDetailed, end: () => controller.abort() });
+    return await runFile(file, { title, cwd: ROOT, env: all, timeoutMs: TIMEOUT_MS, isDetailed });
   } catch (error) {
     return { title, seconds: 0, tests: 0, failures: [`FAIL ${title}\n${(error as Error).stack}`] };
   }
