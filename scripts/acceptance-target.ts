@@ -1,10 +1,10 @@
-// A service as its users meet it, for the acceptance suite: its own process, its own data, default settings.
+// A service as its users meet it, for the acceptance suite: a separate process with its own data and default settings.
 import assert from 'node:assert/strict';
 import { Client } from '../test/support/client.ts';
 import { launchService, run } from '../test/support/process.ts';
 
 export interface AcceptanceTarget {
-  /** The variables that the suite knows: BASE_URL, ADMIN_TOKEN and READ_KEY. */
+  /** The variables that the suite reads: BASE_URL, ADMIN_TOKEN and READ_KEY. */
   readonly env: NodeJS.ProcessEnv;
   stop(): Promise<void>;
 }

@@ -1,20 +1,20 @@
-// What a run of the tests consists of: a job per test file, and two per file of the acceptance suite, one on each engine.
-// The jobs are sorted so that the longest begin first; otherwise one of them would run alone at the end.
+// The jobs of a test run: one per test file, two per file of the acceptance suite, one on each engine. The longest start
+// first; otherwise one of them would run alone at the end.
 import { globSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
 export type Engine = 'sqlite' | 'postgres';
 
 export interface TestJob {
-  /** From the root of the repository. */
+  /** Relative to the root of the repository. */
   readonly file: string;
   /** The engine of the service that an acceptance test is run against. */
   readonly engine?: Engine;
 }
 
 /**
- * Files that take long, the longest first; all others come behind them. A run says which of its slowest are missing here,
- * and a file that is gone is an error.
+ * Slow files, the slowest first; all others follow. A run says which of its slowest files are missing here. A file that does
+ * not exist is an error.
  */
 const LONGEST_FIRST: readonly string[] = [
   'test/console/accessibility.test.ts',
@@ -40,6 +40,7 @@ const LONGEST_FIRST: readonly string[] = [
   'test/nodes/outage.test.ts',
   'test/store/sqlite.test.ts',
   'test/nodes/two-nodes.test.ts',
+  'test/nodes/sessions.test.ts',
   'test/http/access-matrix.test.ts',
   'test/console/secrets.test.ts',
   'test/http/agent-events-stream.test.ts',
@@ -62,7 +63,7 @@ const LONGEST_FIRST: readonly string[] = [
   'test/http/rate-limit.test.ts',
 ];
 
-/** What the arguments name, or all. `isLong`: only files whose tests do more in a long run. Throws for what is not there. */
+/** The named files, or all. `isLong`: only files whose tests do more in a long run. Throws for a file that does not exist. */
 export function findJobs(root: string, named: readonly string[], isLong: boolean): TestJob[] {
   const all = globSync('test/**/*.test.ts', { cwd: root }).sort();
   const gone = LONGEST_FIRST.filter((file) => !all.includes(file));
@@ -71,7 +72,7 @@ export function findJobs(root: string, named: readonly string[], isLong: boolean
   return sortJobs(files.filter((file) => !isLong || importsSizes(join(root, file))).flatMap(toJobs));
 }
 
-/** Those of these files, slowest first, that should be in the list of the longest. */
+/** The files, slowest first, that LONGEST_FIRST lacks. */
 export function findUnlisted(slowest: readonly string[]): string[] {
   return [...new Set(slowest.filter((file) => !LONGEST_FIRST.includes(file)))];
 }
@@ -82,7 +83,7 @@ function findNamed(root: string, name: string): string[] {
   return found;
 }
 
-/** Whether the file imports this one, itself or through others of the tests. */
+/** Whether the file imports test/support/sizes.ts, directly or through other files in test/. */
 function importsSizes(path: string, seen = new Set<string>()): boolean {
   if (path.endsWith('/test/support/sizes.ts')) return true;
   if (seen.has(path) || !path.includes('/test/')) return false;

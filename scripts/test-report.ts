@@ -1,4 +1,4 @@
-// Reports a run of the tests as it goes: a line a job, every failure in full at the end, and which jobs were the slowest.
+// Reports a test run while it runs: one line per job, every failure in full at the end, and the slowest jobs.
 import type { TestEvent } from 'node:test/reporters';
 import { inspect } from 'node:util';
 
@@ -11,7 +11,7 @@ export interface JobResult {
 
 const SLOWEST = 10;
 
-/** A file that has failed and says nothing more for so long has left something open, and would never end. */
+/** A failed file that reports nothing for this long has left something open, and would never end. */
 const SILENCE_MS = 60_000;
 
 /** Reads what a test file reports, to its end. `isDetailed`: prints the name of every test. `end` ends a file that hangs. */
@@ -33,7 +33,7 @@ export async function readResult(
       failures.push(`FAIL ${title}\n  ${data.message}`);
     if (type === 'test:pass' || type === 'test:fail') {
       const isSuite = data.details.type === 'suite';
-      // A suite also fails where a hook does, or only because of its tests, which say it themselves.
+      // A suite also fails if a hook fails, or only because its tests fail, which are reported by themselves.
       if (type === 'test:fail' && !(isSuite && isOfTests(data.details.error))) failures.push(describe(data));
       if (!isSuite) tests++;
       if (!isSuite && isDetailed) {

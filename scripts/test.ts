@@ -1,6 +1,6 @@
-// The test command: types, lint and every test, in one queue that keeps all cores busy. The acceptance suite is run against
-// a real process of each engine. Arguments name test files to run alone; --long runs the tests that have a long size, in
-// that size. What the tests need from the machine is found, or installed on Debian as root, or named.
+// The test command: types, lint and every test, in one queue that keeps all cores busy. The acceptance suite runs against
+// a real process of each engine. Arguments name the test files to run; --long runs the tests that have a long size, in
+// that size. Programs that the tests need are found, or installed (on Debian, as root), or named in an error.
 import { execFile } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
@@ -15,13 +15,13 @@ import { type JobResult, printResult, printSummary, slowest } from './test-repor
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
-/** More than there are cores, because tests also wait: for timers, disks and processes. */
+/** One more than there are cores, because tests also wait: for timers, disks and processes. */
 const AT_ONCE = availableParallelism() + 1;
 
 /** A file that takes longer hangs. */
 const TIMEOUT_MS = 20 * 60_000;
 
-/** Halves what it costs to start a process; the tests start many. */
+/** Halves the cost of starting a process; the tests start many. */
 const CACHE = { NODE_COMPILE_CACHE: `${ROOT}/node_modules/.cache/node` };
 
 type Job = () => Promise<JobResult>;
@@ -76,7 +76,7 @@ async function runAll(jobs: readonly Job[]): Promise<JobResult[]> {
   return results;
 }
 
-/** Environments of the acceptance suite by engine, as soon as their services have started. */
+/** Environments of the acceptance suite by engine; each resolves once its service has started. */
 type Targets = Readonly<Record<Engine, Promise<AcceptanceTarget>>>;
 
 function startTargets(postgres: string): Targets {
@@ -131,7 +131,7 @@ function reportUnlisted(results: readonly JobResult[]): void {
     console.log(`\nAdd to LONGEST_FIRST in scripts/test-jobs.ts: ${unlisted.join(', ')}`);
 }
 
-// So that what was started is ended: without this, a signal ends the process and no handler of 'exit' runs.
+// Without this, a signal ends the process, no handler of 'exit' runs, and the programs it started go on.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 
 try {

@@ -1,15 +1,15 @@
-// The rules of the house: who may import whom, no cycles, no barrels, names, headers and sizes. Each rule is also seen
-// to fail on a small source that breaks it.
+// The rules of the source tree: who may import whom, no cycles, no barrels, names, headers and sizes. Each rule is also
+// shown to fail on a small source that breaks it.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { codeOf, type Import, importCycles, importsOf, readSources, type Source } from './support/sources.ts';
 
 /**
- * For each room, what it may import: a folder ends with a slash, `node:` is any part of Node, `(types)` allows types
- * only, `(resolve)` only import.meta.resolve, `(url)` only new URL. A room that is not here may not exist. The console in
- * web/ is in test/web/architecture.test.ts. What the domain may import from elsewhere reckons and looks up, and reaches nothing
- * outside: windows-iana is a table of names.
+ * What each folder (or file at the top) may import: a folder ends with a slash, `node:` is any part of Node, `(types)` allows
+ * types only, `(resolve)` only import.meta.resolve, `(url)` only new URL. A folder that is not listed may not exist. For the
+ * console in web/ see test/web/architecture.test.ts. The domain may import only packages that compute or look up and do no
+ * I/O: windows-iana is a table of names.
  */
 const MAY_IMPORT: Record<string, readonly string[]> = {
   'spatial/': ['spatial/', 'domain/'],
@@ -72,13 +72,13 @@ function fits({ target, kind }: Import, rule: string): boolean {
 function forbiddenImports(source: Source): string[] {
   const room = /^[^/]+(?:\/|$)/.exec(source.path)![0];
   const rules = MAY_IMPORT[room];
-  if (!rules) return [`${source.path} is in no room`];
+  if (!rules) return [`${source.path} is in no listed folder`];
   return importsOf(source)
     .filter((found) => !rules.some((rule) => fits(found, rule)))
     .map(({ target, kind }) => `${source.path} → ${target} (${kind})`);
 }
 
-/** Whether nothing is left without comments, imports and re-exports. */
+/** Whether the file has only comments, imports and re-exports. */
 function isBarrel(source: Source): boolean {
   const code = codeOf(source);
   const passedOn = /^(?:import|export)\s[^'";]*?'[^']+';$|^export\s+(?:type\s+)?\{[^}]*\};$/gm;
@@ -101,7 +101,7 @@ function lacksHeader({ path, text }: Source): boolean {
 
 const MAX_LINES = 400;
 
-/** Time and chance come from service.ts; a stopwatch (performance.now) is neither. */
+/** Time and randomness come from service.ts; a stopwatch (performance.now) is neither. */
 function asksForTimeOrChance({ path, text }: Source): boolean {
   const asks =
     /\bDate\.now\b|\bnew Date\(\)|\bTemporal\.Now\b|\bMath\.random\b|\brandom(?:Bytes|UUID|Int|Fill)|getRandomValues/;
@@ -109,14 +109,14 @@ function asksForTimeOrChance({ path, text }: Source): boolean {
 }
 
 const RULES: Record<string, (sources: readonly Source[]) => string[]> = {
-  'imports only what its room may': (sources) => sources.flatMap(forbiddenImports),
+  'imports only what its folder may': (sources) => sources.flatMap(forbiddenImports),
   'is part of no import cycle': importCycles,
   'does more than re-export': (sources) => named(sources.filter(isBarrel)),
-  'has a name in kebab case that says something': (sources) => named(sources.filter(isBadName)),
+  'has a meaningful name in kebab case': (sources) => named(sources.filter(isBadName)),
   'begins with a header of one to four lines': (sources) => named(sources.filter(lacksHeader)),
   'has at most 400 lines': (sources) =>
     named(sources.filter(({ text }) => text.split('\n').length > MAX_LINES + 1)),
-  'leaves time and chance to service.ts': (sources) => named(sources.filter(asksForTimeOrChance)),
+  'gets time and randomness from service.ts': (sources) => named(sources.filter(asksForTimeOrChance)),
 };
 
 function named(sources: readonly Source[]): string[] {
@@ -126,7 +126,7 @@ function named(sources: readonly Source[]): string[] {
 describe('every file in src', () => {
   const sources = readSources(join(import.meta.dirname, '../src'));
 
-  it('is seen, with all its imports', () => {
+  it('is found, with all its imports', () => {
     assert.ok(sources.length > 40);
     const missed = sources.filter((source) => {
       const written = [...codeOf(source).matchAll(/ from '[^']+';$/gm)];
@@ -139,7 +139,7 @@ describe('every file in src', () => {
     it(rule, () => assert.deepEqual(violations(sources), []));
   }
 
-  it('lives in a room that has rules, and every room exists', () => {
+  it('is in a folder that has rules, and every folder with rules exists', () => {
     const rooms = new Set(sources.map(({ path }) => /^[^/]+(?:\/|$)/.exec(path)![0]));
     assert.deepEqual([...rooms].sort(), Object.keys(MAY_IMPORT).sort());
   });
@@ -192,9 +192,9 @@ describe('the rule about imports', () => {
     });
   }
 
-  it('refuses rooms that it does not know', () => {
-    assert.deepEqual(forbiddenImports({ path: 'grpc/a.ts', text: '' }), ['grpc/a.ts is in no room']);
-    assert.deepEqual(forbiddenImports({ path: 'other.ts', text: '' }), ['other.ts is in no room']);
+  it('refuses folders without rules', () => {
+    assert.deepEqual(forbiddenImports({ path: 'grpc/a.ts', text: '' }), ['grpc/a.ts is in no listed folder']);
+    assert.deepEqual(forbiddenImports({ path: 'other.ts', text: '' }), ['other.ts is in no listed folder']);
   });
 
   const allowed: [path: string, text: string][] = [
@@ -212,7 +212,7 @@ describe('the rule about imports', () => {
 });
 
 describe('every other rule', () => {
-  /** Sources that break the rule in the files named last. */
+  /** Sources that break the rule in the files of `violations`. */
   const broken: [rule: string, files: Record<string, string>, violations: string[]][] = [
     [
       'is part of no import cycle',
@@ -239,12 +239,12 @@ describe('every other rule', () => {
       ['all.ts', 'again.ts'],
     ],
     [
-      'has a name in kebab case that says something',
+      'has a meaningful name in kebab case',
       { 'rateLimit.ts': '', 'rate_limit.ts': '', 'Body.ts': '', 'rate-limit.ts': '', '0001-first.sql': '' },
       ['rateLimit.ts', 'rate_limit.ts', 'Body.ts'],
     ],
     [
-      'has a name in kebab case that says something',
+      'has a meaningful name in kebab case',
       { 'domain/utils.ts': '', 'helpers/a.ts': '', 'http/common/a.ts': '', 'http/query-utils.ts': '' },
       ['domain/utils.ts', 'helpers/a.ts', 'http/common/a.ts', 'http/query-utils.ts'],
     ],
@@ -262,7 +262,7 @@ describe('every other rule', () => {
     ],
     ['has at most 400 lines', { 'a.ts': 'x;\n'.repeat(401), 'b.ts': 'x;\n'.repeat(400) }, ['a.ts']],
     [
-      'leaves time and chance to service.ts',
+      'gets time and randomness from service.ts',
       {
         'domain/a.ts': 'Date.now()',
         'http/a.ts': 'randomUUID()',
@@ -279,8 +279,8 @@ describe('every other rule', () => {
     });
   }
 
-  it('is seen to fail', () => {
-    const seen = new Set(['imports only what its room may', ...broken.map(([rule]) => rule)]);
+  it('is shown to fail', () => {
+    const seen = new Set(['imports only what its folder may', ...broken.map(([rule]) => rule)]);
     assert.deepEqual([...seen].sort(), Object.keys(RULES).sort());
   });
 });

@@ -1,4 +1,4 @@
-// The configuration: every variable with its default, good and bad values; all problems in one error; a frozen result.
+// The configuration: the default of every variable, good and bad values, all problems in one error, a frozen result.
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -38,7 +38,7 @@ const provider = (issuer: string, clientSecret?: string) => ({
   oidc: { issuer, clientId: 'client', clientSecret },
 });
 
-/** The lines of the StartError; none if the configuration is read. */
+/** The lines of the StartError; none if the configuration is valid. */
 function problems(env: Record<string, string>): string[] {
   try {
     readConfig(env);
@@ -67,7 +67,7 @@ const WHOLE_NUMBERS = [
 describe('readConfig', () => {
   it('needs no variable at all', () => assert.deepEqual(readConfig({}), DEFAULTS));
 
-  it('takes empty and blank variables for unset ones, and trims the others', () => {
+  it('treats empty and blank variables as unset, and trims the others', () => {
     const names = [
       ...readFileSync(new URL('../src/config.ts', import.meta.url), 'utf8').matchAll(/'([A-Z][A-Z_]+)'/g),
     ];
@@ -255,7 +255,7 @@ describe('readConfig', () => {
     ['LOG_LEVEL', ['verbose', 'INFO', '30']],
   ];
   for (const [name, values] of bad) {
-    it(`refuses ${name} when it is none, and shows what it is`, () => {
+    it(`refuses ${name} if it is invalid, and shows the value`, () => {
       for (const value of values) {
         const lines = problems({ [name]: value });
         assert.equal(lines.length, 1, value);
@@ -264,7 +264,7 @@ describe('readConfig', () => {
     });
   }
 
-  it('refuses an issuer that is no address, or has no client', () => {
+  it('refuses an issuer that is no URL, or has no client', () => {
     const client = { OIDC_CLIENT_ID: 'client' };
     assert.match(
       problems({ OIDC_ISSUER: 'accounts.google.com', ...client }).join(),
@@ -285,7 +285,7 @@ describe('readConfig', () => {
     }
   });
 
-  it('refuses options of DATABASE_URL that would not do what they say', () => {
+  it('refuses DATABASE_URL options that would have no effect', () => {
     const ofOption = (option: string) =>
       problems({ DATABASE_URL: `postgres://u:secret@db/events?${option}` });
     assert.match(
@@ -298,19 +298,19 @@ describe('readConfig', () => {
     );
   });
 
-  it('refuses a DATABASE_URL that is none, without showing its password', () => {
+  it('refuses a DATABASE_URL that is invalid, without showing its password', () => {
     const lines = problems({ DATABASE_URL: 'mysql://user:secret@db.internal/events' });
     assert.equal(lines.length, 1);
     assert.match(lines[0]!, /^DATABASE_URL /);
     assert.doesNotMatch(lines[0]!, /secret/);
   });
 
-  it('names the bad items of a list only', () => {
+  it('names only the bad items of a list', () => {
     const [line] = problems({ ADMIN_EMAILS: 'ada@example.com,bob,carol' });
     assert.ok(line!.includes('"bob", "carol"') && !line!.includes('ada@example.com'), line!);
   });
 
-  it('reports every bad variable at once, a line each', () => {
+  it('reports all bad variables together, one per line', () => {
     const env = Object.fromEntries(bad.map(([name, values]) => [name, values[0]!]));
     const lines = problems({
       ...env,
@@ -325,7 +325,7 @@ describe('readConfig', () => {
     );
   });
 
-  it('is frozen, with everything inside', () => {
+  it('returns an object that is frozen at every depth', () => {
     const env = { OIDC_ISSUER: 'https://id.example.com', OIDC_CLIENT_ID: 'client', CORS_ORIGINS: 'none' };
     const thaw = (value: object, path: string): string[] => [
       ...(Object.isFrozen(value) ? [] : [path]),
@@ -336,7 +336,7 @@ describe('readConfig', () => {
     assert.deepEqual(thaw(readConfig(env), 'config'), []);
   });
 
-  it('takes no proxies that the server would not take', async () => {
+  it('accepts only proxies that the server accepts too', async () => {
     const proxies =
       'loopback,linklocal,uniquelocal,10.0.0.0/8,0.0.0.0/1,192.0.2.1,::1,::/1,fe80::1,::ffff:10.0.0.1/128';
     const service = await startTestService({ TRUST_PROXY: proxies, LOG_LEVEL: 'silent' });
@@ -347,12 +347,12 @@ describe('readConfig', () => {
 describe('LOCAL_EVENTS_API_KEY', () => {
   const key = newApiKey(systemRandom);
 
-  it('is the key of an agent, without spaces around it', () => {
+  it('is the key of an agent; spaces around it are removed', () => {
     assert.equal(readApiKey({ LOCAL_EVENTS_API_KEY: key }), key);
     assert.equal(readApiKey({ LOCAL_EVENTS_API_KEY: ` ${key}\n` }), key);
   });
 
-  it('is refused where it is missing or mistyped, and never shown', () => {
+  it('is refused if it is missing or mistyped, and never shown', () => {
     for (const value of [undefined, '', ' ', 'lev_x', `${key}x`, key.toUpperCase()]) {
       assert.throws(
         () => readApiKey({ LOCAL_EVENTS_API_KEY: value }),
@@ -372,13 +372,13 @@ describe('the environment', () => {
         .map((line) => `${file}: ${line.trim()}`),
     );
 
-  it('is handed to the command line by main.ts and read nowhere else', () => {
+  it('is passed to the command line by main.ts and read nowhere else', () => {
     const readers = linesWith('**/*.ts', /process\W{0,4}env|node:process|loadEnvFile|\bdotenv\b/);
     assert.equal(readers.length, 1, readers.join('\n'));
     assert.match(readers[0]!, /^main\.ts: run\(process\.argv\.slice\(2\), process\.env, process\)/);
   });
 
-  it('is handed to config.ts by the commands, who read nothing of it themselves', () => {
+  it('is passed on to config.ts by the commands, which do not read it themselves', () => {
     const users = linesWith('cli/*.ts', /\benv\b(?!: Env\b)/);
     assert.ok(users.length > 0);
     const allowed =

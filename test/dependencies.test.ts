@@ -1,17 +1,17 @@
-// The lock file: npm may run on Node 20, so every package that it installs must admit that, or npm prints a warning. The
-// overrides in package.json hold back packages whose newest versions brought in ones that need Node 22.
+// The lock file. npm may run on Node 20, so every package must accept Node 20, or npm prints a warning. The overrides in
+// package.json hold back packages whose newest versions depend on packages that need Node 22.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 
-/** The oldest Node on which all of them install: README says Node 20. */
+/** The oldest Node that every package accepts: README says Node 20. */
 const NODE = [20, 19, 0];
 
 interface LockedPackage {
   readonly version: string;
   readonly resolved?: string;
   readonly engines?: { readonly node?: string };
-  /** Skipped where it does not fit. */
+  /** npm skips it on machines that it does not fit. */
   readonly optional?: boolean;
   readonly os?: readonly string[];
   readonly cpu?: readonly string[];
@@ -21,7 +21,7 @@ const { packages } = JSON.parse(readFileSync(new URL('../package-lock.json', imp
   packages: Record<string, LockedPackage>;
 };
 
-/** Whether NODE is in a range of versions: comparators side by side must all hold, those around a || in turn. */
+/** Whether NODE is in a range of versions: comparators side by side must all hold; `||` separates alternatives. */
 function admits(range: string): boolean {
   return range.split('||').some((side) => {
     const comparators = [...side.matchAll(/([<>]=?|\^|~|=)?\s*v?(\d+)(?:\.(\d+))?(?:\.(\d+))?/g)];
@@ -32,19 +32,19 @@ function admits(range: string): boolean {
       if (operator === '<') return order < 0;
       if (operator === '^') return order >= 0 && given[0] === NODE[0];
       if (operator === '=') return given.every((part, at) => part === NODE[at]);
-      throw new Error(`${range} has a comparator that is not known here: ${operator}`);
+      throw new Error(`${range} has an unknown comparator: ${operator}`);
     });
   });
 }
 
-/** Below 0 where NODE is older than this, above where it is newer. */
+/** Below 0 if NODE is older than this version, above 0 if it is newer. */
 function compare(given: readonly number[]): number {
   const at = NODE.findIndex((part, index) => part !== (given[index] ?? 0));
   return at === -1 ? 0 : NODE[at]! - (given[at] ?? 0);
 }
 
 describe('the lock file', () => {
-  it('has no package that Node 20 may not install', () => {
+  it('has no package that refuses Node 20', () => {
     const refused = Object.entries(packages)
       .filter(([, { optional, os, cpu }]) => !optional && !os && !cpu)
       .filter(([, { engines }]) => !admits(engines?.node ?? '*'))
@@ -81,6 +81,6 @@ describe('a range of versions', () => {
     '18',
     '^20.20.0',
   ];
-  for (const range of yes) it(`${JSON.stringify(range)} admits Node 20`, () => assert.ok(admits(range)));
-  for (const range of no) it(`${JSON.stringify(range)} does not`, () => assert.ok(!admits(range)));
+  for (const range of yes) it(`${JSON.stringify(range)} includes Node 20`, () => assert.ok(admits(range)));
+  for (const range of no) it(`${JSON.stringify(range)} excludes Node 20`, () => assert.ok(!admits(range)));
 });

@@ -1,4 +1,4 @@
-// Which files of a folder are migrations, and which databases they fit.
+// Migrations: which files of a folder count, and which databases they fit.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
@@ -6,7 +6,7 @@ import { StartError } from '../src/domain/errors.ts';
 import { readMigrations, requireKnown } from '../src/migrations.ts';
 import { temporaryFolder } from './support/service.ts';
 
-/** A folder with such files; each holds its own name. */
+/** A folder with these files; each contains its own name. */
 function folderWith(...files: readonly string[]): URL {
   const folder = new URL(`file://${temporaryFolder()}/`);
   for (const file of files) writeFileSync(new URL(file, folder), file);
@@ -18,7 +18,7 @@ function assertRefused(work: () => unknown, message: RegExp): void {
 }
 
 describe('readMigrations', () => {
-  it('reads them in the order of their numbers', () => {
+  it('reads migrations in the order of their numbers', () => {
     assert.deepEqual(readMigrations(folderWith('0002-b.sql', '0003-a-1.sql', '0001-c.sql')), [
       { name: '0001-c', sql: '0001-c.sql' },
       { name: '0002-b', sql: '0002-b.sql' },
@@ -27,7 +27,7 @@ describe('readMigrations', () => {
     assert.deepEqual(readMigrations(folderWith()), []);
   });
 
-  it('takes no notice of other files', () => {
+  it('ignores other files', () => {
     const strays = ['.DS_Store', '.0001-a.sql.swp', '0001-a.sql~', '0001-a.sql.orig', '0001-a (copy).sql'];
     const others = ['README.md', '1-a.sql', '00001-a.sql', '0000.sql', 'a-0001.sql', 'Thumbs.db'];
     const found = readMigrations(folderWith('0001-a.sql', ...strays, ...others, '0002-b.sql'));
@@ -37,7 +37,7 @@ describe('readMigrations', () => {
     );
   });
 
-  it('refuses a number that is missing, or there twice', () => {
+  it('refuses a missing or repeated number', () => {
     const damaged = /^The installation is damaged: .* Reinstall local-events\.$/;
     for (const files of [['0000-a.sql'], ['0002-a.sql'], ['0001-a.sql', '0003-b.sql']])
       assertRefused(() => readMigrations(folderWith(...files)), damaged);
@@ -48,7 +48,7 @@ describe('readMigrations', () => {
   });
 
   for (const engine of ['sqlite', 'postgres']) {
-    it(`reads those of ${engine}`, () => {
+    it(`reads the migrations of ${engine}`, () => {
       const [first] = readMigrations(new URL(`../src/${engine}/migrations/`, import.meta.url));
       assert.match(first!.sql, /CREATE TABLE/);
     });
@@ -58,18 +58,18 @@ describe('readMigrations', () => {
 describe('requireKnown', () => {
   const ours = ['0001-a', '0002-b', '0003-c'].map((name) => ({ name, sql: '' }));
 
-  it('knows an empty database, and one that has all or the first of them', () => {
+  it('accepts an empty database, and one that has all or the first of the migrations', () => {
     requireKnown(ours, 0, []);
     requireKnown(ours, 1, ['0001-a']);
     requireKnown(ours, 3, ['0001-a', '0002-b', '0003-c']);
   });
 
-  it('knows a database without names, or without the last of them', () => {
+  it('accepts a database that recorded no names, or only the first ones', () => {
     requireKnown(ours, 3, []);
     requireKnown(ours, 3, ['0001-a']);
   });
 
-  it('refuses one that a newer version wrote, whatever its names are', () => {
+  it('refuses a database that a newer version wrote, whatever the names', () => {
     for (const names of [[], ['0001-x'], ['0001-a', '0002-b', '0003-c', '0004-d']])
       assertRefused(
         () => requireKnown(ours, 4, names),
@@ -77,7 +77,7 @@ describe('requireKnown', () => {
       );
   });
 
-  it('refuses one with another name, or in another order', () => {
+  it('refuses a database with other names, or in another order', () => {
     assertRefused(
       () => requireKnown(ours, 2, ['0001-a', '0002-x']),
       /another version of local-events: its migration 2 is 0002-x, not 0002-b\. Install that version\.$/,

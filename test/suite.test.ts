@@ -1,4 +1,4 @@
-// The suite itself: every test is in `npm test` or in `npm run test:long`, and whatever has a long size is run in it.
+// The suite itself: `npm test` has every test file, and `npm run test:long` has every file that uses a long size.
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ const importsSizes = (file: string) =>
 const filesOf = (isLong: boolean) => new Set(findJobs(ROOT, [], isLong).map(({ file }) => file));
 
 describe('the suite', () => {
-  it('has every test file, in the folder where files are looked for', () => {
+  it('has every test file of the repository', () => {
     const all = globSync('**/*.test.{ts,mts,js,mjs}', {
       cwd: ROOT,
       exclude: ['node_modules', '**/node_modules'],
@@ -19,14 +19,14 @@ describe('the suite', () => {
     assert.deepEqual([...filesOf(false)].sort(), all.sort());
   });
 
-  it('has the acceptance suite twice, on either engine', () => {
+  it('has the acceptance suite twice, once per engine', () => {
     const jobs = findJobs(ROOT, [], false).filter(({ file }) => file.startsWith('test/acceptance/'));
     const on = (engine: string) => jobs.filter((job) => job.engine === engine).map(({ file }) => file);
     assert.ok(on('sqlite').length > 20);
     assert.deepEqual(on('sqlite'), on('postgres'));
   });
 
-  it('runs long what has a long size, itself or in what it imports', () => {
+  it('includes in the long run every file that uses a size, directly or through imports', () => {
     const long = filesOf(true);
     for (const file of ['test/crash/kill.test.ts', 'test/store/postgres.test.ts']) assert.ok(long.has(file));
     assert.ok(!long.has('test/suite.test.ts'));

@@ -1,4 +1,4 @@
-// Who is an administrator: the allow-list and every way around it; and what is shown of one.
+// Who is an administrator: the allow-list and every way around it, and the fields shown of an administrator.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
@@ -39,7 +39,7 @@ describe('an administrator', () => {
     ['is vouched for by the listed domain', { hostedDomain: 'example.com' }, BY_DOMAIN],
     ['may be vouched for in any case', { hostedDomain: 'Example.Com' }, BY_DOMAIN],
     [
-      'needs one of the lists only',
+      'needs to be in only one of the lists',
       { email: 'ada@other.example' },
       { ...BY_SUBJECT, ...BY_EMAIL, ...BY_DOMAIN },
     ],
@@ -54,7 +54,7 @@ describe('an administrator', () => {
 
 describe('no administrator', () => {
   const cases: Case[] = [
-    ['is anyone while the lists are empty', {}, {}],
+    ['exists while the lists are empty', {}, {}],
     ['has another subject', { subject: 'subject-2' }, BY_SUBJECT],
     ['has the subject in another case', { subject: 'Subject-1' }, BY_SUBJECT],
     ['has the beginning of a subject', { subject: 'subject-' }, BY_SUBJECT],
@@ -69,21 +69,21 @@ describe('no administrator', () => {
     ['has a listed e-mail with something after it', { email: 'ada@example.com.evil.com' }, BY_EMAIL],
     ['has a listed e-mail with spaces', { email: ' ada@example.com ' }, BY_EMAIL],
     ['has a listed e-mail with a tag', { email: 'ada+x@example.com' }, BY_EMAIL],
-    ['has a letter that only looks alike', { email: 'аda@example.com' }, BY_EMAIL],
+    ['has a listed e-mail with a look-alike letter', { email: 'аda@example.com' }, BY_EMAIL],
     [
-      'has a letter that folds to a listed one',
+      'has a listed e-mail with a letter that Unicode folds to ASCII',
       { email: '\u212aim@example.com' },
       { emails: ['kim@example.com'] },
     ],
     ['has an unverified e-mail of a listed domain', { emailVerified: false }, BY_DOMAIN],
     [
-      'has an unverified e-mail, whoever vouches',
+      'has an unverified e-mail, even if the listed domain vouches',
       { emailVerified: false, hostedDomain: 'example.com' },
       BY_DOMAIN,
     ],
     ['has an e-mail of another domain', { email: 'ada@other.example' }, BY_DOMAIN],
     ['has a domain that ends like a listed one', { email: 'ada@evil-example.com' }, BY_DOMAIN],
-    ['has a domain glued to a listed one', { email: 'ada@evilexample.com' }, BY_DOMAIN],
+    ['has a domain with a prefix before a listed one', { email: 'ada@evilexample.com' }, BY_DOMAIN],
     ['has a domain that begins like a listed one', { email: 'ada@example.com.evil.com' }, BY_DOMAIN],
     ['has a sub-domain of a listed one', { email: 'ada@sub.example.com' }, BY_DOMAIN],
     ['has the parent of a listed domain', { email: 'ada@com' }, BY_DOMAIN],
@@ -94,19 +94,19 @@ describe('no administrator', () => {
     ['has a listed domain in brackets', { email: 'ada@evil.com <ada@example.com>' }, BY_DOMAIN],
     ['has a space in the domain', { email: 'ada@ example.com' }, BY_DOMAIN],
     [
-      'has a domain in letters that fold',
+      'has a listed domain with letters that Unicode folds to ASCII',
       { email: 'ada@\u212aelvin.example' },
       { domains: ['kelvin.example'] },
     ],
     ['is vouched for by another domain', { hostedDomain: 'evil.com' }, BY_DOMAIN],
     ['is vouched for by an empty domain', { hostedDomain: '' }, BY_DOMAIN],
     [
-      'has another domain than the listed one that vouches',
+      'has an e-mail of another domain than the listed one that vouches',
       { email: 'ada@evil.com', hostedDomain: 'example.com' },
       BY_DOMAIN,
     ],
     ['is vouched for without an e-mail', { email: undefined, hostedDomain: 'example.com' }, BY_DOMAIN],
-    ['has a listed e-mail where only domains are asked', {}, { domains: ['ada@example.com'] }],
+    ['has an e-mail that is in the list of domains', {}, { domains: ['ada@example.com'] }],
   ];
   for (const [what, identity, allowed] of cases) {
     it(what, () =>
@@ -116,7 +116,7 @@ describe('no administrator', () => {
 });
 
 describe('foldCase', () => {
-  it('lowers ASCII letters and leaves every other alone', () => {
+  it('lowers ASCII letters and changes no others', () => {
     assert.equal(foldCase('AbZ@Example.COM'), 'abz@example.com');
     assert.equal(foldCase('\u212aÄİ'), '\u212aÄİ');
   });
@@ -136,7 +136,7 @@ describe('describeAdministrator', () => {
     assert.deepEqual(shown, { email: 'ada@example.com', name: 'ada@example.com', picture: '' });
   });
 
-  it('has three strings even where the token says nothing but a subject', () => {
+  it('has three strings even if the token has only a subject', () => {
     const shown = describeAdministrator({
       ...SOMEONE,
       email: undefined,

@@ -1,4 +1,4 @@
-// Agents: what a registration and an administrator's change may hold, and how an agent is shown.
+// Agents: valid registrations and changes by an administrator, and how an agent is shown.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { mayWrite, readAgentUpdate, readRegistration, summarise, TIERS } from '../../src/domain/agent.ts';
@@ -8,14 +8,14 @@ const BODY = { email: 'agent@example.com', agent_name: 'City guide' };
 const refused = (fields: object) => refusals(() => readRegistration({ ...BODY, ...fields }));
 
 describe('mayWrite', () => {
-  it('holds for readwrite and admin', () => {
+  it('is true for readwrite and admin', () => {
     assert.deepEqual([...TIERS], ['read', 'readwrite', 'admin']);
     assert.deepEqual(TIERS.filter(mayWrite), ['readwrite', 'admin']);
   });
 });
 
 describe('readRegistration', () => {
-  it('takes an e-mail and a name as they are, and nothing else', () => {
+  it('accepts an e-mail and a name unchanged, and nothing else', () => {
     const body = { email: 'Agent@Example.COM', agent_name: '  City guide ' };
     assert.deepEqual(readRegistration({ ...body, tier: 'admin', rate_limit: 0, is_active: false }), body);
   });
@@ -33,7 +33,7 @@ describe('readRegistration', () => {
     `a@${'b'.repeat(63)}.example`,
   ];
   for (const email of addresses) {
-    it(`takes ${email}`, () => assert.deepEqual(refused({ email }), []));
+    it(`accepts ${email}`, () => assert.deepEqual(refused({ email }), []));
   }
 
   const noAddresses = [
@@ -71,7 +71,7 @@ describe('readRegistration', () => {
     });
   }
 
-  it('takes an e-mail of 254 characters and refuses one of 255', () => {
+  it('accepts an e-mail of 254 characters and refuses one of 255', () => {
     const domain = `${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(57)}.example`;
     const email = `${'a'.repeat(254 - 1 - domain.length)}@${domain}`;
     assert.equal(email.length, 254);
@@ -79,7 +79,7 @@ describe('readRegistration', () => {
     assert.deepEqual(refused({ email: `a${email}` }), ['body.email: string_too_long']);
   });
 
-  it('takes a name of 1 to 200 characters', () => {
+  it('accepts a name of 1 to 200 characters', () => {
     for (const agent_name of ['x', '😀'.repeat(200), ' ']) assert.deepEqual(refused({ agent_name }), []);
     assert.deepEqual(refused({ agent_name: '' }), ['body.agent_name: string_too_short']);
     assert.deepEqual(refused({ agent_name: '😀'.repeat(201) }), ['body.agent_name: string_too_long']);
@@ -106,7 +106,7 @@ describe('readRegistration', () => {
 });
 
 describe('readAgentUpdate', () => {
-  it('takes is_active, tier or both, and nothing else', () => {
+  it('accepts is_active, tier or both, and nothing else', () => {
     assert.deepEqual(readAgentUpdate({ is_active: false }), { is_active: false });
     assert.deepEqual(readAgentUpdate({ tier: 'read', email: 'other@example.com' }), { tier: 'read' });
     assert.deepEqual(readAgentUpdate({ is_active: true, tier: 'admin' }), { is_active: true, tier: 'admin' });
@@ -154,7 +154,7 @@ describe('summarise', () => {
     });
   });
 
-  it('shows when the agent was last used, the first instant included', () => {
+  it('shows the last use of the agent, even at time 0', () => {
     assert.equal(summarise({ ...agent, last_used_ms: 0 }).last_used_at, '1970-01-01T00:00:00.000Z');
   });
 });

@@ -1,4 +1,4 @@
-// API keys: their form, what the checksum catches, how even chance is, and what may be kept of one.
+// API keys: their format, what the checksum catches, how uniform the randomness is, and what is stored of a key.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
@@ -7,7 +7,7 @@ import type { Random } from '../../src/domain/clock-and-random.ts';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** An endless stream of bytes that is even, looks like chance and is the same in every run. */
+/** An endless stream of pseudo-random bytes, uniform and the same in every run. */
 function seededRandom(seed: string): Random {
   let count = 0;
   let rest: number[] = [];
@@ -46,11 +46,11 @@ describe('newApiKey', () => {
     assert.equal([...counts.keys()].sort().join(''), BASE62);
     const expected = (keys.length * 32) / 62;
     const chiSquared = [...counts.values()].reduce((sum, n) => sum + (n - expected) ** 2 / expected, 0);
-    // 61 degrees of freedom: chance exceeds 126 once in a million; bytes taken modulo 62 give about 2,000.
+    // 61 degrees of freedom: a random source exceeds 126 once in a million; bytes taken modulo 62 give about 2,000.
     assert.ok(chiSquared < 126, `chi squared is ${chiSquared}`);
   });
 
-  it('does without the bytes that would favour some characters, however many come', () => {
+  it('discards bytes that would favour some characters, however many there are', () => {
     let calls = 0;
     const mostlyTooHigh: Random = (bytes) =>
       bytes
@@ -90,7 +90,7 @@ describe('isApiKey', () => {
     }
   });
 
-  it('catches every missing, doubled or added character, and every other case', () => {
+  it('catches every missing, doubled or added character, and every change of case', () => {
     for (const key of sample(50)) {
       for (let at = 0; at <= key.length; at++) {
         if (at < key.length) assert.equal(isApiKey(key.slice(0, at) + key.slice(at + 1)), false);
@@ -109,7 +109,7 @@ describe('isApiKey', () => {
     }
   });
 
-  it('refuses what is no key at all', () => {
+  it('refuses text that is not a key', () => {
     for (const text of [
       '',
       'lev_',

@@ -1,4 +1,4 @@
-// Cursors: a position survives its text form, and no other text is taken for one.
+// Cursors: a position is encoded and decoded without loss, and no other text is accepted as a cursor.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
@@ -33,7 +33,7 @@ describe('encodeCursor', () => {
     fc.assert(property, { seed: SEED, numRuns: 500 });
   });
 
-  it('carries its version: cursors handed out earlier keep their meaning', () => {
+  it('includes a version: earlier cursors keep their meaning', () => {
     const text = 'MToxOTM1MjQ0ODAwMDAwOjAxQVJZWjZTNDFUU1Y0UlJGRlE2OUc1RkFW';
     assert.equal(Buffer.from(text, 'base64url').toString(), `1:1935244800000:${ID}`);
     assert.deepEqual(decodeCursor(text), { startMs: 1_935_244_800_000, id: ID });
@@ -60,13 +60,13 @@ describe('decodeCursor', () => {
     ['a start with a zero before it', base64url(`1:01:${ID}`)],
     ['a start of minus zero', base64url(`1:-0:${ID}`)],
     ['a start that is not a number', base64url(`1:NaN:${ID}`)],
-    ['a start without end', base64url(`1:Infinity:${ID}`)],
+    ['an infinite start', base64url(`1:Infinity:${ID}`)],
     ['a start before the year 1', base64url(`1:${EARLIEST_MS - 1}:${ID}`)],
     ['a start after the year 9999', base64url(`1:${LATEST_MS + 1}:${ID}`)],
     ['no event_id', base64url('1:0')],
     ['an empty event_id', base64url('1:0:')],
     ['an event_id in lower case', base64url(`1:0:${ID.toLowerCase()}`)],
-    ['an event_id that is no ULID', base64url(`1:0:8${ID.slice(1)}`)],
+    ['an event_id that is not a ULID', base64url(`1:0:8${ID.slice(1)}`)],
     ['a longer event_id', base64url(`1:0:${ID}0`)],
     ['something after the event_id', base64url(`1:0:${ID}:`)],
     ['a byte order mark', base64url(`\ufeff1:0:${ID}`)],
@@ -83,7 +83,7 @@ describe('decodeCursor', () => {
     it(`refuses ${what}`, () => assert.equal(decodeCursor(text), undefined));
   }
 
-  it('takes no text that encodeCursor did not write, whatever is done to one', () => {
+  it('accepts only text that encodeCursor wrote, whatever is changed in it', () => {
     const mutated = fc
       .tuple(positions, fc.nat(60), fc.nat(3), fc.string({ unit: 'binary', maxLength: 3 }))
       .map(([position, at, cut, text]) => {
@@ -101,7 +101,7 @@ describe('decodeCursor', () => {
     fc.assert(property, { seed: SEED, numRuns: 8_000 });
   });
 
-  it('refuses another spelling of the same bytes', () => {
+  it('refuses another encoding of the same bytes', () => {
     const cursor = encodeCursor({ startMs: 10, id: ID });
     const bytesOf = (text: string) => Buffer.from(text, 'base64url').toString('latin1');
     const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';

@@ -1,4 +1,4 @@
-// The table of errors as the interface and the decisions give it, and the words of a validation error.
+// The table of errors as the interface and the decisions define it, and the message of a validation error.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { AppError, ERRORS, type Issue, invalid, refuse, StartError } from '../../src/domain/errors.ts';
@@ -34,7 +34,7 @@ describe('ERRORS', () => {
     assert.deepEqual(Object.fromEntries(table), STATUSES);
   });
 
-  it('says what each code means, in a sentence', () => {
+  it('explains each code in a sentence', () => {
     for (const [code, { meaning }] of Object.entries(ERRORS)) assert.match(meaning, /^[A-Z].*[^.]\.$/, code);
   });
 });
@@ -42,7 +42,7 @@ describe('ERRORS', () => {
 describe('invalid', () => {
   const issue = (field: string): Issue => ({ loc: ['body', field], msg: 'is required', type: 'missing' });
 
-  it('names each place with its reason and carries the issues', () => {
+  it('names each field with its problem and has the issues', () => {
     const issues = [
       issue('title'),
       { loc: ['query', 'audience', 2], msg: 'must be one of: a', type: 'enum' },
@@ -64,21 +64,21 @@ describe('invalid', () => {
 });
 
 describe('refuse', () => {
-  it('lets no issues pass', () => refuse([]));
-  it('throws for one', () => {
+  it('does nothing without issues', () => refuse([]));
+  it('throws for an issue', () => {
     assert.throws(() => refuse([{ loc: ['body'], msg: 'm', type: 't' }]), { code: 'VALIDATION_ERROR' });
   });
 });
 
 describe('the error classes', () => {
-  it('keep their cause, and have none where there is none', () => {
+  it('keep their cause, and have no such property without one', () => {
     const cause = new Error('driver');
     assert.equal(new AppError('UNAVAILABLE', 'm', { cause }).cause, cause);
     assert.equal('cause' in new AppError('UNAVAILABLE', 'm'), false);
     assert.equal(new StartError('m', { cause }).cause, cause);
   });
 
-  it('have their own names and words', () => {
+  it('have their own names and messages', () => {
     assert.equal(String(new AppError('NOT_FOUND', 'gone')), 'AppError: gone');
     assert.equal(String(new StartError('taken')), 'StartError: taken');
     assert.equal(new AppError('RATE_LIMITED', 'm', { retryAfterSeconds: 7 }).retryAfterSeconds, 7);

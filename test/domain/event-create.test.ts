@@ -1,4 +1,4 @@
-// Creating an event: what the body may hold, and what is stored of it. Its times are in event-times.test.ts.
+// Creating an event: what the body may contain, and what is stored. Its times are in event-times.test.ts.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { AUDIENCES, EVENT_TYPES, encodeEvent } from '../../src/domain/event.ts';
@@ -20,7 +20,7 @@ const read = (fields: Record<string, unknown> = {}) => readEventCreate({ ...BODY
 const refused = (fields: Record<string, unknown>) => refusals(() => read(fields));
 
 describe('readEventCreate', () => {
-  it('takes the required fields alone and fills in the others', () => {
+  it('accepts the required fields alone and fills in the others', () => {
     assert.deepEqual(read(), {
       title: 'Lantern workshop',
       description: null,
@@ -38,18 +38,18 @@ describe('readEventCreate', () => {
     });
   });
 
-  it('takes every field', () => {
+  it('accepts every field', () => {
     const optional = { description: 'd', address: 'a', url: 'not a url', cost: 'whatever', audience: 'kids' };
     const fields = read({ ...optional, end_at: '2031-05-01T20:00:00.123Z' });
     assert.deepEqual(fields, { ...read(), ...optional, end_ms: Date.parse('2031-05-01T20:00:00.123Z') });
   });
 
-  it('takes null for the nullable fields', () => {
+  it('accepts null for the nullable fields', () => {
     const nothing = { description: null, end_at: null, address: null, url: null, cost: null };
     assert.deepEqual(read(nothing), read());
   });
 
-  it('stores nothing else that the body holds', () => {
+  it('ignores all other fields of the body', () => {
     const extra = {
       event_id: 'x',
       agent_id: 'y',
@@ -72,7 +72,7 @@ describe('readEventCreate', () => {
       assert.equal(read({ timezone }).timezone, timezone);
   });
 
-  it('takes every event_type and audience', () => {
+  it('accepts every event_type and audience', () => {
     const types =
       'workshop performance festival market competition game social meetup club support talk conference exhibition tour ceremony';
     assert.deepEqual([...EVENT_TYPES], types.split(' '));
@@ -106,7 +106,7 @@ describe('the limits of a create', () => {
     ['lat', 90],
     ['lng', 180],
   ] as const) {
-    it(`${field} lies from -${bound} to ${bound}`, () => {
+    it(`${field} is from -${bound} to ${bound}`, () => {
       for (const value of [-bound, bound, 0]) assert.deepEqual(refused({ [field]: value }), []);
       assert.deepEqual(refused({ [field]: bound + 1e-9 }), [`body.${field}: less_than_equal`]);
       assert.deepEqual(refused({ [field]: -bound - 1e-9 }), [`body.${field}: greater_than_equal`]);
@@ -129,7 +129,7 @@ describe('the limits of a create', () => {
   it('audience is not null', () =>
     assert.deepEqual(refused({ audience: null }), ['body.audience: string_type']));
 
-  it('names all failing fields at once, those about times included', () => {
+  it('names all failing fields together, times included', () => {
     const body = {
       title: '',
       end_at: '2020-01-01T00:00:00Z',

@@ -1,4 +1,4 @@
-// Text of every kind comes back as it was sent: from the body of a create or an update to the wire form and its parse.
+// Text of every kind is returned as it was sent: through the body of a create or an update, the stored JSON and its parse.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
@@ -72,7 +72,7 @@ describe('text', () => {
     fc.assert(property, { seed: SEED, numRuns: 1_000 });
   });
 
-  it('survives being stored', () => {
+  it('survives encoding and decoding', () => {
     const property = fc.property(texts, fc.double(), fc.double(), (sent, lat, lng) => {
       const row = { ...SERVER, ...readEventCreate({ ...REQUIRED, ...sent }, 0), lat: lat + 0, lng: lng + 0 };
       if (Number.isFinite(lat) && Number.isFinite(lng))
@@ -93,7 +93,7 @@ describe('text', () => {
     for (const [field, value] of Object.entries(sent)) assert.equal(wire[field], value);
   });
 
-  it('is refused where it could not survive', () => {
+  it('is refused if it could not survive', () => {
     const broken = fc
       .tuple(fc.string(), fc.constantFrom('\0', '\ud800', '\udfff'), fc.string())
       .map((parts) => parts.join(''));

@@ -1,4 +1,4 @@
-// The times of a new event: when they are refused, which instant they mean, and when the event is over.
+// The times of a new event: when they are refused, which instant they mean, and when the event has ended.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ASSUMED_DURATION_MS, endsMs } from '../../src/domain/event.ts';
@@ -23,7 +23,7 @@ describe('the times of a create', () => {
   const table: [what: string, fields: Record<string, unknown>, refused: string[]][] = [
     ['a start in the past', { start_at: '1999-01-01T00:00:00Z' }, []],
     [
-      'a start in the past with an end to come',
+      'a start in the past with an end in the future',
       { start_at: '1999-01-01T00:00:00Z', end_at: '2030-06-01T12:00:00.501Z' },
       [],
     ],
@@ -44,7 +44,7 @@ describe('the times of a create', () => {
       ['body.end_at: value_error'],
     ],
     [
-      'an end to come, by its offset',
+      'an end in the future, by its offset',
       { start_at: '2030-01-01T00:00:00Z', end_at: '2030-06-01T10:00:00-03:00' },
       [],
     ],
@@ -54,7 +54,7 @@ describe('the times of a create', () => {
       ['body.end_at: value_error'],
     ],
     [
-      'an end to come, by the timezone',
+      'an end in the future, by the timezone',
       { start_at: '2030-01-01T00:00:00Z', end_at: '2030-06-01T14:00:01' },
       [],
     ],
@@ -71,49 +71,49 @@ describe('the times of a create', () => {
     ],
     ['an end at the start, by the timezone', { end_at: '2031-05-01T20:00:00' }, []],
     [
-      'a start and an end that are none',
+      'an invalid start and an invalid end',
       { start_at: 'soon', end_at: 'later' },
       ['body.start_at: datetime_parsing', 'body.end_at: datetime_parsing'],
     ],
     [
-      'a start that is none and an end in the past',
+      'an invalid start and an end in the past',
       { start_at: '2031-05-01', end_at: '2020-01-01T00:00:00Z' },
       ['body.start_at: datetime_parsing', 'body.end_at: value_error'],
     ],
     [
-      'local times in a timezone that is none',
+      'local times in an invalid timezone',
       { start_at: '2031-05-01T18:00:00', end_at: '2020-01-01T00:00:00', timezone: '+02:00' },
       ['body.timezone: value_error'],
     ],
     ['a start in the year 0', { start_at: '0000-12-31T23:59:59Z' }, ['body.start_at: datetime_parsing']],
     [
-      'a start in the year 0 whose offset leads into the year 1',
+      'a start in the year 0 whose offset moves it into the year 1',
       { start_at: '0000-12-31T23:59:59-00:01' },
       [],
     ],
     [
-      'a start in the year 1 whose offset leads into the year 0',
+      'a start in the year 1 whose offset moves it into the year 0',
       { start_at: '0001-01-01T00:00:00+00:01' },
       ['body.start_at: datetime_parsing'],
     ],
     [
-      'a start in the year 1 whose timezone leads into the year 0',
+      'a start in the year 1 whose timezone moves it into the year 0',
       { start_at: '0001-01-01T00:00:00' },
       ['body.start_at: datetime_parsing'],
     ],
     [
-      'an end in the year 9999 whose offset leads beyond',
+      'an end in the year 9999 whose offset moves it beyond',
       { end_at: '9999-12-31T23:59:59-00:01' },
       ['body.end_at: datetime_parsing'],
     ],
     [
-      'an end in the year 9999 whose timezone leads beyond',
+      'an end in the year 9999 whose timezone moves it beyond',
       { end_at: '9999-12-31T23:59:59', timezone: 'America/New_York' },
       ['body.end_at: datetime_parsing'],
     ],
     ['an end in the last millisecond', { end_at: '9999-12-31T23:59:59.999Z' }, []],
     [
-      'both outside the years',
+      'both outside the years 1 to 9999',
       { start_at: '9999-12-31T23:59:59-01:00', end_at: '9999-12-31T23:59:59-02:00' },
       ['body.start_at: datetime_parsing', 'body.end_at: datetime_parsing'],
     ],
@@ -123,7 +123,7 @@ describe('the times of a create', () => {
       assert.deepEqual(refused(fields), expected));
   }
 
-  it('are local in the timezone where they have no offset', () => {
+  it('are local to the timezone if they have no offset', () => {
     const { start_ms, end_ms } = read({
       start_at: '2031-03-30T02:30:00',
       end_at: '2031-10-26T02:30:00.0019',

@@ -1,5 +1,5 @@
-// An update's start_at, end_at and timezone, each sent or not, local or with an offset, together with what is stored:
-// the cases worth reading in a table, then every combination against a model of the rules.
+// An update's start_at, end_at and timezone, each sent or not, local or with an offset, combined with the stored times:
+// the instructive cases in a table, then every combination against a model of the rules.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { EVENT_DEFAULTS, type EventRow, type EventUpdate } from '../../src/domain/event.ts';
@@ -41,7 +41,7 @@ function row(times: StoredTimes): EventRow {
   };
 }
 
-/** Where the update is refused and why; or the times as they would be stored. */
+/** The stage and reasons of a refusal, or the times as they would be stored. */
 function outcome(times: StoredTimes, body: EventUpdate): Outcome {
   const alone = refusals(() => readEventUpdate(body, NOW_MS));
   if (alone.length > 0) return { alone };
@@ -74,7 +74,7 @@ describe('an update together with the stored event', () => {
       '2031-05-01T12:00:00Z',
     ],
     [
-      'any start where no end is stored',
+      'any start if no end is stored',
       OPEN,
       { start_at: '2039-01-01T00:00:00Z' },
       '2039-01-01T00:00:00Z',
@@ -109,7 +109,7 @@ describe('an update together with the stored event', () => {
       '2031-05-02T03:30:00Z',
     ],
     [
-      'a timezone alone, which moves no instant',
+      'a timezone alone, which changes no instant',
       CLOSED,
       { timezone: 'America/Phoenix' },
       '2031-05-01T10:00:00Z',
@@ -130,21 +130,21 @@ describe('an update together with the stored event', () => {
       '2031-06-02T00:00:00Z',
     ],
     [
-      'a new timezone of an event that is over',
+      'a new timezone of an ended event',
       ENDED,
       { timezone: 'America/Phoenix' },
       '2030-05-01T10:00:00Z',
       '2030-05-01T12:00:00Z',
     ],
     [
-      'an earlier start of an event that is over',
+      'an earlier start of an ended event',
       ENDED,
       { start_at: '2030-05-01T09:00:00Z' },
       '2030-05-01T09:00:00Z',
       '2030-05-01T12:00:00Z',
     ],
     [
-      'a new end of an event that is over',
+      'a new end of an ended event',
       ENDED,
       { end_at: '2030-06-01T12:00:00.001Z' },
       '2030-05-01T10:00:00Z',
@@ -158,7 +158,7 @@ describe('an update together with the stored event', () => {
     });
   }
 
-  it('leaves the stored pair alone where neither is sent, whatever it is', () => {
+  it('does not check the stored times if neither is sent', () => {
     const turned = stored('2031-05-01T12:00:00Z', '2031-05-01T10:00:00Z');
     assert.deepEqual(outcome(turned, { timezone: 'Asia/Tokyo' }), turned);
     assert.deepEqual(outcome(turned, { start_at: '2031-05-01T11:00:00Z' }), START);
@@ -167,7 +167,7 @@ describe('an update together with the stored event', () => {
   const refused: [what: string, times: StoredTimes, body: EventUpdate, outcome: Outcome][] = [
     ['a start after the stored end', CLOSED, { start_at: '2031-05-01T12:00:00.001Z' }, START],
     ['a local start after the stored end', CLOSED, { start_at: '2031-05-01T21:00:00.001' }, START],
-    ['a start after the end of an event that is over', ENDED, { start_at: '2030-05-02T00:00:00Z' }, START],
+    ['a start after the end of an ended event', ENDED, { start_at: '2030-05-02T00:00:00Z' }, START],
     ['an end before the stored start', OPEN, { end_at: '2031-05-01T09:59:59.999Z' }, END],
     ['a local end before the stored start', OPEN, { end_at: '2031-05-01T18:59:59' }, END],
     ['a local end in the past', CLOSED, { end_at: '2030-06-01T21:00:00' }, END],
@@ -184,19 +184,19 @@ describe('an update together with the stored event', () => {
       END,
     ],
     [
-      'a local start outside the years',
+      'a local start outside the years 1 to 9999',
       OPEN,
       { start_at: '0001-01-01T00:00:00' },
       { together: ['body.start_at: datetime_parsing'] },
     ],
     [
-      'a local start outside the years, without a word about the end',
+      'a local start outside the years 1 to 9999, without an issue for the end',
       OPEN,
       { start_at: '0001-01-01T00:00:00', end_at: '2031-01-01T00:00:00Z' },
       { together: ['body.start_at: datetime_parsing'] },
     ],
     [
-      'a local end outside the years',
+      'a local end outside the years 1 to 9999',
       { ...OPEN, timezone: 'America/Phoenix' },
       { end_at: '9999-12-31T23:59:59' },
       { together: ['body.end_at: datetime_parsing'] },
@@ -207,13 +207,13 @@ describe('an update together with the stored event', () => {
   }
 });
 
-/** The instant of a text; undefined while its timezone is not known. */
+/** The instant of a text; undefined if it is local and the timezone is unknown. */
 function instant(text: string, timezone: string | undefined): number | undefined {
   if (/(Z|[+-]\d{2}:\d{2})$/.test(text)) return Date.parse(text);
   return timezone === undefined ? undefined : Date.parse(`${text}Z`) - OFFSET_HOURS[timezone]! * 3_600_000;
 }
 
-/** The rules, written down once more. */
+/** The rules, implemented a second time. */
 function model(times: StoredTimes, sent: EventUpdate): Outcome {
   const issues = (start: number | undefined, end: number | null | undefined): string[] => {
     const touched = sent.start_at !== undefined || sent.end_at !== undefined;
@@ -239,7 +239,7 @@ describe('every combination of start_at, end_at and timezone', () => {
     '2031-05-01T09:00:00Z',
     '2031-05-01T20:00:00+09:00',
     '2031-05-01T13:00:00Z',
-    '2030-06-01T20:59:59', // past in Tokyo, to come in Phoenix
+    '2030-06-01T20:59:59', // past in Tokyo, future in Phoenix
     '2031-05-01T20:00:00',
     '2031-05-01T02:00:00',
   ];
@@ -248,7 +248,7 @@ describe('every combination of start_at, end_at and timezone', () => {
     'an end': CLOSED,
     'an end in the past': ENDED,
   })) {
-    it(`has the outcome that the rules give it where ${name} is stored`, () => {
+    it(`has the outcome of the model if ${name} is stored`, () => {
       const seen = new Map<string, number>();
       for (const start_at of [undefined, ...texts]) {
         for (const end_at of [undefined, null, ...texts]) {

@@ -1,5 +1,5 @@
-// Changing an event: which fields may be null, what becomes of the others, and what is refused from the request alone.
-// How its times combine with the stored ones is in event-update-times.test.ts.
+// Changing an event: which fields may be null, what happens to the others, and what is refused without the stored event.
+// event-update-times.test.ts combines new and stored times.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { EVENT_DEFAULTS, type EventRow } from '../../src/domain/event.ts';
@@ -53,7 +53,7 @@ describe('an update', () => {
     ['event_type', 'talk', 'event_type', 'talk'],
   ];
   for (const [field, sent, column, stored] of changes) {
-    it(`of ${field} to ${Object.is(sent, -0) ? '-0' : JSON.stringify(sent)} changes that alone`, () => {
+    it(`of ${field} to ${Object.is(sent, -0) ? '-0' : JSON.stringify(sent)} changes nothing else`, () => {
       assert.deepEqual(update({ [field]: sent }), { ...STORED, [column]: stored, version: 5 });
     });
   }
@@ -63,13 +63,13 @@ describe('an update', () => {
     assert.deepEqual(next, { ...STORED, title: 'other', url: null, lng: 0, version: 5 });
   });
 
-  it('does not write into the stored event', () => {
+  it('does not modify the stored event object', () => {
     const stored = Object.freeze({ ...STORED });
     applyEventUpdate(stored, { title: 'other', lat: 1 }, NOW_MS);
     assert.deepEqual(stored, STORED);
   });
 
-  it('cannot set what the server assigns', () => {
+  it('cannot set fields that the server assigns', () => {
     const body = {
       event_id: 'x',
       agent_id: 'y',
@@ -83,7 +83,7 @@ describe('an update', () => {
     assert.deepEqual(update({ ...body, title: 'other' }), { ...STORED, title: 'other', version: 5 });
   });
 
-  it('may be empty, and then has no default to apply', () => {
+  it('may be empty, and then applies no defaults', () => {
     assert.deepEqual(readEventUpdate({}, NOW_MS), {});
   });
 });
@@ -118,7 +118,7 @@ describe('null in an update', () => {
   }
 });
 
-describe('the request alone', () => {
+describe('reading an update without the stored event', () => {
   const table: [what: string, body: unknown, refused: string[]][] = [
     ['no body', undefined, ['body: missing']],
     ['null as the body', null, ['body: dict_type']],
@@ -147,12 +147,12 @@ describe('the request alone', () => {
       ['body.end_at: value_error'],
     ],
     [
-      'a start outside the years',
+      'a start outside the years 1 to 9999',
       { start_at: '9999-12-31T23:59:59-01:00' },
       ['body.start_at: datetime_parsing'],
     ],
     [
-      'an end outside the years, by the timezone sent',
+      'an end outside the years 1 to 9999, by the timezone sent',
       { end_at: '9999-12-31T23:59:59', timezone: 'US/Pacific' },
       ['body.end_at: datetime_parsing'],
     ],
@@ -179,10 +179,10 @@ describe('the request alone', () => {
     ],
   ];
   for (const [what, body, expected] of table) {
-    it(`shows ${what} to be wrong`, () => assert.deepEqual(refused(body), expected));
+    it(`refuses ${what}`, () => assert.deepEqual(refused(body), expected));
   }
 
-  it('does not show what depends on the stored event', () => {
+  it('accepts what depends on the stored event', () => {
     const bodies = [
       { start_at: '2031-05-01T18:00:00Z' },
       { end_at: '2030-06-01T13:00:00' },

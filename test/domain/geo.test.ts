@@ -1,4 +1,4 @@
-// Chords on the sphere against great circles by the haversine formula.
+// Chords on the sphere compared with great circles by the haversine formula.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
@@ -17,7 +17,7 @@ const place = fc.record({
   lng: fc.double({ min: -180, max: 180, noNaN: true }),
 });
 
-/** A step of up to some 100 miles from a place. */
+/** A step of up to about 100 miles from a place. */
 const step = fc.record({
   lat: fc.double({ min: -1.4, max: 1.4, noNaN: true }),
   lng: fc.double({ min: -1.4, max: 1.4, noNaN: true }),
@@ -44,7 +44,7 @@ describe('distance', () => {
   });
 
   property(
-    'is that of the haversine formula, anywhere',
+    'equals the haversine distance, anywhere',
     fc.property(place, place, (a, b) => {
       const miles = haversineMiles(a, b);
       fc.pre(miles < 12_400); // near the antipode the haversine itself is inexact
@@ -71,7 +71,7 @@ describe('distance', () => {
     }
   });
 
-  it('sees no edge at the antimeridian', () => {
+  it('has no edge at the antimeridian', () => {
     assert.ok(isWithin({ lat: 10, lng: 180 }, { lat: 10, lng: -180 }, MILES_PER_MILLIMETRE));
     const miles = haversineMiles({ lat: 0, lng: 179.5 }, { lat: 0, lng: -179.5 });
     assert.ok(Math.abs(miles - 69.0935) < 0.001, String(miles));
@@ -79,12 +79,12 @@ describe('distance', () => {
     assert.ok(!isWithin({ lat: 0, lng: 179.5 }, { lat: 0, lng: -179.5 }, 69));
   });
 
-  it('crosses the pole where that is shorter', () => {
+  it('crosses the pole if that is shorter', () => {
     assert.ok(isWithin({ lat: 89.5, lng: 0 }, { lat: 89.5, lng: 180 }, 69.1));
     assert.ok(!isWithin({ lat: 89.5, lng: 0 }, { lat: 89.5, lng: 180 }, 69));
   });
 
-  it('knows the way from London to Paris and from pole to pole', () => {
+  it('is right from London to Paris and from pole to pole', () => {
     const miles = haversineMiles({ lat: 51.5074, lng: -0.1278 }, { lat: 48.8566, lng: 2.3522 });
     assert.ok(Math.abs(miles - 213.5) < 0.2, String(miles));
     assert.equal(chordSquared(unitVector(90, 0), unitVector(-90, 0)), 4);
@@ -96,7 +96,7 @@ describe('milesBetween', () => {
   const between = (a: Place, b: Place) => milesBetween(unitVector(a.lat, a.lng), unitVector(b.lat, b.lng));
 
   property(
-    'is that of the haversine formula, to a millimetre, and the same both ways',
+    'equals the haversine distance to a millimetre, and is the same both ways',
     fc.property(place, place, (a, b) => {
       const miles = between(a, b);
       assert.equal(miles, between(b, a));
@@ -105,7 +105,7 @@ describe('milesBetween', () => {
     }),
   );
 
-  it('is nothing from a place to itself, and half the way round to its antipode', () => {
+  it('is 0 from a place to itself, and half the circumference to its antipode', () => {
     const half = (Math.PI * EARTH_RADIUS_METRES) / METRES_PER_MILE;
     for (const [lat, lng] of [
       [0, 0],
@@ -120,7 +120,7 @@ describe('milesBetween', () => {
     }
   });
 
-  it('tells millimetres next to the place and next to its antipode', () => {
+  it('distinguishes millimetres near the place and near its antipode', () => {
     const step = 1e-8; // degrees: 1.1 mm
     const degreeMiles = (Math.PI * EARTH_RADIUS_METRES) / 180 / METRES_PER_MILE;
     const near = between({ lat: 0, lng: 0 }, { lat: 0, lng: step });

@@ -1,4 +1,4 @@
-// Identifiers: the form and order of ULIDs, and version 7 UUIDs as RFC 9562 writes them.
+// IDs: the format and order of ULIDs, and version 7 UUIDs as RFC 9562 defines them.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
@@ -20,19 +20,19 @@ const repeating =
 const bytes16 = fc.array(fc.nat(255), { minLength: 16, maxLength: 16 });
 const instants = fc.integer({ min: 0, max: MAX_MS });
 
-/** The number that the characters say, by the definition of the format. */
+/** The number that the text encodes, by the definition of the format. */
 function decode(text: string): bigint {
   return [...text].reduce((sum, letter) => sum * 32n + BigInt(CROCKFORD.indexOf(letter)), 0n);
 }
 
 describe('newUlid', () => {
-  it('begins with the time, as in the example of the specification', () => {
+  it('starts with the time, as in the example of the specification', () => {
     assert.equal(newUlid(1_469_918_176_385, always(0)), '01ARYZ6S410000000000000000');
     assert.equal(newUlid(0, always(255)), '0000000000ZZZZZZZZZZZZZZZZ');
     assert.equal(newUlid(MAX_MS, always(255)), '7ZZZZZZZZZZZZZZZZZZZZZZZZZ');
   });
 
-  it('holds the time in its first 48 bits and has the form of a ULID', () => {
+  it('holds the time in its first 48 bits and has the format of a ULID', () => {
     const property = fc.property(instants, bytes16, (ms, bytes) => {
       const id = newUlid(ms, repeating(bytes));
       assert.match(id, /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/);
@@ -42,7 +42,7 @@ describe('newUlid', () => {
     fc.assert(property, { seed: SEED, numRuns: 2_000 });
   });
 
-  it('sorts by age, whatever chance adds', () => {
+  it('sorts by age, whatever the random bits are', () => {
     const property = fc.property(instants, instants, bytes16, bytes16, (one, other, some, more) => {
       fc.pre(one < other);
       assert.ok(newUlid(one, repeating(some)) < newUlid(other, repeating(more)));
@@ -50,7 +50,7 @@ describe('newUlid', () => {
     fc.assert(property, { seed: SEED, numRuns: 2_000 });
   });
 
-  it('takes 80 bits of chance, each character as often as any other', () => {
+  it('has 80 random bits, with every character equally likely', () => {
     const places = Array.from({ length: 16 }, () => new Set<string>());
     for (let byte = 0; byte < 256; byte++) {
       const letters = newUlid(0, always(byte)).slice(10);
@@ -81,7 +81,7 @@ describe('isUlid', () => {
     ['a space before it', ' 01ARYZ6S41TSV4RRFFQ69G5FAV'],
     ['a UUID', '017f22e2-79b0-7cc3-98c4-dc0c0c07398f'],
   ];
-  it('accepts one', () => assert.equal(isUlid('01ARYZ6S41TSV4RRFFQ69G5FAV'), true));
+  it('accepts a ULID', () => assert.equal(isUlid('01ARYZ6S41TSV4RRFFQ69G5FAV'), true));
   for (const [what, text] of refused) {
     it(`refuses ${what}`, () => assert.equal(isUlid(text), false));
   }
@@ -93,7 +93,7 @@ describe('newUuid', () => {
     assert.equal(newUuid(0x017f22e279b0, repeating(chance)), '017f22e2-79b0-7cc3-98c4-dc0c0c07398f');
   });
 
-  it('has version 7, the variant of the RFC and the time, whatever chance gives', () => {
+  it('has version 7, the variant of the RFC and the time, whatever the random bits are', () => {
     const property = fc.property(instants, bytes16, (ms, bytes) => {
       const id = newUuid(ms, repeating(bytes));
       assert.match(id, /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
@@ -103,7 +103,7 @@ describe('newUuid', () => {
     fc.assert(property, { seed: SEED, numRuns: 2_000 });
   });
 
-  it('gives the other 74 bits to chance', () => {
+  it('has 74 random bits', () => {
     assert.equal(newUuid(0, always(0)), '00000000-0000-7000-8000-000000000000');
     assert.equal(newUuid(0, always(255)), '00000000-0000-7fff-bfff-ffffffffffff');
   });
@@ -123,7 +123,7 @@ describe('isUuid', () => {
     ['a URN', 'urn:uuid:017f22e2-79b0-7cc3-98c4-dc0c0c07398f'],
     ['one digit less', '017f22e2-79b0-7cc3-98c4-dc0c0c07398'],
     ['one digit more', '017f22e2-79b0-7cc3-98c4-dc0c0c07398ff'],
-    ['a letter that is no digit', '017f22e2-79b0-7cc3-98c4-dc0c0c07398g'],
+    ['a letter that is not a digit', '017f22e2-79b0-7cc3-98c4-dc0c0c07398g'],
     ['a line break at the end', '017f22e2-79b0-7cc3-98c4-dc0c0c07398f\n'],
     ['a ULID', '01ARYZ6S41TSV4RRFFQ69G5FAV'],
   ];

@@ -1,4 +1,4 @@
-// Cursors of lists: a position survives its text form, and no other text is taken for one of that list and sort.
+// List cursors: a position is encoded and decoded without loss, and no other text is accepted for that list and sort.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
@@ -41,7 +41,7 @@ const LISTS = [
 
 describe('a cursor', () => {
   for (const { list, key, id, values } of LISTS) {
-    it(`of ${list} by ${key} is read back, and by no other list or sort`, () => {
+    it(`of ${list} by ${key} is decoded for that list and sort, and for no other`, () => {
       const property = fc.property(values, fc.boolean(), (value, descending) => {
         const sort = descending ? `-${key}` : key;
         const cursor = encodeListCursor(list, sort, { value, id });
@@ -58,14 +58,14 @@ describe('a cursor', () => {
     });
   }
 
-  it('with the longest text leaves room for a search as long', () => {
+  it('with the longest text leaves room in the URL for the longest search', () => {
     const longest = '\u{10ffff}'.repeat(254);
     const cursor = encodeListCursor('agents', '-agent_name', { value: longest, id: UUID });
     const path = `/v1/admin/agents?limit=100&sort=-agent_name&q=${encodeURIComponent('\u{10ffff}'.repeat(200))}`;
     assert.ok(path.length + '&cursor='.length + cursor.length < MAX_URI_BYTES, String(cursor.length));
   });
 
-  it('carries its version: those handed out earlier keep their meaning', () => {
+  it('includes a version: earlier cursors keep their meaning', () => {
     const cursor =
       'MTphZ2VudHM6LWFnZW50X25hbWU6MDE5N2QyZTgtOWE0MC03YzU1LThmM2UtNWIxZDJjNmE3ZTkwOmNpdHk6IGd1aWRl';
     assert.equal(Buffer.from(cursor, 'base64url').toString(), `1:agents:-agent_name:${UUID}:city: guide`);
@@ -77,26 +77,21 @@ describe('a cursor', () => {
     ['plain text', 'agents', 'email', 'next'],
     ['a position that is not encoded', 'agents', 'event_count', `1:agents:event_count:${UUID}:1`],
     ['another version', 'agents', 'event_count', base64url(`2:agents:event_count:${UUID}:1`)],
-    ['a sort that is none', 'agents', 'constructor', base64url(`1:agents:constructor:${UUID}:1`)],
+    ['an unknown sort', 'agents', 'constructor', base64url(`1:agents:constructor:${UUID}:1`)],
     ['two minuses', 'agents', '--email', base64url(`1:agents:--email:${UUID}:a`)],
-    [
-      'an identifier in the other case',
-      'agents',
-      'email',
-      base64url(`1:agents:email:${UUID.toUpperCase()}:a`),
-    ],
-    ['no identifier', 'agents', 'email', base64url('1:agents:email::a')],
-    ['the identifier of an event', 'agents', 'email', base64url(`1:agents:email:${ULID}:a`)],
+    ['an ID in the other case', 'agents', 'email', base64url(`1:agents:email:${UUID.toUpperCase()}:a`)],
+    ['no ID', 'agents', 'email', base64url('1:agents:email::a')],
+    ['the ID of an event', 'agents', 'email', base64url(`1:agents:email:${ULID}:a`)],
     ['no value', 'agents', 'email', base64url(`1:agents:email:${UUID}`)],
     ['an empty text', 'agents', 'email', base64url(`1:agents:email:${UUID}:`)],
     ['a NUL', 'agents', 'email', base64url(`1:agents:email:${UUID}:a\0`)],
     [
-      'bytes that are no UTF-8',
+      'bytes that are not UTF-8',
       'agents',
       'email',
       Buffer.from(`1:agents:email:${UUID}:\xff`, 'latin1').toString('base64url'),
     ],
-    ['a tier that is none', 'agents', 'tier', base64url(`1:agents:tier:${UUID}:owner`)],
+    ['an unknown tier', 'agents', 'tier', base64url(`1:agents:tier:${UUID}:owner`)],
     ['a boolean', 'agents', 'is_active', base64url(`1:agents:is_active:${UUID}:true`)],
     ['a number with a fraction', 'agents', 'event_count', base64url(`1:agents:event_count:${UUID}:1.5`)],
     ['an exponent', 'agents', 'event_count', base64url(`1:agents:event_count:${UUID}:1e3`)],
@@ -109,12 +104,17 @@ describe('a cursor', () => {
       'start_at',
       base64url(`1:events:start_at:${ULID}:${LATEST_MS + 1}`),
     ],
-    ['a type that is none', 'events', 'event_type', base64url(`1:events:event_type:${ULID}:party`)],
-    ['a creation that is another event', 'events', 'created_at', base64url(`1:events:created_at:${ULID}:x`)],
+    ['an unknown type', 'events', 'event_type', base64url(`1:events:event_type:${ULID}:party`)],
+    [
+      'a value of created_at that is not the ID',
+      'events',
+      'created_at',
+      base64url(`1:events:created_at:${ULID}:x`),
+    ],
     ['an entry zero', 'audit', '-at', base64url('1:audit:-at:0:0')],
     ['an entry in hexadecimal', 'audit', '-at', base64url('1:audit:-at:0x1:0x1')],
     [
-      'an entry beyond all numbers',
+      'an entry number that is too large',
       'audit',
       '-at',
       base64url(`1:audit:-at:${'9'.repeat(20)}:${'9'.repeat(20)}`),

@@ -1,4 +1,4 @@
-// The parameters of lists for administrators: what is taken, what is refused, and when the whole list is meant.
+// The parameters of lists for administrators: what is accepted, what is refused, and when the whole list is meant.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
@@ -16,9 +16,9 @@ import { refusals } from './refusals.ts';
 const UUID = '0197d2e8-9a40-7c55-8f3e-5b1d2c6a7e90';
 
 describe('readAgentList', () => {
-  it('means the whole list where nothing is sent', () => assert.equal(readAgentList({}), undefined));
+  it('means the whole list without parameters', () => assert.equal(readAgentList({}), undefined));
 
-  it('fills in what is not sent', () => {
+  it('fills in missing parameters', () => {
     const sort = { key: 'created_at', descending: false };
     const expected = { q: '', sort, after: undefined, limit: 30 };
     assert.deepEqual(readAgentList({ q: '' }), expected);
@@ -35,7 +35,7 @@ describe('readAgentList', () => {
     });
   }
 
-  it('takes the cursor of its sort, and of no other', () => {
+  it('accepts a cursor of the same sort only', () => {
     const cursor = encodeListCursor('agents', '-email', { value: 'a', id: UUID });
     assert.deepEqual(readAgentList({ cursor, sort: '-email' })?.after, { value: 'a', id: UUID });
     for (const sort of [undefined, 'email', '-agent_name']) {
@@ -47,7 +47,7 @@ describe('readAgentList', () => {
     }
   });
 
-  it('names every failing parameter at once', () => {
+  it('names all failing parameters together', () => {
     const parameters = { limit: 0, q: 'x'.repeat(201), sort: 'name', cursor: 'x' };
     assert.deepEqual(
       refusals(() => readAgentList(parameters)),
@@ -66,16 +66,16 @@ describe('readAgentList', () => {
 });
 
 describe('readEventList', () => {
-  it('means the whole list where nothing is sent', () => assert.equal(readEventList({}), undefined));
+  it('means the whole list without parameters', () => assert.equal(readEventList({}), undefined));
 
-  it('fills in what is not sent', () => {
+  it('fills in missing parameters', () => {
     const sort = { key: 'start_at', descending: false };
     const expected = { q: '', sort, after: undefined, limit: 30, when: 'past' };
     assert.deepEqual(readEventList({ when: 'past' }), expected);
     assert.deepEqual(readEventList({ limit: 30 }), { ...expected, when: 'all' });
   });
 
-  it('takes every sort in both directions', () => {
+  it('accepts every sort in both directions', () => {
     for (const key of EVENT_SORTS) {
       for (const descending of [false, true]) {
         const sort = { key, descending };
@@ -84,7 +84,7 @@ describe('readEventList', () => {
     }
   });
 
-  it('refuses what it does not know', () => {
+  it('refuses unknown values', () => {
     assert.deepEqual(
       refusals(() => readEventList({ when: 'now', sort: 'email' })),
       ['query.sort: enum', 'query.when: enum'],
@@ -98,7 +98,7 @@ describe('readEventList', () => {
 });
 
 describe('readAuditQuery', () => {
-  it('takes nothing, a limit and a cursor', () => {
+  it('accepts no parameters, a limit and a cursor', () => {
     assert.deepEqual(readAuditQuery({}), { after: undefined, limit: 30 });
     const cursor = encodeListCursor('audit', '-at', { value: '7', id: '7' });
     assert.deepEqual(readAuditQuery({ cursor, limit: 100 }), { after: 7, limit: 100 });
@@ -113,7 +113,7 @@ describe('readAuditQuery', () => {
 });
 
 describe('foldText', () => {
-  it('makes texts the same that differ in case only, wherever a part of them stands', () => {
+  it('makes texts equal that differ only in case, also as parts of other texts', () => {
     assert.equal(foldText('ÄÉ Школа ẞ'), foldText('äé шКОЛА ß'));
     assert.ok(foldText('ΟΔΟΣΑ').includes(foldText('ΟΔΟΣ')));
     assert.ok(foldText('οδος').includes(foldText('Σ')));

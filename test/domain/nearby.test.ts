@@ -1,4 +1,4 @@
-// The parameters of a search, once the surface has given them their types; and the wire form of a page.
+// The parameters of a search, after their types were read, and the JSON of a page.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { encodeCursor } from '../../src/domain/cursor.ts';
@@ -16,7 +16,7 @@ const read = (parameters: object = {}) => readNearby({ ...CENTRE, ...parameters 
 const refused = (parameters: object) => refusals(() => read(parameters));
 
 describe('readNearby', () => {
-  it('takes the centre alone: any distance, any kind, any time, 30 to a page', () => {
+  it('accepts only a centre: any distance, any kind, any time, 30 per page', () => {
     assert.deepEqual(read(), {
       lat: 52.5,
       lng: 13.4,
@@ -31,7 +31,7 @@ describe('readNearby', () => {
     });
   });
 
-  it('takes every parameter', () => {
+  it('accepts every parameter', () => {
     const parameters = {
       lat: -90,
       lng: 180,
@@ -73,7 +73,7 @@ describe('readNearby', () => {
     assert.equal(startsBeforeMs, Date.parse('0001-01-01T00:00:00Z'));
   });
 
-  it('takes a window that nothing can lie in', () => {
+  it('accepts a window that ends before it begins', () => {
     const { startsFromMs, startsBeforeMs } = read({
       starts_after: '2031-05-01T18:00:00Z',
       starts_before: '2031-05-01T17:00:00Z',
@@ -88,7 +88,7 @@ describe('readNearby', () => {
     ['limit', [1, 30, 100]],
   ];
   for (const [name, values] of accepted) {
-    it(`takes ${name} up to its bounds`, () => {
+    it(`accepts ${name} up to its bounds`, () => {
       for (const value of values) assert.deepEqual(refused({ [name]: value }), [], String(value));
     });
   }
@@ -98,7 +98,7 @@ describe('readNearby', () => {
     ['lat above 90', { lat: 90.0001 }, ['query.lat: less_than_equal']],
     ['lng below -180', { lng: -180.0001 }, ['query.lng: greater_than_equal']],
     ['lng above 180', { lng: 180.0001 }, ['query.lng: less_than_equal']],
-    ['lat beyond all numbers', { lat: Number('1e999') }, ['query.lat: less_than_equal']],
+    ['an infinite lat', { lat: Number('1e999') }, ['query.lat: less_than_equal']],
     ['a radius of 0', { radius: 0 }, ['query.radius: greater_than_equal']],
     ['a radius below 0.1', { radius: 0.0999 }, ['query.radius: greater_than_equal']],
     ['a negative radius', { radius: -5 }, ['query.radius: greater_than_equal']],
@@ -127,7 +127,7 @@ describe('readNearby', () => {
       ['query.starts_before: datetime_parsing'],
     ],
     ['an empty cursor', { cursor: '' }, ['query.cursor: value_error']],
-    ['a cursor that is none', { cursor: 'next' }, ['query.cursor: value_error']],
+    ['an invalid cursor', { cursor: 'next' }, ['query.cursor: value_error']],
     ['a cursor that was cut', { cursor: encodeCursor(POSITION).slice(0, -1) }, ['query.cursor: value_error']],
   ];
   for (const [what, parameters, expected] of table) {
@@ -141,7 +141,7 @@ describe('readNearby', () => {
     );
   });
 
-  it('names every failing parameter at once', () => {
+  it('names all failing parameters together', () => {
     const parameters = {
       lng: 181,
       radius: 0,
@@ -166,7 +166,7 @@ describe('readNearby', () => {
     ]);
   });
 
-  it('says %2B where a plus became a space, and only there', () => {
+  it('mentions %2B only if a plus became a space', () => {
     const messageOf = (starts_after: string) => {
       try {
         read({ starts_after });
@@ -183,7 +183,7 @@ describe('readNearby', () => {
 });
 
 describe('encodePage', () => {
-  it('joins events that are encoded already', () => {
+  it('joins encoded events', () => {
     assert.deepEqual(JSON.parse(encodePage([toWire('{"a":1}'), toWire('{"b":2}')], 7, 'next')), {
       events: [{ a: 1 }, { b: 2 }],
       count: 2,
@@ -192,7 +192,7 @@ describe('encodePage', () => {
     });
   });
 
-  it('is a page of nothing where nothing matches', () => {
+  it('returns an empty page if nothing matches', () => {
     assert.deepEqual(JSON.parse(encodePage([], 0, undefined)), {
       events: [],
       count: 0,
@@ -208,7 +208,7 @@ describe('addDistances', () => {
     return addDistances(wires, events, { lat: 0, lng: 0 }).map(fromWire);
   };
 
-  it('adds to each event how far it is, last, and changes nothing else', () => {
+  it('adds the distance to each event as the last field, and changes nothing else', () => {
     const events = [
       newEvent({ title: 'é 🎪', lat: 1, lng: 0 }),
       newEvent({ lat: 0, lng: 0, description: null }),

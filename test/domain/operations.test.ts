@@ -1,9 +1,9 @@
-// Operations under way: closing waits for each of them, failed or not, and refuses further ones.
+// Operations under way: closing waits for all of them, failed or not, and later ones are refused.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { Operations } from '../../src/domain/operations.ts';
 
-it('closes at once when nothing is under way, and again', async () => {
+it('closes at once if nothing is under way, even twice', async () => {
   const operations = new Operations();
   assert.equal(await operations.run(async () => 1), 1);
   await operations.close();
@@ -26,7 +26,7 @@ it('closes when the last operation is done, whether it failed or not', async () 
   await closing;
 });
 
-it('refuses an operation that comes after that, and does not begin it', async () => {
+it('refuses an operation after closing, and does not start it', async () => {
   const operations = new Operations();
   await operations.close();
   const refused = operations.run(() => assert.fail('it was begun'));

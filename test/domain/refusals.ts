@@ -1,11 +1,11 @@
-// What the domain refuses, in a form that tests can compare; and the one seed of the property tests.
+// Refusals of the domain in a format that tests can compare, and the seed of the property tests.
 import assert from 'node:assert/strict';
 import { AppError } from '../../src/domain/errors.ts';
 
-/** Passed to fc.assert, so that a failure shows itself again in the next run. */
+/** Passed to fc.assert, so that a failure repeats in the next run. */
 export const SEED = 20_310_501;
 
-/** The issues with which `read` refuses, as `loc.loc: type`; none if it accepts. Any other error is thrown on. */
+/** The issues with which `read` refuses, as `loc.loc: type`; none if it accepts. Rethrows any other error. */
 export function refusals(read: () => unknown): string[] {
   try {
     read();

@@ -1,4 +1,4 @@
-// Where a sign-in may lead to: a view of the console, whatever the link says.
+// The path after a sign-in: always a view of the console, whatever the link says.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
@@ -7,7 +7,7 @@ import { KEPT, REFUSED } from './return-paths.ts';
 
 const HOME = '/admin';
 
-describe('the way back from a sign-in', () => {
+describe('the path after a sign-in', () => {
   for (const path of KEPT) {
     it(`may be ${path.slice(0, 80)}`, () => assert.equal(toReturnPath(path), path));
   }
@@ -16,9 +16,9 @@ describe('the way back from a sign-in', () => {
       assert.equal(toReturnPath(path), HOME));
   }
 
-  it(`is ${HOME} where nothing is said`, () => assert.equal(toReturnPath(undefined), HOME));
+  it(`is ${HOME} if none is given`, () => assert.equal(toReturnPath(undefined), HOME));
 
-  it('stays under /admin of the same origin, whatever is said', () => {
+  it('stays under /admin of the same origin, whatever is given', () => {
     const pieces = ['/', '\\', '/admin', '..', '.', '%2e', '%2f', '%5c', '?', '#', '@', ':', 'evil.example'];
     const tricks = fc.array(fc.oneof(fc.constantFrom(...pieces, 'https:', '\t', '\n', '&'), fc.string()));
     fc.assert(

@@ -1,4 +1,4 @@
-// Addresses that a sign-in may lead to, and those that it must not.
+// Paths that a sign-in may return to, and paths that it must not.
 
 export const KEPT = [
   '/admin',

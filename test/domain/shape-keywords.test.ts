@@ -1,10 +1,10 @@
-// What a shape may say: a keyword that is not enforced is refused when the shape is compiled, never ignored.
+// The keywords of a shape: one that is not enforced is refused when the shape is compiled, never ignored.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import Type, { type TObject } from 'typebox';
 import { compile } from '../../src/domain/shape.ts';
 
-describe('a shape that says more than is checked', () => {
+describe('a shape', () => {
   const unsafe = (field: object) => Type.Object({ field: Type.Unsafe<unknown>(field) });
   const refused: [what: string, schema: TObject][] = [
     ['a pattern', unsafe({ type: 'string', pattern: '^a' })],
@@ -28,16 +28,16 @@ describe('a shape that says more than is checked', () => {
     ],
     ['an object inside', Type.Object({ inner: Type.Object({ name: Type.String() }) })],
     [
-      'what other fields must be',
+      'a schema for other fields',
       Type.Object({ name: Type.String() }, { additionalProperties: Type.String() }),
     ],
     ['minProperties', Type.Object({ name: Type.String() }, { minProperties: 1 })],
   ];
   for (const [what, schema] of refused) {
-    it(`is refused when compiled: ${what}`, () => assert.throws(() => compile(schema), Error));
+    it(`does not compile with ${what}`, () => assert.throws(() => compile(schema), Error));
   }
 
-  it('may say that there are no other fields, and then refuses them by their names', () => {
+  it('may forbid other fields, and then refuses them by name', () => {
     const check = compile(
       Type.Object({ name: Type.String(), age: Type.Number() }, { additionalProperties: false }),
     );
@@ -53,7 +53,7 @@ describe('a shape that says more than is checked', () => {
     assert.equal(check({ ...many, name: '', age: 1 }, 'body').issues.length, 10);
   });
 
-  it('may describe itself', () => {
+  it('may have a title, a description, examples and a default', () => {
     const described = unsafe({ type: 'string', title: 'T', description: 'D', examples: ['e'], default: 'd' });
     assert.deepEqual(compile(described)({ field: 'x' }, 'body').issues, []);
   });

@@ -1,5 +1,5 @@
-// The checker against Ajv, an independent implementation of JSON Schema: the same verdict for every field of every shape
-// that the service reads. What JSON Schema cannot say (formats as we mean them, NUL, lone surrogates) is added by hand.
+// The checker compared with Ajv, an independent implementation of JSON Schema: both accept and refuse the same fields of
+// every shape that the service reads. What JSON Schema cannot express (our formats, NUL, lone surrogates) is added by hand.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Ajv, type ErrorObject } from 'ajv';
@@ -25,7 +25,7 @@ interface Field {
   maxItems?: number;
 }
 
-/** For each format, texts that have it and texts that do not: the oracle knows no others. */
+/** Valid and invalid texts of each format; the oracle knows no others. */
 const FORMATS: Record<string, { good: string[]; bad: string[] }> = {
   'date-time': {
     good: ['2031-05-01T18:00:00Z', '2031-05-01T18:00:00.123456+02:00', '2031-05-01T18:00:00'],
@@ -71,7 +71,7 @@ const anyJson = fc.oneof(
   fc.jsonValue(),
 );
 
-/** Values on both sides of every bound that the field has. */
+/** Values on both sides of every bound of the field. */
 function around(field: Field): fc.Arbitrary<unknown> {
   if (field.items) {
     const few = fc.array(fc.oneof({ weight: 6, arbitrary: around(field.items) }, anyJson), { maxLength: 6 });
@@ -127,7 +127,7 @@ function fitting(field: Field): fc.Arbitrary<unknown> {
   return fc.string({ unit: 'binary', minLength: 1, maxLength: Math.min(maxLength, 30) });
 }
 
-/** Objects in which every field may be absent, fitting, almost fitting or of any type, beside fields that nobody knows. */
+/** Objects in which every field may be absent, valid, almost valid or of any type, with unknown fields beside them. */
 function bodies(schema: TObject): fc.Arbitrary<Record<string, unknown>> {
   const fields = (toArbitrary: (field: Field) => fc.Arbitrary<unknown>) =>
     Object.fromEntries(
@@ -156,7 +156,7 @@ function isIllFormed(value: unknown): boolean {
   return typeof value === 'string' && (!value.isWellFormed() || value.includes('\0'));
 }
 
-/** The names (and indexes) that must be refused: what Ajv refuses, and text that no field may hold. */
+/** Names (and indexes) that must be refused: those that Ajv refuses, and text that no field may hold. */
 function expected(
   errors: readonly ErrorObject[],
   schema: TObject,
@@ -172,7 +172,7 @@ function expected(
     if (type !== 'array' || !Array.isArray(value)) continue;
     for (const [index, item] of value.entries()) if (isIllFormed(item)) places.push(`${name}.${index}`);
   }
-  // Of a list that is too long, nothing more is said: it may be very long.
+  // A list that is too long has no further issues: it may be very long.
   const tooLong = errors
     .filter(({ keyword }) => keyword === 'maxItems')
     .map(({ instancePath }) => instancePath.slice(1));
@@ -201,7 +201,7 @@ describe('the checker and Ajv', () => {
         validate(withDefaults);
         const refused = issues.map((issue) => issue.loc.slice(1).join('.'));
         assert.deepEqual(new Set(refused), expected(validate.errors ?? [], schema, body));
-        assert.equal(new Set(refused).size, refused.length, 'a place is named twice');
+        assert.equal(new Set(refused).size, refused.length, 'a field is named twice');
         if (refused.length > 0) return;
         accepted++;
         const known = Object.keys(schema.properties).filter((field) => Object.hasOwn(withDefaults, field));

@@ -1,4 +1,4 @@
-// The checker of untrusted values: nothing is coerced, and every failing field is named. What a shape may say is in
+// The checker of untrusted values: it coerces nothing and names every failing field. The keywords of a shape are in
 // shape-keywords.test.ts.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -28,11 +28,11 @@ function typesOf(field: string, value: unknown): string[] {
 }
 
 describe('compile', () => {
-  it('fills in defaults and leaves out what is not sent', () => {
+  it('fills in defaults and omits fields that are not sent', () => {
     assert.deepEqual(check(FITS, 'body'), { value: { name: 'abc', size: 0, count: 30 }, issues: [] });
   });
 
-  it('keeps what is sent as it is', () => {
+  it('keeps values unchanged', () => {
     const sent = {
       name: '  a',
       note: null,
@@ -52,7 +52,7 @@ describe('compile', () => {
     assert.deepEqual(Object.keys(value), ['name', 'size', 'count']);
   });
 
-  it('names every failing field, each once, and begins with the place', () => {
+  it('names every failing field once, with its location first', () => {
     const sent = { note: 'long', size: 2, count: '5', open: 0, kind: 'c', kinds: ['a', 'c', 1], at: 'soon' };
     const { issues } = check(sent, 'query');
     assert.deepEqual(
@@ -71,7 +71,7 @@ describe('compile', () => {
     );
   });
 
-  it('holds the fields that pass beside those that fail', () => {
+  it('returns the valid fields even if others fail', () => {
     const { value } = check({ name: 'abc', size: 7, kinds: ['a', 'c'] }, 'body');
     assert.deepEqual(value, { name: 'abc', count: 30 });
   });
@@ -85,7 +85,7 @@ describe('compile', () => {
     ['true', true, 'dict_type'],
   ];
   for (const [what, value, type] of wholes) {
-    it(`refuses ${what} in place of an object`, () => {
+    it(`refuses ${what} instead of an object`, () => {
       const { issues } = check(value, 'body');
       assert.deepEqual(
         issues.map((issue) => [...issue.loc, issue.type]),
@@ -137,11 +137,11 @@ describe('a field', () => {
   };
   for (const [field, [type, values]] of Object.entries(wrong)) {
     for (const [what, value] of values) {
-      it(`${field} does not take ${what}`, () => assert.deepEqual(typesOf(field, value), [type]));
+      it(`${field} does not accept ${what}`, () => assert.deepEqual(typesOf(field, value), [type]));
     }
   }
 
-  it('that is nullable takes null, and nothing else that is no string', () => {
+  it('that is nullable accepts null or a string, and nothing else', () => {
     assert.deepEqual(typesOf('note', null), []);
     assert.deepEqual(typesOf('note', 0), ['string_type']);
     assert.deepEqual(typesOf('note', false), ['string_type']);
@@ -165,7 +165,7 @@ describe('a field', () => {
     ['count', 5.5, ['int_from_float']],
   ];
   for (const [field, value, types] of numbers) {
-    it(`${field} ${types.length === 0 ? 'takes' : 'does not take'} ${Object.is(value, -0) ? '-0' : value}`, () => {
+    it(`${field} ${types.length === 0 ? 'accepts' : 'does not accept'} ${Object.is(value, -0) ? '-0' : value}`, () => {
       assert.deepEqual(typesOf(field, value), types);
     });
   }
@@ -178,17 +178,17 @@ describe('text', () => {
     ['four letters', 'abcd', ['string_too_long']],
     ['three characters of two UTF-16 units', '😀😀😀', []],
     ['four of them', '😀😀😀😀', ['string_too_long']],
-    ['one of them and two letters', 'a😀b', []],
-    ['three letters with marks of their own', 'e\u0301e\u0301', ['string_too_long']],
+    ['one such character and two letters', 'a😀b', []],
+    ['two letters with combining marks', 'e\u0301e\u0301', ['string_too_long']],
     ['a family of five code points', '👨‍👩‍👧', ['string_too_long']],
     ['spaces alone', '   ', []],
     ['far too many letters', 'a'.repeat(100_000), ['string_too_long']],
-    ['far too many characters of two units', '😀'.repeat(100_000), ['string_too_long']],
+    ['far too many characters of two UTF-16 units', '😀'.repeat(100_000), ['string_too_long']],
     ['the last code point', '\u{10ffff}'.repeat(3), []],
     ['noncharacters and control characters', '\uffff\u0001\u007f', []],
   ];
   for (const [what, text, types] of lengths) {
-    it(`${types.length === 0 ? 'takes' : 'does not take'} ${what}`, () => {
+    it(`${types.length === 0 ? 'accepts' : 'refuses'} ${what}`, () => {
       assert.deepEqual(typesOf('name', text), types);
     });
   }
@@ -198,7 +198,7 @@ describe('text', () => {
     ['a lone low surrogate', '\udc00'],
     ['a high surrogate at the end', 'a\ud83d'],
     ['a pair the wrong way round', '\ude00\ud83d'],
-    ['two high ones before a low one', '\ud83d\ud83d\ude00'],
+    ['two high surrogates before a low one', '\ud83d\ud83d\ude00'],
     ['NUL', '\0'],
     ['NUL inside', 'a\0b'],
   ];
@@ -220,7 +220,7 @@ describe('a format', () => {
     ['uuid', '017F22E2-79B0-7CC3-98C4-DC0C0C07398F', '017f22e279b07cc398c4dc0c0c07398f', 'uuid_parsing'],
   ];
   for (const [format, good, bad, type] of formats) {
-    it(`of ${format} is held to`, () => {
+    it(`of ${format} is enforced`, () => {
       const read = compile(Type.Object({ field: Type.String({ format }) }));
       assert.deepEqual(read({ field: good }, 'body').issues, []);
       assert.deepEqual(
@@ -235,7 +235,7 @@ describe('names that every object has', () => {
   const names = ['constructor', 'toString', 'valueOf', 'hasOwnProperty', 'isPrototypeOf', '__defineGetter__'];
   const Odd = Type.Object(Object.fromEntries(names.map((name) => [name, Type.String()])));
 
-  it('are missing while they are not sent', () => {
+  it('are missing if they are not sent', () => {
     const { issues } = compile(Odd)({}, 'body');
     assert.deepEqual(
       issues.map((issue) => `${issue.loc[1]}: ${issue.type}`),
@@ -243,16 +243,16 @@ describe('names that every object has', () => {
     );
   });
 
-  it('are ordinary fields once they are sent', () => {
+  it('are ordinary fields if they are sent', () => {
     const sent = Object.fromEntries(names.map((name) => [name, name]));
     assert.deepEqual(compile(Odd)(sent, 'body'), { value: sent, issues: [] });
   });
 
-  it('are no values of an enumeration', () => {
+  it('are not values of an enumeration', () => {
     for (const name of [...names, '__proto__']) assert.deepEqual(typesOf('kind', name), ['enum']);
   });
 
-  it('do not let __proto__ stand in for fields', () => {
+  it('do not let __proto__ supply fields', () => {
     const { value, issues } = check(
       JSON.parse('{"__proto__": {"name": "abc", "size": 0, "polluted": 1}}'),
       'body',
@@ -266,7 +266,7 @@ describe('names that every object has', () => {
     assert.equal(check(Object.create(FITS), 'body').issues.length, 2);
   });
 
-  it('may be absent: an object without a prototype is an object', () => {
+  it('may be absent: an object without a prototype is accepted', () => {
     assert.deepEqual(check(Object.assign(Object.create(null), FITS), 'body').issues, []);
   });
 });

@@ -26,7 +26,7 @@ function newLogger(options: LoggerOptions = {}): { logger: Logger; lines: string
   return { logger: pino(options, { write: (line) => lines.push(line) }), lines };
 }
 
-/** Writes every request in both ways, with time standing still, and asserts that the lines are the same. */
+/** Writes every request in both ways, with the clock stopped, and asserts that the lines are the same. */
 function assertSameLines(logger: Logger, lines: string[], expectedLines = REQUESTS.length): void {
   mock.timers.enable({ apis: ['Date'], now: Date.UTC(2030, 0, 2, 3, 4, 5, 6) });
   try {
@@ -43,7 +43,7 @@ function assertSameLines(logger: Logger, lines: string[], expectedLines = REQUES
 }
 
 describe('the access-log line', () => {
-  it('is the one that pino writes, with a route and without', () => {
+  it('equals the line that pino writes, with a route and without', () => {
     const { logger, lines } = newLogger();
     assertSameLines(logger, lines);
     assert.match(lines[0]!, /^\{"level":30,"time":1893553445006,"pid":\d+,"hostname":"[^"]*","requestId":/);

@@ -1,5 +1,5 @@
-// Who may call what: every route of the served description against every kind of credential. A new route fails here until
-// it is given its kind of access; a refused request must leave everything as it was.
+// Who may call what: every route of /openapi.json against every kind of credential. A new route fails here until ROUTES
+// names its kind of access. A refused request must change nothing.
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import { readConfig } from '../../src/config.ts';
@@ -15,7 +15,7 @@ import { CLIENT_ID, startTinyIssuer } from '../support/tiny-issuer.ts';
 
 type Access = 'open' | 'read' | 'speak' | 'create' | 'change' | 'administer';
 
-/** The kind of access of every route, and the status of its success. */
+/** Kind of access and success status of every route. */
 const ROUTES: Record<string, readonly [Access, number]> = {
   'GET /health': ['open', 200],
   'POST /v1/auth/register': ['open', 200],
@@ -41,7 +41,7 @@ const ROUTES: Record<string, readonly [Access, number]> = {
   'GET /v1/admin/audit': ['administer', 200],
 };
 
-/** What a caller gets for each kind of access; the open ones answer everybody. `ok` is the success of the route. */
+/** Expected result of a caller for each kind of access; open routes accept everybody. `ok`: the success status of the route. */
 type Rule = Readonly<Record<Exclude<Access, 'open' | 'speak'>, string>>;
 const rule = (read: string, create: string, change: string, administer: string): Rule => ({
   read,
@@ -96,7 +96,7 @@ const RULES: Record<string, Rule> = {
   'a session of somebody else': rule(NO_KEY, NO_KEY, NO_KEY, '403 NOT_AN_ADMIN'),
 };
 
-/** To speak takes what reading takes; but there a bearer is taken for a key. */
+/** Rules for `speak` (POST /mcp) that differ from `read`: there a bearer token is read as a key. */
 const SPEAK_RULES: Record<string, string> = {
   'a key as a token': 'ok',
   'a token of an administrator': BAD_KEY,
@@ -112,7 +112,7 @@ function ruleFor(name: string, access: Access): string {
   return access === 'speak' ? (SPEAK_RULES[name] ?? RULES[name]!.read) : RULES[name]![access];
 }
 
-/** By the beginning of the request. */
+/** Request bodies, by the start of `METHOD path`. */
 const BODIES: Record<string, () => object> = {
   'POST /v1/auth/register': () => ({ email: 'new@example.com', agent_name: 'new' }),
   'POST /v1/auth/rotate': () => LONG_OVERLAP,
@@ -123,13 +123,13 @@ const BODIES: Record<string, () => object> = {
   'PATCH /v1/admin/agents/': () => ({ tier: 'admin', is_active: true }),
 };
 
-/** So long that the caller can go on with its key. */
+/** Long enough for the caller to keep using its old key. */
 const LONG_OVERLAP = { overlap_seconds: 86_400 };
 
 const CLAIMS = { email: 'admin@example.com', name: undefined, hours: 1 };
 const HOUR_MS = 3_600_000;
 
-/** Tokens as the service under test sees them; `other` is genuine, but of nobody who administers. */
+/** Tokens, named by what they are to the service under test; `other` is valid, but its owner is no administrator. */
 interface Tokens {
   readonly good: string;
   readonly expired: string;
@@ -139,7 +139,7 @@ interface Tokens {
 
 const SECRET = 'the secret of the sessions of this test';
 
-/** Sessions as the service under test sees them; `other` is genuine, but of nobody who administers. */
+/** Sessions, named by what they are to the service under test; `other` is valid, but its owner is no administrator. */
 interface Sessions {
   readonly good: string;
   readonly expired: string;
@@ -183,7 +183,7 @@ await describeMatrix(
   }),
 );
 await describeMatrix(
-  'with tokens of its own, where minting is the authorisation',
+  'without an identity provider: any token that it minted is authorised',
   {},
   async (signingKey) => ({
     good: await mintToken(signingKey, CLAIMS, Date.now()),
@@ -192,7 +192,7 @@ await describeMatrix(
   }),
 );
 
-/** Operations of the description. */
+/** Operations of the OpenAPI document. */
 type Items = Record<string, Record<string, { security: object[] }>>;
 
 async function describeMatrix(
@@ -233,7 +233,7 @@ async function describeMatrix(
     });
 
     for (const [route, [access, success]] of Object.entries(ROUTES)) {
-      it(`${route} answers every kind of caller as it should`, async () => {
+      it(`${route} accepts and refuses each kind of caller as listed`, async () => {
         const method = route.split(' ')[0]!;
         const path = route.slice(method.length + 1);
         const spare = await (await service.client.register('target')).create();
@@ -272,7 +272,7 @@ function assertAnswer(answer: Answer, status: number, code: string | undefined):
   else assert.equal(challenge, null);
 }
 
-/** A valid request, with body and query where the route needs them. */
+/** Sends a valid request, with a body and a query if the route needs them. */
 function send(client: Client, method: string, address: string): Promise<Answer> {
   const [, body] = Object.entries(BODIES).find(([route]) => `${method} ${address}`.startsWith(route)) ?? [];
   const query = address.endsWith('/nearby') ? '?lat=0&lng=0' : '';
@@ -280,7 +280,7 @@ function send(client: Client, method: string, address: string): Promise<Answer> 
   return client.send(method, address + query, body ? { body: body(), headers } : {});
 }
 
-/** The same caller with another key, which it can do without. */
+/** The same caller with a second key that it can afford to lose. */
 async function withNewKey(client: Client): Promise<Client> {
   const { api_key } = (await client.post('/v1/auth/rotate', LONG_OVERLAP)).body;
   return client.with({ 'x-api-key': api_key });
@@ -291,7 +291,7 @@ interface Target {
   readonly agent_id: string;
 }
 
-/** An event of the caller where it owns some, otherwise the spare one or that of a new agent; for administrators, never its own. */
+/** An event of the caller if it has any, else the spare one or one of a new agent; for administrators never their own. */
 async function findTarget(
   client: Client,
   caller: Caller,
@@ -310,7 +310,7 @@ async function observe(administrator: Client, { agent_id }: Target): Promise<obj
 
 interface Caller {
   readonly client: Client;
-  /** Events of its own, one for each route; undefined where it has none. */
+  /** Its own events, one per route; undefined if it has none. */
   readonly owned?: Target[];
 }
 
@@ -325,7 +325,7 @@ async function makeCallers(
       .body;
     return { key: api_key as string, client: anyone.with({ 'x-api-key': api_key }) };
   };
-  /** An agent with events of its own, changed after it made them. */
+  /** An agent with its own events; `change` is applied to the agent after they are created. */
   const agent = async (change: object) => {
     const { client } = await register();
     const owned = await Promise.all(Object.keys(ROUTES).map(() => client.create()));

@@ -1,5 +1,5 @@
-// Lists in pages, the audit log and numbers over HTTP, on both engines. Without a parameter of theirs the two lists are
-// what the interface says, to the key.
+// Paged lists, the audit log and statistics over HTTP, on both engines. Without a paging parameter the two lists have
+// exactly the fields of the interface.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type Answer, assertError, assertInvalid, type Client, type Query } from '../support/client.ts';
@@ -50,7 +50,7 @@ function describeLists(engine: string, data: () => Promise<Record<string, string
     const listEvents = async (query: Query) => ok(await administrator.get(path, query));
 
     describe('GET /v1/admin/agents', () => {
-      it('is the whole list, as the interface has it, without a parameter that it knows', async () => {
+      it('returns the whole list of the interface when no known parameter is sent', async () => {
         for (const query of [{}, { page: 2, when: 'past' }]) {
           const body = await list(query);
           assert.deepEqual(Object.keys(body), ['agents', 'total']);
@@ -58,7 +58,7 @@ function describeLists(engine: string, data: () => Promise<Record<string, string
         }
       });
 
-      it('is a page with any of them, even an empty search', async () => {
+      it('returns a page when any parameter is sent, even an empty q', async () => {
         const whole = await list({});
         for (const query of [{ limit: 100 }, { q: '' }, { sort: 'created_at' }] as Query[]) {
           const body = await list(query);
@@ -66,7 +66,7 @@ function describeLists(engine: string, data: () => Promise<Record<string, string
         }
       });
 
-      it('goes on with next_cursor until that is null', async () => {
+      it('continues with next_cursor until it is null', async () => {
         const query = { limit: 4, sort: '-agent_name' };
         const first = await list(query);
         assert.deepEqual(names(first), ['ÉMILE', 'émile', 'Zoë', 'bob_2']); // é comes after z: bytes decide
@@ -83,17 +83,17 @@ function describeLists(engine: string, data: () => Promise<Record<string, string
         ['nobody', []],
       ];
       for (const [q, found] of searches) {
-        it(`finds ${q} literally, whatever the case`, async () => {
+        it(`finds ${q} literally, in any case`, async () => {
           const body = await list({ q });
           assert.deepEqual([names(body), body.total], [found, found.length]);
         });
       }
 
-      it('finds an agent by its id', async () => {
+      it('finds an agent by its ID', async () => {
         assert.deepEqual(names(await list({ q: agentId.toUpperCase() })), ['émile']);
       });
 
-      it('refuses what it does not know, and a cursor of another list or sort', async () => {
+      it('refuses invalid parameters, and the cursor of another list or sort', async () => {
         const { next_cursor } = await list({ limit: 1 });
         const refused: [Query, string[]][] = [
           [{ sort: 'name' }, ['query.sort: enum']],
@@ -115,20 +115,20 @@ function describeLists(engine: string, data: () => Promise<Record<string, string
     });
 
     describe('GET /v1/admin/agents/{agent_id}/events', () => {
-      it('is the whole list, as the interface has it, without a parameter that it knows', async () => {
+      it('returns the whole list of the interface when no known parameter is sent', async () => {
         const body = await listEvents({});
         assert.deepEqual(Object.keys(body), ['agent', 'events']);
         assert.deepEqual(titles(body), ['over', 'Jazz', 'apéro', 'Chess', 'APÉRO 2']);
       });
 
-      it('is a page with any of them', async () => {
+      it('returns a page when any parameter is sent', async () => {
         const whole = await listEvents({});
         for (const query of [{ limit: 5 }, { q: '' }, { sort: 'start_at' }, { when: 'all' }] as Query[]) {
           assert.deepEqual(await listEvents(query), { ...whole, total: 5, next_cursor: null });
         }
       });
 
-      it('goes on with next_cursor until that is null', async () => {
+      it('continues with next_cursor until it is null', async () => {
         const query = { limit: 3, sort: 'title' };
         const first = await listEvents(query);
         assert.deepEqual(titles(first), ['apéro', 'APÉRO 2', 'Chess']);
@@ -137,7 +137,7 @@ function describeLists(engine: string, data: () => Promise<Record<string, string
         assert.deepEqual([first.total, second.total, second.next_cursor], [5, 5, null]);
       });
 
-      it('lists what is over, what is not, and what is searched for', async () => {
+      it('filters by past, by upcoming and by search text', async () => {
         assert.deepEqual(titles(await listEvents({ when: 'past' })), ['over']);
         assert.deepEqual(titles(await listEvents({ when: 'upcoming', sort: '-created_at' })), [
           'APÉRO 2',
@@ -151,7 +151,7 @@ function describeLists(engine: string, data: () => Promise<Record<string, string
         assert.deepEqual(titles(await listEvents({ q: 'apéro', when: 'past' })), []);
       });
 
-      it('refuses what is wrong in path and query together, and does not know every agent', async () => {
+      it('reports errors in path and query together, and responds 404 for an unknown agent', async () => {
         const answer = await administrator.get('/v1/admin/agents/nobody/events', { when: 'now', limit: 1 });
         assert.deepEqual(assertInvalid(answer), ['path.agent_id: uuid_parsing', 'query.when: enum']);
         const unknown = await administrator.get(`/v1/admin/agents/${UNKNOWN}/events`, { limit: 1 });
@@ -163,7 +163,7 @@ function describeLists(engine: string, data: () => Promise<Record<string, string
       const remove = (agent: string, body: unknown) =>
         administrator.post(`/v1/admin/agents/${agent}/events/delete`, body);
 
-      it("deletes those of the events that are the agent's", async () => {
+      it("deletes only the listed events that are the agent's", async () => {
         const publisher = await service.client.register('publisher');
         const events = [await publisher.create(), await publisher.create(), await publisher.create()];
         const { agent_id } = events[0];
@@ -183,7 +183,7 @@ function describeLists(engine: string, data: () => Promise<Record<string, string
         await administrator.delete(`/v1/admin/agents/${agent_id}`);
       });
 
-      it('needs one to a hundred identifiers, and an agent', async () => {
+      it('needs 1 to 100 event IDs, and an existing agent', async () => {
         const cases: [unknown, string[]][] = [
           [undefined, ['body: missing']],
           [{}, ['body.event_ids: missing']],
@@ -200,7 +200,7 @@ function describeLists(engine: string, data: () => Promise<Record<string, string
     });
 
     describe('GET /v1/admin/audit', () => {
-      it('says who changed what and when, newest first, in pages', async () => {
+      it('lists who changed what and when, newest first, in pages', async () => {
         const agent = await service.client.register('audited');
         const { agent_id, event_id } = await agent.create({ title: 'to go' });
         const nowMs = service.clock.nowMs();
@@ -251,7 +251,7 @@ function describeLists(engine: string, data: () => Promise<Record<string, string
         );
       });
 
-      it('ends with a null', async () => {
+      it('ends with a next_cursor of null', async () => {
         let cursor: string | undefined;
         let seen = 0;
         let total: number;
@@ -264,7 +264,7 @@ function describeLists(engine: string, data: () => Promise<Record<string, string
         assert.equal(seen, total);
       });
 
-      it('refuses a cursor that is none', async () => {
+      it('refuses an invalid cursor and limit', async () => {
         const answer = await administrator.get('/v1/admin/audit', { cursor: 'x', limit: 0 });
         assert.deepEqual(assertInvalid(answer), [
           'query.limit: greater_than_equal',
@@ -274,7 +274,7 @@ function describeLists(engine: string, data: () => Promise<Record<string, string
     });
 
     describe('GET /v1/admin/stats', () => {
-      it('counts agents and events, and those that are alive', async () => {
+      it('counts agents, events, agents active today and upcoming events', async () => {
         const stats = async () => ok(await (await service.newAdministrator()).get('/v1/admin/stats'));
         const before = await stats();
         assert.deepEqual(before, { agents: 6, agents_active_today: 2, events: 5, events_upcoming: 4 });

@@ -1,5 +1,5 @@
-// A list of events that is larger than any string, and than memory should be: it goes out while it is read, at the pace of
-// the client, and beside everything else.
+// A list of events that is larger than any string and too large for memory: it is sent while it is read, at the pace of the
+// client, while the service keeps serving others.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
@@ -23,12 +23,12 @@ import { size } from '../support/sizes.ts';
 
 const AGENT_ID = '0197d2e8-9a40-7c55-8f3e-5b1d2c6a7e90';
 const PATH = `/v1/admin/agents/${AGENT_ID}/events`;
-/** A character that takes six in JSON, so that an event of 10,000 has 60 KB. */
+/** A character that takes six bytes in JSON: 10,000 of them make an event of 60 KB. */
 const ESCAPED = '\\u0001';
 const DESCRIPTION_CHARS = 10_000;
 const MAX_GROWTH_MB = 200;
 
-/** A folder with an agent that has this many events, three of them to a start, inserted in another order. */
+/** A data folder with one agent and `count` events: three share each start, and they are inserted in another order. */
 function folderWithEvents(count: number): string {
   const folder = temporaryFolder();
   const database = openForWriting(databasePath(folder), 'bulk');
@@ -52,7 +52,7 @@ function idsOf(count: number): string[] {
   return Array.from({ length: count }, (_, at) => `01J${String(at).padStart(23, '0')}`);
 }
 
-/** Sends a request over a connection of its own; nothing of the body is read yet. */
+/** Sends a request over a new connection and reads only the head of the response. */
 async function open(url: string, token: string, method = 'GET'): Promise<IncomingMessage> {
   const sent = request(url + PATH, { method, agent: false, headers: { authorization: `Bearer ${token}` } });
   sent.end();
@@ -60,7 +60,7 @@ async function open(url: string, token: string, method = 'GET'): Promise<Incomin
   return answer;
 }
 
-/** The body without its escaped characters, and how many they were: what is left is small enough to be parsed. */
+/** The body without its escaped characters, so that it is small enough to parse, and the number of those characters. */
 async function readStripped(answer: IncomingMessage) {
   let text = '';
   let rest = '';
@@ -78,7 +78,7 @@ async function readStripped(answer: IncomingMessage) {
   return { body: JSON.parse(text + rest), escapes };
 }
 
-/** More than memory may grow by; a long list is also larger than any string. */
+/** The list is larger than MAX_GROWTH_MB; in the long suite also larger than any string. */
 const COUNT = size(5_000, 9_000);
 
 describe(`the list of ${COUNT} events of 60 KB each`, () => {
@@ -105,18 +105,18 @@ describe(`the list of ${COUNT} events of 60 KB each`, () => {
     assert.equal(answer.status, 200, await answer.text());
   }
 
-  it('waits for a client that does not read, without growing', async () => {
+  it('waits for a client that does not read, without using more memory', async () => {
     const beforeMb = await residentMegabytes();
     const answer = await open(service.url, token);
     assert.equal(answer.statusCode, 200);
-    // Each of these gives the list a turn for another page at least, and it has fewer.
+    // Each round gives the list time for at least one more page, and it has fewer pages than there are rounds.
     for (let round = 0; round < COUNT / 6; round++) await assertHealthy();
     const growthMb = (await residentMegabytes()) - beforeMb;
     assert.ok(growthMb < MAX_GROWTH_MB, `${growthMb} MB`);
     answer.destroy();
   });
 
-  it('is complete and in order, without growing, and health is answered meanwhile', async () => {
+  it('is complete and in order, uses little memory, and does not block /health', async () => {
     const beforeMb = await residentMegabytes();
     const answer = await open(service.url, token);
     assert.equal(answer.statusCode, 200);
@@ -148,7 +148,7 @@ describe('a long list', () => {
   const COUNT = 1_500;
   const folder = folderWithEvents(COUNT);
   const log: Record<string, unknown>[] = [];
-  /** Events read of the list under way. */
+  /** Events of the current list that have been read from the store. */
   let eventsRead = 0;
   let ended = Promise.withResolvers<void>();
   let store: SqliteStore;
@@ -210,7 +210,7 @@ describe('a long list', () => {
     await closeStore();
   });
 
-  /** The lines of the one request since, once it is over. */
+  /** Waits for the end of the current request; returns and removes its log lines. */
   async function takeLog(): Promise<Record<string, unknown>[]> {
     while (!log.some((line) => line.msg === 'request'))
       await new Promise((resolve) => setTimeout(resolve, 2));
@@ -240,7 +240,7 @@ describe('a long list', () => {
     );
   });
 
-  it('is not read to its end for a HEAD, which says all but the length', async () => {
+  it('is not read to its end for a HEAD, which has all headers but the length', async () => {
     const head = await open(url, 'x', 'HEAD');
     assert.deepEqual(await Array.fromAsync(head), []);
     assert.equal(head.statusCode, 200);
@@ -254,7 +254,7 @@ describe('a long list', () => {
     );
   });
 
-  it('breaks off, and says why in the log once, when the store fails in the middle', async () => {
+  it('breaks off when the store fails midway, and logs the cause once', async () => {
     const answer = await open(url, 'x');
     await once(answer, 'readable');
     await closeStore();

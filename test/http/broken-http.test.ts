@@ -1,4 +1,4 @@
-// Requests that are no HTTP, or HTTP that clients rarely speak: expectations, pipelines, absolute addresses.
+// Requests that are not valid HTTP, and rarely used HTTP: Expect, pipelining, absolute URLs.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { exchange, RawConnection, request } from '../support/raw-http.ts';
@@ -29,15 +29,15 @@ describe('HTTP itself', () => {
       'a space in a header name': 'GET /health HTTP/1.1\r\nHost: x\r\nA B: c\r\n\r\n',
       'a NUL in a header': 'GET /health HTTP/1.1\r\nHost: x\r\nA: \0\r\n\r\n',
       'lines ended by a bare CR': 'GET /health HTTP/1.1\rHost: x\r\r',
-      'a space in the address': 'GET /v1/events /nearby HTTP/1.1\r\nHost: x\r\n\r\n',
+      'a space in the URL': 'GET /v1/events /nearby HTTP/1.1\r\nHost: x\r\n\r\n',
       'a negative Content-Length': `${post}Content-Length: -1\r\n\r\n`,
-      'a Content-Length that is no number': `${post}Content-Length: 0x10\r\n\r\n`,
+      'a Content-Length that is not a number': `${post}Content-Length: 0x10\r\n\r\n`,
       'two Content-Lengths': `${post}Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}`,
-      'Content-Length beside chunks': `${post}Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+      'Content-Length together with chunks': `${post}Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
       'an unknown transfer encoding': `${post}Transfer-Encoding: gzip\r\n\r\n`,
-      'chunks not encoded last': `${post}Transfer-Encoding: chunked, gzip\r\n\r\n`,
-      'a chunk size that is no number': `${post}Transfer-Encoding: chunked\r\n\r\nzz\r\n`,
-      'a chunk longer than it says': `${post}Transfer-Encoding: chunked\r\n\r\n2\r\n{}}\r\n0\r\n\r\n`,
+      'chunked not as the last encoding': `${post}Transfer-Encoding: chunked, gzip\r\n\r\n`,
+      'a chunk size that is not a number': `${post}Transfer-Encoding: chunked\r\n\r\nzz\r\n`,
+      'a chunk longer than its size': `${post}Transfer-Encoding: chunked\r\n\r\n2\r\n{}}\r\n0\r\n\r\n`,
       'a TLS handshake': Buffer.from('16030100c8010000c40303', 'hex'),
     };
     for (const [name, bytes] of Object.entries(broken)) {
@@ -54,14 +54,14 @@ describe('HTTP itself', () => {
     });
   });
 
-  it('closes the connection after what is not HTTP', async () => {
+  it('closes the connection after a request that is not HTTP', async () => {
     const connection = await RawConnection.open(service.url);
     connection.write('nonsense\r\n\r\n');
     assert.equal((await connection.next())?.headers.get('connection'), 'close');
     await connection.closed;
   });
 
-  it('asks for the body that Expect: 100-continue holds back', async () => {
+  it('sends 100 Continue when the request expects it', async () => {
     const connection = await RawConnection.open(service.url);
     const length = String(REGISTRATION.length);
     connection.write(
@@ -74,14 +74,14 @@ describe('HTTP itself', () => {
     connection.destroy();
   });
 
-  it('ignores an expectation that it does not know', async () => {
+  it('ignores an unknown expectation', async () => {
     assert.equal(
       (await exchange(service.url, request('GET', '/health', { Expect: 'miracles' }))).status,
       200,
     );
   });
 
-  it('answers pipelined requests in their order', async () => {
+  it('responds to pipelined requests in order', async () => {
     const connection = await RawConnection.open(service.url);
     connection.write(
       request('POST', REGISTER, JSON_TYPE, REGISTRATION) +
@@ -99,7 +99,7 @@ describe('HTTP itself', () => {
     connection.destroy();
   });
 
-  it('answers an absolute address, an upgrade that it does not know and HTTP/1.0', async () => {
+  it('accepts an absolute URL, an unknown upgrade and HTTP/1.0', async () => {
     for (const bytes of [
       request('GET', 'http://example.com/health'),
       request('GET', '/health', { Connection: 'Upgrade', Upgrade: 'h2c' }),

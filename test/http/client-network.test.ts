@@ -1,10 +1,10 @@
-// Which network a client's address stands for: the address itself, or the /64 of an IPv6 address, however it is written.
+// The network of a client's IP address: the address itself, or the /64 of an IPv6 address, in any spelling.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { clientNetwork } from '../../src/http/request/client-network.ts';
 
-/** Spellings on one line are of one network; different lines are different networks. */
+/** One line per network, with different spellings of it. */
 const NETWORKS: readonly (readonly string[])[] = [
   [
     '203.0.113.7',
@@ -36,7 +36,7 @@ const NETWORKS: readonly (readonly string[])[] = [
 ];
 
 describe('clientNetwork', () => {
-  it('gives every spelling of one network one name, and every network its own', () => {
+  it('returns one name for all spellings of a network, and different names for different networks', () => {
     const names = NETWORKS.map((addresses) => new Set(addresses.map(clientNetwork)));
     for (const [at, found] of names.entries()) assert.equal(found.size, 1, `${NETWORKS[at]}: ${[...found]}`);
     assert.equal(new Set(names.flatMap((found) => [...found])).size, NETWORKS.length);
@@ -49,7 +49,7 @@ describe('clientNetwork', () => {
     assert.equal(clientNetwork('::'), '0:0:0:0::/64');
   });
 
-  it('depends on the first four groups of an IPv6 address, however it is written, and on no other', () => {
+  it('depends only on the first four groups of an IPv6 address, in any spelling', () => {
     const group = fc.integer({ min: 0, max: 0xffff });
     const groups = fc.tuple(group, group, group, group);
     fc.assert(
@@ -72,7 +72,7 @@ describe('clientNetwork', () => {
     );
   });
 
-  it('takes what is no address as it is', () => {
+  it('returns unchanged what is not an IP address', () => {
     for (const text of ['', 'unknown', '_hidden', '1.2.3', '1:2:3']) assert.equal(clientNetwork(text), text);
   });
 });

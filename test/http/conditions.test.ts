@@ -1,4 +1,4 @@
-// Entity tags: on every answer with a single event, and the conditions that clients make of them.
+// ETag on every response with a single event, and the conditional requests If-Match and If-None-Match.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { etagOf, isNotModified, knownVersions } from '../../src/http/request/conditions.ts';
@@ -8,7 +8,7 @@ import { startTestService, type TestService } from '../support/service.ts';
 
 const etag = ({ headers }: Answer) => headers.get('etag');
 
-describe('If-Match, as it is read', () => {
+describe('parsing of If-Match', () => {
   const cases: [header: string | undefined, versions: readonly number[] | undefined][] = [
     [undefined, undefined],
     ['*', undefined],
@@ -20,7 +20,7 @@ describe('If-Match, as it is read', () => {
     // Weak tags never match strongly.
     ['W/"3"', []],
     ['W/"3", "4"', [4]],
-    // What is no tag of ours.
+    // Not a tag of this service.
     ['', []],
     ['3', []],
     ['"3', []],
@@ -52,7 +52,7 @@ describe('If-Match, as it is read', () => {
   }
 });
 
-describe('If-None-Match, as it is read', () => {
+describe('parsing of If-None-Match', () => {
   const tag = etagOf(3, 'geojson');
   for (const header of [
     '"3-geojson"',
@@ -92,7 +92,7 @@ for (const [engine, place] of Object.entries(ENGINES)) {
       agent.send(method, `/v1/events/${id}`, { headers, ...(body !== undefined && { body }) });
 
     describe('ETag', () => {
-      it('is the version, from the create on, and another for each form', async () => {
+      it('is the version of the event, and differs for each format', async () => {
         const body = newEvent();
         const created = await agent.post('/v1/events', body);
         const path = `/v1/events/${created.body.event_id}`;
@@ -107,7 +107,7 @@ for (const [engine, place] of Object.entries(ENGINES)) {
         assert.equal(etag(await agent.send('HEAD', path)), '"2"');
       });
 
-      it('is on nothing else', async () => {
+      it('is absent from searches, errors and deletes', async () => {
         const { event_id } = await agent.create();
         assert.equal(etag(await agent.nearby()), null);
         assert.equal(etag(await agent.get('/v1/events/nothing')), null);
@@ -117,7 +117,7 @@ for (const [engine, place] of Object.entries(ENGINES)) {
     });
 
     describe('If-None-Match', () => {
-      it('is a 304 without a body where the event is as known, and the event where it is not', async () => {
+      it('gives a 304 without a body while the event is unchanged, and the event once it changes', async () => {
         const { event_id } = await agent.create();
         for (const method of ['GET', 'HEAD']) {
           const known = await send(method, event_id, { 'if-none-match': '"1"' });
@@ -133,7 +133,7 @@ for (const [engine, place] of Object.entries(ENGINES)) {
         assert.deepEqual([changed.status, changed.body.cost, etag(changed)], [200, '2', '"2"']);
       });
 
-      it('compares the tag of the form that is asked for', async () => {
+      it('compares the tag of the requested format', async () => {
         const { event_id } = await agent.create();
         const accept = 'text/calendar';
         const ask = async (tag: string) =>
@@ -153,7 +153,7 @@ for (const [engine, place] of Object.entries(ENGINES)) {
         assertError(await stranger.get(`/v1/events/${event_id}`), 401, 'MISSING_API_KEY');
       });
 
-      it('is for reading only', async () => {
+      it('is ignored by writes and searches', async () => {
         const { event_id } = await agent.create();
         const patched = await send('PATCH', event_id, { 'if-none-match': '*' }, { cost: '1' });
         assert.equal(patched.status, 200);
@@ -163,7 +163,7 @@ for (const [engine, place] of Object.entries(ENGINES)) {
     });
 
     describe('If-Match', () => {
-      it('changes the event while it is as known, in any form, and not afterwards', async () => {
+      it('lets a PATCH through while the tag, of any format, matches; else responds 412', async () => {
         const { event_id } = await agent.create();
         for (const [at, tag] of ['"1"', '"2-geojson"', '"3-ics"', '"1", "4-jsonld"', '*'].entries()) {
           const patched = await send('PATCH', event_id, { 'if-match': tag }, { cost: tag });
@@ -180,7 +180,7 @@ for (const [engine, place] of Object.entries(ENGINES)) {
         assert.deepEqual([left.body.cost, etag(left)], ['*', '"6"']);
       });
 
-      it('deletes the event while it is as known, and not otherwise', async () => {
+      it('lets a DELETE through while the tag matches; else responds 412', async () => {
         const { event_id } = await agent.create();
         await agent.patch(`/v1/events/${event_id}`, { cost: '2' });
         for (const tag of ['"1"', '"3"', 'W/"2"', 'nonsense']) {
@@ -191,7 +191,7 @@ for (const [engine, place] of Object.entries(ENGINES)) {
         assertError(await send('DELETE', event_id, { 'if-match': '*' }), 404, 'NOT_FOUND');
       });
 
-      it('holds for an empty change too', async () => {
+      it('applies to an empty PATCH too', async () => {
         const { event_id } = await agent.create();
         const same = await send('PATCH', event_id, { 'if-match': '"1"' }, {});
         assert.deepEqual([same.status, etag(same)], [200, '"1"']);
@@ -199,7 +199,7 @@ for (const [engine, place] of Object.entries(ENGINES)) {
         assertError(stale, 412, 'PRECONDITION_FAILED');
       });
 
-      it('comes after what the request alone shows wrong, existence and ownership', async () => {
+      it('is checked after the body, existence and ownership', async () => {
         const { event_id } = await agent.create();
         const stale = { 'if-match': '"9"' };
         assertInvalid(await send('PATCH', event_id, stale, { title: 1 }));
@@ -212,7 +212,7 @@ for (const [engine, place] of Object.entries(ENGINES)) {
         assertError(await owned.patch(`/v1/events/${event_id}`, { cost: '1' }), 404, 'NOT_FOUND');
       });
 
-      it('comes before what is wrong together with the stored event, and before duplicates', async () => {
+      it('is checked before the rules that involve the stored event, and before duplicates', async () => {
         const twin = await agent.create();
         const { event_id } = await agent.create({ end_at: '2031-05-01T20:00:00Z' });
         const late = { start_at: '2031-05-01T21:00:00Z' };
@@ -228,7 +228,7 @@ for (const [engine, place] of Object.entries(ENGINES)) {
         assert.equal(etag(await agent.get(`/v1/events/${event_id}`)), '"1"');
       });
 
-      it('does nothing on a create', async () => {
+      it('is ignored by a create', async () => {
         const created = await agent.send('POST', '/v1/events', {
           body: newEvent(),
           headers: { 'if-match': '"9"' },

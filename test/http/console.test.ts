@@ -1,4 +1,4 @@
-// The console as files: what is served where, with which headers, and what never is.
+// The files of the console: which are served at which URL, with which headers, and which never are.
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
@@ -43,7 +43,7 @@ function assertPageHeaders({ headers }: Answer, path: string): void {
 describe('the console', () => {
   let service: TestService;
   let page: Answer;
-  /** The addresses that the page loads. */
+  /** URLs that the page loads. */
   let assets: string[];
   before(async () => {
     service = await startTestService();
@@ -62,7 +62,7 @@ describe('the console', () => {
     '/admin/a/b/c',
     '/admin?q=1',
     '/admin/assets',
-    // Read as the pattern of a route, these would be faults.
+    // Invalid if they were read as the pattern of a route.
     '/admin/*x',
     '/admin/%2Ax',
     '/admin/:a(',
@@ -70,7 +70,7 @@ describe('the console', () => {
     '/admin/:a((b+)+)',
   ];
 
-  it('is the same page at every address, with the strictest headers, to be asked for again each time', async () => {
+  it('is the same page at every URL, with strict security headers, and is revalidated each time', async () => {
     for (const path of addresses) {
       const answer = await service.client.get(path);
       assert.equal(answer.status, 200, path);
@@ -81,7 +81,7 @@ describe('the console', () => {
     }
   });
 
-  it('answers 304 to who has it, also behind a proxy that marks the tag as weak', async () => {
+  it('responds 304 to a matching ETag, also when a proxy has made it weak', async () => {
     const etag = page.headers.get('etag')!;
     assert.match(etag, /^"[\w-]{43}"$/);
     for (const tag of [etag, `W/${etag}`, `"x", ${etag}`]) {
@@ -96,7 +96,7 @@ describe('the console', () => {
     }
   });
 
-  it('has nothing inline and nothing from elsewhere', () => {
+  it('has no inline code or styles and loads nothing from other hosts', () => {
     assert.doesNotMatch(page.text, /<style|\sstyle=|\son\w+=|javascript:|https?:|\/\//i);
     for (const [, attributes, content] of page.text.matchAll(/<script([^>]*)>(.*?)<\/script>/gs)) {
       assert.match(attributes!, / src="\/admin\/assets\//);
@@ -106,7 +106,7 @@ describe('the console', () => {
     for (const address of assets) assert.match(address, /^\/admin\/assets\/[\w-]+-[\w-]{8}\.(?:js|css|svg)$/);
   });
 
-  it('has files that never change and say what they are', async () => {
+  it('serves its files as immutable, with their content type', async () => {
     const types: Record<string, string> = {
       js: 'text/javascript; charset=utf-8',
       css: 'text/css; charset=utf-8',
@@ -125,7 +125,7 @@ describe('the console', () => {
     );
   });
 
-  it('is small: at most 40 KB on the way', async () => {
+  it('is small: at most 40 KB compressed', async () => {
     const contents = await Promise.all(
       assets.map(async (address) => (await service.client.get(address)).text),
     );
@@ -133,7 +133,7 @@ describe('the console', () => {
     assert.ok(bytes > 10_000 && bytes < 40_960, `${bytes} bytes`);
   });
 
-  it('answers HEAD as GET, without the body', async () => {
+  it('responds to HEAD as to GET, without the body', async () => {
     for (const path of ['/admin', '/admin/audit', ...assets]) {
       const [get, head] = [await service.client.get(path), await service.client.send('HEAD', path)];
       assert.equal(head.status, 200, path);
@@ -150,7 +150,7 @@ describe('the console', () => {
     }
   });
 
-  it('is for no other method and no other origin', async () => {
+  it('refuses other methods and is not opened to other origins', async () => {
     for (const path of ['/admin', '/admin/audit', assets[0]!]) {
       const posted = await service.client.post(path, {});
       assertError(posted, 405, 'METHOD_NOT_ALLOWED');
@@ -161,7 +161,7 @@ describe('the console', () => {
     }
   });
 
-  it('has no other files: not by any spelling of a way out of the folder', async () => {
+  it('serves no other files, whatever the spelling of a path out of the folder', async () => {
     const connection = await RawConnection.open(service.url);
     const ways = [
       '..',
@@ -198,7 +198,7 @@ describe('the console', () => {
       assertError(await service.client.get(`/admin/assets/${encodeURIComponent(name)}`), 404, 'NOT_FOUND');
   });
 
-  it('leaves no identifier in the log, only the pattern of the route', async () => {
+  it('logs the pattern of the route and no ID', async () => {
     await service.client.get('/admin/agents/0197d2e8-9a40-7c55-8f3e-5b1d2c6a7e90?q=secret');
     const line = service.log.at(-1)!;
     assert.equal(line.route, '/admin/*');
@@ -212,8 +212,8 @@ describe('a console that is not built', () => {
   writeFileSync(join(half, 'assets', 'index-12345678.js'), 'alert(1)');
 
   for (const [what, folder] of [
-    ['nowhere', undefined],
-    ['in a folder that is not there', join(half, 'nothing')],
+    ['without a folder', undefined],
+    ['in a missing folder', join(half, 'nothing')],
     ['in a folder without the page', half],
   ] as const) {
     it(`says what to do, ${what}`, async (test) => {
@@ -231,8 +231,8 @@ describe('a console that is not built', () => {
   }
 });
 
-describe('an address of its own below /admin', () => {
-  it('answers its own method only, also where that is not the one of pages', async (test) => {
+describe('a route below /admin that is not a page', () => {
+  it('allows only its own method, even if pages allow others', async (test) => {
     const client = await serve(test, undefined);
     for (const [method, path, allowed] of [
       ['GET', '/admin/logout', 'POST'],

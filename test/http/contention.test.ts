@@ -1,4 +1,4 @@
-// Many changes of one event at once: each is applied, none twice, and the work grows with their number, not its square.
+// Many changes of one event at once: each is applied exactly once, and the work grows with their number, not its square.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { readRows } from '../sqlite/files.ts';
@@ -20,7 +20,7 @@ describe('PATCH /v1/events/{event_id}', () => {
       ),
     );
     assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]));
-    // Every answer shows the change that it asked for.
+    // Every response shows the change that its request made.
     for (const [number, { body }] of answers.entries()) assert.equal(body.cost, String(number));
     const [row] = readRows(
       `${service.folder}/local-events.db`,
@@ -30,7 +30,7 @@ describe('PATCH /v1/events/{event_id}', () => {
     assert.equal(row.version, 501);
   });
 
-  it('lists what is wrong in the path and in the body of an administrator together', async () => {
+  it("lists the errors in path and body of an administrator's request together", async () => {
     const administrator = await service.newAdministrator();
     const answer = await administrator.patch('/v1/admin/agents/nobody', { tier: 'king', is_active: 1 });
     assert.deepEqual(

@@ -1,5 +1,5 @@
-// The cookies of the console: their flags with TLS and without, under which address people come back, and how they are read
-// from a request that carries whatever it likes.
+// The cookies of the console: their flags with and without TLS, the host that people return to after a sign-in, and how
+// cookies are read from requests with arbitrary Cookie headers.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { request } from 'node:http';
@@ -12,7 +12,7 @@ import { startTestService, type TestService } from '../support/service.ts';
 const PUBLIC_URL = 'https://events.example.com';
 const ADA = { sub: 'ada', email: 'ada@example.com', email_verified: true };
 
-/** Every Set-Cookie of an answer, without its value. */
+/** Every Set-Cookie of a response, without its value. */
 const flagsOf = (answer: Answer) =>
   answer.headers.getSetCookie().map((line) =>
     line
@@ -26,7 +26,7 @@ const flags = (name: string, maxAge: number, secure: boolean) =>
     .sort()
     .join('; ');
 
-/** A client behind a proxy: requests reach the service with these headers, Host included. */
+/** A client behind a proxy: sends exactly these headers, Host included. */
 class ProxiedClient extends Client {
   override async send(
     method: string,
@@ -65,7 +65,7 @@ describe('the cookies of the console', () => {
     return service;
   }
 
-  /** Signs in and out; the flags of the cookies on the way. */
+  /** Signs in and out; returns the flags of all cookies set on the way. */
   async function collectFlags(browser: ConsoleBrowser): Promise<string[]> {
     const begun = await browser.send('GET', '/admin/login');
     assert.equal(begun.status, 302, begun.text);
@@ -77,7 +77,7 @@ describe('the cookies of the console', () => {
     return [begun, back, out].flatMap(flagsOf).map((one) => one.replace(/Max-Age=287\d\d/, 'Max-Age=28800'));
   }
 
-  it('have plain names and no Secure where there is no TLS', async (test) => {
+  it('have plain names and no Secure without TLS', async (test) => {
     const service = await start(test);
     assert.deepEqual(await collectFlags(new ConsoleBrowser(service.client)), [
       flags('local_events_signin', 600, false),
@@ -94,20 +94,20 @@ describe('the cookies of the console', () => {
     flags('__Host-local_events_session', 0, true),
   ];
 
-  it('have the prefix __Host- and Secure where PUBLIC_URL is https, behind a proxy that is trusted', async (test) => {
+  it('have the prefix __Host- and Secure if PUBLIC_URL is https, behind a trusted proxy', async (test) => {
     const service = await start(test, { PUBLIC_URL, TRUST_PROXY: 'loopback' });
     const headers = { host: '10.0.0.1:8080', 'x-forwarded-host': 'events.example.com' };
     const client = new ProxiedClient(service.url, { ...headers, 'x-forwarded-proto': 'https' });
     assert.deepEqual(await collectFlags(new ConsoleBrowser(client)), secured);
   });
 
-  it('have them too behind a proxy that is not named, and that passes on the name', async (test) => {
+  it('have __Host- and Secure behind a proxy that is not in TRUST_PROXY but passes Host on', async (test) => {
     const service = await start(test, { PUBLIC_URL });
     const client = new ProxiedClient(service.url, { host: 'events.example.com' });
     assert.deepEqual(await collectFlags(new ConsoleBrowser(client)), secured);
   });
 
-  it('have them without PUBLIC_URL where a trusted proxy says https', async (test) => {
+  it('have __Host- and Secure without PUBLIC_URL if a trusted proxy says https', async (test) => {
     const service = await start(test, { TRUST_PROXY: 'loopback' });
     provider.addRedirectUri('https://events.internal:8443/admin/callback');
     const headers = { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'events.internal:8443' };
@@ -117,7 +117,7 @@ describe('the cookies of the console', () => {
     );
   });
 
-  it('do not have them because just anybody says https', async (test) => {
+  it('have plain names and no Secure if an untrusted client says https', async (test) => {
     const service = await start(test);
     const headers = { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'evil.example' };
     const answer = await new ProxiedClient(service.url, headers).send('GET', '/admin/login');
@@ -126,7 +126,7 @@ describe('the cookies of the console', () => {
     assert.equal(searchParams.get('redirect_uri'), `${service.url}/admin/callback`);
   });
 
-  it('do not count without the prefix where there is TLS', async (test) => {
+  it('are ignored without the prefix when there is TLS', async (test) => {
     const service = await start(test, { PUBLIC_URL });
     const browser = new ConsoleBrowser(new ProxiedClient(service.url, { host: 'events.example.com' }));
     await collectFlags(browser);
@@ -146,8 +146,8 @@ describe('the cookies of the console', () => {
     assert.ok(Number(maxAge) > 3_500 && Number(maxAge) <= 3_600, maxAge);
   });
 
-  describe('are looked for under one address', () => {
-    it('so who comes under another is sent there first, with what they asked for', async (test) => {
+  describe('belong to the host of PUBLIC_URL', () => {
+    it('a sign-in on another host is redirected there first, with its query', async (test) => {
       const service = await start(test, { PUBLIC_URL });
       for (const [query, there] of [
         ['', 'return=%2Fadmin&here=1'],
@@ -161,14 +161,14 @@ describe('the cookies of the console', () => {
       }
     });
 
-    it('and sent once only, should a proxy hide the name that they used', async (test) => {
+    it('the redirect happens only once, even if a proxy hides the Host of the browser', async (test) => {
       const service = await start(test, { PUBLIC_URL });
       const answer = await service.client.send('GET', '/admin/login?return=/admin/audit&here=1');
       assert.equal(new URL(answer.headers.get('location')!).origin, provider.issuer);
       assert.deepEqual(flagsOf(answer), [flags('__Host-local_events_signin', 600, true)]);
     });
 
-    it('which may be written with its port, and in capitals', async (test) => {
+    it('the host may have its port and capital letters', async (test) => {
       const service = await start(test, { PUBLIC_URL });
       for (const host of ['events.example.com:443', 'Events.Example.COM']) {
         const answer = await new ProxiedClient(service.url, { host }).send('GET', '/admin/login');
@@ -176,7 +176,7 @@ describe('the cookies of the console', () => {
       }
     });
 
-    it('which is never a host that is none', async (test) => {
+    it('an invalid Host never reaches the redirect_uri', async (test) => {
       const service = await start(test);
       for (const host of ['', 'a b', '[', 'x:99999', 'evil.example/path?', '@']) {
         const answer = await new ProxiedClient(service.url, { host }).send('GET', '/admin/login');
@@ -188,7 +188,7 @@ describe('the cookies of the console', () => {
     });
   });
 
-  describe('are read from a request', () => {
+  describe('in a request', () => {
     let service: TestService;
     let sealed: string;
     before(async () => {
@@ -211,7 +211,7 @@ describe('the cookies of the console', () => {
     };
     const name = 'local_events_session';
 
-    it('wherever they stand among others', async () => {
+    it('are found anywhere among other cookies', async () => {
       const others = Array.from({ length: 200 }, (_, at) => `other${at}=${'x'.repeat(20)}`).join('; ');
       for (const cookie of [
         `${name}=${sealed}`,
@@ -229,7 +229,7 @@ describe('the cookies of the console', () => {
       }
     });
 
-    it('if there is one of the name only', async () => {
+    it('are refused if two have the same name', async () => {
       for (const cookie of [
         `${name}=${sealed}; ${name}=${sealed}`,
         `${name}=x; ${name}=${sealed}`,
@@ -239,7 +239,7 @@ describe('the cookies of the console', () => {
       }
     });
 
-    it('if they are what the service would set', async () => {
+    it('are refused unless written as the service sets them', async () => {
       for (const cookie of [
         name,
         `${name}=`,

@@ -1,4 +1,4 @@
-// Calls from pages of other origins: open by default, for named origins or for none, and never on administrators' paths.
+// CORS: open to every origin by default, or to named origins, or to none; never on administrators' paths.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type Answer, type Client, newEvent } from '../support/client.ts';
@@ -15,7 +15,7 @@ const words = (list: string | null) => (list ?? '').toLowerCase().split(/, */).s
 const corsHeaders = (answer: Answer) =>
   [...answer.headers.keys()].filter((name) => name.startsWith('access-control-')).sort();
 
-/** Every path of the description outside administration, with an identifier and its methods. */
+/** Every path of the OpenAPI document, with an ID filled in, and its methods. */
 async function describedPaths(client: Client): Promise<{ path: string; methods: string[] }[]> {
   const { paths } = (await client.get('/openapi.json')).body as { paths: Record<string, object> };
   return Object.entries(paths).map(([template, operations]) => ({
@@ -46,7 +46,7 @@ describe('CORS_ORIGINS', () => {
     });
     after(() => service.close());
 
-    it('lets every origin read every answer outside administration', async () => {
+    it('lets every origin read every response outside administration', async () => {
       const page = agent.with({ origin: ORIGIN });
       const answers = {
         200: await page.nearby(),
@@ -76,11 +76,11 @@ describe('CORS_ORIGINS', () => {
       }
     });
 
-    it('says nothing to who sends no Origin', async () => {
+    it('sends no CORS header when there is no Origin', async () => {
       assert.deepEqual(corsHeaders(await service.client.get('/health')), []);
     });
 
-    it('answers the preflight of every method of every path outside administration, without a key', async () => {
+    it('allows the preflight of every method of every path outside administration, without a key', async () => {
       const paths = (await describedPaths(service.client)).filter(
         ({ path }) => !path.startsWith('/v1/admin'),
       );
@@ -100,7 +100,7 @@ describe('CORS_ORIGINS', () => {
       }
     });
 
-    it('lets pages send what the Model Context Protocol wants, to /mcp', async () => {
+    it('lets pages send the headers of the Model Context Protocol to /mcp', async () => {
       const { status, headers } = await preflight(service.client, '/mcp', 'POST');
       assert.deepEqual([status, headers.get('allow')], [204, 'POST, OPTIONS']);
       const allowed = words(headers.get('access-control-allow-headers'));
@@ -108,7 +108,7 @@ describe('CORS_ORIGINS', () => {
       for (const name of [...wanted, 'x-api-key']) assert.ok(allowed.includes(name), name);
     });
 
-    it('finds nothing in the preflight of an unknown path', async () => {
+    it('responds 404 to the preflight of an unknown path', async () => {
       assert.equal((await preflight(service.client, '/nothing', 'GET')).status, 404);
     });
   });
@@ -136,7 +136,7 @@ describe('CORS_ORIGINS', () => {
       }
     });
 
-    it('lets no other origin read, and varies by Origin all the same', async () => {
+    it('lets no other origin read, and still varies by Origin', async () => {
       for (const origin of [
         'https://other.example',
         'https://calendar.example.other.example',

@@ -1,5 +1,5 @@
-// The session cookie and who may use it: every combination of what browsers say about where a request comes from, on every
-// administrative route of the served description and on what is beside the console's pages.
+// CSRF: the session cookie with every combination of Sec-Fetch-Site, Origin and Referer, on every administrative route of
+// /openapi.json and on the console's own endpoints.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';
@@ -41,7 +41,7 @@ describe('the session cookie', () => {
     return browser.cookies.get('local_events_session')!;
   }
 
-  /** Past fetch(), which has ideas of its own about these headers. */
+  /** Sends with node:http, because fetch() sets these headers itself. */
   async function send(method: string, path: string, headers: Record<string, string | undefined>, body = '') {
     const sent = Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== undefined));
     const asked = request(own + path, { method, agent, headers: sent as Record<string, string> });
@@ -53,7 +53,7 @@ describe('the session cookie', () => {
 
   const toHeaders = ({ site, origin, referer }: Said) => ({ 'sec-fetch-site': site, origin, referer });
 
-  /** The rule, said once more. */
+  /** The expected rule, written independently of the product. */
   function counts({ site, origin, referer }: Said): boolean {
     if (site !== undefined) return site === 'same-origin';
     if (origin !== undefined) return origin === own;
@@ -67,7 +67,7 @@ describe('the session cookie', () => {
       from().flatMap((origin) => by().map((referer): Said => ({ site, origin, referer }))),
     );
 
-  /** Every administrative operation of the description, with identifiers of nothing, and HEAD beside GET. */
+  /** Every administrative operation of the OpenAPI document, with IDs that do not exist, and HEAD for each GET. */
   async function administrativeRoutes(): Promise<[method: string, path: string][]> {
     const { paths } = (await service.client.get('/openapi.json')).body as { paths: Record<string, object> };
     return Object.entries(paths)
@@ -82,7 +82,7 @@ describe('the session cookie', () => {
       });
   }
 
-  it('counts on every administrative route exactly when the request comes from a page of the service', async () => {
+  it('is accepted on every administrative route only if the request comes from a page of the service', async () => {
     const routes = await administrativeRoutes();
     assert.ok(routes.length >= 10);
     let counted = 0;
@@ -102,7 +102,7 @@ describe('the session cookie', () => {
     assert.equal(counted, routes.length * (9 + 3 + 1));
   });
 
-  it('is needed, wherever the request comes from', async () => {
+  it('is required, wherever the request comes from', async () => {
     for (const [method, path] of await administrativeRoutes()) {
       for (const said of combine(SITES, origins, referers)) {
         const { status } = await send(method, path, toHeaders(said));
@@ -111,7 +111,7 @@ describe('the session cookie', () => {
     }
   });
 
-  it('is not fooled by origins that only look like that of the service', async () => {
+  it('is not accepted from origins that only look like that of the service', async () => {
     const { port } = new URL(own);
     const oddOrigins = () => [
       ...[undefined, own, 'null', '', `${own}/`, `${own}.evil.example`, own.replace('http:', 'https:')],
@@ -129,7 +129,7 @@ describe('the session cookie', () => {
     }
   });
 
-  it('does not matter to a token, and cannot save a bad one', async () => {
+  it('is ignored when a token is sent, even an invalid one', async () => {
     const { authorization } = (await service.newAdministrator('other@example.com')).headers;
     for (const said of combine(SITES, origins, referers)) {
       const headers = { cookie, ...toHeaders(said) };
@@ -140,7 +140,7 @@ describe('the session cookie', () => {
     }
   });
 
-  it('changes nothing for the page of another site', async () => {
+  it('lets a page of another site change nothing', async () => {
     const owner = await service.newAgent();
     const { event_id, agent_id } = await owner.create();
     for (const said of combine(SITES, origins, referers).filter((one) => !counts(one))) {
@@ -158,7 +158,7 @@ describe('the session cookie', () => {
     );
   });
 
-  it('tells the page of another site nothing about who is signed in', async () => {
+  it('does not show a page of another site who is signed in', async () => {
     for (const said of combine(SITES, origins, referers)) {
       const { status, answer } = await send('GET', '/admin/session', { cookie, ...toHeaders(said) });
       assert.equal(status, 200);
@@ -171,7 +171,7 @@ describe('the session cookie', () => {
     }
   });
 
-  it('is set and taken away by pages of the service only', async () => {
+  it('is set and removed only for pages of the service', async () => {
     const token = (await service.newAdministrator()).headers.authorization!.slice('Bearer '.length);
     for (const said of combine(SITES, origins, referers)) {
       const headers = { ...toHeaders(said), 'content-type': 'application/json' };
@@ -184,7 +184,7 @@ describe('the session cookie', () => {
     }
   });
 
-  it('is taken from no form: the body must be JSON', async () => {
+  it('is not set for an HTML form: the body must be JSON', async () => {
     const headers = { 'sec-fetch-site': 'same-origin' };
     for (const type of [
       'application/x-www-form-urlencoded',
@@ -196,7 +196,7 @@ describe('the session cookie', () => {
     }
   });
 
-  it('is opened to no other origin by CORS, nor is anything beside the pages', async () => {
+  it('gets no CORS header on any endpoint, so no other origin can use it', async () => {
     const paths = ['/admin/session', '/admin/login', '/admin/callback', '/admin/picture', '/v1/admin/me'];
     for (const path of [...paths, '/admin/token', '/admin/logout', '/%61dmin/session', '/admin/nothing']) {
       for (const method of ['GET', 'POST', 'OPTIONS']) {

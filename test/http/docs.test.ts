@@ -1,4 +1,4 @@
-// The interactive description in a real browser.
+// The interactive API documentation in a real browser.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
@@ -29,7 +29,7 @@ describe('GET /docs', () => {
     await service.close();
   });
 
-  it('lists every operation of the description', async () => {
+  it('lists every operation of the OpenAPI document', async () => {
     const { paths } = (await service.client.get('/openapi.json')).body;
     const described = Object.entries(paths).flatMap(([path, methods]) =>
       Object.keys(methods as object)
@@ -46,7 +46,7 @@ describe('GET /docs', () => {
     assert.deepEqual(shown.sort(), described.sort());
   });
 
-  it('sends a request with a key and shows the answer', async () => {
+  it('sends a request with a key and shows the response', async () => {
     const registered = await service.client.post('/v1/auth/register', {
       email: 'docs@example.com',
       agent_name: 'docs',
@@ -63,7 +63,7 @@ describe('GET /docs', () => {
     assert.match(await live.innerText(), /"total": 0/);
   });
 
-  it('creates an event from the example as it stands', async () => {
+  it('creates an event from the unchanged example', async () => {
     await page.locator('#operations-Events-createEvent .opblock-summary-control').click();
     const operation = page.locator('#operations-Events-createEvent');
     await operation.getByRole('button', { name: 'Execute' }).click();
@@ -72,7 +72,7 @@ describe('GET /docs', () => {
     assert.match(await live.innerText(), /"title": "Lantern workshop"/);
   });
 
-  it('asks no other host for anything and breaks none of its own rules', () => {
+  it('requests nothing from other hosts and violates no rule of its own policy', () => {
     assert.ok(asked.length >= 5);
     const others = asked.filter((url) => !url.startsWith(service.url) && !url.startsWith('data:'));
     assert.deepEqual(others, []);

@@ -1,5 +1,5 @@
-// Two clients that edit one event with If-Match: what one read and the other changed in between is never overwritten. On
-// PostgreSQL each talks to a node of its own.
+// Two clients edit one event with If-Match: neither overwrites a change that it has not read. On PostgreSQL each client
+// uses its own node.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Client } from '../support/client.ts';
@@ -10,7 +10,7 @@ import { size } from '../support/sizes.ts';
 const EDITS_EACH = size(100, 500);
 const ROUNDS = size(15, 60);
 
-/** Changes with every edit: how many there were, and by whom. */
+/** Counter that every edit increments: edits in all and per client. */
 interface Tally {
   readonly count: number;
   readonly by: readonly [number, number];
@@ -31,7 +31,7 @@ for (const [engine, place] of Object.entries(ENGINES)) {
       return [first, second] as const;
     };
 
-    it(`lose no update in ${2 * EDITS_EACH} edits that they make at once`, async (t) => {
+    it(`lose no update in ${2 * EDITS_EACH} concurrent edits`, async (t) => {
       const clients = await start(t);
       const none: Tally = { count: 0, by: [0, 0] };
       const { event_id } = await clients[0].create({ description: JSON.stringify(none) });
@@ -67,7 +67,7 @@ for (const [engine, place] of Object.entries(ENGINES)) {
       t.diagnostic(`${refused} edits were refused and made again`);
     });
 
-    it('are refused, all but one, where both know the same version', async (t) => {
+    it('succeed only once per version, however many edits name it', async (t) => {
       const clients = await start(t);
       const { event_id } = await clients[0].create();
       const path = `/v1/events/${event_id}`;
@@ -85,7 +85,7 @@ for (const [engine, place] of Object.entries(ENGINES)) {
       }
     });
 
-    it('delete only what they know, whatever the other changes meanwhile', async (t) => {
+    it('delete only the version that they have read, even if the other changes it meanwhile', async (t) => {
       const clients = await start(t);
       for (let round = 0; round < ROUNDS; round++) {
         const { event_id } = await clients[0].create();

@@ -1,5 +1,5 @@
-// What is wrong before an endpoint is reached: addresses, methods, sizes and media types all answer with the envelope.
-// What is no HTTP is in broken-http.test.ts, slow senders in slow-clients.test.ts, a failing store in failures.test.ts.
+// Errors before an endpoint is reached: wrong URLs, methods, sizes and media types all get the error envelope. Invalid HTTP
+// is in broken-http.test.ts, slow senders are in slow-clients.test.ts, a failing store is in failures.test.ts.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
@@ -23,7 +23,7 @@ describe('errors before an endpoint', () => {
   after(() => service.close());
 
   describe('404', () => {
-    const addresses = [
+    const urls = [
       '/v1',
       '/v1/',
       '/v2/events',
@@ -42,13 +42,13 @@ describe('errors before an endpoint', () => {
       '/%00',
       '//',
     ];
-    for (const address of addresses) {
-      it(`finds nothing at ${address}`, async () => {
-        assertPlainError(await exchange(service.url, request('GET', address)), 404, 'NOT_FOUND');
+    for (const url of urls) {
+      it(`responds 404 at ${url}`, async () => {
+        assertPlainError(await exchange(service.url, request('GET', url)), 404, 'NOT_FOUND');
       });
     }
 
-    it('answers HEAD without the body', async () => {
+    it('responds to HEAD without a body', async () => {
       const connection = await RawConnection.open(service.url);
       connection.write(request('HEAD', '/nothing') + request('GET', '/health'));
       assert.equal((await connection.next('HEAD'))?.status, 404);
@@ -71,31 +71,31 @@ describe('errors before an endpoint', () => {
       'OPTIONS',
     ];
 
-    it('names in Allow what every path answers, before it looks at a key', async () => {
+    it('names the methods of every path in Allow, and comes before the key check', async () => {
       const { paths } = (await service.client.get('/openapi.json')).body as { paths: Record<string, object> };
       const documents = { '/openapi.json': { get: 0 }, '/docs': { get: 0 }, '/': { get: 0 } };
       const operations = Object.entries({ ...paths, ...documents });
       for (const [path] of operations) {
-        const address = path.replaceAll(/\{\w+\}/g, '01JZ9GX4T0QW3N1V8R5Y7K2MHD');
-        // An address may fit several paths: "nearby" could be the identifier of an event.
+        const url = path.replaceAll(/\{\w+\}/g, '01JZ9GX4T0QW3N1V8R5Y7K2MHD');
+        // A URL may match several paths: "nearby" could be the ID of an event.
         const methods = operations
-          .filter(([other]) => new RegExp(`^${other.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(address))
+          .filter(([other]) => new RegExp(`^${other.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(url))
           .flatMap(([, methodsOfPath]) => Object.keys(methodsOfPath))
           .filter((name) => name !== 'parameters')
           .map((method) => method.toUpperCase());
         const allowed = new Set(methods.includes('GET') ? [...methods, 'HEAD'] : methods);
         if (!path.startsWith('/v1/admin')) allowed.add('OPTIONS');
         for (const method of METHODS.filter((name) => !allowed.has(name))) {
-          const answer = await exchange(service.url, request(method, address), method);
+          const answer = await exchange(service.url, request(method, url), method);
           const allow = answer.headers.get('allow')?.split(', ') ?? [];
-          assert.deepEqual(allow.sort(), [...allowed].sort(), `${method} ${address}`);
+          assert.deepEqual(allow.sort(), [...allowed].sort(), `${method} ${url}`);
           if (method === 'HEAD') assert.equal(answer.status, 405);
           else assertPlainError(answer, 405, 'METHOD_NOT_ALLOWED');
         }
       }
     });
 
-    it('finds nothing at an unknown path whatever the method', async () => {
+    it('does not apply to an unknown path, which is 404 for every method', async () => {
       for (const method of METHODS.filter((name) => name !== 'HEAD')) {
         assertPlainError(await exchange(service.url, request(method, '/nothing')), 404, 'NOT_FOUND');
       }
@@ -132,14 +132,14 @@ describe('errors before an endpoint', () => {
   });
 
   describe('414', () => {
-    it('takes an address of 8 KiB and refuses one byte more', async () => {
+    it('takes a URL of 8 KiB and refuses one byte more', async () => {
       const send = (bytes: number) =>
         exchange(service.url, request('GET', '/health?'.padEnd(bytes, 'x'), {}));
       assert.equal((await send(8_192)).status, 200);
       assertPlainError(await send(8_193), 414, 'URI_TOO_LONG');
     });
 
-    it('refuses an address that is longer than all headers may be', async () => {
+    it('refuses a URL that is longer than the limit for all headers', async () => {
       for (const bytes of [17_000, 60_000, 200_000]) {
         const answer = await exchange(service.url, request('GET', '/health?'.padEnd(bytes, 'x')));
         assertPlainError(answer, 414, 'URI_TOO_LONG');
@@ -180,7 +180,7 @@ describe('errors before an endpoint', () => {
       assertPlainError(await send({}), 415, 'UNSUPPORTED_MEDIA_TYPE');
     });
 
-    it('refuses a body of another media type where none is needed', async () => {
+    it('refuses a body of another media type even if the endpoint needs no body', async () => {
       const headers = { 'content-type': 'text/plain' };
       const answer = await agent.send('DELETE', '/v1/events/nothing', { raw: 'x', headers });
       assertPlainError(answer, 415, 'UNSUPPORTED_MEDIA_TYPE');
@@ -208,7 +208,7 @@ describe('errors before an endpoint', () => {
     assert.equal((await agent.send('DELETE', `/v1/events/${event_id}`, { headers })).status, 204);
   });
 
-  it('misses the body of a POST that has none', async () => {
+  it('reports the missing body of a POST', async () => {
     assert.deepEqual(assertInvalid(await exchange(service.url, request('POST', REGISTER))), [
       'body: missing',
     ]);

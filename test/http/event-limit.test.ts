@@ -1,4 +1,4 @@
-// How many events an agent may hold, where the operator says so.
+// MAX_EVENTS_PER_AGENT: how many events an agent may have.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { assertError, newEvent } from '../support/client.ts';
@@ -11,7 +11,7 @@ describe('EVENT_LIMIT_REACHED', () => {
   });
   after(() => service.close());
 
-  it('refuses one event more than an agent may hold, and no other agent', async () => {
+  it('refuses one event more than the limit, and does not affect other agents', async () => {
     const agent = await service.newAgent();
     await agent.create();
     await agent.create({ start_at: '1999-01-01T00:00:00Z' });
@@ -19,7 +19,7 @@ describe('EVENT_LIMIT_REACHED', () => {
     await (await service.newAgent()).create();
   });
 
-  it('lets a full agent repeat a create, change an event, and create again after a delete', async () => {
+  it('lets an agent at its limit repeat a create, change an event, and create again after a delete', async () => {
     const agent = await service.newAgent();
     const sent = newEvent();
     const event = await agent.create(sent);

@@ -1,4 +1,4 @@
-// What clients see while the service starts, when its store is gone, and when something fails that nobody foresaw.
+// What clients see while the service starts, when its store is gone, and after an unexpected failure.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -14,7 +14,7 @@ import { assertPlainError } from './plain-error.ts';
 
 const REGISTRATION = { email: 'agent@example.com', agent_name: 'a name' };
 
-/** The error lines of the request that this answers, and its one line of information. */
+/** The error lines and the access log lines of the request behind this response. */
 function linesOf(service: TestService, answer: Answer) {
   const lines = service.log.filter((line) => line.requestId === answer.headers.get('x-request-id'));
   return {
@@ -41,7 +41,7 @@ describe('while the service starts', () => {
   });
   after(() => app.close());
 
-  it('refuses every route with a 503 that says how far it is', async () => {
+  it('refuses every route with a 503 that names the progress', async () => {
     progress = { done: 3, total: 10 };
     const routes = DESCRIBED_ROUTES.filter(({ path }) => path !== '/health');
     assert.ok(routes.length >= 13);
@@ -55,7 +55,7 @@ describe('while the service starts', () => {
     assertPlainError(await client.send('PUT', '/v1/events'), 503, 'UNAVAILABLE');
   });
 
-  it('answers /health with a 503, "starting" and the progress', async () => {
+  it('responds to /health with a 503, "starting" and the progress', async () => {
     for (const now of [
       { done: 0, total: 0 },
       { done: 3, total: 10 },
@@ -111,11 +111,11 @@ describe('when the writer of the store is gone', () => {
     }
   });
 
-  it('changed nothing', async () => {
+  it('has changed nothing', async () => {
     assert.deepEqual((await agent.get(`/v1/events/${event.event_id}`)).body, event);
   });
 
-  it('answers /health with a 503 and "unavailable"', async () => {
+  it('responds to /health with a 503 and "unavailable"', async () => {
     const answer = await service.client.get('/health');
     assertError(answer, 503, 'UNAVAILABLE');
     assert.deepEqual(answer.body, { error: answer.body.error, status: 'unavailable' });
@@ -123,14 +123,14 @@ describe('when the writer of the store is gone', () => {
   });
 });
 
-describe('when something fails that nobody foresaw', () => {
+describe('after an unexpected failure', () => {
   let service: TestService;
   let agent: Client;
   before(async () => {
     service = await startTestService();
     agent = await service.newAgent();
     const other = new DatabaseSync(databasePath(service.folder));
-    // A rule that the service does not know of.
+    // A trigger that the service does not know.
     other.exec(
       "CREATE TRIGGER rule BEFORE INSERT ON events BEGIN SELECT RAISE(ABORT, 'SELECT secret FROM vault'); END",
     );
@@ -138,7 +138,7 @@ describe('when something fails that nobody foresaw', () => {
   });
   after(() => service.close());
 
-  it('answers a plain 500 that tells nothing, and logs the cause once under the request id', async () => {
+  it('responds with a plain 500 that reveals nothing, and logs the cause once with the request ID', async () => {
     const answer = await agent.post('/v1/events', newEvent({ title: 'a title of ours' }));
     assertPlainError(answer, 500, 'INTERNAL_ERROR');
     assert.equal(
@@ -155,7 +155,7 @@ describe('when something fails that nobody foresaw', () => {
     assert.equal(requests[0]!.status, 500);
   });
 
-  it('goes on answering what does not need it', async () => {
+  it('keeps serving requests that do not fail', async () => {
     assert.equal((await service.client.post('/v1/auth/register', REGISTRATION)).status, 200);
     assert.equal((await service.client.get('/health')).status, 200);
   });

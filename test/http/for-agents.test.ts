@@ -19,7 +19,7 @@ const LIMITS = {
 };
 const BASE = LIMITS.PUBLIC_URL;
 
-// biome-ignore lint/suspicious/noExplicitAny: the description is checked by its own tests
+// biome-ignore lint/suspicious/noExplicitAny: the OpenAPI document is checked by its own tests
 type Json = any;
 
 describe('the guide for agents', () => {
@@ -36,7 +36,7 @@ describe('the guide for agents', () => {
   });
   after(() => service.close());
 
-  /** Every operation that is no administrator's: with parameters, those of its path included, and the fields of its body. */
+  /** Every operation outside administration, with its parameters (of the path too) and the fields of its body. */
   function operations(): { name: string; operation: Json; fields: [string, string, Json, boolean][] }[] {
     return Object.entries<Json>(api.paths).flatMap(([path, methods]) =>
       Object.keys(methods)
@@ -57,14 +57,14 @@ describe('the guide for agents', () => {
     );
   }
 
-  /** What stands between the mention of this operation and the next. */
+  /** The text from the heading of this operation to the next heading. */
   function partOf(name: string): string {
     const [, after] = text.split(`\`${name}\`.`);
     assert.ok(after, `${name} is not there`);
     return after.split(/\n\*\*[^*]+\*\*(?: `|\n)/)[0]!;
   }
 
-  it('has every operation for agents, and no other', () => {
+  it('lists every operation for agents, and no other', () => {
     const told = [...text.matchAll(/`((?:GET|POST|PATCH|DELETE|PUT) \/[^`]*)`/g)].map((match) => match[1]!);
     assert.deepEqual(
       told.sort(),
@@ -75,7 +75,7 @@ describe('the guide for agents', () => {
     for (const name of told) assert.ok(page.includes(`<code>${name}</code>`), name);
   });
 
-  it('names only addresses that are described or served', async () => {
+  it('names only URLs that exist', async () => {
     const described = Object.keys(api.paths).map((path) => path.replaceAll(/\{\w+\}/g, '[^/]+'));
     const served = ['/openapi.json', '/docs', '/for-agents', '/llms.txt', '/mcp'];
     const known = new RegExp(`^(?:${[...described, ...served].join('|')})?$`);
@@ -91,7 +91,7 @@ describe('the guide for agents', () => {
     }
   });
 
-  it('has every field of each, where it belongs, with all its limits', () => {
+  it('lists every field of each operation, with its place and all its limits', () => {
     for (const { name, fields } of operations()) {
       const rows = partOf(name)
         .split('\n')
@@ -127,7 +127,7 @@ describe('the guide for agents', () => {
     }
   });
 
-  it('has every media type of each', () => {
+  it('lists every media type of each operation', () => {
     for (const { name, operation } of operations()) {
       for (const type of Object.keys(operation.responses[200]?.content ?? {})) {
         if (type !== 'application/json') assert.ok(partOf(name).includes(`\`${type}\``), `${name}: ${type}`);
@@ -135,7 +135,7 @@ describe('the guide for agents', () => {
     }
   });
 
-  it('has every code that an agent can meet, with its status, and no other', () => {
+  it('lists every error code that an agent can get, with its status, and no other', () => {
     const described = [...operations().map(({ operation }) => operation), api.components.pathItems.mcp.post];
     const codes = described.flatMap((operation): string[] =>
       Object.values<Json>(operation.responses).flatMap(({ $ref = '' }) => $ref.split('/').at(-1).split('.')),
@@ -154,14 +154,14 @@ describe('the guide for agents', () => {
     );
   });
 
-  it('has every header that answers may have', () => {
+  it('lists every response header', () => {
     const headers = Object.entries<Json>(api.components.headers);
     assert.ok(headers.some(([name]) => name === 'X-Unknown-Parameters'));
     for (const [name, { description }] of headers)
       assert.ok(text.includes(`| \`${name}\` | ${description} |`), name);
   });
 
-  it('has the limits that the operator set', () => {
+  it('states the limits that the operator set', () => {
     for (const row of [
       '| requests per hour with a key of the tier `read` | 1234 |',
       '| requests per hour with a key of the tier `readwrite` | 2345 |',
@@ -173,12 +173,12 @@ describe('the guide for agents', () => {
     }
   });
 
-  it('shows requests that work as they stand', async () => {
+  it('shows requests that work unchanged', async () => {
     const key = await service.client.post('/v1/auth/register', { email: 'a@example.com', agent_name: 'a' });
     const lines = [...text.matchAll(/^curl -s (?:-X (\w+) )?"([^"]+)"(.*)$/gm)];
     assert.equal(lines.length, operations().length);
     for (const [line, method, address, rest] of lines) {
-      if (/revoke|rotate|mcp$/.test(address!)) continue; // they would end the key, or speak another protocol
+      if (/revoke|rotate|mcp$/.test(address!)) continue; // they would end the key, or need another protocol
       const body = / -d '(.*)'$/.exec(rest!)?.[1];
       const answer = await fetch(address!.replace(BASE, service.url), {
         method: method ?? (body === undefined ? 'GET' : 'POST'),
@@ -188,13 +188,13 @@ describe('the guide for agents', () => {
         },
         ...(body !== undefined && { body }),
       });
-      // The event of the examples is nobody's.
+      // The event of the examples does not exist.
       const expected = address!.includes('/v1/events/0') ? 404 : 200;
       assert.equal(answer.status, expected, `${line}\n${await answer.text()}`);
     }
   });
 
-  it('sets clients up with the address and the key, in settings that can be read', () => {
+  it('shows client settings as valid JSON, with the URL and the key', () => {
     const settings = [...text.matchAll(/```json\n([\s\S]*?)\n```/g)].map((match) => JSON.parse(match[1]!));
     const servers = settings
       .map((each) => (each.mcpServers ?? each.servers)?.['local-events'])
@@ -206,7 +206,7 @@ describe('the guide for agents', () => {
     }
   });
 
-  it('names every tool, as the service lists them to clients', async () => {
+  it('names every MCP tool as tools/list does', async () => {
     const agent = await service.client.register();
     const headers = { accept: 'application/json, text/event-stream' };
     const body = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
@@ -217,7 +217,7 @@ describe('the guide for agents', () => {
     for (const row of rows) assert.ok(text.includes(row), row);
   });
 
-  it('is in the text what it is on the page', () => {
+  it('has the same code and tables in the text and on the page', () => {
     const plain = (html: string) =>
       html
         .replaceAll(/<[^>]*>/g, '')
@@ -246,7 +246,7 @@ describe('the guide for agents', () => {
   });
 
   describe('/llms.txt', () => {
-    it('has the form that llmstxt.org describes', () => {
+    it('has the format that llmstxt.org describes', () => {
       const outside = text.replaceAll(/```[\s\S]*?```/g, '');
       assert.match(text, /^# local-events\n\n> [^\n]+\n\n/);
       assert.deepEqual(outside.match(/^#+ .*/gm), ['# local-events', '## Documents']);
@@ -254,7 +254,7 @@ describe('the guide for agents', () => {
       for (const line of list) assert.match(line, /^- \[[^\]]+\]\(https:\/\/[^)]+\): .+$/);
     });
 
-    it('is plain text that may be kept a while', async () => {
+    it('is plain text that may be cached for five minutes', async () => {
       const { headers, status } = await fetch(`${service.url}/llms.txt`);
       assert.equal(status, 200);
       assert.equal(headers.get('content-type'), 'text/plain; charset=utf-8');
@@ -283,8 +283,8 @@ describe('the guide for agents', () => {
     });
 
     for (const colorScheme of ['light', 'dark'] as const) {
-      it(`is readable on a phone, ${colorScheme}, without asking anybody else`, async () => {
-        // The policy of the page would refuse axe-core, which is given to it as text.
+      it(`is readable on a phone, ${colorScheme}, and loads nothing from other hosts`, async () => {
+        // The page's policy would block axe-core, which is injected as text.
         const context = await browser.newContext({
           viewport: { width: 360, height: 740 },
           colorScheme,

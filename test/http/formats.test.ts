@@ -1,4 +1,4 @@
-// Which form an answer takes, by Accept and by format; and JSON as it always was where nobody asks for another.
+// Which format a response has, by Accept and by `format`; without either it is JSON, byte for byte as before.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import ICAL from 'ical.js';
@@ -53,12 +53,12 @@ const ACCEPTED: [accept: string | undefined, format: Format][] = [
   ['application/geo+json, */*', 'json'],
   ['text/calendar, application/geo+json', 'ics'],
   ['application/geo+json, text/calendar', 'geojson'],
-  // What is no quality makes its range count for nothing.
+  // A range with an invalid quality is ignored.
   ['application/geo+json;q=2', 'json'],
   ['application/geo+json;q=high, text/calendar;q=0.1', 'ics'],
   ['application/geo+json;q=', 'json'],
   ['application/geo+json;q=0.1234', 'json'],
-  // Quotes that do not end.
+  // Unterminated quotes.
   ['application/ld+json;profile="a, text/calendar', 'jsonld'],
   ['text/calendar;a="\\", application/json', 'ics'],
   [', ,application/geo+json,', 'geojson'],
@@ -69,7 +69,7 @@ describe('Accept', () => {
     it(`${JSON.stringify(accept)} gets ${format}`, () => assert.equal(acceptedFormat(accept), format));
   }
 
-  it('is read whatever is in it', () => {
+  it('is parsed whatever it contains', () => {
     for (const piece of ['"', '\\"', '"\\', ',', ';', ';q=', 'application/geo+json,', '"a\\"']) {
       const long = `text/calendar;a=${piece.repeat(16_000 / piece.length)}`;
       assert.ok(['json', 'ics', 'geojson'].includes(acceptedFormat(long)));
@@ -96,7 +96,7 @@ describe('formats', () => {
   const search = (client: Client, query = '') => client.get(`/v1/events/nearby?lat=52.5&lng=13.4${query}`);
   const shape = ({ status, text, headers }: Answer) => [status, text, headers.get('content-type')];
 
-  it('leave JSON as it is, byte for byte, for whoever names no other', async () => {
+  it('leave JSON unchanged, byte for byte, when no other format is requested', async () => {
     const page = await search(agent, '&limit=2');
     const single = await Promise.all(ids.map((id) => agent.get(`/v1/events/${id}`)));
     const [first, second] = single.map(({ text }) => text);
@@ -115,7 +115,7 @@ describe('formats', () => {
   });
 
   for (const format of ['geojson', 'ics', 'jsonld'] as const) {
-    it(`answer the same by Accept and by format: ${format}`, async () => {
+    it(`are the same by Accept and by format: ${format}`, async () => {
       const accept = TYPES[format].split(';')[0]!;
       for (const path of ['/v1/events/nearby?lat=0&lng=0&', `/v1/events/${ids[0]}?`]) {
         const byName = await agent.get(`${path}format=${format}`);
@@ -127,7 +127,7 @@ describe('formats', () => {
     });
   }
 
-  it('are chosen by format whatever Accept says', async () => {
+  it('are chosen by format even if Accept differs', async () => {
     const answer = await search(accepting('application/geo+json'), '&format=ics');
     assert.equal(answer.headers.get('content-type'), TYPES.ics);
     assert.equal(ICAL.parse(answer.text)[2].length, 3);
@@ -137,7 +137,7 @@ describe('formats', () => {
     assert.equal(json.headers.get('content-type'), TYPES.json);
   });
 
-  it('hold the events of the page, in order, all of them', async () => {
+  it('contain all events of the page, in order', async () => {
     const geojson = (await search(agent, '&format=geojson')).body;
     assert.deepEqual(
       geojson.features.map(({ id }: { id: string }) => id),
@@ -156,22 +156,21 @@ describe('formats', () => {
     );
   });
 
-  it('are the same on every page, following Link', async () => {
+  it('stay the same from page to page, following Link', async () => {
     for (const format of ['json', 'geojson', 'ics', 'jsonld']) {
-      let address: string | undefined =
-        `/v1/events/nearby?limit=1&lat=0&format=${format}&lng=0&include=distance`;
+      let url: string | undefined = `/v1/events/nearby?limit=1&lat=0&format=${format}&lng=0&include=distance`;
       const seen: string[] = [];
-      while (address !== undefined) {
-        const answer: Answer = await agent.get(address);
+      while (url !== undefined) {
+        const answer: Answer = await agent.get(url);
         assert.equal(answer.headers.get('content-type'), TYPES[format as Format]);
         seen.push(ids.find((id) => answer.text.includes(id))!);
-        address = /^<(\/v1\/events\/nearby\?[^>]*)>; rel="next"$/.exec(answer.headers.get('link') ?? '')?.[1];
+        url = /^<(\/v1\/events\/nearby\?[^>]*)>; rel="next"$/.exec(answer.headers.get('link') ?? '')?.[1];
       }
       assert.deepEqual(seen, ids, format);
     }
   });
 
-  it('name in Link the same search with the cursor alone replaced', async () => {
+  it('repeat the search in Link with only the cursor replaced', async () => {
     const first = await search(agent, '&limit=1&event_type=talk&event_type=%74our&radius=5&nonsense=1');
     const { next_cursor } = first.body;
     const base = '</v1/events/nearby?lat=52.5&lng=13.4&limit=1&event_type=talk&event_type=%74our&radius=5';
@@ -187,7 +186,7 @@ describe('formats', () => {
     assert.equal((await search(agent)).headers.get('link'), null);
   });
 
-  it('repeat in Link no parameter that the search does not know: it may be a key', async () => {
+  it('do not repeat unknown parameters in Link, as they may contain a key', async () => {
     const key = agent.headers['x-api-key']!;
     const answer = await search(agent, `&limit=1&api_key=${key}&${key}=1`);
     assert.ok(answer.headers.get('link'));
@@ -195,7 +194,7 @@ describe('formats', () => {
     assert.equal(answer.headers.get('x-unknown-parameters'), 'api_key, ?');
   });
 
-  it('make answers vary by Accept, and by Origin too where that counts', async () => {
+  it('make responses vary by Accept, and by Origin too if CORS_ORIGINS is a list', async () => {
     const event = `/v1/events/${ids[0]}`;
     for (const path of [event, `${event}?format=ics`, '/v1/events/nearby?lat=0&lng=0']) {
       assert.equal((await agent.get(path)).headers.get('vary'), 'Accept', path);
@@ -221,7 +220,7 @@ describe('formats', () => {
       });
     }
 
-    it('refuses format twice, and lists it with everything else', async () => {
+    it('refuses format twice, and lists it with all other errors', async () => {
       const answer = await agent.get('/v1/events/nearby?format=ics&format=ics&include=all&radius=0&lat=1');
       assert.deepEqual(assertInvalid(answer).sort(), [
         'query.format: value_error',
@@ -236,7 +235,7 @@ describe('formats', () => {
     });
   });
 
-  it('do not change errors, which are JSON', async () => {
+  it('do not apply to errors, which are JSON', async () => {
     const client = accepting('text/calendar');
     const key = client.headers['x-api-key']!;
     const failures: [Answer, number, string][] = [
@@ -252,7 +251,7 @@ describe('formats', () => {
     }
   });
 
-  it('do not change what writes answer, which is JSON', async () => {
+  it('do not apply to the responses of writes, which are JSON', async () => {
     const client = accepting('application/geo+json');
     const created = await client.post('/v1/events?format=ics', {
       ...(await agent.get(`/v1/events/${ids[0]}`)).body,
@@ -264,7 +263,7 @@ describe('formats', () => {
     assert.equal(patched.headers.get('content-type'), TYPES.json);
   });
 
-  it('answer HEAD with the headers of GET', async () => {
+  it('give HEAD the headers of GET', async () => {
     for (const query of ['format=geojson', 'format=ics', 'format=jsonld', 'foo=1']) {
       for (const path of [
         `/v1/events/${ids[0]}?${query}`,
@@ -279,7 +278,7 @@ describe('formats', () => {
     }
   });
 
-  it('write a page of the longest events whole', async () => {
+  it('contain a page of the longest events in full', async () => {
     const other = await service.newAgent();
     const description = '🎪,\n'.repeat(3_333);
     for (let number = 0; number < 30; number++)
@@ -323,13 +322,13 @@ describe('include=distance', () => {
     for (const event of body.events) assert.equal(Object.keys(event).at(-1), 'distance_miles');
   });
 
-  it('changes nothing else, and nothing without it', async () => {
+  it('changes nothing else, and is not the default', async () => {
     const [plain, included] = [await agent.nearby(), await agent.nearby({ include: 'distance' })];
     assert.ok(!plain.text.includes('distance'));
     assert.equal(included.text.replaceAll(/,"distance_miles":[\d.]+/g, ''), plain.text);
   });
 
-  it('adds it to the properties in GeoJSON, and does nothing in the other forms', async () => {
+  it('adds the distance to the properties in GeoJSON, and does nothing in the other formats', async () => {
     const { features } = (await agent.nearby({ lat: 1, include: 'distance', format: 'geojson' })).body;
     assert.equal(features.length, 5);
     for (const { properties } of features) assert.equal(typeof properties.distance_miles, 'number');
@@ -342,7 +341,7 @@ describe('include=distance', () => {
     }
   });
 
-  it('finds the place of an event whose texts look like one', async () => {
+  it('uses the coordinates of an event even if its texts look like coordinates', async () => {
     const text = '","lat":1,"lng":2,"url":",\\","lat":3,\\"lng\\":4,"';
     const { event_id } = await agent.create({
       ...{ title: text, description: text, location_name: text, address: text, url: text, cost: text },
@@ -358,7 +357,7 @@ describe('include=distance', () => {
     );
   });
 
-  it('may come more than once, and must be something that there is', async () => {
+  it('may be repeated, and refuses unknown values', async () => {
     const twice = await agent.nearby({ include: ['distance', 'distance'] });
     assert.equal(twice.status, 200);
     assert.deepEqual(assertInvalid(await agent.nearby({ include: ['distance', 'weather'] })), [

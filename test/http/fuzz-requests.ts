@@ -1,4 +1,4 @@
-// Bad and odd requests over every route, made of the values of fuzz-values.ts.
+// Invalid and odd requests to every route, made from the values of fuzz-values.ts.
 import { METHODS } from 'node:http';
 import fc from 'fast-check';
 import { newEvent } from '../support/client.ts';
@@ -6,13 +6,13 @@ import * as odd from './fuzz-values.ts';
 
 export interface FuzzRequest {
   readonly method: string;
-  /** Path and query, one character a byte. */
+  /** Path and query, one character per byte. */
   readonly target: string;
   readonly headers: readonly odd.Header[];
   readonly body: Buffer | undefined;
 }
 
-/** What the requests may use: identifiers that exist, headers that authenticate, and keys to put where none belongs. */
+/** What the requests may contain: existing IDs, headers that authenticate, and keys to put where none belongs. */
 export interface Material {
   readonly eventIds: readonly string[];
   readonly agentIds: readonly string[];
@@ -20,7 +20,7 @@ export interface Material {
   readonly keys: readonly string[];
 }
 
-/** The request as it goes over the wire, with the length of its body. */
+/** The bytes of the request, with the Content-Length of its body. */
 export function encode({ method, target, headers, body }: FuzzRequest): Buffer {
   const length = body ? [['Content-Length', String(body.length)]] : [];
   const lines = [['Host', 'localhost'], ...headers, ...length].map((line) => `${line.join(': ')}\r\n`);
@@ -28,10 +28,10 @@ export function encode({ method, target, headers, body }: FuzzRequest): Buffer {
   return body ? Buffer.concat([head, body]) : head;
 }
 
-/** Fields that keep no free text: a key in one of these must be refused, and not be repeated. */
+/** Fields without free text: a key in one of them must be refused and must not be repeated in the response. */
 const PICKY = /^(?:lat|lng|start_at|end_at|timezone|audience|event_type|is_active|tier|overlap_seconds)$/;
 
-/** JSON of an object whose fields are taken away, replaced, repeated or added. */
+/** JSON of an object with fields removed, replaced, repeated or added. */
 function mutations(base: () => object, keys: readonly string[]): fc.Arbitrary<string> {
   const names = Object.keys(base());
   const name = fc.oneof(
@@ -61,7 +61,7 @@ function mutations(base: () => object, keys: readonly string[]): fc.Arbitrary<st
   });
 }
 
-/** Mostly mutations of the object, now and then what is no JSON at all. */
+/** Mostly mutations of the object, sometimes not JSON at all. */
 function bodies(base: () => object, keys: readonly string[]): fc.Arbitrary<Buffer> {
   const text = mutations(base, keys);
   const deep = fc.constantFrom(...odd.DEEP);
@@ -135,7 +135,7 @@ function shapes({ eventIds, agentIds, keys }: Material): readonly Shape[] {
   ];
 }
 
-/** Whether a rotation with this body leaves the key for as long as the requests take, if it is one at all. */
+/** Whether a rotation with this body keeps the key valid for as long as the test runs, or is refused. */
 function isHarmless(body: Buffer): boolean {
   try {
     const { overlap_seconds = 3_600 } = JSON.parse(body.toString()) as { overlap_seconds?: unknown };

@@ -1,4 +1,4 @@
-// Odd values for the fuzzer: texts, numbers, JSON, escapes, headers and addresses that clients get wrong or attackers try.
+// Odd values for the fuzzer: texts, numbers, JSON, escapes, headers and URLs that clients get wrong or attackers try.
 import fc from 'fast-check';
 
 const words = (text: string): string[] => text.trim().split(/\s+/);
@@ -45,7 +45,7 @@ export const DEEP = [
   '['.repeat(10_000),
 ];
 
-/** A value as it stands in JSON text, often not valid there. */
+/** A value in JSON text, often invalid. */
 export const jsonValue: fc.Arbitrary<string> = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom(...ODD_TEXT).map((text) => JSON.stringify(text)) },
   { weight: 3, arbitrary: fc.string({ unit: 'binary', maxLength: 40 }).map((text) => JSON.stringify(text)) },
@@ -57,7 +57,7 @@ export const jsonValue: fc.Arbitrary<string> = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom(...NOT_JSON) },
 );
 
-/** Names that no body has, or that mean something to JavaScript or to the store. */
+/** Field names that no body has, or that mean something to JavaScript or to the store. */
 export const ODD_NAMES = [
   '',
   '\0',
@@ -76,7 +76,7 @@ export const rawText: fc.Arbitrary<string> = fc
 
 const ESCAPES = words('% %zz %00 %ff %c3%28 %ed%a0%80 %2f %2e%2e %25 %u0041 %F0%9F%98%80 +');
 
-/** A value of a path or a query, as bytes. */
+/** A value in a path or a query, as bytes. */
 export function targetValue(known: readonly string[], keys: readonly string[]): fc.Arbitrary<string> {
   return fc.oneof(
     { weight: 12, arbitrary: fc.constantFrom(...known) },
@@ -123,7 +123,7 @@ const LIST_VALUES = words(`
   MTphdWRpdDotYXQ6MToxMg MTphdWRpdDotYXQ6MTox MTphZ2VudHM6ZW1haWw6MDE5N2QyZTgtOWE0MC03YzU1LThmM2UtNWIxZDJjNmE3ZTkwOgA
 `);
 
-/** Of lists for administrators; often none at all. */
+/** Query strings of lists for administrators; often empty. */
 export function listQueries(keys: readonly string[]): fc.Arbitrary<string> {
   const name = fc.oneof(
     { weight: 8, arbitrary: fc.constantFrom(...LIST_NAMES) },

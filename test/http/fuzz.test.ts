@@ -1,5 +1,5 @@
-// Bad and odd requests, always the same ones: none may break the service, leave the description or repeat a key, and
-// everything must be intact afterwards.
+// Invalid and odd requests, the same in every run: none may break the service, get a response that /openapi.json does not
+// describe, or get a key back. Afterwards all data must be intact.
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it } from 'node:test';
@@ -18,14 +18,14 @@ import { size } from '../support/sizes.ts';
 import { encode, type FuzzRequest, fuzzRequests, type Material } from './fuzz-requests.ts';
 
 const SEED = 20_261_115;
-/** So many that this many of them are refused: among the odd ones are some that are good by chance. */
+/** Requests that must be refused. REQUESTS is larger, because some odd requests happen to be valid. */
 const REFUSED = size(2_000, 20_000);
 const REQUESTS = REFUSED * 1.4;
 const MIN_PER_STATUS = size(2, 20);
 const WRONG_LENGTHS = size(60, 300);
 const CONNECTIONS = 24;
 
-describe(`${REFUSED} bad and odd requests`, () => {
+describe(`${REFUSED} invalid and odd requests`, () => {
   let service: TestService;
   let description: Description;
   let material: Material;
@@ -44,7 +44,7 @@ describe(`${REFUSED} bad and odd requests`, () => {
   });
   after(() => service.close());
 
-  /** What must hold for every answer whatsoever. */
+  /** Asserts what holds for every response. */
   function check(sent: FuzzRequest, answer: Answer): void {
     const { status, text } = answer;
     const shown = `${inspect(sent)}\n→ ${status} ${text.slice(0, 500)}`;
@@ -62,7 +62,7 @@ describe(`${REFUSED} bad and odd requests`, () => {
     description.check({ method: sent.method, path: plainPath(sent.target), status, headers, text });
   }
 
-  it('are answered as described, without a failure and without a key', async () => {
+  it('get responses as /openapi.json describes, never a 5xx and never a key', async () => {
     const requests = fc.sample(fuzzRequests(material), { seed: SEED, numRuns: REQUESTS });
     const queue = requests.values();
     const work = async () => {
@@ -90,14 +90,14 @@ describe(`${REFUSED} bad and odd requests`, () => {
     }
   });
 
-  it('are answered where the length of the body is wrong', async () => {
+  it('get a response even if the length of the body is wrong', async () => {
     const withBody = fuzzRequests(material).filter(({ body }) => body !== undefined && body.length > 50);
     const difference = fc.oneof(fc.integer({ min: -40, max: -1 }), fc.integer({ min: 1, max: 100_000 }));
     const cases = fc.sample(fc.tuple(withBody, difference), { seed: SEED, numRuns: WRONG_LENGTHS });
     const queue = cases.values();
     const work = async () => {
       for (const [request, more] of queue) {
-        // What is left over after a length that is too small must not look like the next request.
+        // Bytes beyond a Content-Length that is too small must not look like the next request.
         const body = Buffer.concat([request.body!.subarray(0, -40), Buffer.alloc(40, '!')]);
         const kept = request.headers.filter(
           ([name]) => !/^(content-length|connection|expect|bad name)$/i.test(name),
@@ -116,7 +116,7 @@ describe(`${REFUSED} bad and odd requests`, () => {
     await Promise.all(Array.from({ length: CONNECTIONS }, work));
   });
 
-  it('leave no error in the log', () => {
+  it('leave no error and no key in the log', () => {
     assert.deepEqual(
       service.log.filter(({ level }) => level !== 30),
       [],
@@ -125,7 +125,7 @@ describe(`${REFUSED} bad and odd requests`, () => {
     for (const key of material.keys) assert.ok(!log.includes(key));
   });
 
-  it('leave a service that works, with a store that is intact', async () => {
+  it('leave a working service with an intact store', async () => {
     const { event_id } = kept as { event_id: string };
     await keeper().create({ title: 'afterwards', lat: -80, lng: -170, start_at: '2032-01-01T00:00:00Z' });
     const found = await keeper().nearby({ lat: -80, lng: -170, radius: 1 });
@@ -158,7 +158,7 @@ describe(`${REFUSED} bad and odd requests`, () => {
   });
 });
 
-/** Agents to be misused, with events; the keys are those that must never come back. */
+/** Registers agents with events for the requests to use; `keys` must never appear in a response. */
 async function makeMaterial(service: TestService): Promise<Material> {
   const signingKey = await getSigningKey(readConfig({ DATA_DIR: service.folder }));
   const claims = { email: 'admin@example.com', name: undefined, hours: 1 };
@@ -197,7 +197,7 @@ async function makeMaterial(service: TestService): Promise<Material> {
   };
 }
 
-/** As the router reads it: the path of an absolute address, escapes decoded, without what follows. */
+/** The path as the router reads it: of an absolute URL too, decoded, without query and fragment. */
 function plainPath(target: string): string {
   const path = target.replace(/^https?:\/\/[^/]*/, '').split(/[?#]/, 1)[0]!;
   try {

@@ -1,4 +1,4 @@
-// The headers that hold for every response: names, types, caching, and HEAD as the GET without its body.
+// The headers of every response: request ID, content type, caching; and HEAD equals GET without the body.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type Answer, type Client, newEvent } from '../support/client.ts';
@@ -18,7 +18,7 @@ describe('response headers', () => {
   });
   after(() => service.close());
 
-  /** A GET of everything that can be read, by who may. */
+  /** Every GET that succeeds, with a client that may send it. */
   const reads = (): [Client, string][] => [
     [agent, '/v1/events/nearby?lat=0&lng=0'],
     [agent, `/v1/events/${event.event_id}`],
@@ -28,7 +28,7 @@ describe('response headers', () => {
     [service.client, '/health'],
     [service.client, '/openapi.json'],
   ];
-  /** A GET of everything that fails, in every way. */
+  /** GETs that fail, in every way. */
   const failures = (): [Client, string][] => [
     [service.client, '/v1/events/nearby?lat=0&lng=0'],
     [agent, '/v1/events/nearby'],
@@ -47,7 +47,7 @@ describe('response headers', () => {
     for (const name of ['server', 'x-powered-by', 'set-cookie']) assert.equal(answer.headers.get(name), null);
   }
 
-  it('are JSON in UTF-8, not to be sniffed, not to be stored, named, with their length', async () => {
+  it('say JSON in UTF-8, nosniff, no-store, the request ID and the length', async () => {
     for (const [client, path] of [...reads(), ...failures()]) {
       const answer = await client.get(path);
       assertCommon(answer);
@@ -77,9 +77,9 @@ describe('response headers', () => {
     assert.equal(deleted.headers.get('content-length'), null);
   });
 
-  it('answer HEAD as GET, without the body', async () => {
+  it('are the same for HEAD as for GET, without the body', async () => {
     const pages: [Client, string][] = ['/docs', '/docs/start.js', '/'].map((path) => [service.client, path]);
-    // Of the connection, not of the answer; and a HEAD is refused as a HEAD.
+    // Headers of the connection, not of the response. A HEAD of /v1/events is refused with a 405 for HEAD.
     const differing = ['date', 'x-request-id', 'connection', 'keep-alive'];
     const lasting = ({ headers }: Answer) => [...headers].filter(([name]) => !differing.includes(name));
     const failing = failures().filter(([, path]) => path !== '/v1/events');
@@ -91,7 +91,7 @@ describe('response headers', () => {
     }
   });
 
-  it('send no byte of a body after HEAD', async () => {
+  it('are not followed by a body after HEAD', async () => {
     const connection = await RawConnection.open(service.url);
     for (const path of ['/health', '/nothing', '/v1/events/nearby?lat=0&lng=0', '/openapi.json', '/docs']) {
       connection.write(request('HEAD', path) + request('GET', '/health'));
@@ -101,7 +101,7 @@ describe('response headers', () => {
     connection.destroy();
   });
 
-  it('name every request differently, whatever name the client sends', async () => {
+  it('give every request its own ID, whatever ID the client sends', async () => {
     const named = service.client.with({ 'x-request-id': 'mine', 'request-id': 'mine' });
     const answers = await Promise.all(Array.from({ length: 300 }, () => named.get('/health')));
     const names = new Set(answers.map(({ headers }) => headers.get('x-request-id')));
@@ -109,7 +109,7 @@ describe('response headers', () => {
     assert.ok(!names.has('mine'));
   });
 
-  it('challenge in every 401, and nowhere else', async () => {
+  it('have a WWW-Authenticate challenge in every 401, and nowhere else', async () => {
     const key = 'ApiKey realm="local-events", header="X-API-Key"';
     for (const [answer, challenge] of [
       [await service.client.nearby(), key],

@@ -21,7 +21,7 @@ describe('POST /v1/events, the same 50 times at once', () => {
   const rowsWith = (title: unknown) =>
     readRows(join(service.folder, 'local-events.db'), 'SELECT * FROM events WHERE title = ?', String(title));
 
-  it(`makes one event and answers it to all, ${ROUNDS} times`, async () => {
+  it(`creates one event and returns it to all, in ${ROUNDS} rounds`, async () => {
     for (let round = 0; round < ROUNDS; round++) {
       const body = newEvent();
       const answers = await Promise.all(Array.from({ length: 50 }, () => agent.post('/v1/events', body)));
@@ -35,7 +35,7 @@ describe('POST /v1/events, the same 50 times at once', () => {
     }
   });
 
-  it('makes one event of spellings of the same tuple, whatever else differs', async () => {
+  it('creates one event for different spellings of the same tuple, even if other fields differ', async () => {
     for (let round = 0; round < 10; round++) {
       const body = newEvent({ start_at: '2031-05-01T18:00:00Z', lat: 0, lng: 10 });
       const spellings = [
@@ -57,7 +57,7 @@ describe('POST /v1/events, the same 50 times at once', () => {
     }
   });
 
-  it('makes one event for each of several agents', async () => {
+  it('creates one event for each of several agents', async () => {
     const body = newEvent();
     const agents = [agent, await service.newAgent(), await service.newAgent()];
     const answers = await Promise.all(

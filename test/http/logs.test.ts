@@ -1,4 +1,4 @@
-// The log: one line a request, and nothing secret or personal in any line, whatever clients send wherever.
+// The log: one line per request, and nothing secret or personal in any line, whatever clients send.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { DatabaseSync } from 'node:sqlite';
@@ -31,10 +31,10 @@ async function signIn({ folder }: TestService): Promise<string> {
   return `Bearer ${await mintToken(signingKey, claims, Date.now())}`;
 }
 
-/** The keys that rotations gave. */
+/** Keys returned by rotations. */
 const rotated: string[] = [];
 
-/** Requests of every kind, with keys, tokens, e-mails and places where they belong and where they do not. */
+/** Sends requests of every kind, with keys, tokens, e-mails and places both where they belong and where they do not. */
 async function sendEverything(client: Client, key: string, authorization: string): Promise<void> {
   const agent = client.with({ 'x-api-key': key });
   const administrator = client.with({ authorization });
@@ -50,7 +50,7 @@ async function sendEverything(client: Client, key: string, authorization: string
   await client.with({ 'x-api-key': api_key }).get('/v1/agents/me');
   await agent.get(`/v1/agents/me/events?cursor=${key}&include_ended=${key}`);
   await client.with({ 'x-api-key': api_key }).post('/v1/auth/revoke');
-  if (api_key) rotated.push(api_key); // none where the store fails
+  if (api_key) rotated.push(api_key); // none if the store fails
   await administrator.get('/v1/admin/agents');
   await administrator.get(`/v1/admin/agents/${created.agent_id}/events`);
   await administrator.patch(`/v1/admin/agents/${created.agent_id}`, { tier: 'admin' });
@@ -77,7 +77,7 @@ async function sendEverything(client: Client, key: string, authorization: string
   }
 }
 
-/** Asserts that the text holds nothing of what was sent. */
+/** Asserts that the log contains nothing secret or personal of what was sent. */
 function assertDiscreet(log: string, key: string, authorization: string): void {
   for (const secret of [
     ...[key, key.slice(4, 20), key.slice(-12), authorization.slice(7), authorization.split('.').at(-1)!],
@@ -98,7 +98,7 @@ describe('the log', () => {
   const linesOf = (answer: Answer) =>
     service.log.filter((line) => line.requestId === answer.headers.get('x-request-id'));
 
-  it('has one line a request: method, pattern of the route, status, milliseconds and request id', async () => {
+  it('has one line per request: method, pattern of the route, status, milliseconds and request ID', async () => {
     const agent = await service.newAgent();
     const administrator = await service.newAdministrator();
     const { event_id, agent_id } = await agent.create();
@@ -133,7 +133,7 @@ describe('the log', () => {
     }
   });
 
-  it('has a line, with 499, for a request whose client did not wait', { timeout: 10_000 }, async () => {
+  it('has a line with 499 for a request whose client hung up', { timeout: 10_000 }, async () => {
     const before = service.log.length;
     const posts = () => service.log.slice(before).filter(({ method }) => method === 'POST');
     const connection = await RawConnection.open(service.url);
@@ -152,7 +152,7 @@ describe('the log', () => {
 });
 
 describe('no line of the log', () => {
-  it('has a key, a token, a query, a place, an e-mail or text of an event, even at the level trace', async (t) => {
+  it('contains a key, a token, a query, a place, an e-mail or text of an event, even at level trace', async (t) => {
     const service = await startTestService({ LOG_LEVEL: 'trace' });
     t.after(() => service.close());
     const key = await register(service.client);
@@ -162,7 +162,7 @@ describe('no line of the log', () => {
     assertDiscreet(JSON.stringify(service.log), key, authorization);
   });
 
-  it('has any of them when the store fails', async (t) => {
+  it('contains any of them when the store fails', async (t) => {
     const writer = once(process, 'worker') as Promise<[Worker]>;
     const service = await startTestService({ LOG_LEVEL: 'trace' });
     t.after(() => service.close());
@@ -180,7 +180,7 @@ describe('no line of the log', () => {
     assertDiscreet(JSON.stringify(service.log), key, authorization);
   });
 
-  it('has any of them in what a process prints', async (t) => {
+  it('contains any of them in the output of a real process', async (t) => {
     const folder = temporaryFolder();
     const service = await launchService({ DATA_DIR: folder, LOG_LEVEL: 'trace' });
     t.after(() => service.child.kill('SIGKILL'));

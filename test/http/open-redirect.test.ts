@@ -1,4 +1,4 @@
-// Where people end up after signing in: on a view of the console, whatever the link or the cookie says.
+// No open redirect: a sign-in always ends on a page of the console, whatever the link or the cookie says.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { newSeal } from '../../src/oidc/seal.ts';
@@ -9,7 +9,7 @@ import { CLIENT_ID, startTinyIssuer, type TinyIssuer } from '../support/tiny-iss
 
 const SECRET = 'the secret of the sessions of this test';
 
-describe('the way back from a sign-in', () => {
+describe('the return path of a sign-in', () => {
   let issuer: TinyIssuer;
   let service: TestService;
   before(async () => {
@@ -26,7 +26,7 @@ describe('the way back from a sign-in', () => {
     await issuer.close();
   });
 
-  /** Each from a network of its own: sign-ins are limited by that. */
+  /** Each browser has its own network, because sign-ins are limited per network. */
   let networks = 0;
   const newBrowser = (cookies: [string, string][] = []) => {
     networks++;
@@ -34,7 +34,7 @@ describe('the way back from a sign-in', () => {
     return new ConsoleBrowser(service.client.with(from), cookies);
   };
 
-  /** What the provider answers to this question, and where the browser is sent then. */
+  /** Returns from the provider with a valid token; the Location that the browser is sent to. */
   async function comeBack(browser: ConsoleBrowser, state: string, nonce: string): Promise<string> {
     const id_token = await issuer.mint('ada@example.com', 600, { nonce });
     issuer.scripts['/token'] = () => ({ body: { access_token: 'x', token_type: 'Bearer', id_token } });
@@ -50,11 +50,11 @@ describe('the way back from a sign-in', () => {
     return comeBack(browser, searchParams.get('state')!, searchParams.get('nonce')!);
   }
 
-  it('is the one of the link where that is a view of the console', async () => {
+  it('is the path in the link if that is a page of the console', async () => {
     for (const path of KEPT) assert.equal(await signIn(`?return=${encodeURIComponent(path)}`), path);
   });
 
-  it('is the first page where the link says anything else', async () => {
+  it('is /admin if the link says anything else', async () => {
     for (const path of REFUSED) {
       assert.equal(await signIn(`?return=${encodeURIComponent(path)}`), '/admin', JSON.stringify(path));
     }
@@ -73,7 +73,7 @@ describe('the way back from a sign-in', () => {
     }
   });
 
-  it('is the first page too where the cookie of the sign-in says anything else', async () => {
+  it('is /admin if the sign-in cookie says anything else', async () => {
     const binding = [issuer.url, CLIENT_ID];
     const { seal } = await newSeal({ secret: SECRET, binding, purpose: 'sign-in 1', clock: Date.now });
     const redirectUri = `${service.url}/admin/callback`;
@@ -89,17 +89,17 @@ describe('the way back from a sign-in', () => {
     }
   });
 
-  it('is never part of an answer that fails before anybody is sent anywhere', async (test) => {
+  it('is /admin in the redirect after a failed start of the sign-in', async (test) => {
     const away = await startTestService({ OIDC_ISSUER: 'http://127.0.0.1:9', OIDC_CLIENT_ID: CLIENT_ID });
     test.after(() => away.close());
     for (const path of REFUSED) {
-      const address = `/admin/login?return=${encodeURIComponent(path)}`;
-      const answer = await away.client.send('GET', address, { headers: TYPED });
+      const url = `/admin/login?return=${encodeURIComponent(path)}`;
+      const answer = await away.client.send('GET', url, { headers: TYPED });
       assert.equal(answer.headers.get('location'), '/admin/?problem=provider&return=%2Fadmin');
     }
   });
 
-  it('is taken at once where there is nothing to sign in with', async (test) => {
+  it('is taken at once if there is no identity provider', async (test) => {
     const alone = await startTestService();
     test.after(() => alone.close());
     const to = async (path: string) => (await alone.client.send('GET', path)).headers.get('location');

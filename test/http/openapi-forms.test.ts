@@ -1,4 +1,4 @@
-// What the description says of other forms of an answer, of conditions and of headers; and that no header goes undescribed.
+// What /openapi.json says about response formats, conditional requests and headers; every header sent is described.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -8,7 +8,7 @@ import { startTestService, type TestService } from '../support/service.ts';
 
 const TYPES = ['application/json', 'application/geo+json', 'text/calendar', 'application/ld+json'];
 
-describe('the description of forms and conditions', () => {
+describe('the OpenAPI document on formats and conditions', () => {
   let service: TestService;
   let agent: Client;
   let document: Answer['body'];
@@ -28,7 +28,7 @@ describe('the description of forms and conditions', () => {
           .slice(1)
           .reduce((at, step) => at[step], document);
 
-  it('lists every media type of a search and of an event, and JSON alone elsewhere', () => {
+  it('lists every media type of a search and of an event, and only JSON elsewhere', () => {
     for (const [path, operations] of Object.entries(document.paths as Record<string, object>)) {
       for (const [method, { responses }] of Object.entries(operations)) {
         if (method === 'parameters' || !responses[200]) continue;
@@ -38,7 +38,7 @@ describe('the description of forms and conditions', () => {
     }
   });
 
-  it('has an example of each form that its schema accepts', () => {
+  it('has an example of each format that its schema accepts', () => {
     const ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true });
     formats.default(ajv);
     ajv.addVocabulary(Object.keys(document));
@@ -55,7 +55,7 @@ describe('the description of forms and conditions', () => {
     }
   });
 
-  it('names the parameters that choose a form, beside those of the interface', () => {
+  it('names the parameters that choose a format, and those of the interface', () => {
     const names = (parameters: { name: string }[]) => parameters.map(({ name }) => name);
     assert.deepEqual(names(document.paths['/v1/events/nearby'].parameters), ['format', 'include']);
     assert.equal(names(operation('get', '/v1/events/nearby').parameters).length, 9);
@@ -66,7 +66,7 @@ describe('the description of forms and conditions', () => {
     ]);
   });
 
-  it('names the conditions and what comes of them', () => {
+  it('names the conditional headers and their responses', () => {
     for (const method of ['patch', 'delete']) {
       const { parameters, responses } = operation(method, '/v1/events/{event_id}');
       const condition = parameters.find(({ name }: { name: string }) => name === 'If-Match');
@@ -78,13 +78,13 @@ describe('the description of forms and conditions', () => {
     assert.ok('ETag' in responses[304].headers && 'Vary' in responses[304].headers);
   });
 
-  /** Of HTTP itself, of the connection and of every answer of the service whatsoever. */
+  /** Headers of HTTP itself, of the connection and of every response of the service. */
   const UNDESCRIBED = new Set([
     ...['date', 'connection', 'keep-alive', 'content-type', 'content-length'],
     ...['cache-control', 'x-content-type-options'],
   ]);
 
-  it('describes every header that an answer carries', async () => {
+  it('describes every header that a response has', async () => {
     const administrator = await service.newAdministrator();
     const { event_id, agent_id } = await agent.create();
     await agent.create();
@@ -120,7 +120,7 @@ describe('the description of forms and conditions', () => {
       const described = new Set(Object.keys(response.headers).map((name) => name.toLowerCase()));
       const sent = [...answer.headers.keys()].filter((name) => !UNDESCRIBED.has(name));
       const missing = sent.filter((name) => !described.has(name));
-      // Keyed errors say what is left of the quota, too.
+      // Errors of requests with a key have the quota headers too.
       const quota = answer.status >= 400 ? ['ratelimit', 'ratelimit-policy'] : [];
       assert.deepEqual(
         missing.filter((name) => !quota.includes(name)),

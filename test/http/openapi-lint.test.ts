@@ -1,4 +1,4 @@
-// The description under an independent linter.
+// The OpenAPI document passes an independent linter.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -36,13 +36,13 @@ describe('GET /openapi.json', () => {
     assert.deepEqual(lint((await service.client.get('/openapi.json')).body), []);
   });
 
-  it('would not pass with an operation that has no operationId', async () => {
+  it('fails the linter if an operation has no operationId', async () => {
     const { body } = await service.client.get('/openapi.json');
     delete body.paths['/v1/events'].post.operationId;
     assert.equal(lint(body).length, 1);
   });
 
-  it('is version 1.0.0 of OpenAPI 3.1, at the public address', async () => {
+  it('is version 1.0.0 in OpenAPI 3.1, with the public URL', async () => {
     const { body } = await service.client.get('/openapi.json');
     assert.equal(body.openapi, '3.1.0');
     assert.equal(body.info.version, '1.0.0');

@@ -1,4 +1,4 @@
-// What an agent sees of itself and of its own events, over HTTP, on both engines. The clock stands still unless moved.
+// What an agent sees of itself and of its own events, over HTTP, on both engines. The clock moves only when a test moves it.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type Answer, assertError, assertInvalid, type Client, type Query } from '../support/client.ts';
@@ -31,7 +31,7 @@ for (const [engine, newData] of Object.entries(ENGINES)) {
         return body;
       };
 
-      it('answers with the agent, the key without its secret part, and the quota', async () => {
+      it('returns the agent, the key without its secret part, and the quota', async () => {
         const registration = { email: 'me@example.com', agent_name: ' 🎪 me ' };
         const { api_key, key_prefix } = (await service.client.post('/v1/auth/register', registration)).body;
         const agent = service.client.with({ 'x-api-key': api_key });
@@ -62,7 +62,7 @@ for (const [engine, newData] of Object.entries(ENGINES)) {
         assert.deepEqual(agents.at(-1), answer.body.agent);
       });
 
-      it('spends one request, and says what its own headers say', async () => {
+      it('counts as one request, and agrees with its own quota headers', async () => {
         const agent = await service.newAgent();
         for (const remaining of [999, 998, 997]) {
           const { body, headers } = await agent.get('/v1/agents/me');
@@ -74,14 +74,14 @@ for (const [engine, newData] of Object.entries(ENGINES)) {
         assert.equal((await me(agent)).quota.remaining, 995);
       });
 
-      it('has no quota where there is no limit', async () => {
+      it('has no quota if there is no limit', async () => {
         const agent = await service.newAgent();
         await setTier((await me(agent)).agent.id, 'admin');
         const { agent: seen, quota } = await me(agent);
         assert.deepEqual([seen.tier, quota], ['admin', null]);
       });
 
-      it('answers the last request of a quota, and no more', async () => {
+      it('accepts the last request of a quota, and no more', async () => {
         const agent = await service.newAgent();
         await setTier((await me(agent)).agent.id, 'read');
         await me(agent);
@@ -89,7 +89,7 @@ for (const [engine, newData] of Object.entries(ENGINES)) {
         assertError(await agent.get('/v1/agents/me'), 429, 'RATE_LIMITED');
       });
 
-      it('says of each of two keys when it was made and when it ends', async () => {
+      it('shows for each of two keys when it was created and when it expires', async () => {
         const old = await service.newAgent();
         const made = (await me(old)).key;
         service.clock.advance(5_000);
@@ -112,7 +112,7 @@ for (const [engine, newData] of Object.entries(ENGINES)) {
         assert.equal((await me(agent)).agent.event_count, 1);
       });
 
-      it('needs a key, and answers GET and HEAD only', async () => {
+      it('needs a key, and allows only GET and HEAD', async () => {
         assertError(await service.client.get('/v1/agents/me'), 401, 'MISSING_API_KEY');
         const refused = await (await service.newAgent()).send('DELETE', '/v1/agents/me');
         assertError(refused, 405, 'METHOD_NOT_ALLOWED');
@@ -132,7 +132,7 @@ for (const [engine, newData] of Object.entries(ENGINES)) {
           agent.create({ title: `own ${at}`, start_at: iso(service.clock.nowMs() + hours * HOUR_MS) });
         const byOrder = (a: { start_at: string; event_id: string }, b: typeof a) =>
           a.start_at + a.event_id < b.start_at + b.event_id ? -1 : 1;
-        // Out of order, some at once; three hours after their start they are over.
+        // Not in order, some with the same start. Without an end_at they end three hours after their start.
         upcoming = [];
         for (const [at, hours] of [5, -2, 48, 5, 5, 1, 1_000].entries())
           upcoming.push(await create(at, hours));
@@ -149,7 +149,7 @@ for (const [engine, newData] of Object.entries(ENGINES)) {
         return body;
       };
 
-      it('lists what is not over, by start and event_id, with count, total and next_cursor', async () => {
+      it('lists events that have not ended, by start and event_id, with count, total and next_cursor', async () => {
         const expected = { events: upcoming, count: 7, total: 7, next_cursor: null };
         for (const query of [{}, { include_ended: 'false' }, { limit: 7 }]) {
           const body = await list(query);
@@ -158,12 +158,12 @@ for (const [engine, newData] of Object.entries(ENGINES)) {
         }
       });
 
-      it('lists ended ones too where that is asked for', async () => {
+      it('lists ended events too with include_ended', async () => {
         const expected = { events: [...ended, ...upcoming], count: 10, total: 10, next_cursor: null };
         assert.deepEqual(await list({ include_ended: 'true' }), expected);
       });
 
-      it('lists events as they are read one by one', async () => {
+      it('lists each event exactly as a GET of it returns it', async () => {
         const [first] = (await list({ limit: 1 })).events;
         assert.deepEqual((await agent.get(`/v1/events/${first.event_id}`)).body, first);
       });
@@ -189,7 +189,7 @@ for (const [engine, newData] of Object.entries(ENGINES)) {
         assert.deepEqual([page.events, page.total], [upcoming.slice(2), 10]);
       });
 
-      it('drops an event at the instant it is over', async () => {
+      it('drops an event the instant it ends', async () => {
         const writer = await service.newAgent();
         const end_at = iso(service.clock.nowMs() + 1_000);
         const event = await writer.create({ start_at: iso(service.clock.nowMs()), end_at });
@@ -210,7 +210,7 @@ for (const [engine, newData] of Object.entries(ENGINES)) {
         assert.deepEqual(await list({}, writer), { events: [], count: 0, total: 0, next_cursor: null });
       });
 
-      it('is for any tier, and answers HEAD', async () => {
+      it('allows every tier, and HEAD', async () => {
         const reader = await service.newAgent();
         const event = await reader.create();
         await setTier(event.agent_id, 'read');
@@ -244,7 +244,7 @@ for (const [engine, newData] of Object.entries(ENGINES)) {
           });
         }
 
-        it('refuses the cursors of other lists, and no other list takes its own', async () => {
+        it('refuses the cursors of other lists, and other lists refuse its cursors', async () => {
           const { id } = (await agent.get('/v1/agents/me')).body.agent;
           const administrator = await service.newAdministrator();
           const path = `/v1/admin/agents/${id}/events`;

@@ -1,5 +1,5 @@
-// Keys that agents replace and end themselves, over HTTP, on both engines. The clock stands still unless moved. What nodes
-// know of each other's keys is in test/nodes/.
+// Agents rotate and revoke their own keys, over HTTP, on both engines. The clock moves only when a test moves it. Keys
+// across several nodes are in test/nodes/.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { isApiKey } from '../../src/domain/api-key.ts';
@@ -22,7 +22,7 @@ for (const [engine, newData] of Object.entries(ENGINES)) {
     const statusOf = async (agent: Client) => (await agent.nearby()).status;
     const remaining = (answer: Answer) => Number(/r=(\d+)/.exec(answer.headers.get('ratelimit')!)?.[1]);
 
-    /** Rotates, which must succeed; a client with the new key. */
+    /** Rotates the key and asserts success; returns a client with the new key. */
     async function rotate(agent: Client, body?: object): Promise<Client> {
       const answer = await agent.post('/v1/auth/rotate', body);
       assert.equal(answer.status, 200, answer.text);
@@ -37,7 +37,7 @@ for (const [engine, newData] of Object.entries(ENGINES)) {
 
     describe('POST /v1/auth/rotate', () => {
       describe('200', () => {
-        it('answers as a registration does, with a new key that works at once', async () => {
+        it('responds as a registration does, with a new key that works at once', async () => {
           const agent = await service.newAgent();
           const { status, body, headers } = await agent.post('/v1/auth/rotate', { overlap_seconds: 60 });
           assert.equal(status, 200);
@@ -60,7 +60,7 @@ for (const [engine, newData] of Object.entries(ENGINES)) {
           ['an hour with an empty object', {}, 3_600],
         ];
         for (const [what, body, seconds] of overlaps) {
-          it(`lets the old key work on for ${what}, to the millisecond`, async () => {
+          it(`keeps the old key valid for ${what}, to the millisecond`, async () => {
             const old = await service.newAgent();
             const agent = await rotate(old, body);
             service.clock.advance(seconds * 1_000 - 1);
@@ -87,7 +87,7 @@ for (const [engine, newData] of Object.entries(ENGINES)) {
           assert.equal((await agent.send('POST', '/v1/auth/rotate', { headers, raw: '' })).status, 200);
         });
 
-        it('can be asked again with the old key where the answer was lost: the lost key ends', async () => {
+        it('can be repeated with the old key if the response was lost, which ends the lost key', async () => {
           const old = await service.newAgent();
           const lost = await rotate(old);
           const found = await rotate(old);
@@ -95,7 +95,7 @@ for (const [engine, newData] of Object.entries(ENGINES)) {
           assert.deepEqual([await statusOf(old), await statusOf(found)], [200, 200]);
         });
 
-        it('does not let the old key live longer by rotating again', async () => {
+        it('does not prolong the old key when it rotates again', async () => {
           const old = await service.newAgent();
           await rotate(old, { overlap_seconds: 10 });
           await rotate(old, { overlap_seconds: 86_400 });
@@ -103,7 +103,7 @@ for (const [engine, newData] of Object.entries(ENGINES)) {
           assertError(await old.nearby(), 401, 'INVALID_API_KEY');
         });
 
-        it('leaves the agent what it was: its events, its identifier, its quota', async () => {
+        it('keeps the events, the ID and the quota of the agent', async () => {
           const old = await service.newAgent();
           const event = await old.create();
           const agent = await rotate(old);
@@ -114,7 +114,7 @@ for (const [engine, newData] of Object.entries(ENGINES)) {
           assert.equal(remaining(await agent.nearby()), 55);
         });
 
-        it('is for any tier', async () => {
+        it('is allowed for every tier', async () => {
           const old = await service.newAgent();
           await setTier(old, 'read');
           const { status, body } = await old.post('/v1/auth/rotate');
@@ -125,7 +125,7 @@ for (const [engine, newData] of Object.entries(ENGINES)) {
       });
 
       describe('401', () => {
-        it('is for no key, and for a key that is none', async () => {
+        it('refuses a missing and an invalid key', async () => {
           assertError(await service.client.post('/v1/auth/rotate', {}), 401, 'MISSING_API_KEY');
           assertError(await holding('nonsense').post('/v1/auth/rotate', {}), 401, 'INVALID_API_KEY');
         });
@@ -171,7 +171,7 @@ for (const [engine, newData] of Object.entries(ENGINES)) {
       });
 
       describe('429', () => {
-        it('is for no revocation: whoever has lost a key can always end it', async () => {
+        it('never stops a revocation, so that a leaked key can always be ended', async () => {
           const old = await service.newAgent();
           for (let spent = 0; spent < 60; spent++) await old.nearby();
           assertError(await old.nearby(), 429, 'RATE_LIMITED');
@@ -181,7 +181,7 @@ for (const [engine, newData] of Object.entries(ENGINES)) {
           assertError(await old.nearby(), 401, 'INVALID_API_KEY');
         });
 
-        it('comes before anything is done', async () => {
+        it('comes before any change', async () => {
           const old = await service.newAgent();
           for (let spent = 0; spent < 60; spent++) await old.nearby();
           assertError(await old.post('/v1/auth/rotate', { overlap_seconds: 0 }), 429, 'RATE_LIMITED');
@@ -190,7 +190,7 @@ for (const [engine, newData] of Object.entries(ENGINES)) {
         });
       });
 
-      it('leaves two keys, one of them new, of 20 rotations at once', async () => {
+      it('leaves two keys, the old one and one new, after 20 concurrent rotations', async () => {
         const old = await service.newAgent();
         const answers = await Promise.all(Array.from({ length: 20 }, () => old.post('/v1/auth/rotate')));
         assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]));
@@ -200,7 +200,7 @@ for (const [engine, newData] of Object.entries(ENGINES)) {
         assert.equal(statuses.filter((status) => status === 200).length, 2);
       });
 
-      it('gives one of 20 rotations at once a key where the old one ends with it', async () => {
+      it('lets one of 20 concurrent rotations succeed if the overlap is 0', async () => {
         const old = await service.newAgent();
         const body = { overlap_seconds: 0 };
         const answers = await Promise.all(
@@ -214,15 +214,15 @@ for (const [engine, newData] of Object.entries(ENGINES)) {
       });
     });
 
-    it('refuses guesses that would leave the wrong key alive, and keeps the keys', async () => {
+    it('refuses unknown parameters that could leave the wrong key valid, and keeps the keys', async () => {
       const agent = await service.newAgent();
-      const guesses: [address: string, body: object | undefined, issue: string][] = [
+      const guesses: [url: string, body: object | undefined, issue: string][] = [
         ['/v1/auth/rotate?overlap_seconds=0', undefined, 'query: extra_forbidden'],
         ['/v1/auth/revoke?key=x', undefined, 'query: extra_forbidden'],
         ['/v1/auth/revoke', { key_prefix: 'lev_4Zr8' }, 'body.key_prefix: extra_forbidden'],
       ];
-      for (const [address, body, issue] of guesses) {
-        assert.deepEqual(assertInvalid(await agent.post(address, body)), [issue]);
+      for (const [url, body, issue] of guesses) {
+        assert.deepEqual(assertInvalid(await agent.post(url, body)), [issue]);
         assert.equal((await agent.get('/v1/agents/me')).body.key.expires_at, null);
       }
     });
@@ -248,7 +248,7 @@ for (const [engine, newData] of Object.entries(ENGINES)) {
         assert.equal(await statusOf(next), 200);
       });
 
-      it('leaves an agent without a key its events, and to administrators', async () => {
+      it('keeps the events of an agent without a key, and administrators can still manage it', async () => {
         const agent = await service.newAgent();
         const { event_id, agent_id } = await agent.create();
         assert.equal((await agent.post('/v1/auth/revoke')).status, 204);
@@ -262,7 +262,7 @@ for (const [engine, newData] of Object.entries(ENGINES)) {
         assertError(await reader.get(`/v1/events/${event_id}`), 404, 'NOT_FOUND');
       });
 
-      it('looks at no body, but takes none that is not JSON', async () => {
+      it('takes an empty object, and refuses a body that is not JSON', async () => {
         const agent = await service.newAgent();
         const headers = { 'content-type': 'text/plain' };
         const refused = await agent.send('POST', '/v1/auth/revoke', { raw: 'x', headers });
@@ -270,7 +270,7 @@ for (const [engine, newData] of Object.entries(ENGINES)) {
         assert.equal((await agent.post('/v1/auth/revoke', {})).status, 204);
       });
 
-      it('is for any tier, and needs a key', async () => {
+      it('is allowed for every tier, and needs a key', async () => {
         const agent = await service.newAgent();
         await setTier(agent, 'read');
         assert.equal((await agent.post('/v1/auth/revoke')).status, 204);

@@ -1,4 +1,4 @@
-// Query parameters that nobody knows: named in a header, on every route, and nothing else of them.
+// Unknown query parameters: a header names them, and never their values, on every route.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
@@ -12,7 +12,7 @@ const NONE = new Set<string>();
 
 const nameUnknown = (query: string, known: ReadonlySet<string>) => parseQuery(query, known).unknown;
 
-describe('the names of unknown parameters', () => {
+describe('unknown parameters', () => {
   const cases: [query: string, names: string | undefined][] = [
     ['', undefined],
     ['lat=1&lng=2&cursor=x', undefined],
@@ -44,18 +44,18 @@ describe('the names of unknown parameters', () => {
     [Array.from({ length: 12 }, (_, at) => `p${at}=1`).join('&'), 'p0, p1, p2, p3, p4, p5, p6, p7, p8, p9'],
   ];
   for (const [query, names] of cases) {
-    it(`finds ${names} in ${JSON.stringify(query.slice(0, 60))}`, () => {
+    it(`are ${names} in ${JSON.stringify(query.slice(0, 60))}`, () => {
       assert.equal(nameUnknown(query, KNOWN), names);
     });
   }
 
-  it('finds everything where nothing is known', () => {
+  it('are all parameters if none is known', () => {
     assert.equal(nameUnknown('', NONE), undefined);
     assert.equal(nameUnknown('&', NONE), undefined);
     assert.equal(nameUnknown('lat=1&=2', NONE), 'lat, ?');
   });
 
-  it('shows nothing but short names of plain characters, ten at most, whatever is sent', () => {
+  it('are shown only as short names of plain characters, at most ten, whatever is sent', () => {
     const piece = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 60 }),
       fc.constantFrom('lat', 'lng', '%', '&', '=', '+', '%0d%0a', '%E2%80%A8', 'lev_'),
@@ -127,7 +127,7 @@ describe('X-Unknown-Parameters', () => {
     }
   });
 
-  it('is absent where all are known, or none is sent', async () => {
+  it('is absent if all are known, or none is sent', async () => {
     const client = await service.newAgent();
     for (const path of [
       '/v1/events/nearby?lat=0&lng=0',
@@ -139,7 +139,7 @@ describe('X-Unknown-Parameters', () => {
     assert.equal(unknown(await client.post('/v1/events', newEvent())), null);
   });
 
-  it('is on the errors of an endpoint, so that whoever guesses learns', async () => {
+  it('is on the errors of an endpoint too, so that clients can correct a guess', async () => {
     const client = await service.newAgent();
     const guessed = await client.get('/v1/events/nearby?latitude=1&longitude=2');
     assert.deepEqual(assertInvalid(guessed), ['query.lat: missing', 'query.lng: missing']);
@@ -155,14 +155,14 @@ describe('X-Unknown-Parameters', () => {
     assert.equal(unknown(typed), 'a');
   });
 
-  it('says nothing to who has no key, and nothing outside of /v1', async () => {
+  it('is absent without a key, and outside of /v1', async () => {
     assert.equal(unknown(await service.client.get('/v1/events/nearby?a=1')), null);
     for (const path of ['/health?a=1', '/openapi.json?a=1', '/v1/nothing?a=1']) {
       assert.equal(unknown(await service.client.get(path)), null);
     }
   });
 
-  it('is one line of plain characters whatever bytes come', async () => {
+  it('is one line of plain characters, whatever bytes are sent', async () => {
     const key = (await service.newAgent()).headers['x-api-key']!;
     const target = '/v1/events/nearby?lat=0&lng=0&a%0d%0aX-Evil:1=2&%22=1&%c3%a9=1&b%2Cc=1';
     const answer = await exchange(service.url, request('GET', target, { 'x-api-key': key }));

@@ -1,4 +1,4 @@
-// The check of an error that has nothing beside its code and message.
+// Assertion for an error response with only a code and a message.
 import assert from 'node:assert/strict';
 import { type Answer, assertError } from '../support/client.ts';
 

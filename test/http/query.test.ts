@@ -1,4 +1,4 @@
-// Query strings, held against what the platform decodes.
+// Query strings, compared with what the platform decodes.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
@@ -17,7 +17,7 @@ const read = readerOf(
   Type.Object({ text: Type.Optional(Type.String()), list: Type.Optional(Type.Array(Type.String())) }),
 );
 
-/** What decodeURIComponent makes of it, a plus being a space; undefined where it refuses. */
+/** Result of decodeURIComponent, with a plus as a space; undefined if it throws. */
 function decoded(text: string): string | undefined {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));
@@ -35,7 +35,7 @@ const pieces = fc.oneof(
 const values = fc.array(pieces, { maxLength: 8 }).map((parts) => parts.join(''));
 
 describe('a query string', () => {
-  it('is decoded as the platform does, and refused where the platform refuses', () => {
+  it('is decoded as the platform decodes it, and refused if the platform refuses it', () => {
     let refused = 0;
     const property = fc.property(values, (value) => {
       const expected = decoded(value);
@@ -52,7 +52,7 @@ describe('a query string', () => {
     assert.ok(refused > 500, `only ${refused} refused`);
   });
 
-  it('gives each value of a list, in order, among parameters that nobody knows', () => {
+  it('gives each value of a list, in order, among unknown parameters', () => {
     const property = fc.property(fc.array(fc.string({ unit: 'grapheme' })), (items) => {
       const text = items.map((item) => `list=${encodeURIComponent(item)}&other=1`).join('&');
       assert.deepEqual(read(text).list ?? [], items);

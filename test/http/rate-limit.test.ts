@@ -1,5 +1,5 @@
-// The quota of an agent: fixed windows of an hour, told in headers, refused with a 429. The clock stands still unless moved.
-// Registrations are in registration-limit.test.ts.
+// The quota of an agent: fixed windows of an hour, shown in headers, enforced with a 429. The clock moves only when a test
+// moves it. Registrations are in registration-limit.test.ts.
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { after, afterEach, before, beforeEach, describe, it, mock } from 'node:test';
@@ -48,7 +48,7 @@ describe('rate limits', () => {
   }
 
   describe('headers', () => {
-    it('count down requests and seconds, a begun second as a whole one', async () => {
+    it('count down requests and seconds, rounded up', async () => {
       assertQuota(await agent.nearby(), 3, 2, 3600);
       service.clock.advance(1_000);
       assertQuota(await agent.nearby(), 3, 1, 3599);
@@ -101,7 +101,7 @@ describe('rate limits', () => {
       assertQuota(await agent.nearby(), 3, 2, 3600);
     });
 
-    it('are absent, like the limit, where it is 0', async (t) => {
+    it('are absent if the limit is 0, which means no limit', async (t) => {
       const unlimited = await startTestService({ ...LIMITS, RATE_LIMIT_READWRITE: '0' });
       t.after(() => unlimited.close());
       const registered = await unlimited.client.post('/v1/auth/register', {
@@ -147,7 +147,7 @@ describe('rate limits', () => {
       await spend(3);
     });
 
-    it('lets as many through as the limit when all come at once', async () => {
+    it('lets exactly the limit through when all arrive at once', async () => {
       const answers = await Promise.all(Array.from({ length: 20 }, () => agent.nearby()));
       assert.equal(answers.filter(({ status }) => status === 200).length, 3);
       assert.equal(answers.filter(({ status }) => status === 429).length, 17);
@@ -172,7 +172,7 @@ describe('rate limits', () => {
     assertQuota(await agent.nearby(), 3, 1, 1800);
   });
 
-  it('counts each agent by itself', async () => {
+  it('counts each agent separately', async () => {
     const other = await service.newAgent();
     await spend(3);
     assertError(await agent.nearby(), 429, 'RATE_LIMITED');
@@ -201,7 +201,7 @@ describe('rate limits', () => {
     assertError(await other.nearby(), 429, 'RATE_LIMITED');
   });
 
-  it('applies a change of tier at once, to the window under way', async () => {
+  it('applies a change of tier at once, to the current window', async () => {
     await spend(3);
     assertError(await agent.nearby(), 429, 'RATE_LIMITED');
     await setTier('admin');

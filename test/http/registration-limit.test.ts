@@ -1,4 +1,4 @@
-// The quota of registrations: per client address, an IPv6 client by its /64, and which address that is behind proxies.
+// The quota of registrations: per client IP address, for IPv6 per /64, and which address counts behind proxies.
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it, mock } from 'node:test';
 import { type Answer, assertError, assertInvalid } from '../support/client.ts';
@@ -13,13 +13,13 @@ describe('POST /v1/auth/register, limited', () => {
   const services: TestService[] = [];
   afterEach(() => Promise.all(services.splice(0).map((service) => service.close())));
 
-  /** A service that lets an address register twice, and a function that registers with these headers. */
+  /** Starts a service that allows two registrations per address; returns a function that registers with given headers. */
   async function start(env: Record<string, string> = {}) {
     const service = await startTestService({ REGISTRATIONS_PER_HOUR: '2', ...env });
     services.push(service);
     const register = (headers: Record<string, string> = {}, body: unknown = VALID): Promise<Answer> =>
       service.client.send('POST', '/v1/auth/register', { body, headers });
-    /** Registers from each of these in turn; the statuses. */
+    /** Registers with each X-Forwarded-For in turn; returns the statuses. */
     const from = async (...forwarded: string[]): Promise<number[]> => {
       const statuses: number[] = [];
       for (const value of forwarded) statuses.push((await register({ 'x-forwarded-for': value })).status);
@@ -28,7 +28,7 @@ describe('POST /v1/auth/register, limited', () => {
     return { service, register, from };
   }
 
-  it('refuses the one over the limit until an hour after the first', async () => {
+  it('refuses registrations over the limit until an hour after the first', async () => {
     const { service, register } = await start();
     assert.equal((await register()).status, 200);
     service.clock.advance(1_800_000);
@@ -46,7 +46,7 @@ describe('POST /v1/auth/register, limited', () => {
     assert.equal((await administrator.get('/v1/admin/agents')).body.total, 3);
   });
 
-  it('lets as many through as the limit when all come at once', async () => {
+  it('lets exactly the limit through when all arrive at once', async () => {
     const { register } = await start();
     const answers = await Promise.all(Array.from({ length: 10 }, () => register()));
     assert.equal(answers.filter(({ status }) => status === 200).length, 2);
@@ -56,7 +56,7 @@ describe('POST /v1/auth/register, limited', () => {
     }
   });
 
-  it('does not count what fails validation', async () => {
+  it('does not count registrations that fail validation', async () => {
     const { service, register } = await start();
     for (let time = 0; time < 5; time++) {
       assertInvalid(await register({}, { email: 'no address', agent_name: '' }));
@@ -69,7 +69,7 @@ describe('POST /v1/auth/register, limited', () => {
     assertError(await register(), 429, 'RATE_LIMITED');
   });
 
-  it('is used up before it looks at the body', async () => {
+  it('checks the quota before the body', async () => {
     const { register } = await start();
     await register();
     await register();
@@ -77,7 +77,7 @@ describe('POST /v1/auth/register, limited', () => {
     assertError(await register({ 'content-type': 'text/plain' }), 429, 'RATE_LIMITED');
   });
 
-  it('does not limit, and sends no header, where the limit is 0', async () => {
+  it('does not limit and sends no header if the limit is 0', async () => {
     const { register } = await start({ REGISTRATIONS_PER_HOUR: '0' });
     for (let time = 0; time < 5; time++) {
       const answer = await register();
@@ -113,7 +113,7 @@ describe('POST /v1/auth/register, limited', () => {
     assert.deepEqual(await from(one), [200]);
   });
 
-  it('believes the nearest address that is no trusted proxy, whatever a client puts to the left of it', async () => {
+  it('counts the rightmost address that is not a trusted proxy, whatever a client adds to its left', async () => {
     const { from } = await start({ TRUST_PROXY: '127.0.0.1, 10.0.0.0/8' });
     assert.deepEqual(
       await from(

@@ -1,4 +1,4 @@
-// Sessions in a real Chromium: what it sends from our own pages, with and without Sec-Fetch headers, and from pages of others.
+// Sessions in a real Chromium: what it sends from our own pages, with and without Sec-Fetch headers, and from other sites.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -9,7 +9,7 @@ import { launchBrowser } from '../support/browser.ts';
 import { startOidcProvider, type TestProvider } from '../support/oidc-provider.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
-/** Names of this machine; to a browser they are as far away as any, and not worth a Sec-Fetch header without TLS. */
+/** Host names of this machine. A browser treats them as any remote host: without TLS it sends no Sec-Fetch headers. */
 const OURS = 'events.example';
 const THEIRS = 'evil.example';
 const ADA = { sub: 'ada', email: 'ada@example.com', email_verified: true, picture: '/picture' };
@@ -23,7 +23,7 @@ describe('a session in a browser', { timeout: 120_000 }, () => {
   let provider: TestProvider;
   let service: TestService;
   let port: string;
-  /** A server of somebody else, which serves an empty page. */
+  /** A server of another site, with an empty page. */
   const others = createServer((_request, response) => {
     response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>Others</title>');
   });
@@ -54,7 +54,7 @@ describe('a session in a browser', { timeout: 120_000 }, () => {
     await provider.close();
   });
 
-  /** Signs in as a person does. */
+  /** Signs in through the pages, as a person does. */
   async function signIn(host: string): Promise<{ context: BrowserContext; page: Page; own: string }> {
     const own = `http://${host}:${port}`;
     const context = await browser.newContext();
@@ -62,12 +62,12 @@ describe('a session in a browser', { timeout: 120_000 }, () => {
     await page.goto(`${own}/admin/login?return=/admin/audit`);
     await page.getByRole('button', { name: 'Sign in as ada' }).click();
     await page.waitForURL(`${own}/admin/audit`);
-    // A page of our own with scripts and pictures of its own host, whatever the console looks like.
+    // One of our own pages, which may load scripts and pictures from its host; independent of how the console looks.
     await page.goto(`${own}/docs`);
     return { context, page, own };
   }
 
-  /** Those of the service; the provider has some on the same host. */
+  /** Cookies of the service only; the provider has some on the same host. */
   const cookiesOf = async (context: BrowserContext) =>
     (await context.cookies()).filter(({ name }) => name.includes('local_events'));
 
@@ -77,7 +77,7 @@ describe('a session in a browser', { timeout: 120_000 }, () => {
     readonly credentials?: 'include';
   }
 
-  /** What a page gets for a request: the status, or that it may not know. */
+  /** Sends a request from a page; returns the status, or that the page may not see it. */
   const ask = (page: Page, address: string, init: Asking = {}) =>
     page.evaluate(
       ([to, options]) =>
@@ -88,9 +88,12 @@ describe('a session in a browser', { timeout: 120_000 }, () => {
       [address, init] as const,
     );
 
-  const cases = { 'with Sec-Fetch headers': '127.0.0.1', 'without them, as on plain http elsewhere': OURS };
+  const cases = {
+    'with Sec-Fetch headers': '127.0.0.1',
+    'without them, as on plain http of another host': OURS,
+  };
   for (const [what, host] of Object.entries(cases)) {
-    it(`counts on our own pages, ${what}`, async () => {
+    it(`is accepted from our own pages, ${what}`, async () => {
       const agent = await service.newAgent();
       const { event_id } = await agent.create();
       const { context, page } = await signIn(host);
@@ -120,7 +123,7 @@ describe('a session in a browser', { timeout: 120_000 }, () => {
       await context.close();
     });
 
-    it(`does not count on pages of others, on this site or another, ${what}`, async () => {
+    it(`is not accepted from other origins, same-site or cross-site, ${what}`, async () => {
       const agent = await service.newAgent();
       const { event_id } = await agent.create();
       const { context, page, own } = await signIn(host);
@@ -146,7 +149,7 @@ describe('a session in a browser', { timeout: 120_000 }, () => {
     });
   }
 
-  it('is not used by an address that somebody types or follows', async () => {
+  it('is not used for a URL that is typed or followed as a link', async () => {
     const { context, page, own } = await signIn('127.0.0.1');
     assert.equal((await page.goto(`${own}/v1/admin/me`))?.status(), 401);
     const session = await page.goto(`${own}/admin/session`);

@@ -1,4 +1,4 @@
-// What a sign-in leaves behind: the headers of every answer under /admin, the lines in the log, and no secret in any of them.
+// What a sign-in reveals: no secret in responses under /admin or in the log, and strict headers on those responses.
 import assert from 'node:assert/strict';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
@@ -34,7 +34,7 @@ describe('a sign-in', () => {
     await issuer.close();
   });
 
-  it('leaves no code, state, cookie, token, secret or person in the log, and no token or secret in an answer', async () => {
+  it('leaves no code, state, cookie, token, secret or personal data in the log, and no token or secret in a response', async () => {
     const answers: Answer[] = [];
     const browser = new ConsoleBrowser(service.client);
     const note = async (answer: Promise<Answer>) => {
@@ -91,7 +91,7 @@ describe('a sign-in', () => {
     }
   });
 
-  it('leaves lines that name the pattern of the route', async () => {
+  it('logs the pattern of each route', async () => {
     const lines = service.log.filter(({ msg }) => msg === 'request').map(({ route }) => route);
     for (const path of ['login', 'callback', 'session', 'picture', 'token', 'logout']) {
       assert.ok(lines.includes(`/admin/${path}`), path);
@@ -99,7 +99,7 @@ describe('a sign-in', () => {
     assert.ok(!lines.some((route) => /[?&=]/.test(String(route))));
   });
 
-  /** What every answer under /admin has but pages and pictures, which have their own. */
+  /** Asserts the headers of every response under /admin except pages and pictures, which have their own. */
   function assertGuarded(answer: Answer, what: string): void {
     const { headers } = answer;
     assert.equal(headers.get('cache-control'), 'no-store', what);
@@ -112,7 +112,7 @@ describe('a sign-in', () => {
     assert.ok(headers.get('x-request-id'), what);
   }
 
-  it('has answers that are kept nowhere, framed nowhere and name no address to others, errors included', async () => {
+  it('has responses that are not cached, framed or leaked by Referer, errors included', async () => {
     const { client } = service;
     const ownPage = client.with(OWN_PAGE);
     const answers: [number, Answer][] = [
@@ -135,7 +135,7 @@ describe('a sign-in', () => {
     }
   });
 
-  it('has them while the service starts too', async (test) => {
+  it('has the same headers while the service starts', async (test) => {
     const app = buildServer({
       version: '1.2.3',
       corsOrigins: '*',
@@ -155,7 +155,7 @@ describe('a sign-in', () => {
     }
   });
 
-  it('leaves other answers as they are', async () => {
+  it('does not change other responses', async () => {
     for (const path of ['/health', '/v1/admin/me', '/administrator', '/v1/events/nearby', '/openapi.json']) {
       const { headers } = await service.client.get(path);
       assert.equal(headers.get('referrer-policy'), null, path);

@@ -1,4 +1,4 @@
-// Clients that send too slowly are cut after 3 to 6 seconds, with a 408, and disturb nobody. All of them wait at once.
+// Clients that send too slowly get a 408 and are disconnected after 3 to 6 seconds, without affecting others. All run at once.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { RawConnection, request } from '../support/raw-http.ts';
@@ -9,7 +9,7 @@ const POST = `POST /v1/auth/register HTTP/1.1\r\nHost: x\r\nContent-Type: applic
 const BODY = JSON.stringify({ email: 'agent@example.com', agent_name: 'slow' });
 const DRIP_MS = 200;
 
-/** What each client sends at once, and what it goes on sending, a piece every 200 ms, for ever. */
+/** What each client sends at first, and what it keeps sending every 200 ms. */
 const SLOW: Record<string, { first: string; drip?: string }> = {
   'sends half a request line': { first: 'GET /hea' },
   'sends headers without an end': { first: 'GET /health HTTP/1.1\r\nHost: x\r\n' },
@@ -30,7 +30,7 @@ describe('slow clients', () => {
   });
   after(() => service.close());
 
-  it('are answered with a 408 and cut after a few seconds, others are not', { timeout: 20_000 }, async () => {
+  it('get a 408 and are cut off after seconds; others are unaffected', { timeout: 20_000 }, async () => {
     const startedMs = performance.now();
     const slow = Object.entries(SLOW).map(async ([name, { first, drip }]) => {
       const connection = await RawConnection.open(service.url);

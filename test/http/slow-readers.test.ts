@@ -1,5 +1,5 @@
-// Clients that ask and do not read are cut, what waits for them is bounded, and nobody else notices. The routes are the
-// tests' own, in the real server, so that answers have the size and the ending that a test needs.
+// Clients that send requests and do not read are disconnected, the bytes that wait for them are bounded, and others are not
+// affected. The tests add their own routes to the real server, for responses of the size and the ending that they need.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { AddressInfo, Socket } from 'node:net';
@@ -13,9 +13,9 @@ import { assertError, Client } from '../support/client.ts';
 import { RawConnection, request } from '../support/raw-http.ts';
 
 const MB = 2 ** 20;
-/** More than the system's own buffers between two sockets take. */
+/** More than the operating system buffers between two sockets. */
 const HUGE = 24 * MB;
-/** Less than the default of any limit that a test sets, so that one which does not count fails it. */
+/** Less than the default of any limit that a test sets, so that the test fails if its limit is ignored. */
 const TIMEOUT = { timeout: 25_000 };
 
 interface Limits extends Partial<BacklogLimits> {
@@ -69,7 +69,7 @@ async function start(test: TestContext, { inactivityMs, ...limits }: Limits = {}
     await app.close();
   });
 
-  /** A client that sends and never reads; with it, what settles when the service lets go of its connection. */
+  /** A client that sends and never reads; `gone` settles when the service closes the connection. */
   async function neverRead(bytes: string): Promise<{ client: RawConnection; gone: Promise<unknown> }> {
     const accepted = once(app.server, 'connection') as Promise<[Socket]>;
     const client = await RawConnection.open(url);
@@ -87,7 +87,7 @@ async function until(condition: () => boolean): Promise<void> {
 }
 
 describe('a client that does not read', { concurrency: true }, () => {
-  it('is cut when nothing has moved for the inactivity time', TIMEOUT, async (test) => {
+  it('is disconnected after the inactivity time without progress', TIMEOUT, async (test) => {
     const { app, backlog, log, neverRead } = await start(test, { inactivityMs: 500 });
     assert.equal(app.server.timeout, 500);
     const startedMs = performance.now();
@@ -102,7 +102,7 @@ describe('a client that does not read', { concurrency: true }, () => {
     assert.equal(backlog.waitingBytes, 0);
   });
 
-  it('is cut after the total time when it drips', TIMEOUT, async (test) => {
+  it('is disconnected after the total time if it reads slowly', TIMEOUT, async (test) => {
     const { backlog, neverRead } = await start(test, { largeMs: 1_000 });
     const startedMs = performance.now();
     const { client, gone } = await neverRead(request('GET', `/text/${2 * HUGE}`));
@@ -120,7 +120,7 @@ describe('a client that does not read', { concurrency: true }, () => {
     await until(() => backlog.waitingBytes === 0);
   });
 
-  it('is cut after the total time when it asks for many small answers at once', TIMEOUT, async (test) => {
+  it('is disconnected after the total time if it requests many responses at once', TIMEOUT, async (test) => {
     const { asked, backlog, neverRead } = await start(test, { largeMs: 500 });
     const { gone } = await neverRead(request('GET', '/text/20000').repeat(1_500));
     await until(() => asked.count > 1_000);
@@ -131,7 +131,7 @@ describe('a client that does not read', { concurrency: true }, () => {
 });
 
 describe('while too many bytes wait', { concurrency: true }, () => {
-  it('refuses what is new with a 503, but not /health, until they are gone', TIMEOUT, async (test) => {
+  it('refuses new requests with a 503, except /health, until the bytes are gone', TIMEOUT, async (test) => {
     const { asked, backlog, client, neverRead } = await start(test, { maxBytes: HUGE, largeMs: 6_000 });
     const first = await neverRead(request('GET', `/text/${HUGE}`));
     await until(() => backlog.waitingBytes === HUGE);
@@ -156,7 +156,7 @@ describe('while too many bytes wait', { concurrency: true }, () => {
     assert.equal((await client.get('/text/10')).text, 'x'.repeat(10));
   });
 
-  it('refuses requests that arrived together before any was answered', TIMEOUT, async (test) => {
+  it('refuses some of many requests that arrive together', TIMEOUT, async (test) => {
     const { asked, backlog, neverRead } = await start(test, { maxBytes: 12 * MB });
     const count = 40;
     const { client } = await neverRead(request('GET', `/slow/50`).repeat(count));
@@ -192,12 +192,12 @@ describe('clients that read', { concurrency: true }, () => {
     }
   });
 
-  it('get an answer that takes 4 s to make', TIMEOUT, async (test) => {
+  it('get a response that takes 4 s to make', TIMEOUT, async (test) => {
     const { client } = await start(test);
     assert.equal((await client.get('/slow/4000')).text.length, MB);
   });
 
-  it('get whole answers of any size, many at once', TIMEOUT, async (test) => {
+  it('get complete responses of any size, many at once', TIMEOUT, async (test) => {
     const { client, backlog } = await start(test);
     const sizes = [0, 1, 65_536, 65_537, MB, HUGE];
     const answers = await Promise.all(sizes.map((size) => client.get(`/text/${size}`)));
@@ -209,15 +209,15 @@ describe('clients that read', { concurrency: true }, () => {
   });
 });
 
-describe('nothing is counted any more', { concurrency: true }, () => {
+describe('no bytes are counted as waiting', { concurrency: true }, () => {
   const ENDINGS: Record<string, readonly [method: string, path: string, status: number]> = {
-    'a small answer': ['GET', '/text/10', 200],
-    'a large answer': ['GET', `/text/${MB}`, 200],
+    'a small response': ['GET', '/text/10', 200],
+    'a large response': ['GET', `/text/${MB}`, 200],
     'a HEAD': ['HEAD', `/text/${MB}`, 200],
     'a 204': ['GET', '/empty', 204],
     'an error': ['GET', '/error', 500],
-    'an answer that cannot be sent': ['GET', '/unsendable', 500],
-    'an unknown address': ['GET', '/nothing-here', 404],
+    'a response that cannot be sent': ['GET', '/unsendable', 500],
+    'an unknown URL': ['GET', '/nothing-here', 404],
     'a malformed escape': ['GET', '/%zz', 404],
     'a preflight': ['OPTIONS', '/v1/events', 204],
     'a file of the docs': ['GET', '/docs/swagger-ui.js', 200],
@@ -231,7 +231,7 @@ describe('nothing is counted any more', { concurrency: true }, () => {
     });
   }
 
-  it('after a client that left while its answer was made', TIMEOUT, async (test) => {
+  it('after a client left while its response was made', TIMEOUT, async (test) => {
     const { asked, backlog, client, gate, neverRead } = await start(test);
     const left = await neverRead(request('GET', '/gated'));
     await until(() => asked.count === 1);
@@ -242,7 +242,7 @@ describe('nothing is counted any more', { concurrency: true }, () => {
     await until(() => backlog.waitingBytes === 0);
   });
 
-  it('after a client that left while its answers waited', TIMEOUT, async (test) => {
+  it('after a client left while its responses waited', TIMEOUT, async (test) => {
     const { asked, backlog, neverRead } = await start(test);
     const left = await neverRead(request('GET', `/text/${HUGE}`).repeat(3));
     await until(() => asked.count === 3 && backlog.waitingBytes === 3 * HUGE);

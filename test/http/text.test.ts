@@ -1,5 +1,5 @@
-// Text of every kind comes back byte for byte: from create, read, search, change and the administrators' lists, and after a
-// restart too.
+// Text of every kind comes back byte for byte: from create, read, search, update and the administrators' lists, also after
+// a restart.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
@@ -53,7 +53,7 @@ describe('text', () => {
     return answer.body.api_key;
   }
 
-  /** The text in every field, up to the length that each takes. */
+  /** The text in every text field, cut to the maximum length of each. */
   function inEveryField(text: string): Record<string, string> {
     const cut = (max: number) => [...text].slice(0, max).join('');
     return Object.fromEntries(Object.entries(FIELDS).map(([field, max]) => [field, cut(max)]));
@@ -64,7 +64,7 @@ describe('text', () => {
       assert.equal(event[field], text, `${field} in ${where}`);
   }
 
-  /** Creates an event with the text, changes another to it, and reads both in every way there is. */
+  /** Creates an event with the text, changes another to it, and reads both in every possible way. */
   async function assertKept(text: string): Promise<void> {
     const sent = inEveryField(text);
     const created = await agent().create(sent);
@@ -91,10 +91,10 @@ describe('text', () => {
   }
 
   for (const [name, text] of Object.entries(TEXTS)) {
-    it(`keeps ${name}`, () => assertKept(text));
+    it(`is kept: ${name}`, () => assertKept(text));
   }
 
-  it('keeps 10,000 characters, astral ones and marks included, and counts them as characters', async () => {
+  it('is kept up to 10,000 characters, and an astral character counts as one', async () => {
     await assertKept('😀'.repeat(10_000));
     await assertKept('a\u0301'.repeat(5_000));
     await assertKept(`${'"'.repeat(5_000)}${'\\'.repeat(5_000)}`);
@@ -102,13 +102,13 @@ describe('text', () => {
     assert.match(answer.text, /"description"\],"msg":"must have at most 10000 characters"/);
   });
 
-  it('keeps whatever text there is', async () => {
+  it('is kept, whatever it contains', async () => {
     const any = fc.string({ unit: 'binary', minLength: 1, maxLength: 300 });
     const allowed = any.map((text) => text.replaceAll('\0', '\u0001'));
     await fc.assert(fc.asyncProperty(allowed, assertKept), { seed: 20_261_115, numRuns: 40 });
   });
 
-  it('keeps it in the name of an agent', async () => {
+  it('is kept in the name of an agent', async () => {
     for (const text of Object.values(TEXTS)) await registerAs(text);
     await registerAs('😀'.repeat(200));
     const { agents } = (await administrator.get('/v1/admin/agents')).body;
@@ -121,7 +121,7 @@ describe('text', () => {
     );
   });
 
-  it('takes letters that only look alike for different titles', async () => {
+  it('makes different titles if letters only look alike', async () => {
     const place = { lat: 1, lng: 1, start_at: '2031-01-01T00:00:00Z' };
     const titles = ['\u00e9', 'e\u0301', 'E\u0301', '\u00e9 ', ' \u00e9', '\ufeff\u00e9', '\u00e9\u200b'];
     const ids = new Set<string>();
@@ -130,7 +130,7 @@ describe('text', () => {
     assert.equal(ids.size, titles.length);
   });
 
-  it('reads escapes and bytes as the same text', async () => {
+  it('is the same whether sent as JSON escapes or as bytes', async () => {
     const place = { lat: 2, lng: 2, start_at: '2031-01-01T00:00:00Z', title: 'ü😀"' };
     const { event_id, title } = await agent().create(place);
     const json = JSON.stringify({ ...(await agent().get(`/v1/events/${event_id}`)).body, ...place });
@@ -143,7 +143,7 @@ describe('text', () => {
     assert.equal(answer.body.title, title);
   });
 
-  it('keeps it over a restart', async () => {
+  it('is kept across a restart', async () => {
     const events: { event_id: string }[] = [];
     for (const text of Object.values(TEXTS)) events.push(await agent().create(inEveryField(text)));
     await service.close();

@@ -1,4 +1,4 @@
-// The console where no identity provider is configured: a token of `admin-token` opens a session.
+// The console without an identity provider: a token from `admin-token` opens a session.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { readConfig } from '../../src/config.ts';
@@ -30,7 +30,7 @@ for (const [engine, newData] of Object.entries(ENGINES)) {
       answer: await browser.send('POST', '/admin/token', { body: { token } }),
     });
 
-    it('opens a session, as long as the token and no longer than 8 hours', async () => {
+    it('opens a session that lasts as long as the token, at most 8 hours', async () => {
       for (const [hours, sessionHours] of [
         [1, 1],
         [0.5, 0.5],
@@ -56,11 +56,11 @@ for (const [engine, newData] of Object.entries(ENGINES)) {
       }
     });
 
-    it('takes spaces around the token, as they come with copying', async () => {
+    it('takes spaces around the token, as copying adds them', async () => {
       assert.equal((await open(` ${await mint()}\n`)).answer.status, 204);
     });
 
-    it('is 401 for what is no token of this service', async () => {
+    it('responds 401 to an invalid or expired token', async () => {
       const token = await mint();
       for (const bad of ['x', 'a.b.c', `${token}x`, await mint(1, Date.now() - 2 * HOUR_MS)]) {
         const { browser, answer } = await open(bad);
@@ -69,25 +69,25 @@ for (const [engine, newData] of Object.entries(ENGINES)) {
       }
     });
 
-    it('is 401 for a token in its last seconds of grace', async () => {
+    it('responds 401 to a token in its last seconds of grace', async () => {
       const { answer } = await open(await mint(1, service.clock.nowMs() - HOUR_MS - 2_000));
       assertError(answer, 401, 'INVALID_TOKEN');
     });
 
-    it('is 422 for what is no token at all, and 413 for what is too long', async () => {
+    it('responds 422 to a value that is not a token, and 413 to a body that is too long', async () => {
       assert.deepEqual(assertInvalid((await open(7)).answer), ['body.token: string_type']);
       assert.deepEqual(assertInvalid((await open('')).answer), ['body.token: string_too_short']);
       assert.deepEqual(assertInvalid((await open(undefined)).answer), ['body.token: missing']);
       assertError((await open('x'.repeat(20_000))).answer, 413, 'PAYLOAD_TOO_LARGE');
     });
 
-    it('keeps a name that is long short enough for a cookie', async () => {
+    it('shortens a long name to fit in a cookie', async () => {
       const { browser, answer } = await open(await mint(1, service.clock.nowMs(), 'A'.repeat(3_000)));
       assert.equal(answer.status, 204, answer.text);
       assert.equal((await browser.session()).user.name, 'A'.repeat(200));
     });
 
-    it('leaves an earlier session to end by itself, or by signing out', async () => {
+    it('does not end earlier sessions, which expire or are signed out', async () => {
       const { browser } = await open(await mint());
       const earlier = browser.copy();
       await open(await mint(), browser);
@@ -96,7 +96,7 @@ for (const [engine, newData] of Object.entries(ENGINES)) {
       assert.equal((await browser.get('/v1/admin/me')).status, 200);
     });
 
-    it('ends when the token does', async (test) => {
+    it('opens a session that ends when the token expires', async (test) => {
       const timed = await startTestService();
       test.after(() => timed.close());
       const browser = new ConsoleBrowser(timed.client);
@@ -108,14 +108,14 @@ for (const [engine, newData] of Object.entries(ENGINES)) {
       assertError(await browser.get('/v1/admin/me'), 401, 'INVALID_TOKEN');
     });
 
-    it('goes on after a restart, for the secret is in the store', async () => {
+    it('opens a session that survives a restart, because the secret is in the store', async () => {
       const { browser } = await open(await mint());
       await service.close();
       service = await startTestService(data);
       assert.equal((await browser.copy(service.client).get('/v1/admin/me')).status, 200);
     });
 
-    it('is over as soon as there is a provider to sign in with, or another secret', async () => {
+    it('opens a session that ends when a provider or another secret is configured', async () => {
       const { browser } = await open(await mint());
       const issuer = await startTinyIssuer();
       await service.close();

@@ -1,11 +1,11 @@
-// The cache of wire forms: bounded by bytes; what is used stays longer than what is not.
+// The cache of serialised events: limited in bytes; used events stay longer than unused ones.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { toWire, type Wire } from '../../src/domain/wire.ts';
 import { EventCache } from '../../src/memory/event-cache.ts';
 import { Chance } from '../support/random.ts';
 
-/** So many bytes on the wire; outside ASCII a character has two. */
+/** An event of this size in bytes; characters outside ASCII have two. */
 const newEvent = (bytes: number, character = 'é'): Wire =>
   toWire(
     character.repeat(bytes / Buffer.byteLength(character)) + 'x'.repeat(bytes % Buffer.byteLength(character)),
@@ -13,13 +13,13 @@ const newEvent = (bytes: number, character = 'é'): Wire =>
 
 const numbersTo = (count: number) => Array.from({ length: count }, (_, number) => number);
 
-/** Bytes that the cache still holds under these handles. */
+/** Total size of the cached events with these handles. */
 function heldBytes(cache: EventCache, handles: readonly number[]): number {
   return handles.reduce((sum, handle) => sum + (cache.find(handle)?.length ?? 0), 0);
 }
 
 describe('the event cache', () => {
-  it('never holds more bytes than it may, whatever is put, used and removed', () => {
+  it('never holds more bytes than its limit, whatever is put, used and removed', () => {
     const chance = new Chance(1);
     const cache = new EventCache(100_000);
     const handles = numbersTo(300);
@@ -45,7 +45,7 @@ describe('the event cache', () => {
     assert.ok(held > 10_000 && held < 50_000, String(held));
   });
 
-  it('keeps what is used while what is not goes', () => {
+  it('keeps used events and drops unused ones', () => {
     const cache = new EventCache(100_000);
     cache.put(0, newEvent(1_000));
     for (const handle of numbersTo(1_000).slice(1)) {
@@ -64,7 +64,7 @@ describe('the event cache', () => {
     assert.equal(cache.find(7), undefined);
   });
 
-  it('holds nothing that is larger than all it may hold, and nothing at all with no room', () => {
+  it('holds no event larger than its limit, and nothing at all with a limit of 0', () => {
     const cache = new EventCache(1_000);
     cache.put(1, newEvent(1_000));
     assert.equal(cache.find(1), undefined);

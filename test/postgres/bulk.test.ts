@@ -1,4 +1,4 @@
-// Bulk writing and reading on PostgreSQL: the rules of createEvent, many at a time, and everything in the order of an export.
+// Bulk writing and reading on PostgreSQL: the rules of createEvent for many rows at once, and reads in the order of an export.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { readConfig } from '../../src/config.ts';
@@ -29,7 +29,7 @@ describe('the writer on PostgreSQL', () => {
     return rows;
   }
 
-  it('adds rows once, whether the equal one is stored or in the same batch', async () => {
+  it('adds equal rows once, whether the other is stored or in the same batch', async () => {
     const [a, b] = [newEventRow(agent), newEventRow(agent)];
     const again = { ...newEventRow(agent), title: a.title };
     assert.deepEqual(await writer.createEvents([a, b, again], 0), ['created', 'created', 'existing']);
@@ -38,14 +38,14 @@ describe('the writer on PostgreSQL', () => {
     assert.equal(await reader.countEvents(), 3);
   });
 
-  it('keeps to the limit of an agent, and knows one that is gone', async () => {
+  it('enforces the limit of an agent, and reports an agent that does not exist', async () => {
     const rows = [newEventRow(agent), newEventRow(agent), newEventRow(newAgentRow()), newEventRow(other)];
     const outcomes = await writer.createEvents(rows, 3);
     assert.deepEqual(outcomes, ['created', 'limit', 'no-agent', 'created']);
     assert.equal((await reader.findAgent(agent.agent_id))?.event_count, 3);
   });
 
-  it('reads all events by identifier, those of an agent by start, in more than one batch', async () => {
+  it('reads all events by ID, and those of an agent by start, in several batches', async () => {
     const many = Array.from({ length: 2_500 }, (_, at) => newEventRow(other, { start_ms: 5_000 - at }));
     await writer.createEvents(many, 0);
     const all = await readAll();

@@ -1,4 +1,4 @@
-// Closing while an operation waits for a lock: its further statements are run, too.
+// Closing while an operation waits for a lock: its remaining statements still run.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { readConfig } from '../../src/config.ts';
@@ -7,7 +7,7 @@ import { addAgent, addEvent } from '../store/rows.ts';
 import { newDatabase } from '../support/postgres.ts';
 import { Side } from './side.ts';
 
-it('finishes a replacement that waits for another one, and then looks for its twin', async (t) => {
+it('finishes a replacement that waits for a lock and then has to look for the duplicate', async (t) => {
   const url = await newDatabase();
   const side = new Side(url);
   t.after(() => side.close());

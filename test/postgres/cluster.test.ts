@@ -1,4 +1,4 @@
-// The clusters and databases that other tests rest on: what they promise is seen here, on the real thing.
+// The clusters and databases that other tests rely on: their promises, checked on real servers.
 import assert from 'node:assert/strict';
 import { existsSync, rmSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
@@ -20,7 +20,7 @@ function connect(url: string): postgres.Sql {
   return sql;
 }
 
-/** A process that imports these and runs the script. */
+/** Runs the script in a process that imports the helpers under test. */
 function launchScript(script: string, env: Record<string, string> = {}): RunningProcess {
   const imports = [
     `import { getAdministratorUrl, newDatabase } from '${import.meta.resolve('../support/postgres.ts')}';`,
@@ -45,13 +45,13 @@ describe('a fresh database', () => {
     await assert.rejects(sql`create extension file_fdw`, { code: '42501' });
   });
 
-  it('has nothing of another', async () => {
+  it('shares nothing with another', async () => {
     const [one, other] = [connect(await newDatabase()), connect(await newDatabase())];
     await one`create table mine (id int)`;
     await assert.rejects(other`select * from mine`, { code: '42P01' });
   });
 
-  it('is dropped, and its owner, when its process ends', async () => {
+  it('is dropped with its owner when its process ends', async () => {
     const TEST_POSTGRES = await getAdministratorUrl();
     const { stdout } = await launchScript('console.log(await newDatabase())', { TEST_POSTGRES }).ended;
     const { username, pathname } = new URL(stdout);
@@ -97,7 +97,7 @@ describe('a cluster', () => {
     assert.deepEqual(await found, [1, 2]);
   });
 
-  it('is gone once it is removed, even while it hangs', async () => {
+  it('leaves nothing behind once it is removed, even while it hangs', async () => {
     const processes = [cluster.pid, ...childrenOf(cluster.pid)];
     assert.ok(processes.length > 3 && processes.every(isAlive));
     cluster.pause();
@@ -107,23 +107,23 @@ describe('a cluster', () => {
   });
 });
 
-describe('the process of a cluster', { concurrency: true }, () => {
+describe('the process that started a cluster', { concurrency: true }, () => {
   const start = 'const { pid, folder } = await startCluster(); console.log(JSON.stringify({ pid, folder }));';
 
-  it('takes it away when it ends', async () => {
+  it('removes it when it ends', async () => {
     const { pid, folder } = JSON.parse((await launchScript(start).ended).stdout);
     assert.equal(isAlive(pid), false);
     assert.equal(existsSync(folder), false);
   });
 
-  it('takes the server along when it is killed', async () => {
+  it('ends the server even if it is killed', async () => {
     const running = launchScript(`${start} setInterval(() => {}, 1000);`);
     await untilPrinted(running, ({ stdout }) => stdout.endsWith('\n'));
     const { pid, folder } = JSON.parse(running.output().stdout);
     assert.ok(isAlive(pid));
     running.child.kill('SIGKILL');
     while (isAlive(pid)) await sleep(10);
-    rmSync(folder, { recursive: true }); // which nobody was left to delete
+    rmSync(folder, { recursive: true }); // nothing is left to delete it
   });
 });
 
@@ -140,7 +140,7 @@ describe('a standby', () => {
   });
   after(() => Promise.all([primary.remove(), standby.remove()]));
 
-  it('holds up a commit while it hangs', async () => {
+  it('delays a commit while it hangs', async () => {
     standby.pause();
     const commit = sql`insert into kept values (1)`.then(() => 'committed');
     assert.equal(await Promise.race([commit, sleep(300, 'waiting')]), 'waiting');

@@ -1,4 +1,4 @@
-// Last uses while they are being written: whoever asks at that moment sees them, too.
+// Last uses while they are being written: a read at that moment sees them too.
 import assert from 'node:assert/strict';
 import { after, before, describe, it, mock } from 'node:test';
 import { readConfig } from '../../src/config.ts';
@@ -6,7 +6,7 @@ import { PostgresStore } from '../../src/postgres/store.ts';
 import { addAgent, NOW_MS } from '../store/rows.ts';
 import { newDatabase } from '../support/postgres.ts';
 
-/** How often they are written. */
+/** Interval of the writes. */
 const INTERVAL_MS = 5_000;
 
 describe('the last use of an agent', () => {
@@ -22,7 +22,7 @@ describe('the last use of an agent', () => {
     mock.timers.reset();
   });
 
-  it('is answered before, while and after it is written', async () => {
+  it('is visible before, during and after its write', async () => {
     const { agent } = await addAgent(store);
     for (let usedMs = NOW_MS; usedMs < NOW_MS + 300; usedMs++) {
       store.noteUse(agent.agent_id, usedMs);

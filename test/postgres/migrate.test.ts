@@ -1,4 +1,4 @@
-// Databases of versions before, of others and beside stray files: which are brought up to date, and which are refused.
+// Databases of older and of other versions, and stray files: which are migrated, and which are refused.
 import assert from 'node:assert/strict';
 import { cpSync, writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
@@ -26,13 +26,13 @@ async function openAndClose(url: string): Promise<void> {
   await (await openDatabase(optionsOf(url))).close();
 }
 
-/** Brings the database to the last of these migrations. */
+/** Migrates the database to the last of these migrations. */
 async function migrateWith(url: string, migrations: typeof OURS): Promise<void> {
   const database = await Database.open({ ...optionsOf(url), statementTimeoutMs: 0 });
   await migrate(database, migrations).finally(() => database.close());
 }
 
-/** The same as the versions that recorded no names. */
+/** Migrates as the versions did that recorded no names. */
 async function migrateUnrecorded(url: string, version: number): Promise<void> {
   await withSql(url, async (sql) => {
     for (const migration of OURS.slice(0, version)) await sql.unsafe(migration.sql);
@@ -42,14 +42,14 @@ async function migrateUnrecorded(url: string, version: number): Promise<void> {
   });
 }
 
-/** The rows of the record. */
+/** The rows of schema_version. */
 async function recordOf(url: string): Promise<object[]> {
   return withSql(url, async (sql) => (await sql`SELECT * FROM schema_version`).map((row) => ({ ...row })));
 }
 
 const RECORD = [{ version: OURS.length, names: NAMES }];
 
-it('opens a database of the first schema, and keeps all that is in it', async () => {
+it('opens a database of the first schema, and keeps all its data', async () => {
   const url = await newDatabase();
   const row = newEventRow({ agent_id: newUuid() });
   await migrateUnrecorded(url, 1);
@@ -78,7 +78,7 @@ it('opens a database of the first schema, and keeps all that is in it', async ()
 });
 
 describe('the record of migrations', () => {
-  it('is made with the tables, and stays as it is', async () => {
+  it('is created with the tables, and does not change', async () => {
     const url = await newDatabase();
     await openAndClose(url);
     assert.deepEqual(await recordOf(url), RECORD);
@@ -86,7 +86,7 @@ describe('the record of migrations', () => {
     assert.deepEqual(await recordOf(url), RECORD);
   });
 
-  it('is made up for a database of a version that had none, in each of its schemas', async () => {
+  it('is added to a database of a version that had none, for each of its schemas', async () => {
     for (let version = 1; version <= OURS.length; version++) {
       const url = await newDatabase();
       await migrateUnrecorded(url, version);
@@ -95,7 +95,7 @@ describe('the record of migrations', () => {
     }
   });
 
-  it('is made up for again after such a version has written its own', async () => {
+  it('is added again after such a version has rewritten the table', async () => {
     const url = await newDatabase();
     await openAndClose(url);
     await withSql(url, async (sql) => {
@@ -106,7 +106,7 @@ describe('the record of migrations', () => {
     assert.deepEqual(await recordOf(url), RECORD);
   });
 
-  it('may be missing where only another role may change the tables', async () => {
+  it('may be missing if the role may not alter the tables', async () => {
     const url = await newDatabase();
     await migrateUnrecorded(url, OURS.length);
     const guest = new URL(await newDatabase()).username;
@@ -122,7 +122,7 @@ describe('the record of migrations', () => {
     await openAndClose(asGuest.href);
   });
 
-  it('grows with the migrations, whatever other files are beside them', async () => {
+  it('grows with the migrations, and other files in the folder do not matter', async () => {
     const url = await newDatabase();
     await migrateWith(url, OURS.slice(0, 1));
     assert.deepEqual(await recordOf(url), [{ version: 1, names: NAMES.slice(0, 1) }]);

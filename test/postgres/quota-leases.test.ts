@@ -1,4 +1,4 @@
-// One quota that two nodes give out: how much of it, with how many writes, in every order that chance makes.
+// One quota shared by two nodes: how much of it they allow, with how many writes, in random orders.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { readConfig } from '../../src/config.ts';
@@ -12,7 +12,7 @@ import { Side } from './side.ts';
 
 const PATIENT = { DATABASE_POOL_TIMEOUT_MS: '60000' };
 
-describe('a quota of two nodes', { timeout: 60_000 }, () => {
+describe('a quota shared by two nodes', { timeout: 60_000 }, () => {
   let databases: Database[];
   let side: Side;
   let countWrites: () => Promise<number>;
@@ -28,7 +28,7 @@ describe('a quota of two nodes', { timeout: 60_000 }, () => {
     await side.close();
   });
 
-  /** Some requests at once, again and again, until the quota is used up on both; what was allowed, and until the first refusal. */
+  /** Sends groups of requests until both nodes refuse. Returns how many were allowed, in all and before the first refusal. */
   async function useUp(nodes: readonly QuotaLeases[], bucket: string, limit: number, chance: Chance) {
     let [allowed, beforeRefusal, asked] = [0, -1, 0];
     const isOver = nodes.map(() => false);
@@ -47,7 +47,7 @@ describe('a quota of two nodes', { timeout: 60_000 }, () => {
   }
 
   for (const limit of [1, 5, 99, 100, 199, 200, 399, 1_000, 10_000]) {
-    it(`gives out ${limit < 100 ? 'exactly' : 'to 1 %'} ${limit}`, async (t) => {
+    it(`allows ${limit < 100 ? 'exactly' : 'within 1 % of'} ${limit} requests`, async (t) => {
       const nodes = databases.map((database) => new QuotaLeases(database));
       const chance = new Chance(limit);
       const before = await countWrites();
@@ -57,7 +57,7 @@ describe('a quota of two nodes', { timeout: 60_000 }, () => {
       const most = limit < 100 ? limit : limit * 1.01;
       assert.ok(allowed >= least && allowed <= most, `${allowed} of ${limit}`);
       assert.ok(beforeRefusal >= least, `${beforeRefusal} of ${limit} before the first refusal`);
-      // A lot is a two-hundredth; each node looks once more when there is nothing left.
+      // A node takes a two-hundredth at a time, and tries once more when nothing is left.
       const lot = Math.max(1, Math.floor(limit / 200));
       assert.ok(writes <= Math.ceil(limit / lot) + 2, `${writes} writes for ${asked} requests`);
       t.diagnostic(`${allowed} of ${limit}, ${beforeRefusal} before the first refusal, ${writes} writes`);
@@ -71,7 +71,7 @@ describe('a quota of two nodes', { timeout: 60_000 }, () => {
     });
   }
 
-  it('starts anew on both after its hour, for the first of them', async () => {
+  it('starts a new window for both nodes with the first request after its hour', async () => {
     const nodes = databases.map((database) => new QuotaLeases(database));
     const [first, second] = nodes as [QuotaLeases, QuotaLeases];
     await useUp(nodes, 'hour', 10, new Chance(1));
@@ -86,7 +86,7 @@ describe('a quota of two nodes', { timeout: 60_000 }, () => {
     assert.ok(spent.every(({ resetMs }) => resetMs === nextMs + HOUR_MS));
   });
 
-  it('counts on where a node starts again: what it held is not given out twice', async () => {
+  it('keeps its count when a node restarts: the share it had taken is not spent twice', async () => {
     const [database] = databases as [Database];
     let allowed = 0;
     for (let restart = 0; restart < 10; restart++) {

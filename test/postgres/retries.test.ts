@@ -1,5 +1,5 @@
-// What becomes of work whose connection is lost, that deadlocks or takes too long: it is done again where that changes
-// nothing, and only there. Locks of a second client make the moments at which connections are cut.
+// Work whose connection is lost, that deadlocks or that takes too long: it is retried only if a retry changes nothing. A
+// second client holds locks to fix the moments at which connections are cut.
 import assert from 'node:assert/strict';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -36,7 +36,7 @@ describe('work on a database', { timeout: 60_000 }, () => {
     return database;
   }
 
-  /** Cuts the connection of the work while it waits for the lock, then lets go of the lock. */
+  /** Cuts the connection of the work while it waits for the lock, then releases the lock. */
   async function cutWhileBlocked<T>(
     lock: Parameters<Side['hold']>[0],
     work: () => Promise<T>,
@@ -63,14 +63,14 @@ describe('work on a database', { timeout: 60_000 }, () => {
   describe('whose connection is cut', () => {
     const lockEvents = (sql: TransactionSql) => sql`LOCK TABLE events IN ACCESS EXCLUSIVE MODE`;
 
-    it('reads again', async () => {
+    it('retries a read', async () => {
       const { row } = await newStoredEvent();
       const found = await cutWhileBlocked(lockEvents, () => store.findEvent(row.event_id));
       assert.equal(found.status, 'fulfilled');
       assert.equal(found.value?.version, 1);
     });
 
-    it('creates again, and there is one event', async () => {
+    it('retries a create, which leaves one event', async () => {
       const { agent } = await addAgent(store);
       const row = newEventRow(agent);
       const created = await cutWhileBlocked(lockEvents, () => store.createEvent(row, 0));
@@ -81,14 +81,14 @@ describe('work on a database', { timeout: 60_000 }, () => {
       assert.equal((await store.findAgent(agent.agent_id))?.event_count, 1);
     });
 
-    it('finds its own event when a create had happened and only its answer was lost', async () => {
+    it('finds its own event if the create had succeeded and only its response was lost', async () => {
       const { agent, row } = await newStoredEvent();
       const again = await store.createEvent(row, 1);
       assert.equal(again.kind, 'created');
       assert.equal((await store.findAgent(agent.agent_id))?.event_count, 1);
     });
 
-    it('does not change an event again', async () => {
+    it('does not retry an update', async () => {
       const { row } = await newStoredEvent();
       const next = { ...row, title: 'changed', version: 2 };
       const lock = (sql: TransactionSql) =>
@@ -100,7 +100,7 @@ describe('work on a database', { timeout: 60_000 }, () => {
       assert.equal((await store.replaceEvent(next)).kind, 'replaced');
     });
 
-    it('does not delete an event again', async () => {
+    it('does not retry a delete', async () => {
       const { agent, row } = await newStoredEvent();
       const lock = (sql: TransactionSql) =>
         sql`SELECT 1 FROM events WHERE event_id = ${row.event_id} FOR UPDATE`;
@@ -112,7 +112,7 @@ describe('work on a database', { timeout: 60_000 }, () => {
       assert.equal((await store.findAgent(agent.agent_id))?.event_count, 0);
     });
 
-    it('does not register an agent again', async () => {
+    it('does not retry a registration', async () => {
       const registered = await cutWhileBlocked(
         (sql) => sql`LOCK TABLE keys IN ACCESS EXCLUSIVE MODE`,
         () => store.addAgent(newAgentRow({ agent_name: 'cut' }), newKey()),
@@ -124,7 +124,7 @@ describe('work on a database', { timeout: 60_000 }, () => {
 
     const lockKeys = (sql: TransactionSql) => sql`LOCK TABLE keys IN ACCESS EXCLUSIVE MODE`;
 
-    it('rotates a key again, and revokes one again', async () => {
+    it('retries the rotation and the revocation of a key', async () => {
       const { agent, key } = await addAgent(store);
       const next = newKey();
       const rotated = await cutWhileBlocked(lockKeys, () =>
@@ -138,7 +138,7 @@ describe('work on a database', { timeout: 60_000 }, () => {
       assert.deepEqual([...(await stored())], []);
     });
 
-    it('finds its own key when a rotation had happened and only its answer was lost', async () => {
+    it('finds its own key if the rotation had succeeded and only its response was lost', async () => {
       const { agent, key } = await addAgent(store);
       const next = newKey();
       const rotate = () => store.rotateKey(agent.agent_id, key.hash, next, NOW_MS, NOW_MS);
@@ -147,7 +147,7 @@ describe('work on a database', { timeout: 60_000 }, () => {
       assert.equal(await store.findAgentByKey(key.hash, NOW_MS), undefined);
     });
 
-    it('undoes a transaction as a whole, and the process lives on', async () => {
+    it('rolls back a whole transaction, and the process survives', async () => {
       const { agent, row } = await newStoredEvent();
       const lock = (sql: TransactionSql) => sql`LOCK TABLE audit IN ACCESS EXCLUSIVE MODE`;
       const deleted = await cutWhileBlocked(lock, () =>
@@ -161,7 +161,7 @@ describe('work on a database', { timeout: 60_000 }, () => {
       assert.equal(await findJson(row.event_id), undefined);
     });
 
-    it('hears of it once: the next work on a new connection is not touched', async () => {
+    it('fails once: later work on a new connection succeeds', async () => {
       const { row } = await newStoredEvent();
       const { release } = await side.hold(lockEvents);
       const settled = Promise.allSettled(
@@ -176,7 +176,7 @@ describe('work on a database', { timeout: 60_000 }, () => {
     });
   });
 
-  it('never goes on in a transaction whose connection was lost between two statements', async (t) => {
+  it('never continues a transaction whose connection was lost between two statements', async (t) => {
     const database = await openDatabase(t);
     let tries = 0;
     await database.transaction('repeatable', async (sql) => {
@@ -186,11 +186,11 @@ describe('work on a database', { timeout: 60_000 }, () => {
         const [row] = await sql`SELECT pg_backend_pid() AS pid`;
         await side.terminate([row!.pid]);
         while ((await side.connections()).includes(row!.pid)) await sleep(10);
-        await sleep(100); // we have heard of it, too
+        await sleep(100); // the client has noticed it too
       }
       await sql`INSERT INTO settings VALUES (${`try ${tries}, second half`}, '')`;
     });
-    // On a connection that is opened again, the second half of the first try would be there by itself.
+    // On a reopened connection, the second half of the first try would be stored alone.
     const names = await side.sql`SELECT name FROM settings WHERE name LIKE 'try %' ORDER BY name`;
     assert.deepEqual(
       names.map(({ name }) => name),
@@ -198,7 +198,7 @@ describe('work on a database', { timeout: 60_000 }, () => {
     );
   });
 
-  it('tries again what a deadlock has undone, and both succeed', async (t) => {
+  it('retries a transaction that a deadlock rolled back, and both succeed', async (t) => {
     const database = await openDatabase(t);
     await side.sql`INSERT INTO settings VALUES ('left', '0'), ('right', '0')`;
     const both = Promise.withResolvers<void>();
@@ -251,7 +251,7 @@ describe('work on a database', { timeout: 60_000 }, () => {
     }
   });
 
-  it('gives up a statement that takes longer than it may', async (t) => {
+  it('cancels a statement at the statement timeout', async (t) => {
     const hasty = await open({ DATABASE_STATEMENT_TIMEOUT_MS: '200' });
     t.after(() => hasty.close());
     const { release } = await side.hold((sql) => sql`LOCK TABLE events IN ACCESS EXCLUSIVE MODE`);
@@ -263,7 +263,7 @@ describe('work on a database', { timeout: 60_000 }, () => {
     assert.equal(await hasty.findEvent('01J00000000000000000000000'), undefined);
   });
 
-  it('waits for a connection no longer than it may, while health is answered all the same', async (t) => {
+  it('waits for a connection no longer than the pool timeout, while health checks still work', async (t) => {
     const hasty = await open({ DATABASE_POOL_SIZE: '1', DATABASE_POOL_TIMEOUT_MS: '100' });
     t.after(() => hasty.close());
     const { release } = await side.hold((sql) => sql`LOCK TABLE events IN ACCESS EXCLUSIVE MODE`);
@@ -275,7 +275,7 @@ describe('work on a database', { timeout: 60_000 }, () => {
     assert.equal(await first, undefined);
   });
 
-  it('has no more connections than the pool is large, and one that asks whether the server is there', async () => {
+  it('opens no more connections than the pool size, plus one that checks the server', async () => {
     await Promise.all(Array.from({ length: 50 }, () => store.listAgents()));
     assert.ok((await side.connections()).length <= POOL_SIZE + 1);
   });

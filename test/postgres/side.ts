@@ -13,7 +13,7 @@ export class Side {
     return this.sql.end();
   }
 
-  /** Does this and holds its locks until `release` is called. */
+  /** Runs the work and holds its locks until `release` is called. */
   async hold(work: (sql: TransactionSql) => Promise<unknown>): Promise<{ release(): Promise<void> }> {
     const gate = Promise.withResolvers<void>();
     const held = Promise.withResolvers<void>();
@@ -31,7 +31,7 @@ export class Side {
     };
   }
 
-  /** Waits until so many statements of the store wait for a lock; their processes. */
+  /** Waits until `count` statements of the store are blocked by a lock; returns the PIDs. */
   async untilBlocked(count = 1): Promise<number[]> {
     for (;;) {
       const rows = await this.sql`
@@ -46,14 +46,14 @@ export class Side {
     for (const pid of pids) await this.sql`SELECT pg_terminate_backend(${pid})`;
   }
 
-  /** All that the store has open. */
+  /** PIDs of all connections of the store. */
   async connections(): Promise<number[]> {
     const rows = await this.sql`
       SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'local-events'`;
     return rows.map(({ pid }) => pid);
   }
 
-  /** Counts every row of the table that is written from now on, or those that fit the condition on NEW. */
+  /** Counts rows of the table written from now on; `condition` on NEW selects some. */
   async countWrites(table: string, condition = 'true'): Promise<() => Promise<number>> {
     await this.sql.unsafe(`
       CREATE TABLE writes_of_${table} (number bigint GENERATED ALWAYS AS IDENTITY);

@@ -16,16 +16,16 @@ import { freePort, run } from '../support/process.ts';
 
 const open = (url: string): Promise<Database> => openDatabase(readConfig({ DATABASE_URL: url }).database!);
 
-describe('a database is opened', { timeout: 60_000 }, () => {
-  /** One without PostGIS in its databases. */
+describe('opening a database', { timeout: 60_000 }, () => {
+  /** A cluster whose databases lack PostGIS. */
   let cluster: Cluster;
   let administrator: postgres.Sql;
-  /** Of a role that owns its database, which has PostGIS. */
+  /** The URL of a role that owns its database, which has PostGIS. */
   let url: string;
   before(async () => {
     cluster = await startCluster();
     administrator = postgres(cluster.url(), { max: 1, onnotice: () => {} });
-    // Everybody else is trusted.
+    // All other roles need no password.
     const rules = join(cluster.data, 'pg_hba.conf');
     const rule = 'host all with_password 127.0.0.1/32 scram-sha-256\n';
     writeFileSync(rules, rule + readFileSync(rules, 'utf8'));
@@ -49,7 +49,7 @@ describe('a database is opened', { timeout: 60_000 }, () => {
     return cluster.url(name, name);
   }
 
-  /** Runs a line as an operator would, as a superuser. */
+  /** Runs a command line as a superuser, as an operator would. */
   async function psql(line: string): Promise<void> {
     const env = { PGHOST: '127.0.0.1', PGPORT: String(cluster.port), PGUSER: 'postgres' };
     await promisify(execFile)('sh', ['-c', line.replace(/^psql /, `${getProgram('psql')} `)], { env });
@@ -66,15 +66,15 @@ describe('a database is opened', { timeout: 60_000 }, () => {
     return message;
   }
 
-  it('by ten nodes at once, which make one schema', async () => {
+  it('works for ten nodes at once, which create one schema', async () => {
     const databases = await Promise.all(Array.from({ length: 10 }, () => open(url)));
     const versions = await databases[0]!.run('repeatable', (sql) => sql`SELECT version FROM schema_version`);
     assert.equal(versions.length, 1);
     await Promise.all(databases.map((database) => database.close()));
-    await (await open(url)).close(); // and again, when there is nothing to do
+    await (await open(url)).close(); // and again, with nothing to migrate
   });
 
-  it('with the name and password of a role, escapes included', async () => {
+  it('works with the name and password of a role, escapes included', async () => {
     await administrator.unsafe(`CREATE ROLE with_password LOGIN PASSWORD 'p@ss/w?r#d,:%' IN ROLE ours`);
     const password = encodeURIComponent('p@ss/w?r#d,:%');
     const withPassword = `postgres://with_password:${password}@127.0.0.1:${cluster.port}/ours`;
@@ -85,7 +85,7 @@ describe('a database is opened', { timeout: 60_000 }, () => {
     );
   });
 
-  it('not without PostGIS: the message says exactly what to run', async () => {
+  it('fails without PostGIS: the message says exactly what to run', async () => {
     await newRole('no_postgis');
     await administrator`CREATE DATABASE "no-postgis" OWNER no_postgis`;
     const url = cluster.url('no-postgis', 'no_postgis');
@@ -96,19 +96,19 @@ describe('a database is opened', { timeout: 60_000 }, () => {
     await (await open(url)).close();
   });
 
-  it('not without the collation of ICU, by which texts are compared', async () => {
+  it('fails without the ICU collation, by which texts are compared', async () => {
     const url = await newOwned('no_icu');
     await psql(`psql -d no_icu -c 'DROP COLLATION pg_catalog."und-x-icu"'`);
     const message = await refusal(url);
     assert.match(message, /^The database no_icu has no collation und-x-icu, .* built with ICU/);
   });
 
-  it('by a superuser, who may add PostGIS', async () => {
+  it('works for a superuser, who may add PostGIS', async () => {
     await administrator`CREATE DATABASE of_superuser`;
     await (await open(cluster.url('of_superuser'))).close();
   });
 
-  it('not without the right to make tables: the message says exactly what to run', async () => {
+  it('fails without the right to create tables: the message says exactly what to run', async () => {
     await newOwned('of_others');
     await newRole('guest');
     const url = cluster.url('of_others', 'guest');
@@ -120,7 +120,7 @@ describe('a database is opened', { timeout: 60_000 }, () => {
     await (await open(url)).close();
   });
 
-  it('not with the schema of a newer version', async () => {
+  it('fails with the schema of a newer version', async () => {
     const database = await open(url);
     await database.run('once', (sql) => sql`UPDATE schema_version SET version = version + 99`);
     assert.match(
@@ -131,7 +131,7 @@ describe('a database is opened', { timeout: 60_000 }, () => {
     await database.close();
   });
 
-  it('not where the server is a standby, or read-only', async () => {
+  it('fails if the server is a standby, or read-only', async () => {
     await newRole('read_only');
     await administrator`ALTER ROLE read_only SET default_transaction_read_only = on`;
     assert.equal(
@@ -141,12 +141,12 @@ describe('a database is opened', { timeout: 60_000 }, () => {
     );
   });
 
-  it('by the host among several that is there', async () => {
+  it('works with several hosts of which one is up', async () => {
     const hosts = `127.0.0.1:${await freePort()},127.0.0.1:${cluster.port}`;
     await (await open(url.replace(/127[^/]*/, hosts))).close();
   });
 
-  it('not where there is none: the message says what to check', async () => {
+  it('fails if host, database or role does not exist: the message says what to check', async () => {
     const closed = `127.0.0.1:${await freePort()}`;
     const check = 'Check host and port in DATABASE_URL, and that the server runs.';
     assert.equal(
@@ -167,7 +167,7 @@ describe('a database is opened', { timeout: 60_000 }, () => {
     );
   });
 
-  it('not where the server hangs', async () => {
+  it('fails if the server hangs', async () => {
     cluster.pause();
     const begun = performance.now();
     const message = await refusal(cluster.url());
@@ -176,7 +176,7 @@ describe('a database is opened', { timeout: 60_000 }, () => {
     assert.ok(performance.now() - begun < 2_000);
   });
 
-  it('or the process ends with exit code 1 and the message alone', async () => {
+  it('ends the process with exit code 1 and only the message if it fails', async () => {
     const DATABASE_URL = cluster.url('no_such_database');
     const { code, stderr } = await run(['serve'], { DATABASE_URL, PORT: String(await freePort()) });
     assert.equal(code, 1);

@@ -1,4 +1,4 @@
-// Connections with TLS, as sslmode in the address asks for them: they are encrypted, and they fail no worse than others.
+// Connections with TLS, as sslmode in DATABASE_URL requests: they are encrypted, and handle failures like any other.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { chownSync, statSync } from 'node:fs';
@@ -31,7 +31,7 @@ describe('sslmode', { timeout: 30_000 }, () => {
     return rows.map(({ ssl }) => ssl);
   }
 
-  /** Gives the server a certificate that nobody has signed. */
+  /** Gives the server a self-signed certificate. */
   async function turnOn(): Promise<void> {
     const files = { key: join(cluster.data, 'server.key'), certificate: join(cluster.data, 'server.crt') };
     const made = ['-new', '-x509', '-nodes', '-subj', '/CN=localhost', '-keyout', files.key];
@@ -65,7 +65,7 @@ describe('sslmode', { timeout: 30_000 }, () => {
     const begun = performance.now();
     await assert.rejects(store.listAgents(), { code: 'UNAVAILABLE' });
     assert.ok(performance.now() - begun < 2_000);
-    await sleep(1_500); // one more search for a primary, in vain
+    await sleep(1_500); // one more failed search for a primary
     cluster.resume();
     while (
       await store.check().then(
@@ -79,7 +79,7 @@ describe('sslmode', { timeout: 30_000 }, () => {
     await store.close();
   });
 
-  it('verify-full wants a certificate that somebody has signed', async () => {
+  it('verify-full refuses a self-signed certificate', async () => {
     const message =
       /self-signed certificate.*Check sslmode in DATABASE_URL, and the certificate of the server\.$/;
     await assert.rejects(open('verify-full'), { message });

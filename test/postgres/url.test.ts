@@ -1,9 +1,9 @@
-// Addresses of databases with one or several hosts.
+// Database URLs with one or several hosts.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { addressesOf, describeAddress } from '../../src/postgres/client/url.ts';
 
-describe('the address of a database', () => {
+describe('a database URL', () => {
   const readable: [url: string, addresses: string[]][] = [
     ['postgres://a/events', ['postgres://a/events']],
     ['postgresql://u@a:5433/events', ['postgresql://u@a:5433/events']],
@@ -30,7 +30,7 @@ describe('the address of a database', () => {
     });
   }
 
-  it('keeps every character of a password that is written with escapes', () => {
+  it('keeps every character of an escaped password', () => {
     const password = 'p@ss/w?r#d,:% ü"';
     for (const address of addressesOf(`postgres://u:${encodeURIComponent(password)}@a,b/n`)!) {
       assert.equal(decodeURIComponent(new URL(address).password), password);
@@ -57,7 +57,7 @@ describe('the address of a database', () => {
     'postgres://a/events#part',
   ];
   for (const url of refused) {
-    it(`is none: ${url || 'nothing'}`, () => assert.equal(addressesOf(url), undefined));
+    it(`is invalid: ${url || '(empty)'}`, () => assert.equal(addressesOf(url), undefined));
   }
 
   it('is shown without user, password and options', () => {

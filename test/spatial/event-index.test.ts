@@ -1,4 +1,4 @@
-// The index against the brute-force oracle: every page and every total of 20,000 searches among writes and passing time.
+// The index compared with the brute-force oracle: every page and total of 20,000 searches, during writes and as time passes.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
@@ -8,7 +8,7 @@ import { Chance } from '../support/random.ts';
 import { byStartThenId, type EntryPage, type Index, Oracle, SpelledIndex } from './oracle.ts';
 import { WORLD_BEGINS_MS, World } from './world.ts';
 
-/** An index and the oracle under the same operations, and everything that was ever put into them. */
+/** An index and the oracle after the same operations, and every entry ever put into them. */
 class Pair {
   readonly chance: Chance;
   readonly world: World;
@@ -26,7 +26,7 @@ class Pair {
     this.oracle.load(this.entries);
   }
 
-  /** Inserts, updates or removes one. */
+  /** Inserts, updates or removes one entry. */
   write(): void {
     const kind = this.chance.next();
     const known = this.entries.length > 0 ? this.chance.pick(this.entries) : undefined;
@@ -45,7 +45,7 @@ class Pair {
     assert.deepEqual(this.index.find(entry.id), entry);
   }
 
-  /** Another version: everything anew, or only some of it. */
+  /** The next version: all fields are new, or only some. */
   changed(entry: IndexEntry): IndexEntry {
     const next = this.world.entry({ id: entry.id, version: entry.version + 1 });
     if (this.chance.chance(0.3)) return next;
@@ -86,33 +86,33 @@ const WORLDS = [
   { size: 600, searches: 10_000 },
   { size: 3_000, searches: 2_600 },
   { size: 12_000, searches: 400 },
-  // Ended ones that stay in the index, for good or for long.
+  // Ended events that stay in the index, for ever or for long.
   { size: 600, searches: 3_000, asidePerSearch: 0 },
   { size: 3_000, searches: 1_000, asidePerSearch: 1 },
 ];
 
 describe('the index', () => {
   for (const [seed, { size, searches, asidePerSearch }] of WORLDS.entries()) {
-    const pace = asidePerSearch === undefined ? '' : `, ${asidePerSearch} ended ones put aside at a time`;
-    it(`answers ${searches} searches among ${size} events and writes as brute force does${pace}`, () => {
+    const pace = asidePerSearch === undefined ? '' : `, ${asidePerSearch} ended events set aside per search`;
+    it(`returns the results of brute force for ${searches} searches among ${size} events, during writes${pace}`, () => {
       const pair = new Pair(seed, size, asidePerSearch);
       const seen = { found: 0, empty: 0, more: 0 };
       for (let done = 0; done < searches; done++) {
         if (pair.chance.chance(0.5)) pair.write();
         if (pair.chance.chance(0.02)) pair.passTime();
-        // Time has run out on this world: everything begins anew.
+        // The clock has passed most of this world's events: set it back to the start.
         if (pair.nowMs > WORLD_BEGINS_MS + 30 * 86_400_000) pair.nowMs = WORLD_BEGINS_MS;
         const { total, more } = pair.search(pair.world.query(pair.entries));
         seen[total === 0 ? 'empty' : 'found']++;
         if (more) seen.more++;
       }
-      // A world in which nothing is found, or everything fits on a page, would prove nothing.
+      // Searches that find nothing, or fit on one page, would prove nothing.
       if (size > 100)
         assert.ok(Math.min(seen.found, seen.empty, seen.more) > searches / 20, JSON.stringify(seen));
     });
   }
 
-  it('walks whole searches page by page, with the same total on every page', () => {
+  it('returns whole searches page by page, with the same total on every page', () => {
     const pair = new Pair(100, 1_000);
     for (let walks = 0; walks < 150; walks++) {
       pair.passTime();
@@ -128,7 +128,7 @@ describe('the index', () => {
     }
   });
 
-  it('neither repeats nor skips, on a walk, an entry that does not change while others do', () => {
+  it('neither repeats nor skips an unchanged entry on a walk while others change', () => {
     const pair = new Pair(101, 600);
     for (let walks = 0; walks < 40; walks++) {
       const query = { ...pair.world.query(pair.entries), after: undefined, radiusMiles: undefined, limit: 7 };
@@ -144,7 +144,7 @@ describe('the index', () => {
     }
   });
 
-  it('holds 1,000 entries of one place and one start apart by their id', () => {
+  it('distinguishes 1,000 entries with the same place and start by their ID', () => {
     const pair = new Pair(102, 0);
     const twin = {
       lat: 90,
@@ -166,9 +166,9 @@ describe('the index', () => {
   });
 
   for (const emptied of [0, 2, 5]) {
-    it(`searches right by start when stretch ${emptied} of six empties between full ones`, () => {
+    it(`searches correctly by start when block ${emptied} of six becomes empty between full ones`, () => {
       const pair = new Pair(110 + emptied, 0);
-      // As many as the list by start puts into one block when it is loaded.
+      // The size of a block of the list by start after loading.
       const stretch = 384;
       const begin = WORLD_BEGINS_MS;
       const newEntry = (startMs: number) => pair.world.entry({ startMs, endsMs: begin + 1e9 });
@@ -192,7 +192,7 @@ describe('the index', () => {
     });
   }
 
-  it('leaves an entry out from the very instant of its end', () => {
+  it('leaves an entry out from the moment it ends', () => {
     const pair = new Pair(103, 0);
     const entry = pair.world.entry({ endsMs: WORLD_BEGINS_MS });
     pair.put(entry);
@@ -206,7 +206,7 @@ describe('the index', () => {
     assert.deepEqual(pair.index.find(entry.id), entry);
   });
 
-  it('says whether there was something to remove', () => {
+  it('returns whether there was an entry to remove', () => {
     const pair = new Pair(104, 3);
     const { id } = pair.entries[0]!;
     assert.deepEqual([pair.index.remove(id), pair.index.remove(id)], [true, false]);

@@ -23,7 +23,7 @@ const EVERYTHING: IndexQuery = {
   limit: 100,
 };
 
-/** The same entries in both, and as many searches as asked for that must agree. */
+/** Asserts that index and oracle agree on this many random searches. */
 function assertSame(
   index: SpelledIndex,
   oracle: Oracle,
@@ -45,7 +45,7 @@ describe('the index', () => {
     'in no order': (a, b) => (a.id < b.id ? -1 : 1),
   };
   for (const [order, compare] of Object.entries(ORDERS)) {
-    it(`takes in ${ENTRIES} entries ${order}, loses all of them ${order}, and takes in others`, () => {
+    it(`adds ${ENTRIES} entries ${order}, removes all of them ${order}, and adds others`, () => {
       const chance = new Chance(1);
       const world = new World(chance);
       const index = new SpelledIndex();
@@ -65,7 +65,7 @@ describe('the index', () => {
     });
   }
 
-  it(`agrees on ${CROWD} entries in one place, while they come and go`, () => {
+  it(`agrees with the oracle on ${CROWD} entries in one place, as they are added and removed`, () => {
     const chance = new Chance(2);
     const world = new World(chance);
     const here = { lat: 48.2, lng: 16.37 };
@@ -85,7 +85,7 @@ describe('the index', () => {
     }
   });
 
-  it('lets everything end at once, and takes it back when the clock is set back', () => {
+  it('drops all entries when they end at once, and finds them again when the clock is set back', () => {
     const world = new World(new Chance(3));
     const entries = Array.from({ length: 5_000 }, () => world.entry());
     const index = new SpelledIndex();
@@ -108,7 +108,7 @@ describe(`the index of ${MOST} entries`, () => {
   const entries: IndexEntry[] = [];
   const index = new EventIndex();
 
-  it(`answers as brute force does, before and after ${WRITES} writes`, () => {
+  it(`returns the results of brute force, before and after ${WRITES} writes`, () => {
     const loader = index.loader(MOST, WORLD_BEGINS_MS);
     for (let made = 0; made < MOST; made++) {
       const entry = world.entry();
@@ -142,7 +142,7 @@ describe(`the index of ${MOST} entries`, () => {
     );
   }
 
-  /** The plainest search that is quick enough for so many: a degree of latitude is more than 69 miles everywhere. */
+  /** The simplest search that is fast enough for this many entries: a degree of latitude is more than 69 miles everywhere. */
   function bruteForce(query: IndexQuery): { total: number; page: IndexEntry[] } {
     const { radiusMiles, tags, after } = query;
     const matching = entries.filter(

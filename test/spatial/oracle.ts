@@ -1,5 +1,5 @@
-// What an index must answer, found the plainest way: haversine, filter, sort, slice. Shares no code with src/spatial, so
-// that any index behind the same interface, and any store, can be held against it.
+// The correct results of a search, computed the simplest way: haversine, filter, sort, slice. It shares no code with
+// src/spatial, so any index with the same interface, and any store, can be compared with it.
 import { EventIndex, type IndexEntry, type IndexQuery } from '../../src/spatial/event-index.ts';
 
 export interface EntryPage {
@@ -8,7 +8,7 @@ export interface EntryPage {
   readonly more: boolean;
 }
 
-/** What every index can do. */
+/** The operations of every index. */
 export interface Index {
   readonly size: number;
   find(id: string): IndexEntry | undefined;
@@ -18,7 +18,7 @@ export interface Index {
   search(query: IndexQuery, nowMs: number): EntryPage;
 }
 
-/** The index with its handles spelled out. */
+/** The index with whole entries instead of handles. */
 export class SpelledIndex implements Index {
   readonly index: EventIndex;
 
@@ -99,7 +99,7 @@ export class Oracle implements Index {
     return this.#entries.delete(id);
   }
 
-  /** All that match, in order, whatever the page. */
+  /** All matching entries, in order, without paging. */
   matches(query: IndexQuery, nowMs: number): IndexEntry[] {
     const matching: IndexEntry[] = [];
     for (const entry of this.#entries.values()) {

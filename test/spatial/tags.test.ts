@@ -1,5 +1,5 @@
-// Tags: as many as there are pairs of type and audience, each in a byte. A larger one would be counted with the next group of
-// events, and is refused.
+// Tags: one per pair of type and audience, each in a byte. A larger tag would be counted with the next group of events, and
+// is refused.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { AUDIENCES, EVENT_TYPES } from '../../src/domain/event.ts';
@@ -15,7 +15,7 @@ const EVERYTHING: IndexQuery = {
   ...{ startsFromMs: Number.NEGATIVE_INFINITY, startsBeforeMs: Number.POSITIVE_INFINITY },
 };
 
-it('gives every pair of type and audience a tag of its own, and has no others', () => {
+it('gives every pair of type and audience its own tag, and has no others', () => {
   const tags = EVENT_TYPES.flatMap((type) => AUDIENCES.map((audience) => tagOf(type, audience)));
   assert.deepEqual(
     tags.toSorted((a, b) => a - b),
@@ -23,7 +23,7 @@ it('gives every pair of type and audience a tag of its own, and has no others', 
   );
 });
 
-it('fits into the byte that an event has for it', () => {
+it('fits into one byte', () => {
   assert.ok(TAGS <= 256, `${TAGS} tags`);
 });
 
@@ -39,7 +39,7 @@ it('finds and counts events of the last tag', () => {
 });
 
 for (const tag of NO_TAGS) {
-  it(`refuses ${tag} in an event, which leaves the index as it was, and in a search`, () => {
+  it(`refuses the tag ${tag} in an event, without changing the index, and in a search`, () => {
     const world = new World(new Chance(2));
     const index = new EventIndex();
     const known = world.entry({ endsMs: Number.POSITIVE_INFINITY });

@@ -1,5 +1,5 @@
-// Seeded events and searches that look for trouble: clusters, poles, the antimeridian, one point shared by many, equal
-// starts, ends that fall on the instant of the search, cursors of events that are gone.
+// Seeded events and searches at the edges: clusters, poles, the antimeridian, one point shared by many, equal starts, ends
+// that fall on the moment of the search, cursors of deleted events.
 import type { IndexEntry, IndexQuery } from '../../src/spatial/event-index.ts';
 import { TAGS, TagSet } from '../../src/spatial/tags.ts';
 import type { Chance } from '../support/random.ts';
@@ -8,7 +8,7 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const ALL_TAGS = Array.from({ length: TAGS }, (_, tag) => tag);
 
-/** The time at which a world begins; its events start from 30 days before to 60 days after. */
+/** The initial time of a world; its events start from 30 days before to 60 days after it. */
 export const WORLD_BEGINS_MS = Date.parse('2031-05-01T12:00:00Z');
 
 const CITIES: readonly (readonly [lat: number, lng: number])[] = [
@@ -21,7 +21,7 @@ const CITIES: readonly (readonly [lat: number, lng: number])[] = [
 
 export class World {
   readonly #chance: Chance;
-  /** A few starts and places that many events share. */
+  /** A few starts and places shared by many events. */
   readonly #sharedStarts: number[];
   readonly #sharedPlaces: { lat: number; lng: number }[];
 
@@ -51,7 +51,7 @@ export class World {
     return this.#chance.chance(0.25) ? this.#chance.pick(this.#sharedPlaces) : this.#freshPlace();
   }
 
-  /** A search among these entries, some of which may be gone by now. */
+  /** A search among these entries, some of which may have been removed. */
   query(entries: readonly IndexEntry[]): IndexQuery {
     const chance = this.#chance;
     const known = entries.length > 0 ? chance.pick(entries) : this.entry();
@@ -71,7 +71,7 @@ export class World {
     };
   }
 
-  /** A time at which something happens, or any. Mostly later than before, for a clock may be set back. */
+  /** The end of an entry, or any time. Mostly later than `nowMs`, but a clock may be set back. */
   passingTime(nowMs: number, entries: readonly IndexEntry[]): number {
     const chance = this.#chance;
     if (entries.length > 0 && chance.chance(0.3)) return chance.pick(entries).endsMs - chance.integer(0, 1);
@@ -110,7 +110,7 @@ export class World {
     return kind < 0.9 ? chance.between(0.1, 100) : chance.between(100, 12_000);
   }
 
-  /** Often exactly on a start, where inclusive and exclusive differ. */
+  /** Often exactly a start, where inclusive and exclusive bounds differ. */
   #windowEdge(known: IndexEntry): number {
     return this.#chance.chance(0.5) ? known.startMs : this.#anyStart();
   }

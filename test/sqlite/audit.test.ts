@@ -1,4 +1,4 @@
-// The audit log in the file: what each administrative change leaves there happens in the same step as the change.
+// The audit log in the file: each administrative change and its entry are written in one transaction.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
@@ -48,7 +48,7 @@ describe('the audit log', () => {
       );
     });
 
-    it(`and ${name} happen together or not at all`, async () => {
+    it(`fails together with ${name}: either both are written or neither`, async () => {
       const state = () => [readRows(path, 'SELECT * FROM agents'), readRows(path, 'SELECT * FROM events')];
       const unchanged = state();
       execute(path, "CREATE TRIGGER full BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, 'no ink'); END");
@@ -64,7 +64,7 @@ describe('the audit log', () => {
     });
   }
 
-  it('has nothing of what agents do with their own events', async () => {
+  it('has no entry for what agents do with their own events', async () => {
     await store.deleteEvent(eventId, agent.agent_id);
     assert.deepEqual(written(), []);
   });

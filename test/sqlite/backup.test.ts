@@ -1,4 +1,4 @@
-// Backups at the level of files: of one moment whatever is written meanwhile, private, checked, and gone where they fail.
+// Backup files: they show one moment whatever is written meanwhile, are private and checked, and are removed if they fail.
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -11,7 +11,7 @@ import { temporaryFolder } from '../support/service.ts';
 import { makeBackup, makeData, UNWATCHED } from './data.ts';
 import { assertSound, execute, readRows } from './files.ts';
 
-/** The name of a file in a folder of its own. */
+/** A path in a new folder; the file does not exist yet. */
 function newFile(): { folder: string; file: string } {
   const folder = temporaryFolder();
   return { folder, file: join(folder, 'copy.db') };
@@ -21,7 +21,7 @@ const countSettings = (file: string): number =>
   readRows(file, 'SELECT count(*) AS count FROM settings')[0].count;
 
 describe('a backup', () => {
-  it('ends although others write all the time, and is of the moment when it began', async () => {
+  it('ends although others keep writing, and holds the data of the moment it began', async () => {
     const data = await makeData({ megabytes: 40 });
     const { file } = newFile();
     const before = countSettings(databasePath(data));
@@ -31,7 +31,7 @@ describe('a backup', () => {
       ...UNWATCHED,
       onProgress: () => {
         writer.exec(`INSERT INTO settings VALUES ('written at step ${++steps}', '')`);
-        assert.ok(steps < 100, 'it begins again and again');
+        assert.ok(steps < 100, 'it keeps starting over');
       },
     });
     writer.close();
@@ -41,7 +41,7 @@ describe('a backup', () => {
     assert.equal(countSettings(databasePath(data)), before + steps);
   });
 
-  it('reports how far it is, up to the end', async () => {
+  it('reports its progress up to the end', async () => {
     const { file } = newFile();
     const seen: [done: number, total: number][] = [];
     await backUp(await makeData({ megabytes: 20 }), file, {
@@ -54,7 +54,7 @@ describe('a backup', () => {
     assert.deepEqual(seen.at(-1), [size, size]);
   });
 
-  it('is one plain file for its owner alone, whatever the umask', async () => {
+  it('is a single file that only its owner may read, whatever the umask', async () => {
     const data = await makeData();
     const { folder, file } = newFile();
     const umask = process.umask(0);
@@ -74,7 +74,7 @@ describe('a backup', () => {
   });
 
   for (const moment of ['copied', 'checked']) {
-    it(`leaves nothing where it is told to stop while it is ${moment}`, async () => {
+    it(`leaves nothing if it is stopped while it is ${moment}`, async () => {
       const { folder, file } = newFile();
       const stop = new AbortController();
       const onProgress = (done: number, total: number) => {
@@ -88,19 +88,19 @@ describe('a backup', () => {
   }
 });
 
-describe('data that is damaged', () => {
+describe('damaged data', () => {
   const damages: [name: string, damage: (path: string) => Promise<void> | void, reason: RegExp][] = [
     [
-      'by a row that breaks a rule',
+      'with a row that breaks a constraint',
       (path) => execute(path, "PRAGMA ignore_check_constraints = ON; UPDATE agents SET tier = 'x'"),
       /is damaged: CHECK constraint failed in agents\. Nothing was written\. Use an older backup\.$/,
     ],
     [
-      'by events without an owner',
+      'with events that have no owner',
       (path) => execute(path, 'PRAGMA foreign_keys = OFF; DELETE FROM agents'),
       /is damaged: a row in \w+ refers to a missing row in agents\. /,
     ],
-    ['by a page of nonsense', spoilPage, /is damaged: |malformed/],
+    ['with an overwritten page', spoilPage, /is damaged: |malformed/],
   ];
   for (const [name, damage, reason] of damages) {
     it(`${name} is not backed up`, async () => {
@@ -111,7 +111,7 @@ describe('data that is damaged', () => {
       assert.deepEqual(readdirSync(folder), []);
     });
 
-    it(`${name} after it was backed up is not restored`, async () => {
+    it(`${name} is not restored if the damage came after the backup`, async () => {
       const file = await makeBackup({ events: 2_000 });
       await damage(file);
       const folder = temporaryFolder();

@@ -1,4 +1,4 @@
-// What the store does when its surroundings misbehave: rows that vanish, a disk that is full for a while.
+// The store when its environment misbehaves: rows that vanish, a disk that is full for a while.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { SqliteStore } from '../../src/sqlite/store.ts';
@@ -8,7 +8,7 @@ import { temporaryFolder } from '../support/service.ts';
 import { execute } from './files.ts';
 
 describe('the SQLite store', () => {
-  it('gives up a search whose rows somebody else removed, instead of searching for ever', async () => {
+  it('fails a search whose rows another program removed, instead of searching for ever', async () => {
     const folder = temporaryFolder();
     const store = await SqliteStore.open({ folder, cacheBytes: 0 });
     const { agent } = await addAgent(store);
@@ -20,7 +20,7 @@ describe('the SQLite store', () => {
 });
 
 describe('the writer', () => {
-  it('is failing from a commit that failed until one that succeeds', async () => {
+  it('counts as failing from a failed commit until the next successful one', async () => {
     const path = `${temporaryFolder()}/test.db`;
     const writer = await WriterClient.start(path);
     const write = () => writer.run('probe', [], () => {});

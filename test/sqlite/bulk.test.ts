@@ -1,5 +1,5 @@
-// Bulk work on the embedded engine: the rules of a create for many rows at once, counts that stay right, and reading
-// beside whoever writes.
+// Bulk work on the embedded engine: the rules of a create for many rows at once, correct counts, and reading while
+// another process writes.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { eventsOf, NOW_MS, newAgentRow, newEventRow, newKey } from '../store/row
 import { temporaryFolder } from '../support/service.ts';
 import { countCommits, execute, readRows } from './files.ts';
 
-/** Closed when the test ends, or before: the thread of one left open would keep a failure from being reported. */
+/** Closed at the latest when the test ends: an open thread would keep a failure from being reported. */
 async function openNew(test: TestContext) {
   const folder = join(temporaryFolder(), 'data');
   const writer = await SqliteBulkWriter.open(folder);
@@ -37,8 +37,8 @@ async function readAll(folder: string, agentId?: string): Promise<EventRow[]> {
   return rows;
 }
 
-describe('an writer', () => {
-  it('adds rows in one transaction and tells what became of each, in order', async (test) => {
+describe('a bulk writer', () => {
+  it('adds rows in one transaction and returns the outcome of each, in order', async (test) => {
     const { writer, agent, path, counts, titles } = await openNew(test);
     const [a, b, c] = [newEventRow(agent), newEventRow(agent), newEventRow(agent)];
     const twin = { ...newEventRow(agent), title: a.title };
@@ -50,7 +50,7 @@ describe('an writer', () => {
     assert.deepEqual(titles(), [a.title, b.title, c.title]);
   });
 
-  it('keeps the limit of each agent, and finds what is there beyond it', async (test) => {
+  it('enforces the limit of each agent, and still finds existing events at the limit', async (test) => {
     const { writer, agent, counts } = await openNew(test);
     const other = newAgentRow();
     await writer.addAgent(other, newKey());
@@ -64,7 +64,7 @@ describe('an writer', () => {
     assert.deepEqual(counts(), [2, 2]);
   });
 
-  it('adds nothing for an agent that there is not', async (test) => {
+  it('adds nothing for an agent that does not exist', async (test) => {
     const { writer, agent, titles } = await openNew(test);
     const row = newEventRow(agent);
     assert.deepEqual(await writer.createEvents([newEventRow(newAgentRow()), row], 0), [
@@ -74,7 +74,7 @@ describe('an writer', () => {
     assert.deepEqual(titles(), [row.title]);
   });
 
-  it('adds none of the rows when one breaks a rule of the file', async (test) => {
+  it('adds none of the rows if one breaks a constraint', async (test) => {
     const { writer, agent, counts, titles } = await openNew(test);
     const row = newEventRow(agent);
     const sameId = { ...newEventRow(agent), event_id: row.event_id };
@@ -95,7 +95,7 @@ describe('an writer', () => {
     assert.equal(await writer.findAgentByKey(key.hash, NOW_MS), undefined);
   });
 
-  it('finishes what it accepted before it closes, and then lets the folder go', async (test) => {
+  it('finishes the work it has accepted before it closes, and then releases the folder', async (test) => {
     const { writer, close, agent, folder, counts } = await openNew(test);
     const batches = Array.from({ length: 5 }, () => Array.from({ length: 100 }, () => newEventRow(agent)));
     const written = Promise.all(batches.map((rows) => writer.createEvents(rows, 0)));
@@ -109,8 +109,8 @@ describe('an writer', () => {
   });
 });
 
-describe('an writer reader', () => {
-  it('gives every row as it was written, beside a writer and after it', async (test) => {
+describe('a bulk reader', () => {
+  it('returns every row as it was written, while a writer has the folder open and afterwards', async (test) => {
     const { writer, close, agent, folder } = await openNew(test);
     const other = newAgentRow();
     await writer.addAgent(other, newKey());
@@ -138,7 +138,7 @@ describe('an writer reader', () => {
     await check();
   });
 
-  it('sees one moment, whatever is written meanwhile', async (test) => {
+  it('reads the data of one moment, whatever is written meanwhile', async (test) => {
     const { writer, agent, folder } = await openNew(test);
     await writer.createEvents(
       Array.from({ length: 2_500 }, () => newEventRow(agent)),
@@ -156,7 +156,7 @@ describe('an writer reader', () => {
     await reader.close();
   });
 
-  it('refuses a folder without data, and a file that is no database', () => {
+  it('refuses a folder without data, and a file that is not a database', () => {
     const folder = temporaryFolder();
     assert.throws(() => new SqliteBulkReader(folder), StartError);
     writeFileSync(databasePath(folder), 'x'.repeat(100_000));

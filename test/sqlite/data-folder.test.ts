@@ -10,7 +10,7 @@ import { startTestService, temporaryFolder } from '../support/service.ts';
 
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
 
-/** What is open to all unless the service says otherwise. */
+/** Without a umask, new files are open to everybody unless the service restricts them. */
 async function withoutUmask<T>(work: () => Promise<T>): Promise<T> {
   const before = process.umask(0);
   try {
@@ -21,7 +21,7 @@ async function withoutUmask<T>(work: () => Promise<T>): Promise<T> {
 }
 
 describe('the data folder', () => {
-  it('and every file in it is for its owner alone, whatever the umask', async () => {
+  it('and its files are accessible to their owner only, whatever the umask', async () => {
     const folder = join(temporaryFolder(), 'a', 'b');
     await withoutUmask(async () => {
       const service = await startTestService({ DATA_DIR: folder });
@@ -34,7 +34,7 @@ describe('the data folder', () => {
     });
   });
 
-  it('is made private where it was there, empty', () => {
+  it('becomes private if it already exists and is empty', () => {
     const folder = join(temporaryFolder(), 'data');
     mkdirSync(folder);
     chmodSync(folder, 0o755);
@@ -42,7 +42,7 @@ describe('the data folder', () => {
     assert.equal(modeOf(folder), '700');
   });
 
-  it('keeps its mode where it holds other things; the files are private all the same', () => {
+  it('keeps its mode if it holds other files; the files of the service become private anyway', () => {
     const folder = temporaryFolder();
     writeFileSync(join(folder, 'other'), '');
     writeFileSync(join(folder, 'local-events.db'), '');
@@ -53,11 +53,11 @@ describe('the data folder', () => {
     assert.equal(modeOf(join(folder, 'local-events.db')), '600');
   });
 
-  it('is refused, not waited for, where the system lets nobody make one', () => {
+  it('is refused at once where the system allows no folder', () => {
     assert.throws(() => holdFolder('/proc/nowhere/below'), { name: 'StartError' });
   });
 
-  it('can be held again after it was released', () => {
+  it('can be locked again after it was released', () => {
     const folder = temporaryFolder();
     const first = holdFolder(folder);
     assert.throws(() => holdFolder(folder), StartError);
@@ -65,7 +65,7 @@ describe('the data folder', () => {
     holdFolder(folder).release();
   });
 
-  it('stays held against other processes after this one tried to hold it twice', async () => {
+  it('stays locked for other processes after this one tried to lock it twice', async () => {
     const folder = temporaryFolder();
     const held = holdFolder(folder);
     assert.throws(() => holdFolder(folder), StartError);
@@ -75,7 +75,7 @@ describe('the data folder', () => {
     assert.match(stderr, /in use by another/);
   });
 
-  it('is free at once when its holder is killed', async () => {
+  it('is free as soon as the process that locked it is killed', async () => {
     const folder = temporaryFolder();
     const first = await launchService({ DATA_DIR: folder });
     first.child.kill('SIGKILL');

@@ -1,4 +1,4 @@
-// Data folders for tests of the files: made without a service, and as large as a test needs them.
+// Data folders for tests of the files: written without a service, as large as a test needs them.
 import { join } from 'node:path';
 import type { CopyControl } from '../../src/domain/store.ts';
 import { backUp } from '../../src/sqlite/files/backup.ts';
@@ -8,17 +8,17 @@ import { newAgentRow, newEventRow, newKey } from '../store/rows.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { execute } from './files.ts';
 
-/** A folder with an agent, so many events of its own, and a database of about so many megabytes. */
+/** A folder with one agent, its events, and a database of about the given size. */
 export async function makeData({ events = 3, megabytes = 0 } = {}): Promise<string> {
   const folder = join(temporaryFolder(), 'data');
-  const archive = await SqliteBulkWriter.open(folder);
+  const writer = await SqliteBulkWriter.open(folder);
   const agent = newAgentRow();
-  await archive.addAgent(agent, newKey());
-  await archive.createEvents(
+  await writer.addAgent(agent, newKey());
+  await writer.createEvents(
     Array.from({ length: events }, () => newEventRow(agent)),
     0,
   );
-  await archive.close();
+  await writer.close();
   if (megabytes > 0) {
     execute(
       databasePath(folder),
@@ -29,10 +29,10 @@ export async function makeData({ events = 3, megabytes = 0 } = {}): Promise<stri
   return folder;
 }
 
-/** Nobody looks how far a copy is, or stops it. */
+/** Ignores the progress of a copy and never stops it. */
 export const UNWATCHED: CopyControl = { signal: new AbortController().signal, onProgress: () => {} };
 
-/** A backup of such a folder, in a folder of its own. */
+/** A backup of such a folder, in a separate folder. */
 export async function makeBackup(size: Parameters<typeof makeData>[0] = {}): Promise<string> {
   const file = join(temporaryFolder(), 'copy.db');
   await backUp(await makeData(size), file, UNWATCHED);

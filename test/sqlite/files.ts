@@ -1,10 +1,10 @@
-// Looks into the files of the embedded engine, beside whoever holds them.
+// Reads and changes the files of the embedded engine while another process may have them open.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { decodeEvent, type EventRow, type StoredEvent } from '../../src/domain/event.ts';
 
-/** Reads rows over a connection of its own. */
+/** Reads rows over a separate connection. */
 // biome-ignore lint/suspicious/noExplicitAny: tests look into rows of every shape
 export function readRows(path: string, sql: string, ...parameters: (string | number)[]): any[] {
   const connection = new DatabaseSync(path, { readOnly: true, timeout: 5000 });
@@ -28,9 +28,9 @@ export function execute(path: string, sql: string): void {
   }
 }
 
-/** Asserts that SQLite finds nothing wrong with the file, and that what is in it twice is the same both times. */
+/** Asserts that SQLite finds no error in the file, and that values stored twice are equal. */
 export function assertSound(path: string): void {
-  // Over a connection that may write: over others SQLite does not look at CHECK constraints.
+  // Needs a connection that may write: on a read-only one SQLite skips CHECK constraints.
   const connection = new DatabaseSync(path, { timeout: 5000 });
   const findings = connection.prepare('PRAGMA integrity_check').all();
   connection.close();
@@ -55,7 +55,7 @@ export function readOpenEvents(path: string, nowMs: number): EventRow[] {
   return readRows(path, sql, nowMs).map((row) => decodeEvent(row as unknown as StoredEvent));
 }
 
-/** How many transactions the write-ahead log holds: a frame that names the size of the database ends one. */
+/** Counts transactions in the write-ahead log: a frame with the database size ends one. */
 export function countCommits(path: string): number {
   const log = readFileSync(`${path}-wal`);
   const frameBytes = 24 + log.readUInt32BE(8);

@@ -1,4 +1,4 @@
-// The data folder passes from process to process, never to two at once, whatever way one ends.
+// The lock of the data folder passes from process to process and is never held by two, however a process ends.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Client } from '../support/client.ts';
@@ -6,7 +6,7 @@ import { launchService, run } from '../support/process.ts';
 import { temporaryFolder } from '../support/service.ts';
 
 describe('a data folder', () => {
-  it('refuses a second process, also after the first was killed and another took its place', async () => {
+  it('refuses a second process, even after the first was killed and replaced', async () => {
     const folder = temporaryFolder();
     const assertRefused = async () => {
       const { code, stderr } = await run(['serve'], { PORT: '0', DATA_DIR: folder });

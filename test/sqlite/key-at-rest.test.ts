@@ -1,4 +1,4 @@
-// A key is never written: of the files of a service only its hash and its prefix can be had.
+// Keys are never written to disk: the files of a service hold only their hashes and prefixes.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import { startTestService } from '../support/service.ts';
 
 describe('the files of a service', () => {
-  it('hold the prefix of a key and not the key, registered or rotated', async () => {
+  it('hold the prefix of a registered or rotated key, but not the key', async () => {
     const service = await startTestService();
     const register = () =>
       service.client.post('/v1/auth/register', { email: 'agent@example.com', agent_name: 'a' });

@@ -22,12 +22,12 @@ describe('the last use of an agent, when it cannot be written', () => {
 
   const passTime = async () => {
     mock.timers.tick(5_000);
-    await store.check(); // what was asked of the writer before is done
+    await store.check(); // the writer has finished its earlier work
   };
   const writtenOf = (agentId: string) =>
     readRows(path, 'SELECT last_used_ms FROM agents WHERE agent_id = ?', agentId)[0]?.last_used_ms;
 
-  it('is written when that works again, also beside an agent that was deleted meanwhile', async () => {
+  it('is written once writing works again, even if another agent was deleted meanwhile', async () => {
     const { agent } = await addAgent(store);
     const { agent: deleted } = await addAgent(store);
     execute(

@@ -1,4 +1,4 @@
-// The last use of an agent is known from the request on, also while it is being written.
+// The last use of an agent is visible from the request on, even while it is being written.
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it, mock } from 'node:test';
@@ -32,7 +32,7 @@ describe('the last use of an agent', () => {
     return [found?.last_used_ms, listed?.last_used_ms];
   };
 
-  it('is known before, while and after it is written', async () => {
+  it('is visible before, during and after its write', async () => {
     assert.deepEqual(await lastUses(), [null, null]);
     store.noteUse(agent.agent_id, 1_000);
     assert.deepEqual(await lastUses(), [1_000, 1_000]);

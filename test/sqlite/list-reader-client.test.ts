@@ -1,4 +1,4 @@
-// The thread of lists: it is not there until it is needed, and its failures are its own.
+// The list reader thread: it starts only when it is needed, and its failures affect nothing else.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -17,8 +17,8 @@ const QUERY: AgentListQuery = {
 };
 const workers = () => process.getActiveResourcesInfo().filter((name) => name === 'MessagePort').length;
 
-describe('the thread of lists', () => {
-  it('is started by the first list, once, and ends with the store', async () => {
+describe('the list reader thread', () => {
+  it('is started once, by the first list, and ends with the store', async () => {
     const before = workers();
     const store = await SqliteStore.open({ folder: temporaryFolder(), cacheBytes: 0 });
     const opened = workers();
@@ -31,7 +31,7 @@ describe('the thread of lists', () => {
     assert.equal(workers(), before);
   });
 
-  it('is started again after it could not be', async () => {
+  it('is started again after a failed start', async () => {
     const path = join(temporaryFolder(), 'later.db');
     const client = new ListReaderClient(path);
     await assert.rejects(client.run('agentPage', [QUERY]), { code: 'UNAVAILABLE' });
@@ -40,7 +40,7 @@ describe('the thread of lists', () => {
     await client.close();
   });
 
-  it('refuses what it cannot read, and goes on', async () => {
+  it('rejects a list that it cannot read, and still serves the next one', async () => {
     const path = join(temporaryFolder(), 'broken.db');
     const database = openForWriting(path);
     const client = new ListReaderClient(path);
@@ -53,7 +53,7 @@ describe('the thread of lists', () => {
     database.close();
   });
 
-  it('answers what was asked before it is closed, and nothing after', async () => {
+  it('finishes the calls it has accepted before it closes, and rejects later ones', async () => {
     const path = join(temporaryFolder(), 'closed.db');
     openForWriting(path).close();
     const client = new ListReaderClient(path);

@@ -1,4 +1,4 @@
-// Migrations: a fresh file, one that is up to date, one from the future, and one that cannot be migrated.
+// Migrations: a fresh file, a current one, one of a newer version, and one that cannot be migrated.
 import assert from 'node:assert/strict';
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ const NEWEST = OURS.length;
 const NAMES = OURS.map(({ name }) => name);
 
 const versionOf = (database: DatabaseSync) => database.prepare('PRAGMA user_version').get()!.user_version;
-/** The names that are recorded, by number from 1. */
+/** The recorded names, in the order of their numbers from 1. */
 const recordOf = (database: DatabaseSync): unknown[] => {
   const rows = database.prepare('SELECT number, name FROM migrations').all();
   return Array.from({ length: rows.length }, (_, at) => rows.find(({ number }) => number === at + 1)?.name);
@@ -41,7 +41,7 @@ describe('migrate', () => {
     database.close();
   });
 
-  it('leaves a database of the newest schema as it is', () => {
+  it('does not change a database of the newest schema', () => {
     const database = new DatabaseSync(':memory:');
     migrate(database);
     database.exec("INSERT INTO settings VALUES ('colour', 'red')");
@@ -54,7 +54,7 @@ describe('migrate', () => {
     database.close();
   });
 
-  it('takes no notice of files that are no migrations', () => {
+  it('ignores files that are not migrations', () => {
     const folder = new URL(`file://${temporaryFolder()}/`);
     cpSync(MIGRATIONS, folder, { recursive: true });
     const known = new DatabaseSync(':memory:');
@@ -71,7 +71,7 @@ describe('migrate', () => {
     }
   });
 
-  it('records the names in a database of a version that did not', () => {
+  it('records the names in a database of a version that recorded none', () => {
     for (let version = 1; version <= NEWEST; version++) {
       const database = new DatabaseSync(':memory:');
       for (const { sql } of OURS.slice(0, version)) database.exec(sql);
@@ -98,7 +98,7 @@ describe('migrate', () => {
     database.close();
   });
 
-  it('goes on from the last migration that was recorded', () => {
+  it('continues after the last recorded migration', () => {
     const database = new DatabaseSync(':memory:');
     migrate(database, OURS.slice(0, 1));
     assert.deepEqual([versionOf(database), recordOf(database)], [1, NAMES.slice(0, 1)]);
@@ -122,7 +122,7 @@ describe('migrate', () => {
 
   it('leaves version and schema unchanged when a migration fails half-way', () => {
     const database = new DatabaseSync(':memory:');
-    // The first migration makes agents and keys before it comes to events.
+    // The first migration creates agents and keys before events.
     database.exec('CREATE TABLE events (theirs)');
     const schema = schemaOf(database);
     assert.throws(() => migrate(database), /table events already exists/);
@@ -136,7 +136,7 @@ describe('migrate', () => {
 describe('a store', () => {
   const open = (folder: string) => SqliteStore.open({ folder, cacheBytes: 0 });
 
-  it('opens a folder of the first schema, and keeps all that is in it', async () => {
+  it('opens a folder of the first schema, and keeps all its data', async () => {
     const folder = temporaryFolder();
     const path = join(folder, 'local-events.db');
     const row = newEventRow({ agent_id: newUuid() });
@@ -165,7 +165,7 @@ describe('a store', () => {
     );
   });
 
-  it('refuses a folder that a newer version wrote, and lets go of it', async () => {
+  it('refuses a folder that a newer version wrote, and releases it', async () => {
     const folder = temporaryFolder();
     const path = join(folder, 'local-events.db');
     const store = await open(folder);
@@ -185,7 +185,7 @@ describe('a store', () => {
     await again.close();
   });
 
-  it('refuses a folder whose migration fails, naming the file, and leaves its version', async () => {
+  it('refuses a folder whose migration fails, names the file, and does not change its version', async () => {
     const folder = temporaryFolder();
     const path = join(folder, 'local-events.db');
     execute(path, 'CREATE TABLE events (theirs)');

@@ -1,4 +1,4 @@
-// What the store contract cannot see of the quotas in memory: strangers cannot fill it.
+// The memory of the quotas, which the store contract cannot see: unknown clients cannot fill it.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { QuotaWindows } from '../../src/sqlite/quota-windows.ts';
@@ -6,7 +6,7 @@ import { QuotaWindows } from '../../src/sqlite/quota-windows.ts';
 const HOUR_MS = 3_600_000;
 
 describe('the quota windows', () => {
-  it('keep 200,000 buckets and let the oldest go for one more', () => {
+  it('keep 200,000 buckets and drop the oldest for a new one', () => {
     const windows = new QuotaWindows();
     for (let number = 0; number < 200_000; number++) windows.spend(`bucket ${number}`, 1, 1, 0);
     assert.equal(windows.spend('bucket 0', 1, 1, 1).allowed, false);
@@ -15,7 +15,7 @@ describe('the quota windows', () => {
     assert.equal(windows.spend('bucket 1', 1, 0, 1).allowed, false);
   });
 
-  it('keep a bucket whose window runs while those around it end', () => {
+  it('keep a bucket whose window still runs when others end', () => {
     const windows = new QuotaWindows();
     windows.spend('ended', 1, 1, 0);
     windows.spend('running', 1, 1, 10);

@@ -1,4 +1,4 @@
-// Searches while the file changes under them: the index and the file are never seen at different versions.
+// Searches while the file changes: a search never sees the index and the file at different versions.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -14,7 +14,7 @@ import { temporaryFolder } from '../support/service.ts';
 const EVENTS = 40;
 const WRITERS = 8;
 
-/** Everything about an event follows from its version, so that a mixture of two versions shows. */
+/** All fields follow from the version, so that a mixture of two versions is noticed. */
 function fieldsOf(version: number): Partial<EventRow> {
   return {
     version,
@@ -41,7 +41,7 @@ function assertWhole(page: readonly Wire[], type: string): void {
   }
 }
 
-/** Changes events of its own, or replaces one by a new one, until it is told to stop. */
+/** Changes its own events, or replaces one by a new one, while `goesOn` is true. */
 async function write(store: Store, agent: AgentRow, chance: Chance, goesOn: () => boolean): Promise<void> {
   const rows = Array.from({ length: EVENTS / WRITERS }, () => newEventRow(agent, fieldsOf(1)));
   for (const row of rows) await store.createEvent(row, 0);
@@ -58,7 +58,7 @@ async function write(store: Store, agent: AgentRow, chance: Chance, goesOn: () =
   }
 }
 
-/** Searches until this many writes were seen to happen. */
+/** Searches until enough writes have happened. */
 async function searchDuring(store: Store, countWrites: () => number): Promise<void> {
   const sizes = new Set<number>();
   for (let searches = 0; countWrites() < 400 || searches < 100; searches++) {
@@ -76,7 +76,7 @@ async function searchDuring(store: Store, countWrites: () => number): Promise<vo
 
 describe('a search while others write', () => {
   for (const cacheBytes of [0, 10_000, 1_000_000]) {
-    it(`shows every event whole, in order and with the exact total, with a cache of ${cacheBytes} bytes`, async () => {
+    it(`returns whole events, in order and with the exact total, with a cache of ${cacheBytes} bytes`, async () => {
       const store = await SqliteStore.open({ folder: temporaryFolder(), cacheBytes });
       const { agent } = await addAgent(store);
       let isOver = false;

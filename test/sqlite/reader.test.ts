@@ -1,4 +1,4 @@
-// Reads that fail: the caller learns that the store is unavailable, not what SQLite said.
+// Failing reads: the caller gets UNAVAILABLE, not the error of SQLite.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

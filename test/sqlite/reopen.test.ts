@@ -1,4 +1,4 @@
-// A store that is closed and opened again, with any size of cache, holds everything, and its index equals the file.
+// A store that is closed and reopened, with any cache size, holds everything, and its index equals the file.
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ const CACHES = { 'no cache': 0, 'a cache for a few events': 5_000, 'a cache for 
 
 for (const [name, cacheBytes] of Object.entries(CACHES)) {
   describe(`a store with ${name}`, () => {
-    it('holds everything when it is opened again', async () => {
+    it('holds everything when it is reopened', async () => {
       const folder = temporaryFolder();
       const open = () => SqliteStore.open({ folder, cacheBytes });
       const store = await open();
@@ -83,7 +83,7 @@ for (const [name, cacheBytes] of Object.entries(CACHES)) {
       await again.close();
     });
 
-    it('finds by search what the file holds, before and after it is opened again', async () => {
+    it('finds by search what the file holds, before and after it is reopened', async () => {
       const chance = new Chance(cacheBytes + 1);
       const world = new World(chance);
       const folder = temporaryFolder();
@@ -116,8 +116,8 @@ for (const [name, cacheBytes] of Object.entries(CACHES)) {
   });
 }
 
-describe('a store that is closed', () => {
-  it('leaves one database file and the lock, with nothing beside them to recover', async () => {
+describe('a closed store', () => {
+  it('leaves only one database file and the lock, with nothing to recover', async () => {
     const folder = temporaryFolder();
     const store = await SqliteStore.open({ folder, cacheBytes: 0 });
     const { agent } = await addAgent(store);

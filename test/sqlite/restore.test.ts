@@ -1,4 +1,4 @@
-// What a restore refuses: folders that hold anything, and files that are no whole backup. What it takes: older backups, too.
+// Restore: it refuses folders that are not empty and files that are not whole backups, and accepts older backups too.
 import assert from 'node:assert/strict';
 import {
   copyFileSync,
@@ -40,7 +40,7 @@ describe('a restore', () => {
     file = await makeBackup({ events: EVENTS });
   });
 
-  it('refuses a folder that holds data, and leaves it as it is', async () => {
+  it('refuses a folder that holds data, and does not change it', async () => {
     const folder = await makeData({ events: 2 });
     await assertRefused(
       file,
@@ -50,7 +50,7 @@ describe('a restore', () => {
     assert.equal(readRows(databasePath(folder), 'SELECT * FROM events').length, 2);
   });
 
-  it('refuses a folder that holds anything else, and puts nothing into it', async () => {
+  it('refuses a folder that holds other files, and adds nothing to it', async () => {
     const folder = temporaryFolder();
     const names = ['1', '2', '3', '4', '5'];
     for (const name of names) writeFileSync(join(folder, name), '');
@@ -58,13 +58,13 @@ describe('a restore', () => {
     assert.deepEqual(readdirSync(folder), names);
   });
 
-  it('refuses a log without its database: the two would be mixed', async () => {
+  it('refuses a folder with only a write-ahead log, which would be mixed into the backup', async () => {
     const folder = temporaryFolder();
     writeFileSync(join(folder, 'local-events.db-wal'), '');
     await assertRefused(file, folder, /is not empty: it contains local-events\.db-wal\. /);
   });
 
-  it('refuses a folder that another holds', async () => {
+  it('refuses a folder that another process has locked', async () => {
     const folder = temporaryFolder();
     const lock = holdFolder(folder);
     await assertRefused(file, folder, /is in use by another local-events process/);
@@ -75,7 +75,7 @@ describe('a restore', () => {
   it('refuses a folder that is a file', () => assertRefused(file, file, /cannot be written \(ENOTDIR\)/));
 
   const files: [name: string, make: (path: string) => unknown, message: RegExp][] = [
-    ['that there is not', () => {}, /copy\.db cannot be read: ENOENT/],
+    ['that does not exist', () => {}, /copy\.db cannot be read: ENOENT/],
     ['that is a folder', (path) => mkdirSync(path), /copy\.db cannot be read: it is not a file/],
     [
       'that is empty',
@@ -110,7 +110,7 @@ describe('a restore', () => {
     ],
   ];
   for (const [name, make, message] of files) {
-    it(`refuses a file ${name}, and makes no folder`, async () => {
+    it(`refuses a file ${name}, and creates no folder`, async () => {
       const path = join(temporaryFolder(), 'copy.db');
       const folder = join(temporaryFolder(), 'data');
       make(path);
@@ -119,7 +119,7 @@ describe('a restore', () => {
     });
   }
 
-  it('refuses half a file, and takes the whole one after that', async () => {
+  it('refuses half a file, and then accepts the whole one', async () => {
     const half = join(temporaryFolder(), 'half.db');
     copyFileSync(file, half);
     truncateSync(half, Math.floor(statSync(file).size / 2));
@@ -128,7 +128,7 @@ describe('a restore', () => {
     await assertRestores(file, folder);
   });
 
-  it('takes a backup of a version that recorded no migrations', async () => {
+  it('accepts a backup of a version that recorded no migrations', async () => {
     const older = join(temporaryFolder(), 'older.db');
     copyFileSync(file, older);
     execute(older, 'DROP TABLE migrations');

@@ -1,5 +1,5 @@
-// The main thread's end of the writer, with a real thread behind it: group commit, order, and what callers hear when a
-// commit fails or the thread is gone.
+// The main thread's client of the writer, with a real thread: group commit, order, and the errors that callers get when a
+// commit fails or the thread has died.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ import { countCommits, execute, readRows } from './files.ts';
 const newPath = () => join(temporaryFolder(), 'client.db');
 const isUnavailable = (error: unknown) => error instanceof AppError && error.code === 'UNAVAILABLE';
 
-/** What `open` starts, and the threads that it starts for it: the writer, then the reader. */
+/** The result of `open`, and the threads that it starts: the writer, then the reader. */
 async function withThreads<T>(open: () => Promise<T>): Promise<[T, ...Worker[]]> {
   const threads: Worker[] = [];
   const note = (thread: Worker) => threads.push(thread);
@@ -37,7 +37,7 @@ async function withThreads<T>(open: () => Promise<T>): Promise<[T, ...Worker[]]>
 }
 
 describe('the writer client', () => {
-  it('commits calls that arrive while a batch is under way together, in the next batch', async () => {
+  it('collects calls that arrive during a batch and commits them together in the next', async () => {
     const path = newPath();
     const client = await WriterClient.start(path);
     const commits = countCommits(path);
@@ -49,7 +49,7 @@ describe('the writer client', () => {
     assert.equal(readRows(path, 'SELECT count(*) AS count FROM agents')[0].count, 300);
   });
 
-  it('applies outcomes in the order of the commits, each before its answer', async () => {
+  it('applies outcomes in the order of the commits, each before its call resolves', async () => {
     const client = await WriterClient.start(newPath());
     const applied: number[] = [];
     const answered: number[] = [];
@@ -65,7 +65,7 @@ describe('the writer client', () => {
     await client.close();
   });
 
-  it('fails a call that breaks a rule, and none of its neighbours', async () => {
+  it('rejects a call that breaks a constraint, and no other call of the batch', async () => {
     const client = await WriterClient.start(newPath());
     const key = newKey();
     const outcomes = await Promise.allSettled([
@@ -81,7 +81,7 @@ describe('the writer client', () => {
     await client.close();
   });
 
-  it('finishes, when it is closed, what it accepted, and refuses what comes after', async () => {
+  it('finishes the calls it has accepted when it is closed, and rejects later ones', async () => {
     const path = newPath();
     const client = await WriterClient.start(path);
     const agents = Array.from({ length: 600 }, () => newAgentRow());
@@ -96,7 +96,7 @@ describe('the writer client', () => {
     await client.close();
   });
 
-  it('rejects with UNAVAILABLE what is under way, what waits and what comes, when the thread is gone', async () => {
+  it('rejects running, waiting and new calls with UNAVAILABLE when the thread has died', async () => {
     const [client, thread] = await withThreads(() => WriterClient.start(newPath()));
     let applied = 0;
     const calls = Array.from({ length: 2_000 }, () =>
@@ -115,7 +115,7 @@ describe('the writer client', () => {
     await client.close();
   });
 
-  it('refuses to start on a file that is no database, and says so', async () => {
+  it('refuses to start on a file that is not a database, and says so', async () => {
     const path = newPath();
     writeFileSync(path, 'this is no database, however long one looks at it'.repeat(100));
     await assert.rejects(WriterClient.start(path), (error: Error) => {
@@ -127,8 +127,8 @@ describe('the writer client', () => {
   });
 });
 
-describe('the store, when its reader of events is gone', () => {
-  it('answers UNAVAILABLE to what is not in the cache and to checks, and goes on writing', async () => {
+describe('the store, when its event reader has died', () => {
+  it('rejects uncached reads and checks with UNAVAILABLE, and still writes', async () => {
     const folder = temporaryFolder();
     const [store, , reader] = await withThreads(() => SqliteStore.open({ folder, cacheBytes: 1_000 }));
     const { agent } = await addAgent(store);
@@ -148,7 +148,7 @@ describe('the store, when its reader of events is gone', () => {
 describe('the store, when its writer fails', () => {
   const newStore = () => SqliteStore.open({ folder: temporaryFolder(), cacheBytes: 1_000_000 });
 
-  it('answers UNAVAILABLE to writes and checks, and goes on reading, when the thread is gone', async () => {
+  it('rejects writes and checks with UNAVAILABLE, and still reads, when the thread has died', async () => {
     const [store, thread] = await withThreads(newStore);
     const { agent, key } = await addAgent(store);
     const row = await addEvent(store, agent);
@@ -162,7 +162,7 @@ describe('the store, when its writer fails', () => {
     await store.close();
   });
 
-  it('answers UNAVAILABLE to a whole batch whose commit fails, shows nothing of it, and goes on', async () => {
+  it('rejects a whole batch with UNAVAILABLE if its commit fails, shows none of it, and works again', async () => {
     const folder = temporaryFolder();
     const store = await SqliteStore.open({ folder, cacheBytes: 1_000_000 });
     const { agent } = await addAgent(store);

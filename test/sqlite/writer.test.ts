@@ -1,4 +1,4 @@
-// The writer on a real connection: one transaction for a batch, failures that stay alone, failures that take all.
+// The writer on a real connection: one transaction per batch, failures of a single call, failures of the whole batch.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -64,7 +64,7 @@ describe('the writer', () => {
     assert.deepEqual(kinds, ['created', 'existing', 'replaced', 'created', true, false]);
   });
 
-  it('undoes a call that breaks a rule, wholly and alone', () => {
+  it('rolls back the whole of a call that breaks a constraint, and no other call', () => {
     const [taken, before, half, after] = [newKey(), newAgentRow(), newAgentRow(), newAgentRow()];
     const outcomes = writer.run([
       addAgent(before, taken),
@@ -84,7 +84,7 @@ describe('the writer', () => {
     );
   });
 
-  it('undoes a call whose values cannot be stored, wholly and alone', () => {
+  it('rolls back the whole of a call whose values cannot be stored, and no other call', () => {
     const [half, after] = [newAgentRow(), newAgentRow()];
     const outcomes = writer.run([addAgent(half, { hash: {} as string, prefix: '' }), addAgent(after)]);
     assert.ok(errorOf(outcomes[0]));
@@ -106,7 +106,7 @@ describe('the writer', () => {
     });
     after(() => database.exec('DROP TABLE watch'));
 
-    it('fails every call, leaves nothing of them, and goes on with the next batch', () => {
+    it('fails every call, rolls all of them back, and runs the next batch', () => {
       const state = everything();
       const deletion: Call = {
         name: 'deleteAgent',
@@ -121,7 +121,7 @@ describe('the writer', () => {
     });
   });
 
-  it('fails every call when the transaction cannot begin, and goes on once it can', () => {
+  it('fails every call when the transaction cannot begin, and works again once it can', () => {
     const other = new DatabaseSync(path);
     database.exec('PRAGMA busy_timeout = 0');
     try {
@@ -163,7 +163,7 @@ describe('the writer', () => {
       { name: 'endSession', args: [long, 2, 1] },
     ];
     for (const call of calls) {
-      it(`fails every call beside ${call.name}, leaves nothing of them, and goes on with the next batch`, () => {
+      it(`fails every call in the batch of ${call.name}, rolls all of them back, and runs the next batch`, () => {
         const state = everything();
         const small: Call = { name: 'addSetting', args: [`small ${call.name}`, 'x'] };
         assert.throws(() => writer.run([small, call, { name: 'ping', args: [] }]), /disk is full/);
@@ -176,7 +176,7 @@ describe('the writer', () => {
 });
 
 describe('the connection of the writer', () => {
-  it('puts every commit on the disk before it is answered', () => {
+  it('writes every commit to the disk before its call resolves', () => {
     const database = openForWriting(join(temporaryFolder(), 'settings.db'));
     const pragma = (name: string) => Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})[0];
     const names = ['journal_mode', 'synchronous', 'fullfsync', 'foreign_keys', 'busy_timeout'];

@@ -1,4 +1,4 @@
-// The part of the store contract about what administrators do. What they leave in the audit log is in contract-audit.ts.
+// Store contract: operations of administrators. contract-audit.ts has what they leave in the audit log.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { AgentUpdate } from '../../src/domain/agent.ts';
@@ -21,7 +21,7 @@ import {
   searchAll,
 } from './rows.ts';
 
-/** Events of one agent, of which there are several portions. */
+/** Events of one agent; a list reads them in several batches. */
 const MANY = size(1_800, 10_600);
 
 export function administrationContract(store: () => Store): void {
@@ -63,7 +63,7 @@ export function administrationContract(store: () => Store): void {
       assertEvents(await foundOf(agent.agent_id), [row]);
     });
 
-    it('answers each of several changes at once with what it made', async () => {
+    it('returns to each of several concurrent changes its own result', async () => {
       const { agent } = await addAgent(store());
       const [first, second] = await Promise.all([
         update(agent.agent_id, { tier: 'read' }),
@@ -72,7 +72,7 @@ export function administrationContract(store: () => Store): void {
       assert.deepEqual([first?.tier, second?.tier], ['read', 'admin']);
     });
 
-    it('finds no agent by an unknown identifier', async () => {
+    it('finds no agent by an unknown ID', async () => {
       assert.equal(await update(newUuid(), { tier: 'read' }), undefined);
     });
 
@@ -91,7 +91,7 @@ export function administrationContract(store: () => Store): void {
   });
 
   describe('deleteAgent', () => {
-    it('removes the agent, its keys and its events, and nobody else', async () => {
+    it('removes the agent, its keys and its events, and nothing of any other agent', async () => {
       const { agent, key } = await addAgent(store());
       const { agent: other, key: otherKey } = await addAgent(store());
       const rows = [await addEvent(store(), agent), await addEvent(store(), agent, { start_ms: 0 })];
@@ -115,7 +115,7 @@ export function administrationContract(store: () => Store): void {
       assert.equal(await deleteAgent(newUuid()), false);
     });
 
-    it('leaves nothing of creates that arrive at the same time', async () => {
+    it('leaves no event of creates that arrive at the same time', async () => {
       const { agent } = await addAgent(store());
       const rows = Array.from({ length: 40 }, () => newEventRow(agent));
       const creating = rows.map((row, at) => {
@@ -130,7 +130,7 @@ export function administrationContract(store: () => Store): void {
   });
 
   describe('deleteAgentEvents', () => {
-    it('removes the events and leaves the agent, its key and its room for more', async () => {
+    it('removes the events and keeps the agent and its key, which can create events again', async () => {
       const { agent, key } = await addAgent(store());
       const rows = [await addEvent(store(), agent), await addEvent(store(), agent, { start_ms: 0 })];
       assert.deepEqual(await store().createEvent(newEventRow(agent), 2), { kind: 'limit' });
@@ -149,7 +149,7 @@ export function administrationContract(store: () => Store): void {
     });
   });
 
-  it('never fails because of an agent that goes on creating and deleting', async () => {
+  it('deletes even while the agent keeps creating and deleting', async () => {
     const { agent } = await addAgent(store());
     let isOver = false;
     const write = async () => {
@@ -174,7 +174,7 @@ export function administrationContract(store: () => Store): void {
   });
 
   describe('deleteEventAsAdmin', () => {
-    it('removes the event of whichever agent, once', async () => {
+    it('removes an event of any agent, once', async () => {
       const { agent } = await addAgent(store());
       const row = await addEvent(store(), agent);
       const remove = () => store().deleteEventAsAdmin(row.event_id, auditOf('delete_event', row.event_id));
@@ -202,9 +202,9 @@ export function administrationContract(store: () => Store): void {
       assertEvents(await eventsOf(store(), agent.agent_id), [early, twin, late]);
     });
 
-    it('lists each event once, in order, where thousands start together', async () => {
+    it('lists each event once, in order, when thousands start at the same time', async () => {
       const { agent } = await addAgent(store());
-      // More than one portion of each start; created in another order than they are listed.
+      // More than one batch per start; created in a different order than listed.
       const rows = Array.from({ length: MANY }, (_, at) =>
         newEventRow(agent, { start_ms: at < 600 ? 1 : 2 }),
       );
@@ -218,7 +218,7 @@ export function administrationContract(store: () => Store): void {
       );
     });
 
-    it('comes in pages, between which others write', async () => {
+    it('returns pages; writes between two pages show in the next', async () => {
       const { agent } = await addAgent(store());
       const rows = Array.from({ length: 1_200 }, (_, at) => newEventRow(agent, { start_ms: at }));
       await Promise.all(rows.map((row) => store().createEvent(row, 0)));
@@ -231,13 +231,13 @@ export function administrationContract(store: () => Store): void {
       assertEvents([...first, ...rest.flat()], rows.slice(0, -1));
     });
 
-    it('is empty for an agent that is unknown or has none', async () => {
+    it('is empty for an unknown agent and for one without events', async () => {
       const { agent } = await addAgent(store());
       assert.deepEqual(await eventsOf(store(), agent.agent_id), []);
       assert.deepEqual(await eventsOf(store(), newUuid()), []);
     });
 
-    it('lists more events than one turn reads, while others write', async () => {
+    it('lists more events than one batch, during writes', async () => {
       const { agent } = await addAgent(store());
       const rows = Array.from({ length: 2_500 }, (_, at) => newEventRow(agent, { start_ms: at }));
       await Promise.all(rows.map((row) => store().createEvent(row, 0)));

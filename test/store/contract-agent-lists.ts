@@ -1,4 +1,4 @@
-// The part of the store contract about pages of agents: every sort in both directions, and searches, against an array.
+// Store contract: pages of agents. Every sort in both directions, and searches, compared with a sorted array.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { type AgentRecord, TIERS } from '../../src/domain/agent.ts';
@@ -54,7 +54,7 @@ export function agentListContract(store: () => Store): void {
 
   for (const key of AGENT_SORTS) {
     for (const descending of [false, true]) {
-      it(`sorts by ${descending ? '-' : ''}${key}, on pages of any size, whatever is searched for`, async () => {
+      it(`sorts by ${descending ? '-' : ''}${key}, on pages of any size, with any search`, async () => {
         for (const q of searches(
           chance,
           agents.map((agent) => agent.agent_name),
@@ -72,7 +72,7 @@ export function agentListContract(store: () => Store): void {
     }
   }
 
-  it('finds an agent by a part of its identifier, in either case', async () => {
+  it('finds an agent by a part of its ID, in either case', async () => {
     const [agent] = agents;
     for (const q of [
       agent!.agent_id,
@@ -91,7 +91,7 @@ export function agentListContract(store: () => Store): void {
     for (const q of ['left', 'right']) assert.deepEqual((await all({ q })).items.map(idOf), [agent.agent_id]);
   });
 
-  it('finds 200 different characters at once', async () => {
+  it('finds an agent by 200 different characters', async () => {
     const name = String.fromCodePoint(...Array.from({ length: 200 }, (_, at) => 0xe000 + at));
     const { agent } = await addAgent(store(), { agent_name: name });
     assert.deepEqual((await all({ q: name })).items.map(idOf), [agent.agent_id]);
@@ -104,7 +104,7 @@ export function agentListContract(store: () => Store): void {
         query({ q: 'between', sort: { key: 'agent_name', descending: false }, limit: 2, after }),
       );
 
-    it('shows who did not change once, whatever comes and goes', async () => {
+    it('shows each unchanged agent once, even if others are added and deleted', async () => {
       const added = [];
       for (const agent_name of names) added.push((await addAgent(store(), { agent_name })).agent);
       const first = await page(undefined);

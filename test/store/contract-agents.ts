@@ -1,4 +1,4 @@
-// The part of the store contract about agents, their keys and their last use.
+// Store contract: agents, their keys and their last use.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -7,7 +7,7 @@ import type { Store } from '../../src/domain/store.ts';
 import { addAgent, addEvent, auditOf, NOW_MS, newAgentRow, newKey, newUlid, newUuid } from './rows.ts';
 
 export function agentContract(store: () => Store): void {
-  it('finds an agent by its key and by its identifier', async () => {
+  it('finds an agent by its key and by its ID', async () => {
     const { agent, key } = await addAgent(store(), {
       email: 'ü@example.com',
       agent_name: ' 🎪 ',
@@ -21,13 +21,13 @@ export function agentContract(store: () => Store): void {
     });
   });
 
-  it('finds nobody by an unknown key or identifier', async () => {
+  it('finds nobody by an unknown key or ID', async () => {
     assert.equal(await store().findAgentByKey(newKey().hash, NOW_MS), undefined);
     assert.equal(await store().findAgentByKey('', NOW_MS), undefined);
     assert.equal(await store().findAgent(newUuid()), undefined);
   });
 
-  it('finds nobody by the key of an inactive agent, and finds it again once it is active', async () => {
+  it('finds nobody by the key of an inactive agent, until the agent is active again', async () => {
     const { agent, key } = await addAgent(store());
     const setActive = (is_active: boolean) =>
       store().updateAgent(agent.agent_id, { is_active }, auditOf('update_agent', agent.agent_id));
@@ -63,7 +63,7 @@ export function agentContract(store: () => Store): void {
       assert.deepEqual(await store().findAgentByKey(key.hash, NOW_MS), agent);
   });
 
-  it('lists agents by creation, not by identifier or arrival', async () => {
+  it('lists agents by creation, not by ID or arrival', async () => {
     const times = [5, 1, 4, 2, 3];
     const added = await Promise.all(times.map((time) => addAgent(store(), { created_ms: time })));
     const own = new Set(added.map(({ agent }) => agent.agent_id));
@@ -96,7 +96,7 @@ export function agentContract(store: () => Store): void {
     assert.equal(listed?.last_used_ms, NOW_MS + 20_000);
   });
 
-  it('forgets the use of an agent that is not there', async () => {
+  it('ignores the use of an agent that does not exist', async () => {
     const unknown = newUuid();
     store().noteUse(unknown, NOW_MS);
     assert.equal(await store().findAgent(unknown), undefined);
@@ -104,7 +104,7 @@ export function agentContract(store: () => Store): void {
   });
 }
 
-/** An engine may write last uses late: there is nothing to wait for but the time. */
+/** Polls, because an engine may write last uses late and does not tell when. */
 async function shownWithin10Seconds(store: Store, agentId: string, usedMs: number): Promise<void> {
   const deadline = performance.now() + 10_000;
   let found: AgentRecord | undefined;

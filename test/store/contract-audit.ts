@@ -1,4 +1,4 @@
-// The part of the store contract about the audit log, selected deletes and numbers.
+// Store contract: the audit log, deletes of selected events, and statistics.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { AuditEntry } from '../../src/domain/audit.ts';
@@ -21,7 +21,7 @@ export function auditContract(store: () => Store): void {
     return { agent, events, ids: events.map(({ event_id }) => event_id) };
   };
 
-  it('has an entry for each change, with the name at that moment and what it found', async () => {
+  it('has an entry for each change, with the name at that moment and what was changed', async () => {
     const { agent, ids } = await world();
     const id = agent.agent_id;
     const more = await addEvent(store(), agent);
@@ -57,7 +57,7 @@ export function auditContract(store: () => Store): void {
     assert.equal(await store().findEvent(more.event_id), undefined);
   });
 
-  it('has none for a change of something unknown, nor where nothing was deleted', async () => {
+  it('has no entry for a change of an unknown agent or event, or if nothing was deleted', async () => {
     const { agent } = await world();
     const before = await count();
     const id = newUuid();
@@ -70,7 +70,7 @@ export function auditContract(store: () => Store): void {
     assert.equal(await count(), before);
   });
 
-  it('comes in pages, newest first, with the total, whatever is written in between', async () => {
+  it('returns pages, newest first, with the total, whatever is written in between', async () => {
     const { agent } = await addAgent(store());
     const change = (number: number) =>
       store().updateAgent(
@@ -100,7 +100,7 @@ export function auditContract(store: () => Store): void {
     const remove = (agentId: string, ids: readonly string[]) =>
       store().deleteSelectedEvents(agentId, ids, auditOf('delete_selected_events', agentId));
 
-    it("deletes those that are the agent's, once each, and leaves all others", async () => {
+    it("deletes the agent's own events, once each, and leaves all others", async () => {
       const { agent, ids } = await world();
       const other = await world();
       const kept = await addEvent(store(), agent);
@@ -113,13 +113,13 @@ export function auditContract(store: () => Store): void {
       assert.equal(await remove(agent.agent_id, wanted), 0);
     });
 
-    it('knows no agent by an unknown identifier', async () => {
+    it('finds no agent by an unknown ID', async () => {
       const { ids } = await world();
       assert.equal(await remove(newUuid(), ids), undefined);
       assert.equal((await store().findEvent(ids[0]!))?.version, 1);
     });
 
-    it('counts each event once, however many ask for it at once', async () => {
+    it('counts each event once, however many calls delete it at the same time', async () => {
       const { agent } = await addAgent(store());
       const rows = [];
       for (let number = 0; number < 30; number++) rows.push(await addEvent(store(), agent));
@@ -138,7 +138,7 @@ export function auditContract(store: () => Store): void {
   });
 
   describe('stats', () => {
-    it('counts agents, those used within a day, events, and those that are not over', async () => {
+    it('counts agents, those used within a day, events, and events that have not ended', async () => {
       const before = await store().stats(NOW_MS);
       const { agent } = await addAgent(store());
       const day = 24 * HOUR_MS;
@@ -156,7 +156,7 @@ export function auditContract(store: () => Store): void {
       });
     });
 
-    it('counts all events and those that are not over at the same moment', async () => {
+    it('counts all events and those that have not ended at the same moment', async () => {
       const { agent } = await addAgent(store());
       const over = async () => {
         const { events, events_upcoming } = await store().stats(NOW_MS);

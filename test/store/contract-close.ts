@@ -1,5 +1,4 @@
-// The part of the store contract about closing: an operation that was accepted is finished, however many steps it has, and
-// one that comes later is refused.
+// Store contract: closing. An operation that was accepted is finished, however many steps it has; a later one is refused.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,7 +13,7 @@ export function closeContract(open: () => Promise<Store>): void {
     const closing = Promise.withResolvers<void>();
     const value = await store.getSetting('last', async () => {
       closing.resolve(store.close());
-      await sleep(200); // a store that did not wait would be closed by then
+      await sleep(200); // a store that does not wait would be closed by then
       return 'words';
     });
     assert.equal(value, 'words');
@@ -49,7 +48,7 @@ export function closeContract(open: () => Promise<Store>): void {
     );
   });
 
-  it('refuses with UNAVAILABLE what comes after it began to close, and what comes after that', async () => {
+  it('refuses operations with UNAVAILABLE while it closes, and afterwards', async () => {
     const store = await open();
     const { agent, key } = await addAgent(store);
     const row = await addEvent(store, agent);

@@ -1,5 +1,5 @@
-// The part of the store contract about pages of an agent's events: every sort in both directions, what is over and what is
-// not, and searches, against an array.
+// Store contract: pages of an agent's events. Every sort in both directions, past and upcoming events, and searches,
+// compared with a sorted array.
 import assert from 'node:assert/strict';
 import { before, it } from 'node:test';
 import type { AgentRow } from '../../src/domain/agent.ts';
@@ -82,7 +82,7 @@ export function eventListContract(store: () => Store): void {
 
   for (const key of EVENT_SORTS) {
     for (const descending of [false, true]) {
-      it(`sorts by ${descending ? '-' : ''}${key}, on pages of any size, whatever is searched for`, async () => {
+      it(`sorts by ${descending ? '-' : ''}${key}, on pages of any size, with any search`, async () => {
         for (const q of searches(
           chance,
           rows.flatMap((row) => [row.title, row.location_name, row.address ?? 'null']),
@@ -117,7 +117,7 @@ export function eventListContract(store: () => Store): void {
   }
 
   for (const key of EVENT_SORTS) {
-    it(`goes on after the position of any event, by ${key}`, async () => {
+    it(`continues after the position of any event, by ${key}`, async () => {
       const sort = { key, descending: false };
       const { items } = await ask(agent, { sort });
       for (const [at, { position }] of items.slice(0, -1).entries()) {
@@ -127,7 +127,7 @@ export function eventListContract(store: () => Store): void {
     });
   }
 
-  it('calls an event past from the instant of its end on', async () => {
+  it('treats an event as past from the moment it ends', async () => {
     const { agent: alone } = await addAgent(store());
     const start_ms = NOW_MS;
     const open = await addEvent(store(), alone, { start_ms, lat: 1 });
@@ -140,7 +140,7 @@ export function eventListContract(store: () => Store): void {
     assert.deepEqual((await past(assumedMs)).sort(), [open.event_id, ending.event_id].sort());
   });
 
-  it('finds an event by a part of its identifier, in either case, and not by other fields', async () => {
+  it('finds an event by a part of its ID, in either case, and not by other fields', async () => {
     const [row] = rows;
     for (const q of [row!.event_id, row!.event_id.toLowerCase()]) {
       assert.deepEqual((await all(agent, { q })).items.map(idOf), [row!.event_id]);
@@ -150,7 +150,7 @@ export function eventListContract(store: () => Store): void {
     }
   });
 
-  it('finds nothing across two fields, nor in what is not there', async () => {
+  it('finds nothing across two fields, nor in empty fields', async () => {
     const { agent: alone } = await addAgent(store());
     await addEvent(store(), alone, { title: 'left', location_name: 'middle' });
     for (const q of ['leftmiddle', 'left middle', 'left\nmiddle', 'middlenull', 'null', 'undefined', '"']) {
@@ -158,7 +158,7 @@ export function eventListContract(store: () => Store): void {
     }
   });
 
-  it('shows each write in the next call, and an event that moved in its new place', async () => {
+  it('shows each write in the next call, and a renamed event in its new position', async () => {
     const { agent: alone } = await addAgent(store());
     const first = await addEvent(store(), alone, { title: 'b' });
     const second = await addEvent(store(), alone, { title: 'c' });
@@ -173,7 +173,7 @@ export function eventListContract(store: () => Store): void {
     assert.deepEqual(await titles(), []);
   });
 
-  it('is empty for an agent that is unknown', async () => {
+  it('is empty for an unknown agent', async () => {
     const { items, totals } = await all({ agent_id: newUuid() }, {});
     assert.deepEqual([items, [...totals]], [[], [0]]);
   });

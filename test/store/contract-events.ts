@@ -1,4 +1,4 @@
-// The part of the store contract about single events: create, find, replace, delete, alone and at once.
+// Store contract: single events. Create, find, replace and delete, alone and concurrently.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
@@ -31,7 +31,7 @@ export function assertStored(outcome: CreateOutcome, created: boolean) {
   return outcome.record;
 }
 
-/** What a row may hold at most and at least. */
+/** The largest and smallest values that a row may hold. */
 export const EXTREMES: Record<string, Partial<EventRow>> = {
   'every field': {
     description: 'Bring scissors.',
@@ -47,7 +47,7 @@ export const EXTREMES: Record<string, Partial<EventRow>> = {
     location_name: " % _ ' ; -- ",
     description: '\u2028\u2029\u0001\uffff',
   },
-  'text of the greatest length': {
+  'text of the maximum length': {
     title: '\ud83c\udfaa'.repeat(200),
     description: '\ud83c\udfaa'.repeat(10_000),
     location_name: '\u00fc'.repeat(200),
@@ -55,10 +55,10 @@ export const EXTREMES: Record<string, Partial<EventRow>> = {
     url: 'x'.repeat(2_000),
     cost: 'x'.repeat(200),
   },
-  'empty text beside null': { description: '', address: '', url: null, cost: '' },
+  'empty text and null': { description: '', address: '', url: null, cost: '' },
   'the first instant': { start_ms: -62_135_596_800_000, end_ms: -62_135_596_799_999 },
   'the last instant': { start_ms: 253_402_300_799_998, end_ms: 253_402_300_799_999, created_ms: 0 },
-  'a place of many digits': { lat: 0.1 + 0.2, lng: -Math.PI },
+  'coordinates with many digits': { lat: 0.1 + 0.2, lng: -Math.PI },
   'the south pole on the antimeridian': { lat: -90, lng: 180 },
 };
 
@@ -74,7 +74,7 @@ export function eventContract(store: () => Store): void {
       });
     }
 
-    it('finds the event that was made before with the same tuple, unchanged', async () => {
+    it('returns the existing event with the same tuple, unchanged', async () => {
       const { agent } = await addAgent(store());
       const row = await addEvent(store(), agent, { description: 'first' });
       const again = newEventRow(agent, {
@@ -90,13 +90,13 @@ export function eventContract(store: () => Store): void {
       'another title': { title: 'lanterns' },
       'a title in another case': { title: 'LANTERNS ' },
       'a title without its last space': { title: 'Lanterns' },
-      'a title of other code points that look the same': { title: 'Lanterns\u00a0' },
+      'a title that looks the same but has other code points': { title: 'Lanterns\u00a0' },
       'a start one millisecond later': { start_ms: NOW_MS + 1 },
-      'the next greater latitude': { lat: 52.52 + 2 ** -47 },
-      'the next greater longitude': { lng: 13.405 + 2 ** -49 },
+      'the next larger latitude': { lat: 52.52 + 2 ** -47 },
+      'the next larger longitude': { lng: 13.405 + 2 ** -49 },
     };
     for (const [name, fields] of Object.entries(others)) {
-      it(`creates an event of its own for ${name}`, async () => {
+      it(`creates a separate event for ${name}`, async () => {
         const { agent } = await addAgent(store());
         const place = { lat: 52.52, lng: 13.405 };
         const row = await addEvent(store(), agent, { title: 'Lanterns ', start_ms: NOW_MS, ...place });
@@ -111,14 +111,14 @@ export function eventContract(store: () => Store): void {
       });
     }
 
-    it('creates an event of its own for another agent', async () => {
+    it('creates a separate event for another agent', async () => {
       const [one, two] = [await addAgent(store()), await addAgent(store())];
       const row = await addEvent(store(), one.agent);
       const other = await addEvent(store(), two.agent, { title: row.title });
       assertRecord(await store().findEvent(other.event_id), other);
     });
 
-    it('creates it anew once the one with the tuple is deleted', async () => {
+    it('creates a new event once the one with the tuple is deleted', async () => {
       const { agent } = await addAgent(store());
       const row = await addEvent(store(), agent);
       await store().deleteEvent(row.event_id, agent.agent_id);
@@ -126,7 +126,7 @@ export function eventContract(store: () => Store): void {
       assertRecord(await store().findEvent(again.event_id), again);
     });
 
-    it('keeps within the limit of the agent, which a repeated create does not touch', async () => {
+    it('enforces the limit of the agent, which a repeated create does not count towards', async () => {
       const { agent } = await addAgent(store());
       const row = newEventRow(agent);
       assertStored(await store().createEvent(row, 2), true);
@@ -139,7 +139,7 @@ export function eventContract(store: () => Store): void {
       assertStored(await store().createEvent(newEventRow(agent), 0), true);
     });
 
-    it('keeps within the limit when 50 creates come at once', async () => {
+    it('enforces the limit when 50 creates arrive at once', async () => {
       const { agent } = await addAgent(store());
       const rows = Array.from({ length: 50 }, () => newEventRow(agent));
       const outcomes = await Promise.all(rows.map((row) => store().createEvent(row, 7)));
@@ -148,7 +148,7 @@ export function eventContract(store: () => Store): void {
       assert.equal((await store().findAgent(agent.agent_id))?.event_count, 7);
     });
 
-    it('knows that the agent is gone', async () => {
+    it('reports that the agent does not exist', async () => {
       const { agent } = await addAgent(store());
       await store().deleteAgent(agent.agent_id, auditOf('delete_agent', agent.agent_id));
       const [row, stranger] = [newEventRow(agent), newEventRow(newAgentRow())];
@@ -157,7 +157,7 @@ export function eventContract(store: () => Store): void {
       assert.equal(await store().findEvent(row.event_id), undefined);
     });
 
-    it(`creates one of 50 equal ones that come at once, ${ROUNDS} times`, async () => {
+    it(`creates one event of 50 equal creates that arrive at once, ${ROUNDS} times`, async () => {
       const { agent } = await addAgent(store());
       for (let round = 0; round < ROUNDS; round++) {
         const row = newEventRow(agent);
@@ -175,7 +175,7 @@ export function eventContract(store: () => Store): void {
   });
 
   describe('findEvent and findEventRow', () => {
-    it('find nothing by an unknown identifier', async () => {
+    it('find nothing by an unknown ID', async () => {
       assert.equal(await store().findEvent(newUlid()), undefined);
       assert.equal(await store().findEventRow(newUlid()), undefined);
     });
@@ -205,7 +205,7 @@ export function eventContract(store: () => Store): void {
       assert.equal(await store().deleteEvent(newUlid(), agent.agent_id), false);
     });
 
-    it('removes the version that it names, and no other', async () => {
+    it('removes only the named version', async () => {
       const { agent } = await addAgent(store());
       const row = await addEvent(store(), agent);
       const second = { ...row, version: 2, cost: 'second' };
@@ -220,7 +220,7 @@ export function eventContract(store: () => Store): void {
       assert.equal((await store().findAgent(agent.agent_id))?.event_count, 0);
     });
 
-    it('either removes a version or lets it be changed, when both are tried at once', async () => {
+    it('lets either the delete or the update win when both arrive at once', async () => {
       const { agent } = await addAgent(store());
       for (let round = 0; round < 40; round++) {
         const row = await addEvent(store(), agent);
@@ -236,7 +236,7 @@ export function eventContract(store: () => Store): void {
       }
     });
 
-    it('is true for one of 50 that delete the same event at once', async () => {
+    it('is true for one of 50 concurrent deletes of the same event', async () => {
       const { agent } = await addAgent(store());
       const row = await addEvent(store(), agent);
       const removed = await Promise.all(
@@ -247,7 +247,7 @@ export function eventContract(store: () => Store): void {
     });
   });
 
-  it('shows every writer its own write in its next call, among 30 others', async () => {
+  it('shows every writer its own write in its next call, among 30 writers', async () => {
     const { agent } = await addAgent(store());
     const isFound = async (row: EventRow) => {
       const window = { startsFromMs: row.start_ms, startsBeforeMs: row.start_ms + 1 };

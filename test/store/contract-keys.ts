@@ -1,4 +1,4 @@
-// The part of the store contract about keys that agents rotate and revoke themselves.
+// Store contract: keys that agents rotate and revoke themselves.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { AgentRow } from '../../src/domain/agent.ts';
@@ -22,7 +22,7 @@ export function keyContract(store: () => Store): void {
     nowMs = NOW_MS,
   ) => store().rotateKey(agent_id, calling.hash, key, nowMs, callingExpiresMs);
 
-  /** Rotates, which must succeed; the new key. */
+  /** Asserts that a rotation succeeds; returns the new key. */
   async function rotate(
     agent: AgentRow,
     calling: KeyFingerprint,
@@ -34,7 +34,7 @@ export function keyContract(store: () => Store): void {
     return key;
   }
 
-  it('knows prefix, creation and end of a key, and nothing of an unknown one', async () => {
+  it('finds prefix, creation and expiry of a key, and nothing for an unknown key', async () => {
     const { agent, key } = await addAgent(store());
     const expected = { prefix: key.prefix, created_ms: agent.created_ms, expires_ms: null };
     assert.deepEqual(await store().findKey(key.hash), expected);
@@ -46,7 +46,7 @@ export function keyContract(store: () => Store): void {
     assert.deepEqual(await store().findKey(next.hash), ofNext);
   });
 
-  it('takes the new key at once, and the calling one until its end, to the millisecond', async () => {
+  it('accepts the new key at once, and the calling key until it expires, to the millisecond', async () => {
     const { agent, key } = await addAgent(store());
     const next = await rotate(agent, key);
     for (const nowMs of [NOW_MS, END_MS - 1]) {
@@ -56,10 +56,10 @@ export function keyContract(store: () => Store): void {
     for (const nowMs of [END_MS, END_MS + 1, END_MS + 1_000 * HOUR_MS]) {
       assert.deepEqual(await areTaken([key, next], nowMs), [false, true]);
     }
-    assert.equal(await isTaken(key, END_MS - 1), true, 'looking at it later does not end it sooner');
+    assert.equal(await isTaken(key, END_MS - 1), true, 'a check at a later time does not end it');
   });
 
-  it('ends the calling key at once where its end is not after now', async () => {
+  it('ends the calling key at once if its expiry is not in the future', async () => {
     const { agent, key } = await addAgent(store());
     const second = await rotate(agent, key, NOW_MS);
     assert.deepEqual(await areTaken([key, second]), [false, true]);
@@ -69,7 +69,7 @@ export function keyContract(store: () => Store): void {
     assert.equal(await store().findKey(second.hash), undefined);
   });
 
-  it('never lets a key live longer than it would have', async () => {
+  it('never extends the life of a key', async () => {
     const { agent, key } = await addAgent(store());
     await rotate(agent, key, END_MS);
     await rotate(agent, key, END_MS + HOUR_MS);
@@ -79,7 +79,7 @@ export function keyContract(store: () => Store): void {
     assert.deepEqual([await isTaken(key, END_MS - 2), await isTaken(key, END_MS - 1)], [true, false]);
   });
 
-  it('leaves two keys at most: every other one ends at once', async () => {
+  it('leaves at most two keys: every other key ends at once', async () => {
     const { agent, key } = await addAgent(store());
     const keys = [key];
     for (let round = 0; round < 5; round++) {
@@ -90,7 +90,7 @@ export function keyContract(store: () => Store): void {
       assert.deepEqual(
         stored.map((record) => record !== undefined),
         expected,
-        'nothing is left of those that ended',
+        'nothing is left of the keys that ended',
       );
     }
     const [older, newest] = [keys.at(-2)!, keys.at(-1)!];
@@ -98,7 +98,7 @@ export function keyContract(store: () => Store): void {
     assert.deepEqual(await areTaken([older, newest, again]), [true, false, true]);
   });
 
-  it('forgets expired keys of the agent with the next rotation', async () => {
+  it('deletes expired keys of the agent at the next rotation', async () => {
     const { agent, key } = await addAgent(store());
     const second = await rotate(agent, key);
     await rotate(agent, second, END_MS + 2 * HOUR_MS, END_MS + HOUR_MS);
@@ -106,7 +106,7 @@ export function keyContract(store: () => Store): void {
     assert.equal(await isTaken(key), false);
   });
 
-  it('leaves the keys of others alone', async () => {
+  it('does not touch the keys of other agents', async () => {
     const [one, other] = [await addAgent(store()), await addAgent(store())];
     const ofOther = await rotate(other.agent, other.key);
     const ofOne = await rotate(one.agent, one.key, NOW_MS);
@@ -114,7 +114,7 @@ export function keyContract(store: () => Store): void {
     assert.deepEqual(await areTaken([other.key, ofOther]), [true, true]);
   });
 
-  it('does nothing with a calling key that is none of the agent’s active ones', async () => {
+  it('does nothing if the calling key is not an active key of the agent', async () => {
     const { agent, key } = await addAgent(store());
     const other = await addAgent(store());
     const second = await rotate(agent, key);
@@ -131,7 +131,7 @@ export function keyContract(store: () => Store): void {
       ['one that has expired', agent, second, END_MS],
       ['one of an inactive agent', inactive.agent, inactive.key, NOW_MS],
       ['one of a deleted agent', gone.agent, gone.key, NOW_MS],
-      ['one of an agent that never was', { ...agent, agent_id: newUuid() }, second, NOW_MS],
+      ['one of an agent that never existed', { ...agent, agent_id: newUuid() }, second, NOW_MS],
     ];
     for (const [what, caller, calling, nowMs] of cases) {
       const refused = newKey();
@@ -151,7 +151,7 @@ export function keyContract(store: () => Store): void {
     assert.equal((await store().findKey(one.key.hash))?.expires_ms, null);
   });
 
-  it('ends a revoked key at once, and no other', async () => {
+  it('ends only the revoked key, at once', async () => {
     const { agent, key } = await addAgent(store());
     const second = await rotate(agent, key);
     assert.deepEqual(await areTaken([key, second]), [true, true]);
@@ -188,7 +188,7 @@ export function keyContract(store: () => Store): void {
     assert.equal(await store().findKey(key.hash), undefined);
   });
 
-  it('makes of 30 rotations at once, with one key, two keys: it and the last new one', async () => {
+  it('leaves two keys after 30 concurrent rotations with one key: that one and the last new one', async () => {
     const { agent, key } = await addAgent(store());
     const keys = Array.from({ length: 30 }, newKey);
     const outcomes = await Promise.all(keys.map((next) => rotateTo(agent, key, next)));
@@ -198,16 +198,16 @@ export function keyContract(store: () => Store): void {
     assert.equal(taken.filter(Boolean).length, 1);
   });
 
-  it('lets one of 30 rotations at once win where the calling key ends with it', async () => {
+  it('lets one of 30 concurrent rotations win if it ends the calling key', async () => {
     const { agent, key } = await addAgent(store());
     const keys = Array.from({ length: 30 }, newKey);
     const outcomes = await Promise.all(keys.map((next) => rotateTo(agent, key, next, NOW_MS)));
     assert.equal(outcomes.filter(Boolean).length, 1);
-    assert.deepEqual(await areTaken(keys), outcomes, 'the key of the one that won works, and no other');
+    assert.deepEqual(await areTaken(keys), outcomes, 'only the key of the winner works');
     assert.equal(await isTaken(key), false);
   });
 
-  it('keeps what is revoked revoked, whatever rotates at the same time', async () => {
+  it('keeps a revoked key revoked, whatever rotates at the same time', async () => {
     for (let round = 0; round < 10; round++) {
       const { agent, key } = await addAgent(store());
       const keys = Array.from({ length: 4 }, newKey);

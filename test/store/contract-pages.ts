@@ -1,5 +1,5 @@
-// The part of the store contract about pages and their positions; and a random world held against the brute-force oracle
-// of test/spatial.
+// Store contract: pages of searches and their positions, and a random world compared with the brute-force oracle of
+// test/spatial.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { AgentRow } from '../../src/domain/agent.ts';
@@ -42,7 +42,7 @@ export function pageContract(store: () => Store): void {
     return rows;
   };
 
-  it('orders by start, then event_id, and gives the position of the last event while more follow', async () => {
+  it('orders by start, then event_id, and returns the position of the last event if more follow', async () => {
     const rows = await addSeries(7, (at) => ({
       start_ms: START_MS + Math.floor(at / 3),
       event_type: 'social',
@@ -60,7 +60,7 @@ export function pageContract(store: () => Store): void {
     }
   });
 
-  it('ends without a further position when the last page is exactly full', async () => {
+  it('returns no position with the last page, even if it is exactly full', async () => {
     const rows = await addSeries(4, (at) => ({ start_ms: START_MS + at, event_type: 'market' }));
     const query = search({ types: ['market'], limit: 2 });
     const first = await store().nearby(query, NOW_MS);
@@ -71,7 +71,7 @@ export function pageContract(store: () => Store): void {
     assert.deepEqual([whole.events.length, whole.next], [4, undefined]);
   });
 
-  it('goes on from a position whose event is gone, or never was', async () => {
+  it('continues from a position whose event was deleted, or never existed', async () => {
     const rows = await addSeries(5, (at) => ({ start_ms: START_MS + at, event_type: 'festival' }));
     const query = search({ types: ['festival'], limit: 2 });
     const { next } = await store().nearby(query, NOW_MS);
@@ -101,7 +101,7 @@ export function pageContract(store: () => Store): void {
     assert.equal(page.total, 6);
   });
 
-  it('shows, on a walk during writes, every event that does not change exactly once', async () => {
+  it('shows every unchanged event exactly once on a walk during writes', async () => {
     const rows = await addSeries(60, (at) => ({ start_ms: START_MS + at, event_type: 'exhibition' }));
     const stable = rows.filter((_, at) => at % 2 === 0);
     const moving = rows.filter((_, at) => at % 2 === 1);
@@ -126,7 +126,7 @@ export function pageContract(store: () => Store): void {
 }
 
 export function oracleContract(store: () => Store): void {
-  it(`answers ${SEARCHES} searches among writes and passing time as brute force does`, async () => {
+  it(`returns the results of brute force for ${SEARCHES} searches, during writes and as time passes`, async () => {
     const chance = new Chance(7);
     const world = new World(chance);
     const oracle = new Oracle();
@@ -168,13 +168,13 @@ export function oracleContract(store: () => Store): void {
   });
 }
 
-/** By the field that toRow writes it to. */
+/** The version is in `cost`, where toRow writes it. */
 function idAndVersion(event: Wire) {
   const { event_id, cost } = parseEvent(event);
   return [event_id, cost];
 }
 
-/** The row of an entry; its title keeps tuples apart. */
+/** The row of an entry; its title makes the tuple unique. */
 function toRow(agent: AgentRow, entry: IndexEntry): EventRow {
   return newEventRow(agent, {
     event_id: entry.id,

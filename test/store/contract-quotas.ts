@@ -1,4 +1,4 @@
-// The part of the store contract about quotas: fixed windows of one hour that start with their first request.
+// Store contract: quotas, in fixed windows of one hour that start with their first request.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Store } from '../../src/domain/store.ts';
@@ -15,7 +15,7 @@ export function quotaContract(store: () => Store): void {
     assert.deepEqual(await spend(resetMs - 1), { allowed: false, remaining: 0, resetMs });
   });
 
-  it('starts a new window with the first request from the instant of the reset on', async () => {
+  it('starts a new window with the first request at or after the reset', async () => {
     const spend = (nowMs: number) => store().spend('reset', 1, 1, nowMs);
     await spend(NOW_MS);
     const atReset = NOW_MS + HOUR_MS;
@@ -25,7 +25,7 @@ export function quotaContract(store: () => Store): void {
     assert.deepEqual(await spend(later + 1), { allowed: false, remaining: 0, resetMs: later + HOUR_MS });
   });
 
-  it('takes nothing and starts no window when it only looks', async () => {
+  it('neither spends nor starts a window when it only peeks', async () => {
     const spend = (cost: 0 | 1, nowMs: number) => store().spend('look', 1, cost, nowMs);
     const unused = { allowed: true, remaining: 1, resetMs: NOW_MS + HOUR_MS };
     assert.deepEqual(await spend(0, NOW_MS), unused);
@@ -38,13 +38,13 @@ export function quotaContract(store: () => Store): void {
     });
   });
 
-  it('keeps buckets apart', async () => {
+  it('counts each bucket separately', async () => {
     await store().spend('mine', 1, 1, NOW_MS);
     assert.equal((await store().spend('mine', 1, 1, NOW_MS)).allowed, false);
     assert.equal((await store().spend('yours', 1, 1, NOW_MS)).allowed, true);
   });
 
-  it('follows a limit that changes within the window', async () => {
+  it('applies a limit that changes within the window', async () => {
     const spend = (limit: number) => store().spend('change', limit, 1, NOW_MS);
     const resetMs = NOW_MS + HOUR_MS;
     for (let spent = 0; spent < 5; spent++) await spend(10);
@@ -52,7 +52,7 @@ export function quotaContract(store: () => Store): void {
     assert.deepEqual(await spend(10), { allowed: true, remaining: 4, resetMs });
   });
 
-  it('counts on where the limit of a large quota changes', async () => {
+  it('keeps its count when the limit of a large quota changes', async () => {
     const spend = (limit: number) => store().spend('change of a large one', limit, 1, NOW_MS);
     const resetMs = NOW_MS + HOUR_MS;
     assert.deepEqual(await spend(1_000), { allowed: true, remaining: 999, resetMs });
@@ -65,7 +65,7 @@ export function quotaContract(store: () => Store): void {
     });
   });
 
-  it('lets through exactly the limit of 200 that come at once', async () => {
+  it('allows exactly the limit when 200 requests arrive at once', async () => {
     const spent = await Promise.all(Array.from({ length: 200 }, () => store().spend('rush', 30, 1, NOW_MS)));
     const allowed = spent.filter((quota) => quota.allowed);
     const remaining = allowed.map((quota) => quota.remaining).sort((a, b) => b - a);

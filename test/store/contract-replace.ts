@@ -1,4 +1,4 @@
-// The part of the store contract about changing an event: compare and set, and the tuple that stays unique.
+// Store contract: changing an event by compare-and-set, with a tuple that stays unique.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { EventRow } from '../../src/domain/event.ts';
@@ -7,7 +7,7 @@ import { assertStored, EXTREMES } from './contract-events.ts';
 import { addAgent, addEvent, assertRecord, eventsOf, newEventRow, newUlid, parseEvent } from './rows.ts';
 
 export function replaceContract(store: () => Store): void {
-  it('puts the next version in the place of the one before', async () => {
+  it('replaces a version by the next one', async () => {
     const { agent } = await addAgent(store());
     const row = await addEvent(store(), agent, EXTREMES['every field']);
     const next: EventRow = {
@@ -40,7 +40,7 @@ export function replaceContract(store: () => Store): void {
   });
 
   for (const version of [1, 2, 4]) {
-    it(`is in conflict when version ${version} is to follow version 2`, async () => {
+    it(`is a conflict when version ${version} is to follow version 2`, async () => {
       const { agent } = await addAgent(store());
       const row = await addEvent(store(), agent);
       const second = { ...row, version: 2, cost: 'second' };
@@ -51,7 +51,7 @@ export function replaceContract(store: () => Store): void {
     });
   }
 
-  it('is in conflict when the event is gone, and does not bring it back', async () => {
+  it('is a conflict when the event was deleted, and does not restore it', async () => {
     const { agent } = await addAgent(store());
     const row = await addEvent(store(), agent);
     await store().deleteEvent(row.event_id, agent.agent_id);
@@ -59,7 +59,7 @@ export function replaceContract(store: () => Store): void {
     assert.equal(await store().findEvent(row.event_id), undefined);
   });
 
-  it('names the event of the agent that has the tuple already, and changes nothing', async () => {
+  it('names the event of the agent that already has the tuple, and changes nothing', async () => {
     const { agent } = await addAgent(store());
     const [row, taken] = [await addEvent(store(), agent), await addEvent(store(), agent)];
     const outcome = await store().replaceEvent({ ...row, version: 2, title: taken.title, cost: 'x' });
@@ -68,13 +68,13 @@ export function replaceContract(store: () => Store): void {
     assertRecord(await store().findEvent(taken.event_id), taken);
   });
 
-  it('does not mind the tuple of another agent', async () => {
+  it('ignores the tuples of other agents', async () => {
     const [one, two] = [await addAgent(store()), await addAgent(store())];
     const [row, theirs] = [await addEvent(store(), one.agent), await addEvent(store(), two.agent)];
     assert.equal((await store().replaceEvent({ ...row, version: 2, title: theirs.title })).kind, 'replaced');
   });
 
-  it('is in conflict rather than a duplicate when both hold: the tuple came from an old version', async () => {
+  it('is a conflict rather than a duplicate when both apply: the tuple came from an old version', async () => {
     const { agent } = await addAgent(store());
     const [row, taken] = [await addEvent(store(), agent), await addEvent(store(), agent)];
     await store().replaceEvent({ ...row, version: 2, lat: 1 });
@@ -84,7 +84,7 @@ export function replaceContract(store: () => Store): void {
     assert.deepEqual(await store().replaceEvent({ ...stale, version: 3 }), { kind: 'conflict' });
   });
 
-  it('lets one of 50 changes of the same version through', async () => {
+  it('lets one of 50 concurrent changes of the same version win', async () => {
     const { agent } = await addAgent(store());
     const row = await addEvent(store(), agent);
     const nexts = Array.from({ length: 50 }, (_, at) => ({ ...row, version: 2, cost: `${at}` }));
@@ -95,7 +95,7 @@ export function replaceContract(store: () => Store): void {
     assertRecord(await store().findEvent(row.event_id), winners[0]!);
   });
 
-  it('gives a tuple to one event only when several changes and creates reach for it at once', async () => {
+  it('gives a tuple to only one event when several changes and creates want it at once', async () => {
     const { agent } = await addAgent(store());
     for (let round = 0; round < 20; round++) {
       const rows = [await addEvent(store(), agent), await addEvent(store(), agent)];

@@ -1,4 +1,4 @@
-// The part of the store contract about what a search finds: filters, circles, and the end of events.
+// Store contract: what a search finds. Filters, circles, and the end of events.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { AUDIENCES, EVENT_TYPES, type EventRow } from '../../src/domain/event.ts';
@@ -17,7 +17,7 @@ import {
 } from './rows.ts';
 
 export function searchContract(store: () => Store): void {
-  /** Each test has a year of its own. */
+  /** Each test has its own year. */
   let year = 2040;
   const newYear = (): { startsFromMs: number; startsBeforeMs: number } => {
     year++;
@@ -38,7 +38,7 @@ export function searchContract(store: () => Store): void {
     assert.equal(page.next, undefined);
   };
 
-  it('finds nothing where there is nothing', async () => {
+  it('finds nothing in an empty window', async () => {
     assert.deepEqual(await store().nearby(search(newYear()), NOW_MS), {
       events: [],
       details: [],
@@ -48,7 +48,7 @@ export function searchContract(store: () => Store): void {
   });
 
   for (const radiusMiles of [undefined, 50]) {
-    it(`tells place and position of each event if asked, ${radiusMiles ? 'within' : 'without'} a radius`, async () => {
+    it(`returns place and position of each event if asked, ${radiusMiles ? 'within' : 'without'} a radius`, async () => {
       const window = newYear();
       const { agent } = await addAgent(store());
       const places = [
@@ -91,7 +91,7 @@ export function searchContract(store: () => Store): void {
       { lat: 53, lng: 13, radiusMiles: 69.0935 },
     ));
 
-  it('finds what lies on the very spot with the smallest radius', () =>
+  it('finds events at exactly the centre with the smallest radius', () =>
     check(
       [
         [{ lat: 52.52, lng: 13.405 }, true],
@@ -126,7 +126,7 @@ export function searchContract(store: () => Store): void {
       { lat: 89.5, lng: 0, radiusMiles: 69 },
     ));
 
-  it('takes starts_after as inclusive and starts_before as exclusive', async () => {
+  it('treats starts_after as inclusive and starts_before as exclusive', async () => {
     const base = Date.UTC(2039);
     await check(
       [
@@ -143,14 +143,14 @@ export function searchContract(store: () => Store): void {
     check([[{}, false]], { startsFromMs: NOW_MS + HOUR_MS, startsBeforeMs: NOW_MS }));
 
   for (const type of EVENT_TYPES) {
-    it(`tells ${type} from the other types`, () =>
+    it(`distinguishes ${type} from the other types`, () =>
       check(
         EVENT_TYPES.map((event_type) => [{ event_type }, event_type === type]),
         { types: [type] },
       ));
   }
 
-  it('takes several types as any of them', () =>
+  it('finds events of any of several types', () =>
     check(
       EVENT_TYPES.map((event_type) => [
         { event_type },
@@ -159,7 +159,7 @@ export function searchContract(store: () => Store): void {
       { types: ['ceremony', 'workshop', 'ceremony'] },
     ));
 
-  it('matches audiences exactly: all is a value', () =>
+  it('matches audiences exactly: `all` is a value like the others', () =>
     check(
       AUDIENCES.map((audience) => [{ audience }, audience !== 'kids']),
       { audiences: ['all', 'adults'] },
@@ -176,10 +176,10 @@ export function searchContract(store: () => Store): void {
       { types: ['game'], audiences: ['kids'], lat: 1, lng: 1, radiusMiles: 100 },
     ));
 
-  describe('the end', () => {
+  describe('the end of an event', () => {
     const cases: [string, Partial<EventRow>, number][] = [
       ['at its end_at', { start_ms: NOW_MS, end_ms: NOW_MS + 10 }, NOW_MS + 10],
-      ['at once when it ends as it starts', { start_ms: NOW_MS, end_ms: NOW_MS }, NOW_MS],
+      ['at once if it ends when it starts', { start_ms: NOW_MS, end_ms: NOW_MS }, NOW_MS],
       ['3 hours after its start without an end_at', { start_ms: NOW_MS }, NOW_MS + 3 * HOUR_MS],
       ['years after its start', { start_ms: 0, end_ms: NOW_MS + 77 }, NOW_MS + 77],
     ];

@@ -1,4 +1,4 @@
-// The part of the store contract about sessions that ended before they expired.
+// Store contract: sessions that ended before they expired.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Store } from '../../src/domain/store.ts';
@@ -15,13 +15,13 @@ export function sessionContract(store: () => Store): void {
     assert.deepEqual(await areEnded('first', 'First', 'other', ''), [true, false, false, false]);
   });
 
-  it('takes it that a session ends twice, and several at once', async () => {
+  it('allows a session to end twice, and several to end at once', async () => {
     await end('second');
     await Promise.all(['second', 'third', 'third', 'fourth'].map((id) => end(id)));
     assert.deepEqual(await areEnded('second', 'third', 'fourth'), [true, true, true]);
   });
 
-  it('remembers it until it would have expired, to the millisecond, and then no longer', async () => {
+  it('remembers an ended session until its expiry, to the millisecond', async () => {
     await end('short', LATER_MS - 1);
     await end('long', LATER_MS + 1);
     await end('exact', LATER_MS);
@@ -31,12 +31,12 @@ export function sessionContract(store: () => Store): void {
     assert.deepEqual(await areEnded('exact', 'long', 'before', 'at'), [false, true, true, true]);
   });
 
-  it('has nothing to remember of a session that has expired already', async () => {
+  it('does not record the end of a session that has already expired', async () => {
     await end('late', NOW_MS, NOW_MS);
     assert.deepEqual(await areEnded('late'), [false]);
   });
 
-  it('keeps the later of two times', async () => {
+  it('keeps the later of two expiry times', async () => {
     await end('again', LATER_MS + 2 * HOUR_MS, LATER_MS);
     await end('again', LATER_MS + HOUR_MS, LATER_MS);
     await end('other', LATER_MS + 3 * HOUR_MS, LATER_MS + HOUR_MS);

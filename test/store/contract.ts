@@ -1,5 +1,4 @@
-// The documented port of src/domain/store.ts as a suite for every engine. Knows no engine: whatever is asserted here, all
-// of them must do.
+// The port in src/domain/store.ts as a test suite for every engine. It knows no engine: all of them must pass all of it.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Store } from '../../src/domain/store.ts';
@@ -21,7 +20,7 @@ import { addAgent, addEvent, assertRecord, newEventRow } from './rows.ts';
 /** Opens a store that holds nothing. */
 export type OpenStore = () => Promise<Store>;
 
-/** Gives the tests of the surrounding describe one store, opened before the first and closed after the last. */
+/** One store for all tests of the surrounding describe, opened before the first and closed after the last. */
 function useStore(open: OpenStore): () => Store {
   let store: Store;
   before(async () => {
@@ -47,19 +46,19 @@ export function storeContract(name: string, open: OpenStore): void {
     describe('the audit log', () => auditContract(useStore(open)));
     describe('sessions', () => sessionContract(useStore(open)));
     describe('settings', () => settingContract(useStore(open)));
-    describe('its life', () => lifeContract(open));
-    describe('its end', () => closeContract(open));
+    describe('lifecycle', () => lifeContract(open));
+    describe('closing', () => closeContract(open));
   });
 }
 
 function settingContract(store: () => Store): void {
-  it('stores the first value and answers it from then on', async () => {
+  it('stores the first value and returns it from then on', async () => {
     assert.equal(await store().getSetting('colour', async () => 'red'), 'red');
     assert.equal(await store().getSetting('colour', async () => 'blue'), 'red');
     assert.equal(await store().getSetting('size', async () => 'large'), 'large');
   });
 
-  it('answers one value to all who ask at once', async () => {
+  it('returns the same value to all concurrent callers', async () => {
     const asked = Array.from({ length: 50 }, (_, number) =>
       store().getSetting('shape', async () => `shape ${number}`),
     );
@@ -68,7 +67,7 @@ function settingContract(store: () => Store): void {
     assert.deepEqual([await store().getSetting('shape', async () => 'other')], [...values]);
   });
 
-  it('stores nothing when the initial value cannot be made', async () => {
+  it('stores nothing if computing the initial value fails', async () => {
     const refused = store().getSetting('weight', () => Promise.reject(new Error('no scales')));
     await assert.rejects(refused, /no scales/);
     assert.equal(await store().getSetting('weight', async () => 'heavy'), 'heavy');
@@ -83,7 +82,7 @@ function lifeContract(open: OpenStore): void {
     await store.close();
   });
 
-  it('finishes, when it is closed, what it accepted before', async () => {
+  it('finishes the operations it has accepted when it is closed', async () => {
     const store = await open();
     const { agent } = await addAgent(store);
     const kept = await addEvent(store, agent);

@@ -1,11 +1,11 @@
-// What tests of lists need: texts in which case, bytes and characters differ, every page of a list, and the order that it
-// must have, found by sorting all of it.
+// Helpers for tests of lists: texts in which case, bytes and characters differ, every page of a list, and the expected
+// order, found by sorting everything.
 import type { ListQuery, Sort } from '../../src/domain/list.ts';
 import type { ListPosition } from '../../src/domain/list-cursor.ts';
 import type { ListPage } from '../../src/domain/store.ts';
 import type { Chance } from '../support/random.ts';
 
-/** Letters whose small forms are more than one, longer, far away or context; wildcards, escapes, and the last of Unicode. */
+/** Letters with several, longer, distant or context-dependent lower cases; wildcards, escapes, and the last of Unicode. */
 const PIECES = [
   ...'aAbBzZ01 %_*?\\"\'\n',
   ...'äÄßẞéÉİıſKΣσςОД漢\u{10400}\u{10428}😀\ue000\uffff\u{10ffff}',
@@ -20,7 +20,7 @@ export function oddText(chance: Chance, longest = 4): string {
   return Array.from({ length: chance.integer(1, longest) }, () => chance.pick(PIECES)).join('');
 }
 
-/** As the interface has it: whatever the case, with the two small sigmas as one. */
+/** Case folding as the interface defines it; both lower-case sigmas are equal. */
 export function folded(text: string): string {
   return [...text.toLowerCase()].map((letter) => (letter === 'ς' ? 'σ' : letter)).join('');
 }
@@ -29,7 +29,7 @@ export function holds(q: string, ...texts: (string | null)[]): boolean {
   return texts.some((text) => text !== null && folded(text).includes(folded(q)));
 }
 
-/** Some that are found, with letters in the other case, and some that may not be. */
+/** Searches that find texts, in the other case too, and some that may find none. */
 export function searches(chance: Chance, texts: readonly string[]): string[] {
   const parts = Array.from({ length: 6 }, () => {
     const letters = [...chance.pick(texts)];
@@ -40,7 +40,7 @@ export function searches(chance: Chance, texts: readonly string[]): string[] {
   return ['', '%', '_', '\\', '"', 'nothing like it', ...parts, oddText(chance, 2)];
 }
 
-/** By what the list is sorted by, texts by their bytes; then by identifier. */
+/** Sorts by the value, texts by their bytes, then by ID. */
 export function sorted<Item>(
   items: readonly Item[],
   { descending }: Sort<string>,
@@ -63,7 +63,7 @@ export interface Walked<Item> {
   readonly pages: number;
 }
 
-/** Every page, one after the other. */
+/** Reads every page, one after the other. */
 export async function walk<Item, Query extends ListQuery<string>>(
   query: Query,
   ask: (query: Query) => Promise<ListPage<Item>>,

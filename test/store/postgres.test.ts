@@ -4,7 +4,7 @@ import { PostgresStore } from '../../src/postgres/store.ts';
 import { newDatabase } from '../support/postgres.ts';
 import { storeContract } from './contract.ts';
 
-/** Some tests ask for thousands of things at once, which is nothing that a request would wait for. */
+/** Some tests queue thousands of operations at once, longer than any request would wait. */
 const PATIENT = { DATABASE_POOL_TIMEOUT_MS: '60000' };
 
 storeContract('postgres', async () =>

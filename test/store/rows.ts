@@ -1,4 +1,4 @@
-// Rows for tests of the stores, each unlike any other, and what a store must answer for them.
+// Rows for tests of the stores, no two alike, and the records that a store must return for them.
 import assert from 'node:assert/strict';
 import type { AgentRow } from '../../src/domain/agent.ts';
 import { hashApiKey, type KeyFingerprint } from '../../src/domain/api-key.ts';
@@ -90,13 +90,13 @@ export function wireOf(row: EventRow): Record<string, unknown> {
   };
 }
 
-/** Asserts that the record says what the row says. */
+/** Asserts that the record has the values of the row. */
 export function assertRecord(record: EventRecord | undefined, row: EventRow): void {
   assert.equal(record?.version, row.version);
   assertEvents([record!.json], [row]);
 }
 
-/** Asserts that the events say what the rows say, in this order. */
+/** Asserts that the events have the values of the rows, in this order. */
 export function assertEvents(events: readonly Wire[], rows: readonly EventRow[]): void {
   assert.deepEqual(events.map(parseEvent), rows.map(wireOf));
 }

@@ -2,7 +2,7 @@
 import { type Browser, chromium } from 'playwright-core';
 import { findChromium } from '../../scripts/machine.ts';
 
-/** Starts the machine's Chromium; it asks no host for anything by itself. Hosts that are named are this machine. */
+/** Starts the installed Chromium. It sends no requests of its own. `hosts` resolve to this machine. */
 export function launchBrowser(hosts: readonly string[] = []): Promise<Browser> {
   const executablePath = findChromium();
   if (!executablePath)
@@ -17,7 +17,7 @@ export function launchBrowser(hosts: readonly string[] = []): Promise<Browser> {
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
-      // Any other host is not even looked up.
+      // No other host is looked up.
       `--host-resolver-rules=${[
         ...hosts.map((host) => `MAP ${host} 127.0.0.1`),
         'MAP * ~NOTFOUND',

@@ -1,12 +1,12 @@
-// A small HTTP client for tests: real requests, answers with their parsed bodies.
+// A small HTTP client for tests: it sends real requests and returns responses with their parsed bodies.
 import assert from 'node:assert/strict';
 
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The parsed body; undefined where there is none or it is not JSON. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  /** The parsed body; undefined if there is none or it is not JSON. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into responses of every shape
   readonly body: any;
 }
 
@@ -14,7 +14,7 @@ export type Query = Record<string, string | number | readonly (string | number)[
 
 export class Client {
   readonly url: string;
-  /** What it sends with every request. */
+  /** Sent with every request. */
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(url: string, headers: Record<string, string> = {}) {
@@ -73,7 +73,7 @@ export class Client {
   }
 
   /** Creates an event and returns it. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into responses of every shape
   async create(fields: Record<string, unknown> = {}): Promise<any> {
     const answer = await this.post('/v1/events', newEvent(fields));
     assert.equal(answer.status, 200, answer.text);
@@ -83,7 +83,7 @@ export class Client {
 
 let made = 0;
 
-/** The body of a create that is valid and unlike any other. */
+/** A valid body for creating an event; no two are alike. */
 export function newEvent(fields: Record<string, unknown> = {}): Record<string, unknown> {
   return {
     title: `event ${++made}`,
@@ -104,7 +104,7 @@ export function toQueryString(query: Query): string {
   return pairs.length === 0 ? '' : `?${new URLSearchParams(pairs as [string, string][])}`;
 }
 
-/** Asserts status and code of an error, and its envelope. */
+/** Asserts the status, the code and the envelope of an error. */
 export function assertError(answer: Answer, status: number, code: string): void {
   assert.equal(answer.status, status, answer.text);
   assert.equal(answer.body.error.code, code, answer.text);

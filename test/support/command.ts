@@ -1,5 +1,5 @@
-// A command of the command line inside this process: its exit code and what it prints are those of a real process, at a
-// hundredth of the cost. Signals, memory limits and other processes' locks need a real one, of process.ts.
+// Runs a command of the command line inside this process. Exit code and output are those of a real process, at a hundredth
+// of the cost. Tests of signals, memory limits and locks between processes need a real one: see process.ts.
 import { EventEmitter } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { run } from '../../src/cli/run.ts';
@@ -10,12 +10,12 @@ export interface RunningCommand {
   readonly stdin: PassThrough;
   readonly stdout: PassThrough;
   readonly stderr: PassThrough;
-  /** As if the process got it. */
+  /** Acts as if the process received this signal. */
   signal(name: 'SIGINT' | 'SIGTERM'): void;
   readonly ended: Promise<Ended>;
 }
 
-/** Starts a command with no other environment than this one. */
+/** Starts a command; `env` is its whole environment. */
 export function startHere(args: readonly string[], env: Record<string, string> = {}): RunningCommand {
   const stdin = new PassThrough();
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
@@ -29,13 +29,13 @@ export function startHere(args: readonly string[], env: Record<string, string> =
   const { promise: left, resolve: exit } = Promise.withResolvers<number>();
   const io = Object.assign(signals, { stdin, stdout, stderr, exit });
   const ended = Promise.race([run(args, env, io), left]).then(async (code) => {
-    await new Promise(setImmediate); // until what was written last is read
+    await new Promise(setImmediate); // until the last output is read
     return { code, signal: null, ...printed };
   });
   return { stdin, stdout, stderr, signal: (name) => signals.emit(name, name), ended };
 }
 
-/** Runs a command to its end with this on standard input. */
+/** Runs a command to its end, with `input` on standard input. */
 export function runHere(
   args: readonly string[],
   env: Record<string, string> = {},

@@ -1,12 +1,12 @@
-// A browser in front of the console as far as HTTP can tell: it keeps cookies, says where requests come from, and follows no
-// redirect by itself.
+// A browser in front of the console, as far as HTTP can tell: it keeps cookies, says where requests come from, and does not
+// follow redirects by itself.
 import assert from 'node:assert/strict';
 import type { Answer, Client } from './client.ts';
 import type { TestProvider } from './oidc-provider.ts';
 
-/** What a browser sends with a request of the console's own pages. */
+/** Headers of a request from the console's own pages. */
 export const OWN_PAGE = { 'sec-fetch-site': 'same-origin' };
-/** With an address that somebody typed, or a link on a page of the provider. */
+/** Headers for a typed URL, and for a link on a page of the provider. */
 export const TYPED = { 'sec-fetch-site': 'none', 'sec-fetch-mode': 'navigate' };
 export const LINKED = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' };
 
@@ -21,7 +21,7 @@ export class ConsoleBrowser {
     this.cookies = new Map(cookies);
   }
 
-  /** Another one with the same cookies, as if somebody had stolen them; at another node if one is given. */
+  /** Another browser with the same cookies, as if they were stolen; `client` may be that of another node. */
   copy(client = this.client): ConsoleBrowser {
     return new ConsoleBrowser(client, this.cookies);
   }
@@ -46,28 +46,28 @@ export class ConsoleBrowser {
     return this.send('GET', path);
   }
 
-  /** What the console would show. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  /** The session as the console would show it. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into responses of every shape
   async session(): Promise<any> {
     const answer = await this.get('/admin/session');
     assert.equal(answer.status, 200, answer.text);
     return answer.body;
   }
 
-  /** Asks to sign in; the address at the provider. */
+  /** Starts a sign-in; returns the URL at the provider. */
   async begin(query = ''): Promise<string> {
     const answer = await this.send('GET', `/admin/login${query}`, { headers: TYPED });
     assert.equal(answer.status, 302, answer.text);
     return answer.headers.get('location')!;
   }
 
-  /** Comes back from the provider. */
+  /** Follows the provider's redirect back to the console. */
   comeBack(address: string): Promise<Answer> {
     const { pathname, search } = new URL(address);
     return this.send('GET', pathname + search, { headers: LINKED });
   }
 
-  /** All of it. The answer of the callback. */
+  /** Signs in from start to end; returns the response of the callback. */
   async signIn(provider: TestProvider, person: Person, query = ''): Promise<Answer> {
     return this.comeBack(await provider.answer(await this.begin(query), person));
   }

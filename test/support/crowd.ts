@@ -1,5 +1,5 @@
-// More agents than anybody reads through, and one with more events: put into a store of either engine before a service
-// opens it.
+// Writes a large number of agents, one of them with a large number of events, into a store of either engine before a
+// service opens it.
 import { DatabaseSync } from 'node:sqlite';
 import postgres from 'postgres';
 import { type Config, readConfig } from '../../src/config.ts';
@@ -13,18 +13,18 @@ const BATCH = 1_000;
 
 export interface Crowd {
   readonly agents: number;
-  /** Of the last agent. */
+  /** Events of the last agent. */
   readonly events: number;
 }
 
-/** Agents are called "Agent 0" and so on; answers with the id of the last, which has the events, half of them over. */
+/** Agents are named "Agent 0" and so on. Returns the ID of the last, which has the events; half of them have ended. */
 export async function fillWithCrowd(
   env: Record<string, string>,
   crowd: Crowd,
   nowMs: number,
 ): Promise<string> {
   const config = readConfig(env);
-  await (await openStore(config, nowMs)).close(); // makes the tables
+  await (await openStore(config, nowMs)).close(); // creates the tables
   if (config.database) await addToPostgres(config.database.url, crowd.agents, nowMs);
   else addToSqlite(config, crowd.agents, nowMs);
   const agentId = agentIdOf(crowd.agents - 1);
@@ -36,7 +36,7 @@ function agentIdOf(number: number): string {
   return `${number.toString(16).padStart(8, '0')}-0000-7000-8000-000000000000`;
 }
 
-/** Made by the day, each with its number; every third was used at some time. */
+/** One agent per minute, each with its number; every third has been used. */
 function addToSqlite(config: Config, count: number, nowMs: number): void {
   const database = new DatabaseSync(databasePath(config.dataDir));
   database

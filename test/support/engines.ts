@@ -1,4 +1,4 @@
-// Both storage engines, for tests of what is kept in them: where a service of each has its data.
+// The two storage engines, for tests that run on both: the environment of a service with a fresh store on each.
 import { newDatabase } from './postgres.ts';
 import { temporaryFolder } from './service.ts';
 

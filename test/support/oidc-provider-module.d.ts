@@ -1,5 +1,5 @@
-// What the tests use of oidc-provider, which comes without types. Its parts are named one by one because its index, and
-// a memory that is not named in the configuration, print warnings on the console.
+// Types for the parts of oidc-provider that the tests use; it comes without types. Each part is imported by its own path
+// because the package's index, and a storage adapter that is not configured, print warnings on the console.
 declare module 'oidc-provider/lib/provider.js' {
   import type { IncomingMessage, ServerResponse } from 'node:http';
 
@@ -8,7 +8,7 @@ declare module 'oidc-provider/lib/provider.js' {
     save(): Promise<string>;
   }
 
-  /** The part of a request's context that hooks look at. */
+  /** The part of a request's context that hooks read. */
   export interface ProviderContext {
     readonly oidc: {
       readonly provider: Provider;

@@ -1,5 +1,5 @@
-// A real OpenID Connect provider on this machine. People sign in by naming an account, on a page for browsers, through
-// answer() with the address that an application sends them to, or through idToken(); consent is given in advance, and may be
+// A real OpenID Connect provider on this machine. People sign in by naming an account: on a page for browsers, through
+// answer() with the URL that an application redirects to, or through idToken(). Consent is given in advance, and may be
 // refused on the page. Knows nothing of the service under test.
 import assert from 'node:assert/strict';
 import { hash, randomBytes } from 'node:crypto';
@@ -12,26 +12,26 @@ import { createMemoryAdapter } from 'oidc-provider/lib/adapters/memory_adapter.j
 import { base, Prompt } from 'oidc-provider/lib/helpers/interaction_policy/index.js';
 import { Provider, type ProviderContext } from 'oidc-provider/lib/provider.js';
 
-/** A person at the provider and what its tokens say about them. */
+/** A person at the provider, and their claims in its tokens. */
 export interface Account {
   readonly sub: string;
   readonly email?: string;
   readonly email_verified?: boolean;
   readonly name?: string;
-  /** A path is one of the provider's own; /picture is answered by the option of that name. */
+  /** A path is on the provider itself; the option `picture` responds to /picture. */
   readonly picture?: string;
   readonly hd?: string;
 }
 
 export interface ProviderOptions {
   readonly accounts: readonly Account[];
-  /** Where people are sent back to; the first is that of idToken(), where nothing needs to listen. More can be added. */
+  /** idToken() uses the first; nothing needs to listen there. More can be added. */
   readonly redirectUris?: readonly string[];
-  /** A free one unless given. */
+  /** Default: a free port. */
   readonly port?: number;
-  /** Whether ID tokens say more than who it is; otherwise the rest is told by the userinfo endpoint alone. */
+  /** Whether ID tokens hold all claims. If not, only the userinfo endpoint returns more than `sub`. */
   readonly claimsInIdToken?: boolean;
-  /** Answers requests for /picture. */
+  /** Responds to requests for /picture. */
   readonly picture?: (response: ServerResponse) => void;
 }
 
@@ -39,19 +39,19 @@ export interface TestProvider {
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** The public half of the key that signs now. */
+  /** The public half of the current signing key. */
   readonly publicKey: JWK;
-  /** The paths asked for so far. */
+  /** The paths requested so far. */
   readonly requests: readonly string[];
-  /** Lets applications send people back to there too. Sign-ins that are under way are forgotten. */
+  /** Adds a redirect URI for every application. Drops sign-ins that are under way. */
   addRedirectUri(uri: string): void;
   /** Signs the account in over the protocol (code with PKCE) and returns the ID token. */
   idToken(sub: string, clientId?: string): Promise<string>;
-  /** Does what a browser does that an application has sent here: the address that it is sent back to. */
+  /** Signs in as a browser would at the URL that an application redirected to; returns the URL that leads back to it. */
   answer(address: string, person: { readonly sub: string } | 'refuses'): Promise<string>;
-  /** A token with the provider's own signature that it would not give anyone. */
+  /** Signs any claims with the provider's own key, also a token that it would never issue. */
   sign(claims: JWTPayload, header?: Record<string, unknown>): Promise<string>;
-  /** A new signing key takes the place of the old one, which is no longer published. */
+  /** Replaces the signing key. The old one is no longer published. */
   rotateKeys(): Promise<void>;
   close(): Promise<void>;
 }
@@ -59,7 +59,7 @@ export interface TestProvider {
 export const CLIENT_ID = 'local-events-console';
 /** Another application of the same provider. */
 export const OTHER_CLIENT_ID = 'another-application';
-/** One that has no secret. */
+/** An application without a secret. */
 export const PUBLIC_CLIENT_ID = 'an-application-without-a-secret';
 
 export const CLIENT_SECRET = 'a-secret-that-only-tests-know-0123456789';
@@ -139,7 +139,7 @@ function createProvider(
   const open = { redirect_uris: redirectUris };
   const client = { ...open, client_secret: CLIENT_SECRET };
   const policy = base();
-  // As the large providers have it: asks who it is, though one is signed in.
+  // As at the large providers: asks for the account even if somebody is signed in.
   policy.add(new Prompt({ name: 'select_account', requestable: true }), 0);
   return new Provider(issuer, {
     adapter: createMemoryAdapter(),
@@ -148,7 +148,7 @@ function createProvider(
       { client_id: PUBLIC_CLIENT_ID, ...open, token_endpoint_auth_method: 'none' },
     ],
     jwks: { keys: [key] },
-    // Otherwise e-mail, name and picture stay out of the ID token.
+    // If true, e-mail, name and picture stay out of the ID token.
     conformIdTokenClaims: !claimsInIdToken,
     claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name', 'picture', 'hd'] },
     findAccount: (_context: ProviderContext, sub: string) => {
@@ -197,7 +197,7 @@ const PAGE = `<!doctype html>
 </form>
 </html>`;
 
-/** The page of the provider: one button for each account. */
+/** The sign-in page: one button per account. */
 async function signIn(
   provider: Provider,
   accounts: readonly Account[],
@@ -219,7 +219,7 @@ async function signIn(
     .end(PAGE.replace('<!-- accounts -->', buttons.join('\n')));
 }
 
-/** What a browser and an application do together, without either. */
+/** Runs the code flow in place of a browser and an application. */
 async function getIdToken(
   issuer: string,
   clientId: string,
@@ -255,7 +255,7 @@ async function getIdToken(
   return tokens.id_token;
 }
 
-/** What a person does in a browser that knows nobody. */
+/** Signs in as a person would in a fresh browser. */
 async function signInAs(address: string, account: string): Promise<string> {
   const browser = newBrowser();
   const page = await browser(address);
@@ -263,7 +263,7 @@ async function signInAs(address: string, account: string): Promise<string> {
   return browser(resume);
 }
 
-/** Requests that share their cookies; each answers with the address that it is sent on to. */
+/** Requests that share cookies; each returns the URL that it is redirected to. */
 function newBrowser(): (address: string, init?: RequestInit) => Promise<string> {
   const cookies = new Map<string, string>();
   return async (address, init = {}) => {
@@ -274,7 +274,7 @@ function newBrowser(): (address: string, init?: RequestInit) => Promise<string> 
       cookies.set(name, value);
     }
     const location = response.headers.get('location');
-    assert.ok(location, `${address} answered ${response.status}: ${await response.text()}`);
+    assert.ok(location, `${address} returned ${response.status}: ${await response.text()}`);
     return new URL(location, address).href;
   };
 }

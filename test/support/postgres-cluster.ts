@@ -1,5 +1,5 @@
-// Real PostgreSQL clusters with PostGIS: each in a folder and on a port of its own, gone when this process ends. They can
-// be stopped, killed, made to hang and followed by a standby. Databases for tests are made in postgres.ts.
+// Real PostgreSQL clusters with PostGIS: each has its own folder and port and is removed when this process ends. A cluster
+// can be stopped, killed, made to hang and followed by a standby. postgres.ts creates databases for tests.
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync, rmSync } from 'node:fs';
@@ -22,8 +22,8 @@ export type Settings = Readonly<Record<string, string | number>>;
 const SUPERUSER = 'postgres';
 
 /**
- * A fresh cluster, running, with any client on this machine trusted. Without `fsync: 'on'` it does not wait for the disk:
- * a killed server loses nothing by that, a machine without power would.
+ * Starts a fresh cluster that trusts every client on this machine. Without `fsync: 'on'` it does not wait for the disk:
+ * data then survives a killed server, but not a power failure.
  */
 export async function startCluster({ settings = {} }: { settings?: Settings } = {}): Promise<Cluster> {
   const cluster = new Cluster(await freePort(), settings);
@@ -33,7 +33,7 @@ export async function startCluster({ settings = {} }: { settings?: Settings } = 
   return cluster;
 }
 
-/** Those whose folders are still there. */
+/** Clusters whose folders still exist. */
 const clusters = new Set<Cluster>();
 process.once('exit', () => {
   for (const cluster of clusters) cluster.removeNow();
@@ -57,12 +57,12 @@ export class Cluster {
     return `postgres://${user}@127.0.0.1:${this.port}/${database}`;
   }
 
-  /** The postmaster's: every other process of the server is its child. */
+  /** PID of the postmaster: every other process of the server is its child. */
   get pid(): number {
     return this.#server!.pid!;
   }
 
-  /** Starts it, also again after `stop` or `kill9`; resolves when it takes connections. */
+  /** Starts or restarts the server; resolves when it accepts connections. */
   async start(): Promise<void> {
     const settings = {
       fsync: 'off',
@@ -88,7 +88,7 @@ export class Cluster {
     }
   }
 
-  /** What pg_ctl waits for: the first line of the file is the pid, the eighth the state. */
+  /** The condition that pg_ctl waits for: the file's first line is the PID, its eighth the state. */
   #isReady(): boolean {
     try {
       const lines = readFileSync(join(this.data, 'postmaster.pid'), 'utf8').split('\n');
@@ -98,19 +98,19 @@ export class Cluster {
     }
   }
 
-  /** As an operator stops it: connections are ended with an error. The data stays. */
+  /** Stops it as an operator would: connections end with an error. The data stays. */
   stop(): Promise<void> {
     return this.#end('SIGINT');
   }
 
-  /** A crash: the postmaster is killed, and its children find out and end by themselves. The data stays. */
+  /** Crashes it: kills the postmaster; its children notice and end by themselves. The data stays. */
   async kill9(): Promise<void> {
     signalAll([this.pid], 'SIGSTOP'); // no new children while they are listed
     const children = childrenOf(this.pid);
     await this.#end('SIGKILL');
     this.#wasKilled = true;
-    signalAll(children, 'SIGCONT'); // where it was paused
-    // Before, it could not be started again.
+    signalAll(children, 'SIGCONT'); // in case it was paused
+    // Until they have ended, it cannot be started again.
     while (children.some(isAlive)) await sleep(10);
   }
 
@@ -123,7 +123,7 @@ export class Cluster {
     await ended;
   }
 
-  /** From now on it hangs: connections are neither answered nor refused. */
+  /** Makes it hang: it neither responds to connections nor refuses them. */
   pause(): void {
     signalAll([this.pid], 'SIGSTOP');
     signalAll(childrenOf(this.pid), 'SIGSTOP');
@@ -133,28 +133,28 @@ export class Cluster {
     signalAll([...childrenOf(this.pid), this.pid], 'SIGCONT');
   }
 
-  /** A streaming replica of this one, which from now on acknowledges a commit only when the replica has it. One at most. */
+  /** Starts a streaming replica. From now on a commit is acknowledged only once the replica has it. At most one replica. */
   async startStandby(): Promise<Cluster> {
-    // Or else a promotion may wait for the 5 s after which a lost primary is looked for again.
+    // By default, a standby retries a lost primary only every 5 s, and a promotion may wait for that.
     const settings = { wal_retrieve_retry_interval: '100ms', ...this.#settings };
     const standby = new Cluster(await freePort(), settings);
     const source = ['-h', '127.0.0.1', '-p', String(this.port), '-U', SUPERUSER];
     await runProgram('pg_basebackup', [...source, '-D', standby.data, '-R', '-c', 'fast', '--no-sync']);
     await standby.start();
     await this.#administer(async (sql) => {
-      // After the copy, so that the standby, once promoted, waits for nobody.
+      // Set after the copy, so that the promoted standby waits for no replica.
       await sql`alter system set synchronous_standby_names = '*'`;
       await sql`select pg_reload_conf()`;
       const isSynchronous = async () =>
         (await sql`select 1 from pg_stat_replication where sync_state = 'sync'`).length === 1;
       while (!(await isSynchronous())) await sleep(10);
-      // Commits wait once the checkpointer has read the setting, too, which it does before a checkpoint.
+      // Commits wait only once the checkpointer has read the setting too, which it does before a checkpoint.
       await sql`checkpoint`;
     });
     return standby;
   }
 
-  /** Makes a standby a primary; resolves when it takes writes. */
+  /** Promotes a standby to primary; resolves when it accepts writes. */
   promote(): Promise<void> {
     return this.#administer(async (sql) => {
       await sql`select pg_promote()`;
@@ -170,14 +170,14 @@ export class Cluster {
     }
   }
 
-  /** Ends it at once, in whatever state it is, and deletes its folder. */
+  /** Ends it at once, whatever its state, and deletes its folder. */
   async remove(): Promise<void> {
     // A killed server leaves shared memory behind, which the next start finds and frees.
     if (this.#wasKilled) await this.start();
     this.removeNow();
   }
 
-  /** The same for handlers of 'exit', which cannot wait; of a killed server some kilobytes of shared memory are left. */
+  /** The same for handlers of 'exit', which cannot wait. A killed server leaves some kilobytes of shared memory behind. */
   removeNow(): void {
     if (this.#server && !hasEnded(this.#server)) {
       this.resume();
@@ -193,7 +193,7 @@ function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
   return exitCode !== null || signalCode !== null;
 }
 
-/** Holds this process, for where nothing can be awaited. */
+/** Blocks this process, for code that cannot await. */
 function sleepNow(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }

@@ -1,5 +1,5 @@
-// How a test process starts Debian's PostgreSQL programs, as the user that they demand, and finds and signals the
-// processes of a server. What they are started for is in postgres-cluster.ts.
+// Starts Debian's PostgreSQL programs as the user that they require, and finds and signals the processes of a server.
+// postgres-cluster.ts uses them.
 import { type ChildProcess, execFile, execFileSync, type SpawnOptions, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ import { findPostgres, HOW_TO_INSTALL_POSTGRES } from '../../scripts/machine.ts'
 /** PostgreSQL refuses to run as root; Debian's packages bring a user for it. setpriv becomes the program that it starts. */
 const AS_ITS_USER = process.getuid!() === 0 ? ['--reuid=postgres', '--regid=postgres', '--clear-groups'] : [];
 
-/** The full path. Throws with the line to run where PostgreSQL or PostGIS is missing. */
+/** The full path. If PostgreSQL or PostGIS is missing, the error names the command that installs them. */
 export function getProgram(name: string): string {
   const folder = findPostgres();
   if (folder === undefined)
@@ -18,30 +18,30 @@ export function getProgram(name: string): string {
   return join(folder, name);
 }
 
-/** Runs a program to its end. Throws with what it printed if it fails. */
+/** Runs a program to its end. If it fails, the error has its output. */
 export async function runProgram(name: string, args: readonly string[]): Promise<void> {
   await promisify(execFile)('setpriv', [...AS_ITS_USER, getProgram(name), ...args], { cwd: tmpdir() });
 }
 
-/** Starts the server. It ends with this process, even where that is killed and no handler runs. */
+/** Starts the server. It ends with this process, even if that is killed and no handler runs. */
 export function spawnServer(args: readonly string[], options: SpawnOptions): ChildProcess {
   return spawn('setpriv', ['--pdeathsig=QUIT', ...AS_ITS_USER, getProgram('postgres'), ...args], options);
 }
 
-/** A new folder of the server's user. Throws with the line to run where PostgreSQL, and so the user, is missing. */
+/** A new folder owned by the server's user. If PostgreSQL is missing, the error names the command that installs it. */
 export function makeServerFolder(): string {
   getProgram('postgres');
   const template = join(tmpdir(), 'local-events-postgres-XXXXXX');
   return execFileSync('setpriv', [...AS_ITS_USER, 'mktemp', '-d', template], { encoding: 'utf8' }).trim();
 }
 
-/** None of a process that has ended. */
+/** PIDs of the children; none if the process has ended. */
 export function childrenOf(pid: number): number[] {
   const pids = readProc(pid, `task/${pid}/children`)?.match(/\d+/g) ?? [];
   return pids.map(Number);
 }
 
-/** A process that has ended is not alive, even if nobody has asked for its exit code yet. */
+/** A process that has ended is not alive, even if its exit code has not been read yet. */
 export function isAlive(pid: number): boolean {
   const status = readProc(pid, 'status');
   return status !== undefined && !/^State:\s+Z/m.test(status);
@@ -55,7 +55,7 @@ function readProc(pid: number, file: string): string | undefined {
   }
 }
 
-/** Sends a signal to those that are still there. */
+/** Sends a signal to those that still run. */
 export function signalAll(pids: readonly number[], signal: NodeJS.Signals): void {
   for (const pid of pids) {
     try {

@@ -1,5 +1,5 @@
-// Databases for tests: each is fresh, has PostGIS and belongs to an ordinary role of its own. They are in the cluster that
-// the test command has started (TEST_POSTGRES), or else in one that this process starts and ends with.
+// Databases for tests: each is fresh, has PostGIS and belongs to its own ordinary role. They are in the cluster that the
+// test command has started (TEST_POSTGRES), or else in one that starts and ends with this process.
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import postgres from 'postgres';
@@ -13,14 +13,14 @@ export async function startSharedCluster(): Promise<Cluster> {
   return cluster;
 }
 
-/** The address of a fresh database for its owner; it is dropped when this process ends. */
+/** Creates a database and returns its owner's URL. It is dropped when this process ends. */
 export async function newDatabase(): Promise<string> {
   const url = await createDatabase(await getAdministratorUrl());
   names.push(new URL(url).username);
   return url;
 }
 
-/** The same in the cluster of this administrator; it stays. */
+/** The same in the cluster at this superuser's URL; never dropped. */
 export async function createDatabase(administrator: string): Promise<string> {
   const name = `test_${randomBytes(6).toString('hex')}`;
   await administer(administrator, [`create role ${name} login`, `create database ${name} owner ${name}`]);
@@ -30,7 +30,7 @@ export async function createDatabase(administrator: string): Promise<string> {
   return url.href;
 }
 
-/** The superuser's address of the cluster, which is started if need be. */
+/** The superuser's URL of the cluster, which is started if needed. */
 export function getAdministratorUrl(): Promise<string> {
   administratorUrl ??= findCluster();
   return administratorUrl;

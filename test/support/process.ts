@@ -22,7 +22,7 @@ export interface RunningProcess {
   readonly ended: Promise<Ended>;
 }
 
-/** The environment of this process without the service's own variables, and these. */
+/** The environment of this process without the service's variables, plus these. */
 export function cleanEnv(env: Record<string, string>): Record<string, string> {
   const kept = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'NODE_COMPILE_CACHE'].flatMap((name) => {
     const value = process.env[name];
@@ -36,7 +36,7 @@ export function launch(args: readonly string[], env: Record<string, string> = {}
   return launchCommand(process.execPath, [BIN, ...args], { env });
 }
 
-/** Starts any program; as a group of its own with `detached`. */
+/** Starts any program; with `detached`, in its own process group. */
 export function launchCommand(
   command: string,
   args: readonly string[],
@@ -60,7 +60,7 @@ export function launchCommand(
   return { child, output: () => ({ ...output }), ended };
 }
 
-/** Waits until the process has printed what is asked for. Throws if it ends before. */
+/** Waits until the output passes the check. Throws if the process ends first. */
 export async function untilPrinted(
   { child, output, ended }: RunningProcess,
   isThere: (printed: { stdout: string; stderr: string }) => boolean,
@@ -81,11 +81,11 @@ export function run(args: readonly string[], env: Record<string, string> = {}): 
   return launch(args, env).ended;
 }
 
-/** Starts `serve` on a port that it chooses, unless it is given one, and waits until it is ready. */
+/** Starts `serve` on a free port, unless PORT is given, and waits until it is ready. */
 export async function launchService(
   env: Record<string, string>,
 ): Promise<RunningProcess & { readonly url: string }> {
-  // With PUBLIC_URL it announces that one, so the port must be known in advance.
+  // With PUBLIC_URL it prints that URL instead, so the port must be known in advance.
   const port = env.PORT ?? (env.PUBLIC_URL === undefined ? '0' : String(await freePort()));
   const running = launch(['serve'], { PORT: port, ...env });
   const announced = /^ {2}url {6}\S+:(\d+)$[\s\S]*^ {2}data /m;
@@ -95,7 +95,7 @@ export async function launchService(
   return { ...running, url: `http://127.0.0.1:${chosen}` };
 }
 
-/** A port below those of outgoing connections (32768 on Linux): it stays free until somebody listens there, and after. */
+/** A port below those of outgoing connections (32768 on Linux): only a listener can take it. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(20_000, 32_768);
@@ -103,7 +103,7 @@ export async function freePort(): Promise<number> {
   }
 }
 
-/** Listens to the port for a moment. */
+/** Tries to listen on the port. */
 async function isFree(port: number): Promise<boolean> {
   const server = createServer().listen(port, '127.0.0.1');
   try {

@@ -1,4 +1,4 @@
-// A small seeded source of chance (mulberry32), so that every run of a test is the same run.
+// A small seeded random generator (mulberry32): every run of a test sees the same values.
 
 export class Chance {
   #state: number;
@@ -26,7 +26,7 @@ export class Chance {
     return Math.floor(this.between(min, max + 1));
   }
 
-  /** True this often: 0 never, 1 always. */
+  /** True with this probability. */
   chance(probability: number): boolean {
     return this.next() < probability;
   }
@@ -35,12 +35,12 @@ export class Chance {
     return list[this.integer(0, list.length - 1)]!;
   }
 
-  /** Some of the list, in its order; possibly none. */
+  /** A random part of the list, in its order; possibly empty. */
   some<T>(list: readonly T[], probability = 0.5): T[] {
     return list.filter(() => this.chance(probability));
   }
 
-  /** The text of a ULID. */
+  /** A random ULID. */
   ulid(): string {
     let text = String(this.integer(0, 7));
     while (text.length < 26) text += '0123456789ABCDEFGHJKMNPQRSTVWXYZ'[this.integer(0, 31)];

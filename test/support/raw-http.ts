@@ -1,19 +1,19 @@
-// HTTP spoken by hand over a socket: for requests that no client library would send, and answers as they are on the wire.
+// HTTP by hand over a socket: for requests that no client library would send, and for responses as they are on the wire.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import type { Answer } from './client.ts';
 
 const HEAD_END = '\r\n\r\n';
 
-/** After this long without a byte a connection counts as closed, so that a test fails instead of waiting for ever. */
+/** A connection without a byte for this long counts as closed, so that a test fails instead of waiting for ever. */
 const SILENCE_MS = 30_000;
 
-/** One connection; its answers come out in the order in which they arrive. */
+/** One connection; it returns responses in the order in which they arrive. */
 export class RawConnection {
   readonly socket: Socket;
   /** Settles with the first `100 Continue`, while `next` is waiting. */
   readonly continued: Promise<void>;
-  /** Settles when the connection is gone, however it went. */
+  /** Settles when the connection has ended, for whatever reason. */
   readonly closed: Promise<void>;
   #received = Buffer.alloc(0);
   #isClosed = false;
@@ -41,7 +41,7 @@ export class RawConnection {
 
   static async open(url: string): Promise<RawConnection> {
     const { hostname, port } = new URL(url);
-    // Half open, so that ending our side does not end the answer.
+    // Half open, so that ending our side does not end the response.
     const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true, noDelay: true });
     socket.once('end', () => socket.end());
     socket.setTimeout(SILENCE_MS, () => socket.destroy());
@@ -57,7 +57,7 @@ export class RawConnection {
     this.socket.write(bytes);
   }
 
-  /** The next answer; undefined if the connection is closed before it is complete. `to` is the method it answers. */
+  /** The next response; undefined if the connection closes before it is complete. `to` is the request's method. */
   async next(to = 'GET'): Promise<Answer | undefined> {
     for (;;) {
       const answer = this.#take(to);
@@ -74,7 +74,7 @@ export class RawConnection {
     if (headEnd < 0) return undefined;
     const [statusLine = '', ...lines] = this.#received.toString('latin1', 0, headEnd).split('\r\n');
     const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(statusLine)?.[1]);
-    if (!status) throw new Error(`not an HTTP answer: ${statusLine}`);
+    if (!status) throw new Error(`not an HTTP response: ${statusLine}`);
     const bodyStart = headEnd + HEAD_END.length;
     if (status < 200) {
       if (status === 100) this.#continue();
@@ -89,7 +89,7 @@ export class RawConnection {
     );
     const isEmpty = to === 'HEAD' || status === 204 || status === 304;
     const length = isEmpty ? 0 : Number(headers.get('content-length') ?? Number.NaN);
-    if (Number.isNaN(length)) throw new Error(`an answer without Content-Length: ${statusLine}`);
+    if (Number.isNaN(length)) throw new Error(`a response without Content-Length: ${statusLine}`);
     if (this.#received.length < bodyStart + length) return undefined;
     const text = this.#received.toString('utf8', bodyStart, bodyStart + length);
     this.#received = this.#received.subarray(bodyStart + length);
@@ -101,20 +101,20 @@ export class RawConnection {
   }
 }
 
-/** Sends the bytes over a connection of their own and returns the first answer. */
+/** Sends the bytes over a new connection and returns the first response. */
 export async function exchange(url: string, bytes: string | Uint8Array, to?: string): Promise<Answer> {
   const connection = await RawConnection.open(url);
   try {
     connection.write(bytes);
     const answer = await connection.next(to);
-    if (!answer) throw new Error('the connection was closed without an answer');
+    if (!answer) throw new Error('the connection was closed without a response');
     return answer;
   } finally {
     connection.destroy();
   }
 }
 
-/** A request in bytes, with Host, and with Content-Length where there is a body. */
+/** A request as text, with Host, and with Content-Length if it has a body. */
 export function request(
   method: string,
   path: string,

@@ -14,14 +14,14 @@ process.once('exit', () => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
 
-/** A folder that is gone when the test process ends. */
+/** A folder that is deleted when the test process ends. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'local-events-test-'));
   folders.push(folder);
   return folder;
 }
 
-/** The clock of a test service: real time, unless it was given another, plus whatever the test adds. */
+/** The clock of a test service: real time unless given another, plus what the test adds. */
 export interface TestClock {
   /** Moves the service's time forward. */
   advance(ms: number): void;
@@ -32,20 +32,20 @@ export interface TestService {
   readonly url: string;
   readonly folder: string;
   readonly clock: TestClock;
-  /** Log lines so far, parsed. */
+  /** The log lines so far, parsed. */
   readonly log: readonly Record<string, unknown>[];
   /** A client without credentials. */
   readonly client: Client;
   /** Registers an agent and returns a client that sends its key. */
   newAgent(): Promise<Client>;
-  /** An administrator's token of the service's own issuer. */
+  /** An administrator's token from the service's own issuer. */
   newToken(email?: string): Promise<string>;
-  /** A client that sends one. */
+  /** A client that sends such a token. */
   newAdministrator(email?: string): Promise<Client>;
   close(): Promise<void>;
 }
 
-/** Starts a service; `env` overrides variables, quotas are off unless given there. Time and chance are real unless given. */
+/** Starts a service. `env` overrides variables; quotas are off unless it sets them. Time and randomness are real by default. */
 export async function startTestService(
   env: Record<string, string> = {},
   { clock = Date.now, random = systemRandom }: { clock?: Clock; random?: Random } = {},

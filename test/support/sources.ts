@@ -1,5 +1,5 @@
-// Source files as the architecture test sees them: what each one imports, found in its text. No compiler is needed,
-// because the formatter leaves one way to write an import.
+// Source files as the architecture tests see them: the imports of each, found in its text. No compiler is needed, because
+// the formatter leaves only one way to write an import.
 import { globSync, readFileSync, statSync } from 'node:fs';
 import { join, posix } from 'node:path';
 
@@ -10,9 +10,9 @@ export interface Source {
 }
 
 export interface Import {
-  /** A path relative to the folder for a file of ours, else the name of the package. */
+  /** For our own files a path relative to the folder, otherwise the package name. */
   readonly target: string;
-  /** `resolve`: import.meta.resolve; `url`: new URL(…, import.meta.url). Only `type` leaves nothing at run time. */
+  /** `resolve`: import.meta.resolve; `url`: new URL(…, import.meta.url). Only `type` disappears at run time. */
   readonly kind: 'value' | 'type' | 'resolve' | 'url';
 }
 
@@ -36,7 +36,7 @@ export function codeOf({ text }: Source): string {
   return text.replaceAll(/^\s*(?:\/\/[^\n]*|\/\*[\s\S]*?\*\/)$/gm, '');
 }
 
-/** A module whose name is not written down, and so cannot be checked, has the target `?`. */
+/** A module whose name is computed cannot be checked: its target is `?`. */
 export function importsOf(source: Source): Import[] {
   const { path } = source;
   const text = codeOf(source);
@@ -51,7 +51,7 @@ function resolve(from: string, specifier: string): string {
   return specifier.startsWith('.') ? posix.join(posix.dirname(from), specifier) : specifier;
 }
 
-/** Chains of files that import each other, types included, each written once as `a → b → a`. */
+/** Chains of files that import each other, types included, each reported once as `a → b → a`. */
 export function importCycles(sources: readonly Source[]): string[] {
   const edges = new Map(
     sources.map((source) => [source.path, importsOf(source).map(({ target }) => target)]),

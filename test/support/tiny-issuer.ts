@@ -1,5 +1,5 @@
-// A tiny identity provider: a discovery document, a key set, and tokens with whatever claims a test wants. It signs nobody
-// in, but exchanges codes as the test says: for what a provider that can be trusted never does.
+// A tiny identity provider: a discovery document, a key set, and tokens with any claims. Nobody can sign in, but it exchanges
+// codes as the test says: for responses that a trustworthy provider never sends.
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -8,7 +8,7 @@ import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
 
 export const CLIENT_ID = 'local-events-test';
 
-/** What a path answers: a value as JSON, or text as it is. */
+/** The response of a path: a value is sent as JSON, a string as it is. */
 export interface Scripted {
   readonly status?: number;
   readonly headers?: Record<string, string>;
@@ -21,7 +21,7 @@ export interface TinyIssuer {
   readonly url: string;
   /** The requests so far, as method and path. */
   readonly requests: readonly string[];
-  /** What the paths /token and /userinfo answer, and, where that is not what it should be, others. */
+  /** Responses by path: /token and /userinfo, and any other path that a test wants to break. */
   readonly scripts: Record<string, Script>;
   /** A token for this e-mail, verified; `expiresInSeconds` may be negative. */
   mint(email: string, expiresInSeconds?: number, claims?: JWTPayload): Promise<string>;

@@ -1,4 +1,4 @@
-// Tasks of one key run one after another, those of different keys do not wait.
+// Tasks with the same key run one after another; tasks with different keys do not wait for each other.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { KeyedQueue } from '../../src/usecases/keyed-queue.ts';
@@ -21,7 +21,7 @@ describe('a keyed queue', () => {
     assert.deepEqual(done, [0, 1, 2, 3]);
   });
 
-  it('lets tasks of other keys pass', async () => {
+  it('does not hold up tasks of other keys', async () => {
     const queue = new KeyedQueue();
     const { promise, resolve } = Promise.withResolvers<void>();
     const waiting = queue.run('a', () => promise);
@@ -30,7 +30,7 @@ describe('a keyed queue', () => {
     await waiting;
   });
 
-  it('goes on after a task that fails, whose caller alone learns of it', async () => {
+  it('runs the next task after one that fails; only its caller gets the error', async () => {
     const queue = new KeyedQueue();
     const failing = queue.run('a', () => Promise.reject(new Error('no')));
     const next = queue.run('a', async () => 'yes');

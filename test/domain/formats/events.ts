@@ -1,9 +1,9 @@
-// Events for tests of formats: named ones at every edge, and any that the service could hold.
+// Events for tests of formats: named edge cases, and any event that the service could hold.
 import fc from 'fast-check';
 import { AUDIENCES, EVENT_TYPES, type Event } from '../../../src/domain/event.ts';
 import { toWire, type Wire } from '../../../src/domain/wire.ts';
 
-/** The event with all its optional fields null, unless the fields say otherwise. */
+/** An event whose optional fields are null unless given. */
 export function newEvent(fields: Partial<Event> = {}): Event {
   return {
     event_id: '01JZ9GX4T0QW3N1V8R5Y7K2MHD',
@@ -50,12 +50,12 @@ export const EDGES: Readonly<Record<string, Event>> = {
     start_at: '2031-03-30T01:00:00.000Z',
     end_at: '2031-03-30T01:30:00.000Z',
   }),
-  'the hour that comes twice in autumn': newEvent({
+  'the hour that is repeated in autumn': newEvent({
     start_at: '2031-10-26T00:30:00.000Z',
     end_at: '2031-10-26T01:30:00.000Z',
     timezone: 'Europe/Berlin',
   }),
-  'an end that is its start': newEvent({ end_at: '2031-05-01T18:00:00.000Z' }),
+  'an end equal to the start': newEvent({ end_at: '2031-05-01T18:00:00.000Z' }),
   'milliseconds within one second': newEvent({
     start_at: '2031-05-01T18:00:00.001Z',
     end_at: '2031-05-01T18:00:00.999Z',
@@ -107,9 +107,9 @@ export const EDGES: Readonly<Record<string, Event>> = {
   'the other side of the antimeridian': newEvent({ lat: -16.5, lng: -180 }),
   'the north pole': newEvent({ lat: 90, lng: 0 }),
   'the south pole': newEvent({ lat: -90, lng: -180 }),
-  'a place of many digits': newEvent({ lat: 0.1 + 0.2, lng: -Math.PI }),
-  'a place next to zero': newEvent({ lat: 5e-324, lng: -1.234567890123456e-7 }),
-  'an address of the web in capitals': newEvent({ url: 'HTTPS://EXAMPLE.COM/A' }),
+  'coordinates with many digits': newEvent({ lat: 0.1 + 0.2, lng: -Math.PI }),
+  'coordinates close to zero': newEvent({ lat: 5e-324, lng: -1.234567890123456e-7 }),
+  'a URL in capitals': newEvent({ url: 'HTTPS://EXAMPLE.COM/A' }),
   'markup in every text': newEvent({
     title: '</script><!--',
     description: '<img src=x onerror=alert(1)>',

@@ -21,7 +21,7 @@ const bbox = {
   oneOf: [4, 6].map((length) => ({ minItems: length, maxItems: length })),
 };
 
-/** An object of the type with these members, and with none that defines another type. */
+/** An object of this type with these members, and with no member that defines another type. */
 function objectOf(type: string, members: Record<string, object>, foreign: readonly string[]): object {
   return {
     type: 'object',

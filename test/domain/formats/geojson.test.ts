@@ -1,4 +1,4 @@
-// GeoJSON, held against RFC 7946 as a schema, and back again.
+// GeoJSON, validated against RFC 7946 as a schema, and read back.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -36,7 +36,7 @@ describe('an event as GeoJSON', () => {
     it(`is a feature at its place: ${name}`, () => assertFeature(event));
   }
 
-  it('is one whatever the event', () => {
+  it('is a feature at its place for any event', () => {
     fc.assert(fc.property(anyEvent, assertFeature), { seed: 20_261_115 });
   });
 
@@ -58,7 +58,7 @@ describe('a page as GeoJSON', () => {
     assert.equal(page.features[0].properties.title, 'ä');
   });
 
-  it('is an empty collection where nothing was found', () => {
+  it('is an empty collection if nothing was found', () => {
     const page = JSON.parse(joinFeatures([], 0, undefined));
     assertGeoJson(page);
     assert.deepEqual(page, {
@@ -81,7 +81,7 @@ describe('the schema of this test', () => {
     ['a feature with coordinates', { ...feature, coordinates: [0, 0] }],
     ['a feature with an id that is true', { ...feature, id: true }],
     ['a collection without features', { type: 'FeatureCollection' }],
-    ['a type that there is not', { type: 'Event' }],
+    ['an unknown type', { type: 'Event' }],
   ];
   for (const [name, value] of bad) {
     it(`refuses ${name}`, () => assert.equal(validate(JSON.parse(JSON.stringify(value))), false));

@@ -1,4 +1,4 @@
-// iCalendar, parsed by ical.js and compared field by field; and its lines as RFC 5545 wants them, byte by byte.
+// iCalendar, parsed by ical.js and compared field by field, and its lines as RFC 5545 requires them, byte by byte.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
@@ -35,19 +35,19 @@ function parse(calendar: string): Map<string, string | number[]>[] {
   });
 }
 
-/** A property of our own: ical.js leaves those as they are. */
+/** Unescapes one of our own properties, which ical.js does not unescape. */
 function unescapeText(value: string): string {
   return value.replaceAll(/\\(.)/g, (_, escaped) => (escaped === 'n' ? '\n' : escaped));
 }
 
 const CONTROLS = /[\x00-\x08\x0b-\x1f\x7f]/;
 
-/** What TEXT can hold of a text. */
+/** The part of a text that the type TEXT can hold. */
 function plain(text: string): string {
   return text.replaceAll(/\r\n?/g, '\n').replaceAll(new RegExp(CONTROLS, 'g'), '');
 }
 
-/** To the second, as ical.js writes it. */
+/** The time to the second, as ical.js writes it. */
 function seconds(instant: string): string {
   return `${instant.slice(0, 19)}Z`;
 }
@@ -70,7 +70,7 @@ function assertComponent(event: Event, found: Map<string, string | number[]>): v
   assert.equal(own('timezone'), event.timezone);
   assert.equal(own('audience'), event.audience);
 
-  // The times, the place and the address are exact in one place or another.
+  // Times, place and address are exact, either in the standard property or in our own.
   const isLater = end_at !== undefined && seconds(end_at) > seconds(start_at);
   assert.equal(found.get('dtend'), isLater ? seconds(end_at) : undefined);
   assert.equal(own('start') ?? start_at, start_at);
@@ -96,7 +96,7 @@ function assertComponent(event: Event, found: Map<string, string | number[]>): v
   assert.ok(url === null || found.has('url') !== found.has('x-local-events-url'));
 }
 
-/** The lines as they are on the wire: as long as they may be, whole characters, no control character but their ends. */
+/** Asserts that lines have at most the permitted length, whole characters, and no control characters but their ends. */
 function assertLines(calendar: string): void {
   assert.ok(calendar.endsWith('\r\n'));
   for (const line of calendar.slice(0, -2).split('\r\n')) {
@@ -104,7 +104,7 @@ function assertLines(calendar: string): void {
     assert.ok(!line.includes('\ufffd') && line.isWellFormed(), line);
     assert.doesNotMatch(line, /[\x00-\x08\x0a-\x1f\x7f]/);
     assert.notEqual(line, '');
-    // Numbers have no exponent there.
+    // Numbers in GEO have no exponent.
     if (line.startsWith('GEO:')) assert.match(line, /^GEO:-?\d+(?:\.\d+)?;-?\d+(?:\.\d+)?$/);
   }
 }
@@ -119,10 +119,10 @@ function assertCalendar(events: Event[]): void {
 
 describe('an event as iCalendar', () => {
   for (const [name, event] of Object.entries(EDGES)) {
-    it(`says all that there is to say: ${name}`, () => assertCalendar([event]));
+    it(`has every field: ${name}`, () => assertCalendar([event]));
   }
 
-  it('does so whatever the event', () => {
+  it('has every field of any event', () => {
     fc.assert(
       fc.property(anyEvent, (event) => assertCalendar([event])),
       { seed: 20_261_115 },
@@ -133,7 +133,7 @@ describe('an event as iCalendar', () => {
     for (const event of Object.values(EDGES)) assert.equal(calendarOf(event), calendarOf({ ...event }));
   });
 
-  it('is written as the standard shows it', () => {
+  it('is written as in the standard', () => {
     const event = EDGES['every field']!;
     assert.deepEqual(calendarOf(event).split('\r\n'), [
       'BEGIN:VCALENDAR',
@@ -161,7 +161,7 @@ describe('an event as iCalendar', () => {
     ]);
   });
 
-  it('folds a line where 75 bytes are full, and before a character that does not fit', () => {
+  it('folds a line after 75 bytes, and before a character that does not fit', () => {
     const summary = (title: string) =>
       calendarOf(newEvent({ title }))
         .split('\r\n')
@@ -178,7 +178,7 @@ describe('an event as iCalendar', () => {
     ]);
   });
 
-  it('lets no text begin a line of its own', () => {
+  it('never lets text start a new line', () => {
     const hostile = 'x\r\nEND:VEVENT\r\nBEGIN:VEVENT\nATTACH:file\rX:\u0085Y:\u2028Z:';
     const event = newEvent({
       ...{ title: hostile, description: hostile, location_name: hostile, address: hostile },
@@ -206,7 +206,7 @@ describe('an event as iCalendar', () => {
     ],
     ...['https://[::1', 'ftp://example.com', 'https://example.com\n'],
   ]) {
-    it(`does not call ${JSON.stringify(url)} a URL`, () => {
+    it(`does not write ${JSON.stringify(url)} as a URL`, () => {
       const [component] = parse(calendarOf(newEvent({ url })));
       assert.equal(component!.get('url'), undefined);
       assert.ok(component!.has('x-local-events-url'));
@@ -221,7 +221,7 @@ describe('an event as iCalendar', () => {
     ],
     ...['https://[2001:db8::1]:80/', "https://example.com/~a!$&'()*+,;=:@"],
   ]) {
-    it(`calls ${JSON.stringify(url)} a URL`, () => {
+    it(`writes ${JSON.stringify(url)} as a URL`, () => {
       assert.equal(parse(calendarOf(newEvent({ url })))[0]!.get('url'), url);
     });
   }
@@ -236,7 +236,7 @@ describe('a page as iCalendar', () => {
     });
   });
 
-  it('is a calendar without events where nothing was found', () => {
+  it('is a calendar without events if nothing was found', () => {
     assert.deepEqual(parse(calendarOf()), []);
     assertLines(calendarOf());
   });

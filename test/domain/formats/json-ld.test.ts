@@ -1,4 +1,4 @@
-// JSON-LD, held against what schema.org and the readers of events require.
+// JSON-LD, checked against the requirements of schema.org and of the readers of events.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -13,7 +13,7 @@ const text = { type: 'string', minLength: 1 };
 const ajv = new Ajv2020({ allErrors: true, strictRequired: false });
 formats.default(ajv);
 
-/** What an event must have for search engines and calendars to show it, and what the rest may be. */
+/** The fields that search engines and calendars require, and the types of the others. */
 const validate = ajv.compile({
   type: 'object',
   required: ['@type', '@id', 'name', 'startDate', 'location', 'eventAttendanceMode', 'eventStatus'],
@@ -84,14 +84,14 @@ function assertLinked(event: Event): void {
 
 describe('an event as JSON-LD', () => {
   for (const [name, event] of Object.entries(EDGES)) {
-    it(`has what an event must have: ${name}`, () => assertLinked(event));
+    it(`has the required fields: ${name}`, () => assertLinked(event));
   }
 
-  it('has it whatever the event', () => {
+  it('has the required fields for any event', () => {
     fc.assert(fc.property(anyEvent, assertLinked), { seed: 20_261_115 });
   });
 
-  it('can be put into a script element as it is', () => {
+  it('can be put into a script element unchanged', () => {
     fc.assert(
       fc.property(anyEvent, (event) => {
         assert.ok(!encodeLinkedEvent(wireOf({ ...event, cost: '</script><!--' })).includes('<'));
@@ -100,7 +100,7 @@ describe('an event as JSON-LD', () => {
     );
   });
 
-  it('gives the address of a page, and no other', () => {
+  it('has a URL only if it leads to a web page', () => {
     const url = (given: string | null) => read(encodeLinkedEvent(wireOf(newEvent({ url: given })))).url;
     assert.equal(url('https://example.com/a'), 'https://example.com/a');
     for (const other of [null, '', 'example.com', 'javascript:alert(1)', 'https://exa mple.com']) {
@@ -122,7 +122,7 @@ describe('a page as JSON-LD', () => {
     }
   });
 
-  it('is an empty graph where nothing was found', () => {
+  it('is an empty graph if nothing was found', () => {
     assert.deepEqual(read(joinGraph([])), { '@context': 'https://schema.org', '@graph': [] });
   });
 });
