@@ -6,6 +6,7 @@ export interface JobResult {
   readonly title: string;
   readonly seconds: number;
   readonly tests: number;
+  readonly passed: number;
   readonly failures: readonly string[];
 }
 
@@ -24,6 +25,7 @@ export async function readResult(
   const startedMs = performance.now();
   const failures: string[] = [];
   let tests = 0;
+  let passed = 0;
   let isWhole = false;
   for await (const { type, data } of events) {
     clearTimeout(silence);
@@ -36,6 +38,7 @@ export async function readResult(
       // A suite also fails if a hook fails, or only because its tests fail, which are reported by themselves.
       if (type === 'test:fail' && !(isSuite && isOfTests(data.details.error))) failures.push(describe(data));
       if (!isSuite) tests++;
+      if (!isSuite && type === 'test:pass') passed++;
       if (!isSuite && isDetailed) {
         const mark = type === 'test:pass' ? 'ok  ' : 'FAIL';
         console.log(`  ${mark} ${data.name} (${Math.round(data.details.duration_ms)} ms)`);
@@ -52,7 +55,7 @@ export async function readResult(
       `FAIL ${title}\n  The process exited before its tests were done, or the file has no tests.`,
     );
   }
-  return { title, seconds: (performance.now() - startedMs) / 1000, tests, failures };
+  return { title, seconds: (performance.now() - startedMs) / 1000, tests, passed, failures };
 }
 
 function isOfTests(error: Error): boolean {
@@ -76,7 +79,7 @@ export function printSummary(results: readonly JobResult[]): boolean {
   for (const failure of failures) console.log(`\n${failure}`);
   console.log('\nSlowest:');
   for (const { seconds, title } of slowest(results)) console.log(`  ${toSeconds(seconds)}  ${title}`);
-  const passed = results.reduce((sum, { tests }) => sum + tests, 0) - failures.length;
+  const passed = results.reduce((sum, result) => sum + result.passed, 0);
   console.log(`\n${passed} passed, ${failures.length} failed`);
   return failures.length === 0;
 }

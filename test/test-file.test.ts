@@ -27,8 +27,17 @@ async function resultOf(body: string, timeoutMs = 60_000): Promise<JobResult> {
 
 describe('a test file', { concurrency: 3 }, () => {
   it('passes if its tests pass', async () => {
-    const { tests, failures } = await resultOf("it('a', () => {}); it('b', () => {});");
-    assert.deepEqual({ tests, failures }, { tests: 2, failures: [] });
+    const { tests, passed, failures } = await resultOf("it('a', () => {}); it('b', () => {});");
+    assert.deepEqual({ tests, passed, failures }, { tests: 2, passed: 2, failures: [] });
+  });
+
+  it('counts what passed, also beside errors that belong to no test', async () => {
+    const late = "it('c', () => { setTimeout(() => { throw new Error('late'); }, 0); });";
+    const { passed, failures } = await resultOf(
+      `it('a', () => {}); it('b', () => { throw new Error(); }); ${late}`,
+    );
+    assert.equal(passed, 2);
+    assert.ok(failures.length > 1);
   });
 
   const failing: Readonly<Record<string, readonly [body: string, reason: RegExp]>> = {
