@@ -6,6 +6,7 @@ export interface JobResult {
   readonly title: string;
   readonly seconds: number;
   readonly tests: number;
+  readonly passed: number;
   readonly failures: readonly string[];
 }
 
@@ -24,24 +25,37 @@ export async function readResult(
   const startedMs = performance.now();
   const failures: string[] = [];
   let tests = 0;
+  let passed = 0;
+  let isWhole = false;
   for await (const { type, data } of events) {
     clearTimeout(silence);
     if (type === 'test:stderr') process.stderr.write(data.message);
+    // An error after its test has ended is only a diagnostic; the file then fails without a reason.
+    if (type === 'test:diagnostic' && data.message.startsWith('Error: '))
+      failures.push(`FAIL ${title}\n  ${data.message}`);
     if (type === 'test:pass' || type === 'test:fail') {
       const isSuite = data.details.type === 'suite';
       // A suite fails because of a hook, or because of its tests. Failed tests are reported on their own.
       if (type === 'test:fail' && !(isSuite && isOfTests(data.details.error))) failures.push(describe(data));
       if (!isSuite) tests++;
+      if (!isSuite && type === 'test:pass') passed++;
       if (!isSuite && isDetailed) {
         const mark = type === 'test:pass' ? 'ok  ' : 'FAIL';
         console.log(`  ${mark} ${data.name} (${Math.round(data.details.duration_ms)} ms)`);
       }
     }
     if (type === 'test:summary' && !data.success && failures.length === 0) failures.push(`FAIL ${title}`);
+    // The process of the file sends its own summary when its tests are done. The other summary is of this process.
+    if (type === 'test:summary' && data.file !== undefined) isWhole = true;
     if (failures.length > 0) silence = setTimeout(end, SILENCE_MS);
   }
   clearTimeout(silence);
-  return { title, seconds: (performance.now() - startedMs) / 1000, tests, failures };
+  if (!isWhole && failures.length === 0) {
+    failures.push(
+      `FAIL ${title}\n  The process exited before its tests were done, or the file has no tests.`,
+    );
+  }
+  return { title, seconds: (performance.now() - startedMs) / 1000, tests, passed, failures };
 }
 
 function isOfTests(error: Error): boolean {
@@ -65,7 +79,7 @@ export function printSummary(results: readonly JobResult[]): boolean {
   for (const failure of failures) console.log(`\n${failure}`);
   console.log('\nSlowest:');
   for (const { seconds, title } of slowest(results)) console.log(`  ${toSeconds(seconds)}  ${title}`);
-  const passed = results.reduce((sum, { tests }) => sum + tests, 0) - failures.length;
+  const passed = results.reduce((sum, result) => sum + result.passed, 0);
   console.log(`\n${passed} passed, ${failures.length} failed`);
   return failures.length === 0;
 }

@@ -3,15 +3,15 @@
 // that size. Programs that the tests need are found, or installed (on Debian, as root), or named in an error.
 import { execFile } from 'node:child_process';
 import { availableParallelism } from 'node:os';
-import { run } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
 import { createDatabase, startSharedCluster } from '../test/support/postgres.ts';
 import { temporaryFolder } from '../test/support/service.ts';
 import { type AcceptanceTarget, startAcceptanceTarget } from './acceptance-target.ts';
 import { ensureMachine } from './machine.ts';
+import { runFile } from './test-file.ts';
 import { type Engine, findJobs, findUnlisted, type TestJob } from './test-jobs.ts';
-import { type JobResult, printResult, printSummary, readResult, slowest } from './test-report.ts';
+import { type JobResult, printResult, printSummary, slowest } from './test-report.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
@@ -20,6 +20,7 @@ const AT_ONCE = availableParallelism() + 1;
 
 /** Timeout of a test file. */
 const TIMEOUT_MS = 20 * 60_000;
+const LONG_TIMEOUT_MS = 60 * 60_000;
 
 /** Halves the cost of starting a process; the tests start many. */
 const CACHE = { NODE_COMPILE_CACHE: `${ROOT}/node_modules/.cache/node` };
@@ -36,7 +37,7 @@ async function check(title: string, command: string, args: readonly string[]): P
     const { stdout, stderr, message } = error as Error & { stdout?: string; stderr?: string };
     failures.push(`FAIL ${title}\n${`${stdout ?? ''}${stderr ?? ''}` || message}`);
   }
-  return { title, seconds: (performance.now() - startedMs) / 1000, tests: 0, failures };
+  return { title, seconds: (performance.now() - startedMs) / 1000, tests: 0, passed: 0, failures };
 }
 
 const colors = `--colors=${process.stdout.isTTY ? 'force' : 'off'}`;
@@ -56,12 +57,10 @@ async function test(
   try {
     const target = engine && (await targets![engine]).env;
     const all = { ...process.env, ...CACHE, ...env, ...target };
-    const controller = new AbortController();
-    const { signal } = controller;
-    const events = run({ files: [file], cwd: ROOT, timeout: TIMEOUT_MS, signal, env: all });
-    return await readResult(title, events, { isDetailed, end: () => controller.abort() });
+    const timeoutMs = env.LONG ? LONG_TIMEOUT_MS : TIMEOUT_MS;
+    return await runFile(file, { title, cwd: ROOT, env: all, timeoutMs, isDetailed });
   } catch (error) {
-    return { title, seconds: 0, tests: 0, failures: [`FAIL ${title}\n${(error as Error).stack}`] };
+    return { title, seconds: 0, tests: 0, passed: 0, failures: [`FAIL ${title}\n${(error as Error).stack}`] };
   }
 }
 

@@ -219,11 +219,13 @@ export class SqliteStore implements Store {
     return this.#operations.run(() => this.#memory.search(query, nowMs));
   }
 
-  async listAgents(): Promise<AgentRecord[]> {
-    const agents: AgentRecord[] = [];
-    const sql = `SELECT ${AGENT_COLUMNS} FROM agents ORDER BY created_ms, agent_id`;
-    await this.#reader.each(sql, (row) => agents.push(this.#toAgent(agentOf(row))));
-    return agents;
+  listAgents(): Promise<AgentRecord[]> {
+    return this.#operations.run(async () => {
+      const agents: AgentRecord[] = [];
+      const sql = `SELECT ${AGENT_COLUMNS} FROM agents ORDER BY created_ms, agent_id`;
+      await this.#reader.each(sql, (row) => agents.push(this.#toAgent(agentOf(row))));
+      return agents;
+    });
   }
 
   async findAgent(agentId: string): Promise<AgentRecord | undefined> {

@@ -63,6 +63,7 @@ export function closeContract(open: () => Promise<Store>): void {
       replaceEvent: () => store.replaceEvent({ ...row, version: 2 }),
       deleteEvent: () => store.deleteEvent(row.event_id, agent_id),
       nearby: () => store.nearby(search(), NOW_MS),
+      listAgents: () => store.listAgents(),
       agentPage: () => store.agentPage({ ...LIST, sort: { key: 'created_at', descending: true } }),
       agentEventPage: () =>
         store.agentEventPage(agent_id, { ...LIST, sort: { key: 'start_at', descending: true } }, NOW_MS),
