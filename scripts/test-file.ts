@@ -6,7 +6,7 @@ interface FileOptions {
   readonly title: string;
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
-  /** For each test, and for the file as a whole: one whose tests have passed can still have left something open. */
+  /** Timeout for each test and for the whole file: a file whose tests have passed can still have left something open. */
   readonly timeoutMs: number;
   readonly isDetailed: boolean;
 }

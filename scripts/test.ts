@@ -133,7 +133,7 @@ function reportUnlisted(results: readonly JobResult[]): void {
     console.log(`\nAdd to LONGEST_FIRST in scripts/test-jobs.ts: ${unlisted.join(', ')}`);
 }
 
-// Without this, a signal ends the process, no handler of 'exit' runs, and the programs it started go on.
+// Without this, a signal ends the process, no handler of 'exit' runs, and the programs it started keep running.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 
 try {

@@ -181,7 +181,7 @@ describe('readConfig', () => {
     ),
   ];
   for (const [env, result] of good) {
-    it(`takes ${JSON.stringify(env)}`, () => assert.deepEqual(readConfig(env), { ...DEFAULTS, ...result }));
+    it(`accepts ${JSON.stringify(env)}`, () => assert.deepEqual(readConfig(env), { ...DEFAULTS, ...result }));
   }
 
   const bad: [name: string, values: string[]][] = [

@@ -103,7 +103,7 @@ describe('move', () => {
     await service.close();
   });
 
-  it('knows every table and column of both engines', async () => {
+  it('covers every table and column of both engines', async () => {
     const url = await newMigratedDatabase();
     const onlyHere = /^(?:quotas|schema_version|spatial_ref_sys|geography_columns|geometry_columns)$/;
     const inPostgres = await withSql(

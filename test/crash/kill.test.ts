@@ -98,6 +98,6 @@ describe('a service that is killed during writes', () => {
         await service.ended;
       }
     }
-    assert.ok(ledger.answered > ROUNDS * 30, `only ${ledger.answered} writes were answered`);
+    assert.ok(ledger.answered > ROUNDS * 30, `only ${ledger.answered} writes were acknowledged`);
   });
 });

@@ -10,7 +10,7 @@ export function sessionContract(store: () => Store): void {
     store().endSession(sessionId, expiresMs, nowMs);
   const areEnded = (...ids: string[]) => Promise.all(ids.map((id) => store().isSessionEnded(id)));
 
-  it('knows a session that has ended, and no other', async () => {
+  it('reports a session as ended once it has ended, and no other', async () => {
     await end('first');
     assert.deepEqual(await areEnded('first', 'First', 'other', ''), [true, false, false, false]);
   });
