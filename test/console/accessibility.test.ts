@@ -1,4 +1,4 @@
-// axe-core on every view, light and dark, and the narrowest screen that the console promises to fit.
+// axe-core on every view, light and dark, and every view on the narrowest screen that the console supports.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
@@ -16,7 +16,7 @@ interface Finding {
   readonly nodes: readonly { readonly html: string }[];
 }
 
-/** What is serious or critical. */
+/** Serious and critical problems of the page. */
 async function findProblems(page: Page): Promise<string[]> {
   await page.evaluate(`window.axe ?? (() => { ${AXE} })()`);
   const findings = (await page.evaluate(
@@ -27,7 +27,7 @@ async function findProblems(page: Page): Promise<string[]> {
     .map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html).join(' ')}`);
 }
 
-describe('axe-core', () => {
+describe('accessibility of the console', () => {
   let console: ConsoleUnderTest;
   let agentId: string;
 
@@ -52,7 +52,7 @@ describe('axe-core', () => {
   });
   after(() => console.close());
 
-  /** How to come to each view from the list of agents. */
+  /** How to reach each view from the list of agents. */
   const VIEWS: Record<string, (page: Page) => Promise<void>> = {
     agents: async (page) => {
       await page.getByRole('link', { name: 'City guide' }).waitFor();
@@ -99,10 +99,10 @@ describe('axe-core', () => {
     },
   };
 
-  // axe-core is given to the page as text, which its policy rightly refuses.
+  // axe-core is injected as text, which the page's policy would block.
   const OPTIONS = { bypassCSP: true, reducedMotion: 'reduce' } as const;
 
-  /** Looks at the page as it is, in both colour schemes. */
+  /** Checks the current page in both colour schemes. */
   const assertAccessible = async (page: Page) => {
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
@@ -110,7 +110,7 @@ describe('axe-core', () => {
     }
   };
 
-  describe('in light and dark colours', () => {
+  describe('axe-core in light and dark colours', () => {
     let visit: Visit;
     before(async () => {
       visit = await console.visit('/admin', OPTIONS);
@@ -128,14 +128,14 @@ describe('axe-core', () => {
       });
     }
 
-    it('finds nothing serious where somebody is no administrator', async () => {
+    it('finds nothing serious in: not an administrator', async () => {
       const stranger = await console.visit('/admin', OPTIONS);
       await stranger.signIn('eve');
       await stranger.page.getByRole('heading', { name: 'Not an administrator' }).waitFor();
       await assertAccessible(stranger.page);
     });
 
-    it('finds nothing serious where a token is asked for', async () => {
+    it('finds nothing serious in: sign-in with a token', async () => {
       const service = await startTestService();
       const { page } = await visitPage(await getBrowser(), service.url, '/admin', OPTIONS);
       await page.getByText('Use an identity provider instead').click();
@@ -143,7 +143,7 @@ describe('axe-core', () => {
       await service.close();
     });
 
-    it('is seen to look at the colours of either scheme', async () => {
+    it('finds bad contrast in either scheme', async () => {
       const { page } = await console.visit('/admin', OPTIONS);
       const grey = { light: '#bbb', dark: '#444' };
       for (const colorScheme of ['light', 'dark'] as const) {
@@ -161,14 +161,14 @@ describe('axe-core', () => {
     });
   });
 
-  it('is seen to find something', async () => {
+  it('is checked by an axe-core that finds problems', async () => {
     const visit = await console.visit('/admin', { bypassCSP: true });
     await visit.page.evaluate("document.querySelector('main').innerHTML = '<img src=/admin/x><input>'");
     const problems = await findProblems(visit.page);
     assert.deepEqual(problems.map((problem) => problem.split(':', 1)[0]).sort(), ['image-alt', 'label']);
   });
 
-  it('fits a screen of 360 pixels without scrolling sideways, in every view', async () => {
+  it('fits every view on a screen of 360 pixels, without scrolling sideways', async () => {
     const visit = await console.visit('/admin', { viewport: { width: 360, height: 740 } });
     await visit.signIn();
     const { page } = visit;

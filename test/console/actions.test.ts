@@ -1,5 +1,5 @@
-// Everything that an administrator can do in the console: what is asked before, what is said after, what the API shows
-// then, and what is in the audit log.
+// Everything that an administrator can do in the console: the question before, the message after, and the result in the API
+// and in the audit log.
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
@@ -26,7 +26,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
     });
     after(() => console.close());
 
-    /** Each test has an agent with five events, at whose page it begins. */
+    /** Each test starts on the page of an agent with five events. */
     beforeEach(async () => {
       name = `City guide ${++made}`;
       agent = await console.service.client.register(name);
@@ -50,7 +50,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
     };
     const summary = async () =>
       (await console.administrator.get(`/v1/admin/agents/${agentId}/events`)).body.agent;
-    /** The newest entry, in the API and as the page shows it. */
+    /** The newest audit entry from the API; asserts that the page shows it as this sentence. */
     const lastEntry = async (sentence: string) => {
       const { entries } = (await console.administrator.get('/v1/admin/audit', { limit: 1 })).body;
       await page.getByRole('link', { name: 'Audit log' }).click();
@@ -120,7 +120,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
       });
     });
 
-    it('asks about what there is now, not when the page was loaded', async () => {
+    it('asks with the current number of events, not with that of the loaded page', async () => {
       await agent.create({ title: 'Event 6', start_at: '2031-05-06T18:00:00Z' });
       await page.getByRole('button', { name: 'Delete agent' }).click();
       await dialog().getByText('6 events').waitFor();
@@ -131,7 +131,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
       await dialog().getByRole('button', { name: 'Cancel' }).click();
     });
 
-    it('asks nothing as long as it cannot say how much would be lost', async () => {
+    it('does not allow a delete while the events cannot be counted', async () => {
       await page.route('**/events?limit=1', (route) => route.abort());
       await page.getByRole('button', { name: 'Delete agent' }).click();
       await dialog().getByRole('alert').getByText('Its events could not be counted.').waitFor();
@@ -144,7 +144,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
       await dialog().getByRole('button', { name: 'Cancel' }).click();
     });
 
-    it('deletes an agent whose name was typed', async () => {
+    it('deletes an agent only after its name is typed', async () => {
       await page.getByRole('button', { name: 'Delete agent' }).click();
       await dialog().getByText('5 events').waitFor();
       assert.match(
@@ -202,7 +202,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
       assert.equal((await lastEntry(`set the tier of ${name} to read`)).action, 'update_agent');
     });
 
-    it('leaves everything as it is when asked to', async () => {
+    it('changes nothing on Cancel and Escape', async () => {
       await page.getByRole('button', { name: 'Delete all events' }).click();
       await dialog().getByRole('button', { name: 'Cancel' }).click();
       await page.getByRole('button', { name: 'Delete agent' }).click();
@@ -211,7 +211,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
       assert.equal((await held()).length, 5);
     });
 
-    it('does it once, however often the button is pressed', async () => {
+    it('acts once, however often the button is pressed', async () => {
       const { total } = (await console.administrator.get('/v1/admin/audit', { limit: 1 })).body;
       await page.getByRole('button', { name: 'Delete all events' }).click();
       await dialog().getByRole('button', { name: 'Delete 5 events' }).dblclick();
@@ -219,7 +219,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
       assert.equal((await console.administrator.get('/v1/admin/audit', { limit: 1 })).body.total, total + 1);
     });
 
-    it('says so when somebody else was faster', async () => {
+    it('says if another administrator was faster', async () => {
       const { events } = (await console.administrator.get(`/v1/admin/agents/${agentId}/events`)).body;
       await page.getByRole('button', { name: 'Event 1' }).click();
       await dialog().getByRole('button', { name: 'Delete event' }).click();
@@ -229,7 +229,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
       await page.getByText('1–4 of 4').waitFor();
     });
 
-    it('says what went wrong, and leaves the question open', async () => {
+    it('says what went wrong, and keeps the dialog open', async () => {
       await page.getByRole('button', { name: 'Delete all events' }).click();
       await dialog().getByRole('button', { name: 'Delete 5 events' }).waitFor();
       await page.route('**/v1/admin/**', (route) => route.abort());
@@ -241,7 +241,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
       await outcome(`Deleted all events of ${name}.`);
     });
 
-    it('stays open until the answer is there, however often Escape is pressed', async () => {
+    it('keeps the dialog open until the response arrives, however often Escape is pressed', async () => {
       await page.getByRole('button', { name: 'Delete all events' }).click();
       const button = dialog().getByRole('button', { name: 'Delete 5 events' });
       const { promise: answer, resolve: fail } = Promise.withResolvers<void>();
@@ -260,7 +260,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
       assert.deepEqual(await held(), []);
     });
 
-    it('can be done with the keyboard alone', async () => {
+    it('works with the keyboard alone', async () => {
       await page.getByRole('button', { name: 'Event 5' }).focus();
       await page.keyboard.press('Enter');
       await dialog().waitFor();
@@ -273,14 +273,14 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
       assert.equal((await held()).length, 4);
     });
 
-    it('makes the browser complain of nothing', () => {
+    it('causes no errors in the browser', () => {
       const own = visit.problems.filter((problem) => !/ERR_FAILED/.test(problem));
       assertClean({ ...visit, problems: own });
     });
   });
 }
 
-/** Presses Tab until the focus is on something of this name, as somebody without a mouse would. */
+/** Presses Tab until the element with this text has the focus. */
 async function tabTo(page: Page, name: string): Promise<void> {
   for (let presses = 0; presses < 30; presses++) {
     await page.keyboard.press('Tab');

@@ -1,5 +1,5 @@
-// The console for tests: a real service on either engine, a real identity provider, a real browser that keeps account of
-// everything that goes wrong in it.
+// The console for tests: a real service on either engine, a real identity provider, and a real browser whose problems are
+// recorded.
 import assert from 'node:assert/strict';
 import { after } from 'node:test';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
@@ -11,17 +11,17 @@ import { freePort } from '../support/process.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 const ADA: Account = { sub: 'ada', email: 'ada@example.com', email_verified: true, name: 'Ada Lovelace' };
-/** Somebody at the same provider whom nobody made an administrator. */
+/** A person at the same provider who is not an administrator. */
 const EVE: Account = { sub: 'eve', email: 'eve@example.com', email_verified: true, name: 'Eve Moneypenny' };
 
 export interface ConsoleUnderTest {
   readonly service: TestService;
   readonly browser: Browser;
-  /** Sends the token of the administrator, to see what became of an action. */
+  /** API client of the administrator, to check the result of an action. */
   readonly administrator: Client;
   /** A page of a new visitor. */
   visit(path?: string, options?: BrowserContextOptions): Promise<Visit>;
-  /** Ends the provider, and starts one in its place. */
+  /** Stops the provider; `restartProvider` starts a new one on the same port. */
   stopProvider(): Promise<void>;
   restartProvider(): Promise<void>;
   close(): Promise<void>;
@@ -32,16 +32,16 @@ export interface Visit {
   readonly context: BrowserContext;
   /** Errors of scripts, violations of the policy, dialogs, requests to other hosts. */
   readonly problems: readonly string[];
-  /** From the page of the sign-in, through the provider, back to where one was. */
+  /** Signs in from the sign-in page through the provider, and waits for the view. */
   signIn(account?: string): Promise<void>;
-  /** The same where the provider still knows who it is, and asks nothing. */
+  /** Signs in while the provider still has a session, and asks nothing. */
   signInAgain(): Promise<void>;
 }
 
 let launched: Promise<Browser> | undefined;
 after(async () => (await launched)?.close());
 
-/** The browser of this test file: one for all its tests. */
+/** One browser for all tests of a file. */
 export function getBrowser(): Promise<Browser> {
   launched ??= launchBrowser();
   return launched;
@@ -88,7 +88,7 @@ export async function openConsole(
   };
 }
 
-/** A page of a new visitor of the service, who may also be sent to these other origins. */
+/** A page of a new visitor of the service; requests to origins in `others` are not problems. */
 export async function visit(
   browser: Browser,
   url: string,
@@ -132,7 +132,7 @@ function watch(page: Page, own: readonly string[]): string[] {
     void dialog.dismiss();
   });
   page.on('console', (message) => {
-    // A browser reports every answer of 400 and more; what the service refuses on purpose is no fault of the page.
+    // A browser reports every response of 400 and above; a deliberate refusal is not a fault of the page.
     if (message.type() === 'error' && !/^Failed to load resource/.test(message.text())) {
       problems.push(`console: ${message.text()}`);
     }
@@ -144,7 +144,7 @@ function watch(page: Page, own: readonly string[]): string[] {
   return problems;
 }
 
-/** Asserts that nothing went wrong in the page so far. */
+/** Asserts that the page has had no problems so far. */
 export function assertClean({ problems }: Visit): void {
   assert.deepEqual(problems, []);
 }

@@ -1,5 +1,5 @@
-// With very many agents, and one that has very many events, the console asks for pages and shows pages. How long that takes
-// is measured in bench/.
+// With very many agents, and very many events of one, the console requests and shows only pages. How long that takes is
+// measured in bench/.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fillWithCrowd } from '../support/crowd.ts';
@@ -9,12 +9,12 @@ import { assertClean, openConsole } from './console.ts';
 
 const CROWD = size({ agents: 10_000, events: 5_000 }, { agents: 100_000, events: 50_000 });
 const [ALL_AGENTS, ALL_EVENTS] = Object.values(CROWD).map((count) => count.toLocaleString('en'));
-/** The number of one, and how those of the last ten begin. */
+/** The number of one agent or event; those of the last ten begin with it. */
 const [LAST_TEN_AGENTS, LAST_TEN_EVENTS] = Object.values(CROWD).map((count) => count / 10 - 1);
 
 for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
   describe(`a crowd on ${engine}`, () => {
-    it('comes in pages, whatever is asked for', async () => {
+    it('is shown in pages, in every order and search', async () => {
       const env = await ENGINES[engine]();
       const agentId = await fillWithCrowd(env, CROWD, Date.now());
       const console = await openConsole(engine, env);

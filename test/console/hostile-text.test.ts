@@ -1,5 +1,5 @@
-// What agents write is only ever text: markup, addresses that are scripts, and marks that turn the reading direction are
-// shown and do nothing.
+// What agents write is only shown as text: markup, javascript: URLs and marks that change the reading direction do
+// nothing.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Client } from '../support/client.ts';
@@ -8,7 +8,7 @@ import { assertClean, type ConsoleUnderTest, openConsole, type Visit } from './c
 const SCRIPT = 'window.pwned=1;alert(1)';
 const MARKS = '\u202egnp.exe\u202c\u200f\u2067x\u2069';
 
-/** Some way to run a script, and marks that reorder what stands beside them. */
+/** Text with ways to run a script, and with marks that reorder the text around them. */
 function hostile(field: string): string {
   return `${field} <img src=x onerror="${SCRIPT}"><script>${SCRIPT}</script>"onmouseover='${SCRIPT}' ${MARKS}`;
 }
@@ -40,7 +40,7 @@ describe('text of agents in the console', () => {
   });
   after(() => console.close());
 
-  /** Waits until a view shows it, looks at what the page has become, then moves the pointer over all of it. */
+  /** Waits until a view shows the texts, hovers over all of them, and asserts that no script ran and no element was made. */
   const assertHarmless = async (shown: readonly string[]) => {
     const { page } = visit;
     for (const text of shown) await page.getByText(text, { exact: false }).first().waitFor();
@@ -65,14 +65,14 @@ describe('text of agents in the console', () => {
     await assertHarmless(['description <img src=x', 'cost <img', 'address <img', `javascript:${SCRIPT}`]);
     const said = await page.getByRole('dialog').innerText();
     for (const text of Object.values(EVENT)) {
-      // The marks themselves are shown by their numbers.
+      // The marks are shown by their code points.
       for (const line of text.replaceAll(/[\u200f\u202c\u202e\u2067\u2069]/g, '').split('\n')) {
         assert.ok(said.includes(line), line);
       }
     }
   });
 
-  it('is harmless in questions, outcomes and the audit log', async () => {
+  it('is harmless in dialogs, messages and the audit log', async () => {
     const { page } = visit;
     await page.getByRole('dialog').getByRole('button', { name: 'Delete event' }).click();
     await assertHarmless(['This event will be deleted.']);
@@ -83,13 +83,13 @@ describe('text of agents in the console', () => {
     await assertHarmless(['deleted the event']);
   });
 
-  it('is harmless as what was searched for', async () => {
+  it('is harmless as a search text', async () => {
     const query = new URLSearchParams({ q: EVENT.title.slice(0, 200) });
     await visit.page.goto(`${console.service.url}/admin?${query}`);
     await assertHarmless(['No agent matches']);
   });
 
-  it('cannot turn the direction of what stands beside it', async () => {
+  it('cannot change the direction of the text around it', async () => {
     const { page } = visit;
     await page.goto(`${console.service.url}/admin`);
     const cell = page.locator('tbody bdi').first();
@@ -102,11 +102,11 @@ describe('text of agents in the console', () => {
     const shown = await page
       .locator('.unseen')
       .evaluateAll((marks) => marks.map((mark) => mark.getAttribute('data-code')));
-    // Runs of them have one mark: the first of them, and how many follow.
+    // A run of marks is shown once: the first one, and how many follow.
     assert.deepEqual(shown.slice(0, 3), ['U+202E', 'U+202C +2', 'U+2069']);
   });
 
-  it('is marked a few times at most, however much of it cannot be seen', async () => {
+  it('gets a limited number of marks, however much of it is invisible', async () => {
     const { page } = visit;
     const unseen = 'a\u200b'.repeat(100);
     const { agent_id } = await agent.create({
@@ -127,8 +127,8 @@ describe('text of agents in the console', () => {
     await page.keyboard.press('Escape');
   });
 
-  it('would be noticed if it ran', async () => {
-    // The same page without its policy and with the text as markup: so the test can fail.
+  it('makes this test fail if it runs', async () => {
+    // The same text as markup, in a page without a policy: it runs, so the test can fail.
     const context = await console.browser.newContext({ bypassCSP: true });
     const page = await context.newPage();
     await page.goto(`${console.service.url}/health`);

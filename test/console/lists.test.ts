@@ -1,4 +1,4 @@
-// The lists of the console in a browser: search, sort, pages, and that reloading shows the same again.
+// The lists of the console in a browser: search, sort and pages; a reload shows the same again.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
@@ -42,7 +42,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
     });
     after(() => console.close());
 
-    /** The texts of a column, once the list is there. */
+    /** The texts of a column, once the list has loaded. */
     const column = async (name: string): Promise<string[]> => {
       await page.locator('[aria-busy=true]').waitFor({ state: 'detached' });
       return page.locator(`tbody .column-${name}`).allInnerTexts();
@@ -53,14 +53,14 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
     };
     const sortBy = (name: string) => page.getByRole('columnheader', { name }).getByRole('button').click();
 
-    it('counts what there is', async () => {
+    it('show the counts', async () => {
       const counts = page.getByRole('region', { name: 'Counts' });
       await counts.getByText(String(AGENTS), { exact: true }).waitFor();
       const said = (await counts.innerText()).replaceAll(/\s+/g, ' ');
       assert.match(said, /Agents 120 .*Active today 1 .*Events 61 .*Upcoming 60 /);
     });
 
-    it('shows the newest agents first, in pages that go on and back', async () => {
+    it('show the newest agents first, in pages with Next and Previous', async () => {
       const first = await column('name');
       assert.equal(first.length, 50);
       await page.getByText('1–50 of 120').waitFor();
@@ -84,7 +84,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
       assert.deepEqual(await column('name'), first);
     });
 
-    it('sorts by every column, both ways', async () => {
+    it('sort by every column, both ways', async () => {
       const keys = ['Name', 'E-mail', 'Tier', 'Active', 'Events', 'Last used', 'Created'];
       for (const name of keys) {
         await sortBy(name);
@@ -105,7 +105,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
       ]);
     });
 
-    it('finds agents whatever the case, and says where there is none', async () => {
+    it('find agents in any case, and say if nothing matches', async () => {
       const search = page.getByRole('searchbox', { name: 'Search agents' });
       await page.keyboard.press('/');
       await page.keyboard.type('aGENT 11');
@@ -123,7 +123,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
       assert.equal(await search.inputValue(), 'agent 117');
     });
 
-    it('shows one agent and its events: upcoming, past, all, found and sorted', async () => {
+    it('show one agent and its events: upcoming, past, all, found and sorted', async () => {
       await page.goto(`${console.service.url}/admin?sort=-event_count`);
       await page.getByRole('link', { name: 'Agent 120', exact: true }).click();
       await page.getByRole('heading', { name: 'Agent 120', level: 1 }).waitFor();
@@ -143,7 +143,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
       assert.match(facts, /E-mail agent@example\.com Tier readwrite Events 61 /);
     });
 
-    it('shows an event in full, at an address of its own', async () => {
+    it('show an event in full, at its own URL', async () => {
       await page.getByRole('button', { name: /^Concert/ }).click();
       const dialog = page.getByRole('dialog');
       await dialog.waitFor();
@@ -157,14 +157,14 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
       assert.doesNotMatch(page.url(), /event=/);
     });
 
-    it('says so for an agent that does not exist', async () => {
+    it('say if an agent does not exist', async () => {
       await page.goto(`${console.service.url}/admin/agents/0197d2e8-9a40-7c55-8f3e-5b1d2c6a7e90`);
       await page.getByText('There is no such agent. It may have been deleted.').waitFor();
       await page.goto(`${console.service.url}/admin/agents/nonsense`);
       await page.getByText('the ID in the URL is not valid').waitFor();
     });
 
-    it('takes the default for what an address asks of no list', async () => {
+    it('use the default for an invalid sort or filter in the URL', async () => {
       await page.goto(`${console.service.url}/admin?sort=bogus`);
       await page.getByText('1–50 of 120').waitFor();
       await page.locator('th[aria-sort=descending]').filter({ hasText: 'Created' }).waitFor();
@@ -174,7 +174,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
       await page.getByRole('tab', { name: 'Upcoming', selected: true }).waitFor();
     });
 
-    it('says why a search is refused, in place of the list', async () => {
+    it('say why a search is refused, instead of the list', async () => {
       const tooLong = 'x'.repeat(201);
       for (const path of ['/admin', `/admin/agents/${await busiestId()}`]) {
         await page.goto(`${console.service.url}${path}?q=${tooLong}`);
@@ -185,7 +185,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
       }
     });
 
-    it('keeps the agent, the search and the focus where a search fails', async () => {
+    it('keep the agent, the search and the focus if a search fails', async () => {
       const search = page.getByRole('searchbox', { name: 'Search events' });
       const body = { error: { code: 'UNAVAILABLE', message: 'Not now.' } };
       await page.route('**/events?*q=concert*', (route) => route.fulfill({ status: 503, json: body }));
@@ -200,7 +200,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
       assert.equal(await search.inputValue(), 'concert');
     });
 
-    it('names a tab by the id where nothing of the name can be seen', async () => {
+    it('use the ID as the title of the tab if the name is invisible', async () => {
       const unseen = await console.service.client.register('\u200b\u202e');
       const { agent_id } = await unseen.create();
       await page.goto(`${console.service.url}/admin/agents/${agent_id}`);
@@ -209,7 +209,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
       await console.administrator.delete(`/v1/admin/agents/${agent_id}`);
     });
 
-    it('shows the page before one whose rows are gone', async () => {
+    it('show the previous page if all rows of a page are gone', async () => {
       await page.goto(`${console.service.url}/admin`);
       await page.getByRole('button', { name: 'Next' }).click();
       await page.getByText('51–100 of 120').waitFor();
@@ -230,7 +230,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
       assert.ok(await page.getByRole('button', { name: 'Previous' }).isVisible());
     });
 
-    it('makes the browser complain of nothing', () => assertClean(visit));
+    it('cause no errors in the browser', () => assertClean(visit));
   });
 }
 

@@ -1,5 +1,5 @@
-// The console on PostgreSQL, as far as the engine decides what it shows: counts, pages, sorting, search, and that what is
-// deleted is gone and in the audit log. `npm run test:long` runs all other tests of the console on both engines.
+// The console on PostgreSQL, where the engine decides what it shows: counts, pages, sorting, search, deletes and their audit
+// entries. `npm run test:long` runs all other tests of the console on both engines.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
@@ -39,7 +39,7 @@ describe('the console on postgres', () => {
   const sortBy = (name: string) => page.getByRole('columnheader', { name }).getByRole('button').click();
   const firstOf = async (name: string, count: number) => (await column(name)).slice(0, count);
 
-  it('counts what there is, and shows it in pages', async () => {
+  it('shows the counts, and agents in pages', async () => {
     const counts = page.getByRole('region', { name: 'Counts' });
     await counts.getByText(String(AGENTS), { exact: true }).waitFor();
     const said = (await counts.innerText()).replaceAll(/\s+/g, ' ');
@@ -54,7 +54,7 @@ describe('the console on postgres', () => {
     assert.deepEqual(await column('name'), first);
   });
 
-  it('sorts by every column, and finds agents whatever the case', async () => {
+  it('sorts by every column, and finds agents in any case', async () => {
     for (const name of ['Name', 'E-mail', 'Tier', 'Active', 'Last used', 'Created', 'Events']) {
       await sortBy(name);
       await page.locator('th[aria-sort]').filter({ hasText: name }).waitFor();
@@ -86,7 +86,7 @@ describe('the console on postgres', () => {
     assert.deepEqual(await column('title'), ['Concert 1']);
   });
 
-  it('deletes an event, then its agent, and says so in the audit log', async () => {
+  it('deletes an event, then its agent, and shows both in the audit log', async () => {
     await page.getByRole('button', { name: 'Concert 1' }).click();
     const dialog = () => page.getByRole('dialog').last();
     await dialog().getByRole('button', { name: 'Delete event' }).click();

@@ -1,4 +1,4 @@
-// No token reaches a script, an address, a store of the browser or another host, and other sites cannot use the session.
+// No token reaches a script, a URL, a store of the browser or another host, and other sites cannot use the session.
 import assert from 'node:assert/strict';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -13,7 +13,7 @@ describe('secrets of the console', () => {
   let console: ConsoleUnderTest;
   let visit: Visit;
   const requests: Request[] = [];
-  /** What scripts asked for: headers and body of each answer. */
+  /** Headers and body of each response to a script. */
   const answers: Promise<string>[] = [];
 
   before(async () => {
@@ -42,7 +42,7 @@ describe('secrets of the console', () => {
     assert.deepEqual(ofSession, {});
   });
 
-  it('are in the cookie alone, which no script and no other site gets', async () => {
+  it('are only in the cookie, which no script and no other site gets', async () => {
     const cookies = (await visit.context.cookies()).filter(({ name }) => name.includes('local_events'));
     assert.deepEqual(
       cookies.map(({ name, httpOnly, sameSite, path }) => ({ name, httpOnly, sameSite, path })),
@@ -50,7 +50,7 @@ describe('secrets of the console', () => {
     );
   });
 
-  it('are in no address and no referrer', async () => {
+  it('are in no URL and no referrer', async () => {
     const { url } = console.service;
     const ours = requests.filter((request) => request.url().startsWith(url));
     assert.ok(ours.some((request) => request.url().includes('/admin/callback?')));
@@ -64,7 +64,7 @@ describe('secrets of the console', () => {
     assert.equal(await visit.page.evaluate('document.referrer.includes("code=")'), false);
   });
 
-  it('are in no answer that a script can read', async () => {
+  it('are in no response that a script can read', async () => {
     assert.ok(answers.length > 3);
     for (const answer of answers) assert.doesNotMatch(await answer, TOKEN);
   });
@@ -78,7 +78,7 @@ describe('secrets of the console', () => {
 
   describe('from a page of another site', () => {
     let site: Server;
-    let address: string;
+    let siteUrl: string;
     before(async () => {
       site = createServer((_request, response) =>
         response
@@ -86,15 +86,15 @@ describe('secrets of the console', () => {
           .end('<!doctype html><title>Another site</title>'),
       );
       await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
-      // By another name of this machine: another site to a browser.
-      address = `http://localhost:${(site.address() as AddressInfo).port}`;
+      // Another name of this machine is another site to a browser.
+      siteUrl = `http://localhost:${(site.address() as AddressInfo).port}`;
     });
     after(() => void site.close());
 
     it('cannot be used to change or to read anything', async () => {
       const { agents } = (await console.administrator.get('/v1/admin/agents')).body;
       const page = await visit.context.newPage();
-      await page.goto(address);
+      await page.goto(siteUrl);
       const attempt = (method: string, path: string, mode: string) =>
         page.evaluate(
           `fetch(${JSON.stringify(console.service.url + path)}, { method: '${method}', mode: '${mode}', credentials: 'include' })
@@ -117,7 +117,7 @@ describe('secrets of the console', () => {
 
     it('cannot be shown in a frame', async () => {
       const page = await visit.context.newPage();
-      await page.goto(address);
+      await page.goto(siteUrl);
       await page.setContent(`<iframe src="${console.service.url}/admin"></iframe>`);
       const frame = page.frames()[1]!;
       await frame.waitForLoadState().catch(() => {});

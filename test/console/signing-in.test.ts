@@ -1,4 +1,4 @@
-// Signing in to the console and out of it, in a browser.
+// Signing in to the console and out, in a browser.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { BrowserContext } from 'playwright-core';
@@ -9,7 +9,7 @@ import { assertClean, type ConsoleUnderTest, getBrowser, openConsole, visit } fr
 
 const NINE_HOURS_MS = 9 * 3_600_000;
 
-/** The provider's are there too: cookies do not know of ports. */
+/** Cookies of the service only: those of the provider are in the same jar, because cookies ignore ports. */
 async function ourCookies(context: BrowserContext) {
   return (await context.cookies()).filter(({ name }) => name.includes('local_events'));
 }
@@ -33,7 +33,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
       assertClean(visit);
     });
 
-    it('leads back to the view that was asked for', async () => {
+    it('returns to the requested view', async () => {
       const visit = await console.visit('/admin/audit?from=a+link');
       await visit.signIn();
       await visit.page.getByRole('heading', { name: 'Audit log', level: 1 }).waitFor();
@@ -41,7 +41,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
       assertClean(visit);
     });
 
-    it('ends with a sign-out, for other tabs and copies of the cookie too', async () => {
+    it('ends with a sign-out, also for other tabs and copies of the cookie', async () => {
       const visit = await console.visit();
       await visit.signIn();
       const { page, context } = visit;
@@ -62,25 +62,25 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
       assertClean(visit);
     });
 
-    it('asks again after the session has expired, and returns to the same view', async () => {
+    it('is required again after the session has expired, and returns to the same view', async () => {
       const visit = await console.visit();
       await visit.signIn();
       const { page } = visit;
       await page.getByRole('searchbox', { name: 'Search agents' }).fill('nobody');
       await page.getByText('No agent matches').waitFor();
-      const address = page.url();
+      const url = page.url();
       console.service.clock.advance(NINE_HOURS_MS);
       await page.getByRole('searchbox', { name: 'Search agents' }).fill('nobody else');
       await page.getByText('Your session has ended.').waitFor();
-      console.service.clock.advance(-NINE_HOURS_MS); // the provider's clock did not go on
+      console.service.clock.advance(-NINE_HOURS_MS); // the provider's clock did not move
       await visit.signInAgain();
       await page.getByText('No agent matches').waitFor();
-      assert.equal(page.url(), address.replace('q=nobody', 'q=nobody+else'));
+      assert.equal(page.url(), url.replace('q=nobody', 'q=nobody+else'));
       assert.equal(await page.getByRole('searchbox', { name: 'Search agents' }).inputValue(), 'nobody else');
       assertClean(visit);
     });
 
-    it('shows nothing to somebody who is no administrator', async () => {
+    it('shows nothing to a person who is not an administrator', async () => {
       const visit = await console.visit();
       await visit.signIn('eve');
       const { page } = visit;
@@ -95,7 +95,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
       assertClean(visit);
     });
 
-    it('says so where signing out fails', async () => {
+    it('says if signing out fails', async () => {
       const visit = await console.visit();
       await visit.signIn('eve');
       const { page } = visit;
@@ -108,7 +108,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
       assertClean({ ...visit, problems: visit.problems.filter((problem) => !/ERR_FAILED/.test(problem)) });
     });
 
-    it('says who is signed in now when a tab is looked at again', async () => {
+    it('updates who is signed in when a tab becomes visible again', async () => {
       const visit = await console.visit();
       await visit.signIn();
       const { page, context } = visit;
@@ -116,7 +116,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
       await other.goto(`${console.service.url}/admin/login?account=choose&return=/admin`);
       await other.getByRole('button', { name: 'Sign in as eve' }).click();
       await other.getByRole('heading', { name: 'Not an administrator' }).waitFor();
-      // A browser without windows never hides a tab.
+      // A headless browser never hides a tab.
       const lookAgain = () => page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
       await lookAgain();
       await page.getByRole('button', { name: 'Account of Eve Moneypenny' }).waitFor();
@@ -127,7 +127,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
       await page.getByRole('heading', { name: 'Not an administrator' }).waitFor();
     });
 
-    it('shows that it is loading while the service takes its time', async () => {
+    it('shows that it is loading while the service is slow', async () => {
       const visit = await console.visit();
       const { page } = visit;
       const { promise: answer, resolve: goOn } = Promise.withResolvers<void>();
@@ -142,7 +142,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
       assertClean(visit);
     });
 
-    it('refuses an answer that belongs to no sign-in of this browser', async () => {
+    it('refuses a callback that belongs to no sign-in of this browser', async () => {
       const visit = await console.visit('/admin/callback?code=stolen&state=made-up');
       await visit.page.getByRole('alert').waitFor();
       assert.match(await visit.page.getByRole('alert').innerText(), /not started in this browser/);
@@ -163,7 +163,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
     });
   });
 
-  it(`says so where the provider is down, and goes on when it is back, on ${engine}`, async () => {
+  it(`says if the provider is down, and works once it is back, on ${engine}`, async () => {
     const console = await openConsole(engine);
     try {
       const visit = await console.visit('/admin/audit');

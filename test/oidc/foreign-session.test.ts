@@ -1,5 +1,5 @@
-// Sessions sealed with the right secret that the service did not make, or no longer holds: what somebody could do who has
-// guessed the secret, or whose node has another idea of the time.
+// Sessions that are sealed with the right secret but that the service did not create, or has ended: what an attacker who
+// guessed the secret could do, or a node with a wrong clock.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Identity } from '../../src/domain/admin.ts';
@@ -11,7 +11,7 @@ import { startTestService, type TestService } from '../support/service.ts';
 
 const SESSION_SECRET = 'a secret of more than thirty-two characters';
 const HOUR_MS = 3_600_000;
-/** Subject alone makes her an administrator; nobody has verified the address that she claims. */
+/** An administrator only by her subject; the e-mail that she claims is not verified. */
 const MALLORY = { sub: 'mallory', email: 'boss@example.com', email_verified: false, name: 'Mallory' };
 
 describe('a session', () => {
@@ -53,23 +53,23 @@ describe('a session', () => {
     return new ConsoleBrowser(service.client, [['local_events_session', sealed!]]);
   };
 
-  it('counts if it could have been made here', async () => {
+  it('is accepted if the service could have created it', async () => {
     const browser = await forge({}, service.clock.nowMs() + HOUR_MS);
     assert.equal((await browser.get('/v1/admin/me')).status, 200);
   });
 
-  it('does not count if it skips the list of administrators as only tokens of the service may', async () => {
+  it('is refused if it bypasses the list of administrators, as only minted tokens may', async () => {
     const browser = await forge({ subject: 'nobody', local: true }, service.clock.nowMs() + HOUR_MS);
     assertError(await browser.get('/v1/admin/me'), 401, 'INVALID_TOKEN');
     assert.equal((await browser.session()).user, null);
   });
 
-  it('does not count if it lasts longer than any', async () => {
+  it('is refused if it lasts longer than the maximum', async () => {
     const browser = await forge({}, service.clock.nowMs() + 24 * HOUR_MS);
     assertError(await browser.get('/v1/admin/me'), 401, 'INVALID_TOKEN');
   });
 
-  it('stays ended for a node whose clock is behind the one that forgot others', async () => {
+  it('stays ended for a node whose clock is behind, after another node forgot expired sessions', async () => {
     const newSignedIn = async () => {
       const browser = new ConsoleBrowser(service.client);
       await browser.signIn(provider, MALLORY);
@@ -83,13 +83,13 @@ describe('a session', () => {
     service.clock.advance(ahead);
     const late = await forge({}, service.clock.nowMs() + HOUR_MS);
     service.clock.advance(120_000);
-    assert.equal((await late.send('POST', '/admin/logout')).status, 204); // what has expired is forgotten
+    assert.equal((await late.send('POST', '/admin/logout')).status, 204); // expired sessions are forgotten
     assert.equal((await other.send('POST', '/admin/logout')).status, 204);
     service.clock.advance(-ahead - 120_000);
     assertError(await copy.get('/v1/admin/me'), 401, 'INVALID_TOKEN');
   });
 
-  it('leaves in the audit log no address that nobody has verified', async () => {
+  it('leaves no unverified e-mail in the audit log', async () => {
     const browser = new ConsoleBrowser(service.client);
     await browser.signIn(provider, MALLORY);
     const agent = await service.newAgent();

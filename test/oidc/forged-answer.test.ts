@@ -1,5 +1,5 @@
-// A provider, or someone in its place, that answers the exchange of a code with what does not hold. Nobody is signed in by
-// it, and nothing of it is repeated anywhere.
+// A provider, or an impostor, that responds to the exchange of a code with invalid data. It signs nobody in, and nothing of
+// it is repeated anywhere.
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT, UnsecuredJWT } from 'jose';
@@ -11,7 +11,7 @@ const ADA = 'ada@example.com';
 const SECRET = 'the-client-secret-of-this-test-0123';
 const ACCESS_TOKEN = 'an-access-token-that-is-nobodys-business';
 
-describe('the answer of a provider', () => {
+describe('the response of a provider', () => {
   let issuer: TinyIssuer;
   let service: TestService;
   let standard: TinyIssuer['scripts'];
@@ -42,7 +42,7 @@ describe('the answer of a provider', () => {
     body: { access_token: ACCESS_TOKEN, token_type: 'Bearer', expires_in: 3600, id_token, ...more },
   });
 
-  /** Signs in; `answer` is told the nonce that was asked for. */
+  /** Signs in; `answer` gets the nonce of the request and returns the provider's response. */
   async function signIn(answer: (nonce: string) => Scripted | Promise<Scripted>, on = service) {
     const browser = new ConsoleBrowser(on.client);
     const { searchParams } = new URL(await browser.begin());
@@ -70,7 +70,7 @@ describe('the answer of a provider', () => {
     assertDiscreet();
   }
 
-  /** No line of the log has anything that came with an answer. */
+  /** Asserts that the log contains nothing from a response. */
   function assertDiscreet(): void {
     const log = JSON.stringify(service.log);
     for (const secret of [ACCESS_TOKEN, SECRET, 'the-code-of-ada', 'eyJ', ADA]) {
@@ -80,7 +80,7 @@ describe('the answer of a provider', () => {
 
   const sound = (nonce: string, claims: JWTPayload = {}) => issuer.mint(ADA, 600, { nonce, ...claims });
 
-  it('signs someone in where all of it holds', async () => {
+  it('signs a person in if all of it is valid', async () => {
     const browser = await assertSignedIn(async (nonce) => tokens(await sound(nonce)));
     assert.equal((await browser.session()).user.email, ADA);
     assertDiscreet();
@@ -90,15 +90,15 @@ describe('the answer of a provider', () => {
     'another nonce': async () => tokens(await sound('another')),
     'no nonce': async () => tokens(await issuer.mint(ADA)),
     'another audience': async (nonce) => tokens(await sound(nonce, { aud: 'another' })),
-    'another audience beside ours, and no word for whom it is': async (nonce) =>
+    'another audience besides ours, and no azp': async (nonce) =>
       tokens(await sound(nonce, { aud: [CLIENT_ID, 'another'] })),
-    'our name as audience, issued for another': async (nonce) =>
+    'our audience, issued for another client (azp)': async (nonce) =>
       tokens(await sound(nonce, { aud: [CLIENT_ID, 'another'], azp: 'another' })),
     'another issuer': async (nonce) => tokens(await sound(nonce, { iss: 'https://evil.example' })),
     'no subject': async (nonce) => tokens(await sound(nonce, { sub: '' })),
     'an expiry in the past': async (nonce) => tokens(await issuer.mint(ADA, -60, { nonce })),
     'no ID token': () => tokens(undefined),
-    'an ID token that is none': () => tokens('x.y.z'),
+    'an invalid ID token': () => tokens('x.y.z'),
     'an ID token that is an object': () => tokens({}),
     'an ID token without a signature': (nonce) =>
       tokens(
@@ -116,7 +116,7 @@ describe('the answer of a provider', () => {
       tokens(await forge(nonce, 'HS256', new TextEncoder().encode(SECRET))),
     'no access token': async (nonce) => tokens(await sound(nonce), { access_token: undefined }),
     'a page': () => ({ headers: { 'content-type': 'text/html' }, body: `<b>${ACCESS_TOKEN}</b>` }),
-    'JSON that is none': () => ({ body: `${ACCESS_TOKEN} is no JSON` }),
+    'invalid JSON': () => ({ body: `${ACCESS_TOKEN} is no JSON` }),
     'a list': () => ({ body: [ACCESS_TOKEN] }),
     nothing: () => ({ status: 204, body: '' }),
     'a redirect': () => ({ status: 302, headers: { location: `${issuer.url}/elsewhere` }, body: '' }),
@@ -125,8 +125,8 @@ describe('the answer of a provider', () => {
       status: 400,
       body: { error: 'invalid_grant', error_description: 'the-code-of-ada was used' },
     }),
-    'an error of its own': () => ({ status: 400, body: { error: ACCESS_TOKEN, error_uri: ADA } }),
-    'claims that fit into no cookie': async (nonce) => tokens(await sound(nonce, { sub: 's'.repeat(4_000) })),
+    'a non-standard error': () => ({ status: 400, body: { error: ACCESS_TOKEN, error_uri: ADA } }),
+    'claims too long for a cookie': async (nonce) => tokens(await sound(nonce, { sub: 's'.repeat(4_000) })),
   };
   for (const [what, answer] of Object.entries(unsound)) {
     it(`signs nobody in with ${what}`, () => assertRefused(answer));
@@ -143,7 +143,7 @@ describe('the answer of a provider', () => {
       .sign(key);
   }
 
-  it('cannot make a symmetric key count by publishing it', async () => {
+  it('cannot make a symmetric key valid by publishing it', async () => {
     const own = await startService();
     const secret = Buffer.alloc(32, 7);
     const key = { kty: 'oct', k: secret.toString('base64url'), kid: 'one', alg: 'HS256' };
@@ -153,7 +153,7 @@ describe('the answer of a provider', () => {
     assert.match(location!, /problem=provider/);
   });
 
-  it('is judged by the keys that it publishes, even without a name for one', async () => {
+  it('is verified with the published keys and the algorithms that the provider names', async () => {
     const own = await startService();
     const { privateKey, publicKey } = await generateKeyPair('ES256');
     const key = { ...(await exportJWK(publicKey)), alg: 'ES256', kid: 'one' };
@@ -168,21 +168,21 @@ describe('the answer of a provider', () => {
     assert.equal(location, '/admin');
   });
 
-  describe('about who it is', () => {
+  describe('of userinfo', () => {
     const userinfo = (body: object | string, more: Partial<Scripted> = {}) => {
       issuer.scripts['/userinfo'] = (_body, headers) =>
         headers.authorization === `Bearer ${ACCESS_TOKEN}` ? { body, ...more } : { status: 401, body: {} };
     };
     const bare = async (nonce: string) => tokens(await sound(nonce, { email: undefined, sub: 'ada' }));
 
-    it('counts where the ID token has no e-mail', async () => {
+    it('is used if the ID token has no e-mail', async () => {
       userinfo({ sub: 'ada', email: ADA, email_verified: true, name: 'Ada', picture: 'https://x.example/a' });
       const { user, is_administrator } = await (await assertSignedIn(bare)).session();
       assert.deepEqual([user.email, user.name, user.picture], [ADA, 'Ada', '/admin/picture']);
       assert.equal(is_administrator, true);
     });
 
-    it('vouches for the e-mail itself: what the ID token says about none does not count', async () => {
+    it('must verify the e-mail itself: email_verified of the ID token is ignored', async () => {
       for (const email_verified of [undefined, false, 'true', 1]) {
         userinfo({ sub: 'ada', email: ADA, email_verified });
         const { user, is_administrator } = await (await assertSignedIn(bare)).session();
@@ -190,33 +190,33 @@ describe('the answer of a provider', () => {
       }
     });
 
-    it('may know no e-mail either', async () => {
+    it('may have no e-mail either', async () => {
       userinfo({ sub: 'ada' });
       assert.equal((await (await assertSignedIn(bare)).session()).user.email, '');
     });
 
     for (const [what, script] of Object.entries({
       'is about someone else': () => userinfo({ sub: 'mallory', email: ADA, email_verified: true }),
-      'names nobody': () => userinfo({ email: ADA, email_verified: true }),
+      'has no subject': () => userinfo({ email: ADA, email_verified: true }),
       'is a page': () => userinfo(`<b>${ADA}</b>`, { headers: { 'content-type': 'text/html' } }),
-      'is no JSON': () => userinfo(`${ACCESS_TOKEN} is no JSON`),
+      'is not JSON': () => userinfo(`${ACCESS_TOKEN} is no JSON`),
       'is an error': () => userinfo({ error: ACCESS_TOKEN }, { status: 403 }),
     })) {
-      it(`signs nobody in when it ${what}`, async () => {
+      it(`signs nobody in if it ${what}`, async () => {
         script();
         await assertRefused(bare);
       });
     }
 
-    it('is not asked for where the ID token has an e-mail', async () => {
+    it('is not requested if the ID token has an e-mail', async () => {
       const before = issuer.requests.length;
       await assertSignedIn(async (nonce) => tokens(await sound(nonce)));
       assert.ok(!issuer.requests.slice(before).includes('GET /userinfo'));
     });
   });
 
-  describe('about the client', () => {
-    /** A provider that wants the secret in one place only, and says whatever it says about it. */
+  describe('of the token endpoint', () => {
+    /** A provider that accepts the secret in one place only, whatever methods it says it supports. */
     const wants = async (place: 'header' | 'body', supported?: string[]) => {
       const own = await startService();
       const script = standard['/.well-known/openid-configuration']!;
@@ -244,7 +244,7 @@ describe('the answer of a provider', () => {
       return { location: back.headers.get('location'), asked };
     };
 
-    it('may be that the secret belongs into the header, or into the body', async () => {
+    it('may require the secret in the header or in the body', async () => {
       for (const supported of [undefined, ['client_secret_basic', 'client_secret_post']]) {
         assert.deepEqual(await wants('body', supported), { location: '/admin', asked: 1 });
         assert.deepEqual(await wants('header', supported), { location: '/admin', asked: 2 });
@@ -254,12 +254,12 @@ describe('the answer of a provider', () => {
       assert.deepEqual(await wants('header', ['private_key_jwt']), { location: '/admin', asked: 1 });
     });
 
-    it('may be that the secret is wrong, which the operator is told', async () => {
+    it('may refuse the secret, which is logged for the operator', async () => {
       await assertRefused(() => ({ status: 401, body: { error: 'invalid_client' } }));
       assert.match(JSON.stringify(service.log), /invalid_client/);
     });
 
-    it('may be a challenge', () =>
+    it('may contain a challenge', () =>
       assertRefused(() => ({
         status: 401,
         headers: { 'www-authenticate': `Basic realm="${ACCESS_TOKEN}"` },
@@ -267,7 +267,7 @@ describe('the answer of a provider', () => {
       })));
   });
 
-  describe('about itself', () => {
+  describe('of discovery', () => {
     const described = async (change: object): Promise<string> => {
       const own = await startService();
       const script = standard['/.well-known/openid-configuration']!;
@@ -281,19 +281,19 @@ describe('the answer of a provider', () => {
     };
 
     for (const [what, change] of Object.entries({
-      'is of another issuer': { issuer: 'https://evil.example' },
-      'is of no issuer': { issuer: undefined },
-      'names no place to sign in': { authorization_endpoint: undefined },
-      'names a place to sign in that is none': { authorization_endpoint: '/authorize' },
-      'names no place for codes': { token_endpoint: undefined },
-      'names no keys': { jwks_uri: undefined },
+      'names another issuer': { issuer: 'https://evil.example' },
+      'names no issuer': { issuer: undefined },
+      'has no authorization_endpoint': { authorization_endpoint: undefined },
+      'has an authorization_endpoint that is not a URL': { authorization_endpoint: '/authorize' },
+      'has no token_endpoint': { token_endpoint: undefined },
+      'has no jwks_uri': { jwks_uri: undefined },
     })) {
-      it(`sends nobody anywhere when it ${what}`, async () => {
+      it(`redirects nobody to the provider if it ${what}`, async () => {
         assert.equal(await described(change), '/admin/?problem=provider&return=%2Fadmin');
       });
     }
 
-    it('may be that there is a place to sign in with a query of its own', async () => {
+    it('may have an authorization_endpoint with its own query', async () => {
       const location = new URL(await described({ authorization_endpoint: `${issuer.url}/a?tenant=one` }));
       assert.equal(location.pathname, '/a');
       assert.equal(location.searchParams.get('tenant'), 'one');

@@ -1,4 +1,4 @@
-// Tokens that a provider never gave anyone: each is one step away from a genuine one and must be refused all the same.
+// Tokens that a provider never issued: each is one step away from a genuine one, and must be refused.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -49,7 +49,7 @@ describe('a forged token', () => {
   });
 
   const nowSeconds = () => Math.floor(service.clock.nowMs() / 1000);
-  /** What a genuine token says, with changes; undefined leaves a claim out. */
+  /** Claims of a genuine token, with changes; undefined removes a claim. */
   const claims = (changes: Record<string, unknown> = {}): JWTPayload => ({
     iss: provider.issuer,
     aud: provider.clientId,
@@ -65,7 +65,7 @@ describe('a forged token', () => {
   const send = (token: string) =>
     service.client.with({ authorization: `Bearer ${token}` }).get('/v1/admin/me');
 
-  it('differs from one that holds only in what its test says', async () => {
+  it('differs from a valid one only in what its test names', async () => {
     assert.equal((await send(await provider.sign(claims()))).status, 200);
     assert.equal((await send(await provider.idToken('ada'))).status, 200);
   });
@@ -119,12 +119,11 @@ describe('a forged token', () => {
     'an audience that begins like ours': () => provider.sign(claims({ aud: `${provider.clientId}-2` })),
     'another issuer': () => provider.sign(claims({ iss: 'https://elsewhere.example' })),
     'no issuer': () => provider.sign(claims({ iss: undefined })),
-    'the issuer with a slash that it does not have': () =>
-      provider.sign(claims({ iss: `${provider.issuer}/` })),
+    'the issuer with an added slash': () => provider.sign(claims({ iss: `${provider.issuer}/` })),
     'the name of our own issuer': () => provider.sign(claims({ iss: 'local-events', aud: 'local-events' })),
     'no subject': () => provider.sign(claims({ sub: undefined })),
     'an empty subject': () => provider.sign(claims({ sub: '' })),
-    'a subject that is no text': () => provider.sign(claims({ sub: 7 })),
+    'a subject that is not a string': () => provider.sign(claims({ sub: 7 })),
     'no expiry': () => provider.sign(claims({ exp: undefined })),
     'an expiry in words': () => provider.sign(claims({ exp: 'tomorrow' })),
     'an expiry in the past': () => provider.sign(claims({ exp: nowSeconds() - 60 })),
@@ -136,7 +135,7 @@ describe('a forged token', () => {
     });
   }
 
-  it('is refused for the address of a key (jku), which nobody asks', async () => {
+  it('is refused with the URL of a key (jku), which is never requested', async () => {
     let asked = 0;
     const server = createServer((_request, response) => {
       asked++;
@@ -153,14 +152,14 @@ describe('a forged token', () => {
     server.close();
   });
 
-  it('is refused with a symmetric signature even where the key would fit', async () => {
+  it('is refused with a symmetric signature even if the key would match', async () => {
     const secret = Buffer.alloc(32, 7);
     const expected = { issuer: [provider.issuer], audience: provider.clientId, clock: Date.now };
     const token = await sign({ alg: 'HS256' }, secret);
     await assert.rejects(verify(token, { ...expected, key: async () => secret }), { code: 'INVALID_TOKEN' });
   });
 
-  it('was genuine and is refused once it has expired', async () => {
+  it('is refused if it was genuine but has expired', async () => {
     const token = await provider.idToken('ada');
     assert.equal((await send(token)).status, 200);
     service.clock.advance(3_600_000 + 10_000);
@@ -187,11 +186,11 @@ describe('a forged token', () => {
     });
   }
 
-  it('is refused when it is longer than headers may be', async () => {
+  it('is refused if it is longer than headers may be', async () => {
     assertError(await send('a'.repeat(40_000)), 431, 'HEADERS_TOO_LARGE');
   });
 
-  it('is refused whatever its parts say, and never as a fault of ours', async () => {
+  it('is refused with a 401 whatever its parts say, never with a 5xx', async () => {
     const algorithm = fc.constantFrom(
       'RS256',
       'PS256',
@@ -227,7 +226,7 @@ describe('a forged token', () => {
     );
   });
 
-  it('leaves nothing of itself in the log', async () => {
+  it('leaves no part of itself in the log', async () => {
     const tokens = [await provider.idToken('ada'), await sign({ alg: 'RS256', kid }, own.privateKey)];
     for (const token of tokens) await send(token);
     const log = JSON.stringify(service.log);

@@ -1,5 +1,5 @@
-// Google spells its issuer in two ways, for bearers and for those who sign in. Google itself cannot be asked from a test, so
-// what it would answer is served here.
+// Google spells its issuer in two ways, in bearer tokens and in sign-ins. A test cannot call Google, so its responses are
+// served here.
 import assert from 'node:assert/strict';
 import { after, before, describe, it, mock } from 'node:test';
 import { exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
@@ -30,9 +30,9 @@ describe('the issuer in a token', () => {
         jwks_uri: 'https://www.googleapis.com/oauth2/v3/certs',
       };
     }
-    mock.method(globalThis, 'fetch', async (address: string | URL) => {
+    mock.method(globalThis, 'fetch', async (url: string | URL) => {
       const exchanged = { access_token: 'x', token_type: 'Bearer', id_token: idToken };
-      return Response.json(String(address).endsWith('/token') ? exchanged : documents[String(address)]);
+      return Response.json(String(url).endsWith('/token') ? exchanged : documents[String(url)]);
     });
   });
   after(() => mock.restoreAll());
@@ -50,7 +50,7 @@ describe('the issuer in a token', () => {
   const isInvalidToken = (error: unknown) => error instanceof AppError && error.code === 'INVALID_TOKEN';
 
   for (const written of [GOOGLE, 'accounts.google.com']) {
-    it(`may be ${written} where Google is configured`, async () => {
+    it(`may be ${written} if Google is configured`, async () => {
       assert.equal((await verify(GOOGLE, written)).subject, 'ada');
     });
   }
@@ -63,13 +63,13 @@ describe('the issuer in a token', () => {
     'https://accountsXgoogle.com',
     'https://evil.example/accounts.google.com',
   ]) {
-    it(`may not be ${written} where Google is configured`, async () => {
+    it(`may not be ${written} if Google is configured`, async () => {
       await assert.rejects(verify(GOOGLE, written), isInvalidToken);
     });
   }
 
-  /** What comes of a sign-in whose ID token is of this issuer, and, where given, whose address is of that one. */
-  const signIn = async (configured: string, written: string, inAddress?: string) => {
+  /** Outcome of a sign-in whose ID token has the issuer `written`, and whose callback URL may have another. */
+  const signIn = async (configured: string, written: string, inCallback?: string) => {
     const { begin, finish } = await providerSignIn({
       ...{ issuer: configured, clientId: 'client', clientSecret: 'secret', secret: 'of sessions' },
       ...{ clock: Date.now, random: systemRandom },
@@ -83,14 +83,14 @@ describe('the issuer in a token', () => {
       .setIssuedAt()
       .setExpirationTime('1h')
       .sign(privateKey);
-    const query = new URLSearchParams({ code: 'x', state, ...(inAddress && { iss: inAddress }) });
+    const query = new URLSearchParams({ code: 'x', state, ...(inCallback && { iss: inCallback }) });
     return (await finish(query.toString(), sealed)).kind;
   };
 
-  it('may be either in a sign-in too, however the address of the answer spells it', async () => {
-    for (const inAddress of [undefined, GOOGLE]) {
-      assert.equal(await signIn(GOOGLE, GOOGLE, inAddress), 'signed-in');
-      assert.equal(await signIn(GOOGLE, 'accounts.google.com', inAddress), 'signed-in');
+  it('may be either in a sign-in too, with or without an issuer in the callback URL', async () => {
+    for (const inCallback of [undefined, GOOGLE]) {
+      assert.equal(await signIn(GOOGLE, GOOGLE, inCallback), 'signed-in');
+      assert.equal(await signIn(GOOGLE, 'accounts.google.com', inCallback), 'signed-in');
     }
     assert.equal(await signIn(GOOGLE, 'https://evil.example'), 'failed');
     assert.equal(await signIn(GOOGLE, GOOGLE, 'https://evil.example'), 'failed');
@@ -99,7 +99,7 @@ describe('the issuer in a token', () => {
     assert.equal(await signIn(ELSEWHERE, 'accounts.google.com'), 'failed');
   });
 
-  it('has one spelling only where another provider is configured', async () => {
+  it('has only one spelling if another provider is configured', async () => {
     assert.equal((await verify(ELSEWHERE, ELSEWHERE)).subject, 'ada');
     await assert.rejects(verify(ELSEWHERE, 'elsewhere.example'), isInvalidToken);
     await assert.rejects(verify(ELSEWHERE, 'accounts.google.com'), isInvalidToken);

@@ -1,4 +1,4 @@
-// A provider that changes its keys: new ones are learned without a restart, removed ones are forgotten.
+// A provider that changes its keys: new keys are fetched without a restart, removed keys are forgotten.
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it, mock } from 'node:test';
 import { generateKeyPair, SignJWT } from 'jose';
@@ -7,7 +7,7 @@ import { startOidcProvider, type TestProvider } from '../support/oidc-provider.t
 import { startTestService, type TestService } from '../support/service.ts';
 
 const ADA = { sub: 'ada', email: 'ada@example.com', email_verified: true };
-/** How often an unknown key may make the service ask, and how long known keys hold without asking. */
+/** How often an unknown key may cause a request, and how long known keys are cached. */
 const COOLDOWN_MS = 1_000;
 const MAX_AGE_MS = 600_000;
 
@@ -21,7 +21,7 @@ describe('keys of an identity provider', () => {
       OIDC_CLIENT_ID: provider.clientId,
       ADMIN_SUBJECTS: 'ada',
     });
-    // Time stands still, so that "at most once a second" is exact.
+    // The clock is stopped, so that "at most once a second" is exact.
     mock.timers.enable({ apis: ['Date'], now: Date.now() });
   });
   afterEach(async () => {
@@ -48,14 +48,14 @@ describe('keys of an identity provider', () => {
     assert.equal(timesAsked(), 1);
   });
 
-  it('are learned without a restart when a token names a new one', async () => {
+  it('are fetched without a restart when a token names a new one', async () => {
     assert.equal(await statusOf(await provider.idToken('ada')), 200);
     await provider.rotateKeys();
     mock.timers.tick(COOLDOWN_MS);
     assert.equal(await statusOf(await provider.idToken('ada')), 200);
   });
 
-  it('that are no longer published are refused once the keys were fetched anew', async () => {
+  it('that are no longer published are refused once the keys are fetched again', async () => {
     const old = await provider.idToken('ada');
     assert.equal(await statusOf(old), 200);
     await provider.rotateKeys();
@@ -64,7 +64,7 @@ describe('keys of an identity provider', () => {
     assertError(await send(old), 401, 'INVALID_TOKEN');
   });
 
-  it('that are no longer published are refused after ten minutes though no new one was seen', async () => {
+  it('that are no longer published are refused after ten minutes even if no new key appears', async () => {
     const old = await provider.idToken('ada');
     assert.equal(await statusOf(old), 200);
     await provider.rotateKeys();
@@ -73,7 +73,7 @@ describe('keys of an identity provider', () => {
     assert.equal(timesAsked(), 2);
   });
 
-  it('that nobody published make the service ask at most once a second', async () => {
+  it('that were never published cause at most one request a second', async () => {
     assert.equal(await statusOf(await provider.idToken('ada')), 200);
     const { privateKey } = await generateKeyPair('ES256');
     const forge = (kid: string) =>

@@ -1,4 +1,4 @@
-// The service as its own issuer, where no identity provider is configured.
+// The service as its own issuer, without an identity provider.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { decodeJwt, exportJWK, generateKeyPair, importJWK, type JWK, SignJWT } from 'jose';
@@ -16,7 +16,7 @@ describe("the service's own issuer", () => {
   let service: TestService;
   let signingKey: string;
   before(async () => {
-    // The list names someone else: it does not apply to tokens that an operator minted.
+    // The list names another person: it does not apply to tokens that an operator minted.
     service = await startTestService({ ADMIN_EMAILS: 'someone-else@example.com' });
     signingKey = await getSigningKey(readConfig({ DATA_DIR: service.folder }));
   });
@@ -30,13 +30,13 @@ describe("the service's own issuer", () => {
     );
   const me = (token: string) => service.client.with({ authorization: `Bearer ${token}` }).get('/v1/admin/me');
 
-  it('accepts a minted token, whoever is listed', async () => {
+  it('accepts a minted token even if its e-mail is not listed', async () => {
     const answer = await me(await mint());
     assert.equal(answer.status, 200, answer.text);
     assert.deepEqual(answer.body, { email: 'ada@example.com', name: 'Ada', picture: '' });
   });
 
-  it('lets its holder write', async () => {
+  it('lets the holder of a token write', async () => {
     const agent = await service.newAgent();
     const event = await agent.create();
     const administrator = service.client.with({ authorization: `Bearer ${await mint()}` });
@@ -44,7 +44,7 @@ describe("the service's own issuer", () => {
     assertError(await agent.get(`/v1/events/${event.event_id}`), 404, 'NOT_FOUND');
   });
 
-  it('falls back to the e-mail where no name was given', async () => {
+  it('uses the e-mail if there is no name', async () => {
     assert.equal((await me(await mint({ name: undefined }))).body.name, 'ada@example.com');
   });
 
@@ -57,7 +57,7 @@ describe("the service's own issuer", () => {
     assert.equal((await me(two)).status, 200);
   });
 
-  it('gives each token a beginning and an end', async () => {
+  it('gives each token an issue time and an expiry', async () => {
     const { iat, exp } = decodeJwt(await mint({ hours: 24 }));
     assert.equal(exp! - iat!, 24 * 3600);
   });
@@ -102,7 +102,7 @@ describe("the service's own issuer", () => {
         .setProtectedHeader({ alg: 'ES256', ...header })
         .sign(key);
 
-    it('nothing but what its test says', async () => {
+    it('only what its test names: the unchanged token is accepted', async () => {
       assert.equal((await me(await sign(await ownKey()))).status, 200);
     });
 
@@ -119,7 +119,7 @@ describe("the service's own issuer", () => {
       'a token for another audience': async () => sign(await ownKey(), { aud: 'elsewhere' }),
       'a token of another issuer': async () => sign(await ownKey(), { iss: 'elsewhere' }),
       'a token that never expires': async () => sign(await ownKey(), { exp: undefined }),
-      'a token of nobody': async () => sign(await ownKey(), { sub: undefined }),
+      'a token without a subject': async () => sign(await ownKey(), { sub: undefined }),
       'a token that is signed with the public key as a secret': async () => {
         const { x } = JSON.parse(signingKey) as JWK;
         return sign(Buffer.from(x!, 'base64url'), {}, { alg: 'HS256' });
@@ -136,7 +136,7 @@ describe("the service's own issuer", () => {
     }
   });
 
-  it('has no endpoint that hands out tokens or its key', async () => {
+  it('has no endpoint that returns tokens or its key', async () => {
     const { d, x } = JSON.parse(signingKey) as JWK;
     for (const path of ['/.well-known/openid-configuration', '/jwks', '/token', '/v1/admin/token']) {
       assertError(await service.client.get(path), 404, 'NOT_FOUND');

@@ -1,5 +1,5 @@
-// A provider that is down, slow or not what it should be: administrators wait or come back later, agents notice nothing,
-// and nobody has to restart the service.
+// A provider that is down, slow or broken: administrators wait or retry later, agents are not affected, and the service
+// needs no restart.
 import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
@@ -14,7 +14,7 @@ import { startTestService, type TestService } from '../support/service.ts';
 const ADA = { sub: 'ada', email: 'ada@example.com', email_verified: true };
 const DISCOVERY = '/.well-known/openid-configuration';
 
-/** A service for as long as the test runs. */
+/** Starts a service that is closed when the test ends. */
 async function startServiceFor(issuer: string, test: TestContext): Promise<TestService> {
   const service = await startTestService({
     OIDC_ISSUER: issuer,
@@ -29,7 +29,7 @@ function me(service: TestService, token: string) {
   return service.client.with({ authorization: `Bearer ${token}` }).get('/v1/admin/me');
 }
 
-/** A provider in name only: answers as the test says. */
+/** A fake provider that responds as the test says. */
 class Impostor extends EventEmitter {
   readonly server = createServer((request, response) => {
     const handle = request.url === DISCOVERY ? this.discovery : this.jwks;
@@ -79,7 +79,7 @@ class Impostor extends EventEmitter {
 
 describe('an identity provider', { concurrency: true }, () => {
   describe('that is down', { concurrency: false }, () => {
-    it('is a 503 at first use and needs no restart when it is back', async (test) => {
+    it('causes a 503, and works without a restart once it is back', async (test) => {
       const port = await freePort();
       const service = await startServiceFor(`http://127.0.0.1:${port}`, test);
       const earlier = await startOidcProvider({ accounts: [ADA], port });
@@ -99,21 +99,21 @@ describe('an identity provider', { concurrency: true }, () => {
       await back.close();
     });
 
-    it('does not keep the service from starting or agents from working', async (test) => {
+    it('does not stop the service from starting or agents from working', async (test) => {
       const service = await startServiceFor(`http://127.0.0.1:${await freePort()}`, test);
       const agent: Client = await service.newAgent();
       await agent.create();
       assert.equal((await service.client.get('/health')).status, 200);
     });
 
-    it('does not turn what is no token at all into a 503', async (test) => {
+    it('does not turn the 401 for an invalid token into a 503', async (test) => {
       const service = await startServiceFor(`http://127.0.0.1:${await freePort()}`, test);
       assertError(await me(service, 'garbage'), 401, 'INVALID_TOKEN');
     });
   });
 
   describe('that is slow', { concurrency: true }, () => {
-    it('makes administrators wait, together, and nobody else', async (test) => {
+    it('makes only administrators wait, with one request for all', async (test) => {
       const provider = await new Impostor().start();
       test.after(() => provider.close());
       const { discovery } = provider;
@@ -137,22 +137,22 @@ describe('an identity provider', { concurrency: true }, () => {
     });
 
     for (const silent of ['discovery', 'jwks'] as const) {
-      it(`is a 503 after a while when its ${silent} never comes, and is asked again`, {
+      it(`causes a 503 after a timeout if its ${silent} never comes, and is asked again`, {
         timeout: 30_000,
       }, async (test) => {
         const provider = await new Impostor().start();
         test.after(() => provider.close());
-        const answerAsItShould = provider[silent];
+        const respond = provider[silent];
         provider[silent] = () => {};
         const service = await startServiceFor(provider.issuer, test);
         assertError(await me(service, await provider.token()), 503, 'UNAVAILABLE');
-        provider[silent] = answerAsItShould;
+        provider[silent] = respond;
         assert.equal((await me(service, await provider.token())).status, 200);
       });
     }
   });
 
-  describe('that is not what it should be', { concurrency: false }, () => {
+  describe('that is broken', { concurrency: false }, () => {
     let provider: Impostor;
     before(async () => {
       provider = await new Impostor().start();
@@ -164,7 +164,7 @@ describe('an identity provider', { concurrency: true }, () => {
         discovery: (response) =>
           provider.send(response, { ...provider.document(), issuer: 'https://elsewhere.example' }),
       },
-      'describes itself with one slash more': {
+      'describes its issuer with an added slash': {
         discovery: (response) =>
           provider.send(response, { ...provider.document(), issuer: `${provider.issuer}/` }),
       },
@@ -174,19 +174,19 @@ describe('an identity provider', { concurrency: true }, () => {
       'names no keys': {
         discovery: (response) => provider.send(response, { issuer: provider.issuer }),
       },
-      'describes itself as null': { discovery: (response) => provider.send(response, null) },
-      'describes itself in an error': {
+      'responds with null': { discovery: (response) => provider.send(response, null) },
+      'responds with an error status': {
         discovery: (response) => provider.send(response, provider.document(), 500),
       },
-      'answers with a page': { discovery: (response) => void response.end('<!doctype html>') },
+      'responds with a page': { discovery: (response) => void response.end('<!doctype html>') },
       'hangs up': { discovery: (response) => void response.destroy() },
       'refuses its keys': { jwks: (response) => provider.send(response, {}, 500) },
-      'sends keys that are none': { jwks: (response) => provider.send(response, { keys: 'none' }) },
+      'sends invalid keys': { jwks: (response) => provider.send(response, { keys: 'none' }) },
       'sends a page for keys': { jwks: (response) => void response.end('<!doctype html>') },
       'hangs up on its keys': { jwks: (response) => void response.destroy() },
     };
     for (const [what, answers] of Object.entries(scenarios)) {
-      it(`is a 503 when it ${what}, until it is mended`, async (test) => {
+      it(`causes a 503 if it ${what}, until it is fixed`, async (test) => {
         const { discovery, jwks } = provider;
         const service = await startServiceFor(provider.issuer, test);
         Object.assign(provider, answers);
@@ -197,7 +197,7 @@ describe('an identity provider', { concurrency: true }, () => {
       });
     }
 
-    it('may publish keys that nobody can use beside one that says no more than it must', async (test) => {
+    it('may publish unusable keys besides one with only the required members', async (test) => {
       const { jwks } = provider;
       const { alg: _alg, ...key } = provider.jwk;
       const useless = [{ kty: 'unknown' }, { ...key, kid: 'two', use: 'enc' }, { kty: 'RSA', kid: 'three' }];
@@ -208,7 +208,7 @@ describe('an identity provider', { concurrency: true }, () => {
       assert.equal(answer.status, 200, answer.text);
     });
 
-    it('is a 401 for a token when it publishes no key', async (test) => {
+    it('causes a 401 for a token if it publishes no key', async (test) => {
       const { jwks } = provider;
       provider.jwks = (response) => provider.send(response, { keys: [] });
       const service = await startServiceFor(provider.issuer, test);
@@ -216,7 +216,7 @@ describe('an identity provider', { concurrency: true }, () => {
       provider.jwks = jwks;
     });
 
-    it('cannot make a symmetric key count by publishing it', async (test) => {
+    it('cannot make a symmetric key valid by publishing it', async (test) => {
       const { jwks } = provider;
       const secret = Buffer.alloc(32, 7);
       const key = { kty: 'oct', k: secret.toString('base64url'), kid: 'one', alg: 'HS256' };

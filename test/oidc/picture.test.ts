@@ -1,4 +1,4 @@
-// Pictures of people: only pictures, only small ones, in time, and never anything from the machines around the service.
+// Profile pictures: only images, only small ones, within a time limit, and never from private networks.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -67,10 +67,10 @@ describe('a picture', () => {
     answer = (_request, response) => void response.writeHead(200, { 'content-type': 'image/png' }).end(PNG);
   });
 
-  /** With the plain server as the provider. */
-  const fetchPicture = (address: string) => profilePictures(home).fetch(address);
-  /** As if this machine were far away. */
-  const fetchFromAfar = (address: string) => profilePictures(home, () => true).fetch(address);
+  /** Fetches with the plain server as the provider. */
+  const fetchPicture = (url: string) => profilePictures(home).fetch(url);
+  /** Fetches as if every address were public. */
+  const fetchAsPublic = (url: string) => profilePictures(home, () => true).fetch(url);
   const redirectTo = (location: string, status = 302) => {
     answer = (request, response) => {
       if (request.url === '/there') response.writeHead(200, { 'content-type': 'image/png' }).end(PNG);
@@ -83,18 +83,18 @@ describe('a picture', () => {
     assert.equal(asked[0]?.url, '/ada.png?s=96');
   });
 
-  it('comes from elsewhere with TLS', async () => {
-    assert.deepEqual(await fetchFromAfar(`${elsewhere}/ada`), { type: 'image/png', bytes: PNG });
+  it('comes from another host with TLS', async () => {
+    assert.deepEqual(await fetchAsPublic(`${elsewhere}/ada`), { type: 'image/png', bytes: PNG });
   });
 
-  it('is none where the other side would rather speak another protocol', async () => {
+  it('is undefined if the server switches protocols', async () => {
     answer = (request) => {
       request.socket.write('HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n');
     };
     assert.equal(await fetchPicture(`${home}/x`), undefined);
   });
 
-  it('tells nobody who looks', async () => {
+  it('is requested without headers that identify the viewer', async () => {
     await fetchPicture(`${home}/ada.png`);
     const names = ['accept', 'accept-encoding', 'connection', 'host'];
     assert.deepEqual(Object.keys(asked[0]!.headers).sort(), names);
@@ -114,14 +114,14 @@ describe('a picture', () => {
   });
 
   for (const type of ['image/svg+xml', 'text/html', 'image/png2', 'image/*', 'x/image/png', '', undefined]) {
-    it(`is none if it is ${JSON.stringify(type)}`, async () => {
+    it(`is undefined if its type is ${JSON.stringify(type)}`, async () => {
       const headers = type === undefined ? {} : { 'content-type': type };
       answer = (_request, response) => void response.writeHead(200, headers).end('<svg onload="x()"/>');
       assert.equal(await fetchPicture(`${home}/x`), undefined);
     });
   }
 
-  it('is none if it is compressed, or comes with another status', async () => {
+  it('is undefined if it is compressed, or has another status', async () => {
     const type = { 'content-type': 'image/png' };
     answer = (_request, response) =>
       void response.writeHead(200, { ...type, 'content-encoding': 'gzip' }).end(PNG);
@@ -132,7 +132,7 @@ describe('a picture', () => {
     }
   });
 
-  it('has 512 KiB at most, whatever its length is said to be', async () => {
+  it('has at most 512 KiB, whatever its Content-Length says', async () => {
     for (const headers of [{}, { 'content-length': LIMIT }]) {
       answer = (_request, response) =>
         void response.writeHead(200, { 'content-type': 'image/png', ...headers }).end(Buffer.alloc(LIMIT));
@@ -152,7 +152,7 @@ describe('a picture', () => {
     await hungUp.promise;
   });
 
-  it('is none when it takes too long, to begin or to end', { timeout: 20_000 }, async () => {
+  it('is undefined if it takes too long to start or to end', { timeout: 20_000 }, async () => {
     answer = () => {};
     const silent = fetchPicture(`${home}/x`);
     await once(plain, 'request');
@@ -165,7 +165,7 @@ describe('a picture', () => {
     assert.deepEqual(await Promise.all([silent, dripping]), [undefined, undefined]);
   });
 
-  it('is none when the other side hangs up', async () => {
+  it('is undefined if the server hangs up', async () => {
     answer = (_request, response) => void response.destroy();
     assert.equal(await fetchPicture(`${home}/x`), undefined);
     answer = (_request, response) => {
@@ -175,9 +175,9 @@ describe('a picture', () => {
     assert.equal(await fetchPicture(`${home}/x`), undefined);
   });
 
-  describe('elsewhere', () => {
-    it('is not asked for without TLS', async () => {
-      for (const address of [
+  describe('on another host', () => {
+    it('is not requested without TLS', async () => {
+      for (const url of [
         `http://localhost:${new URL(home).port}/x`,
         home.replace('http:', 'ftp:'),
         `file://${import.meta.filename}`,
@@ -186,14 +186,14 @@ describe('a picture', () => {
         '/ada.png',
         '',
       ]) {
-        assert.ok(!profilePictures(home).mayFetch(address), address);
-        assert.equal(await fetchFromAfar(address), undefined);
+        assert.ok(!profilePictures(home).mayFetch(url), url);
+        assert.equal(await fetchAsPublic(url), undefined);
       }
       assert.ok(!profilePictures(undefined).mayFetch(`${home}/x`));
       assert.equal(asked.length, 0);
     });
 
-    it('is never asked for on this machine or around it, by any name', async () => {
+    it('is never requested from this machine or a private network, by any name', async () => {
       const { port } = new URL(elsewhere);
       for (const host of [
         ...['localhost', '127.0.0.1', '127.1', '0x7f.1', '2130706433', '0.0.0.0', '[::1]', '[::]'],
@@ -204,26 +204,26 @@ describe('a picture', () => {
       assert.equal(asked.length, 0);
     });
 
-    it('must show a certificate that holds', async () => {
+    it('needs a valid certificate', async () => {
       const { port } = new URL(elsewhere);
-      assert.equal(await fetchFromAfar(`https://127.0.0.2:${port}/x`), undefined);
+      assert.equal(await fetchAsPublic(`https://127.0.0.2:${port}/x`), undefined);
       assert.equal(asked.length, 0);
     });
   });
 
-  describe('that has moved', () => {
-    it('is followed to where there is TLS', async () => {
+  describe('behind a redirect', () => {
+    it('is fetched from a URL with TLS, or from the provider', async () => {
       for (const status of [301, 302, 303, 307, 308]) {
         redirectTo(`${elsewhere}/there`, status);
-        assert.ok(await fetchFromAfar(`${home}/here`), `${status}`);
+        assert.ok(await fetchAsPublic(`${home}/here`), `${status}`);
       }
       redirectTo('/there');
-      assert.ok(await fetchFromAfar(`${elsewhere}/here`));
+      assert.ok(await fetchAsPublic(`${elsewhere}/here`));
       redirectTo(`${home}/there`);
-      assert.ok(await fetchFromAfar(`${elsewhere}/here`), 'and to the provider');
+      assert.ok(await fetchAsPublic(`${elsewhere}/here`), 'and to the provider');
     });
 
-    it('is followed nowhere else', async () => {
+    it('is fetched from no other URL', async () => {
       for (const location of [
         `http://localhost:${new URL(home).port}/there`,
         `file://${import.meta.filename}`,
@@ -232,7 +232,7 @@ describe('a picture', () => {
       ]) {
         asked.length = 0;
         redirectTo(location);
-        assert.equal(await fetchFromAfar(`${elsewhere}/here`), undefined, location);
+        assert.equal(await fetchAsPublic(`${elsewhere}/here`), undefined, location);
         assert.ok(asked.every(({ url }) => url === '/here'));
       }
       redirectTo(`${elsewhere}/there`);
@@ -244,7 +244,7 @@ describe('a picture', () => {
       );
     });
 
-    it('is followed three times', async () => {
+    it('is fetched after at most three redirects', async () => {
       const moveTimes = (times: number) => {
         answer = ({ url }, response) => {
           const at = Number(url!.slice(1));

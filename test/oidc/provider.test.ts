@@ -1,4 +1,4 @@
-// Administrators' tokens of an identity provider: a real one issues them, the real service judges them.
+// Administrators' tokens from an identity provider: a real provider issues them, the real service verifies them.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { readConfig } from '../../src/config.ts';
@@ -70,7 +70,7 @@ describe('an identity provider for administrators', () => {
   const withToken = (token: string) => service.client.with({ authorization: `Bearer ${token}` });
   const me = (token: string) => withToken(token).get('/v1/admin/me');
 
-  /** Tries to read and to delete with the header; asserts that neither happens. */
+  /** Tries to read and to delete with the header; asserts that both are refused. */
   const refused = async (
     authorization: string | undefined,
     status: number,
@@ -86,7 +86,7 @@ describe('an identity provider for administrators', () => {
   };
 
   describe('200', () => {
-    it('names the holder of a genuine ID token whose e-mail is on the list in another case', async () => {
+    it('returns the holder of a genuine ID token whose e-mail is listed in another case', async () => {
       const answer = await me(await provider.idToken('ada'));
       assert.equal(answer.status, 200, answer.text);
       assert.deepEqual(answer.body, {
@@ -103,7 +103,7 @@ describe('an identity provider for administrators', () => {
       assertError(await agent.get(`/v1/events/${event.event_id}`), 404, 'NOT_FOUND');
     });
 
-    it('falls back to the e-mail for the name and to nothing for the picture', async () => {
+    it('uses the e-mail if there is no name, and an empty picture', async () => {
       const answer = await me(await provider.idToken('nameless'));
       assert.deepEqual(answer.body, {
         email: 'nameless@example.com',
@@ -114,7 +114,7 @@ describe('an identity provider for administrators', () => {
 
     for (const [sub, why] of [
       ['hosted', 'a verified e-mail of a listed domain that the provider vouches for (hd)'],
-      ['domain', 'a verified e-mail of a listed domain where the provider sends no hd'],
+      ['domain', 'a verified e-mail of a listed domain without hd'],
       ['subject-1', 'a listed subject whose e-mail is not verified'],
       ['subject-2', 'a listed subject without an e-mail'],
     ] as const) {
@@ -134,7 +134,7 @@ describe('an identity provider for administrators', () => {
   });
 
   describe('401', () => {
-    it('asks for a token where there is none', async () => {
+    it('asks for a missing token', async () => {
       const answer = await refused(undefined, 401, 'MISSING_TOKEN');
       assert.match(answer.headers.get('www-authenticate')!, /^Bearer realm="/);
     });
@@ -146,19 +146,19 @@ describe('an identity provider for administrators', () => {
       });
     }
 
-    it('says in WWW-Authenticate that a token does not hold', async () => {
+    it('says in WWW-Authenticate that a token is invalid', async () => {
       const answer = await refused('Bearer x.y.z', 401, 'INVALID_TOKEN');
       assert.match(answer.headers.get('www-authenticate')!, /^Bearer .*error="invalid_token"/);
     });
 
-    it('does not take a genuine token from anywhere but the header', async () => {
+    it('takes a genuine token only from the header', async () => {
       const token = await provider.idToken('ada');
       assertError(await service.client.get('/v1/admin/me', { access_token: token }), 401, 'MISSING_TOKEN');
       const cookie = service.client.with({ cookie: `token=${token}` });
       assertError(await cookie.get('/v1/admin/me'), 401, 'MISSING_TOKEN');
     });
 
-    it('refuses an API key, as a bearer token and as itself', async () => {
+    it('refuses an API key, as a bearer token and in X-API-Key', async () => {
       const registered = await service.client.post('/v1/auth/register', {
         email: 'agent@example.com',
         agent_name: 'an agent',
@@ -210,7 +210,7 @@ describe('an identity provider for administrators', () => {
     for (const [sub, why] of [
       ['stranger', 'an e-mail that is not on the list'],
       ['unverified', 'an e-mail on the list that is not verified'],
-      ['unsaid', 'an e-mail on the list of which the provider does not say whether it is verified'],
+      ['unsaid', 'an e-mail on the list without email_verified'],
       ['unverified-domain', 'an e-mail of a listed domain that is not verified'],
       ['other-hd', 'an e-mail of a listed domain with the hd of another'],
       ['only-hd', 'an e-mail of another domain with a listed hd'],
@@ -218,8 +218,8 @@ describe('an identity provider for administrators', () => {
       ['lookalike', 'an e-mail of a domain that ends like a listed one'],
       ['suffix', 'an e-mail that begins like one on the list'],
       ['two-ats', 'an e-mail with a listed domain in its middle'],
-      ['no-at', 'a listed domain in place of an e-mail'],
-      ['kelvin', 'an e-mail that only Unicode makes the same as one on the list'],
+      ['no-at', 'a listed domain instead of an e-mail'],
+      ['kelvin', 'an e-mail that equals one on the list only after Unicode case folding'],
       ['ada@example.com', 'a subject that reads like an e-mail on the list'],
       ['e-mail-like-a-subject', 'an e-mail that reads like a subject on the list'],
     ] as const) {
@@ -228,7 +228,7 @@ describe('an identity provider for administrators', () => {
       });
     }
 
-    it('refuses "true" in quotes as a verification of the e-mail', async () => {
+    it('refuses the string "true" as email_verified', async () => {
       const now = Math.floor(Date.now() / 1000);
       const token = await provider.sign({
         iss: provider.issuer,
@@ -241,7 +241,7 @@ describe('an identity provider for administrators', () => {
       await refused(`Bearer ${token}`, 403, 'NOT_AN_ADMIN');
     });
 
-    it('refuses everyone where nobody is listed', async () => {
+    it('refuses everyone if nobody is listed', async () => {
       const lonely = await startTestService({
         OIDC_ISSUER: provider.issuer,
         OIDC_CLIENT_ID: provider.clientId,

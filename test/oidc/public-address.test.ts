@@ -1,4 +1,4 @@
-// Public addresses and all the others, by whatever name they go.
+// Public IP addresses and all others, in any spelling.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { isPublicAddress } from '../../src/oidc/public-address.ts';
@@ -81,7 +81,7 @@ const NOT_PUBLIC = [
   '[::1]',
 ];
 
-describe('an address', () => {
+describe('an IP address', () => {
   for (const address of PUBLIC) it(`is public: ${address}`, () => assert.ok(isPublicAddress(address)));
   for (const address of NOT_PUBLIC) {
     it(`is not public: ${JSON.stringify(address)}`, () => assert.ok(!isPublicAddress(address)));

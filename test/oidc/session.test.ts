@@ -1,4 +1,4 @@
-// Sealed sessions: what comes out is what went in, for who has the same secret and configuration, in time; and nothing else.
+// Sealed sessions: a node with the same secret and configuration opens them unchanged until they expire; nothing else opens.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
@@ -31,7 +31,7 @@ describe('a sealed session', () => {
     assert.deepEqual(await (await sealOf()).open(sealed), SESSION);
   });
 
-  it('keeps every claim as it is, and what is not known as unknown', async () => {
+  it('keeps every claim unchanged, and missing claims undefined', async () => {
     const { seal, open } = await sealOf();
     const unknown = { email: undefined, hostedDomain: undefined, name: undefined, picture: undefined };
     for (const identity of [
@@ -49,16 +49,16 @@ describe('a sealed session', () => {
     ['another client', { binding: ['https://id.example.com', 'other'] }],
     ['no provider', { binding: [] }],
     ['issuer and client that only look alike', { binding: ['https://id.example.com","client'] }],
-    ['issuer and client the other way round', { binding: ['client', 'https://id.example.com'] }],
+    ['issuer and client swapped', { binding: ['client', 'https://id.example.com'] }],
   ];
   for (const [what, changed] of others) {
-    it(`is nothing to a configuration with ${what}`, async () => {
+    it(`does not open with ${what}`, async () => {
       const sealed = (await (await sealOf()).seal(SESSION))!;
       assert.equal(await (await sealOf(changed)).open(sealed), undefined);
     });
   }
 
-  it('cannot be made of what was sealed for another purpose with the same secret', async () => {
+  it('does not open if it was sealed for another purpose with the same secret', async () => {
     const { seal } = await newSeal({
       secret: SECRET,
       binding: BINDING,
@@ -69,7 +69,7 @@ describe('a sealed session', () => {
     assert.equal(await (await sealOf()).open(sealed), undefined);
   });
 
-  it('is over to the second', async () => {
+  it('expires on time', async () => {
     let nowMs = NOW_MS;
     const { seal, open } = await sealOf({ clock: () => nowMs });
     const sealed = (await seal(SESSION))!;
@@ -79,7 +79,7 @@ describe('a sealed session', () => {
     assert.equal(await open(sealed), undefined);
   });
 
-  it('says nothing to who has no secret, and is never the same twice', async () => {
+  it('reveals nothing without the secret, and is never the same twice', async () => {
     const { seal } = await sealOf();
     const [first, second] = [await seal(SESSION), await seal(SESSION)] as [string, string];
     const parts = first.split('.').map((part) => Buffer.from(part, 'base64url').toString('latin1'));
@@ -88,7 +88,7 @@ describe('a sealed session', () => {
     assert.notEqual(first.split('.')[2], second.split('.')[2]);
   });
 
-  it('does not survive the change of a single bit', async () => {
+  it('does not open after the change of a single bit', async () => {
     const { seal, open } = await sealOf();
     const sealed = (await seal(SESSION))!;
     const parts = sealed.split('.');
@@ -103,7 +103,7 @@ describe('a sealed session', () => {
     }
   });
 
-  it('is nothing, and no error, whatever the text', async () => {
+  it('is undefined, without an error, for any other text', async () => {
     const { seal, open } = await sealOf();
     const sealed = (await seal(SESSION))!;
     const [, ...rest] = sealed.split('.');
@@ -135,10 +135,10 @@ describe('a session in a cookie', () => {
     return (await open(sealed))!.identity;
   };
 
-  it('does without a picture whose address is longer than 1,000 characters', async () => {
-    const address = (length: number) => `https://example.com/${'p'.repeat(length - 20)}`;
-    assert.deepEqual(await fits({ ...ADA, picture: address(1_000) }), { ...ADA, picture: address(1_000) });
-    assert.deepEqual(await fits({ ...ADA, picture: address(1_001) }), { ...ADA, picture: undefined });
+  it('drops a picture whose URL is longer than 1,000 characters', async () => {
+    const url = (length: number) => `https://example.com/${'p'.repeat(length - 20)}`;
+    assert.deepEqual(await fits({ ...ADA, picture: url(1_000) }), { ...ADA, picture: url(1_000) });
+    assert.deepEqual(await fits({ ...ADA, picture: url(1_001) }), { ...ADA, picture: undefined });
   });
 
   it('cuts a name to 200 characters', async () => {
@@ -148,7 +148,7 @@ describe('a session in a cookie', () => {
     });
   });
 
-  it('does without a picture, then without a name, where it would be too large', async () => {
+  it('drops the picture, then the name, if it would be too large', async () => {
     const long = { ...ADA, email: `${'e'.repeat(800)}@example.com`, name: '\u{1F469}'.repeat(200) };
     const shown = { ...long, picture: `https://example.com/${'p'.repeat(900)}` };
     assert.deepEqual(await fits(shown), { ...shown, picture: undefined });
@@ -156,7 +156,7 @@ describe('a session in a cookie', () => {
     assert.deepEqual(await fits(longer), { ...longer, picture: undefined, name: undefined });
   });
 
-  it('is none at all rather than that of someone else: subject and e-mail are never cut', async () => {
+  it('is refused if subject, e-mail or domain are too long, because these are never cut', async () => {
     assert.equal(await fits({ ...ADA, subject: 's'.repeat(4_000) }), undefined);
     assert.equal(await fits({ ...ADA, email: `ada@example.com${'.evil.example'.repeat(300)}` }), undefined);
     assert.equal(await fits({ ...ADA, hostedDomain: 'h'.repeat(4_000) }), undefined);

@@ -1,5 +1,5 @@
-// Sign-ins that must not succeed: answers that belong to nobody's question, come too late or twice, refusals, and a provider
-// that is away. What a provider answers that cannot be trusted is in forged-answer.test.ts.
+// Sign-ins that must not succeed: callbacks that belong to no request, or come too late or twice, refusals, and a provider
+// that is down. Forged responses of a provider are in forged-answer.test.ts.
 import assert from 'node:assert/strict';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { type Answer, assertError } from '../support/client.ts';
@@ -22,7 +22,7 @@ function startServiceOf(issuer: string, env: Record<string, string> = {}): Promi
   });
 }
 
-/** Asserts where the browser is sent, and that nobody is signed in. */
+/** Asserts where the browser is redirected, and that nobody is signed in. */
 async function assertFailed(
   browser: ConsoleBrowser,
   answer: Answer,
@@ -38,7 +38,7 @@ async function assertFailed(
   assertError(await browser.get('/v1/admin/me'), 401, 'MISSING_TOKEN');
 }
 
-describe('the answer to a sign-in', () => {
+describe('the callback of a sign-in', () => {
   let provider: TestProvider;
   let service: TestService;
   before(async () => {
@@ -52,21 +52,21 @@ describe('the answer to a sign-in', () => {
   });
 
   const newBrowser = () => new ConsoleBrowser(service.client);
-  /** Someone who was at the provider and has not come back yet. */
+  /** A browser that signed in at the provider and has not returned yet. */
   const newWaiting = async (query = '') => {
     const browser = newBrowser();
     return { browser, back: new URL(await provider.answer(await browser.begin(query), ADA)) };
   };
   const tokensAsked = () => provider.requests.filter((path) => path === '/token').length;
 
-  it('is taken to the provider so often from one network, and no more in that hour', async () => {
+  it('is exchanged at the provider at most 100 times an hour per network', async () => {
     const limited = await startServiceOf(provider.issuer);
     provider.addRedirectUri(`${limited.url}/admin/callback`);
     try {
       const browser = new ConsoleBrowser(limited.client);
-      const address = new URL(await browser.begin());
+      const asked = new URL(await browser.begin());
       const cookies = [...browser.cookies];
-      const back = `${limited.url}/admin/callback?code=guess&state=${address.searchParams.get('state')}`;
+      const back = `${limited.url}/admin/callback?code=guess&state=${asked.searchParams.get('state')}`;
       const before = tokensAsked();
       const problems = new Map<string | undefined, number>();
       for (let tries = 0; tries < 105; tries++) {
@@ -91,7 +91,7 @@ describe('the answer to a sign-in', () => {
     }
   });
 
-  it('does not hold with another state, and the code is asked for from nobody', async () => {
+  it('fails with another state, and the code is not exchanged', async () => {
     const before = tokensAsked();
     for (const change of [
       (sent: URLSearchParams) => sent.set('state', 'x'.repeat(43)),
@@ -108,7 +108,7 @@ describe('the answer to a sign-in', () => {
     assert.equal(tokensAsked(), before);
   });
 
-  it('does not hold in a browser that asked nothing, or something else', async () => {
+  it('fails in a browser that did not start this sign-in', async () => {
     const before = tokensAsked();
     const { back } = await newWaiting('?return=/admin/audit');
     const stranger = newBrowser();
@@ -119,7 +119,7 @@ describe('the answer to a sign-in', () => {
     assert.equal(tokensAsked(), before);
   });
 
-  it('holds once', async () => {
+  it('works only once', async () => {
     const { browser, back } = await newWaiting();
     const copy = browser.copy();
     assert.equal((await browser.comeBack(back.href)).headers.get('location'), '/admin');
@@ -130,7 +130,7 @@ describe('the answer to a sign-in', () => {
     await assertFailed(copy, await copy.comeBack(back.href), 'provider');
   });
 
-  it('leaves a session that is there already alone when it fails', async () => {
+  it('keeps an existing session when it fails', async () => {
     const { browser, back } = await newWaiting();
     await browser.comeBack(back.href);
     const again = await browser.comeBack(back.href);
@@ -138,7 +138,7 @@ describe('the answer to a sign-in', () => {
     assert.equal((await browser.get('/v1/admin/me')).status, 200);
   });
 
-  it('takes back the cookie of the sign-in, whatever comes of it', async () => {
+  it('removes the sign-in cookie even when it fails', async () => {
     const { browser, back } = await newWaiting();
     assert.ok(browser.cookies.has(SIGN_IN_COOKIE));
     back.searchParams.set('state', 'x');
@@ -146,7 +146,7 @@ describe('the answer to a sign-in', () => {
     assert.ok(!browser.cookies.has(SIGN_IN_COOKIE));
   });
 
-  it('has ten minutes', async (test) => {
+  it('works for ten minutes', async (test) => {
     const timed = await startServiceOf(provider.issuer);
     test.after(() => timed.close());
     provider.addRedirectUri(`${timed.url}/admin/callback`);
@@ -159,7 +159,7 @@ describe('the answer to a sign-in', () => {
     await assertFailed(slow, await slow.comeBack(slowBack), 'state');
   });
 
-  it('does not hold with a cookie that was changed, or sealed as something else', async () => {
+  it('fails with a cookie that was changed, or sealed for another purpose', async () => {
     const signedIn = newBrowser();
     await signedIn.signIn(provider, ADA);
     const session = signedIn.cookies.get('local_events_session')!;
@@ -182,7 +182,7 @@ describe('the answer to a sign-in', () => {
     assertError(await thief.get('/v1/admin/me'), 401, 'INVALID_TOKEN');
   });
 
-  it('does not hold with the code of someone else', async () => {
+  it('fails with the code of another person', async () => {
     const { back: stolen } = await newWaiting();
     const mallory = newBrowser();
     const own = new URL(await provider.answer(await mallory.begin(), { sub: 'mallory' }));
@@ -190,7 +190,7 @@ describe('the answer to a sign-in', () => {
     await assertFailed(mallory, await mallory.comeBack(own.href), 'provider');
   });
 
-  it('does not hold without a code, with two, or from another issuer', async () => {
+  it('fails without a code, with two, or from another issuer', async () => {
     for (const change of [
       (sent: URLSearchParams) => sent.delete('code'),
       (sent: URLSearchParams) => sent.set('code', ''),
@@ -206,7 +206,7 @@ describe('the answer to a sign-in', () => {
     }
   });
 
-  it('may be a refusal, of which nothing is repeated', async () => {
+  it('does not repeat the text of a refusal', async () => {
     const browser = newBrowser();
     const back = await provider.answer(await browser.begin('?return=/admin/audit'), 'refuses');
     assert.match(back, /error=access_denied.*words/);
@@ -215,7 +215,7 @@ describe('the answer to a sign-in', () => {
     assert.doesNotMatch(JSON.stringify([...answer.headers]), /words|access_denied/);
   });
 
-  it('may be another error, of which nothing is repeated either', async () => {
+  it('does not repeat the text of another error', async () => {
     for (const error of [
       'server_error',
       'login_required',
@@ -233,7 +233,7 @@ describe('the answer to a sign-in', () => {
     assert.doesNotMatch(JSON.stringify(service.log), /words of the provider|<script>/);
   });
 
-  it('is nothing that a mere HEAD, a POST or another path could give', async () => {
+  it('works only with GET', async () => {
     const { browser, back } = await newWaiting();
     const path = back.pathname + back.search;
     for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) {
@@ -244,8 +244,8 @@ describe('the answer to a sign-in', () => {
   });
 });
 
-describe('a provider that is away', () => {
-  /** A provider whose place is known, and a service that starts before it is there. */
+describe('a provider that is down', () => {
+  /** A provider with a known port, and a service that starts before it. */
   async function prepare(test: TestContext) {
     const port = await freePort();
     const service = await startServiceOf(`http://127.0.0.1:${port}`);
@@ -255,7 +255,7 @@ describe('a provider that is away', () => {
     return { service, browser: new ConsoleBrowser(service.client), start };
   }
 
-  it('is a problem of the provider at the beginning, and works later without a restart', async (test) => {
+  it('fails a sign-in at the start, and works later without a restart', async (test) => {
     const { service, browser, start } = await prepare(test);
     for (let time = 0; time < 3; time++) {
       const answer = await browser.send('GET', '/admin/login?return=/admin/audit');
@@ -271,14 +271,14 @@ describe('a provider that is away', () => {
     assert.equal((await browser.session()).is_administrator, true);
   });
 
-  it('is a problem of the provider in between, and the next sign-in works again', async (test) => {
+  it('fails a sign-in at the callback, and the next sign-in works again', async (test) => {
     const { service, browser, start } = await prepare(test);
     const earlier = await start();
     const back = await earlier.answer(await browser.begin('?return=/admin/audit'), ADA);
     await earlier.close();
     await assertFailed(browser, await browser.comeBack(back), 'provider', '/admin/audit');
     assert.match(JSON.stringify(service.log), /ECONNREFUSED.*Sign-in failed/);
-    // What it said about itself is known already: the way there is open, nobody is at its end.
+    // Its discovery document is cached, so the redirect still works, but the provider is down.
     assert.match(await browser.begin(), /\/auth\?/);
     const provider = await start();
     test.after(() => provider.close());
@@ -286,7 +286,7 @@ describe('a provider that is away', () => {
     assert.equal((await browser.session()).is_administrator, true);
   });
 
-  it('changes nothing for those who are signed in, nor for signing out', async (test) => {
+  it('does not affect existing sessions or signing out', async (test) => {
     const { browser, start } = await prepare(test);
     const provider = await start();
     await browser.signIn(provider, ADA);
@@ -296,7 +296,7 @@ describe('a provider that is away', () => {
     assert.equal((await browser.send('POST', '/admin/logout')).status, 204);
   });
 
-  it('is asked once about itself, however many want to sign in', async (test) => {
+  it('is asked once for its discovery document, however many sign in', async (test) => {
     const { browser, start } = await prepare(test);
     const provider = await start();
     test.after(() => provider.close());

@@ -1,4 +1,4 @@
-// Signing in to the console and out of it, over HTTP, with a real identity provider, on both engines.
+// Signing in to the console and out, over HTTP, with a real identity provider, on both engines.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { assertError } from '../support/client.ts';
@@ -17,7 +17,7 @@ const PNG = Buffer.from('not really, but nobody looks');
 
 const ADA: Account = { sub: 'ada', email: 'Ada@Example.com', email_verified: true, name: 'Ada Lovelace' };
 const BOB: Account = { sub: 'bob', email: 'bob@example.com', email_verified: true };
-/** As Microsoft Entra describes people: nothing is said about whether the e-mail is theirs. */
+/** As Microsoft Entra describes people: it does not say whether the e-mail is verified. */
 const EVE: Account = {
   sub: 'AAAAAAAAAAAAAAAAAAAAAIkzqFVrSaSaFHy782bbtaQ',
   email: 'eve@corp.example',
@@ -47,7 +47,7 @@ for (const [engine, newData] of Object.entries(ENGINES)) {
       await provider.close();
     });
 
-    /** A service of this provider; with a client that has a secret unless another is named. */
+    /** Starts a service with this provider; its client has a secret unless `env` names another client. */
     async function start(env: Record<string, string> = {}): Promise<TestService> {
       const started = await startTestService({
         OIDC_ISSUER: provider.issuer,
@@ -68,7 +68,7 @@ for (const [engine, newData] of Object.entries(ENGINES)) {
       return browser;
     };
 
-    it('leads from nobody to the administrator, with the session in one cookie', async () => {
+    it('turns an anonymous visitor into an administrator, with the session in one cookie', async () => {
       const browser = newBrowser();
       const { host } = new URL(provider.issuer);
       assert.deepEqual(await browser.session(), {
@@ -97,7 +97,7 @@ for (const [engine, newData] of Object.entries(ENGINES)) {
       });
     });
 
-    it('asks the provider as it should be asked', async () => {
+    it('sends the provider the right parameters, with a new state, nonce and challenge each time', async () => {
       const browser = newBrowser();
       const asked = new URL(await browser.begin());
       assert.equal(asked.origin, provider.issuer);
@@ -118,7 +118,7 @@ for (const [engine, newData] of Object.entries(ENGINES)) {
       }
     });
 
-    it('lets an administrator change things', async () => {
+    it('lets an administrator write', async () => {
       const agent = await service.newAgent();
       const { event_id } = await agent.create();
       const browser = await newSignedIn();
@@ -126,7 +126,7 @@ for (const [engine, newData] of Object.entries(ENGINES)) {
       assertError(await agent.get(`/v1/events/${event_id}`), 404, 'NOT_FOUND');
     });
 
-    it('shows someone who is no administrator who they are, and lets them do nothing', async () => {
+    it('shows people who are not administrators who they are, and lets them do nothing', async () => {
       const browser = await newSignedIn(BOB);
       const session = await browser.session();
       assert.deepEqual(session.user, {
@@ -140,14 +140,14 @@ for (const [engine, newData] of Object.entries(ENGINES)) {
       assertError(await browser.send('DELETE', '/v1/admin/events/x'), 403, 'NOT_AN_ADMIN');
     });
 
-    it('goes by the subject where the provider vouches for no e-mail, or sends none', async () => {
+    it('uses the subject if the provider does not verify the e-mail, or sends none', async () => {
       const eve = await (await newSignedIn(EVE)).session();
       assert.deepEqual([eve.user.email, eve.user.subject, eve.is_administrator], [EVE.email, EVE.sub, true]);
       const nobody = await (await newSignedIn(NOBODY)).session();
       assert.deepEqual([nobody.user.email, nobody.user.name, nobody.is_administrator], ['', 'nobody', true]);
     });
 
-    it('looks at the list of administrators with every request', async (test) => {
+    it('checks the list of administrators on every request', async (test) => {
       const browser = await newSignedIn();
       const without = await start({ ...(await newData()), ADMIN_EMAILS: 'someone.else@example.com' });
       test.after(() => without.close());
@@ -157,7 +157,7 @@ for (const [engine, newData] of Object.entries(ENGINES)) {
       assertError(await there.get('/v1/admin/me'), 403, 'NOT_AN_ADMIN');
     });
 
-    it('takes people back to where they were, and nowhere else', async () => {
+    it('returns people to the page where they were, and nowhere else', async () => {
       const view = '/admin/agents/0197d2e8-9a40-7c55-8f3e-5b1d2c6a7e90?when=past&q=a+b';
       for (const [wanted, location] of [
         [view, view],
@@ -170,7 +170,7 @@ for (const [engine, newData] of Object.entries(ENGINES)) {
       }
     });
 
-    it('ends with the eighth hour', async (test) => {
+    it('lasts eight hours', async (test) => {
       const short = await start(await newData());
       test.after(() => short.close());
       const browser = await newSignedIn(ADA, short);
@@ -181,7 +181,7 @@ for (const [engine, newData] of Object.entries(ENGINES)) {
       assert.equal((await browser.session()).user, null);
     });
 
-    it('ends with signing out, for a copy of the cookie too, however often', async () => {
+    it('ends with signing out, also for a copy of the cookie, and may be repeated', async () => {
       const browser = await newSignedIn();
       const [copy, other] = [browser.copy(), await newSignedIn()];
       const answer = await browser.send('POST', '/admin/logout');
@@ -200,7 +200,7 @@ for (const [engine, newData] of Object.entries(ENGINES)) {
       );
     });
 
-    it('is remembered to be over by the next process', async () => {
+    it('stays ended after a restart', async () => {
       const [ended, going] = [await newSignedIn(), await newSignedIn()];
       const copy = ended.copy();
       await ended.send('POST', '/admin/logout');
@@ -210,7 +210,7 @@ for (const [engine, newData] of Object.entries(ENGINES)) {
       assert.equal((await going.copy(service.client).get('/v1/admin/me')).status, 200);
     });
 
-    it('asks where e-mail and name are if the ID token does not say', async (test) => {
+    it('asks userinfo for e-mail and name if the ID token has none', async (test) => {
       const shy = await startOidcProvider({ accounts: [ADA, BOB], claimsInIdToken: false });
       test.after(() => shy.close());
       const asking = await start({ ...(await newData()), OIDC_ISSUER: shy.issuer });
@@ -241,7 +241,7 @@ for (const [engine, newData] of Object.entries(ENGINES)) {
       for (const [name, value] of Object.entries({
         'content-type': 'image/png',
         'x-content-type-options': 'nosniff',
-        'cache-control': 'no-store', // the next one at this address may be somebody else
+        'cache-control': 'no-store', // the next visitor of this URL may be another person
         'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
         'cross-origin-resource-policy': 'same-origin',
       })) {
@@ -251,7 +251,7 @@ for (const [engine, newData] of Object.entries(ENGINES)) {
       assertError(outside, 404, 'NOT_FOUND');
     });
 
-    it('asks nobody for the picture of someone who is no administrator', async () => {
+    it('does not fetch the picture of a person who is not an administrator', async () => {
       const others = await start({ ...(await newData()), ADMIN_SUBJECTS: 'nobody' });
       const browser = await newSignedIn(CARL, others);
       assert.equal((await browser.session()).user.picture, '');
@@ -259,7 +259,7 @@ for (const [engine, newData] of Object.entries(ENGINES)) {
       await others.close();
     });
 
-    it('shows no picture that is elsewhere without TLS, or of nobody', async () => {
+    it('shows no picture from another host without TLS, or without a session', async () => {
       const browser = await newSignedIn(DORA);
       assert.equal((await browser.session()).user.picture, '');
       assertError(await browser.get('/admin/picture'), 404, 'NOT_FOUND');
@@ -267,7 +267,7 @@ for (const [engine, newData] of Object.entries(ENGINES)) {
       assertError(await (await newSignedIn()).get('/admin/picture'), 404, 'NOT_FOUND');
     });
 
-    it('leaves tokens as they were', async () => {
+    it('does not change how tokens work', async () => {
       const token = await provider.idToken('ada');
       const bearer = service.client.with({ authorization: `Bearer ${token}` });
       assert.equal((await bearer.get('/v1/admin/me')).status, 200);
@@ -278,7 +278,7 @@ for (const [engine, newData] of Object.entries(ENGINES)) {
       assertError(await browser.send('GET', '/v1/admin/me', { headers: basic }), 403, 'NOT_AN_ADMIN');
     });
 
-    it('takes no token in place of a sign-in', async () => {
+    it('does not take a token instead of a sign-in', async () => {
       const token = await provider.idToken('ada');
       const browser = newBrowser();
       assertError(await browser.send('POST', '/admin/token', { body: { token } }), 404, 'NOT_FOUND');
