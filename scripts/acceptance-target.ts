@@ -12,15 +12,19 @@ export interface AcceptanceTarget {
 /** `data` has the variable DATA_DIR or DATABASE_URL. */
 export async function startAcceptanceTarget(data: Record<string, string>): Promise<AcceptanceTarget> {
   const service = await launchService(data);
-  const { stdout } = await run(['admin-token', '--email', 'admin@example.com', '--name', 'Ada'], data);
-  const token = stdout.trim();
-  return {
-    env: { BASE_URL: service.url, ADMIN_TOKEN: token, READ_KEY: await readKey(service.url, token) },
-    stop: async () => {
-      service.child.kill('SIGTERM');
-      await service.ended;
-    },
+  const stop = async () => {
+    service.child.kill('SIGTERM');
+    await service.ended;
   };
+  try {
+    const { stdout } = await run(['admin-token', '--email', 'admin@example.com', '--name', 'Ada'], data);
+    const token = stdout.trim();
+    const env = { BASE_URL: service.url, ADMIN_TOKEN: token, READ_KEY: await readKey(service.url, token) };
+    return { env, stop };
+  } catch (error) {
+    await stop(); // while it runs, this process would not end
+    throw error;
+  }
 }
 
 async function readKey(url: string, token: string): Promise<string> {

@@ -13,11 +13,11 @@ import { codeOf, type Import, importCycles, importsOf, readSources, type Source 
  */
 const MAY_IMPORT: Record<string, readonly string[]> = {
   'spatial/': ['spatial/', 'domain/'],
-  'domain/': ['domain/', 'domain/geo.ts', 'typebox', 'windows-iana', 'node:crypto', 'node:zlib'],
+  'domain/': ['domain/', 'typebox', 'windows-iana', 'node:crypto', 'node:zlib'],
   'usecases/': ['usecases/', 'domain/', 'typebox (types)'],
   'memory/': ['memory/', 'domain/', 'spatial/', 'node:timers/promises'],
   'sqlite/': ['sqlite/', 'domain/', 'memory/', 'migrations.ts', 'node:'],
-  'postgres/': ['postgres/', 'domain/', 'domain/geo.ts', 'migrations.ts', 'postgres', 'node:'],
+  'postgres/': ['postgres/', 'domain/', 'migrations.ts', 'postgres', 'node:'],
   'oidc/': ['oidc/', 'domain/', 'jose', 'openid-client', 'node:net', 'node:dns', 'node:http', 'node:https'],
   'http/': [
     'http/',

@@ -1,9 +1,12 @@
 // The suite itself: `npm test` has every test file, and `npm run test:long` has every file that uses a long size.
 import assert from 'node:assert/strict';
-import { globSync, readFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { promisify } from 'node:util';
 import { findJobs } from '../scripts/test-jobs.ts';
+import { temporaryFolder } from './support/service.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const importsSizes = (file: string) =>
@@ -36,5 +39,20 @@ describe('the suite', () => {
       users.filter((file) => !long.has(file)),
       [],
     );
+  });
+
+  // A service that still ran would keep the process from ending.
+  it('ends the service of an acceptance target that cannot be prepared', { timeout: 60_000 }, async (t) => {
+    const folder = temporaryFolder();
+    // With a provider, admin-token refuses.
+    const provider = { OIDC_ISSUER: 'http://127.0.0.1:1', OIDC_CLIENT_ID: 'a', OIDC_CLIENT_SECRET: 'b' };
+    const data = JSON.stringify({ DATA_DIR: join(folder, 'data'), ...provider });
+    const script = `import { startAcceptanceTarget } from ${JSON.stringify(join(ROOT, 'scripts/acceptance-target.ts'))};
+      await startAcceptanceTarget(${data}).catch(() => console.log('failed'));`;
+    writeFileSync(join(folder, 'start.mjs'), script);
+    const { stdout } = await promisify(execFile)(process.execPath, [join(folder, 'start.mjs')], {
+      signal: t.signal,
+    });
+    assert.equal(stdout, 'failed\n');
   });
 });
