@@ -310,18 +310,20 @@ export function parseEvent(wire: Wire): Event {
 }
 
 /** The inverse of encodeEvent. */
-export function decodeEvent({ json, ...columns }: StoredEvent): EventRow {
-  const event = JSON.parse(json) as Record<string, unknown>;
-  const row: Record<string, unknown> = {
+export function decodeEvent(row: StoredEvent): EventRow {
+  const event = JSON.parse(row.json) as Record<string, unknown>;
+  const decoded: Record<string, unknown> = {
     event_id: event.event_id,
     agent_id: event.agent_id,
+    version: row.version,
     created_ms: Date.parse(event.created_at as string),
   };
   for (const { name, stored, storedAs, default: fallback = null } of IN_JSON) {
     const value = event[name] ?? fallback;
-    row[stored] = storedAs && value !== null ? Date.parse(value as string) : value;
+    decoded[stored] = storedAs && value !== null ? Date.parse(value as string) : value;
   }
-  return { ...row, ...columns } as EventRow;
+  for (const { stored, default: fallback = null } of ON_REQUEST) decoded[stored] = row[stored] ?? fallback;
+  return decoded as unknown as EventRow;
 }
 
 /** Request body that creates an equal event. Fields shown on request are omitted if they have their default. */

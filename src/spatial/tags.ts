@@ -6,8 +6,13 @@ export const TAGS = EVENT_TYPES.length * AUDIENCES.length;
 
 const TYPE_NUMBER = new Map<EventType, number>(EVENT_TYPES.map((type, number) => [type, number]));
 
+/** Throws RangeError for an unknown type or audience, such as one of a newer version. */
 export function tagOf(type: EventType, audience: Audience): number {
-  return TYPE_NUMBER.get(type)! * AUDIENCES.length + AUDIENCES.indexOf(audience);
+  const typeNumber = TYPE_NUMBER.get(type);
+  const audienceNumber = AUDIENCES.indexOf(audience);
+  if (typeNumber === undefined || audienceNumber < 0)
+    throw new RangeError(`There is no tag for the type "${type}" and the audience "${audience}".`);
+  return typeNumber * AUDIENCES.length + audienceNumber;
 }
 
 /** Throws RangeError for an invalid tag: it would be counted among the tags of other events. */

@@ -69,6 +69,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
       await page.getByRole('searchbox', { name: 'Search agents' }).fill('nobody');
       await page.getByText('No agent matches').waitFor();
       const url = page.url();
+      await page.waitForLoadState('networkidle'); // a request still in progress would end the session before the search
       console.service.clock.advance(NINE_HOURS_MS);
       await page.getByRole('searchbox', { name: 'Search agents' }).fill('nobody else');
       await page.getByText('Your session has ended.').waitFor();

@@ -23,6 +23,11 @@ it('gives every pair of type and audience its own tag, and has no others', () =>
   );
 });
 
+it('has no tag for an unknown type or audience', () => {
+  assert.throws(() => tagOf('party' as 'talk', 'all'), RangeError);
+  assert.throws(() => tagOf('talk', 'pets' as 'all'), RangeError);
+});
+
 it('fits into one byte', () => {
   assert.ok(TAGS <= 256, `${TAGS} tags`);
 });

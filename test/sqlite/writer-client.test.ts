@@ -81,6 +81,20 @@ describe('the writer client', () => {
     await client.close();
   });
 
+  it('rejects a call whose outcome cannot be applied, and settles the others of the batch', async () => {
+    const client = await WriterClient.start(newPath());
+    const fault = new RangeError('cannot be applied');
+    const first = client.run('ping', [], () => {}); // the next two share a batch
+    const failing = client.run('ping', [], () => {
+      throw fault;
+    });
+    const last = client.run('ping', [], () => 'applied');
+    await first;
+    await assert.rejects(failing, fault);
+    assert.equal(await last, 'applied');
+    await client.close();
+  });
+
   it('finishes the calls it has accepted when it is closed, and rejects later ones', async () => {
     const path = newPath();
     const client = await WriterClient.start(path);

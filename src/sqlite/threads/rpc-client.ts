@@ -58,7 +58,13 @@ export class RpcClient<C extends Methods<C>> {
     return new Promise((resolve, reject) => {
       this.#queue.push({
         call: { name, args },
-        settle: (value) => resolve(apply(value as ReturnType<C[Name]>)),
+        settle: (value) => {
+          try {
+            resolve(apply(value as ReturnType<C[Name]>));
+          } catch (error) {
+            reject(error); // otherwise the rest of the batch would never settle
+          }
+        },
         reject,
       });
       this.#startBatch();
