@@ -63,14 +63,26 @@ const LONGEST_FIRST: readonly string[] = [
   'test/http/rate-limit.test.ts',
 ];
 
-/** The named files, or all. `isLong`: only files whose tests do more in a long run. Throws for a file that does not exist. */
+/** Slow files that only the long run has: real clusters, crashes, and a browser for what other tests check over HTTP. */
+const LONG_ONLY: ReadonlySet<string> = new Set([
+  'test/cli/move-interrupted.test.ts',
+  'test/console/crowd.test.ts',
+  'test/console/postgres.test.ts',
+  'test/crash/backup.test.ts',
+  'test/http/session-in-browser.test.ts',
+  'test/nodes/failover.test.ts',
+  'test/nodes/outage.test.ts',
+]);
+
+/** The named files, or all. `isLong`: only files whose tests do more in a long run, and those that only it has. Throws for a file that does not exist. */
 export function findJobs(root: string, named: readonly string[], isLong: boolean): TestJob[] {
   const all = globSync('test/**/*.test.ts', { cwd: root }).sort();
-  const missing = LONGEST_FIRST.filter((file) => !all.includes(file));
-  if (missing.length > 0)
-    throw new Error(`LONGEST_FIRST in scripts/test-jobs.ts names missing files: ${missing.join(', ')}`);
-  const files = named.length > 0 ? named.flatMap((name) => findNamed(root, name)) : all;
-  return sortJobs(files.filter((file) => !isLong || importsSizes(join(root, file))).flatMap(toJobs));
+  const missing = [...LONGEST_FIRST, ...LONG_ONLY].filter((file) => !all.includes(file));
+  if (missing.length > 0) throw new Error(`scripts/test-jobs.ts names missing files: ${missing.join(', ')}`);
+  if (named.length > 0) return sortJobs(named.flatMap((name) => findNamed(root, name)).flatMap(toJobs));
+  const isIncluded = (file: string) =>
+    isLong ? LONG_ONLY.has(file) || importsSizes(join(root, file)) : !LONG_ONLY.has(file);
+  return sortJobs(all.filter(isIncluded).flatMap(toJobs));
 }
 
 /** The files, slowest first, that LONGEST_FIRST lacks. */
