@@ -63,18 +63,25 @@ const LONGEST_FIRST: readonly string[] = [
   'test/http/rate-limit.test.ts',
 ];
 
-/** Slow files that only the long run has: real clusters, crashes, and a browser for what other tests check over HTTP. */
+/** Slow files that only the long run has: several nodes, crashes, the demo, and a browser for what is also tested over HTTP. */
 const LONG_ONLY: ReadonlySet<string> = new Set([
   'test/cli/move-interrupted.test.ts',
   'test/console/crowd.test.ts',
   'test/console/postgres.test.ts',
   'test/crash/backup.test.ts',
+  'test/demo/demo.test.ts',
   'test/http/session-in-browser.test.ts',
   'test/nodes/failover.test.ts',
   'test/nodes/outage.test.ts',
+  'test/nodes/own-keys.test.ts',
+  'test/nodes/sessions.test.ts',
+  'test/nodes/two-nodes.test.ts',
 ]);
 
-/** The named files, or all. `isLong`: only files whose tests do more in a long run, and those that only it has. Throws for a file that does not exist. */
+/**
+ * The named files, or all. `isLong`: the files whose tests do more in a long run, and those that only it has. Throws for a
+ * file that does not exist.
+ */
 export function findJobs(root: string, named: readonly string[], isLong: boolean): TestJob[] {
   const all = globSync('test/**/*.test.ts', { cwd: root }).sort();
   const missing = [...LONGEST_FIRST, ...LONG_ONLY].filter((file) => !all.includes(file));

@@ -15,8 +15,8 @@ import { type JobResult, printResult, printSummary, slowest } from './test-repor
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
-/** One more than there are cores, because tests also wait: for timers, disks and processes. */
-const AT_ONCE = availableParallelism() + 2;
+/** More than there are cores, because tests also wait: for timers, disks and processes. */
+const AT_ONCE = 2 * availableParallelism() + 1;
 
 /** Timeout of a test file. */
 const TIMEOUT_MS = 20 * 60_000;

@@ -20,7 +20,7 @@ describe('the suite', () => {
       exclude: ['node_modules', '**/node_modules'],
     });
     assert.deepEqual([...filesOf(false).union(filesOf(true))].sort(), all.sort());
-    assert.ok(all.length - filesOf(false).size < 10, 'npm test has nearly all of them');
+    assert.ok(all.length - filesOf(false).size <= 12, 'npm test has nearly all of them');
   });
 
   it('has the acceptance suite twice, once per engine', () => {
