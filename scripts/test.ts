@@ -16,7 +16,7 @@ import { type JobResult, printResult, printSummary, slowest } from './test-repor
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 /** More than there are cores, because tests also wait: for timers, disks and processes. */
-const AT_ONCE = 2 * availableParallelism() + 1;
+const AT_ONCE = availableParallelism() + 2;
 
 /** Timeout of a test file. */
 const TIMEOUT_MS = 20 * 60_000;
