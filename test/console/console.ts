@@ -1,7 +1,6 @@
 // The console for tests: a real service on either engine, a real identity provider, and a real browser whose problems are
 // recorded.
 import assert from 'node:assert/strict';
-import { after } from 'node:test';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { launchBrowser } from '../support/browser.ts';
 import type { Client } from '../support/client.ts';
@@ -39,12 +38,18 @@ export interface Visit {
 }
 
 let launched: Promise<Browser> | undefined;
-after(async () => (await launched)?.close());
+let openConsoles = 0;
 
-/** One browser for all tests of a file. */
+/** One browser for all consoles that are open. It is closed with the last of them, or by `closeBrowser`. */
 export function getBrowser(): Promise<Browser> {
   launched ??= launchBrowser();
   return launched;
+}
+
+export async function closeBrowser(): Promise<void> {
+  const browser = await launched;
+  launched = undefined;
+  await browser?.close();
 }
 
 export async function openConsole(
@@ -70,6 +75,7 @@ export async function openConsole(
     ...env,
   });
   const browser = await getBrowser();
+  openConsoles++;
   const token = await provider.idToken(ADA.sub);
   return {
     service,
@@ -84,6 +90,7 @@ export async function openConsole(
       await Promise.all(browser.contexts().map((context) => context.close()));
       await service.close();
       await provider.close();
+      if (--openConsoles === 0) await closeBrowser();
     },
   };
 }

@@ -5,7 +5,14 @@ import type { BrowserContext } from 'playwright-core';
 import type { Engine } from '../support/engines.ts';
 import { startTestService } from '../support/service.ts';
 import { size } from '../support/sizes.ts';
-import { assertClean, type ConsoleUnderTest, getBrowser, openConsole, visit } from './console.ts';
+import {
+  assertClean,
+  type ConsoleUnderTest,
+  closeBrowser,
+  getBrowser,
+  openConsole,
+  visit,
+} from './console.ts';
 
 const NINE_HOURS_MS = 9 * 3_600_000;
 
@@ -183,6 +190,8 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
 }
 
 describe('signing in to the console without a provider', () => {
+  after(closeBrowser);
+
   it('explains how to configure one, and takes a token', async () => {
     const service = await startTestService();
     try {
