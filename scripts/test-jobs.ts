@@ -19,7 +19,6 @@ export interface TestJob {
 const LONGEST_FIRST: readonly string[] = [
   'test/console/accessibility.test.ts',
   'test/cli/shutdown.test.ts',
-  'test/console/postgres.test.ts',
   'test/cli/move-interrupted.test.ts',
   'test/console/actions.test.ts',
   'test/console/signing-in.test.ts',
@@ -67,7 +66,6 @@ const LONGEST_FIRST: readonly string[] = [
 const LONG_ONLY: ReadonlySet<string> = new Set([
   'test/cli/move-interrupted.test.ts',
   'test/console/crowd.test.ts',
-  'test/console/postgres.test.ts',
   'test/crash/backup.test.ts',
   'test/demo/demo.test.ts',
   'test/http/session-in-browser.test.ts',
