@@ -5,13 +5,14 @@ import Type from 'typebox';
 import type { AgentRow } from '../domain/agent.ts';
 import { AppError } from '../domain/errors.ts';
 import { oneOf } from '../domain/shape.ts';
-import { type KeyHolder, requireQuota } from '../usecases/access.ts';
+import { type KeyHolder, requireQuota, spendRequest } from '../usecases/access.ts';
 import type { Context } from '../usecases/context.ts';
 import { type AllowedHosts, requireAllowedHost } from './browser/dns-rebinding.ts';
 import type { Description } from './endpoint.ts';
-import { admitAgent, countRequest } from './request/authenticate.ts';
+import { admitAgent } from './request/authenticate.ts';
 import type { Backlog } from './response/backlog.ts';
 import { ErrorResponse } from './response/errors.ts';
+import { setQuotaHeaders } from './response/rate-limit.ts';
 
 export const MCP_PATH = '/mcp';
 
@@ -107,8 +108,11 @@ export function serveMcp(app: FastifyInstance, options: McpOptions): void {
         agent,
         spend: async (count) => {
           if (quota && quota.remaining < count) requireQuota({ ...quota, allowed: false });
-          for (let extra = 0; extra < count; extra++)
-            requireQuota(await countRequest(context(), agent, reply));
+          for (let extra = 0; extra < count; extra++) {
+            const spent = await spendRequest(context(), agent);
+            setQuotaHeaders(reply, spent);
+            requireQuota(spent);
+          }
         },
         request: toWebRequest(request, closed.signal),
         body: request.body,

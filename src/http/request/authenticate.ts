@@ -2,7 +2,6 @@
 // are in usecases/access.ts.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Identity } from '../../domain/admin.ts';
-import type { AgentRow } from '../../domain/agent.ts';
 import { AppError } from '../../domain/errors.ts';
 import {
   authenticateAdministrator,
@@ -10,7 +9,6 @@ import {
   type KeyHolder,
   requireQuota,
   requireWriter,
-  type Spent,
   spendRegistration,
   spendRequest,
 } from '../../usecases/access.ts';
@@ -55,20 +53,10 @@ export async function admitAgent(
   needsQuota = true,
 ): Promise<KeyHolder> {
   const { agent, keyHash } = await authenticateAgent(context, key);
-  const quota = await countRequest(context, agent, reply);
-  if (needsQuota) requireQuota(quota);
-  return { agent, keyHash, quota };
-}
-
-/** Counts one request of the agent and sets the quota headers. */
-export async function countRequest(
-  context: Context,
-  agent: AgentRow,
-  reply: FastifyReply,
-): Promise<Spent | undefined> {
   const quota = await spendRequest(context, agent);
   setQuotaHeaders(reply, quota);
-  return quota;
+  if (needsQuota) requireQuota(quota);
+  return { agent, keyHash, quota };
 }
 
 /** Uses the bearer token if one is sent, even an invalid one; otherwise the session cookie. */

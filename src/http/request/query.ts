@@ -57,9 +57,10 @@ export function parseQuery(text: string, known: ReadonlySet<string>): Query {
 
 /** Returns the same query string with another cursor; unknown parameters are dropped. The cursor needs no escaping. */
 export function withCursor({ text, parameters, unknown }: Query, cursor: string): string {
-  const isPlain = unknown === undefined && parameters.every(({ name }) => name !== 'cursor');
+  const isFirstPage = parameters.every(({ name }) => name !== 'cursor');
+  if (isFirstPage && unknown === undefined) return `${text}&cursor=${cursor}`;
   const kept = parameters.filter(({ name }) => name !== 'cursor').map(({ raw }) => raw);
-  return `${isPlain ? text : kept.join('&')}&cursor=${cursor}`;
+  return `${kept.join('&')}&cursor=${cursor}`;
 }
 
 /**
