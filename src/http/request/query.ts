@@ -8,26 +8,22 @@ import { safeName } from '../../domain/safe-name.ts';
 export interface Query {
   /** As sent, without the question mark. */
   readonly text: string;
-  /** Known parameters in the order they were sent. */
-  readonly parameters: readonly Parameter[];
+  /** Decoded values of each known parameter, in the order they were sent. */
+  readonly values: ReadonlyMap<string, readonly string[]>;
+  /** Where known parameters other than the cursor begin and end in the text, in turn. */
+  readonly spans: readonly number[];
   /** Names of unknown parameters for a header; undefined if there are none. */
   readonly unknown: string | undefined;
   /** Parts that are not valid percent-encoded UTF-8. */
   readonly issues: readonly Issue[];
 }
 
-interface Parameter {
-  readonly name: string;
-  readonly value: string;
-  /** Name and value as sent. */
-  readonly raw: string;
-}
-
 const MAX_UNKNOWN = 10;
 
 /** Splits and decodes, and throws nothing: `queryReader` reports the issues, for endpoints that take parameters. */
 export function parseQuery(text: string, known: ReadonlySet<string>): Query {
-  const parameters: Parameter[] = [];
+  const values = new Map<string, string[]>();
+  const spans: number[] = [];
   const issues: Issue[] = [];
   let unknown: Set<string> | undefined;
   for (let from = 0; from < text.length; ) {
@@ -44,7 +40,12 @@ export function parseQuery(text: string, known: ReadonlySet<string>): Query {
         // Echo only known names: any other text could be a key and must stay out of responses.
         const loc = known.has(name ?? rawName) ? ['query', name ?? rawName] : ['query'];
         issues.push({ loc, msg: 'must be valid percent-encoded UTF-8', type: 'string_unicode' });
-      } else if (isKnown) parameters.push({ name, value, raw: text.slice(from, end) });
+      } else if (isKnown) {
+        const earlier = values.get(name);
+        if (earlier) earlier.push(value);
+        else values.set(name, [value]);
+        if (name !== 'cursor') spans.push(from, end);
+      }
       if (!isKnown) {
         unknown ??= new Set();
         if (unknown.size < MAX_UNKNOWN) unknown.add(safeName(name ?? ''));
@@ -52,15 +53,15 @@ export function parseQuery(text: string, known: ReadonlySet<string>): Query {
     }
     from = end + 1;
   }
-  return { text, parameters, unknown: unknown && [...unknown].join(', '), issues };
+  return { text, values, spans, unknown: unknown && [...unknown].join(', '), issues };
 }
 
 /** Returns the same query string with another cursor; unknown parameters are dropped. The cursor needs no escaping. */
-export function withCursor({ text, parameters, unknown }: Query, cursor: string): string {
-  const isFirstPage = parameters.every(({ name }) => name !== 'cursor');
-  if (isFirstPage && unknown === undefined) return `${text}&cursor=${cursor}`;
-  const kept = parameters.filter(({ name }) => name !== 'cursor').map(({ raw }) => raw);
-  return `${kept.join('&')}&cursor=${cursor}`;
+export function withCursor({ text, values, spans, unknown }: Query, cursor: string): string {
+  if (unknown === undefined && !values.has('cursor')) return `${text}&cursor=${cursor}`;
+  let kept = '';
+  for (let at = 0; at < spans.length; at += 2) kept += `${text.slice(spans[at], spans[at + 1])}&`;
+  return `${kept}cursor=${cursor}`;
 }
 
 /**
@@ -74,9 +75,8 @@ export function queryReader<T>(schema: TObject, check: (values: object) => T): (
   return (query) => {
     const values: Record<string, unknown> = {};
     const issues: Issue[] = [...query.issues];
-    const sent = group(query.parameters);
     for (const [name, type] of types) {
-      const texts = sent.get(name);
+      const texts = query.values.get(name);
       if (texts === undefined) continue;
       if (type === 'array') values[name] = texts;
       else if (texts.length > 1) {
@@ -100,17 +100,6 @@ export function queryReader<T>(schema: TObject, check: (values: object) => T): (
 
 const DECIMAL = /^-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 const WHOLE = /^-?\d+$/;
-
-/** Groups the values by parameter, in the order sent. */
-function group(parameters: readonly Parameter[]): Map<string, string[]> {
-  const sent = new Map<string, string[]>();
-  for (const { name, value } of parameters) {
-    const earlier = sent.get(name);
-    if (earlier) earlier.push(value);
-    else sent.set(name, [value]);
-  }
-  return sent;
-}
 
 /** Decodes as HTML forms do: a plus is a space. Returns undefined for an invalid escape or bytes that are not UTF-8. */
 function decode(text: string): string | undefined {
