@@ -2,6 +2,7 @@
 import type { AgentRecord, AgentUpdate } from '../domain/agent.ts';
 import { type AuditEntry, detailOfDeleted, detailOfOwner } from '../domain/audit.ts';
 import type { Sql } from './client/driver.ts';
+import { deletesLock } from './events.ts';
 import { AGENT_COLUMNS } from './list-statements.ts';
 
 export async function updateAgent(
@@ -18,17 +19,18 @@ export async function updateAgent(
 }
 
 export async function deleteAgent(sql: Sql, agentId: string, audit: AuditEntry): Promise<boolean> {
-  const removed = await removeEvents(sql, agentId);
+  await lockDeletes(sql, agentId);
+  // Waits for creates under way, and prevents new events from here on.
   const [agent] = await sql`SELECT agent_name FROM agents WHERE agent_id = ${agentId} FOR UPDATE`;
   if (!agent) return false;
-  // The row lock prevents new events from here on; some may have been added before it.
-  const late = await removeEvents(sql, agentId);
+  const removed = await removeEvents(sql, agentId);
   await sql`DELETE FROM agents WHERE agent_id = ${agentId}`;
-  await record(sql, audit, agent.agent_name, removed + late);
+  await record(sql, audit, agent.agent_name, removed);
   return true;
 }
 
 export async function deleteAgentEvents(sql: Sql, agentId: string, audit: AuditEntry): Promise<boolean> {
+  await lockDeletes(sql, agentId);
   const removed = await removeEvents(sql, agentId);
   const name = await changeCount(sql, agentId, removed);
   if (name !== undefined) await record(sql, audit, name, removed);
@@ -42,6 +44,7 @@ export async function deleteSelectedEvents(
   eventIds: readonly string[],
   audit: AuditEntry,
 ): Promise<number | undefined> {
+  await lockDeletes(sql, agentId);
   const deleted = await sql<{ event_id: string }[]>`
     DELETE FROM events WHERE agent_id = ${agentId}
       AND event_id IN (SELECT value FROM json_array_elements_text(${JSON.stringify(eventIds)}::text::json) AS value)
@@ -58,6 +61,9 @@ export async function deleteSelectedEvents(
 }
 
 export async function deleteAnyEvent(sql: Sql, eventId: string, audit: AuditEntry): Promise<boolean> {
+  const [event] = await sql<{ agent_id: string }[]>`SELECT agent_id FROM events WHERE event_id = ${eventId}`;
+  if (!event) return false;
+  await lockDeletes(sql, event.agent_id);
   const [deleted] = await sql<{ title: string; agent_id: string; agent_name: string }[]>`
     WITH gone AS (DELETE FROM events WHERE event_id = ${eventId} RETURNING agent_id, title)
     UPDATE agents SET event_count = event_count - 1 FROM gone WHERE agents.agent_id = gone.agent_id
@@ -66,10 +72,11 @@ export async function deleteAnyEvent(sql: Sql, eventId: string, audit: AuditEntr
   return deleted !== undefined;
 }
 
-/**
- * Returns the number of deleted events. As in all other statements, events are locked before their agent: otherwise this
- * could deadlock with a transaction that has locked an event and waits for the agent.
- */
+async function lockDeletes(sql: Sql, agentId: string): Promise<void> {
+  await sql`SELECT ${deletesLock(sql, agentId)}`;
+}
+
+/** Returns the number of deleted events. */
 async function removeEvents(sql: Sql, agentId: string): Promise<number> {
   const { count } = await sql`DELETE FROM events WHERE agent_id = ${agentId}`;
   return count;

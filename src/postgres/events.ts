@@ -11,6 +11,7 @@ import {
 import type { CreateOutcome, EventRecord, ReplaceOutcome } from '../domain/store.ts';
 import { toWire, type Wire } from '../domain/wire.ts';
 import type { Statements } from './client/database.ts';
+import type { Sql } from './client/driver.ts';
 import { codeOf } from './client/errors.ts';
 import { TYPES, wireOf } from './records.ts';
 
@@ -121,6 +122,15 @@ async function findDuplicate(statements: Statements, event: EventRow): Promise<s
   return duplicate?.event_id;
 }
 
+/**
+ * SQL that lets deletes of one agent's events run one after the other. Otherwise one that has locked an event and waits for
+ * the agent could deadlock with one that has locked the agent and waits for the event. The number sets the lock apart from
+ * others.
+ */
+export function deletesLock(sql: Sql, agentId: string) {
+  return sql`pg_advisory_xact_lock(1701, hashtext(${agentId}))`;
+}
+
 export async function deleteEvent(
   statements: Statements,
   eventId: string,
@@ -130,8 +140,8 @@ export async function deleteEvent(
   const { count } = await statements.run(
     'once',
     (sql) => sql`
-      WITH gone AS (
-        DELETE FROM events WHERE event_id = ${eventId} AND agent_id = ${agentId}
+      WITH locked AS MATERIALIZED (SELECT ${deletesLock(sql, agentId)}), gone AS (
+        DELETE FROM events USING locked WHERE event_id = ${eventId} AND agent_id = ${agentId}
           AND version = coalesce(${version ?? null}::integer, version) RETURNING agent_id)
       UPDATE agents SET event_count = event_count - 1 FROM gone WHERE agents.agent_id = gone.agent_id`,
   );
