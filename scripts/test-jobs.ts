@@ -1,65 +1,48 @@
-// The jobs of a test run: one per test file, two per file of the acceptance suite, one on each engine. The longest start
-// first; otherwise one of them would run alone at the end.
+// The jobs of a test run. A job is a process that runs one slow file, or several quick files of one folder; the acceptance
+// suite has its jobs twice, once per engine. The longest start first; otherwise one of them would run alone at the end.
 import { globSync, readFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 
 export type Engine = 'sqlite' | 'postgres';
 
 export interface TestJob {
   /** Relative to the root of the repository. */
-  readonly file: string;
-  /** The engine of the service that an acceptance test is run against. */
+  readonly files: readonly string[];
+  /** The engine of the service that acceptance tests are run against. */
   readonly engine?: Engine;
 }
 
-/**
- * Slow files, the slowest first; all others follow. A run says which of its slowest files are missing here. A file that does
- * not exist is an error.
- */
-const LONGEST_FIRST: readonly string[] = [
+/** Slow files, the slowest first. A run says which of its slowest files are missing. A file that does not exist is an error. */
+const SLOW: readonly string[] = [
   'test/console/accessibility.test.ts',
   'test/cli/shutdown.test.ts',
   'test/cli/move-interrupted.test.ts',
   'test/console/actions.test.ts',
   'test/console/signing-in.test.ts',
+  'test/http/access-matrix.test.ts',
+  'test/store/sqlite.test.ts',
+  'test/http/agent-events-stream.test.ts',
   'test/console/lists.test.ts',
-  'test/cli/restore.test.ts',
-  'test/cli/import-roundtrip.test.ts',
-  'test/cli/move.test.ts',
-  'test/store/postgres.test.ts',
   'test/cli/serve.test.ts',
-  'test/cli/import.test.ts',
+  'test/store/postgres.test.ts',
+  'test/cli/hostile-files.test.ts',
+  'test/cli/restore.test.ts',
+  'test/cli/move.test.ts',
+  'test/mcp/tools.test.ts',
+  'test/http/edits.test.ts',
   'test/http/session-in-browser.test.ts',
+  'test/http/slow-readers.test.ts',
   'test/differential/stream.test.ts',
-  'test/console/hostile-text.test.ts',
   'test/crash/backup.test.ts',
   'test/console/crowd.test.ts',
-  'test/http/edits.test.ts',
-  'test/cli/hostile-files.test.ts',
   'test/nodes/outage.test.ts',
-  'test/store/sqlite.test.ts',
   'test/nodes/two-nodes.test.ts',
   'test/nodes/sessions.test.ts',
-  'test/http/access-matrix.test.ts',
-  'test/console/secrets.test.ts',
-  'test/http/agent-events-stream.test.ts',
   'test/crash/kill.test.ts',
   'test/demo/demo.test.ts',
-  'test/cli/import-stop.test.ts',
-  'test/http/text.test.ts',
-  'test/http/fuzz.test.ts',
-  'test/http/slow-readers.test.ts',
-  'test/cli/import-formats.test.ts',
-  'test/http/docs.test.ts',
-  'test/nodes/own-keys.test.ts',
-  'test/differential/postgis.test.ts',
+  'test/cli/import.test.ts',
+  'test/cli/import-roundtrip.test.ts',
   'test/spatial/event-index.test.ts',
-  'test/http/for-agents.test.ts',
-  'test/http/idempotency.test.ts',
-  'test/cli/mcp.test.ts',
-  'test/cli/load-progress.test.ts',
-  'test/mcp/tools.test.ts',
-  'test/http/rate-limit.test.ts',
 ];
 
 /** Slow files that only the long run has: several nodes, crashes, the demo, and a browser for what is also tested over HTTP. */
@@ -76,23 +59,27 @@ const LONG_ONLY: ReadonlySet<string> = new Set([
   'test/nodes/two-nodes.test.ts',
 ]);
 
+/** Maximum number of quick files in a process. Starting a process costs as much as most of these files. */
+const FILES_PER_JOB = 8;
+
 /**
- * The named files, or all. `isLong`: the files whose tests do more in a long run, and those that only it has. Throws for a
- * file that does not exist.
+ * The named files, one per job, or all. `isLong`: the files whose tests do more in a long run, and those that only it has.
+ * Throws for a file that does not exist.
  */
 export function findJobs(root: string, named: readonly string[], isLong: boolean): TestJob[] {
   const all = globSync('test/**/*.test.ts', { cwd: root }).sort();
-  const missing = [...LONGEST_FIRST, ...LONG_ONLY].filter((file) => !all.includes(file));
+  const missing = [...SLOW, ...LONG_ONLY].filter((file) => !all.includes(file));
   if (missing.length > 0) throw new Error(`scripts/test-jobs.ts names missing files: ${missing.join(', ')}`);
-  if (named.length > 0) return sortJobs(named.flatMap((name) => findNamed(root, name)).flatMap(toJobs));
+  if (named.length > 0)
+    return named.flatMap((name) => findNamed(root, name)).flatMap((file) => toJobs([file]));
   const isIncluded = (file: string) =>
     isLong ? LONG_ONLY.has(file) || importsSizes(join(root, file)) : !LONG_ONLY.has(file);
-  return sortJobs(all.filter(isIncluded).flatMap(toJobs));
+  return split(all.filter(isIncluded)).flatMap(toJobs);
 }
 
-/** The files, slowest first, that LONGEST_FIRST lacks. */
+/** The files, slowest first, that SLOW lacks. */
 export function findUnlisted(slowest: readonly string[]): string[] {
-  return [...new Set(slowest.filter((file) => !LONGEST_FIRST.includes(file)))];
+  return [...new Set(slowest.filter((file) => !SLOW.includes(file)))];
 }
 
 function findNamed(root: string, name: string): string[] {
@@ -110,18 +97,27 @@ function importsSizes(path: string, seen = new Set<string>()): boolean {
   return [...targets].some(([, target]) => importsSizes(join(path, '..', target!), seen));
 }
 
-function toJobs(file: string): TestJob[] {
-  if (!file.startsWith('test/acceptance/')) return [{ file }];
+function split(files: readonly string[]): string[][] {
+  const quick = Map.groupBy(
+    files.filter((file) => !SLOW.includes(file)),
+    dirname,
+  );
   return [
-    { file, engine: 'sqlite' },
-    { file, engine: 'postgres' },
+    ...SLOW.filter((file) => files.includes(file)).map((file) => [file]),
+    ...[...quick.values()].flatMap(inParts).sort((a, b) => b.length - a.length),
   ];
 }
 
-function sortJobs(jobs: readonly TestJob[]): TestJob[] {
-  const rank = ({ file }: TestJob) => {
-    const at = LONGEST_FIRST.indexOf(file);
-    return at < 0 ? LONGEST_FIRST.length : at;
-  };
-  return jobs.toSorted((a, b) => rank(a) - rank(b));
+/** Parts of nearly the same length. */
+function inParts(files: readonly string[]): string[][] {
+  const parts = Math.ceil(files.length / FILES_PER_JOB);
+  return Array.from({ length: parts }, (_, part) => files.filter((_, at) => at % parts === part));
+}
+
+function toJobs(files: readonly string[]): TestJob[] {
+  if (!files[0]!.startsWith('test/acceptance/')) return [{ files }];
+  return [
+    { files, engine: 'sqlite' },
+    { files, engine: 'postgres' },
+  ];
 }

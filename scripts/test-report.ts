@@ -1,25 +1,37 @@
 // Reports a test run while it runs: one line per job, every failure in full at the end, and the slowest jobs.
+
+import { relative } from 'node:path';
 import type { TestEvent } from 'node:test/reporters';
 import { inspect } from 'node:util';
 
-export interface JobResult {
-  readonly title: string;
-  readonly seconds: number;
+export interface JobResult extends Timed {
+  /** The job itself, or its files if there are several. */
+  readonly parts: readonly Timed[];
   readonly tests: number;
   readonly passed: number;
   readonly failures: readonly string[];
 }
 
+interface Timed {
+  readonly title: string;
+  readonly seconds: number;
+}
+
 const SLOWEST = 10;
+const ENDED_EARLY = 'The process exited before its tests were done, or the file has no tests.';
 
 /** A failed file that reports nothing for this long has left something open, and would never end. */
 const SILENCE_MS = 60_000;
 
-/** Reads what a test file reports, to its end. `isDetailed`: prints the name of every test. `end` ends a file that hangs. */
+/**
+ * Reads what the process of some test files reports, to its end. `isDetailed`: prints the name of every test. `end` ends a
+ * process that hangs.
+ */
 export async function readResult(
   title: string,
+  files: readonly string[],
   events: AsyncIterable<TestEvent>,
-  { isDetailed, end }: { isDetailed: boolean; end: () => void },
+  { cwd, isDetailed, end }: { cwd: string; isDetailed: boolean; end: () => void },
 ): Promise<JobResult> {
   let silence: NodeJS.Timeout | undefined;
   const startedMs = performance.now();
@@ -27,6 +39,7 @@ export async function readResult(
   let tests = 0;
   let passed = 0;
   let isWhole = false;
+  const msByFile = new Map<string, number>();
   for await (const { type, data } of events) {
     clearTimeout(silence);
     if (type === 'test:stderr') process.stderr.write(data.message);
@@ -34,6 +47,7 @@ export async function readResult(
     if (type === 'test:diagnostic' && data.message.startsWith('Error: '))
       failures.push(`FAIL ${title}\n  ${data.message}`);
     if (type === 'test:pass' || type === 'test:fail') {
+      if (data.nesting === 0) add(msByFile, relative(cwd, data.file ?? ''), data.details.duration_ms);
       const isSuite = data.details.type === 'suite';
       // A suite fails because of a hook, or because of its tests. Failed tests are reported on their own.
       if (type === 'test:fail' && !(isSuite && isOfTests(data.details.error))) failures.push(describe(data));
@@ -50,12 +64,17 @@ export async function readResult(
     if (failures.length > 0) silence = setTimeout(end, SILENCE_MS);
   }
   clearTimeout(silence);
-  if (!isWhole && failures.length === 0) {
-    failures.push(
-      `FAIL ${title}\n  The process exited before its tests were done, or the file has no tests.`,
-    );
-  }
-  return { title, seconds: (performance.now() - startedMs) / 1000, tests, passed, failures };
+  if (!isWhole && failures.length === 0) failures.push(`FAIL ${title}\n  ${ENDED_EARLY}`);
+  const seconds = (performance.now() - startedMs) / 1000;
+  if (files.length === 1) return { title, seconds, parts: [{ title, seconds }], tests, passed, failures };
+  const silent = files.filter((file) => !msByFile.has(file));
+  if (failures.length === 0) failures.push(...silent.map((file) => `FAIL ${file}\n  The file has no tests.`));
+  const parts = files.map((file) => ({ title: file, seconds: (msByFile.get(file) ?? 0) / 1000 }));
+  return { title, seconds, parts, tests, passed, failures };
+}
+
+function add(sums: Map<string, number>, key: string, value: number): void {
+  sums.set(key, (sums.get(key) ?? 0) + value);
 }
 
 function isOfTests(error: Error): boolean {
@@ -84,8 +103,11 @@ export function printSummary(results: readonly JobResult[]): boolean {
   return failures.length === 0;
 }
 
-export function slowest(results: readonly JobResult[]): JobResult[] {
-  return results.toSorted((a, b) => b.seconds - a.seconds).slice(0, SLOWEST);
+export function slowest(results: readonly JobResult[]): Timed[] {
+  return results
+    .flatMap(({ parts }) => parts)
+    .toSorted((a, b) => b.seconds - a.seconds)
+    .slice(0, SLOWEST);
 }
 
 function toSeconds(seconds: number): string {

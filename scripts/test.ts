@@ -3,13 +3,14 @@
 // that size. Programs that the tests need are found, or installed (on Debian, as root), or named in an error.
 import { execFile } from 'node:child_process';
 import { availableParallelism } from 'node:os';
+import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
 import { createDatabase, startSharedCluster } from '../test/support/postgres.ts';
 import { temporaryFolder } from '../test/support/service.ts';
 import { type AcceptanceTarget, startAcceptanceTarget } from './acceptance-target.ts';
 import { ensureMachine } from './machine.ts';
-import { runFile } from './test-file.ts';
+import { runFiles } from './test-files.ts';
 import { type Engine, findJobs, findUnlisted, type TestJob } from './test-jobs.ts';
 import { type JobResult, printResult, printSummary, slowest } from './test-report.ts';
 
@@ -18,7 +19,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 /** More than there are cores, because tests also wait: for timers, disks and processes. */
 const AT_ONCE = availableParallelism() + 2;
 
-/** Timeout of a test file. */
+/** Timeout of a job. */
 const TIMEOUT_MS = 20 * 60_000;
 const LONG_TIMEOUT_MS = 60 * 60_000;
 
@@ -37,7 +38,8 @@ async function check(title: string, command: string, args: readonly string[]): P
     const { stdout, stderr, message } = error as Error & { stdout?: string; stderr?: string };
     failures.push(`FAIL ${title}\n${`${stdout ?? ''}${stderr ?? ''}` || message}`);
   }
-  return { title, seconds: (performance.now() - startedMs) / 1000, tests: 0, passed: 0, failures };
+  const seconds = (performance.now() - startedMs) / 1000;
+  return { title, seconds, parts: [{ title, seconds }], tests: 0, passed: 0, failures };
 }
 
 const colors = `--colors=${process.stdout.isTTY ? 'force' : 'off'}`;
@@ -48,19 +50,21 @@ const CHECKS: readonly Job[] = [
 ];
 
 async function test(
-  { file, engine }: TestJob,
+  { files, engine }: TestJob,
   env: NodeJS.ProcessEnv,
   targets: Targets | undefined,
   isDetailed: boolean,
 ): Promise<JobResult> {
-  const title = engine ? `${file} on ${engine}` : file;
+  const name = files.length === 1 ? files[0]! : `${files.length} files of ${dirname(files[0]!)}`;
+  const title = engine ? `${name} on ${engine}` : name;
   try {
     const target = engine && (await targets![engine]).env;
     const all = { ...process.env, ...CACHE, ...env, ...target };
     const timeoutMs = env.LONG ? LONG_TIMEOUT_MS : TIMEOUT_MS;
-    return await runFile(file, { title, cwd: ROOT, env: all, timeoutMs, isDetailed });
+    return await runFiles(files, { title, cwd: ROOT, env: all, timeoutMs, isDetailed });
   } catch (error) {
-    return { title, seconds: 0, tests: 0, passed: 0, failures: [`FAIL ${title}\n${(error as Error).stack}`] };
+    const failures = [`FAIL ${title}\n${(error as Error).stack}`];
+    return { title, seconds: 0, parts: [], tests: 0, passed: 0, failures };
   }
 }
 
@@ -129,8 +133,7 @@ async function main(): Promise<boolean> {
 function reportUnlisted(results: readonly JobResult[]): void {
   const files = slowest(results).flatMap(({ title }) => /^test\S+/.exec(title) ?? []);
   const unlisted = findUnlisted(files);
-  if (unlisted.length > 0)
-    console.log(`\nAdd to LONGEST_FIRST in scripts/test-jobs.ts: ${unlisted.join(', ')}`);
+  if (unlisted.length > 0) console.log(`\nAdd to SLOW in scripts/test-jobs.ts: ${unlisted.join(', ')}`);
 }
 
 // Without this, a signal ends the process, no handler of 'exit' runs, and the programs it started keep running.

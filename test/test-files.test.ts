@@ -1,4 +1,4 @@
-// How a test file that ends in an unusual way is reported. Each is run by a process of its own, as in `npm test`.
+// How test files that end in an unusual way are reported. They are run by a process of their own, as in `npm test`.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -8,14 +8,17 @@ import { promisify } from 'node:util';
 import type { JobResult } from '../scripts/test-report.ts';
 import { temporaryFolder } from './support/service.ts';
 
-const RUNNER = join(import.meta.dirname, '../scripts/test-file.ts');
+const RUNNER = join(import.meta.dirname, '../scripts/test-files.ts');
 
-async function resultOf(body: string, timeoutMs = 60_000): Promise<JobResult> {
+async function resultOf(body: string, timeoutMs = 60_000, ...others: string[]): Promise<JobResult> {
   const cwd = temporaryFolder();
-  writeFileSync(join(cwd, 'a.test.mjs'), `import { it } from 'node:test';\n${body}`);
+  const files = [body, ...others].map((text, at) => {
+    writeFileSync(join(cwd, `${at}.test.mjs`), `import { it } from 'node:test';\n${text}`);
+    return `${at}.test.mjs`;
+  });
   const options = { title: 'a', cwd, timeoutMs, isDetailed: false };
-  const script = `import { runFile } from ${JSON.stringify(RUNNER)};
-    const result = await runFile('a.test.mjs', { ...${JSON.stringify(options)}, env: process.env });
+  const script = `import { runFiles } from ${JSON.stringify(RUNNER)};
+    const result = await runFiles(${JSON.stringify(files)}, { ...${JSON.stringify(options)}, env: process.env });
     console.log(JSON.stringify(result));`;
   writeFileSync(join(cwd, 'run.mjs'), script);
   // Without the variable of the process that runs this file: with it, node:test does not run files.
@@ -77,6 +80,35 @@ describe('a test file', { concurrency: 3 }, () => {
     it(`is ended and fails if ${name}`, { timeout: 60_000 }, async () => {
       const { failures } = await resultOf(body, 2_000);
       assert.ok(failures.length > 0);
+    });
+  }
+});
+
+describe('several test files in one process', { concurrency: 3 }, () => {
+  const PASSING = "it('a', () => {}); it('b', () => new Promise((done) => setTimeout(done, 20)));";
+
+  it('pass if all of their tests pass, and are timed one by one', async () => {
+    const { tests, passed, failures, parts } = await resultOf(PASSING, 60_000, PASSING);
+    assert.deepEqual({ tests, passed, failures }, { tests: 4, passed: 4, failures: [] });
+    assert.deepEqual(
+      parts.map(({ title, seconds }) => [title, seconds > 0.01]),
+      [
+        ['0.test.mjs', true],
+        ['1.test.mjs', true],
+      ],
+    );
+  });
+
+  const failing: Readonly<Record<string, readonly [body: string, reason: RegExp]>> = {
+    'a test of the last fails': ["it('a', () => { throw new Error('boom'); });", /boom[\s\S]*1\.test\.mjs/],
+    'the last throws': ["throw new Error('boom');", /FAIL/],
+    'the last has no tests': ['', /FAIL 1\.test\.mjs\n {2}The file has no tests/],
+    'the last exits': ["it('a', () => { process.exit(0); });", /exited before its tests were done/],
+  };
+  for (const [name, [body, reason]] of Object.entries(failing)) {
+    it(`fail if ${name}`, async () => {
+      const { failures } = await resultOf(PASSING, 60_000, body);
+      assert.match(failures.join('\n'), reason);
     });
   }
 });
