@@ -49,12 +49,17 @@ export const ERRORS = {
   },
   RATE_LIMITED: {
     status: 429,
-    meaning: 'The hourly quota is used up; Retry-After says when the next window starts.',
+    meaning:
+      'The client has used up a quota or a limit that its message names; Retry-After says when to retry.',
   },
   HEADERS_TOO_LARGE: { status: 431, meaning: 'The headers of the request are larger than 16 KiB.' },
   INTERNAL_ERROR: {
     status: 500,
     meaning: 'An internal error of the service; the log has its cause under the request ID.',
+  },
+  OVERLOADED: {
+    status: 503,
+    meaning: 'The service works, but has more to do than it can do in time; Retry-After says when to retry.',
   },
   UNAVAILABLE: {
     status: 503,

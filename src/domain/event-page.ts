@@ -38,3 +38,13 @@ export function pageMembers(count: number, total: number, cursor: string | undef
   const next = cursor === undefined ? 'null' : `"${cursor}"`;
   return `"count":${count},"total":${total},"next_cursor":${next}`;
 }
+
+/** The number of events that fit in a page of this size: all of them, or as many as it has room for, at least one. */
+export function countFitting(events: readonly Wire[], maxBytes: number): number {
+  let bytes = 0;
+  const end = events.findIndex((event, at) => {
+    bytes += event.length;
+    return bytes > maxBytes && at > 0;
+  });
+  return end < 0 ? events.length : end;
+}

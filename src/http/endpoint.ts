@@ -7,6 +7,7 @@ import type { ErrorCode } from '../domain/errors.ts';
 import type { Wire } from '../domain/wire.ts';
 import type { KeyHolder } from '../usecases/access.ts';
 import type { Context } from '../usecases/context.ts';
+import type { Client } from './admission/work-queue.ts';
 import type { Query } from './request/query.ts';
 import type { Format } from './response/formats.ts';
 
@@ -31,6 +32,7 @@ export interface Call<Caller = unknown> {
   readonly headers: IncomingHttpHeaders;
   /** Parsed JSON, not validated; undefined if no body was sent. */
   readonly body: unknown;
+  readonly client: Client;
 }
 
 /** Encoded JSON, whole or streamed; a representation; a value to encode as JSON; or undefined for a 204. */
@@ -100,6 +102,8 @@ export interface Description {
 
 export interface Endpoint<A extends Access = Access> extends Description {
   readonly access: A;
+  /** Whether the call is expensive; it then waits in a queue. */
+  isExpensive?(call: Call<Callers[A]>): boolean;
   handle(call: Call<Callers[A]>): Promise<EndpointResponse>;
 }
 

@@ -7,6 +7,7 @@ import { AppError } from '../domain/errors.ts';
 import { oneOf } from '../domain/shape.ts';
 import { type KeyHolder, requireQuota, spendRequest } from '../usecases/access.ts';
 import type { Context } from '../usecases/context.ts';
+import type { Admission } from './admission/admission.ts';
 import { type AllowedHosts, requireAllowedHost } from './browser/dns-rebinding.ts';
 import type { Description } from './endpoint.ts';
 import { admitAgent } from './request/authenticate.ts';
@@ -79,6 +80,7 @@ export type ServeMcp = (call: McpCall) => Promise<Response>;
 interface McpOptions extends AllowedHosts {
   readonly serve: ServeMcp;
   readonly context: () => Context;
+  readonly admission: Admission;
   readonly backlog: Backlog;
   readonly onFault: (request: FastifyRequest, error: unknown) => void;
 }
@@ -90,20 +92,20 @@ interface McpOptions extends AllowedHosts {
 const LONG_RESPONSE_CHARS = 262_144;
 
 export function serveMcp(app: FastifyInstance, options: McpOptions): void {
-  const { serve, context, backlog, onFault, ...allowedHosts } = options;
+  const { serve, context, admission, backlog, onFault, ...allowedHosts } = options;
   app.route({
     method: 'POST',
     url: MCP_PATH,
     onRequest: async (request, reply) => {
       request.pattern = MCP_PATH;
       requireAllowedHost(allowedHosts, request);
-      request.caller = await admit(context(), request, reply);
+      request.caller = await admit(context(), admission, request, reply);
     },
     handler: async (request, reply) => {
       const closed = new AbortController();
       reply.raw.once('close', () => closed.abort());
       const { agent, quota } = request.caller as KeyHolder;
-      const response = await serve({
+      const call: McpCall = {
         context: context(),
         agent,
         spend: async (count) => {
@@ -117,10 +119,13 @@ export function serveMcp(app: FastifyInstance, options: McpOptions): void {
         request: toWebRequest(request, closed.signal),
         body: request.body,
         onFault: (error) => onFault(request, error),
-      });
+      };
       // Read event streams whole too: the backlog then counts them like any other response, and no client can hold one open.
-      const text = await response.text();
-      if (text.length > LONG_RESPONSE_CHARS) backlog.requireRoom();
+      const [response, text] = await admission.agentWork.run(request.client, async () => {
+        const response = await serve(call);
+        return [response, await response.text()];
+      });
+      if (text.length > LONG_RESPONSE_CHARS) backlog.requireRoom(request.client);
       const type = response.headers.get('content-type');
       if (type !== null) reply.header('content-type', type);
       return reply.code(response.status).send(text === '' ? undefined : text);
@@ -131,9 +136,14 @@ export function serveMcp(app: FastifyInstance, options: McpOptions): void {
 const CHALLENGE = 'ApiKey realm="local-events", header="X-API-Key", Bearer realm="local-events"';
 
 /** Throws MISSING_API_KEY, INVALID_API_KEY or RATE_LIMITED. */
-async function admit(context: Context, request: FastifyRequest, reply: FastifyReply): Promise<KeyHolder> {
+async function admit(
+  context: Context,
+  admission: Admission,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<KeyHolder> {
   try {
-    return await admitAgent(context, findKey(request), reply);
+    return await admitAgent(context, admission, findKey(request), reply);
   } catch (error) {
     if (error instanceof AppError && error.code.endsWith('_API_KEY')) {
       reply.header('www-authenticate', CHALLENGE);

@@ -252,15 +252,14 @@ function describeOther({ description, content = {} }: OtherResponse, headers: re
 
 /** Error codes of an operation, derived from its access, parameters and body. */
 function errorsOf({ endpoint, access }: DescribedRoute): ErrorCode[] {
-  const { path, query, body, response, needsQuota = true, errors = [] } = endpoint;
+  const { path, query, body, response, errors = [] } = endpoint;
   const codes: ErrorCode[] = ['BAD_REQUEST', 'REQUEST_TIMEOUT', 'URI_TOO_LONG', 'HEADERS_TOO_LARGE'];
   if (isKeyed(access)) codes.push('MISSING_API_KEY', 'INVALID_API_KEY');
-  if (isKeyed(access) && needsQuota) codes.push('RATE_LIMITED');
   if (access === 'readwrite') codes.push('INSUFFICIENT_TIER');
   if (access === 'administrator') codes.push('MISSING_TOKEN', 'INVALID_TOKEN', 'NOT_AN_ADMIN');
-  if (access === 'registration') codes.push('RATE_LIMITED');
   if (query || body || (path && 'agent_id' in path.properties)) codes.push('VALIDATION_ERROR');
   if (body || !response) codes.push('PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE', 'VALIDATION_ERROR');
+  if (access !== 'open') codes.push('RATE_LIMITED', 'OVERLOADED');
   codes.push(...errors, 'INTERNAL_ERROR', 'UNAVAILABLE');
   return [...new Set(codes)];
 }

@@ -9,6 +9,8 @@ import fastify, {
 import type { Logger } from 'pino';
 import { AppError } from '../domain/errors.ts';
 import type { Context } from '../usecases/context.ts';
+import { Admission } from './admission/admission.ts';
+import { trustedProxies } from './admission/trusted-proxies.ts';
 import { serveConsole } from './browser/console.ts';
 import { addConsoleHeaders } from './browser/console-headers.ts';
 import { allowOrigin, type CorsOrigins, isAdminPath, sendPreflight } from './browser/cors.ts';
@@ -50,6 +52,7 @@ export interface ServerOptions {
   readonly mcp?: ServeMcp;
   /** Tools of /mcp, listed in the guide. */
   readonly tools?: readonly ToolName[];
+  readonly admission?: Admission;
   readonly backlog?: Backlog;
   /** Timeout of a connection on which no data moves during a request. */
   readonly inactivityMs?: number;
@@ -89,7 +92,9 @@ export const DESCRIBED_ROUTES: readonly DescribedRoute[] = [
 
 /** Limit for the request line and the headers together. */
 const MAX_HEADER_BYTES = 16_384;
-const MAX_CONNECTIONS = 10_000;
+
+/** How long a connection may be idle between two requests. */
+const KEEP_ALIVE_MS = 10_000;
 
 /**
  * Number of first requests to keep alive. V8 sizes the objects of a class by the shapes of its first eight instances,
@@ -99,7 +104,8 @@ const MAX_CONNECTIONS = 10_000;
 const KEPT_REQUESTS = 16;
 
 export function buildServer(options: ServerOptions): FastifyInstance {
-  const { logger, readiness, backlog = new Backlog(), inactivityMs = 10_000 } = options;
+  const { logger, readiness, admission = new Admission(), inactivityMs = 10_000 } = options;
+  const { backlog = new Backlog({ unreadBytes: admission.limits.unreadBytes }) } = options;
   const writeAccess = accessLog(logger);
   const refuseSocket = (error: Error, socket: Socket): void => {
     const requestId = options.newRequestId();
@@ -115,6 +121,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     requestTimeout: 5_000,
     // Close connections of clients that do not read. node:http checks twice, so this takes up to twice as long.
     connectionTimeout: inactivityMs,
+    keepAliveTimeout: KEEP_ALIVE_MS,
     // A missing Host is refused below: node:http would send a response without a body.
     http: {
       headersTimeout: 3_000,
@@ -133,7 +140,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     clientErrorHandler: refuseSocket,
     // Called for an invalid escape in the path, the only possible error before routing. No hook runs for it.
     frameworkErrors: (_error, request, reply) => {
-      finishOnClose(writeAccess, backlog, request, reply);
+      logOnClose(writeAccess, request, reply);
       initHeaders(reply, request.id);
       addConsoleHeaders(pathOf(request), reply);
       allowOrigin(options.corsOrigins, pathOf(request), request, reply);
@@ -141,10 +148,12 @@ export function buildServer(options: ServerOptions): FastifyInstance {
       sendError(reply, routeNotFound());
     },
   });
-  app.server.maxConnections = MAX_CONNECTIONS;
+  const { connections } = admission;
+  connections.watch(app.server, trustedProxies(options.trustProxy));
   app.decorateReply('waitingBytes', 0);
   app.decorateReply('closeTimer', undefined);
   app.decorateReply('pendingHeaders');
+  app.decorateRequest('client');
   app.decorateRequest('caller', undefined);
   app.decorateRequest('parsedQuery');
   app.decorateRequest('pattern', undefined);
@@ -158,18 +167,33 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   let kept: unknown[] | undefined = [];
   app.addHook('onRequest', (request, reply, done) => {
     if (kept && kept.push([request.raw, reply.raw]) === KEPT_REQUESTS) kept = undefined;
-    finishOnClose(writeAccess, backlog, request, reply);
+    const client = connections.begin(request);
+    request.client = client;
+    client.onEnd(() => backlog.remove(reply));
+    logOnClose(writeAccess, request, reply, () => client.end());
     initHeaders(reply, request.id);
     const path = pathOf(request);
     addConsoleHeaders(path, reply);
     allowOrigin(options.corsOrigins, path, request, reply);
-    if (path !== '/health') backlog.requireRoom();
-    if (request.raw.url!.length > MAX_URI_BYTES) throw new AppError(...URI_TOO_LONG);
-    const now = readiness();
-    if (!('context' in now) && path !== '/health') throw starting(now);
-    if (request.headers.host === undefined && request.raw.httpVersion === '1.1') throw missingHost();
-    if (request.is404) refuseRoute(app, path, request, reply);
-    else done();
+    const proceed = (refused: AppError | undefined) => {
+      try {
+        // Health checks and administrators are refused last, so only by what follows.
+        if (!isExempt(path)) {
+          if (refused) throw refused;
+          backlog.requireRoom(client);
+        }
+        if (request.raw.url!.length > MAX_URI_BYTES) throw new AppError(...URI_TOO_LONG);
+        const now = readiness();
+        if (!('context' in now) && path !== '/health') throw starting(now);
+        if (request.headers.host === undefined && request.raw.httpVersion === '1.1') throw missingHost();
+        if (request.is404) refuseRoute(app, path, request, reply);
+        else done();
+      } catch (error) {
+        done(error as Error);
+      }
+    };
+    if (path === '/health') proceed(undefined);
+    else admission.enter(request, proceed);
   });
   app.addHook('onSend', (_request, reply, payload, done) => {
     handOverHeaders(reply);
@@ -207,9 +231,9 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   if (options.mcp) {
     const { mcp: serve, publicUrl, corsOrigins } = options;
     const onFault = (request: FastifyRequest, error: unknown) => logFault(logger, request, toAppError(error));
-    serveMcp(app, { serve, context, backlog, publicUrl, corsOrigins, onFault });
+    serveMcp(app, { serve, context, admission, backlog, publicUrl, corsOrigins, onFault });
   }
-  for (const route of ROUTES) bind(app, route, options, backlog);
+  for (const route of ROUTES) bind(app, route, options, admission, backlog);
   return app;
 }
 
@@ -225,17 +249,21 @@ function bind(
   app: FastifyInstance,
   [method, path, endpoint]: Route,
   { readiness, logger, publicUrl }: ServerOptions,
+  admission: Admission,
   backlog: Backlog,
 ): void {
   const pattern = path.replaceAll(/\{(\w+)\}/g, ':$1');
   const parameters = parametersOf(endpoint);
+  const { databaseWork } = admission;
   app.route({
     method,
     url: pattern,
     onRequest: (request, reply, done) => {
       request.pattern = pattern;
       const { context } = readiness() as { context: Context };
-      authenticate(context, endpoint, request, reply, publicUrl).then((caller) => {
+      const admit = () => authenticate(context, admission, endpoint, request, reply, publicUrl);
+      const admitting = databaseWork ? databaseWork.run(request.client, admit) : admit();
+      admitting.then((caller) => {
         request.caller = caller;
         const query = parseQuery(request.query as string, parameters);
         if (query.unknown !== undefined) addHeader(reply, 'x-unknown-parameters', query.unknown);
@@ -245,14 +273,18 @@ function bind(
     },
     handler: async (request, reply) => {
       const { context } = readiness() as { context: Context };
-      const response = await endpoint.handle({
+      const { client } = request;
+      const call = {
         context,
         caller: request.caller as never,
         path: request.params as Record<string, string>,
         query: request.parsedQuery,
         headers: request.headers,
         body: request.body,
-      });
+        client,
+      };
+      const queue = endpoint.isExpensive?.(call) ? admission.workOf(endpoint.access) : databaseWork;
+      const response = await (queue ? queue.run(client, () => endpoint.handle(call)) : endpoint.handle(call));
       const onFault = (error: unknown) => logFault(logger, request, toAppError(error));
       const sending = sendResponse(reply, response, backlog, onFault);
       if (sending) await sending;
@@ -316,19 +348,23 @@ function logFault(logger: Logger, request: FastifyRequest, error: AppError): voi
   logger.error({ requestId: request.id, err: error.cause ?? error }, error.message);
 }
 
-/** When the response is sent or its connection closes, removes it from the backlog and writes the access-log line. */
-function finishOnClose(
+/** When the response is sent or its connection closes, calls `then` and writes the access-log line. */
+function logOnClose(
   writeAccess: WriteAccess,
-  backlog: Backlog,
   request: FastifyRequest,
   reply: FastifyReply,
+  then: () => void = () => {},
 ): void {
   const startMs = performance.now();
   reply.raw.on('close', () => {
-    backlog.remove(reply);
+    then();
     const status = reply.raw.writableFinished ? reply.raw.statusCode : CLIENT_CLOSED_REQUEST;
     // request.routeOptions builds a new object on each access, so use it only without a pattern.
     const route = request.pattern ?? request.routeOptions.url;
     writeAccess(request.id, request.method, route, status, performance.now() - startMs);
   });
+}
+
+function isExempt(path: string): boolean {
+  return path === '/health' || isAdminPath(path);
 }

@@ -4,6 +4,7 @@ import type { AgentRow } from '../domain/agent.ts';
 import { encodeCursor } from '../domain/cursor.ts';
 import { CLEARABLE_FIELDS, endsMs, parseEvent } from '../domain/event.ts';
 import { readEventCreate, readEventUpdate } from '../domain/event-input.ts';
+import { countFitting } from '../domain/event-page.ts';
 import { addDistances, readNearby } from '../domain/nearby.ts';
 import { encodeOwnCursor, readOwnEvents } from '../domain/own-events.ts';
 import type { Wire } from '../domain/wire.ts';
@@ -11,7 +12,6 @@ import type { Context } from '../usecases/context.ts';
 import { createEvent, deleteEvent, findNearby, getEvent, updateEvent } from '../usecases/events.ts';
 import { findOwnEvents } from '../usecases/own-agent.ts';
 import type { ArgumentRules, Arguments } from './arguments.ts';
-import { countFitting } from './page-limit.ts';
 import * as schemas from './schemas.ts';
 import { showEvent, showPage, UNTRUSTED } from './text.ts';
 
@@ -39,6 +39,12 @@ interface ToolOutput {
   readonly text: string;
 }
 
+/**
+ * Bytes of JSON on a page: several times the size of a hundred average events. A model cannot use megabytes of text, and
+ * encoding it blocks other requests.
+ */
+const MAX_PAGE_BYTES = 262_144;
+
 const EVENT_TIMES =
   'Times are RFC 3339 with an offset or Z; without one, they are local time in `timezone`. end_at must be in the future and not before start_at; without it, the event counts as ended 3 hours after its start.';
 
@@ -61,7 +67,7 @@ ${UNTRUSTED}`,
     read: (args) => ({ ...readNearby(args, 'arguments'), details: true }),
     run: async (context, _agent, query) => {
       const { events, details, total, next } = await findNearby(context, query);
-      const count = countFitting(events);
+      const count = countFitting(events, MAX_PAGE_BYTES);
       const after = count < events.length ? details[count - 1] : next;
       return pageOf(
         addDistances(events.slice(0, count), details, query),
@@ -147,7 +153,7 @@ ${UNTRUSTED}`,
     run: async (context, agent, query) => {
       const { items, total, next } = await findOwnEvents(context, agent, query);
       const events = items.map(({ json }) => json);
-      const count = countFitting(events);
+      const count = countFitting(events, MAX_PAGE_BYTES);
       const after = count < items.length ? items[count - 1]!.position : next;
       return pageOf(
         events.slice(0, count),

@@ -20,7 +20,7 @@ const TIMEOUT = { timeout: 20_000 };
 
 /** A service whose responses at /mcp have the length given in `id`, and wait for the gate. */
 async function start(test: TestContext, type: string, gate: Promise<void> = Promise.resolve()) {
-  const backlog = new Backlog({ maxBytes: MB, largeMs: 5_000 });
+  const backlog = new Backlog({ unreadBytes: { perClient: MB, shared: 100 * MB }, largeMs: 5_000 });
   const agent = { agent_id: 'one', tier: 'readwrite' };
   const store = { engine: 'sqlite', check: async () => {}, findAgentByKey: async () => agent, noteUse() {} };
   const policy = { tierLimits: { readwrite: 0 } };
@@ -69,7 +69,7 @@ describe('a response at /mcp that nobody reads', { concurrency: true }, () => {
       const { url, backlog, headers, client } = await start(test, type);
       await neverRead(test, url, headers, HUGE);
       await until(() => backlog.waitingBytes === HUGE);
-      assertError(await client.post('/mcp', { id: 1 }), 503, 'UNAVAILABLE');
+      assertError(await client.post('/mcp', { id: 1 }), 429, 'RATE_LIMITED');
       await until(() => backlog.waitingBytes === 0); // the client was disconnected
       assert.equal((await client.post('/mcp', { id: 1 })).text, 'x');
     });
@@ -81,9 +81,10 @@ describe('a response at /mcp that nobody reads', { concurrency: true }, () => {
     const [long, short] = [client.post('/mcp', { id: 300_000 }), client.post('/mcp', { id: 200_000 })];
     await until(() => signals.length === 2);
     const raw = { socket: { destroyed: false, destroy() {} } };
-    backlog.add({ request: { method: 'POST', raw }, raw } as never, 2 * MB);
+    const unread = { network: '127.0.0.1', name: 'one' };
+    backlog.add({ request: { method: 'POST', raw, client: unread }, raw, waitingBytes: 0 } as never, 2 * MB);
     gate.resolve();
-    assertError(await long, 503, 'UNAVAILABLE');
+    assertError(await long, 429, 'RATE_LIMITED');
     assert.equal((await short).status, 200);
   });
 });

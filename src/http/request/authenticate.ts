@@ -14,6 +14,7 @@ import {
 } from '../../usecases/access.ts';
 import type { Context } from '../../usecases/context.ts';
 import { authenticateSession } from '../../usecases/sessions.ts';
+import type { Admission } from '../admission/admission.ts';
 import { readCookie } from '../browser/cookies.ts';
 import { isSameOrigin } from '../browser/same-origin.ts';
 import type { Endpoint } from '../endpoint.ts';
@@ -23,6 +24,7 @@ import { clientNetwork } from './client-network.ts';
 /** Returns the caller to pass to the endpoint. Throws the errors of usecases/access.ts. */
 export async function authenticate(
   context: Context,
+  admission: Admission,
   { access, needsQuota = true }: Endpoint,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -37,22 +39,30 @@ export async function authenticate(
     requireQuota(spent);
     return network;
   }
-  const holder = await admitAgent(context, request.headers['x-api-key'] as string, reply, needsQuota);
+  const holder = await admitAgent(
+    context,
+    admission,
+    request.headers['x-api-key'] as string,
+    reply,
+    needsQuota,
+  );
   if (access === 'readwrite') requireWriter(holder.agent);
   return access === 'key' ? holder : holder.agent;
 }
 
 /**
  * Admits the holder of an API key: checks the key, counts the request and sets the quota headers. Throws MISSING_API_KEY,
- * INVALID_API_KEY or, if `needsQuota`, RATE_LIMITED.
+ * INVALID_API_KEY, or RATE_LIMITED if it has too many requests in progress or, if `needsQuota`, its quota is used up.
  */
 export async function admitAgent(
   context: Context,
+  admission: Admission,
   key: string | undefined,
   reply: FastifyReply,
   needsQuota = true,
 ): Promise<KeyHolder> {
   const { agent, keyHash } = await authenticateAgent(context, key);
+  admission.enterAgent(reply.request.client, agent.agent_id);
   const quota = await spendRequest(context, agent);
   setQuotaHeaders(reply, quota);
   if (needsQuota) requireQuota(quota);

@@ -1,19 +1,29 @@
-// The backlog: responses that node:http still buffers because their clients have not read them. Counts the bytes, refuses
-// new requests above a limit, and closes connections that take too long to read a large response. Idle connections are
-// left to node:http's own timeout.
+// The backlog: responses that node:http still buffers because their clients have not read them. Counts the bytes by client,
+// refuses new requests of clients over their share, and closes connections that take too long to read a large response.
+// Idle connections are left to node:http's own timeout.
 import type { FastifyReply } from 'fastify';
 import { AppError } from '../../domain/errors.ts';
+import { Budget, type BudgetLimits } from '../admission/budget.ts';
+import { DEFAULT_LIMITS } from '../admission/limits.ts';
+import { type RequestClient, UNLIMITED } from '../admission/request-client.ts';
+import { overloaded } from '../admission/work-queue.ts';
 
 export interface BacklogLimits {
-  /** Above this many buffered bytes, new requests are refused. */
-  readonly maxBytes: number;
+  /** Unread bytes, for each network and each agent, and altogether. */
+  readonly unreadBytes: BudgetLimits;
   /** A response larger than this has a time limit. */
   readonly largeBytes: number;
   /** Time limit for reading a whole large response, even if the client reads steadily. */
   readonly largeMs: number;
 }
 
-const LIMITS: BacklogLimits = { maxBytes: 256 * 2 ** 20, largeBytes: 64 * 2 ** 10, largeMs: 30_000 };
+const LIMITS: BacklogLimits = {
+  unreadBytes: DEFAULT_LIMITS.unreadBytes,
+  largeBytes: 64 * 2 ** 10,
+  largeMs: 30_000,
+};
+
+const RETRY_SECONDS = 5;
 
 declare module 'fastify' {
   interface FastifyReply {
@@ -26,29 +36,38 @@ declare module 'fastify' {
 
 export class Backlog {
   readonly #limits: BacklogLimits;
-  #waitingBytes = 0;
+  readonly #networks: Budget;
+  readonly #agents: Budget;
 
   constructor(limits: Partial<BacklogLimits> = {}) {
     this.#limits = { ...LIMITS, ...limits };
+    const { unreadBytes } = this.#limits;
+    this.#networks = new Budget(unreadBytes);
+    this.#agents = new Budget({ ...unreadBytes, shared: Number.POSITIVE_INFINITY });
   }
 
   get waitingBytes(): number {
-    return this.#waitingBytes;
+    return this.#networks.total;
   }
 
-  /** Throws UNAVAILABLE while the backlog is over its limit. */
-  requireRoom(): void {
-    if (this.#waitingBytes > this.#limits.maxBytes) {
+  /** Throws RATE_LIMITED while the client has too much to read, OVERLOADED while all clients together have. */
+  requireRoom({ network, name }: RequestClient): void {
+    if (this.#networks.total === 0) return;
+    const reached = network === UNLIMITED ? undefined : this.#networks.reached(network);
+    if (reached === 'perClient' || this.#agents.reached(name)) {
+      const mebibytes = Math.round(this.#limits.unreadBytes.perClient / 2 ** 20);
       throw new AppError(
-        'UNAVAILABLE',
-        'Too many responses are waiting for clients to read them. Retry shortly.',
+        'RATE_LIMITED',
+        `${mebibytes} MiB of responses wait for you to read them. Read them or close their connections, then retry.`,
+        { retryAfterSeconds: RETRY_SECONDS },
       );
     }
+    if (reached) throw overloaded();
   }
 
   /**
    * Counts a response that is about to be sent; `remove` must follow. Requests that arrive together all pass the first
-   * check, so a large response to a GET checks again and throws UNAVAILABLE. Shared bytes (one copy in memory for all
+   * check, so a large response to a GET checks again and throws as `requireRoom` does. Shared bytes (one copy in memory for all
    * responses) count as 0.
    */
   add(reply: FastifyReply, bytes: number, isShared = false): void {
@@ -57,9 +76,9 @@ export class Backlog {
     // Do not count a HEAD, which has no body, or a closed connection, for which `remove` would never be called.
     if (method === 'HEAD' || raw.socket.destroyed) return;
     const isLarge = bytes > this.#limits.largeBytes;
-    if (isLarge && method === 'GET') this.requireRoom();
-    reply.waitingBytes = isShared ? 0 : bytes;
-    this.#waitingBytes += reply.waitingBytes;
+    const { client } = reply.request;
+    if (isLarge && !isShared && method === 'GET') this.requireRoom(client);
+    this.#count(reply, isShared ? 0 : bytes);
     // No socket yet: this response is queued behind another on its connection, perhaps one of a thousand small ones.
     if (isLarge || reply.raw.socket === null) {
       reply.closeTimer = setTimeout(() => raw.socket.destroy(), this.#limits.largeMs).unref();
@@ -75,8 +94,15 @@ export class Backlog {
   /** Stops counting: the response was read, or its connection is closed. */
   remove(reply: FastifyReply): void {
     // Undefined in frameworkErrors: Fastify creates that reply without our decorators.
-    if (reply.waitingBytes) this.#waitingBytes -= reply.waitingBytes;
-    reply.waitingBytes = 0;
+    if (reply.waitingBytes) this.#count(reply, 0);
     if (reply.closeTimer) clearTimeout(reply.closeTimer);
+  }
+
+  #count(reply: FastifyReply, bytes: number): void {
+    const { network, name } = reply.request.client;
+    const added = bytes - reply.waitingBytes;
+    reply.waitingBytes = bytes;
+    this.#networks.add(network, added);
+    if (name !== '') this.#agents.add(name, added);
   }
 }

@@ -6,6 +6,7 @@ import { encodeFeature, joinFeatures } from '../../domain/formats/geojson.ts';
 import { encodeComponent, joinCalendar } from '../../domain/formats/icalendar.ts';
 import { encodeLinkedEvent, encodeLinkedPart, joinGraph } from '../../domain/formats/json-ld.ts';
 import type { Wire } from '../../domain/wire.ts';
+import type { Client } from '../admission/work-queue.ts';
 
 export const FORMATS = ['json', 'geojson', 'ics', 'jsonld'] as const;
 export type Format = (typeof FORMATS)[number];
@@ -48,10 +49,11 @@ export const ENCODERS: Readonly<Record<Format, FormatEncoder>> = {
 /** Bytes to encode before yielding to other requests: a page of the longest events takes 0.1 s in total. */
 const BYTES_PER_TURN = 262_144;
 
-/** Encodes the events of a page, yielding to the event loop after every BYTES_PER_TURN. */
+/** Encodes the events of a page, yielding to the event loop after every BYTES_PER_TURN. Stops if the client leaves. */
 export async function encodeItems(
   events: readonly Wire[],
   encodeItem: (event: Wire) => Wire,
+  client: Client,
 ): Promise<readonly Wire[]> {
   const items: Wire[] = [];
   let bytes = 0;
@@ -59,6 +61,7 @@ export async function encodeItems(
     if (bytes > BYTES_PER_TURN) {
       bytes = 0;
       await nextTurn();
+      if (client.isGone()) break;
     }
     bytes += event.length;
     items.push(encodeItem(event));

@@ -27,6 +27,7 @@ export const listAgentEvents = endpoint({
   query: EventListParameters,
   response: AgentEventsResponse,
   errors: ['NOT_FOUND'],
+  isExpensive: () => true,
   handle: async (call) => {
     const [agentId, query] = readTogether(
       () => agentIdOf(call),
@@ -44,6 +45,7 @@ export const deleteAgentEvents = endpoint({
   access: 'administrator',
   path: AgentPath,
   errors: ['NOT_FOUND'],
+  isExpensive: () => true,
   handle: async (call) => {
     await admin.deleteAgentEvents(call.context, call.caller, agentIdOf(call));
     return undefined;
@@ -60,6 +62,7 @@ export const deleteSelectedEvents = endpoint({
   body: EventSelection,
   response: DeletedResponse,
   errors: ['NOT_FOUND'],
+  isExpensive: () => true,
   handle: async (call) => {
     const [agentId, { event_ids }] = readTogether(
       () => agentIdOf(call),
@@ -77,6 +80,7 @@ export const deleteAnyEvent = endpoint({
   access: 'administrator',
   path: EventPath,
   errors: ['NOT_FOUND'],
+  isExpensive: () => true,
   handle: async ({ context, caller, path }) => {
     await admin.deleteAnyEvent(context, caller, path.event_id!);
     return undefined;

@@ -32,6 +32,7 @@ export const getStats = endpoint({
   description: 'Returns the number of agents and events, and how many of them are active or upcoming.',
   access: 'administrator',
   response: StatsResponse,
+  isExpensive: () => true,
   handle: ({ context }) => lists.getStats(context),
 });
 
@@ -46,6 +47,7 @@ export const listAgents = endpoint({
   access: 'administrator',
   query: AgentListParameters,
   response: AgentListResponse,
+  isExpensive: () => true,
   handle: async ({ context, query }) => lists.listAgents(context, readAgentParameters(query)),
 });
 
@@ -60,6 +62,7 @@ export const updateAgent = endpoint({
   body: AgentUpdate,
   response: AgentSummary,
   errors: ['NOT_FOUND'],
+  isExpensive: () => true,
   handle: async (call) => {
     const [agentId, update] = readTogether(
       () => agentIdOf(call),
@@ -77,6 +80,7 @@ export const deleteAgent = endpoint({
   access: 'administrator',
   path: AgentPath,
   errors: ['NOT_FOUND'],
+  isExpensive: () => true,
   handle: async (call) => {
     await admin.deleteAgent(call.context, call.caller, agentIdOf(call));
     return undefined;
@@ -93,5 +97,6 @@ export const listAudit = endpoint({
   access: 'administrator',
   query: AuditParameters,
   response: AuditLogResponse,
+  isExpensive: () => true,
   handle: async ({ context, query }) => lists.listAudit(context, readAuditParameters(query)),
 });

@@ -3,6 +3,7 @@ import Type from 'typebox';
 import { encodeCursor } from '../../domain/cursor.ts';
 import { CLEARABLE_FIELDS, Event, EventCreate, EventUpdate } from '../../domain/event.ts';
 import { readEventCreate, readEventUpdate } from '../../domain/event-input.ts';
+import { countFitting } from '../../domain/event-page.ts';
 import { addDistances, EventsNearbyResponse, NearbyParameters } from '../../domain/nearby.ts';
 import type { EventRecord } from '../../domain/store.ts';
 import * as events from '../../usecases/events.ts';
@@ -27,26 +28,34 @@ export const EventPath = Type.Object({
 
 const NO_HEADERS: readonly string[] = [];
 
+/** A page in another format ends after this many bytes of events as JSON; encoding them takes about 15 ms. */
+const MAX_ENCODED_BYTES = 1_048_576;
+
 export const nearby = endpoint({
   operationId: 'searchNearby',
   tag: 'Events',
   summary: 'Search events by place, type, audience and time',
   description:
-    'Returns events that have not ended, ordered by start, in pages, with the exact total. For the next page, pass next_cursor as cursor or follow the Link header; filters may change between pages. Accept or format selects GeoJSON, iCalendar or JSON-LD.',
+    'Returns events that have not ended, ordered by start, in pages, with the exact total. For the next page, pass next_cursor as cursor or follow the Link header; filters may change between pages. Accept or format selects GeoJSON, iCalendar or JSON-LD; a page in one of these ends after 1 MiB of events, even if limit allows more.',
   access: 'read',
   query: NearbyParameters,
   extras: SearchExtras,
   response: EventsNearbyResponse,
   otherFormats: SEARCH_FORMATS,
   responseHeaders: ['Vary', 'Link'],
+  isExpensive: ({ query, headers }) =>
+    (query.values.get('format')?.[0] ?? acceptedFormat(headers.accept)) !== 'json',
   handle: async (call) => {
     const search = readSearch(call.query);
     const format = search.format ?? acceptedFormat(call.headers.accept);
-    const page = await events.findNearby(call.context, search.query);
-    const cursor = page.next && encodeCursor(page.next);
-    const found = search.hasDistance ? addDistances(page.events, page.details, search.query) : page.events;
     const { encodeItem, joinPage } = ENCODERS[format];
-    const items = encodeItem ? await encodeItems(found, encodeItem) : found;
+    const query = encodeItem ? { ...search.query, details: true } : search.query;
+    const page = await events.findNearby(call.context, query);
+    const count = encodeItem ? countFitting(page.events, MAX_ENCODED_BYTES) : page.events.length;
+    const next = count < page.events.length ? page.details[count - 1] : page.next;
+    const cursor = next && encodeCursor(next);
+    const found = search.hasDistance ? addDistances(page.events, page.details, search.query) : page.events;
+    const items = encodeItem ? await encodeItems(found.slice(0, count), encodeItem, call.client) : found;
     const link =
       cursor === undefined
         ? NO_HEADERS

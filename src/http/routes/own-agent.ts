@@ -41,6 +41,7 @@ export const listOwnEvents = endpoint({
   access: 'read',
   query: OwnEventsParameters,
   response: OwnEventsResponse,
+  isExpensive: () => true,
   handle: async ({ context, caller, query }) => {
     const { items, total, next } = await own.findOwnEvents(context, caller, readParameters(query));
     const events = items.map(({ json }) => json);

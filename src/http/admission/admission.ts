@@ -1,0 +1,94 @@
+// Admission: counts what each client has in progress, refuses what exceeds its share, and lets clients take turns. A client
+// is an agent, and its network. Hourly quotas are in usecases/access.ts; connections in connections.ts.
+import type { FastifyRequest } from 'fastify';
+import { AppError } from '../../domain/errors.ts';
+import type { Access } from '../endpoint.ts';
+import { Budget } from './budget.ts';
+import { Connections } from './connections.ts';
+import { type AdmissionLimits, DEFAULT_LIMITS } from './limits.ts';
+import { type RequestClient, UNLIMITED } from './request-client.ts';
+import { Turns } from './turns.ts';
+import { overloaded, WorkQueue } from './work-queue.ts';
+
+/** A request that had to wait longer for its turn is refused. */
+const MAX_WAIT_MS = 3_000;
+const RETRY_SECONDS = 1;
+
+/** Expensive work of agents, and that of administrators, who so never wait behind agents. */
+const AGENT_WORK = { atOnce: 4, waitingPerClient: 256, waiting: 1_024, waitMs: 5_000 };
+const ADMIN_WORK = { atOnce: 2, waitingPerClient: 64, waiting: 256, waitMs: 5_000 };
+
+/** For requests that need the database: longer than that, the pool would refuse them anyway. */
+const DATABASE_WORK = { waitingPerClient: 1_000, waiting: 4_000, waitMs: 3_000 };
+
+export class Admission {
+  readonly limits: AdmissionLimits;
+  readonly connections: Connections;
+  /** Encoding other formats, lists, tool calls. */
+  readonly agentWork = new WorkQueue(AGENT_WORK);
+  /** Lists and deletes of administrators. */
+  readonly adminWork = new WorkQueue(ADMIN_WORK);
+  /** All other requests that need the database; undefined for the embedded engine. */
+  readonly databaseWork: WorkQueue | undefined;
+  readonly #requests: Budget;
+  readonly #agentRequests: Budget;
+  readonly #turns = new Turns();
+
+  constructor(limits: Partial<AdmissionLimits> = {}) {
+    this.limits = { ...DEFAULT_LIMITS, ...limits };
+    const { connections, requests, requestsPerAgent, databaseRequests } = this.limits;
+    this.connections = new Connections(connections);
+    this.#requests = new Budget(requests);
+    this.#agentRequests = new Budget({ perClient: requestsPerAgent, shared: Number.POSITIVE_INFINITY });
+    if (databaseRequests !== undefined)
+      this.databaseWork = new WorkQueue({ ...DATABASE_WORK, atOnce: databaseRequests });
+  }
+
+  /**
+   * Counts the request and calls `start` when it is the client's turn: with the reason if the request is refused, and not at
+   * all if the client has left.
+   */
+  enter(request: FastifyRequest, start: (refusal: AppError | undefined) => void): void {
+    const { client } = request;
+    const refusal = client.refusal ?? this.#findRefusal(client);
+    this.#requests.add(client.network, 1);
+    client.onEnd(() => this.#requests.add(client.network, -1));
+    // The key as it was sent, not yet checked: clients of one network take turns by it.
+    const { 'x-api-key': key, authorization } = request.headers;
+    this.#turns.enter(client.network, String(key ?? authorization ?? ''), (waitedMs) => {
+      if (waitedMs === 0) start(refusal);
+      else if (!client.isGone()) start(refusal ?? (waitedMs > MAX_WAIT_MS ? overloaded() : undefined));
+    });
+  }
+
+  /** Counts a request of an agent whose key was checked. Throws RATE_LIMITED. */
+  enterAgent(client: RequestClient, agentId: string): void {
+    if (this.#agentRequests.reached(agentId)) {
+      throw new AppError(
+        'RATE_LIMITED',
+        `${this.limits.requestsPerAgent} of your requests are in progress. Wait for their responses, then retry.`,
+        { retryAfterSeconds: RETRY_SECONDS },
+      );
+    }
+    client.name = agentId;
+    this.#agentRequests.add(agentId, 1);
+    client.onEnd(() => this.#agentRequests.add(agentId, -1));
+  }
+
+  /** The queue for expensive work of an endpoint with this access. */
+  workOf(access: Access): WorkQueue {
+    return access === 'administrator' ? this.adminWork : this.agentWork;
+  }
+
+  #findRefusal(client: RequestClient): AppError | undefined {
+    if (client.network === UNLIMITED) return undefined;
+    const reached = this.#requests.reached(client.network);
+    if (reached === undefined) return undefined;
+    if (reached === 'shared') return overloaded();
+    return new AppError(
+      'RATE_LIMITED',
+      `${this.limits.requests.perClient} requests from your network are in progress. Wait for their responses, then retry.`,
+      { retryAfterSeconds: RETRY_SECONDS },
+    );
+  }
+}

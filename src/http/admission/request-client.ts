@@ -1,0 +1,45 @@
+// The client of a request: its network and, once its key was checked, its agent.
+import type { Socket } from 'node:net';
+import type { AppError } from '../../domain/errors.ts';
+import type { Client } from './work-queue.ts';
+
+/** Stands for trusted proxies themselves: they speak for many clients, so no limit per network applies to them. */
+export const UNLIMITED = 'proxy';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    client: RequestClient;
+  }
+}
+
+export class RequestClient implements Client {
+  readonly network: string;
+  name = '';
+  /** Why the connection of this request was refused, if it was. */
+  readonly refusal: AppError | undefined;
+  readonly #socket: Socket;
+  /** Undefined after the end. */
+  #onEnd: (() => void)[] | undefined = [];
+
+  constructor(network: string, socket: Socket, refusal: AppError | undefined) {
+    this.network = network;
+    this.refusal = refusal;
+    this.#socket = socket;
+  }
+
+  isGone(): boolean {
+    return this.#socket.destroyed;
+  }
+
+  /** Calls back once: when the response was sent, or the connection is closed. */
+  onEnd(callback: () => void): void {
+    if (this.#onEnd) this.#onEnd.push(callback);
+    else callback();
+  }
+
+  end(): void {
+    const callbacks = this.#onEnd;
+    this.#onEnd = undefined;
+    if (callbacks) for (const callback of callbacks) callback();
+  }
+}
