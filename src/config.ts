@@ -5,6 +5,7 @@ import { resolve } from 'node:path';
 import { type AllowList, foldCase } from './domain/admin.ts';
 import { TIERS, type Tier, type TierLimits } from './domain/agent.ts';
 import { isApiKey } from './domain/api-key.ts';
+import { CLIENT_LIMITS, type ClientLimits } from './domain/client-limits.ts';
 import { StartError } from './domain/errors.ts';
 import { describeAddress, problemOf } from './postgres/client/url.ts';
 
@@ -35,6 +36,7 @@ export interface Config {
   readonly tierLimits: TierLimits;
   readonly registrationsPerHour: number;
   readonly maxEventsPerAgent: number;
+  readonly clientLimits: ClientLimits;
   readonly cacheBytes: number;
   /** Undefined: the service issues administrators' tokens itself. */
   readonly oidc: OidcConfig | undefined;
@@ -51,6 +53,7 @@ export interface Config {
 const EMAIL = /^[^@\s]+@[^@\s]+$/;
 const DOMAIN = /^[\p{L}\p{N}](?:[\p{L}\p{N}\p{M}.-]*[\p{L}\p{N}\p{M}])?$/u;
 const DATABASE_DEFAULTS = { poolSize: 8, poolTimeoutMs: 1_500, statementTimeoutMs: 10_000 };
+const MIB = 1_048_576;
 const MIN_SECRET_LENGTH = 32;
 const API_KEY = 'LOCAL_EVENTS_API_KEY';
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -69,6 +72,12 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     if (value === undefined) return fallback;
     if (/^\d{1,15}$/.test(value) && Number(value) <= max) return Number(value);
     problems.push(`${name} must be a whole number from 0 to ${max}; it is "${value}".`);
+    return fallback;
+  };
+  const atLeastOne = (name: string, fallback: number, max: number): number => {
+    const value = number(name, fallback, max);
+    if (value > 0) return value;
+    problems.push(`${name} must be a whole number from 1 to ${max}; it is "0".`);
     return fallback;
   };
   const choice = <T extends string>(name: string, values: readonly T[], fallback: T): T => {
@@ -104,7 +113,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     },
     registrationsPerHour: number('REGISTRATIONS_PER_HOUR', 600, 1_000_000_000),
     maxEventsPerAgent: number('MAX_EVENTS_PER_AGENT', 100_000, 1_000_000_000),
-    cacheBytes: number('CACHE_MB', 128, 1_000_000) * 1_048_576,
+    clientLimits: readClientLimits(atLeastOne),
+    cacheBytes: number('CACHE_MB', 128, 1_000_000) * MIB,
     oidc: readOidc(text, url, problems),
     administrators: {
       subjects: list('ADMIN_SUBJECTS'),
@@ -145,6 +155,30 @@ export function withDatabase(config: Config, url: string): Config {
   const problem = problemOf(url);
   if (problem) throw new StartError(problem);
   return freeze({ ...config, database: { ...DATABASE_DEFAULTS, ...config.database, url } });
+}
+
+function readClientLimits(number: (name: string, fallback: number, max: number) => number): ClientLimits {
+  const { connections, requests, requestsPerAgent, bodyBytes, unreadBytes } = CLIENT_LIMITS;
+  const bytes = (name: string, fallback: number) => number(name, fallback / MIB, 1_000_000) * MIB;
+  return {
+    connections: {
+      perClient: number('MAX_CONNECTIONS_PER_NETWORK', connections.perClient, 1_000_000),
+      shared: number('MAX_CONNECTIONS', connections.shared, 1_000_000),
+    },
+    requests: {
+      perClient: number('MAX_REQUESTS_PER_NETWORK', requests.perClient, 1_000_000),
+      shared: number('MAX_REQUESTS', requests.shared, 1_000_000),
+    },
+    requestsPerAgent: number('MAX_REQUESTS_PER_AGENT', requestsPerAgent, 1_000_000),
+    bodyBytes: {
+      perClient: bytes('MAX_BODIES_MB_PER_CLIENT', bodyBytes.perClient),
+      shared: bytes('MAX_BODIES_MB', bodyBytes.shared),
+    },
+    unreadBytes: {
+      perClient: bytes('MAX_UNREAD_MB_PER_CLIENT', unreadBytes.perClient),
+      shared: bytes('MAX_UNREAD_MB', unreadBytes.shared),
+    },
+  };
 }
 
 function readDatabase(

@@ -13,6 +13,7 @@ import { newUlid } from './domain/ids.ts';
 import { type ConsoleAccess, newSecret } from './domain/session.ts';
 import type { BulkReader, BulkWriter, CopyControl, Store, StoreSummary } from './domain/store.ts';
 import type { TransferStore } from './domain/transfer.ts';
+import { Admission } from './http/admission/admission.ts';
 import type { Readiness } from './http/routes/health.ts';
 import { buildServer } from './http/server.ts';
 import { mcpHandler } from './mcp/handler.ts';
@@ -41,6 +42,9 @@ const PACKAGE = JSON.parse(readFileSync(new URL('../package.json', import.meta.u
 export const VERSION = PACKAGE.version;
 
 const CONSOLE_FOLDER = fileURLToPath(new URL('../web/dist/', import.meta.url));
+
+/** Connections that the system may hold until we accept them. Its own limit is usually 4,096. */
+const WAITING_CONNECTIONS = 4_096;
 
 /** Time for running requests to finish at shutdown; then their connections are closed. */
 const CLOSE_TIMEOUT_MS = 4_000;
@@ -161,6 +165,7 @@ export async function startService(config: Config, options: ServiceOptions): Pro
     consoleFolder: CONSOLE_FOLDER,
     mcp: mcpHandler(toolServer(VERSION)),
     tools: TOOLS,
+    admission: new Admission(config.clientLimits, config.database && 2 * config.database.poolSize),
   });
   url = await listen(app, config);
   try {
@@ -218,7 +223,7 @@ async function chooseVerifier(config: Config, store: Store, clock: Clock): Promi
 
 async function listen(app: FastifyInstance, { host, port }: Config): Promise<string> {
   try {
-    await app.listen({ host, port });
+    await app.listen({ host, port, backlog: WAITING_CONNECTIONS });
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
     const reasons: Record<string, string> = {

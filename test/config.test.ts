@@ -19,6 +19,13 @@ const DEFAULTS: Config = {
   tierLimits: { read: 10_000, readwrite: 10_000, admin: 100_000 },
   registrationsPerHour: 600,
   maxEventsPerAgent: 100_000,
+  clientLimits: {
+    connections: { perClient: 6_000, shared: 10_000 },
+    requests: { perClient: 6_000, shared: 12_000 },
+    requestsPerAgent: 1_000,
+    bodyBytes: { perClient: 32 * 1_048_576, shared: 128 * 1_048_576 },
+    unreadBytes: { perClient: 64 * 1_048_576, shared: 256 * 1_048_576 },
+  },
   cacheBytes: 134_217_728,
   oidc: undefined,
   administrators: { subjects: [], emails: [], domains: [] },

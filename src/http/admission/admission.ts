@@ -1,11 +1,11 @@
 // Admission: counts what each client has in progress, refuses what exceeds its share, and lets clients take turns. A client
 // is an agent, and its network. Hourly quotas are in usecases/access.ts; connections in connections.ts.
 import type { FastifyRequest } from 'fastify';
+import { CLIENT_LIMITS, type ClientLimits } from '../../domain/client-limits.ts';
 import { AppError } from '../../domain/errors.ts';
 import type { Access } from '../endpoint.ts';
 import { Budget } from './budget.ts';
 import { Connections } from './connections.ts';
-import { type AdmissionLimits, DEFAULT_LIMITS } from './limits.ts';
 import { type RequestClient, UNLIMITED } from './request-client.ts';
 import { Turns } from './turns.ts';
 import { overloaded, WorkQueue } from './work-queue.ts';
@@ -22,7 +22,7 @@ const ADMIN_WORK = { atOnce: 2, waitingPerClient: 64, waiting: 256, waitMs: 5_00
 const DATABASE_WORK = { waitingPerClient: 1_000, waiting: 4_000, waitMs: 3_000 };
 
 export class Admission {
-  readonly limits: AdmissionLimits;
+  readonly limits: ClientLimits;
   readonly connections: Connections;
   /** Encoding other formats, lists, tool calls. */
   readonly agentWork = new WorkQueue(AGENT_WORK);
@@ -34,9 +34,10 @@ export class Admission {
   readonly #agentRequests: Budget;
   readonly #turns = new Turns();
 
-  constructor(limits: Partial<AdmissionLimits> = {}) {
-    this.limits = { ...DEFAULT_LIMITS, ...limits };
-    const { connections, requests, requestsPerAgent, databaseRequests } = this.limits;
+  /** `databaseRequests`: requests that use the database at the same time; undefined for the embedded engine. */
+  constructor(limits: Partial<ClientLimits> = {}, databaseRequests?: number) {
+    this.limits = { ...CLIENT_LIMITS, ...limits };
+    const { connections, requests, requestsPerAgent } = this.limits;
     this.connections = new Connections(connections);
     this.#requests = new Budget(requests);
     this.#agentRequests = new Budget({ perClient: requestsPerAgent, shared: Number.POSITIVE_INFINITY });

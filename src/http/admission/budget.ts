@@ -1,17 +1,13 @@
 // A budget: how much of one resource each client uses, with a limit per client and one for all together. When the shared
 // limit is reached, only clients that use at least the average are refused, so nobody can use it up for the others.
-
-export interface BudgetLimits {
-  readonly perClient: number;
-  readonly shared: number;
-}
+import type { Limit } from '../../domain/client-limits.ts';
 
 export class Budget {
-  readonly limits: BudgetLimits;
+  readonly limits: Limit;
   readonly #used = new Map<string, number>();
   #total = 0;
 
-  constructor(limits: BudgetLimits) {
+  constructor(limits: Limit) {
     this.limits = limits;
   }
 
@@ -36,7 +32,7 @@ export class Budget {
   }
 
   /** The limit that keeps the client from using more; undefined if there is none. */
-  reached(client: string): keyof BudgetLimits | undefined {
+  reached(client: string): keyof Limit | undefined {
     const used = this.usedBy(client);
     if (used >= this.limits.perClient) return 'perClient';
     if (this.#total < this.limits.shared) return undefined;

@@ -3,9 +3,10 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyRequest } from 'fastify';
+import type { Limit } from '../../domain/client-limits.ts';
 import { AppError } from '../../domain/errors.ts';
 import { clientNetwork } from '../request/client-network.ts';
-import { Budget, type BudgetLimits } from './budget.ts';
+import { Budget } from './budget.ts';
 import { RequestClient, UNLIMITED } from './request-client.ts';
 import { overloaded } from './work-queue.ts';
 
@@ -37,7 +38,7 @@ export class Connections {
   readonly #sockets = new Map<Socket, Connection>();
   #nextCloseMs = 0;
 
-  constructor(limits: BudgetLimits) {
+  constructor(limits: Limit) {
     this.#budget = new Budget(limits);
   }
 

@@ -2,15 +2,15 @@
 // refuses new requests of clients over their share, and closes connections that take too long to read a large response.
 // Idle connections are left to node:http's own timeout.
 import type { FastifyReply } from 'fastify';
+import { CLIENT_LIMITS, type Limit } from '../../domain/client-limits.ts';
 import { AppError } from '../../domain/errors.ts';
-import { Budget, type BudgetLimits } from '../admission/budget.ts';
-import { DEFAULT_LIMITS } from '../admission/limits.ts';
+import { Budget } from '../admission/budget.ts';
 import { type RequestClient, UNLIMITED } from '../admission/request-client.ts';
 import { overloaded } from '../admission/work-queue.ts';
 
 export interface BacklogLimits {
   /** Unread bytes, for each network and each agent, and altogether. */
-  readonly unreadBytes: BudgetLimits;
+  readonly unreadBytes: Limit;
   /** A response larger than this has a time limit. */
   readonly largeBytes: number;
   /** Time limit for reading a whole large response, even if the client reads steadily. */
@@ -18,7 +18,7 @@ export interface BacklogLimits {
 }
 
 const LIMITS: BacklogLimits = {
-  unreadBytes: DEFAULT_LIMITS.unreadBytes,
+  unreadBytes: CLIENT_LIMITS.unreadBytes,
   largeBytes: 64 * 2 ** 10,
   largeMs: 30_000,
 };

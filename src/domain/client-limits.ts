@@ -1,24 +1,28 @@
-// Limits of admission, with defaults that no honest agent meets. docs/limits.md explains them.
-import type { BudgetLimits } from './budget.ts';
+// Limits on what clients may have in progress, so that none of them can take the service from the others. docs/limits.md
+// explains them. No honest agent meets the defaults.
 
-export interface AdmissionLimits {
+/** A limit for each client, and one for all together. */
+export interface Limit {
+  readonly perClient: number;
+  readonly shared: number;
+}
+
+export interface ClientLimits {
   /** Per network: open connections. */
-  readonly connections: BudgetLimits;
+  readonly connections: Limit;
   /** Per network: requests from their headers to the end of their responses. */
-  readonly requests: BudgetLimits;
+  readonly requests: Limit;
   /** Per agent: requests after the key was checked. */
   readonly requestsPerAgent: number;
   /** Per network, and per agent: bytes of request bodies that are being received. */
-  readonly bodyBytes: BudgetLimits;
+  readonly bodyBytes: Limit;
   /** Per network, and per agent: bytes of responses that the client has not read yet. */
-  readonly unreadBytes: BudgetLimits;
-  /** Requests that use the database at the same time; undefined for the embedded engine, which needs no limit. */
-  readonly databaseRequests?: number | undefined;
+  readonly unreadBytes: Limit;
 }
 
 const MIB = 2 ** 20;
 
-export const DEFAULT_LIMITS: AdmissionLimits = {
+export const CLIENT_LIMITS: ClientLimits = {
   connections: { perClient: 6_000, shared: 10_000 },
   requests: { perClient: 6_000, shared: 12_000 },
   requestsPerAgent: 1_000,

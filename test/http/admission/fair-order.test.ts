@@ -1,0 +1,68 @@
+// The fair order: networks take turns, their clients take turns, and each client's own work stays in order.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { FairOrder } from '../../../src/http/admission/fair-order.ts';
+
+function drain<T>(order: FairOrder<T>): T[] {
+  const items: T[] = [];
+  for (let item = order.shift(); item !== undefined; item = order.shift()) items.push(item);
+  return items;
+}
+
+describe('FairOrder', () => {
+  it('serves networks in turn, however much one of them has', () => {
+    const order = new FairOrder<string>();
+    for (const item of ['a1', 'a2', 'a3', 'a4']) order.push('a', '', item);
+    order.push('b', '', 'b1');
+    order.push('c', '', 'c1');
+    order.push('b', '', 'b2');
+    assert.deepEqual(drain(order), ['a1', 'b1', 'c1', 'a2', 'b2', 'a3', 'a4']);
+  });
+
+  it('serves the clients of a network in turn', () => {
+    const order = new FairOrder<string>();
+    for (const item of ['x1', 'x2', 'x3']) order.push('a', 'x', item);
+    order.push('a', 'y', 'y1');
+    order.push('b', 'z', 'z1');
+    assert.deepEqual(drain(order), ['x1', 'z1', 'y1', 'x2', 'x3']);
+  });
+
+  it('lets somebody new wait for at most one item of each other network', () => {
+    const order = new FairOrder<string>();
+    for (let at = 0; at < 1_000; at++) order.push(`flood ${at % 3}`, `key ${at}`, 'flood');
+    order.push('polite', 'key', 'polite');
+    assert.ok(drain(order).indexOf('polite') <= 3);
+  });
+
+  it('keeps every item once, in the order of its client, and counts what waits', () => {
+    const item = fc.record({ network: fc.nat(3), client: fc.nat(3) });
+    fc.assert(
+      fc.property(fc.array(fc.oneof(item, fc.constant('shift' as const))), (steps) => {
+        const order = new FairOrder<{ network: number; client: number; at: number }>();
+        const waiting = new Map<string, number[]>();
+        const take = () => {
+          const next = order.shift();
+          if (!next) return assert.equal([...waiting.values()].flat().length, 0);
+          assert.equal(waiting.get(`${next.network} ${next.client}`)?.shift(), next.at);
+        };
+        for (const [at, step] of steps.entries()) {
+          if (step === 'shift') take();
+          else {
+            order.push(String(step.network), String(step.client), { ...step, at });
+            const key = `${step.network} ${step.client}`;
+            waiting.set(key, [...(waiting.get(key) ?? []), at]);
+            assert.equal(
+              order.countOf(String(step.network), String(step.client)),
+              waiting.get(key)!.length,
+            );
+          }
+          assert.equal(order.size, [...waiting.values()].flat().length);
+        }
+        while (order.size > 0) take();
+        assert.equal(order.networks, 0);
+      }),
+      { seed: 13 },
+    );
+  });
+});

@@ -1,0 +1,44 @@
+// Turns: a flood of requests is spread over turns of the event loop, and others come in between.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Turns } from '../../../src/http/admission/turns.ts';
+
+describe('Turns', () => {
+  it('starts a few requests at once, without waiting', () => {
+    const turns = new Turns();
+    const waits: number[] = [];
+    for (let at = 0; at < 10; at++) turns.enter('a', '', (waitedMs) => waits.push(waitedMs));
+    assert.deepEqual(waits, Array(10).fill(0));
+  });
+
+  it('starts the rest of a flood in later turns, in order', async () => {
+    const turns = new Turns();
+    const started: number[] = [];
+    for (let at = 0; at < 100; at++) turns.enter('a', '', () => started.push(at));
+    const atOnce = started.length;
+    assert.ok(atOnce > 0 && atOnce < 50, `${atOnce} at once`);
+    for (let turn = 0; turn < 20; turn++) await nextTurn();
+    assert.deepEqual(started, [...Array(100).keys()]);
+  });
+
+  it('serves a client that arrives during a flood in the next turn', async () => {
+    const turns = new Turns();
+    let flood = 0;
+    for (let at = 0; at < 1_000; at++) turns.enter('flood', 'key', () => flood++);
+    const atOnce = flood;
+    const polite = new Promise<number>((resolve) => turns.enter('polite', 'key', () => resolve(flood)));
+    const other = new Promise<number>((resolve) => turns.enter('flood', 'other key', () => resolve(flood)));
+    assert.ok((await polite) <= atOnce + 2);
+    assert.ok((await other) <= atOnce + 3);
+    while (flood < 1_000) await nextTurn();
+  });
+
+  it('says how long a request waited', async () => {
+    const turns = new Turns();
+    const waits: number[] = [];
+    for (let at = 0; at < 40; at++) turns.enter('a', '', (waitedMs) => waits.push(waitedMs));
+    for (let turn = 0; turn < 10; turn++) await nextTurn();
+    assert.ok(waits.at(-1)! > 0);
+  });
+});

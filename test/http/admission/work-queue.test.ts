@@ -1,0 +1,130 @@
+// The queue for expensive work: a few at a time, in fair order, bounded, and nothing for clients that have left.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { AppError } from '../../../src/domain/errors.ts';
+import { WorkQueue } from '../../../src/http/admission/work-queue.ts';
+
+const LIMITS = { atOnce: 2, waitingPerClient: 3, waiting: 6, waitMs: 60_000 };
+
+function client(network: string, name = '', isGone = () => false) {
+  return { network, name, isGone };
+}
+
+/** Works that end when told to. */
+class Works {
+  readonly begun: string[] = [];
+  readonly #gates = new Map<string, PromiseWithResolvers<void>>();
+
+  start(name: string): () => Promise<string> {
+    const gate = Promise.withResolvers<void>();
+    this.#gates.set(name, gate);
+    return async () => {
+      this.begun.push(name);
+      await gate.promise;
+      return name;
+    };
+  }
+
+  async end(name: string): Promise<void> {
+    this.#gates.get(name)!.resolve();
+    await sleep(0);
+  }
+}
+
+async function codeOf(promise: Promise<unknown>): Promise<unknown> {
+  return promise.then(
+    () => 'done',
+    (error: AppError) => [error.code, error.retryAfterSeconds! > 0],
+  );
+}
+
+describe('WorkQueue', () => {
+  it('runs a few at a time and gives the next slot to the client whose turn it is', async () => {
+    const queue = new WorkQueue(LIMITS);
+    const works = new Works();
+    const results = [
+      queue.run(client('a'), works.start('a1')),
+      queue.run(client('a'), works.start('a2')),
+      queue.run(client('a'), works.start('a3')),
+      queue.run(client('a'), works.start('a4')),
+      queue.run(client('b'), works.start('b1')),
+    ];
+    assert.deepEqual(works.begun, ['a1', 'a2']);
+    await works.end('a2');
+    await works.end('a1');
+    assert.deepEqual(works.begun, ['a1', 'a2', 'a3', 'b1']);
+    for (const name of ['a3', 'b1', 'a4']) await works.end(name);
+    assert.deepEqual(await Promise.all(results), ['a1', 'a2', 'a3', 'a4', 'b1']);
+  });
+
+  it('frees the slot of a work that fails', async () => {
+    const queue = new WorkQueue({ ...LIMITS, atOnce: 1 });
+    const failed = queue.run(client('a'), () => Promise.reject(new Error('boom')));
+    const next = queue.run(client('a'), async () => 'fine');
+    await assert.rejects(failed, /boom/);
+    assert.equal(await next, 'fine');
+  });
+
+  it('refuses more than a client may have waiting with RATE_LIMITED, and still takes others', async () => {
+    const queue = new WorkQueue({ ...LIMITS, atOnce: 1 });
+    const works = new Works();
+    const first = queue.run(client('a', 'x'), works.start('first'));
+    const waiting = [1, 2, 3].map(() => queue.run(client('a', 'x'), async () => 'waited'));
+    assert.deepEqual(await codeOf(queue.run(client('a', 'x'), async () => '')), ['RATE_LIMITED', true]);
+    const others = [
+      queue.run(client('a', 'y'), async () => 'y'),
+      queue.run(client('b', 'x'), async () => 'b'),
+    ];
+    await works.end('first');
+    assert.deepEqual(await Promise.all([first, ...waiting, ...others]), [
+      'first',
+      'waited',
+      'waited',
+      'waited',
+      'y',
+      'b',
+    ]);
+  });
+
+  it('refuses the greedy with OVERLOADED when too much waits, and still takes those with less', async () => {
+    const queue = new WorkQueue({ ...LIMITS, atOnce: 1, waiting: 4 });
+    const works = new Works();
+    const first = queue.run(client('z'), works.start('first'));
+    const waiting = ['a', 'a', 'b', 'b'].map((network) => queue.run(client(network), async () => network));
+    assert.deepEqual(await codeOf(queue.run(client('a'), async () => '')), ['OVERLOADED', true]);
+    const newcomer = queue.run(client('c'), async () => 'c');
+    await works.end('first');
+    assert.deepEqual(await Promise.all([first, ...waiting, newcomer]), ['first', 'a', 'a', 'b', 'b', 'c']);
+  });
+
+  it('refuses work that waited too long with OVERLOADED', async () => {
+    const queue = new WorkQueue({ ...LIMITS, atOnce: 1, waitMs: 5 });
+    const works = new Works();
+    const first = queue.run(client('a'), works.start('first'));
+    const late = codeOf(queue.run(client('b'), works.start('late')));
+    await sleep(20);
+    await works.end('first');
+    assert.deepEqual(await late, ['OVERLOADED', true]);
+    assert.equal(await first, 'first');
+    assert.deepEqual(works.begun, ['first']);
+  });
+
+  it('does not begin work of a client that has left', async () => {
+    const queue = new WorkQueue({ ...LIMITS, atOnce: 1 });
+    const works = new Works();
+    let hasLeft = false;
+    const first = queue.run(client('a'), works.start('first'));
+    const left = codeOf(
+      queue.run(
+        client('b', '', () => hasLeft),
+        works.start('left'),
+      ),
+    );
+    const next = queue.run(client('c'), async () => 'next');
+    hasLeft = true;
+    await works.end('first');
+    await left;
+    assert.deepEqual([await first, await next, works.begun], ['first', 'next', ['first']]);
+  });
+});
