@@ -39,10 +39,11 @@ export class RawConnection {
     });
   }
 
-  static async open(url: string): Promise<RawConnection> {
+  static async open(url: string, localAddress?: string): Promise<RawConnection> {
     const { hostname, port } = new URL(url);
     // Half open, so that ending our side does not end the response.
-    const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true, noDelay: true });
+    const address = { host: hostname, port: Number(port), ...(localAddress && { localAddress }) };
+    const socket = connect({ ...address, allowHalfOpen: true, noDelay: true });
     socket.once('end', () => socket.end());
     socket.setTimeout(SILENCE_MS, () => socket.destroy());
     await once(socket, 'connect');

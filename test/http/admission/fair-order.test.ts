@@ -52,10 +52,7 @@ describe('FairOrder', () => {
             order.push(String(step.network), String(step.client), { ...step, at });
             const key = `${step.network} ${step.client}`;
             waiting.set(key, [...(waiting.get(key) ?? []), at]);
-            assert.equal(
-              order.countOf(String(step.network), String(step.client)),
-              waiting.get(key)!.length,
-            );
+            assert.equal(order.countOf(String(step.network), String(step.client)), waiting.get(key)!.length);
           }
           assert.equal(order.size, [...waiting.values()].flat().length);
         }
