@@ -28,8 +28,8 @@ const RETRY_SECONDS = 5;
 interface Connection {
   readonly network: string;
   readonly refusal: AppError | undefined;
-  /** Clients of the requests in progress. More than one if the client does not wait for responses. */
-  readonly clients: Set<RequestClient>;
+  /** Requests in progress: more than one if the client does not wait for responses. */
+  busy: number;
   lastUsedMs: number;
 }
 
@@ -54,9 +54,9 @@ export class Connections {
     const connection = this.#sockets.get(socket);
     const client = new RequestClient(networkOf(request, connection), socket, connection?.refusal);
     if (!connection) return client; // closed meanwhile
-    connection.clients.add(client);
+    connection.busy++;
     client.onEnd(() => {
-      connection.clients.delete(client);
+      connection.busy--;
       connection.lastUsedMs = performance.now();
     });
     return client;
@@ -67,18 +67,16 @@ export class Connections {
     if (remoteAddress === undefined) return; // already closed
     const network = isTrustedProxy(remoteAddress) ? UNLIMITED : clientNetwork(remoteAddress);
     const refusal = network === UNLIMITED ? undefined : this.#refusalOf(network);
-    const connection = { network, refusal, clients: new Set<RequestClient>(), lastUsedMs: performance.now() };
+    const connection = { network, refusal, busy: 0, lastUsedMs: performance.now() };
     this.#sockets.set(socket, connection);
     // A refused connection is not counted: otherwise a client that keeps trying would stay above its share.
     const isCounted = network !== UNLIMITED && !refusal;
     if (isCounted) this.#budget.add(network, 1);
     socket.once('close', () => {
       this.#sockets.delete(socket);
-      // node:http says nothing about responses that wait behind another one of their connection.
-      for (const client of connection.clients) client.end();
       if (isCounted) this.#budget.add(network, -1);
     });
-    if (refusal) setTimeout(() => connection.clients.size === 0 && socket.destroy(), REFUSED_MS).unref();
+    if (refusal) setTimeout(() => connection.busy === 0 && socket.destroy(), REFUSED_MS).unref();
     else if (this.#budget.total > this.#budget.limits.shared * NEARLY_FULL) this.#closeIdle();
   }
 
@@ -101,7 +99,7 @@ export class Connections {
     this.#nextCloseMs = nowMs + CLOSE_INTERVAL_MS;
     const greediest = this.#budget.greediest();
     const own = [...this.#sockets].filter(([, { network, refusal }]) => network === greediest && !refusal);
-    const candidates = own.filter(([, { clients }]) => clients.size === 0);
+    const candidates = own.filter(([, { busy }]) => busy === 0);
     candidates.sort(([, a], [, b]) => a.lastUsedMs - b.lastUsedMs);
     // If all are busy, one of them has to go, or nobody else could connect.
     const closed = candidates.length > 0 || !isFull ? candidates.slice(0, CLOSED_AT_ONCE) : own.slice(0, 1);

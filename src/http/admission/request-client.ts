@@ -18,8 +18,8 @@ export class RequestClient implements Client {
   /** Why the connection of this request was refused, if it was. */
   readonly refusal: AppError | undefined;
   readonly #socket: Socket;
-  /** Undefined after the end. */
-  #onEnd: (() => void)[] | undefined = [];
+  readonly #onEnd: (() => void)[] = [];
+  #hasEnded = false;
 
   constructor(network: string, socket: Socket, refusal: AppError | undefined) {
     this.network = network;
@@ -31,15 +31,14 @@ export class RequestClient implements Client {
     return this.#socket.destroyed;
   }
 
-  /** Calls back once: when the response was sent, or the connection is closed. */
+  /** Calls back when the response was sent or the connection is closed; at once if that has happened. */
   onEnd(callback: () => void): void {
-    if (this.#onEnd) this.#onEnd.push(callback);
-    else callback();
+    if (this.#hasEnded) callback();
+    else this.#onEnd.push(callback);
   }
 
   end(): void {
-    const callbacks = this.#onEnd;
-    this.#onEnd = undefined;
-    if (callbacks) for (const callback of callbacks) callback();
+    this.#hasEnded = true;
+    for (const callback of this.#onEnd) callback();
   }
 }
