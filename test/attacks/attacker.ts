@@ -20,7 +20,9 @@ export type Seen = Readonly<Record<string, number>>;
 
 export interface OpenOptions {
   /** Sent once connected. */
-  readonly first?: string | Buffer;
+  readonly first: string;
+  /** Sent after that. */
+  readonly second?: Buffer;
   /** Whether requests are HEADs, whose responses have no body. */
   readonly isToHead?: boolean;
   /** False: never reads. */
@@ -29,6 +31,14 @@ export interface OpenOptions {
   /** Called when the service ends the connection, or refuses it; not when the attacker does. */
   readonly onCut?: () => void;
 }
+
+export interface Pace {
+  readonly perSecond: number;
+  /** 0: a connection that ends stays away. */
+  readonly replacedPerSecond: number;
+}
+
+const TURN_MS = 10;
 
 export class Attacker {
   readonly keys: readonly string[];
@@ -69,7 +79,7 @@ export class Attacker {
     return this.request('POST', path, key, head + length) + body;
   }
 
-  open({ first, isToHead = false, reads = true, onResponse, onCut }: OpenOptions): Socket {
+  open({ first, second, isToHead = false, reads = true, onResponse, onCut }: OpenOptions): Socket {
     const localAddress = this.#addresses[this.#opened++ % this.#addresses.length]!;
     const socket = connect({ host: '127.0.0.1', port: this.#port, localAddress });
     this.#sockets.add(socket);
@@ -87,16 +97,32 @@ export class Attacker {
     });
     socket.on('connect', () => {
       this.#count('connected');
-      if (first !== undefined) socket.write(first);
+      socket.write(first);
+      if (second) socket.write(second);
     });
     return socket;
   }
 
-  /** Opens `count` connections a few at a time: all at once would overflow the queue of the listening socket. */
-  async openMany(count: number, open: (number: number) => void): Promise<void> {
-    for (let number = 0; number < count && !this.isOver; number++) {
-      open(number);
-      if (number % 50 === 49) await sleep(10);
+  /**
+   * Opens `count` connections, `perSecond` of them a second, and then replaces those that the service ends, until the end.
+   * Slowly, because opening connections is an attack of its own, and one that costs the attacker as much as the service.
+   */
+  async keepOpen(
+    count: number,
+    { perSecond, replacedPerSecond }: Pace,
+    open: (number: number) => OpenOptions,
+  ): Promise<void> {
+    let opened = 0;
+    let cut = 0;
+    let budget = 0;
+    while (!this.isOver) {
+      budget += (opened < count ? perSecond : replacedPerSecond) * (TURN_MS / 1000);
+      for (; budget >= 1 && (opened < count || cut > 0); budget--) {
+        if (opened >= count) cut--;
+        this.open({ ...open(opened++), onCut: () => cut++ });
+      }
+      budget = Math.min(budget, 1);
+      await sleep(TURN_MS);
     }
   }
 

@@ -9,8 +9,9 @@ import { type AttackOptions, runAttack } from './run.ts';
 import { describeOutcome, problemsOf } from './verdict.ts';
 
 const WORST: readonly RowName[] = ['calendarPages', 'unreadPages', 'unfinishedBodies'];
+const ALL = Object.keys(ROWS) as RowName[];
+const KEYED = ALL.filter((row) => ROWS[row].keys > 0);
 
-const rows = size(WORST, Object.keys(ROWS) as RowName[]);
 const engines = size<readonly Engine[]>(['sqlite'], ['sqlite', 'postgres']);
 const seconds = size(4, 10);
 
@@ -22,6 +23,11 @@ async function assertHolds(options: AttackOptions): Promise<void> {
 
 for (const engine of engines) {
   describe(`others are served on ${engine} during`, () => {
-    for (const row of rows) it(ROWS[row].title, () => assertHolds({ engine, row, seconds }));
+    for (const row of size(WORST, ALL)) it(ROWS[row].title, () => assertHolds({ engine, row, seconds }));
+  });
+  describe(`others at the address of the attacker are served on ${engine} during`, () => {
+    for (const row of size([], KEYED)) {
+      it(ROWS[row].title, () => assertHolds({ engine, row, seconds, isOnOneAddress: true }));
+    }
   });
 }

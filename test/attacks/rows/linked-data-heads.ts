@@ -7,22 +7,17 @@ const PIPELINED = 60;
 export const linkedDataHeads: Row = {
   title: '10 connections with 60 pipelined HEADs each of a JSON-LD page of 100 long events',
   keys: 1,
-  attack: async (attacker) => {
+  attack: (attacker) => {
     const heads = attacker.request('HEAD', `${LONG_PAGE}&format=jsonld`, attacker.keys[0]).repeat(PIPELINED);
-    const open = (): void => {
+    return attacker.keepOpen(CONNECTIONS, { perSecond: 100, replacedPerSecond: 10 }, () => {
       let answered = 0;
-      attacker.open({
+      return {
         first: heads,
         isToHead: true,
         onResponse: (socket) => {
           if (++answered % PIPELINED === 0) socket.write(heads);
         },
-        onCut: () => {
-          if (!attacker.isOver) setTimeout(open, 500);
-        },
-      });
-    };
-    for (let number = 0; number < CONNECTIONS; number++) open();
-    await attacker.untilOver();
+      };
+    });
   },
 };

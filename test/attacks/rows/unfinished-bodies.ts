@@ -3,21 +3,18 @@ import type { Attacker } from '../attacker.ts';
 import type { Row } from '../row.ts';
 
 const CONNECTIONS = 3_000;
+const PACE = { perSecond: 1_500, replacedPerSecond: 0 };
 const LENGTH = 2 ** 20;
 
 const BODY = Buffer.alloc(LENGTH - 1, ' ');
 
-async function sendUnfinished(attacker: Attacker, path: string, key: string | undefined): Promise<void> {
+function sendUnfinished(attacker: Attacker, path: string, key: string | undefined): Promise<void> {
   const type = 'Content-Type: application/json\r\n';
   const heads = [
     attacker.request('POST', path, key, `${type}Content-Length: ${LENGTH}\r\n`),
     `${attacker.request('POST', path, key, `${type}Transfer-Encoding: chunked\r\n`)}${LENGTH.toString(16)}\r\n`,
   ];
-  await attacker.openMany(CONNECTIONS, (number) => {
-    const socket = attacker.open({ first: heads[number % 2]! });
-    socket.once('connect', () => socket.write(BODY));
-  });
-  await attacker.untilOver();
+  return attacker.keepOpen(CONNECTIONS, PACE, (number) => ({ first: heads[number % 2]!, second: BODY }));
 }
 
 export const unfinishedBodies: Row = {
