@@ -1,0 +1,31 @@
+// The table of attacks. The attack on sign-ins, which needs an identity provider, is in sign-ins.test.ts.
+import type { Row } from './row.ts';
+import { calendarPages } from './rows/calendar-pages.ts';
+import { idleConnections, idleConnectionsFromManyAddresses } from './rows/idle-connections.ts';
+import { largeCreates } from './rows/large-creates.ts';
+import { linkedDataHeads } from './rows/linked-data-heads.ts';
+import { eventsOfManyFields, registrationsOfManyFields } from './rows/many-fields.ts';
+import { ownEvents } from './rows/own-events.ts';
+import { searches } from './rows/searches.ts';
+import { toolCalls } from './rows/tool-calls.ts';
+import { unfinishedBodies, unfinishedEvents } from './rows/unfinished-bodies.ts';
+import { unreadDescriptions, unreadPages } from './rows/unread-responses.ts';
+
+export const ROWS = {
+  calendarPages,
+  linkedDataHeads,
+  unreadPages,
+  unreadDescriptions,
+  idleConnections,
+  idleConnectionsFromManyAddresses,
+  unfinishedBodies,
+  unfinishedEvents,
+  registrationsOfManyFields,
+  eventsOfManyFields,
+  ownEvents,
+  toolCalls,
+  largeCreates,
+  searches,
+} as const satisfies Record<string, Row>;
+
+export type RowName = keyof typeof ROWS;

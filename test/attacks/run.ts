@@ -1,0 +1,164 @@
+// Runs one attack: prepares the data, starts the service, the others and the attacker, and measures until the service is
+// quiet again. What it must show is in verdict.ts.
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { request } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { importNew, toLines } from '../cli/bulk.ts';
+import { newEvent } from '../support/client.ts';
+import { runHere } from '../support/command.ts';
+import { ENGINES, type Engine } from '../support/engines.ts';
+import type { AttackerInput, Seen } from './attacker.ts';
+import type { PoliteInput, PoliteOutput } from './polite.ts';
+import type { Row } from './row.ts';
+import { ROWS, type RowName } from './rows.ts';
+import { MB, Target } from './target.ts';
+
+export interface AttackOptions {
+  readonly engine: Engine;
+  readonly row: RowName;
+  readonly seconds: number;
+  /** The attacker connects from the address of the others. */
+  readonly isOnOneAddress?: boolean;
+}
+
+export interface Outcome {
+  readonly row: Row;
+  readonly isAlive: boolean;
+  /** The end of the service's log. */
+  readonly log: string;
+  readonly polite: PoliteOutput;
+  readonly seen: Seen;
+  readonly peakGrowthMb: number;
+  /** Growth of heap and external memory after a collection; undefined if the service did not report it. */
+  readonly keptMb: number | undefined;
+  readonly diskGrowthMb: number;
+}
+
+const POLITE_ADDRESS = '127.0.0.1';
+const WARM_UP_MS = 2_000;
+/** How long the others go on after the attack. */
+const AFTER_MS = 2_000;
+const SAMPLE_MS = 50;
+/** Time for memory to return: connections time out, and buffers are freed in the background. */
+const RETURN_MS = 20_000;
+
+const ORDINARY = 300;
+const LONG = 100;
+const LONG_TEXT = '😀'.repeat(9_999);
+
+export async function runAttack({ engine, row: name, seconds, isOnOneAddress }: AttackOptions) {
+  const row: Row = ROWS[name];
+  const data = await ENGINES[engine]();
+  const ownKey = await addEvents(row, data);
+  const target = await Target.start({ ...data, ...row.env });
+  try {
+    const { stdout } = await runHere(['admin-token', '--email', 'admin@example.com', '--name', 'Ada'], data);
+    const addresses = isOnOneAddress ? [POLITE_ADDRESS] : addressesOf(row);
+    const key = await register(target.url, POLITE_ADDRESS);
+    const keys = row.keys === 0 ? [] : [ownKey];
+    while (keys.length < row.keys) {
+      keys.push(await register(target.url, addresses[keys.length % addresses.length]!));
+    }
+    const attack: AttackerInput = { row: name, url: target.url, keys, addresses, seconds };
+    return await observe(row, target, { url: target.url, key, token: stdout.trim() }, attack);
+  } finally {
+    await target.stop();
+  }
+}
+
+async function observe(
+  row: Row,
+  target: Target,
+  others: PoliteInput,
+  attack: AttackerInput,
+): Promise<Outcome> {
+  const polite = spawnScript('polite.ts', others);
+  await sleep(WARM_UP_MS);
+  const diskBefore = await target.diskBytes();
+  const usedBefore = await target.findUsedBytes();
+  assert.ok(usedBefore !== undefined);
+  const residentBefore = target.findResidentBytes()!;
+  let peak = residentBefore;
+  const sampler = setInterval(() => {
+    peak = Math.max(peak, target.findResidentBytes() ?? 0);
+  }, SAMPLE_MS);
+  const seen = await outputOf<Seen>(spawnScript('attacker.ts', attack));
+  await sleep(AFTER_MS);
+  const reported = outputOf<PoliteOutput>(polite);
+  polite.kill('SIGTERM');
+  const politeOutput = await reported;
+  clearInterval(sampler);
+  return {
+    row,
+    polite: politeOutput,
+    seen,
+    peakGrowthMb: (peak - residentBefore) / MB,
+    keptMb: await keptMbOf(target, usedBefore, row.maxKeptMb ?? DEFAULT_MAX_KEPT_MB),
+    diskGrowthMb: ((await target.diskBytes()) - diskBefore) / MB,
+    isAlive: target.isAlive,
+    log: target.log(),
+  };
+}
+
+export const DEFAULT_MAX_KEPT_MB = 32;
+
+/** Waits until memory is nearly what it was, or time is up. */
+async function keptMbOf(target: Target, usedBefore: number, enoughMb: number): Promise<number | undefined> {
+  const endMs = performance.now() + RETURN_MS;
+  for (;;) {
+    const used = await target.findUsedBytes();
+    if (used === undefined) return undefined;
+    const keptMb = (used - usedBefore) / MB;
+    if (keptMb <= enoughMb || performance.now() > endMs) return keptMb;
+    await sleep(500);
+  }
+}
+
+/** Adds ordinary events that the others find, and events of the attacker. Returns the attacker's key. */
+async function addEvents({ ownEvents }: Row, env: Record<string, string>): Promise<string> {
+  await importNew(toLines(Array.from({ length: ORDINARY }, () => newEvent())), env);
+  const own =
+    ownEvents === undefined
+      ? Array.from({ length: LONG }, () => newEvent({ lat: 0, lng: 0, description: LONG_TEXT }))
+      : Array.from({ length: ownEvents }, () => newEvent({ lat: 0, lng: 0, description: 'x'.repeat(80) }));
+  return (await importNew(toLines(own), env)).key;
+}
+
+function addressesOf({ addresses = 1 }: Row): string[] {
+  return Array.from({ length: addresses }, (_, number) => `127.0.0.${2 + number}`);
+}
+
+/** Registers an agent from this address and returns its key. */
+async function register(url: string, localAddress: string): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const headers = { 'content-type': 'application/json' };
+  request(`${url}/v1/auth/register`, { method: 'POST', localAddress, headers }, (response) => {
+    text(response).then(resolve, reject);
+  })
+    .on('error', reject)
+    .end(JSON.stringify({ email: 'agent@example.com', agent_name: 'agent' }));
+  const answer = await promise;
+  const { api_key } = JSON.parse(answer);
+  assert.equal(typeof api_key, 'string', answer);
+  return api_key;
+}
+
+function spawnScript(name: string, input: unknown): ChildProcess {
+  const script = fileURLToPath(new URL(name, import.meta.url));
+  const child = spawn(process.execPath, [script, JSON.stringify(input)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const kill = () => child.kill('SIGKILL');
+  process.once('exit', kill);
+  child.once('exit', () => process.off('exit', kill));
+  return child;
+}
+
+async function outputOf<T>(child: ChildProcess): Promise<T> {
+  const printed = await text(child.stdout!);
+  assert.notEqual(printed, '', 'a process of the test ended without a report');
+  return JSON.parse(printed) as T;
+}
