@@ -29,6 +29,7 @@ import { Backlog } from './response/backlog.ts';
 import { MAX_URI_BYTES, sendError, sendSocketError, toAppError, URI_TOO_LONG } from './response/errors.ts';
 import { addHeader, handOverHeaders, initHeaders } from './response/headers.ts';
 import { sendResponse } from './response/send.ts';
+import { StaticDocument } from './response/static-document.ts';
 import * as admin from './routes/admin.ts';
 import * as adminEvents from './routes/admin-events.ts';
 import * as events from './routes/events.ts';
@@ -238,10 +239,13 @@ export function buildServer(options: ServerOptions): FastifyInstance {
 }
 
 function serveDescription(app: FastifyInstance, baseUrl: () => string): void {
-  let text: string | undefined;
+  let document: StaticDocument | undefined;
   app.get('/openapi.json', (_request, reply) => {
-    text ??= JSON.stringify(describeApi(DESCRIBED_ROUTES, baseUrl()));
-    return reply.header('content-type', 'application/json; charset=utf-8').send(text);
+    document ??= new StaticDocument(
+      JSON.stringify(describeApi(DESCRIBED_ROUTES, baseUrl())),
+      'application/json; charset=utf-8',
+    );
+    return document.send(reply);
   });
 }
 

@@ -49,7 +49,8 @@ describe('response headers', () => {
 
   it('say JSON in UTF-8, nosniff, no-store, the request ID and the length', async () => {
     for (const [client, path] of [...reads(), ...failures()]) {
-      const answer = await client.get(path);
+      // fetch would ask for gzip and decode it, so the length would be that of other bytes.
+      const answer = await client.with({ 'accept-encoding': 'identity' }).get(path);
       assertCommon(answer);
       assert.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8', path);
       assert.equal(answer.headers.get('content-length'), String(Buffer.byteLength(answer.text)), path);

@@ -200,6 +200,21 @@ describe('while too many bytes wait', { concurrency: true }, () => {
       assert.equal(await statusFrom('127.0.0.2', `${url}/text/10`), 200, 'others are served');
     },
   );
+
+  it('still sends a document that was requested before: it takes no memory', TIMEOUT, async (test) => {
+    const { backlog, url } = await start(test, { unreadBytes: { perClient: MB + 1, shared: 10 * MB } });
+    const connection = await RawConnection.open(url);
+    test.after(() => connection.destroy());
+    connection.socket.pause();
+    // Compressing the document takes longer than making both texts.
+    const document = request('GET', '/docs/swagger-ui.js', { 'Accept-Encoding': 'gzip' });
+    connection.write(document + request('GET', `/text/${MB}`).repeat(2));
+    await until(() => backlog.waitingBytes === 2 * MB);
+    connection.socket.resume();
+    const answer = await connection.next();
+    assert.equal(answer?.status, 200);
+    assert.equal(answer?.headers.get('content-encoding'), 'gzip');
+  });
 });
 
 describe('clients that read', { concurrency: true }, () => {
@@ -258,6 +273,20 @@ describe('no bytes are counted as waiting', { concurrency: true }, () => {
       assert.equal(backlog.waitingBytes, 0);
     });
   }
+
+  it('for documents, which all clients share', TIMEOUT, async (test) => {
+    const { asked, backlog, client, neverRead } = await start(test);
+    const { text } = await client.get('/openapi.json');
+    const count = Math.ceil(HUGE / Buffer.byteLength(text));
+    assert.ok(2 * count > 500, `${2 * count} requests`);
+    for (let connections = 1; connections <= 2; connections++) {
+      // The last response is counted and shows that all others were sent.
+      await neverRead(request('GET', '/openapi.json').repeat(count) + request('GET', '/text/1'));
+      await until(() => asked.count === connections);
+      await sleep(20);
+      assert.equal(backlog.waitingBytes, connections);
+    }
+  });
 
   it('after a client left while its response was made', TIMEOUT, async (test) => {
     const { asked, backlog, client, gate, neverRead } = await start(test);

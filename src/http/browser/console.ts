@@ -1,10 +1,10 @@
 // The administrators' console at /admin: serves the files built from web/, read once at start. The files are public; the
 // API endpoints that they call check who may see data.
-import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../../domain/errors.ts';
+import { StaticDocument } from '../response/static-document.ts';
 
 /** Everything is loaded from this service, nothing is inline, and no text can become markup or script. */
 const PAGE_HEADERS = {
@@ -53,24 +53,16 @@ export function serveConsole(
   reservedPaths: ReadonlyMap<string, string>,
 ): void {
   const built = folder === undefined ? undefined : findBuild(folder);
-  const etag = built && `"${createHash('sha256').update(built.page).digest('base64url')}"`;
 
-  const sendPage = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
-    reply.headers(PAGE_HEADERS).type(TYPES['.html']!);
-    if (!built) return reply.code(503).send(NOT_BUILT);
-    reply.headers({ 'cache-control': 'no-cache', etag });
-    return isFresh(request.headers['if-none-match'], etag!) ? reply.code(304).send() : reply.send(built.page);
-  };
+  const sendPage = (_request: FastifyRequest, reply: FastifyReply): FastifyReply | Promise<FastifyReply> =>
+    built
+      ? built.page.send(reply)
+      : reply.headers(PAGE_HEADERS).type(TYPES['.html']!).code(503).send(NOT_BUILT);
 
   app.get('/admin/assets/*', (request, reply) => {
-    const name = (request.params as { '*': string })['*'];
-    const content = built?.assets.get(name);
-    if (!content) throw new AppError('NOT_FOUND', 'This file does not exist. Reload the page.');
-    return reply
-      .headers(PAGE_HEADERS)
-      .header('cache-control', 'public, max-age=31536000, immutable')
-      .type(TYPES[extname(name)] ?? 'application/octet-stream')
-      .send(content);
+    const file = built?.assets.get((request.params as { '*': string })['*']);
+    if (!file) throw new AppError('NOT_FOUND', 'This file does not exist. Reload the page.');
+    return file.send(reply);
   });
   // One page for all URLs: its script picks the view.
   app.get('/admin', sendPage);
@@ -82,23 +74,28 @@ export function serveConsole(
   });
 }
 
-/** Tells whether the client has the page. The comparison is weak, because a compressing proxy marks the tag as weak. */
-function isFresh(ifNoneMatch: string | undefined, etag: string): boolean {
-  return (ifNoneMatch ?? '').split(/, */).some((tag) => tag.replace(/^W\//, '') === etag);
-}
-
 interface Build {
-  readonly page: Buffer;
-  /** File contents by name. Only these files are ever served. */
-  readonly assets: ReadonlyMap<string, Buffer>;
+  readonly page: StaticDocument;
+  /** Files by name. Only these files are ever served. */
+  readonly assets: ReadonlyMap<string, StaticDocument>;
 }
 
 function findBuild(folder: string): Build | undefined {
+  const read = (path: string, caching: string) =>
+    new StaticDocument(readFileSync(path), TYPES[extname(path)] ?? 'application/octet-stream', {
+      ...PAGE_HEADERS,
+      'cache-control': caching,
+    });
   try {
     const assets = join(folder, 'assets');
     return {
-      page: readFileSync(join(folder, 'index.html')),
-      assets: new Map(readdirSync(assets).map((name) => [name, readFileSync(join(assets, name))])),
+      page: read(join(folder, 'index.html'), 'no-cache'),
+      assets: new Map(
+        readdirSync(assets).map((name) => [
+          name,
+          read(join(assets, name), 'public, max-age=31536000, immutable'),
+        ]),
+      ),
     };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;

@@ -1,6 +1,7 @@
 // The interactive API documentation at /docs: Swagger UI from its npm package, so that pages load nothing from other hosts.
 import { readFileSync } from 'node:fs';
 import type { FastifyInstance } from 'fastify';
+import { StaticDocument } from '../response/static-document.ts';
 
 const PACKAGE = new URL('.', import.meta.resolve('swagger-ui-dist/package.json'));
 
@@ -46,14 +47,10 @@ const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 export function serveDocs(app: FastifyInstance): void {
+  const headers = { 'content-security-policy': POLICY, 'cache-control': 'no-cache' };
   const serve = (path: string, type: string, content: string | Buffer) => {
-    app.get(path, (_request, reply) =>
-      reply
-        .header('content-type', type)
-        .header('content-security-policy', POLICY)
-        .header('cache-control', 'no-cache')
-        .send(content),
-    );
+    const document = new StaticDocument(content, type, headers);
+    app.get(path, (_request, reply) => document.send(reply));
   };
   const asset = (name: string) => readFileSync(new URL(name, PACKAGE));
   serve('/docs', 'text/html; charset=utf-8', PAGE);

@@ -1,6 +1,8 @@
-// Serves the guide for agents at /llms.txt and /for-agents. It is rendered once, on the first request.
+// Serves the guide for agents at /llms.txt and /for-agents. Each is rendered once, on its first request.
 import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
+import { StaticDocument } from '../response/static-document.ts';
+import type { Guide } from './blocks.ts';
 import type { ApiDescription } from './facts.ts';
 import { type GuidePolicy, writeGuide } from './guide.ts';
 import { STYLE, toHtml } from './html.ts';
@@ -20,21 +22,16 @@ const POLICY = `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; img-src 's
 const CACHING = 'public, max-age=300';
 
 export function serveGuide(app: FastifyInstance, { describe, policy, tools, baseUrl }: GuideSources): void {
-  let rendered: { text: string; page: string } | undefined;
-  const render = () => {
-    const guide = writeGuide(describe() as ApiDescription, policy(), tools, baseUrl());
-    return { text: toMarkdown(guide), page: toHtml(guide) };
-  };
-  const serve = (path: string, type: string, format: 'text' | 'page') => {
+  const headers = { 'content-security-policy': POLICY, 'cache-control': CACHING };
+  let guide: Guide | undefined;
+  const serve = (path: string, type: string, render: (guide: Guide) => string) => {
+    let document: StaticDocument | undefined;
     app.get(path, (_request, reply) => {
-      rendered ??= render();
-      return reply
-        .header('content-type', `${type}; charset=utf-8`)
-        .header('content-security-policy', POLICY)
-        .header('cache-control', CACHING)
-        .send(rendered[format]);
+      guide ??= writeGuide(describe() as ApiDescription, policy(), tools, baseUrl());
+      document ??= new StaticDocument(render(guide), `${type}; charset=utf-8`, headers);
+      return document.send(reply);
     });
   };
-  serve('/llms.txt', 'text/plain', 'text');
-  serve('/for-agents', 'text/html', 'page');
+  serve('/llms.txt', 'text/plain', toMarkdown);
+  serve('/for-agents', 'text/html', toHtml);
 }

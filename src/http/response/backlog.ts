@@ -68,7 +68,7 @@ export class Backlog {
   /**
    * Counts a response that is about to be sent; `remove` must follow. Requests that arrive together all pass the first
    * check, so a large response to a GET checks again and throws as `requireRoom` does. Shared bytes (one copy in memory for all
-   * responses) count as 0.
+   * responses) count as 0 and are not checked again.
    */
   add(reply: FastifyReply, bytes: number, isShared = false): void {
     this.remove(reply); // an error may replace a response that could not be sent
@@ -85,7 +85,7 @@ export class Backlog {
     }
   }
 
-  /** Counts a response that Fastify sends. A string is its own copy; bytes are a file such as those of /docs, shared by all. */
+  /** Counts a response that Fastify sends. A string is its own copy; bytes are a static document, shared by all. */
   addPayload(reply: FastifyReply, payload: unknown): void {
     if (typeof payload === 'string') this.add(reply, Buffer.byteLength(payload));
     else this.add(reply, payload instanceof Uint8Array ? payload.length : 0, true);

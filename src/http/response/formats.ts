@@ -7,6 +7,7 @@ import { encodeComponent, joinCalendar } from '../../domain/formats/icalendar.ts
 import { encodeLinkedEvent, encodeLinkedPart, joinGraph } from '../../domain/formats/json-ld.ts';
 import type { Wire } from '../../domain/wire.ts';
 import type { Client } from '../admission/work-queue.ts';
+import { readQualities } from '../request/qualities.ts';
 
 export const FORMATS = ['json', 'geojson', 'ics', 'jsonld'] as const;
 export type Format = (typeof FORMATS)[number];
@@ -93,37 +94,4 @@ export function acceptedFormat(accept: string | undefined): Format {
     quality = wanted;
   }
   return best;
-}
-
-const QUALITY = /^\s*q\s*=\s*(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)\s*$/i;
-
-/** Media ranges with their qualities, in the order sent. A range with an invalid quality is ignored. */
-function readQualities(accept: string): Map<string, number> {
-  const qualities = new Map<string, number>();
-  for (const item of splitOutsideQuotes(accept, ',')) {
-    const [range = '', ...parameters] = splitOutsideQuotes(item, ';');
-    const weight = parameters.find((parameter) => /^\s*q\s*=/i.test(parameter)) ?? 'q=1';
-    const quality = QUALITY.exec(weight)?.[1];
-    if (quality !== undefined && !qualities.has(range.trim().toLowerCase())) {
-      qualities.set(range.trim().toLowerCase(), Number(quality));
-    }
-  }
-  return qualities;
-}
-
-function splitOutsideQuotes(text: string, separator: string): string[] {
-  const parts: string[] = [];
-  let from = 0;
-  let isQuoted = false;
-  for (let at = 0; at < text.length; at++) {
-    const character = text[at];
-    if (character === '"') isQuoted = !isQuoted;
-    else if (isQuoted && character === '\\') at++;
-    else if (!isQuoted && character === separator) {
-      parts.push(text.slice(from, at));
-      from = at + 1;
-    }
-  }
-  parts.push(text.slice(from));
-  return parts;
 }

@@ -49,11 +49,15 @@ function sendRepresentation(reply: FastifyReply, representation: Representation,
   if (isNegotiated) addVary(reply, 'Accept');
   reply.pendingHeaders.push(...headers);
   if (wire !== undefined) sendWire(reply, wire, backlog, ENCODERS[format].contentType);
-  else {
-    reply.hijack(); // Fastify would add a Content-Length to the response to a HEAD
-    reply.raw.writeHead(304, reply.pendingHeaders);
-    reply.raw.end();
-  }
+  else sendNotModified(reply);
+}
+
+/** Sends a 304 with the pending headers. */
+export function sendNotModified(reply: FastifyReply): FastifyReply {
+  reply.hijack(); // Fastify would add a Content-Length to the response to a HEAD
+  reply.raw.writeHead(304, reply.pendingHeaders);
+  reply.raw.end();
+  return reply;
 }
 
 async function sendStream(
