@@ -1,7 +1,6 @@
 // Composition root: the only file that knows every engine and surface. main.ts and all end-to-end tests start here.
 import { randomFillSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
@@ -14,6 +13,7 @@ import { type ConsoleAccess, newSecret } from './domain/session.ts';
 import type { BulkReader, BulkWriter, CopyControl, Store, StoreSummary } from './domain/store.ts';
 import type { TransferStore } from './domain/transfer.ts';
 import { Admission } from './http/admission/admission.ts';
+import { type Listener, listen } from './http/listen.ts';
 import type { Readiness } from './http/routes/health.ts';
 import { buildServer } from './http/server.ts';
 import { mcpHandler } from './mcp/handler.ts';
@@ -42,9 +42,6 @@ const PACKAGE = JSON.parse(readFileSync(new URL('../package.json', import.meta.u
 export const VERSION = PACKAGE.version;
 
 const CONSOLE_FOLDER = fileURLToPath(new URL('../web/dist/', import.meta.url));
-
-/** Connections that the system may hold until we accept them. Its own limit is usually 4,096. */
-const WAITING_CONNECTIONS = 4_096;
 
 /** Time for running requests to finish at shutdown; then their connections are closed. */
 const CLOSE_TIMEOUT_MS = 4_000;
@@ -167,7 +164,8 @@ export async function startService(config: Config, options: ServiceOptions): Pro
     tools: TOOLS,
     admission: new Admission(config.clientLimits, config.database && 2 * config.database.poolSize),
   });
-  url = await listen(app, config);
+  const listener = await startListening(app, config);
+  url = listener.url;
   try {
     const store = await openStore(config, clock(), (done, total) => {
       readiness = { done, total };
@@ -185,12 +183,12 @@ export async function startService(config: Config, options: ServiceOptions): Pro
       url,
       engine: store.engine,
       close: async () => {
-        await closeServer(app);
+        await closeServer(app, listener);
         await store.close();
       },
     };
   } catch (error) {
-    await closeServer(app);
+    await closeServer(app, listener);
     throw error;
   }
 }
@@ -221,9 +219,9 @@ async function chooseVerifier(config: Config, store: Store, clock: Clock): Promi
   return localVerifier(await store.getSetting(SIGNING_KEY, newSigningKey), clock);
 }
 
-async function listen(app: FastifyInstance, { host, port }: Config): Promise<string> {
+async function startListening(app: FastifyInstance, { host, port }: Config): Promise<Listener> {
   try {
-    await app.listen({ host, port, backlog: WAITING_CONNECTIONS });
+    return await listen(app, host, port);
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
     const reasons: Record<string, string> = {
@@ -234,8 +232,6 @@ async function listen(app: FastifyInstance, { host, port }: Config): Promise<str
     };
     throw new StartError(reasons[code ?? ''] ?? `Cannot listen on ${host}:${port}: ${message}`, { cause });
   }
-  const { address, port: actual, family } = app.server.address() as AddressInfo;
-  return `http://${family === 'IPv6' ? `[${address}]` : address}:${actual}`;
 }
 
 /** Generator of request IDs: a prefix unique to this process, and a counter. */
@@ -246,7 +242,8 @@ function requestIds(clock: Clock, random: Random): () => string {
 }
 
 /** Closes keep-alive connections as soon as they are idle: otherwise they would keep the server open. */
-async function closeServer(app: FastifyInstance): Promise<void> {
+async function closeServer(app: FastifyInstance, listener: Listener): Promise<void> {
+  listener.stop();
   const sweep = setInterval(() => app.server.closeIdleConnections(), 50);
   const deadline = setTimeout(() => app.server.closeAllConnections(), CLOSE_TIMEOUT_MS);
   try {

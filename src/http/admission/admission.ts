@@ -15,11 +15,16 @@ const MAX_WAIT_MS = 3_000;
 const RETRY_SECONDS = 1;
 
 /** Expensive work of agents, and that of administrators, who so never wait behind agents. */
-const AGENT_WORK = { atOnce: 4, waitingPerClient: 256, waiting: 1_024, waitMs: 5_000 };
-const ADMIN_WORK = { atOnce: 2, waitingPerClient: 64, waiting: 256, waitMs: 5_000 };
+const AGENT_WORK = { atOnce: 4, perTurn: 1, waitingPerClient: 256, waiting: 1_024, waitMs: 5_000 };
+const ADMIN_WORK = { atOnce: 2, perTurn: 1, waitingPerClient: 64, waiting: 256, waitMs: 5_000 };
 
 /** For requests that need the database: longer than that, the pool would refuse them anyway. */
-const DATABASE_WORK = { waitingPerClient: 1_000, waiting: 4_000, waitMs: 3_000 };
+const DATABASE_WORK = {
+  perTurn: Number.POSITIVE_INFINITY,
+  waitingPerClient: 1_000,
+  waiting: 4_000,
+  waitMs: 3_000,
+};
 
 export class Admission {
   readonly limits: ClientLimits;

@@ -110,6 +110,6 @@ export class Connections {
 /** The network of the client, which is that of the connection unless a trusted proxy forwards the request. */
 function networkOf(request: FastifyRequest, connection: Connection | undefined): string {
   const { ip } = request;
-  if (connection && connection.network !== UNLIMITED) return connection.network;
+  if (connection?.network !== UNLIMITED) return connection?.network ?? clientNetwork(ip);
   return ip === request.raw.socket.remoteAddress ? UNLIMITED : clientNetwork(ip);
 }

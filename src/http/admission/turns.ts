@@ -5,6 +5,13 @@ import { FairOrder } from './fair-order.ts';
 /** Requests per turn of the event loop: at 0.1 ms for a search, a turn takes about 2 ms. */
 const PER_TURN = 16;
 
+/**
+ * More waiting requests are a flood: then turns are shorter. Node accepts a few connections per turn, so long turns would
+ * keep others from connecting.
+ */
+const FLOOD = 64;
+const PER_FLOOD_TURN = 4;
+
 interface Waiting {
   readonly sinceMs: number;
   readonly start: (waitedMs: number) => void;
@@ -37,7 +44,7 @@ export class Turns {
     this.#started = 0;
     if (this.#waiting.size === 0) return;
     const nowMs = performance.now();
-    while (this.#started < PER_TURN) {
+    while (this.#started < (this.#waiting.size > FLOOD ? PER_FLOOD_TURN : PER_TURN)) {
       const next = this.#waiting.shift();
       if (!next) return;
       this.#count();

@@ -1,11 +1,13 @@
-// A queue for expensive work: a few at a time for the whole process, in fair order, with a limit on what waits. Work of a
-// client that has left is not begun.
+// A queue for expensive work: a few at a time for the whole process, in fair order, with a limit on what waits. Works begin
+// in different turns of the event loop, so that requests are served in between. Work of a client that has left is not begun.
 import { AppError } from '../../domain/errors.ts';
 import { FairOrder } from './fair-order.ts';
 
 export interface WorkQueueLimits {
   /** Works in progress. */
   readonly atOnce: number;
+  /** Works that begin in the same turn of the event loop. */
+  readonly perTurn: number;
   readonly waitingPerClient: number;
   readonly waiting: number;
   readonly waitMs: number;
@@ -33,6 +35,8 @@ export class WorkQueue {
   readonly #limits: WorkQueueLimits;
   readonly #waiting = new FairOrder<Waiting>();
   #running = 0;
+  /** Works begun in this turn of the event loop. */
+  #begun = 0;
 
   constructor(limits: WorkQueueLimits) {
     this.#limits = limits;
@@ -43,7 +47,7 @@ export class WorkQueue {
    * too much waits altogether or the turn does not come in time.
    */
   async run<T>(client: Client, work: () => Promise<T>): Promise<T> {
-    if (this.#running < this.#limits.atOnce) this.#running++;
+    if (this.#hasRoom()) this.#countBegun();
     else await this.#wait(client);
     try {
       return await work();
@@ -53,15 +57,29 @@ export class WorkQueue {
     }
   }
 
+  #hasRoom(): boolean {
+    return this.#running < this.#limits.atOnce && this.#begun < this.#limits.perTurn;
+  }
+
+  #countBegun(): void {
+    this.#running++;
+    if (this.#begun++ === 0) setImmediate(this.#nextTurn);
+  }
+
+  readonly #nextTurn = (): void => {
+    this.#begun = 0;
+    this.#beginNext();
+  };
+
   /** The next work takes the slot before this returns, so no other can. */
   #beginNext(): void {
-    while (this.#running < this.#limits.atOnce) {
+    while (this.#hasRoom()) {
       const next = this.#waiting.shift();
       if (!next) return;
       if (next.client.isGone()) next.refuse(overloaded());
       else if (performance.now() - next.sinceMs > this.#limits.waitMs) next.refuse(overloaded());
       else {
-        this.#running++;
+        this.#countBegun();
         next.begin();
       }
     }

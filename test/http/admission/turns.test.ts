@@ -18,7 +18,7 @@ describe('Turns', () => {
     for (let at = 0; at < 100; at++) turns.enter('a', '', () => started.push(at));
     const atOnce = started.length;
     assert.ok(atOnce > 0 && atOnce < 50, `${atOnce} at once`);
-    for (let turn = 0; turn < 20; turn++) await nextTurn();
+    for (let turn = 0; turn < 40; turn++) await nextTurn();
     assert.deepEqual(started, [...Array(100).keys()]);
   });
 

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { AppError } from '../../../src/domain/errors.ts';
 import { WorkQueue } from '../../../src/http/admission/work-queue.ts';
 
-const LIMITS = { atOnce: 2, waitingPerClient: 3, waiting: 6, waitMs: 60_000 };
+const LIMITS = { atOnce: 2, perTurn: 100, waitingPerClient: 3, waiting: 6, waitMs: 60_000 };
 
 function client(network: string, name = '', isGone = () => false) {
   return { network, name, isGone };
@@ -126,5 +126,17 @@ describe('WorkQueue', () => {
     await works.end('first');
     await left;
     assert.deepEqual([await first, await next, works.begun], ['first', 'next', ['first']]);
+  });
+
+  it('begins works in different turns, even if each of them ends at once', async () => {
+    const queue = new WorkQueue({ ...LIMITS, perTurn: 1, waitingPerClient: 100, waiting: 100 });
+    let done = 0;
+    const all = Array.from({ length: 20 }, () => queue.run(client('a'), async () => done++));
+    for (let turn = 0; done < 20; turn++) {
+      const before = done;
+      await new Promise(setImmediate);
+      assert.ok(done - before <= 2, `${done - before} in turn ${turn}`);
+    }
+    await Promise.all(all);
   });
 });
