@@ -15,7 +15,8 @@ export const unreadPages: Row = {
 };
 
 export const unreadDescriptions: Row = {
-  title: '3,300 connections that never read /openapi.json',
+  title: '3,300 connections that never read /openapi.json, asked for ten times',
   keys: 0,
-  attack: (attacker) => neverRead(attacker, 3_300, attacker.request('GET', '/openapi.json')),
+  // The operating system buffers one of them, but not ten.
+  attack: (attacker) => neverRead(attacker, 3_300, attacker.request('GET', '/openapi.json').repeat(10)),
 };
