@@ -2,6 +2,7 @@
 // quiet again. What it must show is in verdict.ts.
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -33,6 +34,8 @@ export interface Outcome {
   readonly polite: PoliteOutput;
   readonly seen: Seen;
   readonly peakGrowthMb: number;
+  /** Peak of the operating system's buffers for connections, of this machine as a whole. */
+  readonly tcpMb: number;
   /** Growth of heap and external memory after a collection; undefined if the service did not report it. */
   readonly keptMb: number | undefined;
   readonly diskGrowthMb: number;
@@ -47,6 +50,8 @@ const AFTER_MS = 1_500;
 const SAMPLE_MS = 50;
 /** Time for memory to return: connections time out, and buffers are freed in the background. */
 const RETURN_MS = 20_000;
+
+const PAGE_BYTES = 4_096;
 
 const ORDINARY = 300;
 const LONG = 100;
@@ -93,8 +98,10 @@ async function observe(row: Row, target: Target, others: PoliteInput, attack: At
   assert.ok(usedBefore !== undefined);
   const residentBefore = target.findResidentBytes()!;
   let peak = residentBefore;
+  let tcpMb = 0;
   const sampler = setInterval(() => {
     peak = Math.max(peak, target.findResidentBytes() ?? 0);
+    tcpMb = Math.max(tcpMb, tcpBufferMb());
   }, SAMPLE_MS);
   const seen = await outputOf<Seen>(spawnScript('attack.ts', attack));
   await sleep(AFTER_MS);
@@ -106,6 +113,7 @@ async function observe(row: Row, target: Target, others: PoliteInput, attack: At
     row,
     polite: politeOutput,
     seen,
+    tcpMb,
     peakGrowthMb: (peak - residentBefore) / MB,
     keptMb: await keptMbOf(target, usedBefore, row.maxKeptMb ?? DEFAULT_MAX_KEPT_MB),
     diskGrowthMb: ((await target.diskBytes()) - diskBefore) / MB,
@@ -115,6 +123,11 @@ async function observe(row: Row, target: Target, others: PoliteInput, attack: At
 }
 
 export const DEFAULT_MAX_KEPT_MB = 32;
+
+function tcpBufferMb(): number {
+  const pages = /^TCP: .* mem (\d+)$/m.exec(readFileSync('/proc/net/sockstat', 'utf8'))?.[1];
+  return (Number(pages ?? 0) * PAGE_BYTES) / MB;
+}
 
 /** Waits until memory is nearly what it was, or time is up. */
 async function keptMbOf(target: Target, usedBefore: number, enoughMb: number): Promise<number | undefined> {

@@ -14,6 +14,7 @@ export function describeOutcome({
   polite,
   seen,
   peakGrowthMb,
+  tcpMb,
   keptMb,
   diskGrowthMb,
   isAlive,
@@ -32,6 +33,7 @@ export function describeOutcome({
         .map(([name, count]) => `${name}×${count}`)
         .join(' ') || 'nothing'
     }`,
+    `TCP buffers ${Math.round(tcpMb)} MB`,
     `own lag ${Math.round(lagMs)} ms, resent ${resent}`,
   ];
   if (!isAlive) parts.unshift('THE SERVICE DIED');
