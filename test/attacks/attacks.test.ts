@@ -17,7 +17,8 @@ const seconds = size(4, 10);
 
 async function assertHolds(options: AttackOptions): Promise<void> {
   const outcome = await runAttack(options);
-  console.log(`${options.engine}: ${outcome.row.title}: ${describeOutcome(outcome)}`);
+  // On standard error, which the test command shows.
+  console.error(`${options.engine}: ${outcome.row.title}: ${describeOutcome(outcome)}`);
   assert.deepEqual(problemsOf(outcome), []);
 }
 

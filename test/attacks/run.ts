@@ -49,7 +49,7 @@ const WARM_UP_MS = 1_000;
 const AFTER_MS = 1_500;
 const SAMPLE_MS = 50;
 /** Time for memory to return: connections time out, and buffers are freed in the background. */
-const RETURN_MS = 20_000;
+const RETURN_MS = 15_000;
 
 const PAGE_BYTES = 4_096;
 

@@ -14,8 +14,8 @@ import { temporaryFolder } from '../support/service.ts';
 export const MB = 2 ** 20;
 
 const MEMORY_REPORT = fileURLToPath(new URL('memory-report.ts', import.meta.url));
-const STOP_MS = 20_000;
-const REPORT_MS = 30_000;
+const STOP_MS = 8_000;
+const REPORT_MS = 10_000;
 
 export class Target {
   readonly url: string;
