@@ -36,6 +36,8 @@ export interface Outcome {
   readonly peakGrowthMb: number;
   /** Peak of the operating system's buffers for connections, of this machine as a whole. */
   readonly tcpMb: number;
+  /** How long the service's main thread waited for a core. */
+  readonly waitedMs: number;
   /** Growth of heap and external memory after a collection; undefined if the service did not report it. */
   readonly keptMb: number | undefined;
   readonly diskGrowthMb: number;
@@ -97,6 +99,7 @@ async function observe(row: Row, target: Target, others: PoliteInput, attack: At
   const usedBefore = await target.findUsedBytes();
   assert.ok(usedBefore !== undefined);
   const residentBefore = target.findResidentBytes()!;
+  const waitedBefore = target.waitedMs();
   let peak = residentBefore;
   let tcpMb = 0;
   const sampler = setInterval(() => {
@@ -114,6 +117,7 @@ async function observe(row: Row, target: Target, others: PoliteInput, attack: At
     polite: politeOutput,
     seen,
     tcpMb,
+    waitedMs: target.waitedMs() - waitedBefore,
     peakGrowthMb: (peak - residentBefore) / MB,
     keptMb: await keptMbOf(target, usedBefore, row.maxKeptMb ?? DEFAULT_MAX_KEPT_MB),
     diskGrowthMb: ((await target.diskBytes()) - diskBefore) / MB,

@@ -72,6 +72,15 @@ export class Target {
     }
   }
 
+  /** How long its main thread has waited for a core so far: what other processes of this machine have cost it. */
+  waitedMs(): number {
+    try {
+      return Number(readFileSync(`/proc/${this.#child.pid}/schedstat`, 'utf8').split(' ')[1]) / 1e6;
+    } catch {
+      return Number.NaN; // it has ended
+    }
+  }
+
   /** Heap and external memory in use after a collection; undefined if the process does not report it in time. */
   async findUsedBytes(): Promise<number | undefined> {
     const file = join(this.#folder, 'memory');

@@ -15,6 +15,7 @@ export function describeOutcome({
   seen,
   peakGrowthMb,
   tcpMb,
+  waitedMs,
   keptMb,
   diskGrowthMb,
   isAlive,
@@ -34,7 +35,8 @@ export function describeOutcome({
         .join(' ') || 'nothing'
     }`,
     `TCP buffers ${Math.round(tcpMb)} MB`,
-    `own lag ${Math.round(lagMs)} ms, resent ${resent}`,
+    `lag of the others ${Math.round(lagMs)} ms, resent ${resent}`,
+    `service without a core for ${Math.round(waitedMs)} ms`,
   ];
   if (!isAlive) parts.unshift('THE SERVICE DIED');
   return parts.join('; ');
