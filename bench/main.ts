@@ -17,6 +17,7 @@ import { measureImport } from './import-rate.ts';
 import type { IndexInput, IndexOutput } from './index-only.ts';
 import { ensureWrk } from './load.ts';
 import { measureOdd } from './odd.ts';
+import { measureOverload } from './overload.ts';
 import { startPostgres } from './postgres.ts';
 import { fileBeside, residentBytes, runScript, type Server, startServer, startService } from './processes.ts';
 import {
@@ -38,6 +39,7 @@ const USAGE = `npm run bench [-- OPTIONS]
   --index         the index only, at 1 and at 10 million events
   --engine NAME   sqlite (the default), or postgres: one and two nodes over PostgreSQL, compared with the baseline
   --console       the console in a browser with many agents, on both engines
+  --overload      5,000 connections compared with 256, and what a polite client sees meanwhile
   --against DIR   this checkout compared with another one, before and after a change
   --no-postgis    without the comparison with PostGIS`;
 
@@ -59,6 +61,7 @@ const { values: given } = parseArgs({
     index: { type: 'boolean', default: false },
     engine: { type: 'string', default: 'sqlite' },
     console: { type: 'boolean', default: false },
+    overload: { type: 'boolean', default: false },
     against: { type: 'string' },
     'no-postgis': { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
@@ -79,6 +82,7 @@ if (given.help || !isValid) {
   process.exitCode = given.help ? 0 : 2;
 } else if (given.index) await measureIndex();
 else if (given.console) await measureBrowser();
+else if (given.overload) await measureFlood();
 else if (given.against !== undefined) await measureChange(given.against);
 else if (given.engine === 'postgres') await measurePostgres();
 else await measureAll();
@@ -107,6 +111,15 @@ async function measureIndex(): Promise<void> {
 async function measureBrowser(): Promise<void> {
   const report = await measureConsole(options.rounds, describeCommand());
   writeFileSync(fileBeside('RESULTS-console.md'), report);
+  console.log(report);
+}
+
+async function measureFlood(): Promise<void> {
+  process.setMaxListeners(50); // each process has a listener that kills it if this process ends first
+  const { events, rounds, seconds } = options;
+  const run = { command: describeCommand(), loadBefore: loadavg()[0]! };
+  const report = await measureOverload({ events, rounds, seconds, ...run });
+  writeFileSync(fileBeside('RESULTS-overload.md'), report);
   console.log(report);
 }
 

@@ -10,6 +10,8 @@ export interface TestJob {
   readonly files: readonly string[];
   /** The engine of the service that acceptance tests are run against. */
   readonly engine?: Engine;
+  /** Runs when all others are done. */
+  readonly isAlone: boolean;
 }
 
 /** Slow files, the slowest first. A run says which of its slowest files are missing. A file that does not exist is an error. */
@@ -59,6 +61,9 @@ const LONG_ONLY: ReadonlySet<string> = new Set([
   'test/nodes/two-nodes.test.ts',
 ]);
 
+/** Files that measure how long clients wait. Beside other tests, they would measure those. */
+const ALONE: ReadonlySet<string> = new Set(['test/attacks/attacks.test.ts']);
+
 /** Maximum number of quick files in a process. Starting a process costs as much as most of these files. */
 const FILES_PER_JOB = 8;
 
@@ -68,7 +73,7 @@ const FILES_PER_JOB = 8;
  */
 export function findJobs(root: string, named: readonly string[], isLong: boolean): TestJob[] {
   const all = globSync('test/**/*.test.ts', { cwd: root }).sort();
-  const missing = [...SLOW, ...LONG_ONLY].filter((file) => !all.includes(file));
+  const missing = [...SLOW, ...LONG_ONLY, ...ALONE].filter((file) => !all.includes(file));
   if (missing.length > 0) throw new Error(`scripts/test-jobs.ts names missing files: ${missing.join(', ')}`);
   if (named.length > 0)
     return named.flatMap((name) => findNamed(root, name)).flatMap((file) => toJobs([file]));
@@ -79,7 +84,7 @@ export function findJobs(root: string, named: readonly string[], isLong: boolean
 
 /** The files, slowest first, that SLOW lacks. */
 export function findUnlisted(slowest: readonly string[]): string[] {
-  return [...new Set(slowest.filter((file) => !SLOW.includes(file)))];
+  return [...new Set(slowest.filter((file) => !SLOW.includes(file) && !ALONE.has(file)))];
 }
 
 function findNamed(root: string, name: string): string[] {
@@ -98,12 +103,13 @@ function importsSizes(path: string, seen = new Set<string>()): boolean {
 }
 
 function split(files: readonly string[]): string[][] {
+  const single = [...SLOW, ...ALONE];
   const quick = Map.groupBy(
-    files.filter((file) => !SLOW.includes(file)),
+    files.filter((file) => !single.includes(file)),
     dirname,
   );
   return [
-    ...SLOW.filter((file) => files.includes(file)).map((file) => [file]),
+    ...single.filter((file) => files.includes(file)).map((file) => [file]),
     ...[...quick.values()].flatMap(inParts).sort((a, b) => b.length - a.length),
   ];
 }
@@ -115,9 +121,10 @@ function inParts(files: readonly string[]): string[][] {
 }
 
 function toJobs(files: readonly string[]): TestJob[] {
-  if (!files[0]!.startsWith('test/acceptance/')) return [{ files }];
+  const isAlone = ALONE.has(files[0]!);
+  if (!files[0]!.startsWith('test/acceptance/')) return [{ files, isAlone }];
   return [
-    { files, engine: 'sqlite' },
-    { files, engine: 'postgres' },
+    { files, isAlone, engine: 'sqlite' },
+    { files, isAlone, engine: 'postgres' },
   ];
 }

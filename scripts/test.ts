@@ -1,6 +1,7 @@
-// The test command: types, lint and every test, in one queue that keeps all cores busy. The acceptance suite runs against
-// a real process of each engine. Arguments name the test files to run; --long runs the tests that have a long size, in
-// that size. Programs that the tests need are found, or installed (on Debian, as root), or named in an error.
+// The test command: types, lint and every test, in one queue that keeps all cores busy; at the end the tests that measure how
+// long clients wait. The acceptance suite runs against a real process of each engine. Arguments name the test files to run;
+// --long runs the tests that have a long size, in that size. Programs that the tests need are found, or installed (on
+// Debian, as root), or named in an error.
 import { execFile } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { dirname } from 'node:path';
@@ -68,9 +69,10 @@ async function test(
   }
 }
 
-async function runAll(jobs: readonly Job[]): Promise<JobResult[]> {
-  const waiting = [...jobs];
+/** Runs the jobs, AT_ONCE at a time, and then those that must run alone. */
+async function runAll(jobs: readonly Job[], alone: readonly Job[]): Promise<JobResult[]> {
   const results: JobResult[] = [];
+  let waiting = [...jobs];
   const work = async () => {
     for (let job = waiting.shift(); job; job = waiting.shift()) {
       const result = await job();
@@ -79,6 +81,8 @@ async function runAll(jobs: readonly Job[]): Promise<JobResult[]> {
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
+  waiting = [...alone];
+  await work();
   return results;
 }
 
@@ -105,7 +109,7 @@ async function main(): Promise<boolean> {
     allowPositionals: true,
     options: { long: { type: 'boolean', default: false } },
   });
-  const isAlone = positionals.length > 0;
+  const isNamed = positionals.length > 0;
   const tests = findJobs(ROOT, positionals, values.long);
   const startedMs = performance.now();
   ensureMachine();
@@ -117,10 +121,12 @@ async function main(): Promise<boolean> {
   const env = { TEST_POSTGRES: cluster.url(), LONG: values.long ? '1' : '' };
   const targets = tests.some(({ engine }) => engine) ? startTargets(cluster.url()) : undefined;
   try {
-    const jobs = tests.map((job) => () => test(job, env, targets, isAlone));
-    const results = await runAll(isAlone || values.long ? jobs : [...CHECKS, ...jobs]);
+    const toJob = (job: TestJob) => () => test(job, env, targets, isNamed);
+    const beside = tests.filter(({ isAlone }) => !isAlone).map(toJob);
+    const alone = tests.filter(({ isAlone }) => isAlone).map(toJob);
+    const results = await runAll(isNamed || values.long ? beside : [...CHECKS, ...beside], alone);
     const isPassed = printSummary([web, ...results]);
-    if (!isAlone && !values.long) reportUnlisted(results);
+    if (!isNamed && !values.long) reportUnlisted(results);
     const seconds = Math.round((performance.now() - startedMs) / 1000);
     console.log(`\n${isPassed ? 'All passed' : 'Failed'} in ${seconds} s.`);
     return isPassed;

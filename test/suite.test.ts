@@ -32,6 +32,16 @@ describe('the suite', () => {
     assert.deepEqual(on('sqlite'), on('postgres'));
   });
 
+  it('has the attacks in both runs, alone', () => {
+    for (const isLong of [false, true]) {
+      const alone = findJobs(ROOT, [], isLong).filter(({ isAlone }) => isAlone);
+      assert.deepEqual(
+        alone.map(({ files }) => files),
+        [['test/attacks/attacks.test.ts']],
+      );
+    }
+  });
+
   it('includes in the long run every file that uses a size, directly or through imports', () => {
     const long = filesOf(true);
     for (const file of ['test/crash/kill.test.ts', 'test/store/postgres.test.ts']) assert.ok(long.has(file));

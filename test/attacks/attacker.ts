@@ -1,13 +1,10 @@
-// An attacker, as a process of its own: runs one row of the table over raw connections until its time is up, then reports
-// what it got as JSON. Its priority is low, because a real attacker has a machine of its own.
+// An attacker: many raw connections from several addresses for a limited time, and a count of what came back. The process
+// that runs it is in attack.ts.
 import { connect, type Socket } from 'node:net';
-import { setPriority } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ResponseCounter } from './response-counter.ts';
-import { ROWS, type RowName } from './rows.ts';
 
 export interface AttackerInput {
-  readonly row: RowName;
   readonly url: string;
   readonly keys: readonly string[];
   /** Addresses to connect from, taken in turn. */
@@ -27,7 +24,8 @@ export interface OpenOptions {
   readonly isToHead?: boolean;
   /** False: never reads. */
   readonly reads?: boolean;
-  readonly onResponse?: (socket: Socket) => void;
+  /** `name` is the status. */
+  readonly onResponse?: (socket: Socket, name: string, retryAfterMs: number) => void;
   /** Called when the service ends the connection, or refuses it; not when the attacker does. */
   readonly onCut?: () => void;
 }
@@ -84,9 +82,9 @@ export class Attacker {
     const socket = connect({ host: '127.0.0.1', port: this.#port, localAddress });
     this.#sockets.add(socket);
     if (reads) {
-      const counter = new ResponseCounter(isToHead, (name) => {
+      const counter = new ResponseCounter(isToHead, (name, retryAfterMs) => {
         this.#count(name);
-        onResponse?.(socket);
+        onResponse?.(socket, name, retryAfterMs);
       });
       socket.on('data', (bytes) => counter.feed(bytes as Buffer));
     } else socket.pause();
@@ -159,14 +157,4 @@ export class Attacker {
   #count(name: string): void {
     this.#seen.set(name, (this.#seen.get(name) ?? 0) + 1);
   }
-}
-
-if (import.meta.main) {
-  setPriority(5);
-  const input = JSON.parse(process.argv[2]!) as AttackerInput;
-  const attacker = new Attacker(input);
-  await ROWS[input.row].attack(attacker);
-  attacker.leave();
-  console.log(JSON.stringify(attacker.seen));
-  process.exit(); // whatever timers are left
 }

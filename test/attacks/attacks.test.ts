@@ -17,7 +17,8 @@ const seconds = size(4, 10);
 
 async function assertHolds(options: AttackOptions): Promise<void> {
   const outcome = await runAttack(options);
-  console.log(`${options.engine}: ${outcome.row.title}: ${describeOutcome(outcome)}`);
+  // On standard error, which the test command shows.
+  console.error(`${options.engine}: ${outcome.row.title}: ${describeOutcome(outcome)}`);
   assert.deepEqual(problemsOf(outcome), []);
 }
 
@@ -25,8 +26,11 @@ for (const engine of engines) {
   describe(`others are served on ${engine} during`, () => {
     for (const row of size(WORST, ALL)) it(ROWS[row].title, () => assertHolds({ engine, row, seconds }));
   });
+}
+
+for (const engine of size<readonly Engine[]>([], engines)) {
   describe(`others at the address of the attacker are served on ${engine} during`, () => {
-    for (const row of size([], KEYED)) {
+    for (const row of KEYED) {
       it(ROWS[row].title, () => assertHolds({ engine, row, seconds, isOnOneAddress: true }));
     }
   });

@@ -8,6 +8,10 @@ export interface Row {
   readonly keys: number;
   /** Addresses that the attacker connects from. Default: 1. */
   readonly addresses?: number;
+  /** The attacker always connects from the address of the others. */
+  readonly isOnOneAddress?: boolean;
+  /** There is an identity provider. After the attack, an administrator signs in; without it, one has a token. */
+  readonly signsIn?: boolean;
   /** Events that the first key's agent has before the attack. Default: 100 of maximum length. */
   readonly ownEvents?: number;
   /** Statuses that the attacker may see besides 200, 429 and 503. */

@@ -1,4 +1,4 @@
-// The table of attacks. The attack on sign-ins, which needs an identity provider, is in sign-ins.test.ts.
+// The table of attacks.
 import type { Row } from './row.ts';
 import { calendarPages } from './rows/calendar-pages.ts';
 import { idleConnections, idleConnectionsFromManyAddresses } from './rows/idle-connections.ts';
@@ -7,6 +7,7 @@ import { linkedDataHeads } from './rows/linked-data-heads.ts';
 import { eventsOfManyFields, registrationsOfManyFields } from './rows/many-fields.ts';
 import { ownEvents } from './rows/own-events.ts';
 import { searches } from './rows/searches.ts';
+import { signInCallbacks } from './rows/sign-in-callbacks.ts';
 import { toolCalls } from './rows/tool-calls.ts';
 import { unfinishedBodies, unfinishedEvents } from './rows/unfinished-bodies.ts';
 import { unreadDescriptions, unreadPages } from './rows/unread-responses.ts';
@@ -24,6 +25,7 @@ export const ROWS = {
   eventsOfManyFields,
   ownEvents,
   toolCalls,
+  signInCallbacks,
   largeCreates,
   searches,
 } as const satisfies Record<string, Row>;

@@ -14,8 +14,8 @@ import { temporaryFolder } from '../support/service.ts';
 export const MB = 2 ** 20;
 
 const MEMORY_REPORT = fileURLToPath(new URL('memory-report.ts', import.meta.url));
-const STOP_MS = 20_000;
-const REPORT_MS = 30_000;
+const STOP_MS = 8_000;
+const REPORT_MS = 10_000;
 
 export class Target {
   readonly url: string;
@@ -69,6 +69,15 @@ export class Target {
       return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)![1]) * 1024;
     } catch {
       return undefined;
+    }
+  }
+
+  /** How long its main thread has waited for a core so far: what other processes of this machine have cost it. */
+  waitedMs(): number {
+    try {
+      return Number(readFileSync(`/proc/${this.#child.pid}/schedstat`, 'utf8').split(' ')[1]) / 1e6;
+    } catch {
+      return Number.NaN; // it has ended
     }
   }
 

@@ -14,6 +14,8 @@ export function describeOutcome({
   polite,
   seen,
   peakGrowthMb,
+  tcpMb,
+  waitedMs,
   keptMb,
   diskGrowthMb,
   isAlive,
@@ -32,7 +34,9 @@ export function describeOutcome({
         .map(([name, count]) => `${name}×${count}`)
         .join(' ') || 'nothing'
     }`,
-    `own lag ${Math.round(lagMs)} ms, resent ${resent}`,
+    `TCP buffers ${Math.round(tcpMb)} MB`,
+    `lag of the others ${Math.round(lagMs)} ms, resent ${resent}`,
+    `service without a core for ${Math.round(waitedMs)} ms`,
   ];
   if (!isAlive) parts.unshift('THE SERVICE DIED');
   return parts.join('; ');
@@ -40,7 +44,7 @@ export function describeOutcome({
 
 /** Everything that is not as it must be; empty if the service holds. */
 export function problemsOf(outcome: Outcome): string[] {
-  const { row, polite, seen, peakGrowthMb, keptMb, diskGrowthMb, isAlive, log } = outcome;
+  const { row, polite, seen, peakGrowthMb, keptMb, diskGrowthMb, isAlive, log, signedIn } = outcome;
   const { searches, lists, checks } = polite;
   const measurable = searches.filter(({ isMeasurable }) => isMeasurable);
   const ms = timesOf(measurable);
@@ -53,6 +57,7 @@ export function problemsOf(outcome: Outcome): string[] {
     [okOf(lists) < lists.length, `lists of the administrator: ${statusesOf(lists)}`],
     [at(timesOf(lists), 1) > MAX_LIST_MS, `a list took ${Math.round(at(timesOf(lists), 1))} ms`],
     [okOf(checks) < checks.length, `responses of /health: ${statusesOf(checks)}`],
+    [![200, undefined].includes(signedIn as 200), `the administrator who signs in: ${signedIn}`],
     [peakGrowthMb > MAX_GROWTH_MB, `resident memory grew by ${Math.round(peakGrowthMb)} MB`],
     [!((keptMb ?? Infinity) <= maxKeptMb), `${Math.round(keptMb ?? NaN)} MB are still in use after it`],
     [diskGrowthMb > (row.maxDiskMb ?? Infinity), `the data grew by ${Math.round(diskGrowthMb)} MB`],
