@@ -37,6 +37,8 @@ export interface Pace {
 }
 
 const TURN_MS = 10;
+/** After a longer delay of its own, an attacker does not catch up. */
+const MAX_TURN_MS = 100;
 
 export class Attacker {
   readonly keys: readonly string[];
@@ -113,8 +115,11 @@ export class Attacker {
     let opened = 0;
     let cut = 0;
     let budget = 0;
+    let turnMs = performance.now();
     while (!this.isOver) {
-      budget += (opened < count ? perSecond : replacedPerSecond) * (TURN_MS / 1000);
+      const elapsedMs = Math.min(performance.now() - turnMs, MAX_TURN_MS);
+      turnMs = performance.now();
+      budget += (opened < count ? perSecond : replacedPerSecond) * (elapsedMs / 1000);
       for (; budget >= 1 && (opened < count || cut > 0); budget--) {
         if (opened >= count) cut--;
         this.open({ ...open(opened++), onCut: () => cut++ });

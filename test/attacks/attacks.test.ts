@@ -13,7 +13,7 @@ const ALL = Object.keys(ROWS) as RowName[];
 const KEYED = ALL.filter((row) => ROWS[row].keys > 0);
 
 const engines = size<readonly Engine[]>(['sqlite'], ['sqlite', 'postgres']);
-const seconds = size(4, 10);
+const seconds = size(3, 10);
 
 async function assertHolds(options: AttackOptions): Promise<void> {
   const outcome = await runAttack(options);

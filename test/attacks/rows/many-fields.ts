@@ -19,13 +19,13 @@ function sendFields(attacker: Attacker, path: string, key: string | undefined): 
 export const registrationsOfManyFields: Row = {
   title: '40 connections sending registrations of 95,000 fields',
   keys: 0,
-  statuses: [413, 422],
+  statuses: [408, 413, 422],
   attack: (attacker) => sendFields(attacker, '/v1/auth/register', undefined),
 };
 
 export const eventsOfManyFields: Row = {
   title: '40 connections sending events of 95,000 fields, one key',
   keys: 1,
-  statuses: [413, 422],
+  statuses: [408, 413, 422],
   attack: (attacker) => sendFields(attacker, '/v1/events', attacker.keys[0]),
 };
