@@ -38,7 +38,7 @@ export interface Config {
   readonly cacheBytes: number;
   /** Undefined: the service issues administrators' tokens itself. */
   readonly oidc: OidcConfig | undefined;
-  readonly administrators: AllowList;
+  readonly administrators: Pick<AllowList, 'subjects' | 'emails' | 'domains'>;
   /** Secret that sessions are sealed with. Undefined: a generated one in the store. */
   readonly sessionSecret: string | undefined;
   /** IP addresses and networks of proxies whose forwarded headers are trusted. */

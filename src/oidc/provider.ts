@@ -132,9 +132,12 @@ async function discoverKeys(issuer: string): Promise<JWTVerifyGetKey> {
 
 /** Issuer values to accept: Google writes its own with and without https://. */
 export function acceptedIssuers(issuer: string): string[] {
-  return /^(https:\/\/)?accounts\.google\.com$/.test(issuer)
-    ? ['https://accounts.google.com', 'accounts.google.com']
-    : [issuer];
+  return isGoogle(issuer) ? ['https://accounts.google.com', 'accounts.google.com'] : [issuer];
+}
+
+/** Google's accounts may have an e-mail of any domain; only `hd` tells that they belong to the domain's organisation. */
+export function isGoogle(issuer: string): boolean {
+  return /^(https:\/\/)?accounts\.google\.com$/.test(issuer);
 }
 
 /** Errors about the token itself become INVALID_TOKEN; all others mean that the keys cannot be fetched. */
