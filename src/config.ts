@@ -6,7 +6,7 @@ import { type AllowList, foldCase } from './domain/admin.ts';
 import { TIERS, type Tier, type TierLimits } from './domain/agent.ts';
 import { isApiKey } from './domain/api-key.ts';
 import { StartError } from './domain/errors.ts';
-import { describeAddress, problemOf } from './postgres/client/url.ts';
+import { describeAddress, hasPassword, problemOf, withPassword } from './postgres/client/url.ts';
 
 export interface OidcConfig {
   readonly issuer: string;
@@ -142,9 +142,20 @@ export function withFolder(config: Config, dataDir: string): Config {
 
 /** The same configuration with this database. Throws StartError, with text that follows the option's name, for a bad URL. */
 export function withDatabase(config: Config, url: string): Config {
-  const problem = problemOf(url);
+  const problem = problemOf(url, 'postgres://user@');
   if (problem) throw new StartError(problem);
   return freeze({ ...config, database: { ...DATABASE_DEFAULTS, ...config.database, url } });
+}
+
+/** Whether the URL of the database contains a password. */
+export function hasDatabasePassword({ database }: Config): boolean {
+  return database !== undefined && hasPassword(database.url);
+}
+
+/** The same configuration with this password for its database, whose URL has none. */
+export function withDatabasePassword(config: Config, password: string): Config {
+  const database = config.database!;
+  return freeze({ ...config, database: { ...database, url: withPassword(database.url, password) } });
 }
 
 function readDatabase(
