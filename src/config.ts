@@ -7,7 +7,7 @@ import { TIERS, type Tier, type TierLimits } from './domain/agent.ts';
 import { isApiKey } from './domain/api-key.ts';
 import { CLIENT_LIMITS, type ClientLimits } from './domain/client-limits.ts';
 import { StartError } from './domain/errors.ts';
-import { describeAddress, problemOf } from './postgres/client/url.ts';
+import { describeAddress, hasPassword, problemOf, withPassword } from './postgres/client/url.ts';
 
 export interface OidcConfig {
   readonly issuer: string;
@@ -40,7 +40,7 @@ export interface Config {
   readonly cacheBytes: number;
   /** Undefined: the service issues administrators' tokens itself. */
   readonly oidc: OidcConfig | undefined;
-  readonly administrators: AllowList;
+  readonly administrators: Pick<AllowList, 'subjects' | 'emails' | 'domains'>;
   /** Secret that sessions are sealed with. Undefined: a generated one in the store. */
   readonly sessionSecret: string | undefined;
   /** IP addresses and networks of proxies whose forwarded headers are trusted. */
@@ -152,7 +152,7 @@ export function withFolder(config: Config, dataDir: string): Config {
 
 /** The same configuration with this database. Throws StartError, with text that follows the option's name, for a bad URL. */
 export function withDatabase(config: Config, url: string): Config {
-  const problem = problemOf(url);
+  const problem = problemOf(url, 'postgres://user@');
   if (problem) throw new StartError(problem);
   return freeze({ ...config, database: { ...DATABASE_DEFAULTS, ...config.database, url } });
 }
@@ -179,6 +179,15 @@ function readClientLimits(number: (name: string, fallback: number, max: number) 
       shared: bytes('MAX_UNREAD_MB', unreadBytes.shared),
     },
   };
+/** Whether the URL of the database contains a password. */
+export function hasDatabasePassword({ database }: Config): boolean {
+  return database !== undefined && hasPassword(database.url);
+}
+
+/** The same configuration with this password for its database, whose URL has none. */
+export function withDatabasePassword(config: Config, password: string): Config {
+  const database = config.database!;
+  return freeze({ ...config, database: { ...database, url: withPassword(database.url, password) } });
 }
 
 function readDatabase(

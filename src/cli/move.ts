@@ -1,7 +1,16 @@
 // The `move` command: copies everything, including IDs and times, from the data folder to PostgreSQL or back. The source is
 // only read. A move can be interrupted and run again. The target cannot be served until both sides compare as equal.
+import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { type Config, describeData, readConfig, withDatabase, withFolder } from '../config.ts';
+import {
+  type Config,
+  describeData,
+  hasDatabasePassword,
+  readConfig,
+  withDatabase,
+  withDatabasePassword,
+  withFolder,
+} from '../config.ts';
 import { AppError, StartError } from '../domain/errors.ts';
 import { openTransfer } from '../service.ts';
 import { type Env, type Io, UsageError } from './command.ts';
@@ -38,9 +47,9 @@ export async function move(args: string[], env: Env, io: Io): Promise<number> {
   }
 }
 
-/** Configurations of source and target. Throws UsageError. */
+/** Configurations of source and target. Throws UsageError, and StartError for a password file that cannot be read. */
 export function readSides(args: string[], config: Config): { from: Config; to: Config } {
-  const { from, to } = readOptions(args);
+  const { from, to, 'password-file': passwordFile } = readOptions(args);
   const isToFolder = to === undefined ? isUrl(from) : !isUrl(to);
   if (isToFolder && to === undefined) throw new UsageError('move --from postgres://… needs --to FOLDER.');
   if (from !== undefined && to !== undefined && isUrl(from) === isUrl(to)) {
@@ -48,31 +57,56 @@ export function readSides(args: string[], config: Config): { from: Config; to: C
   }
   const option = isToFolder ? '--from' : '--to';
   const folder = isToFolder ? to : from;
-  const url = (isToFolder ? from : to) ?? config.database?.url;
-  if (url === undefined) {
+  const url = isToFolder ? from : to;
+  if (url === undefined && config.database === undefined) {
     throw new UsageError(`move needs ${option} with a postgres:// URL, or DATABASE_URL.`);
   }
-  const database = readDatabase(config, url, option);
+  const named = url === undefined ? config : readDatabase(config, url, option);
+  const database = passwordFile === undefined ? named : readPassword(named, passwordFile);
   const embedded = withFolder(config, folder ?? config.dataDir);
   return isToFolder ? { from: database, to: embedded } : { from: embedded, to: database };
 }
 
+/** Throws UsageError, also for a password: arguments are visible to every user of the machine. */
 function readDatabase(config: Config, url: string, option: string): Config {
+  let database: Config;
   try {
-    return withDatabase(config, url);
+    database = withDatabase(config, url);
   } catch (error) {
     throw new UsageError(`${option} ${(error as Error).message}`);
   }
+  if (!hasDatabasePassword(database)) return database;
+  throw new UsageError(
+    `${option} contains a password, which is visible in the list of processes and kept in the shell's history. ` +
+      `Remove it from the URL, and set PGPASSWORD or add --password-file FILE. ` +
+      `Or set DATABASE_URL instead of ${option}; that URL may contain the password.`,
+  );
+}
+
+/** Throws UsageError or StartError. Messages never quote the file's content. */
+function readPassword(database: Config, file: string): Config {
+  if (hasDatabasePassword(database)) {
+    throw new UsageError('--password-file is for a URL without a password, but DATABASE_URL contains one.');
+  }
+  let password: string;
+  try {
+    password = readFileSync(file, 'utf8').replace(/\r?\n$/, '');
+  } catch (cause) {
+    throw new StartError(`Cannot read the file of --password-file: ${(cause as Error).message}`, { cause });
+  }
+  if (password === '')
+    throw new StartError('The file of --password-file is empty. Write the password into it.');
+  return withDatabasePassword(database, password);
 }
 
 /** Throws UsageError. Messages never quote a value, which may contain a password. */
-function readOptions(args: string[]): { from?: string; to?: string } {
+function readOptions(args: string[]): { from?: string; to?: string; 'password-file'?: string } {
   let parsed: ReturnType<typeof parse>;
   const parse = () =>
     parseArgs({
       args,
       allowPositionals: true,
-      options: { from: { type: 'string' }, to: { type: 'string' } },
+      options: { from: { type: 'string' }, to: { type: 'string' }, 'password-file': { type: 'string' } },
     });
   try {
     parsed = parse();
@@ -80,9 +114,14 @@ function readOptions(args: string[]): { from?: string; to?: string } {
     throw new UsageError((error as Error).message);
   }
   const { values, positionals } = parsed;
-  if (positionals.length > 0) throw new UsageError('move takes only --from and --to.');
+  if (positionals.length > 0) throw new UsageError('move takes only --from, --to and --password-file.');
   for (const [name, value] of Object.entries(values)) {
-    if (value.trim() === '') throw new UsageError(`--${name} needs a folder or a postgres:// URL.`);
+    if (value.trim() !== '') continue;
+    throw new UsageError(
+      name === 'password-file'
+        ? '--password-file needs a file that holds the password.'
+        : `--${name} needs a folder or a postgres:// URL.`,
+    );
   }
   return values;
 }

@@ -45,6 +45,8 @@ Usage: npm run cli -- COMMAND [OPTIONS]
   move          copy everything from the data folder to PostgreSQL or back; stop the service first; run again to resume
                 --to postgres://user@host/name                from DATA_DIR to PostgreSQL
                 --from postgres://user@host/name --to FOLDER  from PostgreSQL to FOLDER
+                [--password-file FILE]                        the database's password; or set PGPASSWORD. Without a URL, the
+                                                              database is that of DATABASE_URL
   mcp           connect MCP clients that can only start a process: forward standard input and output to the service
                 --url http://127.0.0.1:8080                   put an agent's key in LOCAL_EVENTS_API_KEY
 

@@ -113,6 +113,8 @@ export interface AllowList {
   readonly subjects: readonly string[];
   readonly emails: readonly string[];
   readonly domains: readonly string[];
+  /** Whether an e-mail of a listed domain counts only if the provider also names that domain as the holder's organisation. */
+  readonly hostedDomainRequired: boolean;
 }
 
 export function isAdministrator(identity: Identity, allowed: AllowList): boolean {
@@ -122,7 +124,9 @@ export function isAdministrator(identity: Identity, allowed: AllowList): boolean
   if (allowed.emails.includes(email)) return true;
   const domain = /@([^@]+)$/.exec(email)?.[1];
   if (domain === undefined) return false;
-  const vouched = identity.hostedDomain === undefined || foldCase(identity.hostedDomain) === domain;
+  const { hostedDomain } = identity;
+  const vouched =
+    hostedDomain === undefined ? !allowed.hostedDomainRequired : foldCase(hostedDomain) === domain;
   return vouched && allowed.domains.includes(domain);
 }
 

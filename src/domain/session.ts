@@ -54,8 +54,15 @@ export interface SignIn {
   readonly provider: string;
   /** The URL to redirect to, and sealed state for `finish`. Throws UNAVAILABLE if the provider does not respond. */
   begin(request: SignInRequest): Promise<{ readonly url: string; readonly sealed: string }>;
-  /** Checks the query of the provider's redirect against the sealed state from `begin`. */
-  finish(query: string, sealed: string | undefined): Promise<SignInOutcome>;
+  /**
+   * Checks the query of the provider's redirect against the sealed state from `begin`, then exchanges the code. Calls
+   * `mayExchange` once, between the two: a made-up callback costs nobody an attempt. Throws only what `mayExchange` throws.
+   */
+  finish(
+    query: string,
+    sealed: string | undefined,
+    mayExchange: () => Promise<boolean>,
+  ): Promise<SignInOutcome>;
 }
 
 export interface Picture {

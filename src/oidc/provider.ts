@@ -19,6 +19,12 @@ export const ASYMMETRIC = [
   'Ed25519',
 ];
 
+/**
+ * Types (`typ`) of ID tokens. Most providers write JWT or nothing; Connect2id and rodauth-oauth can write id_token+jwt. Other
+ * types are tokens for other purposes, such as logout+jwt and at+jwt (an access token), signed with the same keys.
+ */
+const ID_TOKEN_TYPES = ['jwt', 'id_token+jwt'];
+
 const CLOCK_TOLERANCE_SECONDS = 5;
 
 /** Shorter than the time that a shutdown allows running requests, so that they still get a response. */
@@ -63,7 +69,7 @@ interface Expected {
 
 /** Throws INVALID_TOKEN, or UNAVAILABLE if the keys cannot be fetched. */
 export async function verify(token: string, { key, issuer, audience, clock }: Expected): Promise<Verified> {
-  const { payload } = await jwtVerify(token, key, {
+  const { payload, protectedHeader } = await jwtVerify(token, key, {
     algorithms: ASYMMETRIC,
     issuer,
     audience,
@@ -73,10 +79,27 @@ export async function verify(token: string, { key, issuer, audience, clock }: Ex
   }).catch((error: unknown) => {
     throw translate(error);
   });
+  if (!isIdToken(protectedHeader.typ, payload)) {
+    throw new AppError('INVALID_TOKEN', 'The token is not an ID token. Send the ID token of your sign-in.');
+  }
+  if (payload.azp !== undefined && payload.azp !== audience) {
+    throw new AppError(
+      'INVALID_TOKEN',
+      'The token was issued to another client (its "azp" claim). Get one that was issued to the client of this service.',
+    );
+  }
   if (typeof payload.sub !== 'string' || payload.sub === '') {
     throw new AppError('INVALID_TOKEN', 'The token has no valid "sub" claim. Get a new token.');
   }
   return { identity: toIdentity(payload), expiresMs: payload.exp! * 1000 };
+}
+
+/** Also recognises logout tokens without a type of their own: only those and other security events have `events`. */
+function isIdToken(typ: unknown, payload: JWTPayload): boolean {
+  if (payload.events !== undefined) return false;
+  if (typ === undefined) return true;
+  // Media types ignore case, and `application/` may be left out (RFC 7515, section 4.1.9).
+  return typeof typ === 'string' && ID_TOKEN_TYPES.includes(typ.toLowerCase().replace(/^application\//, ''));
 }
 
 export function toIdentity(claims: JWTPayload): Identity {
@@ -109,9 +132,12 @@ async function discoverKeys(issuer: string): Promise<JWTVerifyGetKey> {
 
 /** Issuer values to accept: Google writes its own with and without https://. */
 export function acceptedIssuers(issuer: string): string[] {
-  return /^(https:\/\/)?accounts\.google\.com$/.test(issuer)
-    ? ['https://accounts.google.com', 'accounts.google.com']
-    : [issuer];
+  return isGoogle(issuer) ? ['https://accounts.google.com', 'accounts.google.com'] : [issuer];
+}
+
+/** Google's accounts may have an e-mail of any domain; only `hd` tells that they belong to the domain's organisation. */
+export function isGoogle(issuer: string): boolean {
+  return /^(https:\/\/)?accounts\.google\.com$/.test(issuer);
 }
 
 /** Errors about the token itself become INVALID_TOKEN; all others mean that the keys cannot be fetched. */

@@ -58,7 +58,7 @@ export async function providerSignIn(options: SignInOptions): Promise<SignIn> {
       });
       return { url: url.href, sealed: await seal({ ...pending }, clock() + SIGN_IN_MS) };
     },
-    finish: async (query, sealed) => {
+    finish: async (query, sealed, mayExchange) => {
       const pending = sealed === undefined ? undefined : ((await open(sealed)) as PendingSignIn | undefined);
       const states = new URLSearchParams(query).getAll('state');
       // Do not contact the provider for a callback that belongs to no sign-in of this browser.
@@ -66,6 +66,7 @@ export async function providerSignIn(options: SignInOptions): Promise<SignIn> {
         return { kind: 'failed', problem: 'state', returnPath: pending?.returnPath ?? '' };
       }
       const { returnPath } = pending;
+      if (!(await mayExchange())) return { kind: 'failed', problem: 'often', returnPath };
       try {
         const identity = await identify(options, await metadata(), query, pending);
         return { kind: 'signed-in', identity, returnPath };

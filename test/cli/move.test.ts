@@ -230,7 +230,7 @@ describe('move', () => {
       const wrong = new URL(url);
       wrong.password = 'sesame';
       wrong.pathname = '/nowhere';
-      const said = await refused(['--to', wrong.href], { DATA_DIR: world.folder });
+      const said = await refused([], { DATA_DIR: world.folder, DATABASE_URL: wrong.href });
       assert.match(said, /"nowhere" does not exist/);
       assert.doesNotMatch(said, /sesame/);
     });
@@ -238,6 +238,7 @@ describe('move', () => {
 
   describe('refuses the arguments of', () => {
     const address = 'postgres://user:sesame@host/name';
+    const inQuery = 'postgres://user@host/name?sslmode=require&password=sesame';
     const cases: [args: string[], reason: RegExp][] = [
       [[], /needs --to .*DATABASE_URL/],
       [['--from', './data'], /needs --to .*DATABASE_URL/],
@@ -246,13 +247,26 @@ describe('move', () => {
       [['--from', address, '--to', address], /needs a data folder on one side/],
       [['--from', './data', '--to', './other'], /needs a data folder on one side/],
       [['--to', ''], /needs a folder or/],
-      [['--to', 'mysql://user:sesame@host/name'], /must look like postgres:/],
-      [['--to', 'postgres://user:sesame@'], /must look like postgres:/],
-      [[address], /takes only --from and --to/],
-      [['--to', address, address], /takes only --from and --to/],
+      [['--to', 'mysql://user:sesame@host/name'], /must look like postgres:\/\/user@host/],
+      [['--to', 'postgres://user:sesame@'], /must look like postgres:\/\/user@host/],
+      [['--to', address], /^--to contains a password.* set PGPASSWORD or add --password-file FILE/],
+      [['--from', address, '--to', './data'], /^--from contains a password.* set PGPASSWORD or/],
+      [['--to', 'postgres://user:sesame@host1,host2:5433/name'], /^--to contains a password/],
+      [['--to', 'postgres://:sesame@host/name'], /^--to contains a password/],
+      [['--to', inQuery], /^--to contains a password/],
+      [['--to', address, '--password-file', './password'], /^--to contains a password/],
+      [['--to', 'postgres://user@host/name', '--password-file', ''], /--password-file needs a file/],
+      [[address], /takes only --from, --to and --password-file/],
+      [['--to', address, address], /takes only --from, --to and --password-file/],
       [['--too', address], /--too/],
       [['--to'], /--to/],
     ];
+    it('move --password-file FILE if DATABASE_URL has a password already', () => {
+      assert.throws(() => readSides(['--password-file', 'x'], readConfig({ DATABASE_URL: address })), {
+        message: '--password-file is for a URL without a password, but DATABASE_URL contains one.',
+      });
+    });
+
     for (const [args, reason] of cases) {
       it(`move ${args.join(' ')}`, () => {
         assert.throws(

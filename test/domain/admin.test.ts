@@ -9,7 +9,7 @@ import {
   isAdministrator,
 } from '../../src/domain/admin.ts';
 
-const NOBODY: AllowList = { subjects: [], emails: [], domains: [] };
+const NOBODY: AllowList = { subjects: [], emails: [], domains: [], hostedDomainRequired: false };
 const SOMEONE: Identity = {
   subject: 'subject-1',
   email: 'ada@example.com',
@@ -23,6 +23,7 @@ const SOMEONE: Identity = {
 const BY_SUBJECT = { subjects: ['subject-1'] };
 const BY_EMAIL = { emails: ['ada@example.com'] };
 const BY_DOMAIN = { domains: ['example.com'] };
+const BY_HOSTED_DOMAIN = { ...BY_DOMAIN, hostedDomainRequired: true };
 
 type Case = [what: string, identity: Partial<Identity>, allowed: Partial<AllowList>];
 
@@ -38,6 +39,9 @@ describe('an administrator', () => {
     ['may write the domain in any case', { email: 'Ada@EXAMPLE.com' }, BY_DOMAIN],
     ['is vouched for by the listed domain', { hostedDomain: 'example.com' }, BY_DOMAIN],
     ['may be vouched for in any case', { hostedDomain: 'Example.Com' }, BY_DOMAIN],
+    ['is vouched for where that is required', { hostedDomain: 'Example.com' }, BY_HOSTED_DOMAIN],
+    ['with a listed e-mail needs nobody to vouch', {}, { ...BY_EMAIL, hostedDomainRequired: true }],
+    ['with a listed subject needs nobody to vouch', {}, { ...BY_SUBJECT, hostedDomainRequired: true }],
     [
       'needs to be in only one of the lists',
       { email: 'ada@other.example' },
@@ -100,6 +104,9 @@ describe('no administrator', () => {
     ],
     ['is vouched for by another domain', { hostedDomain: 'evil.com' }, BY_DOMAIN],
     ['is vouched for by an empty domain', { hostedDomain: '' }, BY_DOMAIN],
+    ['has nobody who vouches where that is required', {}, BY_HOSTED_DOMAIN],
+    ['is vouched for by an empty domain where that is required', { hostedDomain: '' }, BY_HOSTED_DOMAIN],
+    ['is vouched for by another domain where that is required', { hostedDomain: 'a.com' }, BY_HOSTED_DOMAIN],
     [
       'has an e-mail of another domain than the listed one that vouches',
       { email: 'ada@evil.com', hostedDomain: 'example.com' },

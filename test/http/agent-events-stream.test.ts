@@ -158,6 +158,7 @@ describe('a long list', () => {
     return closing;
   };
   let url: string;
+  const config = readConfig({ DATA_DIR: folder });
   const app = buildServer({
     version: '1.2.3',
     corsOrigins: '*',
@@ -170,7 +171,10 @@ describe('a long list', () => {
         store,
         clock: systemClock,
         random: systemRandom,
-        policy: readConfig({ DATA_DIR: folder }),
+        policy: {
+          ...config,
+          administrators: { ...config.administrators, hostedDomainRequired: false },
+        },
         verifyToken: async () => ({
           identity: {
             ...{ subject: 'ada', email: 'ada@example.com', emailVerified: true, hostedDomain: undefined },

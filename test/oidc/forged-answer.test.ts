@@ -94,6 +94,10 @@ describe('the response of a provider', () => {
       tokens(await sound(nonce, { aud: [CLIENT_ID, 'another'] })),
     'our audience, issued for another client (azp)': async (nonce) =>
       tokens(await sound(nonce, { aud: [CLIENT_ID, 'another'], azp: 'another' })),
+    'our audience alone, issued for another client (azp)': async (nonce) =>
+      tokens(await sound(nonce, { azp: 'another' })),
+    'a token of another type': async (nonce) =>
+      tokens(await issuer.mint(ADA, 600, { nonce }, { typ: 'logout+jwt' })),
     'another issuer': async (nonce) => tokens(await sound(nonce, { iss: 'https://evil.example' })),
     'no subject': async (nonce) => tokens(await sound(nonce, { sub: '' })),
     'an expiry in the past': async (nonce) => tokens(await issuer.mint(ADA, -60, { nonce })),

@@ -70,6 +70,13 @@ describe('a forged token', () => {
     assert.equal((await send(await provider.idToken('ada'))).status, 200);
   });
 
+  it('differs from a valid one, which may say that it is an ID token and for whom', async () => {
+    for (const typ of ['JWT', 'jwt', 'application/jwt', 'Application/JWT', 'id_token+jwt']) {
+      assert.equal((await send(await provider.sign(claims(), { typ }))).status, 200, typ);
+    }
+    assert.equal((await send(await provider.sign(claims({ azp: provider.clientId })))).status, 200);
+  });
+
   const scenarios: Record<string, () => Promise<string>> = {
     'no signature (alg none)': async () => unsigned({ alg: 'none' }, claims()),
     'no signature (alg nOnE)': async () => unsigned({ alg: 'nOnE', kid }, claims()),
@@ -127,6 +134,21 @@ describe('a forged token', () => {
     'no expiry': () => provider.sign(claims({ exp: undefined })),
     'an expiry in words': () => provider.sign(claims({ exp: 'tomorrow' })),
     'an expiry in the past': () => provider.sign(claims({ exp: nowSeconds() - 60 })),
+    'the type of a logout token': () => provider.sign(claims(), { typ: 'logout+jwt' }),
+    'the type of a logout token in full': () => provider.sign(claims(), { typ: 'application/logout+jwt' }),
+    'the type of a logout token in capitals': () => provider.sign(claims(), { typ: 'LOGOUT+JWT' }),
+    'the event of a logout, without a type': () =>
+      provider.sign(claims({ events: { 'http://schemas.openid.net/event/backchannel-logout': {} } })),
+    'the type of an access token': () => provider.sign(claims(), { typ: 'at+jwt' }),
+    'the type of a request object': () => provider.sign(claims(), { typ: 'oauth-authz-req+jwt' }),
+    'a type that contains JWT': () => provider.sign(claims(), { typ: 'text/jwt' }),
+    'an empty type': () => provider.sign(claims(), { typ: '' }),
+    'a type that is not a string': () => provider.sign(claims(), { typ: ['JWT'] }),
+    'another authorized party (azp)': () => provider.sign(claims({ azp: 'someone-else' })),
+    'another authorized party, and our audience among others': () =>
+      provider.sign(claims({ aud: [provider.clientId, 'someone-else'], azp: 'someone-else' })),
+    'an empty authorized party': () => provider.sign(claims({ azp: '' })),
+    'a list of authorized parties': () => provider.sign(claims({ azp: [provider.clientId] })),
     'a beginning in the future (nbf)': () => provider.sign(claims({ nbf: nowSeconds() + 60 })),
   };
   for (const [what, make] of Object.entries(scenarios)) {

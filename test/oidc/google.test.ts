@@ -1,17 +1,20 @@
-// Google spells its issuer in two ways, in bearer tokens and in sign-ins. A test cannot call Google, so its responses are
-// served here.
+// Google spells its issuer in two ways, in bearer tokens and in sign-ins, and has accounts with e-mails of any domain. A test
+// cannot call Google, so its responses are served here.
 import assert from 'node:assert/strict';
 import { after, before, describe, it, mock } from 'node:test';
-import { exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
+import { exportJWK, generateKeyPair, type JWK, type JWTPayload, SignJWT } from 'jose';
 import { AppError } from '../../src/domain/errors.ts';
-import { providerVerifier } from '../../src/oidc/provider.ts';
+import { providerVerifier, toIdentity } from '../../src/oidc/provider.ts';
+import { sessionSeal } from '../../src/oidc/session.ts';
 import { providerSignIn } from '../../src/oidc/sign-in.ts';
 import { systemRandom } from '../../src/service.ts';
+import { ConsoleBrowser } from '../support/console-browser.ts';
+import { startTestService, type TestService } from '../support/service.ts';
 
 const GOOGLE = 'https://accounts.google.com';
 const ELSEWHERE = 'https://elsewhere.example';
 
-describe('the issuer in a token', () => {
+describe('Google', () => {
   let privateKey: CryptoKey;
   let idToken: string;
   before(async () => {
@@ -30,7 +33,9 @@ describe('the issuer in a token', () => {
         jwks_uri: 'https://www.googleapis.com/oauth2/v3/certs',
       };
     }
-    mock.method(globalThis, 'fetch', async (url: string | URL) => {
+    const { fetch } = globalThis;
+    mock.method(globalThis, 'fetch', async (url: string | URL, init?: RequestInit) => {
+      if (String(url).startsWith('http://127.0.0.1:')) return fetch(url, init);
       const exchanged = { access_token: 'x', token_type: 'Bearer', id_token: idToken };
       return Response.json(String(url).endsWith('/token') ? exchanged : documents[String(url)]);
     });
@@ -50,7 +55,7 @@ describe('the issuer in a token', () => {
   const isInvalidToken = (error: unknown) => error instanceof AppError && error.code === 'INVALID_TOKEN';
 
   for (const written of [GOOGLE, 'accounts.google.com']) {
-    it(`may be ${written} if Google is configured`, async () => {
+    it(`may be the issuer of a token as ${written}`, async () => {
       assert.equal((await verify(GOOGLE, written)).subject, 'ada');
     });
   }
@@ -63,7 +68,7 @@ describe('the issuer in a token', () => {
     'https://accountsXgoogle.com',
     'https://evil.example/accounts.google.com',
   ]) {
-    it(`may not be ${written} if Google is configured`, async () => {
+    it(`is not the issuer of a token from ${written}`, async () => {
       await assert.rejects(verify(GOOGLE, written), isInvalidToken);
     });
   }
@@ -84,10 +89,10 @@ describe('the issuer in a token', () => {
       .setExpirationTime('1h')
       .sign(privateKey);
     const query = new URLSearchParams({ code: 'x', state, ...(inCallback && { iss: inCallback }) });
-    return (await finish(query.toString(), sealed)).kind;
+    return (await finish(query.toString(), sealed, async () => true)).kind;
   };
 
-  it('may be either in a sign-in too, with or without an issuer in the callback URL', async () => {
+  it('may be the issuer in a sign-in, in both spellings, with or without an issuer in the callback URL', async () => {
     for (const inCallback of [undefined, GOOGLE]) {
       assert.equal(await signIn(GOOGLE, GOOGLE, inCallback), 'signed-in');
       assert.equal(await signIn(GOOGLE, 'accounts.google.com', inCallback), 'signed-in');
@@ -99,9 +104,77 @@ describe('the issuer in a token', () => {
     assert.equal(await signIn(ELSEWHERE, 'accounts.google.com'), 'failed');
   });
 
-  it('has only one spelling if another provider is configured', async () => {
+  it('is the only provider with two spellings', async () => {
     assert.equal((await verify(ELSEWHERE, ELSEWHERE)).subject, 'ada');
     await assert.rejects(verify(ELSEWHERE, 'elsewhere.example'), isInvalidToken);
     await assert.rejects(verify(ELSEWHERE, 'accounts.google.com'), isInvalidToken);
+  });
+
+  describe('as the provider of administrators', () => {
+    const SESSION_SECRET = 'of the sessions of this test 0123456789';
+    const PEOPLE: [what: string, claims: Record<string, unknown>, status: number][] = [
+      ['an account of the Workspace', { email: 'ada@corp.example', hd: 'corp.example' }, 200],
+      ['an account of the Workspace, in capitals', { email: 'Ada@CORP.example', hd: 'Corp.Example' }, 200],
+      ['a private account with an e-mail of the domain', { email: 'eve@corp.example' }, 403],
+      ['an account of another Workspace', { email: 'eve@corp.example', hd: 'evil.example' }, 403],
+      ['an account without a Workspace (empty hd)', { email: 'eve@corp.example', hd: '' }, 403],
+      ['an hd that is not a string', { email: 'eve@corp.example', hd: ['corp.example'] }, 403],
+      ['an hd without an e-mail of the domain', { email: 'eve@evil.example', hd: 'corp.example' }, 403],
+      ['a private account whose e-mail is listed', { email: 'bob@corp.example' }, 200],
+      ['a private account whose subject is listed', { sub: 'carl', email: 'carl@corp.example' }, 200],
+    ];
+    const claimsOf = (iss: string, claims: Record<string, unknown>) => ({
+      ...{ iss, aud: 'client', azp: 'client', sub: 'someone', email_verified: true },
+      ...claims,
+    });
+    const start = (issuer: string) =>
+      startTestService({
+        ...{ OIDC_ISSUER: issuer, OIDC_CLIENT_ID: 'client', SESSION_SECRET },
+        ...{ ADMIN_DOMAINS: 'corp.example', ADMIN_EMAILS: 'bob@corp.example', ADMIN_SUBJECTS: 'carl' },
+      });
+    const statusWithToken = async (service: TestService, claims: JWTPayload) => {
+      const token = await new SignJWT(claims)
+        .setProtectedHeader({ alg: 'ES256', kid: 'one', typ: 'JWT' })
+        .setExpirationTime('1h')
+        .sign(privateKey);
+      return (await service.client.with({ authorization: `Bearer ${token}` }).get('/v1/admin/me')).status;
+    };
+
+    it('makes administrators of the accounts that the domain’s Workspace vouches for', async (test) => {
+      const service = await start(GOOGLE);
+      test.after(() => service.close());
+      for (const [what, claims, status] of PEOPLE) {
+        for (const iss of [GOOGLE, 'accounts.google.com']) {
+          assert.equal(await statusWithToken(service, claimsOf(iss, claims)), status, `${what}, ${iss}`);
+        }
+      }
+    });
+
+    it('decides in the same way for sessions, also for those that began before', async (test) => {
+      const service = await start(GOOGLE);
+      test.after(() => service.close());
+      const sessions = await sessionSeal({
+        secret: SESSION_SECRET,
+        binding: [GOOGLE, 'client'],
+        clock: Date.now,
+      });
+      for (const [what, claims, status] of PEOPLE) {
+        const identity = toIdentity(claimsOf(GOOGLE, claims));
+        const sealed = await sessions.seal({ id: what, identity, expiresMs: Date.now() + 3_600_000 });
+        const browser = new ConsoleBrowser(service.client, [['local_events_session', sealed!]]);
+        assert.equal((await browser.get('/v1/admin/me')).status, status, what);
+        assert.equal((await browser.session()).is_administrator, status === 200, what);
+      }
+    });
+
+    it('is the only provider that must name the organisation', async (test) => {
+      const service = await start(ELSEWHERE);
+      test.after(() => service.close());
+      const status = (claims: Record<string, unknown>) =>
+        statusWithToken(service, claimsOf(ELSEWHERE, { email: 'ada@corp.example', ...claims }));
+      assert.equal(await status({}), 200);
+      assert.equal(await status({ hd: 'corp.example' }), 200);
+      assert.equal(await status({ hd: 'evil.example' }), 403);
+    });
   });
 });

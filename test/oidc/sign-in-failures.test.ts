@@ -64,7 +64,7 @@ describe('the callback of a sign-in', () => {
     provider.addRedirectUri(`${limited.url}/admin/callback`);
     try {
       const browser = new ConsoleBrowser(limited.client);
-      const asked = new URL(await browser.begin());
+      const asked = new URL(await browser.begin('?return=/admin/audit'));
       const cookies = [...browser.cookies];
       const back = `${limited.url}/admin/callback?code=guess&state=${asked.searchParams.get('state')}`;
       const before = tokensAsked();
@@ -73,6 +73,7 @@ describe('the callback of a sign-in', () => {
         const answer = await new ConsoleBrowser(limited.client, cookies).comeBack(back);
         const problem = /problem=(\w+)/.exec(answer.headers.get('location')!)?.[1];
         problems.set(problem, (problems.get(problem) ?? 0) + 1);
+        assert.match(answer.headers.get('location')!, /&return=%2Fadmin%2Faudit$/);
       }
       assert.deepEqual(
         [...problems],
@@ -89,6 +90,33 @@ describe('the callback of a sign-in', () => {
     } finally {
       await limited.close();
     }
+  });
+
+  it('costs no attempt without the cookie and the state of a sign-in', async (test) => {
+    const limited = await startServiceOf(provider.issuer);
+    test.after(() => limited.close());
+    provider.addRedirectUri(`${limited.url}/admin/callback`);
+    const waiting = new ConsoleBrowser(limited.client);
+    const asked = new URL(await waiting.begin());
+    const sealed = waiting.cookies.get(SIGN_IN_COOKIE)!;
+    const state = asked.searchParams.get('state')!;
+    const before = tokensAsked();
+    // A cookie that was not sealed here, a cookie with another state, and no cookie: each more often than attempts are allowed.
+    for (const [cookie, sentState] of [
+      ['made-up', state],
+      [`${sealed.slice(0, -2)}AA`, state],
+      [sealed, 'x'.repeat(43)],
+      [undefined, state],
+    ] as const) {
+      for (let tries = 0; tries < 110; tries++) {
+        const stranger = new ConsoleBrowser(limited.client, cookie ? [[SIGN_IN_COOKIE, cookie]] : []);
+        const answer = await stranger.comeBack(`${limited.url}/admin/callback?code=guess&state=${sentState}`);
+        assert.match(answer.headers.get('location')!, /problem=state/);
+      }
+    }
+    assert.equal(tokensAsked(), before);
+    await waiting.comeBack(await provider.answer(asked.href, ADA));
+    assert.equal((await waiting.session()).is_administrator, true);
   });
 
   it('fails with another state, and the code is not exchanged', async () => {

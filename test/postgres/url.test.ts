@@ -1,7 +1,7 @@
 // Database URLs with one or several hosts.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { addressesOf, describeAddress } from '../../src/postgres/client/url.ts';
+import { addressesOf, describeAddress, hasPassword, withPassword } from '../../src/postgres/client/url.ts';
 
 describe('a database URL', () => {
   const readable: [url: string, addresses: string[]][] = [
@@ -34,6 +34,44 @@ describe('a database URL', () => {
     const password = 'p@ss/w?r#d,:% ü"';
     for (const address of addressesOf(`postgres://u:${encodeURIComponent(password)}@a,b/n`)!) {
       assert.equal(decodeURIComponent(new URL(address).password), password);
+    }
+  });
+
+  it('may contain a password, before the hosts or among the options', () => {
+    for (const url of [
+      'postgres://u:p@a/n',
+      'postgres://:p@a,b:5433/n',
+      'postgres://u:@a/n',
+      'postgres://u:%3A@a?sslmode=require',
+      'postgres://a/n?password=p',
+      'postgres://u@a/n?sslmode=require&sslPassword=p',
+    ]) {
+      assert.equal(hasPassword(url), true, url);
+    }
+    for (const url of [
+      'postgres://a:5432/n',
+      'postgres://u@a:5432,b:5433/n',
+      'postgres://u@[2001:db8::1]:5433/password:x',
+      'postgres://u%3Ap@a/n?sslmode=require',
+    ]) {
+      assert.equal(hasPassword(url), false, url);
+    }
+  });
+
+  it('can be given a password, every character of which is kept', () => {
+    const password = 'p@ss/w?r#d,:% ü"';
+    for (const [url, user, count] of [
+      ['postgres://u@a:1,b/n?sslmode=require', 'u', 2],
+      ['postgres://[::1]:5433/n', '', 1],
+      ['postgresql://a', '', 1],
+    ] as const) {
+      const addresses = addressesOf(withPassword(url, password))!;
+      assert.equal(addresses.length, count);
+      for (const address of addresses) {
+        assert.equal(decodeURIComponent(new URL(address).password), password);
+        assert.equal(new URL(address).username, user);
+      }
+      assert.equal(describeAddress(withPassword(url, password)), describeAddress(url));
     }
   });
 

@@ -24,7 +24,12 @@ export interface TinyIssuer {
   /** Responses by path: /token and /userinfo, and any other path that a test wants to break. */
   readonly scripts: Record<string, Script>;
   /** A token for this e-mail, verified; `expiresInSeconds` may be negative. */
-  mint(email: string, expiresInSeconds?: number, claims?: JWTPayload): Promise<string>;
+  mint(
+    email: string,
+    expiresInSeconds?: number,
+    claims?: JWTPayload,
+    header?: { readonly typ?: string },
+  ): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -59,7 +64,7 @@ export async function startTinyIssuer(): Promise<TinyIssuer> {
     url,
     requests,
     scripts,
-    mint: (email, expiresInSeconds = 600, claims = {}) => {
+    mint: (email, expiresInSeconds = 600, claims = {}, header = {}) => {
       const nowSeconds = Math.floor(Date.now() / 1000);
       return new SignJWT({
         email,
@@ -71,7 +76,7 @@ export async function startTinyIssuer(): Promise<TinyIssuer> {
         exp: nowSeconds + expiresInSeconds,
         ...claims,
       })
-        .setProtectedHeader({ alg: 'RS256', kid: 'one' })
+        .setProtectedHeader({ alg: 'RS256', kid: 'one', ...header })
         .sign(privateKey);
     },
     close: async () => {

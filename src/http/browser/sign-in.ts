@@ -132,10 +132,9 @@ async function finishSignIn(
   if (!signIn) return reply.redirect(toReturnPath(undefined), 303);
   clearCookie(publicUrl, reply, 'signIn');
   const begun = readCookie(publicUrl, request, 'signIn');
-  if (begun !== undefined && !(await sessions.spendSignIn(context(), clientNetwork(request.ip)))) {
-    return redirectWithProblem(reply, 'often', toReturnPath(undefined));
-  }
-  const outcome = await signIn.finish(request.query as string, begun);
+  const outcome = await signIn.finish(request.query as string, begun, () =>
+    sessions.spendSignIn(context(), clientNetwork(request.ip)),
+  );
   const returnPath = toReturnPath(outcome.returnPath);
   if (outcome.kind === 'failed') {
     if (outcome.cause) onFault(request, providerFault(outcome.cause));

@@ -12,22 +12,35 @@ export function addressesOf(url: string): string[] | undefined {
   return urls.every((one) => URL.canParse(one)) ? urls : undefined;
 }
 
+/** Whether a valid URL contains a password, before the hosts or among the options. */
+export function hasPassword(url: string): boolean {
+  const [, before = '', , , query] = PARTS.exec(url) ?? [];
+  const options = [...new URLSearchParams(query).keys()];
+  return /:\/\/[^@]*:/.test(before) || options.some((name) => /password/i.test(name));
+}
+
+/** A valid URL without a password, with this one. */
+export function withPassword(url: string, password: string): string {
+  const [, before = ''] = PARTS.exec(url) ?? [];
+  return `${before.replace(/@$/, '')}:${encodeURIComponent(password)}@${url.slice(before.length)}`;
+}
+
 /** The URL without user, password and options, for messages. */
 export function describeAddress(url: string): string {
   const [, , hosts = '', name = ''] = PARTS.exec(url) ?? [];
   return `${hosts}${name}`;
 }
 
-const EXAMPLE = 'postgres://user:password@host:5432/name; several hosts are separated by commas.';
 const TLS_MODES = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'];
 
 /**
  * Problem with the URL, as text that follows the variable's name; undefined if there is none. Does not quote the URL, which
- * may contain a password.
+ * may contain a password. `example` is the beginning of a URL as this place takes it.
  */
-export function problemOf(url: string): string | undefined {
+export function problemOf(url: string, example = 'postgres://user:password@'): string | undefined {
   const [first] = addressesOf(url) ?? [];
-  if (first === undefined) return `must look like ${EXAMPLE}`;
+  if (first === undefined)
+    return `must look like ${example}host:5432/name; several hosts are separated by commas.`;
   const { searchParams } = new URL(first);
   const mode = searchParams.get('sslmode');
   if (mode !== null && !TLS_MODES.includes(mode))
