@@ -37,6 +37,7 @@ export interface Config {
   readonly registrationsPerHour: number;
   readonly maxEventsPerAgent: number;
   readonly clientLimits: ClientLimits;
+  readonly maxBytesPerAgent: number;
   readonly cacheBytes: number;
   /** Undefined: the service issues administrators' tokens itself. */
   readonly oidc: OidcConfig | undefined;
@@ -114,6 +115,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     registrationsPerHour: number('REGISTRATIONS_PER_HOUR', 600, 1_000_000_000),
     maxEventsPerAgent: number('MAX_EVENTS_PER_AGENT', 100_000, 1_000_000_000),
     clientLimits: readClientLimits(atLeastOne),
+    maxBytesPerAgent: number('MAX_MB_PER_AGENT', 100, 1_000_000) * MIB,
     cacheBytes: number('CACHE_MB', 128, 1_000_000) * MIB,
     oidc: readOidc(text, url, problems),
     administrators: {

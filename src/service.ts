@@ -34,6 +34,7 @@ import { databasePath } from './sqlite/files/data-folder.ts';
 import { SqliteTransfer } from './sqlite/files/transfer.ts';
 import { findStoredSetting } from './sqlite/reader.ts';
 import { SqliteStore } from './sqlite/store.ts';
+import type { Policy } from './usecases/context.ts';
 import { KeyedQueue } from './usecases/keyed-queue.ts';
 
 const PACKAGE = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
@@ -175,10 +176,8 @@ export async function startService(config: Config, options: ServiceOptions): Pro
       await store.close();
       throw error;
     });
-    const { registrationTier, tierLimits, registrationsPerHour, maxEventsPerAgent, administrators } = config;
-    const policy = { registrationTier, tierLimits, registrationsPerHour, maxEventsPerAgent, administrators };
     const edits = new KeyedQueue();
-    readiness = { context: { store, clock, random, policy, ...access, edits } };
+    readiness = { context: { store, clock, random, policy: policyOf(config), ...access, edits } };
     return {
       url,
       engine: store.engine,
@@ -191,6 +190,18 @@ export async function startService(config: Config, options: ServiceOptions): Pro
     await closeServer(app, listener);
     throw error;
   }
+}
+
+/** The settings that use cases need, without secrets. */
+function policyOf(config: Config): Policy {
+  return {
+    registrationTier: config.registrationTier,
+    tierLimits: config.tierLimits,
+    registrationsPerHour: config.registrationsPerHour,
+    maxEventsPerAgent: config.maxEventsPerAgent,
+    maxBytesPerAgent: config.maxBytesPerAgent,
+    administrators: config.administrators,
+  };
 }
 
 /** Authentication of administrators: a token with each request, or a session in the console. */

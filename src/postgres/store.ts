@@ -111,8 +111,8 @@ export class PostgresStore implements Store {
     return this.#quotas.spend(bucket, limit, cost, nowMs);
   }
 
-  createEvent(row: EventRow, maxPerAgent: number): Promise<CreateOutcome> {
-    return events.createEvent(this.#database, row, maxPerAgent);
+  createEvent(row: EventRow, maxPerAgent: number, maxBytes = 0): Promise<CreateOutcome> {
+    return events.createEvent(this.#database, row, maxPerAgent, maxBytes);
   }
 
   findEvent(eventId: string): Promise<EventRecord | undefined> {
@@ -123,8 +123,8 @@ export class PostgresStore implements Store {
     return events.findEventRow(this.#database, eventId);
   }
 
-  replaceEvent(next: EventRow): Promise<ReplaceOutcome> {
-    return this.#database.operation((statements) => events.replaceEvent(statements, next));
+  replaceEvent(next: EventRow, maxBytes = 0): Promise<ReplaceOutcome> {
+    return this.#database.operation((statements) => events.replaceEvent(statements, next, maxBytes));
   }
 
   deleteEvent(eventId: string, agentId: string, version?: number): Promise<boolean> {

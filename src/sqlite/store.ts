@@ -174,10 +174,10 @@ export class SqliteStore implements Store {
     return this.#quotas.spend(bucket, limit, cost, nowMs);
   }
 
-  createEvent(row: EventRow, maxPerAgent: number): Promise<CreateOutcome> {
+  createEvent(row: EventRow, maxPerAgent: number, maxBytes = 0): Promise<CreateOutcome> {
     const json = encodeEvent(row);
     const values = columnValues(row, json);
-    return this.#write('createEvent', [values, maxPerAgent], (outcome): CreateOutcome => {
+    return this.#write('createEvent', [values, maxPerAgent, maxBytes], (outcome): CreateOutcome => {
       if (outcome.kind === 'created')
         return { kind: 'created', record: this.#memory.put(row, json, outcome.record.rowId) };
       if (outcome.kind === 'existing') {
@@ -196,11 +196,11 @@ export class SqliteStore implements Store {
     return this.#reader.findEvent(eventId);
   }
 
-  replaceEvent(next: EventRow): Promise<ReplaceOutcome> {
+  replaceEvent(next: EventRow, maxBytes = 0): Promise<ReplaceOutcome> {
     const json = encodeEvent(next);
     return this.#write(
       'replaceEvent',
-      [columnValues(next, json)],
+      [columnValues(next, json), maxBytes],
       (outcome): ReplaceOutcome =>
         outcome.kind === 'replaced'
           ? { kind: 'replaced', record: this.#memory.put(next, json, undefined) }

@@ -13,6 +13,8 @@ export interface Policy {
   readonly registrationsPerHour: number;
   /** 0: no limit. */
   readonly maxEventsPerAgent: number;
+  /** UTF-8 bytes of the JSON of an agent's events; 0: no limit. */
+  readonly maxBytesPerAgent: number;
   readonly administrators: AllowList;
 }
 

@@ -5,8 +5,8 @@ import type { EventFields, EventRow, EventUpdate } from '../domain/event.ts';
 import { applyEventUpdate } from '../domain/event-input.ts';
 import { isUlid, newUlid } from '../domain/ids.ts';
 import type { NearbyQuery } from '../domain/nearby.ts';
-import type { EventRecord, NearbyPage, Store } from '../domain/store.ts';
-import type { Context } from './context.ts';
+import { BYTES_PER_MB, type EventRecord, type NearbyPage, type Store } from '../domain/store.ts';
+import type { Context, Policy } from './context.ts';
 
 /** One page of events that have not ended, with the exact total. */
 export function findNearby({ store, clock }: Context, query: NearbyQuery): Promise<NearbyPage> {
@@ -36,7 +36,7 @@ export async function createEvent(
     created_ms: nowMs,
     ...fields,
   };
-  const outcome = await store.createEvent(row, policy.maxEventsPerAgent);
+  const outcome = await store.createEvent(row, policy.maxEventsPerAgent, policy.maxBytesPerAgent);
   if (outcome.kind === 'no-agent')
     throw new AppError('INVALID_API_KEY', 'The agent of this key was deleted.');
   if (outcome.kind === 'limit') {
@@ -45,6 +45,7 @@ export async function createEvent(
       `An agent may have at most ${policy.maxEventsPerAgent} events. Delete some that have ended, then retry.`,
     );
   }
+  if (outcome.kind === 'size-limit') noRoom(policy);
   return outcome;
 }
 
@@ -52,22 +53,22 @@ export async function createEvent(
 export type KnownVersions = readonly number[] | undefined;
 
 /**
- * Changes the fields of the update. Throws NOT_FOUND, DUPLICATE_EVENT, PRECONDITION_FAILED if the event has none of the
- * known versions, and VALIDATION_ERROR for values that are invalid only together with the stored event.
+ * Changes the fields of the update. Throws NOT_FOUND, DUPLICATE_EVENT, EVENT_LIMIT_REACHED, PRECONDITION_FAILED if the
+ * event has none of the known versions, and VALIDATION_ERROR for values that are invalid only together with the stored event.
  */
 export async function updateEvent(
-  { store, clock, edits }: Context,
+  context: Context,
   agent: AgentRow,
   eventId: string,
   update: EventUpdate,
   known?: KnownVersions,
 ): Promise<EventRecord> {
-  const nowMs = clock();
-  return edits.run(eventId, () => applyUpdate(store, agent, eventId, update, nowMs, known));
+  const nowMs = context.clock();
+  return context.edits.run(eventId, () => applyUpdate(context, agent, eventId, update, nowMs, known));
 }
 
 async function applyUpdate(
-  store: Store,
+  { store, policy }: Context,
   agent: AgentRow,
   eventId: string,
   update: EventUpdate,
@@ -82,8 +83,12 @@ async function applyUpdate(
       requireKnown(record, known);
       return record;
     }
-    const outcome = await store.replaceEvent(applyEventUpdate(stored, update, nowMs));
+    const outcome = await store.replaceEvent(
+      applyEventUpdate(stored, update, nowMs),
+      policy.maxBytesPerAgent,
+    );
     if (outcome.kind === 'replaced') return outcome.record;
+    if (outcome.kind === 'size-limit') noRoom(policy);
     if (outcome.kind === 'duplicate') {
       throw new AppError(
         'DUPLICATE_EVENT',
@@ -121,6 +126,14 @@ function requireKnown({ version }: { readonly version: number }, known: KnownVer
   throw new AppError(
     'PRECONDITION_FAILED',
     'The event has changed, or If-Match does not have its ETag (with the quotes). Read the event again and check what changed before you retry.',
+  );
+}
+
+function noRoom({ maxBytesPerAgent }: Policy): never {
+  throw new AppError(
+    'EVENT_LIMIT_REACHED',
+    `The events of an agent may take at most ${maxBytesPerAgent / BYTES_PER_MB} MB in total, and this one does not fit. ` +
+      'Delete some that have ended, or shorten their texts, then retry.',
   );
 }
 

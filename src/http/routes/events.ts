@@ -115,7 +115,7 @@ export const updateEvent = endpoint({
   body: EventUpdate,
   response: Event,
   responseHeaders: ['ETag'],
-  errors: ['NOT_FOUND', 'DUPLICATE_EVENT', 'PRECONDITION_FAILED'],
+  errors: ['NOT_FOUND', 'EVENT_LIMIT_REACHED', 'DUPLICATE_EVENT', 'PRECONDITION_FAILED'],
   handle: async ({ context, caller, path, headers, body }) => {
     const update = readEventUpdate(body, context.clock());
     const known = knownVersions(headers['if-match']);
