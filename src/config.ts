@@ -38,6 +38,7 @@ export interface Config {
   readonly maxEventsPerAgent: number;
   readonly clientLimits: ClientLimits;
   readonly maxBytesPerAgent: number;
+  readonly maxBytesPerNetworkAndHour: number;
   readonly cacheBytes: number;
   /** Undefined: the service issues administrators' tokens itself. */
   readonly oidc: OidcConfig | undefined;
@@ -116,6 +117,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     maxEventsPerAgent: number('MAX_EVENTS_PER_AGENT', 100_000, 1_000_000_000),
     clientLimits: readClientLimits(atLeastOne),
     maxBytesPerAgent: number('MAX_MB_PER_AGENT', 100, 1_000_000) * MIB,
+    maxBytesPerNetworkAndHour: number('MAX_MB_PER_NETWORK_AND_HOUR', 1_000, 1_000_000) * MIB,
     cacheBytes: number('CACHE_MB', 128, 1_000_000) * MIB,
     oidc: readOidc(text, url, problems),
     administrators: {

@@ -200,6 +200,7 @@ function policyOf(config: Config): Policy {
     registrationsPerHour: config.registrationsPerHour,
     maxEventsPerAgent: config.maxEventsPerAgent,
     maxBytesPerAgent: config.maxBytesPerAgent,
+    maxBytesPerNetworkAndHour: config.maxBytesPerNetworkAndHour,
     administrators: config.administrators,
   };
 }

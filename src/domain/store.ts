@@ -87,7 +87,7 @@ export const BYTES_PER_MB = 1_048_576;
 /** Duration of a quota window. */
 export const QUOTA_WINDOW_MS = 3_600_000;
 
-/** State of a fixed window of requests. A window starts with its first request. */
+/** State of a fixed window of requests, or of what else is counted. A window starts with its first request. */
 export interface Quota {
   readonly allowed: boolean;
   readonly remaining: number;
@@ -126,8 +126,11 @@ export interface Store {
   revokeKey(keyHash: string): Promise<void>;
   /** Records that the agent made a request. Written later; accurate to 10 seconds. */
   noteUse(agentId: string, nowMs: number): void;
-  /** Takes `cost` requests (0: only reads) from the bucket's window of one hour. */
-  spend(bucket: string, limit: number, cost: 0 | 1, nowMs: number): Promise<Quota>;
+  /**
+   * Takes `cost` (0: only reads) from the bucket's window of one hour, if anything is left. A cost above 1 may exceed the
+   * limit once.
+   */
+  spend(bucket: string, limit: number, cost: number, nowMs: number): Promise<Quota>;
 
   /**
    * Adds the event, unless the agent has one with this title, start and place, has `maxPerAgent` events, or the JSON of its

@@ -107,7 +107,7 @@ export class PostgresStore implements Store {
     this.#uses.note(agentId, nowMs);
   }
 
-  spend(bucket: string, limit: number, cost: 0 | 1, nowMs: number): Promise<Quota> {
+  spend(bucket: string, limit: number, cost: number, nowMs: number): Promise<Quota> {
     return this.#quotas.spend(bucket, limit, cost, nowMs);
   }
 

@@ -170,7 +170,7 @@ export class SqliteStore implements Store {
     this.#uses.note(agentId, nowMs);
   }
 
-  async spend(bucket: string, limit: number, cost: 0 | 1, nowMs: number): Promise<Quota> {
+  async spend(bucket: string, limit: number, cost: number, nowMs: number): Promise<Quota> {
     return this.#quotas.spend(bucket, limit, cost, nowMs);
   }
 

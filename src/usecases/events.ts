@@ -1,12 +1,13 @@
 // Use cases of agents for events: search, read, create, update, delete.
 import type { AgentRow } from '../domain/agent.ts';
 import { AppError } from '../domain/errors.ts';
-import type { EventFields, EventRow, EventUpdate } from '../domain/event.ts';
+import { type EventFields, type EventRow, type EventUpdate, encodeEvent } from '../domain/event.ts';
 import { applyEventUpdate } from '../domain/event-input.ts';
 import { isUlid, newUlid } from '../domain/ids.ts';
 import type { NearbyQuery } from '../domain/nearby.ts';
 import { BYTES_PER_MB, type EventRecord, type NearbyPage, type Store } from '../domain/store.ts';
 import type { Context, Policy } from './context.ts';
+import { countBytes, type Network, requireByteQuota } from './stored-bytes.ts';
 
 /** One page of events that have not ended, with the exact total. */
 export function findNearby({ store, clock }: Context, query: NearbyQuery): Promise<NearbyPage> {
@@ -20,14 +21,17 @@ export async function getEvent({ store }: Context, eventId: string): Promise<Eve
 }
 
 /**
- * Creates the event, or returns the agent's existing event with the same title, start and place. Throws
- * EVENT_LIMIT_REACHED, or INVALID_API_KEY if the agent was deleted meanwhile.
+ * Creates the event, or returns the agent's existing event with the same title, start and place. Throws RATE_LIMITED if
+ * the network has stored too much, EVENT_LIMIT_REACHED, or INVALID_API_KEY if the agent was deleted meanwhile.
  */
 export async function createEvent(
-  { store, clock, random, policy }: Context,
+  context: Context,
   agent: AgentRow,
+  network: Network,
   fields: EventFields,
 ): Promise<{ readonly kind: 'created' | 'existing'; readonly record: EventRecord }> {
+  const { store, clock, random, policy } = context;
+  await requireByteQuota(context, network);
   const nowMs = clock();
   const row = {
     event_id: newUlid(nowMs, random),
@@ -46,6 +50,7 @@ export async function createEvent(
     );
   }
   if (outcome.kind === 'size-limit') noRoom(policy);
+  if (outcome.kind === 'created') await countBytes(context, network, outcome.record.json.length);
   return outcome;
 }
 
@@ -53,28 +58,33 @@ export async function createEvent(
 export type KnownVersions = readonly number[] | undefined;
 
 /**
- * Changes the fields of the update. Throws NOT_FOUND, DUPLICATE_EVENT, EVENT_LIMIT_REACHED, PRECONDITION_FAILED if the
- * event has none of the known versions, and VALIDATION_ERROR for values that are invalid only together with the stored event.
+ * Changes the fields of the update. Throws NOT_FOUND, DUPLICATE_EVENT, PRECONDITION_FAILED if the event has none of the
+ * known versions, and VALIDATION_ERROR for values that are invalid only together with the stored event. If the event grows,
+ * also EVENT_LIMIT_REACHED, and RATE_LIMITED if the network has stored too much.
  */
 export async function updateEvent(
   context: Context,
   agent: AgentRow,
+  network: Network,
   eventId: string,
   update: EventUpdate,
   known?: KnownVersions,
 ): Promise<EventRecord> {
   const nowMs = context.clock();
-  return context.edits.run(eventId, () => applyUpdate(context, agent, eventId, update, nowMs, known));
+  const apply = () => applyUpdate(context, agent, network, eventId, update, nowMs, known);
+  return context.edits.run(eventId, apply);
 }
 
 async function applyUpdate(
-  { store, policy }: Context,
+  context: Context,
   agent: AgentRow,
+  network: Network,
   eventId: string,
   update: EventUpdate,
   nowMs: number,
   known: KnownVersions,
 ): Promise<EventRecord> {
+  const { store, policy } = context;
   for (;;) {
     const stored = await findOwn(store, agent, eventId);
     requireKnown(stored, known);
@@ -83,11 +93,14 @@ async function applyUpdate(
       requireKnown(record, known);
       return record;
     }
-    const outcome = await store.replaceEvent(
-      applyEventUpdate(stored, update, nowMs),
-      policy.maxBytesPerAgent,
-    );
-    if (outcome.kind === 'replaced') return outcome.record;
+    const next = applyEventUpdate(stored, update, nowMs);
+    const growth = sizeOf(next) - sizeOf(stored);
+    if (growth > 0) await requireByteQuota(context, network);
+    const outcome = await store.replaceEvent(next, policy.maxBytesPerAgent);
+    if (outcome.kind === 'replaced') {
+      await countBytes(context, network, growth);
+      return outcome.record;
+    }
     if (outcome.kind === 'size-limit') noRoom(policy);
     if (outcome.kind === 'duplicate') {
       throw new AppError(
@@ -119,6 +132,10 @@ export async function deleteEvent(
 async function findOwn(store: Store, agent: AgentRow, eventId: string): Promise<EventRow> {
   const stored = isUlid(eventId) ? await store.findEventRow(eventId) : undefined;
   return stored?.agent_id === agent.agent_id ? stored : notYours();
+}
+
+function sizeOf(row: EventRow): number {
+  return Buffer.byteLength(encodeEvent(row));
 }
 
 function requireKnown({ version }: { readonly version: number }, known: KnownVersions): void {
