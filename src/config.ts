@@ -37,6 +37,10 @@ export interface Config {
   readonly registrationsPerHour: number;
   readonly maxEventsPerAgent: number;
   readonly clientLimits: ClientLimits;
+  readonly maxBytesPerAgent: number;
+  readonly maxBytesPerNetworkAndHour: number;
+  /** Free disk space of the embedded engine below which writes are refused. Undefined: a default. 0: none. */
+  readonly minFreeDiskBytes: number | undefined;
   readonly cacheBytes: number;
   /** Undefined: the service issues administrators' tokens itself. */
   readonly oidc: OidcConfig | undefined;
@@ -114,6 +118,10 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     registrationsPerHour: number('REGISTRATIONS_PER_HOUR', 600, 1_000_000_000),
     maxEventsPerAgent: number('MAX_EVENTS_PER_AGENT', 100_000, 1_000_000_000),
     clientLimits: readClientLimits(atLeastOne),
+    maxBytesPerAgent: number('MAX_MB_PER_AGENT', 100, 1_000_000) * MIB,
+    maxBytesPerNetworkAndHour: number('MAX_MB_PER_NETWORK_AND_HOUR', 1_000, 1_000_000) * MIB,
+    minFreeDiskBytes:
+      text('MIN_FREE_DISK_MB') === undefined ? undefined : number('MIN_FREE_DISK_MB', 0, 1_000_000_000) * MIB,
     cacheBytes: number('CACHE_MB', 128, 1_000_000) * MIB,
     oidc: readOidc(text, url, problems),
     administrators: {
@@ -179,6 +187,8 @@ function readClientLimits(number: (name: string, fallback: number, max: number) 
       shared: bytes('MAX_UNREAD_MB', unreadBytes.shared),
     },
   };
+}
+
 /** Whether the URL of the database contains a password. */
 export function hasDatabasePassword({ database }: Config): boolean {
   return database !== undefined && hasPassword(database.url);

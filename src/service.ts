@@ -10,7 +10,14 @@ import type { Clock, Random } from './domain/clock-and-random.ts';
 import { StartError } from './domain/errors.ts';
 import { newUlid } from './domain/ids.ts';
 import { type ConsoleAccess, newSecret } from './domain/session.ts';
-import type { BulkReader, BulkWriter, CopyControl, Store, StoreSummary } from './domain/store.ts';
+import {
+  type BulkReader,
+  type BulkWriter,
+  BYTES_PER_MB,
+  type CopyControl,
+  type Store,
+  type StoreSummary,
+} from './domain/store.ts';
 import type { TransferStore } from './domain/transfer.ts';
 import { Admission } from './http/admission/admission.ts';
 import { type Listener, listen } from './http/listen.ts';
@@ -32,8 +39,10 @@ import { backUp, restore } from './sqlite/files/backup.ts';
 import { SqliteBulkReader, SqliteBulkWriter } from './sqlite/files/bulk.ts';
 import { databasePath } from './sqlite/files/data-folder.ts';
 import { SqliteTransfer } from './sqlite/files/transfer.ts';
+import type { OnDiskChange } from './sqlite/free-disk.ts';
 import { findStoredSetting } from './sqlite/reader.ts';
 import { SqliteStore } from './sqlite/store.ts';
+import type { Policy } from './usecases/context.ts';
 import { KeyedQueue } from './usecases/keyed-queue.ts';
 
 const PACKAGE = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
@@ -73,9 +82,11 @@ export async function openStore(
   config: Config,
   nowMs: number,
   onProgress: OnProgress = () => {},
+  onDiskChange: OnDiskChange = () => {},
 ): Promise<Store> {
   if (config.database) return PostgresStore.open(config.database);
-  return SqliteStore.open({ folder: config.dataDir, cacheBytes: config.cacheBytes, nowMs, onProgress });
+  const { dataDir: folder, cacheBytes, minFreeDiskBytes: minFreeBytes } = config;
+  return SqliteStore.open({ folder, cacheBytes, minFreeBytes, nowMs, onProgress, onDiskChange });
 }
 
 /** Opens the engine for bulk writes. No service may use the same data folder. Throws StartError. */
@@ -167,20 +178,17 @@ export async function startService(config: Config, options: ServiceOptions): Pro
   const listener = await startListening(app, config);
   url = listener.url;
   try {
-    const store = await openStore(config, clock(), (done, total) => {
+    const onProgress: OnProgress = (done, total) => {
       readiness = { done, total };
       options.onProgress?.(done, total);
-    });
+    };
+    const store = await openStore(config, clock(), onProgress, diskLog(logger));
     const access = await openAccess(config, store, clock, random).catch(async (error: unknown) => {
       await store.close();
       throw error;
     });
-    const { registrationTier, tierLimits, registrationsPerHour, maxEventsPerAgent } = config;
-    const hostedDomainRequired = config.oidc !== undefined && isGoogle(config.oidc.issuer);
-    const administrators = { ...config.administrators, hostedDomainRequired };
-    const policy = { registrationTier, tierLimits, registrationsPerHour, maxEventsPerAgent, administrators };
     const edits = new KeyedQueue();
-    readiness = { context: { store, clock, random, policy, ...access, edits } };
+    readiness = { context: { store, clock, random, policy: policyOf(config), ...access, edits } };
     return {
       url,
       engine: store.engine,
@@ -193,6 +201,37 @@ export async function startService(config: Config, options: ServiceOptions): Pro
     await closeServer(app, listener);
     throw error;
   }
+}
+
+function diskLog(logger: Logger): OnDiskChange {
+  const inMb = (bytes: number) => Math.floor(bytes / BYTES_PER_MB);
+  return (isLow, freeBytes, floorBytes) => {
+    if (isLow)
+      logger.error(
+        `The disk of DATA_DIR is nearly full: ${inMb(freeBytes)} MB are free, less than ${inMb(floorBytes)} (MIN_FREE_DISK_MB). ` +
+          'Creates, changes and registrations are refused until there is more.',
+      );
+    else
+      logger.info(
+        `The disk of DATA_DIR has ${inMb(freeBytes)} MB free. Creates, changes and registrations work again.`,
+      );
+  };
+}
+
+/** The settings that use cases need, without secrets. */
+function policyOf(config: Config): Policy {
+  return {
+    registrationTier: config.registrationTier,
+    tierLimits: config.tierLimits,
+    registrationsPerHour: config.registrationsPerHour,
+    maxEventsPerAgent: config.maxEventsPerAgent,
+    maxBytesPerAgent: config.maxBytesPerAgent,
+    maxBytesPerNetworkAndHour: config.maxBytesPerNetworkAndHour,
+    administrators: {
+      ...config.administrators,
+      hostedDomainRequired: config.oidc !== undefined && isGoogle(config.oidc.issuer),
+    },
+  };
 }
 
 /** Authentication of administrators: a token with each request, or a session in the console. */

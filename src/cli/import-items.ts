@@ -5,7 +5,7 @@ import { AppError } from '../domain/errors.ts';
 import type { EventRow } from '../domain/event.ts';
 import { readEventCreate } from '../domain/event-input.ts';
 import { newUlid } from '../domain/ids.ts';
-import type { BulkWriter, CreateOutcome } from '../domain/store.ts';
+import { type BulkWriter, BYTES_PER_MB, type CreateOutcome } from '../domain/store.ts';
 
 /** Limits of a batch: the row that reaches one of them is its last. */
 const ROWS_PER_BATCH = 2_000;
@@ -34,6 +34,7 @@ export interface ItemImportOptions {
   readonly writer: Pick<BulkWriter, 'createEvents'>;
   readonly agentId: string;
   readonly maxPerAgent: number;
+  readonly maxBytesPerAgent: number;
   readonly clock: Clock;
   readonly random: Random;
   /** Called for each item that is not imported. */
@@ -103,12 +104,12 @@ export class ItemImport {
   }
 
   async #send(): Promise<void> {
-    const { writer, maxPerAgent } = this.#options;
+    const { writer, maxPerAgent, maxBytesPerAgent } = this.#options;
     const batch = this.#batch;
     if (batch.rows.length === 0) return;
     this.#batch = newBatch();
     const written = writer
-      .createEvents(batch.rows, maxPerAgent)
+      .createEvents(batch.rows, maxPerAgent, maxBytesPerAgent)
       .then((outcomes) => this.#count(batch, outcomes));
     written.catch(() => {}); // awaited below or in finish; until then it must not count as an unhandled rejection
     this.#pending.push(written);
@@ -123,8 +124,12 @@ export class ItemImport {
     }
   }
 
-  #reasonFor(outcome: 'limit' | 'no-agent'): string {
+  #reasonFor(outcome: 'limit' | 'size-limit' | 'no-agent'): string {
     if (outcome === 'no-agent') return 'the agent was deleted';
+    if (outcome === 'size-limit') {
+      const megabytes = this.#options.maxBytesPerAgent / BYTES_PER_MB;
+      return `the events of the agent would take more than ${megabytes} MB (MAX_MB_PER_AGENT)`;
+    }
     return `the agent has reached its limit of ${this.#options.maxPerAgent} events (MAX_EVENTS_PER_AGENT)`;
   }
 

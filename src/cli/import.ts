@@ -112,7 +112,7 @@ async function importInto(
   { agent_id }: AgentRow,
   input: Input,
   { format, isFormatGuessed, defaults }: ImportOptions,
-  { maxEventsPerAgent }: Config,
+  { maxEventsPerAgent, maxBytesPerAgent }: Config,
   { stderr }: Io,
   stop: AbortSignal,
 ): Promise<Tally> {
@@ -121,6 +121,7 @@ async function importInto(
     writer,
     agentId: agent_id,
     maxPerAgent: maxEventsPerAgent,
+    maxBytesPerAgent,
     clock: systemClock,
     random: systemRandom,
     onRefused: (number, reason) => progress.note(`${format.noun} ${number}: ${reason}`),

@@ -17,7 +17,11 @@ export const ERRORS = {
     meaning: 'The bearer token is forged, expired or issued for another service, or the session has ended.',
   },
   INSUFFICIENT_TIER: { status: 403, meaning: 'The tier of the key does not permit the operation.' },
-  EVENT_LIMIT_REACHED: { status: 403, meaning: 'The agent already has its maximum number of events.' },
+  EVENT_LIMIT_REACHED: {
+    status: 403,
+    meaning:
+      'The agent already has its maximum number of events, or this one exceeds their maximum total size.',
+  },
   NOT_AN_ADMIN: {
     status: 403,
     meaning: 'The token or session is valid, but its holder is not an administrator.',

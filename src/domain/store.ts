@@ -40,6 +40,8 @@ export type CreateOutcome<Created = EventRecord, Existing = Created> =
   | { readonly kind: 'existing'; readonly record: Existing }
   /** The agent has its maximum number of events. */
   | { readonly kind: 'limit' }
+  /** The agent's events would have more bytes than it may store. */
+  | { readonly kind: 'size-limit' }
   /** The agent no longer exists. */
   | { readonly kind: 'no-agent' };
 
@@ -48,7 +50,9 @@ export type ReplaceOutcome<Replaced = EventRecord> =
   /** The event no longer exists, or has another version. */
   | { readonly kind: 'conflict' }
   /** Another event of the agent has this title, start and place. */
-  | { readonly kind: 'duplicate'; readonly id: string };
+  | { readonly kind: 'duplicate'; readonly id: string }
+  /** The event would grow, and the agent's events would then have more bytes than it may store. */
+  | { readonly kind: 'size-limit' };
 
 /** An event in a list, with its position in the list's order. */
 export interface ListedEvent {
@@ -77,10 +81,13 @@ export interface Stats {
 
 export const ACTIVE_WITHIN_MS = 24 * 3_600_000;
 
+/** The unit of limits in MB. */
+export const BYTES_PER_MB = 1_048_576;
+
 /** Duration of a quota window. */
 export const QUOTA_WINDOW_MS = 3_600_000;
 
-/** State of a fixed window of requests. A window starts with its first request. */
+/** State of a fixed window of requests, or of what else is counted. A window starts with its first request. */
 export interface Quota {
   readonly allowed: boolean;
   readonly remaining: number;
@@ -119,16 +126,22 @@ export interface Store {
   revokeKey(keyHash: string): Promise<void>;
   /** Records that the agent made a request. Written later; accurate to 10 seconds. */
   noteUse(agentId: string, nowMs: number): void;
-  /** Takes `cost` requests (0: only reads) from the bucket's window of one hour. */
-  spend(bucket: string, limit: number, cost: 0 | 1, nowMs: number): Promise<Quota>;
+  /**
+   * Takes `cost` (0: only reads) from the bucket's window of one hour, if anything is left. A cost above 1 may exceed the
+   * limit once.
+   */
+  spend(bucket: string, limit: number, cost: number, nowMs: number): Promise<Quota>;
 
-  /** Adds the event, unless the agent has one with this title, start and place, or has `maxPerAgent` (0: no limit) events. */
-  createEvent(row: EventRow, maxPerAgent: number): Promise<CreateOutcome>;
+  /**
+   * Adds the event, unless the agent has one with this title, start and place, has `maxPerAgent` events, or the JSON of its
+   * events would have more than `maxBytes` in UTF-8. 0: no limit.
+   */
+  createEvent(row: EventRow, maxPerAgent: number, maxBytes?: number): Promise<CreateOutcome>;
   findEvent(eventId: string): Promise<EventRecord | undefined>;
   /** The stored fields of an event, to change them. */
   findEventRow(eventId: string): Promise<EventRow | undefined>;
-  /** Compare-and-set: replaces the version before `next`. */
-  replaceEvent(next: EventRow): Promise<ReplaceOutcome>;
+  /** Compare-and-set: replaces the version before `next`. `maxBytes` as in `createEvent`; a change that does not grow is allowed. */
+  replaceEvent(next: EventRow, maxBytes?: number): Promise<ReplaceOutcome>;
   /** False unless the agent had this event and, if a version is given, the event had that version. */
   deleteEvent(eventId: string, agentId: string, version?: number): Promise<boolean>;
   /** Matching events that have not ended at `nowMs`, ordered by start and event_id. */
@@ -185,7 +198,11 @@ export interface BulkWriter {
    * Adds the rows in one transaction, by the rules of `createEvent`; the outcomes are in the same order. Calls need not wait
    * for each other: they run in order, and waiting calls share a transaction.
    */
-  createEvents(rows: readonly EventRow[], maxPerAgent: number): Promise<readonly CreateOutcome['kind'][]>;
+  createEvents(
+    rows: readonly EventRow[],
+    maxPerAgent: number,
+    maxBytes?: number,
+  ): Promise<readonly CreateOutcome['kind'][]>;
   /** Finishes accepted operations, then releases all resources. */
   close(): Promise<void>;
 }

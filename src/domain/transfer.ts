@@ -16,6 +16,7 @@ export const TABLES = {
     created_ms: 'integer',
     last_used_ms: 'integer',
     event_count: 'integer',
+    event_bytes: 'integer',
   },
   keys: {
     key_hash: 'text',

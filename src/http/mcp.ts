@@ -8,6 +8,7 @@ import { oneOf } from '../domain/shape.ts';
 import { type KeyHolder, requireQuota, spendRequest } from '../usecases/access.ts';
 import type { Context } from '../usecases/context.ts';
 import type { Admission } from './admission/admission.ts';
+import { findNetwork } from './admission/request-client.ts';
 import { type AllowedHosts, requireAllowedHost } from './browser/dns-rebinding.ts';
 import type { Description } from './endpoint.ts';
 import { admitAgent } from './request/authenticate.ts';
@@ -64,6 +65,8 @@ export const mcp: Description = {
 export interface McpCall {
   readonly context: Context;
   readonly agent: AgentRow;
+  /** Undefined if no limit per network applies. */
+  readonly network: string | undefined;
   /** Has no credentials and no body. */
   readonly request: Request;
   /** Parsed JSON; undefined if no body was sent. */
@@ -108,6 +111,7 @@ export function serveMcp(app: FastifyInstance, options: McpOptions): void {
       const call: McpCall = {
         context: context(),
         agent,
+        network: findNetwork(request.client),
         spend: async (count) => {
           if (quota && quota.remaining < count) requireQuota({ ...quota, allowed: false });
           for (let extra = 0; extra < count; extra++) {

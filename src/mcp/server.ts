@@ -10,6 +10,7 @@ import {
 import type { AgentRow } from '../domain/agent.ts';
 import { requireWriter } from '../usecases/access.ts';
 import type { Context } from '../usecases/context.ts';
+import type { Network } from '../usecases/stored-bytes.ts';
 import { argumentReader } from './arguments.ts';
 import { toolFailure } from './errors.ts';
 import { UNTRUSTED } from './text.ts';
@@ -18,6 +19,7 @@ import { TOOLS } from './tools.ts';
 export interface McpCaller {
   readonly context: Context;
   readonly agent: AgentRow;
+  readonly network: Network;
   /** Receives errors that are the fault of the service. */
   onFault(error: unknown): void;
 }
@@ -57,13 +59,13 @@ const OPTIONS: McpServerOptions = {
 };
 
 export function toolServer(version: string): (caller: McpCaller) => McpServer {
-  return ({ context, agent, onFault }) => {
+  return ({ context, agent, network, onFault }) => {
     const server = new McpServer({ name: 'local-events', version }, OPTIONS);
     for (const { name, config, read, run } of DEFINITIONS) {
       server.registerTool(name, config, async (args) => {
         try {
           if (!config.annotations.readOnlyHint) requireWriter(agent);
-          const { structured, text } = await run(context, agent, read(args, context.clock()));
+          const { structured, text } = await run(context, agent, read(args, context.clock()), network);
           return {
             content: [{ type: 'text', text }],
             structuredContent: structured as Record<string, unknown>,

@@ -11,6 +11,7 @@ import type { Wire } from '../domain/wire.ts';
 import type { Context } from '../usecases/context.ts';
 import { createEvent, deleteEvent, findNearby, getEvent, updateEvent } from '../usecases/events.ts';
 import { findOwnEvents } from '../usecases/own-agent.ts';
+import type { Network } from '../usecases/stored-bytes.ts';
 import type { ArgumentRules, Arguments } from './arguments.ts';
 import * as schemas from './schemas.ts';
 import { showEvent, showPage, UNTRUSTED } from './text.ts';
@@ -26,7 +27,7 @@ export interface Tool<Input = unknown> extends ArgumentRules<Input> {
    */
   readonly hints: readonly [readOnly: boolean, destructive: boolean, idempotent: boolean, openWorld: boolean];
   /** Throws the errors of the use case. */
-  run(context: Context, agent: AgentRow, input: Input): Promise<ToolOutput>;
+  run(context: Context, agent: AgentRow, input: Input, network: Network): Promise<ToolOutput>;
 }
 
 /** Lets TypeScript infer the type of the input. */
@@ -100,8 +101,8 @@ Example: {"title": "Lantern workshop", "event_type": "workshop", "start_at": "20
     output: schemas.EventOutput,
     hints: [false, false, true, true],
     read: readEventCreate,
-    run: async (context, agent, fields) => {
-      const { kind, record } = await createEvent(context, agent, fields);
+    run: async (context, agent, fields, network) => {
+      const { kind, record } = await createEvent(context, agent, network, fields);
       return eventOf(record.json, kind === 'created' ? 'Published.' : PUBLISHED_BEFORE, context.clock());
     },
   }),
@@ -116,8 +117,8 @@ Example: {"event_id": "01JZ9GX4T0QW3N1V8R5Y7K2MHD", "start_at": "2031-05-01T19:0
     hints: [false, true, true, true],
     nullClears: true,
     read: (args, nowMs) => ({ eventId: readEventId(args), update: readEventUpdate(args, nowMs) }),
-    run: async (context, agent, { eventId, update }) => {
-      const { json } = await updateEvent(context, agent, eventId, update);
+    run: async (context, agent, { eventId, update }, network) => {
+      const { json } = await updateEvent(context, agent, network, eventId, update);
       const isChange = Object.keys(update).length > 0;
       return eventOf(
         json,

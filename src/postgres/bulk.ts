@@ -17,7 +17,12 @@ import { PostgresStore } from './store.ts';
 const ROWS_PER_BATCH = 1_000;
 
 const INSERT = `${insertRecords('events')}
-  ON CONFLICT (agent_id, start_ms, lat, lng, title) DO NOTHING RETURNING agent_id`;
+  ON CONFLICT (agent_id, start_ms, lat, lng, title) DO NOTHING RETURNING agent_id, octet_length(json) AS bytes`;
+
+interface Inserted {
+  readonly agent_id: string;
+  readonly bytes: number;
+}
 
 export class PostgresBulkWriter implements BulkWriter {
   readonly #store: PostgresStore;
@@ -42,8 +47,12 @@ export class PostgresBulkWriter implements BulkWriter {
     return this.#store.findAgentByKey(keyHash, nowMs);
   }
 
-  createEvents(rows: readonly EventRow[], maxPerAgent: number): Promise<readonly CreateOutcome['kind'][]> {
-    const created = this.#last.then(() => this.#createAll(rows, maxPerAgent));
+  createEvents(
+    rows: readonly EventRow[],
+    maxPerAgent: number,
+    maxBytes = 0,
+  ): Promise<readonly CreateOutcome['kind'][]> {
+    const created = this.#last.then(() => this.#createAll(rows, maxPerAgent, maxBytes));
     this.#last = created.catch(() => {});
     return created;
   }
@@ -56,37 +65,55 @@ export class PostgresBulkWriter implements BulkWriter {
   async #createAll(
     rows: readonly EventRow[],
     maxPerAgent: number,
+    maxBytes: number,
   ): Promise<readonly CreateOutcome['kind'][]> {
+    const encoded = rows.map((row) => ({ ...row, json: encodeEvent(row) }));
+    const bytes = encoded.reduce((sum, { json }) => sum + Buffer.byteLength(json), 0);
     const agents = [...new Set(rows.map(({ agent_id }) => agent_id))];
-    const counts = new Map<string, number>();
-    for (const agentId of agents) {
-      const agent = await this.#store.findAgent(agentId);
-      if (agent) counts.set(agentId, agent.event_count);
-    }
-    const hasRoom = agents.every(
-      (id) => maxPerAgent === 0 || (counts.get(id) ?? 0) + rows.length <= maxPerAgent,
+    const stored = await this.#findStored(agents);
+    const hasRoom = stored.every(
+      ({ event_count, event_bytes }) =>
+        (maxPerAgent === 0 || event_count + rows.length <= maxPerAgent) &&
+        (maxBytes === 0 || event_bytes + bytes <= maxBytes),
     );
-    // Near the limit, or if an agent does not exist, create the events one by one, so that each gets its own outcome.
-    if (!hasRoom || counts.size < agents.length) return this.#createEach(rows, maxPerAgent);
-    const created = await this.#insert(rows);
+    // Near a limit, or if an agent does not exist, create the events one by one, so that each gets its own outcome.
+    if (!hasRoom || stored.length < agents.length) return this.#createEach(rows, maxPerAgent, maxBytes);
+    const created = await this.#insert(encoded);
     return rows.map(({ event_id }) => (created.has(event_id) ? 'created' : 'existing'));
   }
 
-  async #createEach(rows: readonly EventRow[], maxPerAgent: number): Promise<CreateOutcome['kind'][]> {
+  /** What these agents store already; without those that do not exist. */
+  #findStored(agentIds: readonly string[]) {
+    return this.#database.run(
+      'repeatable',
+      (sql) => sql<{ event_count: number; event_bytes: number }[]>`
+        SELECT event_count, event_bytes FROM agents WHERE agent_id IN (
+          SELECT value::uuid FROM json_array_elements_text(${JSON.stringify(agentIds)}::text::json) AS value)`,
+    );
+  }
+
+  async #createEach(
+    rows: readonly EventRow[],
+    maxPerAgent: number,
+    maxBytes: number,
+  ): Promise<CreateOutcome['kind'][]> {
     const outcomes: CreateOutcome['kind'][] = [];
     for (const row of rows) {
-      outcomes.push((await this.#store.createEvent(row, maxPerAgent)).kind);
+      outcomes.push((await this.#store.createEvent(row, maxPerAgent, maxBytes)).kind);
     }
     return outcomes;
   }
 
-  async #insert(rows: readonly EventRow[]): Promise<Set<string>> {
-    const sent = JSON.stringify(rows.map((row) => ({ ...row, json: encodeEvent(row) })));
+  async #insert(rows: readonly (EventRow & { readonly json: string })[]): Promise<Set<string>> {
+    const sent = JSON.stringify(rows);
     await this.#database.transaction('repeatable', async (sql) => {
-      const found = await sql.unsafe<{ agent_id: string }[]>(INSERT, [sent], { prepare: true });
+      const found = await sql.unsafe<Inserted[]>(INSERT, [sent], { prepare: true });
       const counts = Map.groupBy(found, ({ agent_id }) => agent_id);
       for (const [agentId, events] of [...counts].sort()) {
-        await sql`UPDATE agents SET event_count = event_count + ${events.length} WHERE agent_id = ${agentId}`;
+        const added = events.reduce((sum, { bytes }) => sum + bytes, 0);
+        await sql`
+          UPDATE agents SET event_count = event_count + ${events.length}, event_bytes = event_bytes + ${added}
+          WHERE agent_id = ${agentId}`;
       }
     });
     // A retry after a lost response finds its own rows as existing, so compare IDs to tell which are new.

@@ -15,35 +15,63 @@ import type { Sql } from './client/driver.ts';
 import { codeOf } from './client/errors.ts';
 import { TYPES, wireOf } from './records.ts';
 
-/** Error codes of PostgreSQL; EVENT_LIMIT is our own, raised by create_event. */
+/** Error codes of PostgreSQL; the last two are our own, raised by create_event. */
 const UNIQUE_VIOLATION = '23505';
 const FOREIGN_KEY_VIOLATION = '23503';
 const EVENT_LIMIT = 'LE001';
+const SIZE_LIMIT = 'LE002';
 
 const EVENTS_PER_PAGE = 500;
+
+/** Sets the advisory locks of deletesLock apart from others. */
+const LOCK = 1701;
 
 const CREATED = EVENT_COLUMNS.filter(([name]) => name !== 'version');
 const REPLACED = EVENT_COLUMNS.filter(([name]) => name !== 'event_id' && name !== 'agent_id');
 
-/** Calls create_event, whose parameters are the columns of a new event in order, its JSON, and the agent's limit. */
+/** Calls create_event, whose parameters are the columns of a new event in order, its JSON, and the agent's two limits. */
 const CREATE_EVENT = `SELECT * FROM create_event(${[
   ...CREATED.map(([, kind], at) => `$${at + 1}::${TYPES[kind]}`),
   `$${CREATED.length + 1}::text`,
   `$${CREATED.length + 2}::integer`,
+  `$${CREATED.length + 3}::bigint`,
 ].join(', ')})`;
 
-function createValues(row: EventRow, json: string, maxPerAgent: number): Value[] {
-  return [...CREATED.map(([name]) => row[name]), json, maxPerAgent];
+function createValues(row: EventRow, json: string, maxPerAgent: number, maxBytes: number): Value[] {
+  return [...CREATED.map(([name]) => row[name]), json, maxPerAgent, maxBytes];
 }
 
-/** Compare and set: updates the event only if its version is the one before. */
-const REPLACE_EVENT = `UPDATE events SET ${[
-  ...REPLACED.map(([name, kind], at) => `${name} = $${at + 1}::${TYPES[kind]}`),
-  `json = $${REPLACED.length + 1}::text`,
-].join(', ')} WHERE event_id = $${REPLACED.length + 2}::text AND version = $${REPLACED.length + 3}::integer`;
+const [JSON_AT, ID_AT, VERSION_AT, OWNER_AT, MAX_BYTES_AT] = [1, 2, 3, 4, 5].map(
+  (at) => `$${REPLACED.length + at}`,
+);
 
-function replaceValues(next: EventRow, json: string): Value[] {
-  return [...REPLACED.map(([name]) => next[name]), json, next.event_id, next.version - 1];
+/**
+ * Compare and set: updates the event only if its version is the one before, and if there is room for its growth. A trigger
+ * adds the growth to the agent's sum; the agent is locked here, so that the sum cannot change in between. Locks as a delete
+ * does.
+ */
+const REPLACE_EVENT = `WITH locked AS MATERIALIZED (SELECT pg_advisory_xact_lock(${LOCK}, hashtext(${OWNER_AT}::text))),
+  previous AS MATERIALIZED (
+    SELECT octet_length(json) AS bytes FROM events, locked
+    WHERE event_id = ${ID_AT}::text AND version = ${VERSION_AT}::integer FOR UPDATE OF events
+  ),
+  room AS MATERIALIZED (
+    SELECT 1 FROM agents, previous WHERE agent_id = ${OWNER_AT}::text::uuid AND (
+      ${MAX_BYTES_AT}::bigint = 0 OR octet_length(${JSON_AT}::text) <= bytes
+      OR event_bytes + octet_length(${JSON_AT}::text) - bytes <= ${MAX_BYTES_AT}::bigint
+    ) FOR NO KEY UPDATE OF agents
+  ),
+  replaced AS (
+    UPDATE events SET ${[
+      ...REPLACED.map(([name, kind], at) => `${name} = $${at + 1}::${TYPES[kind]}`),
+      `json = ${JSON_AT}::text`,
+    ].join(', ')} FROM room WHERE event_id = ${ID_AT}::text RETURNING 1
+  )
+  SELECT (SELECT count(*) FROM previous) AS found, (SELECT count(*) FROM replaced) AS replaced`;
+
+function replaceValues(next: EventRow, json: string, maxBytes: number): Value[] {
+  const { event_id, version, agent_id } = next;
+  return [...REPLACED.map(([name]) => next[name]), json, event_id, version - 1, agent_id, maxBytes];
 }
 
 type Value = string | number | null;
@@ -60,18 +88,20 @@ export async function createEvent(
   statements: Statements,
   row: EventRow,
   maxPerAgent: number,
+  maxBytes: number,
 ): Promise<CreateOutcome> {
   const json = encodeEvent(row);
   try {
     // If an earlier attempt already created the event, it is found as existing with the same ID.
     const [found] = await statements.run('repeatable', (sql) =>
-      sql.unsafe<[Created]>(CREATE_EVENT, createValues(row, json, maxPerAgent), { prepare: true }),
+      sql.unsafe<[Created]>(CREATE_EVENT, createValues(row, json, maxPerAgent, maxBytes), { prepare: true }),
     );
     if (found.kind === 'created' || found.found_id === row.event_id)
       return { kind: 'created', record: { version: 1, json: toWire(json) } };
     return { kind: 'existing', record: { version: found.found_version, json: toWire(found.found_json) } };
   } catch (error) {
     if (codeOf(error) === EVENT_LIMIT) return { kind: 'limit' };
+    if (codeOf(error) === SIZE_LIMIT) return { kind: 'size-limit' };
     if (codeOf(error) === FOREIGN_KEY_VIOLATION) return { kind: 'no-agent' };
     throw error;
   }
@@ -93,20 +123,33 @@ export async function findEventRow(statements: Statements, eventId: string): Pro
   return row && decodeEvent(row);
 }
 
-export async function replaceEvent(statements: Statements, next: EventRow): Promise<ReplaceOutcome> {
+export async function replaceEvent(
+  statements: Statements,
+  next: EventRow,
+  maxBytes: number,
+): Promise<ReplaceOutcome> {
   const json = encodeEvent(next);
   for (;;) {
+    let hasRoom = true;
     try {
-      const { count } = await statements.run('once', (sql) =>
-        sql.unsafe(REPLACE_EVENT, replaceValues(next, json), { prepare: true }),
+      const [{ found, replaced }] = await statements.run('once', (sql) =>
+        sql.unsafe<[{ found: number; replaced: number }]>(
+          REPLACE_EVENT,
+          replaceValues(next, json, maxBytes),
+          {
+            prepare: true,
+          },
+        ),
       );
-      if (count === 0) return { kind: 'conflict' };
-      return { kind: 'replaced', record: { version: next.version, json: toWire(json) } };
+      if (replaced > 0) return { kind: 'replaced', record: { version: next.version, json: toWire(json) } };
+      if (found === 0) return { kind: 'conflict' };
+      hasRoom = false;
     } catch (error) {
       if (codeOf(error) !== UNIQUE_VIOLATION) throw error;
     }
     const id = await findDuplicate(statements, next);
     if (id !== undefined) return { kind: 'duplicate', id }; // otherwise it was deleted meanwhile
+    if (!hasRoom) return { kind: 'size-limit' };
   }
 }
 
@@ -123,12 +166,11 @@ async function findDuplicate(statements: Statements, event: EventRow): Promise<s
 }
 
 /**
- * SQL that lets deletes of one agent's events run one after the other. Otherwise one that has locked an event and waits for
- * the agent could deadlock with one that has locked the agent and waits for the event. The number sets the lock apart from
- * others.
+ * SQL that lets deletes and changes of one agent's events run one after the other. Otherwise one that has locked an event
+ * and waits for the agent could deadlock with one that has locked the agent and waits for the event.
  */
 export function deletesLock(sql: Sql, agentId: string) {
-  return sql`pg_advisory_xact_lock(1701, hashtext(${agentId}))`;
+  return sql`pg_advisory_xact_lock(${LOCK}::integer, hashtext(${agentId}))`;
 }
 
 export async function deleteEvent(

@@ -17,7 +17,7 @@ interface Lease {
   readonly resetMs: number;
   /** Requests reserved by all nodes, as of the last lot. */
   taken: number;
-  /** Requests that this node can still spend. */
+  /** Requests that this node can still spend; negative if the last one cost more than was left. */
   left: number;
 }
 
@@ -37,21 +37,27 @@ export class QuotaLeases {
     this.#database = database;
   }
 
-  spend(bucket: string, limit: number, cost: 0 | 1, nowMs: number): Promise<Quota> {
+  spend(bucket: string, limit: number, cost: number, nowMs: number): Promise<Quota> {
     return this.#database.operation((statements) =>
       cost === 0
         ? this.#peek(statements, bucket, limit, nowMs)
-        : this.#spendOne(statements, bucket, limit, nowMs),
+        : this.#spend(statements, bucket, limit, cost, nowMs),
     );
   }
 
-  async #spendOne(statements: Statements, bucket: string, limit: number, nowMs: number): Promise<Quota> {
+  async #spend(
+    statements: Statements,
+    bucket: string,
+    limit: number,
+    cost: number,
+    nowMs: number,
+  ): Promise<Quota> {
     for (;;) {
       const lease = this.#current(bucket, nowMs);
       // The quota is used up or reserved. Other nodes can only spend their own lots.
       if (lease && lease.taken - lease.left >= limit) return quotaOf(lease, limit, false);
       if (lease && lease.left > 0) {
-        lease.left--;
+        lease.left -= cost;
         return quotaOf(lease, limit, true);
       }
       await (this.#taking.get(bucket) ?? this.#take(statements, bucket, limit, nowMs));
@@ -78,7 +84,9 @@ export class QuotaLeases {
       (sql) =>
         sql<Taken[]>`SELECT reset_ms, used FROM quotas WHERE bucket = ${bucket} AND reset_ms > ${nowMs}`,
     );
-    const used = row?.used ?? 0;
+    // What this node has overdrawn is in the database only with its next lot.
+    const overdrawn = known && known.resetMs === row?.reset_ms ? Math.max(0, -known.left) : 0;
+    const used = (row?.used ?? 0) + overdrawn;
     const remaining = Math.max(0, limit - used);
     return { allowed: remaining > 0, remaining, resetMs: row?.reset_ms ?? nowMs + QUOTA_WINDOW_MS };
   }
@@ -94,7 +102,9 @@ export class QuotaLeases {
       this.#forgotMs = nowMs;
       void this.forget(nowMs).catch(() => {}); // retried at the next interval
     }
-    const lot = Math.max(1, Math.floor(limit / LOTS));
+    const before = this.#current(bucket, nowMs);
+    const overdrawn = Math.max(0, -(before?.left ?? 0));
+    const lot = Math.max(1, Math.floor(limit / LOTS)) + overdrawn;
     const resetMs = nowMs + QUOTA_WINDOW_MS;
     // A retry after a lost response may reserve a second lot; the first one is then never spent.
     const [row] = await statements.run(
@@ -113,7 +123,8 @@ export class QuotaLeases {
         RETURNING reset_ms, used, granted`,
     );
     const { reset_ms, used, granted } = row!;
-    const lease = { resetMs: reset_ms, taken: used, left: granted };
+    const isSameWindow = before?.resetMs === reset_ms;
+    const lease = { resetMs: reset_ms, taken: used, left: isSameWindow ? granted - overdrawn : granted };
     this.#keep(bucket, lease, nowMs);
     return lease;
   }

@@ -107,12 +107,12 @@ export class PostgresStore implements Store {
     this.#uses.note(agentId, nowMs);
   }
 
-  spend(bucket: string, limit: number, cost: 0 | 1, nowMs: number): Promise<Quota> {
+  spend(bucket: string, limit: number, cost: number, nowMs: number): Promise<Quota> {
     return this.#quotas.spend(bucket, limit, cost, nowMs);
   }
 
-  createEvent(row: EventRow, maxPerAgent: number): Promise<CreateOutcome> {
-    return events.createEvent(this.#database, row, maxPerAgent);
+  createEvent(row: EventRow, maxPerAgent: number, maxBytes = 0): Promise<CreateOutcome> {
+    return events.createEvent(this.#database, row, maxPerAgent, maxBytes);
   }
 
   findEvent(eventId: string): Promise<EventRecord | undefined> {
@@ -123,8 +123,8 @@ export class PostgresStore implements Store {
     return events.findEventRow(this.#database, eventId);
   }
 
-  replaceEvent(next: EventRow): Promise<ReplaceOutcome> {
-    return this.#database.operation((statements) => events.replaceEvent(statements, next));
+  replaceEvent(next: EventRow, maxBytes = 0): Promise<ReplaceOutcome> {
+    return this.#database.operation((statements) => events.replaceEvent(statements, next, maxBytes));
   }
 
   deleteEvent(eventId: string, agentId: string, version?: number): Promise<boolean> {

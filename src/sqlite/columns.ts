@@ -30,6 +30,11 @@ export function versionOf(values: ColumnValues): number {
   return values[VERSION] as number;
 }
 
+/** UTF-8 bytes of the event's JSON, the last value. */
+export function bytesOf(values: ColumnValues): number {
+  return Buffer.byteLength(values.at(-1) as string);
+}
+
 /** Values that identify duplicate events, in the order of the index events_identity. */
 export function identityOf(values: ColumnValues) {
   return [values[AGENT], values[START], values[LAT], values[LNG], values[TITLE]] as [

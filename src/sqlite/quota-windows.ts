@@ -13,15 +13,15 @@ export class QuotaWindows {
   // A Map keeps insertion order, and all windows have the same length, so the first entries end first.
   readonly #windows = new Map<string, Window>();
 
-  /** Takes `cost` from the bucket unless that exceeds the limit. Cost 0 only reads the current state. */
-  spend(bucket: string, limit: number, cost: 0 | 1, nowMs: number): Quota {
+  /** Takes `cost` from the bucket if anything is left. Cost 0 only reads the current state. */
+  spend(bucket: string, limit: number, cost: number, nowMs: number): Quota {
     const window = this.#current(bucket, cost, nowMs);
-    const allowed = window.used + cost <= limit && window.used < limit;
+    const allowed = window.used < limit;
     if (allowed) window.used += cost;
     return { allowed, remaining: Math.max(0, limit - window.used), resetMs: window.resetMs };
   }
 
-  #current(bucket: string, cost: 0 | 1, nowMs: number): Window {
+  #current(bucket: string, cost: number, nowMs: number): Window {
     const found = this.#windows.get(bucket);
     if (found && found.resetMs > nowMs) return found;
     const window = { resetMs: nowMs + QUOTA_WINDOW_MS, used: 0 };

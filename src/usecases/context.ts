@@ -13,6 +13,10 @@ export interface Policy {
   readonly registrationsPerHour: number;
   /** 0: no limit. */
   readonly maxEventsPerAgent: number;
+  /** UTF-8 bytes of the JSON of an agent's events; 0: no limit. */
+  readonly maxBytesPerAgent: number;
+  /** All agents of one client network together; 0: no limit. */
+  readonly maxBytesPerNetworkAndHour: number;
   readonly administrators: AllowList;
 }
 

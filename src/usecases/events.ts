@@ -1,12 +1,13 @@
 // Use cases of agents for events: search, read, create, update, delete.
 import type { AgentRow } from '../domain/agent.ts';
 import { AppError } from '../domain/errors.ts';
-import type { EventFields, EventRow, EventUpdate } from '../domain/event.ts';
+import { type EventFields, type EventRow, type EventUpdate, encodeEvent } from '../domain/event.ts';
 import { applyEventUpdate } from '../domain/event-input.ts';
 import { isUlid, newUlid } from '../domain/ids.ts';
 import type { NearbyQuery } from '../domain/nearby.ts';
-import type { EventRecord, NearbyPage, Store } from '../domain/store.ts';
-import type { Context } from './context.ts';
+import { BYTES_PER_MB, type EventRecord, type NearbyPage, type Store } from '../domain/store.ts';
+import type { Context, Policy } from './context.ts';
+import { countBytes, type Network, requireByteQuota } from './stored-bytes.ts';
 
 /** One page of events that have not ended, with the exact total. */
 export function findNearby({ store, clock }: Context, query: NearbyQuery): Promise<NearbyPage> {
@@ -20,14 +21,17 @@ export async function getEvent({ store }: Context, eventId: string): Promise<Eve
 }
 
 /**
- * Creates the event, or returns the agent's existing event with the same title, start and place. Throws
- * EVENT_LIMIT_REACHED, or INVALID_API_KEY if the agent was deleted meanwhile.
+ * Creates the event, or returns the agent's existing event with the same title, start and place. Throws RATE_LIMITED if
+ * the network has stored too much, EVENT_LIMIT_REACHED, or INVALID_API_KEY if the agent was deleted meanwhile.
  */
 export async function createEvent(
-  { store, clock, random, policy }: Context,
+  context: Context,
   agent: AgentRow,
+  network: Network,
   fields: EventFields,
 ): Promise<{ readonly kind: 'created' | 'existing'; readonly record: EventRecord }> {
+  const { store, clock, random, policy } = context;
+  await requireByteQuota(context, network);
   const nowMs = clock();
   const row = {
     event_id: newUlid(nowMs, random),
@@ -36,7 +40,7 @@ export async function createEvent(
     created_ms: nowMs,
     ...fields,
   };
-  const outcome = await store.createEvent(row, policy.maxEventsPerAgent);
+  const outcome = await store.createEvent(row, policy.maxEventsPerAgent, policy.maxBytesPerAgent);
   if (outcome.kind === 'no-agent')
     throw new AppError('INVALID_API_KEY', 'The agent of this key was deleted.');
   if (outcome.kind === 'limit') {
@@ -45,6 +49,8 @@ export async function createEvent(
       `An agent may have at most ${policy.maxEventsPerAgent} events. Delete some that have ended, then retry.`,
     );
   }
+  if (outcome.kind === 'size-limit') noRoom(policy);
+  if (outcome.kind === 'created') await countBytes(context, network, outcome.record.json.length);
   return outcome;
 }
 
@@ -53,27 +59,32 @@ export type KnownVersions = readonly number[] | undefined;
 
 /**
  * Changes the fields of the update. Throws NOT_FOUND, DUPLICATE_EVENT, PRECONDITION_FAILED if the event has none of the
- * known versions, and VALIDATION_ERROR for values that are invalid only together with the stored event.
+ * known versions, and VALIDATION_ERROR for values that are invalid only together with the stored event. If the event grows,
+ * also EVENT_LIMIT_REACHED, and RATE_LIMITED if the network has stored too much.
  */
 export async function updateEvent(
-  { store, clock, edits }: Context,
+  context: Context,
   agent: AgentRow,
+  network: Network,
   eventId: string,
   update: EventUpdate,
   known?: KnownVersions,
 ): Promise<EventRecord> {
-  const nowMs = clock();
-  return edits.run(eventId, () => applyUpdate(store, agent, eventId, update, nowMs, known));
+  const nowMs = context.clock();
+  const apply = () => applyUpdate(context, agent, network, eventId, update, nowMs, known);
+  return context.edits.run(eventId, apply);
 }
 
 async function applyUpdate(
-  store: Store,
+  context: Context,
   agent: AgentRow,
+  network: Network,
   eventId: string,
   update: EventUpdate,
   nowMs: number,
   known: KnownVersions,
 ): Promise<EventRecord> {
+  const { store, policy } = context;
   for (;;) {
     const stored = await findOwn(store, agent, eventId);
     requireKnown(stored, known);
@@ -82,8 +93,15 @@ async function applyUpdate(
       requireKnown(record, known);
       return record;
     }
-    const outcome = await store.replaceEvent(applyEventUpdate(stored, update, nowMs));
-    if (outcome.kind === 'replaced') return outcome.record;
+    const next = applyEventUpdate(stored, update, nowMs);
+    const growth = sizeOf(next) - sizeOf(stored);
+    if (growth > 0) await requireByteQuota(context, network);
+    const outcome = await store.replaceEvent(next, policy.maxBytesPerAgent);
+    if (outcome.kind === 'replaced') {
+      await countBytes(context, network, growth);
+      return outcome.record;
+    }
+    if (outcome.kind === 'size-limit') noRoom(policy);
     if (outcome.kind === 'duplicate') {
       throw new AppError(
         'DUPLICATE_EVENT',
@@ -116,11 +134,23 @@ async function findOwn(store: Store, agent: AgentRow, eventId: string): Promise<
   return stored?.agent_id === agent.agent_id ? stored : notYours();
 }
 
+function sizeOf(row: EventRow): number {
+  return Buffer.byteLength(encodeEvent(row));
+}
+
 function requireKnown({ version }: { readonly version: number }, known: KnownVersions): void {
   if (known === undefined || known.includes(version)) return;
   throw new AppError(
     'PRECONDITION_FAILED',
     'The event has changed, or If-Match does not have its ETag (with the quotes). Read the event again and check what changed before you retry.',
+  );
+}
+
+function noRoom({ maxBytesPerAgent }: Policy): never {
+  throw new AppError(
+    'EVENT_LIMIT_REACHED',
+    `The events of an agent may take at most ${maxBytesPerAgent / BYTES_PER_MB} MB in total, and this one does not fit. ` +
+      'Delete some that have ended, or shorten their texts, then retry.',
   );
 }
 

@@ -45,7 +45,7 @@ async function makeMany(): Promise<string> {
   execute(
     databaseOf(folder),
     `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${OTHERS})
-     INSERT INTO agents SELECT printf('0197d2e8-9a40-7c55-8f3e-%012x', i), 'a@b.c', 'agent ' || i, 'read', i % 2, i, NULL, 0 FROM n;
+     INSERT INTO agents SELECT printf('0197d2e8-9a40-7c55-8f3e-%012x', i), 'a@b.c', 'agent ' || i, 'read', i % 2, i, NULL, 0, 0 FROM n;
      WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${OTHERS})
      INSERT INTO audit (audit_id, at_ms, actor_subject, actor_email, action, target, detail, count)
      SELECT i * 2, i, 'ada', 'a@b.c', 'delete_event', 'x' || i, '', 1 FROM n;

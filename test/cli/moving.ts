@@ -53,7 +53,7 @@ export async function dumpDatabase(url: string): Promise<Dump> {
         Object.fromEntries(
           Object.entries(row).map(([column, value]) => [
             column,
-            value !== null && /_ms$|^audit_id$/.test(column) ? Number(value) : value,
+            value !== null && /_ms$|_bytes$|^audit_id$/.test(column) ? Number(value) : value,
           ]),
         );
       tables.set(name as Name, rows.map(toNumber));

@@ -33,7 +33,7 @@ function folderWithEvents(count: number): string {
   const folder = temporaryFolder();
   const database = openForWriting(databasePath(folder), 'bulk');
   database
-    .prepare("INSERT INTO agents VALUES (?, 'agent@example.com', 'many', 'readwrite', 1, 0, NULL, ?)")
+    .prepare("INSERT INTO agents VALUES (?, 'agent@example.com', 'many', 'readwrite', 1, 0, NULL, ?, 0)")
     .run(AGENT_ID, count);
   database
     .prepare(

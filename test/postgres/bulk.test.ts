@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { readConfig } from '../../src/config.ts';
-import type { EventRow } from '../../src/domain/event.ts';
+import { type EventRow, encodeEvent } from '../../src/domain/event.ts';
 import { PostgresBulkReader, PostgresBulkWriter } from '../../src/postgres/bulk.ts';
-import { newAgentRow, newEventRow, newKey } from '../store/rows.ts';
+import { newAgentRow, newEventRow, newKey, newUlid } from '../store/rows.ts';
 import { newDatabase } from '../support/postgres.ts';
 
 describe('the writer on PostgreSQL', () => {
@@ -43,6 +43,23 @@ describe('the writer on PostgreSQL', () => {
     const outcomes = await writer.createEvents(rows, 3);
     assert.deepEqual(outcomes, ['created', 'limit', 'no-agent', 'created']);
     assert.equal((await reader.findAgent(agent.agent_id))?.event_count, 3);
+  });
+
+  it('enforces the limit of bytes, and counts what it adds', async () => {
+    const owner = newAgentRow();
+    await writer.addAgent(owner, newKey());
+    const rows = Array.from({ length: 3 }, () => newEventRow(owner));
+    const limit = Buffer.byteLength(
+      rows
+        .slice(0, 2)
+        .map((row) => encodeEvent(row))
+        .join(''),
+    );
+    assert.deepEqual(await writer.createEvents(rows.slice(0, 1), 0, limit), ['created']);
+    rows[0] = { ...rows[0]!, event_id: newUlid() };
+    assert.deepEqual(await writer.createEvents(rows, 0, limit), ['existing', 'created', 'size-limit']);
+    assert.deepEqual(await writer.createEvents(rows.slice(2), 0), ['created']);
+    assert.deepEqual(await writer.createEvents([newEventRow(owner)], 0, limit), ['size-limit']);
   });
 
   it('reads all events by ID, and those of an agent by start, in several batches', async () => {

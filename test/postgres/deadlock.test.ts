@@ -1,4 +1,4 @@
-// Deletes of one agent's events, by the agent and by administrators, do not deadlock.
+// Changes and deletes of one agent's events, by the agent and by administrators, do not deadlock.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { readConfig } from '../../src/config.ts';
@@ -10,7 +10,7 @@ import { Side } from './side.ts';
 
 const AGENTS = size(8, 60);
 
-it('has no deadlock between an agent that creates and deletes and an administrator who deletes', async (t) => {
+it('has no deadlock between an agent that creates, changes and deletes and an administrator who deletes', async (t) => {
   const url = await newDatabase();
   const side = new Side(url);
   t.after(() => side.close());
@@ -24,6 +24,7 @@ it('has no deadlock between an agent that creates and deletes and an administrat
         const row = newEventRow(agent);
         if ((await store.createEvent(row, 0)).kind === 'no-agent') return;
         await Promise.all([
+          store.replaceEvent({ ...row, version: 2, description: 'longer' }),
           store.deleteEvent(row.event_id, agent_id),
           store.deleteEventAsAdmin(row.event_id, auditOf('delete_event', row.event_id)),
         ]);

@@ -51,11 +51,12 @@ const RECORD = [{ version: OURS.length, names: NAMES }];
 
 it('opens a database of the first schema, and keeps all its data', async () => {
   const url = await newDatabase();
-  const row = newEventRow({ agent_id: newUuid() });
+  const row = newEventRow({ agent_id: newUuid() }, { title: 'Märchen' });
   await migrateUnrecorded(url, 1);
   await withSql(url, async (sql) => {
     await sql.unsafe(`
       INSERT INTO agents VALUES ('${row.agent_id}', 'a@example.com', 'old', 'read', true, 1, NULL, 1);
+      INSERT INTO agents VALUES ('${newUuid()}', 'b@example.com', 'without events', 'read', true, 1, NULL, 0);
       INSERT INTO events VALUES ('${row.event_id}', '${row.agent_id}', 1, '${row.title}', ${row.start_ms}, NULL,
         ${row.lat}, ${row.lng}, 'all', 'talk', '${encodeEvent(row)}');
       INSERT INTO audit (at_ms, actor_subject, actor_email, action, target, detail, count)
@@ -65,6 +66,14 @@ it('opens a database of the first schema, and keeps all its data', async () => {
   assertRecord(await store.findEvent(row.event_id), row);
   assert.equal((await store.findAgent(row.agent_id))?.agent_name, 'old');
   assert.equal(await store.isSessionEnded('any'), false);
+  await withSql(url, async (sql) => {
+    const agents = await sql`SELECT event_bytes::integer FROM agents ORDER BY event_bytes`;
+    const bytes = Buffer.byteLength(encodeEvent(row));
+    assert.deepEqual(
+      agents.map(({ event_bytes }) => event_bytes),
+      [0, bytes],
+    );
+  });
   await store.deleteEventAsAdmin(row.event_id, auditOf('delete_event', row.event_id));
   await store.close();
   assert.deepEqual(await recordOf(url), RECORD);

@@ -71,6 +71,21 @@ describe('a quota shared by two nodes', { timeout: 60_000 }, () => {
     });
   }
 
+  it('exceeds a limit by at most one cost per node, and leaves at most a lot of each unused', async () => {
+    const [limit, maxCost] = [10_000, 150];
+    const nodes = databases.map((database) => new QuotaLeases(database));
+    const chance = new Chance(3);
+    let used = 0;
+    for (const isOver = [false, false]; isOver.includes(false); ) {
+      const at = chance.integer(0, 1);
+      const cost = chance.integer(1, maxCost);
+      const { allowed } = await nodes[at]!.spend('costs', limit, cost, NOW_MS);
+      isOver[at] ||= !allowed;
+      if (allowed) used += cost;
+    }
+    assert.ok(used >= limit * 0.99 && used <= limit + 2 * maxCost, `${used} of ${limit}`);
+  });
+
   it('starts a new window for both nodes with the first request after its hour', async () => {
     const nodes = databases.map((database) => new QuotaLeases(database));
     const [first, second] = nodes as [QuotaLeases, QuotaLeases];

@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { StartError } from '../../src/domain/errors.ts';
-import type { EventRow } from '../../src/domain/event.ts';
+import { type EventRow, encodeEvent } from '../../src/domain/event.ts';
 import { SqliteBulkReader, SqliteBulkWriter } from '../../src/sqlite/files/bulk.ts';
 import { databasePath } from '../../src/sqlite/files/data-folder.ts';
 import { SqliteStore } from '../../src/sqlite/store.ts';
@@ -62,6 +62,23 @@ describe('a bulk writer', () => {
     assert.deepEqual(outcomes, ['created', 'created', 'limit', 'created', 'existing']);
     assert.deepEqual(await writer.createEvents([rows[2]!, newEventRow(other)], 2), ['limit', 'created']);
     assert.deepEqual(counts(), [2, 2]);
+  });
+
+  it('enforces the limit of bytes, and still finds existing events at the limit', async (test) => {
+    const { writer, agent, counts } = await openNew(test);
+    const rows = Array.from({ length: 3 }, () => newEventRow(agent));
+    const limit = Buffer.byteLength(
+      rows
+        .slice(0, 2)
+        .map((row) => encodeEvent(row))
+        .join(''),
+    );
+    const batch = [...rows, { ...rows[1]!, event_id: 'x' }];
+    const outcomes = await writer.createEvents(batch, 0, limit);
+    assert.deepEqual(outcomes, ['created', 'created', 'size-limit', 'existing']);
+    assert.deepEqual(await writer.createEvents([rows[2]!], 0, limit), ['size-limit']);
+    assert.deepEqual(await writer.createEvents([rows[2]!], 0, 0), ['created']);
+    assert.deepEqual(counts(), [3]);
   });
 
   it('adds nothing for an agent that does not exist', async (test) => {

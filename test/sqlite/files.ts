@@ -42,6 +42,9 @@ export function assertSound(path: string): void {
   const miscounted = `SELECT agent_id FROM agents
     WHERE event_count <> (SELECT count(*) FROM events WHERE events.agent_id = agents.agent_id)`;
   assert.deepEqual(readRows(path, miscounted), []);
+  const missized = `SELECT agent_id FROM agents WHERE event_bytes <>
+    (SELECT coalesce(sum(octet_length(json)), 0) FROM events WHERE events.agent_id = agents.agent_id)`;
+  assert.deepEqual(readRows(path, missized), []);
   const keyless = 'SELECT agent_id FROM agents WHERE agent_id NOT IN (SELECT agent_id FROM keys)';
   assert.deepEqual(readRows(path, keyless), []);
   const columns = ['event_id', 'agent_id', 'title', 'lat', 'lng', 'audience', 'event_type'];

@@ -139,11 +139,12 @@ describe('a store', () => {
   it('opens a folder of the first schema, and keeps all its data', async () => {
     const folder = temporaryFolder();
     const path = join(folder, 'local-events.db');
-    const row = newEventRow({ agent_id: newUuid() });
+    const row = newEventRow({ agent_id: newUuid() }, { title: 'Märchen' });
     execute(
       path,
       `${readFileSync(new URL('0001-initial.sql', MIGRATIONS), 'utf8')}; PRAGMA user_version = 1;
        INSERT INTO agents VALUES ('${row.agent_id}', 'a@example.com', 'old', 'read', 1, 1, NULL, 1);
+       INSERT INTO agents VALUES ('${newUuid()}', 'b@example.com', 'without events', 'read', 1, 1, NULL, 0);
        INSERT INTO events VALUES (1, '${row.event_id}', '${row.agent_id}', 1, '${row.title}', ${row.start_ms}, NULL,
          ${row.lat}, ${row.lng}, 'all', 'talk', '${encodeEvent(row)}');
        INSERT INTO audit VALUES (7, 8, 'ada', 'ada@example.com', 'delete_event', 'x', '', 1)`,
@@ -152,6 +153,11 @@ describe('a store', () => {
     assertRecord(await store.findEvent(row.event_id), row);
     assert.equal((await store.findAgent(row.agent_id))?.agent_name, 'old');
     assert.equal(await store.isSessionEnded('any'), false);
+    const bytes = Buffer.byteLength(encodeEvent(row));
+    assert.deepEqual(
+      readRows(path, 'SELECT event_bytes FROM agents ORDER BY event_bytes').map((agent) => agent.event_bytes),
+      [0, bytes],
+    );
     await store.deleteEventAsAdmin(row.event_id, auditOf('delete_event', row.event_id));
     await store.close();
     assert.equal(readRows(path, 'PRAGMA user_version')[0].user_version, NEWEST);

@@ -17,7 +17,7 @@ const AGENT = newAgentRow();
 const addAgent = (agent = newAgentRow(), key = newKey()): Call => ({ name: 'addAgent', args: [agent, key] });
 const createEvent = (row = newEventRow(AGENT)): Call => ({
   name: 'createEvent',
-  args: [columnValues(row), 0],
+  args: [columnValues(row), 0, 0],
 });
 
 describe('the writer', () => {
@@ -54,7 +54,7 @@ describe('the writer', () => {
     const outcomes = writer.run([
       createEvent(row),
       createEvent(again),
-      { name: 'replaceEvent', args: [columnValues({ ...row, version: 2, title: 'moved' })] },
+      { name: 'replaceEvent', args: [columnValues({ ...row, version: 2, title: 'moved' }), 0] },
       createEvent(again),
       { name: 'deleteEvent', args: [row.event_id, AGENT.agent_id, null] },
       { name: 'deleteEvent', args: [row.event_id, AGENT.agent_id, null] },
@@ -149,7 +149,7 @@ describe('the writer', () => {
 
     const calls: Call[] = [
       createEvent(newEventRow(AGENT, { description: long })),
-      { name: 'replaceEvent', args: [columnValues({ ...row, version: 2, description: long })] },
+      { name: 'replaceEvent', args: [columnValues({ ...row, version: 2, description: long }), 0] },
       addAgent(newAgentRow({ agent_name: long })),
       { name: 'addSetting', args: ['long', long] },
       { name: 'updateAgent', args: [AGENT.agent_id, { tier: 'read' }, auditOf('update_agent', '', long)] },

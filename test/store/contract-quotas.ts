@@ -38,6 +38,28 @@ export function quotaContract(store: () => Store): void {
     });
   });
 
+  it('takes a cost above 1 if anything is left, even if that exceeds the limit', async () => {
+    const spend = (cost: number, nowMs = NOW_MS) => store().spend('large cost', 1_000, cost, nowMs);
+    const resetMs = NOW_MS + HOUR_MS;
+    assert.deepEqual(await spend(300), { allowed: true, remaining: 700, resetMs });
+    assert.deepEqual(await spend(1), { allowed: true, remaining: 699, resetMs });
+    assert.deepEqual(await spend(650), { allowed: true, remaining: 49, resetMs });
+    assert.deepEqual(await spend(0), { allowed: true, remaining: 49, resetMs });
+    assert.deepEqual(await spend(500), { allowed: true, remaining: 0, resetMs });
+    for (const cost of [1, 0, 900]) {
+      assert.deepEqual(await spend(cost), { allowed: false, remaining: 0, resetMs });
+    }
+    const later = { allowed: true, remaining: 600, resetMs: resetMs + HOUR_MS };
+    assert.deepEqual(await spend(400, resetMs), later);
+  });
+
+  it('takes nearly all of the limit when many costs arrive at once', async () => {
+    const spend = () => store().spend('many costs', 10_000, 70, NOW_MS);
+    const spent = await Promise.all(Array.from({ length: 400 }, spend));
+    const allowed = spent.filter((quota) => quota.allowed).length;
+    assert.equal(allowed, Math.ceil(10_000 / 70));
+  });
+
   it('counts each bucket separately', async () => {
     await store().spend('mine', 1, 1, NOW_MS);
     assert.equal((await store().spend('mine', 1, 1, NOW_MS)).allowed, false);

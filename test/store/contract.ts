@@ -15,6 +15,7 @@ import { quotaContract } from './contract-quotas.ts';
 import { replaceContract } from './contract-replace.ts';
 import { searchContract } from './contract-searches.ts';
 import { sessionContract } from './contract-sessions.ts';
+import { sizeContract } from './contract-sizes.ts';
 import { addAgent, addEvent, assertRecord, newEventRow } from './rows.ts';
 
 /** Opens a store that holds nothing. */
@@ -37,6 +38,7 @@ export function storeContract(name: string, open: OpenStore): void {
     describe('quotas', () => quotaContract(useStore(open)));
     describe('events', () => eventContract(useStore(open)));
     describe('replaceEvent', () => replaceContract(useStore(open)));
+    describe('sizes', () => sizeContract(useStore(open)));
     describe('searches', () => searchContract(useStore(open)));
     describe('pages', () => pageContract(useStore(open)));
     describe('a random world', () => oracleContract(useStore(open)));

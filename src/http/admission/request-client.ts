@@ -12,6 +12,11 @@ declare module 'fastify' {
   }
 }
 
+/** The network for limits that the store keeps; undefined for a trusted proxy itself. */
+export function findNetwork({ network }: Client): string | undefined {
+  return network === UNLIMITED ? undefined : network;
+}
+
 export class RequestClient implements Client {
   readonly network: string;
   name = '';

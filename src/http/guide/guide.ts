@@ -1,6 +1,7 @@
 // Content of the guide for agents, the single source of /llms.txt and /for-agents. All numbers, names and codes come from the
 // OpenAPI description, the table of errors and the operator's settings.
 import { ERRORS, type ErrorCode } from '../../domain/errors.ts';
+import { BYTES_PER_MB } from '../../domain/store.ts';
 import type { Policy } from '../../usecases/context.ts';
 import { type Block, code, type Guide, text } from './blocks.ts';
 import { type ApiDescription, type Field, type Operation, operationsOf } from './facts.ts';
@@ -9,7 +10,7 @@ import { mcpBlocks, type ToolName } from './mcp.ts';
 /** The operator's settings that affect agents. */
 export type GuidePolicy = Pick<
   Policy,
-  'registrationTier' | 'tierLimits' | 'registrationsPerHour' | 'maxEventsPerAgent'
+  'registrationTier' | 'tierLimits' | 'registrationsPerHour' | 'maxEventsPerAgent' | 'maxBytesPerAgent'
 >;
 
 export function writeGuide(
@@ -162,7 +163,8 @@ function headerBlocks({ components }: ApiDescription): Block[] {
   return [{ kind: 'table', head: ['header', 'meaning'], rows }];
 }
 
-function limitBlocks({ tierLimits, registrationsPerHour, maxEventsPerAgent }: GuidePolicy): Block[] {
+function limitBlocks(policy: GuidePolicy): Block[] {
+  const { tierLimits, registrationsPerHour, maxEventsPerAgent, maxBytesPerAgent } = policy;
   const requests = Object.entries(tierLimits).map(([tier, limit]) => [
     `requests per hour with a key of the tier \`${tier}\``,
     amount(limit),
@@ -178,6 +180,7 @@ function limitBlocks({ tierLimits, registrationsPerHour, maxEventsPerAgent }: Gu
         ...requests,
         ['registrations per hour from one network', amount(registrationsPerHour)],
         ['events of an agent', amount(maxEventsPerAgent)],
+        ['MB of JSON of all events of an agent', amount(maxBytesPerAgent / BYTES_PER_MB)],
       ],
     },
   ];

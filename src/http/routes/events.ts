@@ -7,6 +7,7 @@ import { countFitting } from '../../domain/event-page.ts';
 import { addDistances, EventsNearbyResponse, NearbyParameters } from '../../domain/nearby.ts';
 import type { EventRecord } from '../../domain/store.ts';
 import * as events from '../../usecases/events.ts';
+import { findNetwork } from '../admission/request-client.ts';
 import { endpoint, Representation } from '../endpoint.ts';
 import { etagOf, isNotModified, knownVersions } from '../request/conditions.ts';
 import { withCursor } from '../request/query.ts';
@@ -100,8 +101,10 @@ export const createEvent = endpoint({
   response: Event,
   responseHeaders: ['ETag'],
   errors: ['EVENT_LIMIT_REACHED'],
-  handle: async ({ context, caller, body }) =>
-    eventResponse((await events.createEvent(context, caller, readEventCreate(body, context.clock()))).record),
+  handle: async ({ context, caller, client, body }) => {
+    const fields = readEventCreate(body, context.clock());
+    return eventResponse((await events.createEvent(context, caller, findNetwork(client), fields)).record);
+  },
 });
 
 export const updateEvent = endpoint({
@@ -115,11 +118,12 @@ export const updateEvent = endpoint({
   body: EventUpdate,
   response: Event,
   responseHeaders: ['ETag'],
-  errors: ['NOT_FOUND', 'DUPLICATE_EVENT', 'PRECONDITION_FAILED'],
-  handle: async ({ context, caller, path, headers, body }) => {
+  errors: ['NOT_FOUND', 'EVENT_LIMIT_REACHED', 'DUPLICATE_EVENT', 'PRECONDITION_FAILED'],
+  handle: async ({ context, caller, client, path, headers, body }) => {
     const update = readEventUpdate(body, context.clock());
     const known = knownVersions(headers['if-match']);
-    return eventResponse(await events.updateEvent(context, caller, path.event_id!, update, known));
+    const network = findNetwork(client);
+    return eventResponse(await events.updateEvent(context, caller, network, path.event_id!, update, known));
   },
 });
 

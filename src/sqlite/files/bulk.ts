@@ -44,10 +44,14 @@ export class SqliteBulkWriter implements BulkWriter {
     return toAgent(this.#reader.findAgentByKey(keyHash, nowMs));
   }
 
-  createEvents(rows: readonly EventRow[], maxPerAgent: number): Promise<readonly CreateOutcome['kind'][]> {
+  createEvents(
+    rows: readonly EventRow[],
+    maxPerAgent: number,
+    maxBytes = 0,
+  ): Promise<readonly CreateOutcome['kind'][]> {
     return this.#writer.run(
       'createEvents',
-      [rows.map((row) => columnValues(row)), maxPerAgent],
+      [rows.map((row) => columnValues(row)), maxPerAgent, maxBytes],
       (outcomes) => outcomes,
     );
   }

@@ -9,6 +9,7 @@ import type { CreateOutcome, ReplaceOutcome } from '../../domain/store.ts';
 import {
   AGENT_COLUMNS,
   type AgentColumns,
+  bytesOf,
   type ColumnValues,
   EVENT_COLUMN_LIST,
   EVENT_PLACEHOLDERS,
@@ -30,9 +31,13 @@ export interface WriterCalls extends KeyWrites {
   addAgent(agent: AgentRow, key: KeyFingerprint): void;
   touchAgents(used: ReadonlyMap<string, number>): void;
   /** Takes the event's values in the order of EVENT_COLUMNS: arrays cross threads cheaper than objects. */
-  createEvent(event: ColumnValues, maxPerAgent: number): Created;
-  createEvents(events: readonly ColumnValues[], maxPerAgent: number): CreateOutcome['kind'][];
-  replaceEvent(next: ColumnValues): ReplaceOutcome<undefined>;
+  createEvent(event: ColumnValues, maxPerAgent: number, maxBytes: number): Created;
+  createEvents(
+    events: readonly ColumnValues[],
+    maxPerAgent: number,
+    maxBytes: number,
+  ): CreateOutcome['kind'][];
+  replaceEvent(next: ColumnValues, maxBytes: number): ReplaceOutcome<undefined>;
   /** `version` null: deletes any version. */
   deleteEvent(eventId: string, agentId: string, version: number | null): boolean;
   deleteEventAsAdmin(eventId: string, audit: AuditEntry): boolean;
@@ -93,6 +98,19 @@ export class Writer {
   }
 }
 
+/** Number and bytes of an agent's events. */
+interface Stored {
+  count: number;
+  bytes: number;
+}
+
+/** The stored version of an event that is to be replaced. */
+interface Previous {
+  readonly version: number;
+  readonly agent_id: string;
+  readonly bytes: number;
+}
+
 function prepareCalls(database: DatabaseSync): WriterCalls {
   const prepare = (sql: string) => database.prepare(sql);
   const insertAgent = prepare(
@@ -103,8 +121,12 @@ function prepareCalls(database: DatabaseSync): WriterCalls {
     'UPDATE agents SET last_used_ms = max(?, coalesce(last_used_ms, 0)) WHERE agent_id = ?',
   );
   const findName = prepare('SELECT agent_name FROM agents WHERE agent_id = ?');
-  const findCount = prepare('SELECT event_count FROM agents WHERE agent_id = ?');
-  const changeCount = prepare('UPDATE agents SET event_count = event_count + ? WHERE agent_id = ?');
+  const findStored = prepare(
+    'SELECT event_count AS count, event_bytes AS bytes FROM agents WHERE agent_id = ?',
+  );
+  const changeStored = prepare(
+    'UPDATE agents SET event_count = event_count + ?, event_bytes = max(0, event_bytes + ?) WHERE agent_id = ?',
+  );
   const insertEvent = prepare(`INSERT INTO events (${EVENT_COLUMN_LIST}) VALUES (${EVENT_PLACEHOLDERS})`);
   const insertNewEvent = prepare(
     `INSERT INTO events (${EVENT_COLUMN_LIST}) VALUES (${EVENT_PLACEHOLDERS})
@@ -114,16 +136,21 @@ function prepareCalls(database: DatabaseSync): WriterCalls {
     `SELECT event_id, version, json FROM events
      WHERE agent_id = ? AND start_ms = ? AND lat = ? AND lng = ? AND title = ?`,
   );
-  const findVersion = prepare('SELECT version FROM events WHERE event_id = ?');
+  const findPrevious = prepare(
+    'SELECT version, agent_id, octet_length(json) AS bytes FROM events WHERE event_id = ?',
+  );
   const updateEvent = prepare(
     `UPDATE events SET (${EVENT_COLUMN_LIST}) = (${EVENT_PLACEHOLDERS}) WHERE event_id = ?`,
   );
   const removeOwned = prepare(
-    'DELETE FROM events WHERE event_id = ? AND agent_id = ? AND version = coalesce(?, version)',
+    `DELETE FROM events WHERE event_id = ? AND agent_id = ? AND version = coalesce(?, version)
+     RETURNING octet_length(json) AS bytes`,
   );
-  const removeAny = prepare('DELETE FROM events WHERE event_id = ? RETURNING agent_id, title');
+  const removeAny = prepare(
+    'DELETE FROM events WHERE event_id = ? RETURNING agent_id, title, octet_length(json) AS bytes',
+  );
   const removeOfAgent = prepare('DELETE FROM events WHERE agent_id = ? RETURNING event_id');
-  const zeroCount = prepare('UPDATE agents SET event_count = 0 WHERE agent_id = ?');
+  const zeroStored = prepare('UPDATE agents SET event_count = 0, event_bytes = 0 WHERE agent_id = ?');
   const setAgent = prepare(
     `UPDATE agents SET is_active = coalesce(?, is_active), tier = coalesce(?, tier) WHERE agent_id = ?
      RETURNING ${AGENT_COLUMNS}`,
@@ -153,6 +180,10 @@ function prepareCalls(database: DatabaseSync): WriterCalls {
   };
   const removeEventsOf = (agentId: string): string[] =>
     removeOfAgent.all(agentId).map((row) => row.event_id as string);
+  const storedOf = (agentId: string) => findStored.get(agentId) as Stored | undefined;
+  /** Returns the bytes of the deleted event; undefined if none matched. */
+  const removeOwn = (eventId: string, agentId: string, version: number | null): number | undefined =>
+    removeOwned.get(eventId, agentId, version)?.bytes as number | undefined;
 
   return {
     ping() {},
@@ -173,62 +204,75 @@ function prepareCalls(database: DatabaseSync): WriterCalls {
       for (const [agentId, atMs] of used) touchAgent.run(atMs, agentId);
     },
 
-    createEvent(event, maxPerAgent) {
+    createEvent(event, maxPerAgent, maxBytes) {
       const duplicate = duplicateOf(event);
       if (duplicate)
         return { kind: 'existing', record: { version: duplicate.version, json: duplicate.json } };
       const [agentId] = identityOf(event);
-      const agent = findCount.get(agentId);
-      if (!agent) return { kind: 'no-agent' };
-      if (maxPerAgent > 0 && (agent.event_count as number) >= maxPerAgent) return { kind: 'limit' };
+      const stored = storedOf(agentId);
+      if (!stored) return { kind: 'no-agent' };
+      const bytes = bytesOf(event);
+      if (maxPerAgent > 0 && stored.count >= maxPerAgent) return { kind: 'limit' };
+      if (maxBytes > 0 && stored.bytes + bytes > maxBytes) return { kind: 'size-limit' };
       const { lastInsertRowid } = insertEvent.run(...event);
-      changeCount.run(1, agentId);
+      changeStored.run(1, bytes, agentId);
       return { kind: 'created', record: { rowId: Number(lastInsertRowid) } };
     },
 
-    createEvents(events, maxPerAgent) {
-      const counts = new Map<string, { before: number; now: number }>();
+    createEvents(events, maxPerAgent, maxBytes) {
+      const totals = new Map<string, { readonly before: Stored; readonly added: Stored }>();
       const create = (event: ColumnValues): CreateOutcome['kind'] => {
         const [agentId] = identityOf(event);
-        let count = counts.get(agentId);
-        if (!count) {
-          const agent = findCount.get(agentId);
-          if (!agent) return 'no-agent';
-          const before = agent.event_count as number;
-          count = { before, now: before };
-          counts.set(agentId, count);
+        let total = totals.get(agentId);
+        if (!total) {
+          const before = storedOf(agentId);
+          if (!before) return 'no-agent';
+          total = { before, added: { count: 0, bytes: 0 } };
+          totals.set(agentId, total);
         }
-        if (maxPerAgent > 0 && count.now >= maxPerAgent) return duplicateOf(event) ? 'existing' : 'limit';
+        const { before, added } = total;
+        const bytes = bytesOf(event);
+        if (maxPerAgent > 0 && before.count + added.count >= maxPerAgent)
+          return duplicateOf(event) ? 'existing' : 'limit';
+        if (maxBytes > 0 && before.bytes + added.bytes + bytes > maxBytes)
+          return duplicateOf(event) ? 'existing' : 'size-limit';
         if (insertNewEvent.run(...event).changes === 0) return 'existing';
-        count.now++;
+        added.count++;
+        added.bytes += bytes;
         return 'created';
       };
       const outcomes = events.map(create);
-      for (const [agentId, { before, now }] of counts) changeCount.run(now - before, agentId);
+      for (const [agentId, { added }] of totals) changeStored.run(added.count, added.bytes, agentId);
       return outcomes;
     },
 
-    replaceEvent(next) {
+    replaceEvent(next, maxBytes) {
       // Check the version first: a duplicate of an outdated version is meaningless.
       const eventId = idOf(next);
-      if (findVersion.get(eventId)?.version !== versionOf(next) - 1) return { kind: 'conflict' };
+      const previous = findPrevious.get(eventId) as Previous | undefined;
+      if (previous?.version !== versionOf(next) - 1) return { kind: 'conflict' };
       const duplicate = duplicateOf(next);
       if (duplicate && duplicate.event_id !== eventId) return { kind: 'duplicate', id: duplicate.event_id };
+      const growth = bytesOf(next) - previous.bytes;
+      if (maxBytes > 0 && growth > 0 && storedOf(previous.agent_id)!.bytes + growth > maxBytes)
+        return { kind: 'size-limit' };
       updateEvent.run(...next, eventId);
+      if (growth !== 0) changeStored.run(0, growth, previous.agent_id);
       return { kind: 'replaced', record: undefined };
     },
 
     deleteEvent(eventId, agentId, version) {
-      if (removeOwned.run(eventId, agentId, version).changes === 0) return false;
-      changeCount.run(-1, agentId);
+      const bytes = removeOwn(eventId, agentId, version);
+      if (bytes === undefined) return false;
+      changeStored.run(-1, -bytes, agentId);
       return true;
     },
 
     deleteEventAsAdmin(eventId, audit) {
       const removed = removeAny.get(eventId);
       if (!removed) return false;
-      const { agent_id, title } = removed as { agent_id: string; title: string };
-      changeCount.run(-1, agent_id);
+      const { agent_id, title, bytes } = removed as { agent_id: string; title: string; bytes: number };
+      changeStored.run(-1, -bytes, agent_id);
       record(audit, title, 1, detailOfOwner({ agent_id, agent_name: nameOf(agent_id)! }));
       return true;
     },
@@ -253,7 +297,7 @@ function prepareCalls(database: DatabaseSync): WriterCalls {
       const name = nameOf(agentId);
       if (name === undefined) return undefined;
       const removed = removeEventsOf(agentId);
-      zeroCount.run(agentId);
+      zeroStored.run(agentId);
       record(audit, name, removed.length);
       return removed;
     },
@@ -261,9 +305,14 @@ function prepareCalls(database: DatabaseSync): WriterCalls {
     deleteSelectedEvents(agentId, eventIds, audit) {
       const name = nameOf(agentId);
       if (name === undefined) return undefined;
-      const removed = eventIds.filter((eventId) => removeOwned.run(eventId, agentId).changes > 0);
+      let freedBytes = 0;
+      const removed = eventIds.filter((eventId) => {
+        const bytes = removeOwn(eventId, agentId, null);
+        freedBytes += bytes ?? 0;
+        return bytes !== undefined;
+      });
       if (removed.length === 0) return removed;
-      changeCount.run(-removed.length, agentId);
+      changeStored.run(-removed.length, -freedBytes, agentId);
       record(audit, name, removed.length, detailOfDeleted(removed));
       return removed;
     },
