@@ -49,7 +49,7 @@ export const ERRORS = {
   UNSUPPORTED_MEDIA_TYPE: { status: 415, meaning: 'The body is not application/json, or is compressed.' },
   VALIDATION_ERROR: {
     status: 422,
-    meaning: 'Body, query or path fails validation; detail lists every reason.',
+    meaning: 'Body, query or path fails validation; detail lists the reasons, at most 20.',
   },
   RATE_LIMITED: {
     status: 429,
@@ -104,7 +104,10 @@ export class AppError extends Error {
   }
 }
 
-/** The VALIDATION_ERROR for these issues. Its message has location and reason of the first five. */
+/** Maximum number of issues in a response. */
+export const MAX_SHOWN_ISSUES = 20;
+
+/** The VALIDATION_ERROR for these issues. Its message has location and reason of the first five, and the number of the others. */
 export function invalid(issues: readonly Issue[]): AppError {
   const shown = issues.slice(0, 5).map((issue) => `${issue.loc.join('.')}: ${issue.msg}`);
   if (issues.length > shown.length) shown.push(`and ${issues.length - shown.length} more`);
@@ -113,6 +116,7 @@ export function invalid(issues: readonly Issue[]): AppError {
 
 /** Throws VALIDATION_ERROR if there are issues. */
 export function refuse(issues: readonly Issue[]): void {
+  if (issues.length > MAX_SHOWN_ISSUES) shown.push(`detail lists the first ${MAX_SHOWN_ISSUES}`);
   if (issues.length > 0) throw invalid(issues);
 }
 

@@ -140,12 +140,13 @@ function stringCheck(schema: Keywords): FieldCheck {
   const { minLength = 0, maxLength = Number.POSITIVE_INFINITY } = schema;
   const format = schema.format === undefined ? undefined : FORMATS[schema.format];
   if (schema.format !== undefined && !format) throw new Error(`unsupported format ${schema.format}`);
+  const choices = schema.enum?.join(', ');
   return (value) => {
     if (typeof value !== 'string') return fail(`must be a string${butWas(value)}`, 'string_type');
     if (schema.enum?.includes(value)) return undefined;
     if (!value.isWellFormed()) return fail('must not contain lone surrogates', 'string_unicode');
     if (value.includes('\0')) return fail('must not contain NUL characters', 'string_unicode');
-    if (schema.enum) return fail(`must be one of: ${schema.enum.join(', ')}`, 'enum');
+    if (schema.enum) return fail(`must be one of: ${choices}`, 'enum');
     const length = countCodePoints(value, minLength, maxLength);
     if (length < minLength) return fail(`must have at least ${plural(minLength)}`, 'string_too_short');
     if (length > maxLength) return fail(`must have at most ${plural(maxLength)}`, 'string_too_long');

@@ -111,7 +111,7 @@ export function describeApi(routes: readonly DescribedRoute[], baseUrl: string):
 const INTRODUCTION = `Register with an e-mail and a name, keep the key that comes back, and send it as \`X-API-Key\`.
 
 Bodies are JSON. Times are RFC 3339; responses use UTC with milliseconds. Distances are great-circle distances in miles.
-Every error is \`{"error": {"code", "message"}}\`; a 422 adds \`detail\` with every failing field. Every \`GET\` also supports \`HEAD\`.
+Every error is \`{"error": {"code", "message"}}\`; a 422 adds \`detail\` with the failing fields, at most 20. Every \`GET\` also supports \`HEAD\`.
 A short guide for agents is at \`/llms.txt\` (text) and \`/for-agents\` (web page).
 
 Models can use the same functions as tools: \`POST /mcp\` is a Model Context Protocol server that lists its tools

@@ -1,7 +1,7 @@
 // Converts errors to tool results that a model can act on: the code, the reason and, for each failing argument, its name and
 // what it must be. Unexpected errors reveal nothing of their cause.
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import { AppError, type Issue } from '../domain/errors.ts';
+import { AppError, type Issue, MAX_SHOWN_ISSUES } from '../domain/errors.ts';
 
 /** `onFault` receives errors that are the fault of the service. */
 export function toolFailure(error: unknown, onFault: (error: unknown) => void): CallToolResult {
@@ -20,12 +20,9 @@ function describe({ code, message, issues }: AppError): string {
 const ASK_FOR_TIER =
   'An administrator of this service can change the tier. Your key can search and read events.';
 
-/** Maximum number of issues in a result. */
-const MAX_SHOWN = 20;
-
 function describeIssues(issues: readonly Issue[]): string[] {
-  const shown = issues.slice(0, MAX_SHOWN).map(describeIssue);
-  if (issues.length > MAX_SHOWN) shown.push(`and ${issues.length - MAX_SHOWN} more`);
+  const shown = issues.slice(0, MAX_SHOWN_ISSUES).map(describeIssue);
+  if (issues.length > MAX_SHOWN_ISSUES) shown.push(`and ${issues.length - MAX_SHOWN_ISSUES} more`);
   return shown;
 }
 

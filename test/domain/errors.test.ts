@@ -54,12 +54,16 @@ describe('invalid', () => {
     assert.deepEqual(error.issues, issues);
   });
 
-  it('shortens the message, never the issues', () => {
+  it('shortens the message, never the issues; responses have at most 20 of them', () => {
     const issues = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map(issue);
     const error = invalid(issues);
     assert.match(error.message, /body\.e: is required; and 2 more$/);
     assert.equal(error.issues?.length, 7);
     assert.doesNotMatch(invalid(issues.slice(0, 5)).message, /more/);
+    const many = invalid(Array(21).fill(issue('a')));
+    assert.match(many.message, /; and 16 more; detail lists the first 20$/);
+    assert.equal(many.issues?.length, 21);
+    assert.doesNotMatch(invalid(Array(20).fill(issue('a'))).message, /detail/);
   });
 });
 

@@ -149,7 +149,7 @@ function errorBlocks(operations: readonly Operation[]): Block[] {
     .map(([name, { status, meaning }]) => [`\`${name}\``, String(status), meaning]);
   return [
     text(
-      'Every error is `{"error": {"code", "message"}}`. Branch on the code; the message says what to do. A 422 also has `detail`: a list with `loc`, `msg` and `type` for every failing field. After a 429 or 503, wait for the number of seconds in `Retry-After`. After a 5xx, it is safe to retry a search, create, update or delete.',
+      'Every error is `{"error": {"code", "message"}}`. Branch on the code; the message says what to do. A 422 also has `detail`: a list with `loc`, `msg` and `type` for each failing field, at most 20. After a 429 or 503, wait for the number of seconds in `Retry-After`. After a 5xx, it is safe to retry a search, create, update or delete.',
     ),
     { kind: 'table', head: ['code', 'status', 'when'], rows },
   ];

@@ -1,7 +1,7 @@
 // Query strings: split and decoded once, by our own code, because common parsers hide errors that we must report (invalid
 // UTF-8, repeated parameters, malformed numbers). Values are then validated by the same schemas as bodies.
 import type { TObject } from 'typebox';
-import { type Issue, invalid } from '../../domain/errors.ts';
+import { type Issue, invalid, MAX_SHOWN_ISSUES } from '../../domain/errors.ts';
 import { safeName } from '../../domain/safe-name.ts';
 
 /** A parsed query string. */
@@ -20,13 +20,16 @@ export interface Query {
 
 const MAX_UNKNOWN = 10;
 
-/** Splits and decodes, and throws nothing: `queryReader` reports the issues, for endpoints that take parameters. */
+/**
+ * Splits and decodes, and throws nothing: `queryReader` reports the issues, for endpoints that take parameters. Stops at as
+ * many issues as a response shows: finding one takes microseconds, and a URL has room for thousands.
+ */
 export function parseQuery(text: string, known: ReadonlySet<string>): Query {
   const values = new Map<string, string[]>();
   const spans: number[] = [];
   const issues: Issue[] = [];
   let unknown: Set<string> | undefined;
-  for (let from = 0; from < text.length; ) {
+  for (let from = 0; from < text.length && issues.length < MAX_SHOWN_ISSUES; ) {
     const mark = text.indexOf('&', from);
     const end = mark < 0 ? text.length : mark;
     if (end > from) {
@@ -74,6 +77,7 @@ export function queryReader<T>(schema: TObject, check: (values: object) => T): (
   );
   return (query) => {
     const values: Record<string, unknown> = {};
+    if (query.issues.length >= MAX_SHOWN_ISSUES) throw invalid(query.issues);
     const issues: Issue[] = [...query.issues];
     for (const [name, type] of types) {
       const texts = query.values.get(name);

@@ -3,7 +3,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyReply } from 'fastify';
 import Type from 'typebox';
-import { AppError, ERRORS, type ErrorCode } from '../../domain/errors.ts';
+import { AppError, ERRORS, type ErrorCode, MAX_SHOWN_ISSUES } from '../../domain/errors.ts';
 import { oneOf } from '../../domain/shape.ts';
 
 export const ErrorResponse = Type.Object({
@@ -23,14 +23,14 @@ export const ValidationErrorResponse = Type.Object({
       msg: Type.String(),
       type: Type.String({ description: 'A stable word, such as `missing` or `string_too_long`.' }),
     }),
-    { description: 'Every failing field.' },
+    { maxItems: MAX_SHOWN_ISSUES, description: `The failing fields, at most ${MAX_SHOWN_ISSUES}.` },
   ),
 });
 
 /** The body of an error response. */
 export function errorBody(error: AppError): object {
   const { code, message, issues } = error;
-  return { error: { code, message }, ...(issues && { detail: issues }) };
+  return { error: { code, message }, ...(issues && { detail: issues.slice(0, MAX_SHOWN_ISSUES) }) };
 }
 
 export function statusOf(error: AppError): number {
