@@ -44,7 +44,11 @@ export const ERRORS = {
     meaning: 'The change would give two of your events the same title, start and place.',
   },
   PRECONDITION_FAILED: { status: 412, meaning: 'The event changed since the version named in If-Match.' },
-  PAYLOAD_TOO_LARGE: { status: 413, meaning: 'The body is larger than 1 MiB.' },
+  PAYLOAD_TOO_LARGE: {
+    status: 413,
+    meaning:
+      'The body is larger than 16 KiB (1 MiB for an event or an MCP message), or has more than 2000 JSON values.',
+  },
   URI_TOO_LONG: { status: 414, meaning: 'The URL of the request is longer than 8 KiB.' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, meaning: 'The body is not application/json, or is compressed.' },
   VALIDATION_ERROR: {

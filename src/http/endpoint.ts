@@ -87,6 +87,8 @@ export interface Description {
   readonly headers?: TObject;
   readonly body?: TObject;
   readonly isBodyOptional?: boolean;
+  /** Limit of the body; by default the one of bodies without an event. */
+  readonly maxBodyBytes?: number;
   /** Schema of the 200 response; absent if the success is a 204. */
   readonly response?: TSchema;
   readonly otherFormats?: readonly OtherFormat[];

@@ -12,6 +12,7 @@ import { findNetwork } from './admission/request-client.ts';
 import { type AllowedHosts, requireAllowedHost } from './browser/dns-rebinding.ts';
 import type { Description } from './endpoint.ts';
 import { admitAgent } from './request/authenticate.ts';
+import { MAX_EVENT_BODY_BYTES } from './request/body.ts';
 import type { Backlog } from './response/backlog.ts';
 import { ErrorResponse } from './response/errors.ts';
 import { setQuotaHeaders } from './response/rate-limit.ts';
@@ -39,6 +40,7 @@ export const mcp: Description = {
   description:
     'Streamable HTTP without sessions: revision 2026-07-28 and the earlier ones that use this transport. Send the key as `X-API-Key` or `Authorization: Bearer`. Each request counts against the quota; in a batch (revision 2025-03-26, up to 10 messages) each message counts. An error before the message is read has the same envelope as every other error. An error in the message is a JSON-RPC error. An error in a tool call is a tool result with `isError`.',
   body: JsonRpcMessage,
+  maxBodyBytes: MAX_EVENT_BODY_BYTES,
   response: JsonRpcResponse,
   otherResponses: {
     200: {
@@ -99,6 +101,7 @@ export function serveMcp(app: FastifyInstance, options: McpOptions): void {
   app.route({
     method: 'POST',
     url: MCP_PATH,
+    bodyLimit: MAX_EVENT_BODY_BYTES,
     onRequest: async (request, reply) => {
       request.pattern = MCP_PATH;
       requireAllowedHost(allowedHosts, request);

@@ -19,6 +19,7 @@ import { KeySummary, OwnAgentResponse, QuotaSummary, RotateRequest } from '../do
 import { OwnEventsResponse } from '../domain/own-events.ts';
 import { SESSION_COOKIE } from './browser/cookies.ts';
 import type { Access, Description, OtherFormat, OtherResponse } from './endpoint.ts';
+import { formatBytes, MAX_BODY_BYTES, MAX_BODY_VALUES } from './request/body.ts';
 import { ErrorResponse, ValidationErrorResponse } from './response/errors.ts';
 import { HealthErrorResponse, HealthResponse } from './routes/health.ts';
 
@@ -179,7 +180,7 @@ function describeOperation(route: DescribedRoute, shared: Record<string, object>
   const { endpoint, access } = route;
   const { operationId, tag, summary, description, path, query, headers, body, isBodyOptional, response } =
     endpoint;
-  const { otherFormats = [], responseHeaders = [] } = endpoint;
+  const { otherFormats = [], responseHeaders = [], maxBodyBytes = MAX_BODY_BYTES } = endpoint;
   const rateHeaders = isKeyed(access) ? ['RateLimit-Policy', 'RateLimit'] : [];
   const successHeaders = refer([
     ...rateHeaders,
@@ -222,7 +223,13 @@ function describeOperation(route: DescribedRoute, shared: Record<string, object>
     description,
     security: SECURITY[access].map((scheme) => ({ [scheme]: [] })),
     ...(parameters.length > 0 && { parameters }),
-    ...(body && { requestBody: { required: !isBodyOptional, content: json(body, exampleOf(body)) } }),
+    ...(body && {
+      requestBody: {
+        description: `At most ${formatBytes(maxBodyBytes)} and ${MAX_BODY_VALUES} JSON values.`,
+        required: !isBodyOptional,
+        content: json(body, exampleOf(body)),
+      },
+    }),
     responses,
   };
 }

@@ -22,7 +22,7 @@ import { serveGuide } from './guide/serve.ts';
 import { MCP_PATH, mcp, type ServeMcp, serveMcp } from './mcp.ts';
 import { type DescribedRoute, describeApi } from './openapi.ts';
 import { authenticate } from './request/authenticate.ts';
-import { acceptJson, MAX_BODY_BYTES } from './request/body.ts';
+import { acceptJson, type BodyMeter, MAX_BODY_BYTES } from './request/body.ts';
 import { parseQuery, type Query } from './request/query.ts';
 import { accessLog, type WriteAccess } from './response/access-log.ts';
 import { Backlog } from './response/backlog.ts';
@@ -55,6 +55,7 @@ export interface ServerOptions {
   readonly tools?: readonly ToolName[];
   readonly admission?: Admission;
   readonly backlog?: Backlog;
+  readonly bodyMeter?: BodyMeter;
   /** Timeout of a connection on which no data moves during a request. */
   readonly inactivityMs?: number;
 }
@@ -163,7 +164,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   app.server.on('connect', (_request, socket) =>
     refuseSocket(new Error('CONNECT is not supported'), socket as Socket),
   );
-  acceptJson(app);
+  acceptJson(app, options.bodyMeter);
 
   let kept: unknown[] | undefined = [];
   app.addHook('onRequest', (request, reply, done) => {
@@ -262,6 +263,7 @@ function bind(
   app.route({
     method,
     url: pattern,
+    bodyLimit: endpoint.maxBodyBytes ?? MAX_BODY_BYTES,
     onRequest: (request, reply, done) => {
       request.pattern = pattern;
       const { context } = readiness() as { context: Context };

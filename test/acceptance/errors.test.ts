@@ -97,6 +97,28 @@ describe('errors', () => {
       assertError(await create({ raw: chunks }), 413, 'PAYLOAD_TOO_LARGE');
     });
 
+    it('takes a body of exactly 16 KiB if it holds no event, and responds PAYLOAD_TOO_LARGE to more', async () => {
+      const text = JSON.stringify({ email: 'agent@example.com', agent_name: 'large' });
+      const register = (length: number) =>
+        anyone.send('POST', '/v1/auth/register', { raw: text.padEnd(length, ' ') });
+      assert.equal((await register(16_384)).status, 200);
+      const refused = await register(16_385);
+      assertError(refused, 413, 'PAYLOAD_TOO_LARGE');
+      assert.match(refused.body.error.message, /16 KiB/);
+    });
+
+    it('takes a body of exactly 2000 values, and responds PAYLOAD_TOO_LARGE to more', async () => {
+      const event = newEvent();
+      const withValues = (values: number) => {
+        const others = Object.keys(event).length + 2;
+        return { ...event, extra: Array(values - others).fill(',') };
+      };
+      assert.equal((await create({ body: withValues(2_000) })).status, 200);
+      const refused = await create({ body: withValues(2_001) });
+      assertError(refused, 413, 'PAYLOAD_TOO_LARGE');
+      assert.match(refused.body.error.message, /2000/);
+    });
+
     it('responds PAYLOAD_TOO_LARGE on every operation with a body', async () => {
       const raw = ' '.repeat(ONE_MIB + 1);
       const answers = [

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it } from 'node:test';
 import { databasePath } from '../../src/sqlite/files/data-folder.ts';
-import { type Client, newEvent } from '../support/client.ts';
+import { assertError, type Client, newEvent } from '../support/client.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { CURRENT, McpClient, OLDER } from './mcp-client.ts';
 import { call, current, currentCall, messagesIn, post } from './messages.ts';
@@ -189,8 +189,8 @@ describe('a message', () => {
     ],
     ['a batch with an invalid message', [call('search_events', SEARCH), { hello: 1 }], 400, -32_600],
     [
-      'one with too many values',
-      call('search_events', { ...SEARCH, event_type: Array(2_001).fill(1) }),
+      'a text with a message in it, of however many values',
+      JSON.stringify(call('search_events', { ...SEARCH, event_type: Array(100_000).fill(1) })),
       400,
       -32_600,
     ],
@@ -210,6 +210,17 @@ describe('a message', () => {
       assert.doesNotMatch(answer.text, /node_modules|\bat \w+ \(|ZodError/);
     });
   }
+
+  it('has a response of limited length, however many of its values are wrong', async () => {
+    const many = (count: number) => call('search_events', { ...SEARCH, event_type: Array(count).fill(1) });
+    const answer = await post(agent, many(1_980));
+    const [{ result }] = messagesIn(answer);
+    assert.equal(result.isError, true, answer.text);
+    assert.equal(result.content[0].text.split('\n').length, 22);
+    assert.match(result.content[0].text, /and 1960 more$/);
+    assert.ok(answer.text.length < 10_000);
+    assertError(await post(agent, many(2_000)), 413, 'PAYLOAD_TOO_LARGE');
+  });
 
   it('of the current revision needs its headers, and is a 404 for an unknown method', async () => {
     const unknown = await agent.send('POST', '/mcp', current('no/such', {}));

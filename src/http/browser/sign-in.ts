@@ -34,8 +34,6 @@ export const SIGN_IN_METHODS: ReadonlyMap<string, string> = new Map([
   ...[TOKEN, LOGOUT].map((path) => [path, 'POST'] as const),
 ]);
 
-const MAX_TOKEN_BODY_BYTES = 16_384;
-
 const checkTokenBody = compile(Type.Object({ token: Type.String({ minLength: 1 }) }));
 
 /** Registers the routes, each with one method only. A HEAD must not start or finish a sign-in. */
@@ -74,7 +72,7 @@ export function serveSignIn(app: FastifyInstance, options: SignInRoutes): void {
     }
     done();
   };
-  app.post(TOKEN, { bodyLimit: MAX_TOKEN_BODY_BYTES, onRequest: checkTokenForm }, async (request, reply) => {
+  app.post(TOKEN, { onRequest: checkTokenForm }, async (request, reply) => {
     const { value, issues } = checkTokenBody(request.body, 'body');
     refuse(issues);
     keepSession(options, reply, await sessions.openTokenSession(context(), value.token.trim()));

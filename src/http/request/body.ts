@@ -1,25 +1,108 @@
-// Request bodies: JSON in strict UTF-8, up to 1 MiB. The domain validates the values.
-import type { FastifyInstance } from 'fastify';
+// Request bodies: JSON in strict UTF-8. Bytes are limited while they arrive, values before they are parsed. The domain
+// validates the values.
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError, invalid } from '../../domain/errors.ts';
+import { hasMoreValues } from './json-values.ts';
 
-export const MAX_BODY_BYTES = 1_048_576;
+/** Limit of a body that holds no event. The largest valid one is a deletion of 100 events, every character escaped: 15,960. */
+export const MAX_BODY_BYTES = 16_384;
+/** Limit of a body that holds an event, or an MCP message. The largest valid event has 157,200 bytes. */
+export const MAX_EVENT_BODY_BYTES = 1_048_576;
+/** Limit of a body's values at any depth, and so of its depth. Ten times as many as a batch of ten creates at /mcp has. */
+export const MAX_BODY_VALUES = 2_000;
+
+/** Follows the bytes of bodies that are being received and are held in memory. */
+export interface BodyMeter {
+  /** Called for every chunk, before it is kept. Throws an AppError to refuse the body. */
+  received(request: FastifyRequest, bytes: number): void;
+  /** Called once for every body whose reading began: it is parsed, it was refused, or its client left. */
+  finished(request: FastifyRequest): void;
+}
+
+const NO_METER: BodyMeter = { received() {}, finished() {} };
 
 const JSON_TYPE = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;|$)/i;
 
-/** Makes the server accept JSON only. Invalid JSON is a VALIDATION_ERROR (422); an empty body counts as no body. */
-export function acceptJson(app: FastifyInstance): void {
+type Done = (error: Error | null, body?: unknown) => void;
+
+/**
+ * Makes the server accept JSON only, up to the `bodyLimit` of the route. Invalid JSON is a VALIDATION_ERROR (422); an empty
+ * body counts as no body. Fastify adds `Connection: close` to the error of every refused body.
+ */
+export function acceptJson(app: FastifyInstance, meter: BodyMeter = NO_METER): void {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser(JSON_TYPE, { parseAs: 'buffer' }, async (request: unknown, body: Buffer) => {
-    const { headers } = request as { headers: Record<string, string | undefined> };
-    const encoding = headers['content-encoding'];
+  app.addContentTypeParser(JSON_TYPE, (request, _raw, done) => {
+    const { 'content-encoding': encoding, 'content-length': announced } = request.headers;
     if (encoding !== undefined && encoding !== 'identity') {
       throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'The body has a Content-Encoding. Send it uncompressed.');
     }
-    return body.length === 0 ? undefined : parseJson(body);
+    const maxBytes = request.routeOptions.bodyLimit!;
+    if (Number(announced) > maxBytes) throw tooLarge(maxBytes);
+    receive(request, maxBytes, meter, done as Done);
   });
 }
 
+/** Reads the body from the socket and passes it to `done`, parsed. */
+function receive(request: FastifyRequest, maxBytes: number, meter: BodyMeter, done: Done): void {
+  const { raw } = request;
+  let held: Buffer = EMPTY;
+  let length = 0;
+
+  const finish = (error: Error | null, parse?: () => unknown) => {
+    raw.off('data', onData).off('end', onEnd).off('error', onLeft).off('close', onLeft);
+    let failure = error;
+    let body: unknown;
+    try {
+      body = parse?.();
+    } catch (thrown) {
+      failure = thrown as Error;
+    }
+    meter.finished(request);
+    done(failure, body);
+  };
+  const onData = (chunk: Buffer) => {
+    try {
+      if (length + chunk.length > maxBytes) throw tooLarge(maxBytes);
+      meter.received(request, chunk.length);
+    } catch (error) {
+      finish(error as Error);
+      return;
+    }
+    held = append(held, length, chunk, maxBytes);
+    length += chunk.length;
+  };
+  const onEnd = () => finish(null, () => parseJson(held.subarray(0, length)));
+  const onLeft = () =>
+    finish(new AppError('BAD_REQUEST', 'The connection closed before the body was complete.'));
+  // The client may have left during the access check; then there are no more events.
+  if (raw.destroyed) onLeft();
+  else raw.on('data', onData).on('end', onEnd).on('error', onLeft).on('close', onLeft);
+}
+
+const EMPTY = Buffer.alloc(0);
+
+/**
+ * Appends a chunk to the bytes held. Most bodies are one chunk, which is not copied. Otherwise one buffer grows by doubling:
+ * a list of chunks would hold hundreds of bytes for each, and a client may send one byte per chunk.
+ */
+function append(held: Buffer, length: number, chunk: Buffer, maxBytes: number): Buffer {
+  if (length === 0) return chunk;
+  const neededBytes = length + chunk.length;
+  let grown = held;
+  if (neededBytes > held.length) {
+    grown = Buffer.allocUnsafe(Math.min(maxBytes, 2 * neededBytes));
+    held.copy(grown, 0, 0, length);
+  }
+  chunk.copy(grown, length);
+  return grown;
+}
+
 function parseJson(body: Buffer): unknown {
+  if (body.length === 0) return undefined;
+  if (hasMoreValues(body, MAX_BODY_VALUES)) {
+    const message = `The body has too many JSON values. Send at most ${MAX_BODY_VALUES}.`;
+    throw new AppError('PAYLOAD_TOO_LARGE', message);
+  }
   let text: string;
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(body);
@@ -33,4 +116,13 @@ function parseJson(body: Buffer): unknown {
     const where = position === undefined ? '' : `, see character ${position}`;
     throw invalid([{ loc: ['body'], msg: `must be valid JSON${where}`, type: 'json_invalid' }]);
   }
+}
+
+function tooLarge(maxBytes: number): AppError {
+  return new AppError('PAYLOAD_TOO_LARGE', `The body is too large. Send at most ${formatBytes(maxBytes)}.`);
+}
+
+/** A limit in words, such as 16 KiB. */
+export function formatBytes(bytes: number): string {
+  return bytes < 2 ** 20 ? `${bytes / 2 ** 10} KiB` : `${bytes / 2 ** 20} MiB`;
 }

@@ -5,6 +5,7 @@ import type { FastifyReply } from 'fastify';
 import Type from 'typebox';
 import { AppError, ERRORS, type ErrorCode, MAX_SHOWN_ISSUES } from '../../domain/errors.ts';
 import { oneOf } from '../../domain/shape.ts';
+import { isUnread, sendBeforeBody } from './unread-body.ts';
 
 export const ErrorResponse = Type.Object({
   error: Type.Object({
@@ -43,10 +44,9 @@ export function sendError(reply: FastifyReply, error: AppError): FastifyReply {
   if (challenge && !reply.hasHeader('www-authenticate')) reply.header('www-authenticate', challenge);
   const retryAfter = error.retryAfterSeconds ?? (error.code === 'UNAVAILABLE' ? 1 : undefined);
   if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter));
-  return reply
-    .code(statusOf(error))
-    .header('content-type', 'application/json; charset=utf-8')
-    .send(JSON.stringify(errorBody(error)));
+  reply.code(statusOf(error)).header('content-type', 'application/json; charset=utf-8');
+  const text = JSON.stringify(errorBody(error));
+  return isUnread(reply) ? sendBeforeBody(reply, text) : reply.send(text);
 }
 
 const CHALLENGES: Partial<Record<ErrorCode, string>> = {
@@ -59,7 +59,6 @@ const CHALLENGES: Partial<Record<ErrorCode, string>> = {
 /** Replacements for Fastify's own errors, by the status that Fastify gives them. */
 const FRAMEWORK_ERRORS: Record<number, readonly [ErrorCode, string]> = {
   400: ['BAD_REQUEST', 'The request is not valid HTTP.'],
-  413: ['PAYLOAD_TOO_LARGE', 'The body is too large. Send at most 1 MiB.'],
   415: [
     'UNSUPPORTED_MEDIA_TYPE',
     'The body is not declared as JSON. Send JSON with the header "Content-Type: application/json".',

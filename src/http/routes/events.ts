@@ -9,6 +9,7 @@ import type { EventRecord } from '../../domain/store.ts';
 import * as events from '../../usecases/events.ts';
 import { findNetwork } from '../admission/request-client.ts';
 import { endpoint, Representation } from '../endpoint.ts';
+import { MAX_EVENT_BODY_BYTES } from '../request/body.ts';
 import { etagOf, isNotModified, knownVersions } from '../request/conditions.ts';
 import { withCursor } from '../request/query.ts';
 import { acceptedFormat, ENCODERS, encodeItems } from '../response/formats.ts';
@@ -98,6 +99,7 @@ export const createEvent = endpoint({
     'Idempotent, so safe to retry: if you already have an event with the same title, start_at, lat and lng, the response is that event, unchanged.',
   access: 'readwrite',
   body: EventCreate,
+  maxBodyBytes: MAX_EVENT_BODY_BYTES,
   response: Event,
   responseHeaders: ['ETag'],
   errors: ['EVENT_LIMIT_REACHED'],
@@ -116,6 +118,7 @@ export const updateEvent = endpoint({
   path: EventPath,
   headers: IfMatch,
   body: EventUpdate,
+  maxBodyBytes: MAX_EVENT_BODY_BYTES,
   response: Event,
   responseHeaders: ['ETag'],
   errors: ['NOT_FOUND', 'EVENT_LIMIT_REACHED', 'DUPLICATE_EVENT', 'PRECONDITION_FAILED'],

@@ -1,0 +1,40 @@
+// Responses to requests whose body is refused before all of it has arrived. The connection closes after them, but not at
+// once: closing a socket that has unread bytes resets the connection, and many clients then lose the response.
+import { Readable } from 'node:stream';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+/** How long, and how much of it, the rest of a body is read and thrown away. After that the client may lose the response. */
+const MAX_DISCARD_MS = 2_000;
+const MAX_DISCARDED_BYTES = 16 * 2 ** 20;
+
+/** Whether the connection closes after this response although bytes of the request are still to come. */
+export function isUnread(reply: FastifyReply): boolean {
+  return !reply.request.raw.complete && reply.getHeader('connection') === 'close';
+}
+
+/** Sends the whole response at once, but ends it, and so closes the connection, only when the rest of the body has arrived. */
+export function sendBeforeBody(reply: FastifyReply, text: string): FastifyReply {
+  const bytes = Buffer.from(text);
+  async function* payload() {
+    yield bytes;
+    await discardBody(reply.request.raw);
+  }
+  return reply.header('content-length', bytes.length).send(Readable.from(payload(), { objectMode: false }));
+}
+
+function discardBody(raw: FastifyRequest['raw']): Promise<void> {
+  return new Promise((resolve) => {
+    let bytes = 0;
+    const timer = setTimeout(resolve, MAX_DISCARD_MS);
+    const stop = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    raw.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > MAX_DISCARDED_BYTES) stop();
+    });
+    raw.once('end', stop).once('close', stop);
+    if (raw.readableEnded || raw.destroyed) stop();
+  });
+}
