@@ -35,6 +35,7 @@ export interface Config {
   readonly registrationTier: Tier;
   readonly tierLimits: TierLimits;
   readonly registrationsPerHour: number;
+  readonly failedRegistrationsPerHour: number;
   readonly maxEventsPerAgent: number;
   readonly clientLimits: ClientLimits;
   readonly maxBytesPerAgent: number;
@@ -116,6 +117,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
       admin: number('RATE_LIMIT_ADMIN', 100_000, 1_000_000_000),
     },
     registrationsPerHour: number('REGISTRATIONS_PER_HOUR', 600, 1_000_000_000),
+    failedRegistrationsPerHour: number('FAILED_REGISTRATIONS_PER_HOUR', 600, 1_000_000_000),
     maxEventsPerAgent: number('MAX_EVENTS_PER_AGENT', 100_000, 1_000_000_000),
     clientLimits: readClientLimits(atLeastOne),
     maxBytesPerAgent: number('MAX_MB_PER_AGENT', 100, 1_000_000) * MIB,

@@ -224,6 +224,7 @@ function policyOf(config: Config): Policy {
     registrationTier: config.registrationTier,
     tierLimits: config.tierLimits,
     registrationsPerHour: config.registrationsPerHour,
+    failedRegistrationsPerHour: config.failedRegistrationsPerHour,
     maxEventsPerAgent: config.maxEventsPerAgent,
     maxBytesPerAgent: config.maxBytesPerAgent,
     maxBytesPerNetworkAndHour: config.maxBytesPerNetworkAndHour,

@@ -18,6 +18,7 @@ const DEFAULTS: Config = {
   registrationTier: 'readwrite',
   tierLimits: { read: 10_000, readwrite: 10_000, admin: 100_000 },
   registrationsPerHour: 600,
+  failedRegistrationsPerHour: 600,
   maxEventsPerAgent: 100_000,
   clientLimits: {
     connections: { perClient: 6_000, shared: 10_000 },
@@ -143,6 +144,7 @@ describe('readConfig', () => {
     [{ RATE_LIMIT_READWRITE: '7' }, limits({ readwrite: 7 })],
     [{ RATE_LIMIT_ADMIN: '8' }, limits({ admin: 8 })],
     [{ REGISTRATIONS_PER_HOUR: '0' }, { registrationsPerHour: 0 }],
+    [{ FAILED_REGISTRATIONS_PER_HOUR: '0' }, { failedRegistrationsPerHour: 0 }],
     [{ MAX_EVENTS_PER_AGENT: '0' }, { maxEventsPerAgent: 0 }],
     [{ MAX_MB_PER_AGENT: '0' }, { maxBytesPerAgent: 0 }],
     [{ MAX_MB_PER_AGENT: '3' }, { maxBytesPerAgent: 3_145_728 }],
@@ -222,6 +224,7 @@ describe('readConfig', () => {
     ['RATE_LIMIT_READWRITE', [...WHOLE_NUMBERS, '1000000001']],
     ['RATE_LIMIT_ADMIN', [...WHOLE_NUMBERS, '1000000001']],
     ['REGISTRATIONS_PER_HOUR', WHOLE_NUMBERS],
+    ['FAILED_REGISTRATIONS_PER_HOUR', WHOLE_NUMBERS],
     ['MAX_EVENTS_PER_AGENT', WHOLE_NUMBERS],
     ['MAX_MB_PER_AGENT', [...WHOLE_NUMBERS, '1000001']],
     ['MAX_MB_PER_NETWORK_AND_HOUR', [...WHOLE_NUMBERS, '1000001']],

@@ -115,12 +115,12 @@ export const MAX_SHOWN_ISSUES = 20;
 export function invalid(issues: readonly Issue[]): AppError {
   const shown = issues.slice(0, 5).map((issue) => `${issue.loc.join('.')}: ${issue.msg}`);
   if (issues.length > shown.length) shown.push(`and ${issues.length - shown.length} more`);
+  if (issues.length > MAX_SHOWN_ISSUES) shown.push(`detail lists the first ${MAX_SHOWN_ISSUES}`);
   return new AppError('VALIDATION_ERROR', shown.join('; '), { issues });
 }
 
 /** Throws VALIDATION_ERROR if there are issues. */
 export function refuse(issues: readonly Issue[]): void {
-  if (issues.length > MAX_SHOWN_ISSUES) shown.push(`detail lists the first ${MAX_SHOWN_ISSUES}`);
   if (issues.length > 0) throw invalid(issues);
 }
 

@@ -21,7 +21,7 @@ import type { ToolName } from './guide/mcp.ts';
 import { serveGuide } from './guide/serve.ts';
 import { MCP_PATH, mcp, type ServeMcp, serveMcp } from './mcp.ts';
 import { type DescribedRoute, describeApi } from './openapi.ts';
-import { authenticate } from './request/authenticate.ts';
+import { authenticate, countFailedRegistration } from './request/authenticate.ts';
 import { acceptJson, type BodyMeter, MAX_BODY_BYTES } from './request/body.ts';
 import { parseQuery, type Query } from './request/query.ts';
 import { accessLog, type WriteAccess } from './response/access-log.ts';
@@ -296,6 +296,12 @@ function bind(
       if (sending) await sending;
       return reply;
     },
+    ...(endpoint.access === 'registration' && {
+      onSend: (request: FastifyRequest, reply: FastifyReply) => {
+        const now = readiness();
+        return 'context' in now ? countFailedRegistration(now.context, request, reply) : Promise.resolve();
+      },
+    }),
   });
 }
 

@@ -61,14 +61,32 @@ export function spendRegistration(
   return spend(context, `network ${network}`, context.policy.registrationsPerHour, cost);
 }
 
+/** Counts (1) or only reads (0) the failed registrations of the client's network. Undefined if there is no limit. */
+export function spendFailedRegistration(
+  context: Context,
+  network: string,
+  cost: 0 | 1,
+): Promise<Spent | undefined> {
+  return spend(context, `failed-registration ${network}`, context.policy.failedRegistrationsPerHour, cost);
+}
+
 /** Throws RATE_LIMITED if the quota was already exhausted. */
 export function requireQuota(spent: Spent | undefined): void {
   if (!spent || spent.allowed) return;
-  throw new AppError(
-    'RATE_LIMITED',
-    `The quota of ${spent.limit} per hour is used up. Retry in ${spent.resetSeconds} s.`,
-    { retryAfterSeconds: spent.resetSeconds },
+  throw rateLimited(`The quota of ${spent.limit} per hour is used up.`, spent.resetSeconds);
+}
+
+/** Throws RATE_LIMITED if the network has had as many failed registrations as it may. */
+export function requireFewFailures(failed: Spent | undefined): void {
+  if (!failed || failed.allowed) return;
+  throw rateLimited(
+    `${failed.limit} registrations from your network failed within an hour, the maximum. Fix the requests.`,
+    failed.resetSeconds,
   );
+}
+
+function rateLimited(reason: string, retryAfterSeconds: number): AppError {
+  return new AppError('RATE_LIMITED', `${reason} Retry in ${retryAfterSeconds} s.`, { retryAfterSeconds });
 }
 
 async function spend(

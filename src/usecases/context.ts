@@ -11,6 +11,8 @@ export interface Policy {
   readonly tierLimits: TierLimits;
   /** Per client network; 0: no limit. */
   readonly registrationsPerHour: number;
+  /** Per client network; 0: no limit. */
+  readonly failedRegistrationsPerHour: number;
   /** 0: no limit. */
   readonly maxEventsPerAgent: number;
   /** UTF-8 bytes of the JSON of an agent's events; 0: no limit. */

@@ -7,7 +7,7 @@ import { newUuid } from '../domain/ids.ts';
 import { requireQuota, spendRegistration } from './access.ts';
 import type { Context } from './context.ts';
 
-/** Throws VALIDATION_ERROR or RATE_LIMITED. An invalid request does not count against the network's quota. */
+/** Throws VALIDATION_ERROR or RATE_LIMITED. An invalid request does not count against the quota of registrations. */
 export async function register(
   context: Context,
   network: string,

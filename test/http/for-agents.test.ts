@@ -13,6 +13,7 @@ const LIMITS = {
   RATE_LIMIT_READWRITE: '2345',
   RATE_LIMIT_ADMIN: '0',
   REGISTRATIONS_PER_HOUR: '3456',
+  FAILED_REGISTRATIONS_PER_HOUR: '5678',
   MAX_EVENTS_PER_AGENT: '4567',
   REGISTRATION_TIER: 'readwrite',
   PUBLIC_URL: 'https://events.example.org',
@@ -167,6 +168,7 @@ describe('the guide for agents', () => {
       '| requests per hour with a key of the tier `readwrite` | 2345 |',
       '| requests per hour with a key of the tier `admin` | no limit |',
       '| registrations per hour from one network | 3456 |',
+      '| failed registrations per hour from one network | 5678 |',
       '| events of an agent | 4567 |',
     ]) {
       assert.ok(text.includes(row), row);

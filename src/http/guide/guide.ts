@@ -10,7 +10,12 @@ import { mcpBlocks, type ToolName } from './mcp.ts';
 /** The operator's settings that affect agents. */
 export type GuidePolicy = Pick<
   Policy,
-  'registrationTier' | 'tierLimits' | 'registrationsPerHour' | 'maxEventsPerAgent' | 'maxBytesPerAgent'
+  | 'registrationTier'
+  | 'tierLimits'
+  | 'registrationsPerHour'
+  | 'failedRegistrationsPerHour'
+  | 'maxEventsPerAgent'
+  | 'maxBytesPerAgent'
 >;
 
 export function writeGuide(
@@ -164,7 +169,8 @@ function headerBlocks({ components }: ApiDescription): Block[] {
 }
 
 function limitBlocks(policy: GuidePolicy): Block[] {
-  const { tierLimits, registrationsPerHour, maxEventsPerAgent, maxBytesPerAgent } = policy;
+  const { registrationsPerHour, failedRegistrationsPerHour } = policy;
+  const { tierLimits, maxEventsPerAgent, maxBytesPerAgent } = policy;
   const requests = Object.entries(tierLimits).map(([tier, limit]) => [
     `requests per hour with a key of the tier \`${tier}\``,
     amount(limit),
@@ -179,6 +185,7 @@ function limitBlocks(policy: GuidePolicy): Block[] {
       rows: [
         ...requests,
         ['registrations per hour from one network', amount(registrationsPerHour)],
+        ['failed registrations per hour from one network', amount(failedRegistrationsPerHour)],
         ['events of an agent', amount(maxEventsPerAgent)],
         ['MB of JSON of all events of an agent', amount(maxBytesPerAgent / BYTES_PER_MB)],
       ],

@@ -7,8 +7,10 @@ import {
   authenticateAdministrator,
   authenticateAgent,
   type KeyHolder,
+  requireFewFailures,
   requireQuota,
   requireWriter,
+  spendFailedRegistration,
   spendRegistration,
   spendRequest,
 } from '../../usecases/access.ts';
@@ -33,10 +35,15 @@ export async function authenticate(
   if (access === 'administrator') return findAdministrator(context, request, publicUrl);
   if (access === 'registration') {
     const network = clientNetwork(request.ip);
-    // Peek only: send quota headers only when the quota is exhausted.
-    const spent = await spendRegistration(context, network, 0);
-    if (spent?.allowed === false) setQuotaHeaders(reply, spent);
+    // Peek only: send quota headers only when a quota is exhausted.
+    const [spent, failed] = await Promise.all([
+      spendRegistration(context, network, 0),
+      spendFailedRegistration(context, network, 0),
+    ]);
+    const exhausted = [spent, failed].find((quota) => quota?.allowed === false);
+    setQuotaHeaders(reply, exhausted);
     requireQuota(spent);
+    requireFewFailures(failed);
     return network;
   }
   const holder = await admitAgent(
@@ -67,6 +74,20 @@ export async function admitAgent(
   setQuotaHeaders(reply, quota);
   if (needsQuota) requireQuota(quota);
   return { agent, keyHash, quota };
+}
+
+/**
+ * Counts a registration that passed the access check and is then refused for what the client sent. Call it before the
+ * response is sent, so that the client's next request sees the count.
+ */
+export async function countFailedRegistration(
+  context: Context,
+  { caller }: FastifyRequest,
+  { statusCode }: FastifyReply,
+): Promise<void> {
+  if (caller === undefined || statusCode < 400 || statusCode === 429 || statusCode >= 500) return;
+  // Without the store nobody can register, so a count that fails does not matter.
+  await spendFailedRegistration(context, caller as string, 1).catch(() => {});
 }
 
 /** Uses the bearer token if one is sent, even an invalid one; otherwise the session cookie. */
