@@ -164,7 +164,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   app.server.on('connect', (_request, socket) =>
     refuseSocket(new Error('CONNECT is not supported'), socket as Socket),
   );
-  acceptJson(app, options.bodyMeter);
+  acceptJson(app, options.bodyMeter ?? admission.bodies);
 
   let kept: unknown[] | undefined = [];
   app.addHook('onRequest', (request, reply, done) => {

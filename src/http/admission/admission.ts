@@ -4,6 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import { CLIENT_LIMITS, type ClientLimits } from '../../domain/client-limits.ts';
 import { AppError } from '../../domain/errors.ts';
 import type { Access } from '../endpoint.ts';
+import { Bodies } from './bodies.ts';
 import { Budget } from './budget.ts';
 import { Connections } from './connections.ts';
 import { type RequestClient, UNLIMITED } from './request-client.ts';
@@ -29,6 +30,7 @@ const DATABASE_WORK = {
 export class Admission {
   readonly limits: ClientLimits;
   readonly connections: Connections;
+  readonly bodies: Bodies;
   /** Encoding other formats, lists, tool calls. */
   readonly agentWork = new WorkQueue(AGENT_WORK);
   /** Lists and deletes of administrators. */
@@ -42,8 +44,9 @@ export class Admission {
   /** `databaseRequests`: requests that use the database at the same time; undefined for the embedded engine. */
   constructor(limits: Partial<ClientLimits> = {}, databaseRequests?: number) {
     this.limits = { ...CLIENT_LIMITS, ...limits };
-    const { connections, requests, requestsPerAgent } = this.limits;
+    const { connections, requests, requestsPerAgent, bodyBytes } = this.limits;
     this.connections = new Connections(connections);
+    this.bodies = new Bodies(bodyBytes);
     this.#requests = new Budget(requests);
     this.#agentRequests = new Budget({ perClient: requestsPerAgent, shared: Number.POSITIVE_INFINITY });
     if (databaseRequests !== undefined)

@@ -20,6 +20,8 @@ export function findNetwork({ network }: Client): string | undefined {
 export class RequestClient implements Client {
   readonly network: string;
   name = '';
+  /** Bytes of its body that are being received. */
+  bodyBytes = 0;
   /** Why the connection of this request was refused, if it was. */
   readonly refusal: AppError | undefined;
   readonly #socket: Socket;
