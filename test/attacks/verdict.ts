@@ -54,6 +54,8 @@ export function problemsOf(outcome: Outcome): string[] {
     [okOf(searches) < searches.length * MIN_OK_SHARE, `searches by others: ${statusesOf(searches)}`],
     [at(ms, 1) > MAX_SEARCH_MS, `the slowest search by others took ${Math.round(at(ms, 1))} ms`],
     [at(ms, 0.99) > (row.maxP99Ms ?? Infinity), `p99 of the others is ${Math.round(at(ms, 0.99))} ms`],
+    [!(seen.connected! > 0), 'the attacker never connected'],
+    [lists.length === 0 && signedIn === undefined, 'the administrator listed nothing'],
     [okOf(lists) < lists.length, `lists of the administrator: ${statusesOf(lists)}`],
     [at(timesOf(lists), 1) > MAX_LIST_MS, `a list took ${Math.round(at(timesOf(lists), 1))} ms`],
     [okOf(checks) < checks.length, `responses of /health: ${statusesOf(checks)}`],
