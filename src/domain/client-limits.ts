@@ -14,9 +14,9 @@ export interface ClientLimits {
   readonly requests: Limit;
   /** Per agent: requests after the key was checked. */
   readonly requestsPerAgent: number;
-  /** Per network, and per agent: bytes of request bodies that are being received. */
+  /** Per agent: bytes of request bodies that are being received. A network may have twice as many. */
   readonly bodyBytes: Limit;
-  /** Per network, and per agent: bytes of responses that the client has not read yet. */
+  /** Per agent: bytes of responses that the client has not read yet. A network may have twice as many. */
   readonly unreadBytes: Limit;
 }
 
@@ -26,6 +26,6 @@ export const CLIENT_LIMITS: ClientLimits = {
   connections: { perClient: 6_000, shared: 10_000 },
   requests: { perClient: 6_000, shared: 12_000 },
   requestsPerAgent: 1_000,
-  bodyBytes: { perClient: 32 * MIB, shared: 128 * MIB },
-  unreadBytes: { perClient: 64 * MIB, shared: 256 * MIB },
+  bodyBytes: { perClient: 16 * MIB, shared: 128 * MIB },
+  unreadBytes: { perClient: 32 * MIB, shared: 256 * MIB },
 };

@@ -106,6 +106,7 @@ export function serveMcp(app: FastifyInstance, options: McpOptions): void {
       request.pattern = MCP_PATH;
       requireAllowedHost(allowedHosts, request);
       request.caller = await admit(context(), admission, request, reply);
+      backlog.requireRoom(request.client);
     },
     handler: async (request, reply) => {
       const closed = new AbortController();

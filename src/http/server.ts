@@ -179,10 +179,11 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     allowOrigin(options.corsOrigins, path, request, reply);
     const proceed = (refused: AppError | undefined) => {
       try {
-        // Health checks and administrators are refused last, so only by what follows.
-        if (!isExempt(path)) {
+        // Health checks and administrators are refused last, so not here.
+        if (path !== '/health' && !isAdminPath(path)) {
           if (refused) throw refused;
-          backlog.requireRoom(client);
+          // Clients with a key are checked when their agent is known.
+          if (!hasCredentials(request)) backlog.requireRoom(client);
         }
         if (request.raw.url!.length > MAX_URI_BYTES) throw new AppError(...URI_TOO_LONG);
         const now = readiness();
@@ -269,13 +270,16 @@ function bind(
       const { context } = readiness() as { context: Context };
       const admit = () => authenticate(context, admission, endpoint, request, reply, publicUrl);
       const admitting = databaseWork ? databaseWork.run(request.client, admit) : admit();
-      admitting.then((caller) => {
-        request.caller = caller;
-        const query = parseQuery(request.query as string, parameters);
-        if (query.unknown !== undefined) addHeader(reply, 'x-unknown-parameters', query.unknown);
-        request.parsedQuery = query;
-        done();
-      }, done);
+      admitting
+        .then((caller) => {
+          request.caller = caller;
+          if (endpoint.access !== 'administrator') backlog.requireRoom(request.client);
+          const query = parseQuery(request.query as string, parameters);
+          if (query.unknown !== undefined) addHeader(reply, 'x-unknown-parameters', query.unknown);
+          request.parsedQuery = query;
+          done();
+        })
+        .catch(done);
     },
     handler: async (request, reply) => {
       const { context } = readiness() as { context: Context };
@@ -322,6 +326,10 @@ function pathOf(request: FastifyRequest): string {
   const target = url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?#]*/i, '');
   const end = target.search(/[?#]/);
   return end < 0 ? target : target.slice(0, end);
+}
+
+function hasCredentials({ headers }: FastifyRequest): boolean {
+  return headers['x-api-key'] !== undefined || headers.authorization !== undefined;
 }
 
 function missingHost(): AppError {
@@ -375,8 +383,4 @@ function logOnClose(
     const route = request.pattern ?? request.routeOptions.url;
     writeAccess(request.id, request.method, route, status, performance.now() - startMs);
   });
-}
-
-function isExempt(path: string): boolean {
-  return path === '/health' || isAdminPath(path);
 }

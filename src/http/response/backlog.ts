@@ -4,12 +4,12 @@
 import type { FastifyReply } from 'fastify';
 import { CLIENT_LIMITS, type Limit } from '../../domain/client-limits.ts';
 import { AppError } from '../../domain/errors.ts';
-import { Budget } from '../admission/budget.ts';
-import { type RequestClient, UNLIMITED } from '../admission/request-client.ts';
+import { ClientBudget } from '../admission/client-budget.ts';
+import type { RequestClient } from '../admission/request-client.ts';
 import { overloaded } from '../admission/work-queue.ts';
 
 export interface BacklogLimits {
-  /** Unread bytes, for each network and each agent, and altogether. */
+  /** Unread bytes of each agent, and altogether. */
   readonly unreadBytes: Limit;
   /** A response larger than this has a time limit. */
   readonly largeBytes: number;
@@ -36,25 +36,21 @@ declare module 'fastify' {
 
 export class Backlog {
   readonly #limits: BacklogLimits;
-  readonly #networks: Budget;
-  readonly #agents: Budget;
+  readonly #budget: ClientBudget;
 
   constructor(limits: Partial<BacklogLimits> = {}) {
     this.#limits = { ...LIMITS, ...limits };
-    const { unreadBytes } = this.#limits;
-    this.#networks = new Budget(unreadBytes);
-    this.#agents = new Budget({ ...unreadBytes, shared: Number.POSITIVE_INFINITY });
+    this.#budget = new ClientBudget(this.#limits.unreadBytes);
   }
 
   get waitingBytes(): number {
-    return this.#networks.total;
+    return this.#budget.total;
   }
 
   /** Throws RATE_LIMITED while the client has too much to read, OVERLOADED while all clients together have. */
-  requireRoom({ network, name }: RequestClient): void {
-    if (this.#networks.total === 0) return;
-    const reached = network === UNLIMITED ? undefined : this.#networks.reached(network);
-    if (reached === 'perClient' || this.#agents.reached(name)) {
+  requireRoom(client: RequestClient): void {
+    const reached = this.#budget.reached(client);
+    if (reached === 'perClient') {
       const mebibytes = Math.round(this.#limits.unreadBytes.perClient / 2 ** 20);
       throw new AppError(
         'RATE_LIMITED',
@@ -99,10 +95,7 @@ export class Backlog {
   }
 
   #count(reply: FastifyReply, bytes: number): void {
-    const { network, name } = reply.request.client;
-    const added = bytes - reply.waitingBytes;
+    this.#budget.add(reply.request.client, bytes - reply.waitingBytes);
     reply.waitingBytes = bytes;
-    this.#networks.add(network, added);
-    if (name !== '') this.#agents.add(name, added);
   }
 }

@@ -1,0 +1,37 @@
+// A budget of bytes for agents and their networks. An agent that uses nothing is admitted even if its network has used up its
+// share, so that clients behind one address do not suffer from each other.
+import type { Limit } from '../../domain/client-limits.ts';
+import { Budget } from './budget.ts';
+import { type RequestClient, UNLIMITED } from './request-client.ts';
+
+/** How many times as much as an agent a network may use. */
+const NETWORK_FACTOR = 2;
+
+export class ClientBudget {
+  readonly #agents: Budget;
+  readonly #networks: Budget;
+
+  constructor({ perClient, shared }: Limit) {
+    this.#agents = new Budget({ perClient, shared: Number.POSITIVE_INFINITY });
+    this.#networks = new Budget({ perClient: NETWORK_FACTOR * perClient, shared });
+  }
+
+  get total(): number {
+    return this.#networks.total;
+  }
+
+  /** The limit that keeps the client from using more; undefined if there is none. */
+  reached({ network, name }: RequestClient): keyof Limit | undefined {
+    if (this.total === 0) return undefined;
+    if (name !== '' && this.#agents.reached(name)) return 'perClient';
+    const reached = network === UNLIMITED ? undefined : this.#networks.reached(network);
+    const isInnocent = name !== '' && this.#agents.usedBy(name) === 0;
+    return reached === 'perClient' && isInnocent ? undefined : reached;
+  }
+
+  /** Counts use, or, with a negative amount, the end of it. Checks no limit. */
+  add({ network, name }: RequestClient, bytes: number): void {
+    this.#networks.add(network, bytes);
+    if (name !== '') this.#agents.add(name, bytes);
+  }
+}
