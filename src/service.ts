@@ -173,7 +173,7 @@ export async function startService(config: Config, options: ServiceOptions): Pro
     consoleFolder: CONSOLE_FOLDER,
     mcp: mcpHandler(toolServer(VERSION)),
     tools: TOOLS,
-    admission: new Admission(config.clientLimits, config.database && 2 * config.database.poolSize),
+    admission: new Admission(config.clientLimits, config.database?.poolSize),
   });
   const listener = await startListening(app, config);
   url = listener.url;

@@ -260,7 +260,7 @@ function bind(
 ): void {
   const pattern = path.replaceAll(/\{(\w+)\}/g, ':$1');
   const parameters = parametersOf(endpoint);
-  const { databaseWork } = admission;
+  const { keyWork, databaseWork } = admission;
   app.route({
     method,
     url: pattern,
@@ -269,7 +269,7 @@ function bind(
       request.pattern = pattern;
       const { context } = readiness() as { context: Context };
       const admit = () => authenticate(context, admission, endpoint, request, reply, publicUrl);
-      const admitting = databaseWork ? databaseWork.run(request.client, admit) : admit();
+      const admitting = keyWork ? keyWork.run(request.client, admit) : admit();
       admitting
         .then((caller) => {
           request.caller = caller;

@@ -19,13 +19,11 @@ const RETRY_SECONDS = 1;
 const AGENT_WORK = { atOnce: 4, perTurn: 1, waitingPerClient: 256, waiting: 1_024, waitMs: 5_000 };
 const ADMIN_WORK = { atOnce: 2, perTurn: 1, waitingPerClient: 64, waiting: 256, waitMs: 5_000 };
 
-/** For requests that need the database: longer than that, the pool would refuse them anyway. */
-const DATABASE_WORK = {
-  perTurn: Number.POSITIVE_INFINITY,
-  waitingPerClient: 1_000,
-  waiting: 4_000,
-  waitMs: 3_000,
-};
+/** Requests that need the database: longer than that, the pool would refuse them anyway. */
+const DATABASE_WORK = { waitingPerClient: 1_000, waiting: 4_000, waitMs: 3_000 };
+
+/** Checks of keys: most of them need no database, so they must not all run in one turn. */
+const KEYS_PER_TURN = 16;
 
 export class Admission {
   readonly limits: ClientLimits;
@@ -35,7 +33,8 @@ export class Admission {
   readonly agentWork = new WorkQueue(AGENT_WORK);
   /** Lists and deletes of administrators. */
   readonly adminWork = new WorkQueue(ADMIN_WORK);
-  /** All other requests that need the database; undefined for the embedded engine. */
+  /** Checks of keys and tokens, and all other requests, if they need the database; undefined for the embedded engine. */
+  readonly keyWork: WorkQueue | undefined;
   readonly databaseWork: WorkQueue | undefined;
   readonly #requests: Budget;
   readonly #agentRequests: Budget;
@@ -49,8 +48,10 @@ export class Admission {
     this.bodies = new Bodies(bodyBytes);
     this.#requests = new Budget(requests);
     this.#agentRequests = new Budget({ perClient: requestsPerAgent, shared: Number.POSITIVE_INFINITY });
-    if (databaseRequests !== undefined)
-      this.databaseWork = new WorkQueue({ ...DATABASE_WORK, atOnce: databaseRequests });
+    if (databaseRequests === undefined) return;
+    const limit = { ...DATABASE_WORK, atOnce: databaseRequests };
+    this.keyWork = new WorkQueue({ ...limit, perTurn: KEYS_PER_TURN });
+    this.databaseWork = new WorkQueue({ ...limit, perTurn: Number.POSITIVE_INFINITY });
   }
 
   /**

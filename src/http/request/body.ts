@@ -13,7 +13,7 @@ export const MAX_BODY_VALUES = 2_000;
 
 /** Follows the bytes of bodies that are being received and are held in memory. */
 export interface BodyMeter {
-  /** Called for every chunk, before it is kept. Throws an AppError to refuse the body. */
+  /** Called before the body is read, with 0, and for every chunk, before it is kept. Throws an AppError to refuse the body. */
   received(request: FastifyRequest, bytes: number): void;
   /** Called once for every body whose reading began: it is parsed, it was refused, or its client left. */
   finished(request: FastifyRequest): void;
@@ -38,6 +38,7 @@ export function acceptJson(app: FastifyInstance, meter: BodyMeter = NO_METER): v
     }
     const maxBytes = request.routeOptions.bodyLimit!;
     if (Number(announced) > maxBytes) throw tooLarge(maxBytes);
+    meter.received(request, 0); // refuses without reading
     receive(request, maxBytes, meter, done as Done);
   });
 }

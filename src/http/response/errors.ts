@@ -5,7 +5,7 @@ import type { FastifyReply } from 'fastify';
 import Type from 'typebox';
 import { AppError, ERRORS, type ErrorCode, MAX_SHOWN_ISSUES } from '../../domain/errors.ts';
 import { oneOf } from '../../domain/shape.ts';
-import { isUnread, sendBeforeBody } from './unread-body.ts';
+import { isWorthReading, sendBeforeBody } from './unread-body.ts';
 
 export const ErrorResponse = Type.Object({
   error: Type.Object({
@@ -46,7 +46,7 @@ export function sendError(reply: FastifyReply, error: AppError): FastifyReply {
   if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter));
   reply.code(statusOf(error)).header('content-type', 'application/json; charset=utf-8');
   const text = JSON.stringify(errorBody(error));
-  return isUnread(reply) ? sendBeforeBody(reply, text) : reply.send(text);
+  return isWorthReading(reply) ? sendBeforeBody(reply, text) : reply.send(text);
 }
 
 const CHALLENGES: Partial<Record<ErrorCode, string>> = {

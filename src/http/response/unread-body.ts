@@ -7,9 +7,17 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 const MAX_DISCARD_MS = 2_000;
 const MAX_DISCARDED_BYTES = 16 * 2 ** 20;
 
-/** Whether the connection closes after this response although bytes of the request are still to come. */
-export function isUnread(reply: FastifyReply): boolean {
-  return !reply.request.raw.complete && reply.getHeader('connection') === 'close';
+/** Bodies that are read and thrown away at the same time. Beyond that, connections close at once: reading costs time, too. */
+const MAX_DISCARDING = 32;
+let discarding = 0;
+
+/**
+ * Whether the connection closes after this response although bytes of the request are still to come, and there is time to
+ * read them. There is none for a client that is refused because it sends too much.
+ */
+export function isWorthReading(reply: FastifyReply): boolean {
+  const isUnread = !reply.request.raw.complete && reply.getHeader('connection') === 'close';
+  return isUnread && ![429, 503].includes(reply.statusCode) && discarding < MAX_DISCARDING;
 }
 
 /** Sends the whole response at once, but ends it, and so closes the connection, only when the rest of the body has arrived. */
@@ -17,7 +25,8 @@ export function sendBeforeBody(reply: FastifyReply, text: string): FastifyReply 
   const bytes = Buffer.from(text);
   async function* payload() {
     yield bytes;
-    await discardBody(reply.request.raw);
+    discarding++;
+    await discardBody(reply.request.raw).finally(() => discarding--);
   }
   return reply.header('content-length', bytes.length).send(Readable.from(payload(), { objectMode: false }));
 }
