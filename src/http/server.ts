@@ -195,7 +195,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
         done(error as Error);
       }
     };
-    if (path === '/health') proceed(undefined);
+    if (path === '/health') admission.enterHealthCheck(request, () => proceed(undefined));
     else admission.enter(request, proceed);
   });
   app.addHook('onSend', (_request, reply, payload, done) => {

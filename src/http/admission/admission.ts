@@ -71,6 +71,13 @@ export class Admission {
     });
   }
 
+  /** Calls `start` when it is the client's turn. Health checks have turns of their own, and no limit. */
+  enterHealthCheck({ client }: FastifyRequest, start: () => void): void {
+    this.#turns.enter(`health ${client.network}`, '', () => {
+      if (!client.isGone()) start();
+    });
+  }
+
   /** Counts a request of an agent whose key was checked. Throws RATE_LIMITED. */
   enterAgent(client: RequestClient, agentId: string): void {
     if (this.#agentRequests.reached(agentId)) {

@@ -3,6 +3,7 @@ import type { FastifyReply } from 'fastify';
 import Type from 'typebox';
 import { AppError } from '../../domain/errors.ts';
 import { oneOf } from '../../domain/shape.ts';
+import type { Store } from '../../domain/store.ts';
 import type { Context } from '../../usecases/context.ts';
 import type { Description } from '../endpoint.ts';
 import { ErrorResponse, errorBody, statusOf, toAppError } from '../response/errors.ts';
@@ -50,13 +51,24 @@ export async function sendHealth(
   }
   const { store } = readiness.context;
   try {
-    await store.check();
+    await checkOnce(store);
   } catch (error) {
     const fault = toAppError(error);
     onFault(fault);
     return sendUnavailable(reply, fault, { status: 'unavailable' });
   }
   return reply.send(JSON.stringify({ status: 'ok', version, engine: store.engine }));
+}
+
+const checks = new WeakMap<Store, Promise<void>>();
+
+/** Requests that arrive during a check share it, so that many of them cost the store no more than one. */
+function checkOnce(store: Store): Promise<void> {
+  const running = checks.get(store);
+  if (running) return running;
+  const check = store.check().finally(() => checks.delete(store));
+  checks.set(store, check);
+  return check;
 }
 
 /** Error of every route while the service starts. */
