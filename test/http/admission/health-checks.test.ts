@@ -12,6 +12,7 @@ it('checks the store once for all requests that arrive during the check, and aga
     checks++;
     return gate.promise;
   };
+  const context = { store: { engine: 'sqlite', check } } as unknown as Context;
   const app = buildServer({
     version: '1.2.3',
     corsOrigins: '*',
@@ -19,7 +20,7 @@ it('checks the store once for all requests that arrive during the check, and aga
     logger: pino({ level: 'silent' }),
     newRequestId: () => 'request',
     baseUrl: () => 'http://example.com',
-    readiness: () => ({ context: { store: { engine: 'sqlite', check } } as unknown as Context }),
+    readiness: () => ({ context }),
   });
   const responses = Array.from({ length: 50 }, () => app.inject('/health'));
   while (checks === 0) await new Promise(setImmediate);
