@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { pino } from 'pino';
+import { AppError } from '../../../src/domain/errors.ts';
 import { buildServer } from '../../../src/http/server.ts';
 import type { Context } from '../../../src/usecases/context.ts';
 
@@ -30,7 +31,7 @@ it('checks the store once for all requests that arrive during the check, and aga
   assert.equal(checks, 1);
 
   gate = Promise.withResolvers();
-  gate.reject(new Error('the disk is gone'));
+  gate.reject(new AppError('UNAVAILABLE', 'The store does not respond. Retry.'));
   assert.equal((await app.inject('/health')).statusCode, 503);
   gate = Promise.withResolvers();
   gate.resolve();
