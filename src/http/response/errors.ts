@@ -46,6 +46,9 @@ export function sendError(reply: FastifyReply, error: AppError): FastifyReply {
   if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter));
   reply.code(statusOf(error)).header('content-type', 'application/json; charset=utf-8');
   const text = JSON.stringify(errorBody(error));
+  // node:http would read the rest of the body, however long, to keep the connection.
+  if ([429, 503].includes(statusOf(error)) && !reply.request.raw.complete)
+    reply.header('connection', 'close');
   return isWorthReading(reply) ? sendBeforeBody(reply, text) : reply.send(text);
 }
 

@@ -11,13 +11,10 @@ const MAX_DISCARDED_BYTES = 16 * 2 ** 20;
 const MAX_DISCARDING = 32;
 let discarding = 0;
 
-/**
- * Whether the connection closes after this response although bytes of the request are still to come, and there is time to
- * read them. There is none for a client that is refused because it sends too much.
- */
+/** Whether the connection closes after this response although bytes of the request are still to come, and they can be read. */
 export function isWorthReading(reply: FastifyReply): boolean {
   const isUnread = !reply.request.raw.complete && reply.getHeader('connection') === 'close';
-  return isUnread && ![429, 503].includes(reply.statusCode) && discarding < MAX_DISCARDING;
+  return isUnread && discarding < MAX_DISCARDING;
 }
 
 /** Sends the whole response at once, but ends it, and so closes the connection, only when the rest of the body has arrived. */

@@ -35,6 +35,13 @@ describe('FairOrder', () => {
     assert.ok(drain(order).indexOf('polite') <= 3);
   });
 
+  it('serves networks with little waiting first, and those with much every fourth time', () => {
+    const order = new FairOrder<string>();
+    for (let at = 0; at < 20; at++) order.push('much', '', 'm');
+    for (const network of ['a', 'b', 'c', 'd', 'e']) order.push(network, '', network);
+    assert.equal(drain(order).slice(0, 8).join(''), 'abcmdemm');
+  });
+
   it('keeps every item once, in the order of its client, and counts what waits', () => {
     const item = fc.record({ network: fc.nat(3), client: fc.nat(3) });
     fc.assert(
