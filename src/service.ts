@@ -285,11 +285,10 @@ function requestIds(clock: Clock, random: Random): () => string {
 
 /** Closes keep-alive connections as soon as they are idle: otherwise they would keep the server open. */
 async function closeServer(app: FastifyInstance, listener: Listener): Promise<void> {
-  listener.stop();
   const sweep = setInterval(() => app.server.closeIdleConnections(), 50);
   const deadline = setTimeout(() => app.server.closeAllConnections(), CLOSE_TIMEOUT_MS);
   try {
-    await app.close();
+    await Promise.all([app.close(), listener.stop()]);
   } finally {
     clearInterval(sweep);
     clearTimeout(deadline);

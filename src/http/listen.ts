@@ -12,8 +12,8 @@ const WAITING_CONNECTIONS = 1_024;
 
 export interface Listener {
   readonly url: string;
-  /** Accepts no more connections. Those that are open stay open. */
-  stop(): void;
+  /** Accepts no more connections. Resolves when all that the other sockets accepted are closed; Fastify waits for its own. */
+  stop(): Promise<void>;
 }
 
 /** Throws the system's error if the port cannot be used, also if another process that shares its port uses it. */
@@ -27,8 +27,8 @@ export async function listen(app: FastifyInstance, host: string, port: number): 
   const others = isShared ? await openOthers(app, { ...options, host: address, port: actual }) : [];
   return {
     url: `http://${family === 'IPv6' ? `[${address}]` : address}:${actual}`,
-    stop: () => {
-      for (const server of others) server.close();
+    stop: async () => {
+      await Promise.all(others.map(close));
     },
   };
 }

@@ -5,7 +5,7 @@ import type { FastifyReply } from 'fastify';
 import Type from 'typebox';
 import { AppError, ERRORS, type ErrorCode, MAX_SHOWN_ISSUES } from '../../domain/errors.ts';
 import { oneOf } from '../../domain/shape.ts';
-import { isWorthReading, sendBeforeBody } from './unread-body.ts';
+import { hasLongRest, isWorthReading, sendBeforeBody } from './unread-body.ts';
 
 export const ErrorResponse = Type.Object({
   error: Type.Object({
@@ -47,8 +47,7 @@ export function sendError(reply: FastifyReply, error: AppError): FastifyReply {
   reply.code(statusOf(error)).header('content-type', 'application/json; charset=utf-8');
   const text = JSON.stringify(errorBody(error));
   // node:http would read the rest of the body, however long, to keep the connection.
-  if ([429, 503].includes(statusOf(error)) && !reply.request.raw.complete)
-    reply.header('connection', 'close');
+  if ([429, 503].includes(statusOf(error)) && hasLongRest(reply.request)) reply.header('connection', 'close');
   return isWorthReading(reply) ? sendBeforeBody(reply, text) : reply.send(text);
 }
 

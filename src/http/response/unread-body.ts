@@ -11,6 +11,14 @@ const MAX_DISCARDED_BYTES = 16 * 2 ** 20;
 const MAX_DISCARDING = 32;
 let discarding = 0;
 
+/** The rest of a body up to this length is read to keep the connection, as node:http does. */
+const SHORT_BODY_BYTES = 65_536;
+
+/** Whether a long body, or one of unknown length, is still to come. */
+export function hasLongRest({ raw }: FastifyRequest): boolean {
+  return !raw.complete && !(Number(raw.headers['content-length']) <= SHORT_BODY_BYTES);
+}
+
 /** Whether the connection closes after this response although bytes of the request are still to come, and they can be read. */
 export function isWorthReading(reply: FastifyReply): boolean {
   const isUnread = !reply.request.raw.complete && reply.getHeader('connection') === 'close';
