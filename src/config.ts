@@ -39,6 +39,8 @@ export interface Config {
   readonly clientLimits: ClientLimits;
   readonly maxBytesPerAgent: number;
   readonly maxBytesPerNetworkAndHour: number;
+  /** Free disk space of the embedded engine below which writes are refused. Undefined: a default. 0: none. */
+  readonly minFreeDiskBytes: number | undefined;
   readonly cacheBytes: number;
   /** Undefined: the service issues administrators' tokens itself. */
   readonly oidc: OidcConfig | undefined;
@@ -118,6 +120,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     clientLimits: readClientLimits(atLeastOne),
     maxBytesPerAgent: number('MAX_MB_PER_AGENT', 100, 1_000_000) * MIB,
     maxBytesPerNetworkAndHour: number('MAX_MB_PER_NETWORK_AND_HOUR', 1_000, 1_000_000) * MIB,
+    minFreeDiskBytes:
+      text('MIN_FREE_DISK_MB') === undefined ? undefined : number('MIN_FREE_DISK_MB', 0, 1_000_000_000) * MIB,
     cacheBytes: number('CACHE_MB', 128, 1_000_000) * MIB,
     oidc: readOidc(text, url, problems),
     administrators: {

@@ -10,7 +10,14 @@ import type { Clock, Random } from './domain/clock-and-random.ts';
 import { StartError } from './domain/errors.ts';
 import { newUlid } from './domain/ids.ts';
 import { type ConsoleAccess, newSecret } from './domain/session.ts';
-import type { BulkReader, BulkWriter, CopyControl, Store, StoreSummary } from './domain/store.ts';
+import {
+  type BulkReader,
+  type BulkWriter,
+  BYTES_PER_MB,
+  type CopyControl,
+  type Store,
+  type StoreSummary,
+} from './domain/store.ts';
 import type { TransferStore } from './domain/transfer.ts';
 import { Admission } from './http/admission/admission.ts';
 import { type Listener, listen } from './http/listen.ts';
@@ -32,6 +39,7 @@ import { backUp, restore } from './sqlite/files/backup.ts';
 import { SqliteBulkReader, SqliteBulkWriter } from './sqlite/files/bulk.ts';
 import { databasePath } from './sqlite/files/data-folder.ts';
 import { SqliteTransfer } from './sqlite/files/transfer.ts';
+import type { OnDiskChange } from './sqlite/free-disk.ts';
 import { findStoredSetting } from './sqlite/reader.ts';
 import { SqliteStore } from './sqlite/store.ts';
 import type { Policy } from './usecases/context.ts';
@@ -74,9 +82,11 @@ export async function openStore(
   config: Config,
   nowMs: number,
   onProgress: OnProgress = () => {},
+  onDiskChange: OnDiskChange = () => {},
 ): Promise<Store> {
   if (config.database) return PostgresStore.open(config.database);
-  return SqliteStore.open({ folder: config.dataDir, cacheBytes: config.cacheBytes, nowMs, onProgress });
+  const { dataDir: folder, cacheBytes, minFreeDiskBytes: minFreeBytes } = config;
+  return SqliteStore.open({ folder, cacheBytes, minFreeBytes, nowMs, onProgress, onDiskChange });
 }
 
 /** Opens the engine for bulk writes. No service may use the same data folder. Throws StartError. */
@@ -168,10 +178,11 @@ export async function startService(config: Config, options: ServiceOptions): Pro
   const listener = await startListening(app, config);
   url = listener.url;
   try {
-    const store = await openStore(config, clock(), (done, total) => {
+    const onProgress: OnProgress = (done, total) => {
       readiness = { done, total };
       options.onProgress?.(done, total);
-    });
+    };
+    const store = await openStore(config, clock(), onProgress, diskLog(logger));
     const access = await openAccess(config, store, clock, random).catch(async (error: unknown) => {
       await store.close();
       throw error;
@@ -190,6 +201,22 @@ export async function startService(config: Config, options: ServiceOptions): Pro
     await closeServer(app, listener);
     throw error;
   }
+}
+
+function diskLog(logger: Logger): OnDiskChange {
+  const inMb = (bytes: number) => Math.floor(bytes / BYTES_PER_MB);
+  return (isLow, { freeBytes, reusableBytes }, floorBytes) => {
+    if (isLow)
+      logger.error(
+        `The disk of DATA_DIR is nearly full: ${inMb(freeBytes)} MB are free, and ${inMb(reusableBytes)} MB in the database. ` +
+          `Creates, changes and registrations are refused while that is less than ${inMb(floorBytes)} (MIN_FREE_DISK_MB).`,
+      );
+    else
+      logger.info(
+        `The disk of DATA_DIR has ${inMb(freeBytes)} MB free, and ${inMb(reusableBytes)} MB in the database. ` +
+          'Creates, changes and registrations work again.',
+      );
+  };
 }
 
 /** The settings that use cases need, without secrets. */

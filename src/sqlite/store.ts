@@ -26,6 +26,7 @@ import { EventMemory } from '../memory/event-memory.ts';
 import { INDEX_COLUMNS, type IndexValues } from '../memory/index-mapping.ts';
 import { AGENT_COLUMNS, type AgentColumns, agentOf, columnValues } from './columns.ts';
 import { databasePath, type FolderLock, holdFolder } from './files/data-folder.ts';
+import { type DiskSpace, FreeDisk, measureVolume, type OnDiskChange } from './free-disk.ts';
 import { KeyOwners } from './key-owners.ts';
 import { LastUses } from './last-uses.ts';
 import { QuotaWindows } from './quota-windows.ts';
@@ -45,6 +46,11 @@ export interface SqliteOptions {
   readonly cacheBytes: number;
   /** Current time. Events that have ended by then are not added to the search structures. */
   readonly nowMs?: number;
+  /** Free space below which nothing is added or changed. Undefined: a default. 0: none. */
+  readonly minFreeBytes?: number | undefined;
+  readonly onDiskChange?: OnDiskChange;
+  /** Reads the free space. */
+  readonly measureDisk?: () => Promise<DiskSpace>;
   /** Called with the number of events read so far, and once with all of them before the index is built. */
   readonly onProgress?: (done: number, total: number) => void;
 }
@@ -61,6 +67,7 @@ export class SqliteStore implements Store {
   readonly #agents = new Map<string, AgentRow>();
   readonly #keys = new KeyOwners();
   readonly #quotas = new QuotaWindows();
+  readonly #disk: FreeDisk;
   readonly #uses = new LastUses((used) => this.#writer.run('touchAgents', [used], () => {}));
 
   private constructor(
@@ -74,6 +81,11 @@ export class SqliteStore implements Store {
     this.#eventReader = eventReader;
     this.#reader = new Reader(databasePath(options.folder));
     this.#lists = new ListReaderClient(databasePath(options.folder));
+    this.#disk = new FreeDisk({
+      floorBytes: options.minFreeBytes,
+      onChange: options.onDiskChange,
+      measure: options.measureDisk ?? (() => this.#measureDisk(options.folder)),
+    });
     this.#memory = new EventMemory(options.cacheBytes, {
       readRows: (rows, apply) => eventReader.run('findEvents', [rows], apply),
       // Commits are applied to the memory before later calls return.
@@ -95,6 +107,7 @@ export class SqliteStore implements Store {
       writer = await WriterClient.start(path);
       eventReader = await EventReaderClient.start(path);
       const store = new SqliteStore(options, lock, writer, eventReader);
+      await store.#disk.update();
       await store.#load(options.nowMs ?? Number.NEGATIVE_INFINITY, options.onProgress ?? (() => {}));
       return store;
     } catch (error) {
@@ -130,6 +143,7 @@ export class SqliteStore implements Store {
   async close(): Promise<void> {
     const late = sleep(CLOSE_TIMEOUT_MS, undefined, { ref: false });
     await Promise.race([this.#operations.close(), late]);
+    this.#disk.close();
     await this.#uses.close();
     this.#reader.close();
     // The writer is closed last: as the last connection, it removes SQLite's write-ahead log.
@@ -139,7 +153,7 @@ export class SqliteStore implements Store {
   }
 
   addAgent(agent: AgentRow, key: KeyFingerprint): Promise<void> {
-    return this.#write('addAgent', [agent, key], () => {
+    return this.#grow('addAgent', [agent, key], () => {
       this.#agents.set(agent.agent_id, agent);
       this.#keys.put(key.hash, agent.agent_id, undefined);
     });
@@ -177,7 +191,7 @@ export class SqliteStore implements Store {
   createEvent(row: EventRow, maxPerAgent: number, maxBytes = 0): Promise<CreateOutcome> {
     const json = encodeEvent(row);
     const values = columnValues(row, json);
-    return this.#write('createEvent', [values, maxPerAgent, maxBytes], (outcome): CreateOutcome => {
+    return this.#grow('createEvent', [values, maxPerAgent, maxBytes], (outcome): CreateOutcome => {
       if (outcome.kind === 'created')
         return { kind: 'created', record: this.#memory.put(row, json, outcome.record.rowId) };
       if (outcome.kind === 'existing') {
@@ -198,7 +212,7 @@ export class SqliteStore implements Store {
 
   replaceEvent(next: EventRow, maxBytes = 0): Promise<ReplaceOutcome> {
     const json = encodeEvent(next);
-    return this.#write(
+    return this.#grow(
       'replaceEvent',
       [columnValues(next, json), maxBytes],
       (outcome): ReplaceOutcome =>
@@ -320,6 +334,12 @@ export class SqliteStore implements Store {
     });
   }
 
+  /** Runs a writer call that needs disk space. */
+  #grow: WriterClient['run'] = (name, args, apply) => {
+    const refusal = this.#disk.findRefusal();
+    return refusal ? Promise.reject(refusal) : this.#write(name, args, apply);
+  };
+
   /** Runs a writer call as an operation of its own. */
   #write: WriterClient['run'] = (name, args, apply) =>
     this.#operations.run(() => this.#writer.run(name, args, apply));
@@ -339,6 +359,10 @@ export class SqliteStore implements Store {
     });
     onProgress(total, total);
     await loader.finish();
+  }
+
+  async #measureDisk(folder: string): Promise<DiskSpace> {
+    return { ...(await measureVolume(folder)), reusableBytes: this.#reader.countFreeBytes() };
   }
 
   #toAgent(row: AgentColumns): AgentRecord {
