@@ -44,6 +44,7 @@ import { findStoredSetting } from './sqlite/reader.ts';
 import { SqliteStore } from './sqlite/store.ts';
 import type { Policy } from './usecases/context.ts';
 import { KeyedQueue } from './usecases/keyed-queue.ts';
+import { Retention } from './usecases/retention.ts';
 
 const PACKAGE = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
   version: string;
@@ -188,12 +189,14 @@ export async function startService(config: Config, options: ServiceOptions): Pro
       throw error;
     });
     const edits = new KeyedQueue();
+    const retention = startRetention(config, store, clock, logger);
     readiness = { context: { store, clock, random, policy: policyOf(config), ...access, edits } };
     return {
       url,
       engine: store.engine,
       close: async () => {
         await closeServer(app, listener);
+        await retention.close();
         await store.close();
       },
     };
@@ -201,6 +204,24 @@ export async function startService(config: Config, options: ServiceOptions): Pro
     await closeServer(app, listener);
     throw error;
   }
+}
+
+function startRetention(config: Config, store: Store, clock: Clock, logger: Logger): Retention {
+  const { keepEndedDays, keepUnusedAgentsDays } = config;
+  return new Retention({
+    store,
+    clock,
+    keepEndedDays,
+    keepUnusedAgentsDays,
+    onRemoved: (count, what, days) =>
+      logger.info(
+        what === 'events'
+          ? `Removed ${count} events that ended at least ${days} days ago (KEEP_ENDED_DAYS).`
+          : `Removed ${count} agents that registered at least ${days} days ago and were never used (KEEP_UNUSED_AGENTS_DAYS).`,
+      ),
+    onFailure: (err) =>
+      logger.error({ err }, 'Old data could not be removed. It is tried again in 10 minutes.'),
+  });
 }
 
 function diskLog(logger: Logger): OnDiskChange {

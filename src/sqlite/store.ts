@@ -18,6 +18,7 @@ import {
   type NearbyPage,
   type Quota,
   type ReplaceOutcome,
+  ROWS_PER_SLICE,
   type Stats,
   type Store,
 } from '../domain/store.ts';
@@ -287,9 +288,7 @@ export class SqliteStore implements Store {
   deleteAgent(agentId: string, audit: AuditEntry): Promise<boolean> {
     return this.#write('deleteAgent', [agentId, audit], (removed) => {
       for (const eventId of removed ?? []) this.#memory.remove(eventId);
-      this.#agents.delete(agentId);
-      this.#keys.removeOf(agentId);
-      this.#uses.forget(agentId);
+      this.#forgetAgent(agentId);
       return removed !== undefined;
     });
   }
@@ -317,6 +316,25 @@ export class SqliteStore implements Store {
       if (removed) this.#memory.remove(eventId);
       return removed;
     });
+  }
+
+  async *removeEnded(endedByMs: number): AsyncGenerator<number> {
+    for await (const eventIds of this.#memory.idsEndedBy(endedByMs, ROWS_PER_SLICE)) {
+      yield await this.#write('removeEnded', [eventIds, endedByMs], (removed) => {
+        for (const eventId of removed) this.#memory.remove(eventId);
+        return removed.length;
+      });
+    }
+  }
+
+  async *removeUnusedAgents(registeredByMs: number): AsyncGenerator<number> {
+    for (let count = ROWS_PER_SLICE; count === ROWS_PER_SLICE; yield count) {
+      await this.#uses.write();
+      count = await this.#write('removeUnusedAgents', [registeredByMs, ROWS_PER_SLICE], (removed) => {
+        for (const agentId of removed) this.#forgetAgent(agentId);
+        return removed.length;
+      });
+    }
   }
 
   endSession(sessionId: string, expiresMs: number, nowMs: number): Promise<void> {
@@ -363,6 +381,12 @@ export class SqliteStore implements Store {
 
   async #measureDisk(folder: string): Promise<DiskSpace> {
     return { ...(await measureVolume(folder)), reusableBytes: this.#reader.countFreeBytes() };
+  }
+
+  #forgetAgent(agentId: string): void {
+    this.#agents.delete(agentId);
+    this.#keys.removeOf(agentId);
+    this.#uses.forget(agentId);
   }
 
   #toAgent(row: AgentColumns): AgentRecord {
