@@ -40,6 +40,11 @@ export interface Config {
   readonly clientLimits: ClientLimits;
   readonly maxBytesPerAgent: number;
   readonly maxBytesPerNetworkAndHour: number;
+  /** Free disk space of the embedded engine below which writes are refused. Undefined: a default. 0: none. */
+  readonly minFreeDiskBytes: number | undefined;
+  /** Undefined: for ever. */
+  readonly keepEndedDays: number | undefined;
+  readonly keepUnusedAgentsDays: number | undefined;
   readonly cacheBytes: number;
   /** Undefined: the service issues administrators' tokens itself. */
   readonly oidc: OidcConfig | undefined;
@@ -83,6 +88,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     problems.push(`${name} must be a whole number from 1 to ${max}; it is "0".`);
     return fallback;
   };
+  const days = (name: string): number | undefined =>
+    text(name) === undefined ? undefined : atLeastOne(name, 1, 36_500);
   const choice = <T extends string>(name: string, values: readonly T[], fallback: T): T => {
     const value = text(name) ?? fallback;
     if ((values as readonly string[]).includes(value)) return value as T;
@@ -120,6 +127,10 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     clientLimits: readClientLimits(atLeastOne),
     maxBytesPerAgent: number('MAX_MB_PER_AGENT', 100, 1_000_000) * MIB,
     maxBytesPerNetworkAndHour: number('MAX_MB_PER_NETWORK_AND_HOUR', 1_000, 1_000_000) * MIB,
+    minFreeDiskBytes:
+      text('MIN_FREE_DISK_MB') === undefined ? undefined : number('MIN_FREE_DISK_MB', 0, 1_000_000_000) * MIB,
+    keepEndedDays: days('KEEP_ENDED_DAYS'),
+    keepUnusedAgentsDays: days('KEEP_UNUSED_AGENTS_DAYS'),
     cacheBytes: number('CACHE_MB', 128, 1_000_000) * MIB,
     oidc: readOidc(text, url, problems),
     administrators: {

@@ -10,7 +10,14 @@ import type { Clock, Random } from './domain/clock-and-random.ts';
 import { StartError } from './domain/errors.ts';
 import { newUlid } from './domain/ids.ts';
 import { type ConsoleAccess, newSecret } from './domain/session.ts';
-import type { BulkReader, BulkWriter, CopyControl, Store, StoreSummary } from './domain/store.ts';
+import {
+  type BulkReader,
+  type BulkWriter,
+  BYTES_PER_MB,
+  type CopyControl,
+  type Store,
+  type StoreSummary,
+} from './domain/store.ts';
 import type { TransferStore } from './domain/transfer.ts';
 import { Admission } from './http/admission/admission.ts';
 import { type Listener, listen } from './http/listen.ts';
@@ -32,10 +39,12 @@ import { backUp, restore } from './sqlite/files/backup.ts';
 import { SqliteBulkReader, SqliteBulkWriter } from './sqlite/files/bulk.ts';
 import { databasePath } from './sqlite/files/data-folder.ts';
 import { SqliteTransfer } from './sqlite/files/transfer.ts';
+import type { OnDiskChange } from './sqlite/free-disk.ts';
 import { findStoredSetting } from './sqlite/reader.ts';
 import { SqliteStore } from './sqlite/store.ts';
 import type { Policy } from './usecases/context.ts';
 import { KeyedQueue } from './usecases/keyed-queue.ts';
+import { Retention } from './usecases/retention.ts';
 
 const PACKAGE = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
   version: string;
@@ -74,9 +83,11 @@ export async function openStore(
   config: Config,
   nowMs: number,
   onProgress: OnProgress = () => {},
+  onDiskChange: OnDiskChange = () => {},
 ): Promise<Store> {
   if (config.database) return PostgresStore.open(config.database);
-  return SqliteStore.open({ folder: config.dataDir, cacheBytes: config.cacheBytes, nowMs, onProgress });
+  const { dataDir: folder, cacheBytes, minFreeDiskBytes: minFreeBytes } = config;
+  return SqliteStore.open({ folder, cacheBytes, minFreeBytes, nowMs, onProgress, onDiskChange });
 }
 
 /** Opens the engine for bulk writes. No service may use the same data folder. Throws StartError. */
@@ -168,21 +179,24 @@ export async function startService(config: Config, options: ServiceOptions): Pro
   const listener = await startListening(app, config);
   url = listener.url;
   try {
-    const store = await openStore(config, clock(), (done, total) => {
+    const onProgress: OnProgress = (done, total) => {
       readiness = { done, total };
       options.onProgress?.(done, total);
-    });
+    };
+    const store = await openStore(config, clock(), onProgress, diskLog(logger));
     const access = await openAccess(config, store, clock, random).catch(async (error: unknown) => {
       await store.close();
       throw error;
     });
     const edits = new KeyedQueue();
+    const retention = startRetention(config, store, clock, logger);
     readiness = { context: { store, clock, random, policy: policyOf(config), ...access, edits } };
     return {
       url,
       engine: store.engine,
       close: async () => {
         await closeServer(app, listener);
+        await retention.close();
         await store.close();
       },
     };
@@ -190,6 +204,40 @@ export async function startService(config: Config, options: ServiceOptions): Pro
     await closeServer(app, listener);
     throw error;
   }
+}
+
+function startRetention(config: Config, store: Store, clock: Clock, logger: Logger): Retention {
+  const { keepEndedDays, keepUnusedAgentsDays } = config;
+  return new Retention({
+    store,
+    clock,
+    keepEndedDays,
+    keepUnusedAgentsDays,
+    onRemoved: (count, what, days) =>
+      logger.info(
+        what === 'events'
+          ? `Removed ${count} events that ended at least ${days} days ago (KEEP_ENDED_DAYS).`
+          : `Removed ${count} agents that registered at least ${days} days ago and were never used (KEEP_UNUSED_AGENTS_DAYS).`,
+      ),
+    onFailure: (err) =>
+      logger.error({ err }, 'Old data could not be removed. It is tried again in 10 minutes.'),
+  });
+}
+
+function diskLog(logger: Logger): OnDiskChange {
+  const inMb = (bytes: number) => Math.floor(bytes / BYTES_PER_MB);
+  return (isLow, { freeBytes, reusableBytes }, floorBytes) => {
+    if (isLow)
+      logger.error(
+        `The disk of DATA_DIR is nearly full: ${inMb(freeBytes)} MB are free, and ${inMb(reusableBytes)} MB in the database. ` +
+          `Creates, changes and registrations are refused while that is less than ${inMb(floorBytes)} (MIN_FREE_DISK_MB).`,
+      );
+    else
+      logger.info(
+        `The disk of DATA_DIR has ${inMb(freeBytes)} MB free, and ${inMb(reusableBytes)} MB in the database. ` +
+          'Creates, changes and registrations work again.',
+      );
+  };
 }
 
 /** The settings that use cases need, without secrets. */

@@ -90,6 +90,7 @@ interface AppErrorOptions {
   readonly cause?: unknown;
   readonly issues?: readonly Issue[];
   readonly retryAfterSeconds?: number;
+  readonly isReported?: boolean;
 }
 
 /** The only error whose message reaches a caller. Any other error becomes INTERNAL_ERROR. */
@@ -98,6 +99,8 @@ export class AppError extends Error {
   readonly issues: readonly Issue[] | undefined;
   /** When to retry the same request, if that is known. */
   readonly retryAfterSeconds: number | undefined;
+  /** Whether the log already has the cause, so that the requests that meet it are not logged as faults. */
+  readonly isReported: boolean;
 
   constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -105,6 +108,7 @@ export class AppError extends Error {
     this.code = code;
     this.issues = options.issues;
     this.retryAfterSeconds = options.retryAfterSeconds;
+    this.isReported = options.isReported ?? false;
   }
 }
 

@@ -81,6 +81,9 @@ export interface Stats {
 
 export const ACTIVE_WITHIN_MS = 24 * 3_600_000;
 
+/** Rows that one step of a removal in slices removes. */
+export const ROWS_PER_SLICE = 300;
+
 /** The unit of limits in MB. */
 export const BYTES_PER_MB = 1_048_576;
 
@@ -180,6 +183,15 @@ export interface Store {
     audit: AuditEntry,
   ): Promise<number | undefined>;
   deleteEventAsAdmin(eventId: string, audit: AuditEntry): Promise<boolean>;
+
+  /**
+   * Removes events that had ended by this time, in slices: each step removes one and returns its number of events, so that
+   * other writes run in between. On several nodes, all but one stop at once. Can be stopped after any step; another call
+   * continues.
+   */
+  removeEnded(endedByMs: number): AsyncIterable<number>;
+  /** The same for agents that were registered by this time, never made a request (to 10 seconds) and have no events. */
+  removeUnusedAgents(registeredByMs: number): AsyncIterable<number>;
 
   /** Records that the session ended before its expiry, and removes records of sessions that have expired by `nowMs`. */
   endSession(sessionId: string, expiresMs: number, nowMs: number): Promise<void>;

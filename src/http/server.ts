@@ -363,8 +363,9 @@ function matches(app: FastifyInstance, method: string, path: string): boolean {
 /** Nginx's status for a client that closed the connection before the response was sent. */
 const CLIENT_CLOSED_REQUEST = 499;
 
-/** Logs a fault of the service with its cause and the request ID. */
+/** Logs a fault of the service with its cause and the request ID, unless its cause is in the log already. */
 function logFault(logger: Logger, request: FastifyRequest, error: AppError): void {
+  if (error.isReported) return;
   logger.error({ requestId: request.id, err: error.cause ?? error }, error.message);
 }
 

@@ -60,6 +60,14 @@ export class EventMemory {
     if (handle !== undefined) this.#cache.remove(handle);
   }
 
+  /** IDs of events that have ended by this time, in batches; other requests run in between. */
+  async *idsEndedBy(endedByMs: number, perBatch: number): AsyncGenerator<readonly string[]> {
+    for (const ids of this.#index.idsEndedBy(endedByMs, perBatch)) {
+      if (ids.length > 0) yield ids;
+      await nextTurn();
+    }
+  }
+
   async find(eventId: string): Promise<EventRecord | undefined> {
     for (let round = 0; round < MAX_ROUNDS; round++) {
       const handle = this.#index.find(eventId);

@@ -72,7 +72,8 @@ export async function deleteAnyEvent(sql: Sql, eventId: string, audit: AuditEntr
   return deleted !== undefined;
 }
 
-async function lockDeletes(sql: Sql, agentId: string): Promise<void> {
+/** Lets this transaction delete or change events of the agent. */
+export async function lockDeletes(sql: Sql, agentId: string): Promise<void> {
   await sql`SELECT ${deletesLock(sql, agentId)}`;
 }
 
@@ -82,8 +83,8 @@ async function removeEvents(sql: Sql, agentId: string): Promise<number> {
   return count;
 }
 
-/** Returns the agent's name; undefined if the agent does not exist. */
-async function changeCount(sql: Sql, agentId: string, removed: number): Promise<string | undefined> {
+/** Subtracts removed events. Returns the agent's name; undefined if the agent does not exist. */
+export async function changeCount(sql: Sql, agentId: string, removed: number): Promise<string | undefined> {
   const [agent] = await sql<{ agent_name: string }[]>`
     UPDATE agents SET event_count = event_count - ${removed} WHERE agent_id = ${agentId} RETURNING agent_name`;
   return agent?.agent_name;

@@ -36,6 +36,7 @@ import { AGENT_COLUMNS } from './list-statements.ts';
 import { readAgentPage, readAuditPage, readEventPage, readStats } from './lists.ts';
 import { openDatabase } from './open.ts';
 import { QuotaLeases } from './quota-leases.ts';
+import { removeEnded, removeUnusedAgents } from './removals.ts';
 import { search } from './search.ts';
 
 export class PostgresStore implements Store {
@@ -209,6 +210,19 @@ export class PostgresStore implements Store {
 
   deleteEventAsAdmin(eventId: string, audit: AuditEntry): Promise<boolean> {
     return this.#change((sql) => deleteAnyEvent(sql, eventId, audit));
+  }
+
+  removeEnded(endedByMs: number): AsyncIterable<number> {
+    return removeEnded(this.#database, endedByMs);
+  }
+
+  async *removeUnusedAgents(registeredByMs: number): AsyncGenerator<number> {
+    await this.#uses.write();
+    for await (const count of removeUnusedAgents(this.#database, registeredByMs)) {
+      this.#keys.forget();
+      yield count;
+      await this.#uses.write();
+    }
   }
 
   endSession(sessionId: string, expiresMs: number, nowMs: number): Promise<void> {

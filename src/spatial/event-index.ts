@@ -177,6 +177,21 @@ export class EventIndex {
     };
   }
 
+  /** IDs of events that have ended by this time, in batches. Events may be added and removed in between. */
+  *idsEndedBy(endedByMs: number, perBatch: number): Generator<string[]> {
+    let ids: string[] = [];
+    for (let handle = 1; handle < this.#created; handle++) {
+      if (this.#expiry.endsMs(handle) <= endedByMs) {
+        const id = this.#ids.get(handle);
+        if (this.#handleOf.find(id) === handle) ids.push(id); // otherwise the handle is free
+      }
+      if (ids.length < perBatch && handle % EVENTS_PER_TURN > 0) continue;
+      yield ids;
+      ids = [];
+    }
+    yield ids;
+  }
+
   search(query: IndexQuery, nowMs: number): IndexPage {
     this.#restoreRetired(nowMs);
     const isSettled = this.settle(nowMs);

@@ -77,6 +77,13 @@ export class Reader {
     );
   }
 
+  /** Bytes of the file that deletes have freed, for new rows. */
+  countFreeBytes(): number {
+    const value = (pragma: string) =>
+      Number(Object.values(this.#connection.prepare(`PRAGMA ${pragma}`).get()!)[0]);
+    return translated(() => value('freelist_count') * value('page_size'));
+  }
+
   /** The active agent that holds the key, unless the key has expired. */
   findAgentByKey(keyHash: string, nowMs: number): AgentColumns | undefined {
     const sql = `SELECT ${AGENT_COLUMNS} FROM agents WHERE is_active = 1 AND agent_id =

@@ -18,6 +18,7 @@ import {
   type NearbyPage,
   type Quota,
   type ReplaceOutcome,
+  ROWS_PER_SLICE,
   type Stats,
   type Store,
 } from '../domain/store.ts';
@@ -26,6 +27,7 @@ import { EventMemory } from '../memory/event-memory.ts';
 import { INDEX_COLUMNS, type IndexValues } from '../memory/index-mapping.ts';
 import { AGENT_COLUMNS, type AgentColumns, agentOf, columnValues } from './columns.ts';
 import { databasePath, type FolderLock, holdFolder } from './files/data-folder.ts';
+import { type DiskSpace, FreeDisk, measureVolume, type OnDiskChange } from './free-disk.ts';
 import { KeyOwners } from './key-owners.ts';
 import { LastUses } from './last-uses.ts';
 import { QuotaWindows } from './quota-windows.ts';
@@ -45,6 +47,11 @@ export interface SqliteOptions {
   readonly cacheBytes: number;
   /** Current time. Events that have ended by then are not added to the search structures. */
   readonly nowMs?: number;
+  /** Free space below which nothing is added or changed. Undefined: a default. 0: none. */
+  readonly minFreeBytes?: number | undefined;
+  readonly onDiskChange?: OnDiskChange;
+  /** Reads the free space. */
+  readonly measureDisk?: () => Promise<DiskSpace>;
   /** Called with the number of events read so far, and once with all of them before the index is built. */
   readonly onProgress?: (done: number, total: number) => void;
 }
@@ -61,6 +68,7 @@ export class SqliteStore implements Store {
   readonly #agents = new Map<string, AgentRow>();
   readonly #keys = new KeyOwners();
   readonly #quotas = new QuotaWindows();
+  readonly #disk: FreeDisk;
   readonly #uses = new LastUses((used) => this.#writer.run('touchAgents', [used], () => {}));
 
   private constructor(
@@ -74,6 +82,11 @@ export class SqliteStore implements Store {
     this.#eventReader = eventReader;
     this.#reader = new Reader(databasePath(options.folder));
     this.#lists = new ListReaderClient(databasePath(options.folder));
+    this.#disk = new FreeDisk({
+      floorBytes: options.minFreeBytes,
+      onChange: options.onDiskChange,
+      measure: options.measureDisk ?? (() => this.#measureDisk(options.folder)),
+    });
     this.#memory = new EventMemory(options.cacheBytes, {
       readRows: (rows, apply) => eventReader.run('findEvents', [rows], apply),
       // Commits are applied to the memory before later calls return.
@@ -95,6 +108,7 @@ export class SqliteStore implements Store {
       writer = await WriterClient.start(path);
       eventReader = await EventReaderClient.start(path);
       const store = new SqliteStore(options, lock, writer, eventReader);
+      await store.#disk.update();
       await store.#load(options.nowMs ?? Number.NEGATIVE_INFINITY, options.onProgress ?? (() => {}));
       return store;
     } catch (error) {
@@ -130,6 +144,7 @@ export class SqliteStore implements Store {
   async close(): Promise<void> {
     const late = sleep(CLOSE_TIMEOUT_MS, undefined, { ref: false });
     await Promise.race([this.#operations.close(), late]);
+    this.#disk.close();
     await this.#uses.close();
     this.#reader.close();
     // The writer is closed last: as the last connection, it removes SQLite's write-ahead log.
@@ -139,7 +154,7 @@ export class SqliteStore implements Store {
   }
 
   addAgent(agent: AgentRow, key: KeyFingerprint): Promise<void> {
-    return this.#write('addAgent', [agent, key], () => {
+    return this.#grow('addAgent', [agent, key], () => {
       this.#agents.set(agent.agent_id, agent);
       this.#keys.put(key.hash, agent.agent_id, undefined);
     });
@@ -177,7 +192,7 @@ export class SqliteStore implements Store {
   createEvent(row: EventRow, maxPerAgent: number, maxBytes = 0): Promise<CreateOutcome> {
     const json = encodeEvent(row);
     const values = columnValues(row, json);
-    return this.#write('createEvent', [values, maxPerAgent, maxBytes], (outcome): CreateOutcome => {
+    return this.#grow('createEvent', [values, maxPerAgent, maxBytes], (outcome): CreateOutcome => {
       if (outcome.kind === 'created')
         return { kind: 'created', record: this.#memory.put(row, json, outcome.record.rowId) };
       if (outcome.kind === 'existing') {
@@ -198,7 +213,7 @@ export class SqliteStore implements Store {
 
   replaceEvent(next: EventRow, maxBytes = 0): Promise<ReplaceOutcome> {
     const json = encodeEvent(next);
-    return this.#write(
+    return this.#grow(
       'replaceEvent',
       [columnValues(next, json), maxBytes],
       (outcome): ReplaceOutcome =>
@@ -273,9 +288,7 @@ export class SqliteStore implements Store {
   deleteAgent(agentId: string, audit: AuditEntry): Promise<boolean> {
     return this.#write('deleteAgent', [agentId, audit], (removed) => {
       for (const eventId of removed ?? []) this.#memory.remove(eventId);
-      this.#agents.delete(agentId);
-      this.#keys.removeOf(agentId);
-      this.#uses.forget(agentId);
+      this.#forgetAgent(agentId);
       return removed !== undefined;
     });
   }
@@ -305,6 +318,25 @@ export class SqliteStore implements Store {
     });
   }
 
+  async *removeEnded(endedByMs: number): AsyncGenerator<number> {
+    for await (const eventIds of this.#memory.idsEndedBy(endedByMs, ROWS_PER_SLICE)) {
+      yield await this.#write('removeEnded', [eventIds, endedByMs], (removed) => {
+        for (const eventId of removed) this.#memory.remove(eventId);
+        return removed.length;
+      });
+    }
+  }
+
+  async *removeUnusedAgents(registeredByMs: number): AsyncGenerator<number> {
+    for (let count = ROWS_PER_SLICE; count === ROWS_PER_SLICE; yield count) {
+      await this.#uses.write();
+      count = await this.#write('removeUnusedAgents', [registeredByMs, ROWS_PER_SLICE], (removed) => {
+        for (const agentId of removed) this.#forgetAgent(agentId);
+        return removed.length;
+      });
+    }
+  }
+
   endSession(sessionId: string, expiresMs: number, nowMs: number): Promise<void> {
     return this.#write('endSession', [sessionId, expiresMs, nowMs], () => {});
   }
@@ -319,6 +351,12 @@ export class SqliteStore implements Store {
       return found ?? this.#writer.run('addSetting', [name, await initial()], (value) => value);
     });
   }
+
+  /** Runs a writer call that needs disk space. */
+  #grow: WriterClient['run'] = (name, args, apply) => {
+    const refusal = this.#disk.findRefusal();
+    return refusal ? Promise.reject(refusal) : this.#write(name, args, apply);
+  };
 
   /** Runs a writer call as an operation of its own. */
   #write: WriterClient['run'] = (name, args, apply) =>
@@ -339,6 +377,16 @@ export class SqliteStore implements Store {
     });
     onProgress(total, total);
     await loader.finish();
+  }
+
+  async #measureDisk(folder: string): Promise<DiskSpace> {
+    return { ...(await measureVolume(folder)), reusableBytes: this.#reader.countFreeBytes() };
+  }
+
+  #forgetAgent(agentId: string): void {
+    this.#agents.delete(agentId);
+    this.#keys.removeOf(agentId);
+    this.#uses.forget(agentId);
   }
 
   #toAgent(row: AgentColumns): AgentRecord {

@@ -12,6 +12,7 @@ import { eventContract } from './contract-events.ts';
 import { keyContract } from './contract-keys.ts';
 import { oracleContract, pageContract } from './contract-pages.ts';
 import { quotaContract } from './contract-quotas.ts';
+import { removalContract } from './contract-removals.ts';
 import { replaceContract } from './contract-replace.ts';
 import { searchContract } from './contract-searches.ts';
 import { sessionContract } from './contract-sessions.ts';
@@ -43,6 +44,7 @@ export function storeContract(name: string, open: OpenStore): void {
     describe('pages', () => pageContract(useStore(open)));
     describe('a random world', () => oracleContract(useStore(open)));
     describe('administration', () => administrationContract(useStore(open)));
+    describe('removals in slices', () => removalContract(useStore(open)));
     describe('pages of agents', () => agentListContract(useStore(open)));
     describe('pages of events', () => eventListContract(useStore(open)));
     describe('the audit log', () => auditContract(useStore(open)));

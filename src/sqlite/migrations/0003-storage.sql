@@ -6,3 +6,6 @@ ALTER TABLE agents ADD COLUMN event_bytes INTEGER NOT NULL DEFAULT 0;
 UPDATE agents SET event_bytes = stored.bytes
   FROM (SELECT agent_id, sum(octet_length(json)) AS bytes FROM events GROUP BY +agent_id) AS stored
   WHERE agents.agent_id = stored.agent_id;
+
+-- Agents that may be removed because they were never used.
+CREATE INDEX agents_unused ON agents (created_ms) WHERE last_used_ms IS NULL AND event_count = 0;

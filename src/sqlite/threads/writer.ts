@@ -4,7 +4,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { AgentRow, AgentUpdate } from '../../domain/agent.ts';
 import type { KeyFingerprint } from '../../domain/api-key.ts';
 import { type AuditEntry, detailOfDeleted, detailOfOwner } from '../../domain/audit.ts';
-import type { StoredEvent } from '../../domain/event.ts';
+import { ASSUMED_DURATION_MS, type StoredEvent } from '../../domain/event.ts';
 import type { CreateOutcome, ReplaceOutcome } from '../../domain/store.ts';
 import {
   AGENT_COLUMNS,
@@ -49,6 +49,10 @@ export interface WriterCalls extends KeyWrites {
   endSession(sessionId: string, expiresMs: number, nowMs: number): void;
   /** Returns the IDs of the deleted events, all of this agent; undefined if the agent does not exist. */
   deleteSelectedEvents(agentId: string, eventIds: readonly string[], audit: AuditEntry): string[] | undefined;
+  /** Removes those of these events that have ended by then. Returns their IDs. */
+  removeEnded(eventIds: readonly string[], endedByMs: number): string[];
+  /** Removes up to `limit` agents without events that never made a request. Returns their IDs. */
+  removeUnusedAgents(registeredByMs: number, limit: number): string[];
   /** Returns the stored value: the existing one, or else this one. */
   addSetting(name: string, value: string): string;
 }
@@ -145,6 +149,15 @@ function prepareCalls(database: DatabaseSync): WriterCalls {
   const removeOwned = prepare(
     `DELETE FROM events WHERE event_id = ? AND agent_id = ? AND version = coalesce(?, version)
      RETURNING octet_length(json) AS bytes`,
+  );
+  const removeIfEnded = prepare(
+    `DELETE FROM events WHERE event_id = ? AND coalesce(end_ms, start_ms + ${ASSUMED_DURATION_MS}) <= ?
+     RETURNING agent_id, octet_length(json) AS bytes`,
+  );
+  const removeUnused = prepare(
+    `DELETE FROM agents WHERE agent_id IN (
+       SELECT agent_id FROM agents WHERE last_used_ms IS NULL AND event_count = 0 AND created_ms <= ? LIMIT ?
+     ) RETURNING agent_id`,
   );
   const removeAny = prepare(
     'DELETE FROM events WHERE event_id = ? RETURNING agent_id, title, octet_length(json) AS bytes',
@@ -315,6 +328,23 @@ function prepareCalls(database: DatabaseSync): WriterCalls {
       changeStored.run(-removed.length, -freedBytes, agentId);
       record(audit, name, removed.length, detailOfDeleted(removed));
       return removed;
+    },
+
+    removeEnded(eventIds, endedByMs) {
+      const freed = new Map<string, Stored>();
+      const removed = eventIds.filter((eventId) => {
+        const row = removeIfEnded.get(eventId, endedByMs) as { agent_id: string; bytes: number } | undefined;
+        if (!row) return false;
+        const { count, bytes } = freed.get(row.agent_id) ?? { count: 0, bytes: 0 };
+        freed.set(row.agent_id, { count: count + 1, bytes: bytes + row.bytes });
+        return true;
+      });
+      for (const [agentId, { count, bytes }] of freed) changeStored.run(-count, -bytes, agentId);
+      return removed;
+    },
+
+    removeUnusedAgents(registeredByMs, limit) {
+      return removeUnused.all(registeredByMs, limit).map((row) => row.agent_id as string);
     },
 
     endSession(sessionId, expiresMs, nowMs) {

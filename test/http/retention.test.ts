@@ -1,0 +1,49 @@
+// KEEP_ENDED_DAYS and KEEP_UNUSED_AGENTS_DAYS: what a service removes by itself.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { assertError } from '../support/client.ts';
+import { ENGINES, type Engine } from '../support/engines.ts';
+import { startTestService } from '../support/service.ts';
+
+const DAY_MS = 86_400_000;
+const NOW_MS = Date.parse('2031-05-01T12:00:00Z');
+const at = (days: number) => new Date(NOW_MS + days * DAY_MS).toISOString();
+
+for (const engine of Object.keys(ENGINES) as Engine[]) {
+  describe(`retention on ${engine}`, () => {
+    it('keeps everything by default, and removes what is too old once it is set', async (t) => {
+      const env = await ENGINES[engine]();
+      const first = await startTestService(env, { clock: () => NOW_MS });
+      const agent = await first.newAgent();
+      const idle = await first.newAgent();
+      const ended = await agent.create({ start_at: at(-31) });
+      const recent = await agent.create({ start_at: at(-29) });
+      const running = await agent.create({ start_at: at(-40), end_at: at(5) });
+      await first.close();
+
+      const quiet = await startTestService(env, { clock: () => NOW_MS + 8 * DAY_MS });
+      assert.equal((await quiet.client.with(idle.headers).get('/v1/agents/me')).status, 200);
+      const unused = await quiet.newAgent();
+      assert.equal((await quiet.client.with(agent.headers).get(`/v1/events/${ended.event_id}`)).status, 200);
+      await quiet.close();
+
+      const keep = { KEEP_ENDED_DAYS: '39', KEEP_UNUSED_AGENTS_DAYS: '7' };
+      const service = await startTestService({ ...env, ...keep }, { clock: () => NOW_MS + 16 * DAY_MS });
+      t.after(() => service.close());
+      const lines = () => service.log.map(({ msg }) => String(msg)).filter((msg) => /^Removed /.test(msg));
+      for (let tries = 0; tries < 500 && lines().length < 2; tries++) await sleep(20);
+      assert.deepEqual(lines(), [
+        'Removed 2 events that ended at least 39 days ago (KEEP_ENDED_DAYS).',
+        'Removed 1 agents that registered at least 7 days ago and were never used (KEEP_UNUSED_AGENTS_DAYS).',
+      ]);
+      const reader = service.client.with(agent.headers);
+      assertError(await reader.get(`/v1/events/${ended.event_id}`), 404, 'NOT_FOUND');
+      assertError(await reader.get(`/v1/events/${recent.event_id}`), 404, 'NOT_FOUND');
+      assert.equal((await reader.get(`/v1/events/${running.event_id}`)).status, 200);
+      assert.equal((await reader.get('/v1/agents/me')).body.agent.event_count, 1);
+      assert.equal((await service.client.with(idle.headers).get('/v1/agents/me')).status, 200);
+      assertError(await service.client.with(unused.headers).get('/v1/agents/me'), 401, 'INVALID_API_KEY');
+    });
+  });
+}

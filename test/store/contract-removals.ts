@@ -1,0 +1,162 @@
+// Store contract: removal of ended events and of unused agents, in slices.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Store } from '../../src/domain/store.ts';
+import { ROWS_PER_SLICE } from '../../src/domain/store.ts';
+import {
+  addAgent,
+  addEvent,
+  assertEvents,
+  assertRecord,
+  eventsOf,
+  HOUR_MS,
+  NOW_MS,
+  newEventRow,
+  search,
+  searchAll,
+} from './rows.ts';
+
+const ENDED_BY_MS = NOW_MS - 48 * HOUR_MS;
+const MANY = 2 * ROWS_PER_SLICE + 50;
+
+async function sumOf(slices: AsyncIterable<number>): Promise<number> {
+  return (await Array.fromAsync(slices)).reduce((sum, count) => sum + count, 0);
+}
+
+export function removalContract(store: () => Store): void {
+  const removeEnded = () => sumOf(store().removeEnded(ENDED_BY_MS));
+  const removeUnused = (byMs: number) => sumOf(store().removeUnusedAgents(byMs));
+
+  describe('removeEnded', () => {
+    it('removes events that had ended by then, to the millisecond, and no others', async () => {
+      const { agent } = await addAgent(store());
+      const gone = [
+        await addEvent(store(), agent, { start_ms: 5, end_ms: ENDED_BY_MS }),
+        await addEvent(store(), agent, { start_ms: ENDED_BY_MS - 3 * HOUR_MS }),
+        await addEvent(store(), agent, { start_ms: -5_000_000_000 }),
+        await addEvent(store(), agent, { start_ms: ENDED_BY_MS, end_ms: ENDED_BY_MS }),
+      ];
+      const kept = [
+        await addEvent(store(), agent, { start_ms: 5, end_ms: ENDED_BY_MS + 1 }),
+        await addEvent(store(), agent, { start_ms: 6, end_ms: NOW_MS + 1 }),
+        await addEvent(store(), agent, { start_ms: ENDED_BY_MS - 3 * HOUR_MS + 1 }),
+        await addEvent(store(), agent),
+      ];
+      assert.equal(await removeEnded(), gone.length);
+      for (const row of gone) assert.equal(await store().findEvent(row.event_id), undefined);
+      for (const row of gone) assert.equal(await store().findEventRow(row.event_id), undefined);
+      for (const row of kept) assertRecord(await store().findEvent(row.event_id), row);
+      assertEvents(await eventsOf(store(), agent.agent_id), kept);
+      assertEvents(await searchAll(store(), search(), NOW_MS), [kept[1]!, kept[3]!]);
+      assert.equal((await store().findAgent(agent.agent_id))?.event_count, kept.length);
+      assert.equal((await store().stats(NOW_MS)).events, kept.length);
+      assert.equal(await removeEnded(), 0);
+      const again = { ...newEventRow(agent, gone[0]), event_id: newEventRow(agent).event_id };
+      assert.equal((await store().createEvent(again, 0)).kind, 'created');
+      assert.equal(await removeEnded(), 1);
+    });
+
+    it('counts for each agent what it frees', async () => {
+      const agents = [(await addAgent(store())).agent, (await addAgent(store())).agent];
+      for (const agent of agents) {
+        for (let count = 0; count < 5; count++) await addEvent(store(), agent, { start_ms: count });
+        await addEvent(store(), agent);
+      }
+      assert.equal(await removeEnded(), 10);
+      for (const agent of agents) {
+        assert.equal((await store().findAgent(agent.agent_id))?.event_count, 1);
+        const bytes = (await eventsOf(store(), agent.agent_id))[0]!.length;
+        const row = newEventRow(agent);
+        const limit = 2 * bytes + 100;
+        assert.equal((await store().createEvent(row, 2, limit)).kind, 'created');
+      }
+    });
+
+    it('removes many in several slices, can be stopped after any, and continues', async () => {
+      const { agent } = await addAgent(store());
+      const rows = Array.from({ length: MANY }, (_, at) => newEventRow(agent, { start_ms: at }));
+      await Promise.all(rows.map((row) => store().createEvent(row, 0)));
+      const countLeft = async () => (await store().findAgent(agent.agent_id))!.event_count;
+      for await (const count of store().removeEnded(ENDED_BY_MS)) {
+        assert.equal(count, ROWS_PER_SLICE);
+        break;
+      }
+      assert.equal(await countLeft(), MANY - ROWS_PER_SLICE);
+      // Other writes run between slices.
+      let removed = 0;
+      for await (const count of store().removeEnded(ENDED_BY_MS)) {
+        removed += count;
+        await addEvent(store(), agent);
+      }
+      assert.equal(removed, MANY - ROWS_PER_SLICE);
+      const left = await eventsOf(store(), agent.agent_id);
+      assert.equal(await countLeft(), left.length);
+      assert.ok(left.length >= 2);
+    });
+
+    it('does no harm to events that are changed, deleted and created meanwhile', async () => {
+      const { agent } = await addAgent(store());
+      const rows = await Promise.all(
+        Array.from({ length: 90 }, (_, at) => addEvent(store(), agent, { start_ms: at })),
+      );
+      const later = (at: number) => ({ ...rows[at]!, version: 2, start_ms: NOW_MS + at });
+      const [removed, replaced] = await Promise.all([
+        removeEnded(),
+        Promise.all(rows.slice(0, 30).map((_, at) => store().replaceEvent(later(at)))),
+        Promise.all(rows.slice(30, 60).map((row) => store().deleteEvent(row.event_id, agent.agent_id))),
+        Promise.all(rows.map(() => addEvent(store(), agent))),
+      ]);
+      const saved = replaced.flatMap(({ kind }, at) => (kind === 'replaced' ? [later(at)] : []));
+      for (const row of saved) assertRecord(await store().findEvent(row.event_id), row);
+      assert.ok(removed <= 90 - saved.length);
+      const left = await eventsOf(store(), agent.agent_id);
+      assert.equal(left.length, saved.length + 90);
+      assert.equal((await store().findAgent(agent.agent_id))?.event_count, left.length);
+    });
+  });
+
+  describe('removeUnusedAgents', () => {
+    it('removes agents that are old enough, have made no request and have no events', async () => {
+      const old = { created_ms: 1_000 };
+      const unused = await addAgent(store(), old);
+      const inactive = await addAgent(store(), { ...old, is_active: false });
+      const kept = [
+        await addAgent(store(), { created_ms: 1_001 }),
+        await addAgent(store(), old),
+        await addAgent(store(), old),
+      ];
+      store().noteUse(kept[1]!.agent.agent_id, NOW_MS);
+      await addEvent(store(), kept[2]!.agent);
+      assert.equal(await removeUnused(1_000), 2);
+      for (const { agent, key } of [unused, inactive]) {
+        assert.equal(await store().findAgent(agent.agent_id), undefined);
+        assert.equal(await store().findAgentByKey(key.hash, NOW_MS), undefined);
+        assert.equal(await store().findKey(key.hash), undefined);
+        assert.deepEqual(await store().createEvent(newEventRow(agent), 0), { kind: 'no-agent' });
+      }
+      for (const { agent, key } of kept)
+        assert.deepEqual(await store().findAgentByKey(key.hash, NOW_MS), agent);
+      assert.equal(await removeUnused(1_000), 0);
+    });
+
+    it('removes many in several slices', async () => {
+      const made = await Promise.all(
+        Array.from({ length: MANY }, (_, at) => addAgent(store(), { created_ms: at })),
+      );
+      const steps = await Array.fromAsync(store().removeUnusedAgents(MANY));
+      assert.deepEqual(steps, [ROWS_PER_SLICE, ROWS_PER_SLICE, 50]);
+      for (const { agent } of made) assert.equal(await store().findAgent(agent.agent_id), undefined);
+    });
+
+    it('keeps an agent that creates an event at the same time', async () => {
+      for (let round = 0; round < 20; round++) {
+        const { agent } = await addAgent(store(), { created_ms: 5 });
+        const row = newEventRow(agent);
+        const [{ kind }] = await Promise.all([store().createEvent(row, 0), removeUnused(5)]);
+        const found = await store().findAgent(agent.agent_id);
+        assert.equal(found?.event_count, kind === 'created' ? 1 : undefined);
+        assert.equal((await store().findEvent(row.event_id)) !== undefined, kind === 'created');
+      }
+    });
+  });
+}
