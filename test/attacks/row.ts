@@ -22,8 +22,6 @@ export interface Row {
   readonly maxDiskMb?: number;
   /** Memory that the attack may leave behind, in caches. Default: 32. */
   readonly maxKeptMb?: number;
-  /** Limit for the 99th percentile of the others' searches. */
-  readonly maxP99Ms?: number;
 }
 
 /** A search that finds the 100 events of maximum length. */

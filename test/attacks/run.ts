@@ -65,9 +65,7 @@ export async function runAttack({
   seconds,
   isOnOneAddress,
 }: AttackOptions): Promise<Outcome> {
-  const { maxP99Ms, ...rest }: Row = ROWS[name];
-  // The limit for a flood is that of others elsewhere.
-  const row: Row = maxP99Ms === undefined || isOnOneAddress ? rest : { ...rest, maxP99Ms };
+  const row: Row = ROWS[name];
   const data = await ENGINES[engine]();
   const ownKey = await addEvents(row, data);
   const provider = row.signsIn ? await startProvider() : undefined;

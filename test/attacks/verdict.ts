@@ -3,6 +3,7 @@ import type { Sample } from './polite.ts';
 import { DEFAULT_MAX_KEPT_MB, type Outcome } from './run.ts';
 
 const MIN_OK_SHARE = 0.99;
+/** Plus the time that the service was ready to run but had no core, because the attacker and other programs used them. */
 const MAX_SEARCH_MS = 1_000;
 const MAX_LIST_MS = 5_000;
 const MAX_GROWTH_MB = 400;
@@ -44,7 +45,7 @@ export function describeOutcome({
 
 /** Everything that is not as it must be; empty if the service holds. */
 export function problemsOf(outcome: Outcome): string[] {
-  const { row, polite, seen, peakGrowthMb, keptMb, diskGrowthMb, isAlive, log, signedIn } = outcome;
+  const { row, polite, seen, peakGrowthMb, keptMb, diskGrowthMb, waitedMs, isAlive, log, signedIn } = outcome;
   const { searches, lists, checks } = polite;
   const measurable = searches.filter(({ isMeasurable }) => isMeasurable);
   const ms = timesOf(measurable);
@@ -52,12 +53,11 @@ export function problemsOf(outcome: Outcome): string[] {
   const problems: [isProblem: boolean, text: string][] = [
     [!isAlive, `the service died: ${log}`],
     [okOf(searches) < searches.length * MIN_OK_SHARE, `searches by others: ${statusesOf(searches)}`],
-    [at(ms, 1) > MAX_SEARCH_MS, `the slowest search by others took ${Math.round(at(ms, 1))} ms`],
-    [at(ms, 0.99) > (row.maxP99Ms ?? Infinity), `p99 of the others is ${Math.round(at(ms, 0.99))} ms`],
+    [at(ms, 1) > MAX_SEARCH_MS + waitedMs, `the slowest search by others took ${Math.round(at(ms, 1))} ms`],
     [!(seen.connected! > 0), 'the attacker never connected'],
     [lists.length === 0 && signedIn === undefined, 'the administrator listed nothing'],
     [okOf(lists) < lists.length, `lists of the administrator: ${statusesOf(lists)}`],
-    [at(timesOf(lists), 1) > MAX_LIST_MS, `a list took ${Math.round(at(timesOf(lists), 1))} ms`],
+    [at(timesOf(lists), 1) > MAX_LIST_MS + waitedMs, `a list took ${Math.round(at(timesOf(lists), 1))} ms`],
     [okOf(checks) < checks.length, `responses of /health: ${statusesOf(checks)}`],
     [![200, undefined].includes(signedIn as 200), `the administrator who signs in: ${signedIn}`],
     [peakGrowthMb > MAX_GROWTH_MB, `resident memory grew by ${Math.round(peakGrowthMb)} MB`],

@@ -10,7 +10,6 @@ export const searches: Row = {
   title: '5,000 connections searching, from 50 addresses with 100 keys',
   keys: KEYS,
   addresses: 50,
-  maxP99Ms: 150,
   attack: (attacker) =>
     attacker.keepOpen(CONNECTIONS, { perSecond: 2_500, replacedPerSecond: 250 }, (number) => {
       const first = attacker.request('GET', SEARCH, attacker.keys[number % KEYS]);
