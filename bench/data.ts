@@ -8,6 +8,7 @@ import type { Random } from '../src/domain/clock-and-random.ts';
 import { EVENT_DEFAULTS } from '../src/domain/event.ts';
 import { newUuid } from '../src/domain/ids.ts';
 import { columnValues, EVENT_COLUMN_LIST, EVENT_PLACEHOLDERS } from '../src/sqlite/columns.ts';
+import { orderEvents } from '../src/sqlite/event-order.ts';
 import { databasePath } from '../src/sqlite/files/data-folder.ts';
 import { migrate } from '../src/sqlite/migrate.ts';
 import { Chance } from '../test/support/random.ts';
@@ -101,6 +102,7 @@ function writeEvents(path: string, count: number, nowMs: number): void {
     COMMIT;
     PRAGMA journal_mode = WAL;
   `);
+  orderEvents(database);
   database.close();
 }
 

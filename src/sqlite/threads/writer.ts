@@ -16,6 +16,7 @@ import {
   idOf,
   versionOf,
 } from '../columns.ts';
+import { EventOrder } from '../event-order.ts';
 import { type KeyWrites, prepareKeyWrites } from './key-writes.ts';
 import type { CallOf, Outcome } from './rpc-server.ts';
 
@@ -139,6 +140,7 @@ function prepareCalls(database: DatabaseSync): WriterCalls {
      ON CONFLICT DO UPDATE SET expires_ms = max(expires_ms, excluded.expires_ms)`,
   );
   const insertSetting = prepare('INSERT INTO settings (name, value) VALUES (?, ?) ON CONFLICT DO NOTHING');
+  const order = new EventOrder(database);
   const writeProbe = prepare("REPLACE INTO settings (name, value) VALUES ('probe', hex(randomblob(16)))");
   const findSetting = prepare('SELECT value FROM settings WHERE name = ?');
 
@@ -183,6 +185,7 @@ function prepareCalls(database: DatabaseSync): WriterCalls {
       if (maxPerAgent > 0 && (agent.event_count as number) >= maxPerAgent) return { kind: 'limit' };
       const { lastInsertRowid } = insertEvent.run(...event);
       changeCount.run(1, agentId);
+      order.add(event, (agent.event_count as number) + 1);
       return { kind: 'created', record: { rowId: Number(lastInsertRowid) } };
     },
 
@@ -197,6 +200,7 @@ function prepareCalls(database: DatabaseSync): WriterCalls {
           const before = agent.event_count as number;
           count = { before, now: before };
           counts.set(agentId, count);
+          order.removeAgent(agentId);
         }
         if (maxPerAgent > 0 && count.now >= maxPerAgent) return duplicateOf(event) ? 'existing' : 'limit';
         if (insertNewEvent.run(...event).changes === 0) return 'existing';
