@@ -3,6 +3,8 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { readMigrations } from '../src/migrations.ts';
 import { BIN } from '../test/support/process.ts';
 import { type Case, makeCases } from './cases.ts';
 import { benchAgents, CACHE, copyFolder, prepareFolder } from './data.ts';
@@ -30,7 +32,8 @@ export async function measureAgainst(options: AgainstOptions): Promise<string> {
   if (!existsSync(bin)) throw new Error(`There is no checkout at ${options.folder}.`);
   const git = ['-C', options.folder, 'rev-parse', '--short', 'HEAD'];
   const commit = execFileSync('git', git, { encoding: 'utf8' }).trim();
-  const source = prepareFolder(options.events);
+  const migrations = readMigrations(pathToFileURL(join(options.folder, 'src/sqlite/migrations/')));
+  const source = prepareFolder(options.events, migrations);
   const copies = { before: copyFolder(source, 'before'), after: copyFolder(source, 'after') };
   const requests = join(CACHE, 'requests');
   mkdirSync(requests, { recursive: true });

@@ -7,7 +7,9 @@ import { fingerprint, newApiKey } from '../src/domain/api-key.ts';
 import type { Random } from '../src/domain/clock-and-random.ts';
 import { EVENT_DEFAULTS } from '../src/domain/event.ts';
 import { newUuid } from '../src/domain/ids.ts';
+import type { Migration } from '../src/migrations.ts';
 import { columnValues, EVENT_COLUMN_LIST, EVENT_PLACEHOLDERS } from '../src/sqlite/columns.ts';
+import { orderEvents } from '../src/sqlite/event-order.ts';
 import { databasePath } from '../src/sqlite/files/data-folder.ts';
 import { migrate } from '../src/sqlite/migrate.ts';
 import { Chance } from '../test/support/random.ts';
@@ -43,10 +45,14 @@ export function benchAgents(): BenchAgents {
   };
 }
 
-/** A data folder with this many events. Reuses the folder of an earlier run on the same day. */
-export function prepareFolder(count: number): string {
+/**
+ * A data folder with this many events. Reuses the folder of an earlier run on the same day. With `migrations` of an older
+ * checkout, that checkout can open it, too.
+ */
+export function prepareFolder(count: number, migrations?: readonly Migration[]): string {
   const day = new Date().toISOString().slice(0, 10);
-  const folder = join(CACHE, `${day}-${SEED}-${count}`);
+  const schema = migrations ? `-schema-${migrations.length}` : '';
+  const folder = join(CACHE, `${day}-${SEED}-${count}${schema}`);
   if (existsSync(folder)) return folder;
   mkdirSync(CACHE, { recursive: true });
   for (const old of readdirSync(CACHE)) {
@@ -55,7 +61,7 @@ export function prepareFolder(count: number): string {
   const unfinished = `${folder}.part`;
   rmSync(unfinished, { recursive: true, force: true });
   mkdirSync(unfinished, { mode: 0o700 });
-  writeEvents(databasePath(unfinished), count, Math.floor(Date.now() / DAY_MS) * DAY_MS);
+  writeEvents(databasePath(unfinished), count, Math.floor(Date.now() / DAY_MS) * DAY_MS, migrations);
   renameSync(unfinished, folder);
   return folder;
 }
@@ -68,10 +74,10 @@ export function copyFolder(folder: string, name = 'run'): string {
   return copy;
 }
 
-function writeEvents(path: string, count: number, nowMs: number): void {
+function writeEvents(path: string, count: number, nowMs: number, migrations?: readonly Migration[]): void {
   const database = new DatabaseSync(path);
   database.exec('PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -500000');
-  migrate(database);
+  migrate(database, migrations);
   const agents = benchAgents();
   database.exec('BEGIN');
   // Creating the index after the rows is faster than updating it with each row.
@@ -101,6 +107,7 @@ function writeEvents(path: string, count: number, nowMs: number): void {
     COMMIT;
     PRAGMA journal_mode = WAL;
   `);
+  if (!migrations) orderEvents(database);
   database.close();
 }
 

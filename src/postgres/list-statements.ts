@@ -1,5 +1,12 @@
 // SQL of the lists for administrators. One statement returns a page and its exact total, from one snapshot.
-import type { AgentListQuery, AgentSort, EventListQuery, EventSort, ListQuery } from '../domain/list.ts';
+import type {
+  AgentListQuery,
+  AgentSort,
+  EventListQuery,
+  EventSort,
+  ListQuery,
+  When,
+} from '../domain/list.ts';
 import { NEVER_USED } from '../domain/list-cursor.ts';
 import type { Statement } from './search.ts';
 
@@ -39,30 +46,63 @@ const agentText = (mark: string) => `concat_ws(${mark}, agent_name, email, agent
 const eventText = (mark: string) => `(SELECT concat_ws(${mark}, title, event_id, location_name, address)
   FROM json_to_record(json::json) AS parsed (location_name text, address text))`;
 
+const COUNT_MATCHING = 'SELECT count(*) FROM matching';
+
 /** Rows consist of total, value and AGENT_COLUMNS. */
 export function agentPageStatement(query: AgentListQuery): Statement {
   const values = new Values();
-  const filters = query.q === '' ? [] : [isFound(query.q, agentText, values)];
-  const agents = { table: 'agents', id: 'agent_id', idType: 'uuid', columns: AGENT_COLUMNS };
-  return pageStatement(
-    { ...agents, scope: 'true', filters, value: AGENT_VALUES[query.sort.key] },
-    query,
-    values,
-  );
+  const isSearch = query.q !== '';
+  const list = {
+    ...{ table: 'agents', id: 'agent_id', idType: 'uuid', columns: AGENT_COLUMNS },
+    value: AGENT_VALUES[query.sort.key],
+    conditions: [isSearch ? isFound(query.q, agentText, values) : 'true'],
+    total: isSearch ? COUNT_MATCHING : 'SELECT count(*) FROM agents',
+    isExpensive: isSearch,
+  };
+  return pageStatement(list, query, values);
 }
 
 /** Rows consist of total, value, event_id and json. */
 export function eventPageStatement(agentId: string, query: EventListQuery, nowMs: number): Statement {
+  const { q, when, sort } = query;
   const values = new Values();
   const scope = `agent_id = ${values.put(agentId, 'uuid')}`;
+  const now = when === 'all' ? '' : values.put(nowMs, 'bigint'); // a parameter must be used
   const filters: string[] = [];
-  if (query.when !== 'all')
-    filters.push(`ends_ms ${query.when === 'past' ? '<=' : '>'} ${values.put(nowMs, 'bigint')}`);
-  if (query.q !== '') filters.push(isFound(query.q, eventText, values));
-  const events = { table: 'events', id: 'event_id', idType: 'text', columns: 'event_id, json' };
-  const isByIndex = filters.length === 0 && query.sort.key === 'start_at';
-  const list = { ...events, scope, filters, value: EVENT_VALUES[query.sort.key], isByIndex };
+  if (when === 'past') filters.push(hasEnded(now));
+  if (when === 'upcoming') filters.push(`ends_ms > ${now}`);
+  if (q !== '') filters.push(isFound(q, eventText, values));
+  // The index events_of_agent has the order by start, and what the filter needs. For others all events must be read.
+  const isExpensive = filters.length > 0 && (q !== '' || sort.key !== 'start_at');
+  const list = {
+    ...{ table: 'events', id: 'event_id', idType: 'text', columns: 'event_id, json' },
+    value: EVENT_VALUES[sort.key],
+    conditions: [scope, ...filters],
+    total: isExpensive ? COUNT_MATCHING : countEvents(when, scope, now),
+    isExpensive,
+  };
   return pageStatement(list, query, values);
+}
+
+/** An event that has ended has started, which limits the part of the index to read. */
+function hasEnded(now: string): string {
+  return `start_ms <= ${now} AND ends_ms <= ${now}`;
+}
+
+const FEW = 10_000;
+
+/**
+ * Counts in the index. PostgreSQL skips index entries quickly but is slow to count them, because it must know whether their
+ * rows are visible. So of few upcoming events, which most agents have, only these are counted. Otherwise the ended ones are
+ * counted and subtracted from the agent's own count, which is exact.
+ */
+function countEvents(when: When, scope: string, now: string): string {
+  const all = `SELECT coalesce((SELECT event_count FROM agents WHERE ${scope}), 0)::bigint`;
+  const past = `SELECT count(*) FROM events WHERE ${scope} AND ${hasEnded(now)}`;
+  const some = `SELECT FROM events WHERE ${scope} AND ends_ms > ${now} LIMIT ${FEW + 1}`;
+  const upcoming = `SELECT CASE WHEN counted <= ${FEW} THEN counted ELSE (${all}) - (${past}) END
+    FROM (SELECT count(*) AS counted FROM (${some}) AS found) AS few`;
+  return { all, past, upcoming }[when];
 }
 
 class Values {
@@ -88,16 +128,17 @@ interface List {
   /** Sort expression. */
   readonly value: string;
   readonly columns: string;
-  /** Condition for the rows of the list. */
-  readonly scope: string;
-  readonly filters: readonly string[];
-  /** Whether an index provides the order by value, but not by ID. */
-  readonly isByIndex?: boolean;
+  /** Conditions for the rows of the list. */
+  readonly conditions: readonly string[];
+  /** Statement that counts these rows. */
+  readonly total: string;
+  /** Whether the conditions are evaluated only once. Otherwise the page may use one index, and the total another. */
+  readonly isExpensive: boolean;
 }
 
 /** Returns one row more than the page if more follow. If the page is empty, a single row has only the total. */
 function pageStatement(list: List, query: ListQuery<string>, values: Values): Statement {
-  const { table, id, idType, value, columns, scope, filters, isByIndex = false } = list;
+  const { table, id, idType, value, columns, conditions, total, isExpensive } = list;
   const { after, limit, sort } = query;
   const [isAfter, direction] = sort.descending ? ['<', 'DESC'] : ['>', 'ASC'];
   const type = typeof after?.value === 'string' ? 'text' : 'bigint';
@@ -105,18 +146,15 @@ function pageStatement(list: List, query: ListQuery<string>, values: Values): St
     ? `WHERE (value, id) ${isAfter} (${values.put(after.value, type)}, ${values.put(after.id, idType)})`
     : '';
   const order = `ORDER BY page.value ${direction}, page.id ${direction}`;
-  const maxRows = values.put(limit + 1, 'bigint');
-  // Read from the index until the last equal value; otherwise all rows would be sorted by ID.
-  const first = isByIndex ? `ORDER BY value ${direction} FETCH FIRST (${maxRows}) ROWS WITH TIES` : '';
-  const source = `(SELECT id, value FROM matching ${afterClause} ${first})`;
-  // Expensive conditions are evaluated once. Otherwise the page may use one index, and the total another.
-  const isExpensive = filters.length > 0 || typeof after?.value === 'string';
-  const text = `WITH matching AS ${isExpensive ? 'MATERIALIZED' : 'NOT MATERIALIZED'} (
-      SELECT ${id} AS id, ${value} AS value FROM ${table} WHERE ${[scope, ...filters].join(' AND ')}
+  // A position in a sort by text is expensive, too: the text is folded to compare it and again to sort it.
+  const isOnce = isExpensive || type === 'text';
+  const text = `WITH matching AS ${isOnce ? 'MATERIALIZED' : 'NOT MATERIALIZED'} (
+      SELECT ${id} AS id, ${value} AS value FROM ${table} WHERE ${conditions.join(' AND ')}
     ),
-    page AS (SELECT id, value FROM ${source} AS page ${order} LIMIT ${maxRows})
-    SELECT total, value, ${columns}
-    FROM (SELECT count(*) AS total FROM ${filters.length > 0 ? 'matching' : `${table} WHERE ${scope}`}) AS counted
+    page AS (
+      SELECT id, value FROM matching AS page ${afterClause} ${order} LIMIT ${values.put(limit + 1, 'bigint')}
+    )
+    SELECT total, value, ${columns} FROM (SELECT (${total}) AS total) AS counted
     LEFT JOIN (page JOIN ${table} ON ${table}.${id} = page.id) ON true ${order}`;
   return { text, values: values.all };
 }

@@ -18,9 +18,9 @@ export function columnValues(row: EventRow, json = encodeEvent(row)): ColumnValu
 /** Types of these fields of a row, as a tuple. */
 type Values<Row, Names extends readonly (keyof Row)[]> = { [At in keyof Names]: Row[Names[At]] };
 
-const [ID, VERSION, AGENT, START, LAT, LNG, TITLE] = (
-  ['event_id', 'version', 'agent_id', 'start_ms', 'lat', 'lng', 'title'] as const
-).map((name) => NAMES.indexOf(name)) as [number, number, number, number, number, number, number];
+const [ID, VERSION, AGENT, START, END, LAT, LNG, TITLE] = (
+  ['event_id', 'version', 'agent_id', 'start_ms', 'end_ms', 'lat', 'lng', 'title'] as const
+).map((name) => NAMES.indexOf(name)) as [number, number, number, number, number, number, number, number];
 
 export function idOf(values: ColumnValues): string {
   return values[ID] as string;
@@ -43,6 +43,16 @@ export function identityOf(values: ColumnValues) {
     lat: number,
     lng: number,
     title: string,
+  ];
+}
+
+/** Values for the table event_order. */
+export function orderOf(values: ColumnValues) {
+  return [values[AGENT], values[START], values[ID], values[END]] as [
+    agentId: string,
+    startMs: number,
+    eventId: string,
+    endMs: number | null,
   ];
 }
 

@@ -1,5 +1,6 @@
 // Database connection of the writer. With its settings, an acknowledged write survives a power cut.
 import { DatabaseSync } from 'node:sqlite';
+import { orderEvents } from './event-order.ts';
 import { migrate } from './migrate.ts';
 
 /** Settings for bulk writes: 128 MiB of page cache for the indexes, and a checkpoint every 64 MiB of log. */
@@ -19,6 +20,7 @@ export function openForWriting(path: string, purpose: 'serve' | 'bulk' = 'serve'
     `);
     if (purpose === 'bulk') database.exec(BULK);
     migrate(database);
+    if (purpose === 'serve') orderEvents(database);
     return database;
   } catch (error) {
     database.close();

@@ -35,7 +35,7 @@ describe('migrate', () => {
     const tables = schemaOf(database).filter(({ type }) => type === 'table');
     assert.deepEqual(
       tables.map(({ name }) => name),
-      ['agents', 'audit', 'ended_sessions', 'events', 'keys', 'migrations', 'settings'],
+      ['agents', 'audit', 'ended_sessions', 'event_order', 'events', 'keys', 'migrations', 'settings'],
     );
     assert.deepEqual(recordOf(database), NAMES);
     database.close();

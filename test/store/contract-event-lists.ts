@@ -140,6 +140,68 @@ export function eventListContract(store: () => Store): void {
     assert.deepEqual((await past(assumedMs)).sort(), [open.event_id, ending.event_id].sort());
   });
 
+  it('lists an agent with thousands of events, before and after changes', async () => {
+    const { agent: large } = await addAgent(store());
+    const { agent: other } = await addAgent(store());
+    await addEvent(store(), other);
+    const listed = new Map<string, EventRow>();
+    const create = async (count: number) => {
+      const made = Array.from({ length: count }, () => {
+        const start_ms = NOW_MS + chance.integer(-30, 30) * HOUR_MS;
+        const end_ms = chance.chance(0.5) ? null : start_ms + chance.pick([0, 1, 40]) * HOUR_MS;
+        return newEventRow(large, { start_ms, end_ms });
+      });
+      await Promise.all(made.map((row) => store().createEvent(row, 0)));
+      for (const row of made) listed.set(row.event_id, row);
+    };
+    const assertListed = async () => {
+      for (const when of WHENS) {
+        for (const descending of [false, true]) {
+          const sort = { key: 'start_at', descending } as const;
+          const matching = [...listed.values()].filter((row) => isListed(row, query({ when })));
+          const expected = sorted(
+            matching,
+            sort,
+            ({ start_ms }) => start_ms,
+            ({ event_id }) => event_id,
+          );
+          const { items, totals } = await all(large, { when, sort });
+          assert.deepEqual(
+            items.map(idOf),
+            expected.map(({ event_id }) => event_id),
+          );
+          assert.deepEqual([...totals], [expected.length]);
+          const title = await ask(large, { when, sort: { key: 'title', descending }, limit: 1 });
+          assert.equal(title.total, expected.length);
+        }
+      }
+    };
+    await create(1_999);
+    await assertListed();
+    await create(1);
+    await assertListed();
+    await create(30);
+    for (const row of chance.some([...listed.values()], 0.1)) {
+      if (chance.chance(0.5)) {
+        await store().deleteEvent(row.event_id, large.agent_id);
+        listed.delete(row.event_id);
+        continue;
+      }
+      const start_ms = row.start_ms + chance.pick([0, 0, -31, 31]) * HOUR_MS;
+      const end_ms = chance.chance(0.5) ? null : start_ms + HOUR_MS;
+      const next = { ...row, version: 2, title: `changed ${row.title}`, start_ms, end_ms };
+      assert.equal((await store().replaceEvent(next)).kind, 'replaced');
+      listed.set(row.event_id, next);
+    }
+    assert.ok(listed.size < 2_000);
+    await assertListed();
+    await store().deleteAgentEvents(large.agent_id, auditOf('delete_agent_events', large.agent_id));
+    listed.clear();
+    await assertListed();
+    await create(3);
+    await assertListed();
+  });
+
   it('finds an event by a part of its ID, in either case, and not by other fields', async () => {
     const [row] = rows;
     for (const q of [row!.event_id, row!.event_id.toLowerCase()]) {

@@ -1,12 +1,18 @@
-// Reads lists for administrators. Runs on its own thread: a search or sort reads all agents, or all events of one agent.
-import { DatabaseSync } from 'node:sqlite';
+// Reads lists for administrators and of own events. Runs on its own thread: a search or sort reads all agents, or all events
+// of one agent.
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { AuditRecord } from '../../domain/audit.ts';
 import { type AgentListQuery, type AuditQuery, type EventListQuery, foldText } from '../../domain/list.ts';
 import type { ListPosition } from '../../domain/list-cursor.ts';
 import type { ListedEvent, ListPage, Stats } from '../../domain/store.ts';
 import { toWire } from '../../domain/wire.ts';
 import { type AgentColumns, agentOf, type ColumnValues } from '../columns.ts';
-import { agentPageStatement, eventPageStatement, type Statement } from './list-statements.ts';
+import {
+  agentPageStatement,
+  eventPageStatement,
+  orderedPageStatement,
+  type Statement,
+} from './list-statements.ts';
 import type { Batches, CallOf, Outcome } from './rpc-server.ts';
 
 type AgentStats = Pick<Stats, 'agents' | 'agents_active_today'>;
@@ -24,6 +30,7 @@ type Row = [total: number, value: ListPosition['value'], id: string | null, ...i
 export class ListReader implements Batches<ListReaderCalls> {
   readonly #database: DatabaseSync;
   readonly #calls: ListReaderCalls;
+  readonly #findOrdered: StatementSync;
   /** Search text of the current list, folded. */
   #searchText = '';
 
@@ -33,14 +40,20 @@ export class ListReader implements Batches<ListReaderCalls> {
     this.#database.function('is_found', { varargs: true }, (...texts) =>
       Number(texts.some((text) => text !== null && foldText(text as string).includes(this.#searchText))),
     );
+    this.#findOrdered = this.#database.prepare('SELECT 1 FROM event_order WHERE agent_id = ? LIMIT 1');
     this.#calls = {
       ping() {},
       agentPage: (query) => this.#page(agentPageStatement(query), query, (_position, item) => agentOf(item)),
       agentEventPage: (agentId, query, nowMs) =>
-        this.#page(eventPageStatement(agentId, query, nowMs), query, (position, [json]) => ({
-          json: toWire(json as string),
-          position,
-        })),
+        this.#inSnapshot(() => {
+          const isByStart = query.q === '' && query.sort.key === 'start_at';
+          const isOrdered = isByStart && this.#findOrdered.get(agentId) !== undefined;
+          const statement = (isOrdered ? orderedPageStatement : eventPageStatement)(agentId, query, nowMs);
+          return this.#page(statement, query, (position, [json]) => ({
+            json: toWire(json as string),
+            position,
+          }));
+        }),
       auditPage: (query) => this.#auditPage(query),
       countAgents: (usedFromMs) => this.#countAgents(usedFromMs),
     };
@@ -56,6 +69,16 @@ export class ListReader implements Batches<ListReaderCalls> {
 
   close(): void {
     this.#database.close();
+  }
+
+  /** Statements in `read` see the same commit. */
+  #inSnapshot<T>(read: () => T): T {
+    this.#database.exec('BEGIN');
+    try {
+      return read();
+    } finally {
+      this.#database.exec('COMMIT');
+    }
   }
 
   #page<Item>(

@@ -1,4 +1,4 @@
-// SQL of the lists for administrators. One statement returns a page and its exact total, from one snapshot. It needs two
+// SQL of the lists for administrators and of own events. One statement returns a page and its exact total, from one snapshot. It needs two
 // functions on the connection: fold(text), and is_found(…), which tells whether a text contains the search text.
 import { ASSUMED_DURATION_MS } from '../../domain/event.ts';
 import type { AgentListQuery, AgentSort, EventListQuery, EventSort, ListQuery } from '../../domain/list.ts';
@@ -27,33 +27,77 @@ const EVENT_VALUES: Readonly<Record<EventSort, string>> = {
   created_at: 'event_id', // a ULID begins with its creation time
 };
 
-const HAS_ENDED = `coalesce(end_ms, start_ms + ${ASSUMED_DURATION_MS}) <=`;
+const ENDS_MS = `coalesce(end_ms, start_ms + ${ASSUMED_DURATION_MS})`;
+
+const COUNT_MATCHING = 'SELECT count(*) FROM matching';
 
 /** Rows consist of the total, the position's value and ID, and AGENT_COLUMNS. */
 export function agentPageStatement(query: AgentListQuery): Statement {
-  const filters = query.q === '' ? [] : ['is_found(agent_name, email, agent_id)'];
-  const value = AGENT_VALUES[query.sort.key];
-  const agents = { table: 'agents', key: 'agent_id', id: 'agent_id', columns: AGENT_COLUMNS };
-  return pageStatement({ ...agents, scope: 'true', walk: 'true', filters, value }, query, new Values());
+  const values = new Values();
+  const isSearch = query.q !== '';
+  const list = {
+    ...{ table: 'agents', key: 'agent_id', columns: AGENT_COLUMNS },
+    matching: `SELECT agent_id AS key, agent_id AS id, ${AGENT_VALUES[query.sort.key]} AS value FROM agents
+      WHERE ${isSearch ? 'is_found(agent_name, email, agent_id)' : 'true'}`,
+    total: isSearch ? COUNT_MATCHING : 'SELECT count(*) FROM agents',
+    isExpensive: isSearch,
+  };
+  return pageStatement(list, pagingOf(query, values), values);
 }
 
 /** Rows consist of the total, the position's value and ID, and the JSON. */
 export function eventPageStatement(agentId: string, query: EventListQuery, nowMs: number): Statement {
+  const { q, when, sort } = query;
   const values = new Values();
   const scope = `agent_id = ${values.put(agentId)}`;
   const filters: string[] = [];
-  if (query.when !== 'all') {
-    const hasEnded = `${HAS_ENDED} ${values.put(nowMs)}`;
-    filters.push(query.when === 'past' ? hasEnded : `NOT ${hasEnded}`);
-  }
-  if (query.q !== '')
-    filters.push("is_found(title, event_id, json ->> '$.location_name', json ->> '$.address')");
+  if (when !== 'all') filters.push(`${ENDS_MS} ${when === 'past' ? '<=' : '>'} ${values.put(nowMs)}`);
+  if (q !== '') filters.push("is_found(title, event_id, json ->> '$.location_name', json ->> '$.address')");
   // The index returns events by start. If all of them must be read anyway, file order (row_id) is cheaper.
-  const isByIndex = filters.length === 0 && query.sort.key === 'start_at';
+  const isByIndex = filters.length === 0 && sort.key === 'start_at';
   const walk = isByIndex ? scope : `row_id IN (SELECT row_id FROM events WHERE ${scope})`;
-  const value = EVENT_VALUES[query.sort.key];
-  const events = { table: 'events', key: 'row_id', id: 'event_id', columns: 'json' };
-  return pageStatement({ ...events, scope, walk, filters, value }, query, values);
+  const list = {
+    ...{ table: 'events', key: 'row_id', columns: 'json' },
+    matching: `SELECT row_id AS key, event_id AS id, ${EVENT_VALUES[sort.key]} AS value FROM events
+      WHERE ${[walk, ...filters].join(' AND ')}`,
+    total: filters.length === 0 ? countAll(scope) : COUNT_MATCHING,
+    isExpensive: filters.length > 0,
+  };
+  return pageStatement(list, pagingOf(query, values), values);
+}
+
+/** The same for an agent in the table event_order, by start and without a search. Reads few events. */
+export function orderedPageStatement(agentId: string, query: EventListQuery, nowMs: number): Statement {
+  const values = new Values();
+  const scope = `agent_id = ${values.put(agentId)}`;
+  const now = values.put(nowMs);
+  const paging = pagingOf(query, values);
+  const { direction, maxRows, isAfter } = paging;
+  const select = 'SELECT event_id AS key, event_id AS id, start_ms AS value FROM event_order';
+  const inProgress = `${select} INDEXED BY event_order_by_end WHERE ${scope} AND ends_ms > ${now} AND start_ms <= ${now}`;
+  const toStart = `${select} WHERE ${scope} AND start_ms > ${now} AND ${isAfter('start_ms', 'event_id')}
+    ORDER BY start_ms ${direction}, event_id ${direction} LIMIT ${maxRows}`;
+  const countPast = `SELECT count(*) FROM event_order WHERE ${scope} AND ends_ms <= ${now}`;
+  const lists = {
+    all: { matching: `${select} WHERE ${scope}`, total: countAll(scope) },
+    // An event that has ended has started: a descending page does not read the others. The plus sign keeps the order by start.
+    past: {
+      matching: `${select} WHERE ${scope} AND start_ms <= ${now} AND +ends_ms <= ${now}`,
+      total: countPast,
+    },
+    // Events in progress, then those to start. The ended ones, which may be nearly all, are not read.
+    upcoming: {
+      matching: `${inProgress} UNION ALL SELECT * FROM (${toStart})`,
+      total: `SELECT (${countAll(scope)}) - (${countPast})`,
+    },
+  };
+  const list = { table: 'events', key: 'event_id', columns: 'json', ...lists[query.when] };
+  return pageStatement(list, paging, values);
+}
+
+/** The agent's own count, which is exact. */
+function countAll(scope: string): string {
+  return `SELECT coalesce((SELECT event_count FROM agents WHERE ${scope}), 0)`;
 }
 
 class Values {
@@ -64,40 +108,50 @@ class Values {
   }
 }
 
+/** Order and limits of a page, as SQL. */
+interface Paging {
+  readonly direction: 'ASC' | 'DESC';
+  /** One row more than the page, if more follow. */
+  readonly maxRows: string;
+  /** Condition for the rows after the previous page. */
+  readonly isAfter: (value: string, id: string) => string;
+  /** Whether that condition compares texts, which are expensive to fold. */
+  readonly isAfterText: boolean;
+}
+
+function pagingOf({ after, limit, sort }: ListQuery<string>, values: Values): Paging {
+  const last = after && `(${values.put(after.value)}, ${values.put(after.id)})`;
+  return {
+    direction: sort.descending ? 'DESC' : 'ASC',
+    maxRows: values.put(limit + 1),
+    isAfter: (value, id) => (last ? `(${value}, ${id}) ${sort.descending ? '<' : '>'} ${last}` : 'true'),
+    isAfterText: typeof after?.value === 'string',
+  };
+}
+
 interface List {
   readonly table: string;
-  /** Primary key of the table. */
-  readonly key: string;
-  readonly id: string;
-  /** Sort expression. */
-  readonly value: string;
   readonly columns: string;
-  /** Condition for the rows of the list, used for counting. */
-  readonly scope: string;
-  /** The same condition, written for reading the rows. */
-  readonly walk: string;
-  readonly filters: readonly string[];
+  /** Unique column of the table. */
+  readonly key: string;
+  /** Statement that selects key, ID and sort value of the rows of the list. */
+  readonly matching: string;
+  /** Statement that counts them. */
+  readonly total: string;
+  /** Whether `matching` is evaluated only once. Otherwise page and total may use different indexes. */
+  readonly isExpensive?: boolean;
 }
 
 /** Returns one row more than the page if more follow. If the page is empty, a single row has only the total. */
-function pageStatement(list: List, query: ListQuery<string>, values: Values): Statement {
-  const { table, key, id, value, columns, scope, walk, filters } = list;
-  const { after, limit, sort } = query;
-  const [isAfter, direction] = sort.descending ? ['<', 'DESC'] : ['>', 'ASC'];
-  const afterClause = after
-    ? `WHERE (value, id) ${isAfter} (${values.put(after.value)}, ${values.put(after.id)})`
-    : '';
+function pageStatement(list: List, paging: Paging, values: Values): Statement {
+  const { table, columns, key, matching, total, isExpensive = false } = list;
+  const { direction, maxRows, isAfter, isAfterText } = paging;
   const order = `ORDER BY page.value ${direction}, page.id ${direction}`;
-  // Expensive conditions are evaluated once. Otherwise the page may use one index, and the total another.
-  const isExpensive = filters.length > 0 || typeof after?.value === 'string';
-  const text = `WITH matching AS ${isExpensive ? 'MATERIALIZED' : 'NOT MATERIALIZED'} (
-      SELECT ${key} AS key, ${id} AS id, ${value} AS value FROM ${table} WHERE ${[walk, ...filters].join(' AND ')}
-    ),
+  const text = `WITH matching AS ${isExpensive || isAfterText ? 'MATERIALIZED' : 'NOT MATERIALIZED'} (${matching}),
     page AS (
-      SELECT key, id, value FROM matching AS page ${afterClause} ${order} LIMIT ${values.put(limit + 1)}
+      SELECT key, id, value FROM matching AS page WHERE ${isAfter('value', 'id')} ${order} LIMIT ${maxRows}
     )
-    SELECT total, page.value, page.id, ${columns}
-    FROM (SELECT count(*) AS total FROM ${filters.length > 0 ? 'matching' : `${table} WHERE ${scope}`})
+    SELECT total, page.value, page.id, ${columns} FROM (SELECT (${total}) AS total)
     LEFT JOIN (page JOIN ${table} ON ${table}.${key} = page.key) ON true ${order}`;
   return { text, values: values.all };
 }

@@ -17,6 +17,7 @@ import {
   idOf,
   versionOf,
 } from '../columns.ts';
+import { EventOrder } from '../event-order.ts';
 import { type KeyWrites, prepareKeyWrites } from './key-writes.ts';
 import type { CallOf, Outcome } from './rpc-server.ts';
 
@@ -179,6 +180,7 @@ function prepareCalls(database: DatabaseSync): WriterCalls {
      ON CONFLICT DO UPDATE SET expires_ms = max(expires_ms, excluded.expires_ms)`,
   );
   const insertSetting = prepare('INSERT INTO settings (name, value) VALUES (?, ?) ON CONFLICT DO NOTHING');
+  const order = new EventOrder(database);
   const writeProbe = prepare("REPLACE INTO settings (name, value) VALUES ('probe', hex(randomblob(16)))");
   const findSetting = prepare('SELECT value FROM settings WHERE name = ?');
 
@@ -229,6 +231,7 @@ function prepareCalls(database: DatabaseSync): WriterCalls {
       if (maxBytes > 0 && stored.bytes + bytes > maxBytes) return { kind: 'size-limit' };
       const { lastInsertRowid } = insertEvent.run(...event);
       changeStored.run(1, bytes, agentId);
+      order.add(event, stored.count + 1);
       return { kind: 'created', record: { rowId: Number(lastInsertRowid) } };
     },
 
@@ -242,6 +245,7 @@ function prepareCalls(database: DatabaseSync): WriterCalls {
           if (!before) return 'no-agent';
           total = { before, added: { count: 0, bytes: 0 } };
           totals.set(agentId, total);
+          order.removeAgent(agentId);
         }
         const { before, added } = total;
         const bytes = bytesOf(event);

@@ -1,0 +1,58 @@
+// What a page of an agent's events by start reads: entries of one index, and the events of the page.
+import assert from 'node:assert/strict';
+import { before, describe, it } from 'node:test';
+import { type EventListQuery, WHENS } from '../../src/domain/list.ts';
+import { eventPageStatement } from '../../src/postgres/list-statements.ts';
+import { newMigratedDatabase, type TestSql, withSql } from '../cli/moving.ts';
+import { NOW_MS } from '../store/rows.ts';
+
+const AGENT = '0197d2e8-9a40-7c55-8f3e-000000000001';
+
+interface Plan {
+  readonly 'Node Type': string;
+  readonly 'Relation Name'?: string;
+  readonly 'Index Name'?: string;
+  readonly Plans?: readonly Plan[];
+}
+
+function* scansOf(plan: Plan): Generator<string> {
+  const { 'Node Type': type, 'Relation Name': relation, 'Index Name': index, Plans = [] } = plan;
+  if (relation === 'events') yield `${type} ${index}`;
+  for (const part of Plans) yield* scansOf(part);
+}
+
+describe('a page of an agent’s events by start', () => {
+  let url: string;
+  before(async () => {
+    url = await newMigratedDatabase();
+    await withSql(url, async (sql) => {
+      await sql.unsafe(`
+        INSERT INTO agents SELECT ('0197d2e8-9a40-7c55-8f3e-' || lpad(n::text, 12, '0'))::uuid, 'a@example.com', 'a', 'read',
+          true, 1, NULL, 2000 FROM generate_series(1, 10) n;
+        INSERT INTO events (event_id, agent_id, version, title, start_ms, lat, lng, audience, event_type, json)
+          SELECT lpad(n::text, 26, '0'), ('0197d2e8-9a40-7c55-8f3e-' || lpad((n % 10 + 1)::text, 12, '0'))::uuid, 1,
+            n::text, ${NOW_MS} + (n - 10000) * 60000::bigint, 1, 1, 'all', 'talk', repeat('x', 500)
+          FROM generate_series(1, 20000) n`);
+      await sql.unsafe('VACUUM ANALYZE events');
+    });
+  });
+
+  const explain = async (sql: TestSql, query: EventListQuery) => {
+    const { text, values } = eventPageStatement(AGENT, query, NOW_MS);
+    const [row] = await sql.unsafe(`EXPLAIN (FORMAT JSON) ${text}`, [...values]);
+    return [...new Set(scansOf(row!['QUERY PLAN'][0].Plan as Plan))].sort();
+  };
+
+  for (const when of WHENS) {
+    for (const descending of [false, true]) {
+      it(`reads ${when} events from the index: ${descending ? 'descending' : 'ascending'}`, async () => {
+        const sort = { key: 'start_at', descending } as const;
+        const middleMs = NOW_MS + (when === 'past' ? -5_000 : 5_000) * 60_000;
+        for (const after of [undefined, { value: middleMs, id: '01' }]) {
+          const scans = await withSql(url, (sql) => explain(sql, { q: '', when, sort, after, limit: 30 }));
+          assert.deepEqual(scans, ['Index Only Scan events_of_agent', 'Index Scan events_pkey']);
+        }
+      });
+    }
+  }
+});

@@ -1,0 +1,221 @@
+// The table event_order: it has either all events of an agent or none of them, whatever is written, and a page reads few.
+import assert from 'node:assert/strict';
+import { DatabaseSync } from 'node:sqlite';
+import { before, describe, it } from 'node:test';
+import { ASSUMED_DURATION_MS, type EventRow } from '../../src/domain/event.ts';
+import { type EventListQuery, WHENS } from '../../src/domain/list.ts';
+import { readMigrations } from '../../src/migrations.ts';
+import { columnValues, EVENT_COLUMN_LIST, EVENT_PLACEHOLDERS } from '../../src/sqlite/columns.ts';
+import { MANY_EVENTS, orderEvents } from '../../src/sqlite/event-order.ts';
+import { databasePath } from '../../src/sqlite/files/data-folder.ts';
+import { migrate } from '../../src/sqlite/migrate.ts';
+import { SqliteStore } from '../../src/sqlite/store.ts';
+import { orderedPageStatement } from '../../src/sqlite/threads/list-statements.ts';
+import { Writer, type WriterCalls } from '../../src/sqlite/threads/writer.ts';
+import { auditOf, HOUR_MS, NOW_MS, newAgentRow, newEventRow } from '../store/rows.ts';
+import { Chance } from '../support/random.ts';
+import { temporaryFolder } from '../support/service.ts';
+
+const MIGRATIONS = readMigrations(new URL('../../src/sqlite/migrations/', import.meta.url));
+
+class Data {
+  readonly database: DatabaseSync;
+  readonly #chance = new Chance(4);
+  #writer: Writer | undefined;
+
+  constructor(path = ':memory:') {
+    this.database = new DatabaseSync(path);
+  }
+
+  /** Applies the migrations before event_order only, or all. */
+  migrate(how: 'before' | 'all'): void {
+    const first = MIGRATIONS.findIndex(({ sql }) => sql.includes('CREATE TABLE event_order'));
+    migrate(this.database, how === 'all' ? MIGRATIONS : MIGRATIONS.slice(0, first));
+  }
+
+  call<Name extends keyof WriterCalls>(name: Name, ...args: Parameters<WriterCalls[Name]>): unknown {
+    this.#writer ??= new Writer(this.database);
+    const [outcome] = this.#writer.run([{ name, args }] as Parameters<Writer['run']>[0]);
+    assert.ok(outcome && 'value' in outcome, JSON.stringify(outcome));
+    return outcome.value;
+  }
+
+  addAgent() {
+    const agent = newAgentRow();
+    const { agent_id, email, agent_name, tier, created_ms } = agent;
+    this.database
+      .prepare(
+        'INSERT INTO agents (agent_id, email, agent_name, tier, is_active, created_ms) VALUES (?, ?, ?, ?, 1, ?)',
+      )
+      .run(agent_id, email, agent_name, tier, created_ms);
+    return agent;
+  }
+
+  /** As earlier versions and a move write: without the table. */
+  insert({ agent_id }: { agent_id: string }, count: number): void {
+    const insert = this.database.prepare(
+      `INSERT INTO events (${EVENT_COLUMN_LIST}) VALUES (${EVENT_PLACEHOLDERS})`,
+    );
+    for (const row of this.newRows({ agent_id }, count)) insert.run(...columnValues(row));
+    this.database.prepare('UPDATE agents SET event_count = ? WHERE agent_id = ?').run(count, agent_id);
+  }
+
+  newRows(agent: { agent_id: string }, count: number): EventRow[] {
+    return Array.from({ length: count }, () => {
+      const start_ms = NOW_MS + this.#chance.integer(-50, 50) * HOUR_MS;
+      return newEventRow(agent, { start_ms, end_ms: this.#chance.chance(0.5) ? null : start_ms + HOUR_MS });
+    });
+  }
+
+  create(agent: { agent_id: string }, count: number): EventRow[] {
+    const rows = this.newRows(agent, count);
+    for (const row of rows) this.call('createEvent', columnValues(row), 0);
+    return rows;
+  }
+
+  rows(sql: string, ...values: string[]): unknown[] {
+    return this.database
+      .prepare(sql)
+      .all(...values)
+      .map((row) => ({ ...row }));
+  }
+
+  /** Number of the agent's rows in the table, after a check that they are its events. */
+  countOrdered({ agent_id }: { agent_id: string }): number {
+    const ordered = this.rows(
+      'SELECT start_ms, event_id, ends_ms FROM event_order WHERE agent_id = ? ORDER BY start_ms, event_id',
+      agent_id,
+    );
+    if (ordered.length === 0) return 0;
+    const events = this.rows(
+      `SELECT start_ms, event_id, coalesce(end_ms, start_ms + ${ASSUMED_DURATION_MS}) AS ends_ms FROM events
+       WHERE agent_id = ? ORDER BY start_ms, event_id`,
+      agent_id,
+    );
+    assert.deepEqual(ordered, events);
+    return ordered.length;
+  }
+}
+
+function newData(): Data {
+  const data = new Data();
+  data.migrate('all');
+  return data;
+}
+
+describe('the order of events', () => {
+  it('begins with the event that makes them many, for that agent only', () => {
+    const data = newData();
+    const [agent, other] = [data.addAgent(), data.addAgent()];
+    data.create(other, 5);
+    data.create(agent, MANY_EVENTS - 1);
+    assert.equal(data.countOrdered(agent), 0);
+    data.create(agent, 1);
+    assert.equal(data.countOrdered(agent), MANY_EVENTS);
+    data.create(agent, 1);
+    assert.equal(data.countOrdered(agent), MANY_EVENTS + 1);
+    assert.equal(data.countOrdered(other), 0);
+  });
+
+  it('follows changes and deletes, and ends with the last event', () => {
+    const data = newData();
+    const agent = data.addAgent();
+    const rows = data.create(agent, MANY_EVENTS + 10);
+    for (const [at, row] of rows.slice(0, 100).entries()) {
+      const changes = [
+        { title: `other ${at}` },
+        { start_ms: row.start_ms + 7 },
+        { end_ms: row.start_ms + 9 * HOUR_MS },
+        { end_ms: null },
+      ];
+      const next = { ...row, version: 2, ...changes[at % 4] };
+      assert.deepEqual(data.call('replaceEvent', columnValues(next)), {
+        kind: 'replaced',
+        record: undefined,
+      });
+    }
+    assert.equal(data.countOrdered(agent), MANY_EVENTS + 10);
+    for (const { event_id } of rows.slice(0, 50)) data.call('deleteEvent', event_id, agent.agent_id, null);
+    data.call('deleteEventAsAdmin', rows[50]!.event_id, auditOf('delete_event', rows[50]!.event_id));
+    assert.equal(data.countOrdered(agent), MANY_EVENTS - 41);
+    data.create(agent, 1);
+    assert.equal(data.countOrdered(agent), MANY_EVENTS - 40, 'it stays complete with fewer events');
+    data.call('deleteAgentEvents', agent.agent_id, auditOf('delete_agent_events', agent.agent_id));
+    assert.equal(data.countOrdered(agent), 0);
+    data.create(agent, 2);
+    assert.equal(data.countOrdered(agent), 0);
+  });
+
+  it('is left out by bulk writes, and added by the next create or start', () => {
+    const data = newData();
+    const agent = data.addAgent();
+    const createAll = (count: number) =>
+      data.call(
+        'createEvents',
+        data.newRows(agent, count).map((row) => columnValues(row)),
+        0,
+      );
+    createAll(MANY_EVENTS + 500);
+    assert.equal(data.countOrdered(agent), 0);
+    orderEvents(data.database);
+    assert.equal(data.countOrdered(agent), MANY_EVENTS + 500);
+    createAll(5);
+    assert.equal(data.countOrdered(agent), 0);
+    data.create(agent, 1);
+    assert.equal(data.countOrdered(agent), MANY_EVENTS + 506);
+  });
+
+  it('has nothing of a deleted agent', () => {
+    const data = newData();
+    const agent = data.addAgent();
+    data.create(agent, MANY_EVENTS);
+    data.call('deleteAgent', agent.agent_id, auditOf('delete_agent', agent.agent_id));
+    assert.deepEqual(data.rows('SELECT * FROM event_order'), []);
+  });
+
+  it('is added when the service opens data of the previous schema', async () => {
+    const folder = temporaryFolder();
+    const data = new Data(databasePath(folder));
+    data.migrate('before');
+    const [many, few] = [data.addAgent(), data.addAgent()];
+    data.insert(many, MANY_EVENTS);
+    data.insert(few, MANY_EVENTS - 1);
+    data.database.close();
+    await (await SqliteStore.open({ folder, cacheBytes: 0 })).close();
+    const opened = new Data(databasePath(folder));
+    assert.equal(opened.countOrdered(many), MANY_EVENTS);
+    assert.equal(opened.countOrdered(few), 0);
+    opened.create(few, 1);
+    assert.equal(opened.countOrdered(few), MANY_EVENTS);
+    opened.database.close();
+  });
+});
+
+describe('a page of an agent with many events', () => {
+  let data: Data;
+  before(() => {
+    data = newData();
+  });
+
+  const after = { value: NOW_MS, id: '01J' };
+  for (const when of WHENS) {
+    for (const descending of [false, true]) {
+      for (const position of [undefined, after]) {
+        it(`reads only its own events: ${when}, ${descending ? 'descending' : 'ascending'}${position ? ', after a position' : ''}`, () => {
+          const sort = { key: 'start_at', descending } as const;
+          const query: EventListQuery = { q: '', when, sort, after: position, limit: 30 };
+          const { text, values } = orderedPageStatement('an agent', query, NOW_MS);
+          const steps = data.database.prepare(`EXPLAIN QUERY PLAN ${text}`).all(...values);
+          const reads = steps
+            .map(({ detail }) => String(detail))
+            .filter((detail) => / events? /.test(detail));
+          assert.deepEqual(reads, ['SEARCH events USING INDEX sqlite_autoindex_events_1 (event_id=?)']);
+          const scans = steps.filter(({ detail }) =>
+            /^SCAN (?!page|matching|\(|CONSTANT)/.test(String(detail)),
+          );
+          assert.deepEqual(scans, []);
+        });
+      }
+    }
+  }
+});
