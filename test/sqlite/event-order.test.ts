@@ -69,7 +69,7 @@ class Data {
 
   create(agent: { agent_id: string }, count: number): EventRow[] {
     const rows = this.newRows(agent, count);
-    for (const row of rows) this.call('createEvent', columnValues(row), 0);
+    for (const row of rows) this.call('createEvent', columnValues(row), 0, 0);
     return rows;
   }
 
@@ -129,7 +129,7 @@ describe('the order of events', () => {
         { end_ms: null },
       ];
       const next = { ...row, version: 2, ...changes[at % 4] };
-      assert.deepEqual(data.call('replaceEvent', columnValues(next)), {
+      assert.deepEqual(data.call('replaceEvent', columnValues(next), 0), {
         kind: 'replaced',
         record: undefined,
       });
@@ -153,6 +153,7 @@ describe('the order of events', () => {
       data.call(
         'createEvents',
         data.newRows(agent, count).map((row) => columnValues(row)),
+        0,
         0,
       );
     createAll(MANY_EVENTS + 500);
