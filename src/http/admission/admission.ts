@@ -15,8 +15,12 @@ import { overloaded, WorkQueue } from './work-queue.ts';
 const MAX_WAIT_MS = 3_000;
 const RETRY_SECONDS = 1;
 
+/** Works of agents at the same time. On the embedded engine they only compute; with a database they also wait for it. */
+const AT_ONCE = 2;
+const AT_ONCE_WITH_DATABASE = 4;
+
 /** Expensive work of agents, and that of administrators, who so never wait behind agents. */
-const AGENT_WORK = { atOnce: 4, perTurn: 1, waitingPerClient: 256, waiting: 1_024, waitMs: 5_000 };
+const AGENT_WORK = { perTurn: 1, waitingPerClient: 256, waiting: 1_024, waitMs: 5_000 };
 const ADMIN_WORK = { atOnce: 2, perTurn: 1, waitingPerClient: 64, waiting: 256, waitMs: 5_000 };
 
 /** Requests that need the database: longer than that, the pool would refuse them anyway. */
@@ -30,7 +34,7 @@ export class Admission {
   readonly connections: Connections;
   readonly bodies: Bodies;
   /** Encoding other formats, lists, tool calls. */
-  readonly agentWork = new WorkQueue(AGENT_WORK);
+  readonly agentWork: WorkQueue;
   /** Lists and deletes of administrators. */
   readonly adminWork = new WorkQueue(ADMIN_WORK);
   /** Checks of keys and tokens, and all other requests, if they need the database; undefined for the embedded engine. */
@@ -48,6 +52,8 @@ export class Admission {
     this.bodies = new Bodies(bodyBytes);
     this.#requests = new Budget(requests);
     this.#agentRequests = new Budget({ perClient: requestsPerAgent, shared: Number.POSITIVE_INFINITY });
+    const atOnce = databaseRequests === undefined ? AT_ONCE : AT_ONCE_WITH_DATABASE;
+    this.agentWork = new WorkQueue({ ...AGENT_WORK, atOnce });
     if (databaseRequests === undefined) return;
     const limit = { ...DATABASE_WORK, atOnce: databaseRequests };
     this.keyWork = new WorkQueue({ ...limit, perTurn: KEYS_PER_TURN });
