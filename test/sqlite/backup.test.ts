@@ -70,7 +70,7 @@ describe('a backup', () => {
     assert.deepEqual(readRows(file, 'PRAGMA journal_mode'), [{ journal_mode: 'delete' }]);
     assert.deepEqual(readdirSync(folder), ['copy.db']);
     const newestAt = '2031-05-01T12:00:00.000Z';
-    assert.deepEqual(summary, { schema: 3, events: 3, agents: 1, newestAt });
+    assert.deepEqual(summary, { schema: 4, events: 3, agents: 1, newestAt });
   });
 
   for (const moment of ['copied', 'checked']) {
