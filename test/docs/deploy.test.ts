@@ -4,6 +4,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { ERRORS, type ErrorCode } from '../../src/domain/errors.ts';
+import { MAX_BODY_BYTES, MAX_EVENT_BODY_BYTES } from '../../src/http/request/body.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
@@ -65,5 +67,74 @@ describe('compose.yaml', () => {
     const nodes = [...text.matchAll(/^ {2}(\w+): \*node$/gm)].map((match) => match[1]!);
     assert.deepEqual(servers, nodes);
     assert.ok(nodes.length >= 2);
+  });
+});
+
+describe('deploy/nginx.conf', () => {
+  const text = read('deploy/nginx.conf');
+  /** Settings by location; `server` has those of the server and of everything around it. */
+  const sections = new Map<string, string[]>([['server', []]]);
+  let at = 'server';
+  for (const line of text.split('\n').map((each) => each.replace(/#.*/, '').trim())) {
+    at = /^location (?:= )?(\S+) \{$/.exec(line)?.[1] ?? at;
+    sections.set(at, [...(sections.get(at) ?? []), line]);
+  }
+  const proxied = [...sections].filter(([, lines]) => lines.includes('proxy_pass http://nodes;'));
+
+  it('limits the requests of a client, in progress and per second, everywhere but at /health', () => {
+    assert.deepEqual(
+      proxied.map(([name]) => name),
+      ['/', '@once', '/v1/auth/', '/health'],
+    );
+    for (const [name, lines] of proxied) {
+      const limits = lines.filter((line) => line.startsWith('limit_'));
+      const expected = [
+        'limit_conn requests_in_progress 1000;',
+        'limit_req zone=request_rate burst=2000 nodelay;',
+      ];
+      assert.deepEqual(limits, name === '/health' ? [] : expected, name);
+    }
+    for (const zone of ['limit_conn_zone', 'limit_req_zone']) {
+      assert.match(text, new RegExp(`^\\s*${zone} \\$client_network zone=`, 'm'));
+    }
+  });
+
+  it('limits bodies as the nodes do', () => {
+    const bytesOf = (name: string) => {
+      const [, number, unit] = /client_max_body_size (\d+)([km]);/.exec(sections.get(name)!.join('\n'))!;
+      return Number(number) * (unit === 'm' ? 1_048_576 : 1_024);
+    };
+    assert.equal(bytesOf('server'), MAX_EVENT_BODY_BYTES);
+    assert.equal(bytesOf('/v1/auth/'), MAX_BODY_BYTES);
+  });
+
+  it('does not wait for slow clients', () => {
+    for (const name of [
+      'client_header_timeout',
+      'client_body_timeout',
+      'send_timeout',
+      'keepalive_timeout',
+    ]) {
+      const seconds = Number(new RegExp(`^\\s*${name} (\\d+)s;$`, 'm').exec(text)?.[1]);
+      assert.ok(seconds >= 1 && seconds <= 10, `${name} ${seconds}`);
+    }
+  });
+
+  it('replaces X-Forwarded-For, which the nodes trust', () => {
+    assert.match(text, /^\s*proxy_set_header X-Forwarded-For \$remote_addr;/m);
+    assert.match(read('compose.yaml'), /^\s*TRUST_PROXY: uniquelocal\b/m);
+  });
+
+  it('reports errors in the format of the service', () => {
+    const returned = [...text.matchAll(/^\s*return (\d+) '(.+)';$/gm)];
+    assert.deepEqual(
+      returned.map(([, status, body]) => {
+        const { code, message } = JSON.parse(body!).error as { code: ErrorCode; message: string };
+        assert.match(message, /\.$/);
+        assert.equal(ERRORS[code].status, Number(status));
+        return code;
+      }),
+      ['PAYLOAD_TOO_LARGE', 'RATE_LIMITED', 'UNAVAILABLE'],
+    );
   });
 });
