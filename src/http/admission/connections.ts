@@ -44,7 +44,6 @@ export class Connections {
 
   /** Starts to count the connections of the server. */
   watch(server: Server, isTrustedProxy: (address: string) => boolean): void {
-    server.maxConnections = this.#budget.limits.shared + REFUSED_AT_ONCE;
     server.on('connection', (socket: Socket) => this.#open(socket, isTrustedProxy));
   }
 
@@ -67,6 +66,10 @@ export class Connections {
     if (remoteAddress === undefined) return; // already closed
     const network = isTrustedProxy(remoteAddress) ? UNLIMITED : clientNetwork(remoteAddress);
     const refusal = network === UNLIMITED ? undefined : this.#refusalOf(network);
+    if (refusal && this.#sockets.size >= this.#budget.limits.shared + REFUSED_AT_ONCE) {
+      socket.destroy();
+      return;
+    }
     const connection = { network, refusal, busy: 0, lastUsedMs: performance.now() };
     this.#sockets.set(socket, connection);
     // A refused connection is not counted: otherwise a client that keeps trying would stay above its share.
@@ -109,7 +112,8 @@ export class Connections {
 
 /** The network of the client, which is that of the connection unless a trusted proxy forwards the request. */
 function networkOf(request: FastifyRequest, connection: Connection | undefined): string {
+  if (connection && connection.network !== UNLIMITED) return connection.network;
   const { ip } = request;
-  if (connection?.network !== UNLIMITED) return connection?.network ?? clientNetwork(ip);
+  if (!connection) return clientNetwork(ip);
   return ip === request.raw.socket.remoteAddress ? UNLIMITED : clientNetwork(ip);
 }
