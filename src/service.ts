@@ -174,7 +174,7 @@ export async function startService(config: Config, options: ServiceOptions): Pro
     consoleFolder: CONSOLE_FOLDER,
     mcp: mcpHandler(toolServer(VERSION)),
     tools: TOOLS,
-    admission: new Admission(config.clientLimits, config.database?.poolSize),
+    admission: new Admission(config.clientLimits, config.database && 4 * config.database.poolSize),
   });
   const listener = await startListening(app, config);
   url = listener.url;

@@ -23,8 +23,8 @@ const AT_ONCE_WITH_DATABASE = 4;
 const AGENT_WORK = { perTurn: 1, waitingPerClient: 256, waiting: 1_024, waitMs: 5_000 };
 const ADMIN_WORK = { atOnce: 2, perTurn: 1, waitingPerClient: 64, waiting: 256, waitMs: 5_000 };
 
-/** Requests that need the database: longer than that, the pool would refuse them anyway. */
-const DATABASE_WORK = { waitingPerClient: 1_000, waiting: 4_000, waitMs: 3_000 };
+/** Requests that need the database. If it does not respond, waiting and then trying must not take much longer than trying. */
+const DATABASE_WORK = { waitingPerClient: 1_000, waiting: 4_000, waitMs: 1_000 };
 
 /** Checks of keys: most of them need no database, so they must not all run in one turn. */
 const KEYS_PER_TURN = 16;
