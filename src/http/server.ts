@@ -95,8 +95,11 @@ export const DESCRIBED_ROUTES: readonly DescribedRoute[] = [
 /** Limit for the request line and the headers together. */
 const MAX_HEADER_BYTES = 16_384;
 
-/** How long a connection may be idle between two requests. */
-const KEEP_ALIVE_MS = 10_000;
+/** How long a connection may be idle between two requests, as clients are told. */
+const KEEP_ALIVE_MS = 20_000;
+
+/** It is closed this much later: a client that sends just in time must not find it closed. */
+const KEEP_ALIVE_MARGIN_MS = 5_000;
 
 /**
  * Number of first requests to keep alive. V8 sizes the objects of a class by the shapes of its first eight instances,
@@ -130,6 +133,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
       connectionsCheckingInterval: 1_000,
       maxHeaderSize: MAX_HEADER_BYTES,
       requireHostHeader: false,
+      keepAliveTimeoutBuffer: KEEP_ALIVE_MARGIN_MS,
     },
     return503OnClosing: false,
     forceCloseConnections: 'idle',

@@ -144,9 +144,8 @@ describe('a process stopped by', { concurrency: 2, timeout: 300_000 }, () => {
         t.after(() => clearInterval(drip));
         const deaf = await RawConnection.open(service.url);
         deaf.socket.pause();
-        deaf.write(
-          request('GET', '/v1/events/nearby?lat=0&lng=0&limit=100', { 'X-API-Key': key }).repeat(60),
-        );
+        const deafKey = { 'X-API-Key': await register(service) };
+        deaf.write(request('GET', '/v1/events/nearby?lat=0&lng=0&limit=100', deafKey).repeat(60));
         const good = await beginCreate(service, key, 'good');
 
         await signal(service, name);
