@@ -1,4 +1,5 @@
-// What a page of an agent's events by start reads: entries of one index, and the events of the page.
+// Pages of an agent with many events, by start: what they read (entries of one index, and the events of the page), and their
+// totals.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { type EventListQuery, WHENS } from '../../src/domain/list.ts';
@@ -7,6 +8,8 @@ import { newMigratedDatabase, type TestSql, withSql } from '../cli/moving.ts';
 import { NOW_MS } from '../store/rows.ts';
 
 const AGENT = '0197d2e8-9a40-7c55-8f3e-000000000001';
+/** Has 30,000 events, the others 2,000 each. */
+const LARGE = '0197d2e8-9a40-7c55-8f3e-000000000011';
 
 interface Plan {
   readonly 'Node Type': string;
@@ -28,11 +31,14 @@ describe('a page of an agent’s events by start', () => {
     await withSql(url, async (sql) => {
       await sql.unsafe(`
         INSERT INTO agents SELECT ('0197d2e8-9a40-7c55-8f3e-' || lpad(n::text, 12, '0'))::uuid, 'a@example.com', 'a', 'read',
-          true, 1, NULL, 2000 FROM generate_series(1, 10) n;
+          true, 1, NULL, CASE n WHEN 11 THEN 30000 ELSE 2000 END FROM generate_series(1, 11) n;
         INSERT INTO events (event_id, agent_id, version, title, start_ms, lat, lng, audience, event_type, json)
           SELECT lpad(n::text, 26, '0'), ('0197d2e8-9a40-7c55-8f3e-' || lpad((n % 10 + 1)::text, 12, '0'))::uuid, 1,
             n::text, ${NOW_MS} + (n - 10000) * 60000::bigint, 1, 1, 'all', 'talk', repeat('x', 500)
-          FROM generate_series(1, 20000) n`);
+          FROM generate_series(1, 20000) n;
+        INSERT INTO events (event_id, agent_id, version, title, start_ms, lat, lng, audience, event_type, json)
+          SELECT 'L' || lpad(n::text, 25, '0'), '${LARGE}', 1, n::text, ${NOW_MS} + (n - 10000) * 60000::bigint, 1, 1, 'all',
+            'talk', '{}' FROM generate_series(1, 30000) n`);
       await sql.unsafe('VACUUM ANALYZE events');
     });
   });
@@ -42,6 +48,28 @@ describe('a page of an agent’s events by start', () => {
     const [row] = await sql.unsafe(`EXPLAIN (FORMAT JSON) ${text}`, [...values]);
     return [...new Set(scansOf(row!['QUERY PLAN'][0].Plan as Plan))].sort();
   };
+
+  it('has the exact total, whether the upcoming events are few or many', async () => {
+    // Minutes after the first event, at which ever more of the 30,000 events have ended.
+    for (const minutes of [0, 10_000, 16_000, 29_000, 40_000]) {
+      const nowMs = NOW_MS + (minutes - 10_000) * 60_000;
+      const [counted] = await withSql(
+        url,
+        (sql) => sql`SELECT count(*) AS all, count(*) FILTER (WHERE ends_ms <= ${nowMs}) AS past,
+          count(*) FILTER (WHERE ends_ms > ${nowMs}) AS upcoming FROM events WHERE agent_id = ${LARGE}`,
+      );
+      for (const when of WHENS) {
+        const sort = { key: 'start_at', descending: false } as const;
+        const { text, values } = eventPageStatement(
+          LARGE,
+          { q: '', when, sort, after: undefined, limit: 1 },
+          nowMs,
+        );
+        const [row] = await withSql(url, (sql) => sql.unsafe(text, [...values]));
+        assert.equal(Number(row!.total), Number(counted![when]), `${when} after ${minutes} minutes`);
+      }
+    }
+  });
 
   for (const when of WHENS) {
     for (const descending of [false, true]) {
