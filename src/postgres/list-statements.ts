@@ -80,6 +80,7 @@ export function eventPageStatement(agentId: string, query: EventListQuery, nowMs
     conditions: [scope, ...filters],
     total: isExpensive ? COUNT_MATCHING : countEvents(when, scope, now),
     isExpensive,
+    hasFew: !isExpensive && when === 'upcoming',
   };
   return pageStatement(list, query, values);
 }
@@ -89,7 +90,8 @@ function hasEnded(now: string): string {
   return `start_ms <= ${now} AND ends_ms <= ${now}`;
 }
 
-const FEW = 10_000;
+/** Upcoming events that are read and counted one by one. */
+const FEW = 5_000;
 
 /**
  * Counts in the index. PostgreSQL skips index entries quickly but is slow to count them, because it must know whether their
@@ -99,9 +101,8 @@ const FEW = 10_000;
 function countEvents(when: When, scope: string, now: string): string {
   const all = `SELECT coalesce((SELECT event_count FROM agents WHERE ${scope}), 0)::bigint`;
   const past = `SELECT count(*) FROM events WHERE ${scope} AND ${hasEnded(now)}`;
-  const some = `SELECT FROM events WHERE ${scope} AND ends_ms > ${now} LIMIT ${FEW + 1}`;
-  const upcoming = `SELECT CASE WHEN counted <= ${FEW} THEN counted ELSE (${all}) - (${past}) END
-    FROM (SELECT count(*) AS counted FROM (${some}) AS found) AS few`;
+  const upcoming = `SELECT CASE WHEN found <= ${FEW} THEN found ELSE (${all}) - (${past}) END
+    FROM (SELECT count(*) AS found FROM few) AS counted`;
   return { all, past, upcoming }[when];
 }
 
@@ -134,11 +135,13 @@ interface List {
   readonly total: string;
   /** Whether the conditions are evaluated only once. Otherwise the page may use one index, and the total another. */
   readonly isExpensive: boolean;
+  /** Whether `total` uses `few`, the first FEW rows of the list and one more. */
+  readonly hasFew?: boolean;
 }
 
 /** Returns one row more than the page if more follow. If the page is empty, a single row has only the total. */
 function pageStatement(list: List, query: ListQuery<string>, values: Values): Statement {
-  const { table, id, idType, value, columns, conditions, total, isExpensive } = list;
+  const { table, id, idType, value, columns, conditions, total, isExpensive, hasFew } = list;
   const { after, limit, sort } = query;
   const [isAfter, direction] = sort.descending ? ['<', 'DESC'] : ['>', 'ASC'];
   const type = typeof after?.value === 'string' ? 'text' : 'bigint';
@@ -146,13 +149,15 @@ function pageStatement(list: List, query: ListQuery<string>, values: Values): St
     ? `WHERE (value, id) ${isAfter} (${values.put(after.value, type)}, ${values.put(after.id, idType)})`
     : '';
   const order = `ORDER BY page.value ${direction}, page.id ${direction}`;
+  // The limit is not a parameter: of an unknown limit, PostgreSQL assumes a tenth of all rows, and then reads the whole table.
   // A position in a sort by text is expensive, too: the text is folded to compare it and again to sort it.
   const isOnce = isExpensive || type === 'text';
   const text = `WITH matching AS ${isOnce ? 'MATERIALIZED' : 'NOT MATERIALIZED'} (
       SELECT ${id} AS id, ${value} AS value FROM ${table} WHERE ${conditions.join(' AND ')}
     ),
+    ${hasFew ? `few AS MATERIALIZED (SELECT id, value FROM matching AS page ${order} LIMIT ${FEW + 1}),` : ''}
     page AS (
-      SELECT id, value FROM matching AS page ${afterClause} ${order} LIMIT ${values.put(limit + 1, 'bigint')}
+      SELECT id, value FROM ${hasFew && !after ? 'few' : 'matching'} AS page ${afterClause} ${order} LIMIT ${limit + 1}
     )
     SELECT total, value, ${columns} FROM (SELECT (${total}) AS total) AS counted
     LEFT JOIN (page JOIN ${table} ON ${table}.${id} = page.id) ON true ${order}`;

@@ -4,12 +4,14 @@ import { DatabaseSync } from 'node:sqlite';
 import { before, describe, it } from 'node:test';
 import { ASSUMED_DURATION_MS, type EventRow } from '../../src/domain/event.ts';
 import { type EventListQuery, WHENS } from '../../src/domain/list.ts';
+import type { ListedEvent, ListPage } from '../../src/domain/store.ts';
 import { readMigrations } from '../../src/migrations.ts';
 import { columnValues, EVENT_COLUMN_LIST, EVENT_PLACEHOLDERS } from '../../src/sqlite/columns.ts';
 import { MANY_EVENTS, orderEvents } from '../../src/sqlite/event-order.ts';
 import { databasePath } from '../../src/sqlite/files/data-folder.ts';
 import { migrate } from '../../src/sqlite/migrate.ts';
 import { SqliteStore } from '../../src/sqlite/store.ts';
+import { ListReader } from '../../src/sqlite/threads/list-reader.ts';
 import { orderedPageStatement } from '../../src/sqlite/threads/list-statements.ts';
 import { Writer, type WriterCalls } from '../../src/sqlite/threads/writer.ts';
 import { auditOf, HOUR_MS, NOW_MS, newAgentRow, newEventRow } from '../store/rows.ts';
@@ -52,17 +54,26 @@ class Data {
   }
 
   /** As earlier versions and a move write: without the table. */
-  insert({ agent_id }: { agent_id: string }, count: number): void {
+  insert(
+    { agent_id }: { agent_id: string },
+    count: number,
+    firstHour?: number,
+    lastHour?: number,
+  ): EventRow[] {
+    const rows = this.newRows({ agent_id }, count, firstHour, lastHour);
     const insert = this.database.prepare(
       `INSERT INTO events (${EVENT_COLUMN_LIST}) VALUES (${EVENT_PLACEHOLDERS})`,
     );
-    for (const row of this.newRows({ agent_id }, count)) insert.run(...columnValues(row));
+    this.database.exec('BEGIN');
+    for (const row of rows) insert.run(...columnValues(row));
     this.database.prepare('UPDATE agents SET event_count = ? WHERE agent_id = ?').run(count, agent_id);
+    this.database.exec('COMMIT');
+    return rows;
   }
 
-  newRows(agent: { agent_id: string }, count: number): EventRow[] {
+  newRows(agent: { agent_id: string }, count: number, firstHour = -50, lastHour = 50): EventRow[] {
     return Array.from({ length: count }, () => {
-      const start_ms = NOW_MS + this.#chance.integer(-50, 50) * HOUR_MS;
+      const start_ms = NOW_MS + this.#chance.integer(firstHour, lastHour) * HOUR_MS;
       return newEventRow(agent, { start_ms, end_ms: this.#chance.chance(0.5) ? null : start_ms + HOUR_MS });
     });
   }
@@ -190,6 +201,60 @@ describe('the order of events', () => {
     assert.equal(opened.countOrdered(few), MANY_EVENTS);
     opened.database.close();
   });
+});
+
+describe('a list of an agent with many events', () => {
+  /** Every page of the list, and its total. */
+  const read = (reader: ListReader, agentId: string, query: EventListQuery) => {
+    const ids: string[] = [];
+    for (let after: EventListQuery['after']; ; ) {
+      const [outcome] = reader.run([
+        { name: 'agentEventPage', args: [agentId, { ...query, after }, NOW_MS] },
+      ]);
+      assert.ok(outcome && 'value' in outcome);
+      const { items, total, next } = outcome.value as ListPage<ListedEvent>;
+      ids.push(...items.map(({ position }) => position.id));
+      if (!next) return { ids, total };
+      after = next;
+    }
+  };
+
+  for (const [what, firstHour, lastHour] of [
+    ['as many ended as upcoming', -50, 50],
+    ['nearly all upcoming', -1, 100],
+    ['nearly all ended', -100, 1],
+  ] as const) {
+    it(`is exact with ${what}`, () => {
+      const path = databasePath(temporaryFolder());
+      const data = new Data(path);
+      data.migrate('all');
+      const agent = data.addAgent();
+      const rows = data.insert(agent, 14_000, firstHour, lastHour);
+      orderEvents(data.database);
+      const reader = new ListReader(path);
+      const endsMs = (row: EventRow) => row.end_ms ?? row.start_ms + ASSUMED_DURATION_MS;
+      const listed = {
+        all: rows,
+        past: rows.filter((row) => endsMs(row) <= NOW_MS),
+        upcoming: rows.filter((row) => endsMs(row) > NOW_MS),
+      };
+      for (const when of WHENS) {
+        for (const descending of [false, true]) {
+          const sort = { key: 'start_at', descending } as const;
+          const { ids, total } = read(reader, agent.agent_id, {
+            ...{ q: '', when, sort, after: undefined, limit: 2_500 },
+          });
+          const expected = listed[when]
+            .toSorted((a, b) => a.start_ms - b.start_ms || (a.event_id < b.event_id ? -1 : 1))
+            .map(({ event_id }) => event_id);
+          assert.deepEqual(ids, descending ? expected.reverse() : expected);
+          assert.equal(total, expected.length);
+        }
+      }
+      reader.close();
+      data.database.close();
+    });
+  }
 });
 
 describe('a page of an agent with many events', () => {
