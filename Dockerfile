@@ -1,4 +1,6 @@
-# Image of the service: Node, runtime packages, sources and the built console. No build tools, no tests; does not run as root.
+# Image of the service: Node, runtime packages, sources and the built console. No build tools, no tests. Does not run as root,
+# and writes only to /data:
+#   docker run --read-only --log-opt max-size=10m --log-opt max-file=5 --publish 127.0.0.1:8080:8080 --volume events:/data IMAGE
 FROM node:26-slim AS console
 WORKDIR /app
 COPY package.json package-lock.json .npmrc tsconfig.json ./
@@ -20,8 +22,9 @@ COPY package.json LICENSE ./
 COPY bin ./bin
 COPY src ./src
 COPY --from=console /app/web/dist ./web/dist
-RUN mkdir -m 0700 /data && chown node:node /data
-USER node
+RUN mkdir -m 0700 /data && chown 1000:1000 /data
+# A number, so that Kubernetes can check that it is not root (runAsNonRoot). It is the image's user "node".
+USER 1000:1000
 VOLUME /data
 EXPOSE 8080
 HEALTHCHECK --interval=5s --timeout=3s --start-period=60s \

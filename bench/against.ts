@@ -1,12 +1,12 @@
-// Compares this checkout with another one, to measure the cost of a change. Sends the same requests to both in turn, each on
-// its own copy of the same data.
+// Compares two services: this checkout with another one, to measure the cost of a change, or this checkout without and with
+// metrics. Sends the same requests to both in turn, each on its own copy of the same data.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { readMigrations } from '../src/migrations.ts';
-import { BIN } from '../test/support/process.ts';
-import { type Case, makeCases } from './cases.ts';
+import { BIN, freePort } from '../test/support/process.ts';
+import { type Case, isWarm, makeCases } from './cases.ts';
 import { benchAgents, CACHE, copyFolder, prepareFolder } from './data.ts';
 import { load, type Measured, prime } from './load.ts';
 import { type Server, startService } from './processes.ts';
@@ -14,9 +14,7 @@ import { describeMachine, fixed, markdownTable, type Row, whole, withSpread } fr
 import { medians } from './rounds.ts';
 import { spread } from './statistics.ts';
 
-interface AgainstOptions {
-  /** Folder of the other checkout, with its dependencies installed. */
-  readonly folder: string;
+interface CompareOptions {
   readonly events: number;
   readonly rounds: number;
   readonly seconds: number;
@@ -26,28 +24,60 @@ interface AgainstOptions {
 
 type Side = 'before' | 'after';
 
-/** Measures the warm searches and reads. Returns the report. */
-export async function measureAgainst(options: AgainstOptions): Promise<string> {
-  const bin = join(options.folder, 'bin/local-events.mjs');
-  if (!existsSync(bin)) throw new Error(`There is no checkout at ${options.folder}.`);
-  const git = ['-C', options.folder, 'rev-parse', '--short', 'HEAD'];
+/** How often the metrics are read meanwhile: more often than Prometheus would. */
+const READ_INTERVAL_MS = 1_000;
+
+/** Measures this checkout against another one in `folder`, with its dependencies installed. Returns the report. */
+export async function measureAgainst(folder: string, options: CompareOptions): Promise<string> {
+  const bin = join(folder, 'bin/local-events.mjs');
+  if (!existsSync(bin)) throw new Error(`There is no checkout at ${folder}.`);
+  const git = ['-C', folder, 'rev-parse', '--short', 'HEAD'];
   const commit = execFileSync('git', git, { encoding: 'utf8' }).trim();
-  const migrations = readMigrations(pathToFileURL(join(options.folder, 'src/sqlite/migrations/')));
+  const migrations = readMigrations(pathToFileURL(join(folder, 'src/sqlite/migrations/')));
   const source = prepareFolder(options.events, migrations);
+  const rows = await compareSides(source, options, (side, dataDir, logFile) =>
+    startService(dataDir, logFile, { bin: side === 'before' ? bin : BIN }),
+  );
+  return render('Cost of the last measured change', rows, ['before', commit], options);
+}
+
+/** Measures the service with metrics, which are read meanwhile, against the service without. Returns the report. */
+export async function measureMetrics(options: CompareOptions): Promise<string> {
+  const port = await freePort();
+  const source = prepareFolder(options.events);
+  const read = () =>
+    fetch(`http://127.0.0.1:${port}/metrics`)
+      .then((response) => response.text())
+      .catch(() => {});
+  const reading = setInterval(() => void read(), READ_INTERVAL_MS);
+  try {
+    const rows = await compareSides(source, options, (side, dataDir, logFile) =>
+      startService(dataDir, logFile, side === 'before' ? {} : { env: { METRICS_PORT: String(port) } }),
+    );
+    const sides: Row = ['before, after', 'without METRICS_PORT; with it, and its metrics read every second'];
+    return render('Cost of metrics', rows, sides, options);
+  } finally {
+    clearInterval(reading);
+  }
+}
+
+type StartSide = (side: Side, dataDir: string, logFile: string) => Promise<Server>;
+
+/** Measures the warm searches, reads and creates. */
+async function compareSides(source: string, options: CompareOptions, startSide: StartSide): Promise<Row[]> {
   const copies = { before: copyFolder(source, 'before'), after: copyFolder(source, 'after') };
   const requests = join(CACHE, 'requests');
   mkdirSync(requests, { recursive: true });
   const agents = benchAgents();
-  const cases = makeCases(requests, agents, source).filter(({ kind }) => kind === 'warm' || kind === 'read');
+  const cases = makeCases(requests, agents, source).filter(({ kind }) => kind !== 'cold' && kind !== 'new');
   const servers: Server[] = [];
-  const start = async (side: Side, program: string) => {
-    const server = await startService(copies[side], join(copies[side], 'access.log'), program);
+  const start = async (side: Side) => {
+    const server = await startSide(side, copies[side], join(copies[side], 'access.log'));
     servers.push(server);
     return { url: server.url, pids: [server.pid] };
   };
   try {
-    const targets = { before: await start('before', bin), after: await start('after', BIN) };
-    const rows: Row[] = [];
+    const targets = { before: await start('before'), after: await start('after') };
     const measured = new Map<Case, Record<Side, Measured[]>>(
       cases.map((benchCase) => [benchCase, { before: [], after: [] }]),
     );
@@ -57,14 +87,13 @@ export async function measureAgainst(options: AgainstOptions): Promise<string> {
       for (const benchCase of cases) {
         const order: Side[] = round % 2 === 0 ? ['before', 'after'] : ['after', 'before'];
         for (const side of order) {
-          if (benchCase.kind === 'warm') await prime(targets[side].url, benchCase, agents.searcher.key);
+          if (isWarm(benchCase.kind)) await prime(targets[side].url, benchCase, agents.searcher.key);
           const result = await load(targets[side], benchCase, agents.searcher.key, options.seconds);
           if (round > 0) measured.get(benchCase)![side].push(result);
         }
       }
     }
-    for (const [{ name }, sides] of measured) rows.push(compare(name, sides));
-    return render(rows, commit, options);
+    return [...measured].map(([{ name }, sides]) => compare(name, sides));
   } finally {
     for (const server of servers) await server.stop();
     for (const copy of Object.values(copies)) rmSync(copy, { recursive: true, force: true });
@@ -95,17 +124,17 @@ const HEAD: Row = [
   'after ÷ before',
 ];
 
-function render(rows: readonly Row[], commit: string, options: AgainstOptions): string {
+function render(title: string, rows: readonly Row[], sides: Row, options: CompareOptions): string {
   const { events, rounds, seconds, ...run } = options;
   return [
-    '# Cost of the last measured change',
+    `# ${title}`,
     '',
     ...markdownTable([HEAD, ...rows]),
     '',
     `${whole(events)} events; ${rounds} interleaved rounds of ${seconds} s for each case and side. Ratios are medians of the ` +
       'ratios within a round, with minimum and maximum in brackets; all other numbers are medians of the rounds.',
     '',
-    ...markdownTable([['', ''], ['before', commit], ...describeMachine(run)]),
+    ...markdownTable([['', ''], sides, ...describeMachine(run)]),
     '',
   ].join('\n');
 }

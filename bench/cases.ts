@@ -3,14 +3,19 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { AUDIENCES, EVENT_TYPES } from '../src/domain/event.ts';
+import type { Sort } from '../src/domain/nearby.ts';
+import type { When } from '../src/domain/when.ts';
 import { databasePath } from '../src/sqlite/files/data-folder.ts';
 import { Chance } from '../test/support/random.ts';
 import { type City, CityPicker } from './cities.ts';
 import type { BenchAgents } from './data.ts';
 import { DAY_MS, HORIZON_DAYS, SEED, Texts } from './events.ts';
+import { wordOf } from './vocabulary.ts';
 
 export const SEARCHES = ['city', 'filtered', 'wide', 'anywhere'] as const;
-export type SearchName = (typeof SEARCHES)[number];
+/** Searches by when events are on, and by distance. Older versions do not know their parameters. */
+export const NEW_SEARCHES = ['active', 'when', 'nearest'] as const;
+export type SearchName = (typeof SEARCHES)[number] | (typeof NEW_SEARCHES)[number];
 
 const CITIES = 2_000;
 const COLD_REQUESTS = 100_000;
@@ -26,15 +31,26 @@ export interface SearchParameters {
   readonly audience?: readonly string[];
   readonly starts_after?: string;
   readonly starts_before?: string;
+  readonly q?: string;
+  readonly active_after?: string;
+  readonly active_before?: string;
+  readonly when?: When;
+  readonly sort?: Sort;
 }
 
 export interface Case {
   readonly name: string;
-  readonly kind: 'warm' | 'cold' | 'read' | 'create';
+  /** `new`: warm, but neither the baseline nor older versions know its parameters. */
+  readonly kind: 'warm' | 'new' | 'cold' | 'read' | 'create';
   readonly connections: number;
   readonly requestFile: string;
   /** The first requests, to measure the size of the responses. */
   readonly sample: readonly string[];
+}
+
+/** Whether its events are in the cache when it is measured. */
+export function isWarm(kind: Case['kind']): boolean {
+  return kind === 'warm' || kind === 'new';
 }
 
 export function searchCities(): City[] {
@@ -50,6 +66,14 @@ export function searchParameters(
 ): SearchParameters {
   const { lat, lng } = city;
   if (name === 'city') return { lat, lng, radius: 10 };
+  if (name === 'when') return { lat, lng, radius: 10, when: 'this_weekend' };
+  if (name === 'nearest') return { lat, lng, radius: 10, sort: 'distance' };
+  if (name === 'active') {
+    const [active_after, active_before] = [fromMs, fromMs + 2 * DAY_MS].map((ms) =>
+      new Date(ms).toISOString(),
+    );
+    return { lat, lng, radius: 10, active_after: active_after!, active_before: active_before! };
+  }
   if (name === 'wide') return { lat, lng, radius: 100 };
   if (name === 'anywhere') return { lat, lng };
   const first = chance.integer(0, EVENT_TYPES.length - 2);
@@ -80,19 +104,24 @@ export function makeCases(folder: string, agents: BenchAgents, dataFolder: strin
   const save = (name: string, kind: Case['kind'], connections: number, lines: readonly string[]): Case => {
     const requestFile = join(folder, `${name.replaceAll(' ', '-')}.txt`);
     writeFileSync(requestFile, `${lines.join('\n')}\n`);
-    const sample = lines.slice(0, kind === 'warm' ? CITIES : SAMPLE);
+    const sample = lines.slice(0, isWarm(kind) ? CITIES : SAMPLE);
     return { name, kind, connections, requestFile, sample };
   };
   const today = Math.floor(Date.now() / DAY_MS) * DAY_MS;
   const randomMs = (days: number) => today + Math.floor(chance.between(1, days) * DAY_MS);
-  const warm = SEARCHES.map((name) =>
+  const warm = [...SEARCHES, ...NEW_SEARCHES].map((name, at) =>
     save(
       name,
-      'warm',
+      at < SEARCHES.length ? 'warm' : 'new',
       16,
       cities.map((city) => searchPath(searchParameters(name, city, chance, today + 30 * DAY_MS))),
     ),
   );
+  const inCity = cities.map((city) =>
+    searchPath({ ...searchParameters('city', city, chance, today), q: wordsOf(chance) }),
+  );
+  const anywhere = cities.map(({ lat, lng }) => searchPath({ lat, lng, q: wordsOf(chance) }));
+  const words = [save('words in a city', 'new', 16, inCity), save('words anywhere', 'new', 16, anywhere)];
   const cold = SEARCHES.map((name) => {
     const lines = Array.from({ length: COLD_REQUESTS }, () => {
       const fromMs = randomMs(HORIZON_DAYS - 20);
@@ -102,7 +131,19 @@ export function makeCases(folder: string, agents: BenchAgents, dataFolder: strin
     return save(`${name} cold`, 'cold', 16, lines);
   });
   const reads = save('read by id', 'read', 16, readPaths(dataFolder, chance));
-  return [...warm, ...cold, reads, save('create', 'create', 64, createLines(agents, cities, chance))];
+  return [
+    ...warm,
+    ...words,
+    ...cold,
+    reads,
+    save('create', 'create', 64, createLines(agents, cities, chance)),
+  ];
+}
+
+/** One or two words: from those that every second event has to those that one in thousands has. */
+function wordsOf(chance: Chance): string {
+  const word = () => wordOf(Math.floor(10 ** chance.between(0, 4)) - 1);
+  return chance.chance(0.7) ? word() : `${word()} ${word()}`;
 }
 
 function readPaths(dataFolder: string, chance: Chance): string[] {

@@ -13,7 +13,7 @@ import { orderEvents } from '../src/sqlite/event-order.ts';
 import { databasePath } from '../src/sqlite/files/data-folder.ts';
 import { migrate } from '../src/sqlite/migrate.ts';
 import { Chance } from '../test/support/random.ts';
-import { DAY_MS, makeFacts, SEED, Texts } from './events.ts';
+import { DAY_MS, type DataKind, makeFacts, SEED, Texts } from './events.ts';
 
 export const CACHE = fileURLToPath(new URL('../node_modules/.cache/bench/', import.meta.url));
 
@@ -47,12 +47,16 @@ export function benchAgents(): BenchAgents {
 
 /**
  * A data folder with this many events. Reuses the folder of an earlier run on the same day. With `migrations` of an older
- * checkout, that checkout can open it, too.
+ * checkout, that checkout can open it, too, and the data is that of older versions unless `kind` says otherwise.
  */
-export function prepareFolder(count: number, migrations?: readonly Migration[]): string {
+export function prepareFolder(
+  count: number,
+  migrations?: readonly Migration[],
+  kind: DataKind = migrations ? 'plain' : 'lively',
+): string {
   const day = new Date().toISOString().slice(0, 10);
   const schema = migrations ? `-schema-${migrations.length}` : '';
-  const folder = join(CACHE, `${day}-${SEED}-${count}${schema}`);
+  const folder = join(CACHE, `${day}-${SEED}-${kind}-${count}${schema}`);
   if (existsSync(folder)) return folder;
   mkdirSync(CACHE, { recursive: true });
   for (const old of readdirSync(CACHE)) {
@@ -61,7 +65,7 @@ export function prepareFolder(count: number, migrations?: readonly Migration[]):
   const unfinished = `${folder}.part`;
   rmSync(unfinished, { recursive: true, force: true });
   mkdirSync(unfinished, { mode: 0o700 });
-  writeEvents(databasePath(unfinished), count, Math.floor(Date.now() / DAY_MS) * DAY_MS, migrations);
+  writeEvents(databasePath(unfinished), count, kind, Math.floor(Date.now() / DAY_MS) * DAY_MS, migrations);
   renameSync(unfinished, folder);
   return folder;
 }
@@ -74,7 +78,13 @@ export function copyFolder(folder: string, name = 'run'): string {
   return copy;
 }
 
-function writeEvents(path: string, count: number, nowMs: number, migrations?: readonly Migration[]): void {
+function writeEvents(
+  path: string,
+  count: number,
+  kind: DataKind,
+  nowMs: number,
+  migrations?: readonly Migration[],
+): void {
   const database = new DatabaseSync(path);
   database.exec('PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -500000');
   migrate(database, migrations);
@@ -86,9 +96,9 @@ function writeEvents(path: string, count: number, nowMs: number, migrations?: re
   database.exec('DROP INDEX events_identity');
   writeAgents(database, agents, nowMs);
   const insert = database.prepare(`INSERT INTO events (${EVENT_COLUMN_LIST}) VALUES (${EVENT_PLACEHOLDERS})`);
-  const texts = new Texts();
+  const texts = new Texts(kind);
   let made = 0;
-  for (const { city, ...facts } of makeFacts(count, nowMs)) {
+  for (const { city, ...facts } of makeFacts(count, nowMs, kind)) {
     const agent_id = agents.owners[made % OWNERS]!.agentId;
     insert.run(
       ...columnValues({
@@ -97,6 +107,7 @@ function writeEvents(path: string, count: number, nowMs: number, migrations?: re
         ...texts.of(city, facts.event_type),
         agent_id,
         version: 1,
+        updated_ms: facts.created_ms,
       }),
     );
     if (++made % 250_000 === 0) console.error(`  ${made} of ${count} events written`);

@@ -30,6 +30,7 @@ export async function loadEngine(cluster: Cluster, dataFolder: string): Promise<
     await pipeline(Readable.from(copyRows(dataFolder, table, columns)), copy);
   }
   for (const { indexdef } of indexes) await sql.unsafe(indexdef);
+  await sql.unsafe('TRUNCATE event_changes'); // as it is some minutes later
   await sql.unsafe('VACUUM ANALYZE');
   await sql.end();
   return url;

@@ -1,5 +1,5 @@
 // Report on the PostgreSQL engine: the table on the terminal and bench/RESULTS-postgres.md.
-import { type EngineCase, TARGET_TIMES_BASELINE } from './engine.ts';
+import { type EngineCase, TARGET_OF_EMBEDDED, TARGET_TIMES_BASELINE } from './engine.ts';
 import {
   describeMachine,
   fixed,
@@ -27,6 +27,11 @@ export function engineTable({ cases, events }: EngineResults): Row[] {
     'p50 ms',
     'p99 ms',
     'CPU µs',
+    'embedded, requests/s',
+    'of embedded',
+    'at least',
+    'CPU, × embedded',
+    'at most',
     'the baseline, requests/s',
     'CPU µs',
     '× the baseline',
@@ -36,14 +41,20 @@ export function engineTable({ cases, events }: EngineResults): Row[] {
     '× one node',
     'event loop delay, p99 ms',
   ];
-  const rows = cases.map(({ name, one, two, baseline, ...ratios }): Row => {
+  const rows = cases.map(({ name, one, two, embedded, baseline, ...ratios }): Row => {
     const target = events === TARGET_EVENTS ? TARGET_TIMES_BASELINE[name] : undefined;
+    const { perSecond, cpu } = TARGET_OF_EMBEDDED;
     return [
       name,
       whole(one.perSecond),
       milliseconds(one.p50),
       milliseconds(one.p99),
       whole(one.cpuPerRequest),
+      whole(embedded.perSecond),
+      withSpread(ratios.ofEmbedded, fixed),
+      target ? fixed(perSecond) : '–',
+      withSpread(ratios.cpuOfEmbedded, fixed),
+      target ? fixed(cpu) : '–',
       baseline ? fixed(baseline.perSecond, 1) : '–',
       baseline ? whole(baseline.cpuPerRequest) : '–',
       ratios.times ? withSpread(ratios.times, fixed) : '–',
@@ -65,7 +76,7 @@ export function renderEngine(results: EngineResults): string {
     ...markdownTable([['', ''], ...describeMachine(results)]),
     '',
     `${whole(events)} events; ${rounds} interleaved rounds of ${seconds} s. One cluster holds the events twice, for the ` +
-      'service and for the baseline. Servers, PostgreSQL and the generator share the machine; CPU time is that of the ' +
+      'service and for the baseline; the embedded engine has its own file. Servers, PostgreSQL and the generator share the machine; CPU time is that of the ' +
       'server and of PostgreSQL together. Ratios are medians of the ratios within a round, with minimum and ' +
       'maximum in brackets. See [README.md](README.md) for what is measured and how.',
     '',

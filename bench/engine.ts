@@ -1,22 +1,28 @@
-// npm run bench -- --engine postgres: compares one node and two nodes on PostgreSQL with the baseline, all on one cluster
-// with the same events. Rounds are interleaved as in rounds.ts; the same generator sends all requests.
+// npm run bench -- --engine postgres: compares one node and two nodes on PostgreSQL with the embedded engine and with the
+// baseline, all with the same events. Rounds are interleaved as in rounds.ts. wrk sends the requests, except those to the
+// baseline, which is so slow that requests in flight at the end must be counted.
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cluster } from '../test/support/postgres-cluster.ts';
 import { BIN } from '../test/support/process.ts';
-import { type Case, makeCases } from './cases.ts';
-import { type BenchAgent, benchAgents, CACHE } from './data.ts';
+import { type Case, isWarm, makeCases } from './cases.ts';
+import { type BenchAgent, benchAgents, CACHE, copyFolder } from './data.ts';
 import { loadEngine } from './engine-data.ts';
-import { load, type Measured, type Target } from './load.ts';
-import { fileBeside, type Server, startServer } from './processes.ts';
+import { load, type Measured, prime, type Target } from './load.ts';
+import { fileBeside, type Server, startServer, startService } from './processes.ts';
 import { median, type Spread, spread } from './statistics.ts';
 
 export interface EngineCase {
   readonly name: string;
   readonly one: Measured;
   readonly two: Measured;
+  readonly embedded: Measured;
   readonly baseline: Measured | undefined;
+  /** Requests per second of one node, as a part of the embedded engine's. */
+  readonly ofEmbedded: Spread;
+  /** CPU time of one node and PostgreSQL, as a multiple of the embedded engine's. */
+  readonly cpuOfEmbedded: Spread;
   /** Requests per second of one node, as a multiple of the baseline's. */
   readonly times: Spread | undefined;
   /** The same by CPU time, including PostgreSQL's. */
@@ -36,6 +42,7 @@ interface EngineOptions {
 interface Round {
   readonly one: Measured;
   readonly two: Measured;
+  readonly embedded: Measured;
   readonly baseline: Measured | undefined;
   readonly loopDelay: number;
 }
@@ -63,7 +70,9 @@ export async function measureEngine(
         ...{ env: { DATABASE: cluster.url() }, logFile: join(folder, 'postgis.log'), healthPath: '/health' },
       }),
     );
-    const comparison = { cluster, nodes, baseline, folder, key: agents.searcher, ...options };
+    const dataFolder = copyFolder(source, 'embedded');
+    const embedded = await start(startService(dataFolder, join(folder, 'embedded.log')));
+    const comparison = { cluster, nodes, embedded, baseline, folder, key: agents.searcher, ...options };
     const isCreate = ({ kind }: Case) => kind === 'create';
     const read = await runComparison(
       cases.filter((benchCase) => !isCreate(benchCase)),
@@ -79,6 +88,7 @@ export async function measureEngine(
 interface Comparison extends EngineOptions {
   readonly cluster: Cluster;
   readonly nodes: readonly Server[];
+  readonly embedded: Server;
   readonly baseline: Server;
   readonly folder: string;
   readonly key: BenchAgent;
@@ -97,15 +107,13 @@ async function runComparison(cases: readonly Case[], comparison: Comparison): Pr
 }
 
 async function runRound(benchCase: Case, comparison: Comparison, isReversed: boolean): Promise<Round> {
-  const { nodes, baseline, cluster, seconds } = comparison;
-  const burst = (server: Server, part = benchCase) => {
-    const target: Target = {
-      url: server.url,
-      pids: [server.pid, cluster.pid],
-      andChildren: true,
-      isSlow: true,
-    };
-    return load(target, part, comparison.key.key, seconds);
+  const { nodes, embedded, baseline, cluster, seconds } = comparison;
+  const { key } = comparison.key;
+  const burst = async (server: Server, part = benchCase) => {
+    const pids = server === embedded ? [server.pid] : [server.pid, cluster.pid];
+    const target: Target = { url: server.url, pids, andChildren: true, isSlow: server === baseline };
+    if (isWarm(part.kind) && server !== baseline) await prime(server.url, part, key);
+    return load(target, part, key, seconds);
   };
   const measureOne = async () => {
     await readLoopDelay(comparison, 0);
@@ -114,10 +122,16 @@ async function runRound(benchCase: Case, comparison: Comparison, isReversed: boo
   const measureTwo = async () => ({
     two: sum(await Promise.all(nodes.map((node) => burst(node, half(benchCase))))),
   });
+  const measureEmbedded = async () => ({ embedded: await burst(embedded) });
   const measureBaseline = async () => ({
     baseline: benchCase.kind === 'warm' ? await burst(baseline) : undefined,
   });
-  const measurements: (() => Promise<Partial<Round>>)[] = [measureBaseline, measureOne, measureTwo];
+  const measurements: (() => Promise<Partial<Round>>)[] = [
+    measureBaseline,
+    measureEmbedded,
+    measureOne,
+    measureTwo,
+  ];
   if (isReversed) measurements.reverse();
   let round: Partial<Round> = {};
   for (const measure of measurements) round = { ...round, ...(await measure()) };
@@ -136,15 +150,22 @@ function sum(bursts: readonly Measured[]): Measured {
   return { perSecond, p50: most('p50'), p99: most('p99'), cpuPerRequest: Number.NaN };
 }
 
-function startNode(database: string, folder: string, number: number): Promise<Server> {
+async function startNode(database: string, folder: string, number: number): Promise<Server> {
   const file = delayFile(folder, number);
   rmSync(file, { force: true });
-  return startServer(['--import', fileBeside('loop-delay.ts'), BIN, 'serve'], {
+  const logFile = join(folder, `node-${number}.log`);
+  rmSync(logFile, { force: true });
+  const server = await startServer(['--import', fileBeside('loop-delay.ts'), BIN, 'serve'], {
     env: { DATABASE_URL: database, RATE_LIMIT_READWRITE: '1000000000', LOOP_DELAY_FILE: file },
-    logFile: join(folder, `node-${number}.log`),
+    logFile,
     healthPath: '/health',
   });
+  while (!readFileSync(logFile, 'utf8').includes(IN_MEMORY)) await sleep(10);
+  return server;
 }
+
+/** What a node logs when it has loaded all events. */
+const IN_MEMORY = 'Searches are answered from memory';
 
 const delayFile = (folder: string, number: number) => join(folder, `loop-delay-${number}.json`);
 
@@ -178,6 +199,9 @@ function summarise(name: string, rounds: readonly Round[]): EngineCase {
     name,
     one: medians(({ one }) => one),
     two: medians(({ two }) => two),
+    embedded: medians(({ embedded }) => embedded),
+    ofEmbedded: ratios(({ one, embedded }) => one.perSecond / embedded.perSecond),
+    cpuOfEmbedded: ratios(({ one, embedded }) => one.cpuPerRequest / embedded.cpuPerRequest),
     baseline: hasBaseline ? medians(({ baseline }) => baseline!) : undefined,
     times: hasBaseline ? ratios(({ one, baseline }) => one.perSecond / baseline!.perSecond) : undefined,
     timesByCpu: hasBaseline
@@ -195,3 +219,6 @@ export const TARGET_TIMES_BASELINE: Readonly<Record<string, number>> = {
   wide: 1.3,
   anywhere: 1.5,
 };
+
+/** Minimum part of the embedded engine's requests per second, and maximum multiple of its CPU time, for searches. */
+export const TARGET_OF_EMBEDDED = { perSecond: 0.75, cpu: 1.5 };

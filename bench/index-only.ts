@@ -2,11 +2,21 @@
 // `city` with the number of events for equal totals, and the first search after a quiet day.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AUDIENCES, type Audience, EVENT_TYPES, type EventType, endsMs } from '../src/domain/event.ts';
-import { EventIndex, type IndexQuery } from '../src/spatial/event-index.ts';
+import { readNearby } from '../src/domain/nearby.ts';
+import { Zones } from '../src/memory/zones.ts';
+import { EventIndex } from '../src/spatial/event-index.ts';
+import type { IndexQuery } from '../src/spatial/index-entry.ts';
 import { TagSet, tagOf } from '../src/spatial/tags.ts';
 import { Chance } from '../test/support/random.ts';
-import { SEARCHES, type SearchName, type SearchParameters, searchCities, searchParameters } from './cases.ts';
-import { DAY_MS, makeFacts, SEED } from './events.ts';
+import {
+  NEW_SEARCHES,
+  SEARCHES,
+  type SearchName,
+  type SearchParameters,
+  searchCities,
+  searchParameters,
+} from './cases.ts';
+import { DAY_MS, makeFacts, SEED, timezoneOf } from './events.ts';
 import { median, type Spread, spread } from './statistics.ts';
 
 export interface IndexInput {
@@ -33,6 +43,7 @@ const QUIET_DAYS = 9;
 const input = JSON.parse(process.argv[2]!) as IndexInput;
 const nowMs = Math.floor(Date.now() / DAY_MS) * DAY_MS;
 const cities = searchCities();
+const zones = new Zones();
 
 async function build(): Promise<{ index: EventIndex; bytesPerEvent: number }> {
   const before = await usedBytes();
@@ -41,7 +52,9 @@ async function build(): Promise<{ index: EventIndex; bytesPerEvent: number }> {
   for (const facts of makeFacts(input.events, nowMs)) {
     const tag = tagOf(facts.event_type, facts.audience);
     const { event_id: id, start_ms: startMs, lat, lng } = facts;
-    loader.add({ id, version: 1, row: 1, startMs, endsMs: endsMs(facts), lat, lng, tag });
+    const zone = zones.numberOf(timezoneOf(facts.city, 'lively'));
+    const rest = { version: 1, row: 1, isCancelled: false, updatedMs: facts.created_ms, zone };
+    loader.add({ id, startMs, endsMs: endsMs(facts), lat, lng, tag, ...rest });
   }
   for (const _ of loader.finish());
   return { index, bytesPerEvent: ((await usedBytes()) - before) / input.events };
@@ -66,9 +79,12 @@ function toIndexQuery(parameters: SearchParameters): IndexQuery {
     lat,
     lng,
     radiusMiles: radius,
+    status: 'scheduled',
     tags: event_type || audience ? new TagSet(tags) : undefined,
     startsFromMs: starts_after ? Date.parse(starts_after) : Number.NEGATIVE_INFINITY,
     startsBeforeMs: starts_before ? Date.parse(starts_before) : Number.POSITIVE_INFINITY,
+    active: zones.windowsOf(readNearby(parameters, 'query'), nowMs),
+    sort: parameters.sort ?? 'start',
     after: undefined,
     limit: 30,
   };
@@ -110,7 +126,7 @@ const meanTotals: Partial<Record<SearchName, number>> = {};
 let cityTotals: number[] = [];
 let cityAtTotals: number | undefined;
 const chance = new Chance(SEED + 4);
-for (const name of SEARCHES) {
+for (const name of [...SEARCHES, ...NEW_SEARCHES]) {
   const queries = cities.map((city) =>
     toIndexQuery(searchParameters(name, city, chance, nowMs + 30 * DAY_MS)),
   );

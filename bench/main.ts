@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { HOW_TO_INSTALL_POSTGRES } from '../scripts/machine.ts';
 import type { Cluster } from '../test/support/postgres-cluster.ts';
-import { measureAgainst } from './against.ts';
+import { measureAgainst, measureMetrics } from './against.ts';
 import { makeCases } from './cases.ts';
 import { renderChart } from './chart.ts';
 import { measureConsole } from './console.ts';
@@ -37,10 +37,11 @@ const USAGE = `npm run bench [-- OPTIONS]
   --seconds N     length of a round (3)
   --quick         a quick check: 100000 events, 3 rounds of 1 second
   --index         the index only, at 1 and at 10 million events
-  --engine NAME   sqlite (the default), or postgres: one and two nodes over PostgreSQL, compared with the baseline
+  --engine NAME   sqlite (the default), or postgres: one and two nodes over PostgreSQL, compared with the embedded engine and the baseline
   --console       the console in a browser with many agents, on both engines
   --overload      5,000 connections compared with 256, and what a polite client sees meanwhile
   --against DIR   this checkout compared with another one, before and after a change
+  --metrics       this checkout with metrics compared with it without
   --no-postgis    without the comparison with PostGIS`;
 
 const SIZES = [100_000, 1_000_000, 10_000_000];
@@ -63,6 +64,7 @@ const { values: given } = parseArgs({
     console: { type: 'boolean', default: false },
     overload: { type: 'boolean', default: false },
     against: { type: 'string' },
+    metrics: { type: 'boolean', default: false },
     'no-postgis': { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
@@ -84,6 +86,7 @@ if (given.help || !isValid) {
 else if (given.console) await measureBrowser();
 else if (given.overload) await measureFlood();
 else if (given.against !== undefined) await measureChange(given.against);
+else if (given.metrics) await measureOnOff();
 else if (given.engine === 'postgres') await measurePostgres();
 else await measureAll();
 
@@ -128,13 +131,25 @@ async function measureChange(folder: string): Promise<void> {
   ensureWrk();
   const { events, rounds, seconds } = options;
   const run = { command: describeCommand(), loadBefore: loadavg()[0]! };
-  const report = await measureAgainst({ folder, events, rounds, seconds, ...run });
+  const report = await measureAgainst(folder, { events, rounds, seconds, ...run });
   writeFileSync(fileBeside('RESULTS-change.md'), report);
+  console.log(report);
+}
+
+async function measureOnOff(): Promise<void> {
+  process.setMaxListeners(50);
+  ensureWrk();
+  const { events, rounds, seconds } = options;
+  const report = await measureMetrics({
+    ...{ events, rounds, seconds, command: describeCommand(), loadBefore: loadavg()[0]! },
+  });
+  writeFileSync(fileBeside('RESULTS-metrics.md'), report);
   console.log(report);
 }
 
 async function measurePostgres(): Promise<void> {
   process.setMaxListeners(50); // each server has a listener that kills it if this process ends first
+  ensureWrk();
   const loadBefore = loadavg()[0]!;
   console.error(`data: ${options.events} events`);
   const source = prepareFolder(options.events);

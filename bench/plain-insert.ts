@@ -4,7 +4,6 @@ import { createReadStream, mkdirSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { readEventCreate } from '../src/domain/event-input.ts';
 import { newUlid } from '../src/domain/ids.ts';
-import { systemClock, systemRandom } from '../src/service.ts';
 import {
   type ColumnValues,
   columnValues,
@@ -13,6 +12,7 @@ import {
 } from '../src/sqlite/columns.ts';
 import { openForWriting } from '../src/sqlite/connection.ts';
 import { databasePath } from '../src/sqlite/files/data-folder.ts';
+import { systemClock, systemRandom } from '../src/system.ts';
 
 export interface InsertInput {
   readonly file: string;
@@ -31,7 +31,7 @@ for await (const line of createInterface({ input: createReadStream(file) })) {
   const created_ms = systemClock();
   const event_id = newUlid(created_ms, systemRandom);
   const fields = readEventCreate(JSON.parse(line), created_ms);
-  rows.push(columnValues({ event_id, agent_id, version: 1, created_ms, ...fields }));
+  rows.push(columnValues({ event_id, agent_id, version: 1, created_ms, updated_ms: created_ms, ...fields }));
 }
 
 mkdirSync(dataFolder);

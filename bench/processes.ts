@@ -47,9 +47,13 @@ export async function startServer(
 }
 
 /** Starts the service with default settings, except for a quota that the benchmark does not reach. */
-export function startService(dataDir: string, logFile: string, bin = BIN): Promise<Server> {
-  const env = { DATA_DIR: dataDir, RATE_LIMIT_READWRITE: '1000000000' };
-  return startServer([bin, 'serve'], { env, logFile, healthPath: '/health' });
+export function startService(
+  dataDir: string,
+  logFile: string,
+  { bin = BIN, env = {} }: { bin?: string; env?: Record<string, string> } = {},
+): Promise<Server> {
+  const settings = { DATA_DIR: dataDir, RATE_LIMIT_READWRITE: '1000000000', ...env };
+  return startServer([bin, 'serve'], { env: settings, logFile, healthPath: '/health' });
 }
 
 async function stopChild(child: ChildProcess): Promise<void> {

@@ -131,7 +131,7 @@ export function otherTable(results: Results): Row[] {
   return rows;
 }
 
-const INDEX_TARGETS = { city: 20, filtered: 10, wide: 45, anywhere: 2 };
+const INDEX_TARGETS = { city: 20, filtered: 10, wide: 45, anywhere: 2, active: 26, when: 26, nearest: 40 };
 
 export function indexRows(index: IndexOutput, events: number): Row[] {
   const { microseconds, meanTotals, afterQuietDay } = index;

@@ -1,7 +1,7 @@
 // Interleaved rounds: each case runs on the service, on the limit and on the baseline, one right after the other, so that
 // other load on the machine affects all of them alike. Only ratios within a round are compared.
 import { join } from 'node:path';
-import type { Case, SearchName } from './cases.ts';
+import { type Case, isWarm, type SEARCHES } from './cases.ts';
 import { load, type Measured, prime, type Target } from './load.ts';
 import { fileBeside, type Server, startServer } from './processes.ts';
 import { median, type Spread, spread } from './statistics.ts';
@@ -57,7 +57,7 @@ export async function runRounds(cases: readonly Case[], options: RoundOptions): 
       const order = Object.entries(targets);
       if (round % 2 === 1) order.reverse();
       for (const [name, target] of order) {
-        if (name === 'service' && benchCase.kind === 'warm') await prime(target.url, benchCase, options.key);
+        if (name === 'service' && isWarm(benchCase.kind)) await prime(target.url, benchCase, options.key);
         measured[name]!.push(await load(target, benchCase, options.key, options.seconds));
       }
     }
@@ -150,7 +150,7 @@ export const TARGET_SHARES: Readonly<Record<string, number>> = {
   'read by id': 0.4,
   create: 0.22,
 };
-export const TARGET_TIMES_POSTGIS: Readonly<Record<SearchName, number>> = {
+export const TARGET_TIMES_POSTGIS: Readonly<Record<(typeof SEARCHES)[number], number>> = {
   city: 30,
   filtered: 80,
   wide: 80,

@@ -1,5 +1,5 @@
-// Fills a store for the demo: 40 agents with some history, 5,000 events around the current date, and some audit log entries.
-// The same data each time, relative to the current date.
+// Fills a store for the demo: 41 agents with some history, 5,120 events around the current date, a spammer among them, and some
+// audit log entries. The same data each time, relative to the current date.
 import type { AgentRow, AgentUpdate, Tier } from '../src/domain/agent.ts';
 import { fingerprint, newApiKey } from '../src/domain/api-key.ts';
 import type { Random } from '../src/domain/clock-and-random.ts';
@@ -11,12 +11,16 @@ import { Chance } from '../test/support/random.ts';
 import { CITIES, type City } from './cities.ts';
 import { PROGRAMME } from './programme.ts';
 
-export const AGENTS = 40;
-export const EVENTS = 5_000;
+/** Events of the spammer that is still there. */
+const LIVE_SPAM = 120;
+export const SPAM_TITLE = 'CHEAP WATCHES';
+export const AGENTS = 41;
+export const EVENTS = 5_000 + LIVE_SPAM;
 
 const SEED = 11;
 const SPAM = 12;
-const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 const PAST_DAYS = 21;
 const FUTURE_DAYS = 120;
@@ -91,15 +95,24 @@ export async function fill(store: Store, nowMs: number, administrator: Administr
     created_ms,
   };
   const spam = events.slice(0, SPAM).map((row) => {
-    return { ...row, agent_id: spammer.agent_id, event_id: newUlid(created_ms, random), created_ms };
+    return {
+      ...row,
+      agent_id: spammer.agent_id,
+      event_id: newUlid(created_ms, random),
+      created_ms,
+      updated_ms: created_ms,
+    };
   });
-  for (const agent of [...publishers.map(({ agent }) => agent), spammer]) {
+  const outlet = makeSpammer(random, nowMs);
+  for (const agent of [...publishers.map(({ agent }) => agent), spammer, outlet]) {
     await store.addAgent(agent, fingerprint(newApiKey(random)));
   }
-  await Promise.all([...events, ...spam].map((row) => store.createEvent(row, 0)));
+  const liveSpam = makeSpam(outlet, events, chance, random, nowMs);
+  await Promise.all([...events, ...spam, ...liveSpam].map((row) => store.createEvent(row, 0)));
   for (const [number, { agent }] of publishers.entries()) {
     if (chance.chance(0.9)) store.noteUse(agent.agent_id, lastUse(chance, agent, nowMs - silentMs(number)));
   }
+  store.noteUse(outlet.agent_id, nowMs - 4 * MINUTE_MS);
   await administer(store, publishers, spammer.agent_id, nowMs, administrator);
 }
 
@@ -137,7 +150,7 @@ function makeEvents(
   const lots = publishers.flatMap((publisher) => Array<Publisher>(publisher.share).fill(publisher));
   const venues = new Map(CITIES.map((city) => [city, makeVenues(city, chance)]));
   const events = new Map<string, EventRow>();
-  while (events.size < EVENTS) {
+  while (events.size < EVENTS - LIVE_SPAM) {
     const publisher = chance.pick(lots);
     const city = chance.pick(publisher.cities);
     const venue = chance.pick(venues.get(city)!);
@@ -146,6 +159,44 @@ function makeEvents(
     events.set(`${row.agent_id} ${row.title} ${row.start_ms} ${row.location_name}`, row);
   }
   return [...events.values()].sort((a, b) => a.created_ms - b.created_ms);
+}
+
+/** The spammer came back: it registered again after its first agent was deleted. */
+function makeSpammer(random: Random, nowMs: number): AgentRow {
+  const created_ms = nowMs - 50 * MINUTE_MS;
+  return {
+    agent_id: newUuid(created_ms, random),
+    email: 'sales@watches.example',
+    agent_name: 'Weekend bargains',
+    tier: 'readwrite',
+    is_active: true,
+    created_ms,
+  };
+}
+
+/** The spammer's events: at the places and times of real ones that are still to come, created within the last hour. */
+function makeSpam(
+  agent: AgentRow,
+  events: readonly EventRow[],
+  chance: Chance,
+  random: Random,
+  nowMs: number,
+): EventRow[] {
+  const upcoming = events.filter(({ start_ms }) => start_ms > nowMs);
+  return Array.from({ length: LIVE_SPAM }, (_, number) => {
+    const created_ms = agent.created_ms + Math.floor(((nowMs - agent.created_ms) * number) / LIVE_SPAM);
+    return {
+      ...upcoming[Math.floor((number * upcoming.length) / LIVE_SPAM)]!,
+      event_id: newUlid(created_ms, random),
+      agent_id: agent.agent_id,
+      created_ms,
+      title: `${SPAM_TITLE} ${chance.pick(['80% OFF', 'ONLY TODAY', 'BEST PRICE', 'FREE SHIPPING'])}`,
+      description: 'Luxury watches at factory prices. Visit watches.example now!',
+      url: 'https://watches.example/',
+      cost: 'from 9.99',
+      event_type: 'market',
+    };
+  });
 }
 
 type Venue = Pick<EventRow, 'location_name' | 'address' | 'lat' | 'lng'>;
@@ -183,6 +234,7 @@ function makeEvent(
     agent_id: agent.agent_id,
     version: 1,
     created_ms,
+    updated_ms: created_ms,
     title: `${chance.pick(kind.titles)}${chance.chance(0.25) ? `, ${city.name}` : ''}`,
     description: chance.chance(0.9) ? `${chance.pick(kind.about)} ${chance.pick(kind.about)}` : null,
     start_ms,

@@ -1,7 +1,7 @@
 // `npm run demo`: the service with sample data. Each start recreates the data.
 import { relative } from 'node:path';
 import { StartError } from '../src/domain/errors.ts';
-import { AGENTS, EVENTS } from './fill.ts';
+import { AGENTS, EVENTS, SPAM_TITLE } from './fill.ts';
 import { ADMINISTRATOR, startDemo } from './start.ts';
 
 async function main(): Promise<void> {
@@ -10,12 +10,25 @@ async function main(): Promise<void> {
     throw new StartError(`PORT must be a whole number from 1 to 65534; it is "${process.env.PORT}".`);
   }
   console.log(`Creating ${EVENTS.toLocaleString('en')} events by ${AGENTS} agents in ten cities …`);
-  const { url, folder, close } = await startDemo(port, process.env.LOG_LEVEL || 'warn');
+  const { url, folder, key, close } = await startDemo(port, process.env.LOG_LEVEL || 'warn');
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void close());
   console.log(`
-  The console   ${url}/admin   sign in as ${ADMINISTRATOR.name}: one click, no password
-  The API       ${url}/docs
-  The data      ${relative('', folder)}, recreated by each start
+  The front page   ${url}/
+  The API          ${url}/docs
+  The guide        ${url}/for-agents   for agents, as text: ${url}/llms.txt
+  The console      ${url}/admin   sign in as ${ADMINISTRATOR.name}: one click, no password
+  The data         ${relative('', folder)}, recreated by each start
+
+Your key, and a search in Berlin:
+
+  ${key}
+  curl "${url}/v1/events/nearby?lat=52.52&lng=13.405&radius=10&limit=3" -H "X-API-Key: ${key}"
+
+The same functions as tools of an AI agent, here Claude Code:
+
+  claude mcp add --transport http local-events ${url}/mcp --header "X-API-Key: ${key}"
+
+Somebody publishes "${SPAM_TITLE}". Find out who, in the console: who created most in the last 24 hours?
 
 Press Ctrl+C to stop.`);
 }

@@ -4,7 +4,9 @@ import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
 import { readConfig } from '../src/config.ts';
 import { StartError } from '../src/domain/errors.ts';
-import { openStore, startService, systemClock } from '../src/service.ts';
+import { openStore } from '../src/engines.ts';
+import { startService } from '../src/service.ts';
+import { systemClock } from '../src/system.ts';
 import { startOidcProvider, type TestProvider } from '../test/support/oidc-provider.ts';
 import { fill } from './fill.ts';
 
@@ -20,6 +22,8 @@ export interface Demo {
   /** URL of the identity provider. */
   readonly issuer: string;
   readonly folder: string;
+  /** Key of an agent that was registered for the visitor. */
+  readonly key: string;
   close(): Promise<void>;
 }
 
@@ -38,6 +42,7 @@ export async function startDemo(port: number, logLevel = 'warn'): Promise<Demo> 
       OIDC_ISSUER: provider.issuer,
       OIDC_CLIENT_ID: provider.clientId,
       OIDC_CLIENT_SECRET: provider.clientSecret,
+      OIDC_NAME: 'the demo’s provider',
       ADMIN_EMAILS: ADMINISTRATOR.email,
     });
     rmSync(folder, { recursive: true, force: true });
@@ -47,11 +52,21 @@ export async function startDemo(port: number, logLevel = 'warn'): Promise<Demo> 
     const close = async () => {
       await Promise.all([service.close(), provider.close()]);
     };
-    return { url: service.url, issuer: provider.issuer, folder, close };
+    void service.prepareDocuments();
+    return { url: service.url, issuer: provider.issuer, folder, key: await register(service.url), close };
   } catch (error) {
     await provider.close();
     throw error;
   }
+}
+
+async function register(url: string): Promise<string> {
+  const response = await fetch(`${url}/v1/auth/register`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ email: 'you@example.com', agent_name: 'Your first agent' }),
+  });
+  return ((await response.json()) as { api_key: string }).api_key;
 }
 
 async function startProvider(port: number, redirectUri: string): Promise<TestProvider> {

@@ -9,6 +9,8 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const WEB = join(ROOT, 'web');
 const DIST = join(WEB, 'dist');
 const STAMP = '.sources';
+/** The colours and the icon, which other pages of the service use, too. */
+const SHARED = ['tokens.css', 'icon.svg'].map((name) => `../src/http/browser/pages/${name}`);
 
 /** Hash of everything that the build depends on. */
 function hashSources(): string {
@@ -16,7 +18,7 @@ function hashSources(): string {
   const files = globSync(['index.html', 'vite.config.ts', 'tsconfig.json', 'src/**/*.*'], {
     cwd: WEB,
   }).sort();
-  for (const file of files) hash.update(`${file}\n`).update(readFileSync(join(WEB, file)));
+  for (const file of [...files, ...SHARED]) hash.update(`${file}\n`).update(readFileSync(join(WEB, file)));
   for (const name of ['vite', 'preact']) hash.update(findVersion(name) ?? '');
   return hash.digest('hex');
 }

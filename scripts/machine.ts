@@ -28,10 +28,24 @@ export function findPostgres(): string | undefined {
   return found === undefined ? undefined : join(POSTGRES, found, 'bin');
 }
 
+/** Path of nginx; undefined if it is not installed. */
+export function findNginx(): string | undefined {
+  return findCommand('nginx');
+}
+
+/** Path of PgBouncer; undefined if it is not installed. PGBOUNCER may name another one. */
+export function findPgBouncer(): string | undefined {
+  const { PGBOUNCER } = process.env;
+  return PGBOUNCER !== undefined && existsSync(PGBOUNCER) ? PGBOUNCER : findCommand('pgbouncer');
+}
+
 /** Also installs PostgreSQL, in the version of the Debian release: 15 in Debian 12, 17 in 13. */
 const POSTGIS = 'postgresql-postgis';
 
-/** Debian packages whose programs the tests start: curl for the README's commands, script (bsdutils) for a terminal. */
+/**
+ * Debian packages whose programs the tests start: curl for the README's commands, script (bsdutils) for a terminal, gcc with
+ * C's headers for what records the writes of a service.
+ */
 const NEEDED: readonly (readonly [debianPackage: string, find: () => string | undefined])[] = [
   [HEADLESS_SHELL, findChromium],
   [POSTGIS, findPostgres],
@@ -39,6 +53,10 @@ const NEEDED: readonly (readonly [debianPackage: string, find: () => string | un
   ['procps', () => findCommand('ps')],
   ['bsdutils', () => findCommand('script')],
   ['openssl', () => findCommand('openssl')],
+  ['gcc', () => findCommand('gcc')],
+  ['libc6-dev', () => ['/usr/include/stdio.h'].find(existsSync)],
+  ['nginx', findNginx],
+  ['pgbouncer', findPgBouncer],
 ];
 
 /** Throws with the command to run if something is missing and cannot be installed from here. */
@@ -48,7 +66,7 @@ export function ensureMachine(): void {
 }
 
 function findCommand(name: string): string | undefined {
-  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/bin'];
+  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/bin', '/usr/sbin'];
   return folders.map((folder) => join(folder, name)).find((path) => existsSync(path));
 }
 
@@ -64,6 +82,10 @@ function installLine(packages: readonly string[]): string {
   return packages.includes(POSTGIS) ? `${NO_CLUSTER} && ${install}` : install;
 }
 
+/** Debian starts the services that it installs, such as nginx on port 80, unless this file forbids it. */
+const POLICY = '/usr/sbin/policy-rc.d';
+const NO_SERVICES = `[ -e ${POLICY} ] || { trap 'rm ${POLICY}' EXIT && printf '#!/bin/sh\\nexit 101\\n' > ${POLICY} && chmod +x ${POLICY}; }`;
+
 /** Command that installs only PostgreSQL with PostGIS. */
 export const HOW_TO_INSTALL_POSTGRES = installLine([POSTGIS]);
 
@@ -73,7 +95,7 @@ function install(packages: readonly string[]): void {
   const isDebianRoot = existsSync('/etc/debian_version') && process.getuid?.() === 0;
   if (!isDebianRoot) throw new Error(`The tests need ${names}. Install them, on Debian: ${line}`);
   console.log(`\n== ${names} missing; installing: ${line}`);
-  execFileSync('sh', ['-c', line], {
+  execFileSync('sh', ['-c', `${NO_SERVICES} && ${line}`], {
     stdio: ['ignore', 'ignore', 'inherit'],
     env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
   });

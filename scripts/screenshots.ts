@@ -40,14 +40,23 @@ const VIEWS: Record<string, (page: Page) => Promise<void>> = {
   },
   'delete-event': async (page) => {
     await page.getByRole('dialog').getByRole('button', { name: 'Delete event' }).click();
-    await page.getByText('This cannot be undone.').waitFor();
+    await page.getByText('Delete for good').waitFor();
   },
   'delete-agent': async (page) => {
     await page.keyboard.press('Escape');
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'More actions' }).click();
     await page.getByRole('button', { name: 'Delete agent' }).click();
     await page.getByRole('dialog').getByRole('textbox').waitFor();
+  },
+  events: async (page) => {
+    await page.keyboard.press('Escape');
+    await page.getByRole('link', { name: 'Events', exact: true }).click();
+    await page
+      .getByLabel(/^Select /)
+      .nth(2)
+      .check();
   },
   'audit-log': async (page) => {
     await page.keyboard.press('Escape');

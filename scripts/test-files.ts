@@ -13,6 +13,9 @@ interface FileOptions {
   readonly isDetailed: boolean;
 }
 
+/** A larger young generation: less garbage collection, which takes about a tenth of the CPU time otherwise. */
+const NODE_FLAGS = ['--min-semi-space-size=16', '--max-semi-space-size=32'];
+
 export function runFiles(files: readonly string[], options: FileOptions): Promise<JobResult> {
   const { title, cwd, env, timeoutMs, isDetailed } = options;
   const ending = new AbortController();
@@ -20,6 +23,7 @@ export function runFiles(files: readonly string[], options: FileOptions): Promis
   const events = run({
     files: files.length === 1 ? [...files] : [import.meta.filename],
     cwd,
+    execArgv: NODE_FLAGS,
     timeout: timeoutMs,
     signal,
     env: { ...env, TEST_FILES: JSON.stringify(files) },

@@ -1,9 +1,9 @@
 // The jobs of a test run. A job is a process that runs one slow file, or several quick files of one folder; the acceptance
-// suite has its jobs twice, once per engine. The longest start first; otherwise one of them would run alone at the end.
+// suite has its jobs once per engine, and in the long run once more for searches by SQL. The longest start first; otherwise one of them would run alone at the end.
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 
-export type Engine = 'sqlite' | 'postgres';
+export type Engine = 'sqlite' | 'postgres' | 'postgres by SQL';
 
 export interface TestJob {
   /** Relative to the root of the repository. */
@@ -14,58 +14,104 @@ export interface TestJob {
   readonly isAlone: boolean;
 }
 
-/** Slow files, the slowest first. A run says which of its slowest files are missing. A file that does not exist is an error. */
+/**
+ * Slow files, the slowest first, each in a process of its own. A name that ends with a slash: all files of that folder, in one
+ * process, because they load the same packages. A run says which of its slowest files are missing. A file that does not
+ * exist is an error.
+ */
 const SLOW: readonly string[] = [
-  'test/console/accessibility.test.ts',
+  'test/console/',
+  'test/store/postgres.test.ts',
+  'test/faults/',
   'test/cli/shutdown.test.ts',
   'test/cli/move-interrupted.test.ts',
-  'test/console/actions.test.ts',
-  'test/console/signing-in.test.ts',
-  'test/http/access-matrix.test.ts',
+  'test/http/docs.test.ts',
+  'test/http/front.test.ts',
   'test/store/sqlite.test.ts',
   'test/http/agent-events-stream.test.ts',
-  'test/console/lists.test.ts',
-  'test/cli/serve.test.ts',
-  'test/store/postgres.test.ts',
-  'test/cli/hostile-files.test.ts',
-  'test/cli/restore.test.ts',
+  'test/http/access-matrix.test.ts',
   'test/cli/move.test.ts',
-  'test/mcp/tools.test.ts',
-  'test/http/edits.test.ts',
+  'test/cli/serve.test.ts',
+  'test/cli/restore.test.ts',
+  'test/cli/backup.test.ts',
+  'test/postgres/memory/churn.test.ts',
   'test/http/session-in-browser.test.ts',
-  'test/http/slow-readers.test.ts',
   'test/differential/stream.test.ts',
   'test/crash/backup.test.ts',
-  'test/console/crowd.test.ts',
-  'test/nodes/outage.test.ts',
+  'test/linearizability/nodes.test.ts',
+  'test/nodes/linearizability.test.ts',
   'test/nodes/two-nodes.test.ts',
   'test/nodes/sessions.test.ts',
   'test/crash/kill.test.ts',
+  'test/memory/',
+  'test/spatial/',
+  'test/crash/power-cut.test.ts',
   'test/demo/demo.test.ts',
-  'test/cli/import.test.ts',
-  'test/cli/import-roundtrip.test.ts',
-  'test/spatial/event-index.test.ts',
 ];
 
-/** Slow files that only the long run has: several nodes, crashes, the demo, and a browser for what is also tested over HTTP. */
+/**
+ * Slow files that only the long run has: several nodes, crashes, the demo, installing packages, every metric of a service, plans of
+ * searches in large tables, clusters of their own, the conformance suite of MCP, files that fill the memory, and most of what a browser
+ * shows: `npm test` signs in and deletes there, and tests the rest over HTTP.
+ */
 const LONG_ONLY: ReadonlySet<string> = new Set([
+  'test/cli/hostile-files.test.ts',
+  'test/cli/load-progress.test.ts',
   'test/cli/move-interrupted.test.ts',
+  'test/cli/move-password.test.ts',
+  'test/clients/generated.test.ts',
+  'test/clients/tool-schemas.test.ts',
+  'test/console/accessibility.test.ts',
+  'test/console/activity.test.ts',
+  'test/console/agent-page.test.ts',
   'test/console/crowd.test.ts',
+  'test/console/events.test.ts',
+  'test/console/lists.test.ts',
+  'test/console/undo.test.ts',
   'test/crash/backup.test.ts',
   'test/demo/demo.test.ts',
+  'test/differential/postgis.test.ts',
+  'test/docs/database-backup.test.ts',
+  'test/http/agent-events-stream.test.ts',
+  'test/http/docs.test.ts',
+  'test/http/front.test.ts',
   'test/http/session-in-browser.test.ts',
+  'test/http/slow-readers.test.ts',
+  'test/mcp/conformance.test.ts',
+  'test/metrics/dropped-lines.test.ts',
+  'test/metrics/refusal-causes.test.ts',
+  'test/metrics/service-metrics.test.ts',
   'test/nodes/failover.test.ts',
+  'test/nodes/linearizability.test.ts',
   'test/nodes/outage.test.ts',
   'test/nodes/own-keys.test.ts',
+  'test/nodes/restart.test.ts',
   'test/nodes/sessions.test.ts',
   'test/nodes/two-nodes.test.ts',
+  'test/nodes/version-before.test.ts',
+  'test/package/install.test.ts',
+  'test/package/package.test.ts',
+  'test/postgres/cluster.test.ts',
+  'test/postgres/list-plans.test.ts',
+  'test/postgres/memory/churn.test.ts',
+  'test/postgres/migrate-beside.test.ts',
+  'test/postgres/start.test.ts',
+  'test/postgres/tls.test.ts',
+  'test/spatial/growth.test.ts',
+  'test/sqlite/folder-lock.test.ts',
+  'test/sqlite/undo.test.ts',
 ]);
 
 /** Files that measure how long clients wait. Beside other tests, they would measure those. */
-const ALONE: ReadonlySet<string> = new Set(['test/attacks/attacks.test.ts']);
+const ALONE: ReadonlySet<string> = new Set([
+  'test/attacks/attacks.test.ts',
+  'test/nodes/failover.test.ts',
+  'test/nodes/outage.test.ts',
+  'test/nodes/restart.test.ts',
+]);
 
 /** Maximum number of quick files in a process. Starting a process costs as much as most of these files. */
-const FILES_PER_JOB = 8;
+const FILES_PER_JOB = 14;
 
 /**
  * The named files, one per job, or all. `isLong`: the files whose tests do more in a long run, and those that only it has.
@@ -73,18 +119,27 @@ const FILES_PER_JOB = 8;
  */
 export function findJobs(root: string, named: readonly string[], isLong: boolean): TestJob[] {
   const all = globSync('test/**/*.test.ts', { cwd: root }).sort();
-  const missing = [...SLOW, ...LONG_ONLY, ...ALONE].filter((file) => !all.includes(file));
+  const missing = [...SLOW, ...LONG_ONLY, ...ALONE].filter(
+    (name) => !all.some((file) => isNamed(file, name)),
+  );
   if (missing.length > 0) throw new Error(`scripts/test-jobs.ts names missing files: ${missing.join(', ')}`);
   if (named.length > 0)
     return named.flatMap((name) => findNamed(root, name)).flatMap((file) => toJobs([file]));
   const isIncluded = (file: string) =>
     isLong ? LONG_ONLY.has(file) || importsSizes(join(root, file)) : !LONG_ONLY.has(file);
-  return split(all.filter(isIncluded)).flatMap(toJobs);
+  const bySql = isLong ? split(all.filter(isAcceptance)).map((files) => toJob(files, 'postgres by SQL')) : [];
+  return [...split(all.filter(isIncluded)).flatMap(toJobs), ...bySql];
 }
 
 /** The files, slowest first, that SLOW lacks. */
 export function findUnlisted(slowest: readonly string[]): string[] {
-  return [...new Set(slowest.filter((file) => !SLOW.includes(file) && !ALONE.has(file)))];
+  const isListed = (file: string) => SLOW.some((name) => isNamed(file, name)) || ALONE.has(file);
+  return [...new Set(slowest.filter((file) => !isListed(file)))];
+}
+
+/** Whether the name is that of the file, or of its folder with a slash. */
+function isNamed(file: string, name: string): boolean {
+  return name === (name.endsWith('/') ? `${dirname(file)}/` : file);
 }
 
 function findNamed(root: string, name: string): string[] {
@@ -103,13 +158,13 @@ function importsSizes(path: string, seen = new Set<string>()): boolean {
 }
 
 function split(files: readonly string[]): string[][] {
-  const single = [...SLOW, ...ALONE];
+  const slow = [...SLOW, ...ALONE].map((name) => files.filter((file) => isNamed(file, name)));
   const quick = Map.groupBy(
-    files.filter((file) => !single.includes(file)),
+    files.filter((file) => !slow.flat().includes(file)),
     dirname,
   );
   return [
-    ...single.filter((file) => files.includes(file)).map((file) => [file]),
+    ...slow.filter((together) => together.length > 0),
     ...[...quick.values()].flatMap(inParts).sort((a, b) => b.length - a.length),
   ];
 }
@@ -121,10 +176,15 @@ function inParts(files: readonly string[]): string[][] {
 }
 
 function toJobs(files: readonly string[]): TestJob[] {
+  if (!isAcceptance(files[0]!)) return [toJob(files)];
+  return [toJob(files, 'sqlite'), toJob(files, 'postgres')];
+}
+
+function toJob(files: readonly string[], engine?: Engine): TestJob {
   const isAlone = ALONE.has(files[0]!);
-  if (!files[0]!.startsWith('test/acceptance/')) return [{ files, isAlone }];
-  return [
-    { files, isAlone, engine: 'sqlite' },
-    { files, isAlone, engine: 'postgres' },
-  ];
+  return engine ? { files, isAlone, engine } : { files, isAlone };
+}
+
+function isAcceptance(file: string): boolean {
+  return file.startsWith('test/acceptance/');
 }

@@ -1,4 +1,4 @@
-// Reports a test run while it runs: one line per job, every failure in full at the end, and the slowest jobs.
+// Reports a test run while it runs: one line per job, every failure in full at once and again at the end, and the slowest jobs.
 
 import { relative } from 'node:path';
 import type { TestEvent } from 'node:test/reporters';
@@ -90,12 +90,17 @@ export function printResult({ title, seconds, tests, failures }: JobResult): voi
   const mark = failures.length === 0 ? 'ok  ' : 'FAIL';
   const count = tests > 0 ? `${String(tests).padStart(5)} tests` : ' '.repeat(11);
   console.log(`${mark} ${toSeconds(seconds)} ${count}  ${title}`);
+  printFailures(failures);
+}
+
+function printFailures(failures: readonly string[]): void {
+  for (const failure of failures) console.log(`\n${failure}\n`);
 }
 
 /** Returns whether all passed. */
 export function printSummary(results: readonly JobResult[]): boolean {
   const failures = results.flatMap((result) => result.failures);
-  for (const failure of failures) console.log(`\n${failure}`);
+  printFailures(failures);
   console.log('\nSlowest:');
   for (const { seconds, title } of slowest(results)) console.log(`  ${toSeconds(seconds)}  ${title}`);
   const passed = results.reduce((sum, result) => sum + result.passed, 0);

@@ -43,23 +43,25 @@ async function check(title: string, command: string, args: readonly string[]): P
   return { title, seconds, parts: [{ title, seconds }], tests: 0, passed: 0, failures };
 }
 
+/** Several threads would check some types more than once; a next run checks only what has changed. */
+const TSC = ['--singleThreaded', '--incremental', '--tsBuildInfoFile', 'node_modules/.cache/types.json'];
 const colors = `--colors=${process.stdout.isTTY ? 'force' : 'off'}`;
 const CHECKS: readonly Job[] = [
-  () => check('types', 'tsc', ['--project', '.']),
-  () => check('types of the console', 'tsc', ['--project', 'web']),
+  () => check('types', 'tsc', ['--project', '.', ...TSC]),
+  () => check('types of the console', 'tsc', ['--project', 'web', '--singleThreaded']),
   () => check('format and lint', 'biome', ['ci', '--error-on-warnings', colors, '.']),
 ];
 
 async function test(
   { files, engine }: TestJob,
   env: NodeJS.ProcessEnv,
-  targets: Targets | undefined,
+  targets: Targets,
   isDetailed: boolean,
 ): Promise<JobResult> {
   const name = files.length === 1 ? files[0]! : `${files.length} files of ${dirname(files[0]!)}`;
   const title = engine ? `${name} on ${engine}` : name;
   try {
-    const target = engine && (await targets![engine]).env;
+    const target = engine && (await targets.get(engine)!).env;
     const all = { ...process.env, ...CACHE, ...env, ...target };
     const timeoutMs = env.LONG ? LONG_TIMEOUT_MS : TIMEOUT_MS;
     return await runFiles(files, { title, cwd: ROOT, env: all, timeoutMs, isDetailed });
@@ -87,19 +89,23 @@ async function runAll(jobs: readonly Job[], alone: readonly Job[]): Promise<JobR
 }
 
 /** Environments of the acceptance suite by engine; each resolves once its service has started. */
-type Targets = Readonly<Record<Engine, Promise<AcceptanceTarget>>>;
+type Targets = ReadonlyMap<Engine, Promise<AcceptanceTarget>>;
 
-function startTargets(postgres: string): Targets {
-  const targets = {
-    sqlite: startAcceptanceTarget({ DATA_DIR: temporaryFolder() }),
-    postgres: createDatabase(postgres).then((url) => startAcceptanceTarget({ DATABASE_URL: url })),
+function startTargets(postgres: string, engines: ReadonlySet<Engine>): Targets {
+  const onPostgres = async (SEARCH: string) =>
+    startAcceptanceTarget({ DATABASE_URL: await createDatabase(postgres), SEARCH });
+  const starts: Record<Engine, () => Promise<AcceptanceTarget>> = {
+    sqlite: () => startAcceptanceTarget({ DATA_DIR: temporaryFolder() }),
+    postgres: () => onPostgres('memory'),
+    'postgres by SQL': () => onPostgres('database'),
   };
-  for (const target of Object.values(targets)) target.catch(() => {}); // the tests that need it fail
+  const targets = new Map([...engines].map((engine) => [engine, starts[engine]()]));
+  for (const target of targets.values()) target.catch(() => {}); // the tests that need it fail
   return targets;
 }
 
 async function stopTargets(targets: Targets): Promise<void> {
-  for (const target of await Promise.allSettled(Object.values(targets))) {
+  for (const target of await Promise.allSettled(targets.values())) {
     if (target.status === 'fulfilled') await target.value.stop();
   }
 }
@@ -119,7 +125,8 @@ async function main(): Promise<boolean> {
   ]);
   printResult(web);
   const env = { TEST_POSTGRES: cluster.url(), LONG: values.long ? '1' : '' };
-  const targets = tests.some(({ engine }) => engine) ? startTargets(cluster.url()) : undefined;
+  const engines = new Set(tests.flatMap(({ engine }) => engine ?? []));
+  const targets = startTargets(cluster.url(), engines);
   try {
     const toJob = (job: TestJob) => () => test(job, env, targets, isNamed);
     const beside = tests.filter(({ isAlone }) => !isAlone).map(toJob);
@@ -131,7 +138,7 @@ async function main(): Promise<boolean> {
     console.log(`\n${isPassed ? 'All passed' : 'Failed'} in ${seconds} s.`);
     return isPassed;
   } finally {
-    if (targets) await stopTargets(targets);
+    await stopTargets(targets);
     await cluster.remove();
   }
 }

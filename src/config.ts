@@ -14,6 +14,8 @@ export interface OidcConfig {
   readonly clientId: string;
   /** Undefined: a public client, protected by PKCE only. */
   readonly clientSecret: string | undefined;
+  /** Name of the provider on the sign-in button. Undefined: the host of the issuer. */
+  readonly name: string | undefined;
 }
 
 export interface DatabaseConfig {
@@ -22,11 +24,17 @@ export interface DatabaseConfig {
   readonly poolSize: number;
   readonly poolTimeoutMs: number;
   readonly statementTimeoutMs: number;
+  /** Whether a node answers searches from memory or by SQL. */
+  readonly search: 'memory' | 'database';
+  /** Size of the index in memory above which a node searches by SQL. */
+  readonly indexMaxBytes: number;
 }
 
 export interface Config {
   readonly host: string;
   readonly port: number;
+  /** Undefined: no metrics. */
+  readonly metricsPort: number | undefined;
   /** Undefined: derived from HOST and PORT. */
   readonly publicUrl: string | undefined;
   readonly dataDir: string;
@@ -45,7 +53,10 @@ export interface Config {
   /** Undefined: for ever. */
   readonly keepEndedDays: number | undefined;
   readonly keepUnusedAgentsDays: number | undefined;
+  /** 0: what administrators delete is not kept. */
+  readonly keepDeletedDays: number;
   readonly cacheBytes: number;
+  readonly indexMaxBytes: number;
   /** Undefined: the service issues administrators' tokens itself. */
   readonly oidc: OidcConfig | undefined;
   readonly administrators: Pick<AllowList, 'subjects' | 'emails' | 'domains'>;
@@ -60,8 +71,14 @@ export interface Config {
 
 const EMAIL = /^[^@\s]+@[^@\s]+$/;
 const DOMAIN = /^[\p{L}\p{N}](?:[\p{L}\p{N}\p{M}.-]*[\p{L}\p{N}\p{M}])?$/u;
-const DATABASE_DEFAULTS = { poolSize: 8, poolTimeoutMs: 1_500, statementTimeoutMs: 10_000 };
 const MIB = 1_048_576;
+const DATABASE_DEFAULTS = {
+  poolSize: 8,
+  poolTimeoutMs: 1_500,
+  statementTimeoutMs: 10_000,
+  search: 'memory',
+  indexMaxBytes: 2_048 * MIB,
+} as const;
 const MIN_SECRET_LENGTH = 32;
 const API_KEY = 'LOCAL_EVENTS_API_KEY';
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -109,12 +126,14 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     return items;
   };
 
+  const indexMaxBytes = number('INDEX_MAX_MB', DATABASE_DEFAULTS.indexMaxBytes / MIB, 1_000_000) * MIB;
   const config: Config = {
     host: text('HOST') ?? '127.0.0.1',
     port: number('PORT', 8080, 65_535),
+    metricsPort: text('METRICS_PORT') === undefined ? undefined : number('METRICS_PORT', 0, 65_535),
     publicUrl: url('PUBLIC_URL', text('PUBLIC_URL')),
     dataDir: resolve(text('DATA_DIR') ?? 'data'),
-    database: readDatabase(text('DATABASE_URL'), number, problems),
+    database: readDatabase(text('DATABASE_URL'), indexMaxBytes, number, choice, problems),
     registrationTier: choice('REGISTRATION_TIER', TIERS, 'readwrite'),
     tierLimits: {
       read: number('RATE_LIMIT_READ', 10_000, 1_000_000_000),
@@ -131,7 +150,9 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
       text('MIN_FREE_DISK_MB') === undefined ? undefined : number('MIN_FREE_DISK_MB', 0, 1_000_000_000) * MIB,
     keepEndedDays: days('KEEP_ENDED_DAYS'),
     keepUnusedAgentsDays: days('KEEP_UNUSED_AGENTS_DAYS'),
+    keepDeletedDays: number('KEEP_DELETED_DAYS', 7, 36_500),
     cacheBytes: number('CACHE_MB', 128, 1_000_000) * MIB,
+    indexMaxBytes,
     oidc: readOidc(text, url, problems),
     administrators: {
       subjects: list('ADMIN_SUBJECTS'),
@@ -211,7 +232,9 @@ export function withDatabasePassword(config: Config, password: string): Config {
 
 function readDatabase(
   url: string | undefined,
+  indexMaxBytes: number,
   number: (name: string, fallback: number, max: number) => number,
+  choice: <T extends string>(name: string, values: readonly T[], fallback: T) => T,
   problems: string[],
 ): DatabaseConfig | undefined {
   const settings = {
@@ -222,6 +245,8 @@ function readDatabase(
       DATABASE_DEFAULTS.statementTimeoutMs,
       600_000,
     ),
+    search: choice('SEARCH', ['memory', 'database'], DATABASE_DEFAULTS.search),
+    indexMaxBytes,
   };
   if (url === undefined) return undefined;
   const problem = problemOf(url);
@@ -238,11 +263,17 @@ function readOidc(
   const given = text('OIDC_ISSUER');
   const issuer = url('OIDC_ISSUER', given);
   const clientId = text('OIDC_CLIENT_ID');
+  const name = text('OIDC_NAME');
+  if (name !== undefined && !/^\P{C}{1,40}$/u.test(name)) {
+    problems.push(
+      `OIDC_NAME must have at most 40 characters, all of them visible; it is ${JSON.stringify(name)}.`,
+    );
+  }
   if (given === undefined) return undefined;
   if (clientId === undefined) problems.push('OIDC_CLIENT_ID must be set together with OIDC_ISSUER.');
   // Keep the issuer as given: it must match the provider's exactly, and may end with a slash.
   return issuer && clientId
-    ? { issuer: given, clientId, clientSecret: text('OIDC_CLIENT_SECRET') }
+    ? { issuer: given, clientId, clientSecret: text('OIDC_CLIENT_SECRET'), name }
     : undefined;
 }
 

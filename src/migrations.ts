@@ -30,15 +30,17 @@ export function readMigrations(folder: URL): readonly Migration[] {
 }
 
 /**
- * Throws StartError if a newer version wrote the database, or if the database has other migrations than these. `version` is
- * the number of the last applied migration. `recorded` has the applied names in order; it is empty if none were recorded.
+ * Throws StartError if a newer version wrote the database, unless its schema is compatible with ours, or if the database has other
+ * migrations than these. `version` is the number of the last applied migration, `compatibleFrom` that of the oldest schema whose
+ * versions can use the database. `recorded` has the applied names in order; it is empty if none were recorded.
  */
 export function requireKnown(
   migrations: readonly Migration[],
   version: number,
   recorded: readonly string[],
+  compatibleFrom = version,
 ): void {
-  if (version > migrations.length) {
+  if (compatibleFrom > migrations.length) {
     throw new StartError(
       `The data was written by a newer version of local-events (schema ${version}; this version supports up to ${migrations.length}). ` +
         'Install that version or newer.',

@@ -1,6 +1,4 @@
-// Composition root: the only file that knows every engine and surface. main.ts and all end-to-end tests start here.
-import { randomFillSync } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+// Composition root of the service: connects an engine with all surfaces. `serve` and all end-to-end tests start here.
 import { fileURLToPath } from 'node:url';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
@@ -10,158 +8,71 @@ import type { Clock, Random } from './domain/clock-and-random.ts';
 import { StartError } from './domain/errors.ts';
 import { newUlid } from './domain/ids.ts';
 import { type ConsoleAccess, newSecret } from './domain/session.ts';
-import {
-  type BulkReader,
-  type BulkWriter,
-  BYTES_PER_MB,
-  type CopyControl,
-  type Store,
-  type StoreSummary,
-} from './domain/store.ts';
-import type { TransferStore } from './domain/transfer.ts';
+import { BYTES_PER_MB, type Store } from './domain/store.ts';
+import { type OnProgress, openStore, type StoreListeners } from './engines.ts';
 import { Admission } from './http/admission/admission.ts';
 import { type Listener, listen } from './http/listen.ts';
+import type { ServeMcp } from './http/mcp.ts';
+import { type MetricsServer, serveMetrics } from './http/metrics-server.ts';
+import { ResponseDeadline } from './http/response/deadline.ts';
+import { RequestMetrics } from './http/response/request-metrics.ts';
+import { StaticDocuments } from './http/response/static-document.ts';
 import type { Readiness } from './http/routes/health.ts';
 import { buildServer } from './http/server.ts';
-import { mcpHandler } from './mcp/handler.ts';
-import { toolServer } from './mcp/server.ts';
+import { Shutdown } from './http/shutdown.ts';
 import { TOOLS } from './mcp/tools.ts';
+import { Metrics } from './metrics/metrics.ts';
+import { measureProcess } from './metrics/process-metrics.ts';
 import { localVerifier, newSigningKey, SIGNING_KEY } from './oidc/local-issuer.ts';
 import { profilePictures } from './oidc/picture.ts';
 import { isGoogle, providerVerifier } from './oidc/provider.ts';
 import { SESSION_SECRET } from './oidc/seal.ts';
 import { sessionSeal } from './oidc/session.ts';
 import { providerSignIn } from './oidc/sign-in.ts';
-import { PostgresBulkReader, PostgresBulkWriter } from './postgres/bulk.ts';
-import { PostgresStore } from './postgres/store.ts';
-import { PostgresTransfer } from './postgres/transfer.ts';
-import { backUp, restore } from './sqlite/files/backup.ts';
-import { SqliteBulkReader, SqliteBulkWriter } from './sqlite/files/bulk.ts';
-import { databasePath } from './sqlite/files/data-folder.ts';
-import { SqliteTransfer } from './sqlite/files/transfer.ts';
+import { describeSearchChange, type SearchChange } from './postgres/memory/search-change.ts';
+
 import type { OnDiskChange } from './sqlite/free-disk.ts';
-import { findStoredSetting } from './sqlite/reader.ts';
-import { SqliteStore } from './sqlite/store.ts';
+import { systemClock, systemRandom, VERSION } from './system.ts';
 import type { Policy } from './usecases/context.ts';
 import { KeyedQueue } from './usecases/keyed-queue.ts';
 import { Retention } from './usecases/retention.ts';
 
-const PACKAGE = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
-  version: string;
-};
-export const VERSION = PACKAGE.version;
-
 const CONSOLE_FOLDER = fileURLToPath(new URL('../web/dist/', import.meta.url));
-
-/** Time for running requests to finish at shutdown; then their connections are closed. */
-const CLOSE_TIMEOUT_MS = 4_000;
-
-export const systemClock: Clock = Date.now;
-
-/** Random bytes. Small requests use a pool, because a system call costs far more than the bytes. */
-export const systemRandom: Random = (bytes) => {
-  if (bytes.length > POOL_BYTES) return randomFillSync(bytes);
-  if (poolAt + bytes.length > POOL_BYTES) {
-    randomFillSync(pool);
-    poolAt = 0;
-  }
-  bytes.set(pool.subarray(poolAt, poolAt + bytes.length));
-  pool.fill(0, poolAt, poolAt + bytes.length); // do not keep bytes that may become a key
-  poolAt += bytes.length;
-  return bytes;
-};
-
-const POOL_BYTES = 4_096;
-const pool = new Uint8Array(POOL_BYTES);
-let poolAt = POOL_BYTES;
-
-/** Called with the number of events loaded so far while the service starts. */
-export type OnProgress = (done: number, total: number) => void;
-
-/** Opens the engine selected by the configuration. Throws StartError. */
-export async function openStore(
-  config: Config,
-  nowMs: number,
-  onProgress: OnProgress = () => {},
-  onDiskChange: OnDiskChange = () => {},
-): Promise<Store> {
-  if (config.database) return PostgresStore.open(config.database);
-  const { dataDir: folder, cacheBytes, minFreeDiskBytes: minFreeBytes } = config;
-  return SqliteStore.open({ folder, cacheBytes, minFreeBytes, nowMs, onProgress, onDiskChange });
-}
-
-/** Opens the engine for bulk writes. No service may use the same data folder. Throws StartError. */
-export function openBulkWriter(config: Config): Promise<BulkWriter> {
-  if (config.database) return PostgresBulkWriter.open(config.database);
-  return SqliteBulkWriter.open(config.dataDir);
-}
-
-/** Opens the engine for bulk reads. A service may be running. Throws StartError. */
-export async function openBulkReader(config: Config): Promise<BulkReader> {
-  if (config.database) return PostgresBulkReader.open(config.database);
-  return new SqliteBulkReader(config.dataDir);
-}
-
-/** Copies all data to a new file. A service may be running. Throws StartError, or AbortError if aborted. */
-export async function backupTo(config: Config, file: string, control: CopyControl): Promise<StoreSummary> {
-  requireEmbedded(config);
-  return backUp(config.dataDir, file, control);
-}
-
-/** Restores a backup into an empty data folder. Throws StartError, or AbortError if aborted. */
-export async function restoreFrom(config: Config, file: string, control: CopyControl): Promise<StoreSummary> {
-  requireEmbedded(config);
-  return restore(file, config.dataDir, control);
-}
-
-function requireEmbedded({ database }: Config): void {
-  if (!database) return;
-  throw new StartError(
-    'This command is for the embedded engine, but DATABASE_URL is set. ' +
-      'Back up PostgreSQL with pg_dump (see docs/operations.md), or unset DATABASE_URL to work on DATA_DIR.',
-  );
-}
-
-/** Opens the source or the target of a move. No service may use it. Throws StartError. */
-export async function openTransfer(config: Config, side: 'source' | 'target'): Promise<TransferStore> {
-  if (config.database) return PostgresTransfer.open(config.database, newUlid(systemClock(), systemRandom));
-  return side === 'source'
-    ? SqliteTransfer.openSource(config.dataDir)
-    : SqliteTransfer.openTarget(config.dataDir);
-}
-
-/** Signing key of the service's own tokens. Can be read while a service uses the store. Throws StartError. */
-export async function getSigningKey(config: Config): Promise<string> {
-  const found = config.database ? undefined : findStoredSetting(databasePath(config.dataDir), SIGNING_KEY);
-  if (found !== undefined) return found;
-  const store = await openStore(config, systemClock());
-  try {
-    return await store.getSetting(SIGNING_KEY, newSigningKey);
-  } finally {
-    await store.close();
-  }
-}
 
 export interface Service {
   /** URL of the listening socket. */
   readonly url: string;
   readonly engine: Store['engine'];
-  /** Finishes running requests, then closes port and store. */
-  close(): Promise<void>;
+  /** Undefined if they are not served. */
+  readonly metricsUrl: string | undefined;
+  /** Compresses the documents that never change, so that no visitor waits for it. */
+  prepareDocuments(): Promise<void>;
+  /** Finishes running requests, then closes port and store. With `drain`, a node of several first serves a moment longer. */
+  close(options?: { drain: boolean }): Promise<void>;
 }
 
 export interface ServiceOptions {
   readonly logger: Logger;
+  /** Number of log lines that were dropped. */
+  readonly droppedLines?: () => number;
   readonly clock?: Clock;
   readonly random?: Random;
   readonly onProgress?: OnProgress;
+  /** Called if the service cannot go on, such as after a thread of the store has died. */
+  readonly onFatal?: (error: Error) => void;
 }
 
-/** Starts to listen before it opens the store, so that /health responds meanwhile. Throws StartError. */
+/**
+ * The embedded engine listens before its store is open, so that /health responds meanwhile. A node of several listens when it is
+ * ready: until then the others serve. Throws StartError.
+ */
 export async function startService(config: Config, options: ServiceOptions): Promise<Service> {
   const { logger, clock = systemClock, random = systemRandom } = options;
   let readiness: Readiness = { done: 0, total: 0 };
   let url = '';
+  const metrics = new Metrics();
+  const shutdown = new Shutdown();
+  const documents = new StaticDocuments();
   const app = buildServer({
     version: VERSION,
     corsOrigins: config.corsOrigins,
@@ -171,53 +82,85 @@ export async function startService(config: Config, options: ServiceOptions): Pro
     baseUrl: () => config.publicUrl ?? url,
     publicUrl: config.publicUrl,
     readiness: () => readiness,
+    shutdown,
+    requestMetrics: config.metricsPort === undefined ? undefined : new RequestMetrics(metrics),
     consoleFolder: CONSOLE_FOLDER,
-    mcp: mcpHandler(toolServer(VERSION)),
+    mcp: async (call) => (await loadMcp())(call),
     tools: TOOLS,
-    admission: new Admission(config.clientLimits, config.database && 4 * config.database.poolSize),
+    admission: new Admission(config.clientLimits, config.database && 4 * config.database.poolSize, metrics),
+    deadline: new ResponseDeadline(config.database?.statementTimeoutMs),
+    documents,
   });
-  const listener = await startListening(app, config);
-  url = listener.url;
+  let listener = config.database ? undefined : await startListening(app, config);
+  url = listener?.url ?? '';
+  let served: MetricsServer | undefined;
+  let store: Store | undefined;
   try {
+    served = await startMetrics(metrics, config, options);
     const onProgress: OnProgress = (done, total) => {
       readiness = { done, total };
       options.onProgress?.(done, total);
     };
-    const store = await openStore(config, clock(), onProgress, diskLog(logger));
-    const access = await openAccess(config, store, clock, random).catch(async (error: unknown) => {
-      await store.close();
-      throw error;
+    const { onFatal } = options;
+    store = await openStore(config, clock(), onProgress, {
+      onDiskChange: diskLog(logger),
+      onSearchChange: searchLog(logger),
+      onWordsProblem: wordsLog(logger),
+      ...{ onFatal, metrics },
     });
+    const access = await openAccess(config, store, clock, random);
     const edits = new KeyedQueue();
-    const retention = startRetention(config, store, clock, logger);
     readiness = { context: { store, clock, random, policy: policyOf(config), ...access, edits } };
+    listener ??= await startListening(app, config);
+    url = listener.url;
+    const retention = startRetention(config, store, clock, logger);
+    const opened = store;
     return {
       url,
-      engine: store.engine,
-      close: async () => {
-        await closeServer(app, listener);
+      engine: opened.engine,
+      metricsUrl: served?.url,
+      prepareDocuments: () => documents.prepare(),
+      close: async ({ drain } = { drain: false }) => {
+        if (drain && config.database) await shutdown.drain();
+        await shutdown.close(app, listener);
         await retention.close();
-        await store.close();
+        await opened.close();
+        await served?.close();
       },
     };
   } catch (error) {
-    await closeServer(app, listener);
+    await served?.close();
+    await shutdown.close(app, listener);
+    await store?.close();
     throw error;
   }
 }
 
+let mcpLoading: Promise<ServeMcp> | undefined;
+
+/** Loads the library of /mcp, once: it takes a fifth of the start, and many services never need it. */
+function loadMcp(): Promise<ServeMcp> {
+  mcpLoading ??= Promise.all([import('./mcp/handler.ts'), import('./mcp/server.ts')]).then(
+    ([{ mcpHandler }, { toolServer }]) => mcpHandler(toolServer(VERSION)),
+  );
+  return mcpLoading;
+}
+
 function startRetention(config: Config, store: Store, clock: Clock, logger: Logger): Retention {
-  const { keepEndedDays, keepUnusedAgentsDays } = config;
+  const { keepEndedDays, keepUnusedAgentsDays, keepDeletedDays } = config;
   return new Retention({
     store,
     clock,
     keepEndedDays,
     keepUnusedAgentsDays,
+    keepDeletedDays,
     onRemoved: (count, what, days) =>
       logger.info(
-        what === 'events'
-          ? `Removed ${count} events that ended at least ${days} days ago (KEEP_ENDED_DAYS).`
-          : `Removed ${count} agents that registered at least ${days} days ago and were never used (KEEP_UNUSED_AGENTS_DAYS).`,
+        {
+          events: `Removed ${count} events that ended at least ${days} days ago (KEEP_ENDED_DAYS).`,
+          agents: `Removed ${count} agents that registered at least ${days} days ago and were never used (KEEP_UNUSED_AGENTS_DAYS).`,
+          kept: `Removed ${count} events that administrators deleted at least ${days} days ago (KEEP_DELETED_DAYS).`,
+        }[what],
       ),
     onFailure: (err) =>
       logger.error({ err }, 'Old data could not be removed. It is tried again in 10 minutes.'),
@@ -240,6 +183,28 @@ function diskLog(logger: Logger): OnDiskChange {
   };
 }
 
+function wordsLog(logger: Logger): StoreListeners['onWordsProblem'] {
+  return (cause) => {
+    if (cause === undefined)
+      logger.error(
+        'The words of events need more memory than INDEX_MAX_MB allows. Until the next start, searches with q use the database, or ' +
+          'get a 503 on the embedded engine.',
+      );
+    else
+      logger.error(
+        { err: cause },
+        'The words of events could not be read, so searches with q get a 503. It is tried again every second.',
+      );
+  };
+}
+
+function searchLog(logger: Logger): (change: SearchChange) => void {
+  return (change) => {
+    const [level, text] = describeSearchChange(change);
+    logger[level]('cause' in change ? { err: change.cause } : {}, text);
+  };
+}
+
 /** The settings that use cases need, without secrets. */
 function policyOf(config: Config): Policy {
   return {
@@ -250,6 +215,7 @@ function policyOf(config: Config): Policy {
     maxEventsPerAgent: config.maxEventsPerAgent,
     maxBytesPerAgent: config.maxBytesPerAgent,
     maxBytesPerNetworkAndHour: config.maxBytesPerNetworkAndHour,
+    keepDeletedDays: config.keepDeletedDays,
     administrators: {
       ...config.administrators,
       hostedDomainRequired: config.oidc !== undefined && isGoogle(config.oidc.issuer),
@@ -283,14 +249,48 @@ async function chooseVerifier(config: Config, store: Store, clock: Clock): Promi
   return localVerifier(await store.getSetting(SIGNING_KEY, newSigningKey), clock);
 }
 
-async function startListening(app: FastifyInstance, { host, port }: Config): Promise<Listener> {
+function startListening(app: FastifyInstance, { host, port }: Config): Promise<Listener> {
+  return explainListening(listen(app, host, port), 'PORT', host, port);
+}
+
+/** Serves the metrics, if METRICS_PORT is set. */
+async function startMetrics(
+  metrics: Metrics,
+  { host, metricsPort: port }: Config,
+  { droppedLines = () => 0 }: ServiceOptions,
+): Promise<MetricsServer | undefined> {
+  if (port === undefined) return undefined;
+  const { url, close } = await explainListening(
+    serveMetrics(metrics, host, port),
+    'METRICS_PORT',
+    host,
+    port,
+  );
+  metrics.total('local_events_log_lines_dropped_total', 'Log lines that were dropped.', droppedLines);
+  const stop = measureProcess(metrics);
+  return {
+    url,
+    close: () => {
+      stop();
+      return close();
+    },
+  };
+}
+
+/** Throws StartError that says what to do if the port cannot be used. */
+async function explainListening<T>(
+  listening: Promise<T>,
+  variable: string,
+  host: string,
+  port: number,
+): Promise<T> {
   try {
-    return await listen(app, host, port);
+    return await listening;
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
     const reasons: Record<string, string> = {
-      EADDRINUSE: `Port ${port} on ${host} is in use. Stop the program that uses it, or set PORT to another port.`,
-      EACCES: `This user may not use port ${port}. Set PORT to one above 1023.`,
+      EADDRINUSE: `Port ${port} on ${host} is in use. Stop the program that uses it, or set ${variable} to another port.`,
+      EACCES: `This user may not use port ${port}. Set ${variable} to one above 1023.`,
       EADDRNOTAVAIL: `${host} is not an address of this machine. Set HOST to one that is.`,
       ENOTFOUND: `The host name ${host} cannot be resolved. Set HOST to another.`,
     };
@@ -303,16 +303,4 @@ function requestIds(clock: Clock, random: Random): () => string {
   const prefix = newUlid(clock(), random).slice(-8);
   let count = 0;
   return () => `${prefix}-${(count++).toString(36)}`;
-}
-
-/** Closes keep-alive connections as soon as they are idle: otherwise they would keep the server open. */
-async function closeServer(app: FastifyInstance, listener: Listener): Promise<void> {
-  const sweep = setInterval(() => app.server.closeIdleConnections(), 50);
-  const deadline = setTimeout(() => app.server.closeAllConnections(), CLOSE_TIMEOUT_MS);
-  try {
-    await Promise.all([app.close(), listener.stop()]);
-  } finally {
-    clearInterval(sweep);
-    clearTimeout(deadline);
-  }
 }

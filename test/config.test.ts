@@ -6,12 +6,13 @@ import { describe, it } from 'node:test';
 import { type Config, readApiKey, readConfig } from '../src/config.ts';
 import { newApiKey } from '../src/domain/api-key.ts';
 import { StartError } from '../src/domain/errors.ts';
-import { systemRandom } from '../src/service.ts';
+import { systemRandom } from '../src/system.ts';
 import { startTestService } from './support/service.ts';
 
 const DEFAULTS: Config = {
   host: '127.0.0.1',
   port: 8080,
+  metricsPort: undefined,
   publicUrl: undefined,
   dataDir: resolve('data'),
   database: undefined,
@@ -32,7 +33,9 @@ const DEFAULTS: Config = {
   minFreeDiskBytes: undefined,
   keepEndedDays: undefined,
   keepUnusedAgentsDays: undefined,
+  keepDeletedDays: 7,
   cacheBytes: 134_217_728,
+  indexMaxBytes: 2_147_483_648,
   oidc: undefined,
   administrators: { subjects: [], emails: [], domains: [] },
   sessionSecret: undefined,
@@ -47,8 +50,8 @@ const limits = (changed: Partial<Config['tierLimits']>) => ({
 const admins = (changed: Partial<Config['administrators']>) => ({
   administrators: { ...DEFAULTS.administrators, ...changed },
 });
-const provider = (issuer: string, clientSecret?: string) => ({
-  oidc: { issuer, clientId: 'client', clientSecret },
+const provider = (issuer: string, clientSecret?: string, name?: string) => ({
+  oidc: { issuer, clientId: 'client', clientSecret, name },
 });
 
 /** The lines of the StartError; none if the configuration is valid. */
@@ -107,6 +110,8 @@ describe('readConfig', () => {
     [{ HOST: 'events.internal' }, { host: 'events.internal' }],
     [{ PORT: '0' }, { port: 0 }],
     [{ PORT: '65535' }, { port: 65_535 }],
+    [{ METRICS_PORT: '9464' }, { metricsPort: 9464 }],
+    [{ METRICS_PORT: '0' }, { metricsPort: 0 }],
     [{ PUBLIC_URL: 'https://events.example.com' }, { publicUrl: 'https://events.example.com' }],
     [{ PUBLIC_URL: 'https://events.example.com/' }, { publicUrl: 'https://events.example.com' }],
     [{ PUBLIC_URL: 'http://127.0.0.1:8080/base//' }, { publicUrl: 'http://127.0.0.1:8080/base' }],
@@ -120,6 +125,8 @@ describe('readConfig', () => {
           poolSize: 8,
           poolTimeoutMs: 1500,
           statementTimeoutMs: 10_000,
+          search: 'memory',
+          indexMaxBytes: 2_048 * 1_048_576,
         },
       },
     ],
@@ -129,13 +136,18 @@ describe('readConfig', () => {
         DATABASE_POOL_SIZE: '20',
         DATABASE_POOL_TIMEOUT_MS: '500',
         DATABASE_STATEMENT_TIMEOUT_MS: '3000',
+        SEARCH: 'database',
+        INDEX_MAX_MB: '64',
       },
       {
+        indexMaxBytes: 64 * 1_048_576,
         database: {
           url: 'postgresql://a/events',
           poolSize: 20,
           poolTimeoutMs: 500,
           statementTimeoutMs: 3000,
+          search: 'database',
+          indexMaxBytes: 64 * 1_048_576,
         },
       },
     ],
@@ -168,6 +180,11 @@ describe('readConfig', () => {
       { OIDC_ISSUER: 'https://id.example.com', OIDC_CLIENT_ID: 'client', OIDC_CLIENT_SECRET: ' short ' },
       provider('https://id.example.com', 'short'),
     ],
+    [
+      { OIDC_ISSUER: 'https://id.example.com', OIDC_CLIENT_ID: 'client', OIDC_NAME: ' Café Größe ' },
+      provider('https://id.example.com', undefined, 'Café Größe'),
+    ],
+    [{ OIDC_NAME: 'of no provider' }, {}],
     [{ OIDC_CLIENT_SECRET: 'of no provider' }, {}],
     [{ OIDC_CLIENT_SECRET: 'c'.repeat(31) }, {}],
     [{ OIDC_CLIENT_SECRET: 'c'.repeat(32) }, { sessionSecret: 'c'.repeat(32) }],
@@ -208,6 +225,7 @@ describe('readConfig', () => {
 
   const bad: [name: string, values: string[]][] = [
     ['PORT', [...WHOLE_NUMBERS, '65536', 'http']],
+    ['METRICS_PORT', [...WHOLE_NUMBERS, '65536', 'http']],
     [
       'PUBLIC_URL',
       [
@@ -302,6 +320,15 @@ describe('readConfig', () => {
       'OIDC_CLIENT_ID must be set together with OIDC_ISSUER.',
     ]);
     assert.equal(problems({ OIDC_ISSUER: 'x' }).length, 2);
+  });
+
+  it('refuses a provider name that is too long, or has invisible characters', () => {
+    for (const name of ['x'.repeat(41), 'a\nb', 'a\u202eb', 'a\u0000b']) {
+      assert.deepEqual(problems({ OIDC_NAME: name }), [
+        `OIDC_NAME must have at most 40 characters, all of them visible; it is ${JSON.stringify(name)}.`,
+      ]);
+    }
+    assert.deepEqual(problems({ OIDC_NAME: '😀'.repeat(40) }), []);
   });
 
   it('refuses a SESSION_SECRET of fewer than 32 characters, without showing it', () => {

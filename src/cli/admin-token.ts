@@ -3,8 +3,9 @@
 import { parseArgs } from 'node:util';
 import { describeData, readConfig } from '../config.ts';
 import { StartError } from '../domain/errors.ts';
+import { getSigningKey } from '../engines.ts';
 import { mintToken } from '../oidc/local-issuer.ts';
-import { getSigningKey, systemClock } from '../service.ts';
+import { systemClock } from '../system.ts';
 import { type Env, type Io, UsageError } from './command.ts';
 
 const MAX_HOURS = 24;

@@ -1,6 +1,6 @@
 // The `backup` command: copies all data, including keys, to one file. It only reads, so the service may be running.
 import { readConfig } from '../config.ts';
-import { backupTo } from '../service.ts';
+import { backupTo } from '../engines.ts';
 import type { Env, Io } from './command.ts';
 import { readFileName, runCopy } from './copy-command.ts';
 

@@ -8,7 +8,7 @@ import { AppError, StartError } from '../domain/errors.ts';
 import { encodeEventCreate } from '../domain/event.ts';
 import { isUuid } from '../domain/ids.ts';
 import type { BulkReader } from '../domain/store.ts';
-import { openBulkReader } from '../service.ts';
+import { openBulkReader } from '../engines.ts';
 import { type Env, type Io, UsageError } from './command.ts';
 import { Progress } from './progress.ts';
 import { onStopSignal } from './stop-signal.ts';

@@ -92,7 +92,8 @@ export class ItemImport {
       if (body === undefined) return;
       const fields = readEventCreate(body, nowMs);
       const event_id = newUlid(nowMs, random);
-      this.#batch.rows.push({ event_id, agent_id: agentId, version: 1, created_ms: nowMs, ...fields });
+      const times = { created_ms: nowMs, updated_ms: nowMs };
+      this.#batch.rows.push({ event_id, agent_id: agentId, version: 1, ...times, ...fields });
       this.#batch.numbers.push(item.number);
       this.#batch.bytes += item.bytes;
       this.tally.read++;

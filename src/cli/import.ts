@@ -10,7 +10,8 @@ import { fingerprint, hashApiKey, isApiKey, newApiKey } from '../domain/api-key.
 import { AppError, StartError } from '../domain/errors.ts';
 import { newUuid } from '../domain/ids.ts';
 import type { BulkWriter } from '../domain/store.ts';
-import { openBulkWriter, systemClock, systemRandom } from '../service.ts';
+import { openBulkWriter } from '../engines.ts';
+import { systemClock, systemRandom } from '../system.ts';
 import { requireWriter } from '../usecases/access.ts';
 import type { Env, Io } from './command.ts';
 import { expectFormat } from './import-formats.ts';

@@ -1,6 +1,6 @@
 // Progress of `serve` while it loads: events read, then a line for the index build. The store reports no progress of that
 // build, so a line replaces the bar: a full bar would look stuck.
-import type { OnProgress } from '../service.ts';
+import type { OnProgress } from '../engines.ts';
 import { grouped, type Progress } from './progress.ts';
 
 export function showLoading(progress: Progress): OnProgress {

@@ -15,6 +15,8 @@ const LOG_BUFFER = { minLength: 4_096, periodicFlush: 500, maxLength: 16_777_216
 
 interface Log {
   readonly logger: Logger;
+  /** Lines that were dropped so far because nobody reads the log. */
+  droppedLines(): number;
   /** Flushes the buffer and closes the log. Gives up after LOG_FINISH_MS if nobody reads it. */
   finish(): Promise<void>;
 }
@@ -23,10 +25,13 @@ interface Log {
 export function openLog(level: string, stdout: Io['stdout']): Log {
   if (stdout.isTTY) {
     const logger = pino({ level }, pretty({ sync: true, singleLine: true, ignore: 'pid,hostname' }));
-    return { logger, finish: async () => {} };
+    return { logger, droppedLines: () => 0, finish: async () => {} };
   }
-  if (stdout.fd === undefined) return { logger: pino({ level }, stdout), finish: async () => {} };
+  if (stdout.fd === undefined)
+    return { logger: pino({ level }, stdout), droppedLines: () => 0, finish: async () => {} };
   const destination = pino.destination({ fd: stdout.fd, sync: false, ...LOG_BUFFER });
+  let droppedLines = 0;
+  destination.on('drop', () => droppedLines++);
   const closed = Promise.withResolvers<void>();
   destination.on('close', () => closed.resolve());
   // After the reader closes its end, the destination emits errors and never closes. The service continues without a log.
@@ -39,5 +44,5 @@ export function openLog(level: string, stdout: Io['stdout']): Log {
     destination.flushSync = () => {};
     destination.write = () => true;
   };
-  return { logger: pino({ level }, destination), finish };
+  return { logger: pino({ level }, destination), droppedLines: () => droppedLines, finish };
 }

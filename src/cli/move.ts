@@ -12,7 +12,7 @@ import {
   withFolder,
 } from '../config.ts';
 import { AppError, StartError } from '../domain/errors.ts';
-import { openTransfer } from '../service.ts';
+import { openTransfer } from '../engines.ts';
 import { type Env, type Io, UsageError } from './command.ts';
 import {
   compare,

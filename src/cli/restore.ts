@@ -1,6 +1,6 @@
 // The `restore` command: copies a file made by `backup` to an empty data folder.
 import { readConfig } from '../config.ts';
-import { restoreFrom } from '../service.ts';
+import { restoreFrom } from '../engines.ts';
 import type { Env, Io } from './command.ts';
 import { readFileName, runCopy } from './copy-command.ts';
 

@@ -2,7 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { describeData, readConfig } from '../config.ts';
-import { type Service, startService, VERSION } from '../service.ts';
+import { type Service, startService } from '../service.ts';
+import { VERSION } from '../system.ts';
 import { type Env, type Io, UsageError } from './command.ts';
 import { showLoading } from './load-progress.ts';
 import { openLog } from './log.ts';
@@ -14,25 +15,42 @@ const EXIT_TIMEOUT_MS = 4_800;
 /** Time from the signal to the log's last flush, even if the service is still closing. It takes at most LOG_FINISH_MS. */
 const LOG_DEADLINE_MS = 4_400;
 
+/** Time from the start to compressing documents: the first requests come first. */
+const PREPARE_AFTER_MS = 5_000;
+
 export async function serve(args: string[], env: Env, io: Io): Promise<number> {
   if (args.length > 0) throw new UsageError('serve takes no options. Use environment variables instead.');
   const config = readConfig(env);
-  const { logger, finish } = openLog(config.logLevel, io.stdout);
+  const { logger, droppedLines, finish } = openLog(config.logLevel, io.stdout);
   const progress = new Progress('events', io.stderr);
-  const service = await startService(config, { logger, onProgress: showLoading(progress) }).finally(() =>
+  // A supervisor starts a new process, which reads everything again.
+  const onFatal = (error: Error) => {
+    logger.fatal({ err: error }, 'The service cannot go on, and exits.');
+    void finish().then(() => io.exit(1));
+  };
+  // As process 1 of a container, a process without a handler ignores signals.
+  let service: Service | undefined;
+  const stopped = stopOnSignal(() => service, logger, finish, io);
+  const onProgress = showLoading(progress);
+  service = await startService(config, { logger, droppedLines, onProgress, onFatal }).finally(() =>
     progress.clear(),
   );
-  const stopped = stopOnSignal(service, logger, finish, io); // before the ready message: a signal may follow it at once
   io.stderr.write(
     `${[
       `local-events ${VERSION} is ready`,
       `  url      ${config.publicUrl ?? service.url}`,
       `  docs     ${config.publicUrl ?? service.url}/docs`,
       `  console  ${config.publicUrl ?? service.url}/admin`,
+      ...(service.metricsUrl === undefined ? [] : [`  metrics  ${service.metricsUrl}`]),
       `  engine   ${service.engine}`,
       `  data     ${describeData(config)}`,
     ].join('\n')}\n`,
   );
+  const { prepareDocuments } = service;
+  setTimeout(() => {
+    // Whatever could not be compressed now is compressed by its first request.
+    prepareDocuments().catch((error: unknown) => logger.warn({ err: error }, 'could not compress documents'));
+  }, PREPARE_AFTER_MS).unref();
   if (config.oidc && Object.values(config.administrators).every((list) => list.length === 0)) {
     logger.warn('Nobody is an administrator: set ADMIN_EMAILS, ADMIN_DOMAINS or ADMIN_SUBJECTS.');
   }
@@ -42,9 +60,12 @@ export async function serve(args: string[], env: Env, io: Io): Promise<number> {
   return stopped;
 }
 
-/** Closes the service on SIGTERM or SIGINT. Resolves with the exit code when everything is closed. */
+/**
+ * Closes the service on SIGTERM or SIGINT; exits at once if it is still starting. Resolves with the exit code when everything is
+ * closed.
+ */
 function stopOnSignal(
-  service: Service,
+  find: () => Service | undefined,
   logger: Logger,
   finishLog: () => Promise<void>,
   io: Io,
@@ -55,9 +76,15 @@ function stopOnSignal(
     if (stopping) return;
     stopping = true;
     logger.info({ signal }, 'stopping');
+    const service = find();
+    if (!service) {
+      void finishLog().then(() => io.exit(0));
+      return;
+    }
     let code = 1; // until everything is closed
     setTimeout(() => io.exit(code), EXIT_TIMEOUT_MS).unref();
-    const closed = service.close().then(
+    // SIGTERM comes from supervisors, SIGINT from somebody who waits at a terminal.
+    const closed = service.close({ drain: signal === 'SIGTERM' }).then(
       () => {
         logger.info('stopped');
         code = 0;

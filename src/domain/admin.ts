@@ -1,9 +1,10 @@
 // Administrators: who counts as one, and the shapes of their responses. The audit log of their changes is in audit.ts.
 import type { Static } from 'typebox';
-import Type from 'typebox';
+import { ACTIVITY_FIELDS } from './activity.ts';
 import { AgentSummary } from './agent.ts';
 import { refuse } from './errors.ts';
 import { Event } from './event.ts';
+import Type from './schema.ts';
 import { compile, nullableString } from './shape.ts';
 
 export const AdminUserResponse = Type.Object({
@@ -22,8 +23,10 @@ const next_cursor = Type.Optional(
   }),
 );
 
+const ListedAgent = Type.Object({ ...AgentSummary.properties, ...ACTIVITY_FIELDS });
+
 export const AgentListResponse = Type.Object({
-  agents: Type.Array(AgentSummary, {
+  agents: Type.Array(ListedAgent, {
     description: 'Ordered by created_at, unless sort says otherwise.',
   }),
   total: Type.Integer({
@@ -58,7 +61,11 @@ export const StatsResponse = Type.Object({
     examples: [1],
   }),
   events: Type.Integer({ minimum: 0, description: 'Including ended events.', examples: [3] }),
-  events_upcoming: Type.Integer({ minimum: 0, description: 'Events that have not ended.', examples: [1] }),
+  events_upcoming: Type.Integer({
+    minimum: 0,
+    description: 'Events that have not ended and are not cancelled.',
+    examples: [1],
+  }),
 });
 
 export const EventSelection = Type.Object({
@@ -67,6 +74,9 @@ export const EventSelection = Type.Object({
     maxItems: 100,
     examples: [['01JZ9GX4T0QW3N1V8R5Y7K2MHD']],
   }),
+  for_good: Type.Optional(
+    Type.Boolean({ default: false, description: 'Keep nothing: the events cannot be restored.' }),
+  ),
 });
 
 export const DeletedResponse = Type.Object({

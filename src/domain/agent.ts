@@ -1,8 +1,10 @@
 // Agents and their tiers: the shapes on the wire and the stored rows.
+
 import type { Static } from 'typebox';
-import Type from 'typebox';
+import type { AgentActivity } from './activity.ts';
 import { formatInstant } from './datetime.ts';
 import { refuse } from './errors.ts';
+import Type from './schema.ts';
 import { compile, nullableString, oneOf } from './shape.ts';
 
 export const TIERS = ['read', 'readwrite', 'admin'] as const;
@@ -84,9 +86,11 @@ export interface AgentRow {
 export interface AgentRecord extends AgentRow {
   readonly last_used_ms: number | null;
   readonly event_count: number;
+  /** Only in a page of a query with `activity`. */
+  readonly activity?: AgentActivity;
 }
 
-export function summarise(agent: AgentRecord): Static<typeof AgentSummary> {
+export function summarise(agent: AgentRecord): Static<typeof AgentSummary> & Partial<AgentActivity> {
   return {
     id: agent.agent_id,
     email: agent.email,
@@ -96,6 +100,7 @@ export function summarise(agent: AgentRecord): Static<typeof AgentSummary> {
     created_at: formatInstant(agent.created_ms),
     last_used_at: agent.last_used_ms === null ? null : formatInstant(agent.last_used_ms),
     event_count: agent.event_count,
+    ...agent.activity,
   };
 }
 

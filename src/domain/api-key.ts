@@ -7,6 +7,7 @@ import type { Random } from './clock-and-random.ts';
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const KEY = /^lev_[0-9A-Za-z]{38}$/;
 const PREFIX_LENGTH = 8;
+const PREFIX = /^lev_[0-9A-Za-z]{4}$/;
 
 /** The parts of a key that may be stored. */
 export interface KeyFingerprint {
@@ -36,6 +37,11 @@ export function newApiKey(random: Random): string {
 /** Whether the text has the format of a key and a correct checksum. The key need not exist. */
 export function isApiKey(text: string): boolean {
   return KEY.test(text) && checksum(text.slice(0, 36)) === text.slice(36);
+}
+
+/** Whether the text can be the prefix of a key. */
+export function isKeyPrefix(text: string): boolean {
+  return PREFIX.test(text);
 }
 
 export function fingerprint(key: string): KeyFingerprint {

@@ -1,16 +1,20 @@
 // The audit log: one record for each change by an administrator, and its shape in responses.
 import type { Static } from 'typebox';
-import Type from 'typebox';
 import type { AgentRow } from './agent.ts';
 import { formatInstant } from './datetime.ts';
+import Type from './schema.ts';
 import { nullableString, oneOf } from './shape.ts';
+import type { Keeping, UndoState } from './undo.ts';
 
-const AUDIT_ACTIONS = [
+export const AUDIT_ACTIONS = [
   'update_agent',
   'delete_agent',
   'delete_agent_events',
   'delete_selected_events',
   'delete_event',
+  'revoke_key',
+  'delete_events',
+  'restore',
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
@@ -24,15 +28,22 @@ export interface AuditEntry {
   readonly target: string;
   /** What was set, as JSON; empty if there is nothing to add, or the store adds it. */
   readonly detail: string;
+  /** Whether deleted rows are kept for a restore. */
+  readonly undo?: Keeping;
 }
 
 /** A completed change. */
-export interface AuditRecord extends AuditEntry {
+export interface AuditRecord extends Omit<AuditEntry, 'undo'> {
   readonly audit_id: number;
   /** Name of the agent or title of the event at that moment; empty in entries of versions that did not record it. */
   readonly target_name: string;
-  /** Number of deleted events; 1 for update_agent. */
+  /** Number of deleted or restored events; 1 for update_agent and revoke_key. */
   readonly count: number;
+  /** The first titles of deleted events, as JSON; null if none are kept. */
+  readonly titles: string | null;
+  readonly undo: UndoState;
+  /** When something of it was last restored. */
+  readonly restored_ms: number | null;
 }
 
 /** `detail` for a deleted event: its owner. */
@@ -58,25 +69,45 @@ export const AuditLogEntry = Type.Object({
   }),
   action: oneOf(AUDIT_ACTIONS, { examples: ['update_agent'] }),
   target: Type.String({
-    description: 'ID of the agent or event.',
+    description: 'ID of the agent or event; empty for deleted events of several agents.',
     examples: ['0197d2e8-9a40-7c55-8f3e-5b1d2c6a7e90'],
   }),
   target_name: Type.String({
     description:
-      'Name of the agent or title of the event at that moment; empty in entries of older versions.',
+      'Name of the agent or title of the event at that moment; empty in entries of older versions, of several agents, and of an event that was deleted for good.',
     examples: ['City guide'],
   }),
   detail: Type.Unsafe<Readonly<Record<string, unknown>> | null>({
     type: ['object', 'null'],
     description:
-      'update_agent: the fields that were set. delete_selected_events: event_ids. delete_event: agent_id and agent_name of the owner.',
+      'update_agent: the fields that were set. delete_selected_events: event_ids. delete_event: agent_id and agent_name of the owner. delete_events: the first 100 event_ids and agent_ids. revoke_key: key_prefix. restore: audit_id and action of the entry that was undone.',
     examples: [{ is_active: false }],
   }),
   count: Type.Integer({
     minimum: 0,
-    description: 'Number of deleted events; 1 for update_agent.',
+    description: 'Number of deleted or restored events; 1 for update_agent and revoke_key.',
     examples: [1],
   }),
+  titles: Type.Optional(
+    Type.Array(Type.String(), {
+      description: 'Only with include=details: the first 100 titles of the deleted events.',
+      examples: [['Jazz in the park']],
+    }),
+  ),
+  restorable_until: Type.Optional(
+    nullableString({
+      format: 'date-time',
+      description: 'Only with include=details: until when it can be restored; null if it cannot.',
+      examples: ['2026-11-22T10:02:11.000Z'],
+    }),
+  ),
+  restored_at: Type.Optional(
+    nullableString({
+      format: 'date-time',
+      description: 'Only with include=details: when it was last restored; null if it was not.',
+      examples: [null],
+    }),
+  ),
 });
 
 export const AuditLogResponse = Type.Object({
@@ -86,6 +117,14 @@ export const AuditLogResponse = Type.Object({
     description: 'Pass it as cursor for the next page; null on the last page.',
     examples: [null],
   }),
+  keep_deleted_days: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      description:
+        'Only with include=details: for how many days what administrators delete can be restored; 0: not at all.',
+      examples: [7],
+    }),
+  ),
 });
 
 export function describeAudit(record: AuditRecord): Static<typeof AuditLogEntry> {
@@ -100,5 +139,17 @@ export function describeAudit(record: AuditRecord): Static<typeof AuditLogEntry>
     target_name,
     detail: detail === '' ? null : JSON.parse(detail),
     count,
+  };
+}
+
+/** The same with include=details. `keepMs`: how long deleted rows are kept. */
+export function describeAuditDetails(record: AuditRecord, nowMs: number, keepMs: number) {
+  const { titles, undo, at_ms, restored_ms } = record;
+  const untilMs = at_ms + keepMs;
+  return {
+    ...describeAudit(record),
+    titles: titles === null ? [] : (JSON.parse(titles) as string[]),
+    restorable_until: undo === 'kept' && untilMs > nowMs ? formatInstant(untilMs) : null,
+    restored_at: restored_ms === null ? null : formatInstant(restored_ms),
   };
 }

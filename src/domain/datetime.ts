@@ -1,6 +1,10 @@
 // Date-times on the wire (RFC 3339, with or without an offset) and timezones. Internally, instants are epoch milliseconds.
 
-const DATE_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})?$/;
+/** A date-time with or without an offset. The format `date-time` of JSON Schema would refuse those without. */
+export const DATE_TIME_PATTERN =
+  '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(?:\\.\\d+)?(?:Z|[+-]\\d{2}:\\d{2})?$';
+
+const DATE_TIME = new RegExp(DATE_TIME_PATTERN);
 
 /** 0001-01-01T00:00:00.000Z and 9999-12-31T23:59:59.999Z: the range of four-digit years. */
 export const EARLIEST_MS = -62_135_596_800_000;
@@ -97,6 +101,23 @@ export function formatInstant(ms: number): string {
   return `${date}${clock}.${THREE_DIGITS[rest % 1000]}Z`;
 }
 
+/**
+ * The same instant as local time with its offset, fractions only if they are not zero. Offsets have whole minutes, as RFC 3339
+ * wants: those of the 19th century are rounded. UTC where the local year would not have four digits.
+ */
+export function formatLocal(ms: number, timezone: string): string {
+  const { offsetNanoseconds } = Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(timezone);
+  const offset = Math.round(offsetNanoseconds / 6e10);
+  const localMs = ms + offset * 60_000;
+  if (!isWithinYears(localMs)) return formatInstant(ms);
+  const minutes = Math.abs(offset);
+  const clock = `${TWO_DIGITS[Math.floor(minutes / 60)]}:${TWO_DIGITS[minutes % 60]}`;
+  const text = formatInstant(localMs);
+  const fraction = text.slice(19, 23);
+  const local = `${text.slice(0, 19)}${fraction === '.000' ? '' : fraction}`;
+  return `${local}${offset < 0 ? '-' : '+'}${clock}`;
+}
+
 const MS_IN_DAY = 86_400_000;
 const knownDates = new Map<number, string>();
 const MAX_KNOWN_DATES = 2_000;
@@ -104,21 +125,27 @@ const TWO_DIGITS = Array.from({ length: 60 }, (_, number) => String(number).padS
 const THREE_DIGITS = Array.from({ length: 1000 }, (_, number) => String(number).padStart(3, '0'));
 
 /**
- * Whether the runtime knows this IANA name, links included. Fixed offsets such as +05:30 are not names. Uses Temporal,
- * which also resolves the local times: Intl accepts abbreviations such as PST that are not IANA names.
+ * IANA's spelling of a timezone's name, which may be in any mix of upper and lower case; undefined if the runtime does not
+ * know it. Links stay what they are. Fixed offsets such as +05:30 are not names. Uses Temporal, which also resolves the local
+ * times: Intl accepts abbreviations such as PST that are not IANA names.
  */
-export function isTimezone(name: string): boolean {
-  if (knownTimezones.has(name)) return true;
-  if (!/^[A-Za-z]/.test(name)) return false;
+export function ianaName(name: string): string | undefined {
+  const known = knownTimezones.get(name);
+  if (known !== undefined || !/^[A-Za-z]/.test(name)) return known;
+  let spelling: string;
   try {
-    new Temporal.ZonedDateTime(0n, name);
+    spelling = new Temporal.ZonedDateTime(0n, name).timeZoneId;
   } catch {
-    return false;
+    return undefined;
   }
-  if (knownTimezones.size < MAX_KNOWN_TIMEZONES) knownTimezones.add(name);
-  return true;
+  if (knownTimezones.size < MAX_KNOWN_TIMEZONES) knownTimezones.set(name, spelling);
+  return spelling;
+}
+
+export function isTimezone(name: string): boolean {
+  return ianaName(name) !== undefined;
 }
 
 // Cache: a check with Temporal takes some microseconds. There are about 600 names, in any mix of upper and lower case.
-const knownTimezones = new Set<string>();
+const knownTimezones = new Map<string, string>();
 const MAX_KNOWN_TIMEZONES = 2_000;

@@ -32,7 +32,7 @@ export const ERRORS = {
   },
   NOT_FOUND: {
     status: 404,
-    meaning: 'No such route, event or agent, or (PATCH, DELETE) the event is not yours.',
+    meaning: 'No such route, event, agent or audit entry, or (PATCH, DELETE) the event is not yours.',
   },
   METHOD_NOT_ALLOWED: {
     status: 405,
@@ -43,11 +43,15 @@ export const ERRORS = {
     status: 409,
     meaning: 'The change would give two of your events the same title, start and place.',
   },
+  NOT_RESTORABLE: {
+    status: 409,
+    meaning: 'What this entry of the audit log deleted was not kept, or is no longer kept.',
+  },
   PRECONDITION_FAILED: { status: 412, meaning: 'The event changed since the version named in If-Match.' },
   PAYLOAD_TOO_LARGE: {
     status: 413,
     meaning:
-      'The body is larger than 16 KiB (1 MiB for an event or an MCP message), or has more than 2000 JSON values.',
+      'The body is larger than 16 KiB (1 MiB for an event or an MCP message, 256 KiB for a list of events to delete), or has more than 2000 JSON values.',
   },
   URI_TOO_LONG: { status: 414, meaning: 'The URL of the request is longer than 8 KiB.' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, meaning: 'The body is not application/json, or is compressed.' },
@@ -86,11 +90,45 @@ export interface Issue {
   readonly type: string;
 }
 
+/** Limits and states that refuse a request which would be served at another time. Metrics count refusals by these names. */
+export const LIMITS = [
+  'connections',
+  'connections_per_network',
+  'requests',
+  'requests_per_network',
+  'requests_per_agent',
+  'requests_per_connection',
+  'turn',
+  'queue',
+  'queue_per_client',
+  'queue_wait',
+  'bodies',
+  'bodies_per_client',
+  'unread',
+  'unread_per_client',
+  'disk_space',
+  'write_deadline',
+  'database_connections',
+  'starting',
+  'stopping',
+] as const;
+
+/** What clients may do per hour. */
+export const QUOTAS = ['requests', 'registrations', 'failed_registrations', 'stored_bytes'] as const;
+
+export type RefusedBy = (typeof LIMITS)[number] | `quota ${(typeof QUOTAS)[number]}`;
+
+/** Parts of the service that can keep it from serving. */
+export const PARTS = ['startup', 'shutdown', 'store', 'data_folder', 'writer', 'reader', 'database'] as const;
+export type Part = (typeof PARTS)[number];
+
 interface AppErrorOptions {
   readonly cause?: unknown;
   readonly issues?: readonly Issue[];
   readonly retryAfterSeconds?: number;
   readonly isReported?: boolean;
+  readonly refusedBy?: RefusedBy;
+  readonly part?: Part;
 }
 
 /** The only error whose message reaches a caller. Any other error becomes INTERNAL_ERROR. */
@@ -101,6 +139,10 @@ export class AppError extends Error {
   readonly retryAfterSeconds: number | undefined;
   /** Whether the log already has the cause, so that the requests that meet it are not logged as faults. */
   readonly isReported: boolean;
+  /** The limit or quota that refused the request, if one did. */
+  readonly refusedBy: RefusedBy | undefined;
+  /** The part of the service that cannot serve, if a check found one. */
+  readonly part: Part | undefined;
 
   constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -109,6 +151,8 @@ export class AppError extends Error {
     this.issues = options.issues;
     this.retryAfterSeconds = options.retryAfterSeconds;
     this.isReported = options.isReported ?? false;
+    this.refusedBy = options.refusedBy;
+    this.part = options.part;
   }
 }
 

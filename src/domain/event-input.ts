@@ -1,6 +1,6 @@
 // Reads the request bodies of creates and updates, and applies the rules about an event's times.
 import type { Static } from 'typebox';
-import { isWithinYears, OUTSIDE_YEARS, parseDateTime, resolveLocal } from './datetime.ts';
+import { ianaName, isWithinYears, OUTSIDE_YEARS, parseDateTime, resolveLocal } from './datetime.ts';
 import { type Issue, refuse } from './errors.ts';
 import { EVENT_FIELDS, EventCreate, type EventFields, type EventRow, EventUpdate } from './event.ts';
 import { compile } from './shape.ts';
@@ -20,13 +20,14 @@ export function readEventCreate(body: unknown, nowMs: number): EventFields {
 function toStored(sent: Static<typeof EventCreate>): EventFields {
   const fields: Record<string, unknown> = {};
   for (const { name, stored, storedAs } of EVENT_FIELDS) {
-    if (!storedAs) fields[stored] = normalise(sent[name] ?? null);
+    if (!storedAs) fields[stored] = normalise(name, sent[name] ?? null);
   }
   return fields as EventFields;
 }
 
-/** -0 becomes 0. */
-function normalise(value: unknown): unknown {
+/** -0 becomes 0, and a timezone gets IANA's spelling. */
+function normalise(name: string, value: unknown): unknown {
+  if (name === 'timezone') return ianaName(value as string);
   return typeof value === 'number' ? value + 0 : value;
 }
 
@@ -44,11 +45,20 @@ export function readEventUpdate(body: unknown, nowMs: number): EventUpdate {
 export function applyEventUpdate(stored: EventRow, update: EventUpdate, nowMs: number): EventRow {
   const { issues, ...times } = resolveTimes(update, nowMs, stored);
   refuse(issues);
-  const next: Record<string, unknown> = { ...stored, ...times, version: stored.version + 1 };
+  // Later than before, even within a millisecond or after the clock was set back.
+  const updated_ms = Math.max(nowMs, stored.updated_ms + 1);
+  const next: Record<string, unknown> = { ...stored, ...times, version: stored.version + 1, updated_ms };
   for (const { name, storedAs } of EVENT_FIELDS) {
-    if (!storedAs && update[name] !== undefined) next[name] = normalise(update[name]);
+    if (!storedAs && update[name] !== undefined) next[name] = normalise(name, update[name]);
   }
   return next as unknown as EventRow;
+}
+
+/** Whether an update has changed a value. */
+export function isChanged(before: EventRow, after: EventRow): boolean {
+  return EVENT_FIELDS.some(
+    ({ stored }) => before[stored as keyof EventRow] !== after[stored as keyof EventRow],
+  );
 }
 
 interface SentTimes {

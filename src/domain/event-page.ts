@@ -1,5 +1,5 @@
 // Pages of events for agents: the parameters and response fields that every list of events shares, and their JSON.
-import Type from 'typebox';
+import Type from './schema.ts';
 import { nullableString } from './shape.ts';
 import { joinWire, type Wire } from './wire.ts';
 

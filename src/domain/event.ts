@@ -1,7 +1,8 @@
 // Events: the single table of their fields, and everything derived from it: shapes on the wire, stored columns, JSON.
 // event-input.ts reads request bodies and applies the rules about times.
-import Type, { type Static, type TObject, type TOptional, type TSchema, type TString } from 'typebox';
-import { formatInstant } from './datetime.ts';
+import type { Static, TObject, TOptional, TSchema, TString } from 'typebox';
+import { DATE_TIME_PATTERN, formatInstant } from './datetime.ts';
+import Type from './schema.ts';
 import { nullableString, oneOf } from './shape.ts';
 import { fromWire, type Wire } from './wire.ts';
 
@@ -27,6 +28,9 @@ export type EventType = (typeof EVENT_TYPES)[number];
 export const AUDIENCES = ['kids', 'adults', 'all'] as const;
 export type Audience = (typeof AUDIENCES)[number];
 
+export const STATUSES = ['scheduled', 'cancelled'] as const;
+export type Status = (typeof STATUSES)[number];
+
 /** Without end_at, an event counts as ended this long after its start. A constant, so that nodes cannot disagree. */
 export const ASSUMED_DURATION_MS = 3 * 3_600_000;
 
@@ -43,17 +47,18 @@ interface Field {
   readonly default?: string | number | boolean;
   /** For a date-time: name of the stored field, which is in milliseconds. */
   readonly storedAs?: string;
-  /** Type of its own column, in addition to the JSON. Needed if searches use the field or the JSON does not have it. */
+  /** Type of its own column, in addition to the JSON. Needed if searches use the field. */
   readonly column?: ColumnKind;
-  /** `on request`: only if `include` names it. Needs a column: the stored JSON has only what every response has. */
-  readonly shown?: 'on request';
+  /** `unless default`: responses have it, as their last member, only if it is not the default, or if `include` names it. */
+  readonly shown?: 'unless default';
   /** Free text written by other people, which readers must not trust. */
   readonly untrusted?: true;
   /** Description for models, if the schema has none or its own would mislead them. */
   readonly forTools?: string;
 }
 
-const LOCAL_TIME = 'Without an offset, it is local time in `timezone`.';
+const LOCAL_TIME =
+  'Local time in `timezone`, such as 2031-05-01T18:00:00, or with an offset: 2031-05-01T18:00:00+02:00.';
 
 /** In the order of the JSON, which is also the order of the stored columns. Add new fields at the end. */
 const FIELDS = {
@@ -71,9 +76,9 @@ const FIELDS = {
   },
   start_at: {
     schema: Type.String({
-      format: 'date-time',
+      pattern: DATE_TIME_PATTERN,
       description: `When it starts; may be in the past. ${LOCAL_TIME}`,
-      examples: ['2031-05-01T18:00:00Z'],
+      examples: ['2031-05-01T18:00:00'],
     }),
     required: true,
     storedAs: 'start_ms',
@@ -81,9 +86,9 @@ const FIELDS = {
   },
   end_at: {
     schema: nullableString({
-      format: 'date-time',
+      pattern: DATE_TIME_PATTERN,
       description: `When it ends; must be in the future and not before start_at. ${LOCAL_TIME} Without it, the event counts as ended 3 hours after its start.`,
-      examples: ['2031-05-01T20:00:00Z'],
+      examples: ['2031-05-01T20:00:00'],
     }),
     storedAs: 'end_ms',
     column: 'integer',
@@ -141,6 +146,16 @@ const FIELDS = {
     column: 'text',
     forTools: 'What kind of event it is.',
   },
+  status: {
+    schema: oneOf(STATUSES, {
+      description: 'cancelled: the event is called off. Searches leave it out, but it can still be read.',
+      examples: ['scheduled'],
+    }),
+    default: 'scheduled',
+    column: 'text',
+    shown: 'unless default',
+    forTools: '"cancelled" calls the event off: searches leave it out, but it can still be read.',
+  },
 } as const satisfies Record<string, Field>;
 
 type Fields = typeof FIELDS;
@@ -167,8 +182,8 @@ export const EVENT_FIELDS: readonly EventField[] = Object.entries<Field>(FIELDS)
   isNullable: [(field.schema as { type?: string | string[] }).type].flat().includes('null'),
 }));
 
-const IN_JSON = EVENT_FIELDS.filter(({ shown }) => shown !== 'on request');
-const ON_REQUEST = EVENT_FIELDS.filter(({ shown }) => shown === 'on request');
+const ALWAYS_SHOWN = EVENT_FIELDS.filter(({ shown }) => shown === undefined);
+const SHOWN_UNLESS_DEFAULT = EVENT_FIELDS.filter(({ shown }) => shown === 'unless default');
 
 /** Fields that null clears in an update, as part of a sentence: "a, b and c". */
 export const CLEARABLE_FIELDS = EVENT_FIELDS.filter(({ isNullable }) => isNullable)
@@ -200,8 +215,8 @@ export const EVENT_EXAMPLE = {
   agent_id: '0197d2e8-9a40-7c55-8f3e-5b1d2c6a7e90',
   title: 'Lantern workshop',
   description: 'Bring scissors. Paper and glue are there.',
-  start_at: '2031-05-01T18:00:00.000Z',
-  end_at: '2031-05-01T20:00:00.000Z',
+  start_at: '2031-05-01T16:00:00.000Z',
+  end_at: '2031-05-01T18:00:00.000Z',
   timezone: 'Europe/Berlin',
   location_name: 'Kulturhaus Mitte',
   address: 'Auguststr. 21, 10117 Berlin',
@@ -214,15 +229,24 @@ export const EVENT_EXAMPLE = {
   created_at: '2026-11-15T09:30:00.000Z',
 };
 
-type Shown = Exclude<FieldName, NameWith<{ readonly shown: 'on request' }>>;
+type NotAlways = NameWith<{ readonly shown: 'unless default' }>;
 
 const settable = objectOf<
-  { [N in Exclude<Shown, Nullable>]: Schema<N> } & { [N in Nullable]: TOptional<Schema<N>> }
->(IN_JSON, ({ schema, isNullable }) => {
-  const { type, enum: values, format } = schema as { type: string; enum?: string[]; format?: string };
-  const shown = { type, ...(values && { enum: values }), ...(format === 'date-time' && { format }) };
+  { [N in Exclude<FieldName, Nullable | NotAlways>]: Schema<N> } & { [N in Nullable]: TOptional<Schema<N>> }
+>(ALWAYS_SHOWN, ({ schema, isNullable, storedAs }) => {
+  const { type, enum: values } = schema as { type: string; enum?: string[] };
+  const shown = { type, ...(values && { enum: values }), ...(storedAs && { format: 'date-time' }) };
   return isNullable ? Type.Optional(Type.Unsafe(shown)) : Type.Unsafe(shown);
 });
+
+const shownUnlessDefault = objectOf<{ [N in NotAlways]: TOptional<Schema<N>> }>(
+  SHOWN_UNLESS_DEFAULT,
+  ({ name, schema, default: fallback }) => {
+    const { type, enum: values } = schema as { type: string; enum?: string[] };
+    const description = `If it is absent, it is ${fallback}. Always with include=${name}.`;
+    return Type.Optional(Type.Unsafe({ type, ...(values && { enum: values }), description }));
+  },
+);
 
 /** An event in a response. Optional fields are null or absent. */
 export const Event = Type.Object(
@@ -231,9 +255,13 @@ export const Event = Type.Object(
     agent_id: Type.String({ format: 'uuid', description: 'ID of the agent that owns the event.' }),
     ...settable.properties,
     created_at: Type.String({ format: 'date-time' }),
+    ...shownUnlessDefault.properties,
   },
   { examples: [EVENT_EXAMPLE] },
-) as TObject<{ event_id: TString; agent_id: TString; created_at: TString } & (typeof settable)['properties']>;
+) as TObject<
+  { event_id: TString; agent_id: TString; created_at: TString } & (typeof settable)['properties'] &
+    (typeof shownUnlessDefault)['properties']
+>;
 export type Event = Static<typeof Event>;
 
 function objectOf<Properties extends Record<string, TSchema>>(
@@ -269,6 +297,8 @@ export interface EventRow extends EventFields {
   /** 1 when created, one more with every change. */
   readonly version: number;
   readonly created_ms: number;
+  /** When it last changed; `created_ms` if it never did. Later with every version. */
+  readonly updated_ms: number;
 }
 
 /** Columns of an event in every engine, in order, without the last one, `json`. */
@@ -277,19 +307,18 @@ export const EVENT_COLUMNS: readonly (readonly [name: keyof EventRow, kind: Colu
   ['agent_id', 'uuid'],
   ['version', 'integer'],
   ...EVENT_FIELDS.flatMap(({ stored, column }) => (column ? [[stored, column] as const] : [])),
+  ['updated_ms', 'integer'],
 ];
 
-/** Columns that decodeEvent needs: the JSON, and the fields that it lacks. */
-export const STORED_EVENT_COLUMNS: readonly string[] = [
-  'json',
-  'version',
-  ...ON_REQUEST.map(({ stored }) => stored),
-];
+/** Columns that decodeEvent needs: the JSON, and what it lacks. */
+export const STORED_EVENT_COLUMNS: readonly string[] = ['json', 'version', 'updated_ms'];
 
 /** A row of STORED_EVENT_COLUMNS. */
-export interface StoredEvent extends Partial<EventFields> {
+export interface StoredEvent {
   readonly json: string;
   readonly version: number;
+  /** Null in rows that were written before the column existed: then `created_at` is all that is known. */
+  readonly updated_ms: number | null;
 }
 
 /** The instant from which searches exclude the event. */
@@ -299,9 +328,10 @@ export function endsMs(row: Pick<EventRow, 'start_ms' | 'end_ms'>): number {
 
 /** JSON of the event in a response. Both engines store it, so that a read needs no encoding. */
 export function encodeEvent(row: EventRow): string {
-  const { event_id, agent_id, created_ms } = row;
-  const fields = toWireFields(row, IN_JSON);
-  return JSON.stringify({ event_id, agent_id, ...fields, created_at: formatInstant(created_ms) });
+  const { event_id, agent_id } = row;
+  const created_at = formatInstant(row.created_ms);
+  const fields = toWireFields(row, ALWAYS_SHOWN);
+  return JSON.stringify({ event_id, agent_id, ...fields, created_at, ...toWireFields(row, changedOf(row)) });
 }
 
 /** Parses the JSON of an event in a response. */
@@ -318,18 +348,22 @@ export function decodeEvent(row: StoredEvent): EventRow {
     version: row.version,
     created_ms: Date.parse(event.created_at as string),
   };
-  for (const { name, stored, storedAs, default: fallback = null } of IN_JSON) {
+  decoded.updated_ms = row.updated_ms ?? decoded.created_ms;
+  for (const { name, stored, storedAs, default: fallback = null } of EVENT_FIELDS) {
     const value = event[name] ?? fallback;
     decoded[stored] = storedAs && value !== null ? Date.parse(value as string) : value;
   }
-  for (const { stored, default: fallback = null } of ON_REQUEST) decoded[stored] = row[stored] ?? fallback;
   return decoded as unknown as EventRow;
 }
 
-/** Request body that creates an equal event. Fields shown on request are omitted if they have their default. */
+/** Request body that creates an equal event. */
 export function encodeEventCreate(row: EventFields): string {
-  const changed = ON_REQUEST.filter(({ stored, default: fallback = null }) => row[stored] !== fallback);
-  return JSON.stringify(toWireFields(row, [...IN_JSON, ...changed]));
+  return JSON.stringify(toWireFields(row, [...ALWAYS_SHOWN, ...changedOf(row)]));
+}
+
+/** Fields that are shown because they do not have their default. */
+function changedOf(row: EventFields): readonly EventField[] {
+  return SHOWN_UNLESS_DEFAULT.filter(({ stored, default: fallback = null }) => row[stored] !== fallback);
 }
 
 function toWireFields(row: EventFields, fields: readonly EventField[]): Record<string, unknown> {

@@ -7,12 +7,18 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /** 48 bits of time and 80 random bits, in 26 characters that sort like the bits. */
 export function newUlid(nowMs: number, random: Random): string {
+  let text = firstUlidAt(nowMs);
+  for (const byte of random(new Uint8Array(16))) text += CROCKFORD[byte % 32];
+  return text;
+}
+
+/** Sorts before every ULID of this time or later, and after every earlier one. Not a ULID itself: it has only the time. */
+export function firstUlidAt(ms: number): string {
   let text = '';
-  for (let place = 0, rest = nowMs; place < 10; place++) {
+  for (let place = 0, rest = Math.max(ms, 0); place < 10; place++) {
     text = CROCKFORD[rest % 32] + text;
     rest = Math.floor(rest / 32);
   }
-  for (const byte of random(new Uint8Array(16))) text += CROCKFORD[byte % 32];
   return text;
 }
 

@@ -1,4 +1,4 @@
-// Cursors of lists (agents, an agent's events, the audit log): a position as text. Opaque, versioned, bound to the list and
+// Cursors of lists (agents, an agent's or all events, the audit log): a position as text. Opaque, versioned, bound to the list and
 // its sort, strict when decoded.
 import { TIERS } from './agent.ts';
 import { EARLIEST_MS, LATEST_MS } from './datetime.ts';
@@ -16,7 +16,7 @@ export interface ListPosition {
 
 export const NEVER_USED = -1;
 
-export type ListName = 'agents' | 'events' | 'own_events' | 'audit';
+export type ListName = 'agents' | 'events' | 'all_events' | 'own_events' | 'audit';
 
 const VERSION = '1';
 
@@ -37,6 +37,7 @@ export function decodeListCursor(cursor: string, list: ListName, sort: string): 
 const IDS: Readonly<Record<ListName, (id: string) => boolean>> = {
   agents: (id) => isUuid(id) && id === id.toLowerCase(),
   events: isUlid,
+  all_events: isUlid,
   own_events: isUlid,
   audit: (id) => /^[1-9]\d*$/.test(id) && Number.isSafeInteger(Number(id)),
 };
@@ -69,12 +70,18 @@ const VALUES: Readonly<Record<ListName, ReadonlyMap<string, ReadValue>>> = {
     ['event_count', integer(0, Number.MAX_SAFE_INTEGER)],
     ['created_at', integer(EARLIEST_MS, LATEST_MS)],
     ['last_used_at', integer(NEVER_USED, LATEST_MS)],
+    ['events_24h', integer(0, Number.MAX_SAFE_INTEGER)],
+    ['events_7d', integer(0, Number.MAX_SAFE_INTEGER)],
   ]),
   events: new Map([
     ['start_at', integer(EARLIEST_MS, LATEST_MS)],
     ['title', text],
     ['event_type', among(EVENT_TYPES)],
     ['created_at', sameAsId], // IDs sort by creation
+  ]),
+  all_events: new Map([
+    ['start_at', integer(EARLIEST_MS, LATEST_MS)],
+    ['created_at', sameAsId],
   ]),
   own_events: new Map([['start_at', integer(EARLIEST_MS, LATEST_MS)]]),
   audit: new Map([['at', sameAsId]]),

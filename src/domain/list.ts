@@ -1,7 +1,10 @@
 // Paged lists for administrators: the parameters for sorting, searching and paging. The stores find the matching items.
-import Type from 'typebox';
-import { refuse } from './errors.ts';
+
+import { AUDIT_FILTERS, type AuditFilters, readAuditFilters } from './audit-filters.ts';
+import { readTogether, refuse } from './errors.ts';
+import { splitIncludes } from './include.ts';
 import { decodeListCursor, type ListName, type ListPosition } from './list-cursor.ts';
+import Type from './schema.ts';
 import { type Check, compile, oneOf } from './shape.ts';
 
 export const AGENT_SORTS = [
@@ -12,6 +15,8 @@ export const AGENT_SORTS = [
   'event_count',
   'created_at',
   'last_used_at',
+  'events_24h',
+  'events_7d',
 ] as const;
 export type AgentSort = (typeof AGENT_SORTS)[number];
 
@@ -34,7 +39,10 @@ export interface ListQuery<Key extends string> {
   readonly limit: number;
 }
 
-export type AgentListQuery = ListQuery<AgentSort>;
+export interface AgentListQuery extends ListQuery<AgentSort> {
+  /** Whether each agent of the page has its activity. */
+  readonly activity?: boolean;
+}
 
 export interface EventListQuery extends ListQuery<EventSort> {
   /** Events that have not ended, that have ended, or both. */
@@ -45,6 +53,10 @@ export interface EventListQuery extends ListQuery<EventSort> {
 export interface AuditQuery {
   readonly after: number | undefined;
   readonly limit: number;
+  /** Undefined: all entries. */
+  readonly filters?: AuditFilters | undefined;
+  /** Whether the response has titles, and what can be restored. */
+  readonly details?: boolean;
 }
 
 /**
@@ -81,6 +93,12 @@ export const AgentListParameters = Type.Object({
   ...page,
   q: search('agent_name, email or id'),
   sort: sortBy(AGENT_SORTS, 'created_at'),
+  include: Type.Optional(
+    Type.Array(oneOf(['activity']), {
+      description:
+        '`activity` adds events_24h and events_7d: how many of the agent’s events were created in the last 24 hours and 7 days.',
+    }),
+  ),
 });
 
 export const EventListParameters = Type.Object({
@@ -92,7 +110,15 @@ export const EventListParameters = Type.Object({
   ),
 });
 
-export const AuditParameters = Type.Object(page);
+export const AuditParameters = Type.Object({
+  ...page,
+  ...AUDIT_FILTERS,
+  include: Type.Optional(
+    oneOf(['details'], {
+      description: 'details: adds titles, restorable_until and restored_at to each entry.',
+    }),
+  ),
+});
 
 const checkAgentList = compile(AgentListParameters);
 const checkEventList = compile(EventListParameters);
@@ -101,8 +127,9 @@ const checkAudit = compile(AuditParameters);
 /** Undefined if no parameter was sent: the request is for the whole list. Throws VALIDATION_ERROR. */
 export function readAgentList(parameters: object): AgentListQuery | undefined {
   if (Object.keys(parameters).length === 0) return undefined;
-  const { value, after } = read(checkAgentList, parameters, 'agents', (sent) => sent.sort);
-  return { q: value.q!, sort: sortOf<AgentSort>(value.sort!), after, limit: value.limit! };
+  const { value, after } = read(checkAgentList, splitIncludes(parameters), 'agents', (sent) => sent.sort);
+  const query = { q: value.q!, sort: sortOf<AgentSort>(value.sort!), after, limit: value.limit! };
+  return value.include?.includes('activity') ? { ...query, activity: true } : query;
 }
 
 /** Undefined if no parameter was sent: the request is for the whole list. Throws VALIDATION_ERROR. */
@@ -114,8 +141,13 @@ export function readEventList(parameters: object): EventListQuery | undefined {
 
 /** Throws VALIDATION_ERROR. */
 export function readAuditQuery(parameters: object): AuditQuery {
-  const { value, after } = read(checkAudit, parameters, 'audit', () => AUDIT_SORT);
-  return { after: after && Number(after.id), limit: value.limit! };
+  const [{ value, after }, filters] = readTogether(
+    () => read(checkAudit, parameters, 'audit', () => AUDIT_SORT),
+    () => readAuditFilters(parameters),
+  );
+  const details = value.include === 'details';
+  const page = { after: after && Number(after.id), limit: value.limit!, ...(details && { details }) };
+  return filters ? { ...page, filters } : page;
 }
 
 /** The only sort of the audit log. Its cursors contain this name. */

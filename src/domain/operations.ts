@@ -8,7 +8,7 @@ export class Operations {
 
   /** `work` must return a promise, not throw. Rejects with UNAVAILABLE once `close` was called. */
   run<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#isClosed) return Promise.reject(new AppError('UNAVAILABLE', 'The service is stopping. Retry.'));
+    if (this.#isClosed) return Promise.reject(stopping());
     this.#running++;
     const done = work();
     done.then(this.#leave, this.#leave);
@@ -26,4 +26,9 @@ export class Operations {
     this.#running--;
     if (this.#isClosed && this.#running === 0) this.#finished.resolve();
   };
+}
+
+/** The service takes no new work. */
+export function stopping(): AppError {
+  return new AppError('UNAVAILABLE', 'The service is stopping. Retry.', { refusedBy: 'stopping' });
 }

@@ -1,10 +1,10 @@
 // Requests of an agent about itself and its keys: the shapes on the wire.
 import type { Static } from 'typebox';
-import Type from 'typebox';
 import { type AgentRecord, AgentSummary, summarise } from './agent.ts';
 import type { KeyRecord } from './api-key.ts';
 import { formatInstant } from './datetime.ts';
 import { refuse } from './errors.ts';
+import Type from './schema.ts';
 import { compile, nullableString } from './shape.ts';
 
 /** Unknown fields are refused: a misspelt overlap must not keep a key alive that was meant to end. */

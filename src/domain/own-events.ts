@@ -1,10 +1,11 @@
 // Pages of an agent's own events: the parameters and the response. The stores find the events.
-import Type from 'typebox';
+
 import { refuse } from './errors.ts';
-import { Event } from './event.ts';
 import { PAGE_PARAMETERS, pageFields } from './event-page.ts';
+import { ReadEvent } from './include.ts';
 import { type EventListQuery, encodeSort } from './list.ts';
 import { decodeListCursor, encodeListCursor, type ListPosition } from './list-cursor.ts';
+import Type from './schema.ts';
 import { compile } from './shape.ts';
 
 export const OwnEventsParameters = Type.Object({
@@ -13,7 +14,7 @@ export const OwnEventsParameters = Type.Object({
 });
 
 export const OwnEventsResponse = Type.Object({
-  events: Type.Array(Event, { description: 'Events of the caller, ordered by start_at, then event_id.' }),
+  events: Type.Array(ReadEvent, { description: 'Events of the caller, ordered by start_at, then event_id.' }),
   ...pageFields('Events of the caller'),
 });
 

@@ -13,14 +13,19 @@ export interface Session {
   readonly id: string;
   readonly identity: Identity;
   readonly expiresMs: number;
+  /**
+   * Random text, the same for all sessions of a subject until they sign out everywhere. Not a time: clocks can be wrong. Undefined
+   * or empty: the subject had not done so yet.
+   */
+  readonly epoch?: string | undefined;
 }
 
 /** Converts sessions to text that only the nodes of this service can read or make. */
 export interface SessionSeal {
   /** Short enough for a cookie: unimportant claims are left out if necessary. Undefined if that is not enough. */
   seal(session: Session): Promise<string | undefined>;
-  /** Undefined for text that was not sealed by this service with this configuration, or that has expired. */
-  open(sealed: string): Promise<Session | undefined>;
+  /** Undefined for text that was not sealed by this service with this configuration, or that has expired by then. */
+  open(sealed: string, atMs?: number): Promise<Session | undefined>;
 }
 
 /**
@@ -50,7 +55,7 @@ export interface SignInRequest {
 
 /** Sign-in with the identity provider. */
 export interface SignIn {
-  /** Host of the provider, shown to users. */
+  /** Name of the provider, shown to users; its host, if the operator set none. */
   readonly provider: string;
   /** The URL to redirect to, and sealed state for `finish`. Throws UNAVAILABLE if the provider does not respond. */
   begin(request: SignInRequest): Promise<{ readonly url: string; readonly sealed: string }>;

@@ -1,11 +1,11 @@
 // Checks untrusted values against the flat TypeBox objects of this folder, without coercion, and names every failing field.
 // `compile` throws for a keyword that is not enforced, so schema and check cannot drift apart.
 import type { Static, TObject, TSchema } from 'typebox';
-import Type from 'typebox';
-import { isTimezone, parseDateTime } from './datetime.ts';
+import { DATE_TIME_PATTERN, isTimezone, parseDateTime } from './datetime.ts';
 import type { Issue } from './errors.ts';
 import { isUuid } from './ids.ts';
-import { safeName } from './safe-name.ts';
+import { MAX_SHOWN_NAMES, safeName } from './safe-name.ts';
+import Type from './schema.ts';
 
 /** A string with a fixed set of values, as `{type, enum}`: client generators make the best code from this format. */
 export function oneOf<const T extends string>(values: readonly T[], options: object = {}) {
@@ -15,6 +15,11 @@ export function oneOf<const T extends string>(values: readonly T[], options: obj
 /** A string that may also be null. */
 export function nullableString(options: object = {}) {
   return Type.Unsafe<string | null>({ type: ['string', 'null'], ...options });
+}
+
+/** An integer that may also be null. */
+export function nullableInteger(options: object = {}) {
+  return Type.Unsafe<number | null>({ type: ['integer', 'null'], ...options });
 }
 
 /**
@@ -31,7 +36,7 @@ interface Failure {
 }
 
 /** Undefined if the value passes, so that the common case allocates nothing. */
-type FieldCheck = (value: unknown) => readonly Failure[] | undefined;
+type FieldCheck = (value: unknown, at: string) => readonly Failure[] | undefined;
 
 /** Throws for a schema with a keyword that is not enforced. */
 export function compile<T extends TObject>(schema: T): Check<Static<T>> {
@@ -62,7 +67,7 @@ export function compile<T extends TObject>(schema: T): Check<Static<T>> {
           continue;
         }
         const given = (input as Record<string, unknown>)[name];
-        const failures = check(given);
+        const failures = check(given, at);
         if (failures === undefined) value[name] = given;
         else {
           for (const { index, msg, type } of failures) {
@@ -75,16 +80,13 @@ export function compile<T extends TObject>(schema: T): Check<Static<T>> {
   };
 }
 
-/** Maximum number of unknown fields that are reported. */
-const MAX_UNKNOWN = 10;
-
 /** One issue for each unknown field. The name of a field is shown only if that is safe. */
 export function findUnknown(input: object, known: ReadonlySet<string>, at: string): Issue[] {
   const unknown = Object.keys(input).filter((name) => !known.has(name));
   const takes = known.size > 0 ? `: ${[...known].join(', ')}` : ' none';
   const msg = `unknown field; this request takes${takes}`;
   return unknown
-    .slice(0, MAX_UNKNOWN)
+    .slice(0, MAX_SHOWN_NAMES)
     .map((name) => ({ loc: [at, safeName(name)], msg, type: 'extra_forbidden' }));
 }
 
@@ -96,6 +98,7 @@ interface Keywords extends TSchema {
   minimum?: number;
   maximum?: number;
   format?: string;
+  pattern?: string;
   items?: Keywords;
   minItems?: number;
   maxItems?: number;
@@ -106,7 +109,7 @@ interface Keywords extends TSchema {
 /** Keywords that the check of each type enforces. */
 const ENFORCED: Readonly<Record<string, readonly string[]>> = {
   object: ['properties', 'required', 'additionalProperties'],
-  string: ['enum', 'minLength', 'maxLength', 'format'],
+  string: ['enum', 'minLength', 'maxLength', 'format', 'pattern'],
   number: ['minimum', 'maximum'],
   integer: ['minimum', 'maximum'],
   boolean: [],
@@ -125,7 +128,7 @@ function compileField(schema: Keywords): FieldCheck {
   const [type, ...others] = [schema.type].flat();
   if (others.length === 1 && others[0] === 'null' && !schema.enum) {
     const check = compileField({ ...schema, type: type! });
-    return (value) => (value === null ? undefined : check(value));
+    return (value, at) => (value === null ? undefined : check(value, at));
   }
   if (type === undefined || others.length > 0) throw new Error(`unsupported type ${schema.type}`);
   requireEnforced(type, schema);
@@ -138,10 +141,9 @@ function compileField(schema: Keywords): FieldCheck {
 
 function stringCheck(schema: Keywords): FieldCheck {
   const { minLength = 0, maxLength = Number.POSITIVE_INFINITY } = schema;
-  const format = schema.format === undefined ? undefined : FORMATS[schema.format];
-  if (schema.format !== undefined && !format) throw new Error(`unsupported format ${schema.format}`);
+  const format = findFormat(schema);
   const choices = schema.enum?.join(', ');
-  return (value) => {
+  return (value, at) => {
     if (typeof value !== 'string') return fail(`must be a string${butWas(value)}`, 'string_type');
     if (schema.enum?.includes(value)) return undefined;
     if (!value.isWellFormed()) return fail('must not contain lone surrogates', 'string_unicode');
@@ -150,8 +152,16 @@ function stringCheck(schema: Keywords): FieldCheck {
     const length = countCodePoints(value, minLength, maxLength);
     if (length < minLength) return fail(`must have at least ${plural(minLength)}`, 'string_too_short');
     if (length > maxLength) return fail(`must have at most ${plural(maxLength)}`, 'string_too_long');
-    return format?.(value);
+    return format?.(value, at);
   };
+}
+
+function findFormat({ format, pattern }: Keywords): FormatCheck | undefined {
+  if (pattern !== undefined && pattern !== DATE_TIME_PATTERN)
+    throw new Error(`unsupported pattern ${pattern}`);
+  if (pattern !== undefined) return checkEventTime;
+  if (format !== undefined && !FORMATS[format]) throw new Error(`unsupported format ${format}`);
+  return format === undefined ? undefined : FORMATS[format];
 }
 
 function fail(msg: string, type: string): [Failure] {
@@ -187,7 +197,7 @@ const booleanCheck: FieldCheck = (value) =>
 
 function arrayCheck(schema: Keywords, item: FieldCheck): FieldCheck {
   const { minItems = 0, maxItems = Number.POSITIVE_INFINITY } = schema;
-  return (value) => {
+  return (value, at) => {
     if (!Array.isArray(value)) return fail(`must be a list${butWas(value)}`, 'list_type');
     if (value.length < minItems)
       return fail(`must have at least ${plural(minItems, 'entry', 'entries')}`, 'too_short');
@@ -195,7 +205,7 @@ function arrayCheck(schema: Keywords, item: FieldCheck): FieldCheck {
       return fail(`must have at most ${plural(maxItems, 'entry', 'entries')}`, 'too_long');
     let failures: Failure[] | undefined;
     for (let index = 0; index < value.length; index++) {
-      const failed = item(value[index]);
+      const failed = item(value[index], at);
       if (failed) {
         failures ??= [];
         for (const failure of failed) failures.push({ ...failure, index });
@@ -205,11 +215,24 @@ function arrayCheck(schema: Keywords, item: FieldCheck): FieldCheck {
   };
 }
 
+type FormatCheck = (value: string, at: string) => readonly Failure[] | undefined;
+
+const checkEventTime: FormatCheck = (value) =>
+  parseDateTime(value)
+    ? undefined
+    : fail(
+        'must be a date-time such as 2031-05-01T18:00:00 (local to timezone) or 2031-05-01T18:00:00+02:00',
+        'datetime_parsing',
+      );
+
 /** Formats that the shapes use. An e-mail needs a name, an @ and a dotted domain; mail servers decide about the rest. */
-const FORMATS: Record<string, (value: string) => readonly Failure[] | undefined> = {
-  'date-time': (value) => {
+const FORMATS: Record<string, FormatCheck> = {
+  'date-time': (value, at) => {
     if (parseDateTime(value)) return undefined;
-    const hint = /^\S+ \d{2}:\d{2}$/.test(value) ? ' (in a query, write the + of an offset as %2B)' : '';
+    const hint =
+      at === 'query' && /^\S+ \d{2}:\d{2}$/.test(value)
+        ? ' (in a query, write the + of an offset as %2B)'
+        : '';
     return fail(`must be an RFC 3339 date-time such as 2027-05-01T18:00:00Z${hint}`, 'datetime_parsing');
   },
   email: (value) =>

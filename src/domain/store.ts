@@ -1,14 +1,18 @@
 // The port to the storage engines. Every promise may reject with UNAVAILABLE if the engine cannot respond. A rejected write
 // may or may not have happened; an acknowledged one has happened and survives a power cut. Engines never read the clock.
 // A caller sees its own write in its next call.
+import type { Created } from './activity.ts';
 import type { AgentRecord, AgentRow, AgentUpdate } from './agent.ts';
+import type { AgentDetails } from './agent-details.ts';
 import type { KeyFingerprint, KeyRecord } from './api-key.ts';
 import type { AuditEntry, AuditRecord } from './audit.ts';
 import type { Position } from './cursor.ts';
 import type { EventRow } from './event.ts';
+import type { AllEventsQuery } from './event-list.ts';
 import type { AgentListQuery, AuditQuery, EventListQuery } from './list.ts';
 import type { ListPosition } from './list-cursor.ts';
 import type { NearbyQuery } from './nearby.ts';
+import type { RestoreOutcome, RestoreStep } from './undo.ts';
 import type { Wire } from './wire.ts';
 
 /** A stored event: encoded once, and sent to clients without parsing. */
@@ -17,8 +21,18 @@ export interface EventRecord {
   readonly json: Wire;
 }
 
-/** Position and place of an event in a search, so that callers need not parse its JSON. */
-export interface EventDetails extends Position {
+/** Which version of an event it is, and since when: what its JSON does not say. */
+export interface LastChange {
+  readonly version: number;
+  /** Null if only the time of its creation is known. */
+  readonly updatedMs: number | null;
+}
+
+/** A stored event that was read by its ID. */
+export interface FoundRecord extends EventRecord, LastChange {}
+
+/** Position, place and last change of an event in a search, so that callers need not parse its JSON. */
+export interface EventDetails extends Position, LastChange {
   readonly lat: number;
   readonly lng: number;
 }
@@ -29,7 +43,7 @@ export interface NearbyPage {
   readonly details: readonly EventDetails[];
   /** All matching events, not only those of the page. */
   readonly total: number;
-  /** Position of the last event, if more follow. */
+  /** Position of the last event, if more follow; with its chord in the order by distance. */
   readonly next: Position | undefined;
 }
 
@@ -55,9 +69,20 @@ export type ReplaceOutcome<Replaced = EventRecord> =
   | { readonly kind: 'size-limit' };
 
 /** An event in a list, with its position in the list's order. */
-export interface ListedEvent {
+export interface ListedEvent extends LastChange {
   readonly json: Wire;
   readonly position: ListPosition;
+}
+
+/** An event in a list of all events. */
+export interface OwnedEvent {
+  readonly json: Wire;
+  readonly agentName: string;
+}
+
+export interface OwnedEventPage extends ListPage<OwnedEvent> {
+  /** Whether more events match than `total` says. Never if they are at most EXACT_TOTAL. */
+  readonly isAtLeast: boolean;
 }
 
 /** A page of a list. */
@@ -75,8 +100,14 @@ export interface Stats {
   /** Agents that made a request within the last 24 hours. */
   readonly agents_active_today: number;
   readonly events: number;
-  /** Events that have not ended. */
+  /** Events that have not ended and are not cancelled. */
   readonly events_upcoming: number;
+}
+
+export interface BulkDeleted {
+  readonly deleted: number;
+  /** Null if nothing was deleted. */
+  readonly audit_id: number | null;
 }
 
 export const ACTIVE_WITHIN_MS = 24 * 3_600_000;
@@ -89,6 +120,14 @@ export const BYTES_PER_MB = 1_048_576;
 
 /** Duration of a quota window. */
 export const QUOTA_WINDOW_MS = 3_600_000;
+
+/** Clocks of nodes may differ by this much before a window of one looks too long to another. */
+const QUOTA_SKEW_MS = 60_000;
+
+/** A window that ends after this time was opened by a clock that was wrong, and does not count. */
+export function latestResetMs(nowMs: number): number {
+  return nowMs + QUOTA_WINDOW_MS + QUOTA_SKEW_MS;
+}
 
 /** State of a fixed window of requests, or of what else is counted. A window starts with its first request. */
 export interface Quota {
@@ -127,23 +166,25 @@ export interface Store {
   ): Promise<boolean>;
   /** Ends the key at once, if it exists. Other nodes may accept it for up to one second more. */
   revokeKey(keyHash: string): Promise<void>;
-  /** Records that the agent made a request. Written later; accurate to 10 seconds. */
-  noteUse(agentId: string, nowMs: number): void;
+  /** Records that the agent made a request, with this key. Written later; accurate to 10 seconds. */
+  noteUse(agentId: string, nowMs: number, keyHash?: string): void;
   /**
    * Takes `cost` (0: only reads) from the bucket's window of one hour, if anything is left. A cost above 1 may exceed the
    * limit once.
    */
   spend(bucket: string, limit: number, cost: number, nowMs: number): Promise<Quota>;
+  /** The same with cost 0, but on several nodes it asks what all of them have reserved: for people, not for every request. */
+  readQuota(bucket: string, limit: number, nowMs: number): Promise<Quota>;
 
   /**
    * Adds the event, unless the agent has one with this title, start and place, has `maxPerAgent` events, or the JSON of its
    * events would have more than `maxBytes` in UTF-8. 0: no limit.
    */
   createEvent(row: EventRow, maxPerAgent: number, maxBytes?: number): Promise<CreateOutcome>;
-  findEvent(eventId: string): Promise<EventRecord | undefined>;
+  findEvent(eventId: string): Promise<FoundRecord | undefined>;
   /** The stored fields of an event, to change them. */
   findEventRow(eventId: string): Promise<EventRow | undefined>;
-  /** Compare-and-set: replaces the version before `next`. `maxBytes` as in `createEvent`; a change that does not grow is allowed. */
+  /** Compare-and-set: replaces the version before `next`, which has an earlier `updated_ms`. `maxBytes` as in `createEvent`; a change that does not grow is allowed. */
   replaceEvent(next: EventRow, maxBytes?: number): Promise<ReplaceOutcome>;
   /** False unless the agent had this event and, if a version is given, the event had that version. */
   deleteEvent(eventId: string, agentId: string, version?: number): Promise<boolean>;
@@ -153,6 +194,8 @@ export interface Store {
   /** Ordered by creation. */
   listAgents(): Promise<AgentRecord[]>;
   findAgent(agentId: string): Promise<AgentRecord | undefined>;
+  /** With the keys that have not expired by `nowMs`. */
+  findAgentDetails(agentId: string, nowMs: number): Promise<AgentDetails | undefined>;
   /**
    * All events of the agent, including ended ones, ordered by start and event_id, in batches. Each batch is read when the
    * caller asks for it, and nothing is held open in between, so a caller may be slow. An event that does not change meanwhile
@@ -161,16 +204,26 @@ export interface Store {
   listAgentEvents(agentId: string): AsyncIterable<readonly Wire[]>;
 
   /** Matching agents in the requested order; ties by agent_id, in the same direction. */
-  agentPage(query: AgentListQuery): Promise<ListPage<AgentRecord>>;
+  agentPage(query: AgentListQuery, nowMs: number): Promise<ListPage<AgentRecord>>;
   /** Matching events of the agent in the requested order; ties by event_id, in the same direction. */
   agentEventPage(agentId: string, query: EventListQuery, nowMs: number): Promise<ListPage<ListedEvent>>;
+  /**
+   * Matching events of all agents in the requested order; ties by event_id, in the same direction. Events that change meanwhile may
+   * be counted as before or as after. Rejects with the signal's reason once it is aborted, as soon as possible.
+   */
+  eventPage(query: AllEventsQuery, nowMs: number, signal?: AbortSignal): Promise<OwnedEventPage>;
   /** Newest entries first. */
   auditPage(query: AuditQuery): Promise<ListPage<AuditRecord, number>>;
   stats(nowMs: number): Promise<Stats>;
+  /**
+   * Counts stored events and agents by the time they were created: from each of these times, which ascend, to the next, and
+   * from the last one on.
+   */
+  countCreated(fromMs: readonly number[]): Promise<readonly Created[]>;
 
   /**
-   * This and the next four methods write the audit entry in the same transaction as the change, with the name and the number
-   * of what they found. They write none if nothing has that ID.
+   * This and the next five methods write the audit entry in the same transaction as the change, with the name and the number
+   * of what they found. They write none if nothing has that ID. Deletes keep what they delete for `restore` if the entry says so.
    */
   updateAgent(agentId: string, update: AgentUpdate, audit: AuditEntry): Promise<AgentRecord | undefined>;
   /** Deletes the agent, its keys and its events. */
@@ -183,6 +236,25 @@ export interface Store {
     audit: AuditEntry,
   ): Promise<number | undefined>;
   deleteEventAsAdmin(eventId: string, audit: AuditEntry): Promise<boolean>;
+  /** Ends the agent's keys with this prefix like `revokeKey`, with an audit entry. False if none was valid. */
+  revokeAgentKey(agentId: string, prefix: string, audit: AuditEntry): Promise<boolean>;
+  /**
+   * Deletes events of any agents. With `into`, they become part of that entry. 'wrong-entry' unless it is an entry of the same actor and
+   * action with the same `undo`, of which nothing was restored. Without an entry if nothing was deleted.
+   */
+  deleteEvents(
+    eventIds: readonly string[],
+    audit: AuditEntry,
+    into: number | undefined,
+  ): Promise<BulkDeleted | 'wrong-entry'>;
+  /**
+   * One step of a restore: the agent with its keys if the entry deleted one, then the next events, as they were. Events that cannot
+   * come back are skipped and stay kept. What comes back is no longer kept, so that no step restores it again. `audit` is
+   * the entry of the restore; it gets target and detail from the entry, and is written with the first thing restored.
+   */
+  restore(step: RestoreStep, audit: AuditEntry): Promise<RestoreOutcome>;
+  /** Removes what was deleted by this time and kept, like `removeEnded`. */
+  removeKept(deletedByMs: number): AsyncIterable<number>;
 
   /**
    * Removes events that had ended by this time, in slices: each step removes one and returns its number of events, so that
@@ -196,6 +268,9 @@ export interface Store {
   /** Records that the session ended before its expiry, and removes records of sessions that have expired by `nowMs`. */
   endSession(sessionId: string, expiresMs: number, nowMs: number): Promise<void>;
   isSessionEnded(sessionId: string): Promise<boolean>;
+  /** Epoch of the sessions that this subject opens now. Sessions of other epochs have ended. Empty at first. */
+  findSessionEpoch(subject: string): Promise<string>;
+  setSessionEpoch(subject: string, epoch: string): Promise<void>;
 
   /** The value of this setting. If it has none, stores the result of `initial`, which may be called even if there is a value. */
   getSetting(name: string, initial: () => Promise<string>): Promise<string>;

@@ -1,7 +1,6 @@
 // The port for moving all data from one engine to the other: the tables that both have, row by row, as plain values.
 // It knows no rules of the service. The `move` command decides what is moved where, and when the move is finished.
 import { createHash } from 'node:crypto';
-import { StartError } from './errors.ts';
 import { type ColumnKind, EVENT_COLUMNS } from './event.ts';
 
 /** Every table with its columns, the key first. The order is such that no row refers to a row of a later table. */
@@ -24,6 +23,7 @@ export const TABLES = {
     prefix: 'text',
     created_ms: 'integer',
     expires_ms: 'integer',
+    last_used_ms: 'integer',
   },
   events: { ...Object.fromEntries(EVENT_COLUMNS), json: 'text' },
   audit: {
@@ -36,8 +36,31 @@ export const TABLES = {
     target_name: 'text',
     detail: 'text',
     count: 'integer',
+    titles: 'text',
+    undo: 'text',
+    restored_ms: 'integer',
+  },
+  deleted_events: { ...Object.fromEntries(EVENT_COLUMNS), json: 'text', audit_id: 'integer' },
+  deleted_agents: {
+    audit_id: 'integer',
+    agent_id: 'uuid',
+    email: 'text',
+    agent_name: 'text',
+    tier: 'text',
+    is_active: 'boolean',
+    created_ms: 'integer',
+    last_used_ms: 'integer',
+  },
+  deleted_keys: {
+    key_hash: 'text',
+    prefix: 'text',
+    created_ms: 'integer',
+    expires_ms: 'integer',
+    last_used_ms: 'integer',
+    audit_id: 'integer',
   },
   ended_sessions: { session_id: 'text', expires_ms: 'integer' },
+  session_epochs: { subject: 'text', epoch: 'text' },
 } as const satisfies Record<string, Record<string, ColumnKind>>;
 
 export type Table = keyof typeof TABLES;
@@ -53,16 +76,6 @@ export type Key = string | number;
 
 /** The values of a row in the order of the table's columns. */
 export type Values = readonly (string | number | boolean | null)[];
-
-/** Setting of a store while a move to it is unfinished; its value names the source. The move does not copy it. */
-export const UNFINISHED_MOVE = 'unfinished_move';
-
-/** Error for a store with an unfinished move. */
-export function unfinishedMove(place: string, source: string): StartError {
-  return new StartError(
-    `${place} holds a part of the data of ${source}: a move was not finished. Run the same "move" again to finish it.`,
-  );
-}
 
 /** One engine's data, used by no other process as far as the engine can tell. Every promise may reject with UNAVAILABLE. */
 export interface TransferStore {

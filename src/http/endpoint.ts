@@ -7,7 +7,7 @@ import type { ErrorCode } from '../domain/errors.ts';
 import type { Wire } from '../domain/wire.ts';
 import type { KeyHolder } from '../usecases/access.ts';
 import type { Context } from '../usecases/context.ts';
-import type { Client } from './admission/work-queue.ts';
+import type { RequestClient } from './admission/request-client.ts';
 import type { Query } from './request/query.ts';
 import type { Format } from './response/formats.ts';
 
@@ -32,7 +32,7 @@ export interface Call<Caller = unknown> {
   readonly headers: IncomingHttpHeaders;
   /** Parsed JSON, not validated; undefined if no body was sent. */
   readonly body: unknown;
-  readonly client: Client;
+  readonly client: RequestClient;
 }
 
 /** Encoded JSON, whole or streamed; a representation; a value to encode as JSON; or undefined for a 204. */
@@ -63,7 +63,7 @@ export interface OtherFormat {
   readonly example: unknown;
 }
 
-export type ResponseHeader = 'ETag' | 'Vary' | 'Link';
+export type ResponseHeader = 'ETag' | 'Vary' | 'Link' | 'Idempotent-Replayed' | 'X-Unknown-Fields';
 
 export interface OtherResponse {
   readonly description: string;
@@ -114,7 +114,19 @@ export function parametersOf({ query, extras }: Description): ReadonlySet<string
   return new Set([query, extras].flatMap((shape) => Object.keys(shape?.properties ?? {})));
 }
 
+/** Names of the fields of its body, if the endpoint says which others it ignored; otherwise undefined. */
+export function namedFieldsOf({ body, responseHeaders }: Description): ReadonlySet<string> | undefined {
+  return responseHeaders?.includes('X-Unknown-Fields') ? new Set(Object.keys(body!.properties)) : undefined;
+}
+
 /** Defines an endpoint; `access` determines the type of `caller`. */
 export function endpoint<A extends Access>(definition: Endpoint<A>): Endpoint {
   return definition as unknown as Endpoint;
+}
+
+/** For Fastify: the domain validates and JSON.stringify encodes, so it need not load Ajv, which takes a tenth of the start. */
+export const NO_SCHEMAS = { buildValidator: refuseSchema, buildSerializer: refuseSchema };
+
+function refuseSchema(): never {
+  throw new Error('A route has a schema for Fastify, but the domain validates.');
 }

@@ -1,9 +1,9 @@
 // The Model Context Protocol at /mcp: access checks and sending of responses. The handler that is passed in interprets the
 // messages. Only POST: there are no sessions to end and no streams to open, so other methods get a 405.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import Type from 'typebox';
 import type { AgentRow } from '../domain/agent.ts';
 import { AppError } from '../domain/errors.ts';
+import Type from '../domain/schema.ts';
 import { oneOf } from '../domain/shape.ts';
 import { type KeyHolder, requireQuota, spendRequest } from '../usecases/access.ts';
 import type { Context } from '../usecases/context.ts';
@@ -14,6 +14,7 @@ import type { Description } from './endpoint.ts';
 import { admitAgent } from './request/authenticate.ts';
 import { MAX_EVENT_BODY_BYTES } from './request/body.ts';
 import type { Backlog } from './response/backlog.ts';
+import type { ResponseDeadline } from './response/deadline.ts';
 import { ErrorResponse } from './response/errors.ts';
 import { setQuotaHeaders } from './response/rate-limit.ts';
 
@@ -77,6 +78,8 @@ export interface McpCall {
   spend(count: number): Promise<void>;
   /** Called with errors that are the service's fault. */
   onFault(error: unknown): void;
+  /** Called with every error of a tool. */
+  onError(error: unknown): void;
 }
 
 /** Handles one message, or a batch of messages from a client of an older revision. */
@@ -87,6 +90,7 @@ interface McpOptions extends AllowedHosts {
   readonly context: () => Context;
   readonly admission: Admission;
   readonly backlog: Backlog;
+  readonly deadline: ResponseDeadline;
   readonly onFault: (request: FastifyRequest, error: unknown) => void;
 }
 
@@ -97,15 +101,18 @@ interface McpOptions extends AllowedHosts {
 const LONG_RESPONSE_CHARS = 262_144;
 
 export function serveMcp(app: FastifyInstance, options: McpOptions): void {
-  const { serve, context, admission, backlog, onFault, ...allowedHosts } = options;
+  const { serve, context, admission, backlog, deadline, onFault, ...allowedHosts } = options;
   app.route({
     method: 'POST',
     url: MCP_PATH,
     bodyLimit: MAX_EVENT_BODY_BYTES,
     onRequest: async (request, reply) => {
       request.pattern = MCP_PATH;
+      request.client.keepsBody = true;
       requireAllowedHost(allowedHosts, request);
-      request.caller = await admit(context(), admission, request, reply);
+      const admitting = admission.checkKey(request, () => admit(context(), admission, request, reply));
+      deadline.watch(reply);
+      request.caller = await admitting;
       backlog.requireRoom(request.client);
     },
     handler: async (request, reply) => {
@@ -127,12 +134,15 @@ export function serveMcp(app: FastifyInstance, options: McpOptions): void {
         request: toWebRequest(request, closed.signal),
         body: request.body,
         onFault: (error) => onFault(request, error),
+        onError: (error) => admission.refusals.count(error),
       };
       // Read event streams whole too: the backlog then counts them like any other response, and no client can hold one open.
-      const [response, text] = await admission.agentWork.run(request.client, async () => {
+      const work = admission.agentWork.run(request.client, async () => {
         const response = await serve(call);
-        return [response, await response.text()];
+        return [response, await response.text()] as const;
       });
+      const [response, text] = await work;
+      if (request.client.isLate) return reply;
       if (text.length > LONG_RESPONSE_CHARS) backlog.requireRoom(request.client);
       const type = response.headers.get('content-type');
       if (type !== null) reply.header('content-type', type);

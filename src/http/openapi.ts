@@ -14,6 +14,7 @@ import { ERRORS, type ErrorCode } from '../domain/errors.ts';
 import { Event, EventCreate, EventUpdate } from '../domain/event.ts';
 import { EventFeature, EventFeatureCollection } from '../domain/formats/geojson.ts';
 import { LinkedEvent, LinkedEvents } from '../domain/formats/json-ld.ts';
+import { ReadEvent } from '../domain/include.ts';
 import { EventsNearbyResponse, FoundEvent } from '../domain/nearby.ts';
 import { KeySummary, OwnAgentResponse, QuotaSummary, RotateRequest } from '../domain/own-agent.ts';
 import { OwnEventsResponse } from '../domain/own-events.ts';
@@ -21,7 +22,13 @@ import { SESSION_COOKIE } from './browser/cookies.ts';
 import type { Access, Description, OtherFormat, OtherResponse } from './endpoint.ts';
 import { formatBytes, MAX_BODY_BYTES, MAX_BODY_VALUES } from './request/body.ts';
 import { ErrorResponse, ValidationErrorResponse } from './response/errors.ts';
-import { HealthErrorResponse, HealthResponse } from './routes/health.ts';
+import {
+  HealthErrorResponse,
+  HealthResponse,
+  LiveResponse,
+  ReadyErrorResponse,
+  ReadyResponse,
+} from './routes/health.ts';
 
 const API_VERSION = '1.0.0';
 
@@ -36,6 +43,7 @@ const SCHEMAS: Record<string, TSchema> = {
   KeySummary,
   QuotaSummary,
   OwnEventsResponse,
+  ReadEvent,
   FoundEvent,
   EventsNearbyResponse,
   EventFeature,
@@ -54,6 +62,9 @@ const SCHEMAS: Record<string, TSchema> = {
   AuditLogResponse,
   HealthResponse,
   HealthErrorResponse,
+  LiveResponse,
+  ReadyResponse,
+  ReadyErrorResponse,
   ErrorResponse,
   ValidationErrorResponse,
 };
@@ -72,10 +83,11 @@ type Paths = Record<string, Record<string, object>>;
 export function describeApi(routes: readonly DescribedRoute[], baseUrl: string): object {
   const responses: Record<string, object> = {};
   const paths: Paths = {};
-  // `paths` has only the versioned interface and /health. /mcp is described under `components.pathItems`, by its name.
+  // `paths` has only the versioned interface and /health. Others are described under `components.pathItems`, by their names.
   const pathItems: Paths = {};
   for (const route of routes) {
-    const [items, name] = route.access === 'mcp' ? [pathItems, route.path.slice(1)] : [paths, route.path];
+    const isInterface = route.path.startsWith('/v1/') || route.path === '/health';
+    const [items, name] = isInterface ? [paths, route.path] : [pathItems, route.path.slice(1)];
     items[name] ??= {};
     const item = items[name]!;
     item[route.method.toLowerCase()] = describeOperation(route, responses);
@@ -113,7 +125,7 @@ const INTRODUCTION = `Register with an e-mail and a name, keep the key that come
 
 Bodies are JSON. Times are RFC 3339; responses use UTC with milliseconds. Distances are great-circle distances in miles.
 Every error is \`{"error": {"code", "message"}}\`; a 422 adds \`detail\` with the failing fields, at most 20. Every \`GET\` also supports \`HEAD\`.
-A short guide for agents is at \`/llms.txt\` (text) and \`/for-agents\` (web page).
+Without \`Accept\` and \`format\`, every response is JSON. A short guide for agents is at \`/llms.txt\` (text) and \`/for-agents\` (web page).
 
 Models can use the same functions as tools: \`POST /mcp\` is a Model Context Protocol server that lists its tools
 (\`tools/list\`). \`components/pathItems/mcp\` in this document describes how to call it.`;
@@ -169,6 +181,12 @@ const HEADERS = {
   Link: header('`<…>; rel="next"`: the URL of the next page. Absent on the last page.'),
   'X-Unknown-Parameters': header(
     'Names of query parameters that are unknown to this operation and were ignored. Absent if there are none.',
+  ),
+  'X-Unknown-Fields': header(
+    'Names of fields in the body of an event that are unknown and were ignored. Absent if there are none.',
+  ),
+  'Idempotent-Replayed': header(
+    '`true`: you already had this event, and nothing was created. Absent if it is new.',
   ),
 };
 
@@ -281,7 +299,7 @@ function describeError(status: string, codes: readonly ErrorCode[], special?: TS
   if (status === '401') headers.push('WWW-Authenticate');
   if (status === '429') headers.push('RateLimit-Policy', 'RateLimit');
   if (status === '429' || status === '503') headers.push('Retry-After');
-  if (AFTER_ACCESS.includes(status) && !special) headers.push('X-Unknown-Parameters');
+  if (AFTER_ACCESS.includes(status) && !special) headers.push('X-Unknown-Parameters', 'X-Unknown-Fields');
   const examples = Object.fromEntries(codes.map((code) => [code, { value: exampleError(code) }]));
   const schema = special ?? (codes.includes('VALIDATION_ERROR') ? ValidationErrorResponse : ErrorResponse);
   return {
@@ -291,7 +309,7 @@ function describeError(status: string, codes: readonly ErrorCode[], special?: TS
   };
 }
 
-/** Statuses of errors that come after the access check: only those responses can have X-Unknown-Parameters. */
+/** Statuses of errors that come after the access check: only those responses can name what was ignored. */
 const AFTER_ACCESS = ['404', '409', '412', '413', '415', '422', '500', '503'];
 
 function exampleError(code: ErrorCode): object {

@@ -1,9 +1,12 @@
 // Input and output schemas of the tools: the shapes of the domain, with descriptions for models if those for HTTP would
 // mislead them.
-import Type, { type TObject, type TProperties } from 'typebox';
-import { EVENT_FIELDS, Event, EventCreate, EventUpdate } from '../domain/event.ts';
-import { EventsNearbyResponse, NearbyParameters } from '../domain/nearby.ts';
+import type { TObject, TProperties, TSchema } from 'typebox';
+import { EVENT_FIELDS, EventCreate, EventUpdate } from '../domain/event.ts';
+import { ReadEvent } from '../domain/include.ts';
+import { EventsNearbyResponse, FoundEvent, NearbyParameters } from '../domain/nearby.ts';
 import { OwnEventsParameters, OwnEventsResponse } from '../domain/own-events.ts';
+import Type from '../domain/schema.ts';
+import { oneOf } from '../domain/shape.ts';
 import { UNTRUSTED } from './text.ts';
 
 const RFC_3339 = 'RFC 3339, such as 2031-05-01T18:00:00+02:00; without an offset, it is UTC.';
@@ -15,60 +18,133 @@ export const SearchInput = reworded(NearbyParameters, {
   event_type: 'Types that match, as a list. Without it, all types match.',
   audience:
     'Audiences that match, as a list; "all" is a value of its own, not a wildcard. Without it, all match.',
+  status:
+    '"scheduled" (the default) leaves out cancelled events, "cancelled" finds only those, "any" finds both.',
   starts_after: `Only events that start at this time or later. ${RFC_3339}`,
+  q: 'Words that title, description, place or address must have: up to 8 terms, separated by spaces; all must match. jazz* also matches longer words, -jazz only events without the word. Words must be those of the text, in its language: there are no synonyms.',
   starts_before: `Only events that start before this time. ${RFC_3339}`,
+  active_after: `Only events that are still on after this time, also if they began before. ${RFC_3339}`,
+  active_before: `Only events that begin before this time. With active_after: events that are on at some moment in between. ${RFC_3339}`,
+  when: 'Only events that are on at some moment of this period, by the local clock of each event; tonight is 17:00 to 04:00. Not together with active_after or active_before.',
+  sort: '"start" (the default) or "distance": the nearest first.',
 });
 
-const event_id = Type.String({
-  description: 'The event_id from a search or a create, 26 characters.',
-  examples: ['01JZ9GX4T0QW3N1V8R5Y7K2MHD'],
-});
+const event_id = Type.String({ description: 'The event_id from a search or a create, 26 characters.' });
 
-export const EventIdInput = closed({ event_id });
+export const EventIdInput = reworded(Type.Object({ event_id }), {});
 
-const DESCRIPTIONS = Object.fromEntries(
-  EVENT_FIELDS.flatMap(({ name, forTools }) => (forTools === undefined ? [] : [[name, forTools]])),
-);
+const DESCRIPTIONS = {
+  ...Object.fromEntries(
+    EVENT_FIELDS.flatMap(({ name, forTools }) => (forTools === undefined ? [] : [[name, forTools]])),
+  ),
+  timezone: 'IANA timezone name of the place, such as Europe/Berlin.',
+};
 
 export const CreateInput = reworded(EventCreate, DESCRIPTIONS);
 
-export const UpdateInput = reworded(Type.Object({ event_id, ...EventUpdate.properties }), DESCRIPTIONS);
-
-export const OwnEventsInput = closed(OwnEventsParameters.properties);
-
-const FoundEvent = Type.Object({
-  ...Event.properties,
-  distance_miles: Type.Number({ minimum: 0, description: 'Miles from the centre of the search.' }),
+/** Clears fields of an event. */
+export const ClearInput = Type.Object({
+  clear: Type.Optional(
+    Type.Array(oneOf(EVENT_FIELDS.filter(({ isNullable }) => isNullable).map(({ name }) => name)), {
+      description: 'Fields to clear, as a list.',
+    }),
+  ),
 });
 
-export const SearchOutput = withWarning(
-  Type.Object({ ...EventsNearbyResponse.properties, events: Type.Array(FoundEvent) }),
+/**
+ * Fields are not nullable here: clients that make every argument required let models send null for those to keep, and would clear
+ * them. A null that is sent nevertheless clears the field, as over HTTP.
+ */
+export const UpdateInput = reworded(
+  Type.Object({ event_id, ...withoutNull(EventUpdate.properties), ...ClearInput.properties }),
+  DESCRIPTIONS,
 );
 
-export const OwnEventsOutput = withWarning(OwnEventsResponse);
+export const OwnEventsInput = reworded(OwnEventsParameters, {});
 
-export const EventOutput = withWarning(Event);
+/** What HTTP adds to events only with `include`: tools always add these, and never the other one. */
+const ALWAYS = ['start_local', 'end_local', 'distance_miles'];
+const NEVER = 'updated_at';
+const ON_REQUEST = / (?:Only|Always) with include=\w+\./;
+
+const ShownEvent = complete(ReadEvent);
+
+export const SearchOutput = withWarning(
+  Type.Object({ ...EventsNearbyResponse.properties, events: Type.Array(complete(FoundEvent)) }),
+);
+
+export const OwnEventsOutput = withWarning(
+  Type.Object({ ...OwnEventsResponse.properties, events: Type.Array(ShownEvent) }),
+);
+
+export const EventOutput = withWarning(ShownEvent);
 
 export const DeletedOutput = Type.Object({
   event_id: Type.String(),
   deleted: Type.Boolean({ description: 'Always true: the event is permanently deleted.' }),
 });
 
-/**
- * The same fields with these descriptions, closed to other fields. Formats are removed: `timezone` is not a standard one, and
- * `date-time` would forbid local times.
- */
-function reworded<T extends TObject>(schema: T, descriptions: Record<string, string>): TObject {
-  const properties = Object.entries(schema.properties).map(([name, field]) => {
-    const { format, ...rest } = field as { format?: string };
-    return [name, { ...rest, ...(name in descriptions && { description: descriptions[name] }) }];
-  });
-  return { ...schema, properties: Object.fromEntries(properties), additionalProperties: false };
+interface Field {
+  readonly type: string | string[];
+  readonly description?: string;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly default?: unknown;
+  readonly format?: string;
+  readonly pattern?: string;
+  readonly examples?: unknown[];
 }
 
-/** Allows no other arguments, so that models do not invent any. */
-function closed<T extends TProperties>(properties: T): TObject<T> {
-  return Type.Object(properties, { additionalProperties: false });
+/**
+ * The same fields with these descriptions, closed to other fields, so that models do not invent any. Keywords that strict modes of
+ * model providers refuse are removed, and said in words. Formats and patterns are removed, too: `timezone` is not standard, and
+ * `date-time` would forbid local times.
+ */
+function reworded(schema: TObject, descriptions: Record<string, string>): TObject {
+  const properties = Object.entries(schema.properties).map(([name, field]) => {
+    const {
+      format,
+      pattern,
+      examples,
+      minLength,
+      maxLength,
+      default: fallback,
+      ...rest
+    } = field as unknown as Field;
+    const words = [descriptions[name] ?? rest.description ?? ''];
+    if (maxLength !== undefined) words.push(`At most ${maxLength} characters.`);
+    if (fallback !== undefined) words.push(`Default: ${fallback}.`);
+    return [name, { ...rest, description: words.join(' ').trim() }];
+  });
+  return Object.assign(
+    { ...schema },
+    { properties: Object.fromEntries(properties), additionalProperties: false },
+  );
+}
+
+/** The same optional fields, none of which may be null. */
+function withoutNull(fields: TProperties): TProperties {
+  const entries = Object.entries(fields).map(([name, field]) => {
+    const { type } = field as unknown as Field;
+    return [
+      name,
+      Type.Optional({ ...field, type: [type].flat().find((each) => each !== 'null') } as TSchema),
+    ];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** The shape of an event in results of tools: without words about `include`. */
+function complete(event: TObject): TObject {
+  const required = new Set([...((event.required ?? []) as string[]), ...ALWAYS]);
+  const { [NEVER]: _, ...members } = event.properties;
+  const properties = Object.entries(members).map(([name, field]) => {
+    const { description, ...rest } = field as { description?: string };
+    const shown = { ...rest, ...(description && { description: description.replace(ON_REQUEST, '') }) };
+    // A copy lacks the hidden mark of an optional property.
+    return [name, required.has(name) ? shown : Type.Optional(shown as TSchema)];
+  });
+  return Type.Object(Object.fromEntries(properties));
 }
 
 /** Adds the warning about untrusted text. */

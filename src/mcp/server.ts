@@ -22,9 +22,11 @@ export interface McpCaller {
   readonly network: Network;
   /** Receives errors that are the fault of the service. */
   onFault(error: unknown): void;
+  /** Receives every error of a tool. */
+  onError?(error: unknown): void;
 }
 
-const INSTRUCTIONS = `In-person local events: search by place and time, read events, and publish your own. Distances are in miles, times in responses are in UTC. ${UNTRUSTED}`;
+const INSTRUCTIONS = `In-person local events: search by place and time, read events, and publish your own. Distances are in miles. Results show local times. ${UNTRUSTED}`;
 
 /** The library only publishes the schemas. Our own checks report every failing field and how to fix it. */
 const unchecked: jsonSchemaValidator = {
@@ -59,7 +61,7 @@ const OPTIONS: McpServerOptions = {
 };
 
 export function toolServer(version: string): (caller: McpCaller) => McpServer {
-  return ({ context, agent, network, onFault }) => {
+  return ({ context, agent, network, onFault, onError }) => {
     const server = new McpServer({ name: 'local-events', version }, OPTIONS);
     for (const { name, config, read, run } of DEFINITIONS) {
       server.registerTool(name, config, async (args) => {
@@ -71,6 +73,7 @@ export function toolServer(version: string): (caller: McpCaller) => McpServer {
             structuredContent: structured as Record<string, unknown>,
           };
         } catch (error) {
+          onError?.(error);
           return toolFailure(error, onFault);
         }
       });

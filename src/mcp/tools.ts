@@ -1,12 +1,14 @@
 // The tools: a description for models, and the use case behind each. The rules are the same as over HTTP.
 import type { TObject } from 'typebox';
 import type { AgentRow } from '../domain/agent.ts';
-import { encodeCursor } from '../domain/cursor.ts';
-import { CLEARABLE_FIELDS, endsMs, parseEvent } from '../domain/event.ts';
+import { readTogether, refuse } from '../domain/errors.ts';
+import { CLEARABLE_FIELDS, type EventUpdate, endsMs, parseEvent } from '../domain/event.ts';
 import { readEventCreate, readEventUpdate } from '../domain/event-input.ts';
 import { countFitting } from '../domain/event-page.ts';
-import { addDistances, readNearby } from '../domain/nearby.ts';
+import { addLocalTimes } from '../domain/include.ts';
+import { addDistances, nextCursor, readNearby } from '../domain/nearby.ts';
 import { encodeOwnCursor, readOwnEvents } from '../domain/own-events.ts';
+import { compile } from '../domain/shape.ts';
 import type { Wire } from '../domain/wire.ts';
 import type { Context } from '../usecases/context.ts';
 import { createEvent, deleteEvent, findNearby, getEvent, updateEvent } from '../usecases/events.ts';
@@ -14,7 +16,7 @@ import { findOwnEvents } from '../usecases/own-agent.ts';
 import type { Network } from '../usecases/stored-bytes.ts';
 import type { ArgumentRules, Arguments } from './arguments.ts';
 import * as schemas from './schemas.ts';
-import { showEvent, showPage, UNTRUSTED } from './text.ts';
+import { type EventShown, type PageWords, showEvent, showPage, UNTRUSTED } from './text.ts';
 
 export interface Tool<Input = unknown> extends ArgumentRules<Input> {
   readonly name: string;
@@ -52,6 +54,8 @@ const EVENT_TIMES =
 const PUBLISHED_BEFORE =
   'You published this event before. It is unchanged, even if you sent other values now: use update_event to change it.';
 
+const IS_CANCELLED = 'It is cancelled, so searches leave it out unless they ask for it.';
+
 const HAS_ENDED = 'It has already ended, so searches do not find it.';
 
 export const TOOLS: readonly Tool[] = [
@@ -59,8 +63,8 @@ export const TOOLS: readonly Tool[] = [
     name: 'search_events',
     title: 'Search events near a place',
     description: `Find in-person events near a place: what is on, when and where. Use it whenever somebody asks what to do, where to go or what happens around a town, an address or a date. It needs coordinates: look them up first if you only have a name.
-radius is in miles; without it, events at any distance match, so set it for "near". starts_after is inclusive, starts_before is exclusive, and both are UTC unless they have an offset: set both for "this weekend", with the offset of the place. Events that have ended are never found. Events are ordered by start. A page has 30 events, or as many as limit (1 to 100) says, and fewer if they are very long. total counts all matching events; distance_miles is the distance of each from the point. If next_cursor is not null, pass it as cursor for the next page. Times in the response are UTC: convert them to the event's timezone.
-Example: {"lat": 52.52, "lng": 13.405, "radius": 10, "event_type": ["workshop", "talk"], "starts_after": "2031-05-01T00:00:00+02:00", "starts_before": "2031-05-02T00:00:00+02:00", "limit": 10}
+radius is in miles; without it, events at any distance match, so set it for "near". For "now", "today", "tonight", "tomorrow", "this weekend" or "the next days" set when: it uses the local clock of each event and also finds what has already begun, such as exhibitions. For any other period set active_after and active_before. Set starts_after (inclusive) and starts_before (exclusive) only for events that begin in a period. These four are UTC unless they have an offset: use the offset of the place. q finds words, such as "jazz" or "jazz*": use it for a topic that no event_type has, and try other words or other languages if it finds nothing. Events that have ended are never found; cancelled ones only with status "any" or "cancelled", and then say so. Events are ordered by start; set sort to "distance" for the nearest first. A page has 30 events, or as many as limit (1 to 100) says, and fewer if they are very long. total counts all matching events. The result shows each event in its local time, with its distance from the point; get_event returns more about one. If there are more pages, call again with the cursor from the result.
+Example: {"lat": 52.52, "lng": 13.405, "radius": 10, "event_type": ["workshop", "talk"], "when": "this_weekend", "sort": "distance", "limit": 10}
 ${UNTRUSTED}`,
     input: schemas.SearchInput,
     output: schemas.SearchOutput,
@@ -73,16 +77,20 @@ ${UNTRUSTED}`,
       return pageOf(
         addDistances(events.slice(0, count), details, query),
         total,
-        after && encodeCursor(after),
-        'matching events',
-        'Try a larger radius (up to 100 miles, or none for any distance), a longer time range or fewer filters.',
+        after && nextCursor(query, after),
+        {
+          found: 'matching events',
+          order: query.sort === 'distance' ? 'the nearest first' : 'ordered by start',
+          ifNone:
+            'Try a larger radius (up to 100 miles, or none for any distance), a longer time range or fewer filters.',
+        },
       );
     },
   }),
   tool({
     name: 'get_event',
     title: 'Read one event',
-    description: `Read all fields of one event, by its event_id. Use it for details of an event that a search found, or to check whether an event still exists. Events of all agents can be read, including ended ones. Times are UTC.
+    description: `Read all fields of one event, by its event_id. Use it for details of an event that a search found, or to check whether an event still exists. Events of all agents can be read, including ended ones.
 Example: {"event_id": "01JZ9GX4T0QW3N1V8R5Y7K2MHD"}
 ${UNTRUSTED}`,
     input: schemas.EventIdInput,
@@ -109,14 +117,14 @@ Example: {"title": "Lantern workshop", "event_type": "workshop", "start_at": "20
   tool({
     name: 'update_event',
     title: 'Change an event of yours',
-    description: `Change an event that you published. Only the fields that you send are changed. Use it to correct or move an event; list_my_events lists yours. Needs a key with the readwrite tier; events of other agents cannot be changed. null clears ${CLEARABLE_FIELDS}.
+    description: `Change an event that you published. Only the fields that you send are changed. Use it to correct or move an event, or to call it off ("status": "cancelled"; "scheduled" puts it on again); list_my_events lists yours. Needs a key with the readwrite tier; events of other agents cannot be changed. To remove ${CLEARABLE_FIELDS.replace(' and ', ' or ')}, name it in clear.
 ${EVENT_TIMES}
-Example: {"event_id": "01JZ9GX4T0QW3N1V8R5Y7K2MHD", "start_at": "2031-05-01T19:00:00", "cost": null}`,
+Example: {"event_id": "01JZ9GX4T0QW3N1V8R5Y7K2MHD", "start_at": "2031-05-01T19:00:00", "clear": ["cost"]}`,
     input: schemas.UpdateInput,
     output: schemas.EventOutput,
     hints: [false, true, true, true],
     nullClears: true,
-    read: (args, nowMs) => ({ eventId: readEventId(args), update: readEventUpdate(args, nowMs) }),
+    read: (args, nowMs) => ({ eventId: readEventId(args), update: readUpdate(args, nowMs) }),
     run: async (context, agent, { eventId, update }, network) => {
       const { json } = await updateEvent(context, agent, network, eventId, update);
       const isChange = Object.keys(update).length > 0;
@@ -130,7 +138,7 @@ Example: {"event_id": "01JZ9GX4T0QW3N1V8R5Y7K2MHD", "start_at": "2031-05-01T19:0
   tool({
     name: 'delete_event',
     title: 'Delete an event of yours',
-    description: `Delete an event that you published, permanently. Use it only when you are asked to, and be sure of the event_id: this cannot be undone. To cancel or move an event, update_event is often better. Needs a key with the readwrite tier; events of other agents cannot be deleted.
+    description: `Delete an event that you published, permanently. Use it only when you are asked to, and be sure of the event_id: this cannot be undone. If an event is called off, do not delete it: use update_event with "status": "cancelled", so that people who look for it learn that it does not take place. To move an event, use update_event, too. Needs a key with the readwrite tier; events of other agents cannot be deleted.
 Example: {"event_id": "01JZ9GX4T0QW3N1V8R5Y7K2MHD"}`,
     input: schemas.EventIdInput,
     output: schemas.DeletedOutput,
@@ -144,7 +152,7 @@ Example: {"event_id": "01JZ9GX4T0QW3N1V8R5Y7K2MHD"}`,
   tool({
     name: 'list_my_events',
     title: 'List your events',
-    description: `List the events that you (the agent with this key) published, ordered by start. Use it to find the event_id of an event to change or delete, or to check what you have already published before you publish more. Events that have ended are left out unless include_ended is true. A page has 30 events, or as many as limit (1 to 100) says, and fewer if they are very long. If next_cursor is not null, pass it as cursor for the next page. Times are UTC.
+    description: `List the events that you (the agent with this key) published, ordered by start. Use it to find the event_id of an event to change or delete, or to check what you have already published before you publish more. Events that have ended are left out unless include_ended is true. A page has 30 events, or as many as limit (1 to 100) says, and fewer if they are very long. If there are more pages, call again with the cursor from the result.
 Example: {"include_ended": true, "limit": 10}
 ${UNTRUSTED}`,
     input: schemas.OwnEventsInput,
@@ -156,15 +164,14 @@ ${UNTRUSTED}`,
       const events = items.map(({ json }) => json);
       const count = countFitting(events, MAX_PAGE_BYTES);
       const after = count < items.length ? items[count - 1]!.position : next;
-      return pageOf(
-        events.slice(0, count),
-        total,
-        after && encodeOwnCursor(after),
-        'events of yours',
-        query.when === 'all'
-          ? 'Use create_event to publish one.'
-          : 'To include events that have ended, set "include_ended": true.',
-      );
+      return pageOf(events.slice(0, count), total, after && encodeOwnCursor(after), {
+        found: 'events of yours',
+        order: 'ordered by start',
+        ifNone:
+          query.when === 'all'
+            ? 'Use create_event to publish one.'
+            : 'To include events that have ended, set "include_ended": true.',
+      });
     },
   }),
 ];
@@ -173,20 +180,38 @@ function pageOf(
   wires: readonly Wire[],
   total: number,
   cursor: string | undefined,
-  found: string,
-  ifNone: string,
+  words: PageWords,
 ): ToolOutput {
-  const events = wires.map(parseEvent);
+  const events = wires.map(toShown);
   const page = { events, count: events.length, total, next_cursor: cursor ?? null };
-  return { structured: page, text: showPage(page, found, ifNone) };
+  return { structured: page, text: showPage(page, words) };
 }
 
-/** With `nowMs`, the text says if the event has ended by then, because searches no longer find it. */
+/** The text says if searches do not find the event: because it is cancelled or, with `nowMs`, because it has ended by then. */
 function eventOf(wire: Wire, outcome: string, nowMs = Number.NEGATIVE_INFINITY): ToolOutput {
-  const event = parseEvent(wire);
+  const event = toShown(wire);
   const start_ms = Date.parse(event.start_at);
   const hasEnded = endsMs({ start_ms, end_ms: event.end_at ? Date.parse(event.end_at) : null }) <= nowMs;
-  return { structured: event, text: showEvent(event, hasEnded ? `${outcome} ${HAS_ENDED}` : outcome) };
+  const notes = [outcome, hasEnded ? HAS_ENDED : '', event.status === 'cancelled' ? IS_CANCELLED : ''];
+  return { structured: event, text: showEvent(event, notes.filter((note) => note !== '').join(' ')) };
+}
+
+const checkClear = compile(schemas.ClearInput);
+
+/** A field that is both changed and cleared is changed. Throws VALIDATION_ERROR. */
+function readUpdate(args: Arguments, nowMs: number): EventUpdate {
+  const { value, issues } = checkClear(args, 'arguments');
+  const cleared = Object.fromEntries((value.clear ?? []).map((name) => [name, null]));
+  const [, update] = readTogether(
+    () => refuse(issues),
+    () => readEventUpdate({ ...cleared, ...args }, nowMs),
+  );
+  return update;
+}
+
+/** The event with its local times. */
+function toShown(wire: Wire): EventShown {
+  return parseEvent(addLocalTimes(wire)) as EventShown;
 }
 
 /** argumentReader has checked that it is a string. */

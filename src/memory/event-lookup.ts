@@ -1,6 +1,8 @@
 // Finds the JSON of indexed events: from the cache, or else from storage. A row read from storage is checked against the
 // index, because either may change during the read.
 import type { Wire } from '../domain/wire.ts';
+import { type CacheMetrics, cacheMetrics } from '../metrics/cache-metrics.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 import type { EventIndex } from '../spatial/event-index.ts';
 import type { EventCache } from './event-cache.ts';
 
@@ -12,10 +14,16 @@ export interface StoredEvents {
   readonly jsons: readonly Wire[];
 }
 
+/** An event to read from storage. An engine finds it by its ID or by the number that it gave the event. */
+export interface WantedEvent {
+  readonly id: string;
+  readonly row: number;
+}
+
 /** Functions that an engine provides so that its events can be kept in memory. */
 export interface EventStorage {
-  /** Reads rows by number. `apply` runs as soon as they arrive, in the order of requests. */
-  readRows<T>(rows: readonly number[], apply: (found: StoredEvents) => T): Promise<T>;
+  /** Reads events. `apply` runs as soon as they arrive, in the order of requests. */
+  readEvents<T>(wanted: readonly WantedEvent[], apply: (found: StoredEvents) => T): Promise<T>;
   /** Resolves when the memory has every write that storage had committed at the time of the call. */
   catchUp(): Promise<void>;
 }
@@ -24,11 +32,20 @@ export class EventLookup {
   readonly #index: EventIndex;
   readonly #cache: EventCache;
   readonly #storage: EventStorage;
+  readonly #counts: CacheMetrics;
 
-  constructor(index: EventIndex, cache: EventCache, storage: EventStorage) {
+  constructor(index: EventIndex, cache: EventCache, storage: EventStorage, metrics: Metrics) {
     this.#index = index;
     this.#cache = cache;
     this.#storage = storage;
+    this.#counts = cacheMetrics(metrics, 'events');
+  }
+
+  /** Undefined unless the event is in the cache. */
+  findOne(handle: number): Wire | undefined {
+    const event = this.#cache.find(handle);
+    if (event !== undefined) this.#counts.hits.value++;
+    return event;
   }
 
   /** Undefined unless all events are in the cache. */
@@ -39,6 +56,7 @@ export class EventLookup {
       if (event === undefined) return undefined;
       events.push(event);
     }
+    this.#counts.hits.value += events.length;
     return events;
   }
 
@@ -55,17 +73,18 @@ export class EventLookup {
       if (event !== undefined) events[at] = event;
       else {
         events[at] = NOT_YET;
-        missing.push({ at, handle, version: this.#index.versionOf(handle), row: this.#index.rowOf(handle) });
+        missing.push({ at, handle, ...this.#index.entryOf(handle) });
       }
     }
-    const { removals } = this.#index;
-    const rows = missing.map(({ row }) => row);
-    const isComplete = await this.#storage.readRows(rows, ({ ids, versions, jsons }) => {
-      // After a removal, a handle or a row number may belong to another event.
-      let isSame = this.#index.removals === removals;
-      for (const [number, { at, handle, version }] of missing.entries()) {
+    this.#counts.hits.value += handles.length - missing.length;
+    this.#counts.misses.value += missing.length;
+    const isComplete = await this.#storage.readEvents(missing, ({ ids, versions, jsons }) => {
+      let isSame = true;
+      for (const [number, { at, handle, id, version, row }] of missing.entries()) {
         const json = jsons[number]!;
-        const isHere = ids[number] !== '' && this.#index.find(ids[number]!) === handle;
+        // After a removal, the handle or the row number may belong to another event. An engine may number changes, not rows.
+        const isHere =
+          ids[number] === id && this.#index.find(id) === handle && this.#index.rowOf(handle) === row;
         // Cached even if this page must be read again: the next read then needs fewer rows.
         if (isHere && versions[number] === this.#index.versionOf(handle)) this.#cache.put(handle, json);
         if (isHere && versions[number] === version) events[at] = json;
@@ -79,13 +98,12 @@ export class EventLookup {
   }
 }
 
-/** An event to read from storage. */
-interface Missing {
+/** An event of the page that is not in the cache. */
+interface Missing extends WantedEvent {
   /** Its position on the page. */
   readonly at: number;
   readonly handle: number;
   readonly version: number;
-  readonly row: number;
 }
 
 const NOT_YET = '' as Wire;

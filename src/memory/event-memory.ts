@@ -1,15 +1,24 @@
 // All events in memory: the index that finds them and a cache of their JSON. An engine feeds it every committed write, and
 // reads events that are not in the cache. Storage, threads and rules are left to the engine and the use cases.
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import type { Position } from '../domain/cursor.ts';
 import { AppError } from '../domain/errors.ts';
 import type { EventRow } from '../domain/event.ts';
-import { ALL_EVENTS, type NearbyQuery } from '../domain/nearby.ts';
-import type { EventRecord, NearbyPage } from '../domain/store.ts';
-import { toWire } from '../domain/wire.ts';
-import { EventIndex, type IndexPage, type IndexQuery } from '../spatial/event-index.ts';
+import type { AllEventsQuery } from '../domain/event-list.ts';
+import { ALL_EVENTS, chordBetween, type NearbyQuery } from '../domain/nearby.ts';
+import type { EventRecord, FoundRecord, ListPage, NearbyPage } from '../domain/store.ts';
+import { toWire, type Wire } from '../domain/wire.ts';
+import type { Term } from '../domain/word-query.ts';
+import type { Words } from '../domain/words.ts';
+import { Metrics } from '../metrics/metrics.ts';
+import { EventIndex } from '../spatial/event-index.ts';
+import { type HandleSet, listOf } from '../spatial/handle-set.ts';
+import type { IndexEntry, IndexPage, IndexQuery } from '../spatial/index-entry.ts';
+import { copyOf, WordIndex } from '../words/word-index.ts';
 import { EventCache } from './event-cache.ts';
 import { EventLookup, type EventStorage } from './event-lookup.ts';
-import { entryOf, type IndexValues, toEntry, toIndexQuery } from './index-mapping.ts';
+import { entryOf, type IndexValues, toEntry, toIndexQuery, toScanQuery } from './index-mapping.ts';
+import { Zones } from './zones.ts';
 
 /**
  * Maximum attempts of a search whose events change while they are read. Each attempt leaves its events in the cache, so only
@@ -17,17 +26,77 @@ import { entryOf, type IndexValues, toEntry, toIndexQuery } from './index-mappin
  */
 const MAX_ROUNDS = 100;
 
+/**
+ * Bytes of the index per event without words. Measured: 213 after a million were loaded, 242 after half as many were added; 242 and
+ * 281 if all of them last longer than a day.
+ */
+export const INDEX_BYTES_PER_EVENT = 290;
+
+/** A search by words waits this long after a start, until the words of all events were read. */
+const WORDS_PATIENCE_MS = 5_000;
+
+/** Characters of words that are put into the index between two turns of the event loop: about 2 ms. */
+const CHARS_PER_TURN = 25_000;
+
+/** Words of stored events, as parallel arrays. */
+export interface StoredWords {
+  readonly ids: readonly string[];
+  readonly versions: readonly number[];
+  readonly words: readonly Words[];
+}
+
+export interface IndexOptions {
+  /** A random number, so that nobody can choose words that are slow to look up. */
+  readonly hashSeed?: number | undefined;
+  /** Above this size of the index, searches by words are refused until the next start. */
+  readonly indexMaxBytes?: number | undefined;
+  readonly onWordsProblem?: OnWordsProblem | undefined;
+}
+
+/** Called when searches by words do not work: because of the cause, or without one because the words need too much memory. */
+export type OnWordsProblem = (cause?: unknown) => void;
+
+export interface MemoryLoader {
+  add(values: IndexValues): void;
+  /** Builds the index, and lets other work run in between. Throws the signal's reason if it is aborted. */
+  finish(signal?: AbortSignal): Promise<void>;
+}
+
 export class EventMemory {
-  readonly #index = new EventIndex();
+  #words: WordIndex;
+  #hasWords = true;
+  readonly #indexMaxBytes: number;
+  readonly #onWordsProblem: OnWordsProblem;
+  /** Resolves when the words of all events are known; undefined then. */
+  #wordsKnown: PromiseWithResolvers<void> | undefined;
+  readonly #index = new EventIndex(undefined, (handle) => this.#words.drop(handle));
+  /** Numbers of agents in the index, from 1. */
+  readonly #owners = new Map<string, number>();
+  readonly #zones = new Zones();
   readonly #cache: EventCache;
   readonly #lookup: EventLookup;
+  readonly #storage: EventStorage;
   #isSettling = false;
+  /** Ends with the turn of the last search that waits for one. */
+  #turns: Promise<void> = Promise.resolve();
+  /** Ends with changes that belong together; undefined if there are none. */
+  #changing: Promise<void> | undefined;
   /** The time of the last search. */
   #searchedMs = Number.NEGATIVE_INFINITY;
 
-  constructor(cacheBytes: number, storage: EventStorage) {
+  constructor(
+    cacheBytes: number,
+    storage: EventStorage,
+    metrics = new Metrics(),
+    { hashSeed = 0, indexMaxBytes = Number.POSITIVE_INFINITY, onWordsProblem = () => {} }: IndexOptions = {},
+  ) {
+    this.#words = new WordIndex(hashSeed);
+    this.#indexMaxBytes = indexMaxBytes;
+    this.#onWordsProblem = onWordsProblem;
     this.#cache = new EventCache(cacheBytes);
-    this.#lookup = new EventLookup(this.#index, this.#cache, storage);
+    this.#storage = storage;
+    this.#lookup = new EventLookup(this.#index, this.#cache, storage, metrics);
+    metrics.gauge('local_events_index_events', 'Events in the index.', () => this.#index.size);
   }
 
   /** Number of events, including ended ones. */
@@ -35,29 +104,108 @@ export class EventMemory {
     return this.#index.size;
   }
 
-  /** Fills an empty memory. `finish` builds the index, and lets other work run in between. */
-  loader(total: number, nowMs: number): { add(values: IndexValues): void; finish(): Promise<void> } {
+  /** Fills an empty memory. `addWords` must follow. */
+  loader(total: number, nowMs: number): MemoryLoader {
+    this.#searchedMs = nowMs;
+    this.#wordsKnown = Promise.withResolvers();
+    this.#words.reserve(total + 1);
     const loader = this.#index.loader(total, nowMs);
     return {
-      add: (values) => loader.add(entryOf(values)),
-      finish: async () => {
-        for (const _ of loader.finish()) await nextTurn();
+      add: (values) => loader.add(this.#entryOf(values)),
+      finish: async (signal) => {
+        for (const _ of loader.finish()) {
+          await nextTurn();
+          signal?.throwIfAborted();
+        }
       },
     };
   }
 
+  /**
+   * Adds the words of all loaded events, and lets other work run in between. Those of events that changed meanwhile are left
+   * out. Until then, searches by words wait. Throws if it must be repeated.
+   */
+  async addWords(batches: AsyncIterable<StoredWords>): Promise<void> {
+    let chars = 0;
+    const others: string[] = [];
+    for await (const { ids, versions, words } of batches) {
+      for (let at = 0; at < ids.length; at++) {
+        const handle = this.#index.find(ids[at]!);
+        if (handle === undefined || this.#words.has(handle)) continue;
+        if (this.#index.versionOf(handle) !== versions[at]) {
+          others.push(ids[at]!);
+          continue;
+        }
+        this.#putWords(handle, words[at]!);
+        chars += words[at]!.length;
+        if (chars < CHARS_PER_TURN) continue;
+        await nextTurn();
+        chars = 0;
+      }
+    }
+    // The memory has their words when it has the versions that were read.
+    if (others.length > 0) await this.#storage.catchUp();
+    const isMissing = (handle: number | undefined) => handle !== undefined && !this.#words.has(handle);
+    if (others.some((id) => isMissing(this.#index.find(id)))) throw new Error('an event changed meanwhile');
+    this.#wordsKnown?.resolve();
+    this.#wordsKnown = undefined;
+  }
+
+  /** Resolves when searches by words need not wait; false if they cannot be answered. Throws UNAVAILABLE if that takes too long. */
+  async untilWords(): Promise<boolean> {
+    if (this.#hasWords && this.#wordsKnown) {
+      const isLate = sleep(WORDS_PATIENCE_MS, true, { ref: false });
+      if (await Promise.race([this.#wordsKnown.promise, isLate])) throw wordsUnknown();
+    }
+    return this.#hasWords;
+  }
+
+  /** Makes changes that belong together: no search sees a part of them. */
+  async changeTogether(work: () => Promise<void>): Promise<void> {
+    const done = work();
+    this.#changing = done.catch(() => {});
+    await done.finally(() => {
+      this.#changing = undefined;
+    });
+  }
+
   /** Stores a committed event. `row` is its row number; undefined if it replaces its previous version. */
-  put(event: EventRow, json: string, row: number | undefined): EventRecord {
+  put(event: EventRow, json: string, row: number | undefined, words: Words): EventRecord {
     const stored = row ?? this.#index.rowOf(this.#index.find(event.event_id)!);
-    const handle = this.#index.put(toEntry(event, stored));
+    const zone = this.#zones.numberOf(event.timezone);
+    const handle = this.#index.put(toEntry(event, stored, zone, this.#ownerOf(event.agent_id)));
+    this.#putWords(handle, words);
     const record = { version: event.version, json: toWire(json) };
     this.#cache.put(handle, record.json);
     return record;
   }
 
+  /** Stores a committed event; its JSON is read when it is needed. Throws RangeError for an unknown type or audience. */
+  putUnread(values: IndexValues, words: Words): void {
+    const handle = this.#index.put(this.#entryOf(values));
+    this.#putWords(handle, words);
+    this.#cache.remove(handle);
+  }
+
   remove(eventId: string): void {
     const handle = this.#index.remove(eventId);
     if (handle !== undefined) this.#cache.remove(handle);
+    this.#settle(this.#searchedMs);
+  }
+
+  /** Removes many events: at once for all callers, from the index between requests. */
+  removeMany(eventIds: Iterable<string>): void {
+    for (const eventId of eventIds) {
+      const handle = this.#index.hide(eventId);
+      if (handle !== undefined) this.#cache.remove(handle);
+    }
+    this.#settle(this.#searchedMs);
+  }
+
+  /** Removes the agent's events up to this row: at once for all callers, from the index between requests. */
+  removeEventsOf(agentId: string, upToRow: number): void {
+    this.#index.hideOf(this.#ownerOf(agentId), upToRow);
+    this.#settle(this.#searchedMs);
   }
 
   /** IDs of events that have ended by this time, in batches; other requests run in between. */
@@ -68,36 +216,134 @@ export class EventMemory {
     }
   }
 
-  async find(eventId: string): Promise<EventRecord | undefined> {
+  async find(eventId: string): Promise<FoundRecord | undefined> {
     for (let round = 0; round < MAX_ROUNDS; round++) {
       const handle = this.#index.find(eventId);
       if (handle === undefined) return undefined;
       const version = this.#index.versionOf(handle);
-      const json = this.#cache.find(handle) ?? (await this.#lookup.findAll([handle]))?.[0];
-      if (json !== undefined) return { version, json };
+      const updatedMs = this.#index.updatedMsOf(handle);
+      const json = this.#lookup.findOne(handle) ?? (await this.#lookup.findAll([handle]))?.[0];
+      if (json !== undefined) return { version, updatedMs, json };
     }
     throw changing();
   }
 
   async search(query: NearbyQuery, nowMs: number): Promise<NearbyPage> {
-    const indexQuery = toIndexQuery(query);
+    let hasWaited = query.terms !== undefined && this.#wordsKnown !== undefined;
+    if (hasWaited) await this.untilWords();
     for (let round = 0; round < MAX_ROUNDS; round++) {
-      // A retry must not use an earlier time than the searches made meanwhile.
-      const atMs = round === 0 ? nowMs : Math.max(nowMs, this.#searchedMs);
-      const { handles, total, more } = this.#search(indexQuery, atMs);
+      let among: HandleSet | undefined;
+      if (query.terms) {
+        const isLong = query.terms.some(({ prefix }) => prefix !== undefined);
+        hasWaited ||= isLong;
+        among = isLong ? await this.#findInTurns(query.terms) : findAtOnce(this.#words, query.terms);
+        if (!this.#hasWords) throw tooManyWords();
+      }
+      if (hasWaited && this.#changing) {
+        await this.#changing;
+        continue;
+      }
+      // A search that has waited must not use an earlier time than the searches made meanwhile.
+      const atMs = hasWaited ? Math.max(nowMs, this.#searchedMs) : nowMs;
+      const windows = this.#zones.windowsOf(query, atMs);
+      const indexQuery = toIndexQuery(query, windows);
+      const { handles, total, more } = this.#search(among ? { ...indexQuery, among } : indexQuery, atMs);
       // Read from the index before waiting: afterwards, handles may belong to other events.
       const last = more ? handles.at(-1) : undefined;
-      const next =
-        last === undefined ? undefined : { startMs: this.#index.startMsOf(last), id: this.#index.idOf(last) };
+      const next = last === undefined ? undefined : this.#positionOf(last, query);
       const details = query.details ? handles.map((handle) => this.#index.entryOf(handle)) : NO_DETAILS;
       const events = this.#lookup.findCached(handles) ?? (await this.#lookup.findAll(handles));
       if (events) return { events, details, total, next };
+      hasWaited = true;
     }
     throw changing();
   }
 
+  /**
+   * A page of all events that match, ended and cancelled ones included, and their number. For engines that tell which agent
+   * owns an event. Throws the reason of the signal if it is aborted.
+   */
+  async list(query: AllEventsQuery, nowMs: number, signal?: AbortSignal): Promise<ListPage<Wire>> {
+    const { eventId, terms, agentId, limit, sort } = query;
+    if (terms) await this.untilWords();
+    for (let round = 0; round < MAX_ROUNDS; round++) {
+      let among: HandleSet | undefined;
+      if (eventId !== undefined) among = listOf(Int32Array.of(this.#index.find(eventId) ?? 0));
+      else if (terms?.some(({ prefix }) => prefix !== undefined))
+        among = await this.#findInTurns(terms, signal);
+      else if (terms) among = copyOf(findAtOnce(this.#words, terms));
+      if (terms && !this.#hasWords) throw tooManyWords();
+      const owner = agentId === undefined ? undefined : (this.#owners.get(agentId) ?? NO_OWNER);
+      const scan = this.#index.scan(toScanQuery(query, nowMs, among, owner));
+      while (!scan.step()) await this.#turn(signal);
+      const { first: found, total } = scan;
+      if (!scan.isCurrent || (terms && !found.every((handle) => this.#words.matches(handle, terms))))
+        continue;
+      const handles = found.slice(0, limit);
+      const last = found.length > limit ? handles.at(-1)! : undefined;
+      const id = last === undefined ? '' : this.#index.idOf(last);
+      const value = last !== undefined && sort.key === 'start_at' ? this.#index.startMsOf(last) : id;
+      const items = this.#lookup.findCached(handles) ?? (await this.#lookup.findAll(handles));
+      if (items) return { items, total, next: last === undefined ? undefined : { value, id } };
+    }
+    throw changing();
+  }
+
+  /** Without cancelled events. */
   countUpcoming(nowMs: number): number {
     return this.#search(toIndexQuery(ALL_EVENTS), nowMs).total;
+  }
+
+  /** One search at a time looks at a part of the words, and other requests run in between. */
+  async #findInTurns(terms: readonly Term[], signal?: AbortSignal): Promise<HandleSet> {
+    let finding: Generator<void, HandleSet> | undefined;
+    try {
+      for (;;) {
+        await this.#turn(signal);
+        finding ??= this.#words.find(terms);
+        const step = finding.next();
+        if (step.done) return step.value;
+      }
+    } finally {
+      finding?.return(NO_HANDLES); // has no effect unless it was aborted
+    }
+  }
+
+  /** Waits until all that wait already had a turn. Throws the reason of the signal if it is aborted. */
+  async #turn(signal?: AbortSignal): Promise<void> {
+    this.#turns = this.#turns.then(() => nextTurn());
+    await this.#turns;
+    signal?.throwIfAborted();
+  }
+
+  #putWords(handle: number, words: Words): void {
+    if (!this.#hasWords) return;
+    this.#words.put(handle, words);
+    if (this.#words.bytes + this.#index.size * INDEX_BYTES_PER_EVENT <= this.#indexMaxBytes) return;
+    // Words that nobody else uses take far more memory than the text that has them.
+    this.#hasWords = false;
+    this.#words = new WordIndex(0);
+    this.#wordsKnown?.resolve();
+    this.#onWordsProblem();
+  }
+
+  #entryOf(values: IndexValues): IndexEntry {
+    return entryOf(values, this.#zones.numberOf(values[11]), this.#ownerOf(values[12]));
+  }
+
+  #positionOf(handle: number, query: NearbyQuery): Position {
+    const position = { startMs: this.#index.startMsOf(handle), id: this.#index.idOf(handle) };
+    if (query.sort === 'start') return position;
+    return { ...position, chord: chordBetween(query, this.#index.entryOf(handle)) };
+  }
+
+  #ownerOf(agentId: string | null): number {
+    if (agentId === null) return 0;
+    const known = this.#owners.get(agentId);
+    if (known !== undefined) return known;
+    const owner = this.#owners.size + 1;
+    this.#owners.set(agentId, owner);
+    return owner;
   }
 
   #search(query: IndexQuery, nowMs: number): IndexPage {
@@ -107,13 +353,14 @@ export class EventMemory {
     return page;
   }
 
-  /** Retires the remaining ended events between requests, if a search left some. */
+  /** Retires ended events and drops hidden ones between requests, as long as some are left. */
   #settle(nowMs: number): void {
-    if (this.#isSettling || this.#index.isSettled(nowMs)) return;
+    if (this.#isSettling || (this.#index.isSettled(nowMs) && this.#words.isSettled)) return;
     this.#isSettling = true;
     setImmediate(() => {
       this.#isSettling = false;
       this.#index.settle(nowMs);
+      this.#words.settle();
       this.#settle(nowMs);
     });
   }
@@ -121,6 +368,29 @@ export class EventMemory {
 
 const NO_DETAILS: NearbyPage['details'] = [];
 
+/** Of an agent without events. */
+const NO_OWNER = -1;
+
+const NO_HANDLES = listOf(new Int32Array(0));
+
+function findAtOnce(words: WordIndex, terms: readonly Term[]): HandleSet {
+  const finding = words.find(terms);
+  for (;;) {
+    const step = finding.next();
+    if (step.done) return step.value;
+  }
+}
+
 function changing(): AppError {
   return new AppError('UNAVAILABLE', 'The data changes faster than it can be read. Retry.');
+}
+
+function wordsUnknown(): AppError {
+  const message = 'The words of the events are still being read. Retry, or search without q.';
+  return new AppError('UNAVAILABLE', message, { retryAfterSeconds: WORDS_PATIENCE_MS / 1_000 });
+}
+
+function tooManyWords(): AppError {
+  const message = 'The words of all events need more memory than the service may use. Search without q.';
+  return new AppError('OVERLOADED', message);
 }

@@ -6,13 +6,19 @@ import {
   type EventRow,
   type EventType,
   endsMs,
+  type Status,
 } from '../domain/event.ts';
+import type { AllEventsQuery } from '../domain/event-list.ts';
 import type { NearbyQuery } from '../domain/nearby.ts';
-import type { IndexEntry, IndexQuery } from '../spatial/event-index.ts';
+import type { ActiveWindows } from '../spatial/active-windows.ts';
+import type { ScanQuery } from '../spatial/event-scan.ts';
+import type { HandleSet } from '../spatial/handle-set.ts';
+import type { IndexEntry, IndexQuery } from '../spatial/index-entry.ts';
 import { TagSet, tagOf } from '../spatial/tags.ts';
 
 /** Database columns that the index needs, in the order of IndexValues. */
-export const INDEX_COLUMNS = 'row_id, event_id, version, start_ms, end_ms, lat, lng, event_type, audience';
+export const INDEX_COLUMNS =
+  'row_id, event_id, version, start_ms, end_ms, lat, lng, event_type, audience, status, updated_ms, timezone, agent_id';
 
 export type IndexValues = [
   row: number,
@@ -24,15 +30,23 @@ export type IndexValues = [
   lng: number,
   type: EventType,
   audience: Audience,
+  status: Status,
+  updatedMs: number | null,
+  /** Null if the engine cannot tell. */
+  timezone: string | null,
+  /** Null in engines that do not remove all events of an agent by their rows. */
+  agentId: string | null,
 ];
 
-export function entryOf(values: IndexValues): IndexEntry {
-  const [row, id, version, startMs, endMs, lat, lng, type, audience] = values;
+export function entryOf(values: IndexValues, zone: number, owner: number): IndexEntry {
+  const [row, id, version, startMs, endMs, lat, lng, type, audience, status, updatedMs] = values;
   const ends = endsMs({ start_ms: startMs, end_ms: endMs });
-  return { id, version, row, startMs, endsMs: ends, lat, lng, tag: tagOf(type, audience) };
+  const tag = tagOf(type, audience);
+  const isCancelled = status === 'cancelled';
+  return { id, version, row, startMs, endsMs: ends, lat, lng, tag, isCancelled, updatedMs, zone, owner };
 }
 
-export function toEntry(event: EventRow, row: number): IndexEntry {
+export function toEntry(event: EventRow, row: number, zone: number, owner: number): IndexEntry {
   return {
     id: event.event_id,
     version: event.version,
@@ -42,10 +56,14 @@ export function toEntry(event: EventRow, row: number): IndexEntry {
     lat: event.lat,
     lng: event.lng,
     tag: tagOf(event.event_type, event.audience),
+    isCancelled: event.status === 'cancelled',
+    updatedMs: event.updated_ms,
+    zone,
+    owner,
   };
 }
 
-export function toIndexQuery(query: NearbyQuery): IndexQuery {
+export function toIndexQuery(query: NearbyQuery, active?: ActiveWindows): IndexQuery {
   return {
     lat: query.lat,
     lng: query.lng,
@@ -53,8 +71,32 @@ export function toIndexQuery(query: NearbyQuery): IndexQuery {
     tags: query.types || query.audiences ? tagsOf(query.types, query.audiences) : undefined,
     startsFromMs: query.startsFromMs ?? Number.NEGATIVE_INFINITY,
     startsBeforeMs: query.startsBeforeMs ?? Number.POSITIVE_INFINITY,
+    status: query.status,
+    active,
+    sort: query.sort,
     after: query.after,
     limit: query.limit,
+  };
+}
+
+export function toScanQuery(
+  query: AllEventsQuery,
+  nowMs: number,
+  among: HandleSet | undefined,
+  owner: number | undefined,
+): ScanQuery {
+  const { types, createdFromMs, when, sort, after, limit } = query;
+  return {
+    among,
+    owner,
+    tags: types && tagsOf(types, undefined),
+    createdFromMs: createdFromMs ?? 0,
+    endsAfterMs: when === 'upcoming' ? nowMs : Number.NEGATIVE_INFINITY,
+    endsByMs: when === 'past' ? nowMs : Number.POSITIVE_INFINITY,
+    sort: sort.key === 'start_at' ? 'start' : 'creation',
+    descending: sort.descending,
+    after: after && { startMs: Number(after.value), id: after.id },
+    limit,
   };
 }
 

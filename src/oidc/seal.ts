@@ -6,8 +6,8 @@ import type { Clock } from '../domain/clock-and-random.ts';
 export interface Seal {
   /** The expiry is rounded down to the second. */
   seal(value: JWTPayload, expiresMs: number): Promise<string>;
-  /** Undefined if the text was not sealed with the same secret, purpose and binding, or has expired. */
-  open(sealed: string): Promise<JWTPayload | undefined>;
+  /** Undefined if the text was not sealed with the same secret, purpose and binding, or has expired by then; default: now. */
+  open(sealed: string, atMs?: number): Promise<JWTPayload | undefined>;
 }
 
 /** Name of the store setting that holds a generated secret, used if none is configured. */
@@ -33,13 +33,13 @@ export async function newSeal(options: SealOptions): Promise<Seal> {
         .setProtectedHeader({ alg: ALGORITHM, enc: ENCRYPTION })
         .setExpirationTime(Math.floor(expiresMs / 1000))
         .encrypt(key),
-    open: async (sealed) => {
+    open: async (sealed, atMs = options.clock()) => {
       try {
         const { payload } = await jwtDecrypt(sealed, key, {
           keyManagementAlgorithms: [ALGORITHM],
           contentEncryptionAlgorithms: [ENCRYPTION],
           requiredClaims: ['exp'],
-          currentDate: new Date(options.clock()),
+          currentDate: new Date(atMs),
         });
         return payload;
       } catch (error) {

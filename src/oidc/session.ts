@@ -12,15 +12,15 @@ const MAX_PICTURE_LENGTH = 1_000;
 export async function sessionSeal(options: Omit<SealOptions, 'purpose'>): Promise<SessionSeal> {
   const { seal, open } = await newSeal({ ...options, purpose: 'session 1' });
   return {
-    seal: async ({ id, identity, expiresMs }) => {
+    seal: async ({ id, identity, expiresMs, epoch }) => {
       for (const shorter of shorten(identity)) {
-        const sealed = await seal({ jti: id, ...toClaims(shorter) }, expiresMs);
+        const sealed = await seal({ jti: id, epoch: epoch || undefined, ...toClaims(shorter) }, expiresMs);
         if (sealed.length <= MAX_SEALED_LENGTH) return sealed;
       }
       return undefined;
     },
-    open: async (sealed) => {
-      const claims = sealed.length <= MAX_SEALED_LENGTH ? await open(sealed) : undefined;
+    open: async (sealed, atMs) => {
+      const claims = sealed.length <= MAX_SEALED_LENGTH ? await open(sealed, atMs) : undefined;
       return claims && toSession(claims);
     },
   };
@@ -46,7 +46,13 @@ function toClaims({ subject, emailVerified, hostedDomain, ...others }: Identity)
   return { sub: subject, email_verified: emailVerified, hd: hostedDomain, ...others };
 }
 
-function toSession({ jti, exp, sub, email_verified, hd, email, name, picture, local }: JWTPayload): Session {
+function toSession(claims: JWTPayload): Session {
+  const { jti, exp, epoch, sub, email_verified, hd, email, name, picture, local } = claims;
   const identity = { subject: sub, emailVerified: email_verified, hostedDomain: hd, email, name, picture };
-  return { id: jti!, identity: { ...identity, local } as Identity, expiresMs: exp! * 1000 };
+  return {
+    id: jti!,
+    identity: { ...identity, local },
+    expiresMs: exp! * 1000,
+    ...(epoch ? { epoch } : {}),
+  } as Session;
 }

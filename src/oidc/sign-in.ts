@@ -16,6 +16,8 @@ export interface SignInOptions {
   readonly clientId: string;
   /** Undefined: a public client. */
   readonly clientSecret: string | undefined;
+  /** Undefined: the host of the issuer. */
+  readonly name: string | undefined;
   /** Seals the state of unfinished sign-ins. */
   readonly secret: string;
   readonly verifyToken: VerifyToken;
@@ -37,7 +39,7 @@ export async function providerSignIn(options: SignInOptions): Promise<SignIn> {
   const { seal, open } = await newSeal({ ...options, purpose: 'sign-in 1', binding: [issuer, clientId] });
   const metadata = discoverer(issuer, clientId);
   return {
-    provider: new URL(issuer).host,
+    provider: options.name ?? new URL(issuer).host,
     begin: async ({ redirectUri, returnPath, chooseAccount }) => {
       const configuration = configure(await metadata().catch(unavailable), clientId);
       const pending: PendingSignIn = {

@@ -1,8 +1,12 @@
-// Changes made by administrators, each with an audit log entry. The caller provides the transaction.
+// Changes made by administrators, each with an audit log entry. The caller provides the transaction. Deleted rows are kept for a
+// restore if the entry says so; restores are in restores.ts.
 import type { AgentRecord, AgentUpdate } from '../domain/agent.ts';
-import { type AuditEntry, detailOfDeleted, detailOfOwner } from '../domain/audit.ts';
+import { type AuditEntry, type AuditRecord, detailOfDeleted, detailOfOwner } from '../domain/audit.ts';
+import type { BulkDeleted } from '../domain/store.ts';
+import { addSlice, type DeletedWhat, KEPT_TITLES, mayExtend, titlesOf } from '../domain/undo.ts';
 import type { Sql } from './client/driver.ts';
-import { deletesLock } from './events.ts';
+import { deletesLock, lockDeletesOf } from './events.ts';
+import { keepEvents } from './kept-events.ts';
 import { AGENT_COLUMNS } from './list-statements.ts';
 
 export async function updateAgent(
@@ -14,7 +18,7 @@ export async function updateAgent(
   const [agent] = await sql<AgentRecord[]>`
     UPDATE agents SET is_active = coalesce(${is_active}, is_active), tier = coalesce(${tier}, tier)
     WHERE agent_id = ${agentId} RETURNING ${sql.unsafe(AGENT_COLUMNS)}`;
-  if (agent) await record(sql, audit, agent.agent_name, 1);
+  if (agent) await record(sql, audit, { target_name: agent.agent_name, count: 1 });
   return agent;
 }
 
@@ -23,18 +27,29 @@ export async function deleteAgent(sql: Sql, agentId: string, audit: AuditEntry):
   // Waits for creates under way, and prevents new events from here on.
   const [agent] = await sql`SELECT agent_name FROM agents WHERE agent_id = ${agentId} FOR UPDATE`;
   if (!agent) return false;
-  const removed = await removeEvents(sql, agentId);
+  const auditId = await deleteEventsOf(sql, agentId, agent.agent_name, audit, true);
+  if (audit.undo === 'kept') {
+    await sql`
+      INSERT INTO deleted_agents (audit_id, agent_id, email, agent_name, tier, is_active, created_ms, last_used_ms)
+      SELECT ${auditId}::bigint, agent_id, email, agent_name, tier, is_active, created_ms, last_used_ms FROM agents
+      WHERE agent_id = ${agentId}`;
+    // Moved, not copied: a key that is being revoked must not come back.
+    await sql`
+      WITH gone AS (DELETE FROM keys WHERE agent_id = ${agentId} RETURNING *)
+      INSERT INTO deleted_keys (audit_id, key_hash, prefix, created_ms, expires_ms, last_used_ms)
+      SELECT ${auditId}::bigint, key_hash, prefix, created_ms, expires_ms, last_used_ms FROM gone`;
+  }
+  if (audit.undo === 'for_good') await sql`DELETE FROM deleted_events WHERE agent_id = ${agentId}`;
   await sql`DELETE FROM agents WHERE agent_id = ${agentId}`;
-  await record(sql, audit, agent.agent_name, removed);
   return true;
 }
 
 export async function deleteAgentEvents(sql: Sql, agentId: string, audit: AuditEntry): Promise<boolean> {
   await lockDeletes(sql, agentId);
-  const removed = await removeEvents(sql, agentId);
-  const name = await changeCount(sql, agentId, removed);
-  if (name !== undefined) await record(sql, audit, name, removed);
-  return name !== undefined;
+  // The agent must stay until it has its entry. This lock does not hold up creates.
+  const [agent] = await sql`SELECT agent_name FROM agents WHERE agent_id = ${agentId} FOR KEY SHARE`;
+  if (agent) await deleteEventsOf(sql, agentId, agent.agent_name, audit, false);
+  return agent !== undefined;
 }
 
 /** Returns the number of deleted events; undefined if the agent does not exist. */
@@ -45,31 +60,82 @@ export async function deleteSelectedEvents(
   audit: AuditEntry,
 ): Promise<number | undefined> {
   await lockDeletes(sql, agentId);
-  const deleted = await sql<{ event_id: string }[]>`
-    DELETE FROM events WHERE agent_id = ${agentId}
-      AND event_id IN (SELECT value FROM json_array_elements_text(${JSON.stringify(eventIds)}::text::json) AS value)
-    RETURNING event_id`;
-  if (deleted.length === 0) {
+  const events = (await findEvents(sql, eventIds)).filter(({ agent_id }) => agent_id === agentId);
+  if (events.length === 0) {
     const found = await sql`SELECT 1 FROM agents WHERE agent_id = ${agentId}`;
     return found.length > 0 ? 0 : undefined;
   }
-  const name = (await changeCount(sql, agentId, deleted.length))!; // an agent with events cannot be deleted
-  const ids = new Set(deleted.map(({ event_id }) => event_id));
-  const inOrder = [...new Set(eventIds)].filter((eventId) => ids.has(eventId));
-  await record(sql, audit, name, deleted.length, detailOfDeleted(inOrder));
-  return deleted.length;
+  const ids = events.map(({ event_id }) => event_id);
+  const titles = events.map(({ title }) => title);
+  const auditId = await record(sql, audit, {
+    ...{ target_name: events[0]!.agent_name, count: events.length },
+    ...{ detail: detailOfDeleted(ids), titles: titlesOf(titles, audit.undo) },
+  });
+  await removeEvents(sql, events, auditId, audit);
+  return events.length;
 }
 
 export async function deleteAnyEvent(sql: Sql, eventId: string, audit: AuditEntry): Promise<boolean> {
-  const [event] = await sql<{ agent_id: string }[]>`SELECT agent_id FROM events WHERE event_id = ${eventId}`;
+  const [found] = await sql<{ agent_id: string }[]>`SELECT agent_id FROM events WHERE event_id = ${eventId}`;
+  if (!found) return false;
+  await lockDeletes(sql, found.agent_id);
+  const [event] = await findEvents(sql, [eventId]);
   if (!event) return false;
-  await lockDeletes(sql, event.agent_id);
-  const [deleted] = await sql<{ title: string; agent_id: string; agent_name: string }[]>`
-    WITH gone AS (DELETE FROM events WHERE event_id = ${eventId} RETURNING agent_id, title)
-    UPDATE agents SET event_count = event_count - 1 FROM gone WHERE agents.agent_id = gone.agent_id
-    RETURNING gone.title, agents.agent_id, agents.agent_name`;
-  if (deleted) await record(sql, audit, deleted.title, 1, detailOfOwner(deleted));
-  return deleted !== undefined;
+  const auditId = await record(sql, audit, {
+    ...{ target_name: audit.undo === 'for_good' ? '' : event.title, count: 1 },
+    detail: detailOfOwner(event),
+  });
+  await removeEvents(sql, [event], auditId, audit);
+  return true;
+}
+
+export async function deleteEvents(
+  sql: Sql,
+  eventIds: readonly string[],
+  audit: AuditEntry,
+  into: number | undefined,
+): Promise<BulkDeleted | 'wrong-entry'> {
+  let earlier: AuditRecord | undefined;
+  if (into !== undefined) {
+    [earlier] = await sql<AuditRecord[]>`SELECT * FROM audit WHERE audit_id = ${into} FOR UPDATE`;
+    if (!earlier || !mayExtend(earlier, audit)) return 'wrong-entry';
+  }
+  await lockDeletesOf(sql, eventIds, 'events');
+  const events = await findEvents(sql, eventIds);
+  if (events.length === 0) return { deleted: 0, audit_id: into ?? null };
+  const agents = [...new Map(events.map((event) => [event.agent_id, event])).values()];
+  const slice = {
+    eventIds: events.map(({ event_id }) => event_id),
+    titles: events.map(({ title }) => title),
+    agents,
+  };
+  const what = addSlice(earlier, slice, audit.undo);
+  const auditId = into ?? (await record(sql, audit, what));
+  if (into !== undefined) {
+    const { target, target_name, detail, titles, count } = what;
+    await sql`
+      UPDATE audit SET target = ${target}, target_name = ${target_name}, detail = ${detail}, titles = ${titles},
+        count = ${count} WHERE audit_id = ${into}`;
+  }
+  await removeEvents(sql, events, auditId, audit);
+  return { deleted: events.length, audit_id: auditId };
+}
+
+/** Locks the agent before its keys, as a rotation does. */
+export async function revokeAgentKey(
+  sql: Sql,
+  agentId: string,
+  prefix: string,
+  audit: AuditEntry,
+): Promise<boolean> {
+  const [agent] = await sql<{ agent_name: string }[]>`
+    SELECT agent_name FROM agents WHERE agent_id = ${agentId} FOR NO KEY UPDATE`;
+  if (!agent) return false;
+  const { count } = await sql`
+    DELETE FROM keys WHERE agent_id = ${agentId} AND prefix = ${prefix}
+      AND (expires_ms IS NULL OR expires_ms > ${audit.at_ms})`;
+  if (count > 0) await record(sql, audit, { target_name: agent.agent_name, count: 1 });
+  return count > 0;
 }
 
 /** Lets this transaction delete or change events of the agent. */
@@ -77,28 +143,86 @@ export async function lockDeletes(sql: Sql, agentId: string): Promise<void> {
   await sql`SELECT ${deletesLock(sql, agentId)}`;
 }
 
-/** Returns the number of deleted events. */
-async function removeEvents(sql: Sql, agentId: string): Promise<number> {
-  const { count } = await sql`DELETE FROM events WHERE agent_id = ${agentId}`;
-  return count;
+interface Doomed {
+  readonly event_id: string;
+  readonly agent_id: string;
+  readonly agent_name: string;
+  readonly title: string;
 }
 
-/** Subtracts removed events. Returns the agent's name; undefined if the agent does not exist. */
-export async function changeCount(sql: Sql, agentId: string, removed: number): Promise<string | undefined> {
-  const [agent] = await sql<{ agent_name: string }[]>`
-    UPDATE agents SET event_count = event_count - ${removed} WHERE agent_id = ${agentId} RETURNING agent_name`;
-  return agent?.agent_name;
+/** In the order of the IDs, and locked. */
+async function findEvents(sql: Sql, eventIds: readonly string[]): Promise<Doomed[]> {
+  return sql<Doomed[]>`
+    SELECT event_id, agent_id, agent_name, title
+    FROM (SELECT value AS event_id, min(at) AS at
+      FROM json_array_elements_text(${JSON.stringify(eventIds)}::text::json) WITH ORDINALITY AS sent (value, at)
+      GROUP BY value) AS wanted
+    JOIN events USING (event_id) JOIN agents USING (agent_id) ORDER BY at FOR UPDATE OF events`;
 }
 
+/** Deletes these events, and subtracts them from the counts of their agents. They are kept for the entry if it says so. */
+async function removeEvents(
+  sql: Sql,
+  events: readonly Doomed[],
+  auditId: number,
+  { undo }: AuditEntry,
+): Promise<void> {
+  const ids = JSON.stringify(events.map(({ event_id }) => event_id));
+  const isListed = (at: string) =>
+    `event_id IN (SELECT value FROM json_array_elements_text(${at}::text::json) AS value)`;
+  if (undo === 'kept') await sql.unsafe(keepEvents(isListed('$2')), [auditId, ids]);
+  await sql.unsafe(`DELETE FROM events WHERE ${isListed('$1')}`, [ids]);
+  const counts = Map.groupBy(events, ({ agent_id }) => agent_id);
+  for (const [agentId, { length }] of [...counts].sort()) await changeCount(sql, agentId, length);
+}
+
+/** Deletes all events of the agent, and writes the entry. Returns its ID. */
+async function deleteEventsOf(
+  sql: Sql,
+  agentId: string,
+  target_name: string,
+  audit: AuditEntry,
+  isWithAgent: boolean,
+): Promise<number> {
+  const found = await sql<{ title: string }[]>`
+    SELECT title FROM events WHERE agent_id = ${agentId} ORDER BY start_ms, event_id LIMIT ${KEPT_TITLES}`;
+  const titles = titlesOf(
+    found.map(({ title }) => title),
+    audit.undo,
+  );
+  const auditId = await record(sql, audit, { target_name, count: 0, titles });
+  // An event that is created meanwhile is neither kept nor deleted, as if it came later.
+  if (audit.undo === 'kept') await sql.unsafe(keepEvents('agent_id = $2::uuid'), [auditId, agentId]);
+  const { count } = await (audit.undo === 'kept'
+    ? sql`
+        DELETE FROM events
+        WHERE agent_id = ${agentId} AND event_id IN (SELECT event_id FROM deleted_events WHERE audit_id = ${auditId})`
+    : sql`DELETE FROM events WHERE agent_id = ${agentId}`);
+  await changeCount(sql, agentId, count);
+  // With nothing to restore, there is nothing to keep.
+  await sql`
+    UPDATE audit SET count = ${count}, undo = ${count > 0 || isWithAgent ? (audit.undo ?? null) : null}
+    WHERE audit_id = ${auditId}`;
+  return auditId;
+}
+
+/** Subtracts removed events. */
+export async function changeCount(sql: Sql, agentId: string, removed: number): Promise<void> {
+  await sql`UPDATE agents SET event_count = event_count - ${removed} WHERE agent_id = ${agentId}`;
+}
+
+/** Returns the ID of the entry. */
 async function record(
   sql: Sql,
   audit: AuditEntry,
-  name: string,
-  count: number,
-  detail = audit.detail,
-): Promise<void> {
-  const { at_ms, actor_subject, actor_email, action, target } = audit;
-  await sql`
-    INSERT INTO audit (at_ms, actor_subject, actor_email, action, target, target_name, detail, count)
-    VALUES (${at_ms}, ${actor_subject}, ${actor_email}, ${action}, ${target}, ${name}, ${detail}, ${count})`;
+  what: Pick<DeletedWhat, 'target_name' | 'count'> & Partial<DeletedWhat>,
+): Promise<number> {
+  const { at_ms, actor_subject, actor_email, action, undo = null } = audit;
+  const { target = audit.target, target_name, detail = audit.detail, count, titles = null } = what;
+  const [entry] = await sql<[{ audit_id: number }]>`
+    INSERT INTO audit (at_ms, actor_subject, actor_email, action, target, target_name, detail, count, titles, undo)
+    VALUES (${at_ms}, ${actor_subject}, ${actor_email}, ${action}, ${target}, ${target_name}, ${detail}, ${count}, ${titles},
+      ${undo})
+    RETURNING audit_id`;
+  return entry.audit_id;
 }

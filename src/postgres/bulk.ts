@@ -9,15 +9,23 @@ import {
   type StoredEvent,
 } from '../domain/event.ts';
 import type { BulkReader, BulkWriter, CreateOutcome } from '../domain/store.ts';
+import { fromWire } from '../domain/wire.ts';
+import { WORDS_VERSION } from '../domain/words.ts';
 import type { Database, DatabaseOptions } from './client/database.ts';
 import { openDatabase } from './open.ts';
 import { insertRecords } from './records.ts';
 import { PostgresStore } from './store.ts';
+import { tokenizer, wordsFrom } from './words.ts';
 
 const ROWS_PER_BATCH = 1_000;
 
-const INSERT = `${insertRecords('events')}
+const INSERT = `${insertRecords('events', { words: wordsFrom('words'), words_by: `${WORDS_VERSION}` })}
   ON CONFLICT (agent_id, start_ms, lat, lng, title) DO NOTHING RETURNING agent_id, octet_length(json) AS bytes`;
+
+interface EncodedRow extends EventRow {
+  readonly json: string;
+  readonly words: string;
+}
 
 interface Inserted {
   readonly agent_id: string;
@@ -67,7 +75,9 @@ export class PostgresBulkWriter implements BulkWriter {
     maxPerAgent: number,
     maxBytes: number,
   ): Promise<readonly CreateOutcome['kind'][]> {
-    const encoded = rows.map((row) => ({ ...row, json: encodeEvent(row) }));
+    const encoded: EncodedRow[] = [];
+    for (const row of rows)
+      encoded.push({ ...row, json: encodeEvent(row), words: fromWire(await tokenizer.wordsOf(row)) });
     const bytes = encoded.reduce((sum, { json }) => sum + Buffer.byteLength(json), 0);
     const agents = [...new Set(rows.map(({ agent_id }) => agent_id))];
     const stored = await this.#findStored(agents);
@@ -104,7 +114,7 @@ export class PostgresBulkWriter implements BulkWriter {
     return outcomes;
   }
 
-  async #insert(rows: readonly (EventRow & { readonly json: string })[]): Promise<Set<string>> {
+  async #insert(rows: readonly EncodedRow[]): Promise<Set<string>> {
     const sent = JSON.stringify(rows);
     await this.#database.transaction('repeatable', async (sql) => {
       const found = await sql.unsafe<Inserted[]>(INSERT, [sent], { prepare: true });

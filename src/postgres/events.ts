@@ -8,12 +8,14 @@ import {
   STORED_EVENT_COLUMNS,
   type StoredEvent,
 } from '../domain/event.ts';
-import type { CreateOutcome, EventRecord, ReplaceOutcome } from '../domain/store.ts';
-import { toWire, type Wire } from '../domain/wire.ts';
+import type { CreateOutcome, FoundRecord, ReplaceOutcome } from '../domain/store.ts';
+import { fromWire, toWire, type Wire } from '../domain/wire.ts';
+import { WORDS_VERSION, type Words } from '../domain/words.ts';
 import type { Statements } from './client/database.ts';
 import type { Sql } from './client/driver.ts';
 import { codeOf } from './client/errors.ts';
-import { TYPES, wireOf } from './records.ts';
+import { numberOf, TYPES, wireOf } from './records.ts';
+import { tokenizer, wordsFrom } from './words.ts';
 
 /** Error codes of PostgreSQL; the last two are our own, raised by create_event. */
 const UNIQUE_VIOLATION = '23505';
@@ -29,19 +31,36 @@ const LOCK = 1701;
 const CREATED = EVENT_COLUMNS.filter(([name]) => name !== 'version');
 const REPLACED = EVENT_COLUMNS.filter(([name]) => name !== 'event_id' && name !== 'agent_id');
 
-/** Calls create_event, whose parameters are the columns of a new event in order, its JSON, and the agent's two limits. */
-const CREATE_EVENT = `SELECT * FROM create_event(${[
+const CREATED_OWNER_AT = `$${CREATED.findIndex(([name]) => name === 'agent_id') + 1}`;
+
+/**
+ * Calls create_event, whose parameters are the columns of a new event in order, its JSON, the agent's two limits, and the words. It waits
+ * for changes of the agent's events: one that has locked the agent and waits for a title that is being created could deadlock with
+ * that create. Creates do not wait for each other.
+ * The lock is an empty text, which is part of a parameter so that it is taken first.
+ */
+const CREATE_EVENT = `SELECT created.* FROM (
+  SELECT pg_advisory_xact_lock_shared(${LOCK}, hashtext(${CREATED_OWNER_AT}::uuid::text))::text AS nothing OFFSET 0
+) AS locked, LATERAL create_event(${[
   ...CREATED.map(([, kind], at) => `$${at + 1}::${TYPES[kind]}`),
-  `$${CREATED.length + 1}::text`,
+  `$${CREATED.length + 1}::text || nothing`,
   `$${CREATED.length + 2}::integer`,
   `$${CREATED.length + 3}::bigint`,
-].join(', ')})`;
+  `$${CREATED.length + 4}::text`,
+  `${WORDS_VERSION}`,
+].join(', ')}) AS created`;
 
-function createValues(row: EventRow, json: string, maxPerAgent: number, maxBytes: number): Value[] {
-  return [...CREATED.map(([name]) => row[name]), json, maxPerAgent, maxBytes];
+function createValues(
+  row: EventRow,
+  json: string,
+  maxPerAgent: number,
+  maxBytes: number,
+  words: Words,
+): Value[] {
+  return [...CREATED.map(([name]) => row[name]), json, maxPerAgent, maxBytes, fromWire(words)];
 }
 
-const [JSON_AT, ID_AT, VERSION_AT, OWNER_AT, MAX_BYTES_AT] = [1, 2, 3, 4, 5].map(
+const [JSON_AT, ID_AT, VERSION_AT, OWNER_AT, MAX_BYTES_AT, WORDS_AT] = [1, 2, 3, 4, 5, 6].map(
   (at) => `$${REPLACED.length + at}`,
 );
 
@@ -65,13 +84,16 @@ const REPLACE_EVENT = `WITH locked AS MATERIALIZED (SELECT pg_advisory_xact_lock
     UPDATE events SET ${[
       ...REPLACED.map(([name, kind], at) => `${name} = $${at + 1}::${TYPES[kind]}`),
       `json = ${JSON_AT}::text`,
+      `words = ${wordsFrom(`${WORDS_AT}::text`)}`,
+      `words_by = ${-WORDS_VERSION}`, // negative: see check_event_words
     ].join(', ')} FROM room WHERE event_id = ${ID_AT}::text RETURNING 1
   )
   SELECT (SELECT count(*) FROM previous) AS found, (SELECT count(*) FROM replaced) AS replaced`;
 
-function replaceValues(next: EventRow, json: string, maxBytes: number): Value[] {
+function replaceValues(next: EventRow, json: string, maxBytes: number, words: Words): Value[] {
   const { event_id, version, agent_id } = next;
-  return [...REPLACED.map(([name]) => next[name]), json, event_id, version - 1, agent_id, maxBytes];
+  const sent = REPLACED.map(([name]) => next[name]);
+  return [...sent, json, event_id, version - 1, agent_id, maxBytes, fromWire(words)];
 }
 
 type Value = string | number | null;
@@ -91,10 +113,12 @@ export async function createEvent(
   maxBytes: number,
 ): Promise<CreateOutcome> {
   const json = encodeEvent(row);
+  const words = await tokenizer.wordsOf(row);
+  const values = createValues(row, json, maxPerAgent, maxBytes, words);
   try {
     // If an earlier attempt already created the event, it is found as existing with the same ID.
-    const [found] = await statements.run('repeatable', (sql) =>
-      sql.unsafe<[Created]>(CREATE_EVENT, createValues(row, json, maxPerAgent, maxBytes), { prepare: true }),
+    const [found] = await statements.run('repeatable write', (sql) =>
+      sql.unsafe<[Created]>(CREATE_EVENT, values, { prepare: true }),
     );
     if (found.kind === 'created' || found.found_id === row.event_id)
       return { kind: 'created', record: { version: 1, json: toWire(json) } };
@@ -107,11 +131,11 @@ export async function createEvent(
   }
 }
 
-export async function findEvent(statements: Statements, eventId: string): Promise<EventRecord | undefined> {
+export async function findEvent(statements: Statements, eventId: string): Promise<FoundRecord | undefined> {
   const [row] = await statements.run('repeatable', (sql) =>
-    sql`SELECT version, json FROM events WHERE event_id = ${eventId}`.raw(),
+    sql`SELECT version, json, updated_ms FROM events WHERE event_id = ${eventId}`.raw(),
   );
-  return row && { version: Number(row[0]), json: wireOf(row[1]) };
+  return row && { version: Number(row[0]), json: wireOf(row[1]), updatedMs: numberOf(row[2]) };
 }
 
 export async function findEventRow(statements: Statements, eventId: string): Promise<EventRow | undefined> {
@@ -129,17 +153,12 @@ export async function replaceEvent(
   maxBytes: number,
 ): Promise<ReplaceOutcome> {
   const json = encodeEvent(next);
+  const values = replaceValues(next, json, maxBytes, await tokenizer.wordsOf(next));
   for (;;) {
     let hasRoom = true;
     try {
       const [{ found, replaced }] = await statements.run('once', (sql) =>
-        sql.unsafe<[{ found: number; replaced: number }]>(
-          REPLACE_EVENT,
-          replaceValues(next, json, maxBytes),
-          {
-            prepare: true,
-          },
-        ),
+        sql.unsafe<[{ found: number; replaced: number }]>(REPLACE_EVENT, values, { prepare: true }),
       );
       if (replaced > 0) return { kind: 'replaced', record: { version: next.version, json: toWire(json) } };
       if (found === 0) return { kind: 'conflict' };
@@ -171,6 +190,20 @@ async function findDuplicate(statements: Statements, event: EventRow): Promise<s
  */
 export function deletesLock(sql: Sql, agentId: string) {
   return sql`pg_advisory_xact_lock(${LOCK}::integer, hashtext(${agentId}))`;
+}
+
+/** The same for the agents of these events in this table. Everybody takes several locks in the same order. */
+export async function lockDeletesOf(
+  sql: Sql,
+  eventIds: readonly string[],
+  table: 'events' | 'deleted_events',
+): Promise<void> {
+  await sql`
+    SELECT pg_advisory_xact_lock(${LOCK}::integer, number) FROM (
+      SELECT DISTINCT hashtext(agent_id::text) AS number FROM ${sql(table)}
+      WHERE event_id IN (SELECT value FROM json_array_elements_text(${JSON.stringify(eventIds)}::text::json) AS value)
+      ORDER BY number
+    ) AS locks`;
 }
 
 export async function deleteEvent(

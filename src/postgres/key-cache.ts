@@ -1,6 +1,8 @@
 // Cache of recently used API keys. A key revoked on another node works here for at most half a second more. Unknown keys are
 // not cached, so a new key works at once. Expiry is checked on every use.
 import type { AgentRow } from '../domain/agent.ts';
+import { type CacheMetrics, cacheMetrics } from '../metrics/cache-metrics.ts';
+import { Metrics } from '../metrics/metrics.ts';
 
 const LIFETIME_MS = 500;
 const MAX_KEYS = 10_000;
@@ -18,7 +20,12 @@ interface Entry {
 
 export class KeyCache {
   readonly #entries = new Map<string, Entry>();
+  readonly #counts: CacheMetrics;
   #generation = 0;
+
+  constructor(metrics = new Metrics()) {
+    this.#counts = cacheMetrics(metrics, 'keys');
+  }
 
   /** The agent that holds the key, from the cache or else from `find`; undefined if the key has expired by `nowMs`. */
   async get(
@@ -28,7 +35,11 @@ export class KeyCache {
   ): Promise<AgentRow | undefined> {
     const queriedMs = performance.now();
     const cached = this.#entries.get(keyHash);
-    if (cached && cached.untilMs > queriedMs) return agentAt(cached.holder, nowMs);
+    if (cached && cached.untilMs > queriedMs) {
+      this.#counts.hits.value++;
+      return agentAt(cached.holder, nowMs);
+    }
+    this.#counts.misses.value++;
     const generation = this.#generation;
     const holder = await find();
     this.#entries.delete(keyHash);

@@ -1,9 +1,12 @@
 // API keys in the database: finding a key and its agent, and key rotation.
-import type { AgentRow } from '../domain/agent.ts';
+import type { AgentRecord, AgentRow } from '../domain/agent.ts';
+import type { AgentDetails, KeyDetails } from '../domain/agent-details.ts';
 import type { KeyFingerprint, KeyRecord } from '../domain/api-key.ts';
 import type { Database } from './client/database.ts';
 import type { Sql } from './client/driver.ts';
 import type { Holder } from './key-cache.ts';
+import type { LastUses } from './last-uses.ts';
+import { AGENT_COLUMNS } from './list-statements.ts';
 
 /** The active agent that holds the key, expired or not. */
 export async function findHolder(database: Database, keyHash: string): Promise<Holder | undefined> {
@@ -18,12 +21,49 @@ export async function findHolder(database: Database, keyHash: string): Promise<H
   return { agent, expiresMs: expires_ms };
 }
 
+export async function revokeKey(sql: Sql, keyHash: string): Promise<void> {
+  await sql`DELETE FROM keys WHERE key_hash = ${keyHash}`;
+  // Its agent may just have been deleted, and be restored later. A statement of its own, so that it sees what the first one waited for.
+  await sql`DELETE FROM deleted_keys WHERE key_hash = ${keyHash}`;
+}
+
 export async function findKey(database: Database, keyHash: string): Promise<KeyRecord | undefined> {
   const [row] = await database.run(
     'repeatable',
     (sql) => sql<KeyRecord[]>`SELECT prefix, created_ms, expires_ms FROM keys WHERE key_hash = ${keyHash}`,
   );
   return row;
+}
+
+/** An agent and its keys, from one snapshot. `uses` and `keyUses` have what is not written yet. */
+export async function findAgentDetails(
+  database: Database,
+  agentId: string,
+  nowMs: number,
+  uses: LastUses,
+  keyUses: LastUses,
+): Promise<AgentDetails | undefined> {
+  type Key = KeyDetails & { readonly key_hash: string };
+  const [row] = await database.run(
+    'repeatable',
+    (sql) => sql<(AgentRecord & { event_bytes: number; keys: Key[] })[]>`
+      SELECT ${sql.unsafe(AGENT_COLUMNS)}, event_bytes, (
+        SELECT coalesce(json_agg(to_json(found) ORDER BY created_ms, key_hash), '[]') FROM (
+          SELECT key_hash, prefix, created_ms, expires_ms, last_used_ms FROM keys
+          WHERE keys.agent_id = agents.agent_id AND (expires_ms IS NULL OR expires_ms > ${nowMs})
+        ) AS found
+      ) AS keys FROM agents WHERE agent_id = ${agentId}`,
+  );
+  if (!row) return undefined;
+  const { event_bytes, keys, ...agent } = row;
+  return {
+    agent: uses.apply(agent),
+    eventBytes: event_bytes,
+    keys: keys.map(({ key_hash, last_used_ms, ...key }) => ({
+      ...key,
+      last_used_ms: keyUses.latest(key_hash, last_used_ms),
+    })),
+  };
 }
 
 /**

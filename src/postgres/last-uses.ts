@@ -1,4 +1,4 @@
-// Time of each agent's last request: collected in memory, and written to the database every few seconds.
+// Time of the last request of each agent, or with each key: collected in memory, and written to the database every few seconds.
 import type { AgentRecord } from '../domain/agent.ts';
 import type { Statements } from './client/database.ts';
 
@@ -8,30 +8,36 @@ const WRITE_INTERVAL_MS = 5_000;
 export class LastUses {
   readonly #database: Statements;
   readonly #timer: NodeJS.Timeout;
+  readonly #statement: string;
   /** Not yet written, or being written. */
   readonly #used = new Map<string, number>();
   /** The last batch written. A read that runs now may have seen the rows before that write. */
   #written: ReadonlyMap<string, number> = new Map();
   #writing: Promise<void> = Promise.resolve();
 
-  constructor(database: Statements) {
+  constructor(database: Statements, table: 'agents' | 'keys' = 'agents') {
     this.#database = database;
+    this.#statement = statementFor(table);
     this.#timer = setInterval(() => void this.write(), WRITE_INTERVAL_MS).unref();
   }
 
-  note(agentId: string, nowMs: number): void {
-    this.#used.set(agentId, nowMs);
+  note(id: string, nowMs: number): void {
+    this.#used.set(id, nowMs);
   }
 
-  /** The agent with its last use, even if that was not yet written when the agent was read. */
+  /** The last use, even if it was not yet written when `storedMs` was read. */
+  latest(id: string, storedMs: number | null): number | null {
+    const usedMs = this.#used.get(id) ?? this.#written.get(id);
+    return usedMs === undefined || usedMs < (storedMs ?? 0) ? storedMs : usedMs;
+  }
+
+  /** The agent with its last use. */
   apply(agent: AgentRecord): AgentRecord {
-    const usedMs = this.#used.get(agent.agent_id) ?? this.#written.get(agent.agent_id);
-    if (usedMs === undefined || usedMs < (agent.last_used_ms ?? 0)) return agent;
-    return { ...agent, last_used_ms: usedMs };
+    return { ...agent, last_used_ms: this.latest(agent.agent_id, agent.last_used_ms) };
   }
 
-  forget(agentId: string): void {
-    this.#used.delete(agentId);
+  forget(id: string): void {
+    this.#used.delete(id);
   }
 
   async close(statements: Statements): Promise<void> {
@@ -48,22 +54,31 @@ export class LastUses {
   async #writeAll(statements: Statements): Promise<void> {
     if (this.#used.size === 0) return;
     const noted = [...this.#used];
-    const rows = JSON.stringify(noted.map(([agent_id, used_ms]) => ({ agent_id, used_ms })));
-    // Agents locked by another transaction are skipped until the next time: waiting for one would delay all others.
-    const done = await statements.run(
-      'repeatable',
-      (sql) => sql<{ agent_id: string }[]>`
-        UPDATE agents SET last_used_ms = greatest(agents.last_used_ms, used.used_ms)
-        FROM (
-          SELECT agents.agent_id, used_ms FROM json_to_recordset(${rows}::text::json) AS sent (agent_id uuid, used_ms bigint)
-          JOIN agents USING (agent_id) ORDER BY agents.agent_id FOR NO KEY UPDATE OF agents SKIP LOCKED
-        ) AS used
-        WHERE agents.agent_id = used.agent_id RETURNING agents.agent_id`,
+    const rows = JSON.stringify(noted.map(([id, used_ms]) => ({ id, used_ms })));
+    const found = await statements.run('repeatable write', (sql) =>
+      sql.unsafe<{ id: string; is_done: boolean }[]>(this.#statement, [rows], { prepare: true }),
     );
-    const changed = new Set(done.map(({ agent_id }) => agent_id));
-    this.#written = new Map(noted.filter(([agentId]) => changed.has(agentId)));
-    for (const [agentId, usedMs] of this.#written) {
-      if (this.#used.get(agentId) === usedMs) this.#used.delete(agentId);
+    const isDone = new Map(found.map(({ id, is_done }) => [id, is_done]));
+    this.#written = new Map(noted.filter(([id]) => isDone.get(id)));
+    // What no longer exists is dropped.
+    for (const [id, usedMs] of noted) {
+      if (isDone.get(id) !== false && this.#used.get(id) === usedMs) this.#used.delete(id);
     }
   }
+}
+
+/** Rows locked by another transaction are skipped until the next time: waiting for one would delay all others. */
+function statementFor(table: 'agents' | 'keys'): string {
+  const [id, type] = table === 'agents' ? ['agent_id', 'uuid'] : ['key_hash', 'text COLLATE "C"'];
+  return `WITH sent AS (
+      SELECT ${id}, used_ms FROM json_to_recordset($1::text::json) AS sent (id ${type}, used_ms bigint) JOIN ${table} ON ${id} = id
+    ),
+    free AS (
+      SELECT ${id}, used_ms FROM ${table} JOIN sent USING (${id}) ORDER BY ${id} FOR NO KEY UPDATE OF ${table} SKIP LOCKED
+    ),
+    done AS (
+      UPDATE ${table} SET last_used_ms = greatest(${table}.last_used_ms, used_ms) FROM free
+      WHERE ${table}.${id} = free.${id} RETURNING ${table}.${id}
+    )
+    SELECT ${id} AS id, ${id} IN (SELECT ${id} FROM done) AS is_done FROM sent`;
 }

@@ -1,4 +1,5 @@
 // SQL of the lists for administrators. One statement returns a page and its exact total, from one snapshot.
+import { type AgentActivity, firstIdOf, isWindow } from '../domain/activity.ts';
 import type {
   AgentListQuery,
   AgentSort,
@@ -14,7 +15,7 @@ export const AGENT_COLUMNS =
   'agent_id, email, agent_name, tier, is_active, created_ms, last_used_ms, event_count';
 
 /** Same as foldText: by Unicode's rules, independent of the database's locale. */
-function fold(text: string): string {
+export function fold(text: string): string {
   return `replace(lower((${text}) COLLATE "und-x-icu"), 'ς', 'σ')`;
 }
 
@@ -31,6 +32,8 @@ const AGENT_VALUES: Readonly<Record<AgentSort, string>> = {
   event_count: 'event_count',
   created_at: 'created_ms',
   last_used_at: `coalesce(last_used_ms, ${NEVER_USED})`,
+  events_24h: 'coalesce(created, 0)',
+  events_7d: 'coalesce(created, 0)',
 };
 
 const EVENT_VALUES: Readonly<Record<EventSort, string>> = {
@@ -48,13 +51,16 @@ const eventText = (mark: string) => `(SELECT concat_ws(${mark}, title, event_id,
 
 const COUNT_MATCHING = 'SELECT count(*) FROM matching';
 
-/** Rows consist of total, value and AGENT_COLUMNS. */
-export function agentPageStatement(query: AgentListQuery): Statement {
+/** Rows consist of total, value, AGENT_COLUMNS and, if asked for, events_24h and events_7d. */
+export function agentPageStatement(query: AgentListQuery, nowMs: number): Statement {
   const values = new Values();
   const isSearch = query.q !== '';
+  const { key } = query.sort;
   const list = {
-    ...{ table: 'agents', id: 'agent_id', idType: 'uuid', columns: AGENT_COLUMNS },
-    value: AGENT_VALUES[query.sort.key],
+    ...{ table: 'agents', id: 'agent_id', idType: 'uuid' },
+    columns: query.activity ? `${AGENT_COLUMNS}, ${activityColumns(nowMs, values)}` : AGENT_COLUMNS,
+    joined: isWindow(key) ? `LEFT JOIN (${countByAgent(key, nowMs, values)}) AS recent USING (agent_id)` : '',
+    value: AGENT_VALUES[key],
     conditions: [isSearch ? isFound(query.q, agentText, values) : 'true'],
     total: isSearch ? COUNT_MATCHING : 'SELECT count(*) FROM agents',
     isExpensive: isSearch,
@@ -62,7 +68,21 @@ export function agentPageStatement(query: AgentListQuery): Statement {
   return pageStatement(list, query, values);
 }
 
-/** Rows consist of total, value, event_id and json. */
+function activityColumns(nowMs: number, values: Values): string {
+  const columns = (['events_24h', 'events_7d'] as const).map((window) => {
+    const firstId = values.put(firstIdOf(window, nowMs), 'text');
+    return `(SELECT count(*) FROM events WHERE agent_id = agents.agent_id AND event_id >= ${firstId}) AS ${window}`;
+  });
+  return columns.join(', ');
+}
+
+/** Reads the events that were created lately: their IDs begin with the time. */
+function countByAgent(window: keyof AgentActivity, nowMs: number, values: Values): string {
+  const firstId = values.put(firstIdOf(window, nowMs), 'text');
+  return `SELECT agent_id, count(*) AS created FROM events WHERE event_id >= ${firstId} GROUP BY agent_id`;
+}
+
+/** Rows consist of total, value, event_id, json, version and updated_ms. */
 export function eventPageStatement(agentId: string, query: EventListQuery, nowMs: number): Statement {
   const { q, when, sort } = query;
   const values = new Values();
@@ -75,7 +95,7 @@ export function eventPageStatement(agentId: string, query: EventListQuery, nowMs
   // The index events_of_agent has the order by start, and what the filter needs. For others all events must be read.
   const isExpensive = filters.length > 0 && (q !== '' || sort.key !== 'start_at');
   const list = {
-    ...{ table: 'events', id: 'event_id', idType: 'text', columns: 'event_id, json' },
+    ...{ table: 'events', id: 'event_id', idType: 'text', columns: 'event_id, json, version, updated_ms' },
     value: EVENT_VALUES[sort.key],
     conditions: [scope, ...filters],
     total: isExpensive ? COUNT_MATCHING : countEvents(when, scope, now),
@@ -106,7 +126,7 @@ function countEvents(when: When, scope: string, now: string): string {
   return { all, past, upcoming }[when];
 }
 
-class Values {
+export class Values {
   readonly all: (string | number)[] = [];
 
   put(value: string | number, type: string): string {
@@ -129,6 +149,8 @@ interface List {
   /** Sort expression. */
   readonly value: string;
   readonly columns: string;
+  /** What the table is joined with to sort. */
+  readonly joined?: string;
   /** Conditions for the rows of the list. */
   readonly conditions: readonly string[];
   /** Statement that counts these rows. */
@@ -141,7 +163,7 @@ interface List {
 
 /** Returns one row more than the page if more follow. If the page is empty, a single row has only the total. */
 function pageStatement(list: List, query: ListQuery<string>, values: Values): Statement {
-  const { table, id, idType, value, columns, conditions, total, isExpensive, hasFew } = list;
+  const { table, id, idType, value, columns, joined = '', conditions, total, isExpensive, hasFew } = list;
   const { after, limit, sort } = query;
   const [isAfter, direction] = sort.descending ? ['<', 'DESC'] : ['>', 'ASC'];
   const type = typeof after?.value === 'string' ? 'text' : 'bigint';
@@ -153,7 +175,7 @@ function pageStatement(list: List, query: ListQuery<string>, values: Values): St
   // A position in a sort by text is expensive, too: the text is folded to compare it and again to sort it.
   const isOnce = isExpensive || type === 'text';
   const text = `WITH matching AS ${isOnce ? 'MATERIALIZED' : 'NOT MATERIALIZED'} (
-      SELECT ${id} AS id, ${value} AS value FROM ${table} WHERE ${conditions.join(' AND ')}
+      SELECT ${id} AS id, ${value} AS value FROM ${table} ${joined} WHERE ${conditions.join(' AND ')}
     ),
     ${hasFew ? `few AS MATERIALIZED (SELECT id, value FROM matching AS page ${order} LIMIT ${FEW + 1}),` : ''}
     page AS (

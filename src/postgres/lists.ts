@@ -1,33 +1,47 @@
 // Reads lists and statistics for administrators. These statements are rare and varied, so none is prepared.
+import type { AgentActivity, Created } from '../domain/activity.ts';
 import type { AgentRecord } from '../domain/agent.ts';
 import type { AuditRecord } from '../domain/audit.ts';
+import { firstUlidAt } from '../domain/ids.ts';
 import type { AgentListQuery, AuditQuery, EventListQuery } from '../domain/list.ts';
 import type { ListPosition } from '../domain/list-cursor.ts';
 import { ALL_EVENTS } from '../domain/nearby.ts';
 import type { ListedEvent, ListPage, Stats } from '../domain/store.ts';
+import { auditPageStatement } from './audit-statement.ts';
 import type { Statements } from './client/database.ts';
 import { agentPageStatement, eventPageStatement } from './list-statements.ts';
-import { wireOf } from './records.ts';
+import { numberOf, wireOf } from './records.ts';
 import { searchStatement } from './search.ts';
 
-type AgentRow = AgentRecord & { readonly total: number; readonly value: ListPosition['value'] };
+type AgentRow = AgentRecord &
+  Partial<AgentActivity> & { readonly total: number; readonly value: ListPosition['value'] };
 
 export async function readAgentPage(
   statements: Statements,
   query: AgentListQuery,
+  nowMs: number,
 ): Promise<ListPage<AgentRecord>> {
-  const { text, values } = agentPageStatement(query);
+  const { text, values } = agentPageStatement(query, nowMs);
   const rows = await statements.run('repeatable', (sql) => sql.unsafe<AgentRow[]>(text, [...values]));
   const page = rows.slice(0, query.limit).filter(({ agent_id }) => agent_id !== null);
   const last = rows.length > query.limit ? page.at(-1) : undefined;
   return {
-    items: page.map(({ total: _, value: __, ...agent }) => agent),
+    items: page.map(({ total: _, value: __, events_24h, events_7d, ...agent }) =>
+      query.activity ? { ...agent, activity: { events_24h: events_24h!, events_7d: events_7d! } } : agent,
+    ),
     total: rows[0]!.total,
     next: last && { value: last.value, id: last.agent_id },
   };
 }
 
-type EventRow = readonly [total: Buffer, value: Buffer, id: Buffer | null, json: Buffer];
+type EventRow = readonly [
+  total: Buffer,
+  value: Buffer,
+  id: Buffer | null,
+  json: Buffer,
+  version: Buffer,
+  updated: Buffer | null,
+];
 
 export async function readEventPage(
   statements: Statements,
@@ -43,7 +57,12 @@ export async function readEventPage(
   const toValue = query.sort.key === 'start_at' ? Number : String;
   const positionOf = ([, value, id]: EventRow) => ({ value: toValue(value.toString()), id: id!.toString() });
   return {
-    items: page.map((row) => ({ json: wireOf(row[3]), position: positionOf(row) })),
+    items: page.map((row) => ({
+      json: wireOf(row[3]),
+      version: numberOf(row[4])!,
+      updatedMs: numberOf(row[5]),
+      position: positionOf(row),
+    })),
     total: Number(rows[0]![0].toString()),
     next: last && positionOf(last),
   };
@@ -53,21 +72,44 @@ type AuditRow = AuditRecord & { readonly total: number };
 
 export async function readAuditPage(
   statements: Statements,
-  { after = Number.MAX_SAFE_INTEGER, limit }: AuditQuery,
+  { after = Number.MAX_SAFE_INTEGER, limit, filters }: AuditQuery,
 ): Promise<ListPage<AuditRecord, number>> {
-  const rows = await statements.run(
-    'repeatable',
-    (sql) => sql<AuditRow[]>`
+  const rows = await statements.run('repeatable', (sql) => {
+    if (filters) {
+      const { text, values } = auditPageStatement({ after, limit, filters });
+      return sql.unsafe<AuditRow[]>(text, [...values]);
+    }
+    return sql<AuditRow[]>`
       SELECT counted.total, page.* FROM (SELECT count(*) AS total FROM audit) AS counted
       LEFT JOIN (SELECT * FROM audit WHERE audit_id < ${after} ORDER BY audit_id DESC LIMIT ${limit + 1}) AS page ON true
-      ORDER BY page.audit_id DESC`,
-  );
+      ORDER BY page.audit_id DESC`;
+  });
   const page = rows.slice(0, limit).filter(({ audit_id }) => audit_id !== null);
   return {
     items: page.map(({ total: _, ...entry }) => entry),
     total: rows[0]!.total,
     next: rows.length > limit ? page.at(-1)!.audit_id : undefined,
   };
+}
+
+/** By the indexes on IDs, which begin with the time, and on the creation of agents. */
+export async function readCreated(
+  statements: Statements,
+  fromMs: readonly number[],
+): Promise<readonly Created[]> {
+  const toMs = [...fromMs.slice(1), Number.MAX_SAFE_INTEGER];
+  const fromId = fromMs.map(firstUlidAt);
+  const toId = [...fromId.slice(1), 'Z'];
+  const rows = await statements.run(
+    'repeatable',
+    (sql) => sql<Created[]>`
+      SELECT (SELECT count(*) FROM events WHERE event_id >= from_id AND event_id < to_id) AS events,
+        (SELECT count(*) FROM agents WHERE created_ms >= from_ms AND created_ms < to_ms) AS agents
+      FROM unnest(string_to_array(${fromMs.join()}, ',')::bigint[], string_to_array(${toMs.join()}, ',')::bigint[],
+          string_to_array(${fromId.join()}, ','), string_to_array(${toId.join()}, ','))
+        WITH ORDINALITY AS day (from_ms, to_ms, from_id, to_id, number) ORDER BY number`,
+  );
+  return rows.map(({ events, agents }) => ({ events, agents }));
 }
 
 /** Counts of agents and events, from one snapshot. */

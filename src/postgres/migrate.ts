@@ -1,7 +1,9 @@
-// Migrates the database to the latest schema: applies the missing migrations in one transaction, under a lock, so that any
-// number of nodes can start at once. The table schema_version has the number of the last one and the names of all.
+// Migrates the database to the latest schema: applies the missing migrations one after another, each under a lock, so that any
+// number of nodes can start at once and beside running ones. A migration waits for the locks of tables only a moment, because
+// everybody else waits behind it, and then tries again. The table schema_version records what was applied.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { StartError } from '../domain/errors.ts';
-import { readMigrations, requireKnown } from '../migrations.ts';
+import { type Migration, readMigrations, requireKnown } from '../migrations.ts';
 import type { Database } from './client/database.ts';
 import type { Sql } from './client/driver.ts';
 import { codeOf } from './client/errors.ts';
@@ -11,7 +13,32 @@ const FOLDER = new URL('./migrations/', import.meta.url);
 /** Number of our advisory lock. */
 const LOCK = 7_305_914_226;
 
+/** Time between two attempts to get it, while another node migrates. */
+const LOCK_PAUSE_MS = 200;
+
 const INSUFFICIENT_PRIVILEGE = '42501';
+const LOCK_NOT_AVAILABLE = '55P03';
+
+/** How migrations wait for the locks of tables. */
+interface Waits {
+  /** Maximum time of one attempt. */
+  readonly lockTimeoutMs: number;
+  /** Time between two attempts. */
+  readonly pauseMs: number;
+  /** Maximum time for all attempts of a migration. */
+  readonly patienceMs: number;
+}
+
+/** Less than the time that a request waits for a connection. */
+export const LOCK_TIMEOUT_MS = 1_000;
+
+const WAITS: Waits = { lockTimeoutMs: LOCK_TIMEOUT_MS, pauseMs: 2_000, patienceMs: 120_000 };
+
+/** Header line of a migration: the oldest schema whose nodes keep working beside it. Without it, they do not. */
+const COMPATIBLE_FROM = /^-- Compatible from: (\d+)$/m;
+
+/** Header line of a migration whose statements cannot run in a transaction, such as CREATE INDEX CONCURRENTLY. */
+const OUTSIDE = /^-- Outside a transaction\b/m;
 
 /** Current role and database, quoted for SQL. */
 interface Current {
@@ -21,71 +48,135 @@ interface Current {
 }
 
 /**
- * Throws StartError if a newer version wrote the database, if it has other migrations than ours, if it lacks PostGIS or ICU,
- * or if we may not create tables in it.
+ * Returns whether the database has a newer schema, which is compatible with ours. Throws StartError if a newer version wrote the
+ * database and it is not, if it has other migrations than ours, if it lacks PostGIS or ICU, if we may not create tables in it, or
+ * if others hold the locks that a migration needs for too long.
  */
-export function migrate(database: Database, migrations = readMigrations(FOLDER)): Promise<void> {
-  return database.transaction('repeatable', async (sql) => {
-    await sql`SELECT pg_advisory_xact_lock(${LOCK})`;
-    const [current] = await sql<[Current]>`
-      SELECT quote_ident(current_user) AS role, quote_ident(current_database()) AS name,
-        (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) AS is_super`;
-    await requireDatabase(sql, current);
-    const { version, names, isOwned } = await readApplied(sql);
-    requireKnown(migrations, version, names);
-    const missing = migrations.slice(version);
+export async function migrate(
+  database: Database,
+  migrations = readMigrations(FOLDER),
+  waits = WAITS,
+): Promise<{ isNewer: boolean }> {
+  let sinceMs = performance.now();
+  for (;;) {
+    const outcome = await database
+      .transaction('repeatable', (sql) => takeStep(sql, database, migrations, waits))
+      .catch((error: unknown) => {
+        if (codeOf(error) !== LOCK_NOT_AVAILABLE) throw error;
+        if (performance.now() - sinceMs > waits.patienceMs) throw locked(error);
+        return 'locked' as const;
+      });
+    if (typeof outcome === 'object') return outcome;
+    if (outcome === 'applied') sinceMs = performance.now();
+    else await sleep(outcome === 'busy' ? LOCK_PAUSE_MS : waits.pauseMs);
+  }
+}
+
+/** Applies the next missing migration. 'busy': another node migrates. */
+async function takeStep(
+  sql: Sql,
+  database: Database,
+  migrations: readonly Migration[],
+  { lockTimeoutMs }: Waits,
+): Promise<'busy' | 'applied' | { isNewer: boolean }> {
+  // Never wait for this lock: CREATE INDEX CONCURRENTLY of the node that has it would wait for our snapshot.
+  const [lock] = await sql<[{ taken: boolean }]>`SELECT pg_try_advisory_xact_lock(${LOCK}) AS taken`;
+  if (!lock.taken) return 'busy';
+  const [current] = await sql<[Current]>`
+    SELECT quote_ident(current_user) AS role, quote_ident(current_database()) AS name,
+      (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) AS is_super`;
+  await requireDatabase(sql, current);
+  const { count, names, compatibleFrom, isOwned } = await readApplied(sql);
+  requireKnown(migrations, count, names, compatibleFrom);
+  const next = migrations[count];
+  if (!next) {
     // If an older version recorded no names, record them now, unless only another role may change the table.
-    const isRecorded = names.length >= version || !isOwned;
-    if (missing.length === 0 && isRecorded) return;
-    try {
-      for (const migration of missing) await sql.unsafe(migration.sql);
-      await record(
-        sql,
-        migrations.map(({ name }) => name),
-      );
-    } catch (cause) {
-      if (codeOf(cause) !== INSUFFICIENT_PRIVILEGE) throw cause;
-      throw new StartError(
-        `The role ${current.role} may not create tables in the database ${current.name}. Run as its owner or a superuser: ` +
-          `GRANT CREATE ON SCHEMA public TO ${current.role};`,
-        { cause },
-      );
-    }
-  });
+    if (names.length < count && isOwned) await record(sql, migrations);
+    return { isNewer: count > migrations.length };
+  }
+  // For this transaction only: the connection may be a pooler's, with settings of its own.
+  await sql.unsafe(
+    `SET LOCAL lock_timeout = ${lockTimeoutMs}; SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0`,
+  );
+  try {
+    if (OUTSIDE.test(next.sql)) await runOutside(database, next.sql);
+    else await sql.unsafe(next.sql);
+    await record(sql, migrations.slice(0, count + 1));
+  } catch (cause) {
+    if (codeOf(cause) !== INSUFFICIENT_PRIVILEGE) throw cause;
+    throw new StartError(
+      `The role ${current.role} may not create tables in the database ${current.name}. Run as its owner or a superuser: ` +
+        `GRANT CREATE ON SCHEMA public TO ${current.role};`,
+      { cause },
+    );
+  }
+  return 'applied';
+}
+
+/** Runs the statements one by one, on another connection: the transaction of this step holds the lock meanwhile. */
+async function runOutside(database: Database, text: string): Promise<void> {
+  for (const statement of text.split(/(?<=;)\s*$/m).filter((part) => /^\s*[^-\s]/m.test(part)))
+    await database.run('once', (sql) => sql.unsafe(statement));
+}
+
+function locked(cause: unknown): StartError {
+  return new StartError(
+    'The schema cannot be migrated: other sessions hold locks on its tables. Find them in pg_stat_activity (the oldest xact_start), ' +
+      'wait for them or end them, and start again.',
+    { cause },
+  );
 }
 
 /** Applied migrations. */
 interface Applied {
-  /** Number of the last one; 0 in an empty database. */
-  readonly version: number;
+  /** 0 in an empty database. */
+  readonly count: number;
   /** In order; empty if they were not recorded. */
   readonly names: readonly string[];
+  /** The oldest schema whose versions can use the database. */
+  readonly compatibleFrom: number;
   /** Whether we may change the table that records them. */
   readonly isOwned: boolean;
 }
 
+/**
+ * The column `version` has the number of the oldest compatible schema, `names` all applied migrations. Versions that do not know
+ * about compatibility take `version` for the number of the last migration; so they, too, accept what is compatible with them.
+ */
 async function readApplied(sql: Sql): Promise<Applied> {
   const [table] = await sql<{ is_owned: boolean; has_names: boolean }[]>`
     SELECT pg_has_role(relowner, 'USAGE') AS is_owned, EXISTS (
       SELECT FROM pg_attribute WHERE attrelid = pg_class.oid AND attname = 'names' AND NOT attisdropped) AS has_names
     FROM pg_class WHERE oid = to_regclass('schema_version')`;
-  if (!table) return { version: 0, names: [], isOwned: true };
+  if (!table) return { count: 0, names: [], compatibleFrom: 0, isOwned: true };
   const [row] = table.has_names
     ? await sql<
         { version: number; names: string[] | null }[]
       >`SELECT version, array_to_json(names) AS names FROM schema_version`
     : await sql<{ version: number; names: null }[]>`SELECT version, NULL AS names FROM schema_version`;
-  return { version: row?.version ?? 0, names: row?.names ?? [], isOwned: table.is_owned };
+  const { version = 0, names } = row ?? {};
+  return {
+    count: Math.max(version, names?.length ?? 0),
+    names: names ?? [],
+    compatibleFrom: version,
+    isOwned: table.is_owned,
+  };
 }
 
-async function record(sql: Sql, names: readonly string[]): Promise<void> {
+async function record(sql: Sql, applied: readonly Migration[]): Promise<void> {
   await sql`CREATE TABLE IF NOT EXISTS schema_version (version integer NOT NULL)`;
   // A separate statement, for a table of an older version, which records only the number and may still run.
   await sql`ALTER TABLE schema_version ADD COLUMN IF NOT EXISTS names text[]`;
   await sql`DELETE FROM schema_version`;
+  const names = applied.map(({ name }) => name).join(' ');
   await sql`
     INSERT INTO schema_version (version, names)
-    VALUES (${names.length}, string_to_array(${names.join(' ')}, ' '))`;
+    VALUES (${compatibleFrom(applied)}, string_to_array(${names}, ' '))`;
+}
+
+/** The oldest schema whose nodes can use a database with these migrations: each of them must allow it. */
+function compatibleFrom(migrations: readonly Migration[]): number {
+  return Math.max(...migrations.map(({ sql }, index) => Number(COMPATIBLE_FROM.exec(sql)?.[1] ?? index + 1)));
 }
 
 /** Requires UTF-8, ICU collations and PostGIS. A superuser installs PostGIS here if it is available. */
@@ -109,7 +200,10 @@ async function requireDatabase(sql: Sql, current: Current): Promise<void> {
         'Use a PostgreSQL built with ICU, as the usual packages are.',
     );
   }
-  if (installed > 0) return;
+  if (installed > 0) {
+    await requireReach(sql, current);
+    return;
+  }
   const add = `psql -d ${current.name} -c 'CREATE EXTENSION postgis'`;
   if (available === 0) {
     throw new StartError(
@@ -122,4 +216,19 @@ async function requireDatabase(sql: Sql, current: Current): Promise<void> {
     throw new StartError(
       `PostGIS is not enabled in the database ${current.name}. Run as a superuser: ${add}`,
     );
+}
+
+/** Our statements name types and functions of PostGIS without a schema. */
+async function requireReach(sql: Sql, { role, name }: Current): Promise<void> {
+  const [found] = await sql`
+    SELECT quote_ident(nspname) AS schema, nspname = ANY (current_schemas(true)) AS is_found,
+      current_setting('search_path') AS path
+    FROM pg_extension JOIN pg_namespace ON pg_namespace.oid = extnamespace WHERE extname = 'postgis'`;
+  const { schema, is_found, path } = found!;
+  if (is_found) return;
+  throw new StartError(
+    `PostGIS is in the schema ${schema} of the database ${name}, where the role ${role} does not look for it. ` +
+      `Run as a superuser: psql -d ${name} -c 'GRANT USAGE ON SCHEMA ${schema} TO ${role}' ` +
+      `-c 'ALTER ROLE ${role} IN DATABASE ${name} SET search_path = ${path}, ${schema}'`,
+  );
 }

@@ -1,10 +1,11 @@
 // Opens the database for a store or for bulk work: connects, migrates the schema and explains failures.
 import { StartError } from '../domain/errors.ts';
-import { UNFINISHED_MOVE, unfinishedMove } from '../domain/transfer.ts';
+import { UNFINISHED_MOVE, unfinishedMove } from '../domain/unfinished-move.ts';
 import { Database, type DatabaseOptions } from './client/database.ts';
 import { codeOf } from './client/errors.ts';
 import { describeAddress } from './client/url.ts';
-import { migrate } from './migrate.ts';
+import { LOCK_TIMEOUT_MS, migrate } from './migrate.ts';
+import { CHECKED_CONNECTIONS, explainRefusal, requireUsablePooler } from './pooler.ts';
 
 /** Advice for errors caused by a mistake in DATABASE_URL, by error code. */
 const HINTS: Readonly<Record<string, string>> = {
@@ -20,25 +21,39 @@ const HINTS: Readonly<Record<string, string>> = {
   UNAVAILABLE: 'Check host and port in DATABASE_URL, and that the server runs.',
 };
 
-/** Throws StartError if the database cannot be used, or if a move into it is unfinished and that is not allowed. */
-export async function openDatabase(options: DatabaseOptions, allow?: 'unfinished'): Promise<Database> {
+/** Connections for a migration: one holds its lock, another may do its work. Some are always left to reads. */
+const MIGRATION_POOL_SIZE = 4;
+
+/**
+ * Throws StartError if the database cannot be used, or if a move into it is unfinished. A move itself may continue, but needs
+ * exactly our schema, to copy everything; others can use a newer one that is compatible.
+ */
+export async function openDatabase(options: DatabaseOptions, purpose?: 'move'): Promise<Database> {
+  const place = describeAddress(options.url);
   let database: Database | undefined;
   try {
+    database = await Database.open({ ...options, poolSize: CHECKED_CONNECTIONS });
+    await requireUsablePooler(database, options, place);
+    await database.close();
     // No statement timeout: migrations may take long.
-    database = await Database.open({ ...options, statementTimeoutMs: 0 });
-    await migrate(database);
+    const session = { statementTimeoutMs: 0, lockTimeoutMs: LOCK_TIMEOUT_MS, poolSize: MIGRATION_POOL_SIZE };
+    database = await Database.open({ ...options, ...session });
+    const { isNewer } = await migrate(database);
+    if (isNewer && purpose === 'move') throw newerThanMove(place);
     await database.close();
     database = await Database.open(options);
-    if (allow !== 'unfinished') await requireFinished(database, describeAddress(options.url));
+    if (purpose !== 'move') await requireFinished(database, place);
     return database;
   } catch (error) {
     await database?.close();
     if (error instanceof StartError) throw error;
     const { cause } = error as Error;
     const reason = codeOf(error) === 'UNAVAILABLE' && cause ? cause : error;
+    const refusal = explainRefusal(reason, options, place);
+    if (refusal) throw refusal;
     const hint = HINTS[codeOf(reason)] ?? '';
     const { message } = reason as Error;
-    const problem = `The database ${describeAddress(options.url)} cannot be used: ${message.replace(/\.$/, '')}.`;
+    const problem = `The database ${place} cannot be used: ${message.replace(/\.$/, '')}.`;
     throw new StartError(`${problem} ${hint}`.trim(), { cause: error });
   }
 }
@@ -50,4 +65,10 @@ async function requireFinished(database: Database, place: string): Promise<void>
     (sql) => sql<{ value: string }[]>`SELECT value FROM settings WHERE name = ${UNFINISHED_MOVE}`,
   );
   if (found) throw unfinishedMove(`The database ${place}`, found.value);
+}
+
+function newerThanMove(place: string): StartError {
+  return new StartError(
+    `The database ${place} was migrated by a newer version of local-events. Use that version for the move.`,
+  );
 }

@@ -1,6 +1,6 @@
 // Quotas shared by all nodes, without a write per request: a node reserves requests in the database in small lots, and then
 // counts them down itself. If the limit is below 400, a lot is one request, and the quota is exact.
-import { QUOTA_WINDOW_MS, type Quota } from '../domain/store.ts';
+import { latestResetMs, QUOTA_WINDOW_MS, type Quota } from '../domain/store.ts';
 import type { Database, Statements } from './client/database.ts';
 
 /** Lots per quota. Two nodes leave at most 1 % of a quota unused: one lot each, reserved and not spent. */
@@ -64,6 +64,15 @@ export class QuotaLeases {
     }
   }
 
+  /** What all nodes have reserved, except what this one has left. */
+  read(bucket: string, limit: number, nowMs: number): Promise<Quota> {
+    return this.#database.operation(async (statements) => {
+      const own = Math.max(0, this.#current(bucket, nowMs)?.left ?? 0);
+      const { remaining, resetMs } = await this.#readTaken(statements, bucket, limit + own, nowMs);
+      return { allowed: remaining > 0, remaining: Math.min(limit, remaining), resetMs };
+    });
+  }
+
   /** Removes windows that ended by this time. */
   async forget(nowMs: number): Promise<void> {
     for (const [bucket, { resetMs }] of this.#leases) if (resetMs <= nowMs) this.#leases.delete(bucket);
@@ -72,19 +81,25 @@ export class QuotaLeases {
 
   #current(bucket: string, nowMs: number): Lease | undefined {
     const lease = this.#leases.get(bucket);
-    return lease && lease.resetMs > nowMs ? lease : undefined;
+    return lease && lease.resetMs > nowMs && lease.resetMs <= latestResetMs(nowMs) ? lease : undefined;
   }
 
   async #peek(statements: Statements, bucket: string, limit: number, nowMs: number): Promise<Quota> {
     const known = this.#current(bucket, nowMs);
     const isUsed = known !== undefined && known.taken - known.left >= limit;
     if (known && (isUsed || known.left > 0)) return quotaOf(known, limit, !isUsed);
+    return this.#readTaken(statements, bucket, limit, nowMs);
+  }
+
+  async #readTaken(statements: Statements, bucket: string, limit: number, nowMs: number): Promise<Quota> {
     const [row] = await statements.run(
       'repeatable',
       (sql) =>
-        sql<Taken[]>`SELECT reset_ms, used FROM quotas WHERE bucket = ${bucket} AND reset_ms > ${nowMs}`,
+        sql<Taken[]>`SELECT reset_ms, used FROM quotas
+          WHERE bucket = ${bucket} AND reset_ms > ${nowMs} AND reset_ms <= ${latestResetMs(nowMs)}`,
     );
     // What this node has overdrawn is in the database only with its next lot.
+    const known = this.#current(bucket, nowMs);
     const overdrawn = known && known.resetMs === row?.reset_ms ? Math.max(0, -known.left) : 0;
     const used = (row?.used ?? 0) + overdrawn;
     const remaining = Math.max(0, limit - used);
@@ -115,8 +130,9 @@ export class QuotaLeases {
         ON CONFLICT (bucket) DO UPDATE SET (reset_ms, used, granted) = (
           SELECT CASE WHEN is_over THEN ${resetMs}::bigint ELSE q.reset_ms END, before + more, more FROM (
             SELECT before, is_over, greatest(0, least(${lot}::integer, ${limit}::integer - before)) AS more FROM (
-              SELECT q.reset_ms <= ${nowMs}::bigint AS is_over,
-                CASE WHEN q.reset_ms <= ${nowMs}::bigint THEN 0 ELSE q.used END AS before
+              SELECT is_over, CASE WHEN is_over THEN 0 ELSE q.used END AS before FROM (
+                SELECT q.reset_ms <= ${nowMs}::bigint OR q.reset_ms > ${latestResetMs(nowMs)}::bigint AS is_over
+              ) AS time
             ) AS found
           ) AS next
         )

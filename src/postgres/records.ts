@@ -12,16 +12,29 @@ export const TYPES: Readonly<Record<ColumnKind, string>> = {
   boolean: 'boolean',
 };
 
-/** Statement that inserts the rows of the first parameter. The caller appends an ON CONFLICT clause. */
-export function insertRecords(table: Table): string {
+/** SQL: the timezone of an event. Rows that were stored before the column existed have it only in their JSON. */
+export const TIMEZONE = "coalesce(timezone, json::json ->> 'timezone', 'UTC')";
+
+/**
+ * Statement that inserts the rows of the first parameter. The caller appends an ON CONFLICT clause. `computed` are SQL expressions of
+ * more columns, from text fields of the same names.
+ */
+export function insertRecords(table: Table, computed: Readonly<Record<string, string>> = {}): string {
   const columns = columnsOf(table);
-  const names = columns.map(([name]) => name).join(', ');
-  const typed = columns.map(([name, kind]) => `${name} ${TYPES[kind]}`).join(', ');
-  return `INSERT INTO ${table} (${names})
-    SELECT ${names} FROM json_to_recordset($1::text::json) AS sent (${typed})`;
+  const names = columns.map(([name]) => name);
+  const typed = columns.map(([name, kind]) => `${name} ${TYPES[kind]}`);
+  const more = Object.keys(computed);
+  return `INSERT INTO ${table} (${[...names, ...more].join(', ')})
+    SELECT ${[...names, ...Object.values(computed)].join(', ')}
+    FROM json_to_recordset($1::text::json) AS sent (${[...typed, ...more.map((name) => `${name} text`)].join(', ')})`;
 }
 
 /** A text column as Wire: both are the bytes of UTF-8, so nothing is decoded. */
 export function wireOf(bytes: Buffer | null | undefined): Wire {
   return bytes!.toString('latin1') as Wire;
+}
+
+/** A nullable number. */
+export function numberOf(bytes: Buffer | null | undefined): number | null {
+  return bytes ? Number(bytes.toString('latin1')) : null;
 }

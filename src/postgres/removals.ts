@@ -47,7 +47,7 @@ async function removeOf(
   eventIds: readonly string[],
   endedByMs: number,
 ): Promise<number | undefined> {
-  if (!(await takeLock(sql))) return undefined;
+  if (!(await takeRemovalLock(sql))) return undefined;
   await lockDeletes(sql, agentId);
   const { count } = await sql`
     DELETE FROM events WHERE agent_id = ${agentId} AND ends_ms <= ${endedByMs}
@@ -62,11 +62,12 @@ export async function* removeUnusedAgents(
 ): AsyncGenerator<number> {
   for (let count = ROWS_PER_SLICE; count === ROWS_PER_SLICE; ) {
     const removed = await database.transaction('repeatable', async (sql) => {
-      if (!(await takeLock(sql))) return undefined;
-      // Skips agents for which an event is being created, or whose last use is being written.
+      if (!(await takeRemovalLock(sql))) return undefined;
+      // Skips agents whose deleted events can be restored, for which an event is being created, or whose last use is being written.
       const deleted = await sql`
         DELETE FROM agents WHERE agent_id IN (
           SELECT agent_id FROM agents WHERE last_used_ms IS NULL AND event_count = 0 AND created_ms <= ${registeredByMs}
+            AND NOT EXISTS (SELECT 1 FROM deleted_events WHERE deleted_events.agent_id = agents.agent_id)
           ORDER BY created_ms LIMIT ${ROWS_PER_SLICE} FOR UPDATE SKIP LOCKED)`;
       return deleted.count;
     });
@@ -77,7 +78,7 @@ export async function* removeUnusedAgents(
 }
 
 /** Until the end of the transaction. False if another node has it. */
-async function takeLock(sql: Sql): Promise<boolean> {
+export async function takeRemovalLock(sql: Sql): Promise<boolean> {
   const [row] = await sql<[{ is_taken: boolean }]>`SELECT pg_try_advisory_xact_lock(${LOCK}) AS is_taken`;
   return row.is_taken;
 }

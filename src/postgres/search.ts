@@ -1,11 +1,13 @@
-// SQL of a search. One statement returns the page and the exact total, from one snapshot.
+// SQL of a search. One statement returns the page and the exact total, from one snapshot. Searches by when events are on, and
+// by distance, are in exact-search.ts.
 
 import type { Position } from '../domain/cursor.ts';
 import { METRES_PER_MILE } from '../domain/geo.ts';
 import type { NearbyQuery } from '../domain/nearby.ts';
 import type { EventDetails, NearbyPage } from '../domain/store.ts';
 import type { Statements } from './client/database.ts';
-import { wireOf } from './records.ts';
+import { numberOf, wireOf } from './records.ts';
+import { HAS_UNKNOWN_WORDS, tsqueryOf } from './words.ts';
 
 export interface Statement {
   readonly text: string;
@@ -13,22 +15,36 @@ export interface Statement {
 }
 
 /** Events that last longer than this are in a separate index, events_long. */
-const DAY_MS = 86_400_000;
+export const DAY_MS = 86_400_000;
+
+/** Conditions on the status. The last one matches the index events_cancelled. */
+export const HAS_STATUS: Readonly<Record<NearbyQuery['status'], readonly string[]>> = {
+  any: [],
+  scheduled: ["status = 'scheduled'"],
+  cancelled: ["status = 'cancelled'"],
+};
 
 const ORDER = 'ORDER BY start_ms, event_id';
 
-export async function search(statements: Statements, query: NearbyQuery, nowMs: number): Promise<NearbyPage> {
+/** Undefined if some events lack the words that the search needs. */
+export async function search(
+  statements: Statements,
+  query: NearbyQuery,
+  nowMs: number,
+): Promise<NearbyPage | undefined> {
   const { text, values } = searchStatement(query, nowMs);
-  const rows = await statements.run('repeatable', (sql) =>
+  const rows = await statements.run('search', (sql) =>
     sql.unsafe(text, [...values], { prepare: true }).raw(),
   );
   const found = rows as unknown as readonly FoundRow[];
+  const total = Number(found[0]![0].toString('latin1'));
+  if (total < 0) return undefined;
   const page = found.slice(0, query.limit).filter(([, , id]) => id !== null);
   const last = found.length > query.limit ? page.at(-1) : undefined;
   return {
     events: page.map(([, , , json]) => wireOf(json)),
     details: query.details ? page.map(detailsOf) : [],
-    total: Number(found[0]![0].toString('latin1')),
+    total,
     next: last && positionOf(last),
   };
 }
@@ -41,6 +57,8 @@ type FoundRow = readonly [
   json: Buffer,
   lat?: Buffer,
   lng?: Buffer,
+  version?: Buffer,
+  updated?: Buffer | null,
 ];
 
 function positionOf([, start, id]: FoundRow): Position {
@@ -48,13 +66,13 @@ function positionOf([, start, id]: FoundRow): Position {
 }
 
 function detailsOf(row: FoundRow): EventDetails {
-  const [lat, lng] = [row[4]!, row[5]!].map((bytes) => Number(bytes.toString('latin1')));
-  return { ...positionOf(row), lat: lat!, lng: lng! };
+  const [lat, lng, version] = [row[4], row[5], row[6]].map((bytes) => numberOf(bytes)!);
+  return { ...positionOf(row), lat: lat!, lng: lng!, version: version!, updatedMs: numberOf(row[7]) };
 }
 
 /**
- * Rows consist of total, start_ms, event_id, json and, with details, lat and lng. Returns one row more than the page if more
- * follow. If the page is empty, a single row has only the total.
+ * Rows consist of total, start_ms, event_id, json and, with details, lat, lng, version and updated_ms. Returns one row more than
+ * the page if more follow. If the page is empty, a single row has only the total.
  */
 export function searchStatement(query: NearbyQuery, nowMs: number): Statement {
   const values: (string | number)[] = [];
@@ -66,47 +84,80 @@ export function searchStatement(query: NearbyQuery, nowMs: number): Statement {
   };
   const now = put(nowMs, 'bigint');
   const text =
-    query.radiusMiles === undefined ? everywhere(query, now, put, page) : within(query, now, put, page);
+    query.radiusMiles === undefined && !query.terms
+      ? everywhere(query, now, put, page)
+      : within(query, now, put, page);
   return { text, values };
 }
 
-type Put = (value: string | number, type: string) => string;
+export type Put = (value: string | number, type: string) => string;
 
 interface Page {
   readonly after: string | undefined;
   readonly limit: string;
 }
 
-/** Events in the circle are found once, for both the total and the page. */
+/** Events in the circle, or with the words, are found once, for both the total and the page. */
 function within(query: NearbyQuery, now: string, put: Put, page: Page): string {
-  const lng = put(query.lng, 'double precision');
-  const lat = put(query.lat, 'double precision');
-  const metres = put(query.radiusMiles! * METRES_PER_MILE, 'double precision');
-  // `false`: distances on the sphere, as in the embedded engine.
-  const circle = `st_dwithin(place, st_setsrid(st_makepoint(${lng}, ${lat}), 4326)::geography, ${metres}, false)`;
-  // Expressions instead of plain columns, so that the planner can use no other index than that of places.
+  // Expressions instead of plain columns, so that the planner can use no other indexes than those of places and words.
   const columns = { start: '(start_ms + 0)', type: "(event_type || '')", audience: "(audience || '')" };
-  const matching = allOf(`ends_ms > ${now}`, ...filtersOf(query, columns, put), circle);
+  const matching = allOf(
+    `ends_ms > ${now}`,
+    ...filtersOf(query, columns, put),
+    ...HAS_STATUS[query.status],
+    ...(query.radiusMiles === undefined ? [] : [circleOf(query, put)]),
+    ...wordsOf(query, put),
+  );
   return `WITH matching AS MATERIALIZED (SELECT start_ms, event_id FROM events WHERE ${matching}),
     page AS (${pageOf('matching', [], page)})
-    ${resultOf(query, 'SELECT count(*) AS total FROM matching')}`;
+    ${resultOf(query, `SELECT ${totalOf(query)} AS total FROM matching`)}`;
+}
+
+/** SQL: the words of `q`. */
+export function wordsOf({ terms }: NearbyQuery, put: Put): string[] {
+  return terms ? [`words @@ ${put(tsqueryOf(terms), 'text')}::tsquery`] : [];
+}
+
+/** SQL: the number of matches, or -1 if some events lack the words that the search needs. */
+export function totalOf({ terms }: NearbyQuery): string {
+  return terms ? `CASE WHEN ${HAS_UNKNOWN_WORDS} THEN -1 ELSE count(*) END` : 'count(*)';
+}
+
+export function circleOf(query: NearbyQuery, put: Put): string {
+  const point = pointOf(query, put);
+  // `false`: distances on the sphere, as in the embedded engine.
+  return `st_dwithin(place, ${point}, ${put(query.radiusMiles! * METRES_PER_MILE, 'double precision')}, false)`;
+}
+
+function pointOf({ lat, lng }: NearbyQuery, put: Put): string {
+  return `st_setsrid(st_makepoint(${put(lng, 'double precision')}, ${put(lat, 'double precision')}), 4326)::geography`;
 }
 
 /** Events that have started are found once. For upcoming events, page and total each use their own index. */
 function everywhere(query: NearbyQuery, now: string, put: Put, page: Page): string {
   const columns = { start: 'start_ms', type: 'event_type', audience: 'audience' };
   const filters = filtersOf(query, columns, put);
-  const begun = [`start_ms <= ${now}`, `ends_ms > ${now}`, ...filters];
+  const hasStatus = HAS_STATUS[query.status];
+  const begun = [`start_ms <= ${now}`, `ends_ms > ${now}`, ...filters, ...hasStatus];
   const short = allOf(`start_ms > ${now} - ${DAY_MS}`, `ends_ms - start_ms <= ${DAY_MS}`, ...begun);
   const long = allOf(`ends_ms - start_ms > ${DAY_MS}`, ...begun);
   const toCome = [`start_ms > ${now}`, ...filters];
-  const pages = `((${pageOf('begun', [], page)}) UNION ALL (${pageOf('events', toCome, page)}))`;
+  const pages = `((${pageOf('begun', [], page)}) UNION ALL (${pageOf('events', [...toCome, ...hasStatus], page)}))`;
   return `WITH begun AS MATERIALIZED (
       SELECT start_ms, event_id FROM events WHERE ${short}
       UNION ALL SELECT start_ms, event_id FROM events WHERE ${long}
     ),
     page AS (SELECT start_ms, event_id FROM ${pages} AS parts ${ORDER} LIMIT ${page.limit})
-    ${resultOf(query, `SELECT (SELECT count(*) FROM begun) + (SELECT count(*) FROM events WHERE ${allOf(...toCome)}) AS total`)}`;
+    ${resultOf(query, `SELECT (SELECT count(*) FROM begun) + ${countOf(toCome, query.status)} AS total`)}`;
+}
+
+/** Scheduled events are all without the cancelled ones, which are few: both counts need only an index. */
+function countOf(filters: readonly string[], status: NearbyQuery['status']): string {
+  const count = (conditions: readonly string[]) =>
+    `(SELECT count(*) FROM events WHERE ${allOf(...conditions)})`;
+  const cancelled = count([...filters, ...HAS_STATUS.cancelled]);
+  if (status === 'cancelled') return cancelled;
+  return status === 'any' ? count(filters) : `(${count(filters)} - ${cancelled})`;
 }
 
 interface Columns {
@@ -115,7 +166,7 @@ interface Columns {
   readonly audience: string;
 }
 
-function filtersOf(query: NearbyQuery, columns: Columns, put: Put): string[] {
+export function filtersOf(query: NearbyQuery, columns: Columns, put: Put): string[] {
   const { types, audiences, startsFromMs, startsBeforeMs } = query;
   const filters: string[] = [];
   const anyOf = (names: readonly string[]) => `ANY (string_to_array(${put(names.join(','), 'text')}, ','))`;
@@ -131,11 +182,11 @@ function pageOf(source: string, filters: readonly string[], { after, limit }: Pa
   return `SELECT start_ms, event_id FROM ${source} WHERE ${where} ${ORDER} LIMIT ${limit}`;
 }
 
-function allOf(...conditions: readonly string[]): string {
+export function allOf(...conditions: readonly string[]): string {
   return conditions.join(' AND ') || 'true';
 }
 
 function resultOf({ details }: NearbyQuery, total: string): string {
-  return `SELECT total, page.start_ms, page.event_id, json${details ? ', lat, lng' : ''} FROM (${total}) AS counted
+  return `SELECT total, page.start_ms, page.event_id, json${details ? ', lat, lng, version, updated_ms' : ''} FROM (${total}) AS counted
     LEFT JOIN (page JOIN events USING (event_id)) ON true ORDER BY page.start_ms, page.event_id`;
 }

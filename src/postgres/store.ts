@@ -1,15 +1,19 @@
-// The engine for many nodes: all data is in PostgreSQL. A node keeps only recently used keys, unwritten last uses and quota
-// lots. Business rules are left to the use cases, database failures and retries to database.ts.
-import type { AgentRecord, AgentRow, AgentUpdate } from '../domain/agent.ts';
+// The engine for many nodes: all data is in PostgreSQL. A node keeps the events in memory to search them, recently used keys,
+// unwritten last uses and quota lots. Business rules are left to the use cases, database failures and retries to database.ts.
+import type { Created } from '../domain/activity.ts';
+import type { AgentRecord, AgentRow } from '../domain/agent.ts';
+import type { AgentDetails } from '../domain/agent-details.ts';
 import type { KeyFingerprint, KeyRecord } from '../domain/api-key.ts';
 import type { AuditEntry, AuditRecord } from '../domain/audit.ts';
+import { AppError } from '../domain/errors.ts';
 import type { EventRow } from '../domain/event.ts';
 import type { AgentListQuery, AuditQuery, EventListQuery } from '../domain/list.ts';
 import type { NearbyQuery } from '../domain/nearby.ts';
 import {
   ACTIVE_WITHIN_MS,
+  type BulkDeleted,
   type CreateOutcome,
-  type EventRecord,
+  type FoundRecord,
   type ListedEvent,
   type ListPage,
   type NearbyPage,
@@ -18,51 +22,97 @@ import {
   type Stats,
   type Store,
 } from '../domain/store.ts';
+import type { RestoreOutcome, RestoreStep } from '../domain/undo.ts';
 import type { Wire } from '../domain/wire.ts';
-import {
-  deleteAgent,
-  deleteAgentEvents,
-  deleteAnyEvent,
-  deleteSelectedEvents,
-  updateAgent,
-} from './admin.ts';
+import * as admin from './admin.ts';
+import { readAllEvents } from './all-events.ts';
+import { CancellableReads } from './cancel.ts';
+import { ConcurrencyLimit } from './client/concurrency-limit.ts';
 import type { Database, DatabaseOptions } from './client/database.ts';
 import type { Sql } from './client/driver.ts';
 import * as events from './events.ts';
+import { searchDatabase } from './exact-search.ts';
 import { KeyCache } from './key-cache.ts';
-import { findHolder, findKey, rotateKey } from './keys.ts';
+import { findAgentDetails, findHolder, findKey, revokeKey, rotateKey } from './keys.ts';
 import { LastUses } from './last-uses.ts';
 import { AGENT_COLUMNS } from './list-statements.ts';
-import { readAgentPage, readAuditPage, readEventPage, readStats } from './lists.ts';
+import { readAgentPage, readAuditPage, readCreated, readEventPage, readStats } from './lists.ts';
+import { NodeEvents, type NodeEventsOptions } from './memory/node-events.ts';
+import { LogTrimming } from './memory/trim.ts';
 import { openDatabase } from './open.ts';
 import { QuotaLeases } from './quota-leases.ts';
 import { removeEnded, removeUnusedAgents } from './removals.ts';
-import { search } from './search.ts';
+import { removeKept, restore } from './restores.ts';
+import { SearchZones } from './search-zones.ts';
+import { WordFilling } from './words.ts';
+
+export interface PostgresOptions extends DatabaseOptions, Partial<NodeEventsOptions> {
+  /** Whether searches are answered from memory or by SQL. */
+  readonly search?: 'memory' | 'database';
+}
+
+/** Part of the connections that searches by SQL may use. They take far longer than all other statements. */
+const USED_BY_SEARCHES = 0.5;
 
 export class PostgresStore implements Store {
   readonly engine = 'postgres';
   readonly #database: Database;
-  readonly #keys = new KeyCache();
+  /** Undefined if all searches use SQL. */
+  readonly #events: NodeEvents | undefined;
+  readonly #searchLimit: ConcurrencyLimit | undefined;
+  readonly #searchZones = new SearchZones();
+  readonly #reads = new CancellableReads();
+  readonly #trimming: LogTrimming | undefined;
+  readonly #words: WordFilling | undefined;
+  readonly #keys: KeyCache;
   readonly #quotas: QuotaLeases;
   readonly #uses: LastUses;
+  readonly #keyUses: LastUses;
 
-  constructor(database: Database) {
+  /** Without options, for bulk work: nothing runs in the background. */
+  constructor(database: Database, options?: PostgresOptions) {
     this.#database = database;
+    this.#keys = new KeyCache(options?.metrics);
     this.#quotas = new QuotaLeases(database);
     this.#uses = new LastUses(database);
+    this.#keyUses = new LastUses(database, 'keys');
+    if (!options) return;
+    const { poolSize, poolTimeoutMs, search = 'memory' } = options;
+    this.#searchLimit = new ConcurrencyLimit(
+      Math.ceil(poolSize * USED_BY_SEARCHES),
+      poolTimeoutMs,
+      'searches_by_sql',
+      options.metrics,
+      tooManySearches,
+    );
+    this.#trimming = new LogTrimming(database);
+    this.#words = new WordFilling(database);
+    if (search === 'memory') this.#events = new NodeEvents(database, { ...DEFAULTS, ...options });
   }
 
   /** Throws StartError if the database cannot be reached or used. */
-  static async open(options: DatabaseOptions): Promise<PostgresStore> {
-    return new PostgresStore(await openDatabase(options));
+  static async open(options: PostgresOptions): Promise<PostgresStore> {
+    return new PostgresStore(await openDatabase(options), options);
+  }
+
+  /** Number of events in memory; undefined while searches use SQL. */
+  get eventsInMemory(): number | undefined {
+    return this.#events?.size;
   }
 
   check(): Promise<void> {
     return this.#database.check();
   }
 
-  close(): Promise<void> {
-    return this.#database.close((statements) => this.#uses.close(statements));
+  async close(): Promise<void> {
+    this.#trimming?.close();
+    this.#words?.close();
+    // Refuses new operations at once.
+    const closed = this.#database.close(async (statements) => {
+      await this.#uses.close(statements);
+      await this.#keyUses.close(statements);
+    });
+    await Promise.all([closed, this.#events?.close()]);
   }
 
   async addAgent(agent: AgentRow, key: KeyFingerprint): Promise<void> {
@@ -98,25 +148,32 @@ export class PostgresStore implements Store {
 
   async revokeKey(keyHash: string): Promise<void> {
     try {
-      await this.#database.run('repeatable', (sql) => sql`DELETE FROM keys WHERE key_hash = ${keyHash}`);
+      await this.#database.run('repeatable write', (sql) => revokeKey(sql, keyHash));
     } finally {
       this.#keys.forgetKey(keyHash);
     }
   }
 
-  noteUse(agentId: string, nowMs: number): void {
+  noteUse(agentId: string, nowMs: number, keyHash?: string): void {
     this.#uses.note(agentId, nowMs);
+    if (keyHash !== undefined) this.#keyUses.note(keyHash, nowMs);
   }
 
   spend(bucket: string, limit: number, cost: number, nowMs: number): Promise<Quota> {
     return this.#quotas.spend(bucket, limit, cost, nowMs);
   }
 
-  createEvent(row: EventRow, maxPerAgent: number, maxBytes = 0): Promise<CreateOutcome> {
-    return events.createEvent(this.#database, row, maxPerAgent, maxBytes);
+  readQuota(bucket: string, limit: number, nowMs: number): Promise<Quota> {
+    return this.#quotas.read(bucket, limit, nowMs);
   }
 
-  findEvent(eventId: string): Promise<EventRecord | undefined> {
+  createEvent(row: EventRow, maxPerAgent: number, maxBytes = 0): Promise<CreateOutcome> {
+    return this.#database.operation((statements) =>
+      events.createEvent(statements, row, maxPerAgent, maxBytes),
+    );
+  }
+
+  findEvent(eventId: string): Promise<FoundRecord | undefined> {
     return events.findEvent(this.#database, eventId);
   }
 
@@ -133,7 +190,22 @@ export class PostgresStore implements Store {
   }
 
   nearby(query: NearbyQuery, nowMs: number): Promise<NearbyPage> {
-    return search(this.#database, query, nowMs);
+    return this.#database.operation(async (statements) => {
+      let hasSlot = false;
+      const mayUseSql = () => {
+        hasSlot = this.#searchLimit?.tryAcquire() === true;
+        return hasSlot;
+      };
+      const inMemory = await this.#events?.search(query, nowMs, mayUseSql);
+      if (inMemory) return inMemory;
+      for (; ; hasSlot = false) {
+        if (!hasSlot) await this.#searchLimit?.acquire();
+        const found = searchDatabase(statements, this.#searchZones, query, nowMs);
+        const page = await found.finally(() => this.#searchLimit?.release());
+        if (page) return page;
+        await this.#words?.complete();
+      }
+    });
   }
 
   async listAgents(): Promise<AgentRecord[]> {
@@ -154,14 +226,18 @@ export class PostgresStore implements Store {
     return row && this.#uses.apply(row);
   }
 
+  findAgentDetails(agentId: string, nowMs: number): Promise<AgentDetails | undefined> {
+    return findAgentDetails(this.#database, agentId, nowMs, this.#uses, this.#keyUses);
+  }
+
   listAgentEvents(agentId: string): AsyncIterable<readonly Wire[]> {
     return events.listAgentEvents(this.#database, agentId);
   }
 
-  agentPage(query: AgentListQuery): Promise<ListPage<AgentRecord>> {
+  agentPage(query: AgentListQuery, nowMs: number): Promise<ListPage<AgentRecord>> {
     return this.#database.operation(async (statements) => {
       if (query.sort.key === 'last_used_at') await this.#uses.write(statements);
-      const page = await readAgentPage(statements, query);
+      const page = await readAgentPage(statements, query, nowMs);
       return { ...page, items: page.items.map((agent) => this.#uses.apply(agent)) };
     });
   }
@@ -169,6 +245,15 @@ export class PostgresStore implements Store {
   agentEventPage(agentId: string, query: EventListQuery, nowMs: number): Promise<ListPage<ListedEvent>> {
     return readEventPage(this.#database, agentId, query, nowMs);
   }
+
+  eventPage: Store['eventPage'] = (query, nowMs, signal) =>
+    this.#database.operation(async (statements) => {
+      for (;;) {
+        const page = await readAllEvents(statements, this.#reads, query, nowMs, signal);
+        if (page) return page;
+        await this.#words?.complete();
+      }
+    });
 
   auditPage(query: AuditQuery): Promise<ListPage<AuditRecord, number>> {
     return readAuditPage(this.#database, query);
@@ -181,35 +266,49 @@ export class PostgresStore implements Store {
     });
   }
 
-  async updateAgent(
-    agentId: string,
-    update: AgentUpdate,
-    audit: AuditEntry,
-  ): Promise<AgentRecord | undefined> {
-    const agent = await this.#change((sql) => updateAgent(sql, agentId, update, audit));
+  countCreated(fromMs: readonly number[]): Promise<readonly Created[]> {
+    return readCreated(this.#database, fromMs);
+  }
+
+  async updateAgent(...args: Parameters<Store['updateAgent']>): Promise<AgentRecord | undefined> {
+    const agent = await this.#change((sql) => admin.updateAgent(sql, ...args));
     return agent && this.#uses.apply(agent);
   }
 
   async deleteAgent(agentId: string, audit: AuditEntry): Promise<boolean> {
-    const isGone = await this.#change((sql) => deleteAgent(sql, agentId, audit));
+    // A restored agent has its last use.
+    if (audit.undo === 'kept') await this.#uses.write();
+    const isGone = await this.#change((sql) => admin.deleteAgent(sql, agentId, audit));
     this.#uses.forget(agentId);
     return isGone;
   }
 
   deleteAgentEvents(agentId: string, audit: AuditEntry): Promise<boolean> {
-    return this.#change((sql) => deleteAgentEvents(sql, agentId, audit));
+    return this.#change((sql) => admin.deleteAgentEvents(sql, agentId, audit));
   }
 
-  deleteSelectedEvents(
-    agentId: string,
-    eventIds: readonly string[],
-    audit: AuditEntry,
-  ): Promise<number | undefined> {
-    return this.#change((sql) => deleteSelectedEvents(sql, agentId, eventIds, audit));
+  deleteSelectedEvents(...args: Parameters<Store['deleteSelectedEvents']>): Promise<number | undefined> {
+    return this.#change((sql) => admin.deleteSelectedEvents(sql, ...args));
   }
 
   deleteEventAsAdmin(eventId: string, audit: AuditEntry): Promise<boolean> {
-    return this.#change((sql) => deleteAnyEvent(sql, eventId, audit));
+    return this.#change((sql) => admin.deleteAnyEvent(sql, eventId, audit));
+  }
+
+  revokeAgentKey(agentId: string, prefix: string, audit: AuditEntry): Promise<boolean> {
+    return this.#change((sql) => admin.revokeAgentKey(sql, agentId, prefix, audit));
+  }
+
+  deleteEvents(...args: Parameters<Store['deleteEvents']>): Promise<BulkDeleted | 'wrong-entry'> {
+    return this.#change((sql) => admin.deleteEvents(sql, ...args));
+  }
+
+  restore(step: RestoreStep, audit: AuditEntry): Promise<RestoreOutcome> {
+    return this.#change((sql) => restore(sql, step, audit));
+  }
+
+  removeKept(deletedByMs: number): AsyncIterable<number> {
+    return removeKept(this.#database, deletedByMs);
   }
 
   removeEnded(endedByMs: number): AsyncIterable<number> {
@@ -243,6 +342,23 @@ export class PostgresStore implements Store {
     return found.length > 0;
   }
 
+  async findSessionEpoch(subject: string): Promise<string> {
+    const [found] = await this.#database.run(
+      'repeatable',
+      (sql) => sql<{ epoch: string }[]>`SELECT epoch FROM session_epochs WHERE subject = ${subject}`,
+    );
+    return found?.epoch ?? '';
+  }
+
+  async setSessionEpoch(subject: string, epoch: string): Promise<void> {
+    await this.#database.run(
+      'repeatable write',
+      (sql) => sql`
+        INSERT INTO session_epochs (subject, epoch) VALUES (${subject}, ${epoch})
+        ON CONFLICT (subject) DO UPDATE SET epoch = excluded.epoch`,
+    );
+  }
+
   getSetting(name: string, initial: () => Promise<string>): Promise<string> {
     return this.#database.operation(async (statements) => {
       const value = await initial();
@@ -265,4 +381,16 @@ export class PostgresStore implements Store {
       this.#keys.forget();
     }
   }
+}
+
+const DEFAULTS = {
+  cacheBytes: 0,
+  indexMaxBytes: Number.POSITIVE_INFINITY,
+  nowMs: Number.NEGATIVE_INFINITY,
+};
+
+function tooManySearches(): AppError {
+  return new AppError('OVERLOADED', 'Searches take long at the moment, and others are waiting. Retry.', {
+    retryAfterSeconds: 1,
+  });
 }

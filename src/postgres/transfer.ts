@@ -9,9 +9,9 @@ import {
   TABLES,
   type Table,
   type TransferStore,
-  UNFINISHED_MOVE,
   type Values,
 } from '../domain/transfer.ts';
+import { UNFINISHED_MOVE } from '../domain/unfinished-move.ts';
 import type { Database, DatabaseOptions } from './client/database.ts';
 import { APPLICATION } from './client/driver.ts';
 import { describeAddress } from './client/url.ts';
@@ -39,7 +39,7 @@ export class PostgresTransfer implements TransferStore {
   static async open(options: DatabaseOptions, name: string): Promise<PostgresTransfer> {
     const applicationName = `${APPLICATION} move ${name}`;
     // No statement timeout: a move may take long.
-    const database = await openDatabase({ ...options, statementTimeoutMs: 0, applicationName }, 'unfinished');
+    const database = await openDatabase({ ...options, statementTimeoutMs: 0, applicationName }, 'move');
     try {
       await requireAlone(database, applicationName, describeAddress(options.url));
       return new PostgresTransfer(database);
@@ -83,6 +83,7 @@ export class PostgresTransfer implements TransferStore {
     await this.#database.transaction('repeatable', async (sql) => {
       await sql`DELETE FROM settings`;
       await sql`DELETE FROM ended_sessions`;
+      await sql`DELETE FROM session_epochs`;
       await sql`INSERT INTO settings (name, value) VALUES (${UNFINISHED_MOVE}, ${source})`;
     });
   }

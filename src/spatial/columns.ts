@@ -24,6 +24,20 @@ export class LongColumn {
     this.#pieces[at >>> PIECE_BITS]![at & (PIECE - 1)] = value;
   }
 
+  /** The piece with this number: reading many numbers from it is faster than `get`. */
+  piece<T extends Column>(number: number): T {
+    return this.#pieces[number] as T;
+  }
+
+  /** Calls back with each index below `end` whose number is `value`: a million numbers take a few milliseconds. */
+  visit(value: number, end: number, callback: (at: number) => void): void {
+    for (let from = 0; from < end; from += PIECE) {
+      const piece = this.#pieces[from >>> PIECE_BITS]!;
+      const length = Math.min(PIECE, end - from);
+      for (let at = 0; at < length; at++) if (piece[at] === value) callback(from + at);
+    }
+  }
+
   /** Makes room for at least `length` numbers; new ones are 0. */
   grow(length: number): void {
     while (this.#pieces.length * PIECE < length) this.#pieces.push(this.#make(PIECE));
@@ -33,6 +47,7 @@ export class LongColumn {
 export const doubles = (length: number) => new Float64Array(length);
 export const integers = (length: number) => new Int32Array(length);
 export const naturals = (length: number) => new Uint32Array(length);
+export const shorts = (length: number) => new Uint16Array(length);
 export const bytes = (length: number) => new Uint8Array(length);
 
 /** A longer copy of a column. Only for short columns. */

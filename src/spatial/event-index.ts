@@ -1,54 +1,22 @@
 // In-memory index of all events by place and start time: finds pages and exact totals. Callers pass in the current time;
 // ended events leave the search structures. Storage, JSON and clocks are left to others.
 
-import { chordSquared, chordSquaredOfMiles, unitVector } from '../domain/geo.ts';
-import { bytes, doubles, LongColumn, naturals, PIECE, sortedOrder } from './columns.ts';
+import { chordSquared, unitVector } from '../domain/geo.ts';
+import { bytes, doubles, integers, LongColumn, naturals, PIECE, shorts } from './columns.ts';
+import { EventScan, type ScanQuery } from './event-scan.ts';
 import { Expiry } from './expiry.ts';
 import { HandleMap } from './handle-map.ts';
-import type { Located, PlaceQuery } from './leaves.ts';
-import { Page, type Position } from './page.ts';
-import { PlaceTree } from './place-tree.ts';
-import { StartList } from './start-list.ts';
-import { requireTag, type TagSet } from './tags.ts';
+import { filterHandles, HandleTest } from './handle-set.ts';
+import { Hidden } from './hidden.ts';
+import type { IndexEntry, IndexPage, IndexQuery } from './index-entry.ts';
+import type { Located } from './leaves.ts';
+import { isFew, matcherOf } from './matcher.ts';
+import { NearestPage } from './nearest-page.ts';
+import { Page } from './page.ts';
+import { EVERYWHERE, type PlaceQuery, toPlaceQuery } from './place-query.ts';
+import { Structures } from './structures.ts';
+import { requireTag } from './tags.ts';
 import { Ulids } from './ulids.ts';
-
-export interface IndexEntry {
-  /** A ULID. */
-  readonly id: string;
-  /** Kept for the caller; not searchable. */
-  readonly version: number;
-  /** Row number in the caller's storage, below 2^32. Not searchable. */
-  readonly row: number;
-  readonly startMs: number;
-  /** Searches at or after this time no longer find the event. */
-  readonly endsMs: number;
-  readonly lat: number;
-  readonly lng: number;
-  /** Tag of the event type and audience. */
-  readonly tag: number;
-}
-
-export interface IndexQuery {
-  readonly lat: number;
-  readonly lng: number;
-  readonly radiusMiles: number | undefined;
-  /** Undefined: all match. */
-  readonly tags: TagSet | undefined;
-  /** startMs >= startsFromMs and startMs < startsBeforeMs. */
-  readonly startsFromMs: number;
-  readonly startsBeforeMs: number;
-  /** The page holds events after this position; the total counts all matches. */
-  readonly after: Position | undefined;
-  /** 1 to 100. */
-  readonly limit: number;
-}
-
-export interface IndexPage {
-  /** In order of start and ID. A handle identifies one event as long as that event is in the index. */
-  readonly handles: readonly number[];
-  readonly total: number;
-  readonly more: boolean;
-}
 
 /**
  * Maximum number of ended events that one search retires; takes a few milliseconds. With a lower limit, searches would
@@ -56,21 +24,29 @@ export interface IndexPage {
  */
 const RETIRED_PER_SEARCH = 250;
 
-/** Squared chord length that includes every place. */
-const EVERYWHERE = Number.POSITIVE_INFINITY;
+/** Events that are cheaper to compare one by one than to find as the nearest of all. */
+const FEW = 2_000;
 
 /** Events processed between two yields. */
 const EVENTS_PER_TURN = 20_000;
 
 export class EventIndex {
   readonly #retiredPerSearch: number;
+  readonly #onDrop: (handle: number) => void;
   #capacity = 0;
   readonly #ids = new Ulids();
   readonly #handleOf = new HandleMap(this.#ids);
-  readonly #places = new PlaceTree(this.#ids);
-  readonly #starts = new StartList(this.#ids);
+  readonly #whereabouts = {
+    leafOf: new LongColumn(integers),
+    blockOf: new LongColumn(integers),
+    longBlockOf: new LongColumn(integers),
+  };
+  readonly #scheduled = new Structures(this.#ids, this.#whereabouts);
+  /** Most services have no cancelled events. */
+  #cancelled: Structures | undefined;
   readonly #expiry = new Expiry();
   readonly #page = new Page(this.#ids);
+  readonly #nearestPage = new NearestPage(this.#ids);
   // Columns by handle; handle 0 is reserved for the cursor.
   readonly #version = new LongColumn(naturals);
   readonly #row = new LongColumn(naturals);
@@ -78,25 +54,40 @@ export class EventIndex {
   readonly #lng = new LongColumn(doubles);
   readonly #start = new LongColumn(doubles);
   readonly #tag = new LongColumn(bytes);
+  /** 1 for cancelled events. */
+  readonly #isCancelled = new LongColumn(bytes);
+  /** NaN if it is not known. */
+  readonly #updated = new LongColumn(doubles);
+  readonly #zone = new LongColumn(shorts);
+  readonly #columns = {
+    ...{ lat: this.#lat, lng: this.#lng, start: this.#start, ends: this.#expiry.ends },
+    ...{ tag: this.#tag, zone: this.#zone, isCancelled: this.#isCancelled },
+  };
+  /** 0 for handles that are free. */
+  readonly #owner = new LongColumn(naturals);
+  readonly #hidden = new Hidden();
+  readonly #scanned = { ...this.#columns, ids: this.#ids, owner: this.#owner, hidden: this.#hidden };
   #created = 1;
   readonly #free: number[] = [];
-  #removals = 0;
   /** Handles of retired events: ended, and no longer in the search structures. */
   readonly #retired = new Set<number>();
   /** Latest end of a retired event. */
   #retiredUntilMs = Number.NEGATIVE_INFINITY;
 
-  constructor(retiredPerSearch = RETIRED_PER_SEARCH) {
+  /** `onDrop` is called when an event is gone and its handle is free. */
+  constructor(retiredPerSearch = RETIRED_PER_SEARCH, onDrop: (handle: number) => void = () => {}) {
     this.#retiredPerSearch = retiredPerSearch;
+    this.#onDrop = onDrop;
     this.#reserve(1);
   }
 
   get size(): number {
-    return this.#handleOf.size;
+    return this.#handleOf.size - this.#hidden.size;
   }
 
   find(id: string): number | undefined {
-    return this.#handleOf.find(id);
+    const handle = this.#handleOf.find(id);
+    return handle === undefined || this.#hidden.has(handle) ? undefined : handle;
   }
 
   entryOf(handle: number): IndexEntry {
@@ -109,6 +100,8 @@ export class EventIndex {
       lat: this.#lat.get(handle),
       lng: this.#lng.get(handle),
       tag: this.#tag.get(handle),
+      isCancelled: this.#isCancelled.get(handle) === 1,
+      updatedMs: this.updatedMsOf(handle),
     };
   }
 
@@ -124,20 +117,23 @@ export class EventIndex {
     return this.#version.get(handle);
   }
 
-  rowOf(handle: number): number {
-    return this.#row.get(handle);
+  updatedMsOf(handle: number): number | null {
+    const updatedMs = this.#updated.get(handle);
+    return Number.isNaN(updatedMs) ? null : updatedMs;
   }
 
-  /** Number of removals so far. If it has changed, earlier handles may identify other events. */
-  get removals(): number {
-    return this.#removals;
+  rowOf(handle: number): number {
+    return this.#row.get(handle);
   }
 
   /** Adds the entry, or replaces the entry with the same ID and keeps its handle. Throws RangeError for an invalid tag. */
   put(entry: IndexEntry): number {
     requireTag(entry.tag);
     const known = this.#handleOf.find(entry.id);
-    if (known !== undefined) this.#removeFromSearch(known);
+    if (known !== undefined) {
+      this.#hidden.remove(known, this.#retired.has(known));
+      this.#removeFromSearch(known);
+    }
     const handle = known ?? this.#create(entry.id);
     this.#write(handle, entry);
     this.#addToSearch(handle);
@@ -146,12 +142,25 @@ export class EventIndex {
 
   /** Returns the handle that the event had; undefined if the ID is unknown. */
   remove(id: string): number | undefined {
-    const handle = this.#handleOf.find(id);
-    if (handle === undefined) return undefined;
-    this.#removeFromSearch(handle);
-    this.#handleOf.remove(handle);
-    this.#free.push(handle);
-    this.#removals++;
+    const handle = this.find(id);
+    if (handle !== undefined) this.#drop(handle);
+    return handle;
+  }
+
+  /**
+   * Removes all events of the owner up to this row, for every caller at once. Only marks them, which takes a few milliseconds
+   * for a million events; `settle` drops them.
+   */
+  hideOf(owner: number, upToRow: number): void {
+    this.#owner.visit(owner, this.#created, (handle) => {
+      if (this.#row.get(handle) <= upToRow) this.#hidden.add(handle, this.#retired.has(handle));
+    });
+  }
+
+  /** The same for one event. Returns the handle that it had; undefined if the ID is unknown. */
+  hide(id: string): number | undefined {
+    const handle = this.find(id);
+    if (handle !== undefined) this.#hidden.add(handle, this.#retired.has(handle));
     return handle;
   }
 
@@ -183,7 +192,7 @@ export class EventIndex {
     for (let handle = 1; handle < this.#created; handle++) {
       if (this.#expiry.endsMs(handle) <= endedByMs) {
         const id = this.#ids.get(handle);
-        if (this.#handleOf.find(id) === handle) ids.push(id); // otherwise the handle is free
+        if (this.find(id) === handle) ids.push(id); // otherwise the handle is free, or the event hidden
       }
       if (ids.length < perBatch && handle % EVENTS_PER_TURN > 0) continue;
       yield ids;
@@ -195,26 +204,69 @@ export class EventIndex {
   search(query: IndexQuery, nowMs: number): IndexPage {
     this.#restoreRetired(nowMs);
     const isSettled = this.settle(nowMs);
-    const hasEnded = (handle: number) => this.#expiry.endsMs(handle) <= nowMs;
-    const { tags, startsFromMs: fromMs, startsBeforeMs: beforeMs } = query;
+    const isOver = (handle: number) => this.#hidden.has(handle) || this.#expiry.endsMs(handle) <= nowMs;
+    const isLeftOut = isSettled ? undefined : isOver;
+    const { among } = query;
+    const isByDistance = query.sort === 'distance';
+    const plain = toPlaceQuery(query);
+    const { reach } = plain;
     const page = this.#page;
-    page.begin(query.limit, query.after, isSettled ? undefined : hasEnded);
-    const centre = unitVector(query.lat, query.lng);
-    const reach = query.radiusMiles === undefined ? EVERYWHERE : chordSquaredOfMiles(query.radiusMiles);
-    const placeQuery = { ...centre, reach, tags, fromMs, beforeMs };
-    const total =
-      reach === EVERYWHERE
-        ? this.#starts.search(fromMs, beforeMs, tags, page)
-        : this.#places.search(placeQuery, page);
-    return page.finish(isSettled ? total : total - this.#countEnded(placeQuery, nowMs));
+    const nearest = this.#nearestPage;
+    if (isByDistance) page.beginEmpty();
+    else page.begin(query.limit, query.after, isLeftOut);
+    if (isByDistance) nearest.begin(query.limit, query.after, reach, isLeftOut);
+    if (among && isFew(among, reach, this.size)) {
+      const matches = matcherOf(this.#columns, query, plain);
+      // The set may be older than the last removals, whose handles are free then.
+      const isHere = (handle: number) => this.#handleOf.find(this.#ids.get(handle)) === handle;
+      const handles = filterHandles(among, (handle) => !isOver(handle) && matches(handle) && isHere(handle));
+      if (isByDistance) this.#offerNearest(handles, plain);
+      else for (const handle of handles) page.offer(this.#start.get(handle), handle);
+      return (isByDistance ? nearest : page).finish(handles.length);
+    }
+    const placeQuery = among ? { ...plain, among: new HandleTest(among, this.#capacity) } : plain;
+    const searched = this.#structuresFor(query.status);
+    let found = 0;
+    for (const structures of searched) found += structures.search(placeQuery, page);
+    const total = isSettled ? found : found - this.#countOver(query, placeQuery, nowMs);
+    if (!isByDistance) return page.finish(total);
+    for (const structures of searched) {
+      // Without a radius, the tree would be searched to its end for the few events that match.
+      if (reach === EVERYWHERE && found <= FEW)
+        this.#offerNearest(structures.starts.collect(placeQuery), placeQuery);
+      else structures.places.searchNearest(placeQuery, nearest);
+    }
+    return nearest.finish(total);
+  }
+
+  scan(query: ScanQuery): EventScan {
+    return new EventScan(this.#scanned, query, this.#created);
+  }
+
+  #offerNearest(handles: readonly number[], centre: PlaceQuery): void {
+    for (const handle of handles) {
+      const place = unitVector(this.#lat.get(handle), this.#lng.get(handle));
+      this.#nearestPage.offer(chordSquared(place, centre), this.#start.get(handle), handle);
+    }
+  }
+
+  #structuresFor(status: IndexQuery['status']): Structures[] {
+    const cancelled = this.#cancelled ? [this.#cancelled] : [];
+    if (status === 'cancelled') return cancelled;
+    return status === 'any' ? [this.#scheduled, ...cancelled] : [this.#scheduled];
   }
 
   /**
-   * Retires ended events, a limited number per call because many may end at once. Returns false if some remain. Searches
-   * do not return those either, but must filter them one by one.
+   * Drops hidden events and retires ended ones, a limited number per call because there may be many at once. Returns false
+   * if some remain. Searches do not return those either, but must filter them one by one.
    */
   settle(nowMs: number): boolean {
     for (let count = 0; count < this.#retiredPerSearch; count++) {
+      const hidden = this.#hidden.take();
+      if (hidden !== undefined) {
+        this.#drop(hidden);
+        continue;
+      }
       const handle = this.#expiry.next(nowMs);
       if (handle === undefined) return true;
       this.#removeFromSearch(handle);
@@ -224,50 +276,39 @@ export class EventIndex {
   }
 
   isSettled(nowMs: number): boolean {
-    return this.#expiry.next(nowMs) === undefined;
+    return this.#hidden.size === 0 && this.#expiry.next(nowMs) === undefined;
   }
 
-  /** Number of ended but not yet retired events that match the query. */
-  #countEnded({ x, y, z, reach, tags, fromMs, beforeMs }: PlaceQuery, nowMs: number): number {
+  /** Number of matching events that are hidden or have ended, and are still in the search structures. */
+  #countOver(query: IndexQuery, placeQuery: PlaceQuery, nowMs: number): number {
     let count = 0;
+    const matches = matcherOf(this.#columns, query, placeQuery);
+    const visit = (handle: number) => {
+      if (matches(handle)) count++;
+    };
+    for (const handle of this.#hidden.searchable) visit(handle);
     this.#expiry.visitEnded(nowMs, (handle) => {
-      const startMs = this.#start.get(handle);
-      if (startMs < fromMs || startMs >= beforeMs || tags?.has[this.#tag.get(handle)] === 0) return;
-      const place = unitVector(this.#lat.get(handle), this.#lng.get(handle));
-      if (reach === EVERYWHERE || chordSquared(place, { x, y, z }) <= reach) count++;
+      if (!this.#hidden.has(handle)) visit(handle);
     });
     return count;
   }
 
   *#finishLoad(): Generator<void> {
     const handles = new Int32Array(this.#created - 1 - this.#retired.size);
-    for (let handle = 1, at = 0; handle < this.#created; handle++) {
-      if (!this.#retired.has(handle)) handles[at++] = handle;
+    // Scheduled events from the front, cancelled ones from the end.
+    let [scheduled, cancelled] = [0, handles.length];
+    for (let handle = 1; handle < this.#created; handle++) {
+      if (this.#retired.has(handle)) continue;
+      handles[this.#isCancelled.get(handle) === 0 ? scheduled++ : --cancelled] = handle;
     }
-    const columns = { lat: this.#lat, lng: this.#lng, start: this.#start, tag: this.#tag };
-    yield* this.#places.load(handles, columns);
-    const sorted = yield* this.#sortByStart(handles);
-    yield* this.#starts.load(sorted, this.#start, this.#tag);
+    yield* this.#load(handles.subarray(0, scheduled));
+    if (cancelled < handles.length) yield* this.#load(handles.subarray(cancelled));
   }
 
-  /** The handles in order of start and id. */
-  *#sortByStart(handles: Int32Array): Generator<void, Int32Array> {
-    const start = this.#start;
-    let least = Number.POSITIVE_INFINITY;
-    for (const handle of handles) least = Math.min(least, start.get(handle));
-    const sorted = new Int32Array(handles.length);
-    const keys = new Float64Array(handles.length);
-    for (let at = 0; at < handles.length; at++) keys[at] = start.get(handles[at]!) - least;
-    const order = yield* sortedOrder(keys);
-    for (let at = 0; at < order.length; at++) sorted[at] = handles[order[at]!]!;
-    for (let from = 0, end = 1, yieldedAt = 0; from < sorted.length; from = end++) {
-      while (end < sorted.length && start.get(sorted[end]!) === start.get(sorted[from]!)) end++;
-      if (end - from > 1) sorted.subarray(from, end).sort((a, b) => this.#ids.compare(a, b));
-      if (end - yieldedAt < EVENTS_PER_TURN) continue;
-      yield;
-      yieldedAt = end;
-    }
-    return sorted;
+  /** Loads events of one status, at least one unless they are scheduled. */
+  *#load(handles: Int32Array): Generator<void> {
+    const structures = handles.length === 0 ? this.#scheduled : this.#structuresOf(handles[0]!);
+    yield* structures.load(handles, this.#columns);
   }
 
   /** Makes retired events searchable again if the clock was set back before their end. */
@@ -277,7 +318,7 @@ export class EventIndex {
     for (const handle of [...this.#retired]) {
       const endsMs = this.#expiry.endsMs(handle);
       if (endsMs <= nowMs) this.#retiredUntilMs = Math.max(this.#retiredUntilMs, endsMs);
-      else {
+      else if (!this.#hidden.has(handle)) {
         this.#retired.delete(handle);
         this.#addToSearch(handle);
       }
@@ -289,22 +330,37 @@ export class EventIndex {
     this.#retiredUntilMs = Math.max(this.#retiredUntilMs, this.#expiry.endsMs(handle));
   }
 
+  /** Removes the event; its handle is free then. */
+  #drop(handle: number): void {
+    this.#removeFromSearch(handle);
+    this.#handleOf.remove(handle);
+    this.#owner.set(handle, 0);
+    this.#free.push(handle);
+    this.#onDrop(handle);
+  }
+
   #addToSearch(handle: number): void {
-    this.#places.insert(this.#locate(handle));
-    this.#starts.insert(handle, this.#start.get(handle), this.#tag.get(handle));
+    this.#structuresOf(handle).insert(this.#locate(handle));
     this.#expiry.add(handle);
+  }
+
+  #structuresOf(handle: number): Structures {
+    if (this.#isCancelled.get(handle) === 0) return this.#scheduled;
+    this.#cancelled ??= new Structures(this.#ids, this.#whereabouts);
+    return this.#cancelled;
   }
 
   #removeFromSearch(handle: number): void {
     if (this.#retired.delete(handle)) return;
-    this.#places.remove(handle);
-    this.#starts.remove(handle, this.#start.get(handle), this.#tag.get(handle));
+    const [startMs, endsMs] = [this.#start.get(handle), this.#expiry.endsMs(handle)];
+    this.#structuresOf(handle).remove({ handle, startMs, endsMs, tag: this.#tag.get(handle) });
     this.#expiry.remove(handle);
   }
 
   #locate(handle: number): Located {
     const { x, y, z } = unitVector(this.#lat.get(handle), this.#lng.get(handle));
-    return { handle, x, y, z, startMs: this.#start.get(handle), tag: this.#tag.get(handle) };
+    const [startMs, endsMs] = [this.#start.get(handle), this.#expiry.endsMs(handle)];
+    return { handle, x, y, z, startMs, endsMs, tag: this.#tag.get(handle), zone: this.#zone.get(handle) };
   }
 
   #write(handle: number, entry: IndexEntry): void {
@@ -314,6 +370,10 @@ export class EventIndex {
     this.#lng.set(handle, entry.lng);
     this.#start.set(handle, entry.startMs);
     this.#tag.set(handle, entry.tag);
+    this.#isCancelled.set(handle, Number(entry.isCancelled));
+    this.#updated.set(handle, entry.updatedMs ?? Number.NaN);
+    this.#zone.set(handle, entry.zone ?? 0);
+    this.#owner.set(handle, entry.owner ?? 0);
     this.#expiry.set(handle, entry.endsMs);
   }
 
@@ -328,8 +388,9 @@ export class EventIndex {
   /** Makes room for this many handles, rounded up to whole pieces. */
   #reserve(handles: number): void {
     this.#capacity = Math.max(this.#capacity, PIECE * Math.ceil(handles / PIECE));
-    for (const part of [this.#ids, this.#places, this.#starts, this.#expiry]) part.grow(this.#capacity);
-    for (const column of [this.#version, this.#row, this.#lat, this.#lng, this.#start, this.#tag])
-      column.grow(this.#capacity);
+    for (const part of [this.#ids, this.#expiry, this.#hidden]) part.grow(this.#capacity);
+    const numbers = [this.#version, this.#row, this.#lat, this.#lng, this.#start, this.#tag, this.#owner];
+    const others = [this.#isCancelled, this.#updated, this.#zone, ...Object.values(this.#whereabouts)];
+    for (const column of [...numbers, ...others]) column.grow(this.#capacity);
   }
 }

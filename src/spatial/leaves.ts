@@ -1,7 +1,9 @@
 // Leaves of the place tree: up to 128 events each, in flat columns, ordered by start and ID. The tree decides which events
 // belong to a leaf.
 import { grown, lowerBound, PIECE } from './columns.ts';
+import type { NearestPage } from './nearest-page.ts';
 import type { Page } from './page.ts';
+import type { PlaceQuery } from './place-query.ts';
 import { TAGS, type TagSet } from './tags.ts';
 import type { Ulids } from './ulids.ts';
 
@@ -15,19 +17,9 @@ export interface Located {
   readonly y: number;
   readonly z: number;
   readonly startMs: number;
+  readonly endsMs: number;
   readonly tag: number;
-}
-
-export interface PlaceQuery {
-  readonly x: number;
-  readonly y: number;
-  readonly z: number;
-  /** Maximum squared chord length between centre and event. */
-  readonly reach: number;
-  /** Undefined: all match. */
-  readonly tags: TagSet | undefined;
-  readonly fromMs: number;
-  readonly beforeMs: number;
+  readonly zone: number;
 }
 
 const LEAVES_PER_PIECE = PIECE / LEAF;
@@ -39,7 +31,9 @@ class Piece {
   readonly y = new Float64Array(PIECE);
   readonly z = new Float64Array(PIECE);
   readonly start = new Float64Array(PIECE);
+  readonly ends = new Float64Array(PIECE);
   readonly tag = new Uint8Array(PIECE);
+  readonly zone = new Uint16Array(PIECE);
   readonly handle = new Int32Array(PIECE);
 
   /** Moves the slots [from, end) to `to`, within one leaf. */
@@ -48,7 +42,9 @@ class Piece {
     this.y.copyWithin(to, from, end);
     this.z.copyWithin(to, from, end);
     this.start.copyWithin(to, from, end);
+    this.ends.copyWithin(to, from, end);
     this.tag.copyWithin(to, from, end);
+    this.zone.copyWithin(to, from, end);
     this.handle.copyWithin(to, from, end);
   }
 }
@@ -111,12 +107,14 @@ export class Leaves {
       y: piece.y[at]!,
       z: piece.z[at]!,
       startMs: piece.start[at]!,
+      endsMs: piece.ends[at]!,
       tag: piece.tag[at]!,
+      zone: piece.zone[at]!,
     };
   }
 
   /** Adds an event to a leaf that is not full. */
-  add(leaf: number, { handle, x, y, z, startMs, tag }: Located): void {
+  add(leaf: number, { handle, x, y, z, startMs, endsMs, tag, zone }: Located): void {
     const piece = this.#pieceOf(leaf);
     const base = baseOf(leaf);
     const end = base + this.#count[leaf]!;
@@ -127,7 +125,9 @@ export class Leaves {
     piece.y[at] = y;
     piece.z[at] = z;
     piece.start[at] = startMs;
+    piece.ends[at] = endsMs;
     piece.tag[at] = tag;
+    piece.zone[at] = zone;
     piece.handle[at] = handle;
     this.#count[leaf]!++;
     this.#tags[leaf * TAGS + tag]!++;
@@ -175,7 +175,7 @@ export class Leaves {
 
   /**
    * Counts matching events and offers them to the page. `inside`: every place is known to be within reach. `whole`: every
-   * start is also known to be within the time window.
+   * start is also known to be in the part of the time window where all events match.
    */
   search(leaf: number, query: PlaceQuery, page: Page, inside: boolean, whole: boolean): number {
     const { tags, fromMs, beforeMs } = query;
@@ -184,11 +184,24 @@ export class Leaves {
     const end = base + this.#count[leaf]!;
     const from = whole ? base : lowerBound(piece.start, base, end, fromMs);
     const before = whole ? end : lowerBound(piece.start, from, end, beforeMs);
+    if (query.among || (query.active && !whole)) return searchEach(piece, query, page, inside, from, before);
     if (!inside) return searchEdge(piece, query, page, from, before);
     const total =
       whole && tags ? tags.countIn(this.#tags, leaf * TAGS) : countTags(piece, tags, from, before);
     if (total > 0) offer(piece, tags, page, from, before);
     return total;
+  }
+
+  /** Offers matching events to the page. */
+  searchNearest(leaf: number, query: PlaceQuery, page: NearestPage): void {
+    const { tags, fromMs, beforeMs } = query;
+    if (tags !== undefined && tags.countIn(this.#tags, leaf * TAGS) === 0) return;
+    const piece = this.#pieceOf(leaf);
+    const base = baseOf(leaf);
+    const end = base + this.#count[leaf]!;
+    const from = piece.start[base]! >= fromMs ? base : lowerBound(piece.start, base, end, fromMs);
+    const before = piece.start[end - 1]! < beforeMs ? end : lowerBound(piece.start, from, end, beforeMs);
+    offerNearest(piece, query, page, from, before);
   }
 
   #pieceOf(leaf: number): Piece {
@@ -239,4 +252,59 @@ function searchEdge(piece: Piece, query: PlaceQuery, page: Page, from: number, b
     if (start[at]! <= page.lastMs) page.offer(start[at]!, handle[at]!);
   }
   return total;
+}
+
+/** Looks at each event: whether it is on, except where all are, and whether it is among the given ones. */
+function searchEach(
+  piece: Piece,
+  query: PlaceQuery,
+  page: Page,
+  inside: boolean,
+  from: number,
+  before: number,
+): number {
+  const { start, ends, tag, zone, handle } = piece;
+  const { x, y, z, reach, active, among, sureFromMs, sureBeforeMs } = query;
+  const has = query.tags?.has;
+  let total = 0;
+  for (let at = from; at < before; at++) {
+    if (has !== undefined && has[tag[at]!] === 0) continue;
+    const startMs = start[at]!;
+    const isSure = active === undefined || (startMs >= sureFromMs && startMs < sureBeforeMs);
+    if (!isSure && !active.has(startMs, ends[at]!, zone[at]!)) continue;
+    if (!inside) {
+      const dx = piece.x[at]! - x;
+      const dy = piece.y[at]! - y;
+      const dz = piece.z[at]! - z;
+      if (dx * dx + dy * dy + dz * dz > reach) continue;
+    }
+    if (among && !among.has(handle[at]!)) continue;
+    total++;
+    if (startMs <= page.lastMs) page.offer(startMs, handle[at]!);
+  }
+  return total;
+}
+
+/** The distance is computed as in chordSquared, which decides about the order. */
+function offerNearest(
+  piece: Piece,
+  query: PlaceQuery,
+  page: NearestPage,
+  from: number,
+  before: number,
+): void {
+  const { x: xs, y: ys, z: zs, start, tag, handle } = piece;
+  const { x, y, z, active, among } = query;
+  const has = query.tags?.has;
+  for (let at = from; at < before; at++) {
+    const dx = xs[at]! - x;
+    const dy = ys[at]! - y;
+    const dz = zs[at]! - z;
+    const chord = dx * dx + dy * dy + dz * dz;
+    if (chord > page.last || chord < page.from) continue;
+    if (has !== undefined && has[tag[at]!] === 0) continue;
+    if (active !== undefined && !active.has(start[at]!, piece.ends[at]!, piece.zone[at]!)) continue;
+    if (among && !among.has(handle[at]!)) continue;
+    page.offer(chord, start[at]!, handle[at]!);
+  }
 }

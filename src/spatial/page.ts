@@ -5,12 +5,14 @@ import type { Ulids } from './ulids.ts';
 export interface Position {
   readonly startMs: number;
   readonly id: string;
+  /** Squared chord from the centre; only in the order by distance. */
+  readonly chord?: number;
 }
 
 /** Handle reserved for the ID of the cursor, so that it can be compared with events. */
 export const CURSOR_HANDLE = 0;
 
-const MAX_LIMIT = 100;
+export const MAX_LIMIT = 100;
 
 export class Page {
   readonly #ids: Ulids;
@@ -43,9 +45,21 @@ export class Page {
     if (after) this.#ids.set(CURSOR_HANDLE, after.id);
   }
 
+  /** Starts a page that takes no events, for a search that only counts. */
+  beginEmpty(): void {
+    this.begin(0, undefined, undefined);
+    this.lastMs = Number.NEGATIVE_INFINITY;
+  }
+
   /** Whether the page has one event more than the limit. */
   get isFull(): boolean {
     return this.#length === this.#size;
+  }
+
+  /** Whether an event would come after the last one of a full page, or is that one. */
+  endsBefore(startMs: number, handle: number): boolean {
+    if (startMs !== this.lastMs) return startMs > this.lastMs;
+    return this.#ids.compare(handle, this.#handles[this.#size - 1]!) >= 0;
   }
 
   offer(startMs: number, handle: number): void {

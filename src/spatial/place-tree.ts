@@ -2,11 +2,14 @@
 // where. A split or merge touches one leaf and its path to the root, so inserts and removals are always fast.
 
 import { unitVector } from '../domain/geo.ts';
-import { grown, integers, LongColumn, sortedOrder } from './columns.ts';
+import { grown, type LongColumn, sortedOrder } from './columns.ts';
 import { curvePosition } from './curve.ts';
-import { LEAF, Leaves, type Located, type PlaceQuery } from './leaves.ts';
+import { LEAF, Leaves, type Located } from './leaves.ts';
+import { searchNearest } from './nearest.ts';
+import type { NearestPage } from './nearest-page.ts';
 import { FAN, Nodes } from './nodes.ts';
 import type { Page } from './page.ts';
+import type { PlaceQuery } from './place-query.ts';
 import type { Ulids } from './ulids.ts';
 
 /** Events per leaf and children per node after loading: leaves room for inserts before the first split. */
@@ -28,17 +31,14 @@ export class PlaceTree {
 
   readonly #nodes = new Nodes();
   #root: number;
-  /** Leaf by handle. */
-  readonly #leafOf = new LongColumn(integers);
+  readonly #leafOf: LongColumn;
 
-  constructor(ids: Ulids) {
+  /** `leafOf` is a column for the leaf of each event, by handle. The caller makes it grow. */
+  constructor(ids: Ulids, leafOf: LongColumn) {
+    this.#leafOf = leafOf;
     this.#leaves = new Leaves(ids);
     this.#root = ~this.#createLeaf();
     this.#setParent(this.#root, NONE);
-  }
-
-  grow(capacity: number): void {
-    this.#leafOf.grow(capacity);
   }
 
   insert(event: Located): void {
@@ -65,8 +65,13 @@ export class PlaceTree {
     return this.#searchNode(this.#root, query, page, false);
   }
 
+  /** Offers the nearest matching events to the page. */
+  searchNearest(query: PlaceQuery, page: NearestPage): void {
+    searchNearest(this.#root, this.#nodes, this.#leaves, query, page);
+  }
+
   #searchNode(node: number, query: PlaceQuery, page: Page, inside: boolean): number {
-    const { x, y, z, reach, tags, fromMs, beforeMs } = query;
+    const { x, y, z, reach, tags, fromMs, beforeMs, sureFromMs, sureBeforeMs, among } = query;
     const box = this.#nodes.box;
     const end = this.#nodes.end(node);
     let total = 0;
@@ -93,8 +98,8 @@ export class PlaceTree {
         const farZ = -z0 > z1 ? z0 : z1;
         childInside = farX * farX + farY * farY + farZ * farZ <= reach;
       }
-      const whole = childInside && firstMs >= fromMs && lastMs < beforeMs;
-      const counted = whole && tags === undefined;
+      const whole = childInside && firstMs >= sureFromMs && lastMs < sureBeforeMs;
+      const counted = whole && tags === undefined && among === undefined;
       if (counted) {
         total += this.#nodes.count[at]!;
         if (firstMs > page.lastMs || lastMs < page.fromMs) continue;
@@ -131,7 +136,9 @@ export class PlaceTree {
         const at = order[place]!;
         const handle = handles[at]!;
         const [x, y, z] = [vectors[3 * at]!, vectors[3 * at + 1]!, vectors[3 * at + 2]!];
-        events.push({ handle, x, y, z, startMs: places.start.get(handle), tag: places.tag.get(handle) });
+        const [startMs, endsMs] = [places.start.get(handle), places.ends.get(handle)];
+        const [tag, zone] = [places.tag.get(handle), places.zone.get(handle)];
+        events.push({ handle, x, y, z, startMs, endsMs, tag, zone });
       }
       const head = order[from]!;
       level.push({ child: ~leaf, separator: positions[head]!, separatorHandle: handles[head]! });
@@ -365,7 +372,9 @@ export interface PlaceColumns {
   readonly lat: LongColumn;
   readonly lng: LongColumn;
   readonly start: LongColumn;
+  readonly ends: LongColumn;
   readonly tag: LongColumn;
+  readonly zone: LongColumn;
 }
 
 /** A child to insert into a node; the separator is the lowest curve position below it. */

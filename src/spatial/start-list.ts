@@ -1,7 +1,12 @@
 // All events ordered by start and ID, in blocks of up to 512 in flat columns. Serves searches without a radius. A block that
 // lies completely within the time window is counted by its counts per tag.
-import { grown, integers, LongColumn, lowerBound, PIECE } from './columns.ts';
+import type { ActiveWindows } from './active-windows.ts';
+import { grown, type LongColumn, lowerBound, PIECE } from './columns.ts';
+import { hasBit } from './handle-set.ts';
+import type { Located } from './leaves.ts';
 import type { Page } from './page.ts';
+import type { PlaceQuery } from './place-query.ts';
+import type { PlaceColumns } from './place-tree.ts';
 import { TAGS, type TagSet } from './tags.ts';
 import type { Ulids } from './ulids.ts';
 
@@ -17,22 +22,31 @@ const BLOCKS_PER_TURN = 100;
 const BLOCKS_PER_PIECE = PIECE / BLOCK;
 const BLOCK_BITS = Math.log2(BLOCKS_PER_PIECE);
 
+/** An event without its place. */
+export type Listed = Omit<Located, 'x' | 'y' | 'z'>;
+
 /** Columns of several blocks, with BLOCK slots each. */
 class Piece {
   readonly start = new Float64Array(PIECE);
+  readonly ends = new Float64Array(PIECE);
   readonly tag = new Uint8Array(PIECE);
+  readonly zone = new Uint16Array(PIECE);
   readonly handle = new Int32Array(PIECE);
 
-  write(at: number, handle: number, startMs: number, tag: number): void {
+  write(at: number, { handle, startMs, endsMs, tag, zone }: Listed): void {
     this.start[at] = startMs;
+    this.ends[at] = endsMs;
     this.tag[at] = tag;
+    this.zone[at] = zone;
     this.handle[at] = handle;
   }
 
   /** Moves the slots [from, end) to `to`, within one block. */
   shift(from: number, end: number, to: number): void {
     this.start.copyWithin(to, from, end);
+    this.ends.copyWithin(to, from, end);
     this.tag.copyWithin(to, from, end);
+    this.zone.copyWithin(to, from, end);
     this.handle.copyWithin(to, from, end);
   }
 }
@@ -49,19 +63,16 @@ export class StartList {
   #order = new Int32Array(64);
   #length = 1;
   #size = 0;
-  /** Block by handle. */
-  readonly #blockOf = new LongColumn(integers);
+  readonly #blockOf: LongColumn;
 
-  constructor(ids: Ulids) {
+  /** `blockOf` is a column for the block of each event, by handle. The caller makes it grow. */
+  constructor(ids: Ulids, blockOf: LongColumn) {
     this.#ids = ids;
-  }
-
-  grow(capacity: number): void {
-    this.#blockOf.grow(capacity);
+    this.#blockOf = blockOf;
   }
 
   /** Fills an empty list with events that are already in order. Yields regularly, so that other work can run. */
-  *load(handles: Int32Array, startOf: LongColumn, tagOf: LongColumn): Generator<void> {
+  *load(handles: Int32Array, columns: PlaceColumns): Generator<void> {
     this.#reserve(Math.ceil(handles.length / BLOCK_LOADED));
     for (let from = 0; from < handles.length; from += BLOCK_LOADED) {
       const block = from === 0 ? 0 : this.#create();
@@ -69,8 +80,9 @@ export class StartList {
       const piece = this.#pieceOf(block);
       for (let index = 0; index < members.length; index++) {
         const handle = members[index]!;
-        const tag = tagOf.get(handle);
-        piece.write(baseOf(block) + index, handle, startOf.get(handle), tag);
+        const [startMs, endsMs] = [columns.start.get(handle), columns.ends.get(handle)];
+        const [tag, zone] = [columns.tag.get(handle), columns.zone.get(handle)];
+        piece.write(baseOf(block) + index, { handle, startMs, endsMs, tag, zone });
         this.#blockOf.set(handle, block);
         this.#tags[block * TAGS + tag]!++;
       }
@@ -81,7 +93,8 @@ export class StartList {
     this.#size = handles.length;
   }
 
-  insert(handle: number, startMs: number, tag: number): void {
+  insert(event: Listed): void {
+    const { handle, startMs, tag } = event;
     let place = this.#findBlock(startMs, handle);
     if (this.#count[this.#order[place]!] === BLOCK) {
       this.#split(place);
@@ -92,7 +105,7 @@ export class StartList {
     const end = baseOf(block) + this.#count[block]!;
     const at = this.#rank(block, startMs, handle);
     piece.shift(at, end, at + 1);
-    piece.write(at, handle, startMs, tag);
+    piece.write(at, event);
     this.#blockOf.set(handle, block);
     this.#count[block]!++;
     this.#tags[block * TAGS + tag]!++;
@@ -111,11 +124,40 @@ export class StartList {
     if (place !== undefined) this.#shrink(place);
   }
 
-  /** Counts events that start within the window and have a matching tag, and offers them to the page. */
-  search(fromMs: number, beforeMs: number, tags: TagSet | undefined, page: Page): number {
+  /** Counts events that match, wherever they are, and offers them to the page. */
+  search(query: PlaceQuery, page: Page): number {
+    const { fromMs, beforeMs, tags, active, among, sureFromMs, sureBeforeMs } = query;
+    if (among) return this.#searchAmong(query, among.bits, page);
+    if (active) return this.#searchActive(fromMs, beforeMs, tags, active, sureFromMs, sureBeforeMs, page);
     const always = fromMs === Number.NEGATIVE_INFINITY && beforeMs === Number.POSITIVE_INFINITY;
     const total = always && !tags ? this.#size : this.#countWindow(fromMs, beforeMs, tags);
-    if (total > 0) this.#fill(Math.max(fromMs, page.fromMs), beforeMs, tags, page);
+    if (total > 0) this.#fill(Math.max(fromMs, page.fromMs), beforeMs, tags, undefined, page);
+    return total;
+  }
+
+  /** Only events whose bit is set. */
+  #searchAmong({ fromMs, beforeMs, tags, active }: PlaceQuery, among: Uint32Array, page: Page): number {
+    const has = tags?.has;
+    let isOffering = page.lastMs > Number.NEGATIVE_INFINITY;
+    let total = 0;
+    for (let place = this.#firstPlace(fromMs); place < this.#length; place++) {
+      const block = this.#order[place]!;
+      const { start, ends, tag, zone, handle } = this.#pieceOf(block);
+      const base = baseOf(block);
+      const end = base + this.#count[block]!;
+      const before = lowerBound(start, base, end, beforeMs);
+      let at = lowerBound(start, base, before, fromMs);
+      for (; at < before && (isOffering || active); at++) {
+        if (!hasBit(among, handle[at]!) || has?.[tag[at]!] === 0) continue;
+        if (active && !active.has(start[at]!, ends[at]!, zone[at]!)) continue;
+        total++;
+        if (!isOffering) continue;
+        page.offer(start[at]!, handle[at]!);
+        isOffering = !(page.isFull && page.endsBefore(start[at]!, handle[at]!));
+      }
+      total += countAmong(handle, tag, at, before, among, has);
+      if (before < end) break;
+    }
     return total;
   }
 
@@ -144,18 +186,80 @@ export class StartList {
     return total;
   }
 
-  #fill(fromMs: number, beforeMs: number, tags: TagSet | undefined, page: Page): void {
+  /** Looks at when each event is on, except for those between the two times where all match. */
+  #searchActive(
+    fromMs: number,
+    beforeMs: number,
+    tags: TagSet | undefined,
+    active: ActiveWindows,
+    sureFromMs: number,
+    sureBeforeMs: number,
+    page: Page,
+  ): number {
+    const hasSure = sureFromMs < sureBeforeMs;
+    let total = this.#countActive(fromMs, hasSure ? sureFromMs : beforeMs, tags, active);
+    if (hasSure) {
+      total += this.#countWindow(sureFromMs, sureBeforeMs, tags);
+      total += this.#countActive(sureBeforeMs, beforeMs, tags, active);
+    }
+    if (total > 0) this.#fill(Math.max(fromMs, page.fromMs), beforeMs, tags, active, page);
+    return total;
+  }
+
+  #countActive(fromMs: number, beforeMs: number, tags: TagSet | undefined, active: ActiveWindows): number {
+    if (fromMs >= beforeMs) return 0;
+    const last = this.#firstPlace(beforeMs);
+    let total = 0;
+    for (let place = this.#firstPlace(fromMs); place <= last; place++) {
+      const block = this.#order[place]!;
+      const { start, ends, tag, zone } = this.#pieceOf(block);
+      const base = baseOf(block);
+      const end = base + this.#count[block]!;
+      for (let at = lowerBound(start, base, end, fromMs); at < end && start[at]! < beforeMs; at++) {
+        if (tags && tags.has[tag[at]!] === 0) continue;
+        if (active.has(start[at]!, ends[at]!, zone[at]!)) total++;
+      }
+    }
+    return total;
+  }
+
+  /** Adds the handles of all events that match. */
+  collect({ fromMs, beforeMs, tags, active, among }: PlaceQuery, handles: number[]): void {
     for (let place = this.#firstPlace(fromMs); place < this.#length; place++) {
       const block = this.#order[place]!;
-      const { start, tag, handle } = this.#pieceOf(block);
+      const { start, ends, tag, zone, handle } = this.#pieceOf(block);
       const base = baseOf(block);
       const end = base + this.#count[block]!;
       if (tags && tags.countIn(this.#tags, block * TAGS) === 0) continue;
       for (let at = lowerBound(start, base, end, fromMs); at < end; at++) {
         if (start[at]! >= beforeMs) return;
+        if (tags && tags.has[tag[at]!] === 0) continue;
+        if (among && !among.has(handle[at]!)) continue;
+        if (!active || active.has(start[at]!, ends[at]!, zone[at]!)) handles.push(handle[at]!);
+      }
+    }
+  }
+
+  #fill(
+    fromMs: number,
+    beforeMs: number,
+    tags: TagSet | undefined,
+    active: ActiveWindows | undefined,
+    page: Page,
+  ): void {
+    if (page.lastMs === Number.NEGATIVE_INFINITY) return;
+    for (let place = this.#firstPlace(fromMs); place < this.#length; place++) {
+      const block = this.#order[place]!;
+      const { start, ends, tag, zone, handle } = this.#pieceOf(block);
+      const base = baseOf(block);
+      const end = base + this.#count[block]!;
+      if (tags && tags.countIn(this.#tags, block * TAGS) === 0) continue;
+      for (let at = lowerBound(start, base, end, fromMs); at < end; at++) {
+        if (start[at]! >= beforeMs) return;
+        if (active && !active.has(start[at]!, ends[at]!, zone[at]!)) continue;
         if (!tags || tags.has[tag[at]!] === 1) page.offer(start[at]!, handle[at]!);
-        // Events come in order: once the page is full, no later event belongs on it.
-        if (page.isFull) return;
+        // Events come in order: once the page ends before one of them, no later one belongs on it.
+        if (page.isFull && page.endsBefore(start[at]!, handle[at]!)) return;
       }
     }
   }
@@ -243,7 +347,8 @@ export class StartList {
     for (let at = from; at < end; at++, to++) {
       const handle = source.handle[at]!;
       const tag = source.tag[at]!;
-      piece.write(to, handle, source.start[at]!, tag);
+      const [startMs, endsMs, zone] = [source.start[at]!, source.ends[at]!, source.zone[at]!];
+      piece.write(to, { handle, startMs, endsMs, tag, zone });
       this.#blockOf.set(handle, target);
       this.#tags[target * TAGS + tag]!++;
       this.#tags[block * TAGS + tag]!--;
@@ -274,4 +379,20 @@ export class StartList {
 /** First slot of a block in its piece. */
 function baseOf(block: number): number {
   return (block & (BLOCKS_PER_PIECE - 1)) * BLOCK;
+}
+
+function countAmong(
+  handle: Int32Array,
+  tag: Uint8Array,
+  from: number,
+  before: number,
+  among: Uint32Array,
+  has: Uint8Array | undefined,
+): number {
+  let count = 0;
+  for (let at = from; at < before; at++) {
+    const bit = (among[handle[at]! >>> 5]! >>> handle[at]!) & 1;
+    count += has === undefined ? bit : bit & has[tag[at]!]!;
+  }
+  return count;
 }

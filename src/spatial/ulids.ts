@@ -6,7 +6,7 @@ const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const VALUE = new Uint8Array(128);
 for (const [value, character] of [...ALPHABET].entries()) VALUE[character.charCodeAt(0)] = value;
 
-const WORDS = 5;
+export const WORDS = 5;
 const LENGTH = 26;
 
 export class Ulids {
@@ -48,6 +48,26 @@ export class Ulids {
     return 0;
   }
 
+  /** The same for a ULID that has no handle, as its words. */
+  compareWith(handle: number, words: Uint32Array): number {
+    const own = this.#wordsOf(handle);
+    const at = (handle & (PIECE - 1)) * WORDS;
+    for (let word = 0; word < WORDS; word++) {
+      const difference = own[at + word]! - words[word]!;
+      if (difference !== 0) return difference;
+    }
+    return 0;
+  }
+
+  timeOf(handle: number): number {
+    return timeOfWords(this.#wordsOf(handle), (handle & (PIECE - 1)) * WORDS);
+  }
+
+  /** The words of the handles of one piece, WORDS each. */
+  piece(number: number): Uint32Array {
+    return this.#pieces[number]!;
+  }
+
   equals(handle: number, ulid: string): boolean {
     const words = this.#wordsOf(handle);
     const at = (handle & (PIECE - 1)) * WORDS;
@@ -65,6 +85,16 @@ export class Ulids {
   #wordsOf(handle: number): Uint32Array {
     return this.#pieces[handle >>> PIECE_BITS]!;
   }
+}
+
+/** The time, in milliseconds, in the ULID whose words begin at this index. */
+export function timeOfWords(words: Uint32Array, at: number): number {
+  return words[at]! * 2 ** 20 + (words[at + 1]! >>> 10);
+}
+
+/** The words of a ULID, for `compareWith`. */
+export function wordsOfUlid(ulid: string): Uint32Array {
+  return Uint32Array.from({ length: WORDS }, (_, word) => wordOf(ulid, word));
 }
 
 /** Same hash as Ulids.hash, for a ULID given as text. */

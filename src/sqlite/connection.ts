@@ -1,10 +1,24 @@
 // Database connection of the writer. With its settings, an acknowledged write survives a power cut.
 import { DatabaseSync } from 'node:sqlite';
+import { IS_STORED_AGENT, IS_STORED_EVENT } from './columns.ts';
 import { orderEvents } from './event-order.ts';
+import { keepRemoved } from './kept-events.ts';
 import { migrate } from './migrate.ts';
 
 /** Settings for bulk writes: 128 MiB of page cache for the indexes, and a checkpoint every 64 MiB of log. */
 const BULK = 'PRAGMA cache_size = -131072; PRAGMA wal_autocheckpoint = 16384;';
+
+/** Deletes what a service was removing in slices when it stopped. Without a service, there is nobody to wait. */
+function finishRemovals(database: DatabaseSync): void {
+  if (!database.prepare('SELECT 1 FROM removals').get()) return;
+  database.exec(`
+    BEGIN IMMEDIATE;
+    ${keepRemoved('true')};
+    DELETE FROM events WHERE NOT ${IS_STORED_EVENT};
+    DELETE FROM agents WHERE NOT ${IS_STORED_AGENT};
+    DELETE FROM removals;
+    COMMIT`);
+}
 
 /** Throws StartError if a newer version wrote the database. */
 export function openForWriting(path: string, purpose: 'serve' | 'bulk' = 'serve'): DatabaseSync {
@@ -20,6 +34,7 @@ export function openForWriting(path: string, purpose: 'serve' | 'bulk' = 'serve'
     `);
     if (purpose === 'bulk') database.exec(BULK);
     migrate(database);
+    if (purpose === 'bulk') finishRemovals(database);
     if (purpose === 'serve') orderEvents(database);
     return database;
   } catch (error) {

@@ -7,6 +7,9 @@ import { type ColumnValues, orderOf } from './columns.ts';
 /** Agents with this many events are added. An index of all events would make every create slower, by 8 %. */
 export const MANY_EVENTS = 2_000;
 
+/** Agents that are known to have few events; above this, all are forgotten. */
+const MAX_KNOWN = 10_000;
+
 const endsMs = (start: string, end: string) => `coalesce(${end}, ${start} + ${ASSUMED_DURATION_MS})`;
 const INSERT = `INSERT INTO event_order SELECT agent_id, start_ms, event_id, ${endsMs('start_ms', 'end_ms')} FROM events`;
 
@@ -15,6 +18,8 @@ export class EventOrder {
   readonly #addAgent: StatementSync;
   readonly #addEvent: StatementSync;
   readonly #removeAgent: StatementSync;
+  /** Agents that are not in the table. Only `add` adds agents, so that it need not look for these again. */
+  readonly #absent = new Set<string>();
 
   constructor(database: DatabaseSync) {
     this.#findAgent = database.prepare('SELECT 1 FROM event_order WHERE agent_id = ? LIMIT 1');
@@ -27,8 +32,15 @@ export class EventOrder {
   add(event: ColumnValues, count: number): void {
     const order = orderOf(event);
     const [agentId] = order;
+    if (count < MANY_EVENTS && this.#absent.has(agentId)) return;
     if (this.#findAgent.get(agentId)) this.#addEvent.run(...order);
-    else if (count >= MANY_EVENTS) this.#addAgent.run(agentId);
+    else if (count >= MANY_EVENTS) {
+      this.#absent.delete(agentId);
+      this.#addAgent.run(agentId);
+    } else {
+      if (this.#absent.size === MAX_KNOWN) this.#absent.clear();
+      this.#absent.add(agentId);
+    }
   }
 
   /** For bulk writes, which are faster without the table. The next start or create adds the agent again. */

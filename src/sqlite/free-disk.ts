@@ -60,7 +60,7 @@ export class FreeDisk {
       'UNAVAILABLE',
       'The disk of the service is nearly full, so nothing can be added or changed until there is more room. ' +
         'Searches, reads and deletes still work.',
-      { retryAfterSeconds: RETRY_SECONDS, isReported: true },
+      { retryAfterSeconds: RETRY_SECONDS, isReported: true, refusedBy: 'disk_space' },
     );
   }
 
@@ -93,8 +93,9 @@ export class FreeDisk {
   }
 }
 
-/** Space of the volume that has this folder, as far as this user may use it. */
-export async function measureVolume(folder: string): Promise<Omit<DiskSpace, 'reusableBytes'>> {
+/** Space of the volume that has this folder, as far as this user may use it, and of the file that the reader reads. */
+export async function measureDisk(folder: string, countFreeBytes: () => Promise<number>): Promise<DiskSpace> {
   const { bavail, blocks, bsize } = await statfs(folder);
-  return { freeBytes: bavail * bsize, totalBytes: blocks * bsize };
+  const reusableBytes = await countFreeBytes();
+  return { freeBytes: bavail * bsize, reusableBytes, totalBytes: blocks * bsize };
 }

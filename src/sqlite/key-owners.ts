@@ -8,9 +8,18 @@ interface KeyOwner {
 }
 
 export class KeyOwners {
+  readonly #onRemoved: (keyHash: string) => void;
   readonly #keys = new Map<string, KeyOwner>();
+  /** Hashes of each agent's keys; a list only if there are several, because most agents have one. */
+  readonly #ofAgent = new Map<string, string | string[]>();
+
+  /** `onRemoved` is called with each key that no longer exists. */
+  constructor(onRemoved: (keyHash: string) => void) {
+    this.#onRemoved = onRemoved;
+  }
 
   put(keyHash: string, agentId: string, expiresMs: number | undefined): void {
+    if (!this.#keys.has(keyHash)) this.#ofAgent.set(agentId, withKey(this.#ofAgent.get(agentId), keyHash));
     this.#keys.set(keyHash, { agentId, expiresMs });
   }
 
@@ -29,12 +38,24 @@ export class KeyOwners {
   }
 
   remove(keyHash: string): void {
+    const key = this.#keys.get(keyHash);
+    if (!key) return;
     this.#keys.delete(keyHash);
+    this.#onRemoved(keyHash);
+    const left = [this.#ofAgent.get(key.agentId)!].flat().filter((other) => other !== keyHash);
+    if (left.length > 0) this.#ofAgent.set(key.agentId, left);
+    else this.#ofAgent.delete(key.agentId);
   }
 
   removeOf(agentId: string): void {
-    for (const [keyHash, key] of this.#keys) {
-      if (key.agentId === agentId) this.#keys.delete(keyHash);
+    for (const keyHash of [this.#ofAgent.get(agentId) ?? []].flat()) {
+      this.#keys.delete(keyHash);
+      this.#onRemoved(keyHash);
     }
+    this.#ofAgent.delete(agentId);
   }
+}
+
+function withKey(known: string | string[] | undefined, keyHash: string): string | string[] {
+  return known === undefined ? keyHash : [known, keyHash].flat();
 }

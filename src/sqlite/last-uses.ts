@@ -9,6 +9,7 @@ export class LastUses {
   /** Last use by agent ID, since the service started. */
   readonly #used = new Map<string, number>();
   #unwritten = new Set<string>();
+  #writing: Promise<unknown> = Promise.resolve();
 
   constructor(write: (used: ReadonlyMap<string, number>) => Promise<void>) {
     this.#write = write;
@@ -34,8 +35,13 @@ export class LastUses {
     await this.write();
   }
 
-  /** After a failure, the next call retries. */
+  /** Resolves when all uses noted so far are written, those of earlier calls too. After a failure, the next call retries. */
   async write(): Promise<void> {
+    this.#writing = Promise.all([this.#writing, this.#writeUnwritten()]);
+    await this.#writing;
+  }
+
+  async #writeUnwritten(): Promise<void> {
     if (this.#unwritten.size === 0) return;
     const used = new Map([...this.#unwritten].map((agentId) => [agentId, this.#used.get(agentId)!]));
     this.#unwritten = new Set();

@@ -1,5 +1,5 @@
 // Rate limits with fixed windows of one hour, counted in memory: a single process need not share them.
-import { QUOTA_WINDOW_MS, type Quota } from '../domain/store.ts';
+import { latestResetMs, QUOTA_WINDOW_MS, type Quota } from '../domain/store.ts';
 
 /** Maximum number of buckets; the oldest is dropped first. Clients can use many IP addresses, so a limit is needed. */
 const MAX_BUCKETS = 200_000;
@@ -23,7 +23,7 @@ export class QuotaWindows {
 
   #current(bucket: string, cost: number, nowMs: number): Window {
     const found = this.#windows.get(bucket);
-    if (found && found.resetMs > nowMs) return found;
+    if (found && found.resetMs > nowMs && found.resetMs <= latestResetMs(nowMs)) return found;
     const window = { resetMs: nowMs + QUOTA_WINDOW_MS, used: 0 };
     if (cost === 0) return window;
     this.#windows.delete(bucket);

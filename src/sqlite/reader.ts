@@ -3,11 +3,22 @@
 import { existsSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { AgentRecord } from '../domain/agent.ts';
+import type { AgentDetails, KeyDetails } from '../domain/agent-details.ts';
 import type { KeyRecord } from '../domain/api-key.ts';
 import { AppError } from '../domain/errors.ts';
 import { decodeEvent, type EventRow, STORED_EVENT_COLUMNS, type StoredEvent } from '../domain/event.ts';
-import { UNFINISHED_MOVE, unfinishedMove } from '../domain/transfer.ts';
-import { AGENT_COLUMNS, type AgentColumns, type ColumnValues } from './columns.ts';
+import { UNFINISHED_MOVE, unfinishedMove } from '../domain/unfinished-move.ts';
+import { INDEX_COLUMNS, type IndexValues } from '../memory/index-mapping.ts';
+import {
+  AGENT_COLUMNS,
+  type AgentColumns,
+  agentOf,
+  type ColumnValues,
+  IS_STORED_AGENT,
+  IS_STORED_EVENT,
+} from './columns.ts';
+import type { LastUses } from './last-uses.ts';
 
 /** Rows read before other requests can run. */
 const ROWS_PER_TURN = 1_000;
@@ -25,6 +36,13 @@ const POSITIONS_PER_READ = 5_000;
 type AgentEventPosition = Pick<EventRow, 'start_ms' | 'event_id'>;
 const BEFORE_ALL: AgentEventPosition = { start_ms: Number.MIN_SAFE_INTEGER, event_id: '' };
 
+/** An agent with its keys, as read from SQLite. */
+export interface AgentDetailColumns {
+  readonly agent: AgentColumns;
+  readonly eventBytes: number;
+  readonly keys: readonly (KeyDetails & { readonly key_hash: string })[];
+}
+
 const FIND_SETTING = 'SELECT value FROM settings WHERE name = ?';
 
 /** All methods throw UNAVAILABLE if the file cannot be read. */
@@ -38,18 +56,29 @@ export class Reader {
   readonly #setting;
   readonly #endedSession;
 
+  /** SQL conditions for rows that are not being removed. */
+  readonly isStoredEvent: string = IS_STORED_EVENT;
+  readonly isStoredAgent: string = IS_STORED_AGENT;
+  /** STORED_EVENT_COLUMNS, for a SELECT. */
+  readonly eventColumns: string = STORED_EVENT_COLUMNS.join(', ');
+
   constructor(path: string) {
     this.#path = path;
     this.#connection = connect(path);
+    if (!hasRemovals(this.#connection)) [this.isStoredEvent, this.isStoredAgent] = ['true', 'true'];
+    if (!hasUpdates(this.#connection))
+      this.eventColumns = this.eventColumns.replace('updated_ms', 'NULL AS updated_ms');
     this.#event = this.#connection.prepare(
-      `SELECT ${STORED_EVENT_COLUMNS.join(', ')} FROM events WHERE event_id = ?`,
+      `SELECT ${this.eventColumns} FROM events WHERE event_id = ? AND ${this.isStoredEvent}`,
     );
-    this.#agent = this.#connection.prepare(`SELECT ${AGENT_COLUMNS} FROM agents WHERE agent_id = ?`);
+    this.#agent = this.#connection.prepare(
+      `SELECT ${AGENT_COLUMNS} FROM agents WHERE agent_id = ? AND ${this.isStoredAgent}`,
+    );
     this.#key = this.#connection.prepare(
       'SELECT prefix, created_ms, expires_ms FROM keys WHERE key_hash = ?',
     );
     this.#agentEvents = this.#connection.prepare(`SELECT start_ms, event_id FROM events
-      WHERE agent_id = ? AND (start_ms, event_id) > (?, ?) ORDER BY start_ms, event_id LIMIT ${POSITIONS_PER_READ}`);
+      WHERE agent_id = ? AND (start_ms, event_id) > (?, ?) AND ${this.isStoredEvent} ORDER BY start_ms, event_id LIMIT ${POSITIONS_PER_READ}`);
     this.#setting = this.#connection.prepare(FIND_SETTING);
     this.#endedSession = this.#connection.prepare('SELECT 1 FROM ended_sessions WHERE session_id = ?');
   }
@@ -63,6 +92,31 @@ export class Reader {
     return translated(() => this.#agent.get(agentId) as AgentColumns | undefined);
   }
 
+  /** Statements of the current schema only, so they are not prepared for older data. */
+  findAgentDetails(agentId: string, nowMs: number): AgentDetailColumns | undefined {
+    return translated(() => {
+      const connection = this.#connection;
+      const found = connection
+        .prepare(`SELECT ${AGENT_COLUMNS}, event_bytes FROM agents WHERE agent_id = ? AND ${IS_STORED_AGENT}`)
+        .get(agentId) as (AgentColumns & { event_bytes: number }) | undefined;
+      if (!found) return undefined;
+      const keys = connection
+        .prepare(
+          `SELECT key_hash, prefix, created_ms, expires_ms, last_used_ms FROM keys
+           WHERE agent_id = ? AND (expires_ms IS NULL OR expires_ms > ?) ORDER BY created_ms, key_hash`,
+        )
+        .all(agentId, nowMs)
+        .map((row) => ({ ...row })) as unknown as AgentDetailColumns['keys'];
+      const { event_bytes, ...agent } = found;
+      return { agent, eventBytes: event_bytes, keys };
+    });
+  }
+
+  findSessionEpoch(subject: string): string | undefined {
+    const sql = 'SELECT epoch FROM session_epochs WHERE subject = ?';
+    return translated(() => this.#connection.prepare(sql).get(subject)?.epoch as string | undefined);
+  }
+
   findSetting(name: string): string | undefined {
     return translated(() => this.#setting.get(name)?.value as string | undefined);
   }
@@ -73,7 +127,9 @@ export class Reader {
 
   countEvents(): number {
     return translated(
-      () => this.#connection.prepare('SELECT count(*) AS count FROM events').get()!.count as number,
+      () =>
+        this.#connection.prepare(`SELECT count(*) AS count FROM events WHERE ${this.isStoredEvent}`).get()!
+          .count as number,
     );
   }
 
@@ -96,8 +152,25 @@ export class Reader {
     return found && ({ ...found } as unknown as KeyRecord);
   }
 
+  /** Ordered by creation. */
+  eachAgent(visit: (agent: AgentColumns) => void): Promise<void> {
+    const sql = `SELECT ${AGENT_COLUMNS} FROM agents WHERE ${this.isStoredAgent} ORDER BY created_ms, agent_id`;
+    return this.#each(sql, (row) => visit(agentOf(row)));
+  }
+
+  eachKey(visit: (keyHash: string, agentId: string, expiresMs: number | undefined) => void): Promise<void> {
+    const sql = 'SELECT key_hash, agent_id, expires_ms FROM keys';
+    return this.#each<[string, string, number | null]>(sql, ([keyHash, agentId, expiresMs]) =>
+      visit(keyHash, agentId, expiresMs ?? undefined),
+    );
+  }
+
+  eachEvent(visit: (values: IndexValues) => void): Promise<void> {
+    return this.#each(`SELECT ${INDEX_COLUMNS} FROM events WHERE ${this.isStoredEvent}`, visit);
+  }
+
   /** Visits the rows of one snapshot, and lets other requests run after each batch. */
-  async each<Row extends ColumnValues>(sql: string, visit: (row: Row) => void): Promise<void> {
+  async #each<Row extends ColumnValues>(sql: string, visit: (row: Row) => void): Promise<void> {
     for await (const rows of this.batches<Row>(sql, [])) {
       for (const row of rows) visit(row);
       await nextTurn();
@@ -163,6 +236,15 @@ export class Reader {
   }
 }
 
+/** The agent's details, with uses of keys that are not written yet. */
+export function detailsOf(found: AgentDetailColumns, agent: AgentRecord, uses: LastUses): AgentDetails {
+  const keys = found.keys.map(({ key_hash, last_used_ms, ...key }) => ({
+    ...key,
+    last_used_ms: uses.find(key_hash) ?? last_used_ms,
+  }));
+  return { agent, eventBytes: found.eventBytes, keys };
+}
+
 /** Reads a setting, even while another process uses the file; undefined if there is none yet. */
 export function findStoredSetting(path: string, name: string): string | undefined {
   if (!existsSync(path) || statSync(path).size === 0) return undefined;
@@ -181,6 +263,19 @@ export function findStoredSetting(path: string, name: string): string | undefine
 export function requireFinishedMove(path: string): void {
   const source = findStoredSetting(path, UNFINISHED_MOVE);
   if (source !== undefined) throw unfinishedMove(`The database ${path}`, source);
+}
+
+/** Data of the previous version is read without a migration, and has no removals. */
+function hasRemovals(connection: DatabaseSync): boolean {
+  return connection.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'removals'").get() !== undefined;
+}
+
+/** The same: of their changes nothing is known. */
+function hasUpdates(connection: DatabaseSync): boolean {
+  return (
+    connection.prepare("SELECT 1 FROM pragma_table_info('events') WHERE name = 'updated_ms'").get() !==
+    undefined
+  );
 }
 
 function connect(path: string): DatabaseSync {

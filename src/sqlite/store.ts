@@ -1,10 +1,11 @@
 // The embedded engine: one database file, with one thread for writes, one for reading events and one for lists. The main
 // thread keeps in memory what searches and key checks need. Use cases hold the rules; writer.ts the statements that write.
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AgentRecord, AgentRow, AgentUpdate } from '../domain/agent.ts';
+import type { Created } from '../domain/activity.ts';
+import type { AgentRecord, AgentRow } from '../domain/agent.ts';
+import type { AgentDetails } from '../domain/agent-details.ts';
 import type { KeyFingerprint, KeyRecord } from '../domain/api-key.ts';
 import type { AuditEntry, AuditRecord } from '../domain/audit.ts';
-import { AppError, StartError } from '../domain/errors.ts';
 import { type EventRow, encodeEvent } from '../domain/event.ts';
 import type { AgentListQuery, AuditQuery, EventListQuery } from '../domain/list.ts';
 import type { NearbyQuery } from '../domain/nearby.ts';
@@ -12,7 +13,7 @@ import { Operations } from '../domain/operations.ts';
 import {
   ACTIVE_WITHIN_MS,
   type CreateOutcome,
-  type EventRecord,
+  type FoundRecord,
   type ListedEvent,
   type ListPage,
   type NearbyPage,
@@ -23,134 +24,114 @@ import {
   type Store,
 } from '../domain/store.ts';
 import { toWire, type Wire } from '../domain/wire.ts';
+import type { EventStorage } from '../memory/event-lookup.ts';
 import { EventMemory } from '../memory/event-memory.ts';
-import { INDEX_COLUMNS, type IndexValues } from '../memory/index-mapping.ts';
-import { AGENT_COLUMNS, type AgentColumns, agentOf, columnValues } from './columns.ts';
-import { databasePath, type FolderLock, holdFolder } from './files/data-folder.ts';
-import { type DiskSpace, FreeDisk, measureVolume, type OnDiskChange } from './free-disk.ts';
+import { Administration } from './administration.ts';
+import { listAllEvents } from './all-events.ts';
+import { type AgentColumns, columnValues } from './columns.ts';
+import { EventWords } from './event-words.ts';
+import { databasePath } from './files/data-folder.ts';
+import { FreeDisk, measureDisk } from './free-disk.ts';
 import { KeyOwners } from './key-owners.ts';
 import { LastUses } from './last-uses.ts';
+import { OpenFolder, startErrorOf } from './open-folder.ts';
+import type { SqliteOptions } from './options.ts';
 import { QuotaWindows } from './quota-windows.ts';
-import { Reader, requireFinishedMove } from './reader.ts';
-import { EventReaderClient } from './threads/event-reader-client.ts';
-import { ListReaderClient } from './threads/list-reader-client.ts';
-import { WriterClient } from './threads/writer-client.ts';
+import { detailsOf, Reader } from './reader.ts';
+import { RowRemoval } from './row-removal.ts';
+import type { ListReaderClient } from './threads/list-reader-client.ts';
+import type { RowReaderCalls } from './threads/row-reader.ts';
+import type { RowReaderClient } from './threads/row-reader-client.ts';
+import type { WriterClient } from './threads/writer-client.ts';
 
 /** Maximum time for operations in progress when the store is closed. */
 const CLOSE_TIMEOUT_MS = 4_000;
 
-/** Maximum time for a health check. */
-const CHECK_TIMEOUT_MS = 2_000;
-
-export interface SqliteOptions {
-  readonly folder: string;
-  readonly cacheBytes: number;
-  /** Current time. Events that have ended by then are not added to the search structures. */
-  readonly nowMs?: number;
-  /** Free space below which nothing is added or changed. Undefined: a default. 0: none. */
-  readonly minFreeBytes?: number | undefined;
-  readonly onDiskChange?: OnDiskChange;
-  /** Reads the free space. */
-  readonly measureDisk?: () => Promise<DiskSpace>;
-  /** Called with the number of events read so far, and once with all of them before the index is built. */
-  readonly onProgress?: (done: number, total: number) => void;
-}
-
 export class SqliteStore implements Store {
   readonly engine = 'sqlite';
   readonly #operations = new Operations();
-  readonly #lock: FolderLock;
+  readonly #opened: OpenFolder;
   readonly #writer: WriterClient;
   readonly #reader: Reader;
-  readonly #eventReader: EventReaderClient;
+  readonly #rowReader: RowReaderClient;
   readonly #lists: ListReaderClient;
   readonly #memory: EventMemory;
+  readonly #words: EventWords;
   readonly #agents = new Map<string, AgentRow>();
-  readonly #keys = new KeyOwners();
+  readonly #keys = new KeyOwners((keyHash) => this.#keyUses.forget(keyHash));
   readonly #quotas = new QuotaWindows();
   readonly #disk: FreeDisk;
+  readonly #removal = new RowRemoval(() =>
+    this.#writer.run('removeSlice', [ROWS_PER_SLICE], (hasRemoved) => hasRemoved),
+  );
   readonly #uses = new LastUses((used) => this.#writer.run('touchAgents', [used], () => {}));
+  readonly #keyUses = new LastUses((used) => this.#writer.run('touchKeys', [used], () => {}));
+  readonly #administration: Administration;
 
-  private constructor(
-    options: SqliteOptions,
-    lock: FolderLock,
-    writer: WriterClient,
-    eventReader: EventReaderClient,
-  ) {
-    this.#lock = lock;
+  private constructor(options: SqliteOptions, opened: OpenFolder) {
+    const { writer, rowReader, lists } = opened;
+    this.#opened = opened;
     this.#writer = writer;
-    this.#eventReader = eventReader;
+    this.#rowReader = rowReader;
+    this.#lists = lists;
     this.#reader = new Reader(databasePath(options.folder));
-    this.#lists = new ListReaderClient(databasePath(options.folder));
     this.#disk = new FreeDisk({
       floorBytes: options.minFreeBytes,
       onChange: options.onDiskChange,
-      measure: options.measureDisk ?? (() => this.#measureDisk(options.folder)),
+      measure: options.measureDisk ?? (() => measureDisk(options.folder, () => this.#read('countFreeBytes'))),
     });
-    this.#memory = new EventMemory(options.cacheBytes, {
-      readRows: (rows, apply) => eventReader.run('findEvents', [rows], apply),
+    const storage: EventStorage = {
+      readEvents: (wanted, apply) => rowReader.run('findEvents', [wanted.map(({ row }) => row)], apply),
       // Commits are applied to the memory before later calls return.
       catchUp: () => writer.run('ping', [], () => {}),
+    };
+    this.#memory = new EventMemory(options.cacheBytes, storage, options.metrics, options);
+    this.#words = new EventWords(
+      this.#memory,
+      (row) => this.#read('wordsAfter', row),
+      options.onWordsProblem,
+    );
+    this.#administration = new Administration({
+      ...{ write: this.#write, memory: this.#memory, removal: this.#removal },
+      step: (name, args, apply) => writer.run(name, args, apply),
+      refusal: () => this.#disk.findRefusal(),
+      ...{ agents: this.#agents, keys: this.#keys, uses: this.#uses },
+      keptAfter: (auditId, eventId) => this.#read('keptAfter', auditId, eventId),
+      forgetAgent: (agentId) => this.#forgetAgent(agentId),
+      toAgent: (row) => this.#toAgent(row),
+      run: (work) => this.#operations.run(work),
     });
   }
 
-  /**
-   * Throws StartError if another process uses the folder, it is not writable, a newer version wrote its data, or a move into
-   * it is unfinished.
-   */
+  /** Throws StartError if the folder cannot be opened, see OpenFolder, or read. */
   static async open(options: SqliteOptions): Promise<SqliteStore> {
-    const lock = holdFolder(options.folder);
-    let writer: WriterClient | undefined;
-    let eventReader: EventReaderClient | undefined;
+    const path = databasePath(options.folder);
+    let opened: OpenFolder | undefined;
     try {
-      const path = databasePath(options.folder);
-      requireFinishedMove(path);
-      writer = await WriterClient.start(path);
-      eventReader = await EventReaderClient.start(path);
-      const store = new SqliteStore(options, lock, writer, eventReader);
+      opened = await OpenFolder.open(options.folder, options);
+      const store = new SqliteStore(options, opened);
       await store.#disk.update();
       await store.#load(options.nowMs ?? Number.NEGATIVE_INFINITY, options.onProgress ?? (() => {}));
       return store;
     } catch (error) {
-      await eventReader?.close().catch(() => {});
-      await writer?.close().catch(() => {});
-      lock.release();
-      const cause = error instanceof AppError ? error.cause : error;
-      const { code, message } = cause as Error & { code?: string };
-      if (code !== 'ERR_SQLITE_ERROR') throw error;
-      throw new StartError(`The database ${databasePath(options.folder)} cannot be read: ${message}`, {
-        cause,
-      });
+      await opened?.close().catch(() => {});
+      throw startErrorOf(error, path);
     }
   }
 
   check(): Promise<void> {
-    return this.#operations.run(() => this.#check());
-  }
-
-  async #check(): Promise<void> {
-    const timeout = new Promise<never>((_, reject) => {
-      const error = new AppError('UNAVAILABLE', 'The store does not respond. Retry.');
-      setTimeout(() => reject(error), CHECK_TIMEOUT_MS).unref();
-    });
-    // After a failed commit, e.g. because of a full disk, only a successful one proves that writes work again.
-    const call = this.#writer.isFailing ? 'probe' : 'ping';
-    await Promise.race([this.#writer.run(call, [], () => {}), timeout]);
-    // Not called, because it may be busy; but its thread must be running.
-    if (this.#eventReader.isGone) throw new AppError('UNAVAILABLE', 'The store cannot read events.');
-    this.#reader.findSetting('');
+    return this.#operations.run(() => this.#opened.check());
   }
 
   async close(): Promise<void> {
     const late = sleep(CLOSE_TIMEOUT_MS, undefined, { ref: false });
     await Promise.race([this.#operations.close(), late]);
+    this.#words.close();
     this.#disk.close();
-    await this.#uses.close();
+    await this.#removal.close();
+    await Promise.all([this.#uses.close(), this.#keyUses.close()]);
     this.#reader.close();
-    // The writer is closed last: as the last connection, it removes SQLite's write-ahead log.
-    await this.#lists.close().catch(() => {});
-    await this.#eventReader.close().catch(() => {});
-    await this.#writer.close().finally(() => this.#lock.release());
+    await this.#opened.close();
   }
 
   addAgent(agent: AgentRow, key: KeyFingerprint): Promise<void> {
@@ -165,8 +146,8 @@ export class SqliteStore implements Store {
     return agent?.is_active ? agent : undefined;
   }
 
-  async findKey(keyHash: string): Promise<KeyRecord | undefined> {
-    return this.#reader.findKey(keyHash);
+  findKey(keyHash: string): Promise<KeyRecord | undefined> {
+    return this.#operations.run(() => this.#read('findKey', keyHash));
   }
 
   rotateKey(...args: Parameters<Store['rotateKey']>): Promise<boolean> {
@@ -181,45 +162,51 @@ export class SqliteStore implements Store {
     return this.#write('revokeKey', [keyHash], () => this.#keys.remove(keyHash));
   }
 
-  noteUse(agentId: string, nowMs: number): void {
+  noteUse(agentId: string, nowMs: number, keyHash?: string): void {
     this.#uses.note(agentId, nowMs);
+    if (keyHash !== undefined) this.#keyUses.note(keyHash, nowMs);
   }
 
   async spend(bucket: string, limit: number, cost: number, nowMs: number): Promise<Quota> {
     return this.#quotas.spend(bucket, limit, cost, nowMs);
   }
 
+  readQuota(bucket: string, limit: number, nowMs: number): Promise<Quota> {
+    return this.spend(bucket, limit, 0, nowMs);
+  }
+
   createEvent(row: EventRow, maxPerAgent: number, maxBytes = 0): Promise<CreateOutcome> {
     const json = encodeEvent(row);
     const values = columnValues(row, json);
-    return this.#grow('createEvent', [values, maxPerAgent, maxBytes], (outcome): CreateOutcome => {
-      if (outcome.kind === 'created')
-        return { kind: 'created', record: this.#memory.put(row, json, outcome.record.rowId) };
-      if (outcome.kind === 'existing') {
-        const { version, json: stored } = outcome.record;
-        return { kind: 'existing', record: { version, json: toWire(stored) } };
-      }
-      return outcome;
-    });
+    return this.#words.with(row, (words) =>
+      this.#grow('createEvent', [values, maxPerAgent, maxBytes], (outcome): CreateOutcome => {
+        if (outcome.kind === 'created')
+          return { kind: 'created', record: this.#memory.put(row, json, outcome.record.rowId, words) };
+        if (outcome.kind === 'existing') {
+          const { version, json: stored } = outcome.record;
+          return { kind: 'existing', record: { version, json: toWire(stored) } };
+        }
+        return outcome;
+      }),
+    );
   }
 
-  findEvent(eventId: string): Promise<EventRecord | undefined> {
+  findEvent(eventId: string): Promise<FoundRecord | undefined> {
     return this.#operations.run(() => this.#memory.find(eventId));
   }
 
-  async findEventRow(eventId: string): Promise<EventRow | undefined> {
-    return this.#reader.findEvent(eventId);
+  findEventRow(eventId: string): Promise<EventRow | undefined> {
+    return this.#operations.run(() => this.#read('findEvent', eventId));
   }
 
   replaceEvent(next: EventRow, maxBytes = 0): Promise<ReplaceOutcome> {
     const json = encodeEvent(next);
-    return this.#grow(
-      'replaceEvent',
-      [columnValues(next, json), maxBytes],
-      (outcome): ReplaceOutcome =>
-        outcome.kind === 'replaced'
-          ? { kind: 'replaced', record: this.#memory.put(next, json, undefined) }
-          : outcome,
+    const values = columnValues(next, json);
+    return this.#words.with(next, (words) =>
+      this.#grow('replaceEvent', [values, maxBytes], (outcome): ReplaceOutcome => {
+        if (outcome.kind !== 'replaced') return outcome;
+        return { kind: 'replaced', record: this.#memory.put(next, json, undefined, words) };
+      }),
     );
   }
 
@@ -237,25 +224,33 @@ export class SqliteStore implements Store {
   listAgents(): Promise<AgentRecord[]> {
     return this.#operations.run(async () => {
       const agents: AgentRecord[] = [];
-      const sql = `SELECT ${AGENT_COLUMNS} FROM agents ORDER BY created_ms, agent_id`;
-      await this.#reader.each(sql, (row) => agents.push(this.#toAgent(agentOf(row))));
+      await this.#reader.eachAgent((row) => agents.push(this.#toAgent(row)));
       return agents;
     });
   }
 
-  async findAgent(agentId: string): Promise<AgentRecord | undefined> {
-    const row = this.#reader.findAgent(agentId);
-    return row && this.#toAgent(row);
+  findAgent(agentId: string): Promise<AgentRecord | undefined> {
+    return this.#operations.run(async () => {
+      const row = await this.#read('findAgent', agentId);
+      return row && this.#toAgent(row);
+    });
+  }
+
+  findAgentDetails(agentId: string, nowMs: number): Promise<AgentDetails | undefined> {
+    return this.#operations.run(async () => {
+      const found = await this.#read('findAgentDetails', agentId, nowMs);
+      return found && detailsOf(found, this.#toAgent(found.agent), this.#keyUses);
+    });
   }
 
   async *listAgentEvents(agentId: string): AsyncGenerator<readonly Wire[]> {
     for await (const page of this.#reader.agentEvents(agentId)) yield page.map(toWire);
   }
 
-  agentPage(query: AgentListQuery): Promise<ListPage<AgentRecord>> {
+  agentPage(query: AgentListQuery, nowMs: number): Promise<ListPage<AgentRecord>> {
     return this.#operations.run(async () => {
       if (query.sort.key === 'last_used_at') await this.#uses.write();
-      const page = await this.#lists.run('agentPage', [query]);
+      const page = await this.#lists.run('agentPage', [query, nowMs]);
       return { ...page, items: page.items.map((row) => this.#toAgent(row)) };
     });
   }
@@ -263,6 +258,9 @@ export class SqliteStore implements Store {
   agentEventPage(agentId: string, query: EventListQuery, nowMs: number): Promise<ListPage<ListedEvent>> {
     return this.#operations.run(() => this.#lists.run('agentEventPage', [agentId, query, nowMs]));
   }
+
+  eventPage: Store['eventPage'] = (...args) =>
+    this.#operations.run(() => listAllEvents(this.#memory, this.#agents, ...args));
 
   auditPage(query: AuditQuery): Promise<ListPage<AuditRecord, number>> {
     return this.#operations.run(() => this.#lists.run('auditPage', [query]));
@@ -276,45 +274,26 @@ export class SqliteStore implements Store {
     });
   }
 
-  updateAgent(agentId: string, update: AgentUpdate, audit: AuditEntry): Promise<AgentRecord | undefined> {
-    return this.#write('updateAgent', [agentId, update, audit], (columns) => {
-      const agent = this.#agents.get(agentId);
-      if (!columns || !agent) return undefined;
-      this.#agents.set(agentId, { ...agent, ...update });
-      return this.#toAgent(columns);
-    });
+  countCreated(fromMs: readonly number[]): Promise<readonly Created[]> {
+    return this.#operations.run(() => this.#lists.run('countCreated', [fromMs]));
   }
 
-  deleteAgent(agentId: string, audit: AuditEntry): Promise<boolean> {
-    return this.#write('deleteAgent', [agentId, audit], (removed) => {
-      for (const eventId of removed ?? []) this.#memory.remove(eventId);
-      this.#forgetAgent(agentId);
-      return removed !== undefined;
-    });
-  }
+  updateAgent = (...args: Parameters<Store['updateAgent']>) => this.#administration.updateAgent(...args);
+  deleteAgent = (...args: Parameters<Store['deleteAgent']>) => this.#administration.deleteAgent(...args);
+  deleteAgentEvents = (...args: Parameters<Store['deleteAgentEvents']>) =>
+    this.#administration.deleteAgentEvents(...args);
+  deleteSelectedEvents = (...args: Parameters<Store['deleteSelectedEvents']>) =>
+    this.#administration.deleteSelectedEvents(...args);
+  deleteEventAsAdmin = (...args: Parameters<Store['deleteEventAsAdmin']>) =>
+    this.#administration.deleteEventAsAdmin(...args);
+  deleteEvents = (...args: Parameters<Store['deleteEvents']>) => this.#administration.deleteEvents(...args);
+  restore = (...args: Parameters<Store['restore']>) => this.#administration.restore(...args);
+  removeKept = (deletedByMs: number) => this.#administration.removeKept(deletedByMs);
 
-  deleteAgentEvents(agentId: string, audit: AuditEntry): Promise<boolean> {
-    return this.#write('deleteAgentEvents', [agentId, audit], (removed) => {
-      for (const eventId of removed ?? []) this.#memory.remove(eventId);
-      return removed !== undefined;
-    });
-  }
-
-  deleteSelectedEvents(
-    agentId: string,
-    eventIds: readonly string[],
-    audit: AuditEntry,
-  ): Promise<number | undefined> {
-    return this.#write('deleteSelectedEvents', [agentId, eventIds, audit], (removed) => {
-      for (const eventId of removed ?? []) this.#memory.remove(eventId);
-      return removed?.length;
-    });
-  }
-
-  deleteEventAsAdmin(eventId: string, audit: AuditEntry): Promise<boolean> {
-    return this.#write('deleteEventAsAdmin', [eventId, audit], (removed) => {
-      if (removed) this.#memory.remove(eventId);
-      return removed;
+  revokeAgentKey(agentId: string, prefix: string, audit: AuditEntry): Promise<boolean> {
+    return this.#write('revokeAgentKey', [agentId, prefix, audit], (removed) => {
+      for (const keyHash of removed) this.#keys.remove(keyHash);
+      return removed.length > 0;
     });
   }
 
@@ -341,13 +320,21 @@ export class SqliteStore implements Store {
     return this.#write('endSession', [sessionId, expiresMs, nowMs], () => {});
   }
 
-  async isSessionEnded(sessionId: string): Promise<boolean> {
-    return this.#reader.isSessionEnded(sessionId);
+  isSessionEnded(sessionId: string): Promise<boolean> {
+    return this.#operations.run(() => this.#read('isSessionEnded', sessionId));
+  }
+
+  async findSessionEpoch(subject: string): Promise<string> {
+    return (await this.#operations.run(() => this.#read('findSessionEpoch', subject))) ?? '';
+  }
+
+  setSessionEpoch(subject: string, epoch: string): Promise<void> {
+    return this.#write('setSessionEpoch', [subject, epoch], () => {});
   }
 
   getSetting(name: string, initial: () => Promise<string>): Promise<string> {
     return this.#operations.run(async () => {
-      const found = this.#reader.findSetting(name);
+      const found = await this.#read('findSetting', name);
       return found ?? this.#writer.run('addSetting', [name, await initial()], (value) => value);
     });
   }
@@ -358,29 +345,32 @@ export class SqliteStore implements Store {
     return refusal ? Promise.reject(refusal) : this.#write(name, args, apply);
   };
 
+  /** Reads on the row reader's thread, so that a slow disk does not delay other requests. */
+  #read<Name extends keyof RowReaderCalls>(name: Name, ...args: Parameters<RowReaderCalls[Name]>) {
+    return this.#rowReader.run(name, args, (value) => value);
+  }
+
   /** Runs a writer call as an operation of its own. */
   #write: WriterClient['run'] = (name, args, apply) =>
-    this.#operations.run(() => this.#writer.run(name, args, apply));
+    this.#operations.run(async () => {
+      this.#opened.requireFolder();
+      return this.#writer.run(name, args, apply);
+    });
 
   async #load(nowMs: number, onProgress: (done: number, total: number) => void): Promise<void> {
     for (const agent of await this.listAgents()) this.#agents.set(agent.agent_id, agent);
-    const keys = 'SELECT key_hash, agent_id, expires_ms FROM keys';
-    await this.#reader.each<[string, string, number | null]>(keys, ([keyHash, agentId, expiresMs]) =>
-      this.#keys.put(keyHash, agentId, expiresMs ?? undefined),
-    );
+    await this.#reader.eachKey((keyHash, agentId, expiresMs) => this.#keys.put(keyHash, agentId, expiresMs));
     const total = this.#reader.countEvents();
     const loader = this.#memory.loader(total, nowMs);
     let done = 0;
-    await this.#reader.each<IndexValues>(`SELECT ${INDEX_COLUMNS} FROM events`, (values) => {
+    await this.#reader.eachEvent((values) => {
       loader.add(values);
       if (++done % 10_000 === 0) onProgress(done, total);
     });
     onProgress(total, total);
     await loader.finish();
-  }
-
-  async #measureDisk(folder: string): Promise<DiskSpace> {
-    return { ...(await measureVolume(folder)), reusableBytes: this.#reader.countFreeBytes() };
+    this.#removal.begin(); // continues what the last process left
+    void this.#words.begin();
   }
 
   #forgetAgent(agentId: string): void {

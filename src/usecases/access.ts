@@ -2,7 +2,7 @@
 import { type Identity, isAdministrator } from '../domain/admin.ts';
 import { type AgentRow, mayWrite } from '../domain/agent.ts';
 import { findKeyHash } from '../domain/api-key.ts';
-import { AppError } from '../domain/errors.ts';
+import { AppError, type RefusedBy } from '../domain/errors.ts';
 import type { Quota } from '../domain/store.ts';
 import type { Context } from './context.ts';
 
@@ -43,7 +43,7 @@ export async function authenticateAgent(
       'The key is not active: it was revoked or replaced, or never issued here. Check it, or register for a new one.',
     );
   }
-  context.store.noteUse(agent.agent_id, nowMs);
+  context.store.noteUse(agent.agent_id, nowMs, keyHash);
   return { agent, keyHash };
 }
 
@@ -71,9 +71,12 @@ export function spendFailedRegistration(
 }
 
 /** Throws RATE_LIMITED if the quota was already exhausted. */
-export function requireQuota(spent: Spent | undefined): void {
+export function requireQuota(
+  spent: Spent | undefined,
+  quota: RefusedBy & `quota ${string}` = 'quota requests',
+): void {
   if (!spent || spent.allowed) return;
-  throw rateLimited(`The quota of ${spent.limit} per hour is used up.`, spent.resetSeconds);
+  throw rateLimited(`The quota of ${spent.limit} per hour is used up.`, spent.resetSeconds, quota);
 }
 
 /** Throws RATE_LIMITED if the network has had as many failed registrations as it may. */
@@ -82,11 +85,15 @@ export function requireFewFailures(failed: Spent | undefined): void {
   throw rateLimited(
     `${failed.limit} registrations from your network failed within an hour, the maximum. Fix the requests.`,
     failed.resetSeconds,
+    'quota failed_registrations',
   );
 }
 
-function rateLimited(reason: string, retryAfterSeconds: number): AppError {
-  return new AppError('RATE_LIMITED', `${reason} Retry in ${retryAfterSeconds} s.`, { retryAfterSeconds });
+function rateLimited(reason: string, retryAfterSeconds: number, refusedBy: RefusedBy): AppError {
+  return new AppError('RATE_LIMITED', `${reason} Retry in ${retryAfterSeconds} s.`, {
+    retryAfterSeconds,
+    refusedBy,
+  });
 }
 
 async function spend(

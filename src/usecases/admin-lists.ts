@@ -1,7 +1,8 @@
 // Lists for administrators: agents, their events, the audit log, and statistics. Paged if the request has parameters,
 // otherwise whole, as the interface defines it.
+import { beginningsOfDays, describeDay } from '../domain/activity.ts';
 import { type AgentRecord, summarise } from '../domain/agent.ts';
-import { describeAudit } from '../domain/audit.ts';
+import { describeAudit, describeAuditDetails } from '../domain/audit.ts';
 import {
   type AgentListQuery,
   AUDIT_SORT,
@@ -11,14 +12,15 @@ import {
 } from '../domain/list.ts';
 import { encodeListCursor, type ListName, type ListPosition } from '../domain/list-cursor.ts';
 import type { ListedEvent, ListPage, Stats } from '../domain/store.ts';
+import { DAY_MS } from '../domain/undo.ts';
 import { joinWire, toWire, type Wire } from '../domain/wire.ts';
 import { agentNotFound } from './admin.ts';
 import type { Context } from './context.ts';
 
 /** All agents, or a page of them. */
-export async function listAgents({ store }: Context, query: AgentListQuery | undefined) {
+export async function listAgents({ store, clock }: Context, query: AgentListQuery | undefined) {
   if (query) {
-    const { items, total, next } = await store.agentPage(query);
+    const { items, total, next } = await store.agentPage(query, clock());
     return {
       agents: items.map(summarise),
       total,
@@ -65,15 +67,29 @@ function beginWith(agent: AgentRecord): Wire {
   return joinWire('{"agent":', [toWire(JSON.stringify(summarise(agent)))], ',"events":[');
 }
 
-export async function listAudit({ store }: Context, query: AuditQuery) {
+export async function listAudit({ store, clock, policy }: Context, query: AuditQuery) {
   const { items, total, next } = await store.auditPage(query);
   const position = next === undefined ? undefined : { value: String(next), id: String(next) };
-  return { entries: items.map(describeAudit), total, next_cursor: cursorOf('audit', AUDIT_SORT, position) };
+  const entries = items.map((record) =>
+    query.details
+      ? describeAuditDetails(record, clock(), policy.keepDeletedDays * DAY_MS)
+      : describeAudit(record),
+  );
+  const next_cursor = cursorOf('audit', AUDIT_SORT, position);
+  const { keepDeletedDays: keep_deleted_days } = policy;
+  return { entries, total, next_cursor, ...(query.details && { keep_deleted_days }) };
 }
 
 export async function getStats({ store, clock }: Context): Promise<Stats> {
   const { agents, agents_active_today, events, events_upcoming } = await store.stats(clock());
   return { agents, agents_active_today, events, events_upcoming };
+}
+
+/** What was created on each of the last days, the oldest first. */
+export async function getActivity({ store, clock }: Context, days: number) {
+  const fromMs = beginningsOfDays(days, clock());
+  const created = await store.countCreated(fromMs);
+  return { days: created.map((counts, at) => describeDay(fromMs[at]!, counts)) };
 }
 
 function cursorOf(list: ListName, sort: string, next: ListPosition | undefined): string | null {

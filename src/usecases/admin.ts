@@ -2,8 +2,17 @@
 import type { Identity } from '../domain/admin.ts';
 import { type AgentUpdate, summarise } from '../domain/agent.ts';
 import type { AuditEntry } from '../domain/audit.ts';
-import { AppError } from '../domain/errors.ts';
+import { AppError, invalid } from '../domain/errors.ts';
 import { isUlid } from '../domain/ids.ts';
+import { encodeRestoreCursor, type RestorePosition } from '../domain/restore-cursor.ts';
+import type { BulkDeleted } from '../domain/store.ts';
+import {
+  DAY_MS,
+  MAX_SHOWN_SKIPPED,
+  type RestoreRefusal,
+  type SkippedEvent,
+  WRONG_AUDIT_ID,
+} from '../domain/undo.ts';
 import type { Context } from './context.ts';
 
 /** Throws NOT_FOUND. */
@@ -19,14 +28,19 @@ export async function updateAgent(
       : await context.store.updateAgent(
           agentId,
           update,
-          entry(context, administrator, 'update_agent', agentId, JSON.stringify(update)),
+          auditEntry(context, administrator, 'update_agent', agentId, JSON.stringify(update)),
         );
   return agent ? summarise(agent) : agentNotFound(agentId);
 }
 
-/** Deletes the agent, its keys and its events in one transaction. Throws NOT_FOUND. */
-export async function deleteAgent(context: Context, administrator: Identity, agentId: string): Promise<void> {
-  const audit = entry(context, administrator, 'delete_agent', agentId);
+/** Deletes the agent, its keys and its events, for all callers at once. Throws NOT_FOUND. */
+export async function deleteAgent(
+  context: Context,
+  administrator: Identity,
+  agentId: string,
+  forGood = false,
+): Promise<void> {
+  const audit = deletion(context, administrator, 'delete_agent', agentId, forGood);
   if (!(await context.store.deleteAgent(agentId, audit))) agentNotFound(agentId);
 }
 
@@ -35,8 +49,9 @@ export async function deleteAgentEvents(
   context: Context,
   administrator: Identity,
   agentId: string,
+  forGood = false,
 ): Promise<void> {
-  const audit = entry(context, administrator, 'delete_agent_events', agentId);
+  const audit = deletion(context, administrator, 'delete_agent_events', agentId, forGood);
   if (!(await context.store.deleteAgentEvents(agentId, audit))) agentNotFound(agentId);
 }
 
@@ -46,8 +61,9 @@ export async function deleteSelectedEvents(
   administrator: Identity,
   agentId: string,
   eventIds: readonly string[],
+  forGood = false,
 ): Promise<{ deleted: number }> {
-  const audit = entry(context, administrator, 'delete_selected_events', agentId);
+  const audit = deletion(context, administrator, 'delete_selected_events', agentId, forGood);
   const known = eventIds.filter(isUlid);
   const deleted = await context.store.deleteSelectedEvents(agentId, known, audit);
   return deleted === undefined ? agentNotFound(agentId) : { deleted };
@@ -58,14 +74,85 @@ export async function deleteAnyEvent(
   context: Context,
   administrator: Identity,
   eventId: string,
+  forGood = false,
 ): Promise<void> {
-  const audit = entry(context, administrator, 'delete_event', eventId);
+  const audit = deletion(context, administrator, 'delete_event', eventId, forGood);
   if (!isUlid(eventId) || !(await context.store.deleteEventAsAdmin(eventId, audit))) {
     throw new AppError('NOT_FOUND', 'There is no event with this ID.');
   }
 }
 
-function entry(
+/**
+ * Deletes events of any agents, and ignores other IDs. With `into`, the events become part of that entry of the audit log, which must be
+ * an earlier delete of the same administrator. Throws VALIDATION_ERROR.
+ */
+export async function deleteEvents(
+  context: Context,
+  administrator: Identity,
+  eventIds: readonly string[],
+  into: number | undefined,
+  forGood: boolean,
+): Promise<BulkDeleted> {
+  const audit = deletion(context, administrator, 'delete_events', '', forGood);
+  const outcome = await context.store.deleteEvents(eventIds.filter(isUlid), audit, into);
+  if (outcome === 'wrong-entry') throw invalid([WRONG_AUDIT_ID]);
+  return outcome;
+}
+
+/** A restore that takes longer than this is continued by the next request: other administrators' requests come in between. */
+const RESTORE_MS = 1_000;
+
+/** Restores what an entry of the audit log says was deleted. Throws NOT_FOUND and NOT_RESTORABLE. */
+export async function restore(
+  context: Context,
+  administrator: Identity,
+  auditId: number,
+  position: RestorePosition,
+) {
+  const { store, clock, policy } = context;
+  const audit = auditEntry(context, administrator, 'restore', '');
+  const keptFromMs = clock() - policy.keepDeletedDays * DAY_MS;
+  const startedMs = performance.now();
+  const skipped: SkippedEvent[] = [];
+  let [restored, skipped_count, { after, into }] = [0, 0, position];
+  for (;;) {
+    const outcome = await store.restore({ auditId, keptFromMs, after, into }, audit);
+    if (outcome.kind !== 'restored') throw notRestorable(outcome.kind, auditId, policy.keepDeletedDays);
+    restored += outcome.restored;
+    skipped_count += outcome.skipped.length;
+    skipped.push(...outcome.skipped.slice(0, MAX_SHOWN_SKIPPED - skipped.length));
+    if (outcome.last === undefined) return { restored, skipped, skipped_count, next_cursor: null };
+    [after, into] = [outcome.last, outcome.into];
+    if (performance.now() - startedMs > RESTORE_MS)
+      return { restored, skipped, skipped_count, next_cursor: encodeRestoreCursor({ after, into }) };
+  }
+}
+
+function notRestorable(why: RestoreRefusal, auditId: number, days: number): AppError {
+  if (why === 'no-entry') return new AppError('NOT_FOUND', `There is no audit entry ${auditId}.`);
+  const reasons = {
+    nothing: 'This entry keeps nothing: it deleted nothing, or was written while KEEP_DELETED_DAYS was 0.',
+    'for-good': 'This was deleted for good, so it was not kept.',
+    expired: `What this entry deleted was kept for ${days} days (KEEP_DELETED_DAYS), which are over.`,
+  };
+  return new AppError('NOT_RESTORABLE', `${reasons[why]} It cannot be restored.`);
+}
+
+/** The entry of a delete, which keeps what it deletes unless that is off or not wanted. */
+function deletion(
+  context: Context,
+  administrator: Identity,
+  action: AuditEntry['action'],
+  target: string,
+  forGood: boolean,
+): AuditEntry {
+  const audit = auditEntry(context, administrator, action, target);
+  if (forGood) return { ...audit, undo: 'for_good' };
+  return context.policy.keepDeletedDays > 0 ? { ...audit, undo: 'kept' } : audit;
+}
+
+/** The audit entry of a change by this administrator, now. */
+export function auditEntry(
   { clock }: Context,
   { subject, email = '', emailVerified }: Identity,
   action: AuditEntry['action'],

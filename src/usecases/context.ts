@@ -20,6 +20,8 @@ export interface Policy {
   /** All agents of one client network together; 0: no limit. */
   readonly maxBytesPerNetworkAndHour: number;
   readonly administrators: AllowList;
+  /** How long what administrators delete can be restored; 0: not at all. */
+  readonly keepDeletedDays: number;
 }
 
 export interface Context {

@@ -2,10 +2,17 @@
 import type { AgentRow } from '../domain/agent.ts';
 import { AppError } from '../domain/errors.ts';
 import { type EventFields, type EventRow, type EventUpdate, encodeEvent } from '../domain/event.ts';
-import { applyEventUpdate } from '../domain/event-input.ts';
+import { applyEventUpdate, isChanged } from '../domain/event-input.ts';
 import { isUlid, newUlid } from '../domain/ids.ts';
 import type { NearbyQuery } from '../domain/nearby.ts';
-import { BYTES_PER_MB, type EventRecord, type NearbyPage, type Store } from '../domain/store.ts';
+import {
+  BYTES_PER_MB,
+  type EventRecord,
+  type FoundRecord,
+  type NearbyPage,
+  type Store,
+} from '../domain/store.ts';
+import { estimateWordBytes } from '../domain/words.ts';
 import type { Context, Policy } from './context.ts';
 import { countBytes, type Network, requireByteQuota } from './stored-bytes.ts';
 
@@ -15,7 +22,7 @@ export function findNearby({ store, clock }: Context, query: NearbyQuery): Promi
 }
 
 /** Throws NOT_FOUND. */
-export async function getEvent({ store }: Context, eventId: string): Promise<EventRecord> {
+export async function getEvent({ store }: Context, eventId: string): Promise<FoundRecord> {
   const record = isUlid(eventId) ? await store.findEvent(eventId) : undefined;
   return record ?? notFound();
 }
@@ -38,6 +45,7 @@ export async function createEvent(
     agent_id: agent.agent_id,
     version: 1,
     created_ms: nowMs,
+    updated_ms: nowMs,
     ...fields,
   };
   const outcome = await store.createEvent(row, policy.maxEventsPerAgent, policy.maxBytesPerAgent);
@@ -50,7 +58,9 @@ export async function createEvent(
     );
   }
   if (outcome.kind === 'size-limit') noRoom(policy);
-  if (outcome.kind === 'created') await countBytes(context, network, outcome.record.json.length);
+  if (outcome.kind === 'created') {
+    await countBytes(context, network, Math.max(outcome.record.json.length, estimateWordBytes(row)));
+  }
   return outcome;
 }
 
@@ -58,7 +68,7 @@ export async function createEvent(
 export type KnownVersions = readonly number[] | undefined;
 
 /**
- * Changes the fields of the update. Throws NOT_FOUND, DUPLICATE_EVENT, PRECONDITION_FAILED if the event has none of the
+ * Changes the fields of the update; without a change of a value the event keeps its version. Throws NOT_FOUND, DUPLICATE_EVENT, PRECONDITION_FAILED if the event has none of the
  * known versions, and VALIDATION_ERROR for values that are invalid only together with the stored event. If the event grows,
  * also EVENT_LIMIT_REACHED, and RATE_LIMITED if the network has stored too much.
  */
@@ -88,12 +98,12 @@ async function applyUpdate(
   for (;;) {
     const stored = await findOwn(store, agent, eventId);
     requireKnown(stored, known);
-    if (Object.keys(update).length === 0) {
-      const record = (await store.findEvent(eventId)) ?? notYours();
-      requireKnown(record, known);
-      return record;
-    }
     const next = applyEventUpdate(stored, update, nowMs);
+    if (!isChanged(stored, next)) {
+      const record = (await store.findEvent(eventId)) ?? notYours();
+      if (record.version === stored.version) return record;
+      continue; // it has just been changed by another request
+    }
     const growth = sizeOf(next) - sizeOf(stored);
     if (growth > 0) await requireByteQuota(context, network);
     const outcome = await store.replaceEvent(next, policy.maxBytesPerAgent);
@@ -134,8 +144,9 @@ async function findOwn(store: Store, agent: AgentRow, eventId: string): Promise<
   return stored?.agent_id === agent.agent_id ? stored : notYours();
 }
 
+/** What counts for the network: JSON is stored, and words are in memory. */
 function sizeOf(row: EventRow): number {
-  return Buffer.byteLength(encodeEvent(row));
+  return Math.max(Buffer.byteLength(encodeEvent(row)), estimateWordBytes(row));
 }
 
 function requireKnown({ version }: { readonly version: number }, known: KnownVersions): void {

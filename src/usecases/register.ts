@@ -14,7 +14,7 @@ export async function register(
   body: unknown,
 ): Promise<Static<typeof RegisterResponse>> {
   const { email, agent_name } = readRegistration(body);
-  requireQuota(await spendRegistration(context, network, 1));
+  requireQuota(await spendRegistration(context, network, 1), 'quota registrations');
   const { store, clock, random, policy } = context;
   const nowMs = clock();
   const tier = policy.registrationTier;

@@ -1,8 +1,8 @@
-// Removes what the operator does not want to keep for ever: ended events and unused agents, regularly and in slices.
+// Removes what is not kept for ever: ended events, unused agents, and what administrators deleted, regularly and in slices.
 import type { Clock } from '../domain/clock-and-random.ts';
 import type { Store } from '../domain/store.ts';
+import { DAY_MS } from '../domain/undo.ts';
 
-const DAY_MS = 86_400_000;
 const INTERVAL_MS = 600_000;
 
 /** Between two slices, so that a long removal takes only a part of the store's time. */
@@ -13,12 +13,16 @@ export interface RetentionPolicy {
   readonly keepEndedDays: number | undefined;
   /** Days after its registration that an agent is kept that made no request and has no events; undefined: for ever. */
   readonly keepUnusedAgentsDays: number | undefined;
+  /** Days after an administrator deleted something that it is kept; undefined: for ever. */
+  readonly keepDeletedDays: number | undefined;
 }
 
+export type Removed = 'events' | 'agents' | 'kept';
+
 export interface RetentionOptions extends RetentionPolicy {
-  readonly store: Pick<Store, 'removeEnded' | 'removeUnusedAgents'>;
+  readonly store: Pick<Store, 'removeEnded' | 'removeUnusedAgents' | 'removeKept'>;
   readonly clock: Clock;
-  readonly onRemoved: (count: number, what: 'events' | 'agents', days: number) => void;
+  readonly onRemoved: (count: number, what: Removed, days: number) => void;
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -32,7 +36,8 @@ export class Retention {
   /** Begins at once. */
   constructor(options: RetentionOptions) {
     this.#options = options;
-    const isUsed = options.keepEndedDays !== undefined || options.keepUnusedAgentsDays !== undefined;
+    const { keepEndedDays, keepUnusedAgentsDays, keepDeletedDays } = options;
+    const isUsed = [keepEndedDays, keepUnusedAgentsDays, keepDeletedDays].some((days) => days !== undefined);
     this.#done = isUsed ? this.#repeat() : Promise.resolve();
   }
 
@@ -55,8 +60,10 @@ export class Retention {
   }
 
   async #removeAll(): Promise<void> {
-    const { store, clock, keepEndedDays, keepUnusedAgentsDays } = this.#options;
+    const { store, clock, keepEndedDays, keepUnusedAgentsDays, keepDeletedDays } = this.#options;
     const nowMs = clock();
+    if (keepDeletedDays !== undefined)
+      await this.#remove(store.removeKept(nowMs - keepDeletedDays * DAY_MS), 'kept', keepDeletedDays);
     if (keepEndedDays !== undefined)
       await this.#remove(store.removeEnded(nowMs - keepEndedDays * DAY_MS), 'events', keepEndedDays);
     if (keepUnusedAgentsDays !== undefined) {
@@ -65,7 +72,7 @@ export class Retention {
     }
   }
 
-  async #remove(slices: AsyncIterable<number>, what: 'events' | 'agents', days: number): Promise<void> {
+  async #remove(slices: AsyncIterable<number>, what: Removed, days: number): Promise<void> {
     let total = 0;
     try {
       for await (const count of slices) {

@@ -9,6 +9,9 @@ import type { Context } from './context.ts';
 /** Maximum difference between the clocks of nodes. */
 const CLOCK_SKEW_MS = 3_600_000;
 
+/** Ended sessions are remembered this long, so that a clock that jumps ahead and back revives none. */
+const REMEMBER_ENDED_MS = 400 * 24 * 3_600_000;
+
 export interface OpenedSession {
   readonly sealed: string;
   readonly expiresMs: number;
@@ -25,12 +28,13 @@ export async function spendSignIn({ store, clock }: Context, network: string): P
 
 /** A new session that ends at `latestMs` at the latest. Undefined if the claims are too long for a session cookie. */
 export async function openSession(
-  { clock, random, console }: Context,
+  { store, clock, random, console }: Context,
   identity: Identity,
   latestMs = Number.POSITIVE_INFINITY,
 ): Promise<OpenedSession | undefined> {
   const expiresMs = Math.floor(Math.min(clock() + SESSION_MS, latestMs) / 1000) * 1000;
-  const sealed = await console.sessions.seal({ id: newSecret(random), identity, expiresMs });
+  const epoch = await store.findSessionEpoch(identity.subject);
+  const sealed = await console.sessions.seal({ id: newSecret(random), identity, expiresMs, epoch });
   return sealed === undefined ? undefined : { sealed, expiresMs };
 }
 
@@ -61,7 +65,11 @@ async function findSession(
   const session = sealed === undefined ? undefined : await console.sessions.open(sealed);
   if (!session || session.expiresMs > clock() + SESSION_MS + CLOCK_SKEW_MS) return undefined;
   if (session.identity.local !== (console.signIn === undefined)) return undefined;
-  return (await store.isSessionEnded(session.id)) ? undefined : session;
+  const [isEnded, epoch] = await Promise.all([
+    store.isSessionEnded(session.id),
+    store.findSessionEpoch(session.identity.subject),
+  ]);
+  return isEnded || epoch !== (session.epoch ?? '') ? undefined : session;
 }
 
 /** The administrator of the session. Throws INVALID_TOKEN or NOT_AN_ADMIN. */
@@ -73,10 +81,20 @@ export async function authenticateSession(context: Context, sealed: string): Pro
 
 /** Ends the session, so that no copy of its cookie works any more. Does nothing if it has ended already. */
 export async function endSession(context: Context, sealed: string | undefined): Promise<void> {
-  const session = await findSession(context, sealed);
+  // Also a session that has expired, or lasts too long: perhaps only by a clock that is wrong now.
+  const session = sealed === undefined ? undefined : await context.console.sessions.open(sealed, 0);
   if (!session) return;
-  // The store keeps the record until the session has expired by the clock of every node.
-  await context.store.endSession(session.id, session.expiresMs + CLOCK_SKEW_MS, context.clock());
+  const nowMs = context.clock();
+  await context.store.endSession(session.id, Math.max(session.expiresMs, nowMs) + REMEMBER_ENDED_MS, nowMs);
+}
+
+/**
+ * Ends all sessions of the administrator, on every node, whenever they were opened. Later sign-ins work. Throws INVALID_TOKEN or
+ * NOT_AN_ADMIN: for others the store keeps nothing.
+ */
+export async function endAllSessions(context: Context, sealed: string | undefined): Promise<void> {
+  const { subject } = await authenticateSession(context, sealed ?? '');
+  await context.store.setSessionEpoch(subject, newSecret(context.random));
 }
 
 /** The signed-in user, for the console. `picturePath` is the path that serves their picture. */

@@ -22,7 +22,7 @@ export async function requireByteQuota({ store, clock, policy }: Context, networ
     'RATE_LIMITED',
     `All agents of your network together may store at most ${limit / BYTES_PER_MB} MB of events per hour, and have. ` +
       `Retry in ${retryAfterSeconds} s. Searches, deletes and changes that make an event shorter still work.`,
-    { retryAfterSeconds },
+    { retryAfterSeconds, refusedBy: 'quota stored_bytes' },
   );
 }
 

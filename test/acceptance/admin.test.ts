@@ -17,6 +17,7 @@ import { ADMIN_TOKEN, READ_KEY } from './settings.ts';
 const OPERATIONS: [method: string, path: string][] = [
   ['GET', '/v1/admin/me'],
   ['GET', '/v1/admin/stats'],
+  ['GET', '/v1/admin/activity'],
   ['GET', '/v1/admin/audit'],
   ['GET', '/v1/admin/agents'],
   ['PATCH', `/v1/admin/agents/${UNKNOWN_UUID}`],

@@ -214,4 +214,11 @@ describe('date-times', () => {
       assert.equal(answer.status, 200);
     });
   });
+
+  it('are shown as local time in an error about a body, without the hint about queries', async () => {
+    const answer = await agent.post('/v1/events', { ...newEvent(), start_at: '2031-05-01T18:00:00 02:00' });
+    assertInvalid(answer, ['body.start_at: datetime_parsing']);
+    assert.match(answer.body.detail[0].msg, /2031-05-01T18:00:00 \(local to timezone\)/);
+    assert.doesNotMatch(answer.body.detail[0].msg, /%2B/);
+  });
 });

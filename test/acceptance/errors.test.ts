@@ -59,9 +59,9 @@ describe('errors', () => {
       [`/v1/events/${UNKNOWN_ULID}`, ['GET', 'HEAD', 'PATCH', 'DELETE']],
       ['/v1/admin/me', ['GET', 'HEAD']],
       ['/v1/admin/agents', ['GET', 'HEAD']],
-      [`/v1/admin/agents/${UNKNOWN_UUID}`, ['PATCH', 'DELETE']],
+      [`/v1/admin/agents/${UNKNOWN_UUID}`, ['GET', 'HEAD', 'PATCH', 'DELETE']],
       [`/v1/admin/agents/${UNKNOWN_UUID}/events`, ['GET', 'HEAD', 'DELETE']],
-      [`/v1/admin/events/${UNKNOWN_ULID}`, ['DELETE']],
+      [`/v1/admin/events/${UNKNOWN_ULID}`, ['GET', 'HEAD', 'DELETE']],
       ['/health', ['GET', 'HEAD']],
     ];
     for (const [path, methods] of allowed) {

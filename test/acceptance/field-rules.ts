@@ -23,6 +23,7 @@ export const KEPT: readonly [name: string, fields: Fields][] = [
   ['coordinates with every digit of a double', { lat: 0.1 + 0.2, lng: -1e-7 / 3 }],
   ...AUDIENCES.map((audience): [string, Fields] => [`the audience ${audience}`, { audience }]),
   ...EVENT_TYPES.map((event_type): [string, Fields] => [`the event_type ${event_type}`, { event_type }]),
+  ['the status cancelled', { status: 'cancelled' }],
   ['the timezone UTC', { timezone: 'UTC' }],
   ['a timezone of three parts', { timezone: 'America/Argentina/Buenos_Aires' }],
   ['a timezone that is a link', { timezone: 'Asia/Calcutta' }],

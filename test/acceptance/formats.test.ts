@@ -32,7 +32,7 @@ function idsIn(format: Format, { text }: Answer): string[] {
 
 describe('formats', () => {
   const place = randomPlace();
-  const { startMs } = ownDay();
+  const { startMs } = ownDay('here');
   const near = `/v1/events/nearby?lat=${place.lat}&lng=${place.lng}&radius=0.1`;
   let agent: Agent;
   let events: Answer['body'][];
@@ -113,7 +113,9 @@ describe('formats', () => {
     const jsonld = await agent.get(`${path}?format=jsonld`);
     assert.ok(!jsonld.text.includes('<'), 'it can be put into a page as it is');
     const { name, startDate, endDate, location } = jsonld.body;
-    assert.deepEqual([name, startDate, endDate], [event.title, event.start_at, event.end_at]);
+    const instants = [startDate, endDate].map((time) => new Date(time).toISOString());
+    assert.deepEqual([name, ...instants], [event.title, event.start_at, event.end_at]);
+    assert.match(startDate, /\+0[12]:00$/, 'local time');
     assert.deepEqual([location.name, location.address], [event.location_name, event.address]);
     assert.deepEqual([location.geo.latitude, location.geo.longitude], [lat, lng]);
   });
@@ -153,9 +155,11 @@ describe('include=distance', () => {
   it('adds distance_miles to each event, and changes nothing else', async () => {
     const agent = await newAgent();
     const { lat, lng } = randomPlace();
-    await agent.create(newEvent({ lat, lng }));
-    await agent.create(newEvent({ lat: lat + 0.1, lng }));
-    const query = { lat, lng, radius: 10 };
+    // Ten miles around, there may be an event of another test, but not on this day.
+    const { starts_after, starts_before } = ownDay('here');
+    await agent.create(newEvent({ lat, lng, start_at: starts_after }));
+    await agent.create(newEvent({ lat: lat + 0.1, lng, start_at: starts_after }));
+    const query = { lat, lng, radius: 10, starts_after, starts_before };
     const plain = await agent.get('/v1/events/nearby', query);
     const included = await agent.get('/v1/events/nearby', { ...query, include: 'distance' });
     const miles = included.body.events.map((event: { distance_miles: number }) => event.distance_miles);

@@ -21,6 +21,15 @@ describe('the idempotency of POST /v1/events', () => {
     );
   });
 
+  it('says whether a create found an existing event', async () => {
+    const sent = newEvent();
+    const first = await agent.post('/v1/events', sent);
+    assert.equal(first.headers['idempotent-replayed'], undefined);
+    const second = await agent.post('/v1/events', { ...sent, cost: 'free' });
+    assert.equal(second.headers['idempotent-replayed'], 'true');
+    assert.equal(second.headers.etag, first.headers.etag);
+  });
+
   it('leaves the event unchanged when other fields of the repeated create differ', async () => {
     const sent = fullEvent();
     const event = await agent.create(sent);

@@ -16,7 +16,7 @@ describe('the pages of GET /v1/events/nearby', () => {
   /** Creates events at one place, at these minutes of a day that no other test uses; titles name the minute. */
   async function fill(minutes: readonly number[]) {
     const place = randomPlace();
-    const { startMs } = ownDay();
+    const { startMs } = ownDay('here');
     const add = (minute: number, title = `at ${minute}`) =>
       agent.create(newEvent({ ...place, title, start_at: iso(startMs + minute * MINUTE_MS) }));
     const events = await Promise.all(minutes.map((minute) => add(minute)));

@@ -80,6 +80,7 @@ describe('the parameters of GET /v1/events/nearby', () => {
       radius: 1,
       starts_after: '2031-05-01T18:00:00Z',
       starts_before: '2031-05-01T18:00:00Z',
+      q: 'a',
       limit: 1,
       cursor: 'a',
     };

@@ -42,7 +42,7 @@ describe('GET /v1/events/nearby', () => {
 
     it('orders by start_at, then by event_id', async () => {
       const place = randomPlace();
-      const { startMs } = ownDay();
+      const { startMs } = ownDay('here');
       const offsets = [3, 1, 2, 1, 3, 1, 0, 2];
       const events = await Promise.all(
         offsets.map((offset) => agent.create(newEvent({ ...place, start_at: iso(startMs + offset) }))),
@@ -89,7 +89,7 @@ describe('GET /v1/events/nearby', () => {
 
   describe('filters', () => {
     const place = randomPlace();
-    const { startMs } = ownDay();
+    const { startMs } = ownDay('here');
     const search = async (query: Query) => titles(await agent.nearby({ ...place, radius: 0.1, ...query }));
     before(async () => {
       // One event for each pair of type and audience, an hour apart.

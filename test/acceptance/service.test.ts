@@ -87,12 +87,22 @@ describe('GET /openapi.json', () => {
 
   it('describes the actual fields, limits and enumerations', () => {
     const { EventCreate, EventUpdate, RegisterRequest, Event } = answer.body.components.schemas;
-    assert.deepEqual(Object.keys(EventCreate.properties), SETTABLE);
-    assert.deepEqual(Object.keys(EventUpdate.properties), SETTABLE);
+    assert.deepEqual(Object.keys(EventCreate.properties), [...SETTABLE, 'status']);
+    assert.deepEqual(Object.keys(EventUpdate.properties), [...SETTABLE, 'status']);
     assert.deepEqual(EventUpdate.required ?? [], []);
     assert.deepEqual(EventCreate.properties.event_type.enum, EVENT_TYPES);
     assert.deepEqual(EventCreate.properties.audience.enum, AUDIENCES);
     assert.equal(EventCreate.properties.audience.default, 'all');
+    for (const field of ['start_at', 'end_at']) {
+      for (const { properties } of [EventCreate, EventUpdate]) {
+        assert.equal(properties[field].format, undefined, 'date-time would forbid local times');
+        for (const time of ['2031-05-01T18:00:00', '2031-05-01T18:00:00.5+02:00', '2031-05-01T18:00:00Z'])
+          assert.match(time, new RegExp(properties[field].pattern));
+        assert.doesNotMatch('2031-05-01', new RegExp(properties[field].pattern));
+        assert.match(properties[field].examples[0], /T\d\d:\d\d:\d\d$/, 'the example is local time');
+      }
+      assert.equal(Event.properties[field].format, 'date-time');
+    }
     const lengths: Record<string, [number | undefined, number]> = {
       title: [1, 200],
       description: [undefined, 10_000],
@@ -112,7 +122,7 @@ describe('GET /openapi.json', () => {
       assert.equal(EventCreate.properties[field].maximum, limit);
     }
     assert.equal(RegisterRequest.properties.agent_name.maxLength, 200);
-    const optional = ['description', 'end_at', 'address', 'url', 'cost'];
+    const optional = ['description', 'end_at', 'address', 'url', 'cost', 'status'];
     assert.deepEqual(
       Object.keys(Event.properties).filter((field) => !Event.required.includes(field)),
       optional,
@@ -150,10 +160,12 @@ describe('GET /docs', () => {
     const page = await anyone.get('/docs');
     assert.equal(page.status, 200);
     assert.match(page.headers['content-type']!, /^text\/html/);
-    const parts = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1]!);
+    const parts = [...page.text.matchAll(/<(?:link|script|img)\b[^>]*? (?:src|href)="([^"]+)"/g)].map(
+      (match) => match[1]!,
+    );
     assert.ok(parts.length > 0);
     for (const part of parts) {
-      assert.match(part, /^\/docs\//, part);
+      assert.match(part, /^\/(?!\/)/, part);
       assert.equal((await anyone.get(part)).status, 200, part);
     }
   });

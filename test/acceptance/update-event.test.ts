@@ -53,6 +53,23 @@ describe('PATCH /v1/events/{event_id}', () => {
       });
     }
 
+    it('changes nothing, the ETag included, if every value is what it was', async () => {
+      const sent = fullEvent();
+      const event = await agent.create(sent);
+      const before = (await agent.get(`/v1/events/${event.event_id}`)).headers.etag;
+      for (const same of [
+        {},
+        { title: sent.title },
+        { ...sent, timezone: String(sent.timezone).toLowerCase() },
+      ]) {
+        const { body, headers } = await patch(event.event_id, same);
+        assert.deepEqual(body, event);
+        assert.equal(headers.etag, before);
+      }
+      const { headers } = await patch(event.event_id, { ...sent, cost: 'changed' });
+      assert.notEqual(headers.etag, before);
+    });
+
     it('changes all fields at once', async () => {
       const event = await agent.create(fullEvent());
       const all = { ...changes, ...randomPlace() };

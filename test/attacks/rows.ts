@@ -5,7 +5,9 @@ import { idleConnections, idleConnectionsFromManyAddresses } from './rows/idle-c
 import { largeCreates } from './rows/large-creates.ts';
 import { linkedDataHeads } from './rows/linked-data-heads.ts';
 import { eventsOfManyFields, registrationsOfManyFields } from './rows/many-fields.ts';
+import { manyWords } from './rows/many-words.ts';
 import { ownEvents } from './rows/own-events.ts';
+import { pipelinedRequests } from './rows/pipelined-requests.ts';
 import { searches } from './rows/searches.ts';
 import { signInCallbacks } from './rows/sign-in-callbacks.ts';
 import { toolCalls } from './rows/tool-calls.ts';
@@ -27,7 +29,9 @@ export const ROWS = {
   toolCalls,
   signInCallbacks,
   largeCreates,
+  manyWords,
   searches,
+  pipelinedRequests,
 } as const satisfies Record<string, Row>;
 
 export type RowName = keyof typeof ROWS;

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import postgres from 'postgres';
-import { BIN, cleanEnv, freePort } from '../support/process.ts';
+import { BIN, cleanEnv, freePort, waitedForCoreMs } from '../support/process.ts';
 import { temporaryFolder } from '../support/service.ts';
 
 export const MB = 2 ** 20;
@@ -72,13 +72,8 @@ export class Target {
     }
   }
 
-  /** How long its main thread has waited for a core so far: what other processes of this machine have cost it. */
   waitedMs(): number {
-    try {
-      return Number(readFileSync(`/proc/${this.#child.pid}/schedstat`, 'utf8').split(' ')[1]) / 1e6;
-    } catch {
-      return Number.NaN; // it has ended
-    }
+    return waitedForCoreMs(this.#child.pid!);
   }
 
   /** Heap and external memory in use after a collection; undefined if the process does not report it in time. */

@@ -288,7 +288,6 @@ describe('iCalendar', () => {
     ['a rule of recurrence', [START, 'RRULE:FREQ=DAILY'], `body.RRULE: ${ONCE}`],
     ['dates of recurrence', [START, 'RDATE:20310502T160000Z'], `body.RDATE: ${ONCE}`],
     ['one occurrence', [START, 'RECURRENCE-ID:20310501T160000Z'], `body.RECURRENCE-ID: ${ONCE}`],
-    ['a cancelled event', [START, 'STATUS:Cancelled'], 'body.STATUS: the event is cancelled'],
     ['a private event', [START, 'CLASS:PRIVATE'], 'body.CLASS: the event is not public'],
     ['no start', ['SUMMARY:x'], 'body.DTSTART: is required'],
     ['two starts', [START, START], 'body.DTSTART: must not appear twice'],
@@ -371,10 +370,26 @@ describe('iCalendar', () => {
     });
   }
 
-  it('refuses invalid UTF-8, and the events of a calendar of cancellations', async () => {
+  it('refuses invalid UTF-8', async () => {
     const latin = Buffer.from(calendar([[START, 'SUMMARY:\xff']]), 'latin1');
     assert.deepEqual(await read(latin), [[3, 'body: line 5 must be valid UTF-8']]);
-    assert.equal(await readOne([START], ['METHOD:CANCEL']), 'body.STATUS: the event is cancelled');
+  });
+
+  it('reads cancelled events as such, and those of a calendar of cancellations', async () => {
+    for (const line of ['STATUS:CANCELLED', 'STATUS:Cancelled '])
+      assert.equal((await readOne([START, line])).status, 'cancelled');
+    assert.equal((await readOne([START], ['METHOD:CANCEL'])).status, 'cancelled');
+    for (const line of ['STATUS:CONFIRMED', 'STATUS:TENTATIVE', 'SUMMARY:CANCELLED'])
+      assert.equal((await readOne([START, line])).status, undefined);
+  });
+
+  it('reads an end that this service assumed as none, unless somebody has changed it', async () => {
+    const mark = 'X-LOCAL-EVENTS-END-ASSUMED:TRUE';
+    assert.equal((await readOne([START, 'DTEND:20310501T190000Z', mark])).end_at, undefined);
+    assert.equal((await readOne([START, 'DTEND:20310501T190000Z'])).end_at, '2031-05-01T19:00:00Z');
+    assert.equal((await readOne([START, 'DTEND:20310501T200000Z', mark])).end_at, '2031-05-01T20:00:00Z');
+    const moved = ['DTSTART;TZID=Europe/Berlin:20310502T100000', 'DTEND;TZID=Europe/Berlin:20310502T130000'];
+    assert.equal((await readOne([...moved, mark])).end_at, undefined);
   });
 
   it('keeps the items before a syntax error', async () => {

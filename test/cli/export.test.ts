@@ -53,6 +53,7 @@ const EVENTS = [
     location_name: '\ufeff',
     description: '😀'.repeat(10_000),
   }),
+  newEvent({ title: 'j called off', status: 'cancelled' }),
 ];
 
 describe('export', () => {
@@ -72,10 +73,11 @@ describe('export', () => {
   it('writes every event to standard output, while the service runs', async () => {
     const { code, stdout, stderr } = await run(['export'], env);
     assert.equal(code, 0, stderr);
-    assert.match(stderr, /^done in \d+\.\d s: 10 exported\n$/);
+    assert.match(stderr, /^done in \d+\.\d s: 11 exported\n$/);
     const events = parse(stdout);
     assert.equal(events.length, EVENTS.length + 1);
-    for (const event of events) assert.deepEqual(Object.keys(event), FIELDS);
+    for (const event of events)
+      assert.deepEqual(Object.keys(event), event.title === 'j called off' ? [...FIELDS, 'status'] : FIELDS);
     assert.equal((await service.client.get('/health')).status, 200);
   });
 
@@ -87,8 +89,12 @@ describe('export', () => {
     assert.equal(imported.code, 0, imported.stderr);
     const second = await runHere(['export'], elsewhere);
     assert.deepEqual(parse(second.stdout), events);
+    assert.equal(events.find(({ title }) => title === 'j called off')!.status, 'cancelled');
 
-    const stored = (await publisher.nearby({ limit: 100 })).body.events as Record<string, unknown>[];
+    const stored = (await publisher.nearby({ limit: 100, status: 'any' })).body.events as Record<
+      string,
+      unknown
+    >[];
     const wanted = stored
       .filter((event) => event.agent_id === agentId)
       .map((event) => FIELDS.map((name) => event[name]));

@@ -1,39 +1,15 @@
 // The output of a real process that loads many events, to a pipe and to a terminal (created by script(1)). The process is
 // paused for a while, so that loading takes long on any machine.
 import assert from 'node:assert/strict';
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openForWriting } from '../../src/sqlite/connection.ts';
-import { databasePath } from '../../src/sqlite/files/data-folder.ts';
+import { makeManyEvents } from '../sqlite/data.ts';
 import { BIN, freePort, launchCommand, type RunningProcess, untilPrinted } from '../support/process.ts';
-import { temporaryFolder } from '../support/service.ts';
-
-const COUNT = 100_000;
-
-function folderWithEvents(): string {
-  const folder = join(temporaryFolder(), 'data');
-  mkdirSync(folder);
-  const database = openForWriting(databasePath(folder), 'bulk');
-  database.exec(`
-    BEGIN;
-    INSERT INTO agents (agent_id, email, agent_name, tier, is_active, created_ms)
-      VALUES ('a', 'a@example.com', 'a', 'readwrite', 1, 0);
-    WITH RECURSIVE numbers (n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM numbers WHERE n < ${COUNT})
-    INSERT INTO events (event_id, agent_id, version, title, start_ms, lat, lng, audience, event_type, json)
-      SELECT printf('01J%023d', n), 'a', 1, n, 4000000000000 + n, n % 180 - 90, n % 360 - 180, 'all', 'talk', '{}'
-      FROM numbers;
-    COMMIT;
-  `);
-  database.close();
-  return folder;
-}
 
 /** Starts `serve` by a shell command, whose first word of output is the PID. */
 async function start(test: TestContext, command: string, ...args: string[]) {
   const port = await freePort();
-  const env = { DATA_DIR: folderWithEvents(), PORT: String(port) };
+  const env = { DATA_DIR: makeManyEvents(), PORT: String(port), LOG_LEVEL: 'warn' }; // no lines about requests beside the bar
   const running = launchCommand(command, args, { env });
   await untilPrinted(running, ({ stdout }) => /^\d+\r?\n/.test(stdout));
   const pid = Number.parseInt(running.output().stdout, 10);

@@ -69,6 +69,18 @@ describe('the log', () => {
     return assertAllWritten(t, ['x'.repeat(5_000), ...lines]);
   });
 
+  it('counts the lines that it drops while nobody reads them', async (t) => {
+    const pipe = new Pipe();
+    t.after(() => pipe.close());
+    const { logger, droppedLines, finish } = open(pipe.writeFd);
+    const line = 'x'.repeat(1_048_576);
+    for (let count = 0; count < 10; count++) logger.info(line);
+    assert.equal(droppedLines(), 0);
+    for (let count = 0; count < 10; count++) logger.info(line);
+    assert.ok(droppedLines() >= 4 && droppedLines() <= 5, String(droppedLines()));
+    await finish();
+  });
+
   async function assertAllWritten(t: TestContext, messages: readonly string[]): Promise<void> {
     const pipe = new Pipe();
     t.after(() => pipe.close());

@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 import type { Writable } from 'node:stream';
 import { after, before, describe, it } from 'node:test';
 import { newApiKey } from '../../src/domain/api-key.ts';
-import { systemRandom } from '../../src/service.ts';
+import { systemRandom } from '../../src/system.ts';
 import { call } from '../mcp/messages.ts';
 import { runHere, startHere } from '../support/command.ts';
 import { BIN, cleanEnv, type Ended, freePort } from '../support/process.ts';

@@ -5,6 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { startTestService } from '../support/service.ts';
+import { size } from '../support/sizes.ts';
 import { type ConsoleUnderTest, getBrowser, openConsole, type Visit, visit as visitPage } from './console.ts';
 
 const AXE = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
@@ -14,6 +15,11 @@ interface Finding {
   readonly impact: string;
   readonly help: string;
   readonly nodes: readonly { readonly html: string }[];
+}
+
+/** A console that is rendered later would replace what a test writes into the page. */
+function untilSignInPage(page: Page): Promise<void> {
+  return page.getByRole('link', { name: /^Sign in with/ }).waitFor();
 }
 
 /** Serious and critical problems of the page. */
@@ -52,24 +58,27 @@ describe('accessibility of the console', () => {
   });
   after(() => console.close());
 
-  /** How to reach each view from the list of agents. */
+  /** How to reach each view. */
   const VIEWS: Record<string, (page: Page) => Promise<void>> = {
     agents: async (page) => {
+      await open(page, '');
       await page.getByRole('link', { name: 'City guide' }).waitFor();
     },
     'agents, none found': async (page) => {
+      await open(page, '');
       await page.getByRole('searchbox', { name: 'Search agents' }).fill('nobody');
       await page.getByText('No agent matches').waitFor();
     },
     'the menu': async (page) => {
+      await open(page, '');
       await page.getByRole('button', { name: /^Account of/ }).click();
     },
     agent: async (page) => {
-      await page.goto(`${console.service.url}/admin/agents/${agentId}`);
+      await open(page, `/agents/${agentId}`);
       await page.getByLabel('Select Event 2').check();
     },
     event: async (page) => {
-      await page.goto(`${console.service.url}/admin/agents/${agentId}`);
+      await open(page, `/agents/${agentId}`);
       await page.getByRole('button', { name: 'Event 1' }).click();
       await page.getByRole('dialog').waitFor();
     },
@@ -77,56 +86,125 @@ describe('accessibility of the console', () => {
       ['Change tier', 'Deactivate', 'Delete all events', 'Delete agent'].map((name) => [
         name,
         async (page: Page) => {
-          await page.goto(`${console.service.url}/admin/agents/${agentId}`);
+          await open(page, `/agents/${agentId}`);
+          if (name.startsWith('Delete')) await page.getByRole('button', { name: 'More actions' }).click();
           await page.getByRole('button', { name }).click();
           await page.getByRole('dialog').waitFor();
         },
       ]),
     ),
+    'more actions': async (page) => {
+      await open(page, `/agents/${agentId}`);
+      await page.getByRole('button', { name: 'More actions' }).click();
+      await page.getByRole('button', { name: 'Delete agent' }).waitFor();
+    },
+    keys: async (page) => {
+      await open(page, `/agents/${agentId}?tab=keys`);
+      await page.getByRole('button', { name: /^Revoke/ }).waitFor();
+    },
+    'Revoke key': async (page) => {
+      await open(page, `/agents/${agentId}?tab=keys`);
+      await page.getByRole('button', { name: /^Revoke/ }).click();
+      await page.getByRole('dialog').waitFor();
+    },
+    history: async (page) => {
+      await open(page, `/agents/${agentId}?tab=history`);
+      await page.getByText('set the tier of').waitFor();
+    },
+    'audit log, none found': async (page) => {
+      await open(page, `/audit?q=nothing&action=delete_agent&from=2026-01-01`);
+      await page.getByText('No change matches').waitFor();
+    },
+    events: async (page) => {
+      await open(page, '');
+      await page.getByRole('link', { name: 'Events', exact: true }).click();
+      await page.getByLabel('Select Event 2').check();
+    },
+    'events of an agent': async (page) => {
+      await open(page, `/events?agent=${agentId}&q=event`);
+      await page.getByText('Agent: City guide').waitFor();
+    },
+    'events, none found': async (page) => {
+      await open(page, `/events?q=nothing`);
+      await page.getByText('No event matches').waitFor();
+    },
+    'event of any agent': async (page) => {
+      await open(page, `/events`);
+      await page.getByRole('button', { name: 'Event 1' }).click();
+      await page.getByRole('dialog').waitFor();
+    },
+    'delete all that match': async (page) => {
+      await open(page, `/events?q=event`);
+      await page.getByRole('button', { name: 'Select all 3 that match' }).click();
+      await page.getByRole('button', { name: 'Delete selected (3)' }).click();
+      await page.getByRole('dialog').waitFor();
+    },
     'audit log': async (page) => {
+      await open(page, '');
       await page.getByRole('link', { name: 'Audit log' }).click();
       await page.getByText('set the tier of').waitFor();
       await page.locator('summary').click();
     },
     'not found': async (page) => {
-      await page.goto(`${console.service.url}/admin/nothing-here`);
+      await open(page, '/nothing-here');
       await page.getByRole('heading', { name: 'Not found' }).waitFor();
     },
     'a failure': async (page) => {
+      await open(page, '');
       await page.route('**/v1/admin/audit*', (route) => route.abort());
       await page.getByRole('link', { name: 'Audit log' }).click();
       await page.getByText('This could not be loaded').waitFor();
     },
   };
 
+  const open = (page: Page, path: string) => page.goto(`${console.service.url}/admin${path}`);
+
   // axe-core is injected as text, which the page's policy would block.
   const OPTIONS = { bypassCSP: true, reducedMotion: 'reduce' } as const;
 
-  /** Checks the current page in both colour schemes. */
+  /** Checks the current page in both colour schemes; in a short run only in the dark one. */
   const assertAccessible = async (page: Page) => {
-    for (const colorScheme of ['light', 'dark'] as const) {
+    for (const colorScheme of size(['dark'] as const, ['light', 'dark'] as const)) {
       await page.emulateMedia({ colorScheme });
       assert.deepEqual(await findProblems(page), [], colorScheme);
     }
   };
 
-  describe('axe-core in light and dark colours', () => {
+  /** The view fits on a screen of 360 pixels, without scrolling sideways. */
+  const assertNarrow = async (page: Page, name: string) => {
+    const usual = page.viewportSize()!;
+    await page.setViewportSize({ width: 360, height: 740 });
+    // A browser applies media queries to a new width with the next frame.
+    await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
+    const width = await page.evaluate('document.documentElement.scrollWidth');
+    await page.setViewportSize(usual);
+    assert.ok((width as number) <= 360, `${name} is ${width} pixels wide`);
+  };
+
+  describe('axe-core', () => {
     let visit: Visit;
     before(async () => {
       visit = await console.visit('/admin', OPTIONS);
+      await untilSignInPage(visit.page);
       await assertAccessible(visit.page);
       await visit.signIn();
     });
 
-    for (const [name, open] of Object.entries(VIEWS)) {
+    for (const [name, show] of Object.entries(VIEWS)) {
       it(`finds nothing serious in: ${name}`, async () => {
         const { page } = visit;
-        await page.goto(`${console.service.url}/admin`);
-        await open(page);
+        await show(page);
         await assertAccessible(page);
+        await assertNarrow(page, name);
         await page.unrouteAll();
       });
     }
+
+    it('is followed by a check of the width that finds a wide view', async () => {
+      const { page } = visit;
+      await page.evaluate("document.querySelector('main').style.setProperty('width', '400px')");
+      await assert.rejects(assertNarrow(page, 'a'), /a is 4\d\d pixels wide/);
+    });
 
     it('finds nothing serious in: not an administrator', async () => {
       const stranger = await console.visit('/admin', OPTIONS);
@@ -145,6 +223,7 @@ describe('accessibility of the console', () => {
 
     it('finds bad contrast in either scheme', async () => {
       const { page } = await console.visit('/admin', OPTIONS);
+      await untilSignInPage(page);
       const grey = { light: '#bbb', dark: '#444' };
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.emulateMedia({ colorScheme });
@@ -163,21 +242,9 @@ describe('accessibility of the console', () => {
 
   it('is checked by an axe-core that finds problems', async () => {
     const visit = await console.visit('/admin', { bypassCSP: true });
+    await untilSignInPage(visit.page);
     await visit.page.evaluate("document.querySelector('main').innerHTML = '<img src=/admin/x><input>'");
     const problems = await findProblems(visit.page);
     assert.deepEqual(problems.map((problem) => problem.split(':', 1)[0]).sort(), ['image-alt', 'label']);
-  });
-
-  it('fits every view on a screen of 360 pixels, without scrolling sideways', async () => {
-    const visit = await console.visit('/admin', { viewport: { width: 360, height: 740 } });
-    await visit.signIn();
-    const { page } = visit;
-    for (const [name, open] of Object.entries(VIEWS)) {
-      await page.goto(`${console.service.url}/admin`);
-      await open(page);
-      const width = await page.evaluate('document.documentElement.scrollWidth');
-      assert.ok((width as number) <= 360, `${name} is ${width} pixels wide`);
-      await page.unrouteAll();
-    }
   });
 });

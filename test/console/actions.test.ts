@@ -41,6 +41,11 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
     });
 
     const dialog = () => page.getByRole('dialog').last();
+    /** Opens the menu of dangerous actions, and chooses one. */
+    const choose = async (name: string) => {
+      await page.getByRole('button', { name: 'More actions' }).click();
+      await page.getByRole('button', { name }).click();
+    };
     const confirm = (button: string) => dialog().getByRole('button', { name: button, exact: true }).click();
     const outcome = (text: string) => page.getByRole('status').getByText(text).waitFor();
     const asked = async () => (await dialog().innerText()).replaceAll(/\s+/g, ' ');
@@ -67,7 +72,11 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
       await page.getByRole('button', { name: 'Event 2' }).click();
       const [, second] = (await console.administrator.get(`/v1/admin/agents/${agentId}/events`)).body.events;
       await dialog().getByRole('button', { name: 'Delete event' }).click();
-      assert.match(await asked(), /Event 2 .*2031.* This event will be deleted\. This cannot be undone\./);
+      await dialog().getByLabel('Delete for good').waitFor();
+      assert.match(
+        await asked(),
+        /Event 2 .*2031.* This event will be deleted\. .*can be restored for 7 days\./,
+      );
       await confirm('Delete event');
       await outcome('Deleted “Event 2”.');
       await page.getByText('1–4 of 4').waitFor();
@@ -100,11 +109,17 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
       const shown = await page.locator('tbody tr').first().locator('li').allInnerTexts();
       const { entries } = (await console.administrator.get('/v1/admin/audit', { limit: 1 })).body;
       assert.equal(shown.length, 2);
-      assert.deepEqual(shown, entries[0].detail.event_ids);
+      assert.deepEqual(
+        shown.map((text) => text.split('\n')),
+        [
+          ['Event 2', entries[0].detail.event_ids[0]],
+          ['Event 4', entries[0].detail.event_ids[1]],
+        ],
+      );
     });
 
     it('deletes all events of an agent', async () => {
-      await page.getByRole('button', { name: 'Delete all events' }).click();
+      await choose('Delete all events');
       await dialog().getByRole('button', { name: 'Delete 5 events' }).waitFor();
       assert.match(await asked(), new RegExp(`All 5 events of ${name} will be deleted`));
       await confirm('Delete 5 events');
@@ -122,10 +137,10 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
 
     it('asks with the current number of events, not with that of the loaded page', async () => {
       await agent.create({ title: 'Event 6', start_at: '2031-05-06T18:00:00Z' });
-      await page.getByRole('button', { name: 'Delete agent' }).click();
+      await choose('Delete agent');
       await dialog().getByText('6 events').waitFor();
       await dialog().getByRole('button', { name: 'Cancel' }).click();
-      await page.getByRole('button', { name: 'Delete all events' }).click();
+      await choose('Delete all events');
       await dialog().getByRole('button', { name: 'Delete 6 events' }).waitFor();
       assert.match(await asked(), new RegExp(`All 6 events of ${name} will be deleted`));
       await dialog().getByRole('button', { name: 'Cancel' }).click();
@@ -133,7 +148,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
 
     it('does not allow a delete while the events cannot be counted', async () => {
       await page.route('**/events?limit=1', (route) => route.abort());
-      await page.getByRole('button', { name: 'Delete agent' }).click();
+      await choose('Delete agent');
       await dialog().getByRole('alert').getByText('Its events could not be counted.').waitFor();
       await dialog().getByRole('textbox').fill(name);
       assert.ok(await dialog().getByRole('button', { name: 'Delete agent' }).isDisabled());
@@ -145,7 +160,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
     });
 
     it('deletes an agent only after its name is typed', async () => {
-      await page.getByRole('button', { name: 'Delete agent' }).click();
+      await choose('Delete agent');
       await dialog().getByText('5 events').waitFor();
       assert.match(
         await asked(),
@@ -203,9 +218,9 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
     });
 
     it('changes nothing on Cancel and Escape', async () => {
-      await page.getByRole('button', { name: 'Delete all events' }).click();
+      await choose('Delete all events');
       await dialog().getByRole('button', { name: 'Cancel' }).click();
-      await page.getByRole('button', { name: 'Delete agent' }).click();
+      await choose('Delete agent');
       await page.keyboard.press('Escape');
       await page.getByRole('dialog').waitFor({ state: 'detached' });
       assert.equal((await held()).length, 5);
@@ -213,7 +228,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
 
     it('acts once, however often the button is pressed', async () => {
       const { total } = (await console.administrator.get('/v1/admin/audit', { limit: 1 })).body;
-      await page.getByRole('button', { name: 'Delete all events' }).click();
+      await choose('Delete all events');
       await dialog().getByRole('button', { name: 'Delete 5 events' }).dblclick();
       await outcome(`Deleted all events of ${name}.`);
       assert.equal((await console.administrator.get('/v1/admin/audit', { limit: 1 })).body.total, total + 1);
@@ -230,7 +245,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
     });
 
     it('says what went wrong, and keeps the dialog open', async () => {
-      await page.getByRole('button', { name: 'Delete all events' }).click();
+      await choose('Delete all events');
       await dialog().getByRole('button', { name: 'Delete 5 events' }).waitFor();
       await page.route('**/v1/admin/**', (route) => route.abort());
       await confirm('Delete 5 events');
@@ -242,7 +257,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
     });
 
     it('keeps the dialog open until the response arrives, however often Escape is pressed', async () => {
-      await page.getByRole('button', { name: 'Delete all events' }).click();
+      await choose('Delete all events');
       const button = dialog().getByRole('button', { name: 'Delete 5 events' });
       const { promise: answer, resolve: fail } = Promise.withResolvers<void>();
       await page.route('**/v1/admin/agents/*/events', async (route) => {

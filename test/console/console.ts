@@ -107,6 +107,7 @@ export async function visit(
     viewport: { width: 1280, height: 900 },
     locale: 'en-GB',
     timezoneId: 'Europe/Berlin',
+    reducedMotion: 'reduce', // drawing frames takes CPU time
     ...options,
   });
   const page = await context.newPage();

@@ -26,7 +26,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
           const { pathname } = new URL(response.url());
           if (pathname.startsWith('/v1/admin/')) sizes.push((await response.body()).length);
         });
-        const rows = () => page.locator('tbody tr').count();
+        const rows = () => page.locator('table.list tbody tr').count();
         await visit.signIn();
         await page.getByText(`1–50 of ${ALL_AGENTS}`).waitFor();
         assert.equal(await rows(), 50);

@@ -192,7 +192,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
       await search.fill('concert');
       await page.getByRole('tabpanel').getByRole('alert').getByText('Not now.').waitFor();
       await page.getByRole('heading', { name: 'Agent 120', level: 1 }).waitFor();
-      assert.ok(await page.getByRole('button', { name: 'Delete agent' }).isVisible());
+      assert.ok(await page.getByRole('button', { name: 'Change tier' }).isVisible());
       assert.ok(await search.evaluate((field) => field === field.ownerDocument.activeElement));
       await page.unrouteAll();
       await page.getByRole('button', { name: 'Try again' }).click();
@@ -222,6 +222,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
       const [last, ...others] = ids;
       for (const id of others) await console.administrator.delete(`/v1/admin/agents/${id}`);
       await page.locator(`a[href$="${last}"]`).click();
+      await page.getByRole('button', { name: 'More actions' }).click();
       await page.getByRole('button', { name: 'Delete agent' }).click();
       const dialog = page.getByRole('dialog');
       await dialog.getByRole('textbox').fill(await dialog.locator('label strong').innerText());

@@ -57,7 +57,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
       await other.getByRole('heading', { name: 'Agents', level: 1 }).waitFor();
       const [cookie] = await ourCookies(context);
       await page.getByRole('button', { name: 'Account of Ada Lovelace' }).click();
-      await page.getByRole('button', { name: 'Sign out' }).click();
+      await page.getByRole('button', { name: 'Sign out', exact: true }).click();
       await page.getByText('You are signed out.').waitFor();
       assert.deepEqual(await ourCookies(context), []);
       const copied = await console.service.client.send('GET', '/v1/admin/me', {
@@ -108,10 +108,10 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
       await visit.signIn('eve');
       const { page } = visit;
       await page.route('**/admin/logout', (route) => route.abort());
-      await page.getByRole('main').getByRole('button', { name: 'Sign out' }).click();
+      await page.getByRole('main').getByRole('button', { name: 'Sign out', exact: true }).click();
       await page.getByRole('status').getByText('You are still signed in.').waitFor();
       await page.unrouteAll();
-      await page.getByRole('main').getByRole('button', { name: 'Sign out' }).click();
+      await page.getByRole('main').getByRole('button', { name: 'Sign out', exact: true }).click();
       await page.getByText('You are signed out.').waitFor();
       assertClean({ ...visit, problems: visit.problems.filter((problem) => !/ERR_FAILED/.test(problem)) });
     });

@@ -1,12 +1,16 @@
 // `npm run demo`, used as a visitor would.
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { Client as McpClient, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { Browser } from 'playwright-core';
 import { assertClean, visit } from '../console/console.ts';
 import { launchBrowser } from '../support/browser.ts';
+import { findViolations } from '../support/page-checks.ts';
 import { freePort, launchCommand, type RunningProcess, untilPrinted } from '../support/process.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -41,18 +45,65 @@ describe('npm run demo', () => {
     const url = /The console +(\S+)\/admin/.exec(stdout)?.[1];
     assert.equal(url, `http://127.0.0.1:${port}`);
     assert.ok(existsSync(folder));
+    for (const path of ['/', '/docs', '/for-agents', '/llms.txt', '/admin']) {
+      assert.ok(stdout.includes(`${url}${path}`), path);
+      assert.equal((await fetch(url + path)).status, 200, path);
+    }
     const visitor = await visit(browser, url, '/admin', {}, [`http://127.0.0.1:${port + 1}`]);
     const { page } = visitor;
+    await page.getByRole('link', { name: 'Sign in with the demo’s provider' }).click();
+    await page.getByRole('heading', { name: 'Who are you?' }).waitFor();
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      assert.deepEqual(await findViolations(page), []);
+    }
+    await page.goBack();
     await visitor.signIn();
     const counts = page.getByRole('region', { name: 'Counts' });
-    await counts.getByText('5,000', { exact: true }).waitFor();
+    await counts.getByText('5,120', { exact: true }).waitFor();
     const said = (await counts.innerText()).replaceAll(/\s+/g, ' ');
-    const [, active, upcoming] = /Agents 40 .*Active today (\d+) .*Upcoming ([\d,]+) /.exec(said) ?? [];
+    const [, active, upcoming] = /Agents 42 .*Active today (\d+) .*Upcoming ([\d,]+) /.exec(said) ?? [];
     assert.ok(Number(active) > 10, said);
     assert.ok(Number(upcoming?.replace(',', '')) > 2_000, said);
+    // Who created most today is the spammer, far ahead of all others.
+    await page.getByRole('columnheader', { name: '24 h' }).getByRole('button').click();
+    await page.waitForURL(/sort=-events_24h/);
+    await page.locator('[aria-busy=true]').waitFor({ state: 'detached' });
+    assert.equal(await page.locator('tbody .row-link').first().innerText(), 'Weekend bargains');
+    const today = (await page.locator('tbody .column-day').allInnerTexts()).map(Number);
+    assert.ok(today[0]! >= 120 && today[1]! < today[0]! / 2, String(today));
+    await page.getByRole('searchbox', { name: 'Search agents' }).fill('bargains');
+    await page.getByRole('link', { name: 'Weekend bargains' }).click();
+    await page
+      .getByText(/^CHEAP WATCHES/)
+      .first()
+      .waitFor();
     await page.getByRole('link', { name: 'Audit log' }).click();
     await page.getByText('deleted the agent Cheap watches').waitFor();
     assertClean(visitor);
+  });
+
+  it('prints a key, and commands with it that work', async () => {
+    const { stdout } = demo.output();
+    const key = /^ {2}(lev_\w+)$/m.exec(stdout)?.[1];
+    const command = /^ {2}(curl .*)$/m.exec(stdout)?.[1] ?? '';
+    assert.ok(key && command.includes(key), stdout);
+    const found = await promisify(execFile)('sh', ['-c', command]);
+    assert.equal(JSON.parse(found.stdout).count, 3);
+    const spam = await fetch(
+      `http://127.0.0.1:${port}/v1/events/nearby?lat=0&lng=0&q=cheap+watches&limit=1`,
+      {
+        headers: { 'x-api-key': key },
+      },
+    );
+    assert.equal(((await spam.json()) as { total: number }).total, 120);
+    const [, url, header] = /^ {2}claude mcp add .* (\S+\/mcp) --header "X-API-Key: (.*)"$/m.exec(stdout)!;
+    assert.equal(header, key);
+    const client = new McpClient({ name: 'demo', version: '1' });
+    const requestInit = { headers: { 'X-API-Key': key } };
+    await client.connect(new StreamableHTTPClientTransport(new URL(url!), { requestInit }));
+    assert.ok((await client.listTools()).tools.length > 0);
+    await client.close();
   });
 
   it('refuses to run twice on the same ports, and does not affect the first run', async () => {

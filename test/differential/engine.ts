@@ -2,8 +2,8 @@
 import { Agent, request } from 'node:http';
 import { readConfig } from '../../src/config.ts';
 import type { Clock } from '../../src/domain/clock-and-random.ts';
+import { getSigningKey } from '../../src/engines.ts';
 import { mintToken } from '../../src/oidc/local-issuer.ts';
-import { getSigningKey } from '../../src/service.ts';
 import { Chance } from '../support/random.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import type { Answer, Operation } from './operation.ts';

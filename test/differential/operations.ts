@@ -1,13 +1,14 @@
 // One seeded stream of operations: requests of agents and administrators, and time that passes. The next operation follows
 // from the seed and the earlier responses, so that a stream can be repeated.
 import { AUDIENCES, EVENT_TYPES } from '../../src/domain/event.ts';
+import { WHENS } from '../../src/domain/when.ts';
 import { Chance } from '../support/random.ts';
 import { Known, type KnownAgent, type KnownEvent, type KnownPage } from './known.ts';
 import { type ListOperation, ListOperations } from './list-operations.ts';
 import { type Answer, administer, type Operation, parse, type Request, request } from './operation.ts';
 import { type OwnOperation, OwnOperations } from './own-operations.ts';
 import { PassingTime } from './passing-time.ts';
-import { type Body, fieldsOf, placeOf, spoil, startMsOf, textOf, writeInstant } from './values.ts';
+import { type Body, fieldsOf, placeOf, spoil, startMsOf, textOf, wordsOf, writeInstant } from './values.ts';
 
 /** The number of agents that the stream aims at. */
 const AGENTS = 12;
@@ -16,6 +17,8 @@ const AGENTS = 12;
 const NAMES = ['agent', 'Agent', 'ägent', 'ÄGENT', 'agentΣ'];
 
 const FORMATS = ['json', 'geojson', 'ics', 'jsonld'];
+
+const INCLUDES = ['distance', 'local', 'status', 'updated_at'];
 
 const TIERS = ['read', 'readwrite', 'admin'];
 
@@ -109,9 +112,16 @@ export class Operations {
       filters.push(...chance.some(AUDIENCES).map((audience) => ['audience', audience] as [string, string]));
     for (const edge of chance.some(['starts_after', 'starts_before'], 0.2))
       filters.push([edge, this.#edge()]);
+    for (const edge of chance.some(['active_after', 'active_before'], 0.15))
+      filters.push([edge, this.#edge()]);
+    if (chance.chance(0.2)) filters.push(['when', chance.pick([...WHENS, 'soon'])]);
+    if (chance.chance(0.3)) filters.push(['sort', chance.pick(['distance', 'distance', 'start', 'near'])]);
+    if (chance.chance(0.2)) filters.push(['q', wordsOf(chance)]);
     if (chance.chance(0.8)) filters.push(['limit', chance.pick(['1', '2', '3', '7', '30', '99', '100'])]);
     if (chance.chance(0.01)) filters.push(['limit', chance.pick(['0', '101', '1.5'])]);
-    if (chance.chance(0.1)) filters.push(['include', 'distance']);
+    if (chance.chance(0.3))
+      filters.push(['status', chance.pick(['scheduled', 'cancelled', 'any', 'any', 'all'])]);
+    if (chance.chance(0.2)) filters.push(['include', chance.some(INCLUDES, 0.4).join(',') || 'distance']);
     if (chance.chance(0.1)) filters.push(['format', chance.pick(FORMATS)]);
     return filters;
   }
@@ -208,7 +218,9 @@ export class Operations {
 
   #get(): Request {
     const method = this.#chance.chance(0.05) ? 'HEAD' : 'GET';
-    const query = this.#chance.chance(0.3) ? `?format=${this.#chance.pick([...FORMATS, 'xml'])}` : '';
+    const format = this.#chance.chance(0.3) ? `&format=${this.#chance.pick([...FORMATS, 'xml'])}` : '';
+    const include = this.#chance.chance(0.2) ? `&include=${this.#chance.pick(INCLUDES)},updated_at` : '';
+    const query = `${format}${include}`.replace('&', '?');
     const headers = { ...this.#key(), ...this.#condition('if-none-match', 0.3) };
     return request('get', method, this.#pathOf(this.#known.event()) + query, headers);
   }

@@ -99,6 +99,7 @@ export class OwnOperations {
     const chance = this.#chance;
     return {
       ...(chance.chance(0.9) && { limit: chance.pick(['1', '2', '5', '100', '0']) }),
+      ...(chance.chance(0.2) && { include: chance.pick(['status', 'updated_at', 'updated_at,status', 'x']) }),
       ...(chance.chance(0.6) && { include_ended: chance.pick(['true', 'true', 'true', 'false', '1']) }),
     };
   }

@@ -39,7 +39,7 @@ describe(`${SEARCHES} searches over the globe`, () => {
 
   before(async () => {
     const loader = index.loader(EVENTS);
-    for (const [at, row] of globe.rows.entries()) loader.add(toEntry(row, at));
+    for (const [at, row] of globe.rows.entries()) loader.add(toEntry(row, at, 0, 1));
     for (const _ of loader.finish());
     const { database } = readConfig({ DATABASE_URL: await newDatabase() });
     const writer = await PostgresBulkWriter.open(database!);

@@ -5,7 +5,7 @@ import { size } from '../support/sizes.ts';
 import { runStream } from './stream.ts';
 
 const SEED = 20_261_115;
-const OPERATIONS = size(2_000, 20_000);
+const OPERATIONS = size(1_200, 20_000);
 
 /** Outcomes that the stream must have met to prove anything; a short stream meets most of them. */
 const EXPECTED = [
@@ -68,7 +68,7 @@ const MIN_COUNT = size(1, 10);
 
 describe(`one stream of ${OPERATIONS} operations`, () => {
   it('gets the same responses from both engines', async () => {
-    const outcomes = await runStream({ seed: SEED, operations: OPERATIONS });
+    const outcomes = await runStream({ seed: SEED, operations: OPERATIONS, withSql: size(false, true) });
     const rare = EXPECTED.filter((outcome) => (outcomes.get(outcome) ?? 0) < MIN_COUNT);
     assert.ok(
       rare.length <= EXPECTED.length * (1 - MIN_SHARE),

@@ -1,13 +1,14 @@
-// Sends the same stream of operations to a service on each engine, one after the other; the responses must be equal.
+// Sends the same stream of operations to a service on each engine, one after the other; the responses must be equal. On
+// PostgreSQL, searches are from memory, and if asked for also by SQL on another service.
 import { newDatabase } from '../support/postgres.ts';
 import { Engine } from './engine.ts';
 import type { Answer, Operation } from './operation.ts';
 import { Operations } from './operations.ts';
 
-const BEGINS_MS = Date.parse('2031-05-01T12:00:00Z');
+export const BEGINS_MS = Date.parse('2031-05-01T12:00:00Z');
 
 /** Quotas small enough to be used up. From 400 on, PostgreSQL nodes take shares of a quota. */
-const LIMITS = {
+export const LIMITS = {
   RATE_LIMIT_READ: '40',
   RATE_LIMIT_READWRITE: '410',
   RATE_LIMIT_ADMIN: '600',
@@ -20,6 +21,8 @@ const LIMITS = {
 export interface StreamOptions {
   readonly seed: number;
   readonly operations: number;
+  /** Whether a third service searches by SQL. */
+  readonly withSql?: boolean;
   readonly onProgress?: (done: number) => void;
 }
 
@@ -30,9 +33,12 @@ export type Outcomes = ReadonlyMap<string, number>;
 export async function runStream(options: StreamOptions): Promise<Outcomes> {
   let nowMs = BEGINS_MS;
   const clock = () => nowMs;
+  const searches = options.withSql ? ['memory', 'database'] : ['memory'];
   const engines = await Promise.all([
     Engine.start(LIMITS, options.seed, clock),
-    Engine.start({ ...LIMITS, DATABASE_URL: await newDatabase() }, options.seed, clock),
+    ...searches.map(async (SEARCH) =>
+      Engine.start({ ...LIMITS, DATABASE_URL: await newDatabase(), SEARCH }, options.seed, clock),
+    ),
   ]);
   const outcomes = new Map<string, number>();
   const operations = new Operations(options.seed, nowMs);
@@ -40,13 +46,14 @@ export async function runStream(options: StreamOptions): Promise<Outcomes> {
     for (let number = 1; number <= options.operations; number++) {
       const operation = operations.next();
       nowMs += operation.passMs;
-      const [sqlite, postgres] = await Promise.all(
+      const [sqlite, ...others] = await Promise.all(
         engines.map((engine) => engine.ask(operation).catch(noAnswer)),
       );
-      if (!isSame(sqlite!, postgres!) || !isAnswer(sqlite!)) {
+      const different = others.find((other) => !isSame(sqlite!, other) || !isAnswer(sqlite!));
+      if (different) {
         const faults = JSON.stringify(engines.map((engine) => engine.faults));
         throw new Error(
-          `${describe(options.seed, number, nowMs, operation, [sqlite!, postgres!])}\n${faults}`,
+          `${describe(options.seed, number, nowMs, operation, [sqlite!, different])}\n${faults}`,
         );
       }
       operations.learn(sqlite!);

@@ -1,6 +1,6 @@
 // Values for the operations: places where searches find events, times around now, texts, and valid and invalid bodies of
 // events.
-import { AUDIENCES, EVENT_TYPES } from '../../src/domain/event.ts';
+import { AUDIENCES, EVENT_TYPES, STATUSES } from '../../src/domain/event.ts';
 import type { Chance } from '../support/random.ts';
 
 export const HOUR_MS = 3_600_000;
@@ -108,6 +108,31 @@ export function textOf(chance: Chance): string {
   return 'x'.repeat(chance.pick([200, 201, 500, 501, 2_000, 2_001]));
 }
 
+/** A search for words of these titles and texts; some are refused. */
+export function wordsOf(chance: Chance): string {
+  const words = [
+    'lantern',
+    'WORKSHOP',
+    'cafe',
+    'caf\u00e9',
+    'strasse',
+    'event',
+    'ev*',
+    'w*',
+    "o'neill",
+    'vu',
+    'deja',
+    'some*',
+    '4*',
+    '42',
+  ];
+  const terms = Array.from(
+    { length: chance.integer(1, 3) },
+    () => `${chance.chance(0.2) ? '-' : ''}${chance.pick(words)}`,
+  );
+  return terms.join(' ');
+}
+
 /** The fields of an event; all, or nearly all, are valid. */
 export function fieldsOf(chance: Chance, nowMs: number): Body {
   const startMs = startMsOf(chance, nowMs);
@@ -123,6 +148,7 @@ export function fieldsOf(chance: Chance, nowMs: number): Body {
   };
   if (chance.chance(0.5)) fields.end_at = writeInstant(chance, endMsOf(chance, startMs, nowMs));
   if (chance.chance(0.7)) fields.audience = chance.pick(AUDIENCES);
+  if (chance.chance(0.2)) fields.status = chance.pick(STATUSES);
   for (const name of chance.some(OPTIONAL_TEXT, 0.15))
     fields[name] = chance.chance(0.2) ? null : textOf(chance);
   return fields;

@@ -34,7 +34,9 @@ describe('Dockerfile', () => {
     const images = [...text.matchAll(/^FROM node:(\d+)/gm)].map((match) => match[1]);
     assert.ok(images.length > 1);
     assert.deepEqual(new Set(images), new Set([needed]));
-    assert.match(text, /^USER node$/m);
+    const [, user] = /^USER (\d+):\d+$/m.exec(text)!; // Kubernetes cannot check a name
+    assert.notEqual(Number(user), 0);
+    assert.ok(text.includes(`chown ${user}:${user} /data`));
   });
 
   it('sets only variables that the service reads', () => {
@@ -60,6 +62,18 @@ describe('compose.yaml', () => {
     );
   });
 
+  it('limits the log of every container, and makes the root of the nodes read-only', () => {
+    assert.match(
+      text,
+      /^x-log: &log\n {2}driver: json-file\n {2}options: \{ max-size: \d+m, max-file: "\d+" \}$/m,
+    );
+    const images = text.match(/^ +(?:image|build): .+\n +restart: .+$/gm)!;
+    const limited = text.match(/^ +(?:image|build): .+\n +restart: .+\n +logging: \*log$/gm)!;
+    assert.equal(images.length, 3);
+    assert.equal(limited.length, 3);
+    assert.match(text, /^x-node: &node\n(?: {2}.+\n)* {2}read_only: true$/m);
+  });
+
   it('has a node for every server of the load balancer', () => {
     const servers = [...read('deploy/nginx.conf').matchAll(/^\s+server (\w+):8080/gm)].map(
       (match) => match[1]!,
@@ -74,17 +88,18 @@ describe('deploy/nginx.conf', () => {
   const text = read('deploy/nginx.conf');
   /** Settings by location; `server` has those of the server and of everything around it. */
   const sections = new Map<string, string[]>([['server', []]]);
+  const HEALTH = '^/(health|live|ready)$';
   let at = 'server';
   for (const line of text.split('\n').map((each) => each.replace(/#.*/, '').trim())) {
-    at = /^location (?:= )?(\S+) \{$/.exec(line)?.[1] ?? at;
+    at = /^location (?:[=~] )?(\S+) \{$/.exec(line)?.[1] ?? at;
     sections.set(at, [...(sections.get(at) ?? []), line]);
   }
   const proxied = [...sections].filter(([, lines]) => lines.includes('proxy_pass http://nodes;'));
 
-  it('limits the requests of a client, in progress and per second, everywhere but at /health', () => {
+  it('limits the requests of a client, in progress and per second, everywhere but at /health, /live and /ready', () => {
     assert.deepEqual(
       proxied.map(([name]) => name),
-      ['/', '@once', '/v1/auth/', '/health'],
+      ['/', '/v1/events', '@once', '@once_more', '/v1/auth/', HEALTH],
     );
     for (const [name, lines] of proxied) {
       const limits = lines.filter((line) => line.startsWith('limit_'));
@@ -92,7 +107,7 @@ describe('deploy/nginx.conf', () => {
         'limit_conn requests_in_progress 1000;',
         'limit_req zone=request_rate burst=2000 nodelay;',
       ];
-      assert.deepEqual(limits, name === '/health' ? [] : expected, name);
+      assert.deepEqual(limits, name === HEALTH ? [] : expected, name);
     }
     for (const zone of ['limit_conn_zone', 'limit_req_zone']) {
       assert.match(text, new RegExp(`^\\s*${zone} \\$client_network zone=`, 'm'));

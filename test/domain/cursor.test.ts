@@ -2,8 +2,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { decodeCursor, encodeCursor } from '../../src/domain/cursor.ts';
+import {
+  decodeCursor,
+  decodeDistanceCursor,
+  encodeCursor,
+  encodeDistanceCursor,
+} from '../../src/domain/cursor.ts';
 import { EARLIEST_MS, LATEST_MS } from '../../src/domain/datetime.ts';
+import { anyText } from '../support/any-text.ts';
 import { SEED } from './refusals.ts';
 
 const ID = '01ARYZ6S41TSV4RRFFQ69G5FAV';
@@ -85,7 +91,7 @@ describe('decodeCursor', () => {
 
   it('accepts only text that encodeCursor wrote, whatever is changed in it', () => {
     const mutated = fc
-      .tuple(positions, fc.nat(60), fc.nat(3), fc.string({ unit: 'binary', maxLength: 3 }))
+      .tuple(positions, fc.nat(60), fc.nat(3), anyText({ maxLength: 3 }))
       .map(([position, at, cut, text]) => {
         const cursor = encodeCursor(position);
         return cursor.slice(0, at) + text + cursor.slice(at + cut);
@@ -93,7 +99,7 @@ describe('decodeCursor', () => {
     const madeUp = fc
       .tuple(fc.constantFrom('1', '2', ''), fc.oneof(fc.double(), fc.integer(), fc.string()), ulids)
       .map(([version, start, id]) => base64url(`${version}:${start}:${id}`));
-    const anything = fc.oneof(mutated, madeUp, fc.string({ unit: 'binary' }), fc.base64String());
+    const anything = fc.oneof(mutated, madeUp, anyText(), fc.base64String());
     const property = fc.property(anything, (text) => {
       const position = decodeCursor(text);
       if (position) assert.equal(encodeCursor(position), text);
@@ -110,4 +116,45 @@ describe('decodeCursor', () => {
     assert.ok(others.length > 0);
     for (const text of others) assert.equal(decodeCursor(text), undefined, text);
   });
+});
+
+describe('cursors of the order by distance', () => {
+  const CENTRE = { lat: 52.52, lng: -0.1 };
+  const known = { startMs: 7, id: ID, chord: 0.1 + 0.2, centre: CENTRE };
+  const places = fc.record(
+    {
+      lat: fc.double({ min: -90, max: 90, noNaN: true }),
+      lng: fc.double({ min: -180, max: 180, noNaN: true }),
+    },
+    { noNullPrototype: true },
+  );
+
+  it('keep every bit of the distance and the centre', () => {
+    const chords = fc.double({ min: 0, max: 4, noNaN: true });
+    const property = fc.property(positions, chords, places, (position, chord, { lat, lng }) => {
+      // -0 is 0, as in a search.
+      const encoded = { ...position, chord: chord + 0, centre: { lat: lat + 0, lng: lng + 0 } };
+      assert.deepEqual(decodeDistanceCursor(encodeDistanceCursor(encoded)), encoded);
+    });
+    fc.assert(property, { seed: SEED, numRuns: 2_000 });
+  });
+
+  it('are told apart from those of the order by start', () => {
+    assert.equal(decodeCursor(encodeDistanceCursor(known)), undefined);
+    assert.equal(decodeDistanceCursor(encodeCursor({ startMs: 7, id: ID })), undefined);
+  });
+
+  const refused: [what: string, text: string][] = [
+    ['no chord', base64url(`2:52.52:-0.1::7:${ID}`)],
+    ['a negative chord', base64url(`2:52.52:-0.1:-1:7:${ID}`)],
+    ['a chord that no two places have', base64url(`2:52.52:-0.1:5:7:${ID}`)],
+    ['an infinite chord', base64url(`2:52.52:-0.1:Infinity:7:${ID}`)],
+    ['a centre that is text', base64url(`2:north:-0.1:1:7:${ID}`)],
+    ['a start with a fraction', base64url(`2:52.52:-0.1:1:7.5:${ID}`)],
+    ['no event_id', base64url('2:52.52:-0.1:1:7')],
+    ['one value more', base64url(`2:52.52:-0.1:1:7:${ID}:`)],
+  ];
+  for (const [what, text] of refused) {
+    it(`refuses ${what}`, () => assert.equal(decodeDistanceCursor(text), undefined));
+  }
 });

@@ -35,6 +35,7 @@ describe('readEventCreate', () => {
       cost: null,
       audience: 'all',
       event_type: 'workshop',
+      status: 'scheduled',
     });
   });
 
@@ -67,9 +68,11 @@ describe('readEventCreate', () => {
     assert.ok(Object.is(lat, 0) && Object.is(lng, 0));
   });
 
-  it('keeps a timezone as it was sent', () => {
-    for (const timezone of ['Asia/Calcutta', 'US/Pacific', 'utc', 'EST5EDT'])
+  it("keeps a timezone, links included, in IANA's spelling", () => {
+    for (const timezone of ['Asia/Calcutta', 'US/Pacific', 'UTC', 'EST5EDT']) {
       assert.equal(read({ timezone }).timezone, timezone);
+      assert.equal(read({ timezone: timezone.toLowerCase() }).timezone, timezone);
+    }
   });
 
   it('accepts every event_type and audience', () => {
@@ -161,6 +164,7 @@ describe('encodeEvent', () => {
       agent_id: 'A',
       version: 3,
       created_ms: 0,
+      updated_ms: 0,
       ...read({ end_at: '2031-05-02T00:00:00.5+05:30' }),
     };
     assert.deepEqual(JSON.parse(encodeEvent(row)), {
@@ -177,6 +181,8 @@ describe('encodeEvent', () => {
       created_at: '1970-01-01T00:00:00.000Z',
     });
     assert.equal(JSON.parse(encodeEvent({ ...row, end_ms: null })).end_at, null);
+    const cancelled = encodeEvent({ ...row, status: 'cancelled' });
+    assert.equal(cancelled, `${encodeEvent(row).slice(0, -1)},"status":"cancelled"}`);
   });
 
   it('writes instants of every year with four digits', () => {
@@ -185,6 +191,7 @@ describe('encodeEvent', () => {
       agent_id: 'A',
       version: 1,
       created_ms: 0,
+      updated_ms: 0,
       ...read({ start_at: '0001-01-01T00:00:00Z' }),
     };
     assert.equal(JSON.parse(encodeEvent(row)).start_at, '0001-01-01T00:00:00.000Z');

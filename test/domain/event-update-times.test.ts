@@ -32,6 +32,7 @@ function row(times: StoredTimes): EventRow {
     agent_id: '017f22e2-79b0-7cc3-98c4-dc0c0c07398f',
     version: 1,
     created_ms: 0,
+    updated_ms: 0,
     title: 't',
     location_name: 'l',
     lat: 0,

@@ -13,6 +13,7 @@ const STORED: EventRow = {
   agent_id: '017f22e2-79b0-7cc3-98c4-dc0c0c07398f',
   version: 4,
   created_ms: 1_000,
+  updated_ms: 1_000,
   title: 'Lantern workshop',
   description: 'd',
   start_ms: Date.parse('2031-05-01T10:00:00Z'),
@@ -27,6 +28,9 @@ const STORED: EventRow = {
   audience: 'kids',
   event_type: 'workshop',
 };
+
+/** What every change changes. */
+const NEXT = { version: 5, updated_ms: NOW_MS };
 
 const update = (body: unknown) => applyEventUpdate(STORED, readEventUpdate(body, NOW_MS), NOW_MS);
 const refused = (body: unknown) => refusals(() => readEventUpdate(body, NOW_MS));
@@ -51,16 +55,24 @@ describe('an update', () => {
     ['cost', 'other', 'cost', 'other'],
     ['audience', 'adults', 'audience', 'adults'],
     ['event_type', 'talk', 'event_type', 'talk'],
+    ['status', 'cancelled', 'status', 'cancelled'],
   ];
   for (const [field, sent, column, stored] of changes) {
     it(`of ${field} to ${Object.is(sent, -0) ? '-0' : JSON.stringify(sent)} changes nothing else`, () => {
-      assert.deepEqual(update({ [field]: sent }), { ...STORED, [column]: stored, version: 5 });
+      assert.deepEqual(update({ [field]: sent }), { ...STORED, [column]: stored, ...NEXT });
     });
   }
 
   it('changes several fields at once', () => {
     const next = update({ title: 'other', url: null, lng: 0 });
-    assert.deepEqual(next, { ...STORED, title: 'other', url: null, lng: 0, version: 5 });
+    assert.deepEqual(next, { ...STORED, title: 'other', url: null, lng: 0, ...NEXT });
+  });
+
+  it('is later than the one before, within a millisecond and after the clock was set back', () => {
+    const { updated_ms } = STORED;
+    for (const nowMs of [updated_ms, updated_ms - 1_000]) {
+      assert.equal(applyEventUpdate(STORED, { title: 'other' }, nowMs).updated_ms, updated_ms + 1);
+    }
   });
 
   it('does not modify the stored event object', () => {
@@ -74,13 +86,15 @@ describe('an update', () => {
       event_id: 'x',
       agent_id: 'y',
       created_at: 'z',
+      updated_at: '2031-05-01T18:00:00Z',
+      updated_ms: 1,
       version: 1,
       start_ms: 1,
       end_ms: 1,
       tier: 'admin',
     };
     assert.deepEqual(readEventUpdate(body, NOW_MS), {});
-    assert.deepEqual(update({ ...body, title: 'other' }), { ...STORED, title: 'other', version: 5 });
+    assert.deepEqual(update({ ...body, title: 'other' }), { ...STORED, title: 'other', ...NEXT });
   });
 
   it('may be empty, and then applies no defaults', () => {
@@ -98,7 +112,7 @@ describe('null in an update', () => {
   };
   for (const [field, column] of Object.entries(columns)) {
     it(`clears ${field}`, () => {
-      assert.deepEqual(update({ [field]: null }), { ...STORED, [column]: null, version: 5 });
+      assert.deepEqual(update({ [field]: null }), { ...STORED, [column]: null, ...NEXT });
     });
   }
 
@@ -111,6 +125,7 @@ describe('null in an update', () => {
     lng: 'float_type',
     audience: 'string_type',
     event_type: 'string_type',
+    status: 'string_type',
   };
   for (const [field, type] of Object.entries(types)) {
     it(`is refused for ${field}`, () =>

@@ -6,15 +6,16 @@ import { EARLIEST_MS, LATEST_MS } from '../../src/domain/datetime.ts';
 import { AGENT_SORTS, EVENT_SORTS } from '../../src/domain/list.ts';
 import { decodeListCursor, encodeListCursor, type ListName } from '../../src/domain/list-cursor.ts';
 import { MAX_URI_BYTES } from '../../src/http/response/errors.ts';
+import { anyText } from '../support/any-text.ts';
 import { SEED } from './refusals.ts';
 
 const UUID = '0197d2e8-9a40-7c55-8f3e-5b1d2c6a7e90';
 const ULID = '01ARYZ6S41TSV4RRFFQ69G5FAV';
 const base64url = (text: string) => Buffer.from(text, 'utf8').toString('base64url');
 
-const texts = fc
-  .string({ unit: 'binary', minLength: 1, maxLength: 200 })
-  .filter((text) => text.isWellFormed() && !text.includes('\0'));
+const texts = anyText({ minLength: 1, maxLength: 200 }).filter(
+  (text) => text.isWellFormed() && !text.includes('\0'),
+);
 const VALUES: Record<string, fc.Arbitrary<string | number>> = {
   agent_name: texts,
   email: texts,
@@ -23,6 +24,8 @@ const VALUES: Record<string, fc.Arbitrary<string | number>> = {
   event_type: fc.constantFrom('talk', 'tour'),
   is_active: fc.constantFrom(0, 1),
   event_count: fc.nat(),
+  events_24h: fc.nat(),
+  events_7d: fc.nat(),
   created_at: fc.integer({ min: EARLIEST_MS, max: LATEST_MS }),
   last_used_at: fc.integer({ min: -1, max: LATEST_MS }),
   start_at: fc.integer({ min: EARLIEST_MS, max: LATEST_MS }),

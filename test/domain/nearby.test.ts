@@ -1,7 +1,7 @@
 // The parameters of a search, after their types were read, and the JSON of a page.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { encodeCursor } from '../../src/domain/cursor.ts';
+import { encodeCursor, encodeDistanceCursor } from '../../src/domain/cursor.ts';
 import { AppError } from '../../src/domain/errors.ts';
 import { encodePage } from '../../src/domain/event-page.ts';
 import { addDistances, readNearby } from '../../src/domain/nearby.ts';
@@ -12,6 +12,8 @@ import { refusals } from './refusals.ts';
 const CENTRE = { lat: 52.5, lng: 13.4 };
 const POSITION = { startMs: 1_935_244_800_000, id: '01ARYZ6S41TSV4RRFFQ69G5FAV' };
 
+const TIME = '2031-05-01T18:00:00Z';
+const DISTANCE_CURSOR = encodeDistanceCursor({ ...POSITION, chord: 0.1, centre: CENTRE });
 const read = (parameters: object = {}) => readNearby({ ...CENTRE, ...parameters }, 'query');
 const refused = (parameters: object) => refusals(() => read(parameters));
 
@@ -25,6 +27,12 @@ describe('readNearby', () => {
       audiences: undefined,
       startsFromMs: undefined,
       startsBeforeMs: undefined,
+      status: 'scheduled',
+      terms: undefined,
+      activeFromMs: undefined,
+      activeBeforeMs: undefined,
+      when: undefined,
+      sort: 'start',
       after: undefined,
       limit: 30,
       details: false,
@@ -40,6 +48,11 @@ describe('readNearby', () => {
       audience: ['all'],
       starts_after: '2031-05-01T18:00:00.1239+02:00',
       starts_before: '2031-06-01T00:00:00Z',
+      status: 'any',
+      q: 'Jazz',
+      active_after: '2031-05-02T00:00:00',
+      active_before: '2031-05-02T00:00:00.001Z',
+      sort: 'start',
       limit: 100,
       cursor: encodeCursor(POSITION),
     };
@@ -51,10 +64,23 @@ describe('readNearby', () => {
       audiences: ['all'],
       startsFromMs: Date.parse('2031-05-01T16:00:00.123Z'),
       startsBeforeMs: Date.parse('2031-06-01T00:00:00Z'),
+      status: 'any',
+      terms: [{ isNegative: false, words: ['jazz'], prefix: undefined }],
+      activeFromMs: Date.parse('2031-05-02T00:00:00Z'),
+      activeBeforeMs: Date.parse('2031-05-02T00:00:00.001Z'),
+      when: undefined,
+      sort: 'start',
       after: POSITION,
       limit: 100,
       details: false,
     });
+  });
+
+  it('accepts each word, and the cursor of its order and centre', () => {
+    for (const when of ['now', 'today', 'tonight', 'tomorrow', 'this_weekend', 'next_7_days'])
+      assert.equal(read({ when }).when, when);
+    const { sort, after } = read({ sort: 'distance', cursor: DISTANCE_CURSOR });
+    assert.deepEqual({ sort, after }, { sort: 'distance', after: { ...POSITION, chord: 0.1 } });
   });
 
   it('turns -0 into 0', () => {
@@ -125,6 +151,37 @@ describe('readNearby', () => {
       'a time after the year 9999',
       { starts_before: '9999-12-31T23:59:59-00:01' },
       ['query.starts_before: datetime_parsing'],
+    ],
+    ['an unknown word', { when: 'soon' }, ['query.when: enum']],
+    ['a word in capitals', { when: 'Today' }, ['query.when: enum']],
+    ['an unknown order', { sort: 'title' }, ['query.sort: enum']],
+    [
+      'a date alone as active_after',
+      { active_after: '2031-05-01' },
+      ['query.active_after: datetime_parsing'],
+    ],
+    ['when with active_after', { when: 'now', active_after: TIME }, ['query.when: value_error']],
+    ['when with active_before', { when: 'today', active_before: TIME }, ['query.when: value_error']],
+    [
+      'active_before at active_after',
+      { active_after: TIME, active_before: TIME },
+      ['query.active_before: value_error'],
+    ],
+    [
+      'active_before before active_after',
+      { active_after: TIME, active_before: '2031-05-01T19:59:59+02:00' },
+      ['query.active_before: value_error'],
+    ],
+    [
+      'a cursor of sort=start with sort=distance',
+      { sort: 'distance', cursor: encodeCursor(POSITION) },
+      ['query.cursor: value_error'],
+    ],
+    ['a cursor of sort=distance without it', { cursor: DISTANCE_CURSOR }, ['query.cursor: value_error']],
+    [
+      'a cursor of sort=distance with another centre',
+      { sort: 'distance', lat: 52.6, cursor: DISTANCE_CURSOR },
+      ['query.cursor: value_error'],
     ],
     ['an empty cursor', { cursor: '' }, ['query.cursor: value_error']],
     ['an invalid cursor', { cursor: 'next' }, ['query.cursor: value_error']],

@@ -11,6 +11,7 @@ import { EventCreate, EventUpdate } from '../../src/domain/event.ts';
 import { AgentListParameters, EventListParameters } from '../../src/domain/list.ts';
 import { NearbyParameters } from '../../src/domain/nearby.ts';
 import { compile } from '../../src/domain/shape.ts';
+import { anyText } from '../support/any-text.ts';
 import { SEED } from './refusals.ts';
 
 interface Field {
@@ -20,6 +21,7 @@ interface Field {
   minimum?: number;
   maximum?: number;
   format?: string;
+  pattern?: string;
   items?: Field;
   minItems?: number;
   maxItems?: number;
@@ -39,6 +41,12 @@ const FORMATS: Record<string, { good: string[]; bad: string[] }> = {
     good: ['agent@example.com', 'a.b+c@sub.example.org', `${'a'.repeat(64)}@example.com`],
     bad: ['agent', '@example.com', 'agent@', 'a b@example.com', 'a@b@example.com', 'agent@localhost'],
   },
+};
+
+/** The same for a pattern, which cannot know how many days a month has. */
+const PATTERN = {
+  good: FORMATS['date-time']!.good,
+  bad: FORMATS['date-time']!.bad.filter((text) => !text.includes('-02-29T')),
 };
 
 const ajv = new Ajv({
@@ -67,7 +75,7 @@ const anyJson = fc.oneof(
     Number.POSITIVE_INFINITY,
   ),
   fc.double(),
-  fc.string({ unit: 'binary' }),
+  anyText(),
   fc.jsonValue(),
 );
 
@@ -86,8 +94,9 @@ function around(field: Field): fc.Arbitrary<unknown> {
   }
   if (field.enum)
     return fc.constantFrom(...field.enum, field.enum[0]!.toUpperCase(), `${field.enum[0]} `, '', 'none');
-  if (field.format) {
-    const { good, bad } = FORMATS[field.format]!;
+  const texts = textsOf(field);
+  if (texts) {
+    const { good, bad } = texts;
     return fc.constantFrom(...good, ...good, ...bad, `${good[0]}\0`, `${good[0]}\ud800`);
   }
   if ([field.type].flat()[0] === 'string') return strings(field.maxLength ?? 10);
@@ -104,6 +113,11 @@ function around(field: Field): fc.Arbitrary<unknown> {
   return fc.oneof(fc.constantFrom(...bounds), inside, fc.integer({ min: -1_000, max: 1_000 }));
 }
 
+function textsOf({ format, pattern }: Field): { good: string[]; bad: string[] } | undefined {
+  if (pattern !== undefined) return PATTERN;
+  return format === undefined ? undefined : FORMATS[format]!;
+}
+
 function strings(maxLength: number): fc.Arbitrary<string> {
   const lengths = [0, 1, 2, maxLength - 1, maxLength, maxLength + 1, 2 * maxLength, 2 * maxLength + 1];
   const repeated = fc
@@ -112,7 +126,7 @@ function strings(maxLength: number): fc.Arbitrary<string> {
   const broken = fc
     .tuple(fc.string(), fc.constantFrom('\0', '\ud83d', '\ude00'), fc.string())
     .map((parts) => parts.join(''));
-  const plain = fc.string({ unit: 'binary', maxLength: 30 });
+  const plain = anyText({ maxLength: 30 });
   return fc.oneof({ weight: 4, arbitrary: plain }, { weight: 3, arbitrary: repeated }, broken);
 }
 
@@ -120,11 +134,12 @@ function fitting(field: Field): fc.Arbitrary<unknown> {
   const { minimum: min = 0, maximum: max = 0, maxLength = 30 } = field;
   if (field.items) return fc.array(fitting(field.items), { minLength: field.minItems ?? 0 });
   if (field.enum) return fc.constantFrom(...field.enum);
-  if (field.format) return fc.constantFrom(...FORMATS[field.format]!.good);
+  const texts = textsOf(field);
+  if (texts) return fc.constantFrom(...texts.good);
   if (field.type === 'boolean') return fc.boolean();
   if (field.type === 'integer') return fc.integer({ min, max });
   if (field.type === 'number') return fc.double({ min, max, noNaN: true });
-  return fc.string({ unit: 'binary', minLength: 1, maxLength: Math.min(maxLength, 30) });
+  return anyText({ minLength: 1, maxLength: Math.min(maxLength, 30) });
 }
 
 /** Objects in which every field may be absent, valid, almost valid or of any type, with unknown fields beside them. */

@@ -10,6 +10,7 @@ interface Access {
   readonly route: string | undefined;
   readonly status: number;
   readonly ms: number;
+  readonly traceId?: string;
 }
 
 const REQUESTS: readonly Access[] = [
@@ -17,6 +18,14 @@ const REQUESTS: readonly Access[] = [
   { requestId: 'a', method: 'PATCH', route: '/v1/events/:event_id', status: 422, ms: 12.3 },
   { requestId: 'b', method: 'GET', route: '/admin/*', status: 304, ms: 0.1 },
   { requestId: 'c', method: 'M-SEARCH', route: undefined, status: 404, ms: 7 },
+  {
+    requestId: 'e',
+    method: 'GET',
+    route: '/live',
+    status: 200,
+    ms: 1,
+    traceId: '4bf92f3577b34da6a3ce929d0e0e4736',
+  },
   { requestId: 'd', method: 'POST', route: undefined, status: 499, ms: 86_400_000.5 },
 ];
 
@@ -31,8 +40,8 @@ function assertSameLines(logger: Logger, lines: string[], expectedLines = REQUES
   mock.timers.enable({ apis: ['Date'], now: Date.UTC(2030, 0, 2, 3, 4, 5, 6) });
   try {
     const write = accessLog(logger);
-    for (const { requestId, method, route, status, ms } of REQUESTS)
-      write(requestId, method, route, status, ms);
+    for (const { requestId, method, route, status, ms, traceId } of REQUESTS)
+      write(requestId, method, route, status, ms, traceId);
     const own = lines.splice(0);
     for (const request of REQUESTS) logger.info(request, 'request');
     assert.deepEqual(own, lines);

@@ -13,6 +13,7 @@ const ULID = '01JZ9GX4T0QW3N1V8R5Y7K2MHD';
 const UUID = '0197d2e8-9a40-7c55-8f3e-5b1d2c6a7e90';
 const SMALL = [16 * KIB, 'The body is too large. Send at most 16 KiB.'] as const;
 const LARGE = [MIB, 'The body is too large. Send at most 1 MiB.'] as const;
+const LIST = [256 * KIB, 'The body is too large. Send at most 256 KiB.'] as const;
 const TOO_MANY_VALUES = 'The body has too many JSON values. Send at most 2000.';
 
 /** Escapes every character, as some encoders do with all that is not ASCII. */
@@ -48,6 +49,7 @@ describe('a request body', () => {
     ['POST', '/v1/auth/rotate', asAgent, SMALL],
     ['POST', '/v1/auth/revoke', asAgent, SMALL],
     ['POST', '/v1/events', asAgent, LARGE],
+    ['POST', '/v1/admin/events/delete', asAdministrator, LIST],
     ['PATCH', `/v1/events/${ULID}`, asAgent, LARGE],
     ['DELETE', `/v1/events/${ULID}`, asAgent, SMALL],
     ['PATCH', `/v1/admin/agents/${UUID}`, asAdministrator, SMALL],
@@ -114,6 +116,12 @@ describe('a request body', () => {
       assert.ok(raw.length > 5_448);
       const answer = await service.client.send('POST', '/v1/auth/register', { raw });
       assert.equal(answer.status, 200, answer.text);
+    });
+
+    it('deletes 1,000 events', async () => {
+      const raw = escapeAll({ event_ids: Array(1_000).fill(ULID), for_good: true });
+      const answer = await administrator.send('POST', '/v1/admin/events/delete', { raw });
+      assert.deepEqual(answer.body, { deleted: 0, audit_id: null });
     });
 
     it('creates and changes an event', async () => {

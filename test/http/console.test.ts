@@ -236,6 +236,7 @@ describe('a route below /admin that is not a page', () => {
     const client = await serve(test, undefined);
     for (const [method, path, allowed] of [
       ['GET', '/admin/logout', 'POST'],
+      ['GET', '/admin/logout-everywhere', 'POST'],
       ['HEAD', '/admin/token', 'POST'],
       ['HEAD', '/admin/session', 'GET'],
       ['HEAD', '/admin/login', 'GET'],

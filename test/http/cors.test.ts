@@ -7,8 +7,8 @@ import { startTestService, type TestService } from '../support/service.ts';
 
 const ORIGIN = 'https://calendar.example';
 const EXPOSED = [
-  ...['etag', 'link', 'ratelimit', 'ratelimit-policy', 'retry-after', 'x-request-id'],
-  'x-unknown-parameters',
+  ...['etag', 'idempotent-replayed', 'link', 'ratelimit', 'ratelimit-policy', 'retry-after'],
+  ...['x-request-id', 'x-unknown-fields', 'x-unknown-parameters'],
 ];
 
 const words = (list: string | null) => (list ?? '').toLowerCase().split(/, */).sort();

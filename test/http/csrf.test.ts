@@ -150,6 +150,7 @@ describe('the session cookie', () => {
       await send('DELETE', `/v1/admin/agents/${agent_id}`, headers);
       await send('PATCH', `/v1/admin/agents/${agent_id}`, headers, '{"is_active":false}');
       assert.equal((await send('POST', '/admin/logout', headers)).status, 401);
+      assert.equal((await send('POST', '/admin/logout-everywhere', headers)).status, 401);
     }
     assert.equal((await owner.get(`/v1/events/${event_id}`)).status, 200);
     assert.equal(
@@ -198,7 +199,14 @@ describe('the session cookie', () => {
 
   it('gets no CORS header on any endpoint, so no other origin can use it', async () => {
     const paths = ['/admin/session', '/admin/login', '/admin/callback', '/admin/picture', '/v1/admin/me'];
-    for (const path of [...paths, '/admin/token', '/admin/logout', '/%61dmin/session', '/admin/nothing']) {
+    for (const path of [
+      ...paths,
+      '/admin/token',
+      '/admin/logout',
+      '/admin/logout-everywhere',
+      '/%61dmin/session',
+      '/admin/nothing',
+    ]) {
       for (const method of ['GET', 'POST', 'OPTIONS']) {
         const headers = { cookie, origin: 'https://evil.example', 'access-control-request-method': 'POST' };
         const answered = await send(method, path, headers);

@@ -7,7 +7,7 @@ import { ENGINES } from '../support/engines.ts';
 import { startTestService } from '../support/service.ts';
 import { size } from '../support/sizes.ts';
 
-const EDITS_EACH = size(100, 500);
+const EDITS_EACH = size(50, 500);
 const ROUNDS = size(15, 60);
 
 /** Counter that every edit increments: edits in all and per client. */

@@ -6,7 +6,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it } from 'node:test';
 import type { Worker } from 'node:worker_threads';
 import { pino } from 'pino';
-import { buildServer, DESCRIBED_ROUTES } from '../../src/http/server.ts';
+import { DESCRIBED_ROUTES } from '../../src/http/routes/table.ts';
+import { buildServer } from '../../src/http/server.ts';
 import { databasePath } from '../../src/sqlite/files/data-folder.ts';
 import { type Answer, assertError, Client, newEvent } from '../support/client.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -43,7 +44,7 @@ describe('while the service starts', () => {
 
   it('refuses every route with a 503 that names the progress', async () => {
     progress = { done: 3, total: 10 };
-    const routes = DESCRIBED_ROUTES.filter(({ path }) => path !== '/health');
+    const routes = DESCRIBED_ROUTES.filter(({ path }) => !['/health', '/live', '/ready'].includes(path));
     assert.ok(routes.length >= 13);
     const others = ['/openapi.json', '/docs', '/', '/nothing'].map((path) => ({ method: 'GET', path }));
     for (const { method, path } of [...routes, ...others]) {
@@ -153,6 +154,18 @@ describe('after an unexpected failure', () => {
     assert.doesNotMatch(JSON.stringify(errors), /a title of ours/);
     assert.equal(requests.length, 1);
     assert.equal(requests[0]!.status, 500);
+  });
+
+  it('logs each further failure of the same kind in a short line, without the stack', async () => {
+    for (const title of ['second', 'third']) {
+      const answer = await agent.post('/v1/events', newEvent({ title }));
+      assertPlainError(answer, 500, 'INTERNAL_ERROR');
+      const { errors } = linesOf(service, answer);
+      assert.deepEqual(
+        errors.map(({ err }) => err),
+        [{ type: 'Error', message: 'SELECT secret FROM vault' }],
+      );
+    }
   });
 
   it('keeps serving requests that do not fail', async () => {

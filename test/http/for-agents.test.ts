@@ -7,6 +7,7 @@ import type { Browser } from 'playwright-core';
 import { ERRORS } from '../../src/domain/errors.ts';
 import { launchBrowser } from '../support/browser.ts';
 import { startTestService, type TestService } from '../support/service.ts';
+import { size } from '../support/sizes.ts';
 
 const LIMITS = {
   RATE_LIMIT_READ: '1234',
@@ -196,6 +197,18 @@ describe('the guide for agents', () => {
     }
   });
 
+  it('shows the settings of generators that docs/clients.md has, whose programs are tested', () => {
+    const tested = readFileSync(new URL('../../docs/clients.md', import.meta.url), 'utf8');
+    const [, section = ''] = text.split('**Generated clients**');
+    const [part = ''] = section.split('**MCP**');
+    const shown = [
+      ...part.matchAll(/^npx .*$/gm),
+      ...part.matchAll(/(?<=`)(?:createClient|override|--default).*?(?=`)/g),
+    ];
+    assert.equal(shown.length, 5);
+    for (const [line] of shown) assert.ok(tested.includes(line.replace(BASE, 'http://127.0.0.1:8080')), line);
+  });
+
   it('shows client settings as valid JSON, with the URL and the key', () => {
     const settings = [...text.matchAll(/```json\n([\s\S]*?)\n```/g)].map((match) => JSON.parse(match[1]!));
     const servers = settings
@@ -219,6 +232,20 @@ describe('the guide for agents', () => {
     for (const row of rows) assert.ok(text.includes(row), row);
   });
 
+  it('has questions whose parameters are known and valid', async () => {
+    const [, table] = /\| question \| parameters \|\n[^\n]*\n((?:\|.*\n)+)/.exec(text)!;
+    const queries = table!
+      .split('\n')
+      .flatMap((row) => [...row.matchAll(/`([^`]+)`/g)].map(([, query]) => query!));
+    assert.ok(queries.length >= 6);
+    const agent = await service.newAgent();
+    for (const query of queries) {
+      const answer = await agent.get(`/v1/events/nearby?lat=52.52&lng=13.405&radius=10&${query}`);
+      assert.equal(answer.status, 200, query);
+      assert.equal(answer.headers.get('x-unknown-parameters'), null, query);
+    }
+  });
+
   it('has the same code and tables in the text and on the page', () => {
     const plain = (html: string) =>
       html
@@ -235,7 +262,7 @@ describe('the guide for agents', () => {
     const cells = codes([...page.matchAll(/<td>([\s\S]*?)<\/td>/g)]).map(plain);
     const rows = text
       .split('\n')
-      .filter((line) => /^\| (?!---|field|code \||what \||tool \||header \|)/.test(line));
+      .filter((line) => /^\| (?!---|field|code \||what \||tool \||header \||question \|)/.test(line));
     assert.deepEqual(
       cells,
       rows.flatMap((row) =>
@@ -284,7 +311,7 @@ describe('the guide for agents', () => {
       assert.ok(!/<script|\son\w+=|\sstyle=/.test(page));
     });
 
-    for (const colorScheme of ['light', 'dark'] as const) {
+    for (const colorScheme of size(['dark'] as const, ['light', 'dark'] as const)) {
       it(`is readable on a phone, ${colorScheme}, and loads nothing from other hosts`, async () => {
         // The page's policy would block axe-core, which is injected as text.
         const context = await browser.newContext({

@@ -1,6 +1,7 @@
 // Invalid and odd requests to every route, made from the values of fuzz-values.ts.
 import { METHODS } from 'node:http';
 import fc from 'fast-check';
+import { anyText } from '../support/any-text.ts';
 import { newEvent } from '../support/client.ts';
 import * as odd from './fuzz-values.ts';
 
@@ -37,7 +38,7 @@ function mutations(base: () => object, keys: readonly string[]): fc.Arbitrary<st
   const name = fc.oneof(
     { weight: 6, arbitrary: fc.constantFrom(...names) },
     { weight: 2, arbitrary: fc.constantFrom(...odd.ODD_NAMES) },
-    { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 10 }) },
+    { weight: 1, arbitrary: anyText({ maxLength: 10 }) },
   );
   const leaking = fc.constantFrom(...names.filter((field) => PICKY.test(field)), 'x_key');
   const change = fc.oneof(
@@ -120,6 +121,7 @@ function shapes({ eventIds, agentIds, keys }: Material): readonly Shape[] {
     ['GET', listQuery('/v1/admin/agents')],
     ['GET', listQuery('/v1/admin/audit')],
     ['GET', withQuery('/v1/admin/stats')],
+    ['GET', withQuery('/v1/admin/activity')],
     ['PATCH', ofAgent, bodies(() => ({ is_active: true, tier: 'read' }), keys)],
     ['DELETE', ofAgent],
     ['GET', ofAgent.chain((path) => listQuery(`${path}/events`))],

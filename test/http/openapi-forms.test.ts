@@ -57,11 +57,21 @@ describe('the OpenAPI document on formats and conditions', () => {
 
   it('names the parameters that choose a format, and those of the interface', () => {
     const names = (parameters: { name: string }[]) => parameters.map(({ name }) => name);
-    assert.deepEqual(names(document.paths['/v1/events/nearby'].parameters), ['format', 'include']);
+    assert.deepEqual(names(document.paths['/v1/events/nearby'].parameters), [
+      'format',
+      'include',
+      'q',
+      'active_after',
+      'active_before',
+      'when',
+      'sort',
+      'status',
+    ]);
     assert.equal(names(operation('get', '/v1/events/nearby').parameters).length, 9);
     assert.deepEqual(names(operation('get', '/v1/events/{event_id}').parameters), [
       'event_id',
       'format',
+      'include',
       'If-None-Match',
     ]);
   });

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { after, afterEach, before, beforeEach, describe, it, mock } from 'node:test';
 import { fingerprint, newApiKey } from '../../src/domain/api-key.ts';
-import { systemRandom } from '../../src/service.ts';
 import { databasePath } from '../../src/sqlite/files/data-folder.ts';
+import { systemRandom } from '../../src/system.ts';
 import { type Answer, assertError, type Client, newEvent } from '../support/client.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 

@@ -5,12 +5,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { assertError } from '../support/client.ts';
 import { ENGINES, type Engine } from '../support/engines.ts';
 import { startTestService } from '../support/service.ts';
+import { size } from '../support/sizes.ts';
 
 const DAY_MS = 86_400_000;
 const NOW_MS = Date.parse('2031-05-01T12:00:00Z');
 const at = (days: number) => new Date(NOW_MS + days * DAY_MS).toISOString();
 
-for (const engine of Object.keys(ENGINES) as Engine[]) {
+for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
   describe(`retention on ${engine}`, () => {
     it('keeps everything by default, and removes what is too old once it is set', async (t) => {
       const env = await ENGINES[engine]();

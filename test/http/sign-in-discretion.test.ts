@@ -124,6 +124,8 @@ describe('a sign-in', () => {
       [404, await ownPage.post('/admin/token', { token: 'x' })],
       [204, await ownPage.post('/admin/logout')],
       [401, await client.post('/admin/logout')],
+      [401, await ownPage.post('/admin/logout-everywhere')],
+      [401, await client.post('/admin/logout-everywhere')],
       [405, await client.send('PUT', '/admin/session')],
       [405, await client.send('OPTIONS', '/admin/session')],
       [404, await client.get('/admin/%zz')],

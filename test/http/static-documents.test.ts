@@ -7,14 +7,25 @@ import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { pino } from 'pino';
-import { acceptedEncoding } from '../../src/http/response/static-document.ts';
+import { fileUrl } from '../../src/http/browser/page-files.ts';
+import { acceptedEncoding, StaticDocuments } from '../../src/http/response/static-document.ts';
 import { buildServer } from '../../src/http/server.ts';
 import type { Context } from '../../src/usecases/context.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 /** The documents of at least 1 KB; the console's script and style are added by `before`. */
-const LARGE = ['/openapi.json', '/docs/swagger-ui.js', '/docs/swagger-ui.css', '/llms.txt', '/for-agents'];
-const SMALL = ['/docs', '/docs/start.js', '/docs/favicon.png', '/admin', '/admin/audit'];
+const FILES = [
+  'swagger-ui.js',
+  'swagger-ui.css',
+  'docs.js',
+  'docs.css',
+  'front.js',
+  'front.css',
+  'key.js',
+  'theme.js',
+];
+const LARGE = ['/openapi.json', '/docs', '/llms.txt', '/for-agents', ...FILES.map(fileUrl)];
+const SMALL = [fileUrl('icon.svg'), '/admin', '/admin/audit'];
 
 const DECODERS: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {
   br: brotliDecompressSync,
@@ -138,6 +149,21 @@ describe('a document that never changes', () => {
     }
   });
 
+  it('is kept by browsers: files with a hash for ever, others until they change', async () => {
+    for (const path of [...large, ...SMALL]) {
+      const caching = (await get(path)).headers['cache-control'];
+      const isHashed = /\/(?:assets|docs)\//.test(path);
+      const isGuide = path === '/llms.txt' || path === '/for-agents';
+      const expected = isHashed ? 'public, max-age=31536000, immutable' : 'no-cache';
+      assert.equal(caching, isGuide ? 'public, max-age=300' : expected, path);
+    }
+  });
+
+  it('has another name when its content changes', () => {
+    for (const name of FILES) assert.match(fileUrl(name), /^\/docs\/[a-z-]+-[\w-]{12}\.(?:js|css)$/);
+    assert.equal(new Set(FILES.map(fileUrl)).size, FILES.length);
+  });
+
   it('responds to HEAD as to GET, without the body', async () => {
     for (const path of [...large, ...SMALL]) {
       for (const headers of [{}, { 'accept-encoding': 'br' }, { 'accept-encoding': 'gzip' }]) {
@@ -200,7 +226,7 @@ describe('the buffer of a document', () => {
     await app.listen({ host: '127.0.0.1', port: 0 });
     test.after(() => app.close());
     const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
-    for (const path of ['/openapi.json', '/docs/swagger-ui.js', '/docs']) {
+    for (const path of ['/openapi.json', fileUrl('swagger-ui.js'), '/docs']) {
       for (const encoding of ['identity', 'br', 'gzip']) {
         const asked = Array.from({ length: 20 }, () => read(url + path, { 'accept-encoding': encoding }));
         const answers = await Promise.all(asked);
@@ -212,6 +238,40 @@ describe('the buffer of a document', () => {
       [...sent.keys()].map((key) => [key, 1]),
     );
     assert.equal(sent.size, 9);
+  });
+});
+
+describe('documents that are prepared', () => {
+  it('are compressed before they are requested, also those that depend on the URL', async (test) => {
+    const documents = new StaticDocuments();
+    const app = buildServer({
+      version: '1.2.3',
+      corsOrigins: '*',
+      trustProxy: [],
+      logger: pino({ level: 'silent' }),
+      newRequestId: () => 'ABCDEFGH-1',
+      baseUrl: () => 'http://example.com',
+      readiness: () => ({ context: { policy: { tierLimits: {} } } as Context }),
+      documents,
+    });
+    test.after(() => app.close());
+    await documents.prepare();
+    // What is ready is sent within one turn of the event loop; compression runs on other threads and takes longer.
+    for (const path of [
+      '/',
+      '/docs',
+      '/openapi.json',
+      '/llms.txt',
+      '/for-agents',
+      fileUrl('swagger-ui.js'),
+    ]) {
+      const { promise, resolve } = Promise.withResolvers<string>();
+      app.inject({ path, headers: { accept: 'text/html', 'accept-encoding': 'br' } }, (_error, response) =>
+        resolve(String(response?.headers['content-encoding'])),
+      );
+      for (let turn = 0; turn < 3; turn++) await new Promise(setImmediate);
+      assert.equal(await Promise.race([promise, 'late']), 'br', path);
+    }
   });
 });
 

@@ -4,6 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { type Answer, assertError, type Client, newEvent } from '../support/client.ts';
 import { ENGINES, type Engine } from '../support/engines.ts';
 import { startTestService, type TestService } from '../support/service.ts';
+import { size } from '../support/sizes.ts';
 
 /** 40,000 bytes in UTF-8; with the other fields it counts as 40 KiB. */
 const LONG = '\u{1f600}'.repeat(10_000);
@@ -11,7 +12,7 @@ const FITTING = 26;
 
 const SETTINGS = { MAX_MB_PER_NETWORK_AND_HOUR: '1', TRUST_PROXY: '127.0.0.1' };
 
-for (const engine of Object.keys(ENGINES) as Engine[]) {
+for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
   describe(`bytes per network and hour, on ${engine}`, () => {
     let service: TestService;
     before(async () => {
@@ -78,6 +79,13 @@ for (const engine of Object.keys(ENGINES) as Engine[]) {
       assertLimited(await change(LONG));
       const neighbour = await agentAt('2001:db8:1:2::8');
       assertLimited(await neighbour.post('/v1/events', newEvent()));
+    });
+
+    it('counts the memory of words where it is more: a Chinese text of 500 characters has a thousand', async () => {
+      const agent = await agentAt('198.51.100.11');
+      const description = '東京'.repeat(250);
+      for (let count = 0; count < 21; count++) await agent.create({ description });
+      assertLimited(await agent.post('/v1/events', newEvent({ description })));
     });
 
     it('applies to tools', async () => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { newApiKey } from '../../src/domain/api-key.ts';
-import { systemRandom } from '../../src/service.ts';
+import { systemRandom } from '../../src/system.ts';
 import { type Answer, assertError, type Client } from '../support/client.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { CURRENT, McpClient, OLDER } from './mcp-client.ts';

@@ -8,7 +8,7 @@ import { pino } from 'pino';
 import { newApiKey } from '../../src/domain/api-key.ts';
 import { Backlog } from '../../src/http/response/backlog.ts';
 import { buildServer } from '../../src/http/server.ts';
-import { systemRandom } from '../../src/service.ts';
+import { systemRandom } from '../../src/system.ts';
 import type { Context } from '../../src/usecases/context.ts';
 import { assertError, Client } from '../support/client.ts';
 import { RawConnection, request } from '../support/raw-http.ts';

@@ -22,7 +22,7 @@ export async function callEveryTool(mcp: McpClient, agent: Client): Promise<void
   assert.equal(made.title, fields.title);
   const { event_id } = made;
   assert.deepEqual(await mcp.get('create_event', fields), made, 'it is the same event');
-  assert.deepEqual((await agent.get(`/v1/events/${event_id}`)).body, made);
+  assert.deepEqual((await agent.get(`/v1/events/${event_id}`, { include: 'local' })).body, made);
 
   const search = {
     ...place,
@@ -33,7 +33,23 @@ export async function callEveryTool(mcp: McpClient, agent: Client): Promise<void
   const found = await mcp.get('search_events', search);
   const near = { ...made, distance_miles: 0 };
   assert.deepEqual(found, { events: [near], count: 1, total: 1, next_cursor: null });
-  assert.deepEqual((await agent.get('/v1/events/nearby', { ...search, include: 'distance' })).body, found);
+  assert.deepEqual(
+    (await agent.get('/v1/events/nearby', { ...search, include: 'distance,local' })).body,
+    found,
+  );
+  assert.deepEqual(await mcp.get('search_events', { ...search, q: 'LATERNEN -jazz' }), found);
+  assert.equal((await mcp.get('search_events', { ...search, q: 'jazz' })).total, 0);
+  const during = {
+    active_after: '2031-05-01T17:30:00Z',
+    active_before: '2031-05-02T00:00:00Z',
+    sort: 'distance',
+  };
+  assert.deepEqual(await mcp.get('search_events', { ...place, radius: 1, ...during }), found);
+  assert.equal((await mcp.get('search_events', { ...place, radius: 1, when: 'tonight' })).total, 0);
+  assert.match(
+    await mcp.refusal('search_events', { ...place, ...during, when: 'now' }),
+    /when: cannot be combined/,
+  );
   const { structured } = await mcp.call('search_events', {
     ...search,
     starts_after: '2031-05-01T16:00:00.001',

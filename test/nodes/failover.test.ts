@@ -9,8 +9,7 @@ import { type Cluster, startCluster } from '../support/postgres-cluster.ts';
 import { size } from '../support/sizes.ts';
 import { type Node, registerOnAll, startNodes } from './nodes.ts';
 
-/** The long run checks the promise; beside other tests it may take longer. */
-const BACK_MS = size(60_000, 5_000);
+const BACK_MS = 5_000;
 const LOOPS_PER_NODE = 8;
 
 /** Creates events on every node and, as a client would, retries those that are refused. */

@@ -1,8 +1,8 @@
 // Nodes for tests: real processes over one database, each with a client and an administrator.
 import assert from 'node:assert/strict';
 import { readConfig } from '../../src/config.ts';
+import { getSigningKey } from '../../src/engines.ts';
 import { mintToken } from '../../src/oidc/local-issuer.ts';
-import { getSigningKey } from '../../src/service.ts';
 import { Client } from '../support/client.ts';
 import { type Ended, launchService } from '../support/process.ts';
 
@@ -21,14 +21,15 @@ export interface Node {
   stop(signal?: NodeJS.Signals): Promise<Ended>;
 }
 
-/** Starts all nodes at once. */
+/** Starts all nodes at once; `bin` is that of another installation. */
 export async function startNodes(
   count: number,
   databaseUrl: string,
   env: Record<string, string> = {},
+  bin?: string,
 ): Promise<Node[]> {
   const settings = { ...NO_LIMITS, DATABASE_URL: databaseUrl, LOG_LEVEL: 'warn', ...env };
-  const services = await Promise.all(Array.from({ length: count }, () => launchService(settings)));
+  const services = await Promise.all(Array.from({ length: count }, () => launchService(settings, [], bin)));
   const key = await getSigningKey(readConfig({ DATABASE_URL: databaseUrl }));
   const token = await mintToken(key, { email: 'admin@example.com', name: 'Ada', hours: 1 }, Date.now());
   return services.map(({ child, url, output, ended }) => {

@@ -80,6 +80,15 @@ describe('keys on two nodes', { timeout: 90_000 }, () => {
         return undefined;
       },
     ],
+    [
+      'an administrator revoked',
+      async ([here]) => {
+        const { agent, key } = (await here.get('/v1/agents/me')).body;
+        const path = `/v1/admin/agents/${agent.id}/keys/${key.prefix}`;
+        assert.equal((await nodes[0].administrator.delete(path)).status, 204);
+        return undefined;
+      },
+    ],
     ['was replaced without an overlap', async ([here]) => rotate(here, 0)],
   ];
   for (const [what, end] of ends) {
@@ -130,6 +139,19 @@ describe('keys on two nodes', { timeout: 90_000 }, () => {
     }
     assert.equal((await onBoth(answer.body.api_key)[1].nearby()).status, 200);
     t.diagnostic(`last accepted ${lastMs.map((ms) => endMs - ms).join(' and ')} ms before the end`);
+  });
+
+  it('report what the agent used on both', async () => {
+    const on = (await registerOnAll(nodes)) as Pair;
+    const { agent } = (await on[0].get('/v1/agents/me')).body;
+    // Nodes of this test have no limit for readwrite.
+    await nodes[0].administrator.patch(`/v1/admin/agents/${agent.id}`, { tier: 'read' });
+    for (let times = 0; times < 30; times++) for (const client of on) await client.nearby();
+    for (const { administrator } of nodes) {
+      const { used } = (await administrator.get(`/v1/admin/agents/${agent.id}`)).body.quota.requests;
+      // Of the other node's lot, which is half a percent of 10,000, a part may not be used yet.
+      assert.ok(used >= 60 && used <= 60 + 50, `${used} used`);
+    }
   });
 
   it('leave two keys, one of them new, after concurrent rotations on both', async () => {

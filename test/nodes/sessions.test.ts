@@ -30,6 +30,18 @@ describe('a session on two nodes', { timeout: 90_000 }, () => {
       assert.equal((await browser.session()).is_administrator, true);
       assert.equal((await browser.get('/v1/admin/me')).status, 200);
     }
+    const newest = new ConsoleBrowser(second.client);
+    await newest.comeBack(await provider.answer(await newest.begin('?here=1'), ADA));
+    assert.equal((await newest.send('POST', '/admin/logout-everywhere')).status, 204);
+    for (const browser of [there, again])
+      assertError(await browser.get('/v1/admin/me'), 401, 'INVALID_TOKEN');
+  }
+
+  async function assertSignedOut([first, second]: [Node, Node]): Promise<void> {
+    const again = new ConsoleBrowser(first.client);
+    await again.comeBack(await provider.answer(await again.begin('?here=1'), ADA));
+    const there = again.copy(second.client);
+    assert.equal((await there.get('/v1/admin/me')).status, 200);
     assert.equal((await again.send('POST', '/admin/logout')).status, 204);
     assertError(await there.get('/v1/admin/me'), 401, 'INVALID_TOKEN');
     assert.equal((await there.session()).user, null);
@@ -51,6 +63,7 @@ describe('a session on two nodes', { timeout: 90_000 }, () => {
       const env = { ...envOf(provider), OIDC_ISSUER: provider.issuer, ADMIN_SUBJECTS: 'ada', PUBLIC_URL };
       const nodes = (await startNodes(2, await newDatabase(), env)) as [Node, Node];
       await assertShared(nodes);
+      await assertSignedOut(nodes);
       for (const node of nodes) assert.equal((await node.stop()).code, 0);
     });
   }

@@ -7,7 +7,7 @@ import { AppError } from '../../src/domain/errors.ts';
 import { providerVerifier, toIdentity } from '../../src/oidc/provider.ts';
 import { sessionSeal } from '../../src/oidc/session.ts';
 import { providerSignIn } from '../../src/oidc/sign-in.ts';
-import { systemRandom } from '../../src/service.ts';
+import { systemRandom } from '../../src/system.ts';
 import { ConsoleBrowser } from '../support/console-browser.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
@@ -77,7 +77,7 @@ describe('Google', () => {
   const signIn = async (configured: string, written: string, inCallback?: string) => {
     const { begin, finish } = await providerSignIn({
       ...{ issuer: configured, clientId: 'client', clientSecret: 'secret', secret: 'of sessions' },
-      ...{ clock: Date.now, random: systemRandom },
+      ...{ clock: Date.now, random: systemRandom, name: undefined },
       verifyToken: providerVerifier({ issuer: configured, clientId: 'client', clock: Date.now }),
     });
     const redirectUri = 'https://events.example.com/admin/callback';

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { decodeJwt, exportJWK, generateKeyPair, importJWK, type JWK, SignJWT } from 'jose';
 import { readConfig } from '../../src/config.ts';
+import { getSigningKey } from '../../src/engines.ts';
 import { type LocalClaims, mintToken } from '../../src/oidc/local-issuer.ts';
-import { getSigningKey } from '../../src/service.ts';
 import { assertError } from '../support/client.ts';
 import { startTestService, type TestService, temporaryFolder } from '../support/service.ts';
 

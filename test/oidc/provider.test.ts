@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { readConfig } from '../../src/config.ts';
+import { getSigningKey } from '../../src/engines.ts';
 import { mintToken } from '../../src/oidc/local-issuer.ts';
-import { getSigningKey } from '../../src/service.ts';
 import { type Answer, assertError, type Client } from '../support/client.ts';
 import {
   type Account,

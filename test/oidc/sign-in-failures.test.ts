@@ -38,6 +38,11 @@ async function assertFailed(
   assertError(await browser.get('/v1/admin/me'), 401, 'MISSING_TOKEN');
 }
 
+/** With another character in the middle: the last ones may stand for the same bytes. */
+function tampered(sealed: string): string {
+  return `${sealed.slice(0, 20)}${sealed[20] === 'A' ? 'B' : 'A'}${sealed.slice(21)}`;
+}
+
 describe('the callback of a sign-in', () => {
   let provider: TestProvider;
   let service: TestService;
@@ -104,7 +109,7 @@ describe('the callback of a sign-in', () => {
     // A cookie that was not sealed here, a cookie with another state, and no cookie: each more often than attempts are allowed.
     for (const [cookie, sentState] of [
       ['made-up', state],
-      [`${sealed.slice(0, -2)}AA`, state],
+      [tampered(sealed), state],
       [sealed, 'x'.repeat(43)],
       [undefined, state],
     ] as const) {
@@ -192,7 +197,7 @@ describe('the callback of a sign-in', () => {
     await signedIn.signIn(provider, ADA);
     const session = signedIn.cookies.get('local_events_session')!;
     for (const change of [
-      (sealed: string) => `${sealed.slice(0, -2)}AA`,
+      tampered,
       (sealed: string) => sealed.replace(/\.[^.]+$/, '.'),
       (sealed: string) => `${sealed}.`,
       (sealed: string) => `${sealed}; ${SIGN_IN_COOKIE}=${sealed}`,

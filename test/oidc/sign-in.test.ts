@@ -1,9 +1,9 @@
-// Signing in to the console and out, over HTTP, with a real identity provider, on both engines.
+// Signing in to the console and out, over HTTP, with a real identity provider; in a long run on both engines.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { assertError } from '../support/client.ts';
 import { ConsoleBrowser, OWN_PAGE, TYPED } from '../support/console-browser.ts';
-import { ENGINES } from '../support/engines.ts';
+import { ENGINES, type Engine } from '../support/engines.ts';
 import {
   type Account,
   PUBLIC_CLIENT_ID,
@@ -11,6 +11,7 @@ import {
   type TestProvider,
 } from '../support/oidc-provider.ts';
 import { startTestService, type TestService } from '../support/service.ts';
+import { size } from '../support/sizes.ts';
 
 const HOUR_MS = 3_600_000;
 const PNG = Buffer.from('not really, but nobody looks');
@@ -29,7 +30,8 @@ const DORA: Account = { sub: 'dora', picture: 'http://pictures.example/dora.png'
 
 const ALLOWED = { ADMIN_EMAILS: 'ada@example.com', ADMIN_SUBJECTS: `${EVE.sub},nobody,carl,dora` };
 
-for (const [engine, newData] of Object.entries(ENGINES)) {
+for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
+  const newData = ENGINES[engine];
   describe(`signing in, on ${engine}`, () => {
     let provider: TestProvider;
     let service: TestService;
@@ -198,6 +200,27 @@ for (const [engine, newData] of Object.entries(ENGINES)) {
         200,
         'another session of the same person goes on',
       );
+    });
+
+    it('ends with signing out everywhere, in every browser, and later sign-ins work', async () => {
+      const [browser, other, stranger] = [await newSignedIn(), await newSignedIn(), await newSignedIn(BOB)];
+      const answer = await browser.send('POST', '/admin/logout-everywhere');
+      assert.equal(answer.status, 204, answer.text);
+      assert.deepEqual([...browser.cookies], []);
+      assertError(await other.get('/v1/admin/me'), 401, 'INVALID_TOKEN');
+      assert.equal((await other.session()).user, null);
+      assert.equal((await other.get('/admin/picture')).status, 404);
+      assertError(await other.send('POST', '/admin/logout-everywhere'), 401, 'INVALID_TOKEN');
+      assertError(await newBrowser().send('POST', '/admin/logout-everywhere'), 401, 'INVALID_TOKEN');
+      assert.notEqual((await stranger.session()).user, null, 'sessions of other people go on');
+      assertError(await stranger.send('POST', '/admin/logout-everywhere'), 403, 'NOT_AN_ADMIN');
+      assert.notEqual((await stranger.session()).user, null);
+      const [later, another] = [await newSignedIn(), await newSignedIn()];
+      for (const one of [later, another]) assert.equal((await one.get('/v1/admin/me')).status, 200);
+      await service.close();
+      service = await start();
+      assertError(await other.copy(service.client).get('/v1/admin/me'), 401, 'INVALID_TOKEN');
+      assert.equal((await later.copy(service.client).get('/v1/admin/me')).status, 200);
     });
 
     it('stays ended after a restart', async () => {

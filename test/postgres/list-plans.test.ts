@@ -34,7 +34,7 @@ describe('a page of an agent’s events by start', () => {
         INSERT INTO events (event_id, agent_id, version, title, start_ms, lat, lng, audience, event_type, json)
           SELECT lpad(n::text, 26, '0'), CASE WHEN n <= 20000 THEN '${AGENT}' ELSE '${LARGE}' END::uuid, 1, n::text,
             ${NOW_MS} + ((CASE WHEN n <= 20000 THEN n ELSE n - 20000 END) - 10000) * 60000::bigint, 1, 1, 'all', 'talk',
-            repeat('x', 300)
+            to_json(repeat('x', 300))
           FROM generate_series(1, 50000) n`);
       await sql.unsafe('VACUUM ANALYZE events');
     });

@@ -14,6 +14,7 @@ import { withSql } from '../cli/moving.ts';
 import { assertRecord, auditOf, newEventRow, newUuid } from '../store/rows.ts';
 import { getAdministratorUrl, newDatabase } from '../support/postgres.ts';
 import { temporaryFolder } from '../support/service.ts';
+import { size } from '../support/sizes.ts';
 
 const MIGRATIONS = new URL('../../src/postgres/migrations/', import.meta.url);
 const OURS = readMigrations(MIGRATIONS);
@@ -35,7 +36,11 @@ async function migrateWith(url: string, migrations: typeof OURS): Promise<void> 
 /** Migrates as the versions did that recorded no names. */
 async function migrateUnrecorded(url: string, version: number): Promise<void> {
   await withSql(url, async (sql) => {
-    for (const migration of OURS.slice(0, version)) await sql.unsafe(migration.sql);
+    for (const migration of OURS.slice(0, version)) {
+      const isWhole = !/^-- Outside a transaction/m.test(migration.sql);
+      const statements = isWhole ? [migration.sql] : migration.sql.split(/(?<=;)$/m);
+      for (const statement of statements) await sql.unsafe(statement);
+    }
     await sql.unsafe(
       `CREATE TABLE schema_version (version integer NOT NULL); INSERT INTO schema_version VALUES (${version})`,
     );
@@ -47,7 +52,10 @@ async function recordOf(url: string): Promise<object[]> {
   return withSql(url, async (sql) => (await sql`SELECT * FROM schema_version`).map((row) => ({ ...row })));
 }
 
-const RECORD = [{ version: OURS.length, names: NAMES }];
+/** Nodes of this schema work beside all later migrations, which say so. */
+const COMPATIBLE_FROM = 4;
+
+const RECORD = [{ version: COMPATIBLE_FROM, names: NAMES }];
 
 it('opens a database of the first schema, and keeps all its data', async () => {
   const url = await newDatabase();
@@ -96,7 +104,8 @@ describe('the record of migrations', () => {
   });
 
   it('is added to a database of a version that had none, for each of its schemas', async () => {
-    for (let version = 1; version <= OURS.length; version++) {
+    const all = OURS.map((_, at) => at + 1);
+    for (const version of size([1, ...all.slice(-2)], all)) {
       const url = await newDatabase();
       await migrateUnrecorded(url, version);
       await openAndClose(url);

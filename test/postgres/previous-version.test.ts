@@ -4,8 +4,9 @@ import { after, before, it } from 'node:test';
 import postgres from 'postgres';
 import { readConfig } from '../../src/config.ts';
 import { type EventRow, encodeEvent } from '../../src/domain/event.ts';
+import { toWire } from '../../src/domain/wire.ts';
 import { PostgresStore } from '../../src/postgres/store.ts';
-import { addAgent, addEvent, auditOf, newEventRow } from '../store/rows.ts';
+import { addAgent, addEvent, auditOf, idOf, NOW_MS, newEventRow, search } from '../store/rows.ts';
 import { newDatabase } from '../support/postgres.ts';
 
 let store: PostgresStore;
@@ -66,6 +67,36 @@ it('counts what they create, change and delete', async () => {
   await assertSum(agent.agent_id);
 });
 
+it('leaves a cancelled event cancelled when they change it, and notes when', async () => {
+  const { agent } = await addAgent(store);
+  const row = await addEvent(store, agent, { status: 'cancelled', updated_ms: 5 });
+  // They read and write no status.
+  const beganMs = Date.now();
+  await replace({ ...row, status: 'scheduled', version: 2, title: 'changed by them' });
+  const changed = (await store.findEventRow(row.event_id))!;
+  assert.deepEqual([changed.status, changed.title, changed.version], ['cancelled', 'changed by them', 2]);
+  assert.ok(changed.updated_ms >= beganMs && changed.updated_ms <= Date.now() + 1, `${changed.updated_ms}`);
+  assert.equal((await store.findEvent(row.event_id))!.json, toWire(encodeEvent(changed)));
+  await assertSum(agent.agent_id);
+  const found = (status: 'scheduled' | 'cancelled') => store.nearby(search({ status }), NOW_MS);
+  assert.deepEqual((await found('cancelled')).events.map(idOf), [row.event_id]);
+  assert.ok(!(await found('scheduled')).events.map(idOf).includes(row.event_id));
+  // What this version writes stays as it is.
+  const next = { ...changed, status: 'scheduled' as const, version: 3, updated_ms: changed.updated_ms + 1 };
+  assert.equal((await store.replaceEvent(next)).kind, 'replaced');
+  assert.deepEqual({ ...(await store.findEventRow(row.event_id)) }, next);
+});
+
+it('takes what they create for scheduled, and their changes for the latest', async () => {
+  const { agent } = await addAgent(store);
+  const row = newEventRow(agent);
+  await create(row);
+  assert.deepEqual({ ...(await store.findEventRow(row.event_id)) }, row, 'updated when it was created');
+  assert.equal((await store.findEvent(row.event_id))!.updatedMs, null);
+  await replace({ ...row, version: 2, title: 'again' });
+  assert.ok((await store.findEvent(row.event_id))!.updatedMs! > Date.now() - 60_000);
+});
+
 it('lets them delete an agent, and this version the events that they created', async () => {
   const { agent } = await addAgent(store);
   await create(newEventRow(agent));
@@ -83,4 +114,29 @@ it('never fails a delete because of a sum that is too small', async () => {
   await sql`UPDATE agents SET event_bytes = 5 WHERE agent_id = ${agent.agent_id}`;
   assert.equal(await store.deleteEvent(row.event_id, agent.agent_id), true);
   await assertSum(agent.agent_id);
+});
+
+it('searches what they create and change by the clock of its timezone', async () => {
+  const { agent } = await addAgent(store);
+  // 20:00 in Berlin, and 03:00 of the next day in Tokyo.
+  const start_ms = Date.parse('2031-05-01T18:00:00Z');
+  const row = newEventRow(agent, {
+    start_ms,
+    end_ms: start_ms + 60_000,
+    timezone: 'Europe/Berlin',
+    lat: -33.3,
+  });
+  const daysOf = async () => {
+    const query = search({ lat: -33.3, lng: row.lng, radiusMiles: 1 });
+    const found = [];
+    for (const when of ['today', 'tomorrow'] as const)
+      if ((await store.nearby({ ...query, when }, NOW_MS)).total > 0) found.push(when);
+    return found;
+  };
+  await create(row);
+  assert.deepEqual(await daysOf(), ['today']);
+  await replace({ ...row, version: 2, timezone: 'Asia/Tokyo' });
+  assert.deepEqual(await daysOf(), ['tomorrow']);
+  const [stored] = await sql`SELECT timezone FROM events WHERE event_id = ${row.event_id}`;
+  assert.equal(stored!.timezone, 'Asia/Tokyo');
 });

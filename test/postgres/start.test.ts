@@ -8,8 +8,10 @@ import { promisify } from 'node:util';
 import postgres from 'postgres';
 import { readConfig } from '../../src/config.ts';
 import { StartError } from '../../src/domain/errors.ts';
+import { ALL_EVENTS } from '../../src/domain/nearby.ts';
 import type { Database } from '../../src/postgres/client/database.ts';
 import { openDatabase } from '../../src/postgres/open.ts';
+import { PostgresStore } from '../../src/postgres/store.ts';
 import { type Cluster, startCluster } from '../support/postgres-cluster.ts';
 import { getProgram } from '../support/postgres-programs.ts';
 import { freePort, run } from '../support/process.ts';
@@ -94,6 +96,27 @@ describe('opening a database', { timeout: 60_000 }, () => {
     assert.equal(message, `PostGIS is not enabled in the database "no-postgis". Run as a superuser: ${line}`);
     await psql(line);
     await (await open(url)).close();
+  });
+
+  it('fails if PostGIS is in a schema where the role does not look: the message says exactly what to run', async () => {
+    await newRole('elsewhere');
+    await administrator`CREATE DATABASE "else-where" OWNER elsewhere`;
+    await psql(`psql -d else-where -c 'CREATE SCHEMA gis' -c 'CREATE EXTENSION postgis SCHEMA gis'`);
+    const url = cluster.url('else-where', 'elsewhere');
+    const message = await refusal(url);
+    const line =
+      `psql -d "else-where" -c 'GRANT USAGE ON SCHEMA gis TO elsewhere' ` +
+      `-c 'ALTER ROLE elsewhere IN DATABASE "else-where" SET search_path = "$user", public, gis'`;
+    assert.equal(
+      message,
+      'PostGIS is in the schema gis of the database "else-where", where the role elsewhere does not look for it. ' +
+        `Run as a superuser: ${line}`,
+    );
+    await psql(line);
+    const store = await PostgresStore.open(readConfig({ DATABASE_URL: url }).database!);
+    const { total } = await store.nearby({ ...ALL_EVENTS, lat: 1, lng: 2, radiusMiles: 10 }, Date.now());
+    assert.equal(total, 0);
+    await store.close();
   });
 
   it('fails without the ICU collation, by which texts are compared', async () => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
-import type { IndexEntry, IndexQuery } from '../../src/spatial/event-index.ts';
+import type { IndexEntry, IndexQuery } from '../../src/spatial/index-entry.ts';
 import { TagSet } from '../../src/spatial/tags.ts';
 import { Chance } from '../support/random.ts';
 import { byStartThenId, type EntryPage, type Index, Oracle, SpelledIndex } from './oracle.ts';
@@ -199,7 +199,7 @@ describe('the index', () => {
     const query: IndexQuery = {
       ...{ lat: 0, lng: 0, radiusMiles: undefined, tags: undefined },
       ...{ startsFromMs: Number.NEGATIVE_INFINITY, startsBeforeMs: Number.POSITIVE_INFINITY },
-      ...{ after: undefined, limit: 1 },
+      ...{ status: 'any', after: undefined, limit: 1 },
     };
     assert.equal(pair.index.search(query, WORLD_BEGINS_MS - 1).total, 1);
     assert.equal(pair.index.search(query, WORLD_BEGINS_MS).total, 0);

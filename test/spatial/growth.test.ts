@@ -1,7 +1,8 @@
 // The index as it grows and shrinks: splits, merges, mass deletion, one crowded place, very many events.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { EventIndex, type IndexEntry, type IndexQuery } from '../../src/spatial/event-index.ts';
+import { EventIndex } from '../../src/spatial/event-index.ts';
+import type { IndexEntry, IndexQuery } from '../../src/spatial/index-entry.ts';
 import { Chance } from '../support/random.ts';
 import { size } from '../support/sizes.ts';
 import { byStartThenId, haversineMiles, Oracle, SpelledIndex } from './oracle.ts';
@@ -19,6 +20,7 @@ const EVERYTHING: IndexQuery = {
   tags: undefined,
   startsFromMs: Number.NEGATIVE_INFINITY,
   startsBeforeMs: Number.POSITIVE_INFINITY,
+  status: 'any',
   after: undefined,
   limit: 100,
 };
@@ -148,6 +150,7 @@ describe(`the index of ${MOST} entries`, () => {
     const matching = entries.filter(
       (entry) =>
         entry.endsMs > WORLD_BEGINS_MS &&
+        (query.status === 'any' || entry.isCancelled === (query.status === 'cancelled')) &&
         entry.startMs >= query.startsFromMs &&
         entry.startMs < query.startsBeforeMs &&
         (tags === undefined || tags.has[entry.tag] === 1) &&

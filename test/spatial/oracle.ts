@@ -1,6 +1,7 @@
 // The correct results of a search, computed the simplest way: haversine, filter, sort, slice. It shares no code with
 // src/spatial, so any index with the same interface, and any store, can be compared with it.
-import { EventIndex, type IndexEntry, type IndexQuery } from '../../src/spatial/event-index.ts';
+import { EventIndex } from '../../src/spatial/event-index.ts';
+import type { IndexEntry, IndexQuery } from '../../src/spatial/index-entry.ts';
 
 export interface EntryPage {
   readonly entries: readonly IndexEntry[];
@@ -105,6 +106,7 @@ export class Oracle implements Index {
     for (const entry of this.#entries.values()) {
       if (entry.endsMs <= nowMs) continue;
       if (entry.startMs < query.startsFromMs || entry.startMs >= query.startsBeforeMs) continue;
+      if (query.status !== 'any' && entry.isCancelled !== (query.status === 'cancelled')) continue;
       if (query.tags && !query.tags.list.includes(entry.tag)) continue;
       if (query.radiusMiles !== undefined && haversineMiles(query, entry) > query.radiusMiles) continue;
       matching.push(entry);

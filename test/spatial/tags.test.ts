@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { AUDIENCES, EVENT_TYPES } from '../../src/domain/event.ts';
-import { EventIndex, type IndexQuery } from '../../src/spatial/event-index.ts';
+import { EventIndex } from '../../src/spatial/event-index.ts';
+import type { IndexQuery } from '../../src/spatial/index-entry.ts';
 import { TAGS, TagSet, tagOf } from '../../src/spatial/tags.ts';
 import { Chance } from '../support/random.ts';
 import { World } from './world.ts';
@@ -11,7 +12,7 @@ import { World } from './world.ts';
 const NO_TAGS = [TAGS, TAGS + 1, 256, -1, 0.5, Number.NaN, Number.POSITIVE_INFINITY];
 
 const EVERYTHING: IndexQuery = {
-  ...{ lat: 0, lng: 0, radiusMiles: undefined, tags: undefined, after: undefined, limit: 10 },
+  ...{ lat: 0, lng: 0, radiusMiles: undefined, tags: undefined, after: undefined, limit: 10, status: 'any' },
   ...{ startsFromMs: Number.NEGATIVE_INFINITY, startsBeforeMs: Number.POSITIVE_INFINITY },
 };
 

@@ -1,6 +1,6 @@
 // Seeded events and searches at the edges: clusters, poles, the antimeridian, one point shared by many, equal starts, ends
 // that fall on the moment of the search, cursors of deleted events.
-import type { IndexEntry, IndexQuery } from '../../src/spatial/event-index.ts';
+import type { IndexEntry, IndexQuery } from '../../src/spatial/index-entry.ts';
 import { TAGS, TagSet } from '../../src/spatial/tags.ts';
 import type { Chance } from '../support/random.ts';
 
@@ -43,6 +43,8 @@ export class World {
       endsMs,
       ...this.place(),
       tag: chance.integer(0, TAGS - 1),
+      isCancelled: chance.chance(0.2),
+      updatedMs: chance.chance(0.2) ? null : chance.integer(0, WORLD_BEGINS_MS),
       ...fields,
     };
   }
@@ -66,6 +68,7 @@ export class World {
         : new TagSet(chance.some(ALL_TAGS, chance.pick([0.03, 0.2, 0.7, 1]))),
       startsFromMs: chance.chance(0.6) ? Number.NEGATIVE_INFINITY : fromMs,
       startsBeforeMs: chance.chance(0.6) ? Number.POSITIVE_INFINITY : this.#windowEnd(fromMs, entries),
+      status: chance.chance(0.5) ? 'scheduled' : chance.pick(['cancelled', 'any']),
       after: chance.chance(0.5) ? undefined : this.#position(entries),
       limit: chance.pick([1, 2, 7, 30, 100]),
     };

@@ -1,6 +1,7 @@
 // The data folder: private to its owner, and held by one process at a time.
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import fs, { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { StartError } from '../../src/domain/errors.ts';
@@ -32,6 +33,26 @@ describe('the data folder', () => {
       assert.equal(modeOf(folder), '700');
       await service.close();
     });
+  });
+
+  it('is on disk with the folders above it before anything is written to it', (t) => {
+    const parent = temporaryFolder();
+    const synced: number[] = [];
+    const { fsyncSync } = fs;
+    t.mock.method(fs, 'fsyncSync', (descriptor: number) => {
+      synced.push(fs.fstatSync(descriptor).ino);
+      fsyncSync(descriptor);
+    });
+    syncBuiltinESMExports();
+    t.after(() => {
+      t.mock.reset();
+      syncBuiltinESMExports();
+    });
+    holdFolder(join(parent, 'a', 'b')).release();
+    assert.deepEqual(
+      synced,
+      [parent, join(parent, 'a')].map((path) => statSync(path).ino),
+    );
   });
 
   it('becomes private if it already exists and is empty', () => {

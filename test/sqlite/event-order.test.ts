@@ -61,11 +61,20 @@ class Data {
     lastHour?: number,
   ): EventRow[] {
     const rows = this.newRows({ agent_id }, count, firstHour, lastHour);
+    const names = EVENT_COLUMN_LIST.split(', ');
+    const known = new Set(
+      this.database
+        .prepare("SELECT name FROM pragma_table_info('events')")
+        .all()
+        .map(({ name }) => String(name)),
+    );
+    const isKnown = (_: unknown, at: number) => known.has(names[at]!);
+    const placeholders = EVENT_PLACEHOLDERS.split(', ').filter(isKnown).join(', ');
     const insert = this.database.prepare(
-      `INSERT INTO events (${EVENT_COLUMN_LIST}) VALUES (${EVENT_PLACEHOLDERS})`,
+      `INSERT INTO events (${names.filter(isKnown).join(', ')}) VALUES (${placeholders})`,
     );
     this.database.exec('BEGIN');
-    for (const row of rows) insert.run(...columnValues(row));
+    for (const row of rows) insert.run(...columnValues(row).filter(isKnown));
     this.database.prepare('UPDATE agents SET event_count = ? WHERE agent_id = ?').run(count, agent_id);
     this.database.exec('COMMIT');
     return rows;
@@ -82,6 +91,11 @@ class Data {
     const rows = this.newRows(agent, count);
     for (const row of rows) this.call('createEvent', columnValues(row), 0, 0);
     return rows;
+  }
+
+  /** Deletes the rows of deleted events, as the service does in slices. */
+  removeRows(): void {
+    while (this.call('removeSlice', 300));
   }
 
   rows(sql: string, ...values: string[]): unknown[] {
@@ -152,9 +166,23 @@ describe('the order of events', () => {
     data.create(agent, 1);
     assert.equal(data.countOrdered(agent), MANY_EVENTS - 40, 'it stays complete with fewer events');
     data.call('deleteAgentEvents', agent.agent_id, auditOf('delete_agent_events', agent.agent_id));
+    data.removeRows();
     assert.equal(data.countOrdered(agent), 0);
     data.create(agent, 2);
     assert.equal(data.countOrdered(agent), 0);
+  });
+
+  it('is complete for events that an agent creates while its old ones are being removed', () => {
+    const data = newData();
+    const agent = data.addAgent();
+    data.create(agent, MANY_EVENTS);
+    data.call('deleteAgentEvents', agent.agent_id, auditOf('delete_agent_events', agent.agent_id));
+    data.create(agent, 5);
+    data.call('removeSlice', MANY_EVENTS / 2);
+    data.create(agent, 5);
+    data.removeRows();
+    data.create(agent, 1);
+    assert.equal(data.countOrdered(agent), 11);
   });
 
   it('is left out by bulk writes, and added by the next create or start', () => {
@@ -182,6 +210,7 @@ describe('the order of events', () => {
     const agent = data.addAgent();
     data.create(agent, MANY_EVENTS);
     data.call('deleteAgent', agent.agent_id, auditOf('delete_agent', agent.agent_id));
+    data.removeRows();
     assert.deepEqual(data.rows('SELECT * FROM event_order'), []);
   });
 

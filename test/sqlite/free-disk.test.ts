@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { AppError } from '../../src/domain/errors.ts';
-import { FreeDisk, measureVolume } from '../../src/sqlite/free-disk.ts';
+import { FreeDisk, measureDisk } from '../../src/sqlite/free-disk.ts';
 import { SqliteStore } from '../../src/sqlite/store.ts';
 import {
   addAgent,
@@ -88,8 +88,9 @@ describe('free disk space', () => {
   });
 
   it('reads the space of the volume of a folder', async () => {
-    const { freeBytes, totalBytes } = await measureVolume(temporaryFolder());
-    assert.ok(freeBytes > 0 && freeBytes <= totalBytes);
+    const space = await measureDisk(temporaryFolder(), async () => 7);
+    assert.ok(space.freeBytes > 0 && space.freeBytes <= space.totalBytes);
+    assert.equal(space.reusableBytes, 7);
   });
 });
 

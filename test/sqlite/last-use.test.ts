@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it, mock } from 'node:test';
+import { readAgentList } from '../../src/domain/list.ts';
 import { databasePath } from '../../src/sqlite/files/data-folder.ts';
 import { SqliteStore } from '../../src/sqlite/store.ts';
 import { temporaryFolder } from '../support/service.ts';
@@ -40,6 +41,21 @@ describe('the last use of an agent', () => {
     assert.deepEqual(await lastUses(), [1_000, 1_000]);
     await store.check();
     assert.deepEqual(await lastUses(), [1_000, 1_000]);
+  });
+
+  it('orders a list that is read during its write', async () => {
+    const others = ['0197d2e8-9a40-7c55-8f3e-5b1d2c6a7e91', '0197d2e8-9a40-7c55-8f3e-5b1d2c6a7e92'];
+    for (const [index, agent_id] of others.entries()) {
+      await store.addAgent({ ...agent, agent_id }, { hash: `hash${index}`, prefix: 'lev_abcd' });
+    }
+    const query = readAgentList({ sort: '-last_used_at', limit: 3 })!;
+    for (let nowMs = 1_100; nowMs < 1_200; nowMs++) {
+      const agentId = others[nowMs % 2]!;
+      store.noteUse(agentId, nowMs);
+      mock.timers.tick(10_000);
+      const { items } = await store.agentPage(query, nowMs);
+      assert.equal(items[0]!.agent_id, agentId);
+    }
   });
 
   it('is written every few seconds, not with every request', async () => {

@@ -6,7 +6,7 @@ import type { AgentListQuery } from '../../src/domain/list.ts';
 import { openForWriting } from '../../src/sqlite/connection.ts';
 import { SqliteStore } from '../../src/sqlite/store.ts';
 import { ListReaderClient } from '../../src/sqlite/threads/list-reader-client.ts';
-import { addAgent } from '../store/rows.ts';
+import { addAgent, NOW_MS } from '../store/rows.ts';
 import { temporaryFolder } from '../support/service.ts';
 
 const QUERY: AgentListQuery = {
@@ -24,7 +24,7 @@ describe('the list reader thread', () => {
     const opened = workers();
     await addAgent(store);
     assert.equal(workers(), opened);
-    const pages = await Promise.all(Array.from({ length: 8 }, () => store.agentPage(QUERY)));
+    const pages = await Promise.all(Array.from({ length: 8 }, () => store.agentPage(QUERY, NOW_MS)));
     assert.deepEqual(new Set(pages.map(({ total }) => total)), new Set([1]));
     assert.equal(workers(), opened + 1);
     await store.close();
@@ -34,9 +34,9 @@ describe('the list reader thread', () => {
   it('is started again after a failed start', async () => {
     const path = join(temporaryFolder(), 'later.db');
     const client = new ListReaderClient(path);
-    await assert.rejects(client.run('agentPage', [QUERY]), { code: 'UNAVAILABLE' });
+    await assert.rejects(client.run('agentPage', [QUERY, NOW_MS]), { code: 'UNAVAILABLE' });
     openForWriting(path).close();
-    assert.equal((await client.run('agentPage', [QUERY])).total, 0);
+    assert.equal((await client.run('agentPage', [QUERY, NOW_MS])).total, 0);
     await client.close();
   });
 
@@ -57,10 +57,10 @@ describe('the list reader thread', () => {
     const path = join(temporaryFolder(), 'closed.db');
     openForWriting(path).close();
     const client = new ListReaderClient(path);
-    const asked = client.run('agentPage', [QUERY]);
+    const asked = client.run('agentPage', [QUERY, NOW_MS]);
     await client.close();
     assert.equal((await asked).total, 0);
-    await assert.rejects(client.run('agentPage', [QUERY]), { code: 'UNAVAILABLE' });
+    await assert.rejects(client.run('agentPage', [QUERY, NOW_MS]), { code: 'UNAVAILABLE' });
     await new ListReaderClient(path).close();
   });
 });

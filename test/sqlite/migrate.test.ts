@@ -7,9 +7,19 @@ import { describe, it } from 'node:test';
 import { StartError } from '../../src/domain/errors.ts';
 import { encodeEvent } from '../../src/domain/event.ts';
 import { readMigrations } from '../../src/migrations.ts';
+import { SqliteBulkReader } from '../../src/sqlite/files/bulk.ts';
 import { migrate } from '../../src/sqlite/migrate.ts';
 import { SqliteStore } from '../../src/sqlite/store.ts';
-import { addAgent, addEvent, assertRecord, auditOf, newEventRow, newUuid } from '../store/rows.ts';
+import {
+  addAgent,
+  addEvent,
+  assertRecord,
+  auditOf,
+  NOW_MS,
+  newEventRow,
+  newUuid,
+  search,
+} from '../store/rows.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { execute, readRows } from './files.ts';
 
@@ -35,7 +45,21 @@ describe('migrate', () => {
     const tables = schemaOf(database).filter(({ type }) => type === 'table');
     assert.deepEqual(
       tables.map(({ name }) => name),
-      ['agents', 'audit', 'ended_sessions', 'event_order', 'events', 'keys', 'migrations', 'settings'],
+      [
+        'agents',
+        'audit',
+        'deleted_agents',
+        'deleted_events',
+        'deleted_keys',
+        'ended_sessions',
+        'event_order',
+        'events',
+        'keys',
+        'migrations',
+        'removals',
+        'session_epochs',
+        'settings',
+      ],
     );
     assert.deepEqual(recordOf(database), NAMES);
     database.close();
@@ -51,6 +75,18 @@ describe('migrate', () => {
     assert.deepEqual(schemaOf(database), schema);
     assert.deepEqual(recordOf(database), NAMES);
     assert.equal(database.prepare('SELECT value FROM settings').get()?.value, 'red');
+    database.close();
+  });
+
+  it('takes over removals that the version before has begun', () => {
+    const database = new DatabaseSync(':memory:');
+    migrate(database, OURS.slice(0, NAMES.indexOf('0010-undo')));
+    database.exec(`
+      INSERT INTO agents (agent_id, email, agent_name, tier, is_active, created_ms) VALUES ('a', 'e', 'n', 'read', 1, 0);
+      INSERT INTO removals VALUES ('a', 7, 1)`);
+    migrate(database);
+    const row = { ...database.prepare('SELECT * FROM removals').get() };
+    assert.deepEqual(row, { agent_id: 'a', up_to_row: 7, with_agent: 1, audit_id: null });
     database.close();
   });
 
@@ -151,6 +187,9 @@ describe('a store', () => {
     );
     const store = await open(folder);
     assertRecord(await store.findEvent(row.event_id), row);
+    assert.equal((await store.findEvent(row.event_id))?.updatedMs, null);
+    assert.deepEqual({ ...(await store.findEventRow(row.event_id)) }, row);
+    assert.equal((await store.nearby(search(), NOW_MS)).total, 1);
     assert.equal((await store.findAgent(row.agent_id))?.agent_name, 'old');
     assert.equal(await store.isSessionEnded('any'), false);
     const bytes = Buffer.byteLength(encodeEvent(row));
@@ -169,6 +208,23 @@ describe('a store', () => {
       readRows(path, 'SELECT audit_id, target, target_name FROM audit').map((entry) => entry.audit_id),
       [7, 8],
     );
+  });
+
+  it('leaves data of the previous schema readable without a migration, as an export does', async () => {
+    const folder = temporaryFolder();
+    const row = newEventRow({ agent_id: newUuid() });
+    const database = new DatabaseSync(join(folder, 'local-events.db'));
+    migrate(database, OURS.slice(0, 2));
+    database.exec(
+      `INSERT INTO agents VALUES ('${row.agent_id}', 'a@example.com', 'old', 'read', 1, 1, NULL, 1);
+       INSERT INTO events VALUES (1, '${row.event_id}', '${row.agent_id}', 1, '${row.title}', ${row.start_ms}, NULL,
+         ${row.lat}, ${row.lng}, 'all', 'talk', '${encodeEvent(row)}')`,
+    );
+    database.close();
+    const reader = new SqliteBulkReader(folder);
+    assert.deepEqual((await Array.fromAsync(reader.events(undefined))).flat(), [row]);
+    assert.equal((await reader.findAgent(row.agent_id))?.agent_name, 'old');
+    await reader.close();
   });
 
   it('refuses a folder that a newer version wrote, and releases it', async () => {

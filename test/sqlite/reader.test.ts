@@ -22,7 +22,7 @@ describe('a reader', () => {
       [reader.findEvent('x'), reader.findAgent('x'), reader.findSetting('x'), reader.countEvents()],
       [undefined, undefined, undefined, 0],
     );
-    await reader.each('SELECT * FROM events', () => assert.fail('there is none'));
+    await reader.eachEvent(() => assert.fail('there is none'));
     reader.close();
   });
 
@@ -35,7 +35,7 @@ describe('a reader', () => {
     assert.throws(() => reader.findSetting('x'), UNAVAILABLE);
     assert.throws(() => reader.countEvents(), UNAVAILABLE);
     await assert.rejects(
-      reader.each('SELECT * FROM events', () => {}),
+      reader.eachEvent(() => {}),
       UNAVAILABLE,
     );
     reader.close();

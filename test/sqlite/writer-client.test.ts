@@ -184,8 +184,8 @@ describe('the store, when its writer fails', () => {
     const [changed, removed] = [await addEvent(store, agent), await addEvent(store, agent)];
     execute(
       join(folder, 'local-events.db'),
-      `CREATE TABLE watch (agent_id TEXT REFERENCES agents DEFERRABLE INITIALLY DEFERRED);
-       INSERT INTO watch VALUES ('${watched.agent_id}');`,
+      `CREATE TABLE watch (key_hash TEXT REFERENCES keys DEFERRABLE INITIALLY DEFERRED);
+       INSERT INTO watch VALUES ('${key.hash}');`,
     );
     const row = newEventRow(agent);
     const [checked, ...outcomes] = await Promise.allSettled([

@@ -100,8 +100,8 @@ describe('the writer', () => {
     before(() => {
       writer.run([addAgent(watched)]);
       database.exec(`
-        CREATE TABLE watch (agent_id TEXT REFERENCES agents DEFERRABLE INITIALLY DEFERRED);
-        INSERT INTO watch VALUES ('${watched.agent_id}');
+        CREATE TABLE watch (key_hash TEXT REFERENCES keys DEFERRABLE INITIALLY DEFERRED);
+        INSERT INTO watch SELECT key_hash FROM keys WHERE agent_id = '${watched.agent_id}';
       `);
     });
     after(() => database.exec('DROP TABLE watch'));

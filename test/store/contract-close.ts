@@ -28,7 +28,7 @@ export function closeContract(open: () => Promise<Store>): void {
     store.noteUse(agent.agent_id, NOW_MS + 5);
     const replacing = store.replaceEvent({ ...second, version: 2, title: first.title });
     const counting = store.stats(NOW_MS);
-    const listing = store.agentPage({ ...LIST, sort: { key: 'last_used_at', descending: true } });
+    const listing = store.agentPage({ ...LIST, sort: { key: 'last_used_at', descending: true } }, NOW_MS);
     const spending = Promise.all([1, 2, 3].map(() => store.spend('bucket', 3, 1, NOW_MS)));
     await store.close();
     assert.deepEqual(await replacing, { kind: 'duplicate', id: first.event_id });
@@ -58,17 +58,22 @@ export function closeContract(open: () => Promise<Store>): void {
       addAgent: () => store.addAgent(newAgentRow(), newKey()),
       rotateKey: () => store.rotateKey(agent_id, key.hash, newKey(), NOW_MS, NOW_MS),
       revokeKey: () => store.revokeKey(key.hash),
+      findAgentDetails: () => store.findAgentDetails(agent_id, NOW_MS),
+      revokeAgentKey: () => store.revokeAgentKey(agent_id, key.prefix, auditOf('revoke_key', agent_id)),
+      findSessionEpoch: () => store.findSessionEpoch('ada'),
+      setSessionEpoch: () => store.setSessionEpoch('ada', 'one'),
       createEvent: () => store.createEvent(newEventRow(agent), 0),
       findEvent: () => store.findEvent(row.event_id),
       replaceEvent: () => store.replaceEvent({ ...row, version: 2 }),
       deleteEvent: () => store.deleteEvent(row.event_id, agent_id),
       nearby: () => store.nearby(search(), NOW_MS),
       listAgents: () => store.listAgents(),
-      agentPage: () => store.agentPage({ ...LIST, sort: { key: 'created_at', descending: true } }),
+      agentPage: () => store.agentPage({ ...LIST, sort: { key: 'created_at', descending: true } }, NOW_MS),
       agentEventPage: () =>
         store.agentEventPage(agent_id, { ...LIST, sort: { key: 'start_at', descending: true } }, NOW_MS),
       auditPage: () => store.auditPage({ after: undefined, limit: 1 }),
       stats: () => store.stats(NOW_MS),
+      countCreated: () => store.countCreated([NOW_MS]),
       updateAgent: () => store.updateAgent(agent_id, { tier: 'read' }, auditOf('update_agent', agent_id)),
       deleteAgent: () => store.deleteAgent(agent_id, auditOf('delete_agent', agent_id)),
       endSession: () => store.endSession('session', NOW_MS + 1, NOW_MS),

@@ -255,7 +255,7 @@ export function eventContract(store: () => Store): void {
       return found.some((event) => isDeepStrictEqual(parseEvent(event), wireOf(row)));
     };
     const write = async (writer: number) => {
-      for (let round = 0; round < 10; round++) {
+      for (let round = 0; round < size(4, 10); round++) {
         const row = await addEvent(store(), agent, { start_ms: NOW_MS + writer });
         assert.ok(await isFound(row));
         assertRecord(await store().findEvent(row.event_id), row);

@@ -13,7 +13,7 @@ import {
 import { ALL_EVENTS, type NearbyQuery } from '../../src/domain/nearby.ts';
 import type { Store } from '../../src/domain/store.ts';
 import type { Wire } from '../../src/domain/wire.ts';
-import type { IndexEntry, IndexQuery } from '../../src/spatial/event-index.ts';
+import type { IndexEntry, IndexQuery } from '../../src/spatial/index-entry.ts';
 import { TAGS, TagSet } from '../../src/spatial/tags.ts';
 import { Oracle } from '../spatial/oracle.ts';
 import { WORLD_BEGINS_MS, World } from '../spatial/world.ts';
@@ -187,6 +187,8 @@ function toRow(agent: AgentRow, entry: IndexEntry): EventRow {
     lng: entry.lng,
     event_type: EVENT_TYPES[Math.floor(entry.tag / AUDIENCES.length)]!,
     audience: AUDIENCES[entry.tag % AUDIENCES.length]!,
+    status: entry.isCancelled ? 'cancelled' : 'scheduled',
+    updated_ms: NOW_MS + entry.version,
   });
 }
 
@@ -209,6 +211,7 @@ function toNearby(query: IndexQuery): Omit<NearbyQuery, 'types' | 'audiences'> {
     radiusMiles: query.radiusMiles,
     startsFromMs: finite(query.startsFromMs),
     startsBeforeMs: finite(query.startsBeforeMs),
+    status: query.status,
     after: query.after,
     limit: query.limit,
   };

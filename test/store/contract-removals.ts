@@ -8,6 +8,7 @@ import {
   addEvent,
   assertEvents,
   assertRecord,
+  auditOf,
   eventsOf,
   HOUR_MS,
   NOW_MS,
@@ -124,9 +125,14 @@ export function removalContract(store: () => Store): void {
         await addAgent(store(), { created_ms: 1_001 }),
         await addAgent(store(), old),
         await addAgent(store(), old),
+        await addAgent(store(), old), // its deleted event can be restored
       ];
       store().noteUse(kept[1]!.agent.agent_id, NOW_MS);
       await addEvent(store(), kept[2]!.agent);
+      const { event_id } = await addEvent(store(), kept[3]!.agent);
+      assert.ok(
+        await store().deleteEventAsAdmin(event_id, { ...auditOf('delete_event', event_id), undo: 'kept' }),
+      );
       assert.equal(await removeUnused(1_000), 2);
       for (const { agent, key } of [unused, inactive]) {
         assert.equal(await store().findAgent(agent.agent_id), undefined);

@@ -12,6 +12,7 @@ export function replaceContract(store: () => Store): void {
     const row = await addEvent(store(), agent, EXTREMES['every field']);
     const next: EventRow = {
       ...{ ...newEventRow(agent), event_id: row.event_id, version: 2, created_ms: row.created_ms },
+      updated_ms: row.updated_ms + 1,
       ...{ title: 'moved', start_ms: 5, lat: 1, lng: 2, audience: 'adults', event_type: 'tour' },
     };
     const outcome = await store().replaceEvent(next);

@@ -1,7 +1,7 @@
 // Store contract: what a search finds. Filters, circles, and the end of events.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { AUDIENCES, EVENT_TYPES, type EventRow } from '../../src/domain/event.ts';
+import { AUDIENCES, EVENT_TYPES, type EventRow, STATUSES } from '../../src/domain/event.ts';
 import type { NearbyQuery } from '../../src/domain/nearby.ts';
 import type { Store } from '../../src/domain/store.ts';
 import {
@@ -62,11 +62,97 @@ export function searchContract(store: () => Store): void {
       const page = await store().nearby(search({ ...window, radiusMiles, details: true }), NOW_MS);
       assertEvents(page.events, rows);
       assert.deepEqual(
-        page.details.map(({ id, startMs, lat, lng }) => ({ id, startMs, lat, lng })),
-        rows.map(({ event_id, start_ms, lat, lng }) => ({ id: event_id, startMs: start_ms, lat, lng })),
+        page.details.map(({ id, startMs, lat, lng, version, updatedMs }) => ({
+          ...{ id, startMs, lat, lng, version, updatedMs },
+        })),
+        rows.map(({ event_id, start_ms, lat, lng, updated_ms }) => ({
+          ...{ id: event_id, startMs: start_ms, lat, lng, version: 1, updatedMs: updated_ms },
+        })),
       );
     });
   }
+
+  for (const radiusMiles of [undefined, 50]) {
+    it(`finds events by their status, ${radiusMiles ? 'within' : 'without'} a radius`, async () => {
+      const cases = (isScheduled: boolean, isCancelled: boolean): [Partial<EventRow>, boolean][] => [
+        [{}, isScheduled],
+        [{ status: 'cancelled' }, isCancelled],
+        [{}, isScheduled],
+        [{ status: 'cancelled', event_type: 'tour' }, false],
+      ];
+      const place = { lat: 52.52, lng: 13.405, radiusMiles, types: ['talk'] } as const;
+      await check(cases(true, false), { ...place, status: 'scheduled' });
+      await check(cases(false, true), { ...place, status: 'cancelled' });
+      await check(cases(true, true), { ...place, status: 'any' });
+    });
+
+    it(`counts cancelled events in progress among those of their status, ${radiusMiles ? 'within' : 'without'} a radius`, async () => {
+      // At another time than other tests: these events have begun.
+      const nowMs = Date.UTC(2020, 5, radiusMiles ? 1 : 10);
+      const { agent } = await addAgent(store());
+      const times = [
+        { start_ms: nowMs - HOUR_MS, end_ms: nowMs + 1 },
+        { start_ms: nowMs - 48 * HOUR_MS, end_ms: nowMs + 1 },
+        { start_ms: nowMs + 1, end_ms: nowMs + 2 },
+        { start_ms: nowMs - HOUR_MS, end_ms: nowMs },
+      ];
+      const place = { lat: -52.52, lng: 13.405 + (radiusMiles ?? 0) };
+      for (const time of times)
+        for (const status of STATUSES) await addEvent(store(), agent, { ...time, ...place, status });
+      const window = { startsFromMs: nowMs - 72 * HOUR_MS, startsBeforeMs: nowMs + HOUR_MS };
+      for (const [status, total] of [
+        ['scheduled', 3],
+        ['cancelled', 3],
+        ['any', 6],
+      ] as const) {
+        const page = await store().nearby(search({ ...place, ...window, radiusMiles, status }), nowMs);
+        assert.deepEqual([page.total, page.events.length], [total, total], status);
+      }
+    });
+  }
+
+  it('follows an event that is called off and put on again, and keeps it readable', async () => {
+    const window = newYear();
+    const { agent } = await addAgent(store());
+    let row = await addEvent(store(), agent, { start_ms: window.startsFromMs });
+    for (const status of ['cancelled', 'scheduled', 'cancelled'] as const) {
+      row = { ...row, status, version: row.version + 1, updated_ms: row.updated_ms + 1_000 };
+      assert.equal((await store().replaceEvent(row)).kind, 'replaced');
+      for (const asked of STATUSES) {
+        const page = await store().nearby(search({ ...window, status: asked }), NOW_MS);
+        assertEvents(page.events, asked === status ? [row] : []);
+        assert.equal(page.total, Number(asked === status));
+      }
+      const found = await store().findEvent(row.event_id);
+      assertRecord(found, row);
+      assert.equal(found!.updatedMs, row.updated_ms);
+      assert.deepEqual({ ...(await store().findEventRow(row.event_id)) }, row);
+      const query = {
+        q: '',
+        sort: { key: 'start_at', descending: false },
+        after: undefined,
+        limit: 9,
+      } as const;
+      const list = await store().agentEventPage(agent.agent_id, { ...query, when: 'upcoming' }, NOW_MS);
+      assertEvents(
+        list.items.map(({ json }) => json),
+        [row],
+      );
+      assert.deepEqual(
+        list.items.map(({ version, updatedMs }) => [version, updatedMs]),
+        [[row.version, row.updated_ms]],
+      );
+    }
+  });
+
+  it('leaves cancelled events out of the number of upcoming ones', async () => {
+    const { agent } = await addAgent(store());
+    const before = await store().stats(NOW_MS);
+    await addEvent(store(), agent, { status: 'cancelled' });
+    await addEvent(store(), agent);
+    const { events, events_upcoming } = await store().stats(NOW_MS);
+    assert.deepEqual([events - before.events, events_upcoming - before.events_upcoming], [2, 1]);
+  });
 
   it('finds events anywhere without a radius', () =>
     check(
@@ -175,6 +261,48 @@ export function searchContract(store: () => Store): void {
       ],
       { types: ['game'], audiences: ['kids'], lat: 1, lng: 1, radiusMiles: 100 },
     ));
+
+  it('finds events that are on in an interval, also those that began before', async () => {
+    const from = Date.UTC(2500);
+    await check(
+      [
+        [{ start_ms: from - HOUR_MS, end_ms: from + 1 }, true],
+        [{ start_ms: from - HOUR_MS + 1, end_ms: from }, false],
+        [{ start_ms: from, end_ms: from }, true],
+        [{ start_ms: from + 99 }, true],
+        [{ start_ms: from + 100 }, false],
+      ],
+      { startsFromMs: undefined, startsBeforeMs: undefined, activeFromMs: from, activeBeforeMs: from + 100 },
+    );
+  });
+
+  it('judges a word in the timezone of each event', () =>
+    check(
+      [
+        // NOW_MS is noon of 1 May in UTC: 14:00 in Berlin, 02:00 of 2 May on Kiritimati.
+        [{ start_ms: NOW_MS + 11 * HOUR_MS, timezone: 'Europe/Berlin', lat: 7, lng: 7 }, false],
+        [{ start_ms: NOW_MS + 9 * HOUR_MS, end_ms: NOW_MS + 10 * HOUR_MS, lat: 7, lng: 7 }, true],
+        [{ start_ms: NOW_MS + 21 * HOUR_MS, timezone: 'Pacific/Kiritimati', lat: 7, lng: 7 }, true],
+        [{ start_ms: NOW_MS + 22 * HOUR_MS, timezone: 'Pacific/Kiritimati', lat: 7, lng: 7 }, false],
+      ],
+      { startsFromMs: undefined, startsBeforeMs: undefined, when: 'today', lat: 7, lng: 7, radiusMiles: 1 },
+    ));
+
+  it('orders by distance, then start, page by page', async () => {
+    const window = newYear();
+    const { agent } = await addAgent(store());
+    const places = [3, 1, 2, 1, 0, 4];
+    const rows: EventRow[] = [];
+    for (const [at, lat] of places.entries())
+      rows.push(await addEvent(store(), agent, { start_ms: window.startsFromMs + at, lat, lng: 0 }));
+    const query = search({ ...window, lat: 0, lng: 0, sort: 'distance', limit: 2 });
+    assertEvents(
+      await searchAll(store(), query, NOW_MS),
+      [4, 1, 3, 2, 0, 5].map((at) => rows[at]!),
+    );
+    const within = await store().nearby({ ...query, radiusMiles: 100 }, NOW_MS);
+    assert.equal(within.total, 3);
+  });
 
   describe('the end of an event', () => {
     const cases: [string, Partial<EventRow>, number][] = [

@@ -42,4 +42,15 @@ export function sessionContract(store: () => Store): void {
     await end('other', LATER_MS + 3 * HOUR_MS, LATER_MS + HOUR_MS);
     assert.deepEqual(await areEnded('again'), [true]);
   });
+
+  it('gives each subject the epoch that was set last, and none at first', async () => {
+    const epochs = () =>
+      Promise.all(['ada', 'Ada', 'bob', ''].map((subject) => store().findSessionEpoch(subject)));
+    assert.deepEqual(await epochs(), ['', '', '', '']);
+    await store().setSessionEpoch('ada', 'one');
+    await store().setSessionEpoch('bob', 'other');
+    assert.deepEqual(await epochs(), ['one', '', 'other', '']);
+    await store().setSessionEpoch('ada', 'two');
+    assert.deepEqual(await epochs(), ['two', '', 'other', '']);
+  });
 }

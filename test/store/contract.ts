@@ -2,10 +2,14 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Store } from '../../src/domain/store.ts';
+import { activityContract } from './contract-activity.ts';
 import { administrationContract } from './contract-administration.ts';
+import { agentDetailsContract } from './contract-agent-details.ts';
 import { agentListContract } from './contract-agent-lists.ts';
 import { agentContract } from './contract-agents.ts';
+import { allEventsContract } from './contract-all-events.ts';
 import { auditContract } from './contract-audit.ts';
+import { auditFilterContract } from './contract-audit-filters.ts';
 import { closeContract } from './contract-close.ts';
 import { eventListContract } from './contract-event-lists.ts';
 import { eventContract } from './contract-events.ts';
@@ -17,6 +21,9 @@ import { replaceContract } from './contract-replace.ts';
 import { searchContract } from './contract-searches.ts';
 import { sessionContract } from './contract-sessions.ts';
 import { sizeContract } from './contract-sizes.ts';
+import { undoContract } from './contract-undo.ts';
+import { undoModelContract } from './contract-undo-model.ts';
+import { wordContract } from './contract-words.ts';
 import { addAgent, addEvent, assertRecord, newEventRow } from './rows.ts';
 
 /** Opens a store that holds nothing. */
@@ -41,13 +48,20 @@ export function storeContract(name: string, open: OpenStore): void {
     describe('replaceEvent', () => replaceContract(useStore(open)));
     describe('sizes', () => sizeContract(useStore(open)));
     describe('searches', () => searchContract(useStore(open)));
+    describe('words', () => wordContract(useStore(open)));
     describe('pages', () => pageContract(useStore(open)));
     describe('a random world', () => oracleContract(useStore(open)));
     describe('administration', () => administrationContract(useStore(open)));
     describe('removals in slices', () => removalContract(useStore(open)));
     describe('pages of agents', () => agentListContract(useStore(open)));
+    describe('what was created lately', () => activityContract(useStore(open)));
     describe('pages of events', () => eventListContract(useStore(open)));
+    describe('the list of all events', () => allEventsContract(useStore(open)));
     describe('the audit log', () => auditContract(useStore(open)));
+    describe('filters of the audit log', () => auditFilterContract(useStore(open)));
+    describe('an agent for administrators', () => agentDetailsContract(useStore(open)));
+    describe('undo', () => undoContract(useStore(open)));
+    describe('undo against a model', () => undoModelContract(useStore(open)));
     describe('sessions', () => sessionContract(useStore(open)));
     describe('settings', () => settingContract(useStore(open)));
     describe('lifecycle', () => lifeContract(open));

@@ -63,6 +63,7 @@ export function newEventRow(agent: Pick<AgentRow, 'agent_id'>, fields: Partial<E
     lng: 13.405,
     event_type: 'talk',
     created_ms: NOW_MS,
+    updated_ms: fields.created_ms ?? NOW_MS,
     ...fields,
   };
 }
@@ -81,9 +82,10 @@ export async function addEvent(
 
 /** The event as it is on the wire, parsed. */
 export function wireOf(row: EventRow): Record<string, unknown> {
-  const { version, start_ms, end_ms, created_ms, ...same } = row;
+  const { version, start_ms, end_ms, created_ms, updated_ms, status, ...same } = row;
   return {
     ...same,
+    ...(status === 'cancelled' && { status }),
     start_at: new Date(start_ms).toISOString(),
     end_at: end_ms === null ? null : new Date(end_ms).toISOString(),
     created_at: new Date(created_ms).toISOString(),

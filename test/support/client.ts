@@ -1,5 +1,7 @@
 // A small HTTP client for tests: it sends real requests and returns responses with their parsed bodies.
 import assert from 'node:assert/strict';
+import http from 'node:http';
+import https from 'node:https';
 
 export interface Answer {
   readonly status: number;
@@ -36,13 +38,16 @@ export class Client {
       headers?: Record<string, string>;
     } = {},
   ): Promise<Answer> {
-    const headers: Record<string, string> = { ...this.headers };
+    const headers: Record<string, string> = { accept: '*/*', ...this.headers };
     const body = options.raw ?? (options.body === undefined ? undefined : JSON.stringify(options.body));
-    if (body !== undefined) headers['content-type'] = 'application/json';
-    const init = { method, headers: { ...headers, ...options.headers }, redirect: 'manual' } as const;
-    const response = await fetch(this.url + path, body === undefined ? init : { ...init, body });
-    const text = await response.text();
-    return { status: response.status, headers: response.headers, text, body: parse(text) };
+    if (body !== undefined) {
+      headers['content-type'] = 'application/json';
+      headers['content-length'] = `${Buffer.byteLength(body)}`;
+    }
+    const sent = { method, headers: { ...headers, ...options.headers }, body };
+    const { status, headers: received, content } = await request(new URL(this.url + path), sent);
+    const text = content.toString();
+    return { status, headers: received, text, body: parse(text) };
   }
 
   get(path: string, query: Query = {}): Promise<Answer> {
@@ -79,6 +84,44 @@ export class Client {
     assert.equal(answer.status, 200, answer.text);
     return answer.body;
   }
+}
+
+/** Idle connections are reused, and end with the process. */
+const agents = {
+  'http:': new http.Agent({ keepAlive: true }),
+  'https:': new https.Agent({ keepAlive: true }),
+};
+
+/** Like `fetch`, with half of its CPU time: the suite sends tens of thousands of requests. */
+function request(
+  url: URL,
+  sent: { method: string; headers: Record<string, string>; body: string | Uint8Array | undefined },
+): Promise<{ status: number; headers: Headers; content: Buffer }> {
+  const { resolve, reject, promise } = Promise.withResolvers<{
+    status: number;
+    headers: Headers;
+    content: Buffer;
+  }>();
+  const { method, headers, body } = sent;
+  const agent = agents[url.protocol as keyof typeof agents];
+  const outgoing = (url.protocol === 'https:' ? https : http).request(
+    url,
+    { method, headers, agent },
+    (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('error', reject);
+      response.on('end', () => {
+        const received = new Headers();
+        for (const [name, values] of Object.entries(response.headersDistinct))
+          for (const value of values!) received.append(name, value);
+        resolve({ status: response.statusCode!, headers: received, content: Buffer.concat(chunks) });
+      });
+    },
+  );
+  outgoing.on('error', reject);
+  outgoing.end(body);
+  return promise;
 }
 
 let made = 0;

@@ -5,8 +5,9 @@ import postgres from 'postgres';
 import { type Config, readConfig } from '../../src/config.ts';
 import { EVENT_DEFAULTS, EVENT_TYPES, type EventRow } from '../../src/domain/event.ts';
 import { newUlid } from '../../src/domain/ids.ts';
-import { openBulkWriter, openStore, systemRandom } from '../../src/service.ts';
+import { openBulkWriter, openStore } from '../../src/engines.ts';
 import { databasePath } from '../../src/sqlite/files/data-folder.ts';
+import { systemRandom } from '../../src/system.ts';
 
 const DAY_MS = 86_400_000;
 const BATCH = 1_000;
@@ -83,6 +84,7 @@ function eventOf(agent_id: string, number: number, count: number, nowMs: number)
     agent_id,
     version: 1,
     created_ms: nowMs - count + number,
+    updated_ms: nowMs - count + number,
     title: `Event ${number}`,
     description: 'One of very many, with a text of some length, so that a page is as heavy as pages are.',
     start_ms,

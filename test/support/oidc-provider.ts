@@ -183,18 +183,38 @@ async function giveConsent({ oidc }: ProviderContext) {
 
 const PAGE = `<!doctype html>
 <html lang="en">
-<meta name="viewport" content="width=device-width">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Identity provider</title>
+<link rel="icon" href="data:,">
 <style>
-  body { font: 16px/1.5 system-ui, sans-serif; color-scheme: light dark; max-width: 22rem; margin: 15vh auto; padding: 0 1rem; }
-  button { font: inherit; display: block; width: 100%; margin: 0 0 .75rem; padding: .75rem 1rem; text-align: left; }
+  :root { color-scheme: light dark; --line: light-dark(#e6e8ec, #2c3038); --second: light-dark(#4d5461, #adb3bf); --accent: light-dark(#3f49cc, #9aa3ff); }
+  * { box-sizing: border-box; }
+  body { display: grid; place-items: center; min-height: 100dvh; margin: 0; padding: 16px; background: light-dark(#f4f5f8, #0e1014); color: light-dark(#15171c, #eceef2); font: 15px/1.5 system-ui, sans-serif; }
+  main { width: min(420px, 100%); padding: 32px; border: 1px solid var(--line); border-radius: 14px; background: light-dark(#fff, #15171c); box-shadow: 0 8px 30px light-dark(rgb(16 20 30 / .07), rgb(0 0 0 / .4)); }
+  h1 { margin: 0; font-size: 22px; font-weight: 600; line-height: 1.25; letter-spacing: -.015em; }
+  p { margin: 8px 0 24px; color: var(--second); }
+  button { display: flex; align-items: center; gap: 14px; width: 100%; margin: 0 0 10px; padding: 12px 14px; border: 1px solid light-dark(#868d9a, #6f7683); border-radius: 10px; background: none; color: inherit; font: inherit; text-align: left; overflow-wrap: anywhere; cursor: pointer; }
+  button:hover { background: light-dark(#f4f5f8, #1c1f26); }
+  button:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
+  .initial { display: grid; flex: none; place-items: center; width: 38px; height: 38px; border-radius: 50%; background: light-dark(#eef0fe, #20233c); color: var(--accent); font-weight: 600; }
+  b { display: block; font-weight: 600; }
+  small { color: var(--second); font-size: 13.5px; }
+  .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+  .refuse { display: block; width: auto; margin: 14px auto 0; border-color: transparent; color: var(--second); text-align: center; }
 </style>
+</head>
+<body>
+<main>
 <h1>Who are you?</h1>
-<p>This identity provider is for trying things out: it takes your word for it.</p>
+<p>This identity provider is for trying things out: it takes your word for it. No password is needed.</p>
 <form method="post">
 <!-- accounts -->
-<button name="account" value="${REFUSE}">Refuse</button>
+<button class="refuse" name="account" value="${REFUSE}">Refuse</button>
 </form>
+</main>
+</body>
 </html>`;
 
 /** The sign-in page: one button per account. */
@@ -212,7 +232,7 @@ async function signIn(
   }
   const buttons = accounts.map(
     ({ sub, name = sub, email = '' }) =>
-      `<button name="account" value="${sub}" aria-label="Sign in as ${sub}"><b>${name}</b><br>${email}</button>`,
+      `<button name="account" value="${sub}"><span class="initial" aria-hidden="true">${name.slice(0, 1)}</span><span><span class="unseen">Sign in as ${sub} </span><b>${name}</b> <small>${email}</small></span></button>`,
   );
   response
     .writeHead(200, { 'content-type': 'text/html; charset=utf-8' })

@@ -133,14 +133,18 @@ export class Cluster {
     signalAll([...childrenOf(this.pid), this.pid], 'SIGCONT');
   }
 
-  /** Starts a streaming replica. From now on a commit is acknowledged only once the replica has it. At most one replica. */
-  async startStandby(): Promise<Cluster> {
+  /**
+   * Starts a streaming replica. From now on a commit is acknowledged only once the replica has it, unless it is asynchronous.
+   * At most one replica.
+   */
+  async startStandby(kind: 'synchronous' | 'asynchronous' = 'synchronous'): Promise<Cluster> {
     // By default, a standby retries a lost primary only every 5 s, and a promotion may wait for that.
     const settings = { wal_retrieve_retry_interval: '100ms', ...this.#settings };
     const standby = new Cluster(await freePort(), settings);
     const source = ['-h', '127.0.0.1', '-p', String(this.port), '-U', SUPERUSER];
     await runProgram('pg_basebackup', [...source, '-D', standby.data, '-R', '-c', 'fast', '--no-sync']);
     await standby.start();
+    if (kind === 'asynchronous') return standby;
     await this.#administer(async (sql) => {
       // Set after the copy, so that the promoted standby waits for no replica.
       await sql`alter system set synchronous_standby_names = '*'`;
@@ -152,6 +156,15 @@ export class Cluster {
       await sql`checkpoint`;
     });
     return standby;
+  }
+
+  /** Stops a standby from receiving what its primary writes. */
+  cutOff(): Promise<void> {
+    return this.#administer(async (sql) => {
+      await sql`alter system set primary_conninfo = ''`;
+      await sql`select pg_reload_conf()`;
+      while ((await sql`select 1 from pg_stat_wal_receiver`).length > 0) await sleep(10);
+    });
   }
 
   /** Promotes a standby to primary; resolves when it accepts writes. */

@@ -8,7 +8,8 @@ import { promisify } from 'node:util';
 import { findPostgres, HOW_TO_INSTALL_POSTGRES } from '../../scripts/machine.ts';
 
 /** PostgreSQL refuses to run as root; Debian's packages bring a user for it. setpriv becomes the program that it starts. */
-const AS_ITS_USER = process.getuid!() === 0 ? ['--reuid=postgres', '--regid=postgres', '--clear-groups'] : [];
+export const AS_ITS_USER =
+  process.getuid!() === 0 ? ['--reuid=postgres', '--regid=postgres', '--clear-groups'] : [];
 
 /** The full path. If PostgreSQL or PostGIS is missing, the error names the command that installs them. */
 export function getProgram(name: string): string {

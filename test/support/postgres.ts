@@ -6,9 +6,12 @@ import postgres from 'postgres';
 import { type Cluster, startCluster } from './postgres-cluster.ts';
 import { getProgram } from './postgres-programs.ts';
 
+/** Less work for a server whose data nobody keeps. */
+const SETTINGS = { full_page_writes: 'off', wal_level: 'minimal', max_wal_senders: 0 };
+
 /** A cluster whose new databases have PostGIS, which only a superuser may add. */
 export async function startSharedCluster(): Promise<Cluster> {
-  const cluster = await startCluster();
+  const cluster = await startCluster({ settings: SETTINGS });
   await administer(cluster.url('template1'), ['create extension postgis']);
   return cluster;
 }
@@ -55,7 +58,7 @@ function dropDatabases(administrator: string): void {
 }
 
 async function administer(url: string, statements: readonly string[]): Promise<void> {
-  const sql = postgres(url, { max: 1, onnotice: () => {} });
+  const sql = postgres(url, { max: 1, fetch_types: false, onnotice: () => {} });
   try {
     for (const statement of statements) await sql.unsafe(statement);
   } finally {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 
@@ -31,9 +32,14 @@ export function cleanEnv(env: Record<string, string>): Record<string, string> {
   return { ...Object.fromEntries(kept), ...env };
 }
 
-/** Starts the command line with these arguments. */
-export function launch(args: readonly string[], env: Record<string, string> = {}): RunningProcess {
-  return launchCommand(process.execPath, [BIN, ...args], { env });
+/** Starts the command line with these arguments; `nodeArgs` are for Node itself, `bin` is that of another installation. */
+export function launch(
+  args: readonly string[],
+  env: Record<string, string> = {},
+  nodeArgs: readonly string[] = [],
+  bin: string = BIN,
+): RunningProcess {
+  return launchCommand(process.execPath, [...nodeArgs, bin, ...args], { env });
 }
 
 /** Starts any program; with `detached`, in its own process group. */
@@ -84,10 +90,12 @@ export function run(args: readonly string[], env: Record<string, string> = {}): 
 /** Starts `serve` on a free port, unless PORT is given, and waits until it is ready. */
 export async function launchService(
   env: Record<string, string>,
+  nodeArgs: readonly string[] = [],
+  bin?: string,
 ): Promise<RunningProcess & { readonly url: string }> {
   // With PUBLIC_URL it prints that URL instead, so the port must be known in advance.
   const port = env.PORT ?? (env.PUBLIC_URL === undefined ? '0' : String(await freePort()));
-  const running = launch(['serve'], { PORT: port, ...env });
+  const running = launch(['serve'], { PORT: port, ...env }, nodeArgs, bin);
   const announced = /^ {2}url {6}\S+:(\d+)$[\s\S]*^ {2}data /m;
   await untilPrinted(running, ({ stderr }) => /^ {2}data /m.test(stderr));
   const chosen = port === '0' ? announced.exec(running.output().stderr)?.[1] : port;
@@ -114,4 +122,13 @@ async function isFree(port: number): Promise<boolean> {
   server.close();
   await once(server, 'close');
   return true;
+}
+
+/** How long the main thread of a process has waited for a core so far: what other processes of this machine have cost it. */
+export function waitedForCoreMs(pid: number): number {
+  try {
+    return Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[1]) / 1e6;
+  } catch {
+    return Number.NaN; // it has ended
+  }
 }

@@ -5,8 +5,10 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { readConfig } from '../../src/config.ts';
 import type { Clock, Random } from '../../src/domain/clock-and-random.ts';
+import { getSigningKey } from '../../src/engines.ts';
 import { mintToken } from '../../src/oidc/local-issuer.ts';
-import { getSigningKey, startService, systemRandom } from '../../src/service.ts';
+import { startService } from '../../src/service.ts';
+import { systemRandom } from '../../src/system.ts';
 import { Client } from './client.ts';
 
 const folders: string[] = [];

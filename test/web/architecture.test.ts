@@ -5,12 +5,15 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { codeOf, importCycles, importsOf, readSources, type Source } from '../support/sources.ts';
 
+/** The colours: the same file as for the other pages of the service. */
+const TOKENS = '../../src/http/browser/pages/tokens.css';
+
 /**
  * What each folder may import. `*.ts` are the files outside folders; of `types` only types may be imported: the shapes of
  * the service's responses, and nothing that would become part of the page.
  */
 const MAY_IMPORT: Record<string, { values: readonly string[]; types?: readonly string[] }> = {
-  'main.tsx': { values: ['app.tsx', 'theme.ts', 'styles/', 'preact'] },
+  'main.tsx': { values: ['app.tsx', 'theme.ts', 'styles/', TOKENS, 'preact'] },
   'app.tsx': { values: ['views/', 'components/', '*.ts', 'preact/hooks'] },
   'views/': { values: ['views/', 'components/', '*.ts', 'preact/hooks'], types: ['preact'] },
   'components/': { values: ['components/', '*.ts', 'preact/hooks'], types: ['preact'] },
@@ -66,9 +69,7 @@ function named(sources: readonly Source[], isWrong: (source: Source) => boolean)
 }
 
 describe('every file of the console', () => {
-  const sources = readSources(join(import.meta.dirname, '../../web/src')).filter(
-    ({ path }) => !path.endsWith('.svg'),
-  );
+  const sources = readSources(join(import.meta.dirname, '../../web/src'));
 
   it('is read, in every folder', () => {
     assert.ok(sources.length > 40);
@@ -82,6 +83,14 @@ describe('every file of the console', () => {
   for (const [rule, violations] of Object.entries(RULES)) {
     it(rule, () => assert.deepEqual(violations(sources), []));
   }
+});
+
+describe('the pages / and /docs', () => {
+  const pages = readSources(join(import.meta.dirname, '../../src/http/browser/pages'));
+
+  it('make no markup from text', () => {
+    assert.deepEqual(RULES['makes no markup from text']!(pages), []);
+  });
 });
 
 describe('every rule', () => {

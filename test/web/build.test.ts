@@ -22,6 +22,7 @@ describe('npm run build:web', () => {
       'package.json',
       'tsconfig.json',
       'web',
+      'src/http/browser/pages',
     ]) {
       cpSync(join(ROOT, path), join(folder, path), { recursive: true, filter: isSource });
     }

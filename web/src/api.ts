@@ -1,30 +1,49 @@
 // Client of the service's API: a wrapper around fetch, the types of the responses, and all calls that change something. The
 // session is in a cookie that scripts cannot read.
 import type { Static } from 'typebox';
-import type { StatsResponse } from '../../src/domain/admin.ts';
+import type { ActivityResponse } from '../../src/domain/activity.ts';
+import type { AgentListResponse, StatsResponse } from '../../src/domain/admin.ts';
 import type { AgentSummary, AgentUpdate } from '../../src/domain/agent.ts';
+import type { AgentDetailsResponse } from '../../src/domain/agent-details.ts';
 import type { AuditLogEntry } from '../../src/domain/audit.ts';
 import type { Event } from '../../src/domain/event.ts';
+import type { OwnedEvent as OwnedEventShape } from '../../src/domain/event-list.ts';
+import type { RestoreResponse } from '../../src/domain/undo.ts';
 
 export type Agent = Static<typeof AgentSummary>;
+export type AgentDetails = Static<typeof AgentDetailsResponse>;
+export type AgentKey = AgentDetails['keys'][number];
 export type AgentEvent = Static<typeof Event>;
+export type OwnedEvent = Static<typeof OwnedEventShape>;
 export type AuditRecord = Static<typeof AuditLogEntry>;
+export type Restored = Static<typeof RestoreResponse>;
+/** An agent in the list, with its activity. */
+export type ListedAgent = Static<typeof AgentListResponse>['agents'][number];
+export type Activity = Static<typeof ActivityResponse>;
+export type CreatedOnDay = Activity['days'][number];
 export type Stats = Static<typeof StatsResponse>;
 export type { AgentUpdate };
 
 export interface Page {
   readonly total: number;
+  /** Whether there are more than `total` says. */
+  readonly total_is_at_least?: boolean;
   readonly next_cursor: string | null;
 }
 export interface AgentPage extends Page {
-  readonly agents: readonly Agent[];
+  readonly agents: readonly ListedAgent[];
 }
 export interface EventPage extends Page {
   readonly agent: Agent;
   readonly events: readonly AgentEvent[];
 }
+export interface AllEventsPage extends Page {
+  readonly events: readonly OwnedEvent[];
+}
 export interface AuditPage extends Page {
   readonly entries: readonly AuditRecord[];
+  /** Only if details were asked for. */
+  readonly keep_deleted_days?: number;
 }
 export interface User {
   readonly email: string;
@@ -34,7 +53,7 @@ export interface User {
   readonly subject: string;
 }
 export interface Session {
-  /** Host of the identity provider; null if none is configured: then sign-in is by token. */
+  /** Name or host of the identity provider; null if none is configured: then sign-in is by token. */
   readonly provider: string | null;
   readonly user: User | null;
   readonly is_administrator: boolean;
@@ -131,12 +150,35 @@ export function recall<T>(path: string): T | undefined {
 
 export const updateAgent = (id: string, update: AgentUpdate) =>
   administer<Agent>('PATCH', `/agents/${id}`, update);
-export const deleteAgent = (id: string) => administer<void>('DELETE', `/agents/${id}`);
-export const deleteAgentEvents = (id: string) => administer<void>('DELETE', `/agents/${id}/events`);
-export const deleteEvents = (agentId: string, eventIds: readonly string[]) =>
-  administer<{ deleted: number }>('POST', `/agents/${agentId}/events/delete`, { event_ids: eventIds });
-export const deleteEvent = (eventId: string) => administer<void>('DELETE', `/events/${eventId}`);
+export const revokeKey = (id: string, prefix: string) =>
+  administer<void>('DELETE', `/agents/${id}/keys/${encodeURIComponent(prefix)}`);
+const forGood = (is: boolean) => (is ? '?for_good=true' : '');
+export const deleteAgent = (id: string, isForGood = false) =>
+  administer<void>('DELETE', `/agents/${id}${forGood(isForGood)}`);
+export const deleteAgentEvents = (id: string, isForGood = false) =>
+  administer<void>('DELETE', `/agents/${id}/events${forGood(isForGood)}`);
+export const deleteEvents = (agentId: string, eventIds: readonly string[], isForGood = false) =>
+  administer<{ deleted: number }>('POST', `/agents/${agentId}/events/delete`, {
+    event_ids: eventIds,
+    for_good: isForGood,
+  });
+export const deleteEvent = (eventId: string, isForGood = false) =>
+  administer<void>('DELETE', `/events/${eventId}${forGood(isForGood)}`);
+/** The cursor continues a restore that needs several requests. */
+export const restore = (auditId: string, cursor: string | null) =>
+  administer<Restored>('POST', `/audit/${auditId}/restore${cursor === null ? '' : `?cursor=${cursor}`}`);
+/** Deletes events of any agents. With the audit_id of an earlier call, both are one entry of the audit log. */
+export const deleteAnyEvents = (eventIds: readonly string[], auditId?: number, isForGood = false) =>
+  administer<{ deleted: number; audit_id: number | null }>('POST', '/events/delete', {
+    event_ids: eventIds,
+    ...(auditId !== undefined && { audit_id: auditId }),
+    for_good: isForGood,
+  });
+/** A page of all events that is read to act on it, not to show it. */
+export const readEvents = (query: string, signal: AbortSignal) =>
+  administer<AllEventsPage>('GET', `/events${query}`, undefined, signal);
 
 export const readSession = () => send<Session>('GET', '/admin/session');
 export const signInWithToken = (token: string) => send<void>('POST', '/admin/token', { token });
 export const signOut = () => send<void>('POST', '/admin/logout');
+export const signOutEverywhere = () => send<void>('POST', '/admin/logout-everywhere');

@@ -7,6 +7,7 @@ import { type SessionControl, useSession } from './use-session.ts';
 import { AgentView } from './views/agent.tsx';
 import { AgentsView } from './views/agents.tsx';
 import { AuditView } from './views/audit.tsx';
+import { EventsView } from './views/events.tsx';
 import { MissingView } from './views/missing.tsx';
 import { SignInView } from './views/sign-in.tsx';
 import { StartingView } from './views/starting.tsx';
@@ -39,6 +40,10 @@ export function App() {
     await control.leave();
     navigate('/admin', { replace: true });
   };
+  const leaveEverywhere = async () => {
+    await control.leaveEverywhere();
+    navigate('/admin', { replace: true });
+  };
   const isKnown = session.kind === 'administrator' || session.kind === 'stranger';
   return (
     <>
@@ -48,6 +53,7 @@ export function App() {
         isBare={session.kind === 'signed-out'}
         isAdministrator={session.kind === 'administrator'}
         onLeave={leave}
+        onLeaveEverywhere={leaveEverywhere}
       />
       <main id="main" ref={main} tabIndex={-1}>
         <Content place={place} control={{ ...control, leave }} />
@@ -77,6 +83,7 @@ function Content({ place, control: { session, refresh, leave } }: { place: Place
   const route = routeOf(place.path);
   if (route.view === 'agents') return <AgentsView place={place} />;
   if (route.view === 'agent') return <AgentView key={route.id} place={place} id={route.id} />;
+  if (route.view === 'events') return <EventsView place={place} />;
   if (route.view === 'audit') return <AuditView place={place} />;
   return <MissingView />;
 }

@@ -13,6 +13,15 @@ export function countOf(value: number, noun: string): string {
   return `${formatNumber(value)} ${noun}${value === 1 ? '' : 's'}`;
 }
 
+const BYTE_UNITS = ['B', 'KB', 'MB', 'GB'];
+
+/** `1.5 MB`; a unit is 1,024 of the one before. */
+export function formatBytes(bytes: number): string {
+  const step = Math.min(BYTE_UNITS.length - 1, Math.max(0, Math.floor(Math.log2(bytes || 1) / 10)));
+  const value = bytes / 1_024 ** step;
+  return `${formatNumber(value < 10 ? Math.round(value * 10) / 10 : Math.round(value))} ${BYTE_UNITS[step]}`;
+}
+
 const formatters = new Map<string, Intl.DateTimeFormat | undefined>();
 
 /** Undefined if the browser does not know the timezone. */
@@ -35,6 +44,7 @@ const DAY = { year: 'numeric', month: 'short', day: 'numeric' } as const;
 const STYLES = {
   day: DAY,
   full: { ...DAY, weekday: 'short', ...CLOCK, timeZoneName: 'short' },
+  exact: { ...DAY, ...CLOCK, second: '2-digit' },
   event: { ...DAY, weekday: 'short', ...CLOCK },
   zone: { timeZoneName: 'short' },
   comparable: { ...DAY, ...CLOCK },
@@ -45,9 +55,19 @@ export function formatDay(at: string): string {
   return formatter('day')!.format(new Date(at));
 }
 
+/** A day without a time, such as 2026-11-15. */
+export function formatUtcDay(date: string): string {
+  return formatter('day', 'UTC')!.format(new Date(date));
+}
+
 /** Day and time in the viewer's timezone, with the timezone. */
 export function formatFull(at: string): string {
   return formatter('full')!.format(new Date(at));
+}
+
+/** Day and time to the second, in the viewer's timezone. */
+export function formatExact(at: string): string {
+  return formatter('exact')!.format(new Date(at));
 }
 
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto', style: 'short' });

@@ -28,6 +28,8 @@ export interface ListOptions {
   readonly sortKeys?: readonly string[];
   /** Further query parameters for the API. */
   readonly filters?: Readonly<Record<string, string>>;
+  /** Text that the API searches for. Default: as it was typed. */
+  readonly toSearch?: (q: string) => string;
 }
 
 export function listState({ path, query, state }: Place, options: ListOptions = {}): ListState {
@@ -61,7 +63,7 @@ export function listState({ path, query, state }: Place, options: ListOptions = 
 
   const apiParams = new URLSearchParams({ limit: String(PAGE_SIZE), ...filters });
   if (sort) apiParams.set('sort', sort);
-  if (q) apiParams.set('q', q);
+  if (q) apiParams.set('q', options.toSearch?.(q) ?? q);
   if (cursor) apiParams.set('cursor', cursor);
 
   return {

@@ -1,11 +1,15 @@
 // Starts the console.
 import { render } from 'preact';
-import './styles/tokens.css';
+import '../../src/http/browser/pages/tokens.css';
 import './styles/base.css';
 import './styles/controls.css';
 import './styles/frame.css';
+import './styles/narrow-header.css';
 import './styles/list.css';
+import './styles/activity.css';
 import './styles/agent.css';
+import './styles/agent-page.css';
+import './styles/events.css';
 import './styles/dialog.css';
 import './styles/gate.css';
 import { App } from './app.tsx';

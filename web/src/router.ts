@@ -21,11 +21,13 @@ export interface PlaceState {
 export type Route =
   | { readonly view: 'agents' }
   | { readonly view: 'agent'; readonly id: string }
+  | { readonly view: 'events' }
   | { readonly view: 'audit' }
   | { readonly view: 'missing' };
 
 export function routeOf(path: string): Route {
   if (/^\/admin\/?$/.test(path)) return { view: 'agents' };
+  if (/^\/admin\/events\/?$/.test(path)) return { view: 'events' };
   if (/^\/admin\/audit\/?$/.test(path)) return { view: 'audit' };
   const id = /^\/admin\/agents\/([0-9a-zA-Z-]+)\/?$/.exec(path)?.[1];
   return id ? { view: 'agent', id } : { view: 'missing' };
@@ -67,6 +69,10 @@ export function navigate(url: string, options: { replace?: boolean; state?: Plac
 
 export function agentUrl(id: string): string {
   return `/admin/agents/${encodeURIComponent(id)}`;
+}
+
+export function eventsUrl(query: Readonly<Record<string, string>>): string {
+  return `/admin/events${withQuery(new URLSearchParams(query))}`;
 }
 
 let lastList: { readonly url: string; readonly state: PlaceState } = { url: '/admin', state: {} };

@@ -3,6 +3,13 @@ export interface Toast {
   readonly id: number;
   readonly kind: 'done' | 'info' | 'error';
   readonly message: string;
+  readonly action: ToastAction | undefined;
+}
+
+/** A button of a notification, which is dismissed when it is pressed. */
+export interface ToastAction {
+  readonly label: string;
+  readonly run: () => void;
 }
 
 let toasts: readonly Toast[] = [];
@@ -13,8 +20,8 @@ export function listenForToasts(listener: (toasts: readonly Toast[]) => void): v
   onChange = listener;
 }
 
-export function notify(kind: Toast['kind'], message: string): void {
-  toasts = [...toasts.slice(-2), { id: ++lastId, kind, message }];
+export function notify(kind: Toast['kind'], message: string, action?: ToastAction): void {
+  toasts = [...toasts.slice(-2), { id: ++lastId, kind, message, action }];
   onChange(toasts);
 }
 

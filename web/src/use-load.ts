@@ -2,6 +2,7 @@
 // stays until new data arrives, even after errors.
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import { ApiError, read, recall } from './api.ts';
+import { listenForRestores } from './undo.ts';
 
 export interface Loaded<T> {
   /** The latest response, possibly of the previous path. */
@@ -46,6 +47,7 @@ export function useLoad<T>(path: string): Loaded<T> {
   }, [path, round]);
 
   const reload = useCallback(() => setRound((now) => now + 1), []);
+  useEffect(() => listenForRestores(reload), [reload]);
   const isLoading = result.path !== path || doneRound !== round;
   return { data: result.data, error: isLoading ? undefined : result.error, isLoading, reload };
 }

@@ -1,6 +1,14 @@
 // Hook for the session: who is signed in, and whether as administrator. The service decides; this only asks it.
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import { ApiError, forget, listenForRefusals, readSession, signOut, type User } from './api.ts';
+import {
+  ApiError,
+  forget,
+  listenForRefusals,
+  readSession,
+  signOut,
+  signOutEverywhere,
+  type User,
+} from './api.ts';
 
 export type SessionState =
   | { readonly kind: 'loading' }
@@ -18,6 +26,8 @@ export interface SessionControl {
   readonly refresh: () => Promise<void>;
   /** Signs out. Throws ApiError. */
   readonly leave: () => Promise<void>;
+  /** Ends all sessions of the administrator. Throws ApiError. */
+  readonly leaveEverywhere: () => Promise<void>;
 }
 
 export function useSession(): SessionControl {
@@ -85,5 +95,9 @@ export function useSession(): SessionControl {
     await signOut();
     await loadSession('left');
   }, [loadSession]);
-  return { session, refresh, leave };
+  const leaveEverywhere = useCallback(async () => {
+    await signOutEverywhere();
+    await loadSession('left');
+  }, [loadSession]);
+  return { session, refresh, leave, leaveEverywhere };
 }

@@ -1,8 +1,9 @@
 // Encodes events as GeoJSON (RFC 7946): a Point with the event's other fields as properties. geojson-reader.ts decodes it.
-import Type from 'typebox';
+
 import { EVENT_EXAMPLE, parseEvent } from '../event.ts';
 import { pageMembers } from '../event-page.ts';
 import { FoundEvent } from '../nearby.ts';
+import Type from '../schema.ts';
 import { oneOf } from '../shape.ts';
 import { joinWire, toWire, type Wire } from '../wire.ts';
 

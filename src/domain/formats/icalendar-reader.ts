@@ -2,7 +2,7 @@
 // ones. They apply only if they agree with the standard property, so that edits made in a calendar program are kept.
 import { isTimezone, parseDateTime } from '../datetime.ts';
 import { type Issue, invalid } from '../errors.ts';
-import { EVENT_TYPES } from '../event.ts';
+import { ASSUMED_DURATION_MS, EVENT_TYPES } from '../event.ts';
 import { addDuration, nextDay, PropertyValueError, readTime, writeTime } from './calendar-time.ts';
 import { OWN_PREFIX as OWN, type Property, plainText, unescapeList, unescapeText } from './content-line.ts';
 import { applyDefaults, type DefaultFields, type Draft } from './default-fields.ts';
@@ -75,9 +75,7 @@ export function readCalendarEvent(
     const property = get(name);
     return property && unescapeText(property.value);
   };
-  if (text('STATUS')?.toUpperCase() === 'CANCELLED' || calendar.method === 'CANCEL') {
-    refuse('STATUS', 'the event is cancelled');
-  }
+  const isCancelled = text('STATUS')?.trim().toUpperCase() === 'CANCELLED' || calendar.method === 'CANCEL';
   if (/^(?:PRIVATE|CONFIDENTIAL)$/i.test(text('CLASS') ?? '')) refuse('CLASS', 'the event is not public');
 
   const dtstart = get('DTSTART');
@@ -101,7 +99,9 @@ export function readCalendarEvent(
     }
     return startTime.isDate ? nextDay(startTime) : undefined;
   };
-  const endAt = readEnd();
+  const standardEnd = readEnd();
+  const hasNoEnd = text(`${OWN}END-ASSUMED`) !== undefined && isAssumedEnd(startAt, standardEnd);
+  const endAt = hasNoEnd ? undefined : standardEnd;
   const geo = nonBlank('GEO');
   const place = geo ? attempt('GEO', () => readGeo(geo)) : readGeoUri(nonBlank(APPLE_LOCATION));
   const exact = attempt(`${OWN}EXACT`, () => readExact(text(`${OWN}EXACT`))) ?? {};
@@ -119,6 +119,7 @@ export function readCalendarEvent(
     cost: text(`${OWN}COST`),
     audience: text(`${OWN}AUDIENCE`),
     event_type: typeOf(all.get('CATEGORIES') ?? []),
+    status: isCancelled ? 'cancelled' : undefined,
   };
   for (const [name, value] of Object.entries(exact))
     if (plainText(value) === draft[name]) draft[name] = value;
@@ -167,6 +168,16 @@ function exactPlace(own: string | undefined, place: { lat: number; lng: number }
   const isSame =
     place && Math.abs(lat - place.lat) < SAME_PLACE_DEGREES && Math.abs(lng - place.lng) < SAME_PLACE_DEGREES;
   return isSame ? { lat, lng } : { ...place };
+}
+
+/** Whether the end is the one that this service writes for an event without an end. */
+function isAssumedEnd(start: string | undefined, end: string | undefined): boolean {
+  const [fromMs, toMs] = [start, end].map((text) => {
+    const time = text === undefined ? undefined : parseDateTime(text);
+    if (!time) return Number.NaN;
+    return 'ms' in time ? time.ms : Date.parse(`${time.local}Z`);
+  });
+  return toMs! - fromMs! === ASSUMED_DURATION_MS;
 }
 
 /** Our own time, if it differs from the standard one only by a fraction of a second. */

@@ -1,18 +1,27 @@
 // Encodes events as iCalendar (RFC 5545): times in UTC, lines folded. X- properties carry what the standard has no property
 // for, so that an import restores equal events. icalendar-reader.ts decodes it.
-import { EVENT_EXAMPLE, type Event, parseEvent } from '../event.ts';
+import { formatInstant, isWithinYears } from '../datetime.ts';
+import { ASSUMED_DURATION_MS, EVENT_EXAMPLE, type Event, parseEvent } from '../event.ts';
+import type { LastChange } from '../store.ts';
 import { fromWire, toWire, type Wire } from '../wire.ts';
 import { escapeText, fitsText, OWN_PREFIX, plainText } from './content-line.ts';
 import { isWebUrl } from './web-url.ts';
 
-const BEGIN = ['BEGIN:VCALENDAR', 'VERSION:2.0', 'PRODID:-//local-events//local-events//EN'];
+const BEGIN = [
+  'BEGIN:VCALENDAR',
+  'VERSION:2.0',
+  'PRODID:-//local-events//local-events//EN',
+  'X-WR-CALNAME:Local events',
+  // How often a program that subscribes to it should ask again (RFC 7986).
+  'REFRESH-INTERVAL;VALUE=DURATION:PT1H',
+];
 const END = 'END:VCALENDAR';
 /** Follows the event_id. Constant, so that an event has the same UID on every server. */
 const UID_SUFFIX = '@local-events';
 
 /** Encodes an event as a VEVENT. */
-export function encodeComponent(event: Wire): Wire {
-  return write(componentOf(parseEvent(event)));
+export function encodeComponent(event: Wire, change: LastChange): Wire {
+  return write(componentOf(parseEvent(event), change));
 }
 
 /** Joins encoded VEVENTs to a calendar. RFC 5545 requires at least one, but programs also read a calendar without any. */
@@ -26,18 +35,24 @@ function write(lines: readonly string[]): Wire {
   return `${folded.join('\r\n')}\r\n` as Wire;
 }
 
-function componentOf(event: Event): string[] {
+function componentOf(event: Event, { version, updatedMs }: LastChange): string[] {
   const { title, description, start_at, end_at, location_name, address, lat, lng, url, cost } = event;
+  const updated = utc(updatedMs === null ? event.created_at : formatInstant(updatedMs));
   const lines = [
     'BEGIN:VEVENT',
     `UID:${event.event_id}${UID_SUFFIX}`,
-    `DTSTAMP:${utc(event.created_at)}`,
+    `DTSTAMP:${updated}`,
+    `LAST-MODIFIED:${updated}`,
+    `SEQUENCE:${version - 1}`,
+    `STATUS:${event.status === 'cancelled' ? 'CANCELLED' : 'CONFIRMED'}`,
     `DTSTART:${utc(start_at)}`,
   ];
   const own = (name: string, value: string) => lines.push(`${OWN_PREFIX}${name}:${escapeText(value)}`);
   // RFC 5545 requires DTEND to be later than DTSTART.
   const hasEnd = typeof end_at === 'string' && utc(end_at) > utc(start_at);
+  const assumedEnd = typeof end_at === 'string' ? undefined : findAssumedEnd(start_at);
   if (hasEnd) lines.push(`DTEND:${utc(end_at)}`);
+  else if (assumedEnd !== undefined) lines.push(`DTEND:${utc(assumedEnd)}`);
   lines.push(`SUMMARY:${escapeText(title)}`);
   if (typeof description === 'string') lines.push(`DESCRIPTION:${escapeText(description)}`);
   // An address of only control characters is empty as TEXT: leave out the comma.
@@ -56,11 +71,18 @@ function componentOf(event: Event): string[] {
   if (typeof url === 'string' && !hasUrl) own('URL', url);
   if (hasFraction(start_at)) own('START', start_at);
   if (typeof end_at === 'string' && (!hasEnd || hasFraction(end_at))) own('END', end_at);
+  if (assumedEnd !== undefined) own('END-ASSUMED', 'TRUE');
   if (hasExponent(lat) || hasExponent(lng)) own('GEO', `${lat};${lng}`);
   const exact = exactTexts({ title, description, location_name, address, url, cost });
   if (exact !== undefined) own('EXACT', exact);
   lines.push('END:VEVENT');
   return lines;
+}
+
+/** When an event without an end counts as ended: many programs show one without DTEND as a moment, or not at all. */
+function findAssumedEnd(startAt: string): string | undefined {
+  const ms = Date.parse(startAt) + ASSUMED_DURATION_MS;
+  return isWithinYears(ms) ? formatInstant(ms) : undefined;
 }
 
 /** 2031-05-01T16:00:00.000Z as 20310501T160000Z. */
@@ -109,5 +131,5 @@ function fold(line: string): string {
 }
 
 export const CALENDAR_EXAMPLE = fromWire(
-  joinCalendar([encodeComponent(toWire(JSON.stringify(EVENT_EXAMPLE)))]),
+  joinCalendar([encodeComponent(toWire(JSON.stringify(EVENT_EXAMPLE)), { version: 1, updatedMs: null })]),
 );

@@ -1,8 +1,11 @@
 // Encodes events as JSON-LD with the schema.org vocabulary, for pages and crawlers. Fields without a schema.org term are left
 // out, so there is no reader.
-import Type from 'typebox';
+
+import { formatInstant, formatLocal } from '../datetime.ts';
 import { EVENT_EXAMPLE, type Event, parseEvent } from '../event.ts';
+import Type from '../schema.ts';
 import { oneOf } from '../shape.ts';
+import type { LastChange } from '../store.ts';
 import { joinWire, toWire, type Wire } from '../wire.ts';
 import { isWebUrl } from './web-url.ts';
 
@@ -15,10 +18,11 @@ const linked = {
   identifier: Type.String({ description: 'The event_id.' }),
   name: Type.String(),
   description: Type.Optional(Type.String()),
-  startDate: Type.String({ format: 'date-time' }),
+  startDate: Type.String({ format: 'date-time', description: 'Local time with its offset.' }),
   endDate: Type.Optional(Type.String({ format: 'date-time' })),
   eventAttendanceMode: oneOf([`${CONTEXT}/OfflineEventAttendanceMode`]),
-  eventStatus: oneOf([`${CONTEXT}/EventScheduled`]),
+  eventStatus: oneOf([`${CONTEXT}/EventScheduled`, `${CONTEXT}/EventCancelled`]),
+  dateModified: Type.String({ format: 'date-time', description: 'When the event last changed.' }),
   location: Type.Object({
     '@type': oneOf(['Place']),
     name: Type.String(),
@@ -43,13 +47,13 @@ const linked = {
 export const LinkedEvent = Type.Object({ '@context': context, ...linked });
 export const LinkedEvents = Type.Object({ '@context': context, '@graph': Type.Array(Type.Object(linked)) });
 
-export function encodeLinkedEvent(event: Wire): Wire {
-  return encode({ '@context': CONTEXT, ...toLinkedData(parseEvent(event)) });
+export function encodeLinkedEvent(event: Wire, change: LastChange): Wire {
+  return encode({ '@context': CONTEXT, ...toLinkedData(parseEvent(event), change) });
 }
 
 /** Encodes an event as a node of a graph: without the context, which the graph has. */
-export function encodeLinkedPart(event: Wire): Wire {
-  return encode(toLinkedData(parseEvent(event)));
+export function encodeLinkedPart(event: Wire, change: LastChange): Wire {
+  return encode(toLinkedData(parseEvent(event), change));
 }
 
 /** Joins encoded nodes to a graph. */
@@ -62,18 +66,20 @@ function encode(value: object): Wire {
   return toWire(JSON.stringify(value).replaceAll('<', '\\u003c'));
 }
 
-function toLinkedData(event: Event): object {
+function toLinkedData(event: Event, { updatedMs }: LastChange): object {
   const { event_id, description, end_at, location_name, address, url, cost } = event;
+  const local = (time: string) => formatLocal(Date.parse(time), event.timezone);
   return {
     '@type': 'Event',
     '@id': `urn:ulid:${event_id}`,
     identifier: event_id,
     name: event.title,
     ...(description && { description }),
-    startDate: event.start_at,
-    ...(end_at && { endDate: end_at }),
+    startDate: local(event.start_at),
+    ...(end_at && { endDate: local(end_at) }),
     eventAttendanceMode: `${CONTEXT}/OfflineEventAttendanceMode`,
-    eventStatus: `${CONTEXT}/EventScheduled`,
+    eventStatus: `${CONTEXT}/Event${event.status === 'cancelled' ? 'Cancelled' : 'Scheduled'}`,
+    dateModified: updatedMs === null ? event.created_at : formatInstant(updatedMs),
     location: {
       '@type': 'Place',
       name: location_name,
@@ -88,5 +94,6 @@ function toLinkedData(event: Event): object {
 }
 
 const example = toWire(JSON.stringify(EVENT_EXAMPLE));
-export const LINKED_EVENT_EXAMPLE: unknown = JSON.parse(encodeLinkedEvent(example));
-export const LINKED_EVENTS_EXAMPLE: unknown = JSON.parse(joinGraph([encodeLinkedPart(example)]));
+const unchanged: LastChange = { version: 1, updatedMs: null };
+export const LINKED_EVENT_EXAMPLE: unknown = JSON.parse(encodeLinkedEvent(example, unchanged));
+export const LINKED_EVENTS_EXAMPLE: unknown = JSON.parse(joinGraph([encodeLinkedPart(example, unchanged)]));

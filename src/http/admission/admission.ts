@@ -1,12 +1,14 @@
 // Admission: counts what each client has in progress, refuses what exceeds its share, and lets clients take turns. A client
 // is an agent, and its network. Hourly quotas are in usecases/access.ts; connections in connections.ts.
 import type { FastifyRequest } from 'fastify';
-import { CLIENT_LIMITS, type ClientLimits } from '../../domain/client-limits.ts';
+import { CLIENT_LIMITS, type ClientLimits, type Limit } from '../../domain/client-limits.ts';
 import { AppError } from '../../domain/errors.ts';
+import { Metrics } from '../../metrics/metrics.ts';
 import type { Access } from '../endpoint.ts';
 import { Bodies } from './bodies.ts';
 import { Budget } from './budget.ts';
 import { Connections } from './connections.ts';
+import { Refusals } from './refusals.ts';
 import { type RequestClient, UNLIMITED } from './request-client.ts';
 import { Turns } from './turns.ts';
 import { overloaded, WorkQueue } from './work-queue.ts';
@@ -14,6 +16,12 @@ import { overloaded, WorkQueue } from './work-queue.ts';
 /** A request that had to wait longer for its turn is refused. */
 const MAX_WAIT_MS = 3_000;
 const RETRY_SECONDS = 1;
+
+/** Requests in progress on one connection, whose client does not wait for responses. */
+const MAX_REQUESTS_PER_CONNECTION = 128;
+
+/** Requests of a network above its limit that wait for their refusals. */
+const MAX_REFUSED = 1_000;
 
 /** Works of agents at the same time. On the embedded engine they only compute; with a database they also wait for it. */
 const AT_ONCE = 2;
@@ -33,69 +41,102 @@ export class Admission {
   readonly limits: ClientLimits;
   readonly connections: Connections;
   readonly bodies: Bodies;
+  readonly refusals: Refusals;
   /** Encoding other formats, lists, tool calls. */
   readonly agentWork: WorkQueue;
   /** Lists and deletes of administrators. */
-  readonly adminWork = new WorkQueue(ADMIN_WORK);
-  /** Checks of keys and tokens, and all other requests, if they need the database; undefined for the embedded engine. */
-  readonly keyWork: WorkQueue | undefined;
+  readonly adminWork: WorkQueue;
+  /** Checks of keys, and all other requests, if they need the database; undefined for the embedded engine. */
+  readonly #keyWork: WorkQueue | undefined;
   readonly databaseWork: WorkQueue | undefined;
   readonly #requests: Budget;
   readonly #agentRequests: Budget;
-  readonly #turns = new Turns();
+  readonly #turns: Turns;
 
   /** `databaseRequests`: requests that use the database at the same time; undefined for the embedded engine. */
-  constructor(limits: Partial<ClientLimits> = {}, databaseRequests?: number) {
+  constructor(limits: Partial<ClientLimits> = {}, databaseRequests?: number, metrics = new Metrics()) {
     this.limits = { ...CLIENT_LIMITS, ...limits };
     const { connections, requests, requestsPerAgent, bodyBytes } = this.limits;
-    this.connections = new Connections(connections);
+    this.refusals = new Refusals(metrics);
+    this.connections = new Connections(connections, metrics, this.refusals);
     this.bodies = new Bodies(bodyBytes);
     this.#requests = new Budget(requests);
     this.#agentRequests = new Budget({ perClient: requestsPerAgent, shared: Number.POSITIVE_INFINITY });
     const atOnce = databaseRequests === undefined ? AT_ONCE : AT_ONCE_WITH_DATABASE;
-    this.agentWork = new WorkQueue({ ...AGENT_WORK, atOnce });
+    this.#turns = new Turns(metrics);
+    this.agentWork = new WorkQueue({ ...AGENT_WORK, atOnce }, 'agent_work', metrics);
+    this.adminWork = new WorkQueue(ADMIN_WORK, 'admin_work', metrics);
+    metrics.gauge('http_server_active_requests', 'Requests in progress.', () => this.#requests.total);
     if (databaseRequests === undefined) return;
     const limit = { ...DATABASE_WORK, atOnce: databaseRequests };
-    this.keyWork = new WorkQueue({ ...limit, perTurn: KEYS_PER_TURN });
-    this.databaseWork = new WorkQueue({ ...limit, perTurn: Number.POSITIVE_INFINITY });
+    this.#keyWork = new WorkQueue({ ...limit, perTurn: KEYS_PER_TURN }, 'keys', metrics);
+    const perTurn = Number.POSITIVE_INFINITY;
+    this.databaseWork = new WorkQueue({ ...limit, perTurn }, 'database_work', metrics);
+  }
+
+  /** Counts the request; `leave` must follow. Returns the reason if it must be refused. */
+  enter(client: RequestClient): AppError | undefined {
+    const reached = this.#requests.addOne(client.network);
+    return client.connection?.refusal ?? (reached && this.#refusalOf(client, reached));
   }
 
   /**
-   * Counts the request and calls `start` when it is the client's turn: with the reason if the request is refused, and not at
-   * all if the client has left.
+   * Whether the client must be cut off: it sends far more than it may have in progress, and even refusing that takes memory and
+   * time from others.
    */
-  enter(request: FastifyRequest, start: (refusal: AppError | undefined) => void): void {
-    const { client } = request;
-    const refusal = client.refusal ?? this.#findRefusal(client);
-    this.#requests.add(client.network, 1);
-    client.onEnd(() => this.#requests.add(client.network, -1));
-    // The key as it was sent, not yet checked: clients of one network take turns by it.
-    const { 'x-api-key': key, authorization } = request.headers;
-    this.#turns.enter(client.network, String(key ?? authorization ?? ''), (waitedMs) => {
-      if (waitedMs === 0) start(refusal);
-      else if (!client.isGone()) start(refusal ?? (waitedMs > MAX_WAIT_MS ? overloaded() : undefined));
-    });
+  isExcessive({ network, connection }: RequestClient): boolean {
+    const isTooMuch =
+      network !== UNLIMITED && this.#requests.usedBy(network) > this.limits.requests.perClient + MAX_REFUSED;
+    if (connection && connection.busy > MAX_REQUESTS_PER_CONNECTION)
+      this.refusals.countOne('requests_per_connection');
+    else if (isTooMuch) this.refusals.countOne('requests_per_network');
+    else return false;
+    return true;
   }
 
-  /** Calls `start` when it is the client's turn. Health checks have turns of their own, and no limit. */
-  enterHealthCheck({ client }: FastifyRequest, start: () => void): void {
-    this.#turns.enter(`health ${client.network}`, '', () => {
-      if (!client.isGone()) start();
+  /** Releases what was counted for the request: its response was sent, or its connection is closed. */
+  leave(client: RequestClient, nowMs: number): void {
+    client.end();
+    this.connections.end(client, nowMs);
+    this.bodies.release(client);
+    this.#requests.add(client.network, -1);
+    if (client.name !== '') this.#agentRequests.add(client.name, -1);
+  }
+
+  /**
+   * Calls `start` when it is the client's turn: with OVERLOADED if that took too long, and not at all if the client has left.
+   * Health checks have turns of their own.
+   */
+  takeTurn(request: FastifyRequest, isHealthCheck: boolean, start: (refusal?: AppError) => void): void {
+    const { client } = request;
+    if (this.#turns.isFree(client.arrivedMs)) {
+      start();
+      return;
+    }
+    const network = isHealthCheck ? `health ${client.network}` : client.network;
+    this.#turns.wait(network, sentKey(request), client.arrivedMs, (waitedMs) => {
+      if (client.isGone()) return false;
+      start(waitedMs > MAX_WAIT_MS ? overloaded('turn') : undefined);
+      return true;
     });
   }
 
   /** Counts a request of an agent whose key was checked. Throws RATE_LIMITED. */
   enterAgent(client: RequestClient, agentId: string): void {
-    if (this.#agentRequests.reached(agentId)) {
+    if (client.hasEnded) return; // `leave` was called while the key was being checked
+    client.name = agentId;
+    if (this.#agentRequests.addOne(agentId)) {
       throw new AppError(
         'RATE_LIMITED',
         `${this.limits.requestsPerAgent} of your requests are in progress. Wait for their responses, then retry.`,
-        { retryAfterSeconds: RETRY_SECONDS },
+        { retryAfterSeconds: RETRY_SECONDS, refusedBy: 'requests_per_agent' },
       );
     }
-    client.name = agentId;
-    this.#agentRequests.add(agentId, 1);
-    client.onEnd(() => this.#agentRequests.add(agentId, -1));
+  }
+
+  /** Checks the key of an agent when it is the client's turn. */
+  checkKey<T>(request: FastifyRequest, check: () => Promise<T>): Promise<T> {
+    return this.#keyWork ? this.#keyWork.run(request.client, check, sentKey(request)) : check();
   }
 
   /** The queue for expensive work of an endpoint with this access. */
@@ -103,15 +144,18 @@ export class Admission {
     return access === 'administrator' ? this.adminWork : this.agentWork;
   }
 
-  #findRefusal(client: RequestClient): AppError | undefined {
-    if (client.network === UNLIMITED) return undefined;
-    const reached = this.#requests.reached(client.network);
-    if (reached === undefined) return undefined;
-    if (reached === 'shared') return overloaded();
+  #refusalOf({ network }: RequestClient, reached: keyof Limit): AppError | undefined {
+    if (network === UNLIMITED) return undefined;
+    if (reached === 'shared') return overloaded('requests');
     return new AppError(
       'RATE_LIMITED',
       `${this.limits.requests.perClient} requests from your network are in progress. Wait for their responses, then retry.`,
-      { retryAfterSeconds: RETRY_SECONDS },
+      { retryAfterSeconds: RETRY_SECONDS, refusedBy: 'requests_per_network' },
     );
   }
+}
+
+/** The key as it was sent, not yet checked: clients of one network take turns by it. */
+function sentKey({ headers }: FastifyRequest): string {
+  return String(headers['x-api-key'] ?? headers.authorization ?? '');
 }

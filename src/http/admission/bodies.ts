@@ -1,9 +1,10 @@
-// Bytes of request bodies that are being received, by client.
+// Bytes of request bodies that are being received, or wait in a queue, by client.
 import type { FastifyRequest } from 'fastify';
 import type { Limit } from '../../domain/client-limits.ts';
 import { AppError } from '../../domain/errors.ts';
 import type { BodyMeter } from '../request/body.ts';
 import { ClientBudget } from './client-budget.ts';
+import type { RequestClient } from './request-client.ts';
 import { overloaded } from './work-queue.ts';
 
 const RETRY_SECONDS = 2;
@@ -25,15 +26,20 @@ export class Bodies implements BodyMeter {
       throw new AppError(
         'RATE_LIMITED',
         `${mebibytes} MiB of request bodies from you are being received. Wait until they are, then retry.`,
-        { retryAfterSeconds: RETRY_SECONDS },
+        { retryAfterSeconds: RETRY_SECONDS, refusedBy: 'bodies_per_client' },
       );
     }
-    if (reached) throw overloaded();
+    if (reached) throw overloaded('bodies');
     client.bodyBytes += bytes;
     this.#budget.add(client, bytes);
   }
 
   finished({ client }: FastifyRequest): void {
+    if (!client.keepsBody) this.release(client);
+  }
+
+  /** Stops counting the body; does nothing if it is not counted any more. */
+  release(client: RequestClient): void {
     this.#budget.add(client, -client.bodyBytes);
     client.bodyBytes = 0;
   }

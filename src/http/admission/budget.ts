@@ -2,9 +2,18 @@
 // limit is reached, only clients that use at least the average are refused, so nobody can use it up for the others.
 import type { Limit } from '../../domain/client-limits.ts';
 
+/** Unused accounts that are kept: most clients come back at once. */
+const KEPT_ACCOUNTS = 1_000;
+
+interface Account {
+  used: number;
+}
+
 export class Budget {
   readonly limits: Limit;
-  readonly #used = new Map<string, number>();
+  readonly #accounts = new Map<string, Account>();
+  /** Clients that use something. */
+  #active = 0;
   #total = 0;
 
   constructor(limits: Limit) {
@@ -16,14 +25,14 @@ export class Budget {
   }
 
   usedBy(client: string): number {
-    return this.#used.get(client) ?? 0;
+    return this.#accounts.get(client)?.used ?? 0;
   }
 
   /** The client that uses the most. */
   greediest(): string | undefined {
     let greediest: string | undefined;
     let most = 0;
-    for (const [client, used] of this.#used) {
+    for (const [client, { used }] of this.#accounts) {
       if (used <= most) continue;
       greediest = client;
       most = used;
@@ -33,18 +42,44 @@ export class Budget {
 
   /** The limit that keeps the client from using more; undefined if there is none. */
   reached(client: string): keyof Limit | undefined {
-    const used = this.usedBy(client);
-    if (used >= this.limits.perClient) return 'perClient';
-    if (this.#total < this.limits.shared) return undefined;
-    return used * this.#used.size >= this.#total ? 'shared' : undefined;
+    return this.#reachedWith(this.usedBy(client));
   }
 
   /** Counts use, or, with a negative amount, the end of it. Checks no limit. */
   add(client: string, amount: number): void {
-    if (amount === 0) return;
-    const used = this.usedBy(client) + amount;
-    if (used === 0) this.#used.delete(client);
-    else this.#used.set(client, used);
+    if (amount !== 0) this.#add(this.#accountOf(client), amount);
+  }
+
+  /** Counts one more in any case. Returns what `reached` returned before. */
+  addOne(client: string): keyof Limit | undefined {
+    const account = this.#accountOf(client);
+    const reached = this.#reachedWith(account.used);
+    this.#add(account, 1);
+    return reached;
+  }
+
+  #reachedWith(used: number): keyof Limit | undefined {
+    if (used >= this.limits.perClient) return 'perClient';
+    if (this.#total < this.limits.shared) return undefined;
+    return used * this.#active >= this.#total ? 'shared' : undefined;
+  }
+
+  #accountOf(client: string): Account {
+    const known = this.#accounts.get(client);
+    if (known) return known;
+    const account = { used: 0 };
+    this.#accounts.set(client, account);
+    return account;
+  }
+
+  #add(account: Account, amount: number): void {
+    if (account.used === 0) this.#active++;
+    account.used += amount;
     this.#total += amount;
+    if (account.used === 0 && this.#accounts.size > 2 * --this.#active + KEPT_ACCOUNTS) this.#forget();
+  }
+
+  #forget(): void {
+    for (const [client, { used }] of this.#accounts) if (used === 0) this.#accounts.delete(client);
   }
 }

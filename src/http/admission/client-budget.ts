@@ -1,5 +1,6 @@
 // A budget of bytes for agents and their networks. An agent that uses nothing is admitted even if its network has used up its
-// share, so that clients behind one address do not suffer from each other.
+// share, so that clients behind one address do not suffer from each other; but not if nothing is left at all, because one
+// network can have hundreds of agents.
 import type { Limit } from '../../domain/client-limits.ts';
 import { Budget } from './budget.ts';
 import { type RequestClient, UNLIMITED } from './request-client.ts';
@@ -26,7 +27,8 @@ export class ClientBudget {
     if (name !== '' && this.#agents.reached(name)) return 'perClient';
     const reached = network === UNLIMITED ? undefined : this.#networks.reached(network);
     const isInnocent = name !== '' && this.#agents.usedBy(name) === 0;
-    return reached === 'perClient' && isInnocent ? undefined : reached;
+    if (reached !== 'perClient' || !isInnocent) return reached;
+    return this.total < this.#networks.limits.shared ? undefined : 'shared';
   }
 
   /** Counts use, or, with a negative amount, the end of it. Checks no limit. */

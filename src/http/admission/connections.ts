@@ -1,13 +1,15 @@
 // Open connections by network. A network over its share is refused with a response; when nearly all connections are in use,
 // the network with the most loses those that have been idle longest, so that others can connect.
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import type { Limit } from '../../domain/client-limits.ts';
 import { AppError } from '../../domain/errors.ts';
+import { Metrics } from '../../metrics/metrics.ts';
 import { clientNetwork } from '../request/client-network.ts';
 import { Budget } from './budget.ts';
-import { RequestClient, UNLIMITED } from './request-client.ts';
+import { Refusals } from './refusals.ts';
+import { type Connection, RequestClient, UNLIMITED } from './request-client.ts';
 import { overloaded } from './work-queue.ts';
 
 /** Part of all connections from which idle ones are closed. */
@@ -16,6 +18,7 @@ const NEARLY_FULL = 0.9;
 /** Finding idle connections looks at all of them, so it is rare and closes several. */
 const CLOSED_AT_ONCE = 64;
 const CLOSE_INTERVAL_MS = 20;
+const CUT_AT_ONCE = 8;
 
 /** Connections above the limit that are still accepted, to send a refusal. */
 const REFUSED_AT_ONCE = 500;
@@ -25,58 +28,87 @@ const REFUSED_MS = 1_000;
 
 const RETRY_SECONDS = 5;
 
-interface Connection {
-  readonly network: string;
-  readonly refusal: AppError | undefined;
-  /** Requests in progress: more than one if the client does not wait for responses. */
-  busy: number;
-  lastUsedMs: number;
-}
+/** Every request needs its connection: a property is found faster than an entry of a Map. */
+const CONNECTION = Symbol('connection');
+type WatchedSocket = Socket & { [CONNECTION]?: Connection | undefined };
+
+/** A socket with its parser, which node:http does not document. */
+type ParsedSocket = Socket & {
+  readonly parser?: { onIncoming: (request: IncomingMessage, isKeptAlive: boolean) => number } | null;
+};
+const STOP_PARSING = -1;
 
 export class Connections {
   readonly #budget: Budget;
   readonly #sockets = new Map<Socket, Connection>();
   #nextCloseMs = 0;
 
-  constructor(limits: Limit) {
+  readonly #refusals: Refusals;
+
+  constructor(limits: Limit, metrics = new Metrics(), refusals = new Refusals(metrics)) {
     this.#budget = new Budget(limits);
+    this.#refusals = refusals;
+    const count = (isBusy: boolean) => {
+      let found = 0;
+      for (const { busy } of this.#sockets.values()) if (busy > 0 === isBusy) found++;
+      return found;
+    };
+    const gauge = (state: string, isBusy: boolean) =>
+      metrics.gauge('http_server_connections', 'Open connections of clients.', () => count(isBusy), {
+        state,
+      });
+    gauge('active', true);
+    gauge('idle', false);
   }
 
   /** Starts to count the connections of the server. */
   watch(server: Server, isTrustedProxy: (address: string) => boolean): void {
-    server.on('connection', (socket: Socket) => this.#open(socket, isTrustedProxy));
+    server.on('connection', (socket: Socket) => {
+      stopParsingOnceClosed(socket);
+      this.#open(socket, isTrustedProxy);
+    });
   }
 
-  /** Counts a request on its connection until the client's `end`. */
+  /** Counts a request on its connection; `end` must follow. */
   begin(request: FastifyRequest): RequestClient {
     const { socket } = request.raw;
-    const connection = this.#sockets.get(socket);
-    const client = new RequestClient(networkOf(request, connection), socket, connection?.refusal);
-    if (!connection) return client; // closed meanwhile
-    connection.busy++;
-    client.onEnd(() => {
-      connection.busy--;
-      connection.lastUsedMs = performance.now();
-    });
-    return client;
+    const connection = (socket as WatchedSocket)[CONNECTION];
+    if (connection) connection.busy++;
+    return new RequestClient(networkOf(request, connection), socket, connection);
   }
 
-  #open(socket: Socket, isTrustedProxy: (address: string) => boolean): void {
+  /** Whether the request comes from a trusted proxy. */
+  isFromProxy({ socket }: IncomingMessage): boolean {
+    return (socket as WatchedSocket)[CONNECTION]?.network === UNLIMITED;
+  }
+
+  end({ connection }: RequestClient, nowMs: number): void {
+    if (!connection) return;
+    connection.busy--;
+    connection.lastUsedMs = nowMs;
+    // A response that was not a refusal, such as that of a health check, would leave it open and uncounted.
+    if (connection.refusal && connection.busy === 0) connection.socket.destroySoon();
+  }
+
+  #open(socket: WatchedSocket, isTrustedProxy: (address: string) => boolean): void {
     const { remoteAddress } = socket;
     if (remoteAddress === undefined) return; // already closed
     const network = isTrustedProxy(remoteAddress) ? UNLIMITED : clientNetwork(remoteAddress);
     const refusal = network === UNLIMITED ? undefined : this.#refusalOf(network);
     if (refusal && this.#sockets.size >= this.#budget.limits.shared + REFUSED_AT_ONCE) {
       socket.destroy();
+      this.#refusals.count(refusal);
       return;
     }
-    const connection = { network, refusal, busy: 0, lastUsedMs: performance.now() };
+    const connection = { network, refusal, busy: 0, lastUsedMs: performance.now(), socket };
     this.#sockets.set(socket, connection);
+    socket[CONNECTION] = connection;
     // A refused connection is not counted: otherwise a client that keeps trying would stay above its share.
     const isCounted = network !== UNLIMITED && !refusal;
     if (isCounted) this.#budget.add(network, 1);
     socket.once('close', () => {
       this.#sockets.delete(socket);
+      socket[CONNECTION] = undefined;
       if (isCounted) this.#budget.add(network, -1);
     });
     if (refusal) setTimeout(() => connection.busy === 0 && socket.destroy(), REFUSED_MS).unref();
@@ -86,28 +118,43 @@ export class Connections {
   #refusalOf(network: string): AppError | undefined {
     const reached = this.#budget.reached(network);
     if (reached === undefined) return undefined;
-    if (reached === 'shared') return overloaded();
+    if (reached === 'shared') return overloaded('connections');
     return new AppError(
       'RATE_LIMITED',
       `Your network has ${this.#budget.limits.perClient} connections. Close some, or reuse them, then retry.`,
-      { retryAfterSeconds: RETRY_SECONDS },
+      { retryAfterSeconds: RETRY_SECONDS, refusedBy: 'connections_per_network' },
     );
   }
 
   /** Closes connections of the network with the most: the idle ones first, the longest idle before the others. */
   #closeIdle(): void {
-    const isFull = this.#budget.total >= this.#budget.limits.shared;
     const nowMs = performance.now();
-    if (!isFull && nowMs < this.#nextCloseMs) return;
+    if (nowMs < this.#nextCloseMs) return;
     this.#nextCloseMs = nowMs + CLOSE_INTERVAL_MS;
     const greediest = this.#budget.greediest();
     const own = [...this.#sockets].filter(([, { network, refusal }]) => network === greediest && !refusal);
     const candidates = own.filter(([, { busy }]) => busy === 0);
     candidates.sort(([, a], [, b]) => a.lastUsedMs - b.lastUsedMs);
-    // If all are busy, one of them has to go, or nobody else could connect.
-    const closed = candidates.length > 0 || !isFull ? candidates.slice(0, CLOSED_AT_ONCE) : own.slice(0, 1);
+    // If all are busy, some of them have to go, or nobody else could connect.
+    const isFull = this.#budget.total >= this.#budget.limits.shared;
+    const closed =
+      candidates.length > 0 || !isFull ? candidates.slice(0, CLOSED_AT_ONCE) : own.slice(0, CUT_AT_ONCE);
     for (const [socket] of closed) socket.destroy();
   }
+}
+
+/**
+ * A client may send thousands of requests at once. After its connection was closed, node:http would still parse the rest of
+ * what has arrived, and make an error with a stack for each request: seconds of work that a few connections can send.
+ */
+function stopParsingOnceClosed(socket: ParsedSocket): void {
+  const { parser } = socket;
+  if (!parser) return;
+  const { onIncoming } = parser;
+  parser.onIncoming = (request, isKeptAlive) => {
+    const answer = socket.destroyed ? STOP_PARSING : onIncoming(request, isKeptAlive);
+    return socket.destroyed ? STOP_PARSING : answer;
+  };
 }
 
 /** The network of the client, which is that of the connection unless a trusted proxy forwards the request. */

@@ -1,10 +1,29 @@
 // The client of a request: its network and, once its key was checked, its agent.
 import type { Socket } from 'node:net';
+import type { FastifyReply } from 'fastify';
 import type { AppError } from '../../domain/errors.ts';
-import type { Client } from './work-queue.ts';
+import { type Client, overloaded } from './work-queue.ts';
 
 /** Stands for trusted proxies themselves: they speak for many clients, so no limit per network applies to them. */
 export const UNLIMITED = 'proxy';
+
+/** A place in the list of replies that wait, in the order of arrival. */
+export interface Waiting {
+  readonly reply: FastifyReply;
+  earlier: Waiting | undefined;
+  later: Waiting | undefined;
+}
+
+/** An open connection, which may carry many requests. */
+export interface Connection {
+  readonly network: string;
+  /** Why its requests are refused, if they are. */
+  readonly refusal: AppError | undefined;
+  /** Requests in progress: more than one if the client does not wait for responses. */
+  busy: number;
+  lastUsedMs: number;
+  readonly socket: Socket;
+}
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -19,33 +38,43 @@ export function findNetwork({ network }: Client): string | undefined {
 
 export class RequestClient implements Client {
   readonly network: string;
+  readonly arrivedMs = performance.now();
   name = '';
-  /** Bytes of its body that are being received. */
+  /** Bytes of its body that are counted. */
   bodyBytes = 0;
-  /** Why the connection of this request was refused, if it was. */
-  readonly refusal: AppError | undefined;
+  /** Whether they are counted until the request ends, because it may wait in a queue with its body. */
+  keepsBody = false;
+  /** Whether the response was sent or the connection is closed. */
+  hasEnded = false;
+  /** Its place among those whose responses have a deadline. */
+  waiting: Waiting | undefined = undefined;
+  /** Whether it got an error because the deadline of the response had passed. */
+  isLate = false;
+  /** Undefined if it was closed before the request began. */
+  readonly connection: Connection | undefined;
   readonly #socket: Socket;
-  readonly #onEnd: (() => void)[] = [];
-  #hasEnded = false;
+  #leaving: AbortController | undefined;
 
-  constructor(network: string, socket: Socket, refusal: AppError | undefined) {
+  constructor(network: string, socket: Socket, connection: Connection | undefined) {
     this.network = network;
-    this.refusal = refusal;
     this.#socket = socket;
+    this.connection = connection;
   }
 
-  isGone(): boolean {
-    return this.#socket.destroyed;
-  }
-
-  /** Calls back when the response was sent or the connection is closed; at once if that has happened. */
-  onEnd(callback: () => void): void {
-    if (this.#hasEnded) callback();
-    else this.#onEnd.push(callback);
+  /** Aborted with an error when the client has left, or has got its response. Made when it is first asked for: most requests need none. */
+  get signal(): AbortSignal {
+    this.#leaving ??= new AbortController();
+    if (this.isGone()) this.#leaving.abort(overloaded());
+    return this.#leaving.signal;
   }
 
   end(): void {
-    this.#hasEnded = true;
-    for (const callback of this.#onEnd) callback();
+    this.hasEnded = true;
+    this.#leaving?.abort(overloaded());
+  }
+
+  /** Also if it has got its response, as after the deadline of a response. */
+  isGone(): boolean {
+    return this.hasEnded || this.#socket.destroyed;
   }
 }

@@ -1,9 +1,12 @@
 // Paces requests: a few per turn of the event loop, in fair order. A flood then waits in its own queue, and what arrives
 // between two turns from somebody else is served in the next. Without a flood, requests start at once.
+import { type Distribution, Metrics } from '../../metrics/metrics.ts';
+import { queueMetrics } from '../../metrics/queue-metrics.ts';
 import { FairOrder } from './fair-order.ts';
 
 /** Requests per turn of the event loop: at 0.1 ms for a search, a turn takes about 2 ms. */
 const PER_TURN = 16;
+const TURN_MS = 2;
 
 /**
  * More waiting requests are a flood: then turns are shorter. Node accepts a few connections per turn, so long turns would
@@ -14,26 +17,41 @@ const PER_FLOOD_TURN = 4;
 
 interface Waiting {
   readonly sinceMs: number;
-  readonly start: (waitedMs: number) => void;
+  /** False if there was nothing to start. */
+  readonly start: (waitedMs: number) => boolean;
 }
 
 export class Turns {
   readonly #waiting = new FairOrder<Waiting>();
   #started = 0;
+  #countedUntilMs = 0;
   #isScheduled = false;
+  readonly #waits: Distribution;
 
-  /** Calls `start` at once, or when it is the client's turn. */
-  enter(network: string, client: string, start: (waitedMs: number) => void): void {
-    if (this.#started < PER_TURN && this.#waiting.size === 0) {
-      this.#count();
-      start(0);
-    } else {
-      this.#waiting.push(network, client, { sinceMs: performance.now(), start });
-    }
+  constructor(metrics = new Metrics()) {
+    this.#waits = queueMetrics(metrics, 'turns', () => this.#waiting.size);
   }
 
-  #count(): void {
-    this.#started++;
+  /** Whether a request that arrived at this time may start at once. If so, it is counted. */
+  isFree(nowMs: number): boolean {
+    if (this.#waiting.size > 0) return false;
+    // An immediate tells turns apart exactly, but costs a turn of its own: not for requests that come one by one.
+    if (nowMs > this.#countedUntilMs) {
+      this.#countedUntilMs = nowMs + TURN_MS;
+      this.#started = 0;
+    }
+    // These may have come in several turns: then the next ones need not wait.
+    if (++this.#started === PER_TURN) this.#schedule();
+    return this.#started <= PER_TURN;
+  }
+
+  /** Calls `start` when it is the client's turn. It returns false if the client has left; then the next one starts. */
+  wait(network: string, client: string, sinceMs: number, start: (waitedMs: number) => boolean): void {
+    this.#waiting.push(network, client, { sinceMs, start });
+    this.#schedule();
+  }
+
+  #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
     setImmediate(this.#nextTurn);
@@ -47,8 +65,11 @@ export class Turns {
     while (this.#started < (this.#waiting.size > FLOOD ? PER_FLOOD_TURN : PER_TURN)) {
       const next = this.#waiting.shift();
       if (!next) return;
-      this.#count();
-      next.start(nowMs - next.sinceMs);
+      const waitedMs = nowMs - next.sinceMs;
+      if (!next.start(waitedMs)) continue;
+      this.#waits.observe(waitedMs / 1_000);
+      this.#started++;
     }
+    this.#schedule();
   };
 }

@@ -1,6 +1,8 @@
 // A queue for expensive work: a few at a time for the whole process, in fair order, with a limit on what waits. Works begin
 // in different turns of the event loop, so that requests are served in between. Work of a client that has left is not begun.
-import { AppError } from '../../domain/errors.ts';
+import { AppError, type RefusedBy } from '../../domain/errors.ts';
+import { type Distribution, Metrics } from '../../metrics/metrics.ts';
+import { queueMetrics } from '../../metrics/queue-metrics.ts';
 import { FairOrder } from './fair-order.ts';
 
 export interface WorkQueueLimits {
@@ -38,17 +40,20 @@ export class WorkQueue {
   /** Works begun in this turn of the event loop. */
   #begun = 0;
 
-  constructor(limits: WorkQueueLimits) {
+  readonly #waits: Distribution;
+
+  constructor(limits: WorkQueueLimits, name = 'work', metrics = new Metrics()) {
     this.#limits = limits;
+    this.#waits = queueMetrics(metrics, name, () => this.#waiting.size);
   }
 
   /**
    * Runs the work when it is the client's turn. Throws RATE_LIMITED if too much of the client's own work waits, OVERLOADED if
-   * too much waits altogether or the turn does not come in time.
+   * too much waits altogether or the turn does not come in time. Clients of one network are told apart by `name`.
    */
-  async run<T>(client: Client, work: () => Promise<T>): Promise<T> {
+  async run<T>(client: Client, work: () => Promise<T>, name = client.name): Promise<T> {
     if (this.#hasRoom()) this.#countBegun();
-    else await this.#wait(client);
+    else await this.#wait(client, name);
     try {
       return await work();
     } finally {
@@ -76,35 +81,43 @@ export class WorkQueue {
     while (this.#hasRoom()) {
       const next = this.#waiting.shift();
       if (!next) return;
+      const waitedMs = performance.now() - next.sinceMs;
       if (next.client.isGone()) next.refuse(overloaded());
-      else if (performance.now() - next.sinceMs > this.#limits.waitMs) next.refuse(overloaded());
+      else if (waitedMs > this.#limits.waitMs) next.refuse(overloaded('queue_wait'));
       else {
+        this.#waits.observe(waitedMs / 1_000);
         this.#countBegun();
         next.begin();
       }
     }
   }
 
-  #wait(client: Client): Promise<void> {
+  #wait(client: Client, name: string): Promise<void> {
     const { waiting, waitingPerClient } = this.#limits;
-    const own = this.#waiting.countOf(client.network, client.name);
+    const { own, network, clients } = this.#waiting.countOf(client.network, name);
     if (own >= waitingPerClient) {
       throw new AppError(
         'RATE_LIMITED',
         `${waitingPerClient} of your requests are already waiting. Wait for their responses, then retry.`,
-        { retryAfterSeconds: RETRY_SECONDS },
+        { retryAfterSeconds: RETRY_SECONDS, refusedBy: 'queue_per_client' },
       );
     }
-    // Above the limit, clients with less than the average still get in.
-    if (this.#waiting.size >= waiting && own * this.#waiting.networks >= waiting) throw overloaded();
+    // Above the limit, networks with less than the average still get in; in the others, clients with less than the average of
+    // their network, up to twice the limit.
+    const { size, networks } = this.#waiting;
+    const isGreedyNetwork = network > 0 && network * networks >= size;
+    const isGreedyClient = own > 0 && own * clients >= network;
+    if (isGreedyNetwork && size >= (isGreedyClient ? waiting : 2 * waiting)) throw overloaded('queue');
     return new Promise((begin, refuse) => {
-      this.#waiting.push(client.network, client.name, { sinceMs: performance.now(), client, begin, refuse });
+      this.#waiting.push(client.network, name, { sinceMs: performance.now(), client, begin, refuse });
     });
   }
 }
 
-export function overloaded(): AppError {
+/** `refusedBy` is left out if the client has left, so that nobody is refused. */
+export function overloaded(refusedBy?: RefusedBy): AppError {
   return new AppError('OVERLOADED', 'The service has more requests than it can serve in time. Retry.', {
     retryAfterSeconds: RETRY_SECONDS,
+    ...(refusedBy && { refusedBy }),
   });
 }

@@ -4,20 +4,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../../domain/errors.ts';
-import { StaticDocument } from '../response/static-document.ts';
-
-/** Everything is loaded from this service, nothing is inline, and no text can become markup or script. */
-const PAGE_HEADERS = {
-  'content-security-policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; font-src 'self'; " +
-    "base-uri 'none'; form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
-  'referrer-policy': 'same-origin',
-  'cross-origin-opener-policy': 'same-origin',
-  'cross-origin-resource-policy': 'same-origin',
-  'x-frame-options': 'DENY',
-  'permissions-policy':
-    'camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), publickey-credentials-get=(), usb=()',
-};
+import { StaticDocument, type StaticDocuments } from '../response/static-document.ts';
+import { PAGE_HEADERS } from './page-headers.ts';
 
 const TYPES: Record<string, string> = {
   '.html': 'text/html; charset=utf-8',
@@ -49,10 +37,13 @@ const PAGES = '/admin/*';
  */
 export function serveConsole(
   app: FastifyInstance,
+  served: StaticDocuments,
   folder: string | undefined,
   reservedPaths: ReadonlyMap<string, string>,
 ): void {
   const built = folder === undefined ? undefined : findBuild(folder);
+
+  for (const document of built ? [built.page, ...built.assets.values()] : []) served.add(() => document);
 
   const sendPage = (_request: FastifyRequest, reply: FastifyReply): FastifyReply | Promise<FastifyReply> =>
     built

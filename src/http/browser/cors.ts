@@ -4,7 +4,8 @@ import { unescape as decode } from 'node:querystring';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { addHeader, addVary, hasHeader } from '../response/headers.ts';
 
-const EXPOSED = 'RateLimit, RateLimit-Policy, Retry-After, ETag, Link, X-Request-Id, X-Unknown-Parameters';
+const EXPOSED =
+  'RateLimit, RateLimit-Policy, Retry-After, ETag, Link, X-Request-Id, X-Unknown-Parameters, X-Unknown-Fields, Idempotent-Replayed';
 const ALLOWED_HEADERS = 'Content-Type, X-API-Key, If-Match, If-None-Match';
 /** Further headers that clients of the Model Context Protocol send. */
 const MCP_HEADERS =

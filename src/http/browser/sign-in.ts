@@ -1,9 +1,9 @@
 // Sign-in and sign-out of the console: redirects to the identity provider and back, sessions, and the picture of the
 // signed-in administrator. The rules are in usecases/sessions.ts.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import Type from 'typebox';
 import { AppError, refuse } from '../../domain/errors.ts';
 import { toReturnPath } from '../../domain/return-path.ts';
+import Type from '../../domain/schema.ts';
 import { SIGN_IN_MS, type SignInProblem } from '../../domain/session.ts';
 import { compile } from '../../domain/shape.ts';
 import type { Context } from '../../usecases/context.ts';
@@ -27,11 +27,12 @@ const CALLBACK = '/admin/callback';
 const PICTURE = '/admin/picture';
 const TOKEN = '/admin/token';
 const LOGOUT = '/admin/logout';
+const LOGOUT_EVERYWHERE = '/admin/logout-everywhere';
 
 /** The only method that each of these paths supports. */
 export const SIGN_IN_METHODS: ReadonlyMap<string, string> = new Map([
   ...[SESSION, LOGIN, CALLBACK, PICTURE].map((path) => [path, 'GET'] as const),
-  ...[TOKEN, LOGOUT].map((path) => [path, 'POST'] as const),
+  ...[TOKEN, LOGOUT, LOGOUT_EVERYWHERE].map((path) => [path, 'POST'] as const),
 ]);
 
 const checkTokenBody = compile(Type.Object({ token: Type.String({ minLength: 1 }) }));
@@ -80,6 +81,11 @@ export function serveSignIn(app: FastifyInstance, options: SignInRoutes): void {
   });
   app.post(LOGOUT, { onRequest: checkOrigin }, async (request, reply) => {
     await sessions.endSession(context(), readCookie(publicUrl, request, 'session'));
+    clearCookie(publicUrl, reply, 'session');
+    return reply.code(204).send();
+  });
+  app.post(LOGOUT_EVERYWHERE, { onRequest: checkOrigin }, async (request, reply) => {
+    await sessions.endAllSessions(context(), readCookie(publicUrl, request, 'session'));
     clearCookie(publicUrl, reply, 'session');
     return reply.code(204).send();
   });

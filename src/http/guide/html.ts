@@ -24,7 +24,7 @@ th, td { padding: 0.4rem 0.75rem 0.4rem 0; border-bottom: 1px solid var(--line);
 th { color: var(--quiet); font-weight: 600; }
 `;
 
-export function toHtml({ summary, sections, links }: Guide): string {
+export function toHtml({ summary, sections, links }: Guide, iconUrl: string): string {
   const documents = links.map(
     ({ title, url, about }) =>
       `<li><a href="${escapeHtml(url)}">${escapeHtml(title)}</a>: ${escapeHtml(about)}</li>`,
@@ -36,7 +36,7 @@ export function toHtml({ summary, sections, links }: Guide): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>local-events for agents</title>
 <meta name="description" content="${escapeHtml(summary)}">
-<link rel="icon" href="/docs/favicon.png">
+<link rel="icon" href="${escapeHtml(iconUrl)}" type="image/svg+xml">
 <style>${STYLE}</style>
 </head>
 <body>
@@ -85,7 +85,7 @@ function writeBlock(block: Block): string {
 }
 
 /** Renders inline code, bold and links. Inside code, nothing is markup. */
-function inline(text: string): string {
+export function inline(text: string): string {
   return text
     .split(/(`[^`]*`)/)
     .map((part) =>
@@ -100,7 +100,7 @@ function mark(escaped: string): string {
     .replaceAll(/\[([^\]]+)\]\((https?:[^)\s]+)\)/g, '<a href="$2">$1</a>');
 }
 
-function escapeHtml(text: string): string {
+export function escapeHtml(text: string): string {
   return text
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')

@@ -21,6 +21,9 @@ export function mcpBlocks(base: string, tools: readonly ToolName[]): Block[] {
       head: ['tool', 'what it does'],
       rows: tools.map(({ name, title }) => [`\`${name}\``, title]),
     },
+    text(
+      'A search returns one line per event for the model: local times with the weekday, distance, type, title, place and cost. Its structured result has all fields. An empty argument counts as left out; `clear` of `update_event` removes fields.',
+    ),
     text('**Claude Code**'),
     code('sh', `claude mcp add --transport http local-events ${url} --header "X-API-Key: $KEY"`),
     text('**Cursor**, in `.cursor/mcp.json`, with the key in the environment'),

@@ -1,7 +1,8 @@
 // Serves the guide for agents at /llms.txt and /for-agents. Each is rendered once, on its first request.
 import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
-import { StaticDocument } from '../response/static-document.ts';
+import { fileUrl } from '../browser/page-files.ts';
+import { StaticDocument, type StaticDocuments } from '../response/static-document.ts';
 import type { Guide } from './blocks.ts';
 import type { ApiDescription } from './facts.ts';
 import { type GuidePolicy, writeGuide } from './guide.ts';
@@ -14,6 +15,7 @@ export interface GuideSources {
   readonly policy: () => GuidePolicy;
   readonly tools: readonly ToolName[];
   readonly baseUrl: () => string;
+  readonly documents: StaticDocuments;
 }
 
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
@@ -21,17 +23,17 @@ const POLICY = `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; img-src 's
 /** Five minutes are safe: the guide changes only when the service restarts. */
 const CACHING = 'public, max-age=300';
 
-export function serveGuide(app: FastifyInstance, { describe, policy, tools, baseUrl }: GuideSources): void {
+export function serveGuide(app: FastifyInstance, sources: GuideSources): void {
+  const { describe, policy, tools, baseUrl, documents } = sources;
   const headers = { 'content-security-policy': POLICY, 'cache-control': CACHING };
   let guide: Guide | undefined;
   const serve = (path: string, type: string, render: (guide: Guide) => string) => {
-    let document: StaticDocument | undefined;
-    app.get(path, (_request, reply) => {
+    const document = documents.add(() => {
       guide ??= writeGuide(describe() as ApiDescription, policy(), tools, baseUrl());
-      document ??= new StaticDocument(render(guide), `${type}; charset=utf-8`, headers);
-      return document.send(reply);
+      return new StaticDocument(render(guide), `${type}; charset=utf-8`, headers);
     });
+    app.get(path, (_request, reply) => document().send(reply));
   };
   serve('/llms.txt', 'text/plain', toMarkdown);
-  serve('/for-agents', 'text/html', toHtml);
+  serve('/for-agents', 'text/html', (all) => toHtml(all, fileUrl('icon.svg')));
 }

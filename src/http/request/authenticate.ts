@@ -42,7 +42,7 @@ export async function authenticate(
     ]);
     const exhausted = [spent, failed].find((quota) => quota?.allowed === false);
     setQuotaHeaders(reply, exhausted);
-    requireQuota(spent);
+    requireQuota(spent, 'quota registrations');
     requireFewFailures(failed);
     return network;
   }

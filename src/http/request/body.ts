@@ -2,6 +2,7 @@
 // validates the values.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError, invalid } from '../../domain/errors.ts';
+import { MAX_SHOWN_NAMES, safeName } from '../../domain/safe-name.ts';
 import { hasMoreValues } from './json-values.ts';
 
 /** Limit of a body that holds no event. The largest valid one is a deletion of 100 events, every character escaped: 15,960. */
@@ -98,6 +99,8 @@ function append(held: Buffer, length: number, chunk: Buffer, maxBytes: number): 
   return grown;
 }
 
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
 function parseJson(body: Buffer): unknown {
   if (body.length === 0) return undefined;
   if (hasMoreValues(body, MAX_BODY_VALUES)) {
@@ -106,7 +109,7 @@ function parseJson(body: Buffer): unknown {
   }
   let text: string;
   try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(body);
+    text = UTF8.decode(body);
   } catch {
     throw invalid([{ loc: ['body'], msg: 'must be valid UTF-8', type: 'json_invalid' }]);
   }
@@ -126,4 +129,17 @@ function tooLarge(maxBytes: number): AppError {
 /** A limit in words, such as 16 KiB. */
 export function formatBytes(bytes: number): string {
   return bytes < 2 ** 20 ? `${bytes / 2 ** 10} KiB` : `${bytes / 2 ** 20} MiB`;
+}
+
+/** Names of the body's unknown fields for a header; undefined if there are none, or if the body is no object. */
+export function unknownFields(body: unknown, known: ReadonlySet<string>): string | undefined {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return undefined;
+  let unknown: Set<string> | undefined;
+  for (const name in body) {
+    if (known.has(name)) continue;
+    unknown ??= new Set();
+    unknown.add(safeName(name));
+    if (unknown.size === MAX_SHOWN_NAMES) break;
+  }
+  return unknown && [...unknown].join(', ');
 }

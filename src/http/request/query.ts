@@ -2,7 +2,7 @@
 // UTF-8, repeated parameters, malformed numbers). Values are then validated by the same schemas as bodies.
 import type { TObject } from 'typebox';
 import { type Issue, invalid, MAX_SHOWN_ISSUES } from '../../domain/errors.ts';
-import { safeName } from '../../domain/safe-name.ts';
+import { MAX_SHOWN_NAMES, safeName } from '../../domain/safe-name.ts';
 
 /** A parsed query string. */
 export interface Query {
@@ -17,8 +17,6 @@ export interface Query {
   /** Parts that are not valid percent-encoded UTF-8. */
   readonly issues: readonly Issue[];
 }
-
-const MAX_UNKNOWN = 10;
 
 /**
  * Splits and decodes, and throws nothing: `queryReader` reports the issues, for endpoints that take parameters. Stops at as
@@ -51,7 +49,7 @@ export function parseQuery(text: string, known: ReadonlySet<string>): Query {
       }
       if (!isKnown) {
         unknown ??= new Set();
-        if (unknown.size < MAX_UNKNOWN) unknown.add(safeName(name ?? ''));
+        if (unknown.size < MAX_SHOWN_NAMES) unknown.add(safeName(name ?? ''));
       }
     }
     from = end + 1;

@@ -55,10 +55,15 @@ export class Backlog {
       throw new AppError(
         'RATE_LIMITED',
         `${mebibytes} MiB of responses wait for you to read them. Read them or close their connections, then retry.`,
-        { retryAfterSeconds: RETRY_SECONDS },
+        { retryAfterSeconds: RETRY_SECONDS, refusedBy: 'unread_per_client' },
       );
     }
-    if (reached) throw overloaded();
+    if (reached) throw overloaded('unread');
+  }
+
+  /** Whether a response of this length is checked before it is sent, and has a time limit. */
+  isLarge(bytes: number): boolean {
+    return bytes > this.#limits.largeBytes;
   }
 
   /**
@@ -71,7 +76,7 @@ export class Backlog {
     const { method, raw } = reply.request;
     // Do not count a HEAD, which has no body, or a closed connection, for which `remove` would never be called.
     if (method === 'HEAD' || raw.socket.destroyed) return;
-    const isLarge = bytes > this.#limits.largeBytes;
+    const isLarge = this.isLarge(bytes);
     const { client } = reply.request;
     if (isLarge && !isShared && method === 'GET') this.requireRoom(client);
     this.#count(reply, isShared ? 0 : bytes);

@@ -5,6 +5,7 @@ import { encodePage } from '../../domain/event-page.ts';
 import { encodeFeature, joinFeatures } from '../../domain/formats/geojson.ts';
 import { encodeComponent, joinCalendar } from '../../domain/formats/icalendar.ts';
 import { encodeLinkedEvent, encodeLinkedPart, joinGraph } from '../../domain/formats/json-ld.ts';
+import type { LastChange } from '../../domain/store.ts';
 import type { Wire } from '../../domain/wire.ts';
 import type { Client } from '../admission/work-queue.ts';
 import { readQualities } from '../request/qualities.ts';
@@ -12,12 +13,12 @@ import { readQualities } from '../request/qualities.ts';
 export const FORMATS = ['json', 'geojson', 'ics', 'jsonld'] as const;
 export type Format = (typeof FORMATS)[number];
 
-interface FormatEncoder {
+export interface FormatEncoder {
   readonly contentType: string;
   /** Encodes a whole response with a single event. */
-  readonly encodeEvent: (event: Wire) => Wire;
+  readonly encodeEvent: (event: Wire, change: LastChange) => Wire;
   /** Encodes one event of a page; absent if the stored JSON is sent unchanged. */
-  readonly encodeItem?: (event: Wire) => Wire;
+  readonly encodeItem?: (event: Wire, change: LastChange) => Wire;
   readonly joinPage: (items: readonly Wire[], total: number, cursor: string | undefined) => Wire;
 }
 
@@ -35,7 +36,7 @@ export const ENCODERS: Readonly<Record<Format, FormatEncoder>> = {
   },
   ics: {
     contentType: 'text/calendar; charset=utf-8',
-    encodeEvent: (event) => joinCalendar([encodeComponent(event)]),
+    encodeEvent: (event, change) => joinCalendar([encodeComponent(event, change)]),
     encodeItem: encodeComponent,
     joinPage: joinCalendar,
   },
@@ -53,19 +54,19 @@ const BYTES_PER_TURN = 65_536;
 /** Encodes the events of a page, yielding to the event loop after every BYTES_PER_TURN. Stops if the client leaves. */
 export async function encodeItems(
   events: readonly Wire[],
-  encodeItem: (event: Wire) => Wire,
+  encodeItem: (event: Wire, at: number) => Wire,
   client: Client,
 ): Promise<readonly Wire[]> {
   const items: Wire[] = [];
   let bytes = 0;
-  for (const event of events) {
+  for (const [at, event] of events.entries()) {
     if (bytes > BYTES_PER_TURN) {
       bytes = 0;
       await nextTurn();
       if (client.isGone()) break;
     }
     bytes += event.length;
-    items.push(encodeItem(event));
+    items.push(encodeItem(event, at));
   }
   return items;
 }

@@ -12,8 +12,8 @@ import { addHeader, addVary } from './headers.ts';
 const STREAM_FROM_BYTES = 262_144;
 
 /**
- * Throws the stream's error if nothing was sent yet. After that, an error closes the connection, so that no client takes
- * the response for complete, and is passed to `onFault`. Throws UNAVAILABLE if the backlog is over its limit.
+ * Throws the stream's error if nothing was sent yet. After that, an error closes the connection,
+ * so that no client takes the response for complete, and is passed to `onFault`. Throws UNAVAILABLE if the backlog is over its limit.
  */
 export function sendResponse(
   reply: FastifyReply,
@@ -36,12 +36,15 @@ function sendWire(
   backlog: Backlog,
   contentType = ENCODERS.json.contentType,
 ): void {
-  backlog.add(reply, wire.length);
+  const isLarge = backlog.isLarge(wire.length);
+  if (isLarge) backlog.add(reply, wire.length);
   reply.hijack();
   addHeader(reply, 'content-type', contentType);
   addHeader(reply, 'content-length', String(wire.length));
   reply.raw.writeHead(200, reply.pendingHeaders);
   reply.raw.end(wire, 'latin1');
+  // Nearly always the system takes a small response at once, and nothing is left to count.
+  if (!isLarge && reply.raw.writableLength > 0) backlog.add(reply, wire.length);
 }
 
 function sendRepresentation(reply: FastifyReply, representation: Representation, backlog: Backlog): void {
@@ -70,6 +73,10 @@ async function sendStream(
   let start = joinWire('', [], '');
   while (start.length < STREAM_FROM_BYTES) {
     const next = await iterator.next();
+    if (reply.request.client.isLate) {
+      await iterator.return?.();
+      return;
+    }
     if (next.done) return sendWire(reply, start, backlog);
     start = joinWire(start, [next.value], '');
   }

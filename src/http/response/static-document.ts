@@ -1,6 +1,6 @@
 // Static documents: responses that never change while the service runs, such as /openapi.json and the console's files. All
-// clients are sent the same buffer, so clients that do not read cost no memory. It is compressed at most once per encoding,
-// on Node's thread pool, and has an ETag.
+// clients are sent the same buffer, so clients that do not read cost no memory. It is compressed once per encoding, on Node's
+// thread pool, and has an ETag.
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
@@ -61,6 +61,12 @@ export class StaticDocument {
     return reply.type(this.#type).send(body);
   }
 
+  /** Makes every representation, so that no request waits for one. Throws if there is no memory for it. */
+  async prepare(): Promise<void> {
+    const encodings: Encoding[] = this.#isCompressible ? ['identity', 'br', 'gzip'] : ['identity'];
+    for (const encoding of encodings) await this.#getRepresentation(encoding);
+  }
+
   #getRepresentation(encoding: Encoding): Promise<Representation> {
     const known = this.#representations.get(encoding);
     if (known) return known;
@@ -69,6 +75,27 @@ export class StaticDocument {
     // The next request tries again, for example if there was no memory for it.
     made.catch(() => this.#representations.delete(encoding));
     return made;
+  }
+}
+
+/** The documents of a server. Each is made once: by its first request, or before it by `prepare`. */
+export class StaticDocuments {
+  readonly #getters: (() => StaticDocument)[] = [];
+
+  /** Returns a function that makes the document the first time. */
+  add(make: () => StaticDocument): () => StaticDocument {
+    let document: StaticDocument | undefined;
+    const get = () => {
+      document ??= make();
+      return document;
+    };
+    this.#getters.push(get);
+    return get;
+  }
+
+  /** Makes and compresses all documents, one after the other. To call when the service is ready. */
+  async prepare(): Promise<void> {
+    for (const get of this.#getters) await get().prepare();
   }
 }
 

@@ -16,13 +16,19 @@ const SHORT_BODY_BYTES = 65_536;
 
 /** Whether a long body, or one of unknown length, is still to come. */
 export function hasLongRest({ raw }: FastifyRequest): boolean {
-  return !raw.complete && !(Number(raw.headers['content-length']) <= SHORT_BODY_BYTES);
+  return isUnread(raw) && !(Number(raw.headers['content-length']) <= SHORT_BODY_BYTES);
+}
+
+/** Whether there is a body that has not arrived completely. Before the first turn, no request is complete. */
+function isUnread({ complete, headers }: FastifyRequest['raw']): boolean {
+  const hasBody = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
+  return hasBody && !complete;
 }
 
 /** Whether the connection closes after this response although bytes of the request are still to come, and they can be read. */
 export function isWorthReading(reply: FastifyReply): boolean {
-  const isUnread = !reply.request.raw.complete && reply.getHeader('connection') === 'close';
-  return isUnread && discarding < MAX_DISCARDING;
+  const closes = reply.getHeader('connection') === 'close';
+  return closes && isUnread(reply.request.raw) && discarding < MAX_DISCARDING;
 }
 
 /** Sends the whole response at once, but ends it, and so closes the connection, only when the rest of the body has arrived. */

@@ -6,13 +6,22 @@ import {
   readEventSelection,
 } from '../../domain/admin.ts';
 import { readTogether } from '../../domain/errors.ts';
+import {
+  AllEventsParameters,
+  AllEventsResponse,
+  OwnedEvent,
+  readAllEvents,
+} from '../../domain/event-list.ts';
 import { EventListParameters, readEventList } from '../../domain/list.ts';
+import { BulkDeletedResponse, BulkDeletion, DeleteParameters, readBulkDeletion } from '../../domain/undo.ts';
 import * as admin from '../../usecases/admin.ts';
+import * as allEvents from '../../usecases/admin-events.ts';
 import * as lists from '../../usecases/admin-lists.ts';
 import { endpoint } from '../endpoint.ts';
 import { queryReader } from '../request/query.ts';
 import { AgentPath, agentIdOf } from './agent-path.ts';
 import { EventPath } from './events.ts';
+import { forGoodIn } from './for-good.ts';
 
 const readParameters = queryReader(EventListParameters, readEventList);
 
@@ -37,17 +46,51 @@ export const listAgentEvents = endpoint({
   },
 });
 
+const readAllParameters = queryReader(AllEventsParameters, readAllEvents);
+
+export const listAllEvents = endpoint({
+  operationId: 'listAllEvents',
+  tag: 'Administration',
+  summary: 'List the events of all agents',
+  description:
+    'Returns a page of the events that match, each with the name of its agent. Ended and cancelled events are found, too. The search ends when the client closes the connection.',
+  access: 'administrator',
+  query: AllEventsParameters,
+  response: AllEventsResponse,
+  isExpensive: () => true,
+  handle: async ({ context, query, client }) =>
+    allEvents.listAllEvents(context, readAllParameters(query), client.signal),
+});
+
+export const getAnyEvent = endpoint({
+  operationId: 'getAnyEvent',
+  tag: 'Administration',
+  summary: 'Get any event',
+  description: 'Returns the event with the name of its agent.',
+  access: 'administrator',
+  path: EventPath,
+  response: OwnedEvent,
+  errors: ['NOT_FOUND'],
+  handle: async ({ context, path }) => allEvents.getAnyEvent(context, path.event_id!),
+});
+
 export const deleteAgentEvents = endpoint({
   operationId: 'deleteAgentEvents',
   tag: 'Administration',
   summary: 'Delete all events of an agent',
-  description: 'Deletes all events of the agent. The agent and its keys stay.',
+  description:
+    'Deletes all events of the agent. The agent and its keys stay. They can be restored for KEEP_DELETED_DAYS, unless for_good is true.',
   access: 'administrator',
   path: AgentPath,
+  query: DeleteParameters,
   errors: ['NOT_FOUND'],
   isExpensive: () => true,
   handle: async (call) => {
-    await admin.deleteAgentEvents(call.context, call.caller, agentIdOf(call));
+    const [agentId, forGood] = readTogether(
+      () => agentIdOf(call),
+      () => forGoodIn(call.query),
+    );
+    await admin.deleteAgentEvents(call.context, call.caller, agentId, forGood);
     return undefined;
   },
 });
@@ -56,7 +99,8 @@ export const deleteSelectedEvents = endpoint({
   operationId: 'deleteSelectedEvents',
   tag: 'Administration',
   summary: 'Delete some events of an agent',
-  description: 'Deletes the listed events in one step. Events of other agents are ignored.',
+  description:
+    'Deletes the listed events in one step. Events of other agents are ignored. They can be restored for KEEP_DELETED_DAYS, unless for_good is true.',
   access: 'administrator',
   path: AgentPath,
   body: EventSelection,
@@ -64,11 +108,11 @@ export const deleteSelectedEvents = endpoint({
   errors: ['NOT_FOUND'],
   isExpensive: () => true,
   handle: async (call) => {
-    const [agentId, { event_ids }] = readTogether(
+    const [agentId, { event_ids, for_good }] = readTogether(
       () => agentIdOf(call),
       () => readEventSelection(call.body),
     );
-    return admin.deleteSelectedEvents(call.context, call.caller, agentId, event_ids);
+    return admin.deleteSelectedEvents(call.context, call.caller, agentId, event_ids, for_good);
   },
 });
 
@@ -76,13 +120,35 @@ export const deleteAnyEvent = endpoint({
   operationId: 'deleteAnyEvent',
   tag: 'Administration',
   summary: 'Delete any event',
-  description: 'Deletes the event, whichever agent owns it.',
+  description:
+    'Deletes the event, whichever agent owns it. It can be restored for KEEP_DELETED_DAYS, unless for_good is true.',
   access: 'administrator',
   path: EventPath,
+  query: DeleteParameters,
   errors: ['NOT_FOUND'],
   isExpensive: () => true,
-  handle: async ({ context, caller, path }) => {
-    await admin.deleteAnyEvent(context, caller, path.event_id!);
+  handle: async ({ context, caller, path, query }) => {
+    await admin.deleteAnyEvent(context, caller, path.event_id!, forGoodIn(query));
     return undefined;
+  },
+});
+
+/** Room for 1,000 IDs, even if every character is escaped. */
+const MAX_DELETION_BYTES = 262_144;
+
+export const deleteEvents = endpoint({
+  operationId: 'deleteEvents',
+  tag: 'Administration',
+  summary: 'Delete events of any agents',
+  description:
+    'Deletes the listed events in one step and one entry of the audit log. To delete more than 1,000, send several requests, each with the audit_id of the first response: they become one entry, and can be restored together.',
+  access: 'administrator',
+  body: BulkDeletion,
+  maxBodyBytes: MAX_DELETION_BYTES,
+  response: BulkDeletedResponse,
+  isExpensive: () => true,
+  handle: async ({ context, caller, body }) => {
+    const { event_ids, audit_id, for_good } = readBulkDeletion(body);
+    return admin.deleteEvents(context, caller, event_ids, audit_id, for_good!);
   },
 });

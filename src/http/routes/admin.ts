@@ -1,4 +1,5 @@
 // Administrators' endpoints for their own identity, agents, statistics and the audit log. Events are in admin-events.ts.
+import { ActivityParameters, ActivityResponse, readActivityDays } from '../../domain/activity.ts';
 import {
   AdminUserResponse,
   AgentListResponse,
@@ -9,11 +10,19 @@ import { AgentSummary, AgentUpdate, readAgentUpdate } from '../../domain/agent.t
 import { AuditLogResponse } from '../../domain/audit.ts';
 import { readTogether } from '../../domain/errors.ts';
 import { AgentListParameters, AuditParameters, readAgentList, readAuditQuery } from '../../domain/list.ts';
+import {
+  DeleteParameters,
+  RestoreParameters,
+  RestoreResponse,
+  readRestorePosition,
+} from '../../domain/undo.ts';
 import * as admin from '../../usecases/admin.ts';
 import * as lists from '../../usecases/admin-lists.ts';
 import { endpoint } from '../endpoint.ts';
 import { queryReader } from '../request/query.ts';
 import { AgentPath, agentIdOf } from './agent-path.ts';
+import { AuditPath, auditIdOf } from './audit-path.ts';
+import { forGoodIn } from './for-good.ts';
 
 export const whoAmI = endpoint({
   operationId: 'getAdministrator',
@@ -34,6 +43,21 @@ export const getStats = endpoint({
   response: StatsResponse,
   isExpensive: () => true,
   handle: ({ context }) => lists.getStats(context),
+});
+
+const readActivityParameters = queryReader(ActivityParameters, readActivityDays);
+
+export const getActivity = endpoint({
+  operationId: 'getActivity',
+  tag: 'Administration',
+  summary: 'Count what was created per day',
+  description:
+    'Returns how many events and agents were created on each of the last days, in UTC. What was deleted since does not count.',
+  access: 'administrator',
+  query: ActivityParameters,
+  response: ActivityResponse,
+  isExpensive: () => true,
+  handle: async ({ context, query }) => lists.getActivity(context, readActivityParameters(query)),
 });
 
 const readAgentParameters = queryReader(AgentListParameters, readAgentList);
@@ -76,13 +100,19 @@ export const deleteAgent = endpoint({
   operationId: 'deleteAgent',
   tag: 'Administration',
   summary: 'Delete an agent',
-  description: 'Deletes the agent, its keys and its events in one step.',
+  description:
+    'Deletes the agent, its keys and its events in one step. They can be restored for KEEP_DELETED_DAYS, unless for_good is true.',
   access: 'administrator',
   path: AgentPath,
+  query: DeleteParameters,
   errors: ['NOT_FOUND'],
   isExpensive: () => true,
   handle: async (call) => {
-    await admin.deleteAgent(call.context, call.caller, agentIdOf(call));
+    const [agentId, forGood] = readTogether(
+      () => agentIdOf(call),
+      () => forGoodIn(call.query),
+    );
+    await admin.deleteAgent(call.context, call.caller, agentId, forGood);
     return undefined;
   },
 });
@@ -93,10 +123,34 @@ export const listAudit = endpoint({
   operationId: 'listAudit',
   tag: 'Administration',
   summary: 'Read the audit log',
-  description: 'Returns what administrators changed: who, what, when and how many. Newest first, in pages.',
+  description:
+    'Returns what administrators changed: who, what, when and how many. Newest first, in pages. An entry must match all filters; total counts the matches.',
   access: 'administrator',
   query: AuditParameters,
   response: AuditLogResponse,
   isExpensive: () => true,
   handle: async ({ context, query }) => lists.listAudit(context, readAuditParameters(query)),
+});
+
+const readRestoreParameters = queryReader(RestoreParameters, readRestorePosition);
+
+export const restore = endpoint({
+  operationId: 'restoreDeleted',
+  tag: 'Administration',
+  summary: 'Restore what was deleted',
+  description:
+    'Undoes the delete of this audit entry: events come back with the same ID, version and content, a deleted agent also with its keys. Events whose title, start and place their agent has used again are skipped, as are those of a deleted agent. What is already restored is not restored again, so a repeated request restores nothing more. Many events take several requests: repeat it with cursor until next_cursor is null. Possible for KEEP_DELETED_DAYS.',
+  access: 'administrator',
+  path: AuditPath,
+  query: RestoreParameters,
+  response: RestoreResponse,
+  errors: ['NOT_FOUND', 'NOT_RESTORABLE'],
+  isExpensive: () => true,
+  handle: async (call) => {
+    const [auditId, position] = readTogether(
+      () => auditIdOf(call),
+      () => readRestoreParameters(call.query),
+    );
+    return admin.restore(call.context, call.caller, auditId, position);
+  },
 });

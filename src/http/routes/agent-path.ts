@@ -1,6 +1,7 @@
 // The path parameter `agent_id`.
-import Type from 'typebox';
+
 import { refuse } from '../../domain/errors.ts';
+import Type from '../../domain/schema.ts';
 import { compile } from '../../domain/shape.ts';
 import type { Call } from '../endpoint.ts';
 

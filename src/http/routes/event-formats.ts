@@ -1,6 +1,6 @@
 // Parameters and headers of the event endpoints beyond the contract: `format`, `include` and entity-tag conditions, and the
 // other formats as the API description shows them. The encoders are in response/formats.ts.
-import Type from 'typebox';
+
 import { readTogether, refuse } from '../../domain/errors.ts';
 import {
   EventFeature,
@@ -15,7 +15,9 @@ import {
   LinkedEvent,
   LinkedEvents,
 } from '../../domain/formats/json-ld.ts';
-import { NearbyParameters, type NearbyQuery, readNearby } from '../../domain/nearby.ts';
+import { INCLUDES, type Include, includeParameter, splitIncludes } from '../../domain/include.ts';
+import { FILTERS, NearbyParameters, type NearbyQuery, readNearby } from '../../domain/nearby.ts';
+import Type from '../../domain/schema.ts';
 import { compile, oneOf } from '../../domain/shape.ts';
 import type { OtherFormat } from '../endpoint.ts';
 import { type Query, queryReader } from '../request/query.ts';
@@ -27,47 +29,57 @@ const format = Type.Optional(
   }),
 );
 
-export const EventParameters = Type.Object({ format });
+export const EventParameters = Type.Object({ format, include: includeParameter(INCLUDES) });
 
-export const SearchExtras = Type.Object({
-  format,
-  include: Type.Optional(
-    Type.Array(oneOf(['distance']), {
-      description: '`distance` adds distance_miles to each event (json and geojson).',
-    }),
-  ),
-});
+const Shown = Type.Object({ format, include: includeParameter(['distance', ...INCLUDES]) });
 
-const readFormatParameter = queryReader(EventParameters, (values) => checked(values).format);
+export const SearchExtras = Type.Object({ ...Shown.properties, ...FILTERS });
 
-/** Reads the format from the query of a single event. Throws VALIDATION_ERROR. */
-export function readFormat(query: Query): Format | undefined {
-  return query.text === '' ? undefined : readFormatParameter(query);
+const checkEvent = compile(EventParameters);
+
+export interface Reading {
+  readonly format: Format | undefined;
+  readonly includes: readonly Include[];
 }
 
-export interface Search {
+const PLAIN: Reading = { format: undefined, includes: [] };
+
+const readEventParameters = queryReader(EventParameters, (values): Reading => {
+  const { value, issues } = checkEvent(splitIncludes(values), 'query');
+  refuse(issues);
+  return { format: value.format, includes: value.include ?? [] };
+});
+
+/** Reads the query of a single event. Throws VALIDATION_ERROR. */
+export function readReading(query: Query): Reading {
+  return query.text === '' ? PLAIN : readEventParameters(query);
+}
+
+export interface Search extends Reading {
   readonly query: NearbyQuery;
-  readonly format: Format | undefined;
   readonly hasDistance: boolean;
 }
 
 /** Reads the query of a search. Throws VALIDATION_ERROR. */
 export const readSearch: (query: Query) => Search = queryReader(
-  Type.Object({ ...NearbyParameters.properties, ...SearchExtras.properties }),
+  Type.Object({ ...NearbyParameters.properties, ...Shown.properties }),
   (values: { format?: unknown; include?: unknown }) => {
     if (values.format === undefined && values.include === undefined) {
-      return { query: readNearby(values, 'query'), format: undefined, hasDistance: false };
+      return { query: readNearby(values, 'query'), ...PLAIN, hasDistance: false };
     }
     const [query, extras] = readTogether(
       () => readNearby(values, 'query'),
-      () => checked(values),
+      () => checked(splitIncludes(values)),
     );
-    const hasDistance = extras.include?.includes('distance') === true;
-    return { query: { ...query, details: hasDistance }, format: extras.format, hasDistance };
+    const { format, include = [] } = extras;
+    const hasDistance = include.includes('distance');
+    const includes = include.filter((name) => name !== 'distance');
+    const details = hasDistance || includes.includes('updated_at');
+    return { query: { ...query, details }, format, includes, hasDistance };
   },
 );
 
-const check = compile(SearchExtras);
+const check = compile(Shown);
 
 function checked(values: object) {
   const { value, issues } = check(values, 'query');

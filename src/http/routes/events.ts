@@ -1,24 +1,27 @@
 // Agents' endpoints for events.
-import Type from 'typebox';
-import { encodeCursor } from '../../domain/cursor.ts';
+
 import { CLEARABLE_FIELDS, Event, EventCreate, EventUpdate } from '../../domain/event.ts';
 import { readEventCreate, readEventUpdate } from '../../domain/event-input.ts';
 import { countFitting } from '../../domain/event-page.ts';
-import { addDistances, EventsNearbyResponse, NearbyParameters } from '../../domain/nearby.ts';
-import type { EventRecord } from '../../domain/store.ts';
+import { addIncluded, addLocalTimes, ReadEvent } from '../../domain/include.ts';
+import { addDistances, EventsNearbyResponse, InterfaceParameters, nextCursor } from '../../domain/nearby.ts';
+import Type from '../../domain/schema.ts';
+import type { EventRecord, LastChange } from '../../domain/store.ts';
+import type { Wire } from '../../domain/wire.ts';
+import { mayHaveManyWords } from '../../domain/words.ts';
 import * as events from '../../usecases/events.ts';
 import { findNetwork } from '../admission/request-client.ts';
 import { endpoint, Representation } from '../endpoint.ts';
 import { MAX_EVENT_BODY_BYTES } from '../request/body.ts';
 import { etagOf, isNotModified, knownVersions } from '../request/conditions.ts';
 import { withCursor } from '../request/query.ts';
-import { acceptedFormat, ENCODERS, encodeItems } from '../response/formats.ts';
+import { acceptedFormat, ENCODERS, encodeItems, type FormatEncoder } from '../response/formats.ts';
 import {
   EVENT_FORMATS,
   EventParameters,
   IfMatch,
   IfNoneMatch,
-  readFormat,
+  readReading,
   readSearch,
   SEARCH_FORMATS,
   SearchExtras,
@@ -29,6 +32,7 @@ export const EventPath = Type.Object({
 });
 
 const NO_HEADERS: readonly string[] = [];
+const REPLAYED = ['idempotent-replayed', 'true'];
 
 /** A page in another format ends after this many bytes of events as JSON; encoding them takes about 15 ms. */
 const MAX_ENCODED_BYTES = 1_048_576;
@@ -36,16 +40,17 @@ const MAX_ENCODED_BYTES = 1_048_576;
 export const nearby = endpoint({
   operationId: 'searchNearby',
   tag: 'Events',
-  summary: 'Search events by place, type, audience and time',
+  summary: 'Search events by place, words, type, audience and time',
   description:
-    'Returns events that have not ended, ordered by start, in pages, with the exact total. For the next page, pass next_cursor as cursor or follow the Link header; filters may change between pages. Accept or format selects GeoJSON, iCalendar or JSON-LD; a page in one of these ends after 1 MiB of events, even if limit allows more.',
+    'Returns events that have not ended and are not cancelled, ordered by start or distance, in pages, with the exact total. For "what is on today, tonight, this weekend" use when: it also finds events that have already begun, and needs no offset. For another period use active_after and active_before. starts_after and starts_before look only at the start. For the next page, pass next_cursor as cursor or follow the Link header; filters may change between pages, sort may not. Accept or format selects GeoJSON, iCalendar or JSON-LD; a page in one of these ends after 1 MiB of events, even if limit allows more.',
   access: 'read',
-  query: NearbyParameters,
+  query: InterfaceParameters,
   extras: SearchExtras,
   response: EventsNearbyResponse,
   otherFormats: SEARCH_FORMATS,
   responseHeaders: ['Vary', 'Link'],
   isExpensive: ({ query, headers }) =>
+    query.values.get('include')?.some((names) => names.includes('local')) ||
     (query.values.get('format')?.[0] ?? acceptedFormat(headers.accept)) !== 'json',
   handle: async (call) => {
     const search = readSearch(call.query);
@@ -55,9 +60,15 @@ export const nearby = endpoint({
     const page = await events.findNearby(call.context, query);
     const count = encodeItem ? countFitting(page.events, MAX_ENCODED_BYTES) : page.events.length;
     const next = count < page.events.length ? page.details[count - 1] : page.next;
-    const cursor = next && encodeCursor(next);
-    const found = search.hasDistance ? addDistances(page.events, page.details, search.query) : page.events;
-    const items = encodeItem ? await encodeItems(found.slice(0, count), encodeItem, call.client) : found;
+    const cursor = next && nextCursor(query, next);
+    const { includes, hasDistance } = search;
+    const complete =
+      includes.length === 0
+        ? page.events
+        : page.events.map((event, at) => addIncluded(event, includes, page.details[at]?.updatedMs ?? null));
+    const found = hasDistance ? addDistances(complete, page.details, search.query) : complete;
+    const encode = encoderOf(encodeItem, includes.includes('local'), page.details);
+    const items = encode ? await encodeItems(found.slice(0, count), encode, call.client) : found;
     const link =
       cursor === undefined
         ? NO_HEADERS
@@ -71,23 +82,25 @@ export const getEvent = endpoint({
   tag: 'Events',
   summary: 'Read one event',
   description:
-    'Returns any event of any agent, ended ones included. Accept or format selects GeoJSON, iCalendar or JSON-LD.',
+    'Returns any event of any agent, ended and cancelled ones included. Accept or format selects GeoJSON, iCalendar or JSON-LD.',
   access: 'read',
   path: EventPath,
   query: EventParameters,
   headers: IfNoneMatch,
-  response: Event,
+  response: ReadEvent,
   otherFormats: EVENT_FORMATS,
   responseHeaders: ['ETag', 'Vary'],
   errors: ['NOT_FOUND'],
   handle: async ({ context, path, query, headers }) => {
-    const format = readFormat(query) ?? acceptedFormat(headers.accept);
-    const { json, version } = await events.getEvent(context, path.event_id!);
-    const etag = etagOf(version, format);
-    const wire = isNotModified(headers['if-none-match'], etag)
-      ? undefined
-      : ENCODERS[format].encodeEvent(json);
-    return new Representation(wire, format, true, ['etag', etag]);
+    const { format = acceptedFormat(headers.accept), includes } = readReading(query);
+    const record = await events.getEvent(context, path.event_id!);
+    const etag = etagOf(record.version, format);
+    const tag = ['etag', etag];
+    if (isNotModified(headers['if-none-match'], etag))
+      return new Representation(undefined, format, true, tag);
+    const json = addIncluded(record.json, includes, record.updatedMs);
+    const shown = includes.includes('local') ? addLocalTimes(json) : json;
+    return new Representation(ENCODERS[format].encodeEvent(shown, record), format, true, tag);
   },
 });
 
@@ -96,16 +109,18 @@ export const createEvent = endpoint({
   tag: 'Events',
   summary: 'Create an event',
   description:
-    'Idempotent, so safe to retry: if you already have an event with the same title, start_at, lat and lng, the response is that event, unchanged.',
+    'Idempotent, so safe to retry: if you already have an event with the same title, start_at, lat and lng, the response is that event, unchanged, with Idempotent-Replayed: true.',
   access: 'readwrite',
   body: EventCreate,
   maxBodyBytes: MAX_EVENT_BODY_BYTES,
   response: Event,
-  responseHeaders: ['ETag'],
+  responseHeaders: ['ETag', 'Idempotent-Replayed', 'X-Unknown-Fields'],
   errors: ['EVENT_LIMIT_REACHED'],
+  isExpensive: hasManyWords,
   handle: async ({ context, caller, client, body }) => {
     const fields = readEventCreate(body, context.clock());
-    return eventResponse((await events.createEvent(context, caller, findNetwork(client), fields)).record);
+    const { kind, record } = await events.createEvent(context, caller, findNetwork(client), fields);
+    return eventResponse(record, kind === 'existing' ? REPLAYED : NO_HEADERS);
   },
 });
 
@@ -120,8 +135,9 @@ export const updateEvent = endpoint({
   body: EventUpdate,
   maxBodyBytes: MAX_EVENT_BODY_BYTES,
   response: Event,
-  responseHeaders: ['ETag'],
+  responseHeaders: ['ETag', 'X-Unknown-Fields'],
   errors: ['NOT_FOUND', 'EVENT_LIMIT_REACHED', 'DUPLICATE_EVENT', 'PRECONDITION_FAILED'],
+  isExpensive: hasManyWords,
   handle: async ({ context, caller, client, path, headers, body }) => {
     const update = readEventUpdate(body, context.clock());
     const known = knownVersions(headers['if-match']);
@@ -134,7 +150,8 @@ export const deleteEvent = endpoint({
   operationId: 'deleteEvent',
   tag: 'Events',
   summary: 'Delete your own event',
-  description: 'Deletes the event permanently. With If-Match, deletes it only if its version matches.',
+  description:
+    'Deletes the event permanently. To call it off, set its status to cancelled instead. With If-Match, deletes it only if its version matches.',
   access: 'readwrite',
   path: EventPath,
   headers: IfMatch,
@@ -145,7 +162,22 @@ export const deleteEvent = endpoint({
   },
 });
 
+/** Whether its words take long to store: a few such requests at a time, so that others are served in between. */
+function hasManyWords({ body }: { readonly body: unknown }): boolean {
+  return typeof body === 'object' && body !== null && mayHaveManyWords(body);
+}
+
+/** How each event of a page is encoded; undefined if its JSON is sent unchanged. */
+function encoderOf(
+  encodeItem: FormatEncoder['encodeItem'],
+  hasLocal: boolean,
+  changes: readonly LastChange[],
+): ((event: Wire, at: number) => Wire) | undefined {
+  if (!encodeItem) return hasLocal ? addLocalTimes : undefined;
+  return (event, at) => encodeItem(hasLocal ? addLocalTimes(event) : event, changes[at]!);
+}
+
 /** Response to a write: always JSON, with the ETag. */
-function eventResponse({ json, version }: EventRecord): Representation {
-  return new Representation(json, 'json', false, ['etag', etagOf(version, 'json')]);
+function eventResponse({ json, version }: EventRecord, headers = NO_HEADERS): Representation {
+  return new Representation(json, 'json', false, ['etag', etagOf(version, 'json'), ...headers]);
 }

@@ -1,7 +1,9 @@
-// The health endpoint. It also responds while the service starts and all other routes are refused.
-import type { FastifyReply } from 'fastify';
-import Type from 'typebox';
-import { AppError } from '../../domain/errors.ts';
+// Health of the service: /live (the process), /ready (it can serve) and /health. They also respond while the service starts and
+// all other routes are refused, and no limit refuses them.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { AppError, PARTS, type Part } from '../../domain/errors.ts';
+import { stopping } from '../../domain/operations.ts';
+import Type from '../../domain/schema.ts';
 import { oneOf } from '../../domain/shape.ts';
 import type { Store } from '../../domain/store.ts';
 import type { Context } from '../../usecases/context.ts';
@@ -38,13 +40,76 @@ export const health: Description = {
   unavailable: HealthErrorResponse,
 };
 
-export async function sendHealth(
+export const LiveResponse = Type.Object({ status: oneOf(['ok'], { examples: ['ok'] }) });
+
+export const live: Description = {
+  operationId: 'getLive',
+  tag: 'Service',
+  summary: 'Check whether the process runs',
+  description: 'Returns 200 as long as the process can respond, also while it starts and stops.',
+  response: LiveResponse,
+};
+
+export const ReadyResponse = Type.Object({ status: oneOf(['ready'], { examples: ['ready'] }) });
+
+export const ReadyErrorResponse = Type.Object({
+  ...ErrorResponse.properties,
+  status: oneOf(['starting', 'stopping', 'unavailable']),
+  part: oneOf(PARTS, { description: 'What keeps the service from serving.' }),
+});
+
+export const ready: Description = {
+  operationId: 'getReady',
+  tag: 'Service',
+  summary: 'Check whether the service can serve',
+  description:
+    'Returns 200 while requests can be served: for load balancers. Otherwise returns 503 with `status` and `part` next to the error. It is not ready while it starts, and from the moment when it is told to stop.',
+  response: ReadyResponse,
+  unavailable: ReadyErrorResponse,
+};
+
+/** Never refused by limits, and served while the service starts. */
+export const HEALTH_PATHS: ReadonlySet<string> = new Set(['/health', '/live', '/ready']);
+
+interface HealthOptions {
+  readonly version: string;
+  readonly readiness: () => Readiness;
+  readonly isStopping: () => boolean;
+  readonly onFault: (request: FastifyRequest, error: AppError) => void;
+}
+
+export function serveHealth(app: FastifyInstance, options: HealthOptions): void {
+  const { version, readiness, isStopping, onFault } = options;
+  app.get('/health', (request, reply) =>
+    sendHealth(readiness(), version, asJson(reply), (error) => onFault(request, error)),
+  );
+  app.get('/live', (_request, reply) => asJson(reply).send(JSON.stringify({ status: 'ok' })));
+  app.get('/ready', async (request, reply) => {
+    asJson(reply);
+    if (isStopping()) return sendUnready(reply, stopping(), 'stopping', 'shutdown');
+    const now = readiness();
+    if (!('context' in now)) return sendUnready(reply, starting(now), 'starting', 'startup');
+    try {
+      await checkOnce(now.context.store);
+    } catch (error) {
+      const fault = toAppError(error);
+      onFault(request, fault);
+      return sendUnready(reply, fault, 'unavailable', fault.part ?? 'store');
+    }
+    return reply.send(JSON.stringify({ status: 'ready' }));
+  });
+}
+
+function asJson(reply: FastifyReply): FastifyReply {
+  return reply.header('content-type', 'application/json; charset=utf-8');
+}
+
+async function sendHealth(
   readiness: Readiness,
   version: string,
   reply: FastifyReply,
   onFault: (error: AppError) => void,
 ): Promise<FastifyReply> {
-  reply.header('content-type', 'application/json; charset=utf-8');
   if (!('context' in readiness)) {
     const { done, total } = readiness;
     return sendUnavailable(reply, starting(readiness), { status: 'starting', progress: { done, total } });
@@ -74,7 +139,13 @@ function checkOnce(store: Store): Promise<void> {
 /** Error of every route while the service starts. */
 export function starting({ done, total }: { done: number; total: number }): AppError {
   const progress = total > 0 ? `: ${done} of ${total} events are loaded` : '';
-  return new AppError('UNAVAILABLE', `The service is starting${progress}. Retry shortly.`);
+  return new AppError('UNAVAILABLE', `The service is starting${progress}. Retry shortly.`, {
+    refusedBy: 'starting',
+  });
+}
+
+function sendUnready(reply: FastifyReply, error: AppError, status: string, part: Part): FastifyReply {
+  return sendUnavailable(reply, error, { status, part });
 }
 
 function sendUnavailable(reply: FastifyReply, error: AppError, extra: object): FastifyReply {

@@ -1,7 +1,14 @@
 // Endpoints for an agent's own data: its summary, its events and its keys.
 import { RegisterResponse } from '../../domain/agent.ts';
-import { invalid } from '../../domain/errors.ts';
+import { invalid, readTogether, refuse } from '../../domain/errors.ts';
 import { encodePage } from '../../domain/event-page.ts';
+import {
+  addIncluded,
+  addLocalTimes,
+  INCLUDES,
+  includeParameter,
+  splitIncludes,
+} from '../../domain/include.ts';
 import {
   OwnAgentResponse,
   RevokeRequest,
@@ -15,9 +22,12 @@ import {
   OwnEventsResponse,
   readOwnEvents,
 } from '../../domain/own-events.ts';
+import Type from '../../domain/schema.ts';
+import { compile } from '../../domain/shape.ts';
 import * as own from '../../usecases/own-agent.ts';
 import { endpoint } from '../endpoint.ts';
 import { type Query, queryReader } from '../request/query.ts';
+import { encodeItems } from '../response/formats.ts';
 
 export const getOwnAgent = endpoint({
   operationId: 'getOwnAgent',
@@ -30,21 +40,39 @@ export const getOwnAgent = endpoint({
   handle: ({ context, caller }) => own.getOwnAgent(context, caller),
 });
 
-const readParameters = queryReader(OwnEventsParameters, (values) => readOwnEvents(values, 'query'));
+const ListExtras = Type.Object({ include: includeParameter(INCLUDES) });
+const checkExtras = compile(ListExtras);
+
+const readParameters = queryReader(
+  Type.Object({ ...OwnEventsParameters.properties, ...ListExtras.properties }),
+  (values) => {
+    const { value, issues } = checkExtras(splitIncludes(values), 'query');
+    const [query] = readTogether(
+      () => readOwnEvents(values, 'query'),
+      () => refuse(issues),
+    );
+    return { query, includes: value.include ?? [] };
+  },
+);
 
 export const listOwnEvents = endpoint({
   operationId: 'listOwnEvents',
   tag: 'Agent',
   summary: 'List your own events',
   description:
-    'Returns your events that have not ended, ordered by start, in pages, with the exact total. limit and include_ended may change between pages.',
+    'Returns your events that have not ended, cancelled ones included, ordered by start, in pages, with the exact total. limit and include_ended may change between pages.',
   access: 'read',
   query: OwnEventsParameters,
+  extras: ListExtras,
   response: OwnEventsResponse,
   isExpensive: () => true,
-  handle: async ({ context, caller, query }) => {
-    const { items, total, next } = await own.findOwnEvents(context, caller, readParameters(query));
-    const events = items.map(({ json }) => json);
+  handle: async (call) => {
+    const { query, includes } = readParameters(call.query);
+    const { items, total, next } = await own.findOwnEvents(call.context, call.caller, query);
+    const stored = items.map(({ json, updatedMs }) => addIncluded(json, includes, updatedMs));
+    const events = includes.includes('local')
+      ? await encodeItems(stored, addLocalTimes, call.client)
+      : stored;
     return encodePage(events, total, next && encodeOwnCursor(next));
   },
 });

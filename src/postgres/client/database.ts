@@ -1,8 +1,9 @@
 // Statements on the primary: each waits for a connection, is retried if that is safe, and throws errors in our terms.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PendingQuery } from 'postgres';
-import type { AppError } from '../../domain/errors.ts';
+import { AppError } from '../../domain/errors.ts';
 import { Operations } from '../../domain/operations.ts';
+import type { Metrics } from '../../metrics/metrics.ts';
 import { ConcurrencyLimit } from './concurrency-limit.ts';
 import type { Session, Sql } from './driver.ts';
 import { codeOf, type Failure, failureOf, unavailable, withoutData } from './errors.ts';
@@ -16,14 +17,18 @@ export interface DatabaseOptions extends Session {
   readonly poolSize: number;
   /** Maximum time that a statement waits for a connection. */
   readonly poolTimeoutMs: number;
+  readonly metrics?: Metrics | undefined;
 }
 
 /** Maximum time for retries, and for waiting for a new primary. */
-const PATIENCE_MS = 1_500;
-const FIRST_PAUSE_MS = 20;
+export const PATIENCE_MS = 1_500;
+export const FIRST_PAUSE_MS = 20;
 
 /** The same for conflicts. Longer, because PostgreSQL needs a second to detect a deadlock. */
 const CONFLICT_PATIENCE_MS = 5_000;
+
+/** Part of the connections that writes never use. */
+const KEPT_FOR_READS = 0.25;
 
 /** Maximum time for accepted operations to finish when the database is closed. */
 const CLOSE_TIMEOUT_MS = 4_000;
@@ -31,8 +36,14 @@ const CLOSE_TIMEOUT_MS = 4_000;
 /** Added to the statement timeout. A server that waits for a standby does not respond even after the statement timeout. */
 const RESPONSE_MARGIN_MS = 1_000;
 
-/** Whether the work may run twice: reads may; writes only if running them again changes nothing. */
-export type Repeat = 'repeatable' | 'once';
+/** Part of the statement timeout after which a search is given up: it can be narrowed, other statements cannot. */
+const SEARCH_PART = 0.8;
+
+/**
+ * Whether the work may run twice: reads may; writes only if running them again changes nothing. Writes to agents and events may
+ * wait for locks, and have fewer connections than reads. A search has less time than other reads.
+ */
+export type Repeat = 'search' | 'repeatable' | 'repeatable write' | 'once';
 
 export interface Statements {
   /** Throws UNAVAILABLE if the database does not respond. Other errors of a statement are thrown unchanged. */
@@ -41,28 +52,47 @@ export interface Statements {
   transaction<T>(repeat: Repeat, work: (sql: Sql) => Promise<T>): Promise<T>;
 }
 
+/** A connection for one user, outside the limits of the pool. */
+export interface OwnConnection {
+  readonly sql: Sql;
+  /** Whether its host is still the primary, as far as this process knows. */
+  readonly isCurrent: boolean;
+  /** Running statements fail. */
+  drop(): void;
+}
+
 /** `run` and `transaction` are operations of their own; `operation` groups several of them into one. */
 export class Database implements Statements {
   readonly #primary: Primary;
+  readonly #session: Session;
   readonly #limit: ConcurrencyLimit;
-  readonly #responseTimeoutMs: number | undefined;
+  /** Lower than that of all statements: writes that are stuck leave connections to reads. */
+  readonly #writeLimit: ConcurrencyLimit;
+  readonly #statementTimeoutMs: number;
   readonly #operations = new Operations();
   /** Runs the statements of accepted operations, even while the database is closing. */
-  readonly #accepted: Statements = {
-    run: (repeat, work) => this.#runWithinLimit(repeat, work),
-    transaction: (repeat, work) => this.#runWithinLimit(repeat, (sql) => inTransaction(sql, work)),
+  readonly accepted: Statements = {
+    run: (repeat, work) =>
+      repeat === 'repeatable' || repeat === 'search'
+        ? this.#runWithinLimit(repeat, work)
+        : this.#write(repeat, work),
+    transaction: (repeat, work) => this.#write(repeat, (sql) => inTransaction(sql, work)),
   };
 
   private constructor(primary: Primary, options: DatabaseOptions) {
     this.#primary = primary;
-    this.#limit = new ConcurrencyLimit(options.poolSize, options.poolTimeoutMs);
-    const { statementTimeoutMs } = options;
-    this.#responseTimeoutMs = statementTimeoutMs === 0 ? undefined : statementTimeoutMs + RESPONSE_MARGIN_MS;
+    this.#session = options;
+    const { poolSize, poolTimeoutMs, metrics } = options;
+    this.#limit = new ConcurrencyLimit(poolSize, poolTimeoutMs, 'connections', metrics);
+    const keptForReads = Math.ceil(poolSize * KEPT_FOR_READS);
+    const forWrites = Math.max(1, poolSize - keptForReads);
+    this.#writeLimit = new ConcurrencyLimit(forWrites, poolTimeoutMs, 'write_connections', metrics);
+    this.#statementTimeoutMs = options.statementTimeoutMs;
   }
 
   /** Throws the driver's error if no host is the primary. */
   static async open(options: DatabaseOptions): Promise<Database> {
-    const primary = new Primary(addressesOf(options.url) ?? [], options);
+    const primary = new Primary(addressesOf(options.url) ?? [], options, options.metrics);
     await primary.open();
     return new Database(primary, options);
   }
@@ -70,7 +100,7 @@ export class Database implements Statements {
   /** Rejects new operations, waits for accepted ones, then runs `last`. */
   async close(last?: (statements: Statements) => Promise<void>): Promise<void> {
     const timeout = sleep(CLOSE_TIMEOUT_MS, undefined, { ref: false });
-    const finished = this.#operations.close().then(() => last?.(this.#accepted));
+    const finished = this.#operations.close().then(() => last?.(this.accepted));
     await Promise.race([finished, timeout]);
     await this.#primary.close();
   }
@@ -90,7 +120,7 @@ export class Database implements Statements {
 
   /** Runs several statements as one operation: `close` waits for all of them. Throws UNAVAILABLE once `close` was called. */
   operation<T>(work: (statements: Statements) => Promise<T>): Promise<T> {
-    return this.#operations.run(() => work(this.#accepted));
+    return this.#operations.run(() => work(this.accepted));
   }
 
   /** Yields the rows of one snapshot in batches. Uses a connection until the last row is read. */
@@ -110,12 +140,56 @@ export class Database implements Statements {
     }
   }
 
-  async #runWithinLimit<T>(repeat: Repeat, work: (sql: Sql) => Promise<T>): Promise<T> {
+  /**
+   * Opens a connection of its own, with these settings besides those of all. It is dropped when its host is no longer the
+   * primary. Waits for a primary as a statement does that began at `beginMs`. Throws UNAVAILABLE if there is none.
+   */
+  async connect(session: Partial<Session>, beginMs = performance.now()): Promise<OwnConnection> {
+    const pool = await this.#primary.pool(beginMs, PATIENCE_MS);
+    const { statementTimeoutMs, applicationName } = this.#session;
+    const connection = pool.open({
+      statementTimeoutMs,
+      ...(applicationName === undefined ? {} : { applicationName }),
+      ...session,
+    });
+    return {
+      sql: connection.sql,
+      get isCurrent() {
+        return !pool.isClosed && connection.isUsable;
+      },
+      drop: () => pool.discard(connection),
+    };
+  }
+
+  /** Checks the primary at once, because a connection failed. */
+  suspect(): void {
+    this.#primary.suspect();
+  }
+
+  async #write<T>(repeat: Repeat, work: (sql: Sql) => Promise<T>): Promise<T> {
+    await this.#writeLimit.acquire();
+    return this.#runWithinLimit(repeat, work, () => this.#writeLimit.release());
+  }
+
+  async #runWithinLimit<T>(
+    repeat: Repeat,
+    work: (sql: Sql) => Promise<T>,
+    onEnd: () => void = () => {},
+  ): Promise<T> {
     const startedMs = performance.now();
-    await this.#limit.acquire();
+    await this.#limit.acquire().catch((error: unknown) => {
+      onEnd();
+      throw error;
+    });
     // Release the slot when the work ends, not at the timeout: until then the work uses a connection.
-    const done = this.#runWithRetries(startedMs, repeat, work).finally(() => this.#limit.release());
-    return this.#responseTimeoutMs === undefined ? done : withTimeout(done, this.#responseTimeoutMs);
+    const done = this.#runWithRetries(startedMs, repeat, work).finally(() => {
+      this.#limit.release();
+      onEnd();
+    });
+    if (this.#statementTimeoutMs === 0) return done;
+    return repeat === 'search'
+      ? withTimeout(done, this.#statementTimeoutMs * SEARCH_PART, slowSearch)
+      : withTimeout(done, this.#statementTimeoutMs + RESPONSE_MARGIN_MS);
   }
 
   async #runWithRetries<T>(startedMs: number, repeat: Repeat, work: (sql: Sql) => Promise<T>): Promise<T> {
@@ -131,7 +205,7 @@ export class Database implements Statements {
           connection.drop();
           this.#primary.suspect();
         }
-        const isSafe = failure === 'conflict' || failure === 'not-begun' || repeat === 'repeatable';
+        const isSafe = failure === 'conflict' || failure === 'not-begun' || repeat !== 'once';
         const patienceMs = failure === 'conflict' ? CONFLICT_PATIENCE_MS : PATIENCE_MS;
         if (failure === 'refused' || !isSafe || performance.now() - startedMs + pauseMs > patienceMs)
           throw toUnavailable(withoutData(error));
@@ -159,6 +233,10 @@ async function inTransaction<T>(sql: Sql, work: (sql: Sql) => Promise<T>): Promi
 /** Whether the connection is no longer usable, or its server is not the primary. */
 function isConnectionLost(failure: Failure): boolean {
   return failure === 'lost' || failure === 'not-begun';
+}
+
+function slowSearch(): AppError {
+  return new AppError('UNAVAILABLE', 'The search takes too long. Retry, or search a smaller area or time.');
 }
 
 function toUnavailable(error: unknown): AppError {

@@ -8,8 +8,12 @@ export type Sql = postgres.Sql<{ bigint: number }>;
 export interface Session {
   /** 0: no timeout. */
   readonly statementTimeoutMs: number;
+  /** Maximum time to wait for a lock. Default: only the statement timeout applies. */
+  readonly lockTimeoutMs?: number;
   /** Default: APPLICATION. */
   readonly applicationName?: string;
+  /** Further settings of the server. */
+  readonly settings?: Readonly<Record<string, string>>;
 }
 
 export interface ConnectOptions extends Session {
@@ -31,14 +35,13 @@ const IDLE_IN_TRANSACTION_MS = 10_000;
 /** Reads bigint as number: all our values (times in milliseconds, counts) are exact in a double. */
 const bigint = { to: 20, from: [20], parse: Number, serialize: String };
 
-/** Does not connect before the first statement. */
-export function connect(url: string, options: ConnectOptions): Sql {
-  const { host, port, statementTimeoutMs, applicationName = APPLICATION, openSocket } = options;
-  // The driver's types do not declare these options.
-  const untyped: object = { host: [host], port: [port], socket: openSocket };
-  // As strings: the driver omits values that are 0 or false.
-  const connection: Record<string, string> = {
-    application_name: applicationName,
+/** Settings of the server for a session. As strings: the driver omits values that are 0 or false. */
+export function sessionSettings({
+  statementTimeoutMs,
+  lockTimeoutMs,
+  settings,
+}: Session): Record<string, string> {
+  return {
     statement_timeout: String(statementTimeoutMs),
     // Statements are written so that one plan fits all parameters; planning takes longer than running many of them.
     // Parallel workers or JIT for one search would only take CPU from others.
@@ -46,7 +49,16 @@ export function connect(url: string, options: ConnectOptions): Sql {
     max_parallel_workers_per_gather: '0',
     jit: 'off',
     idle_in_transaction_session_timeout: String(IDLE_IN_TRANSACTION_MS),
+    ...(lockTimeoutMs !== undefined && { lock_timeout: String(lockTimeoutMs) }),
+    ...settings,
   };
+}
+
+/** Does not connect before the first statement. */
+export function connect(url: string, options: ConnectOptions): Sql {
+  const { host, port, applicationName = APPLICATION, openSocket } = options;
+  // The driver's types do not declare these options.
+  const untyped: object = { host: [host], port: [port], socket: openSocket };
   return postgres(url, {
     ...untyped,
     ssl: false, // tls.ts does TLS
@@ -56,6 +68,6 @@ export function connect(url: string, options: ConnectOptions): Sql {
     fetch_types: false,
     onnotice: () => {},
     types: { bigint },
-    connection,
+    connection: { application_name: applicationName, ...sessionSettings(options) },
   });
 }

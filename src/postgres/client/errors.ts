@@ -4,7 +4,10 @@ import { AppError } from '../../domain/errors.ts';
 /** Serialization failures and deadlocks. The transaction is rolled back completely. */
 const CONFLICTS = new Set(['40001', '40P01']);
 
-/** The statement was not sent, or the server rejected it: it is starting, has no free connection, or is not the primary. */
+/**
+ * The statement was not sent, or the server rejected it: it is starting, has no free connection, or is not the primary. A
+ * standby does not support unlogged tables (0A000).
+ */
 const NOT_BEGUN = new Set([
   'ECONNREFUSED',
   'EHOSTUNREACH',
@@ -16,6 +19,7 @@ const NOT_BEGUN = new Set([
   '57P03',
   '53300',
   '25006',
+  '0A000',
 ]);
 
 /** The connection was lost while a statement was running. The statement may or may not have taken effect. */
@@ -59,5 +63,5 @@ export function withoutData(error: unknown): unknown {
 const PERSONAL = ['detail', 'where', 'query', 'parameters', 'args', 'internal_query'];
 
 export function unavailable(cause?: unknown): AppError {
-  return new AppError('UNAVAILABLE', 'The database does not respond. Retry.', { cause });
+  return new AppError('UNAVAILABLE', 'The database does not respond. Retry.', { cause, part: 'database' });
 }

@@ -8,11 +8,21 @@ export class Pool {
   readonly #session: Session;
   readonly #connections = new Set<Connection>();
   readonly #idle: Connection[] = [];
+  /** Connections outside the pool, see `open`. */
+  readonly #own = new Set<Connection>();
   #isClosed = false;
 
   constructor(hostUrl: string, session: Session) {
     this.#hostUrl = hostUrl;
     this.#session = session;
+  }
+
+  get idle(): number {
+    return this.#idle.length;
+  }
+
+  get busy(): number {
+    return this.#connections.size - this.#idle.length;
   }
 
   /** Takes a connection for exclusive use; `release` returns it. */
@@ -26,6 +36,21 @@ export class Pool {
     return connection;
   }
 
+  /** Opens a connection with other settings, which is not part of the pool but is dropped with it, or earlier by `discard`. */
+  open(session: Session): Connection {
+    const connection = new Connection(this.#hostUrl, session);
+    this.#own.add(connection);
+    return connection;
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  discard(connection: Connection): void {
+    this.#drop(connection);
+  }
+
   release(connection: Connection): void {
     if (connection.isUsable && !this.#isClosed) this.#idle.push(connection);
     else this.#drop(connection);
@@ -34,11 +59,12 @@ export class Pool {
   /** Running statements fail with an error of a lost connection. */
   close(): void {
     this.#isClosed = true;
-    for (const connection of this.#connections) this.#drop(connection);
+    for (const connection of [...this.#connections, ...this.#own]) this.#drop(connection);
   }
 
   #drop(connection: Connection): void {
     this.#connections.delete(connection);
+    this.#own.delete(connection);
     connection.drop();
   }
 }

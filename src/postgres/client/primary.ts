@@ -2,6 +2,7 @@
 // it succeeds, slow statements may continue. When it fails, all connections are dropped, and all hosts are queried until
 // one of them is the primary.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type Count, Metrics } from '../../metrics/metrics.ts';
 import { Connection } from './connection.ts';
 import type { Session, Sql } from './driver.ts';
 import { failureOf, unavailable } from './errors.ts';
@@ -24,15 +25,25 @@ export class Primary {
   #probe: Connection | undefined;
   #respondedAt = performance.now();
   #isClosed = false;
+  readonly #changes: Count;
+  #hasBeenFound = false;
   /** Error of the last search that found no primary. */
   #reason: unknown;
   #wake = Promise.withResolvers<void>();
   #found = Promise.withResolvers<void>();
   #watching: Promise<void> = Promise.resolve();
 
-  constructor(hostUrls: readonly string[], session: Session) {
+  constructor(hostUrls: readonly string[], session: Session, metrics = new Metrics()) {
     this.#hostUrls = hostUrls;
     this.#session = session;
+    this.#changes = metrics.counter(
+      'local_events_database_primary_changes_total',
+      'Times that a primary was found after the one before was lost, on another host or on the same.',
+    );
+    for (const state of ['idle', 'busy'] as const) {
+      const help = 'Connections to the primary, without the one that checks it.';
+      metrics.gauge('local_events_database_connections', help, () => this.#pool?.[state] ?? 0, { state });
+    }
   }
 
   /** Finds the primary and starts the heartbeat. Throws a host's error if no host is the primary. */
@@ -121,6 +132,8 @@ export class Primary {
     if (this.#pool || this.#isClosed) return probe.drop();
     this.#probe = probe;
     this.#pool = new Pool(hostUrl, this.#session);
+    if (this.#hasBeenFound) this.#changes.value++;
+    this.#hasBeenFound = true;
     this.#respondedAt = performance.now();
     this.#found.resolve();
   }

@@ -22,10 +22,11 @@ export async function secure(raw: Socket, host: string, mode: string): Promise<S
     if (mode === 'prefer' || mode === 'allow') return raw;
     throw new TlsRefused('the server offers no TLS');
   }
-  // Like libpq: only the verify-… modes check the certificate.
+  // Like libpq: only the verify-… modes check the certificate, and verify-ca does not check its name.
   const rejectUnauthorized = mode.startsWith('verify') || mode === 'true';
   const name = isIP(host) ? {} : { servername: host };
-  const socket = connect({ socket: raw, host, rejectUnauthorized, ...name });
+  const nameCheck = mode === 'verify-ca' ? { checkServerIdentity: () => undefined } : {};
+  const socket = connect({ socket: raw, host, rejectUnauthorized, ...name, ...nameCheck });
   try {
     await next(socket, 'secureConnect');
   } catch (cause) {

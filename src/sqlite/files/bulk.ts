@@ -84,11 +84,12 @@ export class SqliteBulkReader implements BulkReader {
 
   /** Ordered so that SQLite need not sort: all events by ID, so by age; one agent's events along the index events_identity. */
   events(agentId: string | undefined): AsyncIterable<readonly EventRow[]> {
-    const select = `SELECT ${STORED_EVENT_COLUMNS.join(', ')} FROM events`;
+    const { eventColumns, isStoredEvent } = this.#reader;
+    const select = `SELECT ${eventColumns} FROM events WHERE ${isStoredEvent}`;
     return this.#rows(
       agentId === undefined
         ? this.#reader.batches(`${select} ORDER BY event_id`, [])
-        : this.#reader.batches(`${select} WHERE agent_id = ? ORDER BY start_ms, lat, lng, title`, [agentId]),
+        : this.#reader.batches(`${select} AND agent_id = ? ORDER BY start_ms, lat, lng, title`, [agentId]),
     );
   }
 

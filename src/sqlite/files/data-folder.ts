@@ -1,5 +1,16 @@
 // The data folder: created if missing, accessible to its owner only, and locked by one process at a time.
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readdirSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  statSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { StartError } from '../../domain/errors.ts';
@@ -9,6 +20,9 @@ const LOCK = 'lock.db';
 const RESTORING = `${DATABASE}.restoring`;
 const SQLITE_BUSY = 5;
 const SQLITE_FULL = 13;
+
+/** Room that a start needs. With less, SQLite fails with an I/O error, or the process ends with SIGBUS in mapped memory. */
+const START_BYTES = 1_048_576;
 
 export function databasePath(folder: string): string {
   return join(folder, DATABASE);
@@ -24,6 +38,34 @@ export function getDatabase(folder: string): string {
   const path = databasePath(folder);
   if (existsSync(path) && statSync(path).size > 0) return path;
   throw new StartError(`There is no data in ${folder}. Set DATA_DIR to the folder of the service.`);
+}
+
+/** Files that no other process may replace while a service uses the folder. */
+export function watchedFiles(folder: string): string[] {
+  return [databasePath(folder), join(folder, LOCK)];
+}
+
+/**
+ * Throws StartError if the folder has remains of data but no database. A start would create an empty one, and SQLite would
+ * delete what is left.
+ */
+export function requireIntact(folder: string): void {
+  const path = databasePath(folder);
+  const hasContent = (file: string) => existsSync(file) && statSync(file).size > 0;
+  if (hasContent(path)) return;
+  if (hasContent(`${path}-wal`)) {
+    throw new StartError(
+      `The data folder ${folder} has ${DATABASE}-wal, with the latest writes, but its ${DATABASE} is missing or empty. ` +
+        'Copy both files back from where they were, or restore a backup into an empty folder. ' +
+        `To start without this data, move ${DATABASE}-wal away.`,
+    );
+  }
+  if (hasContent(restoringPath(folder))) {
+    throw new StartError(
+      `A restore into the data folder ${folder} was not completed. Run "restore" again. ` +
+        `To start without data, delete ${RESTORING}.`,
+    );
+  }
 }
 
 /** Lock on a data folder. No other process can take it until it is released or this process ends. */
@@ -76,8 +118,36 @@ function isSystemFile(name: string): boolean {
   return name.startsWith('.') || name === 'lost+found';
 }
 
+/**
+ * Throws StartError if the disk of the folder has no room for START_BYTES. Really writes them: what the system reports as free
+ * ignores quotas and what is reserved for root.
+ */
+export function requireSpace(folder: string): void {
+  const path = join(folder, `${DATABASE}.${process.pid}.space`);
+  try {
+    const file = openSync(path, 'wx', 0o600);
+    try {
+      unlinkSync(path); // nothing is left behind, even after a kill
+      for (let bytes = 0; bytes < START_BYTES; ) bytes += writeSync(file, Buffer.alloc(START_BYTES - bytes));
+    } finally {
+      closeSync(file);
+    }
+  } catch (cause) {
+    throw unusable(folder, cause);
+  }
+}
+
+function full(folder: string, cause: unknown): StartError {
+  return new StartError(
+    `The disk of the data folder ${folder} is full, or nearly so: a start needs 1 MiB. ` +
+      'Free some space, or set DATA_DIR to another folder.',
+    { cause },
+  );
+}
+
 function unusable(folder: string, cause: unknown): StartError {
   const reason = (cause as NodeJS.ErrnoException).code ?? 'unknown reason';
+  if (reason === 'ENOSPC' || reason === 'EDQUOT') return full(folder, cause);
   return new StartError(
     `The data folder ${folder} cannot be written (${reason}). Make it writable or set DATA_DIR to another.`,
     { cause },
@@ -88,6 +158,17 @@ function unusable(folder: string, cause: unknown): StartError {
 function createFolder(folder: string): void {
   if (!existsSync(dirname(folder))) createFolder(dirname(folder));
   mkdirSync(folder, { mode: 0o700 });
+  sync(dirname(folder)); // otherwise a power cut may remove the folder, with writes that were acknowledged
+}
+
+/** Syncs a file, or the file names of a folder, to disk. */
+export function sync(path: string): void {
+  const descriptor = openSync(path, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
 }
 
 /** Does not open an existing file: closing it would release all locks that this process holds on it (POSIX). */
@@ -103,12 +184,11 @@ function takeLock(folder: string): FolderLock {
     return { release: () => lock.close() };
   } catch (cause) {
     const { errcode, message } = cause as Error & { errcode?: number };
+    if (errcode === SQLITE_FULL) throw full(folder, cause);
     throw new StartError(
       errcode === SQLITE_BUSY
         ? `The data folder ${folder} is in use by another local-events process. Stop that process, or set DATA_DIR to another folder.`
-        : errcode === SQLITE_FULL
-          ? `The disk of the data folder ${folder} is full. Free some space, or set DATA_DIR to another folder.`
-          : `The lock ${path} cannot be used: ${message}. Stop every local-events process of this folder and remove the file.`,
+        : `The lock ${path} cannot be used: ${message}. Stop every local-events process of this folder and remove the file.`,
       { cause },
     );
   }

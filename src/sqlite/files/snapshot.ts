@@ -1,7 +1,7 @@
 // Snapshot of a database, and copies of it; other connections may write meanwhile. A copy is a single file, accessible to
 // its owner only. It is checked and synced to disk before it gets its final name; after a failure nothing is left of it.
 import { once } from 'node:events';
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
+import { closeSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { isDeepStrictEqual } from 'node:util';
@@ -9,6 +9,7 @@ import { Worker } from 'node:worker_threads';
 import { StartError } from '../../domain/errors.ts';
 import type { CopyControl, StoreSummary } from '../../domain/store.ts';
 import type { CheckResult, CheckThreadData } from './check-worker.ts';
+import { sync } from './data-folder.ts';
 import { readSummary } from './summary.ts';
 
 /** 4 MiB between two checks of the abort signal. */
@@ -122,16 +123,6 @@ function leaveWalMode(file: string): void {
     database.exec('PRAGMA journal_mode = DELETE');
   } finally {
     database.close();
-  }
-}
-
-/** Syncs a file, or the file names of a folder, to disk. */
-function sync(path: string): void {
-  const descriptor = openSync(path, 'r');
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
   }
 }
 

@@ -9,9 +9,9 @@ import {
   TABLES,
   type Table,
   type TransferStore,
-  UNFINISHED_MOVE,
   type Values,
 } from '../../domain/transfer.ts';
+import { UNFINISHED_MOVE } from '../../domain/unfinished-move.ts';
 import { openForWriting } from '../connection.ts';
 import { databasePath, type FolderLock, getDatabase, holdFolder, isOurs } from './data-folder.ts';
 
@@ -106,7 +106,7 @@ export class SqliteTransfer implements TransferStore {
 
   async begin(source: string): Promise<void> {
     this.#inTransaction(() => {
-      this.#database.exec('DELETE FROM settings; DELETE FROM ended_sessions');
+      this.#database.exec('DELETE FROM settings; DELETE FROM ended_sessions; DELETE FROM session_epochs');
       this.#database.prepare(`INSERT INTO settings (name, value) VALUES (${MARK}, ?)`).run(source);
     });
   }

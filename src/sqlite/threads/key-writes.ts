@@ -32,6 +32,7 @@ export function prepareKeyWrites(database: DatabaseSync): KeyWrites {
     'DELETE FROM keys WHERE agent_id = ? AND key_hash <> ? RETURNING key_hash',
   );
   const removeKey = database.prepare('DELETE FROM keys WHERE key_hash = ?');
+  const forgetKey = database.prepare('DELETE FROM deleted_keys WHERE key_hash = ?');
   const insertKey = database.prepare(
     'INSERT INTO keys (key_hash, agent_id, prefix, created_ms) VALUES (?, ?, ?, ?)',
   );
@@ -53,6 +54,7 @@ export function prepareKeyWrites(database: DatabaseSync): KeyWrites {
 
     revokeKey(keyHash) {
       removeKey.run(keyHash);
+      forgetKey.run(keyHash); // of an agent that has just been deleted, and may be restored
     },
   };
 }

@@ -3,12 +3,12 @@
 import { AppError } from '../../domain/errors.ts';
 import type { ListReaderCalls } from './list-reader.ts';
 import type { ListThreadData } from './list-reader-worker.ts';
-import { RpcClient } from './rpc-client.ts';
+import { RpcClient, type ThreadOptions } from './rpc-client.ts';
 
 const FAILURE_MESSAGE = 'The list could not be read. Retry.';
 
 class ListThread extends RpcClient<ListReaderCalls> {
-  static async start(path: string): Promise<ListThread> {
+  static async start(path: string, options: ThreadOptions): Promise<ListThread> {
     const data: ListThreadData = { path };
     const thread = await ListThread.startThread('./list-reader-worker.ts', data);
     return new ListThread(thread, {
@@ -16,18 +16,21 @@ class ListThread extends RpcClient<ListReaderCalls> {
       failureMessage: FAILURE_MESSAGE,
       maxBatch: 1,
       maxBatchesInFlight: 1,
+      ...options,
     });
   }
 }
 
 export class ListReaderClient {
   readonly #path: string;
+  readonly #options: ThreadOptions;
   #thread: ListThread | undefined;
   #starting: Promise<ListThread> | undefined;
   #isClosed = false;
 
-  constructor(path: string) {
+  constructor(path: string, options: ThreadOptions = {}) {
     this.#path = path;
+    this.#options = options;
   }
 
   /** Rejects with UNAVAILABLE if the list cannot be read. */
@@ -55,7 +58,7 @@ export class ListReaderClient {
 
   async #start(): Promise<ListThread> {
     try {
-      this.#thread = await ListThread.start(this.#path);
+      this.#thread = await ListThread.start(this.#path, this.#options);
       return this.#thread;
     } catch (cause) {
       this.#starting = undefined;

@@ -1,12 +1,15 @@
 // Reads lists for administrators and of own events. Runs on its own thread: a search or sort reads all agents, or all events
 // of one agent.
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import type { Created } from '../../domain/activity.ts';
 import type { AuditRecord } from '../../domain/audit.ts';
 import { type AgentListQuery, type AuditQuery, type EventListQuery, foldText } from '../../domain/list.ts';
 import type { ListPosition } from '../../domain/list-cursor.ts';
 import type { ListedEvent, ListPage, Stats } from '../../domain/store.ts';
 import { toWire } from '../../domain/wire.ts';
-import { type AgentColumns, agentOf, type ColumnValues } from '../columns.ts';
+import { type AgentColumns, agentOf, type ColumnValues, IS_STORED_AGENT } from '../columns.ts';
+import { ActivityReader } from './activity-reader.ts';
+import { auditPageStatement } from './audit-statement.ts';
 import {
   agentPageStatement,
   eventPageStatement,
@@ -19,10 +22,11 @@ type AgentStats = Pick<Stats, 'agents' | 'agents_active_today'>;
 
 export interface ListReaderCalls {
   ping(): void;
-  agentPage(query: AgentListQuery): ListPage<AgentColumns>;
+  agentPage(query: AgentListQuery, nowMs: number): ListPage<AgentColumns>;
   agentEventPage(agentId: string, query: EventListQuery, nowMs: number): ListPage<ListedEvent>;
   auditPage(query: AuditQuery): ListPage<AuditRecord, number>;
   countAgents(usedFromMs: number): AgentStats;
+  countCreated(fromMs: readonly number[]): Created[];
 }
 
 type Row = [total: number, value: ListPosition['value'], id: string | null, ...item: ColumnValues];
@@ -31,6 +35,7 @@ export class ListReader implements Batches<ListReaderCalls> {
   readonly #database: DatabaseSync;
   readonly #calls: ListReaderCalls;
   readonly #findOrdered: StatementSync;
+  readonly #activity: ActivityReader;
   /** Search text of the current list, folded. */
   #searchText = '';
 
@@ -40,22 +45,37 @@ export class ListReader implements Batches<ListReaderCalls> {
     this.#database.function('is_found', { varargs: true }, (...texts) =>
       Number(texts.some((text) => text !== null && foldText(text as string).includes(this.#searchText))),
     );
-    this.#findOrdered = this.#database.prepare('SELECT 1 FROM event_order WHERE agent_id = ? LIMIT 1');
+    // While events are being removed, the table still has them.
+    this.#findOrdered = this.#database.prepare(
+      `SELECT 1 FROM event_order WHERE agent_id = ?1
+       AND NOT EXISTS (SELECT 1 FROM removals WHERE agent_id = ?1) LIMIT 1`,
+    );
+    this.#activity = new ActivityReader(this.#database);
     this.#calls = {
       ping() {},
-      agentPage: (query) => this.#page(agentPageStatement(query), query, (_position, item) => agentOf(item)),
+      agentPage: (query, nowMs) =>
+        this.#inSnapshot(() => {
+          const page = ActivityReader.canSort(query)
+            ? this.#activity.page(query, nowMs)
+            : this.#page(agentPageStatement(query, nowMs), query, (_position, item) => agentOf(item));
+          if (!query.activity) return page;
+          return { ...page, items: page.items.map((agent) => this.#activity.addTo(agent, nowMs)) };
+        }),
       agentEventPage: (agentId, query, nowMs) =>
         this.#inSnapshot(() => {
           const isByStart = query.q === '' && query.sort.key === 'start_at';
           const isOrdered = isByStart && this.#findOrdered.get(agentId) !== undefined;
           const statement = (isOrdered ? orderedPageStatement : eventPageStatement)(agentId, query, nowMs);
-          return this.#page(statement, query, (position, [json]) => ({
+          return this.#page(statement, query, (position, [json, version, updatedMs]) => ({
             json: toWire(json as string),
+            version: version as number,
+            updatedMs: updatedMs as number | null,
             position,
           }));
         }),
       auditPage: (query) => this.#auditPage(query),
       countAgents: (usedFromMs) => this.#countAgents(usedFromMs),
+      countCreated: (fromMs) => this.#inSnapshot(() => this.#activity.countCreated(fromMs)),
     };
   }
 
@@ -99,7 +119,8 @@ export class ListReader implements Batches<ListReaderCalls> {
     };
   }
 
-  #auditPage({ after = Number.MAX_SAFE_INTEGER, limit }: AuditQuery): ListPage<AuditRecord, number> {
+  #auditPage({ after = Number.MAX_SAFE_INTEGER, limit, filters }: AuditQuery): ListPage<AuditRecord, number> {
+    if (filters) return this.#filteredAuditPage({ after, limit, filters });
     const rows = this.#database
       .prepare('SELECT * FROM audit WHERE audit_id < ? ORDER BY audit_id DESC LIMIT ?')
       .all(after, limit + 1) as unknown as AuditRecord[];
@@ -110,9 +131,24 @@ export class ListReader implements Batches<ListReaderCalls> {
     return { items, total, next: rows.length > limit ? items.at(-1)!.audit_id : undefined };
   }
 
+  #filteredAuditPage(query: Required<Omit<AuditQuery, 'details'>>): ListPage<AuditRecord, number> {
+    const { limit, filters } = query;
+    this.#searchText = foldText(filters?.q ?? '');
+    const { text, values } = auditPageStatement(query);
+    const rows = this.#database.prepare(text).all(...values) as unknown as (AuditRecord & {
+      total: number;
+    })[];
+    const items = rows.slice(0, limit).filter(({ audit_id }) => audit_id !== null);
+    return {
+      items: items.map(({ total: _, ...entry }) => entry),
+      total: rows[0]!.total,
+      next: rows.length > limit ? items.at(-1)!.audit_id : undefined,
+    };
+  }
+
   #countAgents(usedFromMs: number): AgentStats {
     const sql = `SELECT count(*) AS agents,
-      count(*) FILTER (WHERE last_used_ms >= ?) AS agents_active_today FROM agents`;
+      count(*) FILTER (WHERE last_used_ms >= ?) AS agents_active_today FROM agents WHERE ${IS_STORED_AGENT}`;
     return this.#database.prepare(sql).get(usedFromMs) as unknown as AgentStats;
   }
 }

@@ -1,16 +1,18 @@
 // SQL of the lists for administrators and of own events. One statement returns a page and its exact total, from one snapshot. It needs two
 // functions on the connection: fold(text), and is_found(…), which tells whether a text contains the search text.
+import { type AgentActivity, firstIdOf, isWindow } from '../../domain/activity.ts';
 import { ASSUMED_DURATION_MS } from '../../domain/event.ts';
 import type { AgentListQuery, AgentSort, EventListQuery, EventSort, ListQuery } from '../../domain/list.ts';
 import { NEVER_USED } from '../../domain/list-cursor.ts';
-import { AGENT_COLUMNS } from '../columns.ts';
+import { AGENT_COLUMNS, IS_STORED_AGENT } from '../columns.ts';
+import { countCreatedBy } from './activity-reader.ts';
 
 export interface Statement {
   readonly text: string;
   readonly values: readonly (string | number)[];
 }
 
-const AGENT_VALUES: Readonly<Record<AgentSort, string>> = {
+const AGENT_VALUES: Readonly<Record<Exclude<AgentSort, keyof AgentActivity>, string>> = {
   agent_name: 'fold(agent_name)',
   email: 'fold(email)',
   tier: 'tier',
@@ -29,27 +31,34 @@ const EVENT_VALUES: Readonly<Record<EventSort, string>> = {
 
 const ENDS_MS = `coalesce(end_ms, start_ms + ${ASSUMED_DURATION_MS})`;
 
+const EVENT_COLUMNS = 'json, version, updated_ms';
+
 const COUNT_MATCHING = 'SELECT count(*) FROM matching';
 
 /** Rows consist of the total, the position's value and ID, and AGENT_COLUMNS. */
-export function agentPageStatement(query: AgentListQuery): Statement {
+export function agentPageStatement(query: AgentListQuery, nowMs: number): Statement {
   const values = new Values();
   const isSearch = query.q !== '';
+  const { key } = query.sort;
+  const value = isWindow(key)
+    ? `(${countCreatedBy('agents.agent_id', values.put(firstIdOf(key, nowMs)))})`
+    : AGENT_VALUES[key];
   const list = {
     ...{ table: 'agents', key: 'agent_id', columns: AGENT_COLUMNS },
-    matching: `SELECT agent_id AS key, agent_id AS id, ${AGENT_VALUES[query.sort.key]} AS value FROM agents
-      WHERE ${isSearch ? 'is_found(agent_name, email, agent_id)' : 'true'}`,
-    total: isSearch ? COUNT_MATCHING : 'SELECT count(*) FROM agents',
-    isExpensive: isSearch,
+    matching: `SELECT agent_id AS key, agent_id AS id, ${value} AS value FROM agents
+      WHERE ${IS_STORED_AGENT}${isSearch ? ' AND is_found(agent_name, email, agent_id)' : ''}`,
+    total: isSearch ? COUNT_MATCHING : `SELECT count(*) FROM agents WHERE ${IS_STORED_AGENT}`,
+    isExpensive: isSearch || isWindow(key),
   };
   return pageStatement(list, pagingOf(query, values), values);
 }
 
-/** Rows consist of the total, the position's value and ID, and the JSON. */
+/** Rows consist of the total, the position's value and ID, the JSON, version and updated_ms. */
 export function eventPageStatement(agentId: string, query: EventListQuery, nowMs: number): Statement {
   const { q, when, sort } = query;
   const values = new Values();
-  const scope = `agent_id = ${values.put(agentId)}`;
+  const owned = `agent_id = ${values.put(agentId)}`;
+  const scope = `${owned} AND row_id > coalesce((SELECT max(up_to_row) FROM removals WHERE ${owned}), 0)`;
   const filters: string[] = [];
   if (when !== 'all') filters.push(`${ENDS_MS} ${when === 'past' ? '<=' : '>'} ${values.put(nowMs)}`);
   if (q !== '') filters.push("is_found(title, event_id, json ->> '$.location_name', json ->> '$.address')");
@@ -57,10 +66,10 @@ export function eventPageStatement(agentId: string, query: EventListQuery, nowMs
   const isByIndex = filters.length === 0 && sort.key === 'start_at';
   const walk = isByIndex ? scope : `row_id IN (SELECT row_id FROM events WHERE ${scope})`;
   const list = {
-    ...{ table: 'events', key: 'row_id', columns: 'json' },
+    ...{ table: 'events', key: 'row_id', columns: EVENT_COLUMNS },
     matching: `SELECT row_id AS key, event_id AS id, ${EVENT_VALUES[sort.key]} AS value FROM events
       WHERE ${[walk, ...filters].join(' AND ')}`,
-    total: filters.length === 0 ? countAll(scope) : COUNT_MATCHING,
+    total: filters.length === 0 ? countAll(owned) : COUNT_MATCHING,
     isExpensive: filters.length > 0,
   };
   return pageStatement(list, pagingOf(query, values), values);
@@ -69,7 +78,7 @@ export function eventPageStatement(agentId: string, query: EventListQuery, nowMs
 /** Entries of event_order that are read to find out which way reads less: half a millisecond. */
 const FEW = 5_000;
 
-/** The same for an agent in the table event_order, by start and without a search. Reads few events. */
+/** The same for an agent in the table event_order, by start and without a search, while none of its events is being removed. */
 export function orderedPageStatement(agentId: string, query: EventListQuery, nowMs: number): Statement {
   const values = new Values();
   const scope = `agent_id = ${values.put(agentId)}`;
@@ -101,7 +110,7 @@ export function orderedPageStatement(agentId: string, query: EventListQuery, now
         FROM (SELECT (${countFew(`ends_ms > ${now}`)}) AS few)`,
     },
   };
-  const list = { table: 'events', key: 'event_id', columns: 'json', ...lists[query.when] };
+  const list = { table: 'events', key: 'event_id', columns: EVENT_COLUMNS, ...lists[query.when] };
   return pageStatement(list, paging, values);
 }
 

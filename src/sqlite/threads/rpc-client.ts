@@ -4,9 +4,20 @@ import { getCompileCacheDir } from 'node:module';
 import { dirname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { AppError, StartError } from '../../domain/errors.ts';
+import { type Distribution, Metrics } from '../../metrics/metrics.ts';
+import { queueMetrics } from '../../metrics/queue-metrics.ts';
 import type { CallOf, FromThread, Methods, ToThread } from './rpc-server.ts';
 
-interface RpcOptions {
+/** What the owner of a thread wants to know about it. */
+export interface ThreadOptions {
+  /** Called if the thread ends by itself. Its calls fail from then on. */
+  readonly onDeath?: ((error: Error) => void) | undefined;
+  /** Called if the thread finds that the database is damaged. */
+  readonly onDamage?: (() => void) | undefined;
+  readonly metrics?: Metrics | undefined;
+}
+
+interface RpcOptions extends ThreadOptions {
   readonly name: string;
   /** Message for callers when the thread fails. */
   readonly failureMessage: string;
@@ -14,27 +25,53 @@ interface RpcOptions {
   readonly maxBatch: number;
   /** Maximum batches in flight. */
   readonly maxBatchesInFlight: number;
+  /** Time after which a caller gets an error, although the thread may still finish the call. */
+  readonly deadline?: Deadline | undefined;
 }
+
+interface Deadline {
+  readonly ms: number;
+  /** Message for callers whose call was not passed to the thread: it has no effect. */
+  readonly notBegun: string;
+  /** Message for the others: the call may still have its effect. */
+  readonly begun: string;
+}
+
+/** How often deadlines are checked. */
+const CHECK_INTERVAL_MS = 250;
 
 interface Pending<C extends Methods<C>> {
   readonly call: CallOf<C>;
+  readonly sinceMs: number;
   readonly settle: (value: unknown) => void;
   readonly reject: (error: Error) => void;
+}
+
+interface Batch<C extends Methods<C>> {
+  readonly calls: Pending<C>[];
+  readonly sentMs: number;
 }
 
 export class RpcClient<C extends Methods<C>> {
   readonly #thread: Worker;
   readonly #options: RpcOptions;
   readonly #queue: Pending<C>[] = [];
-  readonly #inFlight: Pending<C>[][] = [];
+  readonly #inFlight: Batch<C>[] = [];
+  readonly #waits: Distribution;
+  readonly #deadlines: NodeJS.Timeout | undefined;
   #stopped: Error | undefined;
+  #isClosing = false;
 
   protected constructor(thread: Worker, options: RpcOptions) {
     this.#thread = thread;
     this.#options = options;
+    const { name, metrics = new Metrics() } = options;
+    this.#waits = queueMetrics(metrics, name, () => this.#queue.length);
     thread.on('message', (message: FromThread) => this.#finish(message));
     thread.on('error', (error: Error) => this.#stop(error));
     thread.on('exit', () => this.#stop(new Error(`the ${options.name} thread has exited`)));
+    const { deadline } = options;
+    if (deadline) this.#deadlines = setInterval(() => this.#rejectLate(deadline), CHECK_INTERVAL_MS).unref();
   }
 
   /** Starts a worker file of this folder and waits until its database is open. Throws StartError if that fails. */
@@ -58,6 +95,7 @@ export class RpcClient<C extends Methods<C>> {
     return new Promise((resolve, reject) => {
       this.#queue.push({
         call: { name, args },
+        sinceMs: performance.now(),
         settle: (value) => {
           try {
             resolve(apply(value as ReturnType<C[Name]>));
@@ -67,7 +105,7 @@ export class RpcClient<C extends Methods<C>> {
         },
         reject,
       });
-      this.#startBatch();
+      this.#startBatch(false);
     });
   }
 
@@ -78,6 +116,7 @@ export class RpcClient<C extends Methods<C>> {
   /** Completes pending calls, then ends the thread. */
   async close(): Promise<void> {
     if (this.#stopped) return;
+    this.#isClosing = true;
     await this.run('ping', [] as Parameters<C['ping']>, () => {});
     const gone = once(this.#thread, 'exit');
     this.#thread.postMessage('close' satisfies ToThread<C>);
@@ -85,23 +124,27 @@ export class RpcClient<C extends Methods<C>> {
   }
 
   /** Hook for subclasses: called after each batch, before its calls are settled. */
-  protected noteBatch(_names: readonly (keyof C)[], _failed: boolean): void {}
+  protected noteBatch(_names: readonly (keyof C)[], _failed: boolean, _ms: number): void {}
 
-  #startBatch(): void {
+  #startBatch(hasWaited = true): void {
     if (this.#queue.length === 0 || this.#inFlight.length === this.#options.maxBatchesInFlight) return;
-    const batch = this.#queue.splice(0, this.#options.maxBatch);
-    this.#inFlight.push(batch);
-    this.#thread.postMessage({ batch: batch.map(({ call }) => call) } satisfies ToThread<C>);
+    const calls = this.#queue.splice(0, this.#options.maxBatch);
+    const sentMs = performance.now();
+    if (hasWaited) for (const { sinceMs } of calls) this.#waits.observe((sentMs - sinceMs) / 1_000);
+    this.#inFlight.push({ calls, sentMs });
+    this.#thread.postMessage({ batch: calls.map(({ call }) => call) } satisfies ToThread<C>);
   }
 
   #finish(message: FromThread): void {
-    const finished = this.#inFlight.shift() ?? [];
+    const { calls: finished, sentMs } = this.#inFlight.shift() ?? { calls: [], sentMs: performance.now() };
     this.#startBatch();
     this.noteBatch(
       finished.map(({ call }) => call.name),
       'failure' in message,
+      performance.now() - sentMs,
     );
     if ('failure' in message) {
+      if (message.isDamaged) this.#options.onDamage?.();
       for (const { reject } of finished) reject(this.#unavailable(message.failure));
     } else if ('outcomes' in message) {
       for (const [index, outcome] of message.outcomes.entries()) {
@@ -112,9 +155,23 @@ export class RpcClient<C extends Methods<C>> {
     }
   }
 
+  /** A call in flight is settled all the same when the thread has finished it: its effect must reach this thread's state. */
+  #rejectLate({ ms, notBegun, begun }: Deadline): void {
+    const isLate = ({ sinceMs }: Pending<C>) => performance.now() - sinceMs > ms;
+    const late = (message: string) => new AppError('UNAVAILABLE', message, { refusedBy: 'write_deadline' });
+    for (const { calls } of this.#inFlight) {
+      for (const { reject } of calls.filter(isLate)) reject(late(begun));
+    }
+    const waiting = this.#queue.findIndex((pending) => !isLate(pending)); // the oldest are first
+    for (const { reject } of this.#queue.splice(0, waiting < 0 ? this.#queue.length : waiting))
+      reject(late(notBegun));
+  }
+
   #stop(reason: Error): void {
+    if (!this.#stopped && !this.#isClosing) this.#options.onDeath?.(reason);
     this.#stopped ??= reason;
-    const unanswered = [...this.#inFlight.splice(0).flat(), ...this.#queue.splice(0)];
+    clearInterval(this.#deadlines);
+    const unanswered = [...this.#inFlight.splice(0).flatMap(({ calls }) => calls), ...this.#queue.splice(0)];
     for (const { reject } of unanswered) reject(this.#unavailable(reason));
   }
 

@@ -3,6 +3,8 @@
 import { parentPort } from 'node:worker_threads';
 import { StartError } from '../../domain/errors.ts';
 
+const SQLITE_FULL = 13;
+
 /** Methods that a thread offers. `ping` does nothing; it serves to wait for earlier calls. */
 export type Methods<C> = { [Name in keyof C]: (...args: never[]) => unknown } & { ping(): void };
 
@@ -18,13 +20,21 @@ export type FromThread =
   /** The first message: `startError` says why the database cannot be used; undefined if it is ready. */
   | { readonly startError: string | undefined }
   | { readonly outcomes: readonly Outcome[] }
-  /** The whole batch failed. */
-  | { readonly failure: Error };
+  /** The whole batch failed. `isDamaged`: the database is damaged; an error loses its number on the way. */
+  | { readonly failure: Error; readonly isDamaged: boolean };
 
 /** Implementation of a thread's methods. `run` throws if the whole batch fails. */
 export interface Batches<C extends Methods<C>> {
   run(batch: readonly CallOf<C>[]): readonly Outcome[];
   close(): void;
+}
+
+const SQLITE_CORRUPT = 11;
+const SQLITE_NOTADB = 26;
+
+function isDamage(error: unknown): boolean {
+  const { errcode = 0 } = error as { errcode?: number };
+  return [SQLITE_CORRUPT, SQLITE_NOTADB].includes(errcode & 0xff);
 }
 
 /** Serves batches until the client closes the thread. `open` may throw StartError. */
@@ -42,14 +52,16 @@ export function serveBatches<C extends Methods<C>>(path: string, open: () => Bat
       try {
         send({ outcomes: batches.run(message.batch) });
       } catch (error) {
-        send({ failure: error as Error });
+        send({ failure: error as Error, isDamaged: isDamage(error) });
       }
     });
     send({ startError: undefined });
   } catch (error) {
-    const { message } = error as Error;
+    const { message, errcode } = error as Error & { errcode?: number };
+    const advice = errcode === SQLITE_FULL ? '. Free some space, and start again' : '';
     send({
-      startError: error instanceof StartError ? message : `The database ${path} cannot be opened: ${message}`,
+      startError:
+        error instanceof StartError ? message : `The database ${path} cannot be opened: ${message}${advice}`,
     });
   }
 }

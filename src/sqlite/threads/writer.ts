@@ -1,36 +1,41 @@
 // All statements that change the database. Runs on the writer thread. A batch of calls shares one transaction, and so one
 // fsync. A call that violates a constraint is rolled back alone; any other database error fails the whole batch.
 import type { DatabaseSync } from 'node:sqlite';
-import type { AgentRow, AgentUpdate } from '../../domain/agent.ts';
+import type { AgentRow } from '../../domain/agent.ts';
 import type { KeyFingerprint } from '../../domain/api-key.ts';
-import { type AuditEntry, detailOfDeleted, detailOfOwner } from '../../domain/audit.ts';
-import { ASSUMED_DURATION_MS, type StoredEvent } from '../../domain/event.ts';
+import type { StoredEvent } from '../../domain/event.ts';
 import type { CreateOutcome, ReplaceOutcome } from '../../domain/store.ts';
 import {
-  AGENT_COLUMNS,
-  type AgentColumns,
   bytesOf,
   type ColumnValues,
   EVENT_COLUMN_LIST,
   EVENT_PLACEHOLDERS,
+  IS_STORED_AGENT,
+  IS_STORED_EVENT,
   identityOf,
   idOf,
   versionOf,
 } from '../columns.ts';
 import { EventOrder } from '../event-order.ts';
+import { keepRemoved } from '../kept-events.ts';
+import { type AdminWrites, prepareAdminWrites, type Stored } from './admin-writes.ts';
 import { type KeyWrites, prepareKeyWrites } from './key-writes.ts';
+import { prepareRemovals, type Removals } from './removals.ts';
+import { prepareRestores, type Restores } from './restores.ts';
 import type { CallOf, Outcome } from './rpc-server.ts';
 
 /** The row number of a new event, or the stored version of an existing one. */
 export type Created = CreateOutcome<{ readonly rowId: number }, Pick<StoredEvent, 'json' | 'version'>>;
 
 /** Methods of the writer thread. */
-export interface WriterCalls extends KeyWrites {
+export interface WriterCalls extends KeyWrites, Removals, AdminWrites, Restores {
   ping(): void;
   /** Always writes something, to test whether commits succeed. */
   probe(): void;
   addAgent(agent: AgentRow, key: KeyFingerprint): void;
   touchAgents(used: ReadonlyMap<string, number>): void;
+  /** By key hash. */
+  touchKeys(used: ReadonlyMap<string, number>): void;
   /** Takes the event's values in the order of EVENT_COLUMNS: arrays cross threads cheaper than objects. */
   createEvent(event: ColumnValues, maxPerAgent: number, maxBytes: number): Created;
   createEvents(
@@ -41,19 +46,8 @@ export interface WriterCalls extends KeyWrites {
   replaceEvent(next: ColumnValues, maxBytes: number): ReplaceOutcome<undefined>;
   /** `version` null: deletes any version. */
   deleteEvent(eventId: string, agentId: string, version: number | null): boolean;
-  deleteEventAsAdmin(eventId: string, audit: AuditEntry): boolean;
-  /** Returns the changed agent; undefined if it does not exist. */
-  updateAgent(agentId: string, update: AgentUpdate, audit: AuditEntry): AgentColumns | undefined;
-  /** Returns the IDs of the deleted events; undefined if the agent does not exist. */
-  deleteAgent(agentId: string, audit: AuditEntry): string[] | undefined;
-  deleteAgentEvents(agentId: string, audit: AuditEntry): string[] | undefined;
   endSession(sessionId: string, expiresMs: number, nowMs: number): void;
-  /** Returns the IDs of the deleted events, all of this agent; undefined if the agent does not exist. */
-  deleteSelectedEvents(agentId: string, eventIds: readonly string[], audit: AuditEntry): string[] | undefined;
-  /** Removes those of these events that have ended by then. Returns their IDs. */
-  removeEnded(eventIds: readonly string[], endedByMs: number): string[];
-  /** Removes up to `limit` agents without events that never made a request. Returns their IDs. */
-  removeUnusedAgents(registeredByMs: number, limit: number): string[];
+  setSessionEpoch(subject: string, epoch: string): void;
   /** Returns the stored value: the existing one, or else this one. */
   addSetting(name: string, value: string): string;
 }
@@ -103,10 +97,11 @@ export class Writer {
   }
 }
 
-/** Number and bytes of an agent's events. */
-interface Stored {
-  count: number;
-  bytes: number;
+interface Duplicate {
+  readonly row_id: number;
+  readonly event_id: string;
+  readonly version: number;
+  readonly json: string;
 }
 
 /** The stored version of an event that is to be replaced. */
@@ -125,80 +120,70 @@ function prepareCalls(database: DatabaseSync): WriterCalls {
   const touchAgent = prepare(
     'UPDATE agents SET last_used_ms = max(?, coalesce(last_used_ms, 0)) WHERE agent_id = ?',
   );
-  const findName = prepare('SELECT agent_name FROM agents WHERE agent_id = ?');
+  const touchKey = prepare(
+    'UPDATE keys SET last_used_ms = max(?, coalesce(last_used_ms, 0)) WHERE key_hash = ?',
+  );
+  const findName = prepare(`SELECT agent_name FROM agents WHERE agent_id = ? AND ${IS_STORED_AGENT}`);
   const findStored = prepare(
-    'SELECT event_count AS count, event_bytes AS bytes FROM agents WHERE agent_id = ?',
+    `SELECT event_count AS count, event_bytes AS bytes FROM agents WHERE agent_id = ? AND ${IS_STORED_AGENT}`,
   );
   const changeStored = prepare(
     'UPDATE agents SET event_count = event_count + ?, event_bytes = max(0, event_bytes + ?) WHERE agent_id = ?',
   );
-  const insertEvent = prepare(`INSERT INTO events (${EVENT_COLUMN_LIST}) VALUES (${EVENT_PLACEHOLDERS})`);
+  // A new row must not get a number of rows that are being removed, which it could if SQLite chose it.
+  let lastRow = prepare(
+    `SELECT max((SELECT coalesce(max(row_id), 0) FROM events), (SELECT coalesce(max(up_to_row), 0) FROM removals)) AS row`,
+  ).get()!.row as number;
+  const insert = `INSERT INTO events (row_id, ${EVENT_COLUMN_LIST}) VALUES (?, ${EVENT_PLACEHOLDERS})`;
+  const insertEvent = prepare(insert);
   const insertNewEvent = prepare(
-    `INSERT INTO events (${EVENT_COLUMN_LIST}) VALUES (${EVENT_PLACEHOLDERS})
+    `${insert}
      ON CONFLICT (agent_id, start_ms, lat, lng, title) DO NOTHING`,
   );
   const findDuplicate = prepare(
-    `SELECT event_id, version, json FROM events
+    `SELECT row_id, event_id, version, json FROM events
      WHERE agent_id = ? AND start_ms = ? AND lat = ? AND lng = ? AND title = ?`,
   );
   const findPrevious = prepare(
-    'SELECT version, agent_id, octet_length(json) AS bytes FROM events WHERE event_id = ?',
+    `SELECT version, agent_id, octet_length(json) AS bytes FROM events WHERE event_id = ? AND ${IS_STORED_EVENT}`,
   );
   const updateEvent = prepare(
     `UPDATE events SET (${EVENT_COLUMN_LIST}) = (${EVENT_PLACEHOLDERS}) WHERE event_id = ?`,
   );
   const removeOwned = prepare(
-    `DELETE FROM events WHERE event_id = ? AND agent_id = ? AND version = coalesce(?, version)
+    `DELETE FROM events WHERE event_id = ? AND agent_id = ? AND version = coalesce(?, version) AND ${IS_STORED_EVENT}
      RETURNING octet_length(json) AS bytes`,
   );
-  const removeIfEnded = prepare(
-    `DELETE FROM events WHERE event_id = ? AND coalesce(end_ms, start_ms + ${ASSUMED_DURATION_MS}) <= ?
-     RETURNING agent_id, octet_length(json) AS bytes`,
-  );
-  const removeUnused = prepare(
-    `DELETE FROM agents WHERE agent_id IN (
-       SELECT agent_id FROM agents WHERE last_used_ms IS NULL AND event_count = 0 AND created_ms <= ? LIMIT ?
-     ) RETURNING agent_id`,
-  );
-  const removeAny = prepare(
-    'DELETE FROM events WHERE event_id = ? RETURNING agent_id, title, octet_length(json) AS bytes',
-  );
-  const removeOfAgent = prepare('DELETE FROM events WHERE agent_id = ? RETURNING event_id');
-  const zeroStored = prepare('UPDATE agents SET event_count = 0, event_bytes = 0 WHERE agent_id = ?');
-  const setAgent = prepare(
-    `UPDATE agents SET is_active = coalesce(?, is_active), tier = coalesce(?, tier) WHERE agent_id = ?
-     RETURNING ${AGENT_COLUMNS}`,
-  );
-  const removeAgent = prepare('DELETE FROM agents WHERE agent_id = ?');
-  const insertAudit = prepare(
-    `INSERT INTO audit (at_ms, actor_subject, actor_email, action, target, target_name, detail, count)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-  );
+  const keepDeleted = prepare(keepRemoved('row_id = ?'));
+  const removeDeleted = prepare(`DELETE FROM events WHERE row_id = ? AND NOT ${IS_STORED_EVENT}`);
   const forgetSessions = prepare('DELETE FROM ended_sessions WHERE expires_ms <= ?');
   const insertSession = prepare(
     `INSERT INTO ended_sessions (session_id, expires_ms) VALUES (?, ?)
      ON CONFLICT DO UPDATE SET expires_ms = max(expires_ms, excluded.expires_ms)`,
   );
+  const setEpoch = prepare('REPLACE INTO session_epochs (subject, epoch) VALUES (?, ?)');
   const insertSetting = prepare('INSERT INTO settings (name, value) VALUES (?, ?) ON CONFLICT DO NOTHING');
   const order = new EventOrder(database);
   const writeProbe = prepare("REPLACE INTO settings (name, value) VALUES ('probe', hex(randomblob(16)))");
   const findSetting = prepare('SELECT value FROM settings WHERE name = ?');
 
-  const duplicateOf = (event: ColumnValues) =>
-    findDuplicate.get(...identityOf(event)) as
-      | { event_id: string; version: number; json: string }
-      | undefined;
-  const nameOf = (agentId: string) => findName.get(agentId)?.agent_name as string | undefined;
-  const record = (audit: AuditEntry, name: string, count: number, detail = audit.detail) => {
-    const { at_ms, actor_subject, actor_email, action, target } = audit;
-    insertAudit.run(at_ms, actor_subject, actor_email, action, target, name, detail, count);
+  const duplicateOf = (event: ColumnValues): Duplicate | undefined => {
+    const found = findDuplicate.get(...identityOf(event)) as Duplicate | undefined;
+    // One that is being removed must not stand in the way.
+    if (found) keepDeleted.run(found.row_id);
+    return found && removeDeleted.run(found.row_id).changes === 1 ? undefined : found;
   };
-  const removeEventsOf = (agentId: string): string[] =>
-    removeOfAgent.all(agentId).map((row) => row.event_id as string);
+  const nameOf = (agentId: string) => findName.get(agentId)?.agent_name as string | undefined;
   const storedOf = (agentId: string) => findStored.get(agentId) as Stored | undefined;
-  /** Returns the bytes of the deleted event; undefined if none matched. */
-  const removeOwn = (eventId: string, agentId: string, version: number | null): number | undefined =>
-    removeOwned.get(eventId, agentId, version)?.bytes as number | undefined;
+  const shared = {
+    ...{ nameOf, storedOf, order },
+    changeStored: (agentId: string, count: number, bytes: number) => changeStored.run(count, bytes, agentId),
+    hasDuplicate: (event: ColumnValues) => duplicateOf(event) !== undefined,
+    insertEvent: (event: ColumnValues) => {
+      insertEvent.run(++lastRow, ...event);
+      return lastRow;
+    },
+  };
 
   return {
     ping() {},
@@ -214,9 +199,16 @@ function prepareCalls(database: DatabaseSync): WriterCalls {
     },
 
     ...prepareKeyWrites(database),
+    ...prepareRemovals(database),
+    ...prepareAdminWrites(database, shared),
+    ...prepareRestores(database, shared),
 
     touchAgents(used) {
       for (const [agentId, atMs] of used) touchAgent.run(atMs, agentId);
+    },
+
+    touchKeys(used) {
+      for (const [keyHash, atMs] of used) touchKey.run(atMs, keyHash);
     },
 
     createEvent(event, maxPerAgent, maxBytes) {
@@ -229,10 +221,11 @@ function prepareCalls(database: DatabaseSync): WriterCalls {
       const bytes = bytesOf(event);
       if (maxPerAgent > 0 && stored.count >= maxPerAgent) return { kind: 'limit' };
       if (maxBytes > 0 && stored.bytes + bytes > maxBytes) return { kind: 'size-limit' };
-      const { lastInsertRowid } = insertEvent.run(...event);
+      const rowId = ++lastRow;
+      insertEvent.run(rowId, ...event);
       changeStored.run(1, bytes, agentId);
       order.add(event, stored.count + 1);
-      return { kind: 'created', record: { rowId: Number(lastInsertRowid) } };
+      return { kind: 'created', record: { rowId } };
     },
 
     createEvents(events, maxPerAgent, maxBytes) {
@@ -253,7 +246,8 @@ function prepareCalls(database: DatabaseSync): WriterCalls {
           return duplicateOf(event) ? 'existing' : 'limit';
         if (maxBytes > 0 && before.bytes + added.bytes + bytes > maxBytes)
           return duplicateOf(event) ? 'existing' : 'size-limit';
-        if (insertNewEvent.run(...event).changes === 0) return 'existing';
+        const insertNew = () => insertNewEvent.run(++lastRow, ...event).changes === 1;
+        if (!insertNew() && (duplicateOf(event) || !insertNew())) return 'existing';
         added.count++;
         added.bytes += bytes;
         return 'created';
@@ -279,76 +273,14 @@ function prepareCalls(database: DatabaseSync): WriterCalls {
     },
 
     deleteEvent(eventId, agentId, version) {
-      const bytes = removeOwn(eventId, agentId, version);
-      if (bytes === undefined) return false;
-      changeStored.run(-1, -bytes, agentId);
-      return true;
-    },
-
-    deleteEventAsAdmin(eventId, audit) {
-      const removed = removeAny.get(eventId);
+      const removed = removeOwned.get(eventId, agentId, version) as { bytes: number } | undefined;
       if (!removed) return false;
-      const { agent_id, title, bytes } = removed as { agent_id: string; title: string; bytes: number };
-      changeStored.run(-1, -bytes, agent_id);
-      record(audit, title, 1, detailOfOwner({ agent_id, agent_name: nameOf(agent_id)! }));
+      changeStored.run(-1, -removed.bytes, agentId);
       return true;
     },
 
-    updateAgent(agentId, update, audit) {
-      const active = update.is_active === undefined ? null : Number(update.is_active);
-      const agent = setAgent.get(active, update.tier ?? null, agentId) as AgentColumns | undefined;
-      if (agent) record(audit, agent.agent_name, 1);
-      return agent;
-    },
-
-    deleteAgent(agentId, audit) {
-      const name = nameOf(agentId);
-      if (name === undefined) return undefined;
-      const removed = removeEventsOf(agentId);
-      removeAgent.run(agentId);
-      record(audit, name, removed.length);
-      return removed;
-    },
-
-    deleteAgentEvents(agentId, audit) {
-      const name = nameOf(agentId);
-      if (name === undefined) return undefined;
-      const removed = removeEventsOf(agentId);
-      zeroStored.run(agentId);
-      record(audit, name, removed.length);
-      return removed;
-    },
-
-    deleteSelectedEvents(agentId, eventIds, audit) {
-      const name = nameOf(agentId);
-      if (name === undefined) return undefined;
-      let freedBytes = 0;
-      const removed = eventIds.filter((eventId) => {
-        const bytes = removeOwn(eventId, agentId, null);
-        freedBytes += bytes ?? 0;
-        return bytes !== undefined;
-      });
-      if (removed.length === 0) return removed;
-      changeStored.run(-removed.length, -freedBytes, agentId);
-      record(audit, name, removed.length, detailOfDeleted(removed));
-      return removed;
-    },
-
-    removeEnded(eventIds, endedByMs) {
-      const freed = new Map<string, Stored>();
-      const removed = eventIds.filter((eventId) => {
-        const row = removeIfEnded.get(eventId, endedByMs) as { agent_id: string; bytes: number } | undefined;
-        if (!row) return false;
-        const { count, bytes } = freed.get(row.agent_id) ?? { count: 0, bytes: 0 };
-        freed.set(row.agent_id, { count: count + 1, bytes: bytes + row.bytes });
-        return true;
-      });
-      for (const [agentId, { count, bytes }] of freed) changeStored.run(-count, -bytes, agentId);
-      return removed;
-    },
-
-    removeUnusedAgents(registeredByMs, limit) {
-      return removeUnused.all(registeredByMs, limit).map((row) => row.agent_id as string);
+    setSessionEpoch(subject, epoch) {
+      setEpoch.run(subject, epoch);
     },
 
     endSession(sessionId, expiresMs, nowMs) {

@@ -40,6 +40,7 @@ export const EDGES: Readonly<Record<string, Event>> = {
     cost: '5 EUR; children free, of course',
     audience: 'kids',
   }),
+  'a cancelled event': newEvent({ status: 'cancelled' }),
   'empty text': newEvent({ description: '', address: '', url: '', cost: '' }),
   'midnight to midnight': newEvent({
     start_at: '2031-12-31T00:00:00.000Z',
@@ -136,7 +137,7 @@ const text = (least: number, most: number) =>
       { maxLength: 20 },
     )
     .map((parts) => [...parts.join('')].slice(0, most).join(''))
-    .filter((made) => made.length >= least && made.isWellFormed());
+    .filter((made) => made.length >= least && made.isWellFormed() && !made.includes('\ufffd'));
 
 const instant = fc
   .oneof(
@@ -173,7 +174,9 @@ export const anyEvent: fc.Arbitrary<Event> = fc
     audience: fc.constantFrom(...AUDIENCES),
     event_type: fc.constantFrom(...EVENT_TYPES),
     created_at: instant,
+    isCancelled: fc.boolean(),
   })
+  .map(({ isCancelled, ...fields }) => ({ ...fields, ...(isCancelled && { status: 'cancelled' as const }) }))
   .map((fields) => {
     const { start_at, end_at } = fields;
     // An event does not end before it starts.

@@ -8,8 +8,10 @@ import { encodeComponent, joinCalendar } from '../../../src/domain/formats/icale
 import { fromWire } from '../../../src/domain/wire.ts';
 import { anyEvent, EDGES, newEvent, wireOf } from './events.ts';
 
+const UNCHANGED = { version: 1, updatedMs: null };
+
 function calendarOf(...events: Event[]): string {
-  return fromWire(joinCalendar(events.map((event) => encodeComponent(wireOf(event)))));
+  return fromWire(joinCalendar(events.map((event) => encodeComponent(wireOf(event), UNCHANGED))));
 }
 
 /** The properties of each VEVENT by name, as ical.js reads them. */
@@ -25,6 +27,8 @@ function parse(calendar: string): Map<string, string | number[]>[] {
     [
       ['version', '2.0'],
       ['prodid', '-//local-events//local-events//EN'],
+      ['x-wr-calname', 'Local events'],
+      ['refresh-interval', 'PT1H'],
     ],
   );
   return components.map(([component, found]) => {
@@ -61,6 +65,9 @@ function assertComponent(event: Event, found: Map<string, string | number[]>): v
   const end_at = event.end_at ?? undefined;
   assert.equal(found.get('uid'), `${event.event_id}@local-events`);
   assert.equal(found.get('dtstamp'), seconds(event.created_at));
+  assert.equal(found.get('last-modified'), seconds(event.created_at));
+  assert.equal(found.get('sequence'), 0);
+  assert.equal(found.get('status'), event.status === 'cancelled' ? 'CANCELLED' : 'CONFIRMED');
   assert.equal(found.get('dtstart'), seconds(start_at));
   assert.equal(found.get('summary'), plain(event.title));
   assert.equal(found.get('description') ?? null, description === null ? null : plain(description!));
@@ -72,7 +79,11 @@ function assertComponent(event: Event, found: Map<string, string | number[]>): v
 
   // Times, place and address are exact, either in the standard property or in our own.
   const isLater = end_at !== undefined && seconds(end_at) > seconds(start_at);
-  assert.equal(found.get('dtend'), isLater ? seconds(end_at) : undefined);
+  const assumedMs = Date.parse(start_at) + 3 * 3_600_000;
+  const assumed = end_at === undefined && assumedMs < Date.parse('+010000-01-01T00:00:00Z');
+  const shownEnd = isLater ? end_at : assumed ? new Date(assumedMs).toISOString() : undefined;
+  assert.equal(found.get('dtend'), shownEnd && seconds(shownEnd));
+  assert.equal(own('end-assumed'), assumed ? 'TRUE' : undefined);
   assert.equal(own('start') ?? start_at, start_at);
   assert.equal(own('start') !== undefined, !start_at.endsWith('.000Z'));
   assert.equal(own('end') ?? (isLater ? end_at : undefined), end_at);
@@ -139,9 +150,14 @@ describe('an event as iCalendar', () => {
       'BEGIN:VCALENDAR',
       'VERSION:2.0',
       'PRODID:-//local-events//local-events//EN',
+      'X-WR-CALNAME:Local events',
+      'REFRESH-INTERVAL;VALUE=DURATION:PT1H',
       'BEGIN:VEVENT',
       'UID:01JZ9GX4T0QW3N1V8R5Y7K2MHD@local-events',
       'DTSTAMP:20261115T093000Z',
+      'LAST-MODIFIED:20261115T093000Z',
+      'SEQUENCE:0',
+      'STATUS:CONFIRMED',
       'DTSTART:20310501T180000Z',
       'DTEND:20310501T200000Z',
       'SUMMARY:Lantern workshop',
@@ -159,6 +175,20 @@ describe('an event as iCalendar', () => {
       'END:VCALENDAR',
       '',
     ]);
+  });
+
+  it('has the version and the time of the last change', () => {
+    const wire = wireOf(newEvent({ status: 'cancelled' }));
+    const lines = fromWire(
+      encodeComponent(wire, { version: 7, updatedMs: Date.parse('2027-01-02T03:04:05.678Z') }),
+    );
+    for (const line of [
+      'DTSTAMP:20270102T030405Z',
+      'LAST-MODIFIED:20270102T030405Z',
+      'SEQUENCE:6',
+      'STATUS:CANCELLED',
+    ])
+      assert.ok(lines.split('\r\n').includes(line), line);
   });
 
   it('folds a line after 75 bytes, and before a character that does not fit', () => {

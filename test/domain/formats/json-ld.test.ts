@@ -28,7 +28,8 @@ const validate = ajv.compile({
     startDate: { type: 'string', format: 'date-time' },
     endDate: { type: 'string', format: 'date-time' },
     eventAttendanceMode: { const: 'https://schema.org/OfflineEventAttendanceMode' },
-    eventStatus: { const: 'https://schema.org/EventScheduled' },
+    eventStatus: { enum: ['https://schema.org/EventScheduled', 'https://schema.org/EventCancelled'] },
+    dateModified: { type: 'string', format: 'date-time' },
     location: {
       type: 'object',
       required: ['@type', 'name', 'address', 'geo'],
@@ -58,20 +59,24 @@ const validate = ajv.compile({
   },
 });
 
+const UNCHANGED = { version: 1, updatedMs: null };
+
 function read(wire: ReturnType<typeof encodeLinkedEvent>) {
   return JSON.parse(fromWire(wire));
 }
 
 function assertLinked(event: Event): void {
-  const linked = read(encodeLinkedEvent(wireOf(event)));
+  const linked = read(encodeLinkedEvent(wireOf(event), UNCHANGED));
   const isValid: boolean = validate(linked);
   assert.ok(isValid, JSON.stringify(validate.errors));
   assert.equal(linked['@context'], 'https://schema.org');
   assert.equal(linked['@id'], `urn:ulid:${event.event_id}`);
   assert.equal(linked.identifier, event.event_id);
   assert.equal(linked.name, event.title);
-  assert.equal(linked.startDate, event.start_at);
-  assert.equal(linked.endDate ?? null, event.end_at);
+  assert.equal(Date.parse(linked.startDate), Date.parse(event.start_at));
+  assert.equal(event.end_at ? Date.parse(linked.endDate) : null, event.end_at && Date.parse(event.end_at));
+  assert.equal(linked.eventStatus.endsWith('/EventCancelled'), event.status === 'cancelled');
+  assert.equal(linked.dateModified, event.created_at);
   assert.equal(linked.description ?? '', event.description ?? '');
   assert.equal(linked.offers?.description ?? '', event.cost ?? '');
   assert.equal(linked.audience.audienceType, event.audience);
@@ -91,17 +96,27 @@ describe('an event as JSON-LD', () => {
     fc.assert(fc.property(anyEvent, assertLinked), { seed: 20_261_115 });
   });
 
+  it('has local times with their offset, and the time of the last change', () => {
+    const event = newEvent({ end_at: '2031-12-01T20:00:00.500Z' });
+    const linked = read(encodeLinkedEvent(wireOf(event), { version: 2, updatedMs: 1_000 }));
+    assert.deepEqual(
+      [linked.startDate, linked.endDate, linked.dateModified],
+      ['2031-05-01T20:00:00+02:00', '2031-12-01T21:00:00.500+01:00', '1970-01-01T00:00:01.000Z'],
+    );
+  });
+
   it('can be put into a script element unchanged', () => {
     fc.assert(
       fc.property(anyEvent, (event) => {
-        assert.ok(!encodeLinkedEvent(wireOf({ ...event, cost: '</script><!--' })).includes('<'));
+        assert.ok(!encodeLinkedEvent(wireOf({ ...event, cost: '</script><!--' }), UNCHANGED).includes('<'));
       }),
       { seed: 20_261_115, numRuns: 30 },
     );
   });
 
   it('has a URL only if it leads to a web page', () => {
-    const url = (given: string | null) => read(encodeLinkedEvent(wireOf(newEvent({ url: given })))).url;
+    const url = (given: string | null) =>
+      read(encodeLinkedEvent(wireOf(newEvent({ url: given })), UNCHANGED)).url;
     assert.equal(url('https://example.com/a'), 'https://example.com/a');
     for (const other of [null, '', 'example.com', 'javascript:alert(1)', 'https://exa mple.com']) {
       assert.equal(url(other), undefined);
@@ -112,11 +127,11 @@ describe('an event as JSON-LD', () => {
 describe('a page as JSON-LD', () => {
   it('is a graph of events with one context', () => {
     const events = Object.values(EDGES);
-    const page = read(joinGraph(events.map((event) => encodeLinkedPart(wireOf(event)))));
+    const page = read(joinGraph(events.map((event) => encodeLinkedPart(wireOf(event), UNCHANGED))));
     assert.deepEqual(Object.keys(page), ['@context', '@graph']);
     assert.equal(page['@context'], 'https://schema.org');
     for (const [at, part] of page['@graph'].entries()) {
-      const { '@context': _, ...alone } = read(encodeLinkedEvent(wireOf(events[at]!)));
+      const { '@context': _, ...alone } = read(encodeLinkedEvent(wireOf(events[at]!), UNCHANGED));
       assert.deepEqual(part, alone);
       assert.ok(validate(part));
     }

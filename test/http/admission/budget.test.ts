@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Budget } from '../../../src/http/admission/budget.ts';
+import { ClientBudget } from '../../../src/http/admission/client-budget.ts';
+import type { RequestClient } from '../../../src/http/admission/request-client.ts';
 
 describe('Budget', () => {
   it('refuses a client at its own limit, and nobody else', () => {
@@ -44,5 +46,24 @@ describe('Budget', () => {
     budget.add('b', 2);
     budget.add('c', 3);
     assert.equal(budget.greediest(), 'c');
+  });
+});
+
+describe('ClientBudget', () => {
+  const agent = (network: string, name: string) => ({ network, name }) as RequestClient;
+
+  it('admits an agent that uses nothing, although its network has used up its share', () => {
+    const budget = new ClientBudget({ perClient: 10, shared: 100 });
+    budget.add(agent('a', 'one'), 10);
+    budget.add(agent('a', 'two'), 15);
+    assert.equal(budget.reached(agent('a', 'one')), 'perClient');
+    assert.equal(budget.reached(agent('a', 'three')), undefined);
+  });
+
+  it('lets new agents of one network not exceed what all clients share, and still admits other networks', () => {
+    const budget = new ClientBudget({ perClient: 10, shared: 50 });
+    for (let number = 0; number < 5; number++) budget.add(agent('a', `agent ${number}`), 10);
+    assert.equal(budget.reached(agent('a', 'new')), 'shared');
+    assert.equal(budget.reached(agent('b', 'new')), undefined);
   });
 });

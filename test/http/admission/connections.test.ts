@@ -1,7 +1,10 @@
 // Limits per network on connections and requests, over real connections from several addresses of this machine.
 import assert from 'node:assert/strict';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { IncomingMessage } from 'node:http';
 import { describe, it, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileUrl } from '../../../src/http/browser/page-files.ts';
 import { assertError, Client } from '../../support/client.ts';
 import { RawConnection, request } from '../../support/raw-http.ts';
 import { startTestService } from '../../support/service.ts';
@@ -53,6 +56,27 @@ describe('connections', { concurrency: true }, () => {
     },
   );
 
+  it(
+    'that send thousands of requests at once are closed, and the rest of these is not parsed',
+    TIMEOUT,
+    async (test) => {
+      const { open } = await start(test, {});
+      let parsed = 0;
+      const count = (message: unknown) => {
+        if ((message as { request: IncomingMessage }).request.url?.endsWith('?at-once')) parsed++;
+      };
+      subscribe('http.server.request.start', count);
+      test.after(() => unsubscribe('http.server.request.start', count));
+      for (const path of ['/health', '/nothing']) {
+        const connection = await open('127.0.0.2');
+        connection.write(request('GET', `${path}?at-once`).repeat(20_000));
+        await connection.closed;
+      }
+      assert.ok(parsed > 100 && parsed < 600, `${parsed} requests were parsed`);
+      assert.equal(await statusOn(await open('127.0.0.2')), 200);
+    },
+  );
+
   it('that are refused and send nothing are closed soon', TIMEOUT, async (test) => {
     const { open, openMany } = await start(test, { MAX_CONNECTIONS_PER_NETWORK: '2' });
     for (const connection of await openMany(2, '127.0.0.2')) await statusOn(connection);
@@ -101,7 +125,7 @@ describe('requests in progress', { concurrency: true }, () => {
 
     const leaving = await open('127.0.0.2');
     leaving.socket.pause();
-    leaving.write(request('GET', '/docs/swagger-ui.js').repeat(29)); // more than sockets buffer
+    leaving.write(request('GET', fileUrl('swagger-ui.js')).repeat(29)); // more than sockets buffer
     await sleep(50);
     leaving.destroy();
     for (;;) {
@@ -112,6 +136,27 @@ describe('requests in progress', { concurrency: true }, () => {
       if (all.every((status) => status === 200)) break;
     }
   });
+
+  it(
+    'are limited per connection: a client that sends thousands without waiting is cut off',
+    TIMEOUT,
+    async (test) => {
+      const { open } = await start(test, {});
+      for (const path of ['/health', '/nothing', '/v1/admin/agents']) {
+        const greedy = await open('127.0.0.2');
+        greedy.write(request('GET', path).repeat(20_000));
+        const polite = await open('127.0.0.3');
+        polite.write(request('GET', '/llms.txt'));
+        assert.equal((await polite.next())?.status, 200);
+        const statuses = await statusesOn(greedy, 20_000);
+        assert.ok(statuses.includes(undefined), `${path}: ${statuses.length} responses`);
+        polite.destroy();
+      }
+      const again = await open('127.0.0.2');
+      again.write(request('GET', '/llms.txt').repeat(100));
+      assert.deepEqual(await statusesOn(again, 100), Array(100).fill(200));
+    },
+  );
 
   it('are limited per agent', TIMEOUT, async (test) => {
     const { url, open } = await start(test, { MAX_REQUESTS_PER_AGENT: '5' });

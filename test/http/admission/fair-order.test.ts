@@ -42,6 +42,14 @@ describe('FairOrder', () => {
     assert.equal(drain(order).slice(0, 8).join(''), 'abcmdemm');
   });
 
+  it('does the same between the clients of one network', () => {
+    const order = new FairOrder<string>();
+    for (let at = 0; at < 40; at++) order.push('a', `much ${at % 4}`, 'm');
+    order.push('a', 'little', 'l');
+    order.push('a', 'other', 'o');
+    assert.equal(drain(order).slice(0, 3).join(''), 'lom');
+  });
+
   it('keeps every item once, in the order of its client, and counts what waits', () => {
     const item = fc.record({ network: fc.nat(3), client: fc.nat(3) });
     fc.assert(
@@ -59,7 +67,15 @@ describe('FairOrder', () => {
             order.push(String(step.network), String(step.client), { ...step, at });
             const key = `${step.network} ${step.client}`;
             waiting.set(key, [...(waiting.get(key) ?? []), at]);
-            assert.equal(order.countOf(String(step.network), String(step.client)), waiting.get(key)!.length);
+            const own = waiting.get(key)!.length;
+            const network = [...waiting]
+              .filter(([name]) => name.startsWith(`${step.network} `))
+              .reduce((sum, [, items]) => sum + items.length, 0);
+            const clients = [...waiting].filter(
+              ([name, items]) => name.startsWith(`${step.network} `) && items.length > 0,
+            ).length;
+            const counted = order.countOf(String(step.network), String(step.client));
+            assert.deepEqual(counted, { own, network, clients });
           }
           assert.equal(order.size, [...waiting.values()].flat().length);
         }

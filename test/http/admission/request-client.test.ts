@@ -9,13 +9,16 @@ it('releases the request of an agent whose key was found after the client had le
   const admission = new Admission({ requestsPerAgent: 1 });
   for (let times = 0; times < 3; times++) {
     const client = new RequestClient('127.0.0.1', new Socket(), undefined);
-    client.end();
+    admission.enter(client);
+    admission.leave(client, 0);
     admission.enterAgent(client, 'agent');
   }
   const client = new RequestClient('127.0.0.1', new Socket(), undefined);
+  admission.enter(client);
   admission.enterAgent(client, 'agent');
   const next = new RequestClient('127.0.0.1', new Socket(), undefined);
   assert.throws(() => admission.enterAgent(next, 'agent'), { code: 'RATE_LIMITED' });
-  client.end();
-  admission.enterAgent(next, 'agent');
+  admission.leave(next, 0);
+  admission.leave(client, 0);
+  admission.enterAgent(new RequestClient('127.0.0.1', new Socket(), undefined), 'agent');
 });

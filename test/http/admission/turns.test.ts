@@ -4,18 +4,29 @@ import { describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Turns } from '../../../src/http/admission/turns.ts';
 
+function enter(turns: Turns, network: string, client: string, start: (waitedMs: number) => void): void {
+  const nowMs = performance.now();
+  if (turns.isFree(nowMs)) start(0);
+  else {
+    turns.wait(network, client, nowMs, (waitedMs) => {
+      start(waitedMs);
+      return true;
+    });
+  }
+}
+
 describe('Turns', () => {
   it('starts a few requests at once, without waiting', () => {
     const turns = new Turns();
     const waits: number[] = [];
-    for (let at = 0; at < 10; at++) turns.enter('a', '', (waitedMs) => waits.push(waitedMs));
+    for (let at = 0; at < 10; at++) enter(turns, 'a', '', (waitedMs) => waits.push(waitedMs));
     assert.deepEqual(waits, Array(10).fill(0));
   });
 
   it('starts the rest of a flood in later turns, in order', async () => {
     const turns = new Turns();
     const started: number[] = [];
-    for (let at = 0; at < 100; at++) turns.enter('a', '', () => started.push(at));
+    for (let at = 0; at < 100; at++) enter(turns, 'a', '', () => started.push(at));
     const atOnce = started.length;
     assert.ok(atOnce > 0 && atOnce < 50, `${atOnce} at once`);
     for (let turn = 0; turn < 40; turn++) await nextTurn();
@@ -25,19 +36,31 @@ describe('Turns', () => {
   it('serves a client that arrives during a flood in the next turn', async () => {
     const turns = new Turns();
     let flood = 0;
-    for (let at = 0; at < 1_000; at++) turns.enter('flood', 'key', () => flood++);
+    for (let at = 0; at < 1_000; at++) enter(turns, 'flood', 'key', () => flood++);
     const atOnce = flood;
-    const polite = new Promise<number>((resolve) => turns.enter('polite', 'key', () => resolve(flood)));
-    const other = new Promise<number>((resolve) => turns.enter('flood', 'other key', () => resolve(flood)));
+    const polite = new Promise<number>((resolve) => enter(turns, 'polite', 'key', () => resolve(flood)));
+    const other = new Promise<number>((resolve) => enter(turns, 'flood', 'other key', () => resolve(flood)));
     assert.ok((await polite) <= atOnce + 2);
     assert.ok((await other) <= atOnce + 3);
     while (flood < 1_000) await nextTurn();
   });
 
+  it('spends no turn on clients that have left', async () => {
+    const turns = new Turns();
+    let asked = 0;
+    for (let at = 0; at < 5_000; at++) {
+      if (!turns.isFree(performance.now())) turns.wait('flood', 'key', performance.now(), () => ++asked < 0);
+    }
+    const started = new Promise<void>((resolve) => enter(turns, 'flood', 'key', () => resolve()));
+    await nextTurn();
+    await started;
+    assert.ok(asked > 1_000, `${asked}`);
+  });
+
   it('says how long a request waited', async () => {
     const turns = new Turns();
     const waits: number[] = [];
-    for (let at = 0; at < 40; at++) turns.enter('a', '', (waitedMs) => waits.push(waitedMs));
+    for (let at = 0; at < 40; at++) enter(turns, 'a', '', (waitedMs) => waits.push(waitedMs));
     for (let turn = 0; turn < 10; turn++) await nextTurn();
     assert.ok(waits.at(-1)! > 0);
   });

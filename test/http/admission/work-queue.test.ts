@@ -98,6 +98,38 @@ describe('WorkQueue', () => {
     assert.deepEqual(await Promise.all([first, ...waiting, newcomer]), ['first', 'a', 'a', 'b', 'b', 'c']);
   });
 
+  it('bounds what many clients of one network have waiting', async () => {
+    const queue = new WorkQueue(LIMITS);
+    const works = new Works();
+    const outcomes: unknown[] = [];
+    for (let at = 0; at < 40; at++) {
+      codeOf(queue.run(client('a', `key ${at}`), works.start(`a${at}`))).then((outcome) =>
+        outcomes.push(outcome),
+      );
+    }
+    await sleep(0);
+    assert.deepEqual(outcomes, Array(40 - LIMITS.atOnce - 2 * LIMITS.waiting).fill(['OVERLOADED', true]));
+    codeOf(queue.run(client('b', 'key'), works.start('b')));
+    await works.end('a0');
+    await works.end('a1');
+    assert.ok(works.begun.includes('b'));
+  });
+
+  it('takes several works of a client although another one of its network has used up the limit', async () => {
+    const queue = new WorkQueue({ ...LIMITS, waitingPerClient: 100 });
+    const works = new Works();
+    const outcomes: unknown[] = [];
+    for (let at = 0; at < 20; at++)
+      void codeOf(queue.run(client('a', 'much'), works.start(`m${at}`))).then((outcome) =>
+        outcomes.push(outcome),
+      );
+    await sleep(0);
+    assert.equal(outcomes.length, 20 - LIMITS.atOnce - LIMITS.waiting);
+    const results = ['l1', 'l2'].map((name) => queue.run(client('a', 'little'), works.start(name)));
+    for (const name of ['m0', 'm1', 'l1', 'l2']) await works.end(name);
+    assert.deepEqual(await Promise.all(results), ['l1', 'l2']);
+  });
+
   it('refuses work that waited too long with OVERLOADED', async () => {
     const queue = new WorkQueue({ ...LIMITS, atOnce: 1, waitMs: 5 });
     const works = new Works();

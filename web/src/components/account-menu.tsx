@@ -1,36 +1,22 @@
-// Menu with the signed-in user and the button to sign out.
-import { useEffect, useRef, useState } from 'preact/hooks';
+// Menu with the signed-in user and the buttons to sign out.
 import type { User } from '../api.ts';
 import { useLeave } from '../use-leave.ts';
 import { Avatar } from './avatar.tsx';
 import { Icon } from './icon.tsx';
 import { Text } from './text.tsx';
+import { useMenu } from './use-menu.ts';
 
-export function AccountMenu({ user, onLeave }: { user: User; onLeave: () => Promise<void> }) {
-  const [isOpen, setOpen] = useState(false);
+interface AccountMenuProps {
+  user: User;
+  onLeave: () => Promise<void>;
+  /** Undefined for people who are not administrators. */
+  onLeaveEverywhere: (() => Promise<void>) | undefined;
+}
+
+export function AccountMenu({ user, onLeave, onLeaveEverywhere }: AccountMenuProps) {
+  const { isOpen, setOpen, root, button } = useMenu();
   const { isLeaving, leave } = useLeave(onLeave);
-  const root = useRef<HTMLDivElement>(null);
-  const button = useRef<HTMLButtonElement>(null);
-
-  useEffect(() => {
-    if (!isOpen) return;
-    const closeOutside = (event: Event) => {
-      if (!root.current?.contains(event.target as Node)) setOpen(false);
-    };
-    const closeByKey = (event: KeyboardEvent) => {
-      if (event.key !== 'Escape') return;
-      setOpen(false);
-      button.current?.focus();
-    };
-    document.addEventListener('pointerdown', closeOutside);
-    document.addEventListener('focusin', closeOutside);
-    document.addEventListener('keydown', closeByKey);
-    return () => {
-      document.removeEventListener('pointerdown', closeOutside);
-      document.removeEventListener('focusin', closeOutside);
-      document.removeEventListener('keydown', closeByKey);
-    };
-  }, [isOpen]);
+  const everywhere = useLeave(onLeaveEverywhere ?? onLeave);
 
   return (
     <div class="account" ref={root}>
@@ -63,6 +49,17 @@ export function AccountMenu({ user, onLeave }: { user: User; onLeave: () => Prom
         <button type="button" class="menu-item" aria-disabled={isLeaving} onClick={leave}>
           {isLeaving ? 'Signing out…' : 'Sign out'}
         </button>
+        {onLeaveEverywhere && (
+          <button
+            type="button"
+            class="menu-item"
+            aria-disabled={everywhere.isLeaving}
+            onClick={everywhere.leave}
+          >
+            {everywhere.isLeaving ? 'Signing out…' : 'Sign out everywhere'}
+            <small>Ends your sessions in all browsers.</small>
+          </button>
+        )}
       </div>
     </div>
   );

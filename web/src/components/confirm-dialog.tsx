@@ -1,6 +1,6 @@
 // Dialog that asks for confirmation, runs the action once and shows its error. The caller reports success.
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { ApiError } from '../api.ts';
 import { Modal } from './modal.tsx';
 import { RequestId } from './states.tsx';
@@ -30,10 +30,11 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
   const form = useRef<HTMLFormElement>(null);
   const id = useId();
 
-  // Focus the first input if there is one, otherwise Cancel.
-  useEffect(() => {
+  // Focus the first input that must be filled in if there is one, otherwise Cancel: before the dialog is painted, so that the focus
+  // does not move back under a quick keyboard.
+  useLayoutEffect(() => {
     form.current
-      ?.querySelector<HTMLElement>('input:checked, input:not([type=radio]), [data-cancel]')
+      ?.querySelector<HTMLElement>('input:checked, input:not([type=radio], [type=checkbox]), [data-cancel]')
       ?.focus();
   }, []);
 

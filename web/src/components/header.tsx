@@ -14,9 +14,10 @@ interface HeaderProps {
   /** Without the logo, because the page itself shows it. */
   isBare: boolean;
   onLeave: () => Promise<void>;
+  onLeaveEverywhere: () => Promise<void>;
 }
 
-export function Header({ path, user, isAdministrator, isBare, onLeave }: HeaderProps) {
+export function Header({ path, user, isAdministrator, isBare, onLeave, onLeaveEverywhere }: HeaderProps) {
   const { view } = routeOf(path);
   return (
     <header class={isBare ? 'header bare' : 'header'}>
@@ -35,6 +36,9 @@ export function Header({ path, user, isAdministrator, isBare, onLeave }: HeaderP
             <Link href="/admin" current={view === 'agents' || view === 'agent'}>
               Agents
             </Link>
+            <Link href="/admin/events" current={view === 'events'}>
+              Events
+            </Link>
             <Link href="/admin/audit" current={view === 'audit'}>
               Audit log
             </Link>
@@ -43,7 +47,13 @@ export function Header({ path, user, isAdministrator, isBare, onLeave }: HeaderP
         )}
         <div class="header-end">
           <ThemeSwitch />
-          {user && <AccountMenu user={user} onLeave={onLeave} />}
+          {user && (
+            <AccountMenu
+              user={user}
+              onLeave={onLeave}
+              onLeaveEverywhere={isAdministrator ? onLeaveEverywhere : undefined}
+            />
+          )}
         </div>
       </div>
     </header>

@@ -15,6 +15,8 @@ const PATHS = {
   warning: 'M8 2 1.5 13.5h13L8 2Zm0 5v3m0 1.8v.2',
   calendar: 'M2.5 3.5h11v10h-11zm0 3h11M5.5 1.5v3m5-3v3',
   inbox: 'M2 9.5 4 3h8l2 6.5V13H2V9.5Zm0 0h3.5L6.5 11h3l1-1.5H14',
+  more: 'M3 8h.01M8 8h.01M13 8h.01',
+  filter: 'M2.5 3.5h11L9.5 8.5v4l-3 1.5V8.5z',
   trash: 'M2.5 4.5h11m-9 0 .7 9h5.6l.7-9m-5-2h3',
 } as const;
 

@@ -1,6 +1,7 @@
 // Card around a list: its rows, an error or the empty state, and the pager below.
 import type { ComponentChildren } from 'preact';
 import type { Page } from '../api.ts';
+import { countOf } from '../format.ts';
 import type { ListState } from '../list-state.ts';
 import type { Loaded } from '../use-load.ts';
 import { Pager } from './pager.tsx';
@@ -11,18 +12,21 @@ interface ListCardProps {
   loaded: Pick<Loaded<Page>, 'data' | 'error' | 'isLoading' | 'reload'>;
   /** Number of rows shown. */
   shown: number;
+  /** What is counted above the list. */
+  noun?: string;
   /** Shown instead of the rows if there are none. */
   empty: ComponentChildren;
   /** The rows. */
   children: ComponentChildren;
 }
 
-export function ListCard({ list, loaded, shown, empty, children }: ListCardProps) {
+export function ListCard({ list, loaded, shown, noun, empty, children }: ListCardProps) {
   const { data, error, isLoading, reload } = loaded;
   // The API rejected the search text, so retrying would not help.
   const isSearchRefused = error?.status === 422 && list.q !== '';
   return (
     <>
+      {noun && <p class="list-total">{data && !error ? countOf(data.total, noun) : '\u00a0'}</p>}
       <div class="card" aria-busy={isLoading}>
         {error ? (
           <Failure
@@ -37,7 +41,14 @@ export function ListCard({ list, loaded, shown, empty, children }: ListCardProps
         )}
       </div>
       {data && !error && (
-        <Pager list={list} shown={shown} total={data.total} next={data.next_cursor} isLoading={isLoading} />
+        <Pager
+          list={list}
+          shown={shown}
+          total={data.total}
+          isAtLeast={data.total_is_at_least === true}
+          next={data.next_cursor}
+          isLoading={isLoading}
+        />
       )}
     </>
   );

@@ -5,6 +5,8 @@ export interface Column {
   /** Name of the sort key in the API. */
   readonly key: string;
   readonly label: string;
+  /** What the label stands for, if it is short. */
+  readonly longLabel?: string;
   /** Whether the first click sorts in descending order (largest or latest first). */
   readonly isDescendingFirst?: boolean;
   /** CSS class of the header and the cells below it. */
@@ -27,7 +29,12 @@ export function SortHeader({ column, sort, onSort }: SortProps & { column: Colum
       class={column.class}
       aria-sort={isActive ? (isDescending ? 'descending' : 'ascending') : undefined}
     >
-      <button type="button" class="sort" onClick={() => onSort(isActive ? other : first)}>
+      <button
+        type="button"
+        class="sort"
+        title={column.longLabel}
+        onClick={() => onSort(isActive ? other : first)}
+      >
         {column.label}
         <Icon name={isActive ? (isDescending ? 'down' : 'up') : 'updown'} />
       </button>
@@ -40,10 +47,10 @@ export function SortSelect({ columns, sort, onSort }: SortProps & { columns: rea
     <label class="sort-select">
       <span>Sort by</span>
       <select value={sort} onChange={(event) => onSort(event.currentTarget.value)}>
-        {columns.flatMap(({ key, label, isDescendingFirst = false }) =>
+        {columns.flatMap(({ key, label, longLabel = label, isDescendingFirst = false }) =>
           [isDescendingFirst, !isDescendingFirst].map((isDescending) => (
             <option key={`${key}${isDescending}`} value={isDescending ? `-${key}` : key}>
-              {label} {isDescending ? '↓' : '↑'}
+              {longLabel} {isDescending ? '↓' : '↑'}
             </option>
           )),
         )}

@@ -7,7 +7,7 @@ const COUNTS: readonly [key: keyof Stats, label: string, hint: string][] = [
   ['agents', 'Agents', 'registered'],
   ['agents_active_today', 'Active today', 'in the last 24 hours'],
   ['events', 'Events', 'including ended ones'],
-  ['events_upcoming', 'Upcoming', 'not ended yet'],
+  ['events_upcoming', 'Upcoming', 'not ended or cancelled'],
 ];
 
 export function StatsStrip() {

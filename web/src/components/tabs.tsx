@@ -1,17 +1,22 @@
 // Tabs for one panel, with arrow key navigation.
 import type { ComponentChildren } from 'preact';
 import { useRef } from 'preact/hooks';
+import { formatNumber } from '../format.ts';
 
 interface TabsProps<Value extends string> {
   label: string;
-  tabs: readonly (readonly [value: Value, label: string])[];
+  /** The count is shown if it is known. */
+  tabs: readonly (readonly [value: Value, label: string, count?: number | undefined])[];
+  /** `views`: the tabs of a page; otherwise a choice within it. */
+  look?: 'views';
   chosen: Value;
   /** ID of the panel that the tabs control. */
   panelId: string;
   onChoose: (value: Value) => void;
 }
 
-export function Tabs<Value extends string>({ label, tabs, chosen, panelId, onChoose }: TabsProps<Value>) {
+export function Tabs<Value extends string>(props: TabsProps<Value>) {
+  const { label, tabs, chosen, panelId, look, onChoose } = props;
   const root = useRef<HTMLDivElement>(null);
   const move = (event: KeyboardEvent) => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
@@ -23,8 +28,15 @@ export function Tabs<Value extends string>({ label, tabs, chosen, panelId, onCho
     root.current?.querySelectorAll<HTMLElement>('[role=tab]')[next]?.focus();
   };
   return (
-    <div class="tabs" role="tablist" tabIndex={-1} aria-label={label} ref={root} onKeyDown={move}>
-      {tabs.map(([value, text]) => (
+    <div
+      class={look ? 'tabs views' : 'tabs'}
+      role="tablist"
+      tabIndex={-1}
+      aria-label={label}
+      ref={root}
+      onKeyDown={move}
+    >
+      {tabs.map(([value, text, count]) => (
         <button
           key={value}
           id={`${panelId}-${value}`}
@@ -36,6 +48,7 @@ export function Tabs<Value extends string>({ label, tabs, chosen, panelId, onCho
           onClick={() => value !== chosen && onChoose(value)}
         >
           {text}
+          {count !== undefined && <span class="count">{formatNumber(count)}</span>}
         </button>
       ))}
     </div>

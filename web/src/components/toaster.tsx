@@ -7,6 +7,9 @@ import { Text } from './text.tsx';
 
 const SHOWN_MS = 10_000;
 
+/** Longer, because it has something to do. */
+const SHOWN_WITH_ACTION_MS = 20_000;
+
 export function Toaster() {
   const [toasts, setToasts] = useState<readonly Toast[]>([]);
   useEffect(() => listenForToasts(setToasts), []);
@@ -21,13 +24,13 @@ export function Toaster() {
   );
 }
 
-function ToastBox({ toast: { id, kind, message } }: { toast: Toast }) {
+function ToastBox({ toast: { id, kind, message, action } }: { toast: Toast }) {
   const [isHeld, setHeld] = useState(false);
   useEffect(() => {
     if (isHeld || kind === 'error') return;
-    const timer = setTimeout(() => dismiss(id), SHOWN_MS);
+    const timer = setTimeout(() => dismiss(id), action ? SHOWN_WITH_ACTION_MS : SHOWN_MS);
     return () => clearTimeout(timer);
-  }, [id, kind, isHeld]);
+  }, [id, kind, action, isHeld]);
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: hovering only keeps it open
     <div
@@ -41,6 +44,18 @@ function ToastBox({ toast: { id, kind, message } }: { toast: Toast }) {
       <p>
         <Text value={message} />
       </p>
+      {action && (
+        <button
+          type="button"
+          class="link-button"
+          onClick={() => {
+            dismiss(id);
+            action.run();
+          }}
+        >
+          {action.label}
+        </button>
+      )}
       <button type="button" class="icon-button small" aria-label="Dismiss" onClick={() => dismiss(id)}>
         <Icon name="close" />
       </button>

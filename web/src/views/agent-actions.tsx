@@ -3,9 +3,11 @@ import { useId, useState } from 'preact/hooks';
 import type { Agent, AgentUpdate } from '../api.ts';
 import { deleteAgent, deleteAgentEvents, updateAgent } from '../api.ts';
 import { ConfirmDialog } from '../components/confirm-dialog.tsx';
+import { MoreMenu } from '../components/more-menu.tsx';
 import { Text, visibleText } from '../components/text.tsx';
 import { returnToList } from '../router.ts';
 import { notify } from '../toasts.ts';
+import { FateChoice, useFate } from './fate.tsx';
 import { HeldEvents, HeldFailure, useHeldEvents } from './held-events.tsx';
 
 type Action = 'tier' | 'active' | 'events' | 'agent';
@@ -41,17 +43,17 @@ export function AgentActions({ agent, onChanged }: ActionProps) {
       <button type="button" class="button" onClick={() => setOpen('active')}>
         {agent.is_active ? 'Deactivate' : 'Reactivate'}
       </button>
-      <button
-        type="button"
-        class="button risky"
-        disabled={agent.event_count === 0}
-        onClick={() => setOpen('events')}
-      >
-        Delete all events
-      </button>
-      <button type="button" class="button risky" onClick={() => setOpen('agent')}>
-        Delete agent
-      </button>
+      <MoreMenu
+        label="More actions"
+        items={[
+          {
+            label: 'Delete all events',
+            isDisabled: agent.event_count === 0,
+            onChoose: () => setOpen('events'),
+          },
+          { label: 'Delete agent', onChoose: () => setOpen('agent') },
+        ]}
+      />
       {open === 'tier' && <TierDialog {...shared} />}
       {open === 'active' && <ActiveDialog {...shared} />}
       {open === 'events' && <EventsDialog {...shared} />}
@@ -145,9 +147,10 @@ function ActiveDialog({ agent, ...rest }: DialogProps) {
 
 function EventsDialog({ agent, ...rest }: DialogProps) {
   const held = useHeldEvents(agent, rest.onGone);
+  const fate = useFate();
   const action = async () => {
-    await deleteAgentEvents(agent.id);
-    notify('done', `Deleted all events of ${agent.agent_name}.`);
+    await deleteAgentEvents(agent.id, fate.isForGood);
+    notify('done', `Deleted all events of ${agent.agent_name}.`, fate.undo('delete_agent_events', agent.id));
   };
   return (
     <ConfirmDialog
@@ -161,8 +164,9 @@ function EventsDialog({ agent, ...rest }: DialogProps) {
     >
       <p>
         All <HeldEvents held={held} /> of <Name agent={agent} /> will be deleted, upcoming and past. The agent
-        and its keys will stay. This cannot be undone.
+        and its keys will stay.
       </p>
+      <FateChoice fate={fate} />
       <HeldFailure held={held} />
     </ConfirmDialog>
   );
@@ -174,9 +178,14 @@ function AgentDialog({ agent, onDone: _, ...rest }: DialogProps) {
   const held = useHeldEvents(agent, rest.onGone);
   // A name may consist of invisible characters only.
   const expected = visibleText(agent.agent_name) || agent.id;
+  const fate = useFate();
   const action = async () => {
-    await deleteAgent(agent.id);
-    notify('done', `Deleted ${agent.agent_name}, its keys and all its events.`);
+    await deleteAgent(agent.id, fate.isForGood);
+    notify(
+      'done',
+      `Deleted ${agent.agent_name}, its keys and all its events.`,
+      fate.undo('delete_agent', agent.id),
+    );
   };
   return (
     <ConfirmDialog
@@ -190,9 +199,9 @@ function AgentDialog({ agent, onDone: _, ...rest }: DialogProps) {
       {...rest}
     >
       <p>
-        <Name agent={agent} /> will be deleted: the agent, its keys and its <HeldEvents held={held} />. This
-        cannot be undone.
+        <Name agent={agent} /> will be deleted: the agent, its keys and its <HeldEvents held={held} />.
       </p>
+      <FateChoice fate={fate} />
       <HeldFailure held={held} />
       <label for={id}>
         Type{' '}

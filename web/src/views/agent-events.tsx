@@ -8,9 +8,10 @@ import { Empty } from '../components/states.tsx';
 import { TabPanel, Tabs } from '../components/tabs.tsx';
 import { Text } from '../components/text.tsx';
 import { countOf, formatNumber } from '../format.ts';
-import type { ListState } from '../list-state.ts';
-import { navigate, type Place, withQuery } from '../router.ts';
-import type { Loaded } from '../use-load.ts';
+import { type ListState, listState } from '../list-state.ts';
+import { closeEvent, openEvent, stepsFrom } from '../opened-event.ts';
+import type { Place } from '../router.ts';
+import { useList } from '../use-list.ts';
 import { DeleteEventsDialog } from './delete-events.tsx';
 import { EventPanel } from './event-panel.tsx';
 import { EVENT_COLUMNS, EventTable } from './event-table.tsx';
@@ -20,20 +21,35 @@ const TABS = [
   ['past', 'Past'],
   ['all', 'All'],
 ] as const;
-export type When = (typeof TABS)[number][0];
+type When = (typeof TABS)[number][0];
 
-export function whenOf(text: string | null): When {
+function whenOf(text: string | null): When {
   return TABS.find(([value]) => value === text)?.[0] ?? 'upcoming';
 }
 
+/** Upcoming events: soonest first. Past events: latest first. */
+const DEFAULT_SORTS: Record<When, string> = { upcoming: 'start_at', past: '-start_at', all: '-start_at' };
+
+const SORT_KEYS = EVENT_COLUMNS.map(({ key }) => key);
+
 interface AgentEventsProps {
   place: Place;
-  list: ListState;
-  when: When;
-  loaded: Loaded<EventPage>;
+  id: string;
+  /** Changes when the events must be loaded again. */
+  round: number;
+  /** Called after events were deleted here. */
+  onChanged: () => void;
 }
 
-export function AgentEvents({ place, list, when, loaded }: AgentEventsProps) {
+export function AgentEvents({ place, id, round, onChanged }: AgentEventsProps) {
+  const when = whenOf(place.query.get('when'));
+  const list = listState(place, {
+    defaultSort: DEFAULT_SORTS[when],
+    sortKeys: SORT_KEYS,
+    filters: { when },
+  });
+  const loaded = useList<EventPage>(`/agents/${id}/events`, list, ({ events }) => events.length);
+  const shownRound = useRef(round);
   const [selection, setSelection] = useState<Selection>({ of: '', ids: new Set() });
   const [toDelete, setToDelete] = useState<readonly AgentEvent[]>();
   const heading = useRef<HTMLHeadingElement>(null);
@@ -52,8 +68,14 @@ export function AgentEvents({ place, list, when, loaded }: AgentEventsProps) {
     if (opened) closeEvent(place);
     setSelection({ of: '', ids: new Set() });
     reload();
+    onChanged();
     isFinished.current = true;
   };
+  useEffect(() => {
+    if (shownRound.current === round) return;
+    shownRound.current = round;
+    reload();
+  }, [round, reload]);
   // The focused element may have disappeared with the deleted events.
   useEffect(() => {
     if (isLoading || !isFinished.current) return;
@@ -63,7 +85,7 @@ export function AgentEvents({ place, list, when, loaded }: AgentEventsProps) {
   return (
     <section aria-labelledby="events">
       <div class="section-head">
-        <h2 id="events" tabIndex={-1} ref={heading}>
+        <h2 id="events" class="visually-hidden" tabIndex={-1} ref={heading}>
           Events
         </h2>
         <Tabs
@@ -96,6 +118,7 @@ export function AgentEvents({ place, list, when, loaded }: AgentEventsProps) {
           list={list}
           loaded={loaded}
           shown={events.length}
+          noun="event"
           empty={page && <NoEvents page={page} list={list} when={when} />}
         >
           <EventTable
@@ -109,7 +132,12 @@ export function AgentEvents({ place, list, when, loaded }: AgentEventsProps) {
         </ListCard>
       </TabPanel>
       {opened && (
-        <EventPanel event={opened} onClose={() => closeEvent(place)} onDelete={() => setToDelete([opened])} />
+        <EventPanel
+          event={opened}
+          {...stepsFrom(place, events, opened)}
+          onClose={() => closeEvent(place)}
+          onDelete={() => setToDelete([opened])}
+        />
       )}
       {toDelete && page && (
         <DeleteEventsDialog
@@ -128,22 +156,6 @@ interface Selection {
   /** API query of the page that the selection belongs to. */
   readonly of: string;
   readonly ids: ReadonlySet<string>;
-}
-
-function openEvent({ path, query, state }: Place, event: AgentEvent): void {
-  const next = new URLSearchParams(query);
-  next.set('event', event.event_id);
-  navigate(path + withQuery(next), { state: { ...state, onTop: true } });
-}
-
-function closeEvent({ path, query, state }: Place): void {
-  if (state.onTop) {
-    history.back();
-    return;
-  }
-  const next = new URLSearchParams(query);
-  next.delete('event');
-  navigate(path + withQuery(next), { replace: true, state });
 }
 
 function NoEvents({ page, list, when }: { page: EventPage; list: ListState; when: When }) {

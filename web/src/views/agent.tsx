@@ -1,21 +1,25 @@
-// View of one agent: its details, actions and events. One request loads them all.
-import type { EventPage } from '../api.ts';
+// View of one agent: its details, limits and actions, and tabs for its events, its keys and its history.
+import { useState } from 'preact/hooks';
+import type { AgentDetails, AuditPage } from '../api.ts';
 import { Active } from '../components/badges.tsx';
 import { Icon } from '../components/icon.tsx';
 import { Link } from '../components/link.tsx';
+import { Failure } from '../components/states.tsx';
+import { TabPanel, Tabs } from '../components/tabs.tsx';
 import { Text, visibleText } from '../components/text.tsx';
-import { listState } from '../list-state.ts';
-import { lastListUrl, type Place, returnToList } from '../router.ts';
-import { useList } from '../use-list.ts';
+import { lastListUrl, navigate, type Place, returnToList } from '../router.ts';
+import { useLoad } from '../use-load.ts';
 import { useTitle } from '../use-title.ts';
 import { AgentActions } from './agent-actions.tsx';
-import { AgentEvents, type When, whenOf } from './agent-events.tsx';
+import { AgentEvents } from './agent-events.tsx';
 import { AgentFacts } from './agent-facts.tsx';
-import { EVENT_COLUMNS } from './event-table.tsx';
+import { AgentHistory } from './agent-history.tsx';
+import { AgentKeys } from './agent-keys.tsx';
+import { AgentQuota } from './agent-quota.tsx';
 import { MissingView } from './missing.tsx';
 
-/** Upcoming events: soonest first. Past events: latest first. */
-const DEFAULT_SORTS: Record<When, string> = { upcoming: 'start_at', past: '-start_at', all: '-start_at' };
+const TABS = ['events', 'keys', 'history'] as const;
+type Tab = (typeof TABS)[number];
 
 function Pending() {
   return (
@@ -26,8 +30,6 @@ function Pending() {
   );
 }
 
-const SORT_KEYS = EVENT_COLUMNS.map(({ key }) => key);
-
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 export function AgentView({ place, id }: { place: Place; id: string }) {
@@ -36,18 +38,19 @@ export function AgentView({ place, id }: { place: Place; id: string }) {
 }
 
 function KnownAgent({ place, id }: { place: Place; id: string }) {
-  const when = whenOf(place.query.get('when'));
-  const list = listState(place, {
-    defaultSort: DEFAULT_SORTS[when],
-    sortKeys: SORT_KEYS,
-    filters: { when },
-  });
-  const loaded = useList<EventPage>(`/agents/${id}/events`, list, ({ events }) => events.length);
-  const { data: page, error, reload } = loaded;
-  const agent = page?.agent;
+  const { data: agent, error, reload } = useLoad<AgentDetails>(`/agents/${id}`);
+  const history = useLoad<AuditPage>(`/audit?agent_id=${id}&limit=1`);
+  const [round, setRound] = useState(0);
+  const tab = TABS.find((name) => name === place.query.get('tab')) ?? 'events';
   useTitle((agent && (visibleText(agent.agent_name) || agent.id)) ?? 'Agent');
 
   if (error?.status === 404) return <MissingView what="There is no such agent. It may have been deleted." />;
+  const refresh = () => {
+    reload();
+    history.reload();
+  };
+  /** The search and the page of one tab mean nothing to another. */
+  const choose = (chosen: Tab) => navigate(place.path + (chosen === 'events' ? '' : `?tab=${chosen}`));
   return (
     <>
       <nav class="crumbs" aria-label="Breadcrumb">
@@ -61,10 +64,43 @@ function KnownAgent({ place, id }: { place: Place; id: string }) {
           <h1>{agent ? <Text value={agent.agent_name} /> : error ? 'Agent' : <Pending />}</h1>
           {agent && <Active isActive={agent.is_active} />}
         </div>
-        {agent && <AgentActions agent={agent} onChanged={reload} />}
+        {agent && (
+          <AgentActions
+            agent={agent}
+            onChanged={() => {
+              refresh();
+              setRound(round + 1);
+            }}
+          />
+        )}
       </div>
-      {(agent || !error) && <AgentFacts agent={agent} />}
-      <AgentEvents place={place} list={list} when={when} loaded={loaded} />
+      {error && !agent ? (
+        <div class="card agent-failure">
+          <Failure error={error} actionLabel="Try again" onAction={reload} />
+        </div>
+      ) : (
+        <>
+          <AgentFacts agent={agent} />
+          <AgentQuota quota={agent?.quota} />
+        </>
+      )}
+      <Tabs
+        label="Views of the agent"
+        look="views"
+        tabs={[
+          ['events', 'Events', agent?.event_count],
+          ['keys', 'Keys', agent?.keys.length],
+          ['history', 'History', history.data?.total],
+        ]}
+        chosen={tab}
+        panelId="agent-view"
+        onChoose={choose}
+      />
+      <TabPanel id="agent-view" chosen={tab}>
+        {tab === 'events' && <AgentEvents place={place} id={id} round={round} onChanged={refresh} />}
+        {tab === 'keys' && <AgentKeys agent={agent} onChanged={refresh} />}
+        {tab === 'history' && <AgentHistory key={round} place={place} id={id} />}
+      </TabPanel>
     </>
   );
 }

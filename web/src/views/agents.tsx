@@ -1,5 +1,6 @@
 // View of all agents, with search, sorting and pages.
-import type { Agent, AgentPage } from '../api.ts';
+import type { AgentPage, ListedAgent } from '../api.ts';
+import { ActivityCharts } from '../components/activity-charts.tsx';
 import { Active, Tier } from '../components/badges.tsx';
 import { Link } from '../components/link.tsx';
 import { ListCard } from '../components/list-card.tsx';
@@ -21,6 +22,20 @@ const COLUMNS: readonly Column[] = [
   { key: 'tier', label: 'Tier', class: 'column-tier from-medium' },
   { key: 'is_active', label: 'Active', class: 'column-active from-medium', isDescendingFirst: true },
   { key: 'event_count', label: 'Events', class: 'column-events number', isDescendingFirst: true },
+  {
+    key: 'events_24h',
+    label: '24 h',
+    longLabel: 'Events in 24 hours',
+    class: 'column-day number from-medium',
+    isDescendingFirst: true,
+  },
+  {
+    key: 'events_7d',
+    label: '7 days',
+    longLabel: 'Events in 7 days',
+    class: 'column-week number from-medium',
+    isDescendingFirst: true,
+  },
   { key: 'created_at', label: 'Created', class: 'column-created from-large', isDescendingFirst: true },
   { key: 'last_used_at', label: 'Last used', class: 'column-used from-medium', isDescendingFirst: true },
 ];
@@ -29,13 +44,18 @@ const SORT_KEYS = COLUMNS.map(({ key }) => key);
 
 export function AgentsView({ place }: { place: Place }) {
   useTitle('Agents');
-  const list = listState(place, { defaultSort: '-created_at', sortKeys: SORT_KEYS });
+  const list = listState(place, {
+    defaultSort: '-created_at',
+    sortKeys: SORT_KEYS,
+    filters: { include: 'activity' },
+  });
   const loaded = useList<AgentPage>('/agents', list, ({ agents }) => agents.length);
   const agents = loaded.data?.agents;
   return (
     <>
       <h1>Agents</h1>
       <StatsStrip />
+      <ActivityCharts />
       <div class="toolbar">
         <SearchField
           label="Search agents"
@@ -45,7 +65,13 @@ export function AgentsView({ place }: { place: Place }) {
         />
         <SortSelect columns={COLUMNS} sort={list.sort} onSort={list.sortBy} />
       </div>
-      <ListCard list={list} loaded={loaded} shown={agents?.length ?? 0} empty={<NoAgents list={list} />}>
+      <ListCard
+        list={list}
+        loaded={loaded}
+        shown={agents?.length ?? 0}
+        noun="agent"
+        empty={<NoAgents list={list} />}
+      >
         <AgentTable agents={agents} list={list} isLoading={loaded.isLoading} />
       </ListCard>
     </>
@@ -79,7 +105,7 @@ function NoAgents({ list }: { list: ListState }) {
 
 interface AgentTableProps {
   /** Undefined while they load. */
-  agents: readonly Agent[] | undefined;
+  agents: readonly ListedAgent[] | undefined;
   list: ListState;
   isLoading: boolean;
 }
@@ -106,8 +132,9 @@ function AgentTable({ agents, list, isLoading }: AgentTableProps) {
   );
 }
 
-function AgentRow({ agent }: { agent: Agent }) {
+function AgentRow({ agent }: { agent: ListedAgent }) {
   const { id, agent_name, email, tier, is_active, event_count, created_at, last_used_at } = agent;
+  const { events_24h = 0, events_7d = 0 } = agent;
   return (
     <tr class={is_active ? undefined : 'inactive'}>
       <td class="column-name">
@@ -128,6 +155,11 @@ function AgentRow({ agent }: { agent: Agent }) {
             'never used'
           )}
         </span>
+        {events_7d > 0 && (
+          <span class="second until-medium">
+            new: {formatNumber(events_24h)} in 24 h, {formatNumber(events_7d)} in 7 days
+          </span>
+        )}
       </td>
       <td class="column-email from-large cut" title={email}>
         <Text value={email} />
@@ -139,6 +171,8 @@ function AgentRow({ agent }: { agent: Agent }) {
         <Active isActive={is_active} />
       </td>
       <td class="column-events number">{formatNumber(event_count)}</td>
+      <td class="column-day number from-medium">{formatNumber(events_24h)}</td>
+      <td class="column-week number from-medium">{formatNumber(events_7d)}</td>
       <td class="column-created from-large">
         <Day at={created_at} />
       </td>

@@ -1,6 +1,8 @@
-// View of the audit log: changes by administrators, newest first.
+// View of the audit log: changes by administrators, newest first. What they deleted can be restored.
 import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
 import type { AuditPage, AuditRecord } from '../api.ts';
+import { ConfirmDialog } from '../components/confirm-dialog.tsx';
 import { Link } from '../components/link.tsx';
 import { ListCard } from '../components/list-card.tsx';
 import { Empty, SkeletonRows } from '../components/states.tsx';
@@ -9,8 +11,10 @@ import { RelativeTime } from '../components/time.tsx';
 import { countOf, formatFull, formatNumber } from '../format.ts';
 import { listState } from '../list-state.ts';
 import { agentUrl, type Place } from '../router.ts';
+import { restoreEntry } from '../undo.ts';
 import { useList } from '../use-list.ts';
 import { useTitle } from '../use-title.ts';
+import { AuditFilters, auditParameters, hasAuditFilters } from './audit-filters.tsx';
 
 const COLUMNS: readonly [label: string, className: string][] = [
   ['When', 'column-when from-medium'],
@@ -21,35 +25,67 @@ const COLUMNS: readonly [label: string, className: string][] = [
 
 export function AuditView({ place }: { place: Place }) {
   useTitle('Audit log');
-  const list = listState(place);
+  const list = listState(place, { filters: { ...auditParameters(place), include: 'details' } });
   const loaded = useList<AuditPage>('/audit', list, ({ entries }) => entries.length);
   const entries = loaded.data?.entries;
+  const empty = hasAuditFilters(place) ? <NoneFound /> : <NoEntries />;
   return (
     <>
       <h1>Audit log</h1>
       <p class="lead">All changes made by administrators, newest first.</p>
-      <ListCard list={list} loaded={loaded} shown={entries?.length ?? 0} empty={<NoEntries />}>
-        <table class={entries && loaded.isLoading ? 'list audit waiting' : 'list audit'}>
-          <caption class="visually-hidden">Audit log</caption>
-          <thead>
-            <tr>
-              {COLUMNS.map(([label, className]) => (
-                <th key={label} scope="col" class={className}>
-                  {label}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {entries ? (
-              entries.map((entry) => <AuditRow key={entry.id} entry={entry} />)
-            ) : (
-              <SkeletonRows columns={COLUMNS.map(([, className]) => className)} />
-            )}
-          </tbody>
-        </table>
+      <AuditFilters place={place} list={list} />
+      <ListCard list={list} loaded={loaded} shown={entries?.length ?? 0} noun="change" empty={empty}>
+        <AuditTable entries={entries} isLoading={loaded.isLoading} />
       </ListCard>
     </>
+  );
+}
+
+interface AuditTableProps {
+  /** Undefined while they load. */
+  entries: readonly AuditRecord[] | undefined;
+  isLoading: boolean;
+}
+
+/** What can be restored has a button, if the entries have details. */
+export function AuditTable({ entries, isLoading }: AuditTableProps) {
+  const [toRestore, setToRestore] = useState<AuditRecord>();
+  return (
+    <>
+      <table class={entries && isLoading ? 'list audit waiting' : 'list audit'}>
+        <caption class="visually-hidden">Audit log</caption>
+        <thead>
+          <tr>
+            {COLUMNS.map(([label, className]) => (
+              <th key={label} scope="col" class={className}>
+                {label}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {entries ? (
+            entries.map((entry) => <AuditRow key={entry.id} entry={entry} onRestore={setToRestore} />)
+          ) : (
+            <SkeletonRows columns={COLUMNS.map(([, className]) => className)} />
+          )}
+        </tbody>
+      </table>
+      {toRestore && <RestoreDialog entry={toRestore} onClose={() => setToRestore(undefined)} />}
+    </>
+  );
+}
+
+function NoneFound() {
+  return (
+    <Empty icon="search" title="No change matches">
+      <p>No entry of the audit log matches all filters.</p>
+      <p>
+        <Link href="/admin/audit" class="button">
+          Clear the filters
+        </Link>
+      </p>
+    </Empty>
   );
 }
 
@@ -61,7 +97,12 @@ function NoEntries() {
   );
 }
 
-function AuditRow({ entry }: { entry: AuditRecord }) {
+interface AuditRowProps {
+  entry: AuditRecord;
+  onRestore: (entry: AuditRecord) => void;
+}
+
+function AuditRow({ entry, onRestore }: AuditRowProps) {
   const who = <Text value={entry.actor_email || entry.actor_subject} />;
   return (
     <tr>
@@ -77,28 +118,76 @@ function AuditRow({ entry }: { entry: AuditRecord }) {
           <time dateTime={entry.at}>{formatFull(entry.at)}</time> · {who}
         </span>
         <span class="deed">{describe(entry)}</span>
-        <EventIds detail={entry.detail} />
+        <DeletedEvents entry={entry} />
+        <Undo entry={entry} onRestore={onRestore} />
       </td>
       <td class="column-count number">{formatNumber(entry.count)}</td>
     </tr>
   );
 }
 
-/** IDs of events that were deleted together; their titles are not kept. */
-function EventIds({ detail }: { detail: AuditRecord['detail'] }) {
-  const ids: unknown = detail?.event_ids;
-  if (!Array.isArray(ids)) return null;
+/** What is known about events that were deleted together: the first titles, IDs, or both. */
+function DeletedEvents({ entry: { titles = [], detail, count } }: { entry: AuditRecord }) {
+  const ids: readonly unknown[] = Array.isArray(detail?.event_ids) ? detail.event_ids : [];
+  const shown = Math.max(ids.length, titles.length);
+  if (shown === 0) return null;
   return (
     <details class="event-ids">
-      <summary>Event IDs</summary>
+      <summary>Events</summary>
       <ul>
-        {ids.map((id: unknown) => (
-          <li key={String(id)}>
-            <code>{String(id)}</code>
+        {Array.from({ length: shown }, (_, at) => (
+          <li key={at}>
+            {titles[at] !== undefined && <Text value={titles[at]} />}
+            {ids[at] !== undefined && <code>{String(ids[at])}</code>}
           </li>
         ))}
+        {count > shown && <li>and {countOf(count - shown, 'more event')}</li>}
       </ul>
     </details>
+  );
+}
+
+/** Whether the delete can be undone, or was. */
+function Undo({ entry, onRestore }: AuditRowProps) {
+  const { restorable_until: until, restored_at: restoredAt } = entry;
+  if (!until && !restoredAt) return null;
+  return (
+    <span class="undo">
+      {until && (
+        <button type="button" class="button" onClick={() => onRestore(entry)}>
+          Restore
+        </button>
+      )}
+      <span class="second">
+        {restoredAt && (
+          <>
+            {until ? 'partly restored' : 'restored'} <RelativeTime at={restoredAt} />
+          </>
+        )}
+        {until && restoredAt && ' · '}
+        {until && <>until {formatFull(until)}</>}
+      </span>
+    </span>
+  );
+}
+
+function RestoreDialog({ entry, onClose }: { entry: AuditRecord; onClose: () => void }) {
+  return (
+    <ConfirmDialog
+      title="Restore"
+      confirm="Restore"
+      pending="Restoring…"
+      action={() => restoreEntry(entry.id)}
+      onDone={onClose}
+      onGone={onClose}
+      onClose={onClose}
+    >
+      <p>
+        <Text value={entry.actor_email || entry.actor_subject} /> <span class="deed">{describe(entry)}</span>.
+        All of it will come back as it was.
+      </p>
+      <p>Events that their agents have published again in the meantime are skipped.</p>
+    </ConfirmDialog>
   );
 }
 
@@ -148,6 +237,20 @@ function describe({ action, target, target_name, detail, count }: AuditRecord): 
         </>
       );
     }
+    case 'revoke_key':
+      return (
+        <>
+          revoked the key <code>{String(detail?.key_prefix ?? '')}…</code> of {agent}
+        </>
+      );
+    case 'delete_events':
+      return (
+        <>
+          deleted {countOf(count, 'event')} of {target ? agent : 'several agents'}
+        </>
+      );
+    case 'restore':
+      return describeRestore(detail ?? {}, target, target_name, count);
     default:
       return (
         <>
@@ -155,6 +258,39 @@ function describe({ action, target, target_name, detail, count }: AuditRecord): 
         </>
       );
   }
+}
+
+function describeRestore(
+  detail: Readonly<Record<string, unknown>>,
+  target: string,
+  name: string,
+  count: number,
+): ComponentChildren {
+  const { action, agent_id, agent_name } = detail;
+  if (action === 'delete_agent')
+    return (
+      <>
+        restored the agent <AgentName id={target} name={name} /> with its keys and {countOf(count, 'event')}
+      </>
+    );
+  const isOne = action === 'delete_event' && typeof agent_id === 'string';
+  const owner = isOne ? { id: agent_id, name: String(agent_name) } : { id: target, name };
+  return (
+    <>
+      restored{' '}
+      {isOne ? (
+        <>
+          the event{' '}
+          <strong>
+            <Text value={name || target} />
+          </strong>
+        </>
+      ) : (
+        countOf(count, 'event')
+      )}{' '}
+      of {owner.id ? <AgentName {...owner} /> : 'several agents'}
+    </>
+  );
 }
 
 function describeUpdate(

@@ -1,20 +1,26 @@
 // Side panel with all fields of one event. Its URL is shown as text, not as a link, because agents choose where it leads.
 import type { ComponentChildren } from 'preact';
-import type { AgentEvent } from '../api.ts';
+import type { AgentEvent, OwnedEvent } from '../api.ts';
 import { CopyButton } from '../components/copy-button.tsx';
-import { Icon } from '../components/icon.tsx';
+import { Icon, type IconName } from '../components/icon.tsx';
+import { Link } from '../components/link.tsx';
 import { Modal } from '../components/modal.tsx';
 import { Text } from '../components/text.tsx';
 import { formatEventSpan, formatFull, hasEnded } from '../format.ts';
+import { agentUrl } from '../router.ts';
 import { useNow } from '../use-now.ts';
 
 interface EventPanelProps {
-  event: AgentEvent;
+  /** With the name of its agent, that is shown, too. */
+  event: AgentEvent | OwnedEvent;
+  /** Undefined at the ends of the list. */
+  onPrevious?: (() => void) | undefined;
+  onNext?: (() => void) | undefined;
   onClose: () => void;
   onDelete: () => void;
 }
 
-export function EventPanel({ event, onClose, onDelete }: EventPanelProps) {
+export function EventPanel({ event, onPrevious, onNext, onClose, onDelete }: EventPanelProps) {
   const isOver = hasEnded(event, useNow());
   return (
     <Modal class="panel" labelledBy="event-title" onClose={onClose}>
@@ -22,7 +28,10 @@ export function EventPanel({ event, onClose, onDelete }: EventPanelProps) {
         <p class="panel-kind">
           <span class="badge">{event.event_type}</span>
           {isOver && <span class="badge">ended</span>}
+          {event.status === 'cancelled' && <span class="badge">cancelled</span>}
         </p>
+        <StepButton label="Previous event" icon="left" onClick={onPrevious} />
+        <StepButton label="Next event" icon="right" onClick={onNext} />
         <button type="button" class="icon-button" aria-label="Close" title="Close" onClick={onClose}>
           <Icon name="close" />
         </button>
@@ -32,6 +41,13 @@ export function EventPanel({ event, onClose, onDelete }: EventPanelProps) {
           <Text value={event.title} />
         </h2>
         <dl class="fields">
+          {'agent_name' in event && (
+            <Field label="Agent">
+              <Link href={agentUrl(event.agent_id)}>
+                <Text value={event.agent_name} />
+              </Link>
+            </Field>
+          )}
           <Field label="When">
             <Span event={event} />
           </Field>
@@ -64,6 +80,23 @@ export function EventPanel({ event, onClose, onDelete }: EventPanelProps) {
         </button>
       </footer>
     </Modal>
+  );
+}
+
+/** Without an action the button stays in place, disabled, so that it keeps the focus. */
+function StepButton(props: { label: string; icon: IconName; onClick: (() => void) | undefined }) {
+  const { label, icon, onClick } = props;
+  return (
+    <button
+      type="button"
+      class="icon-button"
+      aria-label={label}
+      title={label}
+      aria-disabled={!onClick}
+      onClick={() => onClick?.()}
+    >
+      <Icon name={icon} />
+    </button>
   );
 }
 

@@ -1,0 +1,164 @@
+// Words of texts and of the search parameter `q`. One tokenizer for both, so that they agree in every engine. Engines store
+// words as WORDS_VERSION found them, and find them again when it changes.
+import type { Event, EventRow } from './event.ts';
+import { toWire, type Wire } from './wire.ts';
+
+/** To increase when the same text gets other words. */
+const TOKENIZER = 1;
+
+/** Unicode is part of it: a newer one knows more letters. */
+export const WORDS_VERSION = versionOf(TOKENIZER, process.versions.unicode ?? '');
+
+/** Scripts in which words are not separated: each code point and each pair of neighbours is a word. */
+const UNSEPARATED =
+  '\\p{scx=Han}\\p{scx=Hiragana}\\p{scx=Katakana}\\p{scx=Thai}\\p{scx=Lao}\\p{scx=Khmer}\\p{scx=Myanmar}';
+const IN_WORDS = '\\p{L}\\p{N}\\p{M}';
+const RUN = new RegExp(`[[${UNSEPARATED}]&&[${IN_WORDS}]]+|[[${IN_WORDS}]--[${UNSEPARATED}]]+`, 'gv');
+const STARTS_UNSEPARATED = new RegExp(`^[${UNSEPARATED}]`, 'v');
+
+/** Marks that most people leave out. Marks of other scripts carry meaning. */
+const MARKS = /(?<=[\p{L}&&[\p{sc=Latin}\p{sc=Greek}\p{sc=Cyrillic}\p{sc=Hebrew}\p{sc=Arabic}]])\p{M}+/gv;
+/** Normalising takes time quadratic in the marks in a row. No language has this many. */
+const TOO_MANY_MARKS = /(\p{M}{32})\p{M}+/gu;
+const FOLDED = /[ßςı]/g;
+const FOLDS: Readonly<Record<string, string>> = { ß: 'ss', ς: 'σ', ı: 'i' };
+
+const NOT_ASCII = /[^\0-\x7f]/;
+const ASCII_RUN = /[a-z0-9]+/g;
+
+/** Longer words are cut, in texts and in searches: PostgreSQL takes up to 2,046 bytes. */
+const MAX_WORD_BYTES = 2_000;
+
+/** Distinct words, each as UTF-8 bytes, separated by spaces. */
+export type Words = Wire;
+
+/** The fields of an event that have words. */
+export type Texts = Pick<EventRow, 'title' | 'description' | 'location_name' | 'address'>;
+
+/** Finding the words of longer texts takes milliseconds: 10,000 characters can have 20,000 words. */
+const LONG_TEXT = 1_000;
+
+/** Above this many characters of scripts that may have a word for each pair of them, storing the words takes tens of milliseconds. */
+const MANY_WORDS = 1_000;
+/** Thai; Lao, Burmese, Khmer, kana and Han come later, and other scripts as well. */
+const FIRST_UNSEPARATED = 0x0e00;
+
+/** Whether the texts may have thousands of words. They may be what a client sent, not yet validated. */
+export function mayHaveManyWords({ title, description, location_name, address }: Unchecked): boolean {
+  let count = 0;
+  for (const text of [title, description, location_name, address]) {
+    if (typeof text !== 'string') continue;
+    for (let at = 0; at < text.length && count <= MANY_WORDS; at++)
+      if (text.charCodeAt(at) >= FIRST_UNSEPARATED) count++;
+  }
+  return count > MANY_WORDS;
+}
+
+type Unchecked = { readonly [N in keyof Texts]?: unknown };
+
+export function isLongText({ title, description, location_name, address }: Texts): boolean {
+  const length = title.length + location_name.length + (description?.length ?? 0) + (address?.length ?? 0);
+  return length > LONG_TEXT;
+}
+
+/** Memory of a word that no other event has. */
+const BYTES_PER_WORD = 50;
+/** Code units of scripts in which words are not separated, with their punctuation; those above U+FFFF by their first unit. */
+const UNSEPARATED_UNITS =
+  /[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u19e0-\u19ff\u2e80-\u9fff\ua9e0-\uaa7f\ud840-\ud88f\uf900-\ufaff\uff65-\uff9f]/g;
+const OTHER_WORD = /[^\0-/:-@[-`{-\x7f\u2000-\u206f]+/g;
+
+/** About how much memory the words take if no other event has them. Does not find the words, so it is quick. */
+export function estimateWordBytes({ title, description, location_name, address }: Texts): number {
+  let words = 0;
+  for (const text of [title, location_name, address, description]) {
+    if (!text) continue;
+    words += text.match(OTHER_WORD)?.length ?? 0;
+    if (NOT_ASCII.test(text)) words += 2 * (text.match(UNSEPARATED_UNITS)?.length ?? 0);
+  }
+  return words * BYTES_PER_WORD;
+}
+
+/** The words of an event. */
+export function wordsOf({ title, description, location_name, address }: Texts): Words {
+  const words = new Set<string>();
+  for (const text of [title, location_name, address, description]) if (text) addWords(text, words);
+  return toWire([...words].join(' '));
+}
+
+/** The texts of a stored event, from its JSON. Tables can be changed by hand, so it may be anything. */
+export function textsOf(json: string): Texts {
+  let event: Partial<Event> | null = null;
+  try {
+    event = JSON.parse(json) as Partial<Event> | null;
+  } catch {
+    // no texts
+  }
+  const textOf = (value: unknown) => (typeof value === 'string' ? value : '');
+  const [title, description, location_name, address] = [
+    event?.title,
+    event?.description,
+    event?.location_name,
+    event?.address,
+  ].map(textOf) as [string, string, string, string];
+  return { title, description, location_name, address };
+}
+
+function addWords(text: string, words: Set<string>): void {
+  const folded = fold(text);
+  if (!NOT_ASCII.test(folded)) {
+    for (const run of folded.match(ASCII_RUN) ?? []) words.add(cut(run));
+    return;
+  }
+  for (const run of folded.match(RUN) ?? []) {
+    if (!STARTS_UNSEPARATED.test(run)) {
+      words.add(cut(run));
+      continue;
+    }
+    let last = '';
+    for (const point of run) {
+      words.add(point);
+      if (last !== '') words.add(last + point);
+      last = point;
+    }
+  }
+}
+
+/** Words that a text must have to match this one, in its order. */
+export function neededWords(text: string): { word: string; isSeparated: boolean }[] {
+  return runsOf(text).flatMap(([run, isSeparated]): { word: string; isSeparated: boolean }[] => {
+    if (isSeparated) return [{ word: cut(run), isSeparated }];
+    const points = [...run];
+    const pairs = points.slice(1).map((point, at) => points[at]! + point);
+    return (pairs.length > 0 ? pairs : points).map((word) => ({ word, isSeparated }));
+  });
+}
+
+function runsOf(text: string): [run: string, isSeparated: boolean][] {
+  return (fold(text).match(RUN) ?? []).map((run) => [run, !STARTS_UNSEPARATED.test(run)]);
+}
+
+/** Spelling of a text in which equal words are equal. */
+function fold(text: string): string {
+  if (!NOT_ASCII.test(text)) return text.toLowerCase();
+  const bare = text.replace(TOO_MANY_MARKS, '$1').normalize('NFKD').replace(MARKS, '').toLowerCase();
+  return bare.replace(FOLDED, (letter) => FOLDS[letter]!).normalize('NFKC');
+}
+
+function cut(word: string): string {
+  if (word.length * 3 <= MAX_WORD_BYTES || Buffer.byteLength(word) <= MAX_WORD_BYTES) return word;
+  let bytes = 0;
+  let end = 0;
+  for (const point of word) {
+    bytes += Buffer.byteLength(point);
+    if (bytes > MAX_WORD_BYTES) break;
+    end += point.length;
+  }
+  return word.slice(0, end);
+}
+
+/** A number that is higher for a higher version: 11700 is tokenizer 1 with Unicode 17.0. */
+function versionOf(tokenizer: number, unicode: string): number {
+  const [major = 0, minor = 0] = unicode.split('.').map(Number);
+  return tokenizer * 10_000 + major * 100 + minor;
+}

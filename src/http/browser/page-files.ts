@@ -1,0 +1,93 @@
+// The plain files of the pages / and /docs, from pages/ and from Swagger UI's package: read once per process, and served under
+// names with a hash of their content, so that browsers keep them for ever. No build is needed.
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { FastifyInstance } from 'fastify';
+import { AppError } from '../../domain/errors.ts';
+import { StaticDocument, type StaticDocuments } from '../response/static-document.ts';
+
+const PAGES = new URL('./pages/', import.meta.url);
+const SWAGGER_UI = new URL('.', import.meta.resolve('swagger-ui-dist/package.json'));
+
+const FOREVER = { 'cache-control': 'public, max-age=31536000, immutable' };
+
+const TYPES = { js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8', svg: 'image/svg+xml' };
+
+/**
+ * The files, each after those that it names: made of parts in pages/ (one style sheet is one request), or a file of Swagger UI.
+ */
+const FILES: readonly (readonly [name: string, parts: readonly string[] | URL])[] = [
+  ['icon.svg', ['icon.svg']],
+  ['front.css', ['tokens.css', 'page.css', 'front.css']],
+  ['docs.css', ['tokens.css', 'page.css', 'docs.css', 'swagger-theme.css']],
+  ['swagger-ui.css', new URL('swagger-ui.css', SWAGGER_UI)],
+  ['theme.js', ['theme.js']],
+  ['key.js', ['key.js']],
+  ['front.js', ['front.js']],
+  ['swagger-ui.js', new URL('swagger-ui-bundle.js', SWAGGER_UI)],
+  ['docs.js', ['docs.js']],
+];
+
+const readPart = (name: string) => readFileSync(new URL(name, PAGES), 'utf8');
+
+interface PageFiles {
+  /** By name with hash. */
+  readonly documents: ReadonlyMap<string, StaticDocument>;
+  /** URLs with hash, by name. */
+  readonly urls: ReadonlyMap<string, string>;
+}
+
+let shared: PageFiles | undefined;
+
+function getFiles(): PageFiles {
+  shared ??= readFiles();
+  return shared;
+}
+
+function readFiles(): PageFiles {
+  const documents = new Map<string, StaticDocument>();
+  const urls = new Map<string, string>();
+  for (const [name, parts] of FILES) {
+    const [stem, extension] = name.split('.') as [string, keyof typeof TYPES];
+    const content =
+      parts instanceof URL ? readFileSync(parts) : withHashes(parts.map(readPart).join('\n'), urls);
+    const hash = createHash('sha256').update(content).digest('base64url').slice(0, 12);
+    const served = `${stem}-${hash}.${extension}`;
+    documents.set(served, new StaticDocument(content, TYPES[extension], FOREVER));
+    urls.set(name, `/docs/${served}`);
+  }
+  return { documents, urls };
+}
+
+/** Replaces names of files, in quotes, with their URLs. */
+function withHashes(text: string, urls: ReadonlyMap<string, string>): string {
+  return text.replaceAll(/(["'])(?:\.\/)?([a-z-]+\.[a-z]+)\1/g, (all, quote, name) =>
+    urls.has(name) ? quote + urls.get(name) + quote : all,
+  );
+}
+
+/** URL of a file, by its name without the hash. */
+export function fileUrl(name: string): string {
+  return getFiles().urls.get(name)!;
+}
+
+/** Reads a page. `<!-- part.html -->` stands for the content of that file, each key of `values` for its value. */
+export function readPage(name: string, values: Readonly<Record<string, string>> = {}): string {
+  const text = readPart(name).replaceAll(/<!-- ([a-z]+\.html) -->\n/g, (_, part: string) => readPart(part));
+  const filled = Object.entries(values).reduce(
+    (before, [key, value]) => before.replaceAll(key, () => value),
+    text,
+  );
+  return withHashes(filled, getFiles().urls);
+}
+
+/** Serves the files under /docs/. */
+export function servePageFiles(app: FastifyInstance, served: StaticDocuments): void {
+  const { documents } = getFiles();
+  for (const document of documents.values()) served.add(() => document);
+  app.get('/docs/*', (request, reply) => {
+    const document = documents.get((request.params as { '*': string })['*']);
+    if (!document) throw new AppError('NOT_FOUND', 'This file does not exist. Reload the page.');
+    return document.send(reply);
+  });
+}

@@ -1,0 +1,41 @@
+// Administrators' endpoints for one agent: its details and its keys. Lists and changes of agents are in admin.ts.
+import { AgentDetailsResponse } from '../../domain/agent-details.ts';
+import Type from '../../domain/schema.ts';
+import * as details from '../../usecases/agent-details.ts';
+import { endpoint } from '../endpoint.ts';
+import { AgentPath, agentIdOf } from './agent-path.ts';
+
+export const getAgent = endpoint({
+  operationId: 'getAgent',
+  tag: 'Administration',
+  summary: 'Get an agent, its quota and its keys',
+  description:
+    'Returns the agent as in the list of agents, how much of its limits it uses, and its keys without their secret parts.',
+  access: 'administrator',
+  path: AgentPath,
+  response: AgentDetailsResponse,
+  errors: ['NOT_FOUND'],
+  isExpensive: () => true,
+  handle: (call) => details.getAgentDetails(call.context, agentIdOf(call)),
+});
+
+const KeyPath = Type.Object({
+  ...AgentPath.properties,
+  key_prefix: Type.String({ description: 'The first 8 characters of the key.', examples: ['lev_4Zr8'] }),
+});
+
+export const revokeAgentKey = endpoint({
+  operationId: 'revokeAgentKey',
+  tag: 'Administration',
+  summary: 'Revoke a key of an agent',
+  description:
+    'The key stops working at once, on other nodes within a second. Other keys of the agent and its events stay. An agent without a key can do nothing more. In the rare case that two keys of the agent have this prefix, both are revoked.',
+  access: 'administrator',
+  path: KeyPath,
+  errors: ['NOT_FOUND'],
+  isExpensive: () => true,
+  handle: async (call) => {
+    await details.revokeAgentKey(call.context, call.caller, agentIdOf(call), call.path.key_prefix!);
+    return undefined;
+  },
+});

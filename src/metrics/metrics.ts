@@ -1,0 +1,152 @@
+// Counters, gauges and histograms in Prometheus' text format. Whoever knows a number registers it here, in one line, and keeps
+// what it gets: finding a series takes longer than counting. http/metrics-server.ts serves the text.
+
+export type Labels = Readonly<Record<string, string>>;
+type Type = 'counter' | 'gauge' | 'histogram';
+
+/** Series per metric. Beyond it, all further ones share a series with OpenTelemetry's label for that. */
+const MAX_SERIES = 350;
+const OVERFLOW: Labels = { otel_metric_overflow: 'true' };
+
+/** The metrics of a service. The same name and labels mean the same series, wherever it is registered. */
+export class Metrics {
+  readonly #families = new Map<string, Family>();
+
+  counter(name: string, help: string, labels: Labels = {}): Count {
+    return this.#family(name, help, 'counter').find(labels, () => new Count());
+  }
+
+  /** `bounds`: upper bounds of the buckets, ascending. */
+  histogram(name: string, help: string, bounds: readonly number[], labels: Labels = {}): Distribution {
+    return this.#family(name, help, 'histogram').find(labels, () => new Distribution(bounds));
+  }
+
+  /** `read` is called whenever the metrics are read, and must be quick. A later registration of the same series replaces it. */
+  gauge(name: string, help: string, read: () => number, labels: Labels = {}): void {
+    this.#family(name, help, 'gauge').replace(labels, new Reading(read));
+  }
+
+  /** The same for a number that only grows and is counted elsewhere. */
+  total(name: string, help: string, read: () => number, labels: Labels = {}): void {
+    this.#family(name, help, 'counter').replace(labels, new Reading(read));
+  }
+
+  render(): string {
+    return [...this.#families.values()].map((family) => family.render()).join('');
+  }
+
+  #family(name: string, help: string, type: Type): Family {
+    let family = this.#families.get(name);
+    if (!family) {
+      family = new Family(name, help, type);
+      this.#families.set(name, family);
+    }
+    if (family.type !== type) throw new RangeError(`The metric ${name} is a ${family.type}, not a ${type}.`);
+    return family;
+  }
+}
+
+/** A value, or the values of a histogram, for one set of labels. */
+interface Series {
+  /** Its lines. `labels` has no braces. */
+  render(name: string, labels: string): string;
+}
+
+/** All series of a metric. */
+class Family {
+  readonly type: Type;
+  readonly #name: string;
+  readonly #head: string;
+  readonly #series = new Map<string, Series>();
+
+  constructor(name: string, help: string, type: Type) {
+    this.type = type;
+    this.#name = name;
+    this.#head = `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`;
+  }
+
+  find<S extends Series>(labels: Labels, create: () => S): S {
+    const text = labelText(labels);
+    const known = this.#series.get(text);
+    if (known) return known as S;
+    if (this.#series.size >= MAX_SERIES && labels !== OVERFLOW) return this.find(OVERFLOW, create);
+    const series = create();
+    this.#series.set(text, series);
+    return series;
+  }
+
+  replace(labels: Labels, series: Series): void {
+    this.#series.set(labelText(labels), series);
+  }
+
+  render(): string {
+    return (
+      this.#head + [...this.#series].map(([labels, series]) => series.render(this.#name, labels)).join('')
+    );
+  }
+}
+
+class Reading implements Series {
+  readonly #read: () => number;
+
+  constructor(read: () => number) {
+    this.#read = read;
+  }
+
+  render(name: string, labels: string): string {
+    return `${name}${braced(labels)} ${this.#read()}\n`;
+  }
+}
+
+/** One series of a counter. */
+export class Count implements Series {
+  value = 0;
+
+  render(name: string, labels: string): string {
+    return `${name}${braced(labels)} ${this.value}\n`;
+  }
+}
+
+/** One series of a histogram. */
+export class Distribution implements Series {
+  readonly #bounds: readonly number[];
+  /** Observations in each bucket alone; the last one has what exceeds all bounds. */
+  readonly #counts: Float64Array;
+  #sum = 0;
+
+  constructor(bounds: readonly number[]) {
+    this.#bounds = bounds;
+    this.#counts = new Float64Array(bounds.length + 1);
+  }
+
+  observe(value: number): void {
+    const bounds = this.#bounds;
+    let at = 0;
+    while (at < bounds.length && value > bounds[at]!) at++;
+    this.#counts[at]!++;
+    this.#sum += value;
+  }
+
+  render(name: string, labels: string): string {
+    const before = labels === '' ? '' : `${labels},`;
+    let count = 0;
+    const buckets = Array.from(this.#counts, (inBucket, at) => {
+      count += inBucket;
+      return `${name}_bucket{${before}le="${this.#bounds[at] ?? '+Inf'}"} ${count}\n`;
+    });
+    const suffix = braced(labels);
+    return `${buckets.join('')}${name}_sum${suffix} ${this.#sum}\n${name}_count${suffix} ${count}\n`;
+  }
+}
+
+function labelText(labels: Labels): string {
+  return Object.entries(labels)
+    .map(([name, value]) => `${name}="${value.replaceAll(/[\\"\n]/g, (found) => ESCAPES[found]!)}"`)
+    .join(',');
+}
+
+const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '"': '\\"', '\n': '\\n' };
+
+function braced(labels: string): string {
+  return labels === '' ? '' : `{${labels}}`;
+}

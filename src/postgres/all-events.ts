@@ -1,0 +1,99 @@
+// The list of all events, for administrators. One statement returns the page and the total, from one snapshot; the total stops at
+// EXACT_TOTAL, because counting a million rows takes seconds. Values are part of the text: the planner must know whether a word is
+// rare or common. None of them has a quote or a backslash, except for the quotes around words.
+
+import { type AllEventsQuery, EXACT_TOTAL } from '../domain/event-list.ts';
+import { newUlid } from '../domain/ids.ts';
+import type { OwnedEventPage } from '../domain/store.ts';
+import { fromWire } from '../domain/wire.ts';
+import type { CancellableReads } from './cancel.ts';
+import type { Statements } from './client/database.ts';
+import { wireOf } from './records.ts';
+import { allOf, DAY_MS, type Statement } from './search.ts';
+import { HAS_UNKNOWN_WORDS, tsqueryOf } from './words.ts';
+
+/** Undefined if some events lack the words that the search needs. */
+export async function readAllEvents(
+  statements: Statements,
+  reads: CancellableReads,
+  query: AllEventsQuery,
+  nowMs: number,
+  signal: AbortSignal | undefined,
+): Promise<OwnedEventPage | undefined> {
+  const { limit, sort } = query;
+  const rows = await reads.run(statements, allEventsStatement(query, nowMs), signal);
+  const counted = Number(rows[0]![0]!.toString());
+  if (counted < 0) return undefined;
+  const page = rows.slice(0, limit).filter(([, id]) => id !== null);
+  const [, lastId, lastStart] = rows.length > limit ? page.at(-1)! : [];
+  const id = lastId?.toString() ?? '';
+  return {
+    items: page.map(([, , , json, name]) => ({ json: wireOf(json), agentName: fromWire(wireOf(name)) })),
+    total: Math.min(counted, EXACT_TOTAL),
+    isAtLeast: counted > EXACT_TOTAL,
+    next: lastId ? { value: sort.key === 'start_at' ? Number(lastStart!.toString()) : id, id } : undefined,
+  };
+}
+
+/**
+ * Rows consist of the total, which is one more than EXACT_TOTAL if there are more, or -1 if words are missing, and of event_id,
+ * start_ms, json and agent_name. There is one row more than the page if more follow. If the page is empty, a single row has only the total.
+ */
+export function allEventsStatement(query: AllEventsQuery, nowMs: number): Statement {
+  const { terms, sort, after, limit } = query;
+  const [isAfter, direction] = sort.descending ? ['<', 'DESC'] : ['>', 'ASC'];
+  const isByStart = sort.key === 'start_at';
+  const order = `${isByStart ? `start_ms ${direction}, ` : ''}event_id ${direction}`;
+  const afterId = `event_id ${isAfter} '${after?.id}'`;
+  const afterBoth = `(start_ms, event_id) ${isAfter} (${Number(after?.value)}, '${after?.id}')`;
+  const rest = after ? [isByStart ? afterBoth : afterId] : [];
+  const parts = partsOf(query, nowMs);
+  const columns = 'SELECT event_id, start_ms FROM';
+  const pageOf = (source: string, conditions: readonly string[]) =>
+    `(${columns} ${source} WHERE ${allOf(...conditions, ...rest)} ORDER BY ${order} LIMIT ${limit + 1})`;
+  const some = (conditions: readonly string[]) => {
+    const matching = parts.map((part) => `${columns} events WHERE ${allOf(...part, ...conditions)}`);
+    return `SELECT * FROM (${matching.join(' UNION ALL ')}) AS matching LIMIT ${EXACT_TOTAL + 1}`;
+  };
+  const all = (...conditions: string[]) =>
+    parts.map((part) => pageOf('events', [...part, ...conditions])).join(' UNION ALL ');
+  const words = terms && `'${tsqueryOf(terms).replaceAll("'", "''")}'::tsquery`;
+  const isFew = `(SELECT total FROM counted) <= ${EXACT_TOTAL}`;
+  // If few events have the words, they are found by the index of words. Otherwise the next one is near in the order of the list: a
+  // function instead of the operator makes PostgreSQL read that order and not sort all of them.
+  const [begin, pages] = terms
+    ? [
+        `few AS MATERIALIZED (${some([`words @@ ${words}`])}),
+         counted AS MATERIALIZED (SELECT CASE WHEN ${HAS_UNKNOWN_WORDS} THEN -1 ELSE count(*) END AS total FROM few),`,
+        `${pageOf('few', [isFew])} UNION ALL ${all(`NOT ${isFew}`, `ts_match_vq(words, ${words})`)}`,
+      ]
+    : [`counted AS MATERIALIZED (SELECT count(*) AS total FROM (${some([])}) AS few),`, all()];
+  const text = `WITH ${begin} page AS (SELECT * FROM (${pages}) AS parts ORDER BY ${order} LIMIT ${limit + 1})
+    SELECT total, page.event_id, page.start_ms, json, agent_name FROM counted
+    LEFT JOIN (page JOIN events USING (event_id) JOIN agents USING (agent_id)) ON true
+    ORDER BY ${isByStart ? `page.start_ms ${direction}, ` : ''}page.event_id ${direction}`;
+  return { text, values: [] };
+}
+
+/** Conditions of parts that have no event in common. */
+function partsOf(query: AllEventsQuery, nowMs: number): string[][] {
+  const { eventId, agentId, types, createdFromMs, when } = query;
+  const filters: string[] = [];
+  if (eventId !== undefined) filters.push(`event_id = '${eventId}'`);
+  if (agentId !== undefined) filters.push(`agent_id = '${agentId}'`);
+  if (types) filters.push(`event_type = ANY ('{${types.join(',')}}')`);
+  if (createdFromMs !== undefined) filters.push(`event_id >= '${firstUlid(createdFromMs)}'`);
+  if (when === 'all') return [filters];
+  if (when === 'past') return [[`start_ms <= ${nowMs}`, `ends_ms <= ${nowMs}`, ...filters]];
+  // Events that began more than a day ago and have not ended last longer than a day, and have an index of their own.
+  const dayBefore = nowMs - DAY_MS;
+  return [
+    [`start_ms > ${dayBefore}`, `ends_ms > ${nowMs}`, ...filters],
+    [`start_ms <= ${dayBefore}`, `ends_ms > ${nowMs}`, `ends_ms - start_ms > ${DAY_MS}`, ...filters],
+  ];
+}
+
+/** The lowest ID of an event that was created at this time or later. */
+function firstUlid(createdFromMs: number): string {
+  return newUlid(Math.max(0, createdFromMs), (bytes) => bytes.fill(0));
+}

@@ -1,0 +1,244 @@
+// Statements that read the log of changes, each together with the current rows of the changed events and the state of the
+// server, from one snapshot. What to do with them is decided in node-events.ts.
+import type { Readable } from 'node:stream';
+import type { Audience, EventType, Status } from '../../domain/event.ts';
+import type { IndexValues } from '../../memory/index-mapping.ts';
+import type { Sql } from '../client/driver.ts';
+import { TIMEZONE } from '../records.ts';
+import { WORDS } from '../words.ts';
+import { openOf, parseSnapshot, type Snapshot, unseen } from './snapshot.ts';
+
+/** Settings of a session that polls: one plan, which looks up each change by its index. Other plans took up to 700 ms. */
+export const POLL_SETTINGS = {
+  enable_seqscan: 'off',
+  enable_hashjoin: 'off',
+  enable_mergejoin: 'off',
+  enable_material: 'off',
+  extra_float_digits: '1', // so that coordinates are exact
+};
+
+/** Maximum number of changes that a poll returns; more are read by `readChanges`. */
+export const MAX_POLLED = 2_000;
+
+/** The `event_id` of a change of all events. */
+export const ALL_EVENTS_CHANGED = '';
+
+/**
+ * SQL: identifies the history that the server continues, as `value/table/start`; null on a server that has not written its value
+ * yet. Restarts count, too: somebody may have restored files in between.
+ */
+export const INCARNATION = `(SELECT value || '/' || tableoid || '/' || extract(epoch FROM pg_postmaster_start_time())
+  FROM event_changes_incarnation)`;
+
+/** State of the server in the snapshot of a statement. */
+export interface ServerState {
+  readonly snapshot: Snapshot;
+  /** Undefined if the server has none yet. */
+  readonly incarnation: string | undefined;
+  /** The log has every change of transactions from this one on. */
+  readonly horizon: bigint;
+}
+
+/** An entry of the log. */
+export interface Change {
+  readonly xid: bigint;
+  readonly eventId: string;
+  readonly stamp: number;
+}
+
+/** An entry of the log with the event as it is now; undefined if it was deleted. */
+export interface ChangedEvent extends Change {
+  readonly values: EventValues | undefined;
+  /** As `readWords` takes them; empty if it was deleted. */
+  readonly words: string;
+}
+
+/** An event with its words, as `readWords` takes them. */
+export interface ReadEvent {
+  readonly values: EventValues;
+  readonly words: string;
+}
+
+/** What the index needs, without the number that the node gives to a change and without the agent. */
+export type EventValues = IndexValues extends [number, ...infer Values, string | null] ? Values : never;
+
+const EVENT_COLUMNS = `event_id, version, start_ms, end_ms, lat, lng, event_type, audience, status, updated_ms, ${TIMEZONE}`;
+
+const STATE = `pg_current_snapshot()::text, ${INCARNATION}, (SELECT xid::text FROM event_changes_horizon), pg_is_in_recovery()`;
+const STATE_COLUMNS = 4;
+
+/** `OFFSET 0` keeps the planner from joining in another order. */
+const withEvents = (changes: string) => `${changes} AS changed
+  LEFT JOIN LATERAL (SELECT ${WORDS} AS words, ${EVENT_COLUMNS} FROM events WHERE event_id = changed.event_id OFFSET 0) AS event ON true`;
+const CHANGED_COLUMNS = 'changed.xid::text, changed.event_id, changed.stamp, event.*';
+
+const POLL = `SELECT ${STATE}, ${CHANGED_COLUMNS} FROM (SELECT 1) AS one LEFT JOIN (
+    ${withEvents(`(SELECT * FROM ${unseen('$1::text', '$2::text')} AS unseen LIMIT ${MAX_POLLED + 1})`)}
+  ) ON true`;
+
+export interface Poll {
+  readonly state: ServerState;
+  /** Undefined if there are more than MAX_POLLED. */
+  readonly changes: readonly ChangedEvent[] | undefined;
+}
+
+/** The changes since the snapshot. One plain statement: a function could see several snapshots. Throws on a standby. */
+export async function poll(sql: Sql, since: Snapshot): Promise<Poll> {
+  const found = await sql.unsafe(POLL, [String(since.xmax), openOf(since)], { prepare: true }).raw();
+  const rows = found as unknown as readonly (readonly (Buffer | null)[])[];
+  const state = toState(rows[0]!.map(textOf));
+  if (rows.length > MAX_POLLED) return { state, changes: undefined };
+  const isEmpty = rows[0]![STATE_COLUMNS] === null;
+  const changes = isEmpty ? [] : rows.map((row) => toChange(row.slice(STATE_COLUMNS).map(textOf)));
+  return { state, changes };
+}
+
+/** The state in the snapshot of a transaction. Throws on a standby. */
+export async function readState(sql: Sql): Promise<ServerState> {
+  const [row] = await sql.unsafe(`SELECT ${STATE}`).raw();
+  return toState((row as unknown as readonly (Buffer | null)[]).map(textOf));
+}
+
+/** Gives the server a value for its incarnation, if it has none. */
+export async function writeIncarnation(sql: Sql): Promise<void> {
+  await sql`INSERT INTO event_changes_incarnation DEFAULT VALUES ON CONFLICT DO NOTHING`;
+}
+
+/** All changes since the snapshot, in a transaction with a snapshot of its own. */
+export function readChanges(sql: Sql, since: Snapshot): AsyncGenerator<ChangedEvent[]> {
+  return readLog(sql, unseen(`'${since.xmax}'`, `'${openOf(since)}'`));
+}
+
+/** All changes of transactions from this one on. */
+export function readChangesFrom(sql: Sql, xid: bigint): AsyncGenerator<ChangedEvent[]> {
+  return readLog(sql, `(SELECT xid, event_id, stamp FROM event_changes WHERE xid >= '${xid}'::xid8)`);
+}
+
+/** The newest entries of the log, oldest first. */
+export async function readNewest(sql: Sql, count: number): Promise<Change[]> {
+  const rows = await sql<{ xid: string; event_id: string; stamp: number }[]>`
+    SELECT xid::text, event_id, stamp FROM event_changes ORDER BY event_changes.xid DESC LIMIT ${count}`;
+  return rows.map(({ xid, event_id, stamp }) => ({ xid: BigInt(xid), eventId: event_id, stamp })).reverse();
+}
+
+/** All events. */
+export async function* readAllEvents(sql: Sql): AsyncGenerator<EventValues[]> {
+  for await (const lines of copy(sql, `SELECT ${EVENT_COLUMNS} FROM events`)) yield lines.map(toValues);
+}
+
+/** The words of the next events by ID. */
+export async function readWordsAfter(sql: Sql, eventId: string, limit: number): Promise<ReadWords[]> {
+  const found = await sql
+    .unsafe(
+      `SELECT event_id, version, ${WORDS} FROM events WHERE event_id > $1 ORDER BY event_id LIMIT ${limit}`,
+      [eventId],
+    )
+    .raw();
+  return (found as unknown as readonly (readonly (Buffer | null)[])[]).map((row) => {
+    const [id, version, words] = row.map(textOf);
+    return { id: id!, version: Number(version), words: words! };
+  });
+}
+
+/** Words as `readWords` takes them. */
+interface ReadWords {
+  readonly id: string;
+  readonly version: number;
+  readonly words: string;
+}
+
+/** These events, as far as they exist. */
+export async function readEvents(sql: Sql, eventIds: readonly string[]): Promise<ReadEvent[]> {
+  const found = await sql
+    .unsafe(
+      `SELECT ${WORDS}, ${EVENT_COLUMNS} FROM events WHERE event_id = ANY (string_to_array($1::text, ','))`,
+      [eventIds.join(',')],
+    )
+    .raw();
+  return (found as unknown as readonly (readonly (Buffer | null)[])[]).map((row) => {
+    const [words, ...event] = row.map(textOf);
+    return { values: toValues(event), words: words! };
+  });
+}
+
+async function* readLog(sql: Sql, changes: string): AsyncGenerator<ChangedEvent[]> {
+  for await (const lines of copy(sql, `SELECT ${CHANGED_COLUMNS} FROM ${withEvents(changes)}`))
+    yield lines.map(toChange);
+}
+
+type Texts = readonly (string | null)[];
+
+/** Rows of a query in batches. None of the columns has characters that COPY would escape. */
+async function* copy(sql: Sql, query: string): AsyncGenerator<Texts[]> {
+  const stream: Readable = await sql.unsafe(`COPY (${query}) TO STDOUT`).readable();
+  let rest = '';
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    const lines = (rest + chunk.toString('latin1')).split('\n');
+    rest = lines.pop()!;
+    yield lines.map((line) => line.split('\t').map((text) => (text === '\\N' ? null : text)));
+  }
+}
+
+function toState([snapshot, incarnation, horizon, isStandby]: Texts): ServerState {
+  if (isStandby !== 'f') throw new NotPrimary('the server is a standby');
+  return {
+    snapshot: parseSnapshot(snapshot!),
+    incarnation: incarnation ?? undefined,
+    horizon: BigInt(horizon ?? 0),
+  };
+}
+
+class NotPrimary extends Error {
+  readonly code = '25006';
+}
+
+function toChange([xid, eventId, stamp, words, ...event]: Texts): ChangedEvent {
+  return {
+    words: words ?? '',
+    xid: BigInt(xid!),
+    eventId: eventId!,
+    stamp: Number(stamp),
+    values: event[0] === null ? undefined : toValues(event),
+  };
+}
+
+function toValues([
+  id,
+  version,
+  startMs,
+  endMs,
+  lat,
+  lng,
+  type,
+  audience,
+  status,
+  updatedMs,
+  timezone,
+]: Texts): EventValues {
+  return [
+    id!,
+    Number(version),
+    Number(startMs),
+    numberOf(endMs),
+    Number(lat),
+    Number(lng),
+    type as EventType,
+    audience as Audience,
+    status as Status,
+    numberOf(updatedMs),
+    timezone ?? null,
+  ];
+}
+
+function numberOf(text: string | null | undefined): number | null {
+  return text === null || text === undefined ? null : Number(text);
+}
+
+/** Number the change and leave out the agent: nodes remove events one by one. */
+export function toIndexValues(values: EventValues, number: number): IndexValues {
+  return [number, ...values, null];
+}
+
+function textOf(bytes: Buffer | null): string | null {
+  return bytes === null ? null : bytes.toString('latin1');
+}

@@ -1,0 +1,187 @@
+// Reads what a node needs to begin, to catch up after many changes, and to go on after a failover. Each is one transaction with one
+// snapshot, from which polling continues.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { EventStorage } from '../../memory/event-lookup.ts';
+import { INDEX_BYTES_PER_EVENT, type IndexOptions, type MemoryLoader } from '../../memory/event-memory.ts';
+import type { Metrics } from '../../metrics/metrics.ts';
+import type { OwnConnection } from '../client/database.ts';
+import type { Sql } from '../client/driver.ts';
+import { MIN_KEPT } from './applied-changes.ts';
+import {
+  ALL_EVENTS_CHANGED,
+  type ChangedEvent,
+  readAllEvents,
+  readChanges,
+  readChangesFrom,
+  readEvents,
+  readNewest,
+  readState,
+  writeIncarnation,
+} from './changes.ts';
+import { type CurrentEvent, LoadedEvents } from './loaded-events.ts';
+
+/** Number of our advisory lock. Nodes load one after the other, so that not all of them search by SQL at once. */
+const LOCK = 7_305_914_228;
+const LOCK_PAUSE_MS = 200;
+/** Then a node loads without the lock: the one that has it may be stuck. */
+const LOCK_PATIENCE_MS = 60_000;
+
+/** Above this, loading everything again is simpler than to follow. */
+const MAX_FOLLOWED = 250_000;
+const EVENTS_PER_READ = 1_000;
+
+export interface LoadOptions extends IndexOptions {
+  readonly cacheBytes: number;
+  readonly indexMaxBytes: number;
+  readonly nowMs: number;
+  readonly witnessMs?: number | undefined;
+  readonly metrics?: Metrics | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** Loads all events. Returns their number if the index would be too large. */
+export async function load(
+  { sql }: OwnConnection,
+  options: LoadOptions,
+  storageOf: (loaded: () => LoadedEvents) => EventStorage,
+): Promise<LoadedEvents | number> {
+  await forgetForeignLog(sql);
+  await writeIncarnation(sql);
+  const lockUntilMs = performance.now() + LOCK_PATIENCE_MS;
+  for (;;) {
+    const read = await inSnapshot(sql, async () => {
+      const isMyTurn = (await takeLock(sql)) || performance.now() > lockUntilMs;
+      return isMyTurn ? await readAll(sql, options, storageOf) : undefined;
+    });
+    if (typeof read === 'number') return read;
+    await read?.loader.finish(options.signal);
+    if (read) return read.events;
+    await sleep(LOCK_PAUSE_MS);
+  }
+}
+
+async function readAll(
+  sql: Sql,
+  options: LoadOptions,
+  storageOf: (loaded: () => LoadedEvents) => EventStorage,
+): Promise<Unfinished | number> {
+  const state = await readState(sql);
+  const { incarnation } = state;
+  if (incarnation === undefined) throw new Error('the database server has restarted');
+  const count = await countEvents(sql);
+  if (count * INDEX_BYTES_PER_EVENT > options.indexMaxBytes) return count;
+  const storage = storageOf(() => events);
+  const events = new LoadedEvents(options, storage, { ...state, incarnation }, await readServer(sql));
+  events.note(await readNewest(sql, MIN_KEPT));
+  return { events, loader: await events.load(count, options.nowMs, readAllEvents(sql)) };
+}
+
+interface Unfinished {
+  readonly events: LoadedEvents;
+  readonly loader: MemoryLoader;
+}
+
+/** Follows more changes than a poll returns. False if there are too many, or if the server has another history. */
+export async function followMany({ sql }: OwnConnection, loaded: LoadedEvents): Promise<boolean> {
+  const read = await inSnapshot(sql, async () => {
+    const state = await readState(sql);
+    if (state.incarnation !== loaded.incarnation || state.horizon > loaded.snapshot.xmin) return undefined;
+    const changes = await collect(readChanges(sql, loaded.snapshot));
+    return changes && { state, changes };
+  });
+  if (read) await loaded.follow(read.state, read.changes);
+  return read !== undefined;
+}
+
+/**
+ * Goes on with a server that may have lost the end of the history, or has another one: a promoted standby, or one that
+ * crashed. Reads again every event that was changed in the part that may be lost, and every event that the server changed.
+ * False if that part is longer than what this node remembers.
+ */
+export async function reconcile({ sql }: OwnConnection, loaded: LoadedEvents): Promise<boolean> {
+  const applied = loaded.applied.all();
+  if (applied.length === 0) return false;
+  const read = await inSnapshot(sql, async () => {
+    const state = await readState(sql);
+    const { incarnation } = state;
+    if (incarnation === undefined || (await readServer(sql)) !== loaded.server) return undefined;
+    // Transactions that were open at the last snapshot may have begun before the oldest change that is remembered.
+    const from = applied.reduce((least, { xid }) => (xid < least ? xid : least), loaded.snapshot.xmin);
+    if (state.horizon > from) return undefined;
+    const log = await collect(readChangesFrom(sql, from));
+    if (!log || !hasWitnesses(log, loaded)) return undefined;
+    const inLog = new Set(log.map(({ eventId }) => eventId));
+    const others = [...new Set(applied.map(({ eventId }) => eventId))].filter((id) => !inLog.has(id));
+    return { state: { ...state, incarnation }, changes: [...log, ...(await readCurrent(sql, others))], log };
+  });
+  if (read) await loaded.reconcile(read.state, read.changes, read.log);
+  return read !== undefined;
+}
+
+function hasWitnesses(log: readonly ChangedEvent[], loaded: LoadedEvents): boolean {
+  const keyOf = ({ xid, eventId, stamp }: Pick<ChangedEvent, 'xid' | 'eventId' | 'stamp'>) =>
+    `${xid} ${eventId} ${stamp}`;
+  const keys = new Set(log.map(keyOf));
+  return loaded.applied.witnesses().every((change) => keys.has(keyOf(change)));
+}
+
+async function readCurrent(sql: Sql, eventIds: readonly string[]): Promise<CurrentEvent[]> {
+  const current: CurrentEvent[] = [];
+  for (let from = 0; from < eventIds.length; from += EVENTS_PER_READ) {
+    const ids = eventIds.slice(from, from + EVENTS_PER_READ);
+    const found = new Map((await readEvents(sql, ids)).map((event) => [event.values[0], event]));
+    for (const eventId of ids) {
+      const event = found.get(eventId);
+      current.push({ eventId, values: event?.values, words: event?.words ?? '' });
+    }
+  }
+  return current;
+}
+
+/** Undefined if there are too many, or one that concerns all events. */
+async function collect(batches: AsyncIterable<ChangedEvent[]>): Promise<ChangedEvent[] | undefined> {
+  const all: ChangedEvent[] = [];
+  let isUseful = true;
+  // Reads to the end in any case, so that the connection can go on.
+  for await (const batch of batches) {
+    isUseful &&=
+      all.length + batch.length <= MAX_FOLLOWED &&
+      batch.every(({ eventId }) => eventId !== ALL_EVENTS_CHANGED);
+    if (isUseful) all.push(...batch);
+  }
+  return isUseful ? all : undefined;
+}
+
+async function inSnapshot<T>(sql: Sql, work: () => Promise<T>): Promise<T> {
+  await sql`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`;
+  try {
+    return await work();
+  } finally {
+    await sql`ROLLBACK`;
+  }
+}
+
+/** Removes what a dump of another server brought: transactions that this server has not had yet. */
+async function forgetForeignLog(sql: Sql): Promise<void> {
+  await sql`DELETE FROM event_changes WHERE xid >= pg_snapshot_xmax(pg_current_snapshot())`;
+  await sql`DELETE FROM event_changes_horizon WHERE xid > pg_snapshot_xmax(pg_current_snapshot())`;
+}
+
+async function countEvents(sql: Sql): Promise<number> {
+  const [row] = await sql<
+    [{ count: number }]
+  >`SELECT coalesce(sum(event_count), 0)::bigint AS count FROM agents`;
+  return row.count;
+}
+
+async function readServer(sql: Sql): Promise<string> {
+  const [row] = await sql<[{ server: string }]>`
+    SELECT system_identifier || '/' || 'event_changes'::regclass::oid AS server FROM pg_control_system()`;
+  return row.server;
+}
+
+/** Until the end of the transaction. False if another node has it. */
+async function takeLock(sql: Sql): Promise<boolean> {
+  const [row] = await sql<[{ is_taken: boolean }]>`SELECT pg_try_advisory_xact_lock(${LOCK}) AS is_taken`;
+  return row.is_taken;
+}

@@ -1,0 +1,297 @@
+// The events in memory of a node: loads them, follows the log of changes, and answers searches from them. While it cannot, it
+// says so, and the store searches by SQL.
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import type { NearbyQuery } from '../../domain/nearby.ts';
+import type { NearbyPage } from '../../domain/store.ts';
+import type { Words } from '../../domain/words.ts';
+import type { EventStorage } from '../../memory/event-lookup.ts';
+import { INDEX_BYTES_PER_EVENT, type OnWordsProblem, type StoredWords } from '../../memory/event-memory.ts';
+import type { Metrics } from '../../metrics/metrics.ts';
+import { type Database, FIRST_PAUSE_MS, type OwnConnection, PATIENCE_MS } from '../client/database.ts';
+import { codeOf, failureOf, unavailable, withoutData } from '../client/errors.ts';
+import { isDirect } from '../pooler.ts';
+import { isRead, readWords } from '../words.ts';
+import { ALL_EVENTS_CHANGED, POLL_SETTINGS, poll, readWordsAfter, writeIncarnation } from './changes.ts';
+import { EventBodies } from './event-bodies.ts';
+import { followMany, load, reconcile } from './load.ts';
+import type { LoadedEvents } from './loaded-events.ts';
+import { ReadIndex } from './read-index.ts';
+import type { SearchChange } from './search-change.ts';
+
+/** Pauses between two attempts to load. */
+const FIRST_LOAD_PAUSE_MS = 100;
+const MAX_LOAD_PAUSE_MS = 30_000;
+
+/** Time after which a node looks whether it can have the events in memory now. */
+const IMPOSSIBLE_PAUSE_MS = 60_000;
+
+/** Events whose words are read at once, and the pause after a failure. */
+const WORDS_PER_READ = 500;
+const WORDS_RETRY_MS = 1_000;
+
+/** Characters of rows, whose words must be found, between two turns of the event loop. */
+const CHARS_PER_TURN = 10_000;
+
+export interface NodeEventsOptions {
+  readonly cacheBytes: number;
+  /** Above this size of the index, searches use the database. */
+  readonly indexMaxBytes: number;
+  /** Current time. */
+  readonly nowMs: number;
+  /** How long the oldest changes must be that a server has kept after a failover. Default: 10 seconds. */
+  readonly witnessMs?: number | undefined;
+  readonly metrics?: Metrics | undefined;
+  /** A random number, so that nobody can choose words that are slow to look up. */
+  readonly hashSeed?: number | undefined;
+  readonly onWordsProblem?: OnWordsProblem | undefined;
+  readonly onChange?: ((change: SearchChange) => void) | undefined;
+}
+
+export class NodeEvents {
+  readonly #database: Database;
+  readonly #options: NodeEventsOptions;
+  readonly #bodies: EventBodies;
+  readonly #readIndex = new ReadIndex((onBehind) => this.#poll(onBehind));
+  /** Undefined while they are loaded. */
+  #loaded: LoadedEvents | undefined;
+  /** Polls. */
+  #connection: OwnConnection | undefined;
+  #loading: OwnConnection | undefined;
+  #unloaded = Promise.withResolvers<void>();
+  readonly #closing = new AbortController();
+  readonly #loop: Promise<void>;
+  /** Time of the last search. */
+  #nowMs: number;
+  /** Why searches use the database, as reported last. */
+  #lastReason: string | undefined;
+
+  constructor(database: Database, options: NodeEventsOptions) {
+    this.#database = database;
+    this.#options = options;
+    this.#bodies = new EventBodies(database);
+    this.#nowMs = options.nowMs;
+    this.#registerMetrics();
+    this.#loop = this.#keepLoaded();
+  }
+
+  /** Number of events in memory; undefined while searches use the database. */
+  get size(): number | undefined {
+    return this.#loaded?.memory.size;
+  }
+
+  /**
+   * Sees every write that was acknowledged before the call, by any node. Undefined if the events are not in memory, or if memory
+   * must catch up with many changes and `mayUseSql` has reserved room for a search in the database. Called within an
+   * operation of the database. Throws UNAVAILABLE if the primary does not respond.
+   */
+  async search(
+    query: NearbyQuery,
+    nowMs: number,
+    mayUseSql: () => boolean = () => false,
+  ): Promise<NearbyPage | undefined> {
+    this.#nowMs = nowMs;
+    if (!this.#loaded) return undefined;
+    // Before the poll: the memory is to have every write up to now when it is searched.
+    if (query.terms && !(await this.#loaded.memory.untilWords())) return undefined;
+    do {
+      if (this.#readIndex.isBehind && mayUseSql()) return undefined;
+    } while ((await this.#readIndex.confirm()) === 'behind');
+    try {
+      return await this.#loaded?.memory.search(query, nowMs);
+    } catch (error) {
+      if (error instanceof Superseded) return undefined;
+      throw error;
+    }
+  }
+
+  /** Stops loading. Searches from memory work until the database is closed. */
+  async close(): Promise<void> {
+    this.#readIndex.close();
+    this.#closing.abort();
+    this.#unloaded.resolve();
+    this.#loading?.drop();
+    await this.#loop;
+  }
+
+  async #keepLoaded(): Promise<void> {
+    const { signal } = this.#closing;
+    for (let pauseMs = FIRST_LOAD_PAUSE_MS; !signal.aborted; ) {
+      const loaded = await this.#load().catch((error: unknown) => {
+        if (!signal.aborted) this.#report({ by: 'database', reason: 'failure', cause: withoutData(error) });
+        return undefined;
+      });
+      if (signal.aborted) return;
+      if (loaded === 'loaded') {
+        pauseMs = FIRST_LOAD_PAUSE_MS;
+        await this.#unloaded.promise;
+        this.#unloaded = Promise.withResolvers();
+        continue;
+      }
+      const waitMs = loaded === 'impossible' ? IMPOSSIBLE_PAUSE_MS : pauseMs;
+      await sleep(waitMs, undefined, { ref: false, signal }).catch(() => {});
+      pauseMs = Math.min(2 * pauseMs, MAX_LOAD_PAUSE_MS);
+    }
+  }
+
+  async #load(): Promise<'loaded' | 'impossible'> {
+    const beganMs = performance.now();
+    // A pooler would give the settings of our sessions to others, or refuse them.
+    if (!(await this.#database.accepted.run('repeatable', isDirect))) {
+      this.#report({ by: 'database', reason: 'pooler' });
+      return 'impossible';
+    }
+    // No statement timeout: all events take long to read.
+    this.#loading = await this.#database.connect({ statementTimeoutMs: 0, settings: POLL_SETTINGS_TO_LOAD });
+    try {
+      const { signal } = this.#closing;
+      signal.throwIfAborted();
+      const options = { ...this.#options, nowMs: this.#nowMs, signal };
+      const loaded = await load(this.#loading, options, (events) => this.#storageOf(events));
+      if (typeof loaded === 'number') {
+        this.#report({ by: 'database', reason: 'too large', events: loaded });
+        return 'impossible';
+      }
+      this.#loaded = loaded;
+      void this.#readWords(loaded);
+      this.#registerMetrics(); // again: the memory has registered its own
+      this.#report({ by: 'memory', events: loaded.memory.size, tookMs: performance.now() - beganMs });
+      return 'loaded';
+    } finally {
+      this.#loading.drop();
+      this.#loading = undefined;
+    }
+  }
+
+  /** Reads the words of all events in the background, until that has succeeded. */
+  async #readWords(loaded: LoadedEvents): Promise<void> {
+    const isUseful = () => this.#loaded === loaded && !this.#closing.signal.aborted;
+    while (isUseful()) {
+      const isDone = await loaded.memory.addWords(this.#storedWords(isUseful)).then(
+        () => true,
+        () => false,
+      );
+      if (isDone) return;
+      await sleep(WORDS_RETRY_MS, undefined, { ref: false });
+    }
+  }
+
+  async *#storedWords(isUseful: () => boolean): AsyncGenerator<StoredWords> {
+    for (let last: string | undefined = ''; last !== undefined; ) {
+      const after: string = last;
+      const rows = await this.#database.run('repeatable', (sql) =>
+        readWordsAfter(sql, after, WORDS_PER_READ),
+      );
+      if (!isUseful()) throw new Superseded();
+      const words: Words[] = [];
+      let chars = 0;
+      for (const { words: stored } of rows) {
+        const found = readWords(stored);
+        words.push(typeof found === 'string' ? found : await found);
+        if (isRead(stored)) continue;
+        chars += stored.length;
+        if (chars < CHARS_PER_TURN) continue;
+        await nextTurn();
+        chars = 0;
+      }
+      yield { ids: rows.map(({ id }) => id), versions: rows.map(({ version }) => version), words };
+      last = rows.at(-1)?.id;
+    }
+  }
+
+  #storageOf(events: () => LoadedEvents): EventStorage {
+    return {
+      readEvents: async (wanted, apply) => {
+        const { incarnation } = events();
+        const found = await this.#bodies.read(wanted);
+        // Under another incarnation, the same version of an event may have another content.
+        const isSame = found.incarnation === incarnation && events().incarnation === incarnation;
+        return apply(isSame ? found : { ...found, ids: found.ids.map(() => '') });
+      },
+      catchUp: async () => {
+        while ((await this.#readIndex.confirm()) === 'behind');
+        if (this.#loaded !== events()) throw new Superseded();
+      },
+    };
+  }
+
+  /** Lets searches use the database, and loads all events again. */
+  #unload(change: SearchChange): void {
+    this.#loaded = undefined;
+    this.#report(change);
+    this.#unloaded.resolve();
+  }
+
+  /** Brings the memory to a snapshot taken after the call, or unloads it. Throws UNAVAILABLE if the primary does not respond. */
+  async #poll(onBehind: () => void): Promise<void> {
+    const beginMs = performance.now();
+    for (let pauseMs = FIRST_PAUSE_MS; this.#loaded; pauseMs *= 2) {
+      try {
+        if (!this.#connection?.isCurrent) await this.#connect(beginMs);
+        if (await this.#pollOnce(this.#connection!, this.#loaded, onBehind)) return;
+      } catch (error) {
+        this.#connection?.drop();
+        this.#connection = undefined;
+        const failure = failureOf(error);
+        if (failure === 'lost' || failure === 'not-begun') this.#database.suspect();
+        else if (codeOf(error) === 'UNAVAILABLE') throw error;
+        else return this.#unload({ by: 'database', reason: 'failure', cause: withoutData(error) });
+        if (performance.now() - beginMs + pauseMs > PATIENCE_MS) throw unavailable(withoutData(error));
+        await sleep(pauseMs);
+      }
+    }
+  }
+
+  async #connect(beginMs: number): Promise<void> {
+    this.#connection?.drop();
+    this.#connection = undefined;
+    this.#connection = await this.#database.connect({ settings: POLL_SETTINGS }, beginMs);
+  }
+
+  /** False if it must be repeated. */
+  async #pollOnce(connection: OwnConnection, loaded: LoadedEvents, onBehind: () => void): Promise<boolean> {
+    const { state, changes } = await poll(connection.sql, loaded.snapshot);
+    if (state.incarnation === undefined) {
+      await writeIncarnation(connection.sql);
+      return false;
+    }
+    const isNew = state.incarnation !== loaded.incarnation;
+    const isMissing = state.horizon > loaded.snapshot.xmin;
+    const hasAll = changes?.some(({ eventId }) => eventId === ALL_EVENTS_CHANGED);
+    let isFollowed = true;
+    if (isNew || !changes) onBehind();
+    if (isNew) isFollowed = await reconcile(connection, loaded);
+    else if (isMissing || hasAll) isFollowed = false;
+    else if (!changes) isFollowed = await followMany(connection, loaded);
+    // From here on, nothing is read.
+    else if (connection.isCurrent) await loaded.follow(state, changes);
+    if (!connection.isCurrent) return false;
+    if (!isFollowed) this.#unload({ by: 'database', reason: 'reload' });
+    else if (loaded.memory.size * INDEX_BYTES_PER_EVENT > this.#options.indexMaxBytes)
+      this.#unload({ by: 'database', reason: 'too large', events: loaded.memory.size });
+    return true;
+  }
+
+  /** Reports each way once, however often it is tried again. */
+  #report(change: SearchChange): void {
+    const isSame =
+      change.by === 'database' && change.reason !== 'reload' && change.reason === this.#lastReason;
+    this.#lastReason = change.by === 'database' ? change.reason : undefined;
+    if (!isSame) this.#options.onChange?.(change);
+  }
+
+  #registerMetrics(): void {
+    const { metrics } = this.#options;
+    metrics?.gauge('local_events_index_events', 'Events in the index.', () => this.size ?? 0);
+    metrics?.gauge(
+      'local_events_searches_from_memory',
+      '1 while searches are answered from memory, 0 while they use SQL.',
+      () => (this.#loaded ? 1 : 0),
+    );
+  }
+}
+
+/** Loading scans the table, and needs no plan for polls. */
+const POLL_SETTINGS_TO_LOAD = { extra_float_digits: POLL_SETTINGS.extra_float_digits };
+
+/** The search must start again, with other events in memory or in the database. */
+class Superseded extends Error {}

@@ -1,0 +1,34 @@
+// Snapshots of PostgreSQL: which transactions a reader saw, and which changes it therefore has not seen.
+
+export interface Snapshot {
+  /** Every transaction below it had ended. */
+  readonly xmin: bigint;
+  /** No transaction from it on had ended. */
+  readonly xmax: bigint;
+  /** Transactions in between that had not ended. */
+  readonly open: readonly bigint[];
+}
+
+/** Reads the text of a pg_snapshot: xmin:xmax:open,open. */
+export function parseSnapshot(text: string): Snapshot {
+  const [xmin = '', xmax = '', open = ''] = text.split(':');
+  return {
+    xmin: BigInt(xmin),
+    xmax: BigInt(xmax),
+    open: open === '' ? [] : open.split(',').map(BigInt),
+  };
+}
+
+/** The open transactions as the text of an array. */
+export function openOf({ open }: Snapshot): string {
+  return `{${open.join(',')}}`;
+}
+
+/**
+ * SQL: changes that the snapshot did not show. `xmax` and `open` are SQL expressions. Not `xid >= xmin`: while a transaction stays
+ * open, that would be every change since it began.
+ */
+export function unseen(xmax: string, open: string): string {
+  return `(SELECT xid, event_id, stamp FROM event_changes WHERE xid >= ${xmax}::xid8
+    UNION ALL SELECT xid, event_id, stamp FROM event_changes WHERE xid = ANY (${open}::xid8[]))`;
+}

@@ -1,0 +1,171 @@
+// Restores what administrators deleted, in steps of one transaction each, and removes what is kept no longer.
+import type { AuditEntry, AuditRecord } from '../domain/audit.ts';
+import { ROWS_PER_SLICE } from '../domain/store.ts';
+import {
+  detailOfRestore,
+  EVENTS_PER_STEP,
+  type RestoreOutcome,
+  type RestoreStep,
+  refusalOf,
+  type SkippedEvent,
+} from '../domain/undo.ts';
+import { fromWire } from '../domain/wire.ts';
+import { textsOf, WORDS_VERSION } from '../domain/words.ts';
+import type { Database } from './client/database.ts';
+import type { Sql } from './client/driver.ts';
+import { lockDeletesOf } from './events.ts';
+import { KEPT_COLUMNS } from './kept-events.ts';
+import { takeRemovalLock } from './removals.ts';
+import { tokenizer, wordsFrom } from './words.ts';
+
+interface KeptEvent {
+  readonly event_id: string;
+  readonly json: string;
+}
+
+/** The caller provides the transaction. */
+export async function restore(
+  sql: Sql,
+  { auditId, keptFromMs, after, into }: RestoreStep,
+  audit: AuditEntry,
+): Promise<RestoreOutcome> {
+  // Whoever changes what the entry keeps locks it first.
+  const [entry] = await sql<AuditRecord[]>`SELECT * FROM audit WHERE audit_id = ${auditId} FOR UPDATE`;
+  const refusal = refusalOf(entry, keptFromMs);
+  if (!entry || refusal) return { kind: refusal ?? 'no-entry' };
+  const hasAgent = await restoreAgent(sql, auditId);
+  const kept = await sql<KeptEvent[]>`
+    SELECT event_id, json FROM deleted_events WHERE audit_id = ${auditId} AND event_id > ${after}
+    ORDER BY event_id LIMIT ${EVENTS_PER_STEP}`;
+  const skipped = kept.length === 0 ? [] : await restoreEvents(sql, kept);
+  const restored = kept.length - skipped.length;
+  const last = kept.length === EVENTS_PER_STEP ? kept.at(-1)!.event_id : undefined;
+  if (!hasAgent && restored === 0) return { kind: 'restored', restored, skipped, last, into };
+  await sql`
+    UPDATE audit SET restored_ms = ${audit.at_ms}, undo = CASE
+      WHEN EXISTS (SELECT 1 FROM deleted_events WHERE deleted_events.audit_id = ${auditId}) THEN undo ELSE 'restored' END
+    WHERE audit_id = ${auditId}`;
+  const written = await record(sql, audit, entry, restored, into);
+  return { kind: 'restored', restored, skipped, last, into: written };
+}
+
+/** False if the entry keeps none. */
+async function restoreAgent(sql: Sql, auditId: number): Promise<boolean> {
+  const [agent] = await sql<{ agent_id: string }[]>`
+    WITH gone AS (DELETE FROM deleted_agents WHERE audit_id = ${auditId} RETURNING *)
+    INSERT INTO agents (agent_id, email, agent_name, tier, is_active, created_ms, last_used_ms)
+    SELECT agent_id, email, agent_name, tier, is_active, created_ms, last_used_ms FROM gone RETURNING agent_id`;
+  if (!agent) return false;
+  await sql`
+    WITH gone AS (DELETE FROM deleted_keys WHERE audit_id = ${auditId} RETURNING *)
+    INSERT INTO keys (key_hash, agent_id, prefix, created_ms, expires_ms, last_used_ms)
+    SELECT key_hash, ${agent.agent_id}::uuid, prefix, created_ms, expires_ms, last_used_ms FROM gone`;
+  return true;
+}
+
+/**
+ * Events before counts, as a create does: otherwise one that has inserted an event with the same title, start and place and waits for
+ * the agent could deadlock with this one. The agents cannot be deleted meanwhile.
+ */
+const RESTORE_EVENTS = `WITH wanted AS (
+    SELECT * FROM json_to_recordset($1::text::json) AS wanted (event_id text, found_words text)
+  ),
+  owners AS MATERIALIZED (
+    SELECT agent_id FROM agents WHERE agent_id IN (SELECT agent_id FROM deleted_events JOIN wanted USING (event_id))
+    FOR KEY SHARE
+  )
+  INSERT INTO events (${KEPT_COLUMNS}, words, words_by)
+  SELECT ${KEPT_COLUMNS}, ${wordsFrom('found_words')}, ${WORDS_VERSION} FROM deleted_events JOIN wanted USING (event_id) WHERE agent_id IN (SELECT agent_id FROM owners)
+  ORDER BY event_id
+  ON CONFLICT DO NOTHING RETURNING event_id, agent_id, octet_length(json) AS bytes`;
+
+/** Returns those that could not be restored. */
+async function restoreEvents(sql: Sql, kept: readonly KeptEvent[]): Promise<SkippedEvent[]> {
+  const eventIds = kept.map(({ event_id }) => event_id);
+  const wanted = JSON.stringify(await withWords(kept));
+  await lockDeletesOf(sql, eventIds, 'deleted_events');
+  const restored = await sql.unsafe<{ event_id: string; agent_id: string; bytes: number }[]>(RESTORE_EVENTS, [
+    wanted,
+  ]);
+  const byAgent = Map.groupBy(restored, ({ agent_id }) => agent_id);
+  for (const [agentId, events] of [...byAgent].sort()) {
+    const bytes = events.reduce((sum, event) => sum + event.bytes, 0);
+    await sql`
+      UPDATE agents SET event_count = event_count + ${events.length}, event_bytes = event_bytes + ${bytes}
+      WHERE agent_id = ${agentId}`;
+  }
+  const found = new Set(restored.map(({ event_id }) => event_id));
+  await sql`
+    DELETE FROM deleted_events
+    WHERE event_id IN (SELECT value FROM json_array_elements_text(${JSON.stringify([...found])}::text::json) AS value)`;
+  const others = eventIds.filter((eventId) => !found.has(eventId));
+  if (others.length === 0) return [];
+  return sql<SkippedEvent[]>`
+    SELECT event_id, title, CASE
+        WHEN NOT EXISTS (SELECT 1 FROM agents WHERE agents.agent_id = kept.agent_id) THEN 'agent_deleted'
+        WHEN EXISTS (SELECT 1 FROM events WHERE events.event_id = kept.event_id) THEN 'exists'
+        ELSE 'duplicate' END AS reason
+    FROM deleted_events AS kept
+    WHERE event_id IN (SELECT value FROM json_array_elements_text(${JSON.stringify(others)}::text::json) AS value)
+    ORDER BY event_id`;
+}
+
+/** Words are not kept with the events: copying them with every delete would take longer than finding them again. */
+async function withWords(kept: readonly KeptEvent[]) {
+  const found: { event_id: string; found_words: string }[] = [];
+  for (const { event_id, json } of kept) {
+    found.push({ event_id, found_words: fromWire(await tokenizer.wordsOf(textsOf(json))) });
+  }
+  return found;
+}
+
+/** Returns the entry of the restore: an earlier step's if it wrote one, otherwise a new one. */
+async function record(
+  sql: Sql,
+  { at_ms, actor_subject, actor_email, action }: AuditEntry,
+  entry: AuditRecord,
+  count: number,
+  into: number | undefined,
+): Promise<number> {
+  const detail = detailOfRestore(entry);
+  if (into !== undefined) {
+    const { count: found } = await sql`
+      UPDATE audit SET count = count + ${count}
+      WHERE audit_id = ${into} AND action = ${action} AND actor_subject = ${actor_subject} AND detail = ${detail}`;
+    if (found === 1) return into;
+  }
+  const { target, target_name } = entry;
+  const [written] = await sql<[{ audit_id: number }]>`
+    INSERT INTO audit (at_ms, actor_subject, actor_email, action, target, target_name, detail, count)
+    VALUES (${at_ms}, ${actor_subject}, ${actor_email}, ${action}, ${target}, ${target_name}, ${detail}, ${count})
+    RETURNING audit_id`;
+  return written.audit_id;
+}
+
+export async function* removeKept(database: Database, deletedByMs: number): AsyncGenerator<number> {
+  for (;;) {
+    const removed = await database.transaction('repeatable', (sql) => removeSlice(sql, deletedByMs));
+    if (removed === undefined) return;
+    yield removed;
+  }
+}
+
+/** Undefined if there is nothing to remove, or another node is at it. */
+async function removeSlice(sql: Sql, deletedByMs: number): Promise<number | undefined> {
+  if (!(await takeRemovalLock(sql))) return undefined;
+  await sql`UPDATE audit SET undo = 'expiring' WHERE undo = 'kept' AND at_ms <= ${deletedByMs}`;
+  const [entry] = await sql<
+    { audit_id: number }[]
+  >`SELECT audit_id FROM audit WHERE undo = 'expiring' LIMIT 1`;
+  if (!entry) return undefined;
+  const { audit_id } = entry;
+  const { count } = await sql`
+    DELETE FROM deleted_events WHERE event_id IN (
+      SELECT event_id FROM deleted_events WHERE audit_id = ${audit_id} LIMIT ${ROWS_PER_SLICE})`;
+  if (count < ROWS_PER_SLICE) {
+    await sql`DELETE FROM deleted_agents WHERE audit_id = ${audit_id}`;
+    await sql`DELETE FROM deleted_keys WHERE audit_id = ${audit_id}`;
+    await sql`UPDATE audit SET undo = 'expired' WHERE audit_id = ${audit_id}`;
+  }
+  return count;
+}

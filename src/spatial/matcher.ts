@@ -1,0 +1,44 @@
+// Tests single events against a search, without the search structures: few events of a given set, or events that are to leave
+// the structures.
+import { chordSquared, unitVector } from '../domain/geo.ts';
+import type { LongColumn } from './columns.ts';
+import type { HandleSet } from './handle-set.ts';
+import { EVERYWHERE, type PlaceQuery } from './place-query.ts';
+import type { PlaceColumns } from './place-tree.ts';
+
+/** In degrees: 1 cm. */
+const LAT_MARGIN = 1e-7;
+
+/** Up to this many given events are looked at one by one: more would take longer than to look at those of a city. */
+const MAX_VISITED_NEARBY = 200;
+/** The same everywhere, as a part of all events: then their order by start is of use. */
+const MAX_VISITED_SHARE = 1 / 40;
+
+/** Whether so few events are given that each is tested. */
+export function isFew(among: HandleSet, reach: number, events: number): boolean {
+  return among.size <= (reach === EVERYWHERE ? MAX_VISITED_SHARE * events : MAX_VISITED_NEARBY);
+}
+
+interface Columns extends PlaceColumns {
+  readonly isCancelled: LongColumn;
+}
+
+/** Hidden and ended events match, too. */
+export function matcherOf(
+  { lat: lats, lng: lngs, start: starts, ends, zone, tag: tagOf, isCancelled }: Columns,
+  { lat, status }: { readonly lat: number; readonly status: 'scheduled' | 'cancelled' | 'any' },
+  { x, y, z, reach, tags, fromMs, beforeMs, active, among }: PlaceQuery,
+): (handle: number) => boolean {
+  const otherStatus = status === 'any' ? undefined : Number(status === 'scheduled');
+  // Most places are too far north or south, which is far cheaper to see. Rounding is far below the margin.
+  const latReach = reach >= 4 ? 180 : (Math.asin(Math.sqrt(reach) / 2) * 360) / Math.PI + LAT_MARGIN;
+  return (handle) => {
+    if (isCancelled.get(handle) === otherStatus || (among && !among.has(handle))) return false;
+    const startMs = starts.get(handle);
+    if (startMs < fromMs || startMs >= beforeMs || tags?.has[tagOf.get(handle)] === 0) return false;
+    if (active && !active.has(startMs, ends.get(handle), zone.get(handle))) return false;
+    if (reach === EVERYWHERE) return true;
+    if (Math.abs(lats.get(handle) - lat) > latReach) return false;
+    return chordSquared(unitVector(lats.get(handle), lngs.get(handle)), { x, y, z }) <= reach;
+  };
+}

@@ -1,0 +1,149 @@
+// Changes by administrators, and restores of what they deleted: the writer's calls, and what follows from them in memory.
+import type { AgentRecord, AgentRow, AgentUpdate } from '../domain/agent.ts';
+import type { AuditEntry } from '../domain/audit.ts';
+import type { AppError } from '../domain/errors.ts';
+import { type BulkDeleted, ROWS_PER_SLICE } from '../domain/store.ts';
+import type { RestoreOutcome, RestoreStep } from '../domain/undo.ts';
+import type { Words } from '../domain/words.ts';
+import type { EventMemory } from '../memory/event-memory.ts';
+import type { AgentColumns } from './columns.ts';
+import type { KeyOwners } from './key-owners.ts';
+import type { LastUses } from './last-uses.ts';
+import type { RowRemoval } from './row-removal.ts';
+import type { RestoredSlice } from './threads/restores.ts';
+import type { KeptWords } from './threads/row-reader.ts';
+import type { WriterClient } from './threads/writer-client.ts';
+
+/** Parts of the store. */
+export interface AdministrationParts {
+  readonly write: WriterClient['run'];
+  /** The same as a step of an operation. */
+  readonly step: WriterClient['run'];
+  /** Why nothing may be added, if the disk is nearly full. */
+  readonly refusal: () => AppError | undefined;
+  readonly keptAfter: (auditId: number, eventId: string) => Promise<KeptWords>;
+  readonly memory: EventMemory;
+  readonly removal: RowRemoval;
+  readonly agents: Map<string, AgentRow>;
+  readonly keys: KeyOwners;
+  readonly uses: LastUses;
+  readonly forgetAgent: (agentId: string) => void;
+  readonly toAgent: (row: AgentColumns) => AgentRecord;
+  /** Runs an operation of several steps. */
+  readonly run: <T>(work: () => Promise<T>) => Promise<T>;
+}
+
+/** The methods are those of the store. */
+export class Administration {
+  readonly #parts: AdministrationParts;
+
+  constructor(parts: AdministrationParts) {
+    this.#parts = parts;
+  }
+
+  updateAgent(agentId: string, update: AgentUpdate, audit: AuditEntry): Promise<AgentRecord | undefined> {
+    const { agents, toAgent } = this.#parts;
+    return this.#parts.write('updateAgent', [agentId, update, audit], (columns) => {
+      const agent = agents.get(agentId);
+      if (!columns || !agent) return undefined;
+      agents.set(agentId, { ...agent, ...update });
+      return toAgent(columns);
+    });
+  }
+
+  async deleteAgent(agentId: string, audit: AuditEntry): Promise<boolean> {
+    // A restored agent has its last use.
+    if (audit.undo === 'kept') await this.#parts.uses.write();
+    return this.#parts.write('deleteAgent', [agentId, audit], (upToRow) => {
+      this.#parts.forgetAgent(agentId);
+      return this.#removeEventsOf(agentId, upToRow);
+    });
+  }
+
+  deleteAgentEvents(agentId: string, audit: AuditEntry): Promise<boolean> {
+    return this.#parts.write('deleteAgentEvents', [agentId, audit], (upToRow) =>
+      this.#removeEventsOf(agentId, upToRow),
+    );
+  }
+
+  deleteSelectedEvents(
+    agentId: string,
+    eventIds: readonly string[],
+    audit: AuditEntry,
+  ): Promise<number | undefined> {
+    const { memory } = this.#parts;
+    return this.#parts.write('deleteSelectedEvents', [agentId, eventIds, audit], (removed) => {
+      for (const eventId of removed ?? []) memory.remove(eventId);
+      return removed?.length;
+    });
+  }
+
+  deleteEventAsAdmin(eventId: string, audit: AuditEntry): Promise<boolean> {
+    return this.#parts.write('deleteEventAsAdmin', [eventId, audit], (removed) => {
+      if (removed) this.#parts.memory.remove(eventId);
+      return removed;
+    });
+  }
+
+  deleteEvents(
+    eventIds: readonly string[],
+    audit: AuditEntry,
+    into: number | undefined,
+  ): Promise<BulkDeleted | 'wrong-entry'> {
+    return this.#parts.write('deleteEvents', [eventIds, audit, into], (outcome) => {
+      if (outcome === 'wrong-entry') return outcome;
+      this.#parts.memory.removeMany(outcome.eventIds);
+      return { deleted: outcome.deleted, audit_id: outcome.audit_id };
+    });
+  }
+
+  restore(wanted: RestoreStep, audit: AuditEntry): Promise<RestoreOutcome> {
+    return this.#parts.run(async () => {
+      const { auditId, keptFromMs, after } = wanted;
+      const { step, refusal, keptAfter } = this.#parts;
+      const check = () => step('checkRestore', [auditId, keptFromMs], (state) => state);
+      let state = await check();
+      for (; state === 'pending'; state = await check()) {
+        await step('moveSlice', [auditId, ROWS_PER_SLICE], () => {});
+      }
+      if (state) return { kind: state };
+      const refused = refusal();
+      if (refused) throw refused;
+      const { ids, words, hasMore } = await keptAfter(auditId, after);
+      return step('restoreSlice', [wanted, ids, audit], (outcome): RestoreOutcome => {
+        if (outcome.kind !== 'restored') return outcome;
+        this.#applyRestored(outcome, new Map(ids.map((id, at) => [id, words[at]!])));
+        const { skipped, into } = outcome;
+        const last = hasMore ? ids.at(-1) : undefined;
+        return { kind: 'restored', restored: outcome.events.length, skipped, last, into };
+      });
+    });
+  }
+
+  async *removeKept(deletedByMs: number): AsyncGenerator<number> {
+    for (;;) {
+      const removed = await this.#parts.write('removeKept', [deletedByMs, ROWS_PER_SLICE], (count) => count);
+      if (removed === undefined) return;
+      yield removed;
+    }
+  }
+
+  #applyRestored({ agent, keys, events }: RestoredSlice, words: ReadonlyMap<string, Words>): void {
+    const parts = this.#parts;
+    if (agent) {
+      const { last_used_ms: _, event_count: __, ...row } = parts.toAgent(agent);
+      parts.agents.set(row.agent_id, row);
+      for (const { key_hash, expires_ms } of keys)
+        parts.keys.put(key_hash, row.agent_id, expires_ms ?? undefined);
+    }
+    for (const event of events) parts.memory.putUnread(event, words.get(event[1])!);
+  }
+
+  /** Removes the events of the agent from the memory, and begins to delete their rows. False if nothing was deleted. */
+  #removeEventsOf(agentId: string, upToRow: number | undefined): boolean {
+    if (upToRow === undefined) return false;
+    this.#parts.memory.removeEventsOf(agentId, upToRow);
+    this.#parts.removal.begin();
+    return true;
+  }
+}

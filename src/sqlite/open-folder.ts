@@ -1,0 +1,165 @@
+// An open data folder: its lock, the threads that write and read its database, and whether all of these work.
+import { AppError, type Part, StartError } from '../domain/errors.ts';
+import { BYTES_PER_MB } from '../domain/store.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import {
+  databasePath,
+  type FolderLock,
+  holdFolder,
+  requireIntact,
+  requireSpace,
+  watchedFiles,
+} from './files/data-folder.ts';
+import { FolderWatch } from './files/folder-watch.ts';
+import { requireFinishedMove } from './reader.ts';
+import { ListReaderClient } from './threads/list-reader-client.ts';
+import { RowReaderClient } from './threads/row-reader-client.ts';
+import type { ThreadOptions } from './threads/rpc-client.ts';
+import { WriterClient } from './threads/writer-client.ts';
+
+/** Maximum time for a check. */
+const CHECK_TIMEOUT_MS = 2_000;
+
+/**
+ * A write-ahead log that is larger than this, and larger than the database, is not emptied any more. SQLite empties it every 4 MB, and
+ * cuts it to 64 MB; while a backup reads the database, it grows by what is written meanwhile.
+ */
+const MAX_WAL_BYTES = 512 * BYTES_PER_MB;
+
+export interface FolderOptions {
+  /** Called if a thread dies. */
+  readonly onFatal?: ((error: Error) => void) | undefined;
+  readonly metrics?: Metrics | undefined;
+  readonly maxWalBytes?: number | undefined;
+}
+
+export class OpenFolder {
+  readonly writer: WriterClient;
+  readonly rowReader: RowReaderClient;
+  readonly lists: ListReaderClient;
+  readonly #lock: FolderLock;
+  readonly #watch: FolderWatch;
+  readonly #maxWalBytes: number;
+  readonly #damage: { isFound: boolean };
+
+  private constructor(
+    folder: string,
+    lock: FolderLock,
+    threads: Pick<OpenFolder, 'writer' | 'rowReader' | 'lists'>,
+    damage: { isFound: boolean },
+    { metrics, maxWalBytes = MAX_WAL_BYTES }: FolderOptions,
+  ) {
+    this.writer = threads.writer;
+    this.rowReader = threads.rowReader;
+    this.lists = threads.lists;
+    this.#lock = lock;
+    this.#damage = damage;
+    this.#maxWalBytes = maxWalBytes;
+    this.#watch = new FolderWatch(watchedFiles(folder));
+    metrics?.gauge('local_events_wal_bytes', "Size of SQLite's write-ahead log.", () => this.#watch.walBytes);
+  }
+
+  /**
+   * Throws StartError if another process uses the folder, it is not writable, its disk is full, its database is missing although other files show
+   * that there was one, a newer version wrote its data, or a move into it is unfinished.
+   */
+  static async open(folder: string, options: FolderOptions = {}): Promise<OpenFolder> {
+    requireIntact(folder);
+    const lock = holdFolder(folder);
+    const path = databasePath(folder);
+    const damage = { isFound: false };
+    const { onFatal: onDeath, metrics } = options;
+    const onDamage = () => {
+      damage.isFound = true;
+    };
+    const observed: ThreadOptions = { onDeath, onDamage, metrics };
+    let writer: WriterClient | undefined;
+    try {
+      requireSpace(folder);
+      requireFinishedMove(path);
+      writer = await WriterClient.start(path, 'serve', observed);
+      const rowReader = await RowReaderClient.start(path, observed);
+      const lists = new ListReaderClient(path, { onDamage, metrics });
+      return new OpenFolder(folder, lock, { writer, rowReader, lists }, damage, options);
+    } catch (error) {
+      await writer?.close().catch(() => {});
+      lock.release();
+      throw error;
+    }
+  }
+
+  /** Throws UNAVAILABLE if somebody has deleted, renamed or replaced the folder or its files. */
+  requireFolder(): void {
+    if (!this.#watch.isLost) return;
+    throw unusable(
+      'data_folder',
+      'The data folder of the service was deleted, renamed or replaced, so nothing can be changed. ' +
+        'Its operator must put it back, or restart the service.',
+    );
+  }
+
+  /** Throws UNAVAILABLE, with the part that cannot be used, unless the database can be read and written. */
+  async check(): Promise<void> {
+    this.requireFolder();
+    if (this.#damage.isFound)
+      throw unusable(
+        'database',
+        'The database of the service is damaged. Its operator must check it, and restore a backup.',
+      );
+    const { walBytes, databaseBytes } = this.#watch;
+    if (walBytes > this.#maxWalBytes && walBytes > databaseBytes)
+      throw unusable(
+        'database',
+        'The write-ahead log of the service grows and is not emptied. Its operator must end what reads the database, or restart the service.',
+      );
+    // After a failed commit, e.g. because of a full disk, only a successful one proves that writes work again.
+    const call = this.writer.isFailing ? 'probe' : 'ping';
+    await Promise.all([
+      inTime(
+        'writer',
+        this.writer.run(call, [], () => {}),
+      ),
+      inTime(
+        'reader',
+        this.rowReader.run('findSetting', [''], () => {}),
+      ),
+    ]);
+  }
+
+  /** Completes pending calls. */
+  async close(): Promise<void> {
+    this.#watch.close();
+    // The writer is closed last: as the last connection, it removes SQLite's write-ahead log.
+    await this.lists.close().catch(() => {});
+    await this.rowReader.close().catch(() => {});
+    await this.writer.close().finally(() => this.#lock.release());
+  }
+}
+
+function unusable(part: Part, message: string, cause?: unknown): AppError {
+  return new AppError('UNAVAILABLE', message, { part, ...(cause !== undefined && { cause }) });
+}
+
+/** Throws UNAVAILABLE, with the part, if the work fails or takes too long. */
+async function inTime(part: Part, work: Promise<void>): Promise<void> {
+  const timeout = Promise.withResolvers<never>();
+  const timer = setTimeout(
+    () => timeout.reject(unusable(part, 'The store does not respond. Retry.')),
+    CHECK_TIMEOUT_MS,
+  ).unref();
+  try {
+    await Promise.race([work, timeout.promise]);
+  } catch (error) {
+    throw error instanceof AppError ? unusable(part, error.message, error.cause) : error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** For an error of the database: StartError. Returns other errors unchanged. */
+export function startErrorOf(error: unknown, path: string): unknown {
+  const cause = error instanceof AppError ? error.cause : error;
+  const { code, message } = cause as Error & { code?: string };
+  if (code !== 'ERR_SQLITE_ERROR') return error;
+  return new StartError(`The database ${path} cannot be read: ${message}`, { cause });
+}

@@ -1,0 +1,179 @@
+// Restores what administrators deleted, and removes what is kept no longer. Runs on the writer thread, each call in its own
+// savepoint.
+import type { DatabaseSync } from 'node:sqlite';
+import type { AuditEntry, AuditRecord } from '../../domain/audit.ts';
+import {
+  detailOfRestore,
+  type RestoreRefusal,
+  type RestoreStep,
+  refusalOf,
+  type SkippedEvent,
+  type SkipReason,
+} from '../../domain/undo.ts';
+import { INDEX_COLUMNS, type IndexValues } from '../../memory/index-mapping.ts';
+import {
+  AGENT_COLUMNS,
+  type AgentColumns,
+  bytesOf,
+  type ColumnValues,
+  EVENT_COLUMN_LIST,
+  identityOf,
+} from '../columns.ts';
+import type { EventOrder } from '../event-order.ts';
+import type { SharedStatements } from './admin-writes.ts';
+import { PENDING_AGENT } from './removals.ts';
+
+export interface RestoredKey {
+  readonly key_hash: string;
+  readonly expires_ms: number | null;
+}
+
+/** What one step has restored. */
+export interface RestoredSlice {
+  readonly kind: 'restored';
+  readonly agent: AgentColumns | undefined;
+  readonly keys: readonly RestoredKey[];
+  readonly events: readonly IndexValues[];
+  readonly skipped: readonly SkippedEvent[];
+  readonly into: number | undefined;
+}
+
+export interface Restores {
+  /** Why nothing can be restored; `pending` if rows of the entry are still to be moved by `moveSlice`; undefined if it can be. */
+  checkRestore(auditId: number, keptFromMs: number): RestoreRefusal | 'pending' | undefined;
+  /** Restores those of these events that the entry still keeps, after its agent. */
+  restoreSlice(
+    step: RestoreStep,
+    eventIds: readonly string[],
+    audit: AuditEntry,
+  ): RestoredSlice | { readonly kind: RestoreRefusal };
+  /** Removes up to `limit` kept events that were deleted by then. Returns their number; undefined if there are none. */
+  removeKept(deletedByMs: number, limit: number): number | undefined;
+}
+
+interface RestoreStatements extends SharedStatements {
+  readonly order: EventOrder;
+  /** Whether another event of the agent has this title, start and place. */
+  hasDuplicate(event: ColumnValues): boolean;
+  /** Inserts the event as a new row, and returns its number. */
+  insertEvent(event: ColumnValues): number;
+}
+
+export function prepareRestores(database: DatabaseSync, shared: RestoreStatements): Restores {
+  const prepare = (sql: string) => database.prepare(sql);
+  const findEntry = prepare('SELECT * FROM audit WHERE audit_id = ?');
+  const findPending = prepare(`SELECT 1 FROM removals WHERE agent_id = ${PENDING_AGENT}`);
+  const insertAgent = prepare(
+    `INSERT INTO agents (agent_id, email, agent_name, tier, is_active, created_ms, last_used_ms)
+     SELECT agent_id, email, agent_name, tier, is_active, created_ms, last_used_ms FROM deleted_agents WHERE audit_id = ?
+     RETURNING ${AGENT_COLUMNS}`,
+  );
+  const insertKeys = prepare(
+    `INSERT INTO keys (key_hash, agent_id, prefix, created_ms, expires_ms, last_used_ms)
+     SELECT key_hash, ?, prefix, created_ms, expires_ms, last_used_ms FROM deleted_keys WHERE audit_id = ?
+     RETURNING key_hash, expires_ms`,
+  );
+  const forgetAgent = prepare('DELETE FROM deleted_agents WHERE audit_id = ?');
+  const forgetKeys = prepare('DELETE FROM deleted_keys WHERE audit_id = ?');
+  const findKept = prepare(
+    `SELECT ${EVENT_COLUMN_LIST} FROM deleted_events WHERE event_id = ? AND audit_id = ?`,
+  );
+  findKept.setReturnArrays(true);
+  const findStored = prepare('SELECT 1 FROM events WHERE event_id = ?');
+  const forgetEvent = prepare('DELETE FROM deleted_events WHERE event_id = ?');
+  const readIndexValues = prepare(`SELECT ${INDEX_COLUMNS} FROM events WHERE row_id = ?`);
+  readIndexValues.setReturnArrays(true);
+  const insertAudit = prepare(
+    `INSERT INTO audit (at_ms, actor_subject, actor_email, action, target, target_name, detail, count)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  const addToAudit = prepare(
+    'UPDATE audit SET count = count + ? WHERE audit_id = ? AND action = ? AND actor_subject = ? AND detail = ?',
+  );
+  // Skipped events stay restorable.
+  const noteRestore = prepare(
+    `UPDATE audit SET restored_ms = ?2, undo = CASE
+       WHEN EXISTS (SELECT 1 FROM deleted_events WHERE deleted_events.audit_id = ?1) THEN undo ELSE 'restored' END
+     WHERE audit_id = ?1`,
+  );
+  const beginExpiry = prepare("UPDATE audit SET undo = 'expiring' WHERE undo = 'kept' AND at_ms <= ?");
+  const findExpiring = prepare("SELECT audit_id FROM audit WHERE undo = 'expiring' LIMIT 1");
+  const removeKeptRows = prepare(
+    'DELETE FROM deleted_events WHERE event_id IN (SELECT event_id FROM deleted_events WHERE audit_id = ? LIMIT ?)',
+  );
+  const endExpiry = prepare("UPDATE audit SET undo = 'expired' WHERE audit_id = ?");
+
+  const entryOf = (auditId: number) => findEntry.get(auditId) as unknown as AuditRecord | undefined;
+  const reasonToSkip = (event: ColumnValues, eventId: string): SkipReason | undefined => {
+    const [agentId] = identityOf(event);
+    if (shared.nameOf(agentId) === undefined) return 'agent_deleted';
+    if (findStored.get(eventId)) return 'exists';
+    return shared.hasDuplicate(event) ? 'duplicate' : undefined;
+  };
+  const restoreEvent = (event: ColumnValues, eventId: string): IndexValues => {
+    const [agentId] = identityOf(event);
+    const rowId = shared.insertEvent(event);
+    forgetEvent.run(eventId);
+    shared.changeStored(agentId, 1, bytesOf(event));
+    shared.order.add(event, shared.storedOf(agentId)!.count);
+    return readIndexValues.get(rowId) as unknown as IndexValues;
+  };
+  /** Returns the entry of the restore: an earlier step's if it wrote one, otherwise a new one. */
+  const record = (audit: AuditEntry, entry: AuditRecord, count: number, into: number | undefined): number => {
+    const { at_ms, actor_subject, actor_email, action } = audit;
+    const detail = detailOfRestore(entry);
+    if (into !== undefined && addToAudit.run(count, into, action, actor_subject, detail).changes === 1)
+      return into;
+    const { lastInsertRowid } = insertAudit.run(
+      ...[at_ms, actor_subject, actor_email, action, entry.target, entry.target_name],
+      ...[detail, count],
+    );
+    return Number(lastInsertRowid);
+  };
+
+  return {
+    checkRestore(auditId, keptFromMs) {
+      const refusal = refusalOf(entryOf(auditId), keptFromMs);
+      return refusal ?? (findPending.get(auditId) ? 'pending' : undefined);
+    },
+
+    restoreSlice({ auditId, keptFromMs, into }, eventIds, audit) {
+      const entry = entryOf(auditId);
+      const refusal = refusalOf(entry, keptFromMs);
+      if (!entry || refusal) return { kind: refusal ?? 'no-entry' };
+      const agent = insertAgent.get(auditId) as AgentColumns | undefined;
+      const keys = agent ? (insertKeys.all(agent.agent_id, auditId) as unknown as RestoredKey[]) : [];
+      if (agent) {
+        forgetAgent.run(auditId);
+        forgetKeys.run(auditId);
+      }
+      const events: IndexValues[] = [];
+      const skipped: SkippedEvent[] = [];
+      for (const eventId of eventIds) {
+        const event = findKept.get(eventId, auditId) as unknown as ColumnValues | undefined;
+        if (!event) continue; // another restore was faster
+        const reason = reasonToSkip(event, eventId);
+        const title = identityOf(event)[4];
+        if (reason) skipped.push({ event_id: eventId, title, reason });
+        else events.push(restoreEvent(event, eventId));
+      }
+      if (!agent && events.length === 0) return { kind: 'restored', agent, keys, events, skipped, into };
+      noteRestore.run(auditId, audit.at_ms);
+      const written = record(audit, entry, events.length, into);
+      return { kind: 'restored', agent, keys, events, skipped, into: written };
+    },
+
+    removeKept(deletedByMs, limit) {
+      beginExpiry.run(deletedByMs);
+      const auditId = findExpiring.get()?.audit_id as number | undefined;
+      if (auditId === undefined) return undefined;
+      const removed = Number(removeKeptRows.run(auditId, limit).changes);
+      if (removed < limit) {
+        forgetAgent.run(auditId);
+        forgetKeys.run(auditId);
+        endExpiry.run(auditId);
+      }
+      return removed;
+    },
+  };
+}

@@ -1,0 +1,160 @@
+// Reads single rows, and events by row number. Runs on the row reader thread.
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { EVENTS_PER_STEP } from '../../domain/undo.ts';
+import { toWire, type Wire } from '../../domain/wire.ts';
+import { textsOf, type Words, wordsOf } from '../../domain/words.ts';
+import type { StoredEvents } from '../../memory/event-lookup.ts';
+import type { StoredWords } from '../../memory/event-memory.ts';
+import { Reader } from '../reader.ts';
+import type { Batches, CallOf, Outcome } from './rpc-server.ts';
+
+interface FoundEvent {
+  readonly id: string;
+  readonly version: number;
+  readonly json: Wire;
+}
+
+const NONE: FoundEvent = { id: '', version: 0, json: '' as Wire };
+
+type SingleReads =
+  | 'findEvent'
+  | 'findAgent'
+  | 'findAgentDetails'
+  | 'findKey'
+  | 'findSessionEpoch'
+  | 'isSessionEnded'
+  | 'findSetting'
+  | 'countFreeBytes';
+
+export interface RowReaderCalls extends Pick<Reader, SingleReads> {
+  ping(): void;
+  findEvents(rows: readonly number[]): StoredEvents;
+  /** Words of the events of the next rows. */
+  wordsAfter(row: number): RowWords;
+  /** The next events that are kept for this entry of the audit log, with their words. */
+  keptAfter(auditId: number, eventId: string): KeptWords;
+}
+
+export interface KeptWords {
+  readonly ids: readonly string[];
+  readonly words: readonly Words[];
+  readonly hasMore: boolean;
+}
+
+export interface RowWords extends StoredWords {
+  /** The last row that was read; undefined if none follow. */
+  readonly lastRow: number | undefined;
+}
+
+/** Words of so many events are read at once, or of as many as have this much JSON: a few milliseconds, in which others wait. */
+const WORDS_PER_CALL = 250;
+const CHARS_PER_CALL = 100_000;
+
+/** Row numbers per statement. Unused parameters are NULL. */
+const ROWS_PER_STATEMENT = 32;
+
+/** Enough for the inner B-tree pages of a table of ten million rows. */
+const CACHE_KIB = 16_384;
+
+export class RowReader implements Batches<RowReaderCalls> {
+  readonly #reader: Reader;
+  readonly #database: DatabaseSync;
+  readonly #one: StatementSync;
+  readonly #many: StatementSync;
+  readonly #next: StatementSync;
+  readonly #kept: StatementSync;
+
+  constructor(path: string) {
+    this.#reader = new Reader(path);
+    this.#database = new DatabaseSync(path, { readOnly: true, timeout: 5000 });
+    this.#database.exec(`PRAGMA cache_size = -${CACHE_KIB}`);
+    const select = 'SELECT row_id, event_id, version, json FROM events WHERE row_id';
+    const placeholders = Array(ROWS_PER_STATEMENT).fill('?').join(', ');
+    this.#one = this.#database.prepare(`${select} = ?`);
+    this.#many = this.#database.prepare(`${select} IN (${placeholders})`);
+    this.#next = this.#database.prepare(`${select} > ? ORDER BY row_id LIMIT ${WORDS_PER_CALL}`);
+    this.#next.setReturnArrays(true);
+    this.#kept = this.#database.prepare(
+      `SELECT event_id, json FROM deleted_events WHERE audit_id = ? AND event_id > ? ORDER BY event_id LIMIT ${EVENTS_PER_STEP}`,
+    );
+    this.#one.setReturnArrays(true);
+    this.#many.setReturnArrays(true);
+  }
+
+  /** Each statement reads the latest commit, so the rows of one page may come from different commits. */
+  run(batch: readonly CallOf<RowReaderCalls>[]): Outcome[] {
+    const found = this.#find(batch.flatMap((call) => (call.name === 'findEvents' ? call.args[0] : [])));
+    return batch.map((call) => {
+      if (call.name === 'ping') return { value: undefined };
+      if (call.name === 'wordsAfter') return { value: this.#wordsAfter(call.args[0]) };
+      if (call.name === 'keptAfter') return { value: this.#keptAfter(...call.args) };
+      if (call.name === 'findEvents') return { value: toStoredEvents(call.args[0], found) };
+      const read = this.#reader[call.name] as (...args: readonly unknown[]) => unknown;
+      return { value: read.apply(this.#reader, call.args) };
+    });
+  }
+
+  close(): void {
+    this.#reader.close();
+    this.#database.close();
+  }
+
+  #wordsAfter(after: number): RowWords {
+    const ids: string[] = [];
+    const versions: number[] = [];
+    const words: Words[] = [];
+    let lastRow: number | undefined;
+    let chars = 0;
+    for (const values of this.#next.iterate(after)) {
+      const [row, id, version, json] = values as unknown as [number, string, number, string];
+      ids.push(id);
+      versions.push(version);
+      words.push(wordsOf(textsOf(json)));
+      lastRow = row;
+      chars += json.length;
+      if (chars > CHARS_PER_CALL) break;
+    }
+    return { ids, versions, words, lastRow };
+  }
+
+  #keptAfter(auditId: number, after: string): KeptWords {
+    const ids: string[] = [];
+    const words: Words[] = [];
+    let chars = 0;
+    for (const { event_id, json } of this.#kept.iterate(auditId, after)) {
+      ids.push(event_id as string);
+      words.push(wordsOf(textsOf(json as string)));
+      chars += (json as string).length;
+      if (chars > CHARS_PER_CALL) break;
+    }
+    return { ids, words, hasMore: chars > CHARS_PER_CALL || ids.length === EVENTS_PER_STEP };
+  }
+
+  #find(rows: readonly number[]): Map<number, FoundEvent> {
+    const found = new Map<number, FoundEvent>();
+    for (let from = 0; from < rows.length; from += ROWS_PER_STATEMENT) {
+      const batchRows: (number | null)[] = rows.slice(from, from + ROWS_PER_STATEMENT);
+      for (const values of batchRows.length === 1
+        ? this.#one.all(batchRows[0]!)
+        : this.#findMany(batchRows)) {
+        const [row, id, version, json] = values as unknown as [number, string, number, string];
+        found.set(row, { id, version, json: toWire(json) });
+      }
+    }
+    return found;
+  }
+
+  #findMany(rows: (number | null)[]) {
+    while (rows.length < ROWS_PER_STATEMENT) rows.push(null);
+    return this.#many.all(...rows);
+  }
+}
+
+function toStoredEvents(rows: readonly number[], found: ReadonlyMap<number, FoundEvent>): StoredEvents {
+  const events = rows.map((row) => found.get(row) ?? NONE);
+  return {
+    ids: events.map(({ id }) => id),
+    versions: events.map(({ version }) => version),
+    jsons: events.map(({ json }) => json),
+  };
+}

@@ -1,0 +1,60 @@
+// docs/clients.md, followed by a developer: the generators are installed in an empty folder and make clients from the description
+// of a running service. The programs of that page compile with `strict`, create an event and page through a search.
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { type Client, newEvent } from '../support/client.ts';
+import { run } from '../support/npm.ts';
+import { startTestService, type TestService, temporaryFolder } from '../support/service.ts';
+
+const PAGE = readFileSync(new URL('../../docs/clients.md', import.meta.url), 'utf8');
+/** More than one page. */
+const EVENTS = 40;
+const PROGRAMS = ['with-openapi-fetch', 'with-orval', 'with-hey-api'];
+
+describe('the generated clients of docs/clients.md', { timeout: 600_000 }, () => {
+  const folder = temporaryFolder();
+  let service: TestService;
+  let agent: Client;
+  const expected: string[] = [];
+
+  before(async () => {
+    service = await startTestService();
+    agent = await service.newAgent();
+    for (let at = 0; at < EVENTS; at++) {
+      const start_at = `2031-04-01T10:00:${10 + at}`;
+      const { event_id, title } = await agent.create(
+        newEvent({ event_type: 'workshop', lat: 52.52, lng: 13.4, start_at, title: `Workshop ${at}` }),
+      );
+      expected.push(`${event_id} ${start_at}+02:00 ${title}`);
+    }
+    const key = agent.headers['x-api-key']!;
+    const page = PAGE.replaceAll('http://127.0.0.1:8080', service.url).replaceAll('lev_…', key);
+    writeFileSync(join(folder, 'package.json'), '{"type": "module"}');
+    for (const [, name, text] of page.matchAll(/`([\w.-]+)`:\n\n```\w+\n(.*?)^```$/gms)) {
+      writeFileSync(join(folder, name!), text!);
+    }
+    const commands = [...page.matchAll(/^```sh\n(.*?)^```$/gms)].map((match) => match[1]!.trimEnd());
+    assert.equal(commands.length, 1 + PROGRAMS.length);
+    for (const command of commands) await run('sh', ['-c', command], folder);
+  });
+  after(() => service.close());
+
+  it('compile with strict', async () => {
+    const { compilerOptions } = JSON.parse(readFileSync(join(folder, 'tsconfig.json'), 'utf8'));
+    assert.equal(compilerOptions.strict, true);
+    await run('npx', ['tsc'], folder);
+  });
+
+  for (const program of PROGRAMS) {
+    it(`create, search and page: ${program}`, async () => {
+      const [created, ...found] = (await run('node', [`dist/${program}.js`], folder)).trimEnd().split('\n');
+      const [, event_id] = /^created (\w{26})$/.exec(created!) ?? [];
+      assert.deepEqual(found, [...expected, `${event_id} 2031-05-01T18:00:00+02:00 Lantern workshop`]);
+      const { body } = await agent.get(`/v1/events/${event_id}`);
+      assert.equal(body.audience, 'all', 'the program sends none');
+      assert.equal((await agent.delete(`/v1/events/${event_id}`)).status, 204);
+    });
+  }
+});

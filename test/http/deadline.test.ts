@@ -1,0 +1,130 @@
+// The deadline of a response: whatever a request waits for, it gets one 503, and what comes later is not sent.
+import assert from 'node:assert/strict';
+import type { AddressInfo } from 'node:net';
+import { after, before, describe, it } from 'node:test';
+import { pino } from 'pino';
+import { readConfig } from '../../src/config.ts';
+import { findKeyHash } from '../../src/domain/api-key.ts';
+import { ResponseDeadline } from '../../src/http/response/deadline.ts';
+import { buildServer } from '../../src/http/server.ts';
+import { SqliteStore } from '../../src/sqlite/store.ts';
+import { systemClock, systemRandom } from '../../src/system.ts';
+import type { Context } from '../../src/usecases/context.ts';
+import { KeyedQueue } from '../../src/usecases/keyed-queue.ts';
+import { Client, newEvent } from '../support/client.ts';
+import { temporaryFolder } from '../support/service.ts';
+import { assertPlainError } from './plain-error.ts';
+
+/** Longer than any other request of this test takes on a busy machine. */
+const DEADLINE_MS = 3_000;
+
+describe('a response after its deadline', () => {
+  const folder = temporaryFolder();
+  const log: Record<string, unknown>[] = [];
+  let store: SqliteStore;
+  let agent: Client;
+  /** The check of its key takes too long. */
+  let other: Client;
+  let eventPath: string;
+  let agentId: string;
+  const config = readConfig({ DATA_DIR: folder });
+  const identity = { subject: 'ada', email: 'ada@example.com', emailVerified: true, hostedDomain: undefined };
+  const app = buildServer({
+    version: '1.2.3',
+    corsOrigins: '*',
+    trustProxy: [],
+    logger: pino({ level: 'info' }, { write: (line: string) => void log.push(JSON.parse(line)) }),
+    newRequestId: () => 'ABCDEFGH-1',
+    baseUrl: () => 'http://example.com',
+    deadline: new ResponseDeadline(0, DEADLINE_MS),
+    readiness: () => ({
+      context: {
+        store,
+        clock: systemClock,
+        random: systemRandom,
+        policy: { ...config, administrators: { ...config.administrators, hostedDomainRequired: false } },
+        verifyToken: async () => ({
+          identity: { ...identity, name: undefined, picture: undefined, local: true },
+          expiresMs: Number.POSITIVE_INFINITY,
+        }),
+        console: {
+          signIn: undefined,
+          sessions: { seal: async () => undefined, open: async () => undefined },
+          pictures: { mayFetch: () => false, fetch: async () => undefined },
+        },
+        edits: new KeyedQueue(),
+      } as Context,
+    }),
+  });
+  before(async () => {
+    store = await SqliteStore.open({ folder, cacheBytes: 0 });
+    await app.listen({ host: '127.0.0.1', port: 0 });
+    const client = new Client(`http://127.0.0.1:${(app.server.address() as AddressInfo).port}`, {
+      authorization: 'Bearer x',
+    });
+    agent = await client.register();
+    other = await client.register();
+    const event = await agent.create();
+    eventPath = `/v1/events/${event.event_id}`;
+    agentId = event.agent_id;
+  });
+  after(async () => {
+    await app.close();
+    await store.close();
+  });
+
+  it('is a 503, whatever it waits for, and what comes later is dropped', async () => {
+    const otherHash = findKeyHash(other.headers['x-api-key']!);
+    const late: PromiseWithResolvers<never>[] = [];
+    const stall = (method: keyof SqliteStore, isMeant: (argument: unknown) => boolean = () => true) => {
+      const original = (store[method] as (...args: unknown[]) => unknown).bind(store);
+      const stalled = (...args: unknown[]) => {
+        if (!isMeant(args[0])) return original(...args);
+        late.push(Promise.withResolvers<never>());
+        return late.at(-1)!.promise;
+      };
+      Object.defineProperty(store, method, { value: stalled, configurable: true });
+    };
+    stall('findAgentByKey', (keyHash) => keyHash === otherHash);
+    for (const method of ['nearby', 'findEvent', 'createEvent', 'agentPage'] as const) stall(method);
+    const streamClosed = Promise.withResolvers<void>();
+    const firstBatch = Promise.withResolvers<IteratorResult<never[]>>();
+    const stream = {
+      next: () => firstBatch.promise,
+      return: async () => streamClosed.resolve(),
+    };
+    const listed = () => ({ [Symbol.asyncIterator]: () => stream });
+    Object.defineProperty(store, 'listAgentEvents', { value: listed, configurable: true });
+
+    const reads = [
+      () => other.nearby(),
+      () => agent.nearby(),
+      () => agent.get(eventPath),
+      () => agent.get('/v1/admin/agents?limit=2'),
+    ];
+    const create = () => agent.post('/v1/events', newEvent({ title: 'late' }));
+    const list = () => agent.get(`/v1/admin/agents/${agentId}/events`);
+    log.length = 0;
+    const sent = [list, ...reads, ...reads, create, create].map((send) => send());
+    for (const [at, answer] of (await Promise.all(sent)).entries()) {
+      assertPlainError(answer, 503, 'UNAVAILABLE');
+      const advice =
+        at < 2 * reads.length + 1 ? 'Retry.' : 'The change may still happen: read it before you retry.';
+      assert.equal(answer.body.error.message, `There is no result after 3 s. ${advice}`);
+    }
+    assert.equal(late.length, sent.length - 1);
+    for (const method of ['findAgentByKey', 'nearby', 'findEvent', 'createEvent', 'agentPage'] as const)
+      delete (store as Partial<SqliteStore>)[method];
+    for (const [at, { resolve, reject }] of late.entries()) {
+      if (at % 2 === 0) resolve(undefined as never);
+      else reject(new Error('late'));
+    }
+    firstBatch.resolve({ done: false, value: [] });
+    await streamClosed.promise;
+    assert.equal((await agent.get(eventPath)).status, 200);
+    assert.deepEqual(
+      log.filter(({ msg }) => msg === 'request').map(({ status }) => status),
+      [...sent.map(() => 503), 200],
+    );
+  });
+});

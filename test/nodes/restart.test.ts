@@ -1,0 +1,203 @@
+// Restarts under load. Two nodes behind nginx with deploy/nginx.conf are restarted one after the other: no request fails, although
+// two other processes keep the cores busy, which makes every gap longer. With the embedded engine there is one gap.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { Agent, type IncomingMessage, request } from 'node:http';
+import { join } from 'node:path';
+import { it, type TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Answer, Client, newEvent } from '../support/client.ts';
+import { startBalancer } from '../support/nginx.ts';
+import { newDatabase } from '../support/postgres.ts';
+import { freePort, launchService, run } from '../support/process.ts';
+import { temporaryFolder } from '../support/service.ts';
+import { size } from '../support/sizes.ts';
+
+const RESTARTS = size(1, 4);
+const MIN_REQUESTS = size(200, 20_000);
+const BUSY_LOOPS = size(0, 2);
+/** Each from another address, as clients of a load balancer are. */
+const LOOPS = 16;
+
+interface Failure {
+  readonly name: string;
+  readonly reason: string;
+}
+
+/** Sends requests one after another on a connection of its own, every other one a write. */
+class Caller {
+  readonly #agent: Agent;
+  readonly #url: string;
+  readonly #key: string;
+  readonly created: string[] = [];
+  readonly failures: Failure[] = [];
+  count = 0;
+
+  constructor(url: string, key: string, number: number) {
+    this.#url = url;
+    this.#key = key;
+    this.#agent = new Agent({ keepAlive: true, maxSockets: 1, localAddress: `127.0.0.${number + 2}` });
+  }
+
+  async run(isStopped: () => boolean): Promise<void> {
+    while (!isStopped()) {
+      const text = await this.#send('POST', '/v1/events', newEvent());
+      const id = text === undefined ? undefined : (JSON.parse(text).event_id as string);
+      if (id !== undefined) this.created.push(id);
+      await this.#send('GET', '/v1/events/nearby?lat=0&lng=0&radius=10');
+      if (id === undefined) continue;
+      await this.#send('PATCH', `/v1/events/${id}`, { cost: 'free' });
+      await this.#send('GET', `/v1/events/${id}`);
+      if (this.created.length % 4 !== 0) continue;
+      await this.#send('DELETE', `/v1/events/${id}`);
+      this.created.pop();
+      await this.#send('GET', '/v1/agents/me');
+    }
+    this.#agent.destroy();
+  }
+
+  /** Returns the body; undefined if the request failed. */
+  async #send(method: string, path: string, body?: object): Promise<string | undefined> {
+    this.count++;
+    const headers = { 'x-api-key': this.#key, ...(body && { 'content-type': 'application/json' }) };
+    const { promise, resolve, reject } = Promise.withResolvers<string>();
+    const fail = (reason: string) => reject(new Error(reason));
+    const sent = request(this.#url + path, { method, headers, agent: this.#agent });
+    sent.on('error', (error: NodeJS.ErrnoException) => fail(`${error.code} ${error.message}`));
+    sent.on('response', (response: IncomingMessage) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (chunk: string) => {
+        text += chunk;
+      });
+      response.on('error', (error) => fail(error.message));
+      response.on('end', () =>
+        response.statusCode! < 300 ? resolve(text) : fail(`${response.statusCode} ${text}`),
+      );
+    });
+    sent.end(body && JSON.stringify(body));
+    try {
+      return await promise;
+    } catch (error) {
+      this.failures.push({ name: `${method} ${path}`, reason: (error as Error).message });
+      return undefined;
+    }
+  }
+}
+
+function keepBusy(t: TestContext): void {
+  for (let number = 0; number < BUSY_LOOPS; number++) {
+    const busy = spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' });
+    t.after(() => busy.kill('SIGKILL'));
+    process.once('exit', () => busy.kill('SIGKILL'));
+  }
+}
+
+it(`${RESTARTS} restarts of two nodes behind nginx fail no request`, { timeout: 900_000 }, async (t) => {
+  const DATABASE_URL = await newDatabase();
+  const ports = [await freePort(), await freePort()] as const;
+  const env = { DATABASE_URL, TRUST_PROXY: '127.0.0.1', LOG_LEVEL: 'warn', RATE_LIMIT_READWRITE: '0' };
+  const start = async (port: number) => {
+    const node = await launchService({ ...env, PORT: String(port) });
+    t.after(() => node.child.kill('SIGKILL'));
+    return node;
+  };
+  const nodes = await Promise.all(ports.map(start));
+  const balancer = await startBalancer(ports);
+  t.after(() => balancer.stop());
+  const { headers } = await new Client(balancer.url).register();
+  keepBusy(t);
+
+  let isStopped = false;
+  const callers = Array.from(
+    { length: LOOPS },
+    (_, number) => new Caller(balancer.url, headers['x-api-key']!, number),
+  );
+  const loops = Promise.all(callers.map((caller) => caller.run(() => isStopped)));
+  const sum = (of: (caller: Caller) => number) => callers.reduce((total, caller) => total + of(caller), 0);
+  const until = async (count: number) => {
+    while (sum((caller) => caller.count) < count) await sleep(50);
+  };
+  const startedMs = performance.now();
+  for (let restart = 0; restart < RESTARTS; restart++) {
+    await until((MIN_REQUESTS * restart) / RESTARTS);
+    const at = restart % 2;
+    nodes[at]!.child.kill('SIGTERM');
+    assert.equal((await nodes[at]!.ended).code, 0);
+    nodes[at] = await start(ports[at]!);
+  }
+  await until(MIN_REQUESTS);
+  isStopped = true;
+  await loops;
+
+  const seconds = Math.round((performance.now() - startedMs) / 1_000);
+  const count = sum((caller) => caller.count);
+  t.diagnostic(`${count} requests in ${seconds} s, ${RESTARTS} restarts, ${BUSY_LOOPS} busy loops`);
+  assert.deepEqual(
+    callers.flatMap(({ failures }) => failures),
+    [],
+    balancer.errors(),
+  );
+  const { body } = await new Client(balancer.url, headers).nearby();
+  assert.equal(
+    body.total,
+    sum((caller) => caller.created.length),
+    'every acknowledged create is there, once',
+  );
+  for (const { child, ended } of nodes) {
+    child.kill('SIGINT');
+    assert.equal((await ended).code, 0);
+  }
+});
+
+const EVENTS = size(1_000, 100_000);
+
+it(`a restart with ${EVENTS} events is one gap, and loses no acknowledged create`, {
+  timeout: 300_000,
+}, async (t) => {
+  const folder = temporaryFolder();
+  const DATA_DIR = join(folder, 'data');
+  const file = join(folder, 'events.ndjson');
+  const lines = Array.from({ length: EVENTS }, () => JSON.stringify(newEvent()));
+  writeFileSync(file, lines.join('\n'));
+  const options = ['--email', 'agent@example.com', '--name', 'an agent'];
+  const imported = await run(['import', file, ...options], { DATA_DIR });
+  assert.equal(imported.code, 0, imported.stderr);
+
+  const env = { DATA_DIR, PORT: String(await freePort()), RATE_LIMIT_READWRITE: '0' };
+  let service = await launchService(env);
+  t.after(() => service.child.kill('SIGKILL'));
+  const agent = await new Client(service.url).register();
+  const outcomes: { readonly endMs: number; readonly status: number | undefined }[] = [];
+  let isStopped = false;
+  const writing = (async () => {
+    while (!isStopped) {
+      const answer: Answer | undefined = await agent.post('/v1/events', newEvent()).catch(() => undefined);
+      outcomes.push({ endMs: performance.now(), status: answer?.status });
+      await sleep(2);
+    }
+  })();
+  await sleep(300);
+  service.child.kill('SIGTERM');
+  assert.equal((await service.ended).code, 0);
+  service = await launchService(env);
+  await sleep(300);
+  isStopped = true;
+  await writing;
+
+  // While it starts, it may already listen and say so.
+  assert.deepEqual(
+    outcomes.filter(({ status }) => status !== 200 && status !== 503 && status !== undefined),
+    [],
+  );
+  const changes = outcomes.filter(
+    ({ status }, at) => at > 0 && (status === 200) !== (outcomes[at - 1]!.status === 200),
+  );
+  assert.equal(changes.length, 2, 'it works, then it does not, then it works');
+  const last = outcomes[outcomes.indexOf(changes[0]!) - 1]!;
+  t.diagnostic(`${EVENTS} events: ${Math.round(changes[1]!.endMs - last.endMs)} ms without a response 200`);
+  const { body } = await agent.get('/v1/agents/me/events');
+  assert.ok(body.total >= outcomes.filter(({ status }) => status === 200).length);
+  service.child.kill('SIGTERM');
+  assert.equal((await service.ended).code, 0);
+});

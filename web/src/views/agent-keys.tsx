@@ -1,0 +1,152 @@
+// Keys of an agent, each with a button to revoke it.
+import { useRef, useState } from 'preact/hooks';
+import { type AgentDetails, type AgentKey, revokeKey } from '../api.ts';
+import { ConfirmDialog } from '../components/confirm-dialog.tsx';
+import { Empty, SkeletonRows } from '../components/states.tsx';
+import { Text } from '../components/text.tsx';
+import { Day, RelativeTime } from '../components/time.tsx';
+import { countOf } from '../format.ts';
+import { notify } from '../toasts.ts';
+
+const COLUMNS: readonly [label: string, className: string][] = [
+  ['Key', 'column-key'],
+  ['Created', 'column-created from-medium'],
+  ['Last used', 'column-used from-medium'],
+  ['Expires', 'column-expires from-medium'],
+  ['', 'column-act'],
+];
+
+interface AgentKeysProps {
+  /** Undefined while it loads. */
+  agent: AgentDetails | undefined;
+  onChanged: () => void;
+}
+
+export function AgentKeys({ agent, onChanged }: AgentKeysProps) {
+  const [chosen, setChosen] = useState<AgentKey>();
+  const total = useRef<HTMLParagraphElement>(null);
+  const keys = agent?.keys;
+  const finish = () => {
+    setChosen(undefined);
+    onChanged();
+    // The button that had the focus disappears with its key.
+    total.current?.focus();
+  };
+  return (
+    <>
+      <p class="list-total" tabIndex={-1} ref={total}>
+        {keys ? countOf(keys.length, 'key') : ' '}
+      </p>
+      <div class="card" aria-busy={!agent}>
+        {keys?.length === 0 ? (
+          <Empty icon="inbox" title="No keys">
+            <p>
+              This agent has no key that works. It can do nothing until it registers again, as a new agent.
+            </p>
+          </Empty>
+        ) : (
+          <table class="list keys">
+            <caption class="visually-hidden">Keys</caption>
+            <thead>
+              <tr>
+                {COLUMNS.map(([label, className]) => (
+                  <th key={className} scope="col" class={className}>
+                    {label || <span class="visually-hidden">Action</span>}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {keys ? (
+                keys.map((key) => (
+                  <KeyRow key={key.prefix + key.created_at} apiKey={key} onRevoke={() => setChosen(key)} />
+                ))
+              ) : (
+                <SkeletonRows columns={COLUMNS.map(([, className]) => className)} rows={2} />
+              )}
+            </tbody>
+          </table>
+        )}
+      </div>
+      {agent && chosen && (
+        <RevokeDialog
+          agent={agent}
+          apiKey={chosen}
+          onDone={finish}
+          onClose={() => setChosen(undefined)}
+          onGone={() => {
+            notify('info', `The key ${chosen.prefix}… had already ended.`);
+            finish();
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+function KeyRow({ apiKey, onRevoke }: { apiKey: AgentKey; onRevoke: () => void }) {
+  const { prefix, created_at, last_used_at, expires_at } = apiKey;
+  const lastUsed = last_used_at ? <RelativeTime at={last_used_at} /> : <span class="faint">never</span>;
+  return (
+    <tr>
+      <td class="column-key">
+        <code>{prefix}…</code>
+        <span class="second until-medium">
+          {last_used_at ? <>used {lastUsed}</> : 'never used'}
+          {expires_at && (
+            <>
+              {' '}
+              · ends <RelativeTime at={expires_at} />
+            </>
+          )}
+        </span>
+      </td>
+      <td class="column-created from-medium">
+        <Day at={created_at} />
+      </td>
+      <td class="column-used from-medium">{lastUsed}</td>
+      <td class="column-expires from-medium">
+        {expires_at ? <RelativeTime at={expires_at} /> : <span class="faint">never</span>}
+      </td>
+      <td class="column-act">
+        <button type="button" class="button risky" onClick={onRevoke}>
+          Revoke<span class="visually-hidden"> {prefix}</span>
+        </button>
+      </td>
+    </tr>
+  );
+}
+
+interface RevokeDialogProps {
+  agent: AgentDetails;
+  apiKey: AgentKey;
+  onDone: () => void;
+  onGone: () => void;
+  onClose: () => void;
+}
+
+function RevokeDialog({ agent, apiKey, ...rest }: RevokeDialogProps) {
+  const action = async () => {
+    await revokeKey(agent.id, apiKey.prefix);
+    notify('done', `Revoked the key ${apiKey.prefix}… of ${agent.agent_name}.`);
+  };
+  return (
+    <ConfirmDialog
+      title="Revoke key"
+      confirm="Revoke key"
+      pending="Revoking…"
+      isDanger
+      action={action}
+      {...rest}
+    >
+      <p>
+        The key <code>{apiKey.prefix}…</code> of{' '}
+        <strong>
+          <Text value={agent.agent_name} />
+        </strong>{' '}
+        will stop working at once. Its events will stay. This cannot be undone.
+      </p>
+      {agent.keys.length === 1 && <p>It is the only key: without it, the agent can do nothing more.</p>}
+    </ConfirmDialog>
+  );
+}

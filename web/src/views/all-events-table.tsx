@@ -1,0 +1,164 @@
+// Table of the events of all agents. Rows can be opened, and selected one by one, as a range, or all.
+import type { OwnedEvent } from '../api.ts';
+import { Icon } from '../components/icon.tsx';
+import { Link } from '../components/link.tsx';
+import { type Column, SortHeader } from '../components/sort-header.tsx';
+import { SkeletonRows } from '../components/states.tsx';
+import { Text, visibleText } from '../components/text.tsx';
+import { EventTime } from '../components/time.tsx';
+import { formatExact, hasEnded } from '../format.ts';
+import type { ListState } from '../list-state.ts';
+import { agentUrl } from '../router.ts';
+import { useNow } from '../use-now.ts';
+import type { RowSelection } from '../use-selection.ts';
+
+export const ALL_EVENT_COLUMNS: readonly (Omit<Column, 'key'> & { sortKey?: string })[] = [
+  { label: 'Title', class: 'column-title' },
+  { label: 'Agent', class: 'column-agent from-medium' },
+  { sortKey: 'start_at', label: 'Start', class: 'column-start from-large' },
+  {
+    sortKey: 'created_at',
+    label: 'Created',
+    class: 'column-created exact from-medium',
+    isDescendingFirst: true,
+  },
+];
+
+interface AllEventsTableProps {
+  /** Undefined while they load. */
+  events: readonly OwnedEvent[] | undefined;
+  list: ListState;
+  isLoading: boolean;
+  selection: RowSelection;
+  onOpen: (event: OwnedEvent) => void;
+}
+
+export function AllEventsTable({ events, list, isLoading, selection, onOpen }: AllEventsTableProps) {
+  const nowMs = useNow();
+  const count = events?.length ?? 0;
+  const isPage = count > 0 && selection.ids.size === count;
+  return (
+    <table class={events && isLoading ? 'list events all-events waiting' : 'list events all-events'}>
+      <caption class="visually-hidden">Events</caption>
+      <thead>
+        <tr>
+          <th scope="col" class="column-check">
+            <label class="check">
+              <span class="visually-hidden">Select all on this page</span>
+              <input
+                type="checkbox"
+                checked={isPage}
+                indeterminate={selection.ids.size > 0 && !isPage}
+                disabled={count === 0}
+                onChange={selection.choosePage}
+              />
+            </label>
+          </th>
+          {ALL_EVENT_COLUMNS.map(({ sortKey, ...column }) =>
+            sortKey ? (
+              <SortHeader
+                key={sortKey}
+                column={{ ...column, key: sortKey }}
+                sort={list.sort}
+                onSort={list.sortBy}
+              />
+            ) : (
+              <th key={column.label} scope="col" class={`${column.class} plain`}>
+                {column.label}
+              </th>
+            ),
+          )}
+        </tr>
+      </thead>
+      <tbody>
+        {events ? (
+          events.map((event, index) => (
+            <EventRow
+              key={event.event_id}
+              event={event}
+              hasEnded={hasEnded(event, nowMs)}
+              isSelected={selection.ids.has(event.event_id)}
+              onPress={selection.press}
+              onSelect={(isChosen) => selection.choose(index, isChosen)}
+              onOpen={() => onOpen(event)}
+              onFilter={() => list.filter('agent', event.agent_id)}
+            />
+          ))
+        ) : (
+          <SkeletonRows columns={['column-check', ...ALL_EVENT_COLUMNS.map((column) => column.class)]} />
+        )}
+      </tbody>
+    </table>
+  );
+}
+
+interface EventRowProps {
+  event: OwnedEvent;
+  hasEnded: boolean;
+  isSelected: boolean;
+  onPress: (isShift: boolean) => void;
+  onSelect: (isChosen: boolean) => void;
+  onOpen: () => void;
+  /** Shows only events of its agent. */
+  onFilter: () => void;
+}
+
+function EventRow(props: EventRowProps) {
+  const { event, hasEnded, isSelected, onPress, onSelect, onOpen, onFilter } = props;
+  const { agent_id, agent_name, title, location_name, start_at, timezone, created_at, event_type } = event;
+  const marks = [event_type, hasEnded && 'ended', event.status === 'cancelled' && 'cancelled'];
+  const created = <time dateTime={created_at}>{formatExact(created_at)}</time>;
+  const agent = (
+    <Link href={agentUrl(agent_id)} class="cell-link">
+      <Text value={agent_name} />
+    </Link>
+  );
+  return (
+    <tr class={isSelected ? 'selected' : undefined}>
+      <td class="column-check">
+        <label class="check">
+          <span class="visually-hidden">
+            Select <Text value={title} />
+          </span>
+          <input
+            type="checkbox"
+            checked={isSelected}
+            onClick={(click) => onPress(click.shiftKey)}
+            onChange={(change) => onSelect(change.currentTarget.checked)}
+          />
+        </label>
+      </td>
+      <td class="column-title">
+        <button type="button" class="row-link clamp" aria-haspopup="dialog" onClick={onOpen}>
+          <Text value={title} />
+        </button>
+        <span class="second cut">
+          {marks.filter(Boolean).join(', ')} · <Text value={location_name} />
+        </span>
+        <span class="second until-medium">by {agent}</span>
+        <span class="second until-large">
+          starts <EventTime at={start_at} timezone={timezone} />
+        </span>
+        <span class="second until-medium">created {created}</span>
+      </td>
+      <td class="column-agent from-medium">
+        <span class="agent-cell">
+          {agent}
+          <button
+            type="button"
+            class="icon-button small"
+            aria-label={`Only events of ${visibleText(agent_name) || agent_id}`}
+            title="Only events of this agent"
+            onClick={onFilter}
+          >
+            <Icon name="filter" />
+          </button>
+        </span>
+      </td>
+      <td class="column-start from-large">
+        <EventTime at={start_at} timezone={timezone} />
+      </td>
+      <td class="column-created exact from-medium">{created}</td>
+    </tr>
+  );
+}

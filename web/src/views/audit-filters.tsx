@@ -1,0 +1,110 @@
+// Filters above the audit log: text, kind of change, administrator and days. All are in the URL.
+import { useEffect, useState } from 'preact/hooks';
+import { SearchField } from '../components/search-field.tsx';
+import type { ListState } from '../list-state.ts';
+import type { Place } from '../router.ts';
+
+const ACTIONS: readonly [value: string, label: string][] = [
+  ['update_agent', 'Changed an agent'],
+  ['revoke_key', 'Revoked a key'],
+  ['delete_agent', 'Deleted an agent'],
+  ['delete_agent_events', 'Deleted all events'],
+  ['delete_selected_events', 'Deleted selected events'],
+  ['delete_event', 'Deleted an event'],
+  ['delete_events', 'Deleted events of any agents'],
+  ['restore', 'Restored'],
+];
+
+/** Names in the URL; `q` is the list's own. */
+const NAMES = ['action', 'actor', 'from', 'to'] as const;
+
+/** Parameters for the API. Days are the viewer's; the last one is included. */
+export function auditParameters({ query }: Place): Record<string, string> {
+  const parameters: Record<string, string> = {};
+  for (const name of ['action', 'actor'] as const) {
+    const value = query.get(name);
+    if (value) parameters[name] = value;
+  }
+  const from = startOfDay(query.get('from'), 0);
+  const to = startOfDay(query.get('to'), 1);
+  if (from) parameters.after = from;
+  if (to) parameters.before = to;
+  return parameters;
+}
+
+export function hasAuditFilters({ query }: Place): boolean {
+  return ['q', ...NAMES].some((name) => query.get(name));
+}
+
+/** The start of the day, or of a later one, as the API expects it; undefined unless it is a date. */
+function startOfDay(day: string | null, later: number): string | undefined {
+  const [, year, month, date] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(day ?? '') ?? [];
+  const at = new Date(Number(year), Number(month) - 1, Number(date) + later);
+  return Number.isNaN(at.getTime()) ? undefined : at.toISOString();
+}
+
+export function AuditFilters({ place, list }: { place: Place; list: ListState }) {
+  const chosenOf = (name: (typeof NAMES)[number]) => place.query.get(name) ?? '';
+  return (
+    <div class="audit-filters">
+      <SearchField
+        label="Search the audit log"
+        placeholder="Search by title, name, ID or e-mail"
+        value={list.q}
+        onSearch={list.search}
+      />
+      <label>
+        <span>What</span>
+        <select
+          value={chosenOf('action')}
+          onChange={(event) => list.filter('action', event.currentTarget.value)}
+        >
+          <option value="">All changes</option>
+          {ACTIONS.map(([value, label]) => (
+            <option key={value} value={value}>
+              {label}
+            </option>
+          ))}
+        </select>
+      </label>
+      <ActorField value={chosenOf('actor')} onChoose={(actor) => list.filter('actor', actor)} />
+      {(['from', 'to'] as const).map((name) => (
+        <label key={name}>
+          <span>{name === 'from' ? 'From' : 'To'}</span>
+          <input
+            type="date"
+            value={chosenOf(name)}
+            onChange={(event) => list.filter(name, event.currentTarget.value)}
+          />
+        </label>
+      ))}
+    </div>
+  );
+}
+
+/** Filters on Enter, or when the field is left. */
+function ActorField({ value, onChoose }: { value: string; onChoose: (actor: string) => void }) {
+  const [text, setText] = useState(value);
+  useEffect(() => setText(value), [value]);
+  const choose = () => {
+    if (text.trim() !== value) onChoose(text.trim());
+  };
+  return (
+    <label>
+      <span>Who</span>
+      <input
+        type="text"
+        placeholder="E-mail or subject"
+        maxLength={255}
+        autocomplete="off"
+        spellcheck={false}
+        value={text}
+        onInput={(event) => setText(event.currentTarget.value)}
+        onBlur={choose}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter') choose();
+        }}
+      />
+    </label>
+  );
+}

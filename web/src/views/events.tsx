@@ -1,0 +1,226 @@
+// View of the events of all agents: search, filters, selection and details.
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { AllEventsPage, OwnedEvent, Page } from '../api.ts';
+import { ListCard } from '../components/list-card.tsx';
+import { SearchField } from '../components/search-field.tsx';
+import { SortSelect } from '../components/sort-header.tsx';
+import { Empty } from '../components/states.tsx';
+import { TabPanel, Tabs } from '../components/tabs.tsx';
+import { countOf, formatNumber } from '../format.ts';
+import { type ListState, listState } from '../list-state.ts';
+import { closeEvent, openEvent, stepsFrom } from '../opened-event.ts';
+import type { Place } from '../router.ts';
+import { withPrefix } from '../typed-search.ts';
+import { useList } from '../use-list.ts';
+import { useLoad } from '../use-load.ts';
+import { useSelection } from '../use-selection.ts';
+import { useTitle } from '../use-title.ts';
+import { ALL_EVENT_COLUMNS, AllEventsTable } from './all-events-table.tsx';
+import { DeleteMatchingDialog, type Doomed } from './delete-matching.tsx';
+import { EventFilters, filtersOf, isFiltered, WHENS, whenOf } from './event-filters.tsx';
+import { EventPanel } from './event-panel.tsx';
+
+const SORT_KEYS = ALL_EVENT_COLUMNS.flatMap(({ sortKey }) => sortKey ?? []);
+const SORTABLE = ALL_EVENT_COLUMNS.flatMap(({ sortKey, ...column }) =>
+  sortKey ? [{ ...column, key: sortKey }] : [],
+);
+
+export function EventsView({ place }: { place: Place }) {
+  useTitle('Events');
+  const { query } = place;
+  const [loadedMs, setLoadedMs] = useState(() => Date.now());
+  const created = query.get('created');
+  // Relative times are resolved once: otherwise every render would ask for another list.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the parameters stand for the query
+  const filters = useMemo(
+    () => filtersOf(query, loadedMs),
+    [query.get('type'), query.get('agent'), created, query.get('when'), loadedMs],
+  );
+  const list = listState(place, {
+    defaultSort: '-created_at',
+    sortKeys: SORT_KEYS,
+    filters,
+    toSearch: withPrefix,
+  });
+  const loaded = useList<AllEventsPage>('/events', list, ({ events }) => events.length);
+  const { data: page, error, isLoading } = loaded;
+  const events = page?.events ?? [];
+  const ids = events.map(({ event_id }) => event_id);
+  const listQuery = withoutPage(list.apiQuery);
+  const selection = useSelection(ids, list.apiQuery, listQuery);
+  const [toDelete, setToDelete] = useState<Doomed>();
+  const heading = useRef<HTMLHeadingElement>(null);
+  const isFinished = useRef(false);
+  const openedId = query.get('event');
+  const opened = events.find(({ event_id }) => event_id === openedId);
+  const when = whenOf(query.get('when'));
+
+  const reload = () => {
+    setLoadedMs(Date.now());
+    loaded.reload();
+  };
+  const finish = () => {
+    setToDelete(undefined);
+    if (openedId !== null) closeEvent(place);
+    selection.clear();
+    loaded.reload();
+    isFinished.current = true;
+  };
+  // The focused element may have disappeared with the deleted events.
+  useEffect(() => {
+    if (isLoading || !isFinished.current) return;
+    isFinished.current = false;
+    if (document.activeElement === document.body) heading.current?.focus();
+  }, [isLoading]);
+  const deleteSelected = () => {
+    if (!page) return;
+    const chosen = events.filter(({ event_id }) => selection.ids.has(event_id));
+    setToDelete(
+      selection.isAll
+        ? {
+            kind: 'matching',
+            query: listQuery,
+            total: page.total,
+            isAtLeast: page.total_is_at_least === true,
+          }
+        : { kind: 'events', events: chosen },
+    );
+  };
+  const canSelect = page && !error && !isLoading && page.total > 0;
+  return (
+    <section aria-labelledby="events">
+      <div class="section-head top">
+        <h1 id="events" tabIndex={-1} ref={heading}>
+          Events
+        </h1>
+        <Tabs
+          label="Events shown"
+          tabs={WHENS}
+          chosen={when}
+          panelId="event-list"
+          onChoose={(value) => list.filter('when', value === 'all' ? undefined : value)}
+        />
+      </div>
+      <div class="toolbar">
+        <SearchField
+          label="Search events"
+          placeholder="Search by words, place or ID"
+          value={list.q}
+          onSearch={list.search}
+        />
+        <SortSelect columns={SORTABLE} sort={list.sort} onSort={list.sortBy} />
+      </div>
+      <EventFilters query={query} list={list} events={events} />
+      <div class="toolbar totals">
+        <p role="status">
+          {page && !error && <Total page={page} />}
+          {selection.isAll && ', all selected'}
+        </p>
+        {canSelect && !selection.isAll && (
+          <button type="button" class="link-button" onClick={selection.chooseAll}>
+            Select all {page.total_is_at_least ? '' : `${formatNumber(page.total)} `}that match
+          </button>
+        )}
+        {selection.ids.size > 0 && (
+          <button type="button" class="link-button" onClick={selection.clear}>
+            Clear the selection
+          </button>
+        )}
+        <button
+          type="button"
+          class="button risky"
+          disabled={!canSelect || selection.ids.size === 0}
+          onClick={deleteSelected}
+        >
+          Delete selected ({selection.isAll && page ? totalOf(page) : formatNumber(selection.ids.size)})
+        </button>
+      </div>
+      <TabPanel id="event-list" chosen={when}>
+        <ListCard
+          list={list}
+          loaded={{ ...loaded, reload }}
+          shown={events.length}
+          empty={<NoEvents list={list} isFiltered={isFiltered(query)} />}
+        >
+          <AllEventsTable
+            events={page?.events}
+            list={list}
+            isLoading={isLoading}
+            selection={selection}
+            onOpen={(event) => openEvent(place, event)}
+          />
+        </ListCard>
+      </TabPanel>
+      {opened && (
+        <EventPanel
+          event={opened}
+          {...stepsFrom(place, events, opened)}
+          onClose={() => closeEvent(place)}
+          onDelete={() => setToDelete({ kind: 'events', events: [opened] })}
+        />
+      )}
+      {openedId !== null && !opened && !isLoading && (
+        <LinkedEvent
+          id={openedId}
+          onClose={() => closeEvent(place)}
+          onDelete={(event) => setToDelete({ kind: 'events', events: [event] })}
+        />
+      )}
+      {toDelete && (
+        <DeleteMatchingDialog doomed={toDelete} onDone={finish} onClose={() => setToDelete(undefined)} />
+      )}
+    </section>
+  );
+}
+
+/** The API query of the whole list, in the order in which new events come first. */
+function withoutPage(apiQuery: string): string {
+  const query = new URLSearchParams(apiQuery);
+  for (const name of ['cursor', 'limit', 'sort']) query.delete(name);
+  return query.toString();
+}
+
+function totalOf({ total, total_is_at_least }: Page): string {
+  return `${formatNumber(total)}${total_is_at_least ? '+' : ''}`;
+}
+
+function Total({ page }: { page: Page }) {
+  const count = countOf(page.total, 'event');
+  return <>{page.total_is_at_least ? `More than ${count}` : count}</>;
+}
+
+interface LinkedEventProps {
+  id: string;
+  onClose: () => void;
+  onDelete: (event: OwnedEvent) => void;
+}
+
+/** An event that a link leads to, and that is not on the page. Nothing if it does not exist. */
+function LinkedEvent({ id, onClose, onDelete }: LinkedEventProps) {
+  const { data } = useLoad<OwnedEvent>(`/events/${encodeURIComponent(id)}`);
+  return data?.event_id === id ? (
+    <EventPanel event={data} onClose={onClose} onDelete={() => onDelete(data)} />
+  ) : null;
+}
+
+function NoEvents({ list, isFiltered }: { list: ListState; isFiltered: boolean }) {
+  if (list.q === '' && !isFiltered) {
+    return (
+      <Empty icon="calendar" title="No events yet">
+        <p>Events appear here when agents publish them.</p>
+      </Empty>
+    );
+  }
+  return (
+    <Empty icon="search" title="No event matches">
+      {isFiltered && <p>The filters above leave out other events.</p>}
+      {list.q !== '' && (
+        <p>
+          <button type="button" class="button" onClick={() => list.search('')}>
+            Clear the search
+          </button>
+        </p>
+      )}
+    </Empty>
+  );
+}
