@@ -1,7 +1,9 @@
 // Connections with TLS, as sslmode in DATABASE_URL requests: they are encrypted, and handle failures like any other.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { chownSync, readFileSync, statSync } from 'node:fs';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -82,6 +84,23 @@ describe('sslmode', { timeout: 30_000 }, () => {
     await store.close();
   });
 
+  it('a connection that is cut before it is secure is opened again', async () => {
+    const front = await startFront(cluster.port);
+    const store = await PostgresStore.open(
+      readConfig({ DATABASE_URL: `postgres://postgres@127.0.0.1:${front.port}/postgres?sslmode=require` })
+        .database!,
+    );
+    // Either the request for TLS or the handshake after the server's yes gets no answer.
+    for (const answeredMessages of [0, 1, 0, 1]) {
+      front.cut({ connections: 3, answeredMessages });
+      await side.terminate(await side.connections());
+      assert.deepEqual(await store.listAgents(), []);
+    }
+    assert.equal(front.leftToCut(), 0);
+    await store.close();
+    await front.close();
+  });
+
   it('verify-ca accepts a certificate for another name if its authority is known; verify-full does not', async (t) => {
     // The server's address is 127.0.0.1. Its certificate, for localhost only, is its own authority.
     const usual = getCACertificates('default');
@@ -99,3 +118,35 @@ describe('sslmode', { timeout: 30_000 }, () => {
     for (const mode of ['verify-ca', 'verify-full']) await assert.rejects(open(mode), { message });
   });
 });
+
+/** A way to the server on this port that can cut new connections. */
+async function startFront(port: number) {
+  let toCut = 0;
+  let answered = 0;
+  const server = createServer((client) => {
+    const isCut = toCut > 0;
+    if (isCut) toCut--;
+    let left = isCut ? answered : Number.POSITIVE_INFINITY;
+    const database = connect(port, '127.0.0.1');
+    client.on('data', (message) => {
+      if (left-- > 0) database.write(message);
+      else client.destroy();
+    });
+    database.pipe(client);
+    client.on('error', () => {}).on('close', () => database.destroy());
+    database.on('error', () => {}).on('close', () => client.destroy());
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    cut: ({ connections, answeredMessages }: { connections: number; answeredMessages: number }) => {
+      toCut = connections;
+      answered = answeredMessages;
+    },
+    leftToCut: () => toCut,
+    close: async () => {
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}

@@ -2,6 +2,7 @@
 // transaction and keep state of the old connection, so a lost connection is discarded instead.
 import { connect as openSocket, type Socket } from 'node:net';
 import { CONNECT_TIMEOUT_MS, connect, type Session, type Sql } from './driver.ts';
+import { ConnectionClosed } from './errors.ts';
 import { secure, tlsModeOf } from './tls.ts';
 
 /** Age at which a connection is replaced: the server's process keeps all statements ever prepared on it. */
@@ -75,9 +76,4 @@ export class Connection {
 
 class ConnectTimeout extends Error {
   readonly code = 'CONNECT_TIMEOUT';
-}
-
-/** The statement was not sent; the server rolls back earlier statements of its transaction. */
-class ConnectionClosed extends Error {
-  readonly code = 'CONNECTION_NOT_OPEN';
 }

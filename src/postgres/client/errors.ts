@@ -48,6 +48,11 @@ export function failureOf(error: unknown): Failure {
   return 'other';
 }
 
+/** The statement was not sent; the server rolls back earlier statements of its transaction. */
+export class ConnectionClosed extends Error {
+  readonly code = 'CONNECTION_NOT_OPEN';
+}
+
 /** Error code of PostgreSQL, the driver or the system; empty if there is none. */
 export function codeOf(error: unknown): string {
   const { code } = (error ?? {}) as { code?: unknown };

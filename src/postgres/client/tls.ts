@@ -2,6 +2,7 @@
 // stops listening to its TLS socket, and a later error of that socket would end the process.
 import { isIP, type Socket } from 'node:net';
 import { connect } from 'node:tls';
+import { ConnectionClosed, failureOf } from './errors.ts';
 
 /** Protocol message that requests TLS. */
 const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
@@ -13,7 +14,10 @@ export function tlsModeOf({ searchParams }: URL): string | undefined {
   return mode === 'disable' || mode === 'false' ? undefined : mode;
 }
 
-/** Returns the socket to use. Throws TlsRefused or the socket's error. Has no timeout: destroy the socket to end it. */
+/**
+ * Returns the socket to use. Throws TlsRefused if the server's TLS cannot be used, and errors of a connection that failed before.
+ * Has no timeout: destroy the socket to end it.
+ */
 export async function secure(raw: Socket, host: string, mode: string): Promise<Socket> {
   raw.on('error', () => {}); // `next` below and the TLS socket report errors
   raw.write(SSL_REQUEST);
@@ -29,17 +33,26 @@ export async function secure(raw: Socket, host: string, mode: string): Promise<S
   const socket = connect({ socket: raw, host, rejectUnauthorized, ...name, ...nameCheck });
   try {
     await next(socket, 'secureConnect');
-  } catch (cause) {
+  } catch (error) {
     socket.destroy();
-    throw new TlsRefused((cause as Error).message, { cause });
+    if (failureOf(error) === 'not-begun') throw error;
+    throw new TlsRefused((error as Error).message, { cause: error });
   }
   return socket;
 }
 
 function next(socket: Socket, event: string): Promise<unknown> {
   return new Promise((resolve, reject) => {
-    const closed = () => reject(new TlsRefused('the server closed the connection'));
-    socket.once(event, resolve).once('error', reject).once('close', closed);
+    const fail = (cause?: Error) => {
+      const isCut = !cause || failureOf(cause) === 'lost';
+      reject(
+        isCut ? new ConnectionClosed('the connection was closed before it was secure', { cause }) : cause,
+      );
+    };
+    socket
+      .once(event, resolve)
+      .once('error', fail)
+      .once('close', () => fail());
   });
 }
 
