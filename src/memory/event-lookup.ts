@@ -22,7 +22,7 @@ export interface WantedEvent {
 
 /** Functions that an engine provides so that its events can be kept in memory. */
 export interface EventStorage {
-  /** Reads events. `apply` runs as soon as they arrive, in the order of requests. */
+  /** Reads events. `apply` runs as soon as they arrive. */
   readEvents<T>(wanted: readonly WantedEvent[], apply: (found: StoredEvents) => T): Promise<T>;
   /** Resolves when the memory has every write that storage had committed at the time of the call. */
   catchUp(): Promise<void>;

@@ -2,12 +2,20 @@
 import type { RowReaderCalls } from './row-reader.ts';
 import type { ReaderThreadData } from './row-reader-worker.ts';
 import { RpcClient, type ThreadOptions } from './rpc-client.ts';
+import type { CallOf } from './rpc-server.ts';
 
 /**
- * Maximum pages per batch; each waits for its whole batch. A second batch is queued at the thread, so that the thread never
- * waits for work.
+ * Maximum pages per batch, and as many small calls; each waits for its whole batch. A second batch is queued at the thread, so
+ * that the thread never waits for work.
  */
 const MAX_BATCH = 4;
+
+/** Calls that read many rows, and `ping`, which waits for them. */
+const LARGE: ReadonlySet<keyof RowReaderCalls> = new Set(['findEvents', 'wordsAfter', 'keptAfter', 'ping']);
+
+function isSmall(call: CallOf<RowReaderCalls>): boolean {
+  return !LARGE.has(call.name) || (call.name === 'findEvents' && call.args[0].length === 1);
+}
 
 export class RowReaderClient extends RpcClient<RowReaderCalls> {
   /** The database must exist. Throws StartError if it cannot be opened. */
@@ -19,6 +27,7 @@ export class RowReaderClient extends RpcClient<RowReaderCalls> {
       failureMessage: 'The store could not be read. Retry.',
       maxBatch: MAX_BATCH,
       maxBatchesInFlight: 2,
+      isSmall,
       ...options,
     });
   }

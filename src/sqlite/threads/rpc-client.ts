@@ -17,12 +17,14 @@ export interface ThreadOptions {
   readonly metrics?: Metrics | undefined;
 }
 
-interface RpcOptions extends ThreadOptions {
+interface RpcOptions<C extends Methods<C>> extends ThreadOptions {
   readonly name: string;
   /** Message for callers when the thread fails. */
   readonly failureMessage: string;
-  /** Maximum calls per batch. */
+  /** Maximum calls per batch; small ones count apart. */
   readonly maxBatch: number;
+  /** Small calls do not wait behind others. Without this, none are small: calls then run in their order. */
+  readonly isSmall?: ((call: CallOf<C>) => boolean) | undefined;
   /** Maximum batches in flight. */
   readonly maxBatchesInFlight: number;
   /** Time after which a caller gets an error, although the thread may still finish the call. */
@@ -54,19 +56,20 @@ interface Batch<C extends Methods<C>> {
 
 export class RpcClient<C extends Methods<C>> {
   readonly #thread: Worker;
-  readonly #options: RpcOptions;
+  readonly #options: RpcOptions<C>;
   readonly #queue: Pending<C>[] = [];
+  readonly #smallQueue: Pending<C>[] = [];
   readonly #inFlight: Batch<C>[] = [];
   readonly #waits: Distribution;
   readonly #deadlines: NodeJS.Timeout | undefined;
   #stopped: Error | undefined;
   #isClosing = false;
 
-  protected constructor(thread: Worker, options: RpcOptions) {
+  protected constructor(thread: Worker, options: RpcOptions<C>) {
     this.#thread = thread;
     this.#options = options;
     const { name, metrics = new Metrics() } = options;
-    this.#waits = queueMetrics(metrics, name, () => this.#queue.length);
+    this.#waits = queueMetrics(metrics, name, () => this.#queue.length + this.#smallQueue.length);
     thread.on('message', (message: FromThread) => this.#finish(message));
     thread.on('error', (error: Error) => this.#stop(error));
     thread.on('exit', () => this.#stop(new Error(`the ${options.name} thread has exited`)));
@@ -84,7 +87,7 @@ export class RpcClient<C extends Methods<C>> {
 
   /**
    * `apply` converts the returned value to the result, and updates the state of this thread. It runs in the order of the
-   * calls. Rejects with UNAVAILABLE if the batch fails.
+   * calls, but those of small ones earlier. Rejects with UNAVAILABLE if the batch fails.
    */
   run<Name extends keyof C, Result>(
     name: Name,
@@ -93,8 +96,10 @@ export class RpcClient<C extends Methods<C>> {
   ): Promise<Result> {
     if (this.#stopped) return Promise.reject(this.#unavailable(this.#stopped));
     return new Promise((resolve, reject) => {
-      this.#queue.push({
-        call: { name, args },
+      const call: CallOf<C> = { name, args };
+      const queue = this.#options.isSmall?.(call) ? this.#smallQueue : this.#queue;
+      queue.push({
+        call,
         sinceMs: performance.now(),
         settle: (value) => {
           try {
@@ -127,8 +132,10 @@ export class RpcClient<C extends Methods<C>> {
   protected noteBatch(_names: readonly (keyof C)[], _failed: boolean, _ms: number): void {}
 
   #startBatch(hasWaited = true): void {
-    if (this.#queue.length === 0 || this.#inFlight.length === this.#options.maxBatchesInFlight) return;
-    const calls = this.#queue.splice(0, this.#options.maxBatch);
+    const { maxBatch, maxBatchesInFlight } = this.#options;
+    if (this.#inFlight.length === maxBatchesInFlight) return;
+    const calls = [...this.#smallQueue.splice(0, maxBatch), ...this.#queue.splice(0, maxBatch)];
+    if (calls.length === 0) return;
     const sentMs = performance.now();
     if (hasWaited) for (const { sinceMs } of calls) this.#waits.observe((sentMs - sinceMs) / 1_000);
     this.#inFlight.push({ calls, sentMs });
@@ -171,7 +178,11 @@ export class RpcClient<C extends Methods<C>> {
     if (!this.#stopped && !this.#isClosing) this.#options.onDeath?.(reason);
     this.#stopped ??= reason;
     clearInterval(this.#deadlines);
-    const unanswered = [...this.#inFlight.splice(0).flatMap(({ calls }) => calls), ...this.#queue.splice(0)];
+    const unanswered = [
+      ...this.#inFlight.splice(0).flatMap(({ calls }) => calls),
+      ...this.#smallQueue.splice(0),
+      ...this.#queue.splice(0),
+    ];
     for (const { reject } of unanswered) reject(this.#unavailable(reason));
   }
 

@@ -1,0 +1,47 @@
+// The row reader thread: small reads do not wait behind a queue of pages, and pages do not wait behind a queue of small reads.
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { openForWriting } from '../../src/sqlite/connection.ts';
+import { RowReaderClient } from '../../src/sqlite/threads/row-reader-client.ts';
+import { temporaryFolder } from '../support/service.ts';
+
+const PAGE = Array.from({ length: 100 }, (_, row) => row);
+
+/** Sends the first calls, all at once, then one more; returns how many of the first were answered before that one. */
+async function answeredBefore(
+  first: (client: RowReaderClient) => Promise<unknown>,
+  then: (client: RowReaderClient) => Promise<unknown>,
+): Promise<number> {
+  const path = join(temporaryFolder(), 'rows.db');
+  openForWriting(path).close();
+  const client = await RowReaderClient.start(path);
+  let answered = 0;
+  const calls = Array.from({ length: 200 }, () => first(client).then(() => answered++));
+  await then(client);
+  const before = answered;
+  await Promise.all(calls);
+  await client.close();
+  return before;
+}
+
+const readPage = (client: RowReaderClient) => client.run('findEvents', [PAGE], () => {});
+const readSetting = (client: RowReaderClient) => client.run('findSetting', ['name'], () => {});
+const readOneEvent = (client: RowReaderClient) => client.run('findEvents', [[7]], () => {});
+const wait = (client: RowReaderClient) => client.run('ping', [], () => {});
+
+describe('the row reader thread', () => {
+  for (const [name, read] of Object.entries({ readSetting, readOneEvent })) {
+    it(`answers a small read before pages that wait (${name})`, async () => {
+      assert.ok((await answeredBefore(readPage, read)) <= 16);
+    });
+  }
+
+  it('answers a page before small reads that wait', async () => {
+    assert.ok((await answeredBefore(readSetting, readPage)) <= 16);
+  });
+
+  it('answers a ping after all calls before it', async () => {
+    assert.equal(await answeredBefore(readPage, wait), 200);
+  });
+});
