@@ -52,7 +52,7 @@ const SLOW: readonly string[] = [
 /**
  * Slow files that only the long run has: several nodes, crashes, the demo, installing packages, every metric of a service, plans of
  * searches in large tables, clusters of their own, the conformance suite of MCP, files that fill the memory, and most of what a browser
- * shows: `npm test` signs in and deletes there, and tests the rest over HTTP.
+ * shows: `npm test` signs in there and shows hostile text, and tests the rest over HTTP.
  */
 const LONG_ONLY: ReadonlySet<string> = new Set([
   'test/cli/hostile-files.test.ts',
@@ -62,6 +62,7 @@ const LONG_ONLY: ReadonlySet<string> = new Set([
   'test/clients/generated.test.ts',
   'test/clients/tool-schemas.test.ts',
   'test/console/accessibility.test.ts',
+  'test/console/actions.test.ts',
   'test/console/activity.test.ts',
   'test/console/agent-page.test.ts',
   'test/console/crowd.test.ts',
