@@ -1,37 +1,26 @@
-// axe-core on every view, light and dark, and every view on the narrowest screen that the console supports.
+// axe-core on every view, light and dark, and every view on small screens: the narrowest that the console supports, and a laptop's at
+// 200 % zoom.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
+import { findOverflow, findViolations } from '../support/page-checks.ts';
 import { startTestService } from '../support/service.ts';
 import { size } from '../support/sizes.ts';
 import { type ConsoleUnderTest, getBrowser, openConsole, type Visit, visit as visitPage } from './console.ts';
-
-const AXE = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
-
-interface Finding {
-  readonly id: string;
-  readonly impact: string;
-  readonly help: string;
-  readonly nodes: readonly { readonly html: string }[];
-}
 
 /** A console that is rendered later would replace what a test writes into the page. */
 function untilSignInPage(page: Page): Promise<void> {
   return page.getByRole('link', { name: /^Sign in with/ }).waitFor();
 }
 
-/** Serious and critical problems of the page. */
-async function findProblems(page: Page): Promise<string[]> {
-  await page.evaluate(`window.axe ?? (() => { ${AXE} })()`);
-  const findings = (await page.evaluate(
-    'axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) => violations)',
-  )) as Finding[];
-  return findings
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html).join(' ')}`);
-}
+/** For the browser: names of a dialog's buttons that no scrolling brings onto the screen. */
+const FIND_HIDDEN = `[...document.querySelectorAll('dialog[open] button')]
+  .filter((button) => {
+    button.scrollIntoView({ block: 'nearest' });
+    const { top, bottom } = button.getBoundingClientRect();
+    return top < 0 || bottom > innerHeight;
+  })
+  .map(({ textContent }) => textContent)`;
 
 describe('accessibility of the console', () => {
   let console: ConsoleUnderTest;
@@ -90,6 +79,7 @@ describe('accessibility of the console', () => {
           if (name.startsWith('Delete')) await page.getByRole('button', { name: 'More actions' }).click();
           await page.getByRole('button', { name }).click();
           await page.getByRole('dialog').waitFor();
+          if (name.startsWith('Delete')) await page.getByText('Delete for good').waitFor();
         },
       ]),
     ),
@@ -137,7 +127,7 @@ describe('accessibility of the console', () => {
       await open(page, `/events?q=event`);
       await page.getByRole('button', { name: 'Select all 3 that match' }).click();
       await page.getByRole('button', { name: 'Delete selected (3)' }).click();
-      await page.getByRole('dialog').waitFor();
+      await page.getByText('Delete for good').waitFor();
     },
     'audit log': async (page) => {
       await open(page, '');
@@ -166,19 +156,29 @@ describe('accessibility of the console', () => {
   const assertAccessible = async (page: Page) => {
     for (const colorScheme of size(['dark'] as const, ['light', 'dark'] as const)) {
       await page.emulateMedia({ colorScheme });
-      assert.deepEqual(await findProblems(page), [], colorScheme);
+      assert.deepEqual(await findViolations(page), [], colorScheme);
     }
   };
 
-  /** The view fits on a screen of 360 pixels, without scrolling sideways. */
-  const assertNarrow = async (page: Page, name: string) => {
+  /** The narrowest, and 1280 × 800 at 200 % zoom. */
+  const SMALL_SCREENS = [
+    { width: 360, height: 740 },
+    { width: 640, height: 400 },
+  ];
+
+  /** The view fits on small screens without scrolling sideways, and everything in its dialog can be reached. */
+  const assertFits = async (page: Page, name: string) => {
     const usual = page.viewportSize()!;
-    await page.setViewportSize({ width: 360, height: 740 });
-    // A browser applies media queries to a new width with the next frame.
-    await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
-    const width = await page.evaluate('document.documentElement.scrollWidth');
-    await page.setViewportSize(usual);
-    assert.ok((width as number) <= 360, `${name} is ${width} pixels wide`);
+    for (const screen of SMALL_SCREENS) {
+      await page.setViewportSize(screen);
+      // A browser applies media queries to a new width with the next frame.
+      await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
+      const overflow = await findOverflow(page);
+      const hidden = await page.evaluate(FIND_HIDDEN);
+      await page.setViewportSize(usual);
+      assert.ok(overflow <= 0, `${name} is ${overflow} pixels wider than a screen of ${screen.width}`);
+      assert.deepEqual(hidden, [], `${name} at a height of ${screen.height}`);
+    }
   };
 
   describe('axe-core', () => {
@@ -191,11 +191,11 @@ describe('accessibility of the console', () => {
     });
 
     for (const [name, show] of Object.entries(VIEWS)) {
-      it(`finds nothing serious in: ${name}`, async () => {
+      it(`finds nothing in: ${name}`, async () => {
         const { page } = visit;
         await show(page);
         await assertAccessible(page);
-        await assertNarrow(page, name);
+        await assertFits(page, name);
         await page.unrouteAll();
       });
     }
@@ -203,17 +203,17 @@ describe('accessibility of the console', () => {
     it('is followed by a check of the width that finds a wide view', async () => {
       const { page } = visit;
       await page.evaluate("document.querySelector('main').style.setProperty('width', '400px')");
-      await assert.rejects(assertNarrow(page, 'a'), /a is 4\d\d pixels wide/);
+      await assert.rejects(assertFits(page, 'a'), /a is \d\d pixels wider than a screen of 360/);
     });
 
-    it('finds nothing serious in: not an administrator', async () => {
+    it('finds nothing in: not an administrator', async () => {
       const stranger = await console.visit('/admin', OPTIONS);
       await stranger.signIn('eve');
       await stranger.page.getByRole('heading', { name: 'Not an administrator' }).waitFor();
       await assertAccessible(stranger.page);
     });
 
-    it('finds nothing serious in: sign-in with a token', async () => {
+    it('finds nothing in: sign-in with a token', async () => {
       const service = await startTestService();
       const { page } = await visitPage(await getBrowser(), service.url, '/admin', OPTIONS);
       await page.getByText('Use an identity provider instead').click();
@@ -230,8 +230,10 @@ describe('accessibility of the console', () => {
         await page.evaluate(
           `document.querySelector('main').style.setProperty('color', '${grey[colorScheme]}')`,
         );
-        await page.evaluate("document.querySelector('main').innerHTML = '<p>Words of a page.</p>'");
-        const problems = await findProblems(page);
+        await page.evaluate(
+          "document.querySelector('main').innerHTML = '<h1>A page</h1><p>Words of it.</p>'",
+        );
+        const problems = await findViolations(page);
         assert.deepEqual(
           problems.map((problem) => problem.split(':', 1)[0]),
           ['color-contrast'],
@@ -240,11 +242,23 @@ describe('accessibility of the console', () => {
     });
   });
 
+  it('is checked for buttons that cannot be reached', async () => {
+    const { page } = await console.visit('/admin', { bypassCSP: true });
+    await untilSignInPage(page);
+    await page.evaluate(
+      `document.body.insertAdjacentHTML('beforeend', '<dialog style="position: fixed; top: 300px"><p>Words</p><button style="margin-top: 400px">Lost')`,
+    );
+    await page.evaluate("document.querySelector('dialog').show()");
+    await assert.rejects(assertFits(page, 'a'), /a at a height of 740/);
+  });
+
   it('is checked by an axe-core that finds problems', async () => {
     const visit = await console.visit('/admin', { bypassCSP: true });
     await untilSignInPage(visit.page);
-    await visit.page.evaluate("document.querySelector('main').innerHTML = '<img src=/admin/x><input>'");
-    const problems = await findProblems(visit.page);
+    await visit.page.evaluate(
+      "document.querySelector('main').innerHTML = '<h1>A page</h1><img src=/admin/x><input>'",
+    );
+    const problems = await findViolations(visit.page);
     assert.deepEqual(problems.map((problem) => problem.split(':', 1)[0]).sort(), ['image-alt', 'label']);
   });
 });

@@ -53,7 +53,7 @@ function Use({ label, isKnown, used, limit, format, hint }: UseProps) {
   const share = used === undefined || limit === null ? 0 : Math.min(1, used / limit);
   return (
     <div class="quota">
-      <h3>{label}</h3>
+      <h2>{label}</h2>
       {isKnown ? (
         <p>
           {used !== undefined && <strong>{format(used)}</strong>}
