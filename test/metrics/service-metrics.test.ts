@@ -63,11 +63,15 @@ function checkForm(text: string): void {
   }
 }
 
-/** Sends `send` until the queue has had something that waited. */
-async function untilWaited({ value }: MeasuredService, queue: string, send: () => Promise<unknown>) {
+/** Sends `send` until the queue has had something that waited. The service is stopped meanwhile, so that it reads all at once. */
+async function untilWaited({ child, value }: MeasuredService, queue: string, send: () => Promise<unknown>) {
   const before = await value(waits(queue));
   for (let time = 0; time < 20; time++) {
-    await send();
+    child.kill('SIGSTOP');
+    const answered = send();
+    await sleep(100);
+    child.kill('SIGCONT');
+    await answered;
     if ((await value(waits(queue))) > before) return;
   }
   assert.fail(`nothing waited in the queue ${queue}`);

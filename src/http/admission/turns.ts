@@ -35,10 +35,11 @@ export class Turns {
   /** Whether a request that arrived at this time may start at once. If so, it is counted. */
   isFree(nowMs: number): boolean {
     if (this.#waiting.size > 0) return false;
-    // An immediate tells turns apart exactly, but costs a turn of its own: not for requests that come one by one.
+    // Only an immediate tells turns apart, but it costs a turn of its own: one in this time, not one for each request.
     if (nowMs > this.#countedUntilMs) {
       this.#countedUntilMs = nowMs + TURN_MS;
-      this.#started = 0;
+      if (!this.#isScheduled) this.#started = 0;
+      this.#schedule();
     }
     // These may have come in several turns: then the next ones need not wait.
     if (++this.#started === PER_TURN) this.#schedule();
