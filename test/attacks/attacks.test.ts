@@ -15,7 +15,7 @@ const holds = (engine: Engine, row: RowName) => engine === 'sqlite' || row !== '
 const KEYED = ALL.filter((row) => ROWS[row].keys > 0);
 
 const engines = size<readonly Engine[]>(['sqlite'], ['sqlite', 'postgres']);
-const seconds = size(2, 10);
+const seconds = size(2, 6);
 
 async function assertHolds(options: AttackOptions): Promise<void> {
   const outcome = await runAttack(options);
