@@ -12,7 +12,7 @@ import { WHENS, type When } from '../../src/domain/when.ts';
 import { haversineMiles } from '../spatial/oracle.ts';
 import { newEventRow } from '../store/rows.ts';
 import type { Chance } from '../support/random.ts';
-import { oracleMatches, oracleWords, randomSearch, randomText } from '../support/words-oracle.ts';
+import { oracleMatches, oracleWordsOf, randomSearch, randomText } from '../support/words-oracle.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -108,7 +108,7 @@ export function findByRule(rows: Iterable<EventRow>, query: OracleQuery, nowMs: 
     if (query.types && !query.types.includes(row.event_type as EventType)) return false;
     if (query.audiences && !query.audiences.includes(row.audience as Audience)) return false;
     if (query.radiusMiles !== undefined && haversineMiles(query, row) > query.radiusMiles) return false;
-    if (query.q !== undefined && !hasWords(row, query.q)) return false;
+    if (query.q !== undefined && oracleMatches(query.q, oracleWordsOf(row)) !== true) return false;
     const [from, before] = wantedOf(row.timezone);
     if (row.start_ms === ends) return from <= row.start_ms && row.start_ms < before;
     return row.start_ms < before && ends > from;
@@ -129,10 +129,6 @@ export function findByRule(rows: Iterable<EventRow>, query: OracleQuery, nowMs: 
     total: all.length,
     more: following.length > query.limit,
   };
-}
-
-function hasWords({ title, description, location_name, address }: EventRow, q: string): boolean {
-  return oracleMatches(q, oracleWords([title, description, location_name, address])) === true;
 }
 
 /** Seeded events around a moment at which the clocks of some timezone may change, and searches for them. */

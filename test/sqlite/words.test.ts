@@ -8,7 +8,7 @@ import { addAgent, idOf, NOW_MS, newEventRow, search, searchAll } from '../store
 import { Chance } from '../support/random.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { size } from '../support/sizes.ts';
-import { oracleMatches, oracleWords, randomSearch, randomText } from '../support/words-oracle.ts';
+import { oracleMatches, oracleWordsOf, randomSearch, randomText } from '../support/words-oracle.ts';
 
 it('finds the words of all events after a start, and of those that are written and deleted at that moment', async () => {
   const chance = new Chance(5);
@@ -54,9 +54,7 @@ it('finds the words of all events after a start, and of those that are written a
       const terms = readNearby({ lat: 0, lng: 0, q }, 'query').terms;
       const found = (await searchAll(store, search({ terms }), NOW_MS)).map(idOf);
       const expected = [...rows.values()]
-        .filter(({ title, description, location_name }) =>
-          oracleMatches(q, oracleWords([title, description, location_name])),
-        )
+        .filter((row) => oracleMatches(q, oracleWordsOf(row)))
         .map(({ event_id }) => event_id);
       assert.deepEqual(found, expected.sort(), JSON.stringify({ q, round }));
     }

@@ -10,7 +10,7 @@ import { WHENS } from '../../src/domain/list.ts';
 import type { Store } from '../../src/domain/store.ts';
 import { Chance } from '../support/random.ts';
 import { size } from '../support/sizes.ts';
-import { oracleMatches, oracleWords, randomSearch, randomText } from '../support/words-oracle.ts';
+import { oracleMatches, oracleWordsOf, randomSearch, randomText } from '../support/words-oracle.ts';
 import { sorted, walk } from './listing.ts';
 import { addAgent, assertEvents, auditOf, HOUR_MS, NOW_MS, newEventRow } from './rows.ts';
 
@@ -60,9 +60,8 @@ export function allEventsContract(store: () => Store): void {
   const matches = (row: EventRow, asked: Asked): boolean => {
     const { q, agent_id, event_type, created_after, when = 'all' } = asked;
     const hasEnded = (row.end_ms ?? row.start_ms + ASSUMED_MS) <= NOW_MS;
-    const texts = [row.title, row.description, row.location_name, row.address];
     return (
-      (q === undefined || q === row.event_id || oracleMatches(q, oracleWords(texts)) === true) &&
+      (q === undefined || q === row.event_id || oracleMatches(q, oracleWordsOf(row)) === true) &&
       (agent_id === undefined || agent_id.toLowerCase() === row.agent_id) &&
       (event_type === undefined || event_type.includes(row.event_type)) &&
       (created_after === undefined || row.created_ms >= Date.parse(created_after)) &&

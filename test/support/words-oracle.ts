@@ -1,5 +1,6 @@
 // What `q` finds, written a second time from the rules and as plainly as possible: code point by code point, no index. Also random
 // texts and searches in many scripts that share enough words to match now and then.
+import type { EventRow } from '../../src/domain/event.ts';
 import type { Chance } from './random.ts';
 
 const IS_MARK = /^\p{M}$/u;
@@ -65,12 +66,39 @@ export function oracleWords(texts: readonly (string | null)[]): Set<string> {
   return words;
 }
 
+type Texts = Pick<EventRow, 'title' | 'description' | 'location_name' | 'address'>;
+
+const wordsOfRows = new WeakMap<Texts, Set<string>>();
+
+/** All words of an event, found once per row. */
+export function oracleWordsOf(row: Texts): Set<string> {
+  const { title, description, location_name, address } = row;
+  const words = wordsOfRows.get(row) ?? oracleWords([title, description, location_name, address]);
+  wordsOfRows.set(row, words);
+  return words;
+}
+
+interface Term {
+  readonly term: string;
+  readonly found: readonly Run[];
+}
+
+let last: { readonly q: string; readonly terms: readonly Term[] } = { q: '', terms: [] };
+
+/** The terms of `q`. One search is compared with many events, so the last ones are kept. */
+function termsOf(q: string): readonly Term[] {
+  if (last.q !== q) {
+    const texts = q.split(/\s/u).filter((text) => text !== '');
+    last = { q, terms: texts.map((term) => ({ term, found: runs(term) })) };
+  }
+  return last.terms;
+}
+
 /** Whether an event with these words matches `q`; undefined if `q` is refused. */
 export function oracleMatches(q: string, words: ReadonlySet<string>): boolean | undefined {
   let matchesAll = true;
   let hasPositive = false;
-  for (const term of q.split(/\s/u).filter((text) => text !== '')) {
-    const found = runs(term);
+  for (const { term, found } of termsOf(q)) {
     if (found.length === 0) continue;
     const isNegative = term.startsWith('-');
     if (!isNegative) hasPositive = true;

@@ -11,7 +11,9 @@ import { countOf, formatNumber } from '../format.ts';
 import { type ListState, listState } from '../list-state.ts';
 import { closeEvent, openEvent, stepsFrom } from '../opened-event.ts';
 import type { Place } from '../router.ts';
+import { useFocusReturn } from '../use-focus-return.ts';
 import { useList } from '../use-list.ts';
+import { useSelection } from '../use-selection.ts';
 import { DeleteEventsDialog } from './delete-events.tsx';
 import { EventPanel } from './event-panel.tsx';
 import { EVENT_COLUMNS, EventTable } from './event-table.tsx';
@@ -50,38 +52,28 @@ export function AgentEvents({ place, id, round, onChanged }: AgentEventsProps) {
   });
   const loaded = useList<EventPage>(`/agents/${id}/events`, list, ({ events }) => events.length);
   const shownRound = useRef(round);
-  const [selection, setSelection] = useState<Selection>({ of: '', ids: new Set() });
   const [toDelete, setToDelete] = useState<readonly AgentEvent[]>();
-  const heading = useRef<HTMLHeadingElement>(null);
-  const isFinished = useRef(false);
   const { data: page, error, isLoading, reload } = loaded;
+  const { heading, expect } = useFocusReturn(isLoading);
   const events = page?.events ?? [];
-  // Only events on the page can be selected: another search, sort order or page clears the selection.
-  const chosen =
-    selection.of === list.apiQuery && !error
-      ? events.filter(({ event_id }) => selection.ids.has(event_id))
-      : [];
+  const ids = events.map(({ event_id }) => event_id);
+  const selection = useSelection(ids, list.apiQuery, list.apiQuery);
+  const chosen = error ? [] : events.filter(({ event_id }) => selection.ids.has(event_id));
   const opened = events.find(({ event_id }) => event_id === place.query.get('event'));
 
   const finish = () => {
     setToDelete(undefined);
     if (opened) closeEvent(place);
-    setSelection({ of: '', ids: new Set() });
+    selection.clear();
     reload();
     onChanged();
-    isFinished.current = true;
+    expect();
   };
   useEffect(() => {
     if (shownRound.current === round) return;
     shownRound.current = round;
     reload();
   }, [round, reload]);
-  // The focused element may have disappeared with the deleted events.
-  useEffect(() => {
-    if (isLoading || !isFinished.current) return;
-    isFinished.current = false;
-    if (document.activeElement === document.body) heading.current?.focus();
-  }, [isLoading]);
   return (
     <section aria-labelledby="events">
       <div class="section-head">
@@ -125,8 +117,7 @@ export function AgentEvents({ place, id, round, onChanged }: AgentEventsProps) {
             events={page?.events}
             list={list}
             isLoading={isLoading}
-            selected={new Set(chosen.map(({ event_id }) => event_id))}
-            onSelect={(ids) => setSelection({ of: list.apiQuery, ids })}
+            selection={selection}
             onOpen={(event) => openEvent(place, event)}
           />
         </ListCard>
@@ -150,12 +141,6 @@ export function AgentEvents({ place, id, round, onChanged }: AgentEventsProps) {
       )}
     </section>
   );
-}
-
-interface Selection {
-  /** API query of the page that the selection belongs to. */
-  readonly of: string;
-  readonly ids: ReadonlySet<string>;
 }
 
 function NoEvents({ page, list, when }: { page: EventPage; list: ListState; when: When }) {

@@ -2,6 +2,7 @@
 import type { OwnedEvent } from '../api.ts';
 import { Icon } from '../components/icon.tsx';
 import { Link } from '../components/link.tsx';
+import { PageCheckCell, RowCheckCell } from '../components/selection-cells.tsx';
 import { type Column, SortHeader } from '../components/sort-header.tsx';
 import { SkeletonRows } from '../components/states.tsx';
 import { Text, visibleText } from '../components/text.tsx';
@@ -35,25 +36,12 @@ interface AllEventsTableProps {
 
 export function AllEventsTable({ events, list, isLoading, selection, onOpen }: AllEventsTableProps) {
   const nowMs = useNow();
-  const count = events?.length ?? 0;
-  const isPage = count > 0 && selection.ids.size === count;
   return (
     <table class={events && isLoading ? 'list events all-events waiting' : 'list events all-events'}>
       <caption class="visually-hidden">Events</caption>
       <thead>
         <tr>
-          <th scope="col" class="column-check">
-            <label class="check">
-              <span class="visually-hidden">Select all on this page</span>
-              <input
-                type="checkbox"
-                checked={isPage}
-                indeterminate={selection.ids.size > 0 && !isPage}
-                disabled={count === 0}
-                onChange={selection.choosePage}
-              />
-            </label>
-          </th>
+          <PageCheckCell selection={selection} count={events?.length ?? 0} />
           {ALL_EVENT_COLUMNS.map(({ sortKey, ...column }) =>
             sortKey ? (
               <SortHeader
@@ -76,10 +64,9 @@ export function AllEventsTable({ events, list, isLoading, selection, onOpen }: A
             <EventRow
               key={event.event_id}
               event={event}
+              index={index}
               hasEnded={hasEnded(event, nowMs)}
-              isSelected={selection.ids.has(event.event_id)}
-              onPress={selection.press}
-              onSelect={(isChosen) => selection.choose(index, isChosen)}
+              selection={selection}
               onOpen={() => onOpen(event)}
               onFilter={() => list.filter('agent', event.agent_id)}
             />
@@ -94,18 +81,18 @@ export function AllEventsTable({ events, list, isLoading, selection, onOpen }: A
 
 interface EventRowProps {
   event: OwnedEvent;
+  index: number;
   hasEnded: boolean;
-  isSelected: boolean;
-  onPress: (isShift: boolean) => void;
-  onSelect: (isChosen: boolean) => void;
+  selection: RowSelection;
   onOpen: () => void;
   /** Shows only events of its agent. */
   onFilter: () => void;
 }
 
 function EventRow(props: EventRowProps) {
-  const { event, hasEnded, isSelected, onPress, onSelect, onOpen, onFilter } = props;
+  const { event, index, hasEnded, selection, onOpen, onFilter } = props;
   const { agent_id, agent_name, title, location_name, start_at, timezone, created_at, event_type } = event;
+  const isSelected = selection.ids.has(event.event_id);
   const marks = [event_type, hasEnded && 'ended', event.status === 'cancelled' && 'cancelled'];
   const created = <time dateTime={created_at}>{formatExact(created_at)}</time>;
   const agent = (
@@ -115,19 +102,7 @@ function EventRow(props: EventRowProps) {
   );
   return (
     <tr class={isSelected ? 'selected' : undefined}>
-      <td class="column-check">
-        <label class="check">
-          <span class="visually-hidden">
-            Select <Text value={title} />
-          </span>
-          <input
-            type="checkbox"
-            checked={isSelected}
-            onClick={(click) => onPress(click.shiftKey)}
-            onChange={(change) => onSelect(change.currentTarget.checked)}
-          />
-        </label>
-      </td>
+      <RowCheckCell title={title} index={index} isSelected={isSelected} selection={selection} />
       <td class="column-title">
         <button type="button" class="row-link clamp" aria-haspopup="dialog" onClick={onOpen}>
           <Text value={title} />

@@ -1,8 +1,8 @@
 // Confirmation before events of any agents are deleted, and the deletion in slices: with progress, and it can be stopped.
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { ApiError, deleteAnyEvents, type OwnedEvent, readEvents } from '../api.ts';
+import { DialogError } from '../components/dialog-error.tsx';
 import { Modal } from '../components/modal.tsx';
-import { RequestId } from '../components/states.tsx';
 import { Text } from '../components/text.tsx';
 import { EventTime } from '../components/time.tsx';
 import { countOf, formatNumber } from '../format.ts';
@@ -133,14 +133,7 @@ export function DeleteMatchingDialog({ doomed, onDone, onClose }: DeleteMatching
           )}
           {!isRunning && done === 0 && <FateChoice fate={fate} />}
         </div>
-        <div role="alert">
-          {error && (
-            <div class="confirm-error">
-              <p>{error.message}</p>
-              {error.requestId && <RequestId id={error.requestId} />}
-            </div>
-          )}
-        </div>
+        <DialogError error={error} />
         <div class="confirm-buttons">
           <button
             ref={cancel}

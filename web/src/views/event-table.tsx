@@ -1,11 +1,12 @@
 // Table of events. Rows can be opened, and selected one by one or as a range.
-import { useRef } from 'preact/hooks';
 import type { AgentEvent } from '../api.ts';
+import { PageCheckCell, RowCheckCell } from '../components/selection-cells.tsx';
 import { type Column, SortHeader } from '../components/sort-header.tsx';
 import { SkeletonRows } from '../components/states.tsx';
 import { Text } from '../components/text.tsx';
 import { Day, EventTime } from '../components/time.tsx';
 import type { ListState } from '../list-state.ts';
+import type { RowSelection } from '../use-selection.ts';
 
 export const EVENT_COLUMNS: readonly Column[] = [
   { key: 'start_at', label: 'Start', class: 'column-start from-medium' },
@@ -19,45 +20,17 @@ interface EventTableProps {
   events: readonly AgentEvent[] | undefined;
   list: ListState;
   isLoading: boolean;
-  selected: ReadonlySet<string>;
-  onSelect: (ids: ReadonlySet<string>) => void;
+  selection: RowSelection;
   onOpen: (event: AgentEvent) => void;
 }
 
-export function EventTable({ events, list, isLoading, selected, onSelect, onOpen }: EventTableProps) {
-  const lastIndex = useRef(-1);
-  const shift = useRef(false);
-
-  const select = (index: number, isChosen: boolean) => {
-    const from = shift.current && lastIndex.current >= 0 ? lastIndex.current : index;
-    const range = events!.slice(Math.min(from, index), Math.max(from, index) + 1);
-    const next = new Set(selected);
-    for (const { event_id } of range) {
-      if (isChosen) next.add(event_id);
-      else next.delete(event_id);
-    }
-    lastIndex.current = index;
-    onSelect(next);
-  };
-  const count = events?.length ?? 0;
-  const isAll = count > 0 && selected.size === count;
+export function EventTable({ events, list, isLoading, selection, onOpen }: EventTableProps) {
   return (
     <table class={events && isLoading ? 'list events waiting' : 'list events'}>
       <caption class="visually-hidden">Events</caption>
       <thead>
         <tr>
-          <th scope="col" class="column-check">
-            <label class="check">
-              <span class="visually-hidden">Select all on this page</span>
-              <input
-                type="checkbox"
-                checked={isAll}
-                indeterminate={selected.size > 0 && !isAll}
-                disabled={count === 0}
-                onChange={() => onSelect(new Set(isAll ? [] : events?.map(({ event_id }) => event_id)))}
-              />
-            </label>
-          </th>
+          <PageCheckCell selection={selection} count={events?.length ?? 0} />
           {EVENT_COLUMNS.map((column) => (
             <SortHeader key={column.key} column={column} sort={list.sort} onSort={list.sortBy} />
           ))}
@@ -69,11 +42,8 @@ export function EventTable({ events, list, isLoading, selected, onSelect, onOpen
             <EventRow
               key={event.event_id}
               event={event}
-              isSelected={selected.has(event.event_id)}
-              onPress={(isShift) => {
-                shift.current = isShift;
-              }}
-              onSelect={(isChosen) => select(index, isChosen)}
+              index={index}
+              selection={selection}
               onOpen={() => onOpen(event)}
             />
           ))
@@ -87,30 +57,17 @@ export function EventTable({ events, list, isLoading, selected, onSelect, onOpen
 
 interface EventRowProps {
   event: AgentEvent;
-  isSelected: boolean;
-  /** Called before onSelect, because the change event of a checkbox does not tell whether Shift was pressed. */
-  onPress: (isShift: boolean) => void;
-  onSelect: (isChosen: boolean) => void;
+  index: number;
+  selection: RowSelection;
   onOpen: () => void;
 }
 
-function EventRow({ event, isSelected, onPress, onSelect, onOpen }: EventRowProps) {
+function EventRow({ event, index, selection, onOpen }: EventRowProps) {
   const { title, location_name, start_at, timezone, event_type, created_at } = event;
+  const isSelected = selection.ids.has(event.event_id);
   return (
     <tr class={isSelected ? 'selected' : undefined}>
-      <td class="column-check">
-        <label class="check">
-          <span class="visually-hidden">
-            Select <Text value={title} />
-          </span>
-          <input
-            type="checkbox"
-            checked={isSelected}
-            onClick={(click) => onPress(click.shiftKey)}
-            onChange={(change) => onSelect(change.currentTarget.checked)}
-          />
-        </label>
-      </td>
+      <RowCheckCell title={title} index={index} isSelected={isSelected} selection={selection} />
       <td class="column-start from-medium">
         <EventTime at={start_at} timezone={timezone} />
       </td>

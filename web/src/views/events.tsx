@@ -1,5 +1,5 @@
 // View of the events of all agents: search, filters, selection and details.
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import type { AllEventsPage, OwnedEvent, Page } from '../api.ts';
 import { ListCard } from '../components/list-card.tsx';
 import { SearchField } from '../components/search-field.tsx';
@@ -11,6 +11,7 @@ import { type ListState, listState } from '../list-state.ts';
 import { closeEvent, openEvent, stepsFrom } from '../opened-event.ts';
 import type { Place } from '../router.ts';
 import { withPrefix } from '../typed-search.ts';
+import { useFocusReturn } from '../use-focus-return.ts';
 import { useList } from '../use-list.ts';
 import { useLoad } from '../use-load.ts';
 import { useSelection } from '../use-selection.ts';
@@ -49,8 +50,7 @@ export function EventsView({ place }: { place: Place }) {
   const listQuery = withoutPage(list.apiQuery);
   const selection = useSelection(ids, list.apiQuery, listQuery);
   const [toDelete, setToDelete] = useState<Doomed>();
-  const heading = useRef<HTMLHeadingElement>(null);
-  const isFinished = useRef(false);
+  const { heading, expect } = useFocusReturn(isLoading);
   const openedId = query.get('event');
   const opened = events.find(({ event_id }) => event_id === openedId);
   const when = whenOf(query.get('when'));
@@ -64,14 +64,8 @@ export function EventsView({ place }: { place: Place }) {
     if (openedId !== null) closeEvent(place);
     selection.clear();
     loaded.reload();
-    isFinished.current = true;
+    expect();
   };
-  // The focused element may have disappeared with the deleted events.
-  useEffect(() => {
-    if (isLoading || !isFinished.current) return;
-    isFinished.current = false;
-    if (document.activeElement === document.body) heading.current?.focus();
-  }, [isLoading]);
   const deleteSelected = () => {
     if (!page) return;
     const chosen = events.filter(({ event_id }) => selection.ids.has(event_id));
