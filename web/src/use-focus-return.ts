@@ -1,14 +1,8 @@
 // Hook that gives the focus to a heading when the focused element has disappeared with the rows that were deleted.
-import type { RefObject } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 
-interface FocusReturn {
-  readonly heading: RefObject<HTMLHeadingElement | null>;
-  /** To call when the list is loaded again because of a delete. */
-  readonly expect: () => void;
-}
-
-export function useFocusReturn(isLoading: boolean): FocusReturn {
+/** `heading` is the ref of the heading. `expect` is to be called when the list is loaded again because of a delete. */
+export function useFocusReturn(isLoading: boolean) {
   const heading = useRef<HTMLHeadingElement>(null);
   const isExpected = useRef(false);
   useEffect(() => {
