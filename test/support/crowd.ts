@@ -1,5 +1,5 @@
 // Writes a large number of agents, one of them with a large number of events, into a store of either engine before a
-// service opens it.
+// service opens it. The others may have events, too.
 import { DatabaseSync } from 'node:sqlite';
 import postgres from 'postgres';
 import { type Config, readConfig } from '../../src/config.ts';
@@ -16,6 +16,8 @@ export interface Crowd {
   readonly agents: number;
   /** Events of the last agent. */
   readonly events: number;
+  /** Events of the others together, created during the last 30 days. */
+  readonly othersEvents?: number;
 }
 
 /** Agents are named "Agent 0" and so on. Returns the ID of the last, which has the events; half of them have ended. */
@@ -29,7 +31,15 @@ export async function fillWithCrowd(
   if (config.database) await addToPostgres(config.database.url, crowd.agents, nowMs);
   else addToSqlite(config, crowd.agents, nowMs);
   const agentId = agentIdOf(crowd.agents - 1);
-  await addEvents(config, agentId, crowd.events, nowMs);
+  const { agents, events, othersEvents = 0 } = crowd;
+  await addEvents(config, othersEvents, (number) => {
+    const createdMs = nowMs - Math.round((30 * DAY_MS * (othersEvents - number)) / othersEvents);
+    const title = `Concert ${number}`;
+    return { ...eventOf(agentIdOf(number % (agents - 1)), number, othersEvents, nowMs, createdMs), title };
+  });
+  await addEvents(config, events, (number) =>
+    eventOf(agentId, number, events, nowMs, nowMs - events + number),
+  );
   return agentId;
 }
 
@@ -65,26 +75,30 @@ async function addToPostgres(url: string, count: number, nowMs: number): Promise
   await sql.end();
 }
 
-async function addEvents(config: Config, agentId: string, count: number, nowMs: number): Promise<void> {
+async function addEvents(config: Config, count: number, newRow: (number: number) => EventRow): Promise<void> {
   const writer = await openBulkWriter(config);
   for (let from = 0; from < count; from += BATCH) {
-    const rows = Array.from({ length: Math.min(BATCH, count - from) }, (_, at) =>
-      eventOf(agentId, from + at, count, nowMs),
-    );
+    const rows = Array.from({ length: Math.min(BATCH, count - from) }, (_, at) => newRow(from + at));
     await writer.createEvents(rows, 0);
   }
   await writer.close();
 }
 
-function eventOf(agent_id: string, number: number, count: number, nowMs: number): EventRow {
+function eventOf(
+  agent_id: string,
+  number: number,
+  count: number,
+  nowMs: number,
+  createdMs: number,
+): EventRow {
   const start_ms = nowMs + (number - count / 2) * 60_000 - DAY_MS / 8;
   return {
     ...EVENT_DEFAULTS,
-    event_id: newUlid(nowMs - count + number, systemRandom),
+    event_id: newUlid(createdMs, systemRandom),
     agent_id,
     version: 1,
-    created_ms: nowMs - count + number,
-    updated_ms: nowMs - count + number,
+    created_ms: createdMs,
+    updated_ms: createdMs,
     title: `Event ${number}`,
     description: 'One of very many, with a text of some length, so that a page is as heavy as pages are.',
     start_ms,
