@@ -8,7 +8,7 @@ import type { Random } from '../src/domain/clock-and-random.ts';
 import { EVENT_DEFAULTS } from '../src/domain/event.ts';
 import { newUuid } from '../src/domain/ids.ts';
 import type { Migration } from '../src/migrations.ts';
-import { columnValues, EVENT_COLUMN_LIST, EVENT_PLACEHOLDERS } from '../src/sqlite/columns.ts';
+import { columnValues, EVENT_COLUMN_LIST } from '../src/sqlite/columns.ts';
 import { orderEvents } from '../src/sqlite/event-order.ts';
 import { databasePath } from '../src/sqlite/files/data-folder.ts';
 import { migrate } from '../src/sqlite/migrate.ts';
@@ -95,21 +95,30 @@ function writeEvents(
     .sql as string;
   database.exec('DROP INDEX events_identity');
   writeAgents(database, agents, nowMs);
-  const insert = database.prepare(`INSERT INTO events (${EVENT_COLUMN_LIST}) VALUES (${EVENT_PLACEHOLDERS})`);
+  // An older schema lacks the columns that came after it.
+  const known = new Set(
+    database
+      .prepare("SELECT name FROM pragma_table_info('events')")
+      .all()
+      .map(({ name }) => name),
+  );
+  const columns = EVENT_COLUMN_LIST.split(', ').map((name) => known.has(name) && name);
+  const insert = database.prepare(
+    `INSERT INTO events (${columns.filter(Boolean).join(', ')}) VALUES (${columns.filter(Boolean).map(() => '?')})`,
+  );
   const texts = new Texts(kind);
   let made = 0;
   for (const { city, ...facts } of makeFacts(count, nowMs, kind)) {
     const agent_id = agents.owners[made % OWNERS]!.agentId;
-    insert.run(
-      ...columnValues({
-        ...EVENT_DEFAULTS,
-        ...facts,
-        ...texts.of(city, facts.event_type),
-        agent_id,
-        version: 1,
-        updated_ms: facts.created_ms,
-      }),
-    );
+    const values = columnValues({
+      ...EVENT_DEFAULTS,
+      ...facts,
+      ...texts.of(city, facts.event_type),
+      agent_id,
+      version: 1,
+      updated_ms: facts.created_ms,
+    });
+    insert.run(...values.filter((_, at) => columns[at]));
     if (++made % 250_000 === 0) console.error(`  ${made} of ${count} events written`);
   }
   database.exec(identity);
