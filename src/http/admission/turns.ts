@@ -35,7 +35,7 @@ export class Turns {
   /** Whether a request that arrived at this time may start at once. If so, it is counted. */
   isFree(nowMs: number): boolean {
     if (this.#waiting.size > 0) return false;
-    // Only an immediate tells turns apart, but it costs a turn of its own: one in this time, not one for each request.
+    // Only an immediate shows that a turn has ended. It costs a turn of its own, so there is one per TURN_MS, not one per request.
     if (nowMs > this.#countedUntilMs) {
       this.#countedUntilMs = nowMs + TURN_MS;
       if (!this.#isScheduled) this.#started = 0;

@@ -15,8 +15,8 @@ export function tlsModeOf({ searchParams }: URL): string | undefined {
 }
 
 /**
- * Returns the socket to use. Throws TlsRefused if the server's TLS cannot be used, and errors of a connection that failed before.
- * Has no timeout: destroy the socket to end it.
+ * Returns the socket to use. Throws TlsRefused if the server's TLS cannot be used; a connection that fails before it is secure
+ * throws its own error. Has no timeout: destroy the socket to end it.
  */
 export async function secure(raw: Socket, host: string, mode: string): Promise<Socket> {
   raw.on('error', () => {}); // `next` below and the TLS socket report errors

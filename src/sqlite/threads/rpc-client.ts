@@ -87,7 +87,7 @@ export class RpcClient<C extends Methods<C>> {
 
   /**
    * `apply` converts the returned value to the result, and updates the state of this thread. It runs in the order of the
-   * calls, but those of small ones earlier. Rejects with UNAVAILABLE if the batch fails.
+   * calls; small calls may overtake others. Rejects with UNAVAILABLE if the batch fails.
    */
   run<Name extends keyof C, Result>(
     name: Name,
@@ -169,9 +169,10 @@ export class RpcClient<C extends Methods<C>> {
     for (const { calls } of this.#inFlight) {
       for (const { reject } of calls.filter(isLate)) reject(late(begun));
     }
-    const waiting = this.#queue.findIndex((pending) => !isLate(pending)); // the oldest are first
-    for (const { reject } of this.#queue.splice(0, waiting < 0 ? this.#queue.length : waiting))
-      reject(late(notBegun));
+    for (const queue of [this.#smallQueue, this.#queue]) {
+      const waiting = queue.findIndex((pending) => !isLate(pending)); // the oldest are first
+      for (const { reject } of queue.splice(0, waiting < 0 ? queue.length : waiting)) reject(late(notBegun));
+    }
   }
 
   #stop(reason: Error): void {
