@@ -229,6 +229,7 @@ export class EventMemory {
   }
 
   async search(query: NearbyQuery, nowMs: number): Promise<NearbyPage> {
+    this.#searchedMs = nowMs; // if the clock was set back, searches before this one do not count
     let hasWaited = query.terms !== undefined && this.#wordsKnown !== undefined;
     if (hasWaited) await this.untilWords();
     for (let round = 0; round < MAX_ROUNDS; round++) {

@@ -47,6 +47,17 @@ for (const [engine, newData] of Object.entries(ENGINES)) {
         assert.ok(Number(refused.headers.get('retry-after')) <= 3_660);
       }));
 
+    it('hides no event from a search for a prefix', () =>
+      withService({}, async (service) => {
+        const agent = await service.newAgent();
+        const start_at = new Date(Date.now() + 24 * HOUR_MS).toISOString();
+        await agent.create({ title: 'Jazz', start_at });
+        const found = async () => (await agent.nearby({ q: 'jaz*' })).body.total;
+        assert.equal(await found(), 1);
+        await jump(service, async () => assert.equal(await found(), 0));
+        assert.equal(await found(), 1);
+      }));
+
     it('revives no session that ended before it', () =>
       withService({}, async (service) => {
         const first = await signIn(service);
