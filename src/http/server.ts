@@ -31,7 +31,7 @@ import { addHeader, handOverHeaders, initHeaders } from './response/headers.ts';
 import type { RequestMetrics } from './response/request-metrics.ts';
 import { sendResponse } from './response/send.ts';
 import { StaticDocument, StaticDocuments } from './response/static-document.ts';
-import { HEALTH_PATHS, type Readiness, serveHealth, starting } from './routes/health.ts';
+import { isHealthPath, type Readiness, serveHealth, starting } from './routes/health.ts';
 import { DESCRIBED_ROUTES, ROUTES, type Route } from './routes/table.ts';
 import { refuseRoute, routeNotFound } from './routes/unknown-route.ts';
 import type { Shutdown } from './shutdown.ts';
@@ -174,7 +174,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     const path = pathOf(request);
     addConsoleHeaders(path, reply);
     allowOrigin(options.corsOrigins, path, request, reply);
-    const isHealthCheck = HEALTH_PATHS.has(path);
+    const isHealthCheck = isHealthPath(path);
     admission.takeTurn(request, isHealthCheck, (overloaded) => {
       try {
         // Health checks and administrators are refused last, so not here.

@@ -55,12 +55,16 @@ export class ResponseDeadline {
     else this.#first = later;
     if (later) later.earlier = earlier;
     else this.#last = earlier;
+    // Garbage that is old for the collector keeps alive what it refers to: without this, one reply after the other.
+    waiting.earlier = undefined;
+    waiting.later = undefined;
   }
 
   #check(): void {
     const nowMs = performance.now();
-    for (let waiting = this.#first; waiting; waiting = waiting.later) {
+    for (let waiting = this.#first, later: Waiting | undefined; waiting; waiting = later) {
       const { reply } = waiting;
+      later = waiting.later;
       const { client } = reply.request;
       if (client.arrivedMs + this.#ms > nowMs) continue;
       this.forget(client);
