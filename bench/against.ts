@@ -24,6 +24,9 @@ interface CompareOptions {
 
 type Side = 'before' | 'after';
 
+/** Two starts of the same program differ by up to 8 % for as long as they run, so both sides start several times. */
+const STARTS = 5;
+
 /** How often the metrics are read meanwhile: more often than Prometheus would. */
 const READ_INTERVAL_MS = 1_000;
 
@@ -70,32 +73,38 @@ async function compareSides(source: string, options: CompareOptions, startSide: 
   mkdirSync(requests, { recursive: true });
   const agents = benchAgents();
   const cases = makeCases(requests, agents, source).filter(({ kind }) => kind !== 'cold' && kind !== 'new');
-  const servers: Server[] = [];
-  const start = async (side: Side) => {
-    const server = await startSide(side, copies[side], join(copies[side], 'access.log'));
-    servers.push(server);
-    return { url: server.url, pids: [server.pid] };
-  };
-  try {
-    const targets = { before: await start('before'), after: await start('after') };
-    const measured = new Map<Case, Record<Side, Measured[]>>(
-      cases.map((benchCase) => [benchCase, { before: [], after: [] }]),
-    );
-    // Round 0 is a warm-up and is not measured.
-    for (let round = 0; round <= options.rounds; round++) {
-      console.error(round === 0 ? 'warming up' : `round ${round} of ${options.rounds}`);
-      for (const benchCase of cases) {
-        const order: Side[] = round % 2 === 0 ? ['before', 'after'] : ['after', 'before'];
-        for (const side of order) {
-          if (isWarm(benchCase.kind)) await prime(targets[side].url, benchCase, agents.searcher.key);
-          const result = await load(targets[side], benchCase, agents.searcher.key, options.seconds);
-          if (round > 0) measured.get(benchCase)![side].push(result);
+  const measured = new Map<Case, Record<Side, Measured[]>>(
+    cases.map((benchCase) => [benchCase, { before: [], after: [] }]),
+  );
+  const measure = async (rounds: number) => {
+    const servers: Server[] = [];
+    const start = async (side: Side) => {
+      const server = await startSide(side, copies[side], join(copies[side], 'access.log'));
+      servers.push(server);
+      return { url: server.url, pids: [server.pid] };
+    };
+    try {
+      const targets = { before: await start('before'), after: await start('after') };
+      // Round 0 is a warm-up and is not measured.
+      for (let round = 0; round <= rounds; round++) {
+        console.error(round === 0 ? 'warming up' : `round ${round} of ${rounds}`);
+        for (const benchCase of cases) {
+          const order: Side[] = round % 2 === 0 ? ['before', 'after'] : ['after', 'before'];
+          for (const side of order) {
+            if (isWarm(benchCase.kind)) await prime(targets[side].url, benchCase, agents.searcher.key);
+            const result = await load(targets[side], benchCase, agents.searcher.key, options.seconds);
+            if (round > 0) measured.get(benchCase)![side].push(result);
+          }
         }
       }
+    } finally {
+      for (const server of servers) await server.stop();
     }
+  };
+  try {
+    for (let start = 0; start < STARTS; start++) await measure(Math.ceil(options.rounds / STARTS));
     return [...measured].map(([{ name }, sides]) => compare(name, sides));
   } finally {
-    for (const server of servers) await server.stop();
     for (const copy of Object.values(copies)) rmSync(copy, { recursive: true, force: true });
   }
 }
@@ -131,7 +140,7 @@ function render(title: string, rows: readonly Row[], sides: Row, options: Compar
     '',
     ...markdownTable([HEAD, ...rows]),
     '',
-    `${whole(events)} events; ${rounds} interleaved rounds of ${seconds} s for each case and side. Ratios are medians of the ` +
+    `${whole(events)} events; ${STARTS} starts of each side, ${Math.ceil(rounds / STARTS)} interleaved rounds of ${seconds} s for each case, side and start. Ratios are medians of the ` +
       'ratios within a round, with minimum and maximum in brackets; all other numbers are medians of the rounds.',
     '',
     ...markdownTable([['', ''], sides, ...describeMachine(run)]),
