@@ -10,6 +10,8 @@ export interface WorkQueueLimits {
   readonly atOnce: number;
   /** Works that begin in the same turn of the event loop. */
   readonly perTurn: number;
+  /** Turns in which none begins after that. Default: 0. */
+  readonly pauseTurns?: number | undefined;
   readonly waitingPerClient: number;
   readonly waiting: number;
   readonly waitMs: number;
@@ -37,7 +39,7 @@ export class WorkQueue {
   readonly #limits: WorkQueueLimits;
   readonly #waiting = new FairOrder<Waiting>();
   #running = 0;
-  /** Works begun in this turn of the event loop. */
+  /** Works begun in this turn of the event loop, or before the pause after it. */
   #begun = 0;
 
   readonly #waits: Distribution;
@@ -68,13 +70,16 @@ export class WorkQueue {
 
   #countBegun(): void {
     this.#running++;
-    if (this.#begun++ === 0) setImmediate(this.#nextTurn);
+    if (this.#begun++ === 0) this.#pause(this.#limits.pauseTurns);
   }
 
-  readonly #nextTurn = (): void => {
-    this.#begun = 0;
-    this.#beginNext();
-  };
+  #pause(turns = 0): void {
+    setImmediate(() => {
+      if (turns > 0) return this.#pause(turns - 1);
+      this.#begun = 0;
+      this.#beginNext();
+    });
+  }
 
   /** The next work takes the slot before this returns, so no other can. */
   #beginNext(): void {

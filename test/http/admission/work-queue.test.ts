@@ -1,7 +1,7 @@
 // The queue for expensive work: a few at a time, in fair order, bounded, and nothing for clients that have left.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { AppError } from '../../../src/domain/errors.ts';
 import { WorkQueue } from '../../../src/http/admission/work-queue.ts';
 
@@ -170,5 +170,18 @@ describe('WorkQueue', () => {
       assert.ok(done - before <= 2, `${done - before} in turn ${turn}`);
     }
     await Promise.all(all);
+  });
+
+  it('leaves turns to others between two works', async () => {
+    const queue = new WorkQueue({ ...LIMITS, perTurn: 1, pauseTurns: 3 });
+    let turn = 0;
+    const begun: number[] = [];
+    const work = async () => {
+      begun.push(turn);
+    };
+    const done = Promise.all([1, 2, 3].map(() => queue.run(client('a'), work)));
+    for (; begun.length < 3; turn++) await nextTurn();
+    await done;
+    assert.ok(begun[1]! - begun[0]! >= 3 && begun[2]! - begun[1]! >= 3, `${begun}`);
   });
 });
