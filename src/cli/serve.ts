@@ -1,6 +1,5 @@
 // The `serve` command: runs the service until a signal stops it. Standard error gets the start message, standard output the log.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
 import type { Logger } from 'pino';
 import { describeData, readConfig } from '../config.ts';
 import { type Service, startService } from '../service.ts';
@@ -19,16 +18,9 @@ const LOG_DEADLINE_MS = 4_400;
 /** Time from the start to compressing documents: the first requests come first. */
 const PREPARE_AFTER_MS = 5_000;
 
-/**
- * V8 collects garbage when memory has doubled since the last time. By default it waits for four times as much in a small heap, and
- * 600 tool calls at once then take 400 MB.
- */
-const HEAP_GROWTH = '--heap-growing-percent=100';
-
 export async function serve(args: string[], env: Env, io: Io): Promise<number> {
   if (args.length > 0) throw new UsageError('serve takes no options. Use environment variables instead.');
   const config = readConfig(env);
-  setFlagsFromString(HEAP_GROWTH);
   const { logger, droppedLines, finish } = openLog(config.logLevel, io.stdout);
   const progress = new Progress('events', io.stderr);
   // A supervisor starts a new process, which reads everything again.
