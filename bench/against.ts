@@ -102,11 +102,17 @@ async function compareSides(source: string, options: CompareOptions, startSide: 
     }
   };
   try {
-    for (let start = 0; start < STARTS; start++) await measure(Math.ceil(options.rounds / STARTS));
+    const { starts, roundsPerStart } = splitRounds(options.rounds);
+    for (let start = 0; start < starts; start++) await measure(roundsPerStart);
     return [...measured].map(([{ name }, sides]) => compare(name, sides));
   } finally {
     for (const copy of Object.values(copies)) rmSync(copy, { recursive: true, force: true });
   }
+}
+
+function splitRounds(rounds: number): { starts: number; roundsPerStart: number } {
+  const starts = Math.min(STARTS, rounds);
+  return { starts, roundsPerStart: Math.ceil(rounds / starts) };
 }
 
 function compare(name: string, { before, after }: Record<Side, Measured[]>): Row {
@@ -135,12 +141,13 @@ const HEAD: Row = [
 
 function render(title: string, rows: readonly Row[], sides: Row, options: CompareOptions): string {
   const { events, rounds, seconds, ...run } = options;
+  const { starts, roundsPerStart } = splitRounds(rounds);
   return [
     `# ${title}`,
     '',
     ...markdownTable([HEAD, ...rows]),
     '',
-    `${whole(events)} events; ${STARTS} starts of each side, ${Math.ceil(rounds / STARTS)} interleaved rounds of ${seconds} s for each case, side and start. Ratios are medians of the ` +
+    `${whole(events)} events; ${starts} starts of each side, ${roundsPerStart} interleaved rounds of ${seconds} s for each case, side and start. Ratios are medians of the ` +
       'ratios within a round, with minimum and maximum in brackets; all other numbers are medians of the rounds.',
     '',
     ...markdownTable([['', ''], sides, ...describeMachine(run)]),

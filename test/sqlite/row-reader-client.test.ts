@@ -38,7 +38,7 @@ describe('the row reader thread', () => {
   }
 
   it('answers a page before small reads that wait', async () => {
-    assert.ok((await answeredBefore(readSetting, readPage)) <= 100);
+    assert.ok((await answeredBefore(readSetting, readPage)) <= 16);
   });
 
   it('answers a ping after all calls before it', async () => {

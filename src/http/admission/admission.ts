@@ -27,11 +27,17 @@ const MAX_REFUSED = 1_000;
 const AT_ONCE = 2;
 const AT_ONCE_WITH_DATABASE = 4;
 
-/**
- * Expensive work of agents, and that of administrators, who so never wait behind agents. Node accepts a few connections per turn, so
- * among hundreds of new ones others would wait for as many works: hence the pause, which takes no time while there is nothing to do.
- */
-const AGENT_WORK = { perTurn: 1, pauseTurns: 3, waitingPerClient: 256, waiting: 1_024, waitMs: 5_000 };
+/** Node accepts only a few connections per turn. With one work in every turn, a new client would wait for many works. */
+const PAUSE_TURNS = 3;
+
+/** Expensive work of agents, and that of administrators, who so never wait behind agents. */
+const AGENT_WORK = {
+  perTurn: 1,
+  pauseTurns: PAUSE_TURNS,
+  waitingPerClient: 256,
+  waiting: 1_024,
+  waitMs: 5_000,
+};
 const ADMIN_WORK = { atOnce: 2, perTurn: 1, waitingPerClient: 64, waiting: 256, waitMs: 5_000 };
 
 /** Requests that need the database. If it does not respond, waiting and then trying must not take much longer than trying. */

@@ -152,7 +152,7 @@ function stopParsingOnceClosed(socket: ParsedSocket): void {
   if (!parser) return;
   const { onIncoming } = parser;
   parser.onIncoming = (request, isKeptAlive) => {
-    const answer = onIncoming(request, isKeptAlive);
+    const answer = socket.destroyed ? STOP_PARSING : onIncoming(request, isKeptAlive);
     return socket.destroyed ? STOP_PARSING : answer;
   };
 }

@@ -55,7 +55,7 @@ export class ResponseDeadline {
     else this.#first = later;
     if (later) later.earlier = earlier;
     else this.#last = earlier;
-    // Garbage that is old for the collector keeps alive what it refers to: without this, one reply after the other.
+    // Otherwise an ended reply that has become old for the garbage collector keeps its neighbours in memory, and these theirs.
     waiting.earlier = undefined;
     waiting.later = undefined;
   }

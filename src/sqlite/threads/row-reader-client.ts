@@ -5,11 +5,10 @@ import { RpcClient, type ThreadOptions } from './rpc-client.ts';
 import type { CallOf } from './rpc-server.ts';
 
 /**
- * Maximum pages and small calls per batch; each call waits for its whole batch. A second batch is queued at the thread, so that the
- * thread never waits for work.
+ * Maximum pages per batch, and as many small calls; each waits for its whole batch. A second batch is queued at the thread, so
+ * that the thread never waits for work.
  */
 const MAX_BATCH = 4;
-const MAX_SMALL_BATCH = 32;
 
 /** Calls that read many rows, and `ping`, which waits for them. */
 const LARGE: ReadonlySet<keyof RowReaderCalls> = new Set(['findEvents', 'wordsAfter', 'keptAfter', 'ping']);
@@ -28,7 +27,7 @@ export class RowReaderClient extends RpcClient<RowReaderCalls> {
       failureMessage: 'The store could not be read. Retry.',
       maxBatch: MAX_BATCH,
       maxBatchesInFlight: 2,
-      small: { isSmall, maxBatch: MAX_SMALL_BATCH },
+      isSmall,
       ...options,
     });
   }

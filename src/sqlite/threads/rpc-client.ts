@@ -21,19 +21,14 @@ interface RpcOptions<C extends Methods<C>> extends ThreadOptions {
   readonly name: string;
   /** Message for callers when the thread fails. */
   readonly failureMessage: string;
-  /** Maximum calls per batch, without small ones. */
+  /** Maximum calls per batch; small ones count apart. */
   readonly maxBatch: number;
-  /** Small calls, which do not wait behind others. Without this, none are small: calls then run in their order. */
-  readonly small?: SmallCalls<C> | undefined;
+  /** Small calls do not wait behind others. Without this, none are small: calls then run in their order. */
+  readonly isSmall?: ((call: CallOf<C>) => boolean) | undefined;
   /** Maximum batches in flight. */
   readonly maxBatchesInFlight: number;
   /** Time after which a caller gets an error, although the thread may still finish the call. */
   readonly deadline?: Deadline | undefined;
-}
-
-interface SmallCalls<C extends Methods<C>> {
-  readonly isSmall: (call: CallOf<C>) => boolean;
-  readonly maxBatch: number;
 }
 
 interface Deadline {
@@ -102,7 +97,7 @@ export class RpcClient<C extends Methods<C>> {
     if (this.#stopped) return Promise.reject(this.#unavailable(this.#stopped));
     return new Promise((resolve, reject) => {
       const call: CallOf<C> = { name, args };
-      const queue = this.#options.small?.isSmall(call) ? this.#smallQueue : this.#queue;
+      const queue = this.#options.isSmall?.(call) ? this.#smallQueue : this.#queue;
       queue.push({
         call,
         sinceMs: performance.now(),
@@ -137,9 +132,9 @@ export class RpcClient<C extends Methods<C>> {
   protected noteBatch(_names: readonly (keyof C)[], _failed: boolean, _ms: number): void {}
 
   #startBatch(hasWaited = true): void {
-    const { maxBatch, small, maxBatchesInFlight } = this.#options;
+    const { maxBatch, maxBatchesInFlight } = this.#options;
     if (this.#inFlight.length === maxBatchesInFlight) return;
-    const calls = [...this.#smallQueue.splice(0, small?.maxBatch ?? 0), ...this.#queue.splice(0, maxBatch)];
+    const calls = [...this.#smallQueue.splice(0, maxBatch), ...this.#queue.splice(0, maxBatch)];
     if (calls.length === 0) return;
     const sentMs = performance.now();
     if (hasWaited) for (const { sinceMs } of calls) this.#waits.observe((sentMs - sinceMs) / 1_000);
