@@ -13,6 +13,8 @@ const LOG_FINISH_MS = 300;
  */
 const LOG_BUFFER = { minLength: 4_096, periodicFlush: 500, maxLength: 16_777_216 };
 
+type Destination = ReturnType<typeof pino.destination>;
+
 interface Log {
   readonly logger: Logger;
   /** Lines that were dropped so far because nobody reads the log. */
@@ -30,8 +32,11 @@ export function openLog(level: string, stdout: Io['stdout']): Log {
   if (stdout.fd === undefined)
     return { logger: pino({ level }, stdout), droppedLines: () => 0, finish: async () => {} };
   const destination = pino.destination({ fd: stdout.fd, sync: false, ...LOG_BUFFER });
+  joinLines(destination);
   let droppedLines = 0;
-  destination.on('drop', () => droppedLines++);
+  destination.on('drop', (lines: string) => {
+    droppedLines += lines.split('\n').length - 1;
+  });
   const closed = Promise.withResolvers<void>();
   destination.on('close', () => closed.resolve());
   // After the reader closes its end, the destination emits errors and never closes. The service continues without a log.
@@ -45,4 +50,35 @@ export function openLog(level: string, stdout: Io['stdout']): Log {
     destination.write = () => true;
   };
   return { logger: pino({ level }, destination), droppedLines: () => droppedLines, finish };
+}
+
+/** Passes many lines on at once: for each call, the destination measures all that it holds. */
+function joinLines(destination: Destination): void {
+  let lines = '';
+  const write = destination.write.bind(destination);
+  const passOn = () => {
+    const passed = lines;
+    lines = '';
+    return passed === '' || write(passed);
+  };
+  destination.write = (line) => {
+    lines += line;
+    return lines.length < LOG_BUFFER.minLength || passOn();
+  };
+  const flush = destination.flush.bind(destination);
+  destination.flush = (done) => {
+    passOn();
+    flush(done);
+  };
+  const flushSync = destination.flushSync.bind(destination);
+  destination.flushSync = () => {
+    passOn();
+    flushSync();
+  };
+  const end = destination.end.bind(destination);
+  destination.end = () => {
+    passOn();
+    destination.write = write; // what comes from now on is written before the end
+    end();
+  };
 }

@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import { AppError } from '../domain/errors.ts';
 import type { Context } from '../usecases/context.ts';
 import { Admission } from './admission/admission.ts';
+import { cutOff } from './admission/connections.ts';
 import { trustedProxies } from './admission/trusted-proxies.ts';
 import { serveConsole } from './browser/console.ts';
 import { addConsoleHeaders } from './browser/console-headers.ts';
@@ -153,7 +154,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   let kept: unknown[] | undefined = [];
   app.addHook('onRequest', (request, reply, done) => {
     if (options.shutdown?.turnsAway(request)) {
-      request.raw.socket.destroy();
+      cutOff(request.raw);
       return;
     }
     if (kept && kept.push([request.raw, reply.raw]) === KEPT_REQUESTS) kept = undefined;
@@ -166,7 +167,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
       deadline.forget(client);
     });
     if (admission.isExcessive(client)) {
-      request.raw.socket.destroy();
+      cutOff(request.raw);
       return;
     }
     initHeaders(reply, request.id);

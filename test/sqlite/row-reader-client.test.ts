@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import type { Worker } from 'node:worker_threads';
 import { openForWriting } from '../../src/sqlite/connection.ts';
 import { RowReaderClient } from '../../src/sqlite/threads/row-reader-client.ts';
 import { temporaryFolder } from '../support/service.ts';
@@ -39,6 +40,19 @@ describe('the row reader thread', () => {
 
   it('answers a page before small reads that wait', async () => {
     assert.ok((await answeredBefore(readSetting, readPage)) <= 16);
+  });
+
+  it('answers small reads of the same turn of the event loop with one message', async () => {
+    const path = join(temporaryFolder(), 'rows.db');
+    openForWriting(path).close();
+    const threads: Worker[] = [];
+    process.once('worker', (thread) => threads.push(thread));
+    const client = await RowReaderClient.start(path);
+    let messages = 0;
+    threads[0]!.on('message', () => messages++);
+    await Promise.all(Array.from({ length: 16 }, () => readOneEvent(client)));
+    assert.equal(messages, 1);
+    await client.close();
   });
 
   it('answers a ping after all calls before it', async () => {

@@ -34,7 +34,7 @@ type WatchedSocket = Socket & { [CONNECTION]?: Connection | undefined };
 
 /** A socket with its parser, which node:http does not document. */
 type ParsedSocket = Socket & {
-  readonly parser?: { onIncoming: (request: IncomingMessage, isKeptAlive: boolean) => number } | null;
+  readonly parser?: { onIncoming: () => number } | null;
 };
 const STOP_PARSING = -1;
 
@@ -63,10 +63,7 @@ export class Connections {
 
   /** Starts to count the connections of the server. */
   watch(server: Server, isTrustedProxy: (address: string) => boolean): void {
-    server.on('connection', (socket: Socket) => {
-      stopParsingOnceClosed(socket);
-      this.#open(socket, isTrustedProxy);
-    });
+    server.on('connection', (socket: Socket) => this.#open(socket, isTrustedProxy));
   }
 
   /** Counts a request on its connection; `end` must follow. */
@@ -144,17 +141,13 @@ export class Connections {
 }
 
 /**
- * A client may send thousands of requests at once. After its connection was closed, node:http would still parse the rest of
- * what has arrived, and make an error with a stack for each request: seconds of work that a few connections can send.
+ * Closes the connection of a request at once. The client may have sent thousands of requests, and node:http would parse all
+ * that have arrived, and make an error with a stack for each: seconds of work that a few connections can send.
  */
-function stopParsingOnceClosed(socket: ParsedSocket): void {
-  const { parser } = socket;
-  if (!parser) return;
-  const { onIncoming } = parser;
-  parser.onIncoming = (request, isKeptAlive) => {
-    const answer = socket.destroyed ? STOP_PARSING : onIncoming(request, isKeptAlive);
-    return socket.destroyed ? STOP_PARSING : answer;
-  };
+export function cutOff({ socket }: IncomingMessage): void {
+  const { parser } = socket as ParsedSocket;
+  if (parser) parser.onIncoming = () => STOP_PARSING;
+  socket.destroy();
 }
 
 /** The network of the client, which is that of the connection unless a trusted proxy forwards the request. */

@@ -5,10 +5,11 @@ import { RpcClient, type ThreadOptions } from './rpc-client.ts';
 import type { CallOf } from './rpc-server.ts';
 
 /**
- * Maximum pages per batch, and as many small calls; each waits for its whole batch. A second batch is queued at the thread, so
- * that the thread never waits for work.
+ * Maximum pages per batch, and small calls; each waits for its whole batch. A second batch is queued at the thread, so that the
+ * thread never waits for work.
  */
-const MAX_BATCH = 4;
+const MAX_PAGES = 4;
+const MAX_SMALL = 16;
 
 /** Calls that read many rows, and `ping`, which waits for them. */
 const LARGE: ReadonlySet<keyof RowReaderCalls> = new Set(['findEvents', 'wordsAfter', 'keptAfter', 'ping']);
@@ -25,9 +26,10 @@ export class RowReaderClient extends RpcClient<RowReaderCalls> {
     return new RowReaderClient(thread, {
       name: 'reader',
       failureMessage: 'The store could not be read. Retry.',
-      maxBatch: MAX_BATCH,
+      maxBatch: MAX_PAGES,
+      small: { includes: isSmall, maxBatch: MAX_SMALL },
+      gathersTurn: true,
       maxBatchesInFlight: 2,
-      isSmall,
       ...options,
     });
   }

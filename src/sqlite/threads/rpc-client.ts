@@ -21,10 +21,12 @@ interface RpcOptions<C extends Methods<C>> extends ThreadOptions {
   readonly name: string;
   /** Message for callers when the thread fails. */
   readonly failureMessage: string;
-  /** Maximum calls per batch; small ones count apart. */
+  /** Maximum calls per batch. */
   readonly maxBatch: number;
-  /** Small calls do not wait behind others. Without this, none are small: calls then run in their order. */
-  readonly isSmall?: ((call: CallOf<C>) => boolean) | undefined;
+  /** Small calls count apart, and do not wait behind others. Without this, none are small: calls then run in their order. */
+  readonly small?: { readonly includes: (call: CallOf<C>) => boolean; readonly maxBatch: number } | undefined;
+  /** Whether a batch waits for all calls of its turn of the event loop: a message costs as much as several small calls. */
+  readonly gathersTurn?: boolean | undefined;
   /** Maximum batches in flight. */
   readonly maxBatchesInFlight: number;
   /** Time after which a caller gets an error, although the thread may still finish the call. */
@@ -64,6 +66,7 @@ export class RpcClient<C extends Methods<C>> {
   readonly #deadlines: NodeJS.Timeout | undefined;
   #stopped: Error | undefined;
   #isClosing = false;
+  #isScheduled = false;
 
   protected constructor(thread: Worker, options: RpcOptions<C>) {
     this.#thread = thread;
@@ -97,7 +100,7 @@ export class RpcClient<C extends Methods<C>> {
     if (this.#stopped) return Promise.reject(this.#unavailable(this.#stopped));
     return new Promise((resolve, reject) => {
       const call: CallOf<C> = { name, args };
-      const queue = this.#options.isSmall?.(call) ? this.#smallQueue : this.#queue;
+      const queue = this.#options.small?.includes(call) ? this.#smallQueue : this.#queue;
       queue.push({
         call,
         sinceMs: performance.now(),
@@ -110,7 +113,8 @@ export class RpcClient<C extends Methods<C>> {
         },
         reject,
       });
-      this.#startBatch(false);
+      if (this.#options.gathersTurn) this.#startAfterTurn();
+      else this.#startBatch(false);
     });
   }
 
@@ -131,10 +135,19 @@ export class RpcClient<C extends Methods<C>> {
   /** Hook for subclasses: called after each batch, before its calls are settled. */
   protected noteBatch(_names: readonly (keyof C)[], _failed: boolean, _ms: number): void {}
 
+  #startAfterTurn(): void {
+    if (this.#isScheduled || this.#inFlight.length === this.#options.maxBatchesInFlight) return;
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#isScheduled = false;
+      this.#startBatch(false);
+    });
+  }
+
   #startBatch(hasWaited = true): void {
-    const { maxBatch, maxBatchesInFlight } = this.#options;
+    const { maxBatch, small, maxBatchesInFlight } = this.#options;
     if (this.#inFlight.length === maxBatchesInFlight) return;
-    const calls = [...this.#smallQueue.splice(0, maxBatch), ...this.#queue.splice(0, maxBatch)];
+    const calls = [...this.#smallQueue.splice(0, small?.maxBatch), ...this.#queue.splice(0, maxBatch)];
     if (calls.length === 0) return;
     const sentMs = performance.now();
     if (hasWaited) for (const { sinceMs } of calls) this.#waits.observe((sentMs - sinceMs) / 1_000);
