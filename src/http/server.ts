@@ -2,6 +2,7 @@
 import type { Socket } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
+import type { Identity } from '../domain/admin.ts';
 import { AppError } from '../domain/errors.ts';
 import type { Context } from '../usecases/context.ts';
 import { Admission } from './admission/admission.ts';
@@ -314,7 +315,8 @@ function bind(
         client,
       };
       const queue = endpoint.isExpensive?.(call) ? admission.workOf(endpoint.access) : databaseWork;
-      const work = queue ? queue.run(client, () => endpoint.handle(call)) : endpoint.handle(call);
+      const name = endpoint.access === 'administrator' ? (call.caller as Identity).subject : client.name;
+      const work = queue ? queue.run(client, () => endpoint.handle(call), name) : endpoint.handle(call);
       const response = await work;
       if (client.isLate) return reply;
       const onFault = (error: unknown) => logFault(request, toAppError(error));

@@ -112,9 +112,17 @@ export async function readCreated(
   return rows.map(({ events, agents }) => ({ events, agents }));
 }
 
-/** Counts of agents and events, from one snapshot. */
-export async function readStats(statements: Statements, nowMs: number, usedFromMs: number): Promise<Stats> {
-  const { text, values } = searchStatement(ALL_EVENTS, nowMs);
+/** `upcoming`: the number of upcoming events, if it is known. Counting a million of them takes 0.3 s. */
+export async function readStats(
+  statements: Statements,
+  nowMs: number,
+  usedFromMs: number,
+  upcoming: number | undefined,
+): Promise<Stats> {
+  const { text, values } =
+    upcoming === undefined
+      ? searchStatement(ALL_EVENTS, nowMs)
+      : { text: 'SELECT $1::bigint AS total', values: [upcoming] };
   const statement = `SELECT count(*) AS agents,
       count(*) FILTER (WHERE last_used_ms >= $${values.length + 1}::bigint) AS agents_active_today,
       coalesce(sum(event_count), 0)::bigint AS events,

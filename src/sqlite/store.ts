@@ -1,5 +1,5 @@
-// The embedded engine: one database file, with one thread for writes, one for reading events and one for lists. The main
-// thread keeps in memory what searches and key checks need. Use cases hold the rules; writer.ts the statements that write.
+// The embedded engine: one database file, with one thread for writes, one for reading events and up to three for lists. The
+// main thread keeps in memory what searches and key checks need. Use cases hold the rules; writer.ts the statements that write.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Created } from '../domain/activity.ts';
 import type { AgentRecord, AgentRow } from '../domain/agent.ts';

@@ -18,17 +18,39 @@ const QUERY: AgentListQuery = {
 const workers = () => process.getActiveResourcesInfo().filter((name) => name === 'MessagePort').length;
 
 describe('the list reader thread', () => {
-  it('is started once, by the first list, and ends with the store', async () => {
+  it('is started by the first list, joined by two others for lists at the same time, and ends with the store', async () => {
     const before = workers();
     const store = await SqliteStore.open({ folder: temporaryFolder(), cacheBytes: 0 });
     const opened = workers();
     await addAgent(store);
     assert.equal(workers(), opened);
+    for (let list = 0; list < 3; list++) await store.agentPage(QUERY, NOW_MS);
+    assert.equal(workers(), opened + 1);
     const pages = await Promise.all(Array.from({ length: 8 }, () => store.agentPage(QUERY, NOW_MS)));
     assert.deepEqual(new Set(pages.map(({ total }) => total)), new Set([1]));
-    assert.equal(workers(), opened + 1);
+    assert.equal(workers(), opened + 3);
     await store.close();
     assert.equal(workers(), before);
+  });
+
+  it('answers a short list before two long ones that began earlier', async () => {
+    const path = join(temporaryFolder(), 'long.db');
+    const database = openForWriting(path);
+    database.exec(`WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 60000)
+      INSERT INTO agents (agent_id, agent_name, email, tier, is_active, created_ms)
+      SELECT printf('%026d', n), 'agent ' || n, n || '@example.com', 'read', 1, n FROM numbers`);
+    database.close();
+    const client = new ListReaderClient(path);
+    const shortList = () => client.run('auditPage', [{ after: undefined, limit: 1 }]);
+    await Promise.all([shortList(), shortList(), shortList()]); // all threads have started
+    const answered: string[] = [];
+    const long = [1, 2].map(() =>
+      client.run('agentPage', [{ ...QUERY, q: 'nobody' }, NOW_MS]).then(() => answered.push('long')),
+    );
+    await shortList().then(() => answered.push('short'));
+    await Promise.all(long);
+    assert.deepEqual(answered, ['short', 'long', 'long']);
+    await client.close();
   });
 
   it('is started again after a failed start', async () => {

@@ -38,7 +38,14 @@ const AGENT_WORK = {
   waiting: 1_024,
   waitMs: 5_000,
 };
-const ADMIN_WORK = { atOnce: 2, perTurn: 1, waitingPerClient: 64, waiting: 256, waitMs: 5_000 };
+const ADMIN_WORK = {
+  atOnce: 3,
+  atOncePerClient: 2, // the lists of one do not delay another's
+  perTurn: 1,
+  waitingPerClient: 64,
+  waiting: 256,
+  waitMs: 5_000,
+};
 
 /** Requests that need the database. If it does not respond, waiting and then trying must not take much longer than trying. */
 const DATABASE_WORK = { waitingPerClient: 1_000, waiting: 4_000, waitMs: 1_000 };

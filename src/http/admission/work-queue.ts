@@ -8,6 +8,8 @@ import { FairOrder } from './fair-order.ts';
 export interface WorkQueueLimits {
   /** Works in progress. */
   readonly atOnce: number;
+  /** Works of one client in progress, so that others need not wait for one of these to end. Default: as many as of all. */
+  readonly atOncePerClient?: number | undefined;
   /** Works that begin in the same turn of the event loop. */
   readonly perTurn: number;
   /** Turns in which none begins after that. Default: 0. */
@@ -29,6 +31,7 @@ export interface Client {
 interface Waiting {
   readonly sinceMs: number;
   readonly client: Client;
+  readonly name: string;
   readonly begin: () => void;
   readonly refuse: (error: AppError) => void;
 }
@@ -38,7 +41,11 @@ const RETRY_SECONDS = 2;
 export class WorkQueue {
   readonly #limits: WorkQueueLimits;
   readonly #waiting = new FairOrder<Waiting>();
+  /** Works whose turn came while their clients had as many in progress as they may. */
+  readonly #parked = new Map<string, Waiting[]>();
   #running = 0;
+  /** By client, if there is a limit for each. */
+  readonly #runningOf = new Map<string, number>();
   /** Works begun in this turn of the event loop, or before the pause after it. */
   #begun = 0;
 
@@ -46,7 +53,7 @@ export class WorkQueue {
 
   constructor(limits: WorkQueueLimits, name = 'work', metrics = new Metrics()) {
     this.#limits = limits;
-    this.#waits = queueMetrics(metrics, name, () => this.#waiting.size);
+    this.#waits = queueMetrics(metrics, name, () => this.#waiting.size + this.#countParked());
   }
 
   /**
@@ -54,12 +61,12 @@ export class WorkQueue {
    * too much waits altogether or the turn does not come in time. Clients of one network are told apart by `name`.
    */
   async run<T>(client: Client, work: () => Promise<T>, name = client.name): Promise<T> {
-    if (this.#hasRoom()) this.#countBegun();
+    if (this.#hasRoom() && this.#mayBegin(client, name)) this.#countBegun(client, name);
     else await this.#wait(client, name);
     try {
       return await work();
     } finally {
-      this.#running--;
+      this.#countEnded(client, name);
       this.#beginNext();
     }
   }
@@ -68,9 +75,45 @@ export class WorkQueue {
     return this.#running < this.#limits.atOnce && this.#begun < this.#limits.perTurn;
   }
 
-  #countBegun(): void {
+  #mayBegin(client: Client, name: string): boolean {
+    const { atOncePerClient } = this.#limits;
+    if (atOncePerClient === undefined) return true;
+    return (this.#runningOf.get(keyOf(client, name)) ?? 0) < atOncePerClient;
+  }
+
+  #countBegun(client: Client, name: string): void {
     this.#running++;
+    if (this.#limits.atOncePerClient !== undefined) {
+      const key = keyOf(client, name);
+      this.#runningOf.set(key, (this.#runningOf.get(key) ?? 0) + 1);
+    }
     if (this.#begun++ === 0) this.#pause(this.#limits.pauseTurns);
+  }
+
+  #countEnded(client: Client, name: string): void {
+    this.#running--;
+    if (this.#limits.atOncePerClient === undefined) return;
+    const key = keyOf(client, name);
+    const running = this.#runningOf.get(key)! - 1;
+    if (running > 0) this.#runningOf.set(key, running);
+    else this.#runningOf.delete(key);
+    const parked = this.#parked.get(key);
+    const next = parked?.shift();
+    if (parked?.length === 0) this.#parked.delete(key);
+    if (next) this.#waiting.push(client.network, name, next);
+  }
+
+  #park(waiting: Waiting): void {
+    const key = keyOf(waiting.client, waiting.name);
+    const parked = this.#parked.get(key);
+    if (parked) parked.push(waiting);
+    else this.#parked.set(key, [waiting]);
+  }
+
+  #countParked(): number {
+    let count = 0;
+    for (const { length } of this.#parked.values()) count += length;
+    return count;
   }
 
   #pause(turns = 0): void {
@@ -86,13 +129,15 @@ export class WorkQueue {
     while (this.#hasRoom()) {
       const next = this.#waiting.shift();
       if (!next) return;
+      const { client, name, begin, refuse } = next;
       const waitedMs = performance.now() - next.sinceMs;
-      if (next.client.isGone()) next.refuse(overloaded());
-      else if (waitedMs > this.#limits.waitMs) next.refuse(overloaded('queue_wait'));
+      if (client.isGone()) refuse(overloaded());
+      else if (waitedMs > this.#limits.waitMs) refuse(overloaded('queue_wait'));
+      else if (!this.#mayBegin(client, name)) this.#park(next);
       else {
         this.#waits.observe(waitedMs / 1_000);
-        this.#countBegun();
-        next.begin();
+        this.#countBegun(client, name);
+        begin();
       }
     }
   }
@@ -100,7 +145,8 @@ export class WorkQueue {
   #wait(client: Client, name: string): Promise<void> {
     const { waiting, waitingPerClient } = this.#limits;
     const { own, network, clients } = this.#waiting.countOf(client.network, name);
-    if (own >= waitingPerClient) {
+    const parked = this.#parked.size > 0 ? (this.#parked.get(keyOf(client, name))?.length ?? 0) : 0;
+    if (own + parked >= waitingPerClient) {
       throw new AppError(
         'RATE_LIMITED',
         `${waitingPerClient} of your requests are already waiting. Wait for their responses, then retry.`,
@@ -114,9 +160,13 @@ export class WorkQueue {
     const isGreedyClient = own > 0 && own * clients >= network;
     if (isGreedyNetwork && size >= (isGreedyClient ? waiting : 2 * waiting)) throw overloaded('queue');
     return new Promise((begin, refuse) => {
-      this.#waiting.push(client.network, name, { sinceMs: performance.now(), client, begin, refuse });
+      this.#waiting.push(client.network, name, { sinceMs: performance.now(), client, name, begin, refuse });
     });
   }
+}
+
+function keyOf({ network }: Client, name: string): string {
+  return `${network} ${name}`;
 }
 
 /** `refusedBy` is left out if the client has left, so that nobody is refused. */

@@ -58,6 +58,23 @@ describe('WorkQueue', () => {
     assert.deepEqual(await Promise.all(results), ['a1', 'a2', 'a3', 'a4', 'b1']);
   });
 
+  it('keeps a slot for others if a client may not have them all, and runs the rest of its works later', async () => {
+    const queue = new WorkQueue({ ...LIMITS, atOnce: 3, atOncePerClient: 2, waitingPerClient: 4 });
+    const works = new Works();
+    const results = ['a1', 'a2', 'a3', 'a4', 'a5', 'a6'].map((name) =>
+      queue.run(client('n'), works.start(name), 'a'),
+    );
+    await nextTurn();
+    assert.deepEqual(works.begun, ['a1', 'a2']);
+    assert.deepEqual(await codeOf(queue.run(client('n'), works.start('a7'), 'a')), ['RATE_LIMITED', true]);
+    results.push(queue.run(client('n'), works.start('b1'), 'b'));
+    await nextTurn();
+    assert.deepEqual(works.begun, ['a1', 'a2', 'b1']);
+    for (const name of ['b1', 'a1', 'a2', 'a3', 'a4', 'a5', 'a6']) await works.end(name);
+    assert.deepEqual(works.begun, ['a1', 'a2', 'b1', 'a3', 'a4', 'a5', 'a6']);
+    assert.deepEqual(await Promise.all(results), ['a1', 'a2', 'a3', 'a4', 'a5', 'a6', 'b1']);
+  });
+
   it('frees the slot of a work that fails', async () => {
     const queue = new WorkQueue({ ...LIMITS, atOnce: 1 });
     const failed = queue.run(client('a'), () => Promise.reject(new Error('boom')));
