@@ -49,25 +49,24 @@ export function allEventsStatement(query: AllEventsQuery, nowMs: number): Statem
   const rest = after ? [isByStart ? afterBoth : afterId] : [];
   const parts = partsOf(query, nowMs);
   const columns = 'SELECT event_id, start_ms FROM';
-  const pageOf = (source: string, conditions: readonly string[]) =>
-    `(${columns} ${source} WHERE ${allOf(...conditions, ...rest)} ORDER BY ${order} LIMIT ${limit + 1})`;
-  const some = (conditions: readonly string[]) => {
-    const matching = parts.map((part) => `${columns} events WHERE ${allOf(...part, ...conditions)}`);
+  const pageOf = (rows: string) => `(${columns} ${rows} ORDER BY ${order} LIMIT ${limit + 1})`;
+  const some = (...conditions: string[]) => {
+    const matching = parts.map((part) => `${columns} ${part(conditions)}`);
     return `SELECT * FROM (${matching.join(' UNION ALL ')}) AS matching LIMIT ${EXACT_TOTAL + 1}`;
   };
   const all = (...conditions: string[]) =>
-    parts.map((part) => pageOf('events', [...part, ...conditions])).join(' UNION ALL ');
+    parts.map((part) => pageOf(part([...conditions, ...rest]))).join(' UNION ALL ');
   const words = terms && `'${tsqueryOf(terms).replaceAll("'", "''")}'::tsquery`;
   const isFew = `(SELECT total FROM counted) <= ${EXACT_TOTAL}`;
   // If few events have the words, they are found by the index of words. Otherwise the next one is near in the order of the list: a
   // function instead of the operator makes PostgreSQL read that order and not sort all of them.
   const [begin, pages] = terms
     ? [
-        `few AS MATERIALIZED (${some([`words @@ ${words}`])}),
+        `few AS MATERIALIZED (${some(`words @@ ${words}`)}),
          counted AS MATERIALIZED (SELECT CASE WHEN ${HAS_UNKNOWN_WORDS} THEN -1 ELSE count(*) END AS total FROM few),`,
-        `${pageOf('few', [isFew])} UNION ALL ${all(`NOT ${isFew}`, `ts_match_vq(words, ${words})`)}`,
+        `${pageOf(`few WHERE ${allOf(isFew, ...rest)}`)} UNION ALL ${all(`NOT ${isFew}`, `ts_match_vq(words, ${words})`)}`,
       ]
-    : [`counted AS MATERIALIZED (SELECT count(*) AS total FROM (${some([])}) AS few),`, all()];
+    : [`counted AS MATERIALIZED (SELECT count(*) AS total FROM (${some()}) AS few),`, all()];
   const text = `WITH ${begin} page AS (SELECT * FROM (${pages}) AS parts ORDER BY ${order} LIMIT ${limit + 1})
     SELECT total, page.event_id, page.start_ms, json, agent_name FROM counted
     LEFT JOIN (page JOIN events USING (event_id) JOIN agents USING (agent_id)) ON true
@@ -75,21 +74,30 @@ export function allEventsStatement(query: AllEventsQuery, nowMs: number): Statem
   return { text, values: [] };
 }
 
-/** Conditions of parts that have no event in common. */
-function partsOf(query: AllEventsQuery, nowMs: number): string[][] {
+/** A part of the events: a table of those that also meet the conditions. */
+type Part = (conditions: readonly string[]) => string;
+
+/** Parts that have no event in common. */
+function partsOf(query: AllEventsQuery, nowMs: number): Part[] {
   const { eventId, agentId, types, createdFromMs, when } = query;
   const filters: string[] = [];
   if (eventId !== undefined) filters.push(`event_id = '${eventId}'`);
   if (agentId !== undefined) filters.push(`agent_id = '${agentId}'`);
   if (types) filters.push(`event_type = ANY ('{${types.join(',')}}')`);
   if (createdFromMs !== undefined) filters.push(`event_id >= '${firstUlid(createdFromMs)}'`);
-  if (when === 'all') return [filters];
-  if (when === 'past') return [[`start_ms <= ${nowMs}`, `ends_ms <= ${nowMs}`, ...filters]];
-  // Events that began more than a day ago and have not ended last longer than a day, and have an index of their own.
+  const partOf =
+    (...own: string[]): Part =>
+    (conditions) =>
+      `events WHERE ${allOf(...own, ...filters, ...conditions)}`;
+  if (when === 'all') return [partOf()];
+  if (when === 'past') return [partOf(`start_ms <= ${nowMs}`, `ends_ms <= ${nowMs}`)];
+  // Events that began more than a day ago and have not ended last longer than a day, and have an index of their own. OFFSET makes
+  // PostgreSQL use it: they are so few that it would look for the first of them in the order of the list, among all that began.
   const dayBefore = nowMs - DAY_MS;
+  const long = partOf(`start_ms <= ${dayBefore}`, `ends_ms > ${nowMs}`, `ends_ms - start_ms > ${DAY_MS}`);
   return [
-    [`start_ms > ${dayBefore}`, `ends_ms > ${nowMs}`, ...filters],
-    [`start_ms <= ${dayBefore}`, `ends_ms > ${nowMs}`, `ends_ms - start_ms > ${DAY_MS}`, ...filters],
+    partOf(`start_ms > ${dayBefore}`, `ends_ms > ${nowMs}`),
+    (conditions) => `(SELECT * FROM ${long(conditions)} OFFSET 0) AS events`,
   ];
 }
 

@@ -1,7 +1,7 @@
 // SQL of the filtered audit log. One statement returns a page and its exact total, from one snapshot.
 import type { AuditFilters } from '../domain/audit-filters.ts';
 import type { AuditQuery } from '../domain/list.ts';
-import { fold, Values } from './list-statements.ts';
+import { isFound, Values } from './list-statements.ts';
 import type { Statement } from './search.ts';
 
 /** As in the index audit_by_agent. */
@@ -42,18 +42,7 @@ function conditionsOf(filters: AuditFilters, values: Values): string[] {
     conditions.push(`(actor_subject = ${subject} OR lower(actor_email COLLATE "C") = ${email})`);
   }
   if (q !== undefined) {
-    const text = `(SELECT ${fold(values.put(q, 'text'))})`; // folded once, not per row
-    const found = ['target_name', 'target', 'actor_email', "coalesce(titles, '')"].map((name) =>
-      isFound(name, text),
-    );
-    conditions.push(`(${found.join(' OR ')})`);
+    conditions.push(isFound(['target_name', 'target', 'actor_email', "coalesce(titles, '')"], q, values));
   }
   return conditions;
-}
-
-/** Folding only ASCII is far faster, and enough for most texts. */
-function isFound(name: string, text: string): string {
-  const folded = `CASE WHEN octet_length(${name}) = length(${name}) THEN lower(${name} COLLATE "C") COLLATE "und-x-icu"
-    ELSE ${fold(name)} END`;
-  return `strpos(${folded}, ${text}) > 0`;
 }

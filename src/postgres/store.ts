@@ -8,7 +8,7 @@ import type { AuditEntry, AuditRecord } from '../domain/audit.ts';
 import { AppError } from '../domain/errors.ts';
 import type { EventRow } from '../domain/event.ts';
 import type { AgentListQuery, AuditQuery, EventListQuery } from '../domain/list.ts';
-import { ALL_EVENTS, type NearbyQuery } from '../domain/nearby.ts';
+import type { NearbyQuery } from '../domain/nearby.ts';
 import {
   ACTIVE_WITHIN_MS,
   type BulkDeleted,
@@ -262,8 +262,8 @@ export class PostgresStore implements Store {
   stats(nowMs: number): Promise<Stats> {
     return this.#database.operation(async (statements) => {
       await this.#uses.write(statements);
-      const inMemory = await this.#events?.search(ALL_EVENTS, nowMs, () => true);
-      return readStats(statements, nowMs, nowMs - ACTIVE_WITHIN_MS, inMemory?.total);
+      const inMemory = await this.#events?.count(nowMs);
+      return readStats(statements, nowMs, nowMs - ACTIVE_WITHIN_MS, inMemory);
     });
   }
 

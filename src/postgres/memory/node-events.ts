@@ -2,7 +2,7 @@
 // says so, and the store searches by SQL.
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { NearbyQuery } from '../../domain/nearby.ts';
-import type { NearbyPage } from '../../domain/store.ts';
+import type { NearbyPage, Stats } from '../../domain/store.ts';
 import type { Words } from '../../domain/words.ts';
 import type { EventStorage } from '../../memory/event-lookup.ts';
 import { INDEX_BYTES_PER_EVENT, type OnWordsProblem, type StoredWords } from '../../memory/event-memory.ts';
@@ -102,6 +102,14 @@ export class NodeEvents {
       if (error instanceof Superseded) return undefined;
       throw error;
     }
+  }
+
+  /** Counted at the same moment. Undefined if the events are not in memory, or if memory must catch up with many changes. */
+  async count(nowMs: number): Promise<Pick<Stats, 'events' | 'events_upcoming'> | undefined> {
+    if (!this.#loaded || this.#readIndex.isBehind || (await this.#readIndex.confirm()) === 'behind')
+      return undefined;
+    const memory = this.#loaded?.memory;
+    return memory && { events: memory.size, events_upcoming: memory.countUpcoming(nowMs) };
   }
 
   /** Stops loading. Searches from memory work until the database is closed. */

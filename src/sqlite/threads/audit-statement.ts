@@ -1,8 +1,8 @@
 // SQL of the filtered audit log. One statement returns a page and its exact total, from one snapshot. It needs the function
 // is_found(…) of list-statements.ts on the connection.
 import type { AuditFilters } from '../../domain/audit-filters.ts';
-import { type AuditQuery, foldText } from '../../domain/list.ts';
-import type { Statement } from './list-statements.ts';
+import type { AuditQuery } from '../../domain/list.ts';
+import { isFound, type Statement } from './list-statements.ts';
 
 /** As in the index audit_by_agent. */
 const AGENT = "CASE WHEN json_valid(detail) THEN coalesce(detail ->> '$.agent_id', target) ELSE target END";
@@ -46,16 +46,7 @@ function conditionsOf(filters: AuditFilters, put: (value: string | number) => st
   if (actor !== undefined)
     conditions.push(`(actor_subject = ${put(actor.subject)} OR lower(actor_email) = ${put(actor.email)})`);
   if (q !== undefined) {
-    const text = put(foldText(q));
-    const found = ['target_name', 'target', 'actor_email', "coalesce(titles, '')"].map((name) =>
-      isFound(name, text),
-    );
-    conditions.push(`(${found.join(' OR ')})`);
+    conditions.push(isFound(['target_name', 'target', 'actor_email', "coalesce(titles, '')"], q, put));
   }
   return conditions;
-}
-
-/** SQLite folds only ASCII, but far faster than a function of ours. */
-function isFound(name: string, text: string): string {
-  return `CASE WHEN octet_length(${name}) = length(${name}) THEN instr(lower(${name}), ${text}) ELSE is_found(${name}) END`;
 }

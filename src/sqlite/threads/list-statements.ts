@@ -2,7 +2,14 @@
 // functions on the connection: fold(text), and is_found(…), which tells whether a text contains the search text.
 import { type AgentActivity, firstIdOf, isWindow } from '../../domain/activity.ts';
 import { ASSUMED_DURATION_MS } from '../../domain/event.ts';
-import type { AgentListQuery, AgentSort, EventListQuery, EventSort, ListQuery } from '../../domain/list.ts';
+import {
+  type AgentListQuery,
+  type AgentSort,
+  type EventListQuery,
+  type EventSort,
+  foldText,
+  type ListQuery,
+} from '../../domain/list.ts';
 import { NEVER_USED } from '../../domain/list-cursor.ts';
 import { AGENT_COLUMNS, IS_STORED_AGENT } from '../columns.ts';
 import { countCreatedBy } from './activity-reader.ts';
@@ -13,8 +20,8 @@ export interface Statement {
 }
 
 const AGENT_VALUES: Readonly<Record<Exclude<AgentSort, keyof AgentActivity>, string>> = {
-  agent_name: 'fold(agent_name)',
-  email: 'fold(email)',
+  agent_name: folded('agent_name'),
+  email: folded('email'),
   tier: 'tier',
   is_active: 'is_active',
   event_count: 'event_count',
@@ -24,7 +31,7 @@ const AGENT_VALUES: Readonly<Record<Exclude<AgentSort, keyof AgentActivity>, str
 
 const EVENT_VALUES: Readonly<Record<EventSort, string>> = {
   start_at: 'start_ms',
-  title: 'fold(title)',
+  title: folded('title'),
   event_type: 'event_type',
   created_at: 'event_id', // a ULID begins with its creation time
 };
@@ -32,6 +39,24 @@ const EVENT_VALUES: Readonly<Record<EventSort, string>> = {
 const ENDS_MS = `coalesce(end_ms, start_ms + ${ASSUMED_DURATION_MS})`;
 
 const EVENT_COLUMNS = 'json, version, updated_ms';
+
+/** SQLite folds only ASCII, but far faster than a function of ours. */
+function isAscii(text: string): string {
+  return `octet_length(${text}) = length(${text})`;
+}
+
+function folded(text: string): string {
+  return `CASE WHEN ${isAscii(text)} THEN lower(${text}) ELSE fold(${text}) END`;
+}
+
+/** Whether one of the columns has the search text. LIKE folds ASCII. */
+export function isFound(columns: readonly string[], q: string, put: (value: string) => string): string {
+  const pattern = put(`%${foldText(q).replaceAll(/[\\%_]/g, '\\$&')}%`);
+  const found = columns.map(
+    (column) => `${column} LIKE ${pattern} ESCAPE '\\' OR (NOT ${isAscii(column)} AND is_found(${column}))`,
+  );
+  return `(${found.join(' OR ')})`;
+}
 
 const COUNT_MATCHING = 'SELECT count(*) FROM matching';
 
@@ -46,7 +71,7 @@ export function agentPageStatement(query: AgentListQuery, nowMs: number): Statem
   const list = {
     ...{ table: 'agents', key: 'agent_id', columns: AGENT_COLUMNS },
     matching: `SELECT agent_id AS key, agent_id AS id, ${value} AS value FROM agents
-      WHERE ${IS_STORED_AGENT}${isSearch ? ' AND is_found(agent_name, email, agent_id)' : ''}`,
+      WHERE ${IS_STORED_AGENT}${isSearch ? ` AND ${isFound(['agent_name', 'email', 'agent_id'], query.q, values.put)}` : ''}`,
     total: isSearch ? COUNT_MATCHING : `SELECT count(*) FROM agents WHERE ${IS_STORED_AGENT}`,
     isExpensive: isSearch || isWindow(key),
   };
@@ -61,7 +86,10 @@ export function eventPageStatement(agentId: string, query: EventListQuery, nowMs
   const scope = `${owned} AND row_id > coalesce((SELECT max(up_to_row) FROM removals WHERE ${owned}), 0)`;
   const filters: string[] = [];
   if (when !== 'all') filters.push(`${ENDS_MS} ${when === 'past' ? '<=' : '>'} ${values.put(nowMs)}`);
-  if (q !== '') filters.push("is_found(title, event_id, json ->> '$.location_name', json ->> '$.address')");
+  if (q !== '') {
+    const place = "is_found(json ->> '$.location_name', json ->> '$.address')";
+    filters.push(`(${isFound(['title', 'event_id'], q, values.put)} OR ${place})`);
+  }
   // The index returns events by start. If all of them must be read anyway, file order (row_id) is cheaper.
   const isByIndex = filters.length === 0 && sort.key === 'start_at';
   const walk = isByIndex ? scope : `row_id IN (SELECT row_id FROM events WHERE ${scope})`;
@@ -122,9 +150,7 @@ function countAll(scope: string): string {
 class Values {
   readonly all: (string | number)[] = [];
 
-  put(value: string | number): string {
-    return `?${this.all.push(value)}`;
-  }
+  readonly put = (value: string | number): string => `?${this.all.push(value)}`;
 }
 
 /** Order and limits of a page, as SQL. */
