@@ -1,6 +1,7 @@
 // npm run bench -- --console: measures the console in a browser with 100,000 agents and 1 million events, 50,000 of them of one
 // agent, on both engines: the time of the API for each view, and the time from its response until the view is usable.
 import { loadavg } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import { openConsole } from '../test/console/console.ts';
 import { fillWithCrowd } from '../test/support/crowd.ts';
@@ -10,6 +11,9 @@ import { type Spread, spread } from './statistics.ts';
 
 const CROWD = { agents: 100_000, events: 50_000, othersEvents: 950_000 };
 const WARM_UP = 1;
+
+/** A service reads all events after its start; the views are measured when it has. */
+const LOADING_MS = 60_000;
 
 interface ViewTimes {
   readonly view: string;
@@ -56,6 +60,7 @@ export async function measureConsole(rounds: number, command: string): Promise<s
       // The measurement is injected as a script, which the page's Content-Security-Policy would block.
       const { page, signIn } = await tested.visit('/admin', { bypassCSP: true });
       await signIn();
+      await sleep(LOADING_MS);
       for (const [view, path] of Object.entries(viewsOf(agentId))) {
         console.error(`  ${view}`);
         times.push({ view, engine, ...(await measureView(page, tested.service.url + path, rounds)) });

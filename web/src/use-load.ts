@@ -19,16 +19,18 @@ interface Result<T> {
   readonly error: ApiError | undefined;
 }
 
-export function useLoad<T>(path: string): Loaded<T> {
+/** Without a path, it is loading until there is one. */
+export function useLoad<T>(path: string | undefined): Loaded<T> {
   const [result, setResult] = useState<Result<T>>({
     path: undefined,
-    data: recall<T>(path),
+    data: path === undefined ? undefined : recall<T>(path),
     error: undefined,
   });
   const [round, setRound] = useState(0);
   const [doneRound, setDoneRound] = useState(-1);
 
   useEffect(() => {
+    if (path === undefined) return;
     const controller = new AbortController();
     read<T>(path, controller.signal).then(
       (data) => {
@@ -48,6 +50,6 @@ export function useLoad<T>(path: string): Loaded<T> {
 
   const reload = useCallback(() => setRound((now) => now + 1), []);
   useEffect(() => listenForRestores(reload), [reload]);
-  const isLoading = result.path !== path || doneRound !== round;
+  const isLoading = path === undefined || result.path !== path || doneRound !== round;
   return { data: result.data, error: isLoading ? undefined : result.error, isLoading, reload };
 }

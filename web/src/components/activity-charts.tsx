@@ -15,8 +15,11 @@ const CHARTS: readonly [key: 'events' | 'agents', title: string][] = [
   ['agents', 'New agents per day'],
 ];
 
-export function ActivityCharts() {
-  const { data, error, isLoading, reload } = useLoad<Activity>(`/activity?days=${DAYS}`);
+/** Waits with loading while what the page is about still loads: counting all events takes the database some time. */
+export function ActivityCharts({ isWaiting }: { isWaiting: boolean }) {
+  const { data, error, isLoading, reload } = useLoad<Activity>(
+    isWaiting ? undefined : `/activity?days=${DAYS}`,
+  );
   return (
     <section class="activity card" aria-label="Created per day" aria-busy={isLoading}>
       {error ? (

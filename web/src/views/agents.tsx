@@ -55,7 +55,7 @@ export function AgentsView({ place }: { place: Place }) {
     <>
       <h1>Agents</h1>
       <StatsStrip />
-      <ActivityCharts />
+      <ActivityCharts isWaiting={!loaded.data && !loaded.error} />
       <div class="toolbar">
         <SearchField
           label="Search agents"
