@@ -59,7 +59,8 @@ export function agentPageStatement(query: AgentListQuery, nowMs: number): Statem
   const { key } = query.sort;
   const list = {
     ...{ table: 'agents', id: 'agent_id', idType: 'uuid' },
-    columns: query.activity ? `${AGENT_COLUMNS}, ${activityColumns(nowMs, values)}` : AGENT_COLUMNS,
+    columns: query.activity ? `${AGENT_COLUMNS}, events_24h, events_7d` : AGENT_COLUMNS,
+    details: query.activity ? `CROSS JOIN LATERAL (${countLately(nowMs, values)}) AS lately` : '',
     joined: isWindow(key) ? `LEFT JOIN (${countByAgent(key, nowMs, values)}) AS recent USING (agent_id)` : '',
     value: AGENT_VALUES[key],
     conditions: [isSearch ? isFound(agentTexts(query.q), query.q, values) : 'true'],
@@ -69,12 +70,13 @@ export function agentPageStatement(query: AgentListQuery, nowMs: number): Statem
   return pageStatement(list, query, values);
 }
 
-function activityColumns(nowMs: number, values: Values): string {
-  const columns = (['events_24h', 'events_7d'] as const).map((window) => {
-    const firstId = values.put(firstIdOf(window, nowMs), 'text');
-    return `(SELECT count(*) FROM events WHERE agent_id = agents.agent_id AND event_id >= ${firstId}) AS ${window}`;
-  });
-  return columns.join(', ');
+/** Both counts at once: PostgreSQL reads all of the agent's entries in the index for them. */
+function countLately(nowMs: number, values: Values): string {
+  const [dayId, weekId] = (['events_24h', 'events_7d'] as const).map((window) =>
+    values.put(firstIdOf(window, nowMs), 'text'),
+  );
+  return `SELECT count(*) FILTER (WHERE event_id >= ${dayId}) AS events_24h, count(*) AS events_7d
+    FROM events WHERE agent_id = agents.agent_id AND event_id >= ${weekId}`;
 }
 
 /** Reads the events that were created lately: their IDs begin with the time. */
@@ -166,6 +168,8 @@ interface List {
   /** Sort expression. */
   readonly value: string;
   readonly columns: string;
+  /** What the rows of the page are joined with, for further columns. */
+  readonly details?: string;
   /** What the table is joined with to sort. */
   readonly joined?: string;
   /** Conditions for the rows of the list. */
@@ -180,7 +184,8 @@ interface List {
 
 /** Returns one row more than the page if more follow. If the page is empty, a single row has only the total. */
 function pageStatement(list: List, query: ListQuery<string>, values: Values): Statement {
-  const { table, id, idType, value, columns, joined = '', conditions, total, isExpensive, hasFew } = list;
+  const { table, id, idType, value, columns, conditions, total, isExpensive, hasFew } = list;
+  const { joined = '', details = '' } = list;
   const { after, limit, sort } = query;
   const [isAfter, direction] = sort.descending ? ['<', 'DESC'] : ['>', 'ASC'];
   const type = typeof after?.value === 'string' ? 'text' : 'bigint';
@@ -199,6 +204,6 @@ function pageStatement(list: List, query: ListQuery<string>, values: Values): St
       SELECT id, value FROM ${hasFew && !after ? 'few' : 'matching'} AS page ${afterClause} ${order} LIMIT ${limit + 1}
     )
     SELECT total, value, ${columns} FROM (SELECT (${total}) AS total) AS counted
-    LEFT JOIN (page JOIN ${table} ON ${table}.${id} = page.id) ON true ${order}`;
+    LEFT JOIN (page JOIN ${table} ON ${table}.${id} = page.id ${details}) ON true ${order}`;
   return { text, values: values.all };
 }
