@@ -8,7 +8,7 @@ import type { ListReaderCalls } from './list-reader.ts';
 import type { ListThreadData } from './list-reader-worker.ts';
 import { RpcClient, type ThreadOptions } from './rpc-client.ts';
 
-/** As many lists are read at the same time: a page of one administrator asks for three, and must not delay another's. */
+/** As many lists are read at the same time. One administrator gets at most two, so that another need not wait. */
 const THREADS = 3;
 
 const FAILURE_MESSAGE = 'The list could not be read. Retry.';

@@ -147,7 +147,7 @@ export class RpcClient<C extends Methods<C>> {
   #startBatch(hasWaited = true): void {
     const { maxBatch, small, maxBatchesInFlight } = this.#options;
     if (this.#inFlight.length === maxBatchesInFlight) return;
-    const calls = [...this.#smallQueue.splice(0, small?.maxBatch), ...this.#queue.splice(0, maxBatch)];
+    const calls = [...this.#smallQueue.splice(0, small?.maxBatch ?? 0), ...this.#queue.splice(0, maxBatch)];
     if (calls.length === 0) return;
     const sentMs = performance.now();
     if (hasWaited) for (const { sinceMs } of calls) this.#waits.observe((sentMs - sinceMs) / 1_000);

@@ -15,7 +15,7 @@ const CHARTS: readonly [key: 'events' | 'agents', title: string][] = [
   ['agents', 'New agents per day'],
 ];
 
-/** Waits with loading while what the page is about still loads: counting all events takes the database some time. */
+/** Loads only after the list of the page: counting all events would slow it down. */
 export function ActivityCharts({ isWaiting }: { isWaiting: boolean }) {
   const { data, error, isLoading, reload } = useLoad<Activity>(
     isWaiting ? undefined : `/activity?days=${DAYS}`,
