@@ -18,6 +18,7 @@ import type { IndexInput, IndexOutput } from './index-only.ts';
 import { ensureWrk } from './load.ts';
 import { measureOdd } from './odd.ts';
 import { measureOverload } from './overload.ts';
+import { measurePages } from './pages.ts';
 import { startPostgres } from './postgres.ts';
 import { fileBeside, residentBytes, runScript, type Server, startServer, startService } from './processes.ts';
 import {
@@ -39,6 +40,7 @@ const USAGE = `npm run bench [-- OPTIONS]
   --index         the index only, at 1 and at 10 million events
   --engine NAME   sqlite (the default), or postgres: one and two nodes over PostgreSQL, compared with the embedded engine and the baseline
   --console       the console in a browser with many agents, on both engines
+  --pages         /, /docs and the console on a slow phone: sizes, and when they are usable
   --overload      5,000 connections compared with 256, and what a polite client sees meanwhile
   --against DIR   this checkout compared with another one, before and after a change
   --metrics       this checkout with metrics compared with it without
@@ -62,6 +64,7 @@ const { values: given } = parseArgs({
     index: { type: 'boolean', default: false },
     engine: { type: 'string', default: 'sqlite' },
     console: { type: 'boolean', default: false },
+    pages: { type: 'boolean', default: false },
     overload: { type: 'boolean', default: false },
     against: { type: 'string' },
     metrics: { type: 'boolean', default: false },
@@ -83,7 +86,8 @@ if (given.help || !isValid) {
   console.error(USAGE);
   process.exitCode = given.help ? 0 : 2;
 } else if (given.index) await measureIndex();
-else if (given.console) await measureBrowser();
+else if (given.console) await measureBrowser('RESULTS-console.md', measureConsole);
+else if (given.pages) await measureBrowser('RESULTS-pages.md', measurePages);
 else if (given.overload) await measureFlood();
 else if (given.against !== undefined) await measureChange(given.against);
 else if (given.metrics) await measureOnOff();
@@ -111,9 +115,12 @@ async function measureIndex(): Promise<void> {
   );
 }
 
-async function measureBrowser(): Promise<void> {
-  const report = await measureConsole(options.rounds, describeCommand());
-  writeFileSync(fileBeside('RESULTS-console.md'), report);
+async function measureBrowser(
+  file: string,
+  measure: (rounds: number, command: string) => Promise<string>,
+): Promise<void> {
+  const report = await measure(options.rounds, describeCommand());
+  writeFileSync(fileBeside(file), report);
   console.log(report);
 }
 

@@ -1,5 +1,5 @@
-// `npm run screenshots`: takes screenshots of every console view in the demo, for docs/console.md: light, dark, and 390 pixels
-// wide.
+// `npm run screenshots`: takes screenshots of the front page, the docs page and every console view in the demo, for
+// docs/console.md: light, dark, and 390 pixels wide.
 import { mkdirSync, rmSync } from 'node:fs';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -34,7 +34,16 @@ const VIEWS: Record<string, (page: Page) => Promise<void>> = {
       .nth(3)
       .check();
   },
+  'agent-keys': async (page) => {
+    await page.getByRole('tab', { name: /^Keys/ }).click();
+    await page.getByText(/^\d+ keys?$/).waitFor();
+  },
+  'agent-history': async (page) => {
+    await page.getByRole('tab', { name: 'History' }).click();
+    await page.locator('[aria-busy=true]').waitFor({ state: 'detached' });
+  },
   event: async (page) => {
+    await page.getByRole('tab', { name: /^Events/ }).click();
     await page.locator('tbody button').first().click();
     await page.getByRole('dialog').waitFor();
   },
@@ -58,12 +67,39 @@ const VIEWS: Record<string, (page: Page) => Promise<void>> = {
       .nth(2)
       .check();
   },
+  'delete-matching': async (page) => {
+    await page.getByRole('searchbox', { name: 'Search events' }).fill('cheap');
+    await page.getByRole('button', { name: /^Select all \d+ that match/ }).click();
+    await page.getByRole('button', { name: /^Delete selected/ }).click();
+    await page.getByRole('dialog').waitFor();
+  },
+  undo: async (page) => {
+    await page
+      .getByRole('dialog')
+      .getByRole('button', { name: /^Delete \d+ events/ })
+      .click();
+    await page.getByRole('button', { name: 'Undo' }).waitFor();
+  },
   'audit-log': async (page) => {
-    await page.keyboard.press('Escape');
     await page.getByRole('link', { name: 'Audit log' }).click();
     await page.getByText('deactivated').first().waitFor();
   },
+  restore: async (page) => {
+    await page.getByRole('button', { name: 'Restore' }).first().click();
+    await page.getByRole('dialog').getByText('come back').waitFor();
+  },
+  account: async (page) => {
+    await page.getByRole('dialog').getByRole('button', { name: 'Restore' }).click();
+    await page
+      .getByRole('status')
+      .getByText(/^Restored/)
+      .waitFor();
+    await page.getByRole('button', { name: /^Account of/ }).click();
+  },
 };
+
+/** Paths of the other pages. */
+const PAGES: Record<string, string> = { front: '/', docs: '/docs' };
 
 async function takeAll(url: string, issuer: string): Promise<void> {
   const browser = await launchBrowser();
@@ -71,16 +107,20 @@ async function takeAll(url: string, issuer: string): Promise<void> {
     for (const [screen, options] of Object.entries(SCREENS)) {
       const visitor = await visit(browser, url, '/admin', { ...options, reducedMotion: 'reduce' }, [issuer]);
       const take = async (view: string) => {
-        const path = `${FOLDER}/console-${view}-${screen}.png`;
+        const path = `${FOLDER}/${view}-${screen}.png`;
         await visitor.page.evaluate('scrollTo(0, 0)'); // a click may have scrolled the page
         await visitor.page.screenshot({ path, animations: 'disabled', caret: 'hide' });
         console.log(relative('', path));
       };
       await visitor.page.getByRole('link', { name: /^Sign in with/ }).waitFor();
-      await take('sign-in');
+      await take('console-sign-in');
       await visitor.signIn();
       for (const [view, open] of Object.entries(VIEWS)) {
         await open(visitor.page);
+        await take(`console-${view}`);
+      }
+      for (const [view, path] of Object.entries(PAGES)) {
+        await visitor.page.goto(url + path);
         await take(view);
       }
       await visitor.context.close();

@@ -71,14 +71,20 @@ export function fileUrl(name: string): string {
   return getFiles().urls.get(name)!;
 }
 
-/** Reads a page. `<!-- part.html -->` stands for the content of that file, each key of `values` for its value. */
+/** Reads a page. `<!-- file -->` stands for the content of that file, each key of `values` for its value. */
 export function readPage(name: string, values: Readonly<Record<string, string>> = {}): string {
-  const text = readPart(name).replaceAll(/<!-- ([a-z]+\.html) -->\n/g, (_, part: string) => readPart(part));
+  const text = withParts(readPart(name));
   const filled = Object.entries(values).reduce(
     (before, [key, value]) => before.replaceAll(key, () => value),
     text,
   );
   return withHashes(filled, getFiles().urls);
+}
+
+function withParts(text: string): string {
+  return text.replaceAll(/<!-- ([a-z]+\.(?:html|svg)) -->\n/g, (_, part: string) =>
+    withParts(readPart(part)),
+  );
 }
 
 /** Serves the files under /docs/. */
