@@ -100,8 +100,9 @@ export async function deleteEvents(
     [earlier] = await sql<AuditRecord[]>`SELECT * FROM audit WHERE audit_id = ${into} FOR UPDATE`;
     if (!earlier || !mayExtend(earlier, audit)) return 'wrong-entry';
   }
-  await lockDeletesOf(sql, eventIds, 'events');
-  const events = await findEvents(sql, eventIds);
+  const locked = await lockDeletesOf(sql, eventIds, 'events');
+  // An event that was restored after that, and whose agent had no other of these events, is not deleted: its agent is not locked.
+  const events = (await findEvents(sql, eventIds)).filter(({ agent_id }) => locked.has(agent_id));
   if (events.length === 0) return { deleted: 0, audit_id: into ?? null };
   const agents = [...new Map(events.map((event) => [event.agent_id, event])).values()];
   const slice = {

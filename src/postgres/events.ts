@@ -192,18 +192,19 @@ export function deletesLock(sql: Sql, agentId: string) {
   return sql`pg_advisory_xact_lock(${LOCK}::integer, hashtext(${agentId}))`;
 }
 
-/** The same for the agents of these events in this table. Everybody takes several locks in the same order. */
+/** The same for the agents of these events in this table, which it returns. Everybody takes several locks in the same order. */
 export async function lockDeletesOf(
   sql: Sql,
   eventIds: readonly string[],
   table: 'events' | 'deleted_events',
-): Promise<void> {
-  await sql`
-    SELECT pg_advisory_xact_lock(${LOCK}::integer, number) FROM (
-      SELECT DISTINCT hashtext(agent_id::text) AS number FROM ${sql(table)}
+): Promise<ReadonlySet<string>> {
+  const locked = await sql<{ agent_id: string }[]>`
+    SELECT agent_id, pg_advisory_xact_lock(${LOCK}::integer, number) FROM (
+      SELECT DISTINCT agent_id, hashtext(agent_id::text) AS number FROM ${sql(table)}
       WHERE event_id IN (SELECT value FROM json_array_elements_text(${JSON.stringify(eventIds)}::text::json) AS value)
       ORDER BY number
     ) AS locks`;
+  return new Set(locked.map(({ agent_id }) => agent_id));
 }
 
 export async function deleteEvent(
