@@ -7,6 +7,7 @@ import { VERSION } from '../system.ts';
 import { type Env, type Io, UsageError } from './command.ts';
 import { showLoading } from './load-progress.ts';
 import { openLog } from './log.ts';
+import { keepNextTickFast } from './next-tick.ts';
 import { Progress } from './progress.ts';
 
 /** Time from the signal to the forced exit, whatever is still open. */
@@ -21,6 +22,7 @@ const PREPARE_AFTER_MS = 5_000;
 export async function serve(args: string[], env: Env, io: Io): Promise<number> {
   if (args.length > 0) throw new UsageError('serve takes no options. Use environment variables instead.');
   const config = readConfig(env);
+  await keepNextTickFast();
   const { logger, droppedLines, finish } = openLog(config.logLevel, io.stdout);
   const progress = new Progress('events', io.stderr);
   // A supervisor starts a new process, which reads everything again.

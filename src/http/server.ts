@@ -22,7 +22,7 @@ import { type ServeMcp, serveMcp } from './mcp.ts';
 import { describeApi } from './openapi.ts';
 import { authenticate, countFailedRegistration } from './request/authenticate.ts';
 import { acceptJson, type BodyMeter, MAX_BODY_BYTES, unknownFields } from './request/body.ts';
-import { parseQuery, type Query } from './request/query.ts';
+import { ParameterNames, parseQuery, type Query } from './request/query.ts';
 import { findRequestId } from './request/request-id.ts';
 import { accessLog, logOnClose, measured } from './response/access-log.ts';
 import { Backlog } from './response/backlog.ts';
@@ -270,7 +270,7 @@ function bind(
   logFault: LogFault,
 ): void {
   const pattern = path.replaceAll(/\{(\w+)\}/g, ':$1');
-  const parameters = parametersOf(endpoint);
+  const parameters = new ParameterNames(parametersOf(endpoint));
   const fields = namedFieldsOf(endpoint);
   const { databaseWork } = admission;
   app.route({

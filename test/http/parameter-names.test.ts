@@ -2,16 +2,16 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
-import { parseQuery, withCursor } from '../../src/http/request/query.ts';
+import { ParameterNames, parseQuery, withCursor } from '../../src/http/request/query.ts';
 import { anyText } from '../support/any-text.ts';
 import { type Answer, assertError, assertInvalid, type Client, newEvent } from '../support/client.ts';
 import { exchange, request } from '../support/raw-http.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
-const KNOWN = new Set(['lat', 'lng', 'cursor']);
-const NONE = new Set<string>();
+const KNOWN = new ParameterNames(new Set(['lat', 'lng', 'cursor']));
+const NONE = new ParameterNames(new Set());
 
-const nameUnknown = (query: string, known: ReadonlySet<string>) => parseQuery(query, known).unknown;
+const nameUnknown = (query: string, known: ParameterNames) => parseQuery(query, known).unknown;
 
 describe('unknown parameters', () => {
   const cases: [query: string, names: string | undefined][] = [

@@ -4,12 +4,12 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import Type, { type Static, type TObject } from 'typebox';
 import { AppError } from '../../src/domain/errors.ts';
-import { parseQuery, queryReader } from '../../src/http/request/query.ts';
+import { ParameterNames, parseQuery, queryReader } from '../../src/http/request/query.ts';
 
 /** Parses and reads a query with the parameters of the schema. */
 function readerOf<T extends TObject>(schema: T): (text: string) => Static<T> {
   const reader = queryReader(schema, (values) => values as Static<T>);
-  const known = new Set(Object.keys(schema.properties));
+  const known = new ParameterNames(new Set(Object.keys(schema.properties)));
   return (text) => reader(parseQuery(text, known));
 }
 

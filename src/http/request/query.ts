@@ -19,10 +19,40 @@ export interface Query {
 }
 
 /**
+ * Names of the parameters of an endpoint. Those in a query are compared where they stand: to cut each out and look it up takes
+ * several times as long.
+ */
+export class ParameterNames {
+  readonly #names: ReadonlySet<string>;
+  readonly #byLength: string[][] = [];
+
+  constructor(names: ReadonlySet<string>) {
+    this.#names = names;
+    for (const name of names) {
+      this.#byLength[name.length] ??= [];
+      this.#byLength[name.length]!.push(name);
+    }
+  }
+
+  /** The known name that is this part of the text. */
+  find(text: string, from: number, end: number): string | undefined {
+    const names = this.#byLength[end - from];
+    if (names !== undefined) {
+      for (const name of names) if (text.startsWith(name, from)) return name;
+    }
+    return undefined;
+  }
+
+  has(name: string): boolean {
+    return this.#names.has(name);
+  }
+}
+
+/**
  * Splits and decodes, and throws nothing: `queryReader` reports the issues, for endpoints that take parameters. Stops at as
  * many issues as a response shows: finding one takes microseconds, and a URL has room for thousands.
  */
-export function parseQuery(text: string, known: ReadonlySet<string>): Query {
+export function parseQuery(text: string, known: ParameterNames): Query {
   const values = new Map<string, string[]>();
   const spans: number[] = [];
   const issues: Issue[] = [];
@@ -33,13 +63,13 @@ export function parseQuery(text: string, known: ReadonlySet<string>): Query {
     if (end > from) {
       const equals = text.indexOf('=', from);
       const nameEnd = equals < 0 || equals > end ? end : equals;
-      const rawName = text.slice(from, nameEnd);
-      const name = decode(rawName);
+      const plainName = known.find(text, from, nameEnd);
+      const name = plainName ?? decode(text.slice(from, nameEnd));
       const value = decode(text.slice(nameEnd + 1, end));
-      const isKnown = name !== undefined && known.has(name);
+      const isKnown = plainName !== undefined || (name !== undefined && known.has(name));
       if (name === undefined || value === undefined) {
         // Echo only known names: any other text could be a key and must stay out of responses.
-        const loc = known.has(name ?? rawName) ? ['query', name ?? rawName] : ['query'];
+        const loc = isKnown ? ['query', name!] : ['query'];
         issues.push({ loc, msg: 'must be valid percent-encoded UTF-8', type: 'string_unicode' });
       } else if (isKnown) {
         const earlier = values.get(name);
@@ -71,33 +101,45 @@ export function withCursor({ text, values, spans, unknown }: Query, cursor: stri
  */
 export function queryReader<T>(schema: TObject, check: (values: object) => T): (query: Query) => T {
   const types = new Map(
-    Object.entries(schema.properties).map(([name, field]) => [name, (field as { type?: string }).type]),
+    Object.entries(schema.properties).map(([name, field]) => [name, (field as { type: string }).type]),
   );
   return (query) => {
     const values: Record<string, unknown> = {};
+    let hasIssues = query.issues.length > 0;
+    for (const [name, texts] of query.values) {
+      const type = types.get(name);
+      if (type === undefined) continue;
+      const value = convert(type, texts);
+      if (value === undefined) hasIssues = true;
+      else values[name] = value;
+    }
+    if (!hasIssues) return check(values);
     if (query.issues.length >= MAX_SHOWN_ISSUES) throw invalid(query.issues);
     const issues: Issue[] = [...query.issues];
     for (const [name, type] of types) {
       const texts = query.values.get(name);
-      if (texts === undefined) continue;
-      if (type === 'array') values[name] = texts;
-      else if (texts.length > 1) {
-        issues.push({ loc: ['query', name], msg: 'must be sent only once', type: 'value_error' });
-      } else if (type === 'string') values[name] = texts[0];
-      else if (type === 'boolean') {
-        if (texts[0] === 'true' || texts[0] === 'false') values[name] = texts[0] === 'true';
-        else issues.push({ loc: ['query', name], msg: 'must be true or false', type: 'bool_parsing' });
-      } else if ((type === 'integer' ? WHOLE : DECIMAL).test(texts[0]!)) values[name] = Number(texts[0]);
-      else if (type === 'integer') {
-        issues.push({ loc: ['query', name], msg: 'must be a whole number such as 30', type: 'int_parsing' });
-      } else {
-        const msg = 'must be a decimal number such as 12.5';
-        issues.push({ loc: ['query', name], msg, type: 'float_parsing' });
-      }
+      if (texts && !(name in values)) issues.push({ loc: ['query', name], ...describe(type, texts) });
     }
-    if (issues.length === 0) return check(values);
     throw invalid([...issues, ...furtherIssues(() => check(values), issues)]);
   };
+}
+
+/** Undefined if a parameter of this type cannot have these values. */
+function convert(type: string, texts: readonly string[]): unknown {
+  if (type === 'array') return texts;
+  if (texts.length > 1) return undefined;
+  const text = texts[0]!;
+  if (type === 'string') return text;
+  if (type === 'boolean') return text === 'true' ? true : text === 'false' ? false : undefined;
+  return (type === 'integer' ? WHOLE : DECIMAL).test(text) ? Number(text) : undefined;
+}
+
+/** Why they could not be converted. */
+function describe(type: string, texts: readonly string[]): Pick<Issue, 'msg' | 'type'> {
+  if (texts.length > 1) return { msg: 'must be sent only once', type: 'value_error' };
+  if (type === 'boolean') return { msg: 'must be true or false', type: 'bool_parsing' };
+  if (type === 'integer') return { msg: 'must be a whole number such as 30', type: 'int_parsing' };
+  return { msg: 'must be a decimal number such as 12.5', type: 'float_parsing' };
 }
 
 const DECIMAL = /^-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;

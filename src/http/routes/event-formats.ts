@@ -42,7 +42,8 @@ export interface Reading {
   readonly includes: readonly Include[];
 }
 
-const PLAIN: Reading = { format: undefined, includes: [] };
+const NONE: readonly Include[] = [];
+const PLAIN: Reading = { format: undefined, includes: NONE };
 
 const readEventParameters = queryReader(EventParameters, (values): Reading => {
   const { value, issues } = checkEvent(splitIncludes(values), 'query');
@@ -65,7 +66,7 @@ export const readSearch: (query: Query) => Search = queryReader(
   Type.Object({ ...NearbyParameters.properties, ...Shown.properties }),
   (values: { format?: unknown; include?: unknown }) => {
     if (values.format === undefined && values.include === undefined) {
-      return { query: readNearby(values, 'query'), ...PLAIN, hasDistance: false };
+      return { query: readNearby(values, 'query'), format: undefined, includes: NONE, hasDistance: false };
     }
     const [query, extras] = readTogether(
       () => readNearby(values, 'query'),
