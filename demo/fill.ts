@@ -82,7 +82,8 @@ interface Publisher {
   readonly share: number;
 }
 
-export async function fill(store: Store, nowMs: number, administrator: Administrator): Promise<void> {
+/** Returns the key of the spammer that is still there. */
+export async function fill(store: Store, nowMs: number, administrator: Administrator): Promise<string> {
   const chance = new Chance(SEED);
   const random: Random = (bytes) => bytes.map(() => chance.integer(0, 255));
   const publishers = makePublishers(chance, random, nowMs);
@@ -104,9 +105,11 @@ export async function fill(store: Store, nowMs: number, administrator: Administr
     };
   });
   const outlet = makeSpammer(random, nowMs);
-  for (const agent of [...publishers.map(({ agent }) => agent), spammer, outlet]) {
+  for (const agent of [...publishers.map(({ agent }) => agent), spammer]) {
     await store.addAgent(agent, fingerprint(newApiKey(random)));
   }
+  const key = newApiKey(random);
+  await store.addAgent(outlet, fingerprint(key));
   const liveSpam = makeSpam(outlet, events, chance, random, nowMs);
   await Promise.all([...events, ...spam, ...liveSpam].map((row) => store.createEvent(row, 0)));
   for (const [number, { agent }] of publishers.entries()) {
@@ -114,6 +117,7 @@ export async function fill(store: Store, nowMs: number, administrator: Administr
   }
   store.noteUse(outlet.agent_id, nowMs - 4 * MINUTE_MS);
   await administer(store, publishers, spammer.agent_id, nowMs, administrator);
+  return key;
 }
 
 function makePublishers(chance: Chance, random: Random, nowMs: number): Publisher[] {

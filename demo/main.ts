@@ -28,7 +28,7 @@ The same functions as tools of an AI agent, here Claude Code:
 
   claude mcp add --transport http local-events ${url}/mcp --header "X-API-Key: ${key}"
 
-Somebody publishes "${SPAM_TITLE}". Find out who, in the console: who created most in the last 24 hours?
+Somebody publishes "${SPAM_TITLE}", one more every ten seconds. Find out who, in the console: who created most in the last 24 hours?
 
 Press Ctrl+C to stop.`);
 }

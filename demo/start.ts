@@ -8,7 +8,7 @@ import { openStore } from '../src/engines.ts';
 import { startService } from '../src/service.ts';
 import { systemClock } from '../src/system.ts';
 import { startOidcProvider, type TestProvider } from '../test/support/oidc-provider.ts';
-import { fill } from './fill.ts';
+import { fill, SPAM_TITLE } from './fill.ts';
 
 export const ADMINISTRATOR = {
   sub: 'ada',
@@ -47,9 +47,11 @@ export async function startDemo(port: number, logLevel = 'warn'): Promise<Demo> 
     });
     rmSync(folder, { recursive: true, force: true });
     const store = await openStore(config, systemClock());
-    await fill(store, systemClock(), ADMINISTRATOR).finally(() => store.close());
+    const spammerKey = await fill(store, systemClock(), ADMINISTRATOR).finally(() => store.close());
     const service = await startService(config, { logger: pino({ level: config.logLevel }) });
+    const spam = publishSpam(service.url, spammerKey);
     const close = async () => {
+      clearInterval(spam);
       await Promise.all([service.close(), provider.close()]);
     };
     void service.prepareDocuments();
@@ -67,6 +69,26 @@ async function register(url: string): Promise<string> {
     body: JSON.stringify({ email: 'you@example.com', agent_name: 'Your first agent' }),
   });
   return ((await response.json()) as { api_key: string }).api_key;
+}
+
+const SPAM_EVERY_MS = 10_000;
+
+/** The spammer goes on until an administrator deactivates it, lowers its tier or revokes its key. */
+function publishSpam(url: string, key: string): NodeJS.Timeout {
+  let number = 0;
+  return setInterval(() => {
+    number++;
+    const event = {
+      ...{ title: `${SPAM_TITLE} No. ${number}`, event_type: 'market', cost: 'from 9.99' },
+      ...{ start_at: new Date(Date.now() + number * 3_600_000).toISOString(), timezone: 'Europe/Berlin' },
+      ...{ location_name: 'Alexanderplatz', lat: 52.5219, lng: 13.4132, url: 'https://watches.example/' },
+    };
+    fetch(`${url}/v1/events`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-api-key': key },
+      body: JSON.stringify(event),
+    }).catch(() => {}); // the next one is tried in any case
+  }, SPAM_EVERY_MS);
 }
 
 async function startProvider(port: number, redirectUri: string): Promise<TestProvider> {

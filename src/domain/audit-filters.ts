@@ -17,7 +17,7 @@ export interface AuditFilters {
   readonly fromMs?: number | undefined;
   /** Exclusive. */
   readonly beforeMs?: number | undefined;
-  /** Text to find literally in the name or ID of the target or in the actor's e-mail, ignoring case. */
+  /** Text to find literally in the name or ID of the target, in titles, or in the actor's e-mail, ignoring case; or a whole ID. */
   readonly q?: string | undefined;
 }
 
@@ -28,6 +28,9 @@ const instant = (description: string) =>
       description: `${description} Without an offset, it is UTC. Write the + of an offset as %2B.`,
     }),
   );
+
+/** Search texts that can be the ID of an event or an agent: the detail of an entry has more of them than its target. */
+export const CAN_BE_ID = /^(?:[\da-z]{26}|[\da-f-]{36})$/i;
 
 export const AUDIT_FILTERS = {
   actor: Type.Optional(
@@ -52,7 +55,7 @@ export const AUDIT_FILTERS = {
       maxLength: 200,
       default: '',
       description:
-        'Text to find literally, anywhere in target_name, target, actor_email or the titles of deleted events, ignoring case. The empty text matches everything.',
+        'Text to find literally, anywhere in target_name, target, actor_email or one of the titles of deleted events, ignoring case. A whole ID also finds bulk deletes that name it. The empty text matches everything.',
     }),
   ),
 };

@@ -67,6 +67,9 @@ export function foldText(text: string): string {
   return text.toLowerCase().replaceAll('ς', 'σ');
 }
 
+/** Characters that JSON text has in another form. */
+export const ESCAPED_IN_JSON = /["\\\p{Cc}]/u;
+
 const page = {
   limit: Type.Optional(
     Type.Integer({ minimum: 1, maximum: 100, default: 30, description: 'Entries per page.' }),

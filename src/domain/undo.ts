@@ -239,12 +239,22 @@ export function detailOfRestore({ audit_id, action, detail }: DeletedEntry): str
   return JSON.stringify({ audit_id: String(audit_id), action, agent_id, agent_name, agent_ids });
 }
 
+/** Slices of one delete follow each other closely: a later one must not look older than it is, nor be kept for a shorter time. */
+const MAX_EXTENDED_MS = 3_600_000;
+
 /** Whether a slice may become part of the entry: it has the same actor, action and fate, and nothing of it was restored. */
 export function mayExtend(
-  entry: { actor_subject: string; action: string; undo: UndoState; restored_ms: number | null },
-  slice: { actor_subject: string; action: string; undo?: Keeping },
+  entry: {
+    at_ms: number;
+    actor_subject: string;
+    action: string;
+    undo: UndoState;
+    restored_ms: number | null;
+  },
+  slice: { at_ms: number; actor_subject: string; action: string; undo?: Keeping },
 ): boolean {
   return (
+    slice.at_ms - entry.at_ms <= MAX_EXTENDED_MS &&
     entry.actor_subject === slice.actor_subject &&
     entry.action === slice.action &&
     entry.undo === (slice.undo ?? null) &&

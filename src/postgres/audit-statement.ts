@@ -1,6 +1,6 @@
 // SQL of the filtered audit log. One statement returns a page and its exact total, from one snapshot.
-import type { AuditFilters } from '../domain/audit-filters.ts';
-import type { AuditQuery } from '../domain/list.ts';
+import { type AuditFilters, CAN_BE_ID } from '../domain/audit-filters.ts';
+import { type AuditQuery, ESCAPED_IN_JSON } from '../domain/list.ts';
 import { isFound, Values } from './list-statements.ts';
 import type { Statement } from './search.ts';
 
@@ -42,7 +42,17 @@ function conditionsOf(filters: AuditFilters, values: Values): string[] {
     conditions.push(`(actor_subject = ${subject} OR lower(actor_email COLLATE "C") = ${email})`);
   }
   if (q !== undefined) {
-    conditions.push(isFound(['target_name', 'target', 'actor_email', "coalesce(titles, '')"], q, values));
+    const texts = ['target_name', 'target', 'actor_email', ...(CAN_BE_ID.test(q) ? ['detail'] : [])];
+    conditions.push(`(${isFound(texts, q, values)} OR ${isFoundInTitles(q, values)})`);
   }
   return conditions;
+}
+
+/** Titles are a JSON list. A look at the whole text rules most entries out. */
+function isFoundInTitles(q: string, values: Values): string {
+  const isInOne = `EXISTS (SELECT 1 FROM json_array_elements_text(titles::json) AS title WHERE ${isFound(['title'], q, values)})`;
+  const mayHave = ESCAPED_IN_JSON.test(q)
+    ? 'titles IS NOT NULL'
+    : isFound(["coalesce(titles, '')"], q, values);
+  return `CASE WHEN ${mayHave} THEN ${isInOne} ELSE false END`;
 }

@@ -1,12 +1,13 @@
 // SQL of the lists for administrators. One statement returns a page and its exact total, from one snapshot.
 import { type AgentActivity, firstIdOf, isWindow } from '../domain/activity.ts';
-import type {
-  AgentListQuery,
-  AgentSort,
-  EventListQuery,
-  EventSort,
-  ListQuery,
-  When,
+import {
+  type AgentListQuery,
+  type AgentSort,
+  ESCAPED_IN_JSON,
+  type EventListQuery,
+  type EventSort,
+  type ListQuery,
+  type When,
 } from '../domain/list.ts';
 import { NEVER_USED } from '../domain/list-cursor.ts';
 import type { Statement } from './search.ts';
@@ -150,14 +151,11 @@ function agentTexts(q: string): string[] {
   return ['agent_name', 'email', ...(canBeId ? ['agent_id::text'] : [])];
 }
 
-/** Characters that JSON text has in another form. */
-const ESCAPED = /["\\\p{Cc}]/u;
-
 /** Taking the JSON of an event apart takes ten times as long as a look at the whole text, which rules most events out. */
 function isFoundInEvent(q: string, values: Values): string {
   const isFoundInTexts = `(SELECT ${isFound(['title', 'event_id', 'location_name', 'address'], q, values)}
     FROM json_to_record(json::json) AS parsed (location_name text, address text))`;
-  if (ESCAPED.test(q)) return isFoundInTexts;
+  if (ESCAPED_IN_JSON.test(q)) return isFoundInTexts;
   return `CASE WHEN ${isFound(['json'], q, values)} THEN ${isFoundInTexts} ELSE false END`;
 }
 

@@ -27,6 +27,7 @@ export interface AdministrationParts {
   readonly agents: Map<string, AgentRow>;
   readonly keys: KeyOwners;
   readonly uses: LastUses;
+  readonly keyUses: LastUses;
   readonly forgetAgent: (agentId: string) => void;
   readonly toAgent: (row: AgentColumns) => AgentRecord;
   /** Runs an operation of several steps. */
@@ -52,8 +53,9 @@ export class Administration {
   }
 
   async deleteAgent(agentId: string, audit: AuditEntry): Promise<boolean> {
-    // A restored agent has its last use.
-    if (audit.undo === 'kept') await this.#parts.uses.write();
+    const { uses, keyUses } = this.#parts;
+    // A restored agent and its keys have their last use.
+    if (audit.undo === 'kept') await Promise.all([uses.write(), keyUses.write()]);
     return this.#parts.write('deleteAgent', [agentId, audit], (upToRow) => {
       this.#parts.forgetAgent(agentId);
       return this.#removeEventsOf(agentId, upToRow);

@@ -95,7 +95,7 @@ export class SqliteStore implements Store {
       ...{ write: this.#write, memory: this.#memory, removal: this.#removal },
       step: (name, args, apply) => writer.run(name, args, apply),
       refusal: () => this.#disk.findRefusal(),
-      ...{ agents: this.#agents, keys: this.#keys, uses: this.#uses },
+      ...{ agents: this.#agents, keys: this.#keys, uses: this.#uses, keyUses: this.#keyUses },
       keptAfter: (auditId, eventId) => this.#read('keptAfter', auditId, eventId),
       forgetAgent: (agentId) => this.#forgetAgent(agentId),
       toAgent: (row) => this.#toAgent(row),

@@ -4,6 +4,7 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Client as McpClient, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
@@ -60,7 +61,7 @@ describe('npm run demo', () => {
     await page.goBack();
     await visitor.signIn();
     const counts = page.getByRole('region', { name: 'Counts' });
-    await counts.getByText('5,120', { exact: true }).waitFor();
+    await counts.getByText(/^5,1[2-9]\d$/).waitFor(); // 5,120, and what the spammer has published since
     const said = (await counts.innerText()).replaceAll(/\s+/g, ' ');
     const [, active, upcoming] = /Agents 42 .*Active today (\d+) .*Upcoming ([\d,]+) /.exec(said) ?? [];
     assert.ok(Number(active) > 10, said);
@@ -90,13 +91,16 @@ describe('npm run demo', () => {
     assert.ok(key && command.includes(key), stdout);
     const found = await promisify(execFile)('sh', ['-c', command]);
     assert.equal(JSON.parse(found.stdout).count, 3);
-    const spam = await fetch(
-      `http://127.0.0.1:${port}/v1/events/nearby?lat=0&lng=0&q=cheap+watches&limit=1`,
-      {
-        headers: { 'x-api-key': key },
-      },
-    );
-    assert.equal(((await spam.json()) as { total: number }).total, 120);
+    // The spammer is at it.
+    const countSpam = async () => {
+      const response = await fetch(
+        `http://127.0.0.1:${port}/v1/events/nearby?lat=0&lng=0&q=cheap+watches&limit=1`,
+        { headers: { 'x-api-key': key } },
+      );
+      return ((await response.json()) as { total: number }).total;
+    };
+    assert.ok((await countSpam()) >= 120);
+    while ((await countSpam()) === 120) await sleep(200);
     const [, url, header] = /^ {2}claude mcp add .* (\S+\/mcp) --header "X-API-Key: (.*)"$/m.exec(stdout)!;
     assert.equal(header, key);
     const client = new McpClient({ name: 'demo', version: '1' });

@@ -322,15 +322,31 @@ describe('the front page', () => {
     await visitor.context.close();
   });
 
-  it('selects what it cannot copy', async () => {
+  it('copies where the browser has no clipboard for scripts: on http', async () => {
     const visitor = await open();
     const { page } = visitor;
     await page.addInitScript("Object.defineProperty(navigator, 'clipboard', { value: undefined })");
     await page.reload();
     const key = await register(page);
-    await page.getByRole('button', { name: 'Copy the key' }).click();
-    await page.getByText('Press Ctrl+C').waitFor();
-    assert.equal(await page.evaluate('getSelection().toString()'), key);
+    await page.evaluate(
+      "document.body.append(Object.assign(document.createElement('textarea'), { id: 'paste' }))",
+    );
+    for (const [name, text] of [
+      ['Copy the key', key],
+      ['Copy the command', `X-API-Key: ${key}`],
+      ['Copy the MCP command', `X-API-Key: ${key}`],
+    ] as const) {
+      const button = page.getByRole('button', { name, exact: true });
+      await button.click();
+      await button.getByText('Copied').waitFor();
+      assert.equal(await button.evaluate((element) => element.matches(':focus')), true);
+      await page.locator('#paste').fill('');
+      await page.locator('#paste').press('Control+V');
+      const pasted = await page.locator('#paste').inputValue();
+      assert.ok(pasted.includes(text), `${name}: ${pasted}`);
+      assert.ok(!pasted.includes('…'));
+    }
+    assert.equal(await page.locator('textarea').count(), 1);
     await visitor.context.close();
   });
 

@@ -76,6 +76,17 @@ export function auditFilterContract(store: () => Store): void {
     const { agent_id, agent_ids = [] } = detail === '' ? {} : JSON.parse(detail);
     return [agent_id ?? target, ...agent_ids];
   };
+  const textsOf = ({ target_name, target, actor_email, titles }: AuditRecord): string[] => [
+    ...[target_name, target, actor_email],
+    ...(titles === null ? [] : JSON.parse(titles)),
+  ];
+  const idsIn = ({ detail }: AuditRecord): string[] =>
+    detail === ''
+      ? []
+      : Object.values(JSON.parse(detail))
+          .flat()
+          .map(String)
+          .filter((text) => /^(?:[\dA-Z]{26}|[\da-f-]{36})$/.test(text));
   const matches = (entry: AuditRecord, { actor, action, agentId, fromMs, beforeMs, q }: AuditFilters) =>
     (actor === undefined ||
       entry.actor_subject === actor.subject ||
@@ -85,9 +96,8 @@ export function auditFilterContract(store: () => Store): void {
     (fromMs === undefined || entry.at_ms >= fromMs) &&
     (beforeMs === undefined || entry.at_ms < beforeMs) &&
     (q === undefined ||
-      [entry.target_name, entry.target, entry.actor_email, entry.titles ?? ''].some((text) =>
-        foldText(text).includes(foldText(q)),
-      ));
+      textsOf(entry).some((text) => foldText(text).includes(foldText(q))) ||
+      idsIn(entry).some((id) => foldText(id) === foldText(q)));
   const actor = (text: string) => ({ subject: text, email: foldCase(text) });
 
   const assertFound = async (filters: AuditFilters) => {
@@ -148,6 +158,21 @@ export function auditFilterContract(store: () => Store): void {
       assert.ok((await assertFound({ q })) > 0, q);
     for (const q of ['no such text', '%', '_', '*', 'adaexample']) await assertFound({ q });
     assert.ok((await assertFound({ q: ids[0]!.toUpperCase() })) > 0);
+  });
+
+  it('finds text in one of the titles, not in their JSON', async () => {
+    const agent = (await store().findAgent(ids[0]!))!;
+    const titles = ['He said "hi" \\ back', 'Two\tcolumns', 'Ends with a backslash \\'];
+    const rows = [];
+    for (const title of titles) rows.push(await addEvent(store(), agent, { title }));
+    const eventIds = rows.map(({ event_id }) => event_id);
+    const audit = { ...ACTORS[0]!, at_ms: NOW_MS, action: 'delete_events' as const, target: '', detail: '' };
+    await store().deleteEvents(eventIds, { ...audit, undo: 'kept' }, undefined);
+    log = await all();
+    for (const q of ['HE SAID "hi"', 'hi" \\ back', 'two\tc', 'backslash \\', ...eventIds])
+      assert.equal(await assertFound({ q }), 1, q);
+    for (const q of ['["', '","', '\\"', 'back","Two', '\\t']) assert.equal(await assertFound({ q }), 0, q);
+    assert.equal(await assertFound({ q: eventIds[0]!.slice(1) }), 0, 'part of an ID');
   });
 
   it('finds what matches all filters, in pages of any size', async () => {

@@ -112,15 +112,18 @@ export function undoContract(store: () => Store): void {
     const { agent, key } = await addAgent(store(), { tier: 'read', is_active: true });
     const second = newKey();
     await store().rotateKey(agent.agent_id, key.hash, second, NOW_MS, NOW_MS + HOUR_MS);
-    store().noteUse(agent.agent_id, NOW_MS + 77);
+    store().noteUse(agent.agent_id, NOW_MS + 77, second.hash);
     const rows = [await addEvent(store(), agent), await addEvent(store(), agent, { start_ms: 0 })];
     const before = await store().findAgent(agent.agent_id);
     const keys = await Promise.all([key.hash, second.hash].map((hash) => store().findKey(hash)));
+    const details = await store().findAgentDetails(agent.agent_id, NOW_MS);
+    assert.ok(details!.keys.some(({ last_used_ms }) => last_used_ms === NOW_MS + 77));
     const auditId = await deleteAgent(agent);
     assert.equal(await store().findAgent(agent.agent_id), undefined);
     assert.equal(await store().findAgentByKey(key.hash, NOW_MS), undefined);
     assert.deepEqual(await restoreAll(store(), auditId), { restored: 2, skipped: [] });
     assert.deepEqual(await store().findAgent(agent.agent_id), before);
+    assert.deepEqual((await store().findAgentDetails(agent.agent_id, NOW_MS))!.keys, details!.keys);
     assert.deepEqual(await Promise.all([key.hash, second.hash].map((hash) => store().findKey(hash))), keys);
     assert.deepEqual(await store().findAgentByKey(second.hash, NOW_MS), agent);
     assert.deepEqual(await store().findAgentByKey(key.hash, NOW_MS), agent);
@@ -401,6 +404,8 @@ export function undoContract(store: () => Store): void {
       assert.equal(await deleteSome([row.event_id], id, 'kept', 'eve'), 'wrong-entry');
       assert.equal(await deleteSome([row.event_id], id, 'for_good'), 'wrong-entry');
       assert.equal(await deleteSome([row.event_id], id + 1_000_000), 'wrong-entry');
+      const later = { ...deletionOf('delete_events', ''), at_ms: NOW_MS + HOUR_MS + 1 };
+      assert.equal(await store().deleteEvents([row.event_id], later, id), 'wrong-entry', 'an hour later');
       await store().updateAgent(agent.agent_id, { tier: 'read' }, auditOf('update_agent', agent.agent_id));
       assert.equal(await deleteSome([row.event_id], (await latest()).audit_id), 'wrong-entry');
       assertRecord(await store().findEvent(row.event_id), row);

@@ -1,7 +1,7 @@
 // SQL of the filtered audit log. One statement returns a page and its exact total, from one snapshot. It needs the function
 // is_found(…) of list-statements.ts on the connection.
-import type { AuditFilters } from '../../domain/audit-filters.ts';
-import type { AuditQuery } from '../../domain/list.ts';
+import { type AuditFilters, CAN_BE_ID } from '../../domain/audit-filters.ts';
+import { type AuditQuery, ESCAPED_IN_JSON } from '../../domain/list.ts';
 import { isFound, type Statement } from './list-statements.ts';
 
 /** As in the index audit_by_agent. */
@@ -46,7 +46,15 @@ function conditionsOf(filters: AuditFilters, put: (value: string | number) => st
   if (actor !== undefined)
     conditions.push(`(actor_subject = ${put(actor.subject)} OR lower(actor_email) = ${put(actor.email)})`);
   if (q !== undefined) {
-    conditions.push(isFound(['target_name', 'target', 'actor_email', "coalesce(titles, '')"], q, put));
+    const texts = ['target_name', 'target', 'actor_email', ...(CAN_BE_ID.test(q) ? ['detail'] : [])];
+    conditions.push(`(${isFound(texts, q, put)} OR ${isFoundInTitles(q, put)})`);
   }
   return conditions;
+}
+
+/** Titles are a JSON list. A look at the whole text rules most entries out. */
+function isFoundInTitles(q: string, put: (value: string) => string): string {
+  const isInOne = `EXISTS (SELECT 1 FROM json_each(titles) AS title WHERE ${isFound(['title.value'], q, put)})`;
+  const mayHave = ESCAPED_IN_JSON.test(q) ? 'titles IS NOT NULL' : isFound(["coalesce(titles, '')"], q, put);
+  return `CASE WHEN ${mayHave} THEN ${isInOne} ELSE false END`;
 }

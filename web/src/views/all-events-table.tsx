@@ -100,6 +100,17 @@ function EventRow(props: EventRowProps) {
       <Text value={agent_name} />
     </Link>
   );
+  const filter = (
+    <button
+      type="button"
+      class="icon-button small"
+      aria-label={`Only events of ${visibleText(agent_name) || agent_id}`}
+      title="Only events of this agent"
+      onClick={onFilter}
+    >
+      <Icon name="filter" />
+    </button>
+  );
   return (
     <tr class={isSelected ? 'selected' : undefined}>
       <RowCheckCell title={title} index={index} isSelected={isSelected} selection={selection} />
@@ -110,7 +121,11 @@ function EventRow(props: EventRowProps) {
         <span class="second cut">
           {marks.filter(Boolean).join(', ')} · <Text value={location_name} />
         </span>
-        <span class="second until-medium">by {agent}</span>
+        <span class="second until-medium">
+          <span class="agent-cell">
+            by {agent} {filter}
+          </span>
+        </span>
         <span class="second until-large">
           starts <EventTime at={start_at} timezone={timezone} />
         </span>
@@ -119,15 +134,7 @@ function EventRow(props: EventRowProps) {
       <td class="column-agent from-medium">
         <span class="agent-cell">
           {agent}
-          <button
-            type="button"
-            class="icon-button small"
-            aria-label={`Only events of ${visibleText(agent_name) || agent_id}`}
-            title="Only events of this agent"
-            onClick={onFilter}
-          >
-            <Icon name="filter" />
-          </button>
+          {filter}
         </span>
       </td>
       <td class="column-start from-large">

@@ -128,9 +128,8 @@ export function wireCopying(textOf = () => undefined) {
     const id = button.getAttribute('data-copy') ?? '';
     const label = button.textContent;
     button.addEventListener('click', async () => {
-      const source = /** @type {HTMLElement} */ (document.getElementById(id));
-      const isDone = await copy(textOf(id) ?? source.textContent, source);
-      button.textContent = isDone ? 'Copied' : 'Press Ctrl+C';
+      const isDone = await copy(textOf(id) ?? document.getElementById(id)?.textContent ?? '');
+      button.textContent = isDone ? 'Copied' : 'Not copied';
       setTimeout(() => {
         button.textContent = label;
       }, COPIED_MS);
@@ -139,16 +138,28 @@ export function wireCopying(textOf = () => undefined) {
 }
 
 /**
- * Browsers have a clipboard only on https and localhost. Otherwise the text is selected, for the user to copy.
+ * Browsers have a clipboard only on https and localhost. Elsewhere the older way works: it copies what is selected in a field.
  * @param {string} text
- * @param {HTMLElement} source
  */
-async function copy(text, source) {
+async function copy(text) {
   try {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    getSelection()?.selectAllChildren(source);
-    return false;
+    return copySelected(text);
   }
+}
+
+/** @param {string} text */
+function copySelected(text) {
+  const focused = /** @type {HTMLElement | null} */ (document.activeElement);
+  const field = document.createElement('textarea');
+  field.value = text;
+  field.className = 'visually-hidden';
+  document.body.append(field);
+  field.select();
+  const isDone = document.execCommand('copy');
+  field.remove();
+  focused?.focus();
+  return isDone;
 }
