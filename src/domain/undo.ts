@@ -161,7 +161,7 @@ export function readBulkDeletion(body: unknown): Static<typeof BulkDeletion> {
 
 export const WRONG_AUDIT_ID: Issue = {
   loc: ['body', 'audit_id'],
-  msg: 'must be the audit_id of your own earlier delete with the same for_good, of which nothing was restored',
+  msg: 'must be the audit_id of your own delete within the last hour, with the same for_good, of which nothing was restored',
   type: 'value_error',
 };
 
