@@ -348,8 +348,12 @@ declare module 'fastify' {
 function pathOf(request: FastifyRequest): string {
   const url = request.raw.url!;
   const target = url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?#]*/i, '');
-  const end = target.search(/[?#]/);
-  return end < 0 ? target : target.slice(0, end);
+  return upTo('#', upTo('?', target));
+}
+
+function upTo(mark: string, text: string): string {
+  const end = text.indexOf(mark);
+  return end < 0 ? text : text.slice(0, end);
 }
 
 function hasCredentials({ headers }: FastifyRequest): boolean {

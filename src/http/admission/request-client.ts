@@ -1,5 +1,7 @@
 // The client of a request: its network and, once its key was checked, its agent.
+
 import type { Socket } from 'node:net';
+import { performance } from 'node:perf_hooks';
 import type { FastifyReply } from 'fastify';
 import type { AppError } from '../../domain/errors.ts';
 import { type Client, overloaded } from './work-queue.ts';

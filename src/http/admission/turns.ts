@@ -1,5 +1,6 @@
 // Paces requests: a few per turn of the event loop, in fair order. A flood then waits in its own queue, and what arrives
 // between two turns from somebody else is served in the next. Without a flood, requests start at once.
+import { performance } from 'node:perf_hooks';
 import { type Distribution, Metrics } from '../../metrics/metrics.ts';
 import { queueMetrics } from '../../metrics/queue-metrics.ts';
 import { FairOrder } from './fair-order.ts';
