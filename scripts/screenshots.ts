@@ -5,7 +5,7 @@ import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { startDemo } from '../demo/start.ts';
-import { visit } from '../test/console/console.ts';
+import { untilLoaded, visit } from '../test/console/console.ts';
 import { launchBrowser } from '../test/support/browser.ts';
 import { freePort } from '../test/support/process.ts';
 
@@ -40,7 +40,7 @@ const VIEWS: Record<string, (page: Page) => Promise<void>> = {
   },
   'agent-history': async (page) => {
     await page.getByRole('tab', { name: 'History' }).click();
-    await page.locator('[aria-busy=true]').waitFor({ state: 'detached' });
+    await untilLoaded(page);
   },
   event: async (page) => {
     await page.getByRole('tab', { name: /^Events/ }).click();

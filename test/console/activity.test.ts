@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import type { Engine } from '../support/engines.ts';
 import { size } from '../support/sizes.ts';
-import { assertClean, type ConsoleUnderTest, openConsole } from './console.ts';
+import { assertClean, type ConsoleUnderTest, openConsole, untilLoaded } from './console.ts';
 
 const AXE = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 const MOST_CLICKS = 3;
@@ -24,7 +24,7 @@ async function openOverview(console: ConsoleUnderTest, width: number) {
   await visit.page.evaluate(
     `addEventListener('click', () => countClick(), true); addEventListener('change', () => { countClick(); countClick(); }, true)`,
   );
-  await visit.page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' });
+  await untilLoaded(visit.page);
   return { visit, page: visit.page, clicks: () => clicks };
 }
 
@@ -50,13 +50,13 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
       assert.notEqual(await firstAgent(page).innerText(), 'Watch shop');
       await page.getByRole('columnheader', { name: '24 h' }).getByRole('button').click();
       await page.locator('th[aria-sort=descending]').filter({ hasText: '24 h' }).waitFor();
-      await page.locator('[aria-busy=true]').waitFor({ state: 'detached' });
+      await untilLoaded(page);
       assert.equal(await firstAgent(page).innerText(), 'Watch shop');
       assert.equal(await page.locator('tbody .column-day').first().innerText(), '12');
       assert.ok(clicks() <= MOST_CLICKS, `${clicks()} clicks`);
       await page.getByRole('columnheader', { name: '7 days' }).getByRole('button').click();
       await page.waitForURL(/sort=-events_7d/);
-      await page.locator('[aria-busy=true]').waitFor({ state: 'detached' });
+      await untilLoaded(page);
       assert.equal(await firstAgent(page).innerText(), 'Watch shop');
       assertClean(visit);
     });
@@ -65,7 +65,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
       const { visit, page, clicks } = await openOverview(console, 320);
       await page.getByLabel('Sort by').selectOption('-events_24h');
       await page.waitForURL(/sort=-events_24h/);
-      await page.locator('[aria-busy=true]').waitFor({ state: 'detached' });
+      await untilLoaded(page);
       assert.equal(await firstAgent(page).innerText(), 'Watch shop');
       await page.getByText('new: 12 in 24 h, 12 in 7 days').waitFor();
       assert.ok(clicks() <= MOST_CLICKS, `${clicks()} clicks`);

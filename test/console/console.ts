@@ -95,6 +95,11 @@ export async function openConsole(
   };
 }
 
+/** Resolves when no part of the page is loading. */
+export function untilLoaded(page: Page): Promise<void> {
+  return page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' });
+}
+
 /** A page of a new visitor of the service; requests to origins in `others` are not problems. */
 export async function visit(
   browser: Browser,

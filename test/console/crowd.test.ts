@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { fillWithCrowd } from '../support/crowd.ts';
 import { ENGINES, type Engine } from '../support/engines.ts';
 import { size } from '../support/sizes.ts';
-import { assertClean, openConsole } from './console.ts';
+import { assertClean, openConsole, untilLoaded } from './console.ts';
 
 const CROWD = size({ agents: 10_000, events: 5_000 }, { agents: 100_000, events: 50_000 });
 const [ALL_AGENTS, ALL_EVENTS] = Object.values(CROWD).map((count) => count.toLocaleString('en'));
@@ -32,7 +32,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
         assert.equal(await rows(), 50);
         for (const name of ['Name', 'E-mail', 'Tier', 'Active', 'Events', 'Last used', 'Created']) {
           await page.getByRole('columnheader', { name }).getByRole('button').click();
-          await page.locator('[aria-busy=true]').waitFor({ state: 'detached' });
+          await untilLoaded(page);
           await page.getByText(`1–50 of ${ALL_AGENTS}`).waitFor();
         }
         await page.getByRole('searchbox', { name: 'Search agents' }).fill(`agent ${LAST_TEN_AGENTS}`);

@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import type { Client } from '../support/client.ts';
 import type { Engine } from '../support/engines.ts';
 import { size } from '../support/sizes.ts';
-import { assertClean, type ConsoleUnderTest, openConsole, type Visit } from './console.ts';
+import { assertClean, type ConsoleUnderTest, openConsole, untilLoaded, type Visit } from './console.ts';
 
 const SPAM = 230;
 
@@ -40,7 +40,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
       await page.getByRole(role, { name, exact: true }).first().click();
     };
     const titles = async (): Promise<string[]> => {
-      await page.locator('[aria-busy=true]').waitFor({ state: 'detached' });
+      await untilLoaded(page);
       return page.locator('tbody .column-title .row-link').allInnerTexts();
     };
     const open = async (query = '') => {

@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core';
 import type { Client } from '../support/client.ts';
 import type { Engine } from '../support/engines.ts';
 import { size } from '../support/sizes.ts';
-import { assertClean, type ConsoleUnderTest, openConsole, type Visit } from './console.ts';
+import { assertClean, type ConsoleUnderTest, openConsole, untilLoaded, type Visit } from './console.ts';
 
 const MAX_PRESSES = 3;
 const SPAM = 120;
@@ -45,7 +45,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
       presses = 0;
     });
 
-    const settled = () => page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' });
+    const settled = () => untilLoaded(page);
     const status = (text: string) => page.getByRole('status').getByText(text).waitFor();
     /** Moves the focus with Tab to the first element whose name is, or begins with, this one. */
     const tabTo = async (name: string) => {

@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import type { Client } from '../support/client.ts';
 import type { Engine } from '../support/engines.ts';
 import { size } from '../support/sizes.ts';
-import { assertClean, type ConsoleUnderTest, openConsole, type Visit } from './console.ts';
+import { assertClean, type ConsoleUnderTest, openConsole, untilLoaded, type Visit } from './console.ts';
 
 const AGENTS = 120;
 const EVENTS = 60;
@@ -44,7 +44,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
 
     /** The texts of a column, once the list has loaded. */
     const column = async (name: string): Promise<string[]> => {
-      await page.locator('[aria-busy=true]').waitFor({ state: 'detached' });
+      await untilLoaded(page);
       return page.locator(`tbody .column-${name}`).allInnerTexts();
     };
     const busiestId = async (): Promise<string> => {

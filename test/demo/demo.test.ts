@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Client as McpClient, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { Browser } from 'playwright-core';
-import { assertClean, visit } from '../console/console.ts';
+import { assertClean, untilLoaded, visit } from '../console/console.ts';
 import { launchBrowser } from '../support/browser.ts';
 import { findViolations } from '../support/page-checks.ts';
 import { freePort, launchCommand, type RunningProcess, untilPrinted } from '../support/process.ts';
@@ -69,7 +69,7 @@ describe('npm run demo', () => {
     // Who created most today is the spammer, far ahead of all others.
     await page.getByRole('columnheader', { name: '24 h' }).getByRole('button').click();
     await page.waitForURL(/sort=-events_24h/);
-    await page.locator('[aria-busy=true]').waitFor({ state: 'detached' });
+    await untilLoaded(page);
     assert.equal(await page.locator('tbody .row-link').first().innerText(), 'Weekend bargains');
     const today = (await page.locator('tbody .column-day').allInnerTexts()).map(Number);
     assert.ok(today[0]! >= 120 && today[1]! < today[0]! / 2, String(today));

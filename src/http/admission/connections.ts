@@ -1,6 +1,5 @@
 // Open connections by network. A network over its share is refused with a response; when nearly all connections are in use,
 // the network with the most loses those that have been idle longest, so that others can connect.
-
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';

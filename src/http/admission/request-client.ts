@@ -1,5 +1,4 @@
 // The client of a request: its network and, once its key was checked, its agent.
-
 import type { Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import type { FastifyReply } from 'fastify';
