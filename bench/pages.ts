@@ -1,7 +1,8 @@
 // npm run bench -- --pages: measures what the pages transfer, and when they are usable, on a slow phone.
 import { loadavg } from 'node:os';
-import type { BrowserContext, CDPSession } from 'playwright-core';
+import type { BrowserContext } from 'playwright-core';
 import { openConsole } from '../test/console/console.ts';
+import { countBytes } from '../test/support/page-checks.ts';
 import { describeMachine, fixed, markdownTable, type Row, withSpread } from './report.ts';
 import { type Spread, spread } from './statistics.ts';
 
@@ -30,7 +31,7 @@ const PAGES: Record<string, { path: string; usable: string }> = {
 };
 const SIGNED_IN = 'console, list of agents';
 
-export interface Visit {
+interface Visit {
   readonly kilobytes: number;
   /** Milliseconds until the scripts of the page had run and `usable` was there. */
   readonly usableMs: number;
@@ -75,7 +76,7 @@ export async function measurePages(rounds: number, command: string): Promise<str
 }
 
 /** The first visit has an empty cache. */
-export async function visitTwice(
+async function visitTwice(
   context: BrowserContext,
   url: string,
   usable: string,
@@ -92,14 +93,15 @@ export async function visitTwice(
       ...{ downloadThroughput: bytesPerSecond, uploadThroughput: bytesPerSecond / 2 },
     });
     await devTools.send('Emulation.setCPUThrottlingRate', { rate: CPU_SLOWDOWN });
+    const bytes = await countBytes(page);
     const visit = async (): Promise<Visit> => {
-      const received = countBytes(devTools);
+      const before = bytes();
       await page.goto(url, { waitUntil: 'commit' });
       const usableMs = await page
         .waitForFunction<number>(timeWhenUsable(usable), undefined, { polling: 'raf' })
         .then((handle) => handle.jsonValue());
       await page.waitForLoadState('networkidle');
-      return { kilobytes: received.stop() / 1000, usableMs };
+      return { kilobytes: (bytes() - before) / 1000, usableMs };
     };
     const first = await visit();
     return { first, second: await visit() };
@@ -113,21 +115,6 @@ const timeWhenUsable = (selector: string) => `(() => {
   const [{ domContentLoadedEventEnd: ran }] = performance.getEntriesByType('navigation');
   return ran > 0 && document.querySelector(${JSON.stringify(selector)}) ? performance.now() : undefined;
 })()`;
-
-/** Counts bytes that arrive over the network, with headers. */
-function countBytes(devTools: CDPSession): { stop(): number } {
-  let bytes = 0;
-  const add = ({ encodedDataLength }: { encodedDataLength: number }) => {
-    bytes += encodedDataLength;
-  };
-  devTools.on('Network.loadingFinished', add);
-  return {
-    stop: () => {
-      devTools.off('Network.loadingFinished', add);
-      return bytes;
-    },
-  };
-}
 
 function render(times: readonly PageTimes[], rounds: number, machine: readonly Row[]): string {
   const inSeconds = (value: Spread) => withSpread(value, (ms) => fixed(ms / 1000, 2));

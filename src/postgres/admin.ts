@@ -101,7 +101,7 @@ export async function deleteEvents(
     if (!earlier || !mayExtend(earlier, audit)) return 'wrong-entry';
   }
   const locked = await lockDeletesOf(sql, eventIds, 'events');
-  // An event that was restored after that, and whose agent had no other of these events, is not deleted: its agent is not locked.
+  // Events that were restored since then are left alone, unless their agent was locked for another one.
   const events = (await findEvents(sql, eventIds)).filter(({ agent_id }) => locked.has(agent_id));
   if (events.length === 0) return { deleted: 0, audit_id: into ?? null };
   const agents = [...new Map(events.map((event) => [event.agent_id, event])).values()];
