@@ -6,7 +6,7 @@ import type { Locator, Page } from 'playwright-core';
 import { assertError, type Client } from '../support/client.ts';
 import type { Engine } from '../support/engines.ts';
 import { size } from '../support/sizes.ts';
-import { assertClean, type ConsoleUnderTest, openConsole, type Visit } from './console.ts';
+import { assertClean, type ConsoleUnderTest, openConsole, untilLoaded, type Visit } from './console.ts';
 
 const MAX_CLICKS = 3;
 
@@ -222,6 +222,8 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
     it('signs out everywhere in few clicks', async () => {
       const elsewhere = await console.visit();
       await elsewhere.signIn();
+      await elsewhere.page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor();
+      await untilLoaded(elsewhere.page); // a request still in progress would end the session before the click
       await fromOverview();
       await click(button(/^Account of/));
       assertFewClicks();

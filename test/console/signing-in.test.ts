@@ -11,6 +11,7 @@ import {
   closeBrowser,
   getBrowser,
   openConsole,
+  untilLoaded,
   visit,
 } from './console.ts';
 
@@ -55,6 +56,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
       const other = await context.newPage();
       await other.goto(`${console.service.url}/admin`);
       await other.getByRole('heading', { name: 'Agents', level: 1 }).waitFor();
+      await untilLoaded(other); // a request still in progress would end the session before the click
       const [cookie] = await ourCookies(context);
       await page.getByRole('button', { name: 'Account of Ada Lovelace' }).click();
       await page.getByRole('button', { name: 'Sign out', exact: true }).click();
@@ -76,7 +78,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
       await page.getByRole('searchbox', { name: 'Search agents' }).fill('nobody');
       await page.getByText('No agent matches').waitFor();
       const url = page.url();
-      await page.waitForLoadState('networkidle'); // a request still in progress would end the session before the search
+      await untilLoaded(page); // a request still in progress would end the session before the search
       console.service.clock.advance(NINE_HOURS_MS);
       await page.getByRole('searchbox', { name: 'Search agents' }).fill('nobody else');
       await page.getByText('Your session has ended.').waitFor();
