@@ -14,7 +14,12 @@ export function fromWire(wire: Wire): string {
   return Buffer.from(wire, 'latin1').toString();
 }
 
-/** Joins encoded items with commas, between `before` and `after`, which are encoded or ASCII. */
+/**
+ * Joins encoded items with commas, between `before` and `after`, which are encoded or ASCII. The items are not copied before
+ * they are sent: V8 keeps the parts of a concatenation until its characters are needed, but `join` copies them at once.
+ */
 export function joinWire(before: string, items: readonly Wire[], after: string): Wire {
-  return `${before}${items.join(',')}${after}` as Wire;
+  let text = before;
+  for (let at = 0; at < items.length; at++) text += at === 0 ? items[at] : `,${items[at]}`;
+  return (text + after) as Wire;
 }
