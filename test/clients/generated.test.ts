@@ -1,13 +1,16 @@
 // docs/clients.md, followed by a developer: the generators are installed in an empty folder and make clients from the description
 // of a running service. The programs of that page compile with `strict`, create an event and page through a search.
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { type Client, newEvent } from '../support/client.ts';
-import { run } from '../support/npm.ts';
+import { npm, run } from '../support/npm.ts';
 import { startTestService, type TestService, temporaryFolder } from '../support/service.ts';
 
+/** What the page installs, with the versions of everything below it: npm would take the newest, which may not work yet. */
+const PACKAGES = fileURLToPath(new URL('./generators/', import.meta.url));
 const PAGE = readFileSync(new URL('../../docs/clients.md', import.meta.url), 'utf8');
 /** More than one page. */
 const EVENTS = 40;
@@ -31,12 +34,18 @@ describe('the generated clients of docs/clients.md', { timeout: 600_000 }, () =>
     }
     const key = agent.headers['x-api-key']!;
     const page = PAGE.replaceAll('http://127.0.0.1:8080', service.url).replaceAll('lev_…', key);
-    writeFileSync(join(folder, 'package.json'), '{"type": "module"}');
+    cpSync(PACKAGES, folder, { recursive: true });
     for (const [, name, text] of page.matchAll(/`([\w.-]+)`:\n\n```\w+\n(.*?)^```$/gms)) {
       writeFileSync(join(folder, name!), text!);
     }
-    const commands = [...page.matchAll(/^```sh\n(.*?)^```$/gms)].map((match) => match[1]!.trimEnd());
-    assert.equal(commands.length, 1 + PROGRAMS.length);
+    const [install, ...commands] = [...page.matchAll(/^```sh\n(.*?)^```$/gms)].map((match) =>
+      match[1]!.trimEnd(),
+    );
+    const { dependencies } = JSON.parse(readFileSync(join(PACKAGES, 'package.json'), 'utf8'));
+    const names = Object.entries(dependencies).map(([name, version]) => `${name}@${version}`);
+    assert.deepEqual(install!.split(' ').sort(), ['npm', 'install', ...names].sort());
+    await npm(['ci', '--no-audit', '--no-fund'], folder);
+    assert.equal(commands.length, PROGRAMS.length);
     for (const command of commands) await run('sh', ['-c', command], folder);
   });
   after(() => service.close());

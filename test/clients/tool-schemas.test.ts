@@ -1,21 +1,16 @@
 // The tools in real agent frameworks, installed in an empty folder: OpenAI's Agents SDK converts them to strict functions, the AI
 // SDK and LangChain to their own tools. Each lists them, creates, changes and finds an event.
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { TOOLS } from '../../src/mcp/tools.ts';
 import { npm, run } from '../support/npm.ts';
 import { startTestService, type TestService, temporaryFolder } from '../support/service.ts';
 
-const PACKAGES = [
-  '@openai/agents@0.20.0',
-  'ai@7.0.169',
-  '@ai-sdk/mcp@2.0.93',
-  '@langchain/mcp-adapters@1.1.4',
-  '@langchain/core@1.2.13',
-  'zod@4.6.7',
-];
+/** With the versions of everything below them: npm would take the newest, which may not work yet. */
+const PACKAGES = fileURLToPath(new URL('./frameworks/', import.meta.url));
 
 /** Programs that define `schemas`, the arguments of each tool as a model sees them, and `call`, which returns the text of a result. */
 const FRAMEWORKS = {
@@ -109,8 +104,8 @@ describe('the tools in', { timeout: 600_000 }, () => {
   let service: TestService;
   before(async () => {
     service = await startTestService();
-    writeFileSync(join(folder, 'package.json'), '{"type": "module"}');
-    await npm(['install', '--no-audit', '--no-fund', ...PACKAGES], folder);
+    cpSync(PACKAGES, folder, { recursive: true });
+    await npm(['ci', '--no-audit', '--no-fund'], folder);
   });
   after(() => service.close());
 
