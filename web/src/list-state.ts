@@ -28,7 +28,7 @@ export interface ListOptions {
   readonly sortKeys?: readonly string[];
   /** Further query parameters for the API. */
   readonly filters?: Readonly<Record<string, string>>;
-  /** Text that the API searches for. Default: as it was typed. */
+  /** Converts the typed text to the one that the API searches for. Default: unchanged. */
   readonly toSearch?: (q: string) => string;
 }
 
@@ -74,7 +74,7 @@ export function listState({ path, query, state }: Place, options: ListOptions = 
     knowsPrevious,
     search: (text) => go({ q: text }, true),
     sortBy: (next) => go({ sort: next === defaultSort ? undefined : next }),
-    filter: (name, value) => go({ [name]: value, sort: undefined }),
+    filter: (name, value) => go({ [name]: value }),
     toNext: (next) => toPage(page + 1, next, [...trail, cursor]),
     toPrevious: () => goBack(false),
     replaceByPrevious: () => goBack(true),
