@@ -10,11 +10,9 @@ import { overloaded } from './work-queue.ts';
 const RETRY_SECONDS = 2;
 
 export class Bodies implements BodyMeter {
-  readonly #limit: Limit;
   readonly #budget: ClientBudget;
 
   constructor(limit: Limit) {
-    this.#limit = limit;
     this.#budget = new ClientBudget(limit);
   }
 
@@ -22,10 +20,9 @@ export class Bodies implements BodyMeter {
   received({ client }: FastifyRequest, bytes: number): void {
     const reached = this.#budget.reached(client);
     if (reached === 'perClient') {
-      const mebibytes = Math.round(this.#limit.perClient / 2 ** 20);
       throw new AppError(
         'RATE_LIMITED',
-        `${mebibytes} MiB of request bodies from you are being received. Wait until they are, then retry.`,
+        'You or your network send too many bytes of request bodies at a time. Wait until some requests are finished, then retry.',
         { retryAfterSeconds: RETRY_SECONDS, refusedBy: 'bodies_per_client' },
       );
     }

@@ -42,7 +42,7 @@ describe('bodies being received', { concurrency: true }, () => {
       assertError(refused.response!, 429, 'RATE_LIMITED');
       assert.match(
         refused.response!.body.error.message,
-        /^2 MiB of request bodies from you are being received/,
+        /^You or your network send too many bytes of request bodies at a time\. /,
       );
       assert.equal(refused.response!.headers.get('retry-after'), '2');
       for (const connection of held) connection.destroy();
