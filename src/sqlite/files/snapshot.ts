@@ -94,14 +94,14 @@ export class Snapshot {
     const thread = new Worker(new URL('./check-worker.ts', import.meta.url), { workerData: data, env: {} });
     try {
       const [result] = (await once(thread, 'message', { signal })) as [CheckResult];
-      const damage =
-        'damage' in result
-          ? result.damage
-          : isDeepStrictEqual(result.summary, this.summary)
-            ? undefined
-            : 'the copy does not match the original';
-      if (damage === undefined) return;
-      throw new StartError(`${this.#path} is damaged: ${damage}. Nothing was written. Use an older backup.`);
+      if ('damage' in result)
+        throw new StartError(
+          `${this.#path} is damaged: ${result.damage}. Nothing was written. Use an older backup.`,
+        );
+      if (!isDeepStrictEqual(result.summary, this.summary))
+        throw new StartError(
+          `The copy of ${this.#path} differs from it and was removed. Check the disk of the copy, then retry.`,
+        );
     } finally {
       void thread.terminate();
     }
