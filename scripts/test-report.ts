@@ -43,7 +43,7 @@ export async function readResult(
   for await (const { type, data } of events) {
     clearTimeout(silence);
     if (type === 'test:stderr') process.stderr.write(data.message);
-    // An error after its test has ended is only a diagnostic; the file then fails without a reason.
+    // Node reports an error after the end of its test only as a diagnostic; the file then fails without a reason.
     if (type === 'test:diagnostic' && data.message.startsWith('Error: '))
       failures.push(`FAIL ${title}\n  ${data.message}`);
     if (type === 'test:pass' || type === 'test:fail') {

@@ -51,7 +51,7 @@ export class Progress {
     this.#isBarShown = true;
   }
 
-  /** Prints untrusted text on its own line. The bar returns with the next update. */
+  /** Prints text on its own line. It may be untrusted: control characters are replaced. The bar returns with the next update. */
   note(text: string): void {
     this.clear();
     this.#screen.write(`${printable(text)}\n`);
@@ -69,7 +69,7 @@ export class Progress {
   }
 }
 
-/** Formats as 1,234,567. Without Intl, whose first use takes longer than a quick start. */
+/** Formats as 1,234,567. Does not use Intl: its first use takes longer than a quick start of the service. */
 export function grouped(count: number): string {
   return String(count).replace(/\B(?=(\d{3})+$)/g, ',');
 }

@@ -3,7 +3,7 @@ import { StartError } from '../domain/errors.ts';
 import { VERSION } from '../system.ts';
 import { type Command, type Env, type Io, UsageError } from './command.ts';
 
-/** Each is loaded when it is run: together they take a third of a second. */
+/** Each command is loaded only when it runs: loading all takes a third of a second. */
 const COMMANDS: Record<string, () => Promise<Command>> = {
   serve: async () => (await import('./serve.ts')).serve,
   'admin-token': async () => (await import('./admin-token.ts')).adminToken,

@@ -16,13 +16,13 @@ const WORDS = {
   distance: '`distance` adds distance_miles, the distance from the centre',
 };
 
-/** The parameter, for these values. */
+/** The parameter `include` with these values. */
 export function includeParameter<const Name extends keyof typeof WORDS>(names: readonly Name[]) {
   const description = `${names.map((name) => WORDS[name]).join('; ')}. For json and geojson. Repeat it, or separate values by commas.`;
   return Type.Optional(Type.Array(oneOf(names), { description }));
 }
 
-/** The values of a query, taken apart at commas. */
+/** Parameters of a query, with the values of `include` split at commas. */
 export function splitIncludes<T extends { include?: unknown }>(values: T): T {
   if (!Array.isArray(values.include)) return values;
   return { ...values, include: values.include.flatMap((text: string) => text.split(',')) };
@@ -49,7 +49,7 @@ export const ReadEvent = Type.Object({ ...Event.properties, ...INCLUDED }, { exa
 /** The end of the JSON of an event that is not scheduled: `status` is the last member, after `created_at`. */
 const CANCELLED_END = '"status":"cancelled"}';
 
-/** Adds what is asked for to the JSON of an event, except its local times. `updatedMs` null: when it was created. */
+/** Adds what is asked for to the JSON of an event, except its local times. If `updatedMs` is null, updated_at is created_at. */
 export function addIncluded(wire: Wire, includes: readonly Include[], updatedMs: number | null): Wire {
   let added = '';
   if (includes.includes('status') && !wire.endsWith(CANCELLED_END)) added = ',"status":"scheduled"';

@@ -40,7 +40,7 @@ export interface ListQuery<Key extends string> {
 }
 
 export interface AgentListQuery extends ListQuery<AgentSort> {
-  /** Whether each agent of the page has its activity. */
+  /** Whether to add events_24h and events_7d to each agent. */
   readonly activity?: boolean;
 }
 
@@ -55,7 +55,7 @@ export interface AuditQuery {
   readonly limit: number;
   /** Undefined: all entries. */
   readonly filters?: AuditFilters | undefined;
-  /** Whether the response has titles, and what can be restored. */
+  /** Whether to add titles, restorable_until and restored_at to each entry. */
   readonly details?: boolean;
 }
 
@@ -67,7 +67,7 @@ export function foldText(text: string): string {
   return text.toLowerCase().replaceAll('ς', 'σ');
 }
 
-/** Characters that JSON text has in another form. */
+/** Characters that JSON may escape: a search in its text would miss them. */
 export const ESCAPED_IN_JSON = /["\\\p{Cc}]/u;
 
 const page = {
@@ -165,7 +165,7 @@ function read<T extends { cursor?: string }>(
   const { value, issues } = check(parameters, 'query');
   const sort = sortIn(value);
   let after: ListPosition | undefined;
-  // If the sort is invalid, only that is reported.
+  // If the sort is invalid, the cursor is not checked: it depends on the sort.
   if (value.cursor !== undefined && sort !== undefined) {
     after = decodeListCursor(value.cursor, list, sort);
     if (!after) {

@@ -1,10 +1,10 @@
-// Cursors of restores: how far a restore of many events is, as text. Opaque, versioned, strict when decoded.
+// Cursors of restores: how far a restore of many events has got, as text. Opaque, versioned, strict when decoded.
 import { isUlid } from './ids.ts';
 
 export interface RestorePosition {
-  /** Event ID of the last one of the previous step; empty at first. */
+  /** ID of the last event of the previous step; empty for the first step. */
   readonly after: string;
-  /** The entry of this restore, if an earlier step wrote it. A client may send any: stores check that it is this restore's. */
+  /** ID of the audit entry of this restore, if an earlier step wrote it. Clients can forge it: stores check that it belongs to this restore. */
   readonly into: number | undefined;
 }
 

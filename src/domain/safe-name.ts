@@ -1,4 +1,5 @@
-// Makes names that callers chose safe to repeat in responses. Any other text, and anything that may be a key, becomes "?".
+// Makes names that callers sent safe to repeat in responses. Anything but a short name of letters, digits, "_", "." and "-" becomes "?",
+// and so does anything that begins like a key.
 
 const SHOWABLE = /^(?!lev_)[A-Za-z0-9_.-]{1,50}$/;
 

@@ -9,13 +9,13 @@ export const SESSION_MS = 8 * 3_600_000;
 export const SIGN_IN_MS = 600_000;
 
 export interface Session {
-  /** Unpredictable. The store keeps it when the session is ended. */
+  /** Unpredictable. The store records it when the session is ended. */
   readonly id: string;
   readonly identity: Identity;
   readonly expiresMs: number;
   /**
    * Random text, the same for all sessions of a subject until they sign out everywhere. Not a time: clocks can be wrong. Undefined
-   * or empty: the subject had not done so yet.
+   * or empty: the subject never did.
    */
   readonly epoch?: string | undefined;
 }
@@ -24,7 +24,7 @@ export interface Session {
 export interface SessionSeal {
   /** Short enough for a cookie: unimportant claims are left out if necessary. Undefined if that is not enough. */
   seal(session: Session): Promise<string | undefined>;
-  /** Undefined for text that was not sealed by this service with this configuration, or that has expired by then. */
+  /** Undefined for text that was not sealed by this service with this configuration, or that has expired at `atMs`, by default now. */
   open(sealed: string, atMs?: number): Promise<Session | undefined>;
 }
 
@@ -49,7 +49,7 @@ export interface SignInRequest {
   readonly redirectUri: string;
   /** The page of the console to show after that. */
   readonly returnPath: string;
-  /** Whether the provider asks for the account, even if the user is already signed in there. */
+  /** Whether the provider lets the user choose an account, even if already signed in there. */
   readonly chooseAccount: boolean;
 }
 
@@ -61,7 +61,7 @@ export interface SignIn {
   begin(request: SignInRequest): Promise<{ readonly url: string; readonly sealed: string }>;
   /**
    * Checks the query of the provider's redirect against the sealed state from `begin`, then exchanges the code. Calls
-   * `mayExchange` once, between the two: a made-up callback costs nobody an attempt. Throws only what `mayExchange` throws.
+   * `mayExchange` at most once, between the two: a forged callback does not count as an attempt. Throws only what `mayExchange` throws.
    */
   finish(
     query: string,

@@ -1,5 +1,6 @@
-// How the HTTP server stops. Alone, it finishes running requests and closes. A node of several first drains: it goes on serving, but
-// keeps no connection, and at last turns away what the load balancer can send elsewhere. So a rolling restart drops no request.
+// How the HTTP server stops. A single process finishes running requests and closes. A node behind a load balancer first drains: it
+// still serves, but closes the connection after every response. At the end it refuses requests that the load balancer can send to
+// another node. So a rolling restart drops no request.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Listener } from './listen.ts';
@@ -8,12 +9,12 @@ import type { Listener } from './listen.ts';
 const CLOSE_TIMEOUT_MS = 4_000;
 
 /**
- * How long a node goes on serving. deploy/nginx.conf has shorter times: for idle connections, which it closes meanwhile, and for
- * trying a node again that did not respond, such as the one that was restarted before.
+ * How long a draining node still serves. Longer than two times in deploy/nginx.conf: keepalive_timeout, so that nginx has closed
+ * its idle connections, and fail_timeout, so that nginx uses the node again that was restarted just before.
  */
 const DRAIN_MS = 2_250;
 
-/** How long it then turns away what the load balancer sends elsewhere, which so learns that this node is gone. */
+/** How long it then refuses requests that the load balancer can retry on another node. So the load balancer notices that it leaves. */
 const TURN_AWAY_MS = 500;
 
 export class Shutdown {
@@ -25,14 +26,14 @@ export class Shutdown {
     return this.#beganMs !== undefined;
   }
 
-  /** Whether the connection of this request must be closed without a response: its sender says that it then asks another node. */
+  /** Whether to close the connection of this request without a response: X-Next-Upstream says that the load balancer then retries. */
   turnsAway({ method, headers }: FastifyRequest): boolean {
     return (
       this.#isLeaving && headers['x-next-upstream'] !== undefined && (method === 'GET' || method === 'HEAD')
     );
   }
 
-  /** Resolves when the load balancer sends nothing more. */
+  /** Waits until the load balancer sends nothing more, which takes a fixed time. */
   async drain(): Promise<void> {
     this.#beganMs = performance.now();
     await sleep(DRAIN_MS);

@@ -2,9 +2,9 @@
 import { LongColumn, naturals } from './columns.ts';
 
 export class Hidden {
-  /** Events that are still in the search structures. */
+  /** Hidden events that are still in the search structures: searches must skip them. */
   readonly searchable: number[] = [];
-  /** Events that had been retired from the search structures before. */
+  /** Hidden events that were already retired from the search structures. */
   readonly #retired: number[] = [];
   /** Position in its list, from 1; 0 for events that are not hidden. */
   readonly #at = new LongColumn(naturals);

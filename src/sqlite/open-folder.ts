@@ -21,13 +21,13 @@ import { WriterClient } from './threads/writer-client.ts';
 const CHECK_TIMEOUT_MS = 2_000;
 
 /**
- * A write-ahead log that is larger than this, and larger than the database, is not emptied any more. SQLite empties it every 4 MB, and
- * cuts it to 64 MB; while a backup reads the database, it grows by what is written meanwhile.
+ * A write-ahead log that is larger than this, and larger than the database: SQLite can no longer empty it. Normally it does so every
+ * 4 MB, and truncates the file to 64 MB; while a backup reads the database, the log grows by what is written meanwhile.
  */
 const MAX_WAL_BYTES = 512 * BYTES_PER_MB;
 
 export interface FolderOptions {
-  /** Called if a thread dies. */
+  /** Called if the writer or a reader of rows dies. */
   readonly onFatal?: ((error: Error) => void) | undefined;
   readonly metrics?: Metrics | undefined;
   readonly maxWalBytes?: number | undefined;

@@ -1,4 +1,4 @@
-// Deletes the rows of events that were deleted for all callers, in slices with pauses, so that other writes run in between.
+// Deletes the rows of events that callers no longer see, in slices with pauses, so that other writes run in between.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** A slice takes a few milliseconds of the writer; the pause leaves most of its time to others. */
@@ -19,7 +19,7 @@ export class RowRemoval {
     this.#removeSlice = removeSlice;
   }
 
-  /** Removes until nothing is left. To call after every delete; a removal in progress includes it. */
+  /** Removes rows until none are left. To call after every delete; a removal in progress removes the new rows, too. */
   begin(): void {
     this.#isWanted = true;
     this.#running ??= this.#removeAll().finally(() => {

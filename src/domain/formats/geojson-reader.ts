@@ -3,7 +3,7 @@
 import { type AppError, invalid } from '../errors.ts';
 import { applyDefaults, type DefaultFields, type Draft } from './default-fields.ts';
 
-/** Throws VALIDATION_ERROR if the value is not a Feature, or its geometry is not a point. */
+/** Throws VALIDATION_ERROR if the value is not a Feature with an object of properties, or has a geometry other than a point. */
 export function readFeature(value: unknown, defaults: DefaultFields): Draft {
   if (!isObject(value) || value.type !== 'Feature') throw invalidFeature([], 'must be a GeoJSON Feature');
   const { geometry, properties } = value;

@@ -43,7 +43,7 @@ export function sessionSettings({
 }: Session): Record<string, string> {
   return {
     statement_timeout: String(statementTimeoutMs),
-    // Statements are written so that one plan fits all parameters; planning takes longer than running many of them.
+    // Statements are written so that one plan fits all parameters; many statements take longer to plan than to run.
     // Parallel workers or JIT for one search would only take CPU from others.
     plan_cache_mode: 'force_generic_plan',
     max_parallel_workers_per_gather: '0',

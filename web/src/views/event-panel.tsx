@@ -11,7 +11,7 @@ import { agentUrl } from '../router.ts';
 import { useNow } from '../use-now.ts';
 
 interface EventPanelProps {
-  /** With the name of its agent, that is shown, too. */
+  /** If it has the name of its agent, the panel shows the agent, too. */
   event: AgentEvent | OwnedEvent;
   /** Undefined at the ends of the list. */
   onPrevious?: (() => void) | undefined;
