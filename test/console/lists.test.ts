@@ -137,6 +137,11 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
       await sortBy('Title');
       await page.waitForURL(/sort=title/);
       assert.equal(firstLine((await column('title'))[0]!), 'Concert 01');
+      await page.getByRole('tab', { name: 'Upcoming' }).click();
+      await page.getByText('1–50 of 60').waitFor();
+      assert.match(page.url(), /sort=title/);
+      await page.getByRole('tab', { name: 'All' }).click();
+      await page.getByText('1–50 of 61').waitFor();
       await page.getByRole('searchbox', { name: 'Search events' }).fill('ÄRZTEHAUS');
       await page.getByText('1–1 of 1').waitFor();
       const facts = (await page.locator('dl[aria-label=Details]').innerText()).replaceAll(/\s+/g, ' ');
