@@ -9,8 +9,8 @@ import type { Listener } from './listen.ts';
 const CLOSE_TIMEOUT_MS = 4_000;
 
 /**
- * How long a draining node still serves. Longer than two times in deploy/nginx.conf: keepalive_timeout, so that nginx has closed
- * its idle connections, and fail_timeout, so that nginx uses the node again that was restarted just before.
+ * How long a draining node still serves. Longer than two times of the nodes in deploy/nginx.conf: keepalive_timeout, so that nginx
+ * has closed its idle connections, and fail_timeout, so that nginx uses the node again that was restarted just before.
  */
 const DRAIN_MS = 2_250;
 

@@ -160,7 +160,10 @@ describe('while too many bytes wait', { concurrency: true }, () => {
       for (const path of ['/text/10', '/v1/events/nearby', '/openapi.json', '/docs', '/nothing-here']) {
         const refused = await client.get(path);
         assertError(refused, 429, 'RATE_LIMITED');
-        assert.match(refused.body.error.message, /^12 MiB of responses wait for you to read them/);
+        assert.match(
+          refused.body.error.message,
+          /^You may leave at most 12 MiB of responses unread, and all clients of your network together 24 MiB\. /,
+        );
         assert.equal(refused.headers.get('retry-after'), '5');
         assert.match(refused.headers.get('x-request-id')!, /^request-/);
       }

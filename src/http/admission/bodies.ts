@@ -3,16 +3,18 @@ import type { FastifyRequest } from 'fastify';
 import type { Limit } from '../../domain/client-limits.ts';
 import { AppError } from '../../domain/errors.ts';
 import type { BodyMeter } from '../request/body.ts';
-import { ClientBudget } from './client-budget.ts';
+import { ClientBudget, NETWORK_FACTOR } from './client-budget.ts';
 import type { RequestClient } from './request-client.ts';
 import { overloaded } from './work-queue.ts';
 
 const RETRY_SECONDS = 2;
 
 export class Bodies implements BodyMeter {
+  readonly #limit: Limit;
   readonly #budget: ClientBudget;
 
   constructor(limit: Limit) {
+    this.#limit = limit;
     this.#budget = new ClientBudget(limit);
   }
 
@@ -20,9 +22,10 @@ export class Bodies implements BodyMeter {
   received({ client }: FastifyRequest, bytes: number): void {
     const reached = this.#budget.reached(client);
     if (reached === 'perClient') {
+      const mebibytes = Math.round(this.#limit.perClient / 2 ** 20);
       throw new AppError(
         'RATE_LIMITED',
-        'You or your network send too many bytes of request bodies at a time. Wait until some requests are finished, then retry.',
+        `You may send at most ${mebibytes} MiB of request bodies at a time, and all clients of your network together ${NETWORK_FACTOR * mebibytes} MiB. Wait for responses, then retry.`,
         { retryAfterSeconds: RETRY_SECONDS, refusedBy: 'bodies_per_client' },
       );
     }

@@ -6,7 +6,7 @@ import { Budget } from './budget.ts';
 import { type RequestClient, UNLIMITED } from './request-client.ts';
 
 /** How many times as much as an agent a network may use. */
-const NETWORK_FACTOR = 2;
+export const NETWORK_FACTOR = 2;
 
 export class ClientBudget {
   readonly #agents: Budget;

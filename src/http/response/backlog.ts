@@ -4,7 +4,7 @@
 import type { FastifyReply } from 'fastify';
 import { CLIENT_LIMITS, type Limit } from '../../domain/client-limits.ts';
 import { AppError } from '../../domain/errors.ts';
-import { ClientBudget } from '../admission/client-budget.ts';
+import { ClientBudget, NETWORK_FACTOR } from '../admission/client-budget.ts';
 import type { RequestClient } from '../admission/request-client.ts';
 import { overloaded } from '../admission/work-queue.ts';
 
@@ -54,7 +54,7 @@ export class Backlog {
       const mebibytes = Math.round(this.#limits.unreadBytes.perClient / 2 ** 20);
       throw new AppError(
         'RATE_LIMITED',
-        `${mebibytes} MiB of responses wait for you to read them. Read them or close their connections, then retry.`,
+        `You may leave at most ${mebibytes} MiB of responses unread, and all clients of your network together ${NETWORK_FACTOR * mebibytes} MiB. Read them or close their connections, then retry.`,
         { retryAfterSeconds: RETRY_SECONDS, refusedBy: 'unread_per_client' },
       );
     }

@@ -42,7 +42,7 @@ describe('bodies being received', { concurrency: true }, () => {
       assertError(refused.response!, 429, 'RATE_LIMITED');
       assert.match(
         refused.response!.body.error.message,
-        /^You or your network send too many bytes of request bodies at a time\. /,
+        /^You may send at most 2 MiB of request bodies at a time, and all clients of your network together 4 MiB\. /,
       );
       assert.equal(refused.response!.headers.get('retry-after'), '2');
       for (const connection of held) connection.destroy();
