@@ -329,9 +329,9 @@ export function endsMs(row: Pick<EventRow, 'start_ms' | 'end_ms'>): number {
 /** JSON of the event in a response. Both engines store it, so that a read needs no encoding. */
 export function encodeEvent(row: EventRow): string {
   const { event_id, agent_id } = row;
-  const created_at = formatInstant(row.created_ms);
-  const fields = toWireFields(row, ALWAYS_SHOWN);
-  return JSON.stringify({ event_id, agent_id, ...fields, created_at, ...toWireFields(row, changedOf(row)) });
+  const wire = addFields({ event_id, agent_id }, row, ALWAYS_SHOWN);
+  wire.created_at = formatInstant(row.created_ms);
+  return JSON.stringify(addFields(wire, row, changedOf(row)));
 }
 
 /** Parses the JSON of an event in a response. */
@@ -358,7 +358,7 @@ export function decodeEvent(row: StoredEvent): EventRow {
 
 /** Request body that creates an equal event. */
 export function encodeEventCreate(row: EventFields): string {
-  return JSON.stringify(toWireFields(row, [...ALWAYS_SHOWN, ...changedOf(row)]));
+  return JSON.stringify(addFields({}, row, [...ALWAYS_SHOWN, ...changedOf(row)]));
 }
 
 /** Fields that are shown because they do not have their default. */
@@ -366,8 +366,12 @@ function changedOf(row: EventFields): readonly EventField[] {
   return SHOWN_UNLESS_DEFAULT.filter(({ stored, default: fallback = null }) => row[stored] !== fallback);
 }
 
-function toWireFields(row: EventFields, fields: readonly EventField[]): Record<string, unknown> {
-  const wire: Record<string, unknown> = {};
+/** Adds fields of a row, as responses show them. */
+function addFields(
+  wire: Record<string, unknown>,
+  row: EventFields,
+  fields: readonly EventField[],
+): Record<string, unknown> {
   for (const { name, stored, storedAs } of fields) {
     const value = row[stored];
     wire[name] = storedAs && value !== null ? formatInstant(value as number) : value;

@@ -24,12 +24,13 @@ const FOLDED = /[ßςı]/g;
 const FOLDS: Readonly<Record<string, string>> = { ß: 'ss', ς: 'σ', ı: 'i' };
 
 const NOT_ASCII = /[^\0-\x7f]/;
-const ASCII_RUN = /[a-z0-9]+/g;
+const NOT_IN_ASCII_WORDS = /[^a-z0-9 ]+/g;
 
 /** Longer words are cut, in texts and in searches: PostgreSQL takes up to 2,046 bytes. */
 const MAX_WORD_BYTES = 2_000;
+const TOO_LONG_ASCII = new RegExp(`([a-z0-9]{${MAX_WORD_BYTES}})[a-z0-9]+`, 'g');
 
-/** Distinct words, each as UTF-8 bytes, separated by spaces. */
+/** Words, each as UTF-8 bytes, with one or more spaces between them. A word may be there several times. */
 export type Words = Wire;
 
 /** The fields of an event that have words. */
@@ -81,9 +82,16 @@ export function estimateWordBytes({ title, description, location_name, address }
 
 /** The words of an event. */
 export function wordsOf({ title, description, location_name, address }: Texts): Words {
-  const words = new Set<string>();
-  for (const text of [title, location_name, address, description]) if (text) addWords(text, words);
-  return toWire([...words].join(' '));
+  let words = '';
+  for (const text of [title, location_name, address, description]) if (text) words += ` ${wordsIn(text)}`;
+  return words as Words;
+}
+
+/** Each of the words once. */
+export function distinctWords(words: Words): ReadonlySet<string> {
+  const distinct = new Set<string>(words.split(' '));
+  distinct.delete('');
+  return distinct;
 }
 
 /** The texts of a stored event, from its JSON. Tables can be changed by hand, so it may be anything. */
@@ -104,12 +112,13 @@ export function textsOf(json: string): Texts {
   return { title, description, location_name, address };
 }
 
-function addWords(text: string, words: Set<string>): void {
+function wordsIn(text: string): Words {
   const folded = fold(text);
   if (!NOT_ASCII.test(folded)) {
-    for (const run of folded.match(ASCII_RUN) ?? []) words.add(cut(run));
-    return;
+    const words = folded.replace(NOT_IN_ASCII_WORDS, ' ');
+    return (words.length <= MAX_WORD_BYTES ? words : words.replace(TOO_LONG_ASCII, '$1')) as Words;
   }
+  const words = new Set<string>();
   for (const run of folded.match(RUN) ?? []) {
     if (!STARTS_UNSEPARATED.test(run)) {
       words.add(cut(run));
@@ -122,6 +131,7 @@ function addWords(text: string, words: Set<string>): void {
       last = point;
     }
   }
+  return toWire([...words].join(' '));
 }
 
 /** Words that a text must have to match this one, in its order. */

@@ -9,13 +9,12 @@ import {
   type StoredEvent,
 } from '../domain/event.ts';
 import type { BulkReader, BulkWriter, CreateOutcome } from '../domain/store.ts';
-import { fromWire } from '../domain/wire.ts';
 import { WORDS_VERSION } from '../domain/words.ts';
 import type { Database, DatabaseOptions } from './client/database.ts';
 import { openDatabase } from './open.ts';
 import { insertRecords } from './records.ts';
 import { PostgresStore } from './store.ts';
-import { tokenizer, wordsFrom } from './words.ts';
+import { tokenizer, wordsFrom, wordsText } from './words.ts';
 
 const ROWS_PER_BATCH = 1_000;
 
@@ -77,7 +76,7 @@ export class PostgresBulkWriter implements BulkWriter {
   ): Promise<readonly CreateOutcome['kind'][]> {
     const encoded: EncodedRow[] = [];
     for (const row of rows)
-      encoded.push({ ...row, json: encodeEvent(row), words: fromWire(await tokenizer.wordsOf(row)) });
+      encoded.push({ ...row, json: encodeEvent(row), words: wordsText(await tokenizer.wordsOf(row)) });
     const bytes = encoded.reduce((sum, { json }) => sum + Buffer.byteLength(json), 0);
     const agents = [...new Set(rows.map(({ agent_id }) => agent_id))];
     const stored = await this.#findStored(agents);

@@ -9,13 +9,13 @@ import {
   type StoredEvent,
 } from '../domain/event.ts';
 import type { CreateOutcome, FoundRecord, ReplaceOutcome } from '../domain/store.ts';
-import { fromWire, toWire, type Wire } from '../domain/wire.ts';
+import { toWire, type Wire } from '../domain/wire.ts';
 import { WORDS_VERSION, type Words } from '../domain/words.ts';
 import type { Statements } from './client/database.ts';
 import type { Sql } from './client/driver.ts';
 import { codeOf } from './client/errors.ts';
 import { numberOf, TYPES, wireOf } from './records.ts';
-import { tokenizer, wordsFrom } from './words.ts';
+import { tokenizer, wordsFrom, wordsText } from './words.ts';
 
 /** Error codes of PostgreSQL; the last two are our own, raised by create_event. */
 const UNIQUE_VIOLATION = '23505';
@@ -57,7 +57,7 @@ function createValues(
   maxBytes: number,
   words: Words,
 ): Value[] {
-  return [...CREATED.map(([name]) => row[name]), json, maxPerAgent, maxBytes, fromWire(words)];
+  return [...CREATED.map(([name]) => row[name]), json, maxPerAgent, maxBytes, wordsText(words)];
 }
 
 const [JSON_AT, ID_AT, VERSION_AT, OWNER_AT, MAX_BYTES_AT, WORDS_AT] = [1, 2, 3, 4, 5, 6].map(
@@ -93,7 +93,7 @@ const REPLACE_EVENT = `WITH locked AS MATERIALIZED (SELECT pg_advisory_xact_lock
 function replaceValues(next: EventRow, json: string, maxBytes: number, words: Words): Value[] {
   const { event_id, version, agent_id } = next;
   const sent = REPLACED.map(([name]) => next[name]);
-  return [...sent, json, event_id, version - 1, agent_id, maxBytes, fromWire(words)];
+  return [...sent, json, event_id, version - 1, agent_id, maxBytes, wordsText(words)];
 }
 
 type Value = string | number | null;

@@ -9,14 +9,13 @@ import {
   refusalOf,
   type SkippedEvent,
 } from '../domain/undo.ts';
-import { fromWire } from '../domain/wire.ts';
 import { textsOf, WORDS_VERSION } from '../domain/words.ts';
 import type { Database } from './client/database.ts';
 import type { Sql } from './client/driver.ts';
 import { lockDeletesOf } from './events.ts';
 import { KEPT_COLUMNS } from './kept-events.ts';
 import { takeRemovalLock } from './removals.ts';
-import { tokenizer, wordsFrom } from './words.ts';
+import { tokenizer, wordsFrom, wordsText } from './words.ts';
 
 interface KeptEvent {
   readonly event_id: string;
@@ -114,7 +113,7 @@ async function restoreEvents(sql: Sql, kept: readonly KeptEvent[]): Promise<Skip
 async function withWords(kept: readonly KeptEvent[]) {
   const found: { event_id: string; found_words: string }[] = [];
   for (const { event_id, json } of kept) {
-    found.push({ event_id, found_words: fromWire(await tokenizer.wordsOf(textsOf(json))) });
+    found.push({ event_id, found_words: wordsText(await tokenizer.wordsOf(textsOf(json))) });
   }
   return found;
 }

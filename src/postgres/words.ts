@@ -41,7 +41,12 @@ export function readWords(text: string): Words | Promise<Words> {
   return tokenizer.wordsOf(textsOf(Buffer.from(text.slice(1), 'hex').toString()));
 }
 
-/** SQL: the value of the column, from a text parameter. */
+/** The words as a text parameter: each once or more, with one space between two. */
+export function wordsText(words: Words): string {
+  return fromWire(words.trim().replaceAll(/ {2,}/g, ' ') as Words);
+}
+
+/** SQL: the value of the column, from such a parameter. */
 export function wordsFrom(parameter: string): string {
   return `array_to_tsvector(string_to_array(${parameter}, ' '))`;
 }
@@ -127,7 +132,7 @@ async function addWords(sql: Sql): Promise<Step> {
   if (rows.length === 0) return 'busy'; // writers hold the rest
   const sent: { event_id: string; words: string }[] = [];
   for (const { event_id, json } of rows) {
-    sent.push({ event_id, words: fromWire(await tokenizer.wordsOf(textsOf(json))) });
+    sent.push({ event_id, words: wordsText(await tokenizer.wordsOf(textsOf(json))) });
     await nextTurn();
   }
   // Negative: the trigger on changes then knows that these words are those of the JSON.

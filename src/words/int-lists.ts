@@ -1,6 +1,6 @@
 // Many lists of integers in few large arrays. A list of one number needs no room of its own: an attacker may invent as many
 // words as there are such lists.
-import { bytes, integers, LongColumn, PIECE, PIECE_BITS } from '../spatial/columns.ts';
+import { integers, LongColumn, PIECE, PIECE_BITS } from '../spatial/columns.ts';
 
 /** Room for 2, 3, 4, 6, 8, 12 … numbers: at most a third of it is unused. */
 const SIZES = [0, 1, 2, 3, 4];
@@ -9,14 +9,18 @@ while (SIZES.at(-1)! < PIECE) SIZES.push(SIZES.at(-2)! * 2);
 const LARGE = SIZES.length;
 const LARGE_SPARE = 1.5;
 
-const BYTES_PER_LIST = 9;
+/** Bits of a size; the bits above them are a length. */
+const SIZE_BITS = 6;
+const SIZE_MASK = 2 ** SIZE_BITS - 1;
+
+const BYTES_PER_LIST = 8;
 
 export class IntLists {
-  /** Where the numbers of a list begin; for a list of one number, that number; for a large list, 0. */
-  readonly #at = new LongColumn(integers);
-  readonly #length = new LongColumn(integers);
-  /** Index in SIZES, or LARGE. */
-  readonly #size = new LongColumn(bytes);
+  /**
+   * Two numbers per list, side by side because the processor waits for memory most of the time. First where its numbers begin;
+   * for a list of one number, that number; for a large list, 0. Then its length and its size, an index in SIZES or LARGE.
+   */
+  readonly #lists = new LongColumn(integers);
   readonly #pieces: Int32Array[] = [];
   /** Unused room in the last piece begins here. */
   #end = 0;
@@ -30,7 +34,7 @@ export class IntLists {
   grow(capacity: number): void {
     if (capacity <= this.#capacity) return;
     this.#capacity = PIECE * Math.ceil(capacity / PIECE);
-    for (const column of [this.#at, this.#length, this.#size]) column.grow(this.#capacity);
+    this.#lists.grow(2 * this.#capacity);
   }
 
   get bytes(): number {
@@ -38,22 +42,22 @@ export class IntLists {
   }
 
   lengthOf(list: number): number {
-    return this.#length.get(list);
+    return this.#lists.get(2 * list + 1) >>> SIZE_BITS;
   }
 
   /** The numbers of a list, to read before the next change of any list. */
   read(list: number): Int32Array {
-    const length = this.#length.get(list);
-    if (length === 1) return Int32Array.of(this.#at.get(list));
+    const length = this.lengthOf(list);
+    if (length === 1) return Int32Array.of(this.#lists.get(2 * list));
     const from = this.#fromOf(list);
     return length === 0 ? NONE : this.#arrayOf(list).subarray(from, from + length);
   }
 
   /** Sets the bits of all numbers of a list. */
   addTo(bits: Uint32Array, list: number): void {
-    const length = this.#length.get(list);
+    const length = this.lengthOf(list);
     if (length === 1) {
-      const only = this.#at.get(list);
+      const only = this.#lists.get(2 * list);
       bits[only >>> 5]! |= 1 << only;
     } else if (length > 1) {
       const numbers = this.#arrayOf(list);
@@ -64,8 +68,8 @@ export class IntLists {
 
   /** Whether an ascending list has this value. */
   has(list: number, value: number): boolean {
-    const length = this.#length.get(list);
-    if (length <= 1) return length === 1 && this.#at.get(list) === value;
+    const length = this.lengthOf(list);
+    if (length <= 1) return length === 1 && this.#lists.get(2 * list) === value;
     const numbers = this.#arrayOf(list);
     const from = this.#fromOf(list);
     const at = rank(numbers, from, from + length, value);
@@ -75,21 +79,21 @@ export class IntLists {
   /** Replaces all numbers of a list. */
   set(list: number, values: Int32Array): void {
     this.clear(list);
-    if (values.length === 1) this.#at.set(list, values[0]!);
+    if (values.length === 1) this.#lists.set(2 * list, values[0]!);
     else if (values.length > 1) {
       this.#allocate(list, values.length);
       this.#arrayOf(list).set(values, this.#fromOf(list));
     }
-    this.#length.set(list, values.length);
+    this.#setLength(list, values.length);
   }
 
-  /** Adds a value to an ascending list, unless it has it. */
-  add(list: number, value: number): void {
-    const length = this.#length.get(list);
+  /** Adds a value to an ascending list; false if it has it already. */
+  add(list: number, value: number): boolean {
+    const length = this.lengthOf(list);
     if (length <= 1) {
-      const only = this.#at.get(list);
-      if (length === 1 && only === value) return;
-      if (length === 0) this.#at.set(list, value);
+      const only = this.#lists.get(2 * list);
+      if (length === 1 && only === value) return false;
+      if (length === 0) this.#lists.set(2 * list, value);
       else {
         this.#allocate(list, 2);
         const from = this.#fromOf(list);
@@ -102,7 +106,7 @@ export class IntLists {
       // Usually it is the highest.
       const isLast = numbers[from + length - 1]! < value;
       const index = isLast ? length : rank(numbers, from, from + length, value) - from;
-      if (index < length && numbers[from + index] === value) return;
+      if (index < length && numbers[from + index] === value) return false;
       if (length === this.#roomOf(list)) {
         this.#move(list, length);
         from = this.#fromOf(list);
@@ -111,14 +115,15 @@ export class IntLists {
       if (!isLast) numbers.copyWithin(from + index + 1, from + index, from + length);
       numbers[from + index] = value;
     }
-    this.#length.set(list, length + 1);
+    this.#setLength(list, length + 1);
+    return true;
   }
 
   /** Removes a value from an ascending list, if it has it. */
   remove(list: number, value: number): void {
-    const length = this.#length.get(list);
+    const length = this.lengthOf(list);
     if (length <= 1) {
-      if (length === 1 && this.#at.get(list) === value) this.#length.set(list, 0);
+      if (length === 1 && this.#lists.get(2 * list) === value) this.#setLength(list, 0);
       return;
     }
     const numbers = this.#arrayOf(list);
@@ -126,51 +131,66 @@ export class IntLists {
     const at = rank(numbers, from, from + length, value);
     if (at === from + length || numbers[at] !== value) return;
     numbers.copyWithin(at, at + 1, from + length);
-    this.#length.set(list, length - 1);
+    this.#setLength(list, length - 1);
     if (length === 2) {
       const only = numbers[from]!;
       this.#release(list);
-      this.#at.set(list, only);
+      this.#lists.set(2 * list, only);
     } else if (length * 3 < this.#roomOf(list)) this.#move(list, length - 1);
   }
 
   clear(list: number): void {
-    if (this.#length.get(list) > 1) this.#release(list);
-    this.#length.set(list, 0);
+    if (this.lengthOf(list) > 1) this.#release(list);
+    this.#setLength(list, 0);
+  }
+
+  #sizeOf(list: number): number {
+    return this.#lists.get(2 * list + 1) & SIZE_MASK;
+  }
+
+  #setSize(list: number, size: number): void {
+    this.#lists.set(2 * list + 1, (this.lengthOf(list) << SIZE_BITS) | size);
+  }
+
+  #setLength(list: number, length: number): void {
+    this.#lists.set(2 * list + 1, (length << SIZE_BITS) | this.#sizeOf(list));
   }
 
   #arrayOf(list: number): Int32Array {
-    return this.#size.get(list) === LARGE
+    return this.#sizeOf(list) === LARGE
       ? this.#large.get(list)!
-      : this.#pieces[this.#at.get(list) >>> PIECE_BITS]!;
+      : this.#pieces[this.#lists.get(2 * list) >>> PIECE_BITS]!;
   }
 
   #fromOf(list: number): number {
-    return this.#at.get(list) & (PIECE - 1);
+    return this.#lists.get(2 * list) & (PIECE - 1);
   }
 
   #roomOf(list: number): number {
-    const size = this.#size.get(list);
+    const size = this.#sizeOf(list);
     return size === LARGE ? this.#large.get(list)!.length : SIZES[size]!;
   }
 
   /** Moves the numbers to room that fits them and one more. */
   #move(list: number, length: number): void {
+    const numbers = this.#arrayOf(list);
     const from = this.#fromOf(list);
-    const numbers = this.#arrayOf(list).slice(from, from + length);
     this.#release(list);
     this.#allocate(list, length + 1);
-    this.#arrayOf(list).set(numbers, this.#fromOf(list));
+    // The room is of another size, so it is not the one that was released.
+    const room = this.#arrayOf(list);
+    const to = this.#fromOf(list);
+    for (let at = 0; at < length; at++) room[to + at] = numbers[from + at]!;
   }
 
   #allocate(list: number, length: number): void {
     let size = 2;
     while (size < LARGE && SIZES[size]! < length) size++;
-    this.#size.set(list, size);
-    if (size < LARGE) this.#at.set(list, this.#free[size]!.pop() ?? this.#extend(size));
+    this.#setSize(list, size);
+    if (size < LARGE) this.#lists.set(2 * list, this.#free[size]!.pop() ?? this.#extend(size));
     else {
       const room = new Int32Array(Math.ceil(length * LARGE_SPARE));
-      this.#at.set(list, 0);
+      this.#lists.set(2 * list, 0);
       this.#large.set(list, room);
       this.#largeBytes += room.byteLength;
     }
@@ -196,13 +216,13 @@ export class IntLists {
   }
 
   #release(list: number): void {
-    const size = this.#size.get(list);
-    if (size < LARGE) this.#free[size]!.push(this.#at.get(list));
+    const size = this.#sizeOf(list);
+    if (size < LARGE) this.#free[size]!.push(this.#lists.get(2 * list));
     else {
       this.#largeBytes -= this.#large.get(list)!.byteLength;
       this.#large.delete(list);
     }
-    this.#size.set(list, 0);
+    this.#setSize(list, 0);
   }
 }
 

@@ -42,21 +42,24 @@ export class Postings {
     return this.#dense.has(word);
   }
 
-  /** The word must not have the handle yet. */
-  add(word: number, handle: number): void {
-    const dense = this.#dense.get(word);
+  /** False if the word has the handle already. */
+  add(word: number, handle: number): boolean {
+    // A word with bits has no list.
+    const dense = this.#lists.lengthOf(word) === 0 ? this.#dense.get(word) : undefined;
     if (dense) {
+      const isNew = (dense.bits[handle >>> 5]! & (1 << handle)) === 0;
       dense.bits[handle >>> 5]! |= 1 << handle;
-      dense.count++;
-      return;
+      if (isNew) dense.count++;
+      return isNew;
     }
-    this.#lists.add(word, handle);
+    if (!this.#lists.add(word, handle)) return false;
     const count = this.#lists.lengthOf(word);
-    if (count * DENSE <= this.#capacity) return;
+    if (count * DENSE <= this.#capacity) return true;
     const bits = new Uint32Array(this.#capacity / 32);
     for (const each of this.#lists.read(word)) bits[each >>> 5]! |= 1 << each;
     this.#lists.clear(word);
     this.#dense.set(word, { bits, count });
+    return true;
   }
 
   /** The word must have the handle. */

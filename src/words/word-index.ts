@@ -1,7 +1,7 @@
 // Index of words: which events, by handle, have which words, and the search for events that match the terms of `q`. Ended events
 // are in it, too: whoever searches looks at place and time.
 import { matchesWords, type Term } from '../domain/word-query.ts';
-import type { Words } from '../domain/words.ts';
+import { distinctWords, type Words } from '../domain/words.ts';
 import { bytes, LongColumn, PIECE } from '../spatial/columns.ts';
 import { bitsOf, type HandleSet, listOf, selected, setOfBits } from '../spatial/handle-set.ts';
 import { Dictionary, WORDS_PER_VISIT } from './dictionary.ts';
@@ -53,15 +53,15 @@ export class WordIndex {
     if (handle >= this.#capacity) this.#grow(handle + 1);
     this.#isKnown.set(handle, KNOWN);
     let count = 0;
-    for (let from = 0; from < words.length; ) {
+    for (let from = 0, end = 0; from < words.length; from = end + 1) {
       const space = words.indexOf(' ', from);
-      const end = space < 0 ? words.length : space;
+      end = space < 0 ? words.length : space;
+      if (end === from) continue;
       const word = this.#dictionary.put(words, from, end);
       this.#postings.growWords(word + 1);
-      this.#postings.add(word, handle);
+      if (!this.#postings.add(word, handle)) continue; // the event has it several times
       if (count === this.#scratch.length) this.#scratch = longer(this.#scratch);
       this.#scratch[count++] = word;
-      from = end + 1;
     }
     this.#wordsOf.set(handle, this.#scratch.subarray(0, count));
     if (this.#searches.size > 0) this.#note(handle, words);
@@ -199,7 +199,7 @@ export class WordIndex {
   }
 
   #note(handle: number, words: Words | undefined): void {
-    const known = words === undefined ? undefined : new Set<string>(words.split(' '));
+    const known = words === undefined ? undefined : distinctWords(words);
     for (const { terms, changed } of this.#searches)
       changed.set(handle, known !== undefined && matchesWords(terms, known));
   }

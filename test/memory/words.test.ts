@@ -39,9 +39,10 @@ describe(`${ROUNDS * SEARCHES_PER_ROUND} searches by words in memory`, () => {
 
   function newRow(fields: Partial<EventRow> = {}): EventRow {
     const start_ms = nowMs + chance.integer(-5, 100) * HOUR_MS;
-    const isCommon = chance.chance(0.3) ? ' common' : '';
+    const common = chance.pick(['', '', '', ' common', ' common, common']);
+    const unique = `unique${chance.integer(0, 1e9)}`;
     return newEventRow(chance.pick(agents), {
-      title: `${randomText(chance)}${isCommon} unique${chance.integer(0, 1e9)}`,
+      title: `${randomText(chance)}${common} ${unique}${chance.pick(['', ` ${unique}`])}`,
       description: chance.chance(0.5) ? randomText(chance) : null,
       location_name: randomText(chance),
       address: chance.chance(0.5) ? randomText(chance) : null,
@@ -310,6 +311,24 @@ describe('an index of words', () => {
     const { size: found, turns } = find(index, 'aa*');
     assert.equal(found, words / 1_000);
     assert.ok(turns >= words / 50_000, `${turns}`);
+  });
+
+  it('counts an event once, however often it has a word: few events, most of them, and few again', () => {
+    const index = new WordIndex(1);
+    const EVENTS = 4_000;
+    const words = toWire('common  common once common');
+    for (let handle = 1; handle <= EVENTS; handle++) {
+      index.put(handle, words);
+      index.put(handle, words); // changed, with the same words
+      if (handle % 100 === 0) assert.equal(find(index, 'common').size, handle);
+    }
+    for (let handle = 1; handle <= EVENTS; handle++) {
+      index.drop(handle);
+      if (handle % 100 !== 0) continue;
+      while (!index.isSettled) index.settle();
+      assert.equal(find(index, 'common').size, EVENTS - handle);
+    }
+    assert.equal(index.size, 0);
   });
 
   it('finds events that change during a search as they are at its end', () => {

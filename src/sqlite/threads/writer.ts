@@ -1,6 +1,6 @@
 // All statements that change the database. Runs on the writer thread. A batch of calls shares one transaction, and so one
 // fsync. A call that violates a constraint is rolled back alone; any other database error fails the whole batch.
-import type { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { AgentRow } from '../../domain/agent.ts';
 import type { KeyFingerprint } from '../../domain/api-key.ts';
 import type { StoredEvent } from '../../domain/event.ts';
@@ -57,10 +57,14 @@ const SQLITE_CONSTRAINT = 19;
 
 export class Writer {
   readonly #database: DatabaseSync;
+  readonly #savepoint: StatementSync;
+  readonly #release: StatementSync;
   readonly #calls: WriterCalls;
 
   constructor(database: DatabaseSync) {
     this.#database = database;
+    this.#savepoint = database.prepare('SAVEPOINT one');
+    this.#release = database.prepare('RELEASE one');
     this.#calls = prepareCalls(database);
   }
 
@@ -79,19 +83,18 @@ export class Writer {
   }
 
   #runOne(call: CallOf<WriterCalls>): Outcome {
-    const database = this.#database;
-    database.exec('SAVEPOINT one');
+    this.#savepoint.run();
     try {
       const method = this.#calls[call.name] as (...args: readonly unknown[]) => unknown;
       const value = method(...call.args);
-      database.exec('RELEASE one');
+      this.#release.run();
       return { value };
     } catch (error) {
       // A full disk or an I/O error is not caused by this call, and may already have ended the transaction.
       const { errcode } = error as { errcode?: number };
       if (errcode !== undefined && (errcode & 0xff) !== SQLITE_CONSTRAINT) throw error;
-      database.exec('ROLLBACK TO one');
-      database.exec('RELEASE one');
+      this.#database.exec('ROLLBACK TO one');
+      this.#release.run();
       return { error: error as Error };
     }
   }
