@@ -1,4 +1,5 @@
 // Report on the PostgreSQL engine: the table on the terminal and bench/RESULTS-postgres.md.
+import type { BesideCreates } from './beside-creates.ts';
 import { type EngineCase, TARGET_OF_EMBEDDED, TARGET_TIMES_BASELINE } from './engine.ts';
 import {
   describeMachine,
@@ -18,6 +19,7 @@ export interface EngineResults {
   readonly rounds: number;
   readonly seconds: number;
   readonly cases: readonly EngineCase[];
+  readonly beside: readonly BesideCreates[];
 }
 
 export function engineTable({ cases, events }: EngineResults): Row[] {
@@ -68,6 +70,22 @@ export function engineTable({ cases, events }: EngineResults): Row[] {
   return [head, ...rows];
 }
 
+export function besideTable({ beside }: EngineResults): Row[] {
+  const head = [
+    'case',
+    'one node, requests/s',
+    'embedded, requests/s',
+    'of embedded',
+    'at least',
+    'creates/s',
+  ];
+  const rows = beside.map(({ name, one, embedded, ofEmbedded, creates }): Row => {
+    const target = fixed(TARGET_OF_EMBEDDED.besideCreates, 1);
+    return [name, whole(one), whole(embedded), withSpread(ofEmbedded, fixed), target, whole(creates)];
+  });
+  return [head, ...rows];
+}
+
 export function renderEngine(results: EngineResults): string {
   const { events, rounds, seconds } = results;
   return [
@@ -81,6 +99,10 @@ export function renderEngine(results: EngineResults): string {
       'maximum in brackets. See [README.md](README.md) for what is measured and how.',
     '',
     ...markdownTable(engineTable(results)),
+    '',
+    'Searches on one node while another node creates 500 events/s, compared with the embedded engine, which does both itself:',
+    '',
+    ...markdownTable(besideTable(results)),
     '',
   ].join('\n');
 }

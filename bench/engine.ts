@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cluster } from '../test/support/postgres-cluster.ts';
 import { BIN } from '../test/support/process.ts';
+import { type BesideCreates, measureBesideCreates } from './beside-creates.ts';
 import { type Case, isWarm, makeCases } from './cases.ts';
 import { type BenchAgent, benchAgents, CACHE, copyFolder } from './data.ts';
 import { loadEngine } from './engine-data.ts';
@@ -51,7 +52,7 @@ export async function measureEngine(
   cluster: Cluster,
   source: string,
   options: EngineOptions,
-): Promise<EngineCase[]> {
+): Promise<{ cases: EngineCase[]; beside: BesideCreates[] }> {
   const folder = join(CACHE, 'requests');
   mkdirSync(folder, { recursive: true });
   const agents = benchAgents();
@@ -79,7 +80,13 @@ export async function measureEngine(
       comparison,
     );
     // Creates come last, because the baseline would not find the new events.
-    return [...read, ...(await runComparison(cases.filter(isCreate), comparison))];
+    const created = await runComparison(cases.filter(isCreate), comparison);
+    const pairs = {
+      one: { searched: nodes[0]!, written: nodes[1]! },
+      embedded: { searched: embedded, written: embedded },
+    };
+    const beside = await measureBesideCreates(cases, pairs, { ...options, key: agents.searcher.key });
+    return { cases: [...read, ...created], beside };
   } finally {
     for (const server of servers) await server.stop();
   }
@@ -221,4 +228,4 @@ export const TARGET_TIMES_BASELINE: Readonly<Record<string, number>> = {
 };
 
 /** Minimum part of the embedded engine's requests per second, and maximum multiple of its CPU time, for searches. */
-export const TARGET_OF_EMBEDDED = { perSecond: 0.75, cpu: 1.5 };
+export const TARGET_OF_EMBEDDED = { perSecond: 0.75, cpu: 1.5, besideCreates: 0.6 };

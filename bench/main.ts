@@ -11,7 +11,7 @@ import { renderChart } from './chart.ts';
 import { measureConsole } from './console.ts';
 import { benchAgents, CACHE, copyFolder, prepareFolder } from './data.ts';
 import { measureEngine } from './engine.ts';
-import { engineTable, renderEngine } from './engine-report.ts';
+import { besideTable, engineTable, renderEngine } from './engine-report.ts';
 import { measureMixed, measureStart } from './extras.ts';
 import { measureImport } from './import-rate.ts';
 import type { IndexInput, IndexOutput } from './index-only.ts';
@@ -166,10 +166,10 @@ async function measurePostgres(): Promise<void> {
       `This benchmark needs PostgreSQL with PostGIS. To install it: ${HOW_TO_INSTALL_POSTGRES}`,
     );
   try {
-    const cases = await measureEngine(cluster, source, options);
-    const results = { command: describeCommand(), loadBefore, ...options, cases };
+    const measured = await measureEngine(cluster, source, options);
+    const results = { command: describeCommand(), loadBefore, ...options, ...measured };
     writeFileSync(fileBeside('RESULTS-postgres.md'), renderEngine(results));
-    console.log(`\n${plainTable(engineTable(results))}`);
+    console.log(`\n${plainTable(engineTable(results))}\n\n${plainTable(besideTable(results))}`);
   } finally {
     await cluster.remove();
   }
