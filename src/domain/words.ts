@@ -82,9 +82,9 @@ export function estimateWordBytes({ title, description, location_name, address }
 
 /** The words of an event. */
 export function wordsOf({ title, description, location_name, address }: Texts): Words {
-  let words = '';
-  for (const text of [title, location_name, address, description]) if (text) words += ` ${wordsIn(text)}`;
-  return words as Words;
+  const found: Words[] = [];
+  for (const text of [title, location_name, address, description]) if (text) found.push(wordsIn(text));
+  return found.join(' ') as Words; // reading its characters is faster than those of a concatenation
 }
 
 /** Each of the words once. */

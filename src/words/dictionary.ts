@@ -8,6 +8,11 @@ const TABLES = 256;
 const TABLE_SHIFT = 24;
 const FIRST_LENGTH = 16;
 
+/** An entry of a table is the number of a word and four bits of its hash, so that few other words are compared. */
+const WORD_BITS = 28;
+const WORD_MASK = 2 ** WORD_BITS - 1;
+const markOf = (hash: number) => (hash >>> 20) & 0xf;
+
 /** Bytes per piece of the arena. Each word has its length in front, in two bytes. */
 const PIECE_BYTES_BITS = 16;
 const PIECE_BYTES = 2 ** PIECE_BYTES_BITS;
@@ -60,9 +65,12 @@ export class Dictionary {
     const hash = hashOf(text, from, end, this.#seed);
     const table = this.#tables[hash >>> TABLE_SHIFT]!;
     const mask = table.length - 1;
+    const mark = markOf(hash);
     for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
-      const word = table[slot]!;
-      if (word === 0 || this.#equals(word, text, from, end)) return word;
+      const entry = table[slot]!;
+      if (entry === 0) return 0;
+      const word = entry & WORD_MASK;
+      if (entry >>> WORD_BITS === mark && this.#equals(word, text, from, end)) return word;
     }
   }
 
@@ -88,10 +96,10 @@ export class Dictionary {
     const table = this.#tables[number]!;
     const mask = table.length - 1;
     let at = hash & mask;
-    while (table[at] !== word) at = (at + 1) & mask;
+    while ((table[at]! & WORD_MASK) !== word) at = (at + 1) & mask;
     // Close the gap: move later entries of the same run into it, unless that would put them before their home slot.
     for (let next = (at + 1) & mask; table[next] !== 0; next = (next + 1) & mask) {
-      const home = this.#hashOf(table[next]!) & mask;
+      const home = this.#hashOf(table[next]! & WORD_MASK) & mask;
       if (((next - home) & mask) < ((next - at) & mask)) continue;
       table[at] = table[next]!;
       at = next;
@@ -263,7 +271,10 @@ export class Dictionary {
     const old = this.#tables[number]!;
     const table = new Int32Array(2 * old.length);
     this.#tableBytes += 4 * old.length;
-    for (const word of old) if (word !== 0) place(table, this.#hashOf(word), word);
+    for (const entry of old) {
+      const word = entry & WORD_MASK;
+      if (word !== 0) place(table, this.#hashOf(word), word);
+    }
     this.#tables[number] = table;
   }
 }
@@ -275,7 +286,7 @@ function place(table: Int32Array, hash: number, word: number): void {
   const mask = table.length - 1;
   let at = hash & mask;
   while (table[at] !== 0) at = (at + 1) & mask;
-  table[at] = word;
+  table[at] = (markOf(hash) << WORD_BITS) | word;
 }
 
 function lengthAt(bytes: Uint8Array, at: number): number {

@@ -54,8 +54,8 @@ export class WordIndex {
     this.#isKnown.set(handle, KNOWN);
     let count = 0;
     for (let from = 0, end = 0; from < words.length; from = end + 1) {
-      const space = words.indexOf(' ', from);
-      end = space < 0 ? words.length : space;
+      end = from;
+      while (end < words.length && words.charCodeAt(end) !== SPACE) end++; // few characters: faster than indexOf
       if (end === from) continue;
       const word = this.#dictionary.put(words, from, end);
       this.#postings.growWords(word + 1);
@@ -217,6 +217,8 @@ interface RunningSearch {
   readonly terms: readonly Term[];
   readonly changed: Map<number, boolean>;
 }
+
+const SPACE = 32;
 
 const KNOWN = 1;
 const DROPPED = 2;
