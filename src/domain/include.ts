@@ -9,7 +9,7 @@ import { fromWire, type Wire } from './wire.ts';
 export const INCLUDES = ['local', 'status', 'updated_at'] as const;
 export type Include = (typeof INCLUDES)[number];
 
-const WORDS = {
+const DESCRIPTIONS = {
   local: '`local` adds start_local and end_local: the times with the offset of the event’s timezone',
   status: '`status` adds status to scheduled events, too',
   updated_at: '`updated_at` adds when the event last changed',
@@ -17,8 +17,8 @@ const WORDS = {
 };
 
 /** The parameter `include` with these values. */
-export function includeParameter<const Name extends keyof typeof WORDS>(names: readonly Name[]) {
-  const description = `${names.map((name) => WORDS[name]).join('; ')}. For json and geojson. Repeat it, or separate values by commas.`;
+export function includeParameter<const Name extends keyof typeof DESCRIPTIONS>(names: readonly Name[]) {
+  const description = `${names.map((name) => DESCRIPTIONS[name]).join('; ')}. For json and geojson. Repeat it, or separate values by commas.`;
   return Type.Optional(Type.Array(oneOf(names), { description }));
 }
 

@@ -180,5 +180,5 @@ export const readEvents = (query: string, signal: AbortSignal) =>
 
 export const readSession = () => send<Session>('GET', '/admin/session');
 export const signInWithToken = (token: string) => send<void>('POST', '/admin/token', { token });
-export const signOut = () => send<void>('POST', '/admin/logout');
-export const signOutEverywhere = () => send<void>('POST', '/admin/logout-everywhere');
+export const endSession = () => send<void>('POST', '/admin/logout');
+export const endAllSessions = () => send<void>('POST', '/admin/logout-everywhere');

@@ -36,12 +36,12 @@ export function App() {
     if (before !== session.kind && before !== 'loading') main.current?.focus({ preventScroll: true });
   }, [session.kind]);
 
-  const leave = async () => {
-    await control.leave();
+  const signOut = async () => {
+    await control.signOut();
     navigate('/admin', { replace: true });
   };
-  const leaveEverywhere = async () => {
-    await control.leaveEverywhere();
+  const signOutEverywhere = async () => {
+    await control.signOutEverywhere();
     navigate('/admin', { replace: true });
   };
   const isKnown = session.kind === 'administrator' || session.kind === 'stranger';
@@ -52,18 +52,24 @@ export function App() {
         user={isKnown ? session.user : undefined}
         isBare={session.kind === 'signed-out'}
         isAdministrator={session.kind === 'administrator'}
-        onLeave={leave}
-        onLeaveEverywhere={leaveEverywhere}
+        onSignOut={signOut}
+        onSignOutEverywhere={signOutEverywhere}
       />
       <main id="main" ref={main} tabIndex={-1}>
-        <Content place={place} control={{ ...control, leave }} />
+        <Content place={place} control={{ ...control, signOut }} />
       </main>
       <Toaster />
     </>
   );
 }
 
-function Content({ place, control: { session, refresh, leave } }: { place: Place; control: SessionControl }) {
+function Content({
+  place,
+  control: { session, refresh, signOut },
+}: {
+  place: Place;
+  control: SessionControl;
+}) {
   const problem = place.query.get('problem');
   const isAdministrator = session.kind === 'administrator';
   // Once signed in, a failed sign-in no longer matters.
@@ -74,7 +80,7 @@ function Content({ place, control: { session, refresh, leave } }: { place: Place
   if (session.kind === 'loading') return <StartingView />;
   if (session.kind === 'unreachable') return <UnreachableView error={session.error} onRetry={refresh} />;
   if (session.kind === 'stranger') {
-    return <StrangerView user={session.user} provider={session.provider} onLeave={leave} />;
+    return <StrangerView user={session.user} provider={session.provider} onSignOut={signOut} />;
   }
   if (session.kind === 'signed-out') {
     const { provider, reason } = session;

@@ -2,11 +2,11 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import {
   ApiError,
+  endAllSessions,
+  endSession,
   forget,
   listenForRefusals,
   readSession,
-  signOut,
-  signOutEverywhere,
   type User,
 } from './api.ts';
 
@@ -25,9 +25,9 @@ export interface SessionControl {
   /** Loads the session again. */
   readonly refresh: () => Promise<void>;
   /** Signs out. Throws ApiError. */
-  readonly leave: () => Promise<void>;
+  readonly signOut: () => Promise<void>;
   /** Ends all sessions of the administrator. Throws ApiError. */
-  readonly leaveEverywhere: () => Promise<void>;
+  readonly signOutEverywhere: () => Promise<void>;
 }
 
 export function useSession(): SessionControl {
@@ -91,13 +91,13 @@ export function useSession(): SessionControl {
   }, [expiresAt, loadSession]);
 
   const refresh = useCallback(() => loadSession('new'), [loadSession]);
-  const leave = useCallback(async () => {
-    await signOut();
+  const signOut = useCallback(async () => {
+    await endSession();
     await loadSession('left');
   }, [loadSession]);
-  const leaveEverywhere = useCallback(async () => {
-    await signOutEverywhere();
+  const signOutEverywhere = useCallback(async () => {
+    await endAllSessions();
     await loadSession('left');
   }, [loadSession]);
-  return { session, refresh, leave, leaveEverywhere };
+  return { session, refresh, signOut, signOutEverywhere };
 }

@@ -101,11 +101,11 @@ export class Admission {
    * time from others.
    */
   isExcessive({ network, connection }: RequestClient): boolean {
-    const isTooMuch =
+    const hasTooMany =
       network !== UNLIMITED && this.#requests.usedBy(network) > this.limits.requests.perClient + MAX_REFUSED;
     if (connection && connection.busy > MAX_REQUESTS_PER_CONNECTION)
       this.refusals.countOne('requests_per_connection');
-    else if (isTooMuch) this.refusals.countOne('requests_per_network');
+    else if (hasTooMany) this.refusals.countOne('requests_per_network');
     else return false;
     return true;
   }

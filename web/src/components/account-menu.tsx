@@ -1,6 +1,6 @@
 // Menu with the signed-in user and the buttons to sign out.
 import type { User } from '../api.ts';
-import { useLeave } from '../use-leave.ts';
+import { useSignOut } from '../use-sign-out.ts';
 import { Avatar } from './avatar.tsx';
 import { Icon } from './icon.tsx';
 import { Text } from './text.tsx';
@@ -8,15 +8,15 @@ import { useMenu } from './use-menu.ts';
 
 interface AccountMenuProps {
   user: User;
-  onLeave: () => Promise<void>;
+  onSignOut: () => Promise<void>;
   /** Undefined for people who are not administrators. */
-  onLeaveEverywhere: (() => Promise<void>) | undefined;
+  onSignOutEverywhere: (() => Promise<void>) | undefined;
 }
 
-export function AccountMenu({ user, onLeave, onLeaveEverywhere }: AccountMenuProps) {
+export function AccountMenu({ user, onSignOut, onSignOutEverywhere }: AccountMenuProps) {
   const { isOpen, setOpen, root, button } = useMenu();
-  const { isLeaving, leave } = useLeave(onLeave);
-  const everywhere = useLeave(onLeaveEverywhere ?? onLeave);
+  const { isSigningOut, signOut } = useSignOut(onSignOut);
+  const everywhere = useSignOut(onSignOutEverywhere ?? onSignOut);
 
   return (
     <div class="account" ref={root}>
@@ -46,17 +46,17 @@ export function AccountMenu({ user, onLeave, onLeaveEverywhere }: AccountMenuPro
             </span>
           )}
         </p>
-        <button type="button" class="menu-item" aria-disabled={isLeaving} onClick={leave}>
-          {isLeaving ? 'Signing out…' : 'Sign out'}
+        <button type="button" class="menu-item" aria-disabled={isSigningOut} onClick={signOut}>
+          {isSigningOut ? 'Signing out…' : 'Sign out'}
         </button>
-        {onLeaveEverywhere && (
+        {onSignOutEverywhere && (
           <button
             type="button"
             class="menu-item"
-            aria-disabled={everywhere.isLeaving}
-            onClick={everywhere.leave}
+            aria-disabled={everywhere.isSigningOut}
+            onClick={everywhere.signOut}
           >
-            {everywhere.isLeaving ? 'Signing out…' : 'Sign out everywhere'}
+            {everywhere.isSigningOut ? 'Signing out…' : 'Sign out everywhere'}
             <small>Ends your sessions in all browsers.</small>
           </button>
         )}

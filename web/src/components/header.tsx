@@ -13,11 +13,11 @@ interface HeaderProps {
   isAdministrator: boolean;
   /** Without the logo, because the page itself shows it. */
   isBare: boolean;
-  onLeave: () => Promise<void>;
-  onLeaveEverywhere: () => Promise<void>;
+  onSignOut: () => Promise<void>;
+  onSignOutEverywhere: () => Promise<void>;
 }
 
-export function Header({ path, user, isAdministrator, isBare, onLeave, onLeaveEverywhere }: HeaderProps) {
+export function Header({ path, user, isAdministrator, isBare, onSignOut, onSignOutEverywhere }: HeaderProps) {
   const { view } = routeOf(path);
   return (
     <header class={isBare ? 'header bare' : 'header'}>
@@ -50,8 +50,8 @@ export function Header({ path, user, isAdministrator, isBare, onLeave, onLeaveEv
           {user && (
             <AccountMenu
               user={user}
-              onLeave={onLeave}
-              onLeaveEverywhere={isAdministrator ? onLeaveEverywhere : undefined}
+              onSignOut={onSignOut}
+              onSignOutEverywhere={isAdministrator ? onSignOutEverywhere : undefined}
             />
           )}
         </div>

@@ -7,8 +7,8 @@ import { MoreMenu } from '../components/more-menu.tsx';
 import { Text, visibleText } from '../components/text.tsx';
 import { returnToList } from '../router.ts';
 import { notify } from '../toasts.ts';
+import { CountFailure, CurrentCount, useCurrentCount } from './current-count.tsx';
 import { FateChoice, useFate } from './fate.tsx';
-import { HeldEvents, HeldFailure, useHeldEvents } from './held-events.tsx';
 
 type Action = 'tier' | 'active' | 'events' | 'agent';
 
@@ -146,7 +146,7 @@ function ActiveDialog({ agent, ...rest }: DialogProps) {
 }
 
 function EventsDialog({ agent, ...rest }: DialogProps) {
-  const held = useHeldEvents(agent, rest.onGone);
+  const count = useCurrentCount(agent, rest.onGone);
   const fate = useFate();
   const action = async () => {
     await deleteAgentEvents(agent.id, fate.isForGood);
@@ -155,19 +155,19 @@ function EventsDialog({ agent, ...rest }: DialogProps) {
   return (
     <ConfirmDialog
       title="Delete all events"
-      confirm={held.text ? `Delete ${held.text}` : 'Delete events'}
+      confirm={count.text ? `Delete ${count.text}` : 'Delete events'}
       pending="Deleting…"
       isDanger
-      isReady={held.text !== undefined}
+      isReady={count.text !== undefined}
       action={action}
       {...rest}
     >
       <p>
-        All <HeldEvents held={held} /> of <Name agent={agent} /> will be deleted, upcoming and past. The agent
-        and its keys will stay.
+        All <CurrentCount count={count} /> of <Name agent={agent} /> will be deleted, upcoming and past. The
+        agent and its keys will stay.
       </p>
       <FateChoice fate={fate} />
-      <HeldFailure held={held} />
+      <CountFailure count={count} />
     </ConfirmDialog>
   );
 }
@@ -175,7 +175,7 @@ function EventsDialog({ agent, ...rest }: DialogProps) {
 function AgentDialog({ agent, onDone: _, ...rest }: DialogProps) {
   const [typed, setTyped] = useState('');
   const id = useId();
-  const held = useHeldEvents(agent, rest.onGone);
+  const count = useCurrentCount(agent, rest.onGone);
   // A name may consist of invisible characters only.
   const expected = visibleText(agent.agent_name) || agent.id;
   const fate = useFate();
@@ -193,16 +193,16 @@ function AgentDialog({ agent, onDone: _, ...rest }: DialogProps) {
       confirm="Delete agent"
       pending="Deleting…"
       isDanger
-      isReady={held.text !== undefined && visibleText(typed) === expected}
+      isReady={count.text !== undefined && visibleText(typed) === expected}
       action={action}
       onDone={returnToList}
       {...rest}
     >
       <p>
-        <Name agent={agent} /> will be deleted: the agent, its keys and its <HeldEvents held={held} />.
+        <Name agent={agent} /> will be deleted: the agent, its keys and its <CurrentCount count={count} />.
       </p>
       <FateChoice fate={fate} />
-      <HeldFailure held={held} />
+      <CountFailure count={count} />
       <label for={id}>
         Type{' '}
         <strong>

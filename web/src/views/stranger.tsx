@@ -3,19 +3,19 @@ import type { User } from '../api.ts';
 import { Avatar } from '../components/avatar.tsx';
 import { CopyButton } from '../components/copy-button.tsx';
 import { Text } from '../components/text.tsx';
-import { useLeave } from '../use-leave.ts';
+import { useSignOut } from '../use-sign-out.ts';
 import { useTitle } from '../use-title.ts';
 import { loginUrl } from './sign-in.tsx';
 
 interface StrangerProps {
   user: User;
   provider: string | null;
-  onLeave: () => Promise<void>;
+  onSignOut: () => Promise<void>;
 }
 
-export function StrangerView({ user, provider, onLeave }: StrangerProps) {
+export function StrangerView({ user, provider, onSignOut }: StrangerProps) {
   useTitle('Not an administrator');
-  const { isLeaving, leave } = useLeave(onLeave);
+  const { isSigningOut, signOut } = useSignOut(onSignOut);
   return (
     <div class="gate">
       <Avatar user={user} />
@@ -45,8 +45,8 @@ export function StrangerView({ user, provider, onLeave }: StrangerProps) {
           Use another account
         </a>
       )}
-      <button type="button" class="button wide" aria-disabled={isLeaving} onClick={leave}>
-        {isLeaving ? 'Signing out…' : 'Sign out'}
+      <button type="button" class="button wide" aria-disabled={isSigningOut} onClick={signOut}>
+        {isSigningOut ? 'Signing out…' : 'Sign out'}
       </button>
     </div>
   );

@@ -5,14 +5,14 @@ import { RequestId } from '../components/states.tsx';
 import { countOf } from '../format.ts';
 import { useLoad } from '../use-load.ts';
 
-export interface Held {
+export interface Count {
   /** E.g. `5 events`; undefined while unknown. */
   readonly text: string | undefined;
   readonly error: ApiError | undefined;
   readonly retry: () => void;
 }
 
-export function useHeldEvents({ id }: Agent, onGone: () => void): Held {
+export function useCurrentCount({ id }: Agent, onGone: () => void): Count {
   const { data, error, isLoading, reload } = useLoad<EventPage>(`/agents/${id}/events?limit=1`);
   const isGone = error?.status === 404;
   // biome-ignore lint/correctness/useExhaustiveDependencies: calls onGone once
@@ -23,11 +23,11 @@ export function useHeldEvents({ id }: Agent, onGone: () => void): Held {
   return { text: isKnown ? countOf(data.agent.event_count, 'event') : undefined, error, retry: reload };
 }
 
-export function HeldEvents({ held: { text, error } }: { held: Held }) {
+export function CurrentCount({ count: { text, error } }: { count: Count }) {
   if (text === undefined && !error) {
     return (
       <>
-        <span class="skeleton held" />
+        <span class="skeleton count" />
         <span class="visually-hidden">events (counting…)</span>
       </>
     );
@@ -36,7 +36,7 @@ export function HeldEvents({ held: { text, error } }: { held: Held }) {
 }
 
 /** Error if the events could not be counted. Deletion is not possible then. */
-export function HeldFailure({ held: { error, retry } }: { held: Held }) {
+export function CountFailure({ count: { error, retry } }: { count: Count }) {
   return (
     <div role="alert">
       {error && error.status !== 404 && (
