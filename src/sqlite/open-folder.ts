@@ -15,10 +15,8 @@ import { requireFinishedMove } from './reader.ts';
 import { ListReaderClient } from './threads/list-reader-client.ts';
 import { RowReaderClient } from './threads/row-reader-client.ts';
 import type { ThreadOptions } from './threads/rpc-client.ts';
+import { type Progress, unlessStuck } from './threads/unless-stuck.ts';
 import { WriterClient } from './threads/writer-client.ts';
-
-/** Maximum time for a check. */
-const CHECK_TIMEOUT_MS = 2_000;
 
 /**
  * A write-ahead log that is larger than this, and larger than the database: SQLite can no longer empty it. Normally it does so every
@@ -114,15 +112,11 @@ export class OpenFolder {
       );
     // After a failed commit, e.g. because of a full disk, only a successful one proves that writes work again.
     const call = this.writer.isFailing ? 'probe' : 'ping';
+    const written = this.writer.run(call, [], () => {});
+    const read = this.rowReader.run('findSetting', [''], () => {});
     await Promise.all([
-      inTime(
-        'writer',
-        this.writer.run(call, [], () => {}),
-      ),
-      inTime(
-        'reader',
-        this.rowReader.run('findSetting', [''], () => {}),
-      ),
+      requireWork('writer', this.writer, written),
+      requireWork('reader', this.rowReader, read),
     ]);
   }
 
@@ -140,19 +134,12 @@ function unusable(part: Part, message: string, cause?: unknown): AppError {
   return new AppError('UNAVAILABLE', message, { part, ...(cause !== undefined && { cause }) });
 }
 
-/** Throws UNAVAILABLE, with the part, if the work fails or takes too long. */
-async function inTime(part: Part, work: Promise<void>): Promise<void> {
-  const timeout = Promise.withResolvers<never>();
-  const timer = setTimeout(
-    () => timeout.reject(unusable(part, 'The store does not respond. Retry.')),
-    CHECK_TIMEOUT_MS,
-  ).unref();
+/** Throws UNAVAILABLE, with the part, if the work fails or its thread is stuck. */
+async function requireWork(part: Part, thread: Progress, work: Promise<void>): Promise<void> {
   try {
-    await Promise.race([work, timeout.promise]);
+    await unlessStuck(thread, work, () => unusable(part, 'The store does not respond. Retry.'));
   } catch (error) {
     throw error instanceof AppError ? unusable(part, error.message, error.cause) : error;
-  } finally {
-    clearTimeout(timer);
   }
 }
 

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import { openForWriting } from '../../src/sqlite/connection.ts';
 import { RowReaderClient } from '../../src/sqlite/threads/row-reader-client.ts';
@@ -37,6 +38,14 @@ describe('the row reader thread', () => {
       assert.ok((await answeredBefore(readPage, read)) <= 16);
     });
   }
+
+  it('answers a small read after at most three of the largest pages, however many wait', async () => {
+    const read = async (client: RowReaderClient) => {
+      await nextTurn(); // by then, the first pages are on their way
+      await readSetting(client);
+    };
+    assert.ok((await answeredBefore(readPage, read)) <= 3);
+  });
 
   it('answers a page before small reads that wait', async () => {
     assert.ok((await answeredBefore(readSetting, readPage)) <= 16);

@@ -5,10 +5,10 @@ import { RpcClient, type ThreadOptions } from './rpc-client.ts';
 import type { CallOf } from './rpc-server.ts';
 
 /**
- * Maximum pages per batch, and small calls; each waits for its whole batch. A second batch is queued at the thread, so that the
- * thread never waits for work.
+ * Maximum rows per batch: four pages of usual size, or one of the largest; and small calls. Each call waits for its whole batch.
+ * A second batch is queued at the thread, so that the thread never waits for work.
  */
-const MAX_PAGES = 4;
+const MAX_ROWS = 120;
 const MAX_SMALL = 16;
 
 /** Calls that read many rows, and `ping`, which waits for them. */
@@ -16,6 +16,10 @@ const LARGE: ReadonlySet<keyof RowReaderCalls> = new Set(['findEvents', 'wordsAf
 
 function isSmall(call: CallOf<RowReaderCalls>): boolean {
   return !LARGE.has(call.name) || (call.name === 'findEvents' && call.args[0].length === 1);
+}
+
+function rowsOf(call: CallOf<RowReaderCalls>): number {
+  return call.name === 'findEvents' ? call.args[0].length : MAX_ROWS;
 }
 
 export class RowReaderClient extends RpcClient<RowReaderCalls> {
@@ -26,7 +30,8 @@ export class RowReaderClient extends RpcClient<RowReaderCalls> {
     return new RowReaderClient(thread, {
       name: 'reader',
       failureMessage: 'The store could not be read. Retry.',
-      maxBatch: MAX_PAGES,
+      maxBatch: MAX_ROWS,
+      weightOf: rowsOf,
       small: { includes: isSmall, maxBatch: MAX_SMALL },
       gathersTurn: true,
       maxBatchesInFlight: 2,

@@ -21,8 +21,10 @@ interface RpcOptions<C extends Methods<C>> extends ThreadOptions {
   readonly name: string;
   /** Message for callers when the thread fails. */
   readonly failureMessage: string;
-  /** Maximum calls per batch. */
+  /** Maximum weight of a batch. A call that weighs more is a batch of its own. */
   readonly maxBatch: number;
+  /** 1 unless given. */
+  readonly weightOf?: ((call: CallOf<C>) => number) | undefined;
   /** Small calls count apart, and do not wait behind others. Without this, none are small: calls then run in their order. */
   readonly small?: { readonly includes: (call: CallOf<C>) => boolean; readonly maxBatch: number } | undefined;
   /** Whether a batch waits for all calls of its turn of the event loop: a message costs as much as several small calls. */
@@ -64,6 +66,7 @@ export class RpcClient<C extends Methods<C>> {
   readonly #inFlight: Batch<C>[] = [];
   readonly #waits: Distribution;
   readonly #deadlines: NodeJS.Timeout | undefined;
+  #finishedBatches = 0;
   #stopped: Error | undefined;
   #isClosing = false;
   #isScheduled = false;
@@ -122,6 +125,11 @@ export class RpcClient<C extends Methods<C>> {
     return this.#stopped !== undefined;
   }
 
+  /** A number that grows as long as the thread finishes calls. */
+  get finishedBatches(): number {
+    return this.#finishedBatches;
+  }
+
   /** Completes pending calls, then ends the thread. */
   async close(): Promise<void> {
     if (this.#stopped) return;
@@ -145,9 +153,12 @@ export class RpcClient<C extends Methods<C>> {
   }
 
   #startBatch(hasWaited = true): void {
-    const { maxBatch, small, maxBatchesInFlight } = this.#options;
+    const { small, maxBatchesInFlight } = this.#options;
     if (this.#inFlight.length === maxBatchesInFlight) return;
-    const calls = [...this.#smallQueue.splice(0, small?.maxBatch ?? 0), ...this.#queue.splice(0, maxBatch)];
+    const calls = [
+      ...this.#smallQueue.splice(0, small?.maxBatch ?? 0),
+      ...this.#queue.splice(0, this.#countOfNextBatch()),
+    ];
     if (calls.length === 0) return;
     const sentMs = performance.now();
     if (hasWaited) for (const { sinceMs } of calls) this.#waits.observe((sentMs - sinceMs) / 1_000);
@@ -155,7 +166,18 @@ export class RpcClient<C extends Methods<C>> {
     this.#thread.postMessage({ batch: calls.map(({ call }) => call) } satisfies ToThread<C>);
   }
 
+  #countOfNextBatch(): number {
+    const { maxBatch, weightOf = () => 1 } = this.#options;
+    let count = 0;
+    for (let weight = 0; count < this.#queue.length; count++) {
+      weight += weightOf(this.#queue[count]!.call);
+      if (count > 0 && weight > maxBatch) break;
+    }
+    return count;
+  }
+
   #finish(message: FromThread): void {
+    this.#finishedBatches++;
     const { calls: finished, sentMs } = this.#inFlight.shift() ?? { calls: [], sentMs: performance.now() };
     this.#startBatch();
     this.noteBatch(
