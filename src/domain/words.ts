@@ -152,6 +152,7 @@ function runsOf(text: string): [run: string, isSeparated: boolean][] {
 function fold(text: string): string {
   if (!NOT_ASCII.test(text)) return text.toLowerCase();
   const bare = text.replace(TOO_MANY_MARKS, '$1').normalize('NFKD').replace(MARKS, '').toLowerCase();
+  if (!NOT_ASCII.test(bare)) return bare;
   return bare.replace(FOLDED, (letter) => FOLDS[letter]!).normalize('NFKC');
 }
 

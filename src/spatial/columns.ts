@@ -7,7 +7,7 @@ export type Column = Float64Array | Int32Array | Uint8Array | Uint16Array | Uint
 export const PIECE_BITS = 16;
 export const PIECE = 2 ** PIECE_BITS;
 
-/** A column that grows without being copied. */
+/** A column that grows without being copied. With numbers of more than four types, V8 would read all of them slowly. */
 export class LongColumn {
   readonly #make: (length: number) => Column;
   readonly #pieces: Column[] = [];
@@ -47,7 +47,6 @@ export class LongColumn {
 export const doubles = (length: number) => new Float64Array(length);
 export const integers = (length: number) => new Int32Array(length);
 export const naturals = (length: number) => new Uint32Array(length);
-export const shorts = (length: number) => new Uint16Array(length);
 export const bytes = (length: number) => new Uint8Array(length);
 
 /** A longer copy of a column. Only for short columns. */

@@ -2,7 +2,7 @@
 // ended events leave the search structures. Storage, JSON and clocks are left to others.
 
 import { chordSquared, unitVector } from '../domain/geo.ts';
-import { bytes, doubles, integers, LongColumn, naturals, PIECE, shorts } from './columns.ts';
+import { bytes, doubles, integers, LongColumn, naturals, PIECE } from './columns.ts';
 import { EventScan, type ScanQuery } from './event-scan.ts';
 import { Expiry } from './expiry.ts';
 import { HandleMap } from './handle-map.ts';
@@ -58,7 +58,7 @@ export class EventIndex {
   readonly #isCancelled = new LongColumn(bytes);
   /** NaN if it is not known. */
   readonly #updated = new LongColumn(doubles);
-  readonly #zone = new LongColumn(shorts);
+  readonly #zone = new LongColumn(naturals);
   readonly #columns = {
     ...{ lat: this.#lat, lng: this.#lng, start: this.#start, ends: this.#expiry.ends },
     ...{ tag: this.#tag, zone: this.#zone, isCancelled: this.#isCancelled },
