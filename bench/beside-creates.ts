@@ -6,7 +6,7 @@ import { load, prime } from './load.ts';
 import { runScript, type Server } from './processes.ts';
 import { median, type Spread, spread } from './statistics.ts';
 
-const CREATE_RATE = 500;
+export const CREATE_RATE = 500;
 
 /** The generator needs this long to start and to reach its rate. */
 const WARM_SECONDS = 1;
@@ -44,10 +44,10 @@ export async function measureBesideCreates(
     const rounds: Record<'one' | 'embedded', Result>[] = [];
     for (let round = 0; round < options.rounds; round++) {
       console.error(`${search.name} beside creates, round ${round + 1} of ${options.rounds}`);
-      const results = new Map<Pair, Result>();
+      const measured = new Map<Pair, Result>();
       for (const pair of round % 2 === 0 ? [one, embedded] : [embedded, one])
-        results.set(pair, await measure(search, create, pair, options));
-      rounds.push({ one: results.get(one)!, embedded: results.get(embedded)! });
+        measured.set(pair, await measure(search, create, pair, options));
+      rounds.push({ one: measured.get(one)!, embedded: measured.get(embedded)! });
     }
     results.push({
       name: search.name,
@@ -68,14 +68,17 @@ interface Result {
 
 async function measure(search: Case, create: Case, { searched, written }: Pair, options: Options) {
   await prime(searched.url, search, options.key);
-  const creating = runScript<GeneratorOutput>('generator.ts', {
+  const createAtRate = runScript<GeneratorOutput>('generator.ts', {
     ...{ url: written.url, requestFile: create.requestFile, connections: create.connections },
     ...{ key: undefined, from: nextNumber(), rate: CREATE_RATE },
     ...{ seconds: options.seconds, warmSeconds: WARM_SECONDS },
   } satisfies GeneratorInput);
-  await sleep(WARM_SECONDS * 1000);
-  const found = await load({ url: searched.url, pids: [] }, search, options.key, options.seconds);
-  return { searches: found.perSecond, creates: (await creating).perSecond };
+  const searchWhenWarm = async () => {
+    await sleep(WARM_SECONDS * 1000);
+    return load({ url: searched.url, pids: [] }, search, options.key, options.seconds);
+  };
+  const [created, found] = await Promise.all([createAtRate, searchWhenWarm()]);
+  return { searches: found.perSecond, creates: created.perSecond };
 }
 
 let bursts = 0;

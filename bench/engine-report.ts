@@ -1,5 +1,5 @@
 // Report on the PostgreSQL engine: the table on the terminal and bench/RESULTS-postgres.md.
-import type { BesideCreates } from './beside-creates.ts';
+import { type BesideCreates, CREATE_RATE } from './beside-creates.ts';
 import { type EngineCase, TARGET_OF_EMBEDDED, TARGET_TIMES_BASELINE } from './engine.ts';
 import {
   describeMachine,
@@ -100,7 +100,7 @@ export function renderEngine(results: EngineResults): string {
     '',
     ...markdownTable(engineTable(results)),
     '',
-    'Searches on one node while another node creates 500 events/s, compared with the embedded engine, which does both itself:',
+    `Searches on one node while another node creates ${CREATE_RATE} events/s, compared with the embedded engine, which does both itself:`,
     '',
     ...markdownTable(besideTable(results)),
     '',

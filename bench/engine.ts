@@ -227,5 +227,5 @@ export const TARGET_TIMES_BASELINE: Readonly<Record<string, number>> = {
   anywhere: 1.5,
 };
 
-/** Minimum part of the embedded engine's requests per second, and maximum multiple of its CPU time, for searches. */
+/** Minimum part of the embedded engine's requests per second, alone and beside creates, and maximum multiple of its CPU time, for searches. */
 export const TARGET_OF_EMBEDDED = { perSecond: 0.75, cpu: 1.5, besideCreates: 0.6 };

@@ -28,7 +28,8 @@ const NOT_IN_ASCII_WORDS = /[^a-z0-9 ]+/g;
 
 /** Longer words are cut, in texts and in searches: PostgreSQL takes up to 2,046 bytes. */
 const MAX_WORD_BYTES = 2_000;
-const TOO_LONG_ASCII = new RegExp(`([a-z0-9]{${MAX_WORD_BYTES}})[a-z0-9]+`, 'g');
+/** From the beginning of a word: otherwise it would be tried at each of its characters. */
+const TOO_LONG_ASCII = new RegExp(`\\b([a-z0-9]{${MAX_WORD_BYTES}})[a-z0-9]+`, 'g');
 
 /** Words, each as UTF-8 bytes, with one or more spaces between them. A word may be there several times. */
 export type Words = Wire;

@@ -41,9 +41,9 @@ export function readWords(text: string): Words | Promise<Words> {
   return tokenizer.wordsOf(textsOf(Buffer.from(text.slice(1), 'hex').toString()));
 }
 
-/** The words as a text parameter: each once or more, with one space between two. */
+/** The words as a text parameter, with one space between two. */
 export function wordsText(words: Words): string {
-  return fromWire(words.trim().replaceAll(/ {2,}/g, ' ') as Words);
+  return fromWire(words).trim().replaceAll(/ {2,}/g, ' '); // decoded first: to trim(), the byte a0 would be white space
 }
 
 /** SQL: the value of the column, from such a parameter. */

@@ -1,18 +1,21 @@
 // Columns of numbers (typed arrays): growth, binary search, and sorting by key. A long column grows in fixed-size pieces,
 // because copying it would block the event loop.
 
-export type Column = Float64Array | Int32Array | Uint8Array | Uint16Array | Uint32Array;
+export type Column = LongColumnPiece | Uint16Array;
+
+/** If there were more than four types, V8 would read all long columns slowly. */
+type LongColumnPiece = Float64Array | Int32Array | Uint8Array | Uint32Array;
 
 /** Numbers per piece of a long column: 2 ** PIECE_BITS. */
 export const PIECE_BITS = 16;
 export const PIECE = 2 ** PIECE_BITS;
 
-/** A column that grows without being copied. With numbers of more than four types, V8 would read all of them slowly. */
+/** A column that grows without being copied. */
 export class LongColumn {
-  readonly #make: (length: number) => Column;
-  readonly #pieces: Column[] = [];
+  readonly #make: (length: number) => LongColumnPiece;
+  readonly #pieces: LongColumnPiece[] = [];
 
-  constructor(make: (length: number) => Column) {
+  constructor(make: (length: number) => LongColumnPiece) {
     this.#make = make;
   }
 
@@ -25,7 +28,7 @@ export class LongColumn {
   }
 
   /** The piece with this number: reading many numbers from it is faster than `get`. */
-  piece<T extends Column>(number: number): T {
+  piece<T extends LongColumnPiece>(number: number): T {
     return this.#pieces[number] as T;
   }
 

@@ -11,11 +11,14 @@ const FIRST_LENGTH = 16;
 /** An entry of a table is the number of a word and four bits of its hash, so that few other words are compared. */
 const WORD_BITS = 28;
 const WORD_MASK = 2 ** WORD_BITS - 1;
+/** Far fewer than there are numbers: an event may add 20,000 words. */
+const MAX_WORDS = 2 ** WORD_BITS - 2 ** 20;
 const markOf = (hash: number) => (hash >>> 20) & 0xf;
 
 /** Bytes per piece of the arena. Each word has its length in front, in two bytes. */
 const PIECE_BYTES_BITS = 16;
 const PIECE_BYTES = 2 ** PIECE_BYTES_BITS;
+const MAX_PIECES = 2 ** (32 - PIECE_BYTES_BITS) - 256;
 const LENGTH_BYTES = 2;
 
 /** Words are also in lists by their first two code points, to find those with a prefix. */
@@ -56,7 +59,9 @@ export class Dictionary {
     return this.#created - 1 - this.#free.length;
   }
 
+  /** Infinite if it is full: there are no numbers for more words, or for more pieces. */
   get bytes(): number {
+    if (this.#created > MAX_WORDS || this.#pieces.length > MAX_PIECES) return Number.POSITIVE_INFINITY;
     return this.#tableBytes + this.#pieces.length * PIECE_BYTES + this.#capacity * 8 + this.#free.length * 8;
   }
 

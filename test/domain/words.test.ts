@@ -52,7 +52,7 @@ const messageOf = (q: unknown): string => {
 };
 
 describe('the words of an event', () => {
-  it('come from title, description, place and address, each once', () => {
+  it('come from title, description, place and address', () => {
     const words = distinctOf({
       title: 'One two',
       description: 'two three',

@@ -47,6 +47,18 @@ export function wordContract(store: () => Store): void {
     }
   });
 
+  it('finds first and last words, whatever the bytes of their letters are', async () => {
+    // In UTF-8, these end with a byte that Latin-1 has as a space without break, or as another control character.
+    for (const word of ['スタジアム', '参加', '\u0661\u0660', 'ბარ', 'à', 'х', '…']) {
+      const row = await add({ title: `${word}x`, description: null, location_name: word, address: null });
+      const last = await add({ title: `${word} y`, description: `z ${word}`, location_name: word });
+      if (word === '…') continue; // no word, at both ends
+      const found = await find(word);
+      assert.deepEqual(found, expected(word), word);
+      assert.ok(found.includes(row.event_id) && found.includes(last.event_id), word);
+    }
+  });
+
   it('finds words of the description, the place and the address, and combines them with other conditions', async () => {
     const place = { lat: -41.29, lng: 174.78 };
     const row = await add({

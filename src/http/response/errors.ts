@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { AppError, ERRORS, type ErrorCode, MAX_SHOWN_ISSUES } from '../../domain/errors.ts';
 import Type from '../../domain/schema.ts';
 import { oneOf } from '../../domain/shape.ts';
-import { hasLongRest, mustReadRest, sendBeforeBody } from './unread-body.ts';
+import { hasLongRest, isRestToBeRead, sendBeforeBody } from './unread-body.ts';
 
 export const ErrorResponse = Type.Object({
   error: Type.Object({
@@ -46,10 +46,10 @@ export function sendError(reply: FastifyReply, error: AppError): FastifyReply {
   reply.code(statusOf(error)).header('content-type', 'application/json; charset=utf-8');
   const text = JSON.stringify(errorBody(error));
   // node:http would read the rest of the body, however long, to keep the connection.
-  const isRefusal = [429, 503].includes(statusOf(error));
-  const isRefused = reply.request.client?.connection?.refusal !== undefined;
-  if (isRefusal && (isRefused || hasLongRest(reply.request))) reply.header('connection', 'close');
-  return mustReadRest(reply) ? sendBeforeBody(reply, text) : reply.send(text);
+  const mayRetry = [429, 503].includes(statusOf(error));
+  const isConnectionRefused = reply.request.client?.connection?.refusal !== undefined;
+  if (mayRetry && (isConnectionRefused || hasLongRest(reply.request))) reply.header('connection', 'close');
+  return isRestToBeRead(reply) ? sendBeforeBody(reply, text) : reply.send(text);
 }
 
 const CHALLENGES: Partial<Record<ErrorCode, string>> = {

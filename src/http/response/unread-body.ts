@@ -26,7 +26,7 @@ function isUnread({ complete, headers }: FastifyRequest['raw']): boolean {
 }
 
 /** Whether the connection closes after this response although bytes of the request are still to come, and they can be read. */
-export function mustReadRest(reply: FastifyReply): boolean {
+export function isRestToBeRead(reply: FastifyReply): boolean {
   const closes = reply.getHeader('connection') === 'close';
   return closes && isUnread(reply.request.raw) && discarding < MAX_DISCARDING;
 }

@@ -6,7 +6,7 @@ import type { CallOf } from './rpc-server.ts';
 
 /**
  * Maximum rows per batch: four pages of usual size, or one of the largest; and small calls. Each call waits for its whole batch.
- * A second batch is queued at the thread, so that the thread never waits for work.
+ * A second batch is queued at the thread, so that it need not wait for work.
  */
 const MAX_ROWS = 120;
 const MAX_SMALL = 16;

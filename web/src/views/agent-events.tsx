@@ -159,14 +159,14 @@ function NoEvents({ page, list, when }: { page: EventPage; list: ListState; when
       </Empty>
     );
   }
-  const held = page.agent.event_count;
+  const count = page.agent.event_count;
   return (
-    <Empty icon="calendar" title={when === 'all' || held === 0 ? 'No events' : `No ${when} events`}>
-      {held === 0 ? (
+    <Empty icon="calendar" title={when === 'all' || count === 0 ? 'No events' : `No ${when} events`}>
+      {count === 0 ? (
         <p>This agent has no events.</p>
       ) : (
         <>
-          <p>This agent has {countOf(held, 'event')} in total.</p>
+          <p>This agent has {countOf(count, 'event')} in total.</p>
           {when !== 'all' && (
             <p>
               <button type="button" class="button" onClick={() => list.filter('when', 'all')}>
