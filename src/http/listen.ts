@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type ListenOptions, Server } from 'node:net';
 import type { FastifyInstance, FastifyListenOptions } from 'fastify';
 
-const SOCKETS = 32;
+const SOCKETS = 8;
 
 /** Connections that the system may hold for a socket until they are accepted. */
 const WAITING_CONNECTIONS = 1_024;
