@@ -8,7 +8,7 @@ import { readMigrations } from '../src/migrations.ts';
 import { BIN, freePort } from '../test/support/process.ts';
 import { type Case, isWarm, makeCases } from './cases.ts';
 import { benchAgents, CACHE, copyFolder, prepareFolder } from './data.ts';
-import { load, type Measured, prime } from './load.ts';
+import { load, type Measured, prime, untilWords } from './load.ts';
 import { type Server, startService } from './processes.ts';
 import { describeMachine, fixed, markdownTable, type Row, whole, withSpread } from './report.ts';
 import { medians } from './rounds.ts';
@@ -81,6 +81,7 @@ async function compareSides(source: string, options: CompareOptions, startSide: 
     const start = async (side: Side) => {
       const server = await startSide(side, copies[side], join(copies[side], 'access.log'));
       servers.push(server);
+      await untilWords(server, agents.searcher.key);
       return { url: server.url, pids: [server.pid] };
     };
     try {

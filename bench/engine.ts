@@ -10,7 +10,7 @@ import { type BesideCreates, measureBesideCreates } from './beside-creates.ts';
 import { type Case, isWarm, makeCases } from './cases.ts';
 import { type BenchAgent, benchAgents, CACHE, copyFolder } from './data.ts';
 import { loadEngine } from './engine-data.ts';
-import { load, type Measured, prime, type Target } from './load.ts';
+import { load, type Measured, prime, type Target, untilWords } from './load.ts';
 import { fileBeside, type Server, startServer, startService } from './processes.ts';
 import { median, type Spread, spread } from './statistics.ts';
 
@@ -73,6 +73,7 @@ export async function measureEngine(
     );
     const dataFolder = copyFolder(source, 'embedded');
     const embedded = await start(startService(dataFolder, join(folder, 'embedded.log')));
+    for (const server of [...nodes, embedded]) await untilWords(server, agents.searcher.key);
     const comparison = { cluster, nodes, embedded, baseline, folder, key: agents.searcher, ...options };
     const isCreate = ({ kind }: Case) => kind === 'create';
     const read = await runComparison(

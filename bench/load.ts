@@ -2,9 +2,10 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Case } from './cases.ts';
 import type { GeneratorInput, GeneratorOutput } from './generator.ts';
-import { cpuMicroseconds, fileBeside, runScript } from './processes.ts';
+import { cpuMicroseconds, fileBeside, runScript, type Server } from './processes.ts';
 
 export interface Measured {
   readonly perSecond: number;
@@ -40,6 +41,17 @@ export function ensureWrk(): void {
   }
   console.error(`wrk is missing; installing it: ${line}`);
   execFileSync('sh', ['-c', line], { stdio: ['ignore', 'ignore', 'inherit'] });
+}
+
+/** Waits until searches by words are answered: after a start, the words of all events are read in the background. */
+export async function untilWords({ url }: Server, key: string): Promise<void> {
+  for (;;) {
+    const path = '/v1/events/nearby?lat=0&lng=0&radius=1&q=word';
+    const response = await fetch(url + path, { headers: { 'X-API-Key': key } });
+    await response.arrayBuffer();
+    if (response.status === 200) return;
+    await sleep(100);
+  }
 }
 
 /** Sends the sample once, unmeasured: requests in between may have evicted its events from the cache. */

@@ -15,12 +15,20 @@ import { besideTable, engineTable, renderEngine } from './engine-report.ts';
 import { measureMixed, measureStart } from './extras.ts';
 import { measureImport } from './import-rate.ts';
 import type { IndexInput, IndexOutput } from './index-only.ts';
-import { ensureWrk } from './load.ts';
+import { ensureWrk, untilWords } from './load.ts';
 import { measureOdd } from './odd.ts';
 import { measureOverload } from './overload.ts';
 import { measurePages } from './pages.ts';
 import { startPostgres } from './postgres.ts';
-import { fileBeside, residentBytes, runScript, type Server, startServer, startService } from './processes.ts';
+import {
+  fileBeside,
+  residentBytes,
+  runScript,
+  type Server,
+  secondsOf,
+  startServer,
+  startService,
+} from './processes.ts';
 import {
   caseTable,
   growthRow,
@@ -225,7 +233,7 @@ async function openPostgres(source: string): Promise<Cluster | undefined> {
   return postgres;
 }
 
-type Served = Pick<Results, 'cases' | 'residentBytes' | 'mixed'>;
+type Served = Pick<Results, 'cases' | 'residentBytes' | 'mixed' | 'wordsSeconds'>;
 
 /** All measurements over HTTP. */
 async function measureServed(dataFolder: string, postgres: Cluster | undefined): Promise<Served> {
@@ -237,6 +245,7 @@ async function measureServed(dataFolder: string, postgres: Cluster | undefined):
   const service = await startService(dataFolder, join(dataFolder, 'access.log'));
   let baseline: Server | undefined;
   try {
+    const wordsSeconds = await secondsOf(() => untilWords(service, key));
     baseline =
       postgres &&
       (await startServer([fileBeside('servers/postgis.ts')], {
@@ -255,7 +264,7 @@ async function measureServed(dataFolder: string, postgres: Cluster | undefined):
     const mixed = await measureMixed(service.url, { city: cases[0]!, create, key }, mixedRounds);
     // Creates come last, because the searches would find the new events.
     const created = await runRounds([create], { ...shared, postgis: undefined });
-    return { cases: [...read, ...created], residentBytes: resident, mixed };
+    return { cases: [...read, ...created], residentBytes: resident, mixed, wordsSeconds };
   } finally {
     await baseline?.stop();
     await service.stop();

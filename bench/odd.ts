@@ -9,8 +9,10 @@ import { EVENT_TYPES } from '../src/domain/event.ts';
 import { searchCities } from './cases.ts';
 import { CACHE } from './data.ts';
 import { DAY_MS, HORIZON_DAYS } from './events.ts';
+import { untilWords } from './load.ts';
 import { mainThreadMicroseconds, runCommand, type Server, secondsOf, startService } from './processes.ts';
 import { type Spread, spread } from './statistics.ts';
+import { wordOf } from './vocabulary.ts';
 
 export interface OddResult {
   readonly name: string;
@@ -37,8 +39,10 @@ export async function measureOdd(dataFolder: string, key: string): Promise<OddRe
   const ask = (path: string) => get(`${service.url}/v1/events/nearby?${path}`, key, agent);
   try {
     await sleep(START_REST_MS);
+    await untilWords(service, key);
     const results = [await measure(service, 'the first search of all', 1, () => ask(`${OCEAN}&radius=1`))];
-    for (const [name, path] of Object.entries(oddSearches(await findDensest(ask)))) {
+    const searches = { ...oddSearches(await findDensest(ask)), ...wordSearches(await findFrequentWord(ask)) };
+    for (const [name, path] of Object.entries(searches)) {
       results.push(await measure(service, name, TURNS, () => ask(path)));
     }
     return results.sort((a, b) => b.held.max - a.held.max);
@@ -89,8 +93,33 @@ function oddSearches(densest: string): Record<string, string> {
     '100 miles, rare filters, one second': `${wide}&limit=100&${rare}&${oneSecond}`,
     '100 miles, all types, two audiences, nearly all starts': `${wide}&limit=100&${many}&${nearlyAlways}&${deep}`,
     'half a mile': `${densest}&radius=0.5&limit=100`,
+    'no radius, this weekend': `${densest}&limit=100&when=this_weekend`,
+    'no radius, now': `${densest}&limit=100&when=now`,
+    'no radius, on within two days': `${densest}&limit=100&active_after=${instant(middle)}&active_before=${instant(middle + 2 * DAY_MS)}`,
+    'no radius, on at any time': `${densest}&limit=100&active_after=${instant(Date.now())}`,
+    'no radius, nearest': `${densest}&limit=100&sort=distance`,
+    'no radius, nearest, rare filters': `${densest}&limit=100&sort=distance&${rare}`,
     '100 of the longest events': `${OCEAN}&radius=1&limit=100`,
   };
+}
+
+function wordSearches(word: string): Record<string, string> {
+  return {
+    'a word of every tenth event, no radius': `${OCEAN}&limit=100&q=${word}`,
+    'a word of every tenth event, no radius, nearest': `${OCEAN}&limit=100&q=${word}&sort=distance`,
+    'a word of every tenth event, no radius, this weekend': `${OCEAN}&limit=100&q=${word}&when=this_weekend`,
+    'all words with two letters, no radius': `${OCEAN}&limit=100&q=${word.slice(0, 2)}*`,
+  };
+}
+
+/** The most frequent word that no more than every tenth event has. */
+async function findFrequentWord(ask: (path: string) => Promise<string>): Promise<string> {
+  const totalOf = async (path: string) => (JSON.parse(await ask(path)) as { total: number }).total;
+  const all = await totalOf(`${OCEAN}&limit=1`);
+  for (let rank = 0; ; rank++) {
+    const word = wordOf(rank);
+    if ((await totalOf(`${OCEAN}&limit=1&q=${word}`)) <= all / 10) return word;
+  }
 }
 
 /** Parameters of the place with most events within 100 miles. */

@@ -9,7 +9,7 @@ import type { PoliteInput, PoliteOutput } from '../test/attacks/polite.ts';
 import { makeCases } from './cases.ts';
 import { benchAgents, CACHE, copyFolder, prepareFolder } from './data.ts';
 import type { FloodInput, FloodOutput } from './flood.ts';
-import { prime } from './load.ts';
+import { prime, untilWords } from './load.ts';
 import { runScript, startService } from './processes.ts';
 import { describeMachine, fixed, markdownTable, type Row, whole, withSpread } from './report.ts';
 import { median, spread } from './statistics.ts';
@@ -61,6 +61,7 @@ export async function measureOverload(options: OverloadOptions): Promise<string>
   const service = await startService(folder, join(folder, 'access.log'));
   const bursts = new Map<Flood, Burst[]>(FLOODS.map((flood) => [flood, []]));
   try {
+    await untilWords(service, agents.searcher.key);
     await prime(service.url, city, agents.searcher.key);
     // Round 0 is a warm-up and is not measured.
     for (let round = 0; round <= options.rounds; round++) {

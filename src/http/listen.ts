@@ -5,7 +5,14 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type ListenOptions, Server } from 'node:net';
 import type { FastifyInstance, FastifyListenOptions } from 'fastify';
 
-const SOCKETS = 8;
+const SOCKETS = 32;
+
+/**
+ * Bytes of a body that node:http reads before the service wants it. It reads up to 64 KiB at a time, and stops when it has this
+ * many: with the default of 64 KiB it would read twice. The same number limits what it holds for clients that do not read before it
+ * stops to read their next requests.
+ */
+export const READ_AHEAD_BYTES = 16_384;
 
 /** Connections that the system may hold for a socket until they are accepted. */
 const WAITING_CONNECTIONS = 1_024;
@@ -75,7 +82,9 @@ function whenQuiet(server: Server, then: () => void): void {
 function openOthers(app: FastifyInstance, options: ListenOptions): Promise<Server[]> {
   const accept = () =>
     // The options of node:http for its own socket.
-    createServer({ allowHalfOpen: true, noDelay: true }, (socket) => app.server.emit('connection', socket));
+    createServer({ allowHalfOpen: true, noDelay: true, highWaterMark: READ_AHEAD_BYTES }, (socket) =>
+      app.server.emit('connection', socket),
+    );
   return Promise.all(Array.from({ length: SOCKETS - 1 }, () => open(accept(), options)));
 }
 

@@ -18,6 +18,7 @@ import { SIGN_IN_METHODS, serveSignIn } from './browser/sign-in.ts';
 import { NO_SCHEMAS, namedFieldsOf, parametersOf } from './endpoint.ts';
 import type { ToolName } from './guide/mcp.ts';
 import { serveGuide } from './guide/serve.ts';
+import { READ_AHEAD_BYTES } from './listen.ts';
 import { type ServeMcp, serveMcp } from './mcp.ts';
 import { describeApi } from './openapi.ts';
 import { authenticate, countFailedRegistration } from './request/authenticate.ts';
@@ -116,6 +117,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
       maxHeaderSize: MAX_HEADER_BYTES,
       requireHostHeader: false,
       keepAliveTimeoutBuffer: KEEP_ALIVE_MARGIN_MS,
+      highWaterMark: READ_AHEAD_BYTES,
     },
     schemaController: { compilersFactory: NO_SCHEMAS },
     return503OnClosing: false,

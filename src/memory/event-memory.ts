@@ -18,6 +18,7 @@ import { copyOf, WordIndex } from '../words/word-index.ts';
 import { EventCache } from './event-cache.ts';
 import { EventLookup, type EventStorage } from './event-lookup.ts';
 import { entryOf, type IndexValues, toEntry, toIndexQuery, toScanQuery } from './index-mapping.ts';
+import { letOthersRun } from './let-others-run.ts';
 import { Zones } from './zones.ts';
 
 /**
@@ -37,6 +38,7 @@ const WORDS_PATIENCE_MS = 5_000;
 
 /** Characters of words that are put into the index between two turns of the event loop: about 2 ms. */
 const CHARS_PER_TURN = 25_000;
+const OTHERS_MS = 4; // for other requests after that
 
 /** Words of stored events, as parallel arrays. */
 export interface StoredWords {
@@ -139,7 +141,7 @@ export class EventMemory {
         this.#putWords(handle, words[at]!);
         chars += words[at]!.length;
         if (chars < CHARS_PER_TURN) continue;
-        await nextTurn();
+        await letOthersRun(OTHERS_MS);
         chars = 0;
       }
     }
@@ -180,11 +182,12 @@ export class EventMemory {
     return record;
   }
 
-  /** Stores a committed event; its JSON is read when it is needed. Throws RangeError for an unknown type or audience. */
-  putUnread(values: IndexValues, words: Words): void {
+  /** The same. Without `json`, it is read when it is needed. Throws RangeError for an unknown type or audience. */
+  putValues(values: IndexValues, words: Words, json?: Wire): void {
     const handle = this.#index.put(this.#entryOf(values));
     this.#putWords(handle, words);
-    this.#cache.remove(handle);
+    if (json === undefined) this.#cache.remove(handle);
+    else this.#cache.put(handle, json);
   }
 
   remove(eventId: string): void {

@@ -1,10 +1,14 @@
 // Quotas shared by all nodes, without a write per request: a node reserves requests in the database in small lots, and then
-// counts them down itself. If the limit is below 400, a lot is one request, and the quota is exact.
+// counts them down itself. If many requests wait for a lot, it is larger. Below a limit of 400 a lot is never more than what waits for
+// it, so the quota is exact.
 import { latestResetMs, QUOTA_WINDOW_MS, type Quota } from '../domain/store.ts';
 import type { Database, Statements } from './client/database.ts';
 
 /** Lots per quota. Two nodes leave at most 1 % of a quota unused: one lot each, reserved and not spent. */
 const LOTS = 200;
+
+/** Part of a quota that a lot may have if many requests wait for it: a lot whose response is lost is never spent. */
+const MAX_LOT = 1 / 20;
 
 /** Maximum number of buckets in memory. Clients can use many IP addresses, so a limit is needed. */
 const MAX_BUCKETS = 200_000;
@@ -31,6 +35,8 @@ export class QuotaLeases {
   readonly #database: Database;
   readonly #leases = new Map<string, Lease>();
   readonly #taking = new Map<string, Promise<Lease>>();
+  /** By bucket, what requests that wait for a lot will spend. */
+  readonly #waiting = new Map<string, number>();
   #forgotMs = Number.NEGATIVE_INFINITY;
 
   constructor(database: Database) {
@@ -60,8 +66,19 @@ export class QuotaLeases {
         lease.left -= cost;
         return quotaOf(lease, limit, true);
       }
-      await (this.#taking.get(bucket) ?? this.#take(statements, bucket, limit, nowMs));
+      this.#countWaiting(bucket, cost);
+      try {
+        await (this.#taking.get(bucket) ?? this.#take(statements, bucket, limit, nowMs));
+      } finally {
+        this.#countWaiting(bucket, -cost);
+      }
     }
+  }
+
+  #countWaiting(bucket: string, cost: number): void {
+    const waiting = (this.#waiting.get(bucket) ?? 0) + cost;
+    if (waiting === 0) this.#waiting.delete(bucket);
+    else this.#waiting.set(bucket, waiting);
   }
 
   /** What all nodes have reserved, except what this one has left. */
@@ -119,7 +136,8 @@ export class QuotaLeases {
     }
     const before = this.#current(bucket, nowMs);
     const overdrawn = Math.max(0, -(before?.left ?? 0));
-    const lot = Math.max(1, Math.floor(limit / LOTS)) + overdrawn;
+    const waiting = Math.min(this.#waiting.get(bucket)!, Math.max(1, Math.floor(limit * MAX_LOT)));
+    const lot = Math.max(Math.floor(limit / LOTS), waiting) + overdrawn;
     const resetMs = nowMs + QUOTA_WINDOW_MS;
     // A retry after a lost response may reserve a second lot; the first one is then never spent.
     const [row] = await statements.run(

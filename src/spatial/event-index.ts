@@ -215,7 +215,7 @@ export class EventIndex {
     if (isByDistance) page.beginEmpty();
     else page.begin(query.limit, query.after, isLeftOut);
     if (isByDistance) nearest.begin(query.limit, query.after, reach, isLeftOut);
-    if (among && isFew(among, reach, this.size)) {
+    if (among && isFew(among, plain, isByDistance, this.size)) {
       const matches = matcherOf(this.#columns, query, plain);
       // The set may be older than the last removals, whose handles are free then.
       const isHere = (handle: number) => this.#handleOf.find(this.#ids.get(handle)) === handle;

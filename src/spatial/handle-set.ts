@@ -1,4 +1,5 @@
 // A set of handles, such as the events that have certain words: an ascending list, or a bit for each handle.
+import { grown } from './columns.ts';
 
 export type HandleSet =
   | { readonly kind: 'list'; readonly handles: Int32Array; readonly size: number }
@@ -22,6 +23,47 @@ export function bitsOf(set: HandleSet, capacity: number): Uint32Array {
 
 export function hasBit(bits: Uint32Array, handle: number): boolean {
   return ((bits[handle >>> 5]! >>> handle) & 1) === 1;
+}
+
+/** A set that changes: a bit for each handle. */
+export class HandleBits {
+  #bits = new Uint32Array(32);
+
+  add(handle: number): void {
+    const at = handle >>> 5;
+    if (at >= this.#bits.length) this.#bits = grown(this.#bits, 2 * at);
+    this.#bits[at]! |= 1 << handle;
+  }
+
+  remove(handle: number): void {
+    this.#bits[handle >>> 5]! &= ~(1 << handle);
+  }
+
+  /** How many of them have a bit in these, too. */
+  countIn(others: Uint32Array): number {
+    const bits = this.#bits;
+    const length = Math.min(bits.length, others.length);
+    let count = 0;
+    for (let at = 0; at < length; at++) count += onesOf(bits[at]! & others[at]!);
+    return count;
+  }
+}
+
+/** How many handles of [from, before) have their bit set; with `has`, only those whose tag it has. */
+export function countAmong(
+  handle: Int32Array,
+  tag: Uint8Array,
+  from: number,
+  before: number,
+  among: Uint32Array,
+  has: Uint8Array | undefined,
+): number {
+  let count = 0;
+  for (let at = from; at < before; at++) {
+    const bit = (among[handle[at]! >>> 5]! >>> handle[at]!) & 1;
+    count += has === undefined ? bit : bit & has[tag[at]!]!;
+  }
+  return count;
 }
 
 /** Those of these handles whose bit is, or is not, set. A loop of our own: that of typed arrays takes five times as long. */
@@ -99,12 +141,12 @@ export function visitHandles(set: HandleSet, visit: (handle: number) => void): v
 
 function countBits(bits: Uint32Array): number {
   let count = 0;
-  for (let at = 0; at < bits.length; at++) {
-    let word = bits[at]!;
-    if (word === 0) continue;
-    word -= (word >>> 1) & 0x55555555;
-    word = (word & 0x33333333) + ((word >>> 2) & 0x33333333);
-    count += Math.imul((word + (word >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
-  }
+  for (let at = 0; at < bits.length; at++) count += onesOf(bits[at]!);
   return count;
+}
+
+function onesOf(word: number): number {
+  const pairs = word - ((word >>> 1) & 0x55555555);
+  const fours = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333);
+  return Math.imul((fours + (fours >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
 }

@@ -3,7 +3,7 @@
 import { chordSquared, unitVector } from '../domain/geo.ts';
 import type { LongColumn } from './columns.ts';
 import type { HandleSet } from './handle-set.ts';
-import { EVERYWHERE, type PlaceQuery } from './place-query.ts';
+import { EVERYWHERE, hasConditions, type PlaceQuery } from './place-query.ts';
 import type { PlaceColumns } from './place-tree.ts';
 
 /** In degrees: 1 cm. */
@@ -13,10 +13,15 @@ const LAT_MARGIN = 1e-7;
 const MAX_VISITED_NEARBY = 200;
 /** The same everywhere, as a part of all events: then their order by start is of use. */
 const MAX_VISITED_SHARE = 1 / 40;
+/** The same in the order of start without conditions, as a multiple of the root of all events: then they are counted by bits. */
+const MAX_VISITED_ROOTS = 4;
 
 /** Whether so few events are given that each is tested. */
-export function isFew(among: HandleSet, reach: number, events: number): boolean {
-  return among.size <= (reach === EVERYWHERE ? MAX_VISITED_SHARE * events : MAX_VISITED_NEARBY);
+export function isFew(among: HandleSet, query: PlaceQuery, isByDistance: boolean, events: number): boolean {
+  if (query.reach !== EVERYWHERE) return among.size <= MAX_VISITED_NEARBY;
+  const areCounted = !isByDistance && !hasConditions(query);
+  const most = areCounted ? MAX_VISITED_ROOTS * Math.sqrt(events) : Number.POSITIVE_INFINITY;
+  return among.size <= Math.min(most, MAX_VISITED_SHARE * events);
 }
 
 interface Columns extends PlaceColumns {

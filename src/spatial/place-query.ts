@@ -53,3 +53,9 @@ export function toPlaceQuery(query: Search): PlaceQuery {
     sureBeforeMs: active ? Math.min(beforeMs, active.sureBeforeMs) : beforeMs,
   };
 }
+
+/** Whether events must also have certain times or tags. */
+export function hasConditions({ fromMs, beforeMs, tags, active }: PlaceQuery): boolean {
+  const isAlways = fromMs === Number.NEGATIVE_INFINITY && beforeMs === Number.POSITIVE_INFINITY;
+  return !isAlways || tags !== undefined || active !== undefined;
+}

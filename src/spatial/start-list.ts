@@ -2,10 +2,10 @@
 // lies completely within the time window is counted by its counts per tag.
 import type { ActiveWindows } from './active-windows.ts';
 import { grown, type LongColumn, lowerBound, PIECE } from './columns.ts';
-import { hasBit } from './handle-set.ts';
+import { countAmong, HandleBits, hasBit } from './handle-set.ts';
 import type { Located } from './leaves.ts';
 import type { Page } from './page.ts';
-import type { PlaceQuery } from './place-query.ts';
+import { hasConditions, type PlaceQuery } from './place-query.ts';
 import type { PlaceColumns } from './place-tree.ts';
 import { TAGS, type TagSet } from './tags.ts';
 import type { Ulids } from './ulids.ts';
@@ -64,6 +64,7 @@ export class StartList {
   #length = 1;
   #size = 0;
   readonly #blockOf: LongColumn;
+  readonly #members = new HandleBits();
 
   /** `blockOf` is a column for the block of each event, by handle. The caller makes it grow. */
   constructor(ids: Ulids, blockOf: LongColumn) {
@@ -84,6 +85,7 @@ export class StartList {
         const [tag, zone] = [columns.tag.get(handle), columns.zone.get(handle)];
         piece.write(baseOf(block) + index, { handle, startMs, endsMs, tag, zone });
         this.#blockOf.set(handle, block);
+        this.#members.add(handle);
         this.#tags[block * TAGS + tag]!++;
       }
       this.#count[block] = members.length;
@@ -107,6 +109,7 @@ export class StartList {
     piece.shift(at, end, at + 1);
     piece.write(at, event);
     this.#blockOf.set(handle, block);
+    this.#members.add(handle);
     this.#count[block]!++;
     this.#tags[block * TAGS + tag]!++;
     this.#size++;
@@ -118,6 +121,7 @@ export class StartList {
     const at = this.#rank(block, startMs, handle);
     const place = this.#count[block]! <= BLOCK / 4 ? this.#findBlock(startMs, handle) : undefined;
     this.#pieceOf(block).shift(at + 1, end, at);
+    this.#members.remove(handle);
     this.#count[block]!--;
     this.#tags[block * TAGS + tag]!--;
     this.#size--;
@@ -127,11 +131,12 @@ export class StartList {
   /** Counts events that match, wherever they are, and offers them to the page. */
   search(query: PlaceQuery, page: Page): number {
     const { fromMs, beforeMs, tags, active, among, sureFromMs, sureBeforeMs } = query;
-    if (among) return this.#searchAmong(query, among.bits, page);
+    const isLimited = hasConditions(query);
+    if (among && isLimited) return this.#searchAmong(query, among.bits, page);
     if (active) return this.#searchActive(fromMs, beforeMs, tags, active, sureFromMs, sureBeforeMs, page);
-    const always = fromMs === Number.NEGATIVE_INFINITY && beforeMs === Number.POSITIVE_INFINITY;
-    const total = always && !tags ? this.#size : this.#countWindow(fromMs, beforeMs, tags);
-    if (total > 0) this.#fill(Math.max(fromMs, page.fromMs), beforeMs, tags, undefined, page);
+    const all = among ? this.#members.countIn(among.bits) : this.#size;
+    const total = isLimited ? this.#countWindow(fromMs, beforeMs, tags) : all;
+    if (total > 0) this.#fill(Math.max(fromMs, page.fromMs), beforeMs, tags, undefined, page, among?.bits);
     return total;
   }
 
@@ -246,6 +251,7 @@ export class StartList {
     tags: TagSet | undefined,
     active: ActiveWindows | undefined,
     page: Page,
+    among?: Uint32Array,
   ): void {
     if (page.lastMs === Number.NEGATIVE_INFINITY) return;
     for (let place = this.#firstPlace(fromMs); place < this.#length; place++) {
@@ -256,6 +262,7 @@ export class StartList {
       if (tags && tags.countIn(this.#tags, block * TAGS) === 0) continue;
       for (let at = lowerBound(start, base, end, fromMs); at < end; at++) {
         if (start[at]! >= beforeMs) return;
+        if (among && !hasBit(among, handle[at]!)) continue;
         if (active && !active.has(start[at]!, ends[at]!, zone[at]!)) continue;
         if (!tags || tags.has[tag[at]!] === 1) page.offer(start[at]!, handle[at]!);
         // Events come in order: once the page ends before one of them, no later one belongs on it.
@@ -379,20 +386,4 @@ export class StartList {
 /** First slot of a block in its piece. */
 function baseOf(block: number): number {
   return (block & (BLOCKS_PER_PIECE - 1)) * BLOCK;
-}
-
-function countAmong(
-  handle: Int32Array,
-  tag: Uint8Array,
-  from: number,
-  before: number,
-  among: Uint32Array,
-  has: Uint8Array | undefined,
-): number {
-  let count = 0;
-  for (let at = from; at < before; at++) {
-    const bit = (among[handle[at]! >>> 5]! >>> handle[at]!) & 1;
-    count += has === undefined ? bit : bit & has[tag[at]!]!;
-  }
-  return count;
 }

@@ -138,7 +138,7 @@ export class Administration {
       for (const { key_hash, expires_ms } of keys)
         parts.keys.put(key_hash, row.agent_id, expires_ms ?? undefined);
     }
-    for (const event of events) parts.memory.putUnread(event, words.get(event[1])!);
+    for (const event of events) parts.memory.putValues(event, words.get(event[1])!);
   }
 
   /** Removes the events of the agent from the memory, and begins to delete their rows. False if nothing was deleted. */

@@ -22,6 +22,8 @@ import type { LastUses } from './last-uses.ts';
 
 /** Rows read before other requests can run. */
 const ROWS_PER_TURN = 1_000;
+/** Fewer, because their JSON is read, too. */
+const LOADED_PER_TURN = 250;
 
 /** A page ends with the row that reaches one of these limits. */
 const ROWS_PER_PAGE = 500;
@@ -165,8 +167,28 @@ export class Reader {
     );
   }
 
-  eachEvent(visit: (values: IndexValues) => void): Promise<void> {
-    return this.#each(`SELECT ${INDEX_COLUMNS} FROM events WHERE ${this.isStoredEvent}`, visit);
+  /** Like `#each`, but reads a batch with one call, which takes a quarter less time. */
+  async eachEvent(visit: (values: IndexValues) => void): Promise<void> {
+    const connection = translated(() => connect(this.#path));
+    try {
+      const sql = `SELECT ${LOADED_COLUMNS} FROM events
+        WHERE row_id > ? AND ${this.isStoredEvent} ORDER BY row_id LIMIT ${LOADED_PER_TURN}`;
+      const statement = translated(() => connection.prepare(sql));
+      statement.setReturnArrays(true);
+      translated(() => connection.exec('BEGIN')); // one snapshot for all batches
+      for (let last: number | undefined = 0; last !== undefined; ) {
+        const after: number = last;
+        const rows = translated(() => statement.all(after) as unknown as IndexValues[]);
+        for (const row of rows) {
+          row[TIMEZONE_AT] = timezoneIn(row[TIMEZONE_AT]!);
+          visit(row);
+        }
+        last = rows.length < LOADED_PER_TURN ? undefined : rows.at(-1)![0];
+        await nextTurn();
+      }
+    } finally {
+      connection.close();
+    }
   }
 
   /** Visits the rows of one snapshot, and lets other requests run after each batch. */
@@ -234,6 +256,18 @@ export class Reader {
   close(): void {
     this.#connection.close();
   }
+}
+
+/** The JSON instead of the timezone: SQLite would parse it for that, which takes longer than everything else. */
+const LOADED_COLUMNS = INDEX_COLUMNS.replace('timezone', 'json');
+const TIMEZONE_AT = INDEX_COLUMNS.split(', ').indexOf('timezone') as 11;
+
+const TIMEZONE_KEY = '"timezone":"';
+
+/** The timezone in the JSON of an event, as JSON.stringify writes it. Its texts cannot have the key: they escape quotation marks. */
+function timezoneIn(json: string): string | null {
+  const from = json.indexOf(TIMEZONE_KEY) + TIMEZONE_KEY.length;
+  return from < TIMEZONE_KEY.length ? null : json.slice(from, json.indexOf('"', from));
 }
 
 /** The agent's details, with uses of keys that are not written yet. */

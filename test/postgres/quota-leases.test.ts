@@ -71,6 +71,16 @@ describe('a quota shared by two nodes', { timeout: 60_000 }, () => {
     });
   }
 
+  it('takes larger lots if many requests wait: up to a twentieth of the quota', async () => {
+    const node = new QuotaLeases(databases[0]!);
+    const before = await countWrites();
+    const spend = () => node.spend('crowd', 600, 1, NOW_MS);
+    const spent = await Promise.all(Array.from({ length: 1_000 }, spend));
+    assert.equal(spent.filter((quota) => quota.allowed).length, 600);
+    // The first takes its own lot; 20 others take the rest, of which the last finds less.
+    assert.ok((await countWrites()) - before <= 21);
+  });
+
   it('exceeds a limit by at most one cost per node, and leaves at most a lot of each unused', async () => {
     const [limit, maxCost] = [10_000, 150];
     const nodes = databases.map((database) => new QuotaLeases(database));

@@ -126,3 +126,20 @@ describe('a closed store', () => {
     assert.deepEqual(readdirSync(folder).sort(), ['local-events.db', 'lock.db']);
   });
 });
+
+describe('a store that is reopened', () => {
+  it('knows the timezones of its events, whatever their texts say', async () => {
+    const folder = temporaryFolder();
+    const store = await SqliteStore.open({ folder, cacheBytes: 0 });
+    const { agent } = await addAgent(store);
+    const start_ms = NOW_MS + 21 * HOUR_MS; // in Kiritimati it is already the next day there and then
+    const text = '"timezone":"Europe/Berlin","\\"timezone":"Europe/Berlin"';
+    const texts = { title: text, description: text, location_name: text };
+    const found = await addEvent(store, agent, { ...texts, start_ms, timezone: 'Pacific/Kiritimati' });
+    await addEvent(store, agent, { ...texts, start_ms, timezone: 'Europe/Berlin', lat: 7 });
+    await store.close();
+    const again = await SqliteStore.open({ folder, cacheBytes: 0 });
+    assertEvents((await again.nearby(search({ when: 'today' }), NOW_MS)).events, [found]);
+    await again.close();
+  });
+});

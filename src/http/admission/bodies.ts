@@ -9,6 +9,9 @@ import { overloaded } from './work-queue.ts';
 
 const RETRY_SECONDS = 2;
 
+/** Part of a limit from which on no new body is begun, so that those that were begun can end. */
+const NEW_BODIES_PART = 0.75;
+
 export class Bodies implements BodyMeter {
   readonly #limit: Limit;
   readonly #budget: ClientBudget;
@@ -20,7 +23,7 @@ export class Bodies implements BodyMeter {
 
   /** Throws RATE_LIMITED if the client sends too much at a time, OVERLOADED if all clients together do. */
   received({ client }: FastifyRequest, bytes: number): void {
-    const reached = this.#budget.reached(client);
+    const reached = this.#budget.reached(client, bytes === 0 ? NEW_BODIES_PART : 1);
     if (reached === 'perClient') {
       const mebibytes = Math.round(this.#limit.perClient / 2 ** 20);
       throw new AppError(

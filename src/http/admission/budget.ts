@@ -40,9 +40,9 @@ export class Budget {
     return greediest;
   }
 
-  /** The limit that keeps the client from using more; undefined if there is none. */
-  reached(client: string): keyof Limit | undefined {
-    return this.#reachedWith(this.usedBy(client));
+  /** The limit, or the given part of it, that keeps the client from using more; undefined if there is none. */
+  reached(client: string, part = 1): keyof Limit | undefined {
+    return this.#reachedWith(this.usedBy(client), part);
   }
 
   /** Counts use, or, with a negative amount, the end of it. Checks no limit. */
@@ -58,9 +58,9 @@ export class Budget {
     return reached;
   }
 
-  #reachedWith(used: number): keyof Limit | undefined {
-    if (used >= this.limits.perClient) return 'perClient';
-    if (this.#total < this.limits.shared) return undefined;
+  #reachedWith(used: number, part = 1): keyof Limit | undefined {
+    if (used >= this.limits.perClient * part) return 'perClient';
+    if (this.#total < this.limits.shared * part) return undefined;
     return used * this.#active >= this.#total ? 'shared' : undefined;
   }
 

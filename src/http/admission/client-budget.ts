@@ -21,14 +21,14 @@ export class ClientBudget {
     return this.#networks.total;
   }
 
-  /** The limit that keeps the client from using more; undefined if there is none. */
-  reached({ network, name }: RequestClient): keyof Limit | undefined {
+  /** The limit, or the given part of it, that keeps the client from using more; undefined if there is none. */
+  reached({ network, name }: RequestClient, part = 1): keyof Limit | undefined {
     if (this.total === 0) return undefined;
-    if (name !== '' && this.#agents.reached(name)) return 'perClient';
-    const reached = network === UNLIMITED ? undefined : this.#networks.reached(network);
+    if (name !== '' && this.#agents.reached(name, part)) return 'perClient';
+    const reached = network === UNLIMITED ? undefined : this.#networks.reached(network, part);
     const isInnocent = name !== '' && this.#agents.usedBy(name) === 0;
     if (reached !== 'perClient' || !isInnocent) return reached;
-    return this.total < this.#networks.limits.shared ? undefined : 'shared';
+    return this.total < this.#networks.limits.shared * part ? undefined : 'shared';
   }
 
   /** Counts use, or, with a negative amount, the end of it. Checks no limit. */

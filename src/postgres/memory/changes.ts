@@ -2,6 +2,7 @@
 // server, from one snapshot. What to do with them is decided in node-events.ts.
 import type { Readable } from 'node:stream';
 import type { Audience, EventType, Status } from '../../domain/event.ts';
+import type { Wire } from '../../domain/wire.ts';
 import type { IndexValues } from '../../memory/index-mapping.ts';
 import type { Sql } from '../client/driver.ts';
 import { TIMEZONE } from '../records.ts';
@@ -19,6 +20,9 @@ export const POLL_SETTINGS = {
 
 /** Maximum number of changes that a poll returns; more are read by `readChanges`. */
 export const MAX_POLLED = 2_000;
+
+/** A poll returns the JSON of events up to this length, because the next searches probably need it; that of longer ones is read then. */
+const MAX_POLLED_JSON = 4_096;
 
 /** The `event_id` of a change of all events. */
 export const ALL_EVENTS_CHANGED = '';
@@ -51,6 +55,8 @@ export interface ChangedEvent extends Change {
   readonly values: EventValues | undefined;
   /** As `readWords` takes them; empty if it was deleted. */
   readonly words: string;
+  /** Undefined if it was deleted, or its JSON is to be read when it is needed. */
+  readonly json?: Wire | undefined;
 }
 
 /** An event with its words, as `readWords` takes them. */
@@ -68,12 +74,13 @@ const STATE = `pg_current_snapshot()::text, ${INCARNATION}, (SELECT xid::text FR
 const STATE_COLUMNS = 4;
 
 /** `OFFSET 0` keeps the planner from joining in another order. */
-const withEvents = (changes: string) => `${changes} AS changed
-  LEFT JOIN LATERAL (SELECT ${WORDS} AS words, ${EVENT_COLUMNS} FROM events WHERE event_id = changed.event_id OFFSET 0) AS event ON true`;
+const withEvents = (changes: string, json = 'NULL') => `${changes} AS changed
+  LEFT JOIN LATERAL (SELECT ${json} AS json, ${WORDS} AS words, ${EVENT_COLUMNS} FROM events WHERE event_id = changed.event_id OFFSET 0) AS event ON true`;
 const CHANGED_COLUMNS = 'changed.xid::text, changed.event_id, changed.stamp, event.*';
 
+const POLLED_JSON = `CASE WHEN octet_length(json) <= ${MAX_POLLED_JSON} THEN json END`;
 const POLL = `SELECT ${STATE}, ${CHANGED_COLUMNS} FROM (SELECT 1) AS one LEFT JOIN (
-    ${withEvents(`(SELECT * FROM ${unseen('$1::text', '$2::text')} AS unseen LIMIT ${MAX_POLLED + 1})`)}
+    ${withEvents(`(SELECT * FROM ${unseen('$1::text', '$2::text')} AS unseen LIMIT ${MAX_POLLED + 1})`, POLLED_JSON)}
   ) ON true`;
 
 export interface Poll {
@@ -168,7 +175,7 @@ async function* readLog(sql: Sql, changes: string): AsyncGenerator<ChangedEvent[
 
 type Texts = readonly (string | null)[];
 
-/** Rows of a query in batches. None of the columns has characters that COPY would escape. */
+/** Rows of a query in batches. None of the columns may have characters that COPY would escape, so none has JSON. */
 async function* copy(sql: Sql, query: string): AsyncGenerator<Texts[]> {
   const stream: Readable = await sql.unsafe(`COPY (${query}) TO STDOUT`).readable();
   let rest = '';
@@ -192,8 +199,9 @@ class NotPrimary extends Error {
   readonly code = '25006';
 }
 
-function toChange([xid, eventId, stamp, words, ...event]: Texts): ChangedEvent {
+function toChange([xid, eventId, stamp, json, words, ...event]: Texts): ChangedEvent {
   return {
+    json: (json ?? undefined) as Wire | undefined,
     words: words ?? '',
     xid: BigInt(xid!),
     eventId: eventId!,

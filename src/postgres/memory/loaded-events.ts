@@ -22,7 +22,7 @@ const PUT_PER_TURN = 500;
 const CHARS_PER_EVENT = 150;
 
 /** An event as it is now. */
-export type CurrentEvent = Pick<ChangedEvent, 'eventId' | 'values' | 'words'>;
+export type CurrentEvent = Pick<ChangedEvent, 'eventId' | 'values' | 'words' | 'json'>;
 
 interface LoadedEventsOptions extends IndexOptions {
   readonly cacheBytes: number;
@@ -106,11 +106,11 @@ export class LoadedEvents {
     if (removed.length > MAX_REMOVED_AT_ONCE) this.memory.removeMany(removed.map(({ eventId }) => eventId));
     else for (const { eventId } of removed) this.memory.remove(eventId);
     let steps = 0;
-    for (const { values, words: stored } of changes) {
+    for (const { values, words: stored, json } of changes) {
       if (values === undefined) continue;
       const found = readWords(stored);
       const words = typeof found === 'string' ? found : await found;
-      this.memory.putUnread(toIndexValues(values, this.#nextNumber()), words);
+      this.memory.putValues(toIndexValues(values, this.#nextNumber()), words, json);
       steps += 1 + stored.length / CHARS_PER_EVENT;
       if (steps < PUT_PER_TURN) continue;
       await nextTurn();

@@ -55,6 +55,21 @@ describe('bodies being received', { concurrency: true }, () => {
     },
   );
 
+  it('go on when a client has so many that its new ones are refused', TIMEOUT, async (test) => {
+    const { begin, register, url } = await start(test, { MAX_BODIES_MB_PER_CLIENT: '2' });
+    const key = await register();
+    const held = await Promise.all([1, 2].map(() => begin(key, '127.0.0.2')));
+    const client = new Client(url, { 'X-API-Key': key });
+    for (let tried = 0; (await client.post('/v1/events', {})).status !== 429; tried++) {
+      assert.ok(tried < 1_000);
+      await sleep(1);
+    }
+    for (const connection of held) {
+      connection.write(' ');
+      assert.equal((await connection.next())?.status, 422);
+    }
+  });
+
   it('of others are taken', TIMEOUT, async (test) => {
     const { begin, register } = await start(test, { MAX_BODIES_MB_PER_CLIENT: '2', MAX_BODIES_MB: '3' });
     const [greedy, polite] = [await register(), await register()];
