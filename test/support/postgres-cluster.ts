@@ -103,13 +103,16 @@ export class Cluster {
     return this.#end('SIGINT');
   }
 
-  /** Crashes it: kills the postmaster; its children notice and end by themselves. The data stays. */
+  /**
+   * Crashes it as a dying machine would: all processes at once. Were only the postmaster killed, its other processes would end one
+   * by one, and until then show commits that still wait for the synchronous standby. The data stays.
+   */
   async kill9(): Promise<void> {
-    signalAll([this.pid], 'SIGSTOP'); // no new children while they are listed
+    this.pause();
     const children = childrenOf(this.pid);
+    signalAll(children, 'SIGKILL');
     await this.#end('SIGKILL');
     this.#wasKilled = true;
-    signalAll(children, 'SIGCONT'); // in case it was paused
     // Until they have ended, it cannot be started again.
     while (children.some(isAlive)) await sleep(10);
   }
