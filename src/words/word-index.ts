@@ -5,8 +5,8 @@ import { distinctWords, type Words } from '../domain/words.ts';
 import { bytes, LongColumn, PIECE } from '../spatial/columns.ts';
 import { bitsOf, type HandleSet, listOf, selected, setOfBits } from '../spatial/handle-set.ts';
 import { Dictionary, WORDS_PER_VISIT } from './dictionary.ts';
-import { IntLists } from './int-lists.ts';
 import { Postings } from './postings.ts';
+import { WordsByEvent } from './words-by-event.ts';
 
 /** Handles and words that a search looks at before other requests may run: a few milliseconds. */
 const STEPS_PER_TURN = 200_000;
@@ -14,8 +14,7 @@ const STEPS_PER_TURN = 200_000;
 export class WordIndex {
   readonly #dictionary: Dictionary;
   readonly #postings = new Postings();
-  /** The words of each event. */
-  readonly #wordsOf = new IntLists();
+  readonly #wordsOf = new WordsByEvent();
   /** KNOWN for events whose words are known, DROPPED for those that are to be removed. */
   readonly #isKnown = new LongColumn(bytes);
   #capacity = 0;
@@ -85,8 +84,7 @@ export class WordIndex {
       const handle = this.#dropped.pop();
       if (handle === undefined) return;
       if (this.#isKnown.get(handle) !== DROPPED) continue;
-      steps += this.#wordsOf.lengthOf(handle) + 1;
-      this.#remove(handle);
+      steps += this.#remove(handle) + 1;
     }
   }
 
@@ -181,14 +179,17 @@ export class WordIndex {
     }
   }
 
-  #remove(handle: number): void {
-    if (handle >= this.#capacity || this.#isKnown.get(handle) === 0) return;
+  /** Returns how many words it had. */
+  #remove(handle: number): number {
+    if (handle >= this.#capacity || this.#isKnown.get(handle) === 0) return 0;
     this.#isKnown.set(handle, 0);
-    for (const word of this.#wordsOf.read(handle)) {
+    const words = this.#wordsOf.read(handle);
+    for (const word of words) {
       this.#postings.remove(word, handle);
       if (this.#postings.countOf(word) === 0) this.#dictionary.remove(word);
     }
     this.#wordsOf.clear(handle);
+    return words.length;
   }
 
   #withoutDropped(set: HandleSet): HandleSet {
