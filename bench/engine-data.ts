@@ -5,7 +5,9 @@ import { pipeline } from 'node:stream/promises';
 import postgres from 'postgres';
 import { readConfig } from '../src/config.ts';
 import { TABLES } from '../src/domain/transfer.ts';
+import { textsOf, WORDS_VERSION, type Words, wordsOf } from '../src/domain/words.ts';
 import { openDatabase } from '../src/postgres/open.ts';
+import { wordsText } from '../src/postgres/words.ts';
 import { databasePath } from '../src/sqlite/files/data-folder.ts';
 import type { Cluster } from '../test/support/postgres-cluster.ts';
 import { toCopyField } from './postgres.ts';
@@ -26,7 +28,8 @@ export async function loadEngine(cluster: Cluster, dataFolder: string): Promise<
   for (const { indexname } of indexes) await sql.unsafe(`DROP INDEX ${indexname}`);
   for (const table of ['agents', 'keys', 'events'] as const) {
     const columns = Object.keys(TABLES[table]).join(', ');
-    const copy = await sql.unsafe(`COPY ${table} (${columns}) FROM STDIN`).writable();
+    const added = table === 'events' ? ', words, words_by' : '';
+    const copy = await sql.unsafe(`COPY ${table} (${columns}${added}) FROM STDIN`).writable();
     await pipeline(Readable.from(copyRows(dataFolder, table, columns)), copy);
   }
   for (const { indexdef } of indexes) await sql.unsafe(indexdef);
@@ -39,10 +42,12 @@ export async function loadEngine(cluster: Cluster, dataFolder: string): Promise<
 function* copyRows(dataFolder: string, table: string, columns: string): Generator<string> {
   const database = new DatabaseSync(databasePath(dataFolder), { readOnly: true });
   const select = database.prepare(`SELECT ${columns} FROM ${table}`);
-  select.setReturnArrays(true);
   let lines = '';
-  for (const row of select.iterate() as unknown as Iterable<unknown[]>) {
-    lines += `${row.map(toCopyField).join('\t')}\n`;
+  for (const row of select.iterate()) {
+    const values: unknown[] = Object.values(row);
+    // Without words, a node would add them during the measurement, as after an upgrade.
+    if (table === 'events') values.push(toTsvector(wordsOf(textsOf(row.json as string))), WORDS_VERSION);
+    lines += `${values.map(toCopyField).join('\t')}\n`;
     if (lines.length > 1_000_000) {
       yield lines;
       lines = '';
@@ -50,4 +55,12 @@ function* copyRows(dataFolder: string, table: string, columns: string): Generato
   }
   yield lines;
   database.close();
+}
+
+/** Words have letters, digits and marks only, so quoting them needs no escapes. */
+function toTsvector(words: Words): string {
+  return wordsText(words)
+    .split(' ')
+    .map((word) => `'${word}'`)
+    .join(' ');
 }

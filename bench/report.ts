@@ -62,8 +62,7 @@ export function caseTable({ cases, events }: Results): Row[] {
   ];
   const rows = cases.map((result): Row => {
     const { name, kind, service, limit, postgis } = result;
-    const target =
-      kind === 'cold' ? 0.5 * shares.get(name.replace(' cold', ''))! : (TARGET_SHARES[name] ?? Number.NaN);
+    const target = kind === 'cold' ? 0.5 * shares.get(name.replace(' cold', ''))! : TARGET_SHARES[name];
     const times = (TARGET_TIMES_POSTGIS as Record<string, number>)[name];
     return [
       name,
@@ -75,7 +74,7 @@ export function caseTable({ cases, events }: Results): Row[] {
       whole(limit.perSecond),
       whole(limit.cpuPerRequest),
       withSpread(result.share, fixed),
-      hasTargets ? fixed(target) : '–',
+      target !== undefined && hasTargets ? fixed(target) : '–',
       withSpread(result.cpuShare, fixed),
       postgis ? fixed(postgis.perSecond, 1) : '–',
       postgis ? whole(postgis.cpuPerRequest) : '–',
