@@ -110,7 +110,6 @@ export const LIMITS = [
   'write_deadline',
   'database_connections',
   'starting',
-  'stopping',
 ] as const;
 
 /** What clients may do per hour. */

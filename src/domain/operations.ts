@@ -30,5 +30,5 @@ export class Operations {
 
 /** The service takes no new work. */
 export function stopping(): AppError {
-  return new AppError('UNAVAILABLE', 'The service is stopping. Retry.', { refusedBy: 'stopping' });
+  return new AppError('UNAVAILABLE', 'The service is stopping. Retry.');
 }
