@@ -58,6 +58,8 @@ export function findViolations(writes: readonly Write[], searches: readonly Sear
   const names = new Map(objects.map((object) => [object.name, object]));
   const violations: string[] = [];
   const views: View[] = [];
+  let begun: ObjectHistory[] = [];
+  let next = 0;
   for (const search of searches.toSorted((a, b) => a.beganMs - b.beganMs)) {
     const known = new Set<ObjectHistory>();
     for (const name of search.seen.keys()) {
@@ -65,10 +67,9 @@ export function findViolations(writes: readonly Write[], searches: readonly Sear
       if (object) known.add(object);
       else violations.push(`${search.by} saw ${name}, which nobody created`);
     }
-    for (const object of objects) {
-      if (object.beganMs >= search.endedMs) break;
-      if (object.goneMs >= search.beganMs) known.add(object);
-    }
+    while (next < objects.length && objects[next]!.beganMs < search.endedMs) begun.push(objects[next++]!);
+    begun = begun.filter(({ goneMs }) => goneMs >= search.beganMs); // gone for all later searches, too
+    for (const object of begun) if (object.beganMs < search.endedMs) known.add(object);
     const versions = new Map([...known].map((object) => [object, versionSeen(search, object, violations)]));
     const view = { search, versions };
     views.push(view);
