@@ -15,7 +15,7 @@ import { ALL_EVENTS_CHANGED, POLL_SETTINGS, poll, readWordsAfter, writeIncarnati
 import { EventBodies } from './event-bodies.ts';
 import { followMany, load, reconcile } from './load.ts';
 import type { LoadedEvents } from './loaded-events.ts';
-import { ReadIndex, type ReadIndexState } from './read-index.ts';
+import { ReadIndex } from './read-index.ts';
 import type { SearchChange } from './search-change.ts';
 
 /** Pauses between two attempts to load. */
@@ -24,9 +24,6 @@ const MAX_LOAD_PAUSE_MS = 30_000;
 
 /** Time after which a node looks whether it can have the events in memory now. */
 const IMPOSSIBLE_PAUSE_MS = 60_000;
-
-/** While the memory is behind, the time after which a search looks again whether the database has room for it. */
-const BEHIND_PAUSE_MS = 20;
 
 /** Events whose words are read at once, and the pause after a failure. */
 const WORDS_PER_READ = 500;
@@ -98,7 +95,7 @@ export class NodeEvents {
     if (query.terms && !(await this.#loaded.memory.untilWords())) return undefined;
     do {
       if (this.#readIndex.isBehind && mayUseSql()) return undefined;
-    } while ((await this.#confirmSoon()) === 'behind');
+    } while ((await this.#readIndex.confirm()) === 'behind');
     try {
       return await this.#loaded?.memory.search(query, nowMs);
     } catch (error) {
@@ -219,18 +216,10 @@ export class NodeEvents {
         return apply(isSame ? found : { ...found, ids: found.ids.map(() => '') });
       },
       catchUp: async () => {
-        if ((await this.#readIndex.confirm()) === 'behind' || this.#loaded !== events())
-          throw new Superseded();
+        while ((await this.#readIndex.confirm()) === 'behind');
+        if (this.#loaded !== events()) throw new Superseded();
       },
     };
-  }
-
-  /** Waits for the memory. While it is behind, only for a moment: meanwhile the database may have room for a search. */
-  #confirmSoon(): Promise<ReadIndexState> {
-    const confirmed = this.#readIndex.confirm();
-    return this.#readIndex.isBehind
-      ? Promise.race([confirmed, sleep(BEHIND_PAUSE_MS, 'behind' as const)])
-      : confirmed;
   }
 
   /** Lets searches use the database, and loads all events again. */

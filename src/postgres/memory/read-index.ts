@@ -61,9 +61,6 @@ export class ReadIndex {
       await this.#poll(() => {
         this.#isBehind = true;
         served.resolve('behind');
-        // Those that arrived since the poll began need not wait for it, either.
-        this.#next?.resolve('behind');
-        this.#next = undefined;
       });
       served.resolve('current');
     } catch (error) {
