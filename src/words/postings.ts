@@ -42,6 +42,11 @@ export class Postings {
     return this.#dense.has(word);
   }
 
+  has(word: number, handle: number): boolean {
+    const dense = this.#dense.get(word);
+    return dense ? (dense.bits[handle >>> 5]! & (1 << handle)) !== 0 : this.#lists.has(word, handle);
+  }
+
   /** False if the word has the handle already. */
   add(word: number, handle: number): boolean {
     // A word with bits has no list.

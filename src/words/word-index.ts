@@ -114,15 +114,14 @@ export class WordIndex {
   /** Whether the event matches now. */
   matches(handle: number, terms: readonly Term[]): boolean {
     if (!this.has(handle)) return false;
-    const own = this.#wordsOf.read(handle);
     const hasWord = (word: Words) => {
       const number = this.#dictionary.find(word, 0, word.length);
-      return number !== 0 && own.includes(number);
+      return number !== 0 && this.#postings.has(number, handle);
     };
+    const hasPrefix = (prefix: Words) =>
+      this.#wordsOf.read(handle).some((word) => this.#dictionary.hasPrefix(word, prefix));
     return terms.every(({ isNegative, words, prefix }) => {
-      const isMatch =
-        words.every(hasWord) &&
-        (prefix === undefined || own.some((word) => this.#dictionary.hasPrefix(word, prefix)));
+      const isMatch = words.every(hasWord) && (prefix === undefined || hasPrefix(prefix));
       return isMatch !== isNegative;
     });
   }
