@@ -1,5 +1,5 @@
 // The words of each event, by handle. A word takes one to four bytes, seven bits in each: frequent words are known early and have
-// low numbers, so an event of 30 words takes some 70 bytes.
+// low numbers, so an event of 30 words takes some 80 bytes.
 import { IntLists } from './int-lists.ts';
 
 /** Set in every byte of a word but its last. */
