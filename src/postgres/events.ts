@@ -1,5 +1,5 @@
-// Single events, and the whole list of an agent's events. Statements are built from the table of columns. Searches are in
-// search.ts, pages of lists in lists.ts.
+// Reads, changes and deletes single events, and reads the whole list of an agent's events. Creates are in event-creation.ts, searches
+// in search.ts, pages of lists in lists.ts.
 import {
   decodeEvent,
   EVENT_COLUMNS,
@@ -8,7 +8,7 @@ import {
   STORED_EVENT_COLUMNS,
   type StoredEvent,
 } from '../domain/event.ts';
-import type { CreateOutcome, FoundRecord, ReplaceOutcome } from '../domain/store.ts';
+import type { FoundRecord, ReplaceOutcome } from '../domain/store.ts';
 import { toWire, type Wire } from '../domain/wire.ts';
 import { WORDS_VERSION, type Words } from '../domain/words.ts';
 import type { Statements } from './client/database.ts';
@@ -17,48 +17,14 @@ import { codeOf } from './client/errors.ts';
 import { numberOf, TYPES, wireOf } from './records.ts';
 import { tokenizer, wordsFrom, wordsText } from './words.ts';
 
-/** Error codes of PostgreSQL; the last two are our own, raised by create_event. */
 const UNIQUE_VIOLATION = '23505';
-const FOREIGN_KEY_VIOLATION = '23503';
-const EVENT_LIMIT = 'LE001';
-const SIZE_LIMIT = 'LE002';
 
 const EVENTS_PER_PAGE = 500;
 
-/** Sets the advisory locks of deletesLock apart from others. */
-const LOCK = 1701;
+/** Sets the advisory locks of agents whose events change apart from others. */
+export const LOCK = 1701;
 
-const CREATED = EVENT_COLUMNS.filter(([name]) => name !== 'version');
 const REPLACED = EVENT_COLUMNS.filter(([name]) => name !== 'event_id' && name !== 'agent_id');
-
-const CREATED_OWNER_AT = `$${CREATED.findIndex(([name]) => name === 'agent_id') + 1}`;
-
-/**
- * Calls create_event, whose parameters are the columns of a new event in order, its JSON, the agent's two limits, and the words. It waits
- * for changes of the agent's events: one that has locked the agent and waits for a title that is being created could deadlock with
- * that create. Creates do not wait for each other.
- * The lock is an empty text, which is part of a parameter so that it is taken first.
- */
-const CREATE_EVENT = `SELECT created.* FROM (
-  SELECT pg_advisory_xact_lock_shared(${LOCK}, hashtext(${CREATED_OWNER_AT}::uuid::text))::text AS nothing OFFSET 0
-) AS locked, LATERAL create_event(${[
-  ...CREATED.map(([, kind], at) => `$${at + 1}::${TYPES[kind]}`),
-  `$${CREATED.length + 1}::text || nothing`,
-  `$${CREATED.length + 2}::integer`,
-  `$${CREATED.length + 3}::bigint`,
-  `$${CREATED.length + 4}::text`,
-  `${WORDS_VERSION}`,
-].join(', ')}) AS created`;
-
-function createValues(
-  row: EventRow,
-  json: string,
-  maxPerAgent: number,
-  maxBytes: number,
-  words: Words,
-): Value[] {
-  return [...CREATED.map(([name]) => row[name]), json, maxPerAgent, maxBytes, wordsText(words)];
-}
 
 const [JSON_AT, ID_AT, VERSION_AT, OWNER_AT, MAX_BYTES_AT, WORDS_AT] = [1, 2, 3, 4, 5, 6].map(
   (at) => `$${REPLACED.length + at}`,
@@ -97,39 +63,6 @@ function replaceValues(next: EventRow, json: string, maxBytes: number, words: Wo
 }
 
 type Value = string | number | null;
-
-/** A row of create_event; the other columns are null for a new event. */
-interface Created {
-  readonly kind: 'created' | 'existing';
-  readonly found_id: string;
-  readonly found_version: number;
-  readonly found_json: string;
-}
-
-export async function createEvent(
-  statements: Statements,
-  row: EventRow,
-  maxPerAgent: number,
-  maxBytes: number,
-): Promise<CreateOutcome> {
-  const json = encodeEvent(row);
-  const words = await tokenizer.wordsOf(row);
-  const values = createValues(row, json, maxPerAgent, maxBytes, words);
-  try {
-    // If an earlier attempt already created the event, it is found as existing with the same ID.
-    const [found] = await statements.run('repeatable write', (sql) =>
-      sql.unsafe<[Created]>(CREATE_EVENT, values, { prepare: true }),
-    );
-    if (found.kind === 'created' || found.found_id === row.event_id)
-      return { kind: 'created', record: { version: 1, json: toWire(json) } };
-    return { kind: 'existing', record: { version: found.found_version, json: toWire(found.found_json) } };
-  } catch (error) {
-    if (codeOf(error) === EVENT_LIMIT) return { kind: 'limit' };
-    if (codeOf(error) === SIZE_LIMIT) return { kind: 'size-limit' };
-    if (codeOf(error) === FOREIGN_KEY_VIOLATION) return { kind: 'no-agent' };
-    throw error;
-  }
-}
 
 export async function findEvent(statements: Statements, eventId: string): Promise<FoundRecord | undefined> {
   const [row] = await statements.run('repeatable', (sql) =>

@@ -30,6 +30,7 @@ import { CancellableReads } from './cancel.ts';
 import { ConcurrencyLimit } from './client/concurrency-limit.ts';
 import type { Database, DatabaseOptions } from './client/database.ts';
 import type { Sql } from './client/driver.ts';
+import { EventCreation } from './event-creation.ts';
 import * as events from './events.ts';
 import { searchDatabase } from './exact-search.ts';
 import { KeyCache } from './key-cache.ts';
@@ -64,6 +65,7 @@ export class PostgresStore implements Store {
   readonly #reads = new CancellableReads();
   readonly #trimming: LogTrimming | undefined;
   readonly #words: WordFilling | undefined;
+  readonly #creation: EventCreation;
   readonly #keys: KeyCache;
   readonly #quotas: QuotaLeases;
   readonly #uses: LastUses;
@@ -72,6 +74,7 @@ export class PostgresStore implements Store {
   /** Without options, for bulk work: nothing runs in the background. */
   constructor(database: Database, options?: PostgresOptions) {
     this.#database = database;
+    this.#creation = new EventCreation(database);
     this.#keys = new KeyCache(options?.metrics);
     this.#quotas = new QuotaLeases(database);
     this.#uses = new LastUses(database);
@@ -168,9 +171,7 @@ export class PostgresStore implements Store {
   }
 
   createEvent(row: EventRow, maxPerAgent: number, maxBytes = 0): Promise<CreateOutcome> {
-    return this.#database.operation((statements) =>
-      events.createEvent(statements, row, maxPerAgent, maxBytes),
-    );
+    return this.#creation.create(row, maxPerAgent, maxBytes);
   }
 
   findEvent(eventId: string): Promise<FoundRecord | undefined> {

@@ -198,6 +198,7 @@ it('PostgreSQL', { timeout: 120_000 }, async (t) => {
   assert.ok((await value('local_events_index_events')) > 0);
   await untilWaited(service, 'connections', () => all(20, () => agent.get(`/v1/events/${event_id}`)));
   await untilWaited(service, 'write_connections', () => all(10, () => agent.create()));
+  await untilWaited(service, 'creates', () => all(10, () => agent.create()));
   await untilWaited(service, 'database_work', () => all(40, () => agent.get(`/v1/events/${event_id}`)));
   await untilWaited(service, 'keys', () => all(60, () => agent.get(`/v1/events/${event_id}`)));
 

@@ -60,7 +60,7 @@ export class ConcurrencyLimit {
   }
 }
 
-function noConnection(): AppError {
+export function noConnection(): AppError {
   const refusedBy = 'database_connections';
   return new AppError('UNAVAILABLE', 'No database connection is free. Retry.', { refusedBy });
 }

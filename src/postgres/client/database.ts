@@ -63,12 +63,11 @@ export interface OwnConnection {
 
 /** `run` and `transaction` are operations of their own; `operation` groups several of them into one. */
 export class Database implements Statements {
+  readonly options: DatabaseOptions;
   readonly #primary: Primary;
-  readonly #session: Session;
   readonly #limit: ConcurrencyLimit;
   /** Lower than that of all statements: writes that are stuck leave connections to reads. */
   readonly #writeLimit: ConcurrencyLimit;
-  readonly #statementTimeoutMs: number;
   readonly #operations = new Operations();
   /** Runs the statements of accepted operations, even while the database is closing. */
   readonly accepted: Statements = {
@@ -81,13 +80,12 @@ export class Database implements Statements {
 
   private constructor(primary: Primary, options: DatabaseOptions) {
     this.#primary = primary;
-    this.#session = options;
+    this.options = options;
     const { poolSize, poolTimeoutMs, metrics } = options;
     this.#limit = new ConcurrencyLimit(poolSize, poolTimeoutMs, 'connections', metrics);
     const keptForReads = Math.ceil(poolSize * KEPT_FOR_READS);
     const forWrites = Math.max(1, poolSize - keptForReads);
     this.#writeLimit = new ConcurrencyLimit(forWrites, poolTimeoutMs, 'write_connections', metrics);
-    this.#statementTimeoutMs = options.statementTimeoutMs;
   }
 
   /** Throws the driver's error if no host is the primary. */
@@ -146,7 +144,7 @@ export class Database implements Statements {
    */
   async connect(session: Partial<Session>, beginMs = performance.now()): Promise<OwnConnection> {
     const pool = await this.#primary.pool(beginMs, PATIENCE_MS);
-    const { statementTimeoutMs, applicationName } = this.#session;
+    const { statementTimeoutMs, applicationName } = this.options;
     const connection = pool.open({
       statementTimeoutMs,
       ...(applicationName === undefined ? {} : { applicationName }),
@@ -186,10 +184,11 @@ export class Database implements Statements {
       this.#limit.release();
       onEnd();
     });
-    if (this.#statementTimeoutMs === 0) return done;
+    const { statementTimeoutMs } = this.options;
+    if (statementTimeoutMs === 0) return done;
     return repeat === 'search'
-      ? withTimeout(done, this.#statementTimeoutMs * SEARCH_PART, slowSearch)
-      : withTimeout(done, this.#statementTimeoutMs + RESPONSE_MARGIN_MS);
+      ? withTimeout(done, statementTimeoutMs * SEARCH_PART, slowSearch)
+      : withTimeout(done, statementTimeoutMs + RESPONSE_MARGIN_MS);
   }
 
   async #runWithRetries<T>(startedMs: number, repeat: Repeat, work: (sql: Sql) => Promise<T>): Promise<T> {

@@ -1,0 +1,247 @@
+// Creates events. Those that arrive while others are being created share the next statement, and so one commit, which takes far
+// less of the database's time. A shared statement never waits for locks of an agent, so that nobody delays the creates of others with
+// his own. Whatever it leaves out is created alone.
+import { isDeepStrictEqual } from 'node:util';
+import { AppError } from '../domain/errors.ts';
+import { EVENT_COLUMNS, type EventRow, encodeEvent } from '../domain/event.ts';
+import type { CreateOutcome } from '../domain/store.ts';
+import { toWire } from '../domain/wire.ts';
+import { WORDS_VERSION } from '../domain/words.ts';
+import { type Distribution, Metrics } from '../metrics/metrics.ts';
+import { queueMetrics } from '../metrics/queue-metrics.ts';
+import { noConnection } from './client/concurrency-limit.ts';
+import type { Database, Statements } from './client/database.ts';
+import { codeOf } from './client/errors.ts';
+import { LOCK } from './events.ts';
+import { TYPES } from './records.ts';
+import { tokenizer, wordsFrom, wordsText } from './words.ts';
+
+/** Error codes of PostgreSQL; the last two are our own, raised by create_event. */
+const FOREIGN_KEY_VIOLATION = '23503';
+const EVENT_LIMIT = 'LE001';
+const SIZE_LIMIT = 'LE002';
+
+/** Maximum number of events that are created alone at a time, before further ones share statements. */
+const MAX_ALONE = 2;
+
+/** Maximum number of events in a shared statement, for each connection: if it is stuck, other requests must not be stuck with it. */
+const SHARED_PER_CONNECTION = 2;
+
+/** Events whose JSON is longer are created alone: they take long. */
+const MAX_SHARED_CHARS = 16_384;
+
+const COLUMNS = EVENT_COLUMNS.filter(([name]) => name !== 'version');
+const OWNER_AT = `$${COLUMNS.findIndex(([name]) => name === 'agent_id') + 1}`;
+
+/**
+ * Calls create_event, whose parameters are the columns of a new event in order, its JSON, the agent's two limits, and the words. It waits
+ * for changes of the agent's events: one that has locked the agent and waits for a title that is being created could deadlock with
+ * that create. Creates do not wait for each other.
+ * The lock is an empty text, which is part of a parameter so that it is taken first.
+ */
+const CREATE_ALONE = `SELECT created.* FROM (
+  SELECT pg_advisory_xact_lock_shared(${LOCK}, hashtext(${OWNER_AT}::uuid::text))::text AS nothing OFFSET 0
+) AS locked, LATERAL create_event(${[
+  ...COLUMNS.map(([, kind], at) => `$${at + 1}::${TYPES[kind]}`),
+  `$${COLUMNS.length + 1}::text || nothing`,
+  `$${COLUMNS.length + 2}::integer`,
+  `$${COLUMNS.length + 3}::bigint`,
+  `$${COLUMNS.length + 4}::text`,
+  `${WORDS_VERSION}`,
+].join(', ')}) AS created`;
+
+const NAMES = COLUMNS.map(([name]) => name).join(', ');
+
+/**
+ * Creates the events of the first parameter, with the agent's two limits in the next ones. Returns new events, and those that were there
+ * already. It leaves out events of an agent that somebody else changes, that is near a limit or unknown, and those that somebody
+ * else creates at the same moment. Nobody else may create events of these agents meanwhile: both could wait for each other.
+ */
+const CREATE_SHARED = `WITH sent AS MATERIALIZED (
+    SELECT * FROM json_to_recordset($1::text::json)
+      AS sent (${COLUMNS.map(([name, kind]) => `${name} ${TYPES[kind]}`).join(', ')}, json text, words text)
+  ), existing AS MATERIALIZED (
+    SELECT sent.event_id AS sent_id, event.* FROM sent, LATERAL (
+      SELECT event_id, version, json FROM events WHERE agent_id = sent.agent_id AND start_ms = sent.start_ms
+        AND lat = sent.lat AND lng = sent.lng AND title = sent.title OFFSET 0
+    ) AS event
+  ), missing AS MATERIALIZED (
+    SELECT * FROM sent WHERE event_id NOT IN (SELECT sent_id FROM existing)
+  ), owners AS MATERIALIZED (
+    SELECT agent_id, count(*) AS events, sum(octet_length(json)) AS bytes FROM missing GROUP BY agent_id
+  ), locked AS MATERIALIZED (
+    SELECT * FROM owners WHERE pg_try_advisory_xact_lock(${LOCK}, hashtext(agent_id::text))
+  ), allowed AS MATERIALIZED (
+    SELECT agent.* FROM locked, LATERAL (
+      SELECT agent_id FROM agents WHERE agent_id = locked.agent_id
+        AND ($2::integer = 0 OR event_count + events <= $2::integer)
+        AND ($3::bigint = 0 OR event_bytes + bytes <= $3::bigint)
+      FOR NO KEY UPDATE SKIP LOCKED
+    ) AS agent
+  ), created AS (
+    INSERT INTO events (${NAMES}, version, json, words, words_by)
+      SELECT ${NAMES}, 1, json, ${wordsFrom('words')}, ${WORDS_VERSION} FROM missing JOIN allowed USING (agent_id)
+      ON CONFLICT DO NOTHING RETURNING event_id, agent_id, octet_length(json) AS bytes
+  ), counted AS (
+    UPDATE agents SET event_count = event_count + added.events, event_bytes = event_bytes + added.bytes
+      FROM (SELECT agent_id, count(*) AS events, sum(bytes) AS bytes FROM created GROUP BY agent_id) AS added
+      WHERE agents.agent_id = added.agent_id
+  )
+  SELECT event_id AS sent_id, event_id, NULL AS version, NULL AS json FROM created UNION ALL SELECT * FROM existing`;
+
+/** A row of create_event; the other columns are null for a new event. */
+interface CreatedAlone {
+  readonly kind: 'created' | 'existing';
+  readonly found_id: string;
+  readonly found_version: number;
+  readonly found_json: string;
+}
+
+/** A row of CREATE_SHARED: the event with the ID that was sent, or the one that was there instead. */
+interface Found {
+  readonly sent_id: string;
+  readonly event_id: string;
+  /** The next two are null for a new event. */
+  readonly version: number;
+  readonly json: string;
+}
+
+/** Values of a new event's columns, its JSON, and its words as a parameter. */
+interface NewEvent {
+  readonly row: EventRow;
+  readonly json: string;
+  readonly words: string;
+}
+
+/** The maximum number and bytes of an agent's events; 0 is none. */
+type Limits = readonly [events: number, bytes: number];
+
+interface Waiting extends NewEvent {
+  readonly limits: Limits;
+  readonly sinceMs: number;
+  /** Refuses it. */
+  readonly timer: NodeJS.Timeout;
+  /** Undefined: to be created alone. */
+  readonly outcome: PromiseWithResolvers<CreateOutcome | undefined>;
+}
+
+export class EventCreation {
+  readonly #database: Database;
+  readonly #maxShared: number;
+  readonly #waiting: Waiting[] = [];
+  readonly #waits: Distribution;
+  /** Number of events that are being created alone because nothing else was under way. */
+  #alone = 0;
+  #isSharing = false;
+
+  constructor(database: Database) {
+    this.#database = database;
+    const { poolSize, metrics = new Metrics() } = database.options;
+    this.#maxShared = SHARED_PER_CONNECTION * poolSize;
+    this.#waits = queueMetrics(metrics, 'creates', () => this.#waiting.length);
+  }
+
+  create(row: EventRow, ...limits: Limits): Promise<CreateOutcome> {
+    return this.#database.operation(async (statements) => {
+      const event = { row, json: encodeEvent(row), words: wordsText(await tokenizer.wordsOf(row)) };
+      if (event.json.length > MAX_SHARED_CHARS) return createAlone(statements, event, limits);
+      if (!this.#isSharing && this.#alone < MAX_ALONE) {
+        this.#alone++;
+        return createAlone(statements, event, limits).finally(() => this.#alone--);
+      }
+      return (await this.#share(statements, event, limits)) ?? createAlone(statements, event, limits);
+    });
+  }
+
+  #share(statements: Statements, event: NewEvent, limits: Limits): Promise<CreateOutcome | undefined> {
+    const outcome = Promise.withResolvers<CreateOutcome | undefined>();
+    const timer = setTimeout(() => {
+      this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
+      outcome.reject(noConnection());
+    }, this.#database.options.poolTimeoutMs);
+    const waiting = { ...event, limits, sinceMs: performance.now(), timer, outcome };
+    this.#waiting.push(waiting);
+    if (!this.#isSharing) void this.#createWaiting(statements);
+    return outcome.promise;
+  }
+
+  async #createWaiting(statements: Statements): Promise<void> {
+    this.#isSharing = true;
+    while (this.#waiting.length > 0) {
+      const events = this.#takeWaiting();
+      try {
+        const outcomes = await createShared(statements, events, events[0]!.limits);
+        for (const { row, outcome } of events) outcome.resolve(outcomes.get(row.event_id));
+      } catch (error) {
+        // Not all of them are possible together; each by itself may be.
+        const isRefused = error instanceof AppError;
+        for (const { outcome } of events) isRefused ? outcome.reject(error) : outcome.resolve(undefined);
+      }
+    }
+    this.#isSharing = false;
+  }
+
+  /** The next ones with the same limits. */
+  #takeWaiting(): readonly Waiting[] {
+    const { limits } = this.#waiting[0]!;
+    const end = this.#waiting.findIndex((event) => !isDeepStrictEqual(event.limits, limits));
+    const events = this.#waiting.splice(0, Math.min(this.#maxShared, end < 0 ? this.#maxShared : end));
+    for (const { timer, sinceMs } of events) {
+      clearTimeout(timer);
+      this.#waits.observe((performance.now() - sinceMs) / 1_000);
+    }
+    return events;
+  }
+}
+
+async function createShared(
+  statements: Statements,
+  events: readonly NewEvent[],
+  limits: Limits,
+): Promise<ReadonlyMap<string, CreateOutcome>> {
+  const sent = events.map(({ row, json, words }) => ({
+    ...Object.fromEntries(COLUMNS.map(([name]) => [name, row[name]])),
+    json,
+    words,
+  }));
+  const jsonOf = new Map(events.map(({ row, json }) => [row.event_id, json]));
+  const found = await statements.run('repeatable write', (sql) =>
+    sql.unsafe<Found[]>(CREATE_SHARED, [JSON.stringify(sent), ...limits], { prepare: true }),
+  );
+  return new Map(
+    found.map(({ sent_id, event_id, version, json }) => [
+      sent_id,
+      // If an earlier attempt already created the event, it was there with the same ID.
+      sent_id === event_id ? created(jsonOf.get(sent_id)!) : existing(version, json),
+    ]),
+  );
+}
+
+async function createAlone(
+  statements: Statements,
+  { row, json, words }: NewEvent,
+  limits: Limits,
+): Promise<CreateOutcome> {
+  const values = [...COLUMNS.map(([name]) => row[name]), json, ...limits, words];
+  try {
+    // As above.
+    const [found] = await statements.run('repeatable write', (sql) =>
+      sql.unsafe<[CreatedAlone]>(CREATE_ALONE, values, { prepare: true }),
+    );
+    if (found.kind === 'created' || found.found_id === row.event_id) return created(json);
+    return existing(found.found_version, found.found_json);
+  } catch (error) {
+    if (codeOf(error) === EVENT_LIMIT) return { kind: 'limit' };
+    if (codeOf(error) === SIZE_LIMIT) return { kind: 'size-limit' };
+    if (codeOf(error) === FOREIGN_KEY_VIOLATION) return { kind: 'no-agent' };
+    throw error;
+  }
+}
+
+function created(json: string): CreateOutcome {
+  return { kind: 'created', record: { version: 1, json: toWire(json) } };
+}
+
+function existing(version: number, json: string): CreateOutcome {
+  return { kind: 'existing', record: { version, json: toWire(json) } };
+}
