@@ -13,6 +13,7 @@ import {
   readAllEvents,
   readChanges,
   readChangesFrom,
+  readDeletes,
   readEvents,
   readNewest,
   readState,
@@ -86,8 +87,9 @@ export async function followMany({ sql }: OwnConnection, loaded: LoadedEvents): 
   const read = await inSnapshot(sql, async () => {
     const state = await readState(sql);
     if (state.incarnation !== loaded.incarnation || state.horizon > loaded.snapshot.xmin) return undefined;
-    const changes = await collect(readChanges(sql, loaded.snapshot));
-    return changes && { state, changes };
+    const deleted = await collect(readDeletes(sql, loaded.snapshot, MAX_FOLLOWED + 1));
+    const others = deleted && (await collect(readChanges(sql, loaded.snapshot)));
+    return others && { state, changes: [...deleted, ...others] };
   });
   if (read) await loaded.follow(read.state, read.changes);
   return read !== undefined;
@@ -147,7 +149,7 @@ async function collect(batches: AsyncIterable<ChangedEvent[]>): Promise<ChangedE
     isUseful &&=
       all.length + batch.length <= MAX_FOLLOWED &&
       batch.every(({ eventId }) => eventId !== ALL_EVENTS_CHANGED);
-    if (isUseful) all.push(...batch);
+    if (isUseful) for (const change of batch) all.push(change);
   }
   return isUseful ? all : undefined;
 }

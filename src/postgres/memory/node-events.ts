@@ -25,6 +25,9 @@ const MAX_LOAD_PAUSE_MS = 30_000;
 /** Time after which a node looks whether it can have the events in memory now. */
 const IMPOSSIBLE_PAUSE_MS = 60_000;
 
+/** Searches wait this long for many changes before they use the database: most of these take less. */
+const BEHIND_AFTER_MS = 100;
+
 /** Events whose words are read at once, and the pause after a failure. */
 const WORDS_PER_READ = 500;
 const WORDS_RETRY_MS = 1_000;
@@ -266,12 +269,16 @@ export class NodeEvents {
     const isMissing = state.horizon > loaded.snapshot.xmin;
     const hasAll = changes?.some(({ eventId }) => eventId === ALL_EVENTS_CHANGED);
     let isFollowed = true;
-    if (isNew || !changes) onBehind();
-    if (isNew) isFollowed = await reconcile(connection, loaded);
-    else if (isMissing || hasAll) isFollowed = false;
-    else if (!changes) isFollowed = await followMany(connection, loaded);
-    // From here on, nothing is read.
-    else if (connection.isCurrent) await loaded.follow(state, changes);
+    const behind = isNew || !changes ? setTimeout(onBehind, BEHIND_AFTER_MS) : undefined;
+    try {
+      if (isNew) isFollowed = await reconcile(connection, loaded);
+      else if (isMissing || hasAll) isFollowed = false;
+      else if (!changes) isFollowed = await followMany(connection, loaded);
+      // From here on, nothing is read.
+      else if (connection.isCurrent) await loaded.follow(state, changes);
+    } finally {
+      clearTimeout(behind);
+    }
     if (!connection.isCurrent) return false;
     if (!isFollowed) this.#unload({ by: 'database', reason: 'reload' });
     else if (loaded.memory.size * INDEX_BYTES_PER_EVENT > this.#options.indexMaxBytes)

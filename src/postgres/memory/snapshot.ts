@@ -28,7 +28,7 @@ export function openOf({ open }: Snapshot): string {
  * SQL: changes that the snapshot did not show. `xmax` and `open` are SQL expressions. Not `xid >= xmin`: while a transaction stays
  * open, that would be every change since it began.
  */
-export function unseen(xmax: string, open: string): string {
-  return `(SELECT xid, event_id, stamp FROM event_changes WHERE xid >= ${xmax}::xid8
-    UNION ALL SELECT xid, event_id, stamp FROM event_changes WHERE xid = ANY (${open}::xid8[]))`;
+export function unseen(xmax: string, open: string, condition = 'true'): string {
+  return `(SELECT xid, event_id, stamp FROM event_changes WHERE xid >= ${xmax}::xid8 AND ${condition}
+    UNION ALL SELECT xid, event_id, stamp FROM event_changes WHERE xid = ANY (${open}::xid8[]) AND ${condition})`;
 }
