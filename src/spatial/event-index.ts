@@ -203,7 +203,8 @@ export class EventIndex {
 
   search(query: IndexQuery, nowMs: number): IndexPage {
     this.#restoreRetired(nowMs);
-    const isSettled = this.settle(nowMs);
+    // If many are hidden, searches that wait come first; the caller drops them in between.
+    const isSettled = this.#hidden.size <= this.#retiredPerSearch && this.settle(nowMs);
     const isOver = (handle: number) => this.#hidden.has(handle) || this.#expiry.endsMs(handle) <= nowMs;
     const isLeftOut = isSettled ? undefined : isOver;
     const { among } = query;

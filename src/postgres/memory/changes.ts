@@ -116,24 +116,35 @@ export function readChanges(sql: Sql, since: Snapshot): AsyncGenerator<ChangedEv
   return readLog(sql, unseenSince(since, 'NOT is_delete'));
 }
 
-/**
- * Up to `limit` deletions since the snapshot, in the same transaction. The events are gone, unless they are among the other changes: a
- * change that the snapshot showed cannot have followed one that it did not.
- */
-export async function* readDeletes(sql: Sql, since: Snapshot, limit: number): AsyncGenerator<ChangedEvent[]> {
-  // A row for each transaction: reading a row for each deletion would take four times as long.
-  const found = await sql.unsafe<{ xid: string; ids: string; stamps: string }[]>(
-    `SELECT xid::text, string_agg(event_id, ',') AS ids, string_agg(stamp::text, ',') AS stamps
-     FROM (SELECT * FROM ${unseenSince(since, 'is_delete')} AS deleted LIMIT ${limit}) AS first GROUP BY first.xid`,
-  );
-  for (const { xid, ids, stamps } of found) {
-    const change = { xid: BigInt(xid), values: undefined, words: '' };
-    const stampOf = stamps.split(',');
-    yield ids.split(',').map((eventId, at) => ({ ...change, eventId, stamp: stampOf[at]! }));
-  }
+export interface Deletes {
+  /** The events are gone, unless they are among the other changes: a change that the snapshot showed cannot have followed one that it did not. */
+  readonly changes: readonly ChangedEvent[];
+  /** Number of changes that are no deletions. */
+  readonly others: number;
 }
 
-function unseenSince(since: Snapshot, condition: string): string {
+/** The deletions among the first `limit` changes since the snapshot, in the same transaction. */
+export async function readDeletes(sql: Sql, since: Snapshot, limit: number): Promise<Deletes> {
+  // A row for each transaction: a row for each deletion would take four times as long.
+  const found = await sql.unsafe<
+    { xid: string; ids: string | null; stamps: string | null; others: number }[]
+  >(
+    `SELECT xid::text, string_agg(event_id, ',') FILTER (WHERE is_delete) AS ids,
+       string_agg(stamp::text, ',') FILTER (WHERE is_delete) AS stamps, count(*) FILTER (WHERE NOT is_delete) AS others
+     FROM (SELECT * FROM ${unseenSince(since)} AS unseen LIMIT ${limit}) AS first GROUP BY first.xid`,
+  );
+  const changes: ChangedEvent[] = [];
+  for (const { xid, ids, stamps } of found) {
+    if (ids === null || stamps === null) continue;
+    const change = { xid: BigInt(xid), values: undefined, words: '' };
+    const stampOf = stamps.split(',');
+    for (const [at, eventId] of ids.split(',').entries())
+      changes.push({ ...change, eventId, stamp: stampOf[at]! });
+  }
+  return { changes, others: found.reduce((sum, { others }) => sum + others, 0) };
+}
+
+function unseenSince(since: Snapshot, condition?: string): string {
   return unseen(`'${since.xmax}'`, `'${openOf(since)}'`, condition);
 }
 

@@ -87,9 +87,10 @@ export async function followMany({ sql }: OwnConnection, loaded: LoadedEvents): 
   const read = await inSnapshot(sql, async () => {
     const state = await readState(sql);
     if (state.incarnation !== loaded.incarnation || state.horizon > loaded.snapshot.xmin) return undefined;
-    const deleted = await collect(readDeletes(sql, loaded.snapshot, MAX_FOLLOWED + 1));
-    const others = deleted && (await collect(readChanges(sql, loaded.snapshot)));
-    return others && { state, changes: [...deleted, ...others] };
+    const deletes = await readDeletes(sql, loaded.snapshot, MAX_FOLLOWED + 1);
+    if (deletes.changes.length + deletes.others > MAX_FOLLOWED) return undefined;
+    const others = deletes.others === 0 ? [] : await collect(readChanges(sql, loaded.snapshot));
+    return others && { state, changes: [...deletes.changes, ...others] };
   });
   if (read) await loaded.follow(read.state, read.changes);
   return read !== undefined;

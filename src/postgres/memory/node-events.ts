@@ -26,7 +26,7 @@ const MAX_LOAD_PAUSE_MS = 30_000;
 const IMPOSSIBLE_PAUSE_MS = 60_000;
 
 /** Searches wait this long for many changes before they use the database: most of these take less. */
-const BEHIND_AFTER_MS = 100;
+const BEHIND_AFTER_MS = 250;
 
 /** Events whose words are read at once, and the pause after a failure. */
 const WORDS_PER_READ = 500;

@@ -29,6 +29,6 @@ export function openOf({ open }: Snapshot): string {
  * open, that would be every change since it began.
  */
 export function unseen(xmax: string, open: string, condition = 'true'): string {
-  return `(SELECT xid, event_id, stamp FROM event_changes WHERE xid >= ${xmax}::xid8 AND ${condition}
-    UNION ALL SELECT xid, event_id, stamp FROM event_changes WHERE xid = ANY (${open}::xid8[]) AND ${condition})`;
+  return `(SELECT xid, event_id, stamp, is_delete FROM event_changes WHERE xid >= ${xmax}::xid8 AND ${condition}
+    UNION ALL SELECT xid, event_id, stamp, is_delete FROM event_changes WHERE xid = ANY (${open}::xid8[]) AND ${condition})`;
 }
