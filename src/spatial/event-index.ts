@@ -69,8 +69,8 @@ export class EventIndex {
   readonly #scanned = { ...this.#columns, ids: this.#ids, owner: this.#owner, hidden: this.#hidden };
   #created = 1;
   readonly #free: number[] = [];
-  /** Handles of retired events: ended, and no longer in the search structures. */
-  readonly #retired = new Set<number>();
+  /** 1 for retired events: ended, and no longer in the search structures. */
+  readonly #isRetired = new LongColumn(bytes);
   /** Latest end of a retired event. */
   #retiredUntilMs = Number.NEGATIVE_INFINITY;
 
@@ -131,7 +131,7 @@ export class EventIndex {
     requireTag(entry.tag);
     const known = this.#handleOf.find(entry.id);
     if (known !== undefined) {
-      this.#hidden.remove(known, this.#retired.has(known));
+      this.#hidden.remove(known, this.#isRetired.get(known) === 1);
       this.#removeFromSearch(known);
     }
     const handle = known ?? this.#create(entry.id);
@@ -153,14 +153,14 @@ export class EventIndex {
    */
   hideOf(owner: number, upToRow: number): void {
     this.#owner.visit(owner, this.#created, (handle) => {
-      if (this.#row.get(handle) <= upToRow) this.#hidden.add(handle, this.#retired.has(handle));
+      if (this.#row.get(handle) <= upToRow) this.#hidden.add(handle, this.#isRetired.get(handle) === 1);
     });
   }
 
   /** The same for one event. Returns the handle that it had; undefined if the ID is unknown. */
   hide(id: string): number | undefined {
     const handle = this.find(id);
-    if (handle !== undefined) this.#hidden.add(handle, this.#retired.has(handle));
+    if (handle !== undefined) this.#hidden.add(handle, this.#isRetired.get(handle) === 1);
     return handle;
   }
 
@@ -295,11 +295,11 @@ export class EventIndex {
   }
 
   *#finishLoad(): Generator<void> {
-    const handles = new Int32Array(this.#created - 1 - this.#retired.size);
+    const handles = new Int32Array(this.#created - 1);
     // Scheduled events from the front, cancelled ones from the end.
     let [scheduled, cancelled] = [0, handles.length];
     for (let handle = 1; handle < this.#created; handle++) {
-      if (this.#retired.has(handle)) continue;
+      if (this.#isRetired.get(handle) === 1) continue;
       handles[this.#isCancelled.get(handle) === 0 ? scheduled++ : --cancelled] = handle;
     }
     yield* this.#load(handles.subarray(0, scheduled));
@@ -316,18 +316,18 @@ export class EventIndex {
   #restoreRetired(nowMs: number): void {
     if (this.#retiredUntilMs <= nowMs) return;
     this.#retiredUntilMs = Number.NEGATIVE_INFINITY;
-    for (const handle of [...this.#retired]) {
+    this.#isRetired.visit(1, this.#created, (handle) => {
       const endsMs = this.#expiry.endsMs(handle);
       if (endsMs <= nowMs) this.#retiredUntilMs = Math.max(this.#retiredUntilMs, endsMs);
       else if (!this.#hidden.has(handle)) {
-        this.#retired.delete(handle);
+        this.#isRetired.set(handle, 0);
         this.#addToSearch(handle);
       }
-    }
+    });
   }
 
   #retire(handle: number): void {
-    this.#retired.add(handle);
+    this.#isRetired.set(handle, 1);
     this.#retiredUntilMs = Math.max(this.#retiredUntilMs, this.#expiry.endsMs(handle));
   }
 
@@ -352,7 +352,10 @@ export class EventIndex {
   }
 
   #removeFromSearch(handle: number): void {
-    if (this.#retired.delete(handle)) return;
+    if (this.#isRetired.get(handle) === 1) {
+      this.#isRetired.set(handle, 0);
+      return;
+    }
     const [startMs, endsMs] = [this.#start.get(handle), this.#expiry.endsMs(handle)];
     this.#structuresOf(handle).remove({ handle, startMs, endsMs, tag: this.#tag.get(handle) });
     this.#expiry.remove(handle);
@@ -390,8 +393,8 @@ export class EventIndex {
   #reserve(handles: number): void {
     this.#capacity = Math.max(this.#capacity, PIECE * Math.ceil(handles / PIECE));
     for (const part of [this.#ids, this.#expiry, this.#hidden]) part.grow(this.#capacity);
-    const numbers = [this.#version, this.#row, this.#lat, this.#lng, this.#start, this.#tag, this.#owner];
-    const others = [this.#isCancelled, this.#updated, this.#zone, ...Object.values(this.#whereabouts)];
-    for (const column of [...numbers, ...others]) column.grow(this.#capacity);
+    const others = [this.#version, this.#row, this.#isRetired, this.#updated, this.#owner];
+    const columns = [...Object.values(this.#columns), ...Object.values(this.#whereabouts), ...others];
+    for (const column of columns) column.grow(this.#capacity);
   }
 }

@@ -1,6 +1,6 @@
 // Map from ULID to handle: hash tables of handles with open addressing, without strings. Many small tables, so that growing
 // one is fast.
-import { hashUlid, type Ulids } from './ulids.ts';
+import { hashWords, type Ulids, WORDS, wordsOfUlid } from './ulids.ts';
 
 /** A power of two. The highest bits of a hash select the table. */
 const TABLES = 64;
@@ -14,6 +14,8 @@ export class HandleMap {
   readonly #tables = Array.from({ length: TABLES }, () => new Int32Array(FIRST_LENGTH));
   readonly #sizes = new Int32Array(TABLES);
   #size = 0;
+  /** Words of the ULID that is looked up. */
+  readonly #sought = new Uint32Array(WORDS);
 
   constructor(ids: Ulids) {
     this.#ids = ids;
@@ -32,13 +34,14 @@ export class HandleMap {
   }
 
   find(ulid: string): number | undefined {
-    const hash = hashUlid(ulid);
+    const words = wordsOfUlid(ulid, this.#sought);
+    const hash = hashWords(words);
     const table = this.#tables[hash >>> TABLE_SHIFT]!;
     const mask = table.length - 1;
     for (let at = hash & mask; ; at = (at + 1) & mask) {
       const handle = table[at]!;
       if (handle === 0) return undefined;
-      if (this.#ids.equals(handle, ulid)) return handle;
+      if (this.#ids.compareWith(handle, words) === 0) return handle;
     }
   }
 

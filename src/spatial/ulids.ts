@@ -8,6 +8,8 @@ for (const [value, character] of [...ALPHABET].entries()) VALUE[character.charCo
 
 export const WORDS = 5;
 const LENGTH = 26;
+/** A word of random bits only. */
+const HASHED = 3;
 
 export class Ulids {
   readonly #pieces: Uint32Array[] = [];
@@ -68,18 +70,9 @@ export class Ulids {
     return this.#pieces[number]!;
   }
 
-  equals(handle: number, ulid: string): boolean {
-    const words = this.#wordsOf(handle);
-    const at = (handle & (PIECE - 1)) * WORDS;
-    for (let word = WORDS - 1; word >= 0; word--) {
-      if (words[at + word] !== wordOf(ulid, word)) return false;
-    }
-    return true;
-  }
-
   /** 32-bit hash of the ULID's random part. */
   hash(handle: number): number {
-    return mix(this.#wordsOf(handle)[(handle & (PIECE - 1)) * WORDS + 3]!);
+    return mix(this.#wordsOf(handle)[(handle & (PIECE - 1)) * WORDS + HASHED]!);
   }
 
   #wordsOf(handle: number): Uint32Array {
@@ -92,14 +85,15 @@ export function timeOfWords(words: Uint32Array, at: number): number {
   return words[at]! * 2 ** 20 + (words[at + 1]! >>> 10);
 }
 
-/** The words of a ULID, for `compareWith`. */
-export function wordsOfUlid(ulid: string): Uint32Array {
-  return Uint32Array.from({ length: WORDS }, (_, word) => wordOf(ulid, word));
+/** Writes the words of a ULID, for `compareWith` and `hashWords`, to the array and returns it. */
+export function wordsOfUlid(ulid: string, words = new Uint32Array(WORDS)): Uint32Array {
+  for (let word = 0; word < WORDS; word++) words[word] = wordOf(ulid, word);
+  return words;
 }
 
-/** Same hash as Ulids.hash, for a ULID given as text. */
-export function hashUlid(ulid: string): number {
-  return mix(wordOf(ulid, 3));
+/** Same hash as Ulids.hash, for the words of a ULID. */
+export function hashWords(words: Uint32Array): number {
+  return mix(words[HASHED]!);
 }
 
 function mix(bits: number): number {
