@@ -38,12 +38,12 @@ export function matcherOf(
   // Most places are too far north or south, which is far cheaper to see. Rounding is far below the margin.
   const latReach = reach >= 4 ? 180 : (Math.asin(Math.sqrt(reach) / 2) * 360) / Math.PI + LAT_MARGIN;
   return (handle) => {
+    if (reach !== EVERYWHERE && Math.abs(lats.get(handle) - lat) > latReach) return false;
     if (isCancelled.get(handle) === otherStatus || (among && !among.has(handle))) return false;
     const startMs = starts.get(handle);
     if (startMs < fromMs || startMs >= beforeMs || tags?.has[tagOf.get(handle)] === 0) return false;
     if (active && !active.has(startMs, ends.get(handle), zone.get(handle))) return false;
     if (reach === EVERYWHERE) return true;
-    if (Math.abs(lats.get(handle) - lat) > latReach) return false;
     return chordSquared(unitVector(lats.get(handle), lngs.get(handle)), { x, y, z }) <= reach;
   };
 }

@@ -26,9 +26,11 @@ export function openOf({ open }: Snapshot): string {
 
 /**
  * SQL: changes that the snapshot did not show. `xmax` and `open` are SQL expressions. Not `xid >= xmin`: while a transaction stays
- * open, that would be every change since it began.
+ * open, that would be every change since it began. Changes of transactions that are still open are not even looked at: there may
+ * be many.
  */
 export function unseen(xmax: string, open: string, condition = 'true'): string {
+  const ended = `SELECT xid FROM unnest(${open}::xid8[]) AS xid WHERE pg_visible_in_snapshot(xid, pg_current_snapshot())`;
   return `(SELECT xid, event_id, stamp, is_delete FROM event_changes WHERE xid >= ${xmax}::xid8 AND ${condition}
-    UNION ALL SELECT xid, event_id, stamp, is_delete FROM event_changes WHERE xid = ANY (${open}::xid8[]) AND ${condition})`;
+    UNION ALL SELECT xid, event_id, stamp, is_delete FROM event_changes WHERE xid = ANY (ARRAY(${ended})) AND ${condition})`;
 }
