@@ -28,9 +28,8 @@ export class AppliedChanges {
   }
 
   /** `nowMs` is of any clock that never goes back. */
-  add(changes: readonly Change[], nowMs: number): void {
-    for (const { xid, eventId, stamp } of changes.slice(-MAX_KEPT))
-      this.#changes.push({ xid, eventId, stamp, atMs: nowMs });
+  add(changes: Iterable<Change>, nowMs: number): void {
+    for (const { xid, eventId, stamp } of changes) this.#changes.push({ xid, eventId, stamp, atMs: nowMs });
     this.#trim(nowMs);
   }
 

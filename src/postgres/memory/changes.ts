@@ -51,7 +51,10 @@ export interface Change {
   readonly stamp: string;
 }
 
-/** An entry of the log with the event as it is now; undefined if it was deleted. */
+/**
+ * An entry of the log with the event as it is now; undefined if it was deleted. A deletion since a snapshot has no values even if the event
+ * is there again: then a later entry has them, because a change that the snapshot showed cannot have followed one that it did not.
+ */
 export interface ChangedEvent extends Change {
   readonly values: EventValues | undefined;
   /** As `readWords` takes them; empty if it was deleted. */
@@ -75,13 +78,15 @@ const STATE = `pg_current_snapshot()::text, ${INCARNATION}, (SELECT xid::text FR
 const STATE_COLUMNS = 4;
 
 /** `OFFSET 0` keeps the planner from joining in another order. */
-const withEvents = (changes: string, json = 'NULL') => `${changes} AS changed
-  LEFT JOIN LATERAL (SELECT ${json} AS json, ${WORDS} AS words, ${EVENT_COLUMNS} FROM events WHERE event_id = changed.event_id OFFSET 0) AS event ON true`;
+const withEvents = (changes: string, json = 'NULL', condition = 'true') => `${changes} AS changed
+  LEFT JOIN LATERAL (
+    SELECT ${json} AS json, ${WORDS} AS words, ${EVENT_COLUMNS} FROM events WHERE event_id = changed.event_id AND ${condition} OFFSET 0
+  ) AS event ON true`;
 const CHANGED_COLUMNS = 'changed.xid::text, changed.event_id, changed.stamp, event.*';
 
 const POLLED_JSON = `CASE WHEN octet_length(json) <= ${MAX_POLLED_JSON} THEN json END`;
 const POLL = `SELECT ${STATE}, ${CHANGED_COLUMNS} FROM (SELECT 1) AS one LEFT JOIN (
-    ${withEvents(`(SELECT * FROM ${unseen('$1::text', '$2::text')} AS unseen LIMIT ${MAX_POLLED + 1})`, POLLED_JSON)}
+    ${withEvents(`(SELECT * FROM ${unseen('$1::text', '$2::text')} AS unseen LIMIT ${MAX_POLLED + 1})`, POLLED_JSON, 'NOT changed.is_delete')}
   ) ON true`;
 
 export interface Poll {
@@ -117,33 +122,39 @@ export function readChanges(sql: Sql, since: Snapshot): AsyncGenerator<ChangedEv
   return readLog(sql, unseenSince(since, 'NOT is_delete'));
 }
 
+/** Events that a transaction deleted, with the stamps of these changes. */
 export interface Deletes {
-  /** The events are gone, unless they are among the other changes: a change that the snapshot showed cannot have followed one that it did not. */
-  readonly changes: readonly ChangedEvent[];
-  /** Number of changes that are no deletions. */
-  readonly others: number;
+  readonly xid: bigint;
+  readonly eventIds: readonly string[];
+  readonly stamps: readonly string[];
 }
 
-/** The deletions among the first `limit` changes since the snapshot, in the same transaction. */
-export async function readDeletes(sql: Sql, since: Snapshot, limit: number): Promise<Deletes> {
+/** The deletions among the first `limit` changes since the snapshot, and the number of other changes, in the same transaction. */
+export async function readDeletes(
+  sql: Sql,
+  since: Snapshot,
+  limit: number,
+): Promise<{ deletes: Deletes[]; others: number }> {
   // A row for each transaction: a row for each deletion would take four times as long.
-  const found = await sql.unsafe<
-    { xid: string; ids: string | null; stamps: string | null; others: number }[]
-  >(
-    `SELECT xid::text, string_agg(event_id, ',') FILTER (WHERE is_delete) AS ids,
-       string_agg(stamp::text, ',') FILTER (WHERE is_delete) AS stamps, count(*) FILTER (WHERE NOT is_delete) AS others
+  const found = await sql.unsafe<{ xid: string; ids: string; stamps: string; others: number }[]>(
+    `SELECT xid::text, coalesce(string_agg(event_id, ',') FILTER (WHERE is_delete), '') AS ids,
+       coalesce(string_agg(stamp::text, ',') FILTER (WHERE is_delete), '') AS stamps, count(*) FILTER (WHERE NOT is_delete) AS others
      FROM (SELECT * FROM ${unseenSince(since)} AS unseen LIMIT ${limit}) AS first GROUP BY first.xid`,
   );
-  const changes: ChangedEvent[] = [];
-  for (const { xid, ids, stamps } of found) {
-    if (ids === null || stamps === null) continue;
-    const change = { xid: BigInt(xid), values: undefined, words: '' };
-    const stampOf = stamps.split(',');
-    ids.split(',').forEach((eventId, at) => {
-      changes.push({ ...change, eventId, stamp: stampOf[at]! });
-    });
-  }
-  return { changes, others: found.reduce((sum, { others }) => sum + others, 0) };
+  const deletes = found
+    .filter(({ ids }) => ids !== '')
+    .map(({ xid, ids, stamps }) => ({
+      xid: BigInt(xid),
+      eventIds: ids.split(','),
+      stamps: stamps.split(','),
+    }));
+  return { deletes, others: found.reduce((sum, { others }) => sum + others, 0) };
+}
+
+/** Each of them as an entry of the log. */
+export function* changesOf(deletes: readonly Deletes[]): Generator<Change> {
+  for (const { xid, eventIds, stamps } of deletes)
+    for (let at = 0; at < eventIds.length; at++) yield { xid, eventId: eventIds[at]!, stamp: stamps[at]! };
 }
 
 function unseenSince(since: Snapshot, condition?: string): string {

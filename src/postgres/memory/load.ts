@@ -87,12 +87,13 @@ export async function followMany({ sql }: OwnConnection, loaded: LoadedEvents): 
   const read = await inSnapshot(sql, async () => {
     const state = await readState(sql);
     if (state.incarnation !== loaded.incarnation || state.horizon > loaded.snapshot.xmin) return undefined;
-    const deletes = await readDeletes(sql, loaded.snapshot, MAX_FOLLOWED + 1);
-    if (deletes.changes.length + deletes.others > MAX_FOLLOWED) return undefined;
-    const others = deletes.others === 0 ? [] : await collect(readChanges(sql, loaded.snapshot));
-    return others && { state, changes: [...deletes.changes, ...others] };
+    const { deletes, others } = await readDeletes(sql, loaded.snapshot, MAX_FOLLOWED + 1);
+    const count = deletes.reduce((sum, { eventIds }) => sum + eventIds.length, others);
+    if (count > MAX_FOLLOWED) return undefined;
+    const changes = others === 0 ? [] : await collect(readChanges(sql, loaded.snapshot));
+    return changes && { state, changes, deletes };
   });
-  if (read) await loaded.follow(read.state, read.changes);
+  if (read) await loaded.follow(read.state, read.changes, read.deletes);
   return read !== undefined;
 }
 

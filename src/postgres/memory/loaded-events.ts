@@ -8,6 +8,8 @@ import { AppliedChanges } from './applied-changes.ts';
 import {
   type Change,
   type ChangedEvent,
+  changesOf,
+  type Deletes,
   type EventValues,
   type ServerState,
   toIndexValues,
@@ -76,11 +78,16 @@ export class LoadedEvents {
   }
 
   /**
-   * Applies all changes up to the snapshot of `state`. No search may look at the index before it resolves: it lets other work run
+   * Applies all changes up to the snapshot of `state`, `deletes` first. No search may look at the index before it resolves: it lets other work run
    * in between. Throws RangeError for an event that this version does not know; the memory is of no use then.
    */
-  async follow(state: ServerState, changes: readonly ChangedEvent[]): Promise<void> {
-    await this.#put(changes);
+  async follow(
+    state: ServerState,
+    changes: readonly ChangedEvent[],
+    deletes: readonly Deletes[] = [],
+  ): Promise<void> {
+    await this.#put(changes, deletes);
+    this.applied.add(changesOf(deletes), performance.now());
     this.applied.add(changes, performance.now());
     if (state.horizon > this.#state.horizon) this.applied.forgetBefore(state.horizon);
     this.#state = { ...state, incarnation: this.#state.incarnation };
@@ -97,8 +104,11 @@ export class LoadedEvents {
     this.#state = state;
   }
 
-  #put(changes: readonly CurrentEvent[]): Promise<void> {
-    return this.memory.changeTogether(() => this.#putAll(changes));
+  #put(changes: readonly CurrentEvent[], deletes: readonly Deletes[] = []): Promise<void> {
+    return this.memory.changeTogether(() => {
+      for (const { eventIds } of deletes) this.memory.removeMany(eventIds);
+      return this.#putAll(changes);
+    });
   }
 
   async #putAll(changes: readonly CurrentEvent[]): Promise<void> {
