@@ -48,6 +48,7 @@ export interface ServerState {
 export interface Change {
   readonly xid: bigint;
   readonly eventId: string;
+  /** No other entry of the log has it. Entries of a large delete that this node has read share one of theirs. */
   readonly stamp: string;
 }
 
@@ -122,11 +123,12 @@ export function readChanges(sql: Sql, since: Snapshot): AsyncGenerator<ChangedEv
   return readLog(sql, unseenSince(since, 'NOT is_delete'));
 }
 
-/** Events that a transaction deleted, with the stamps of these changes. */
+/** Events that a transaction deleted. */
 export interface Deletes {
   readonly xid: bigint;
   readonly eventIds: readonly string[];
-  readonly stamps: readonly string[];
+  /** Of one of these changes: a server that has it has the whole transaction. */
+  readonly stamp: string;
 }
 
 /** The deletions among the first `limit` changes since the snapshot, and the number of other changes, in the same transaction. */
@@ -136,25 +138,20 @@ export async function readDeletes(
   limit: number,
 ): Promise<{ deletes: Deletes[]; others: number }> {
   // A row for each transaction: a row for each deletion would take four times as long.
-  const found = await sql.unsafe<{ xid: string; ids: string; stamps: string; others: number }[]>(
+  const found = await sql.unsafe<{ xid: string; ids: string; stamp: string; others: number }[]>(
     `SELECT xid::text, coalesce(string_agg(event_id, ',') FILTER (WHERE is_delete), '') AS ids,
-       coalesce(string_agg(stamp::text, ',') FILTER (WHERE is_delete), '') AS stamps, count(*) FILTER (WHERE NOT is_delete) AS others
+       min(stamp) FILTER (WHERE is_delete)::text AS stamp, count(*) FILTER (WHERE NOT is_delete) AS others
      FROM (SELECT * FROM ${unseenSince(since)} AS unseen LIMIT ${limit}) AS first GROUP BY first.xid`,
   );
   const deletes = found
     .filter(({ ids }) => ids !== '')
-    .map(({ xid, ids, stamps }) => ({
-      xid: BigInt(xid),
-      eventIds: ids.split(','),
-      stamps: stamps.split(','),
-    }));
+    .map(({ xid, ids, stamp }) => ({ xid: BigInt(xid), eventIds: ids.split(','), stamp }));
   return { deletes, others: found.reduce((sum, { others }) => sum + others, 0) };
 }
 
-/** Each of them as an entry of the log. */
 export function* changesOf(deletes: readonly Deletes[]): Generator<Change> {
-  for (const { xid, eventIds, stamps } of deletes)
-    for (let at = 0; at < eventIds.length; at++) yield { xid, eventId: eventIds[at]!, stamp: stamps[at]! };
+  for (const { xid, eventIds, stamp } of deletes)
+    for (const eventId of eventIds) yield { xid, eventId, stamp };
 }
 
 function unseenSince(since: Snapshot, condition?: string): string {

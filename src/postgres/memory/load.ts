@@ -9,6 +9,7 @@ import type { Sql } from '../client/driver.ts';
 import { MIN_KEPT } from './applied-changes.ts';
 import {
   ALL_EVENTS_CHANGED,
+  type Change,
   type ChangedEvent,
   readAllEvents,
   readChanges,
@@ -123,8 +124,7 @@ export async function reconcile({ sql }: OwnConnection, loaded: LoadedEvents): P
 }
 
 function hasWitnesses(log: readonly ChangedEvent[], loaded: LoadedEvents): boolean {
-  const keyOf = ({ xid, eventId, stamp }: Pick<ChangedEvent, 'xid' | 'eventId' | 'stamp'>) =>
-    `${xid} ${eventId} ${stamp}`;
+  const keyOf = ({ xid, stamp }: Change) => `${xid} ${stamp}`;
   const keys = new Set(log.map(keyOf));
   return loaded.applied.witnesses().every((change) => keys.has(keyOf(change)));
 }
