@@ -10,7 +10,7 @@ import { filterHandles, HandleTest } from './handle-set.ts';
 import { Hidden } from './hidden.ts';
 import type { IndexEntry, IndexPage, IndexQuery } from './index-entry.ts';
 import type { Located } from './leaves.ts';
-import { isFew, matcherOf } from './matcher.ts';
+import { isFew, latReachOf, matcherOf } from './matcher.ts';
 import { NearestPage } from './nearest-page.ts';
 import { Page } from './page.ts';
 import { EVERYWHERE, type PlaceQuery, toPlaceQuery } from './place-query.ts';
@@ -65,12 +65,12 @@ export class EventIndex {
   };
   /** 0 for handles that are free. */
   readonly #owner = new LongColumn(naturals);
-  readonly #hidden = new Hidden();
+  /** 1 for retired events: ended, and no longer in the search structures. */
+  readonly #isRetired = new LongColumn(bytes);
+  readonly #hidden = new Hidden(this.#isRetired, this.#lat);
   readonly #scanned = { ...this.#columns, ids: this.#ids, owner: this.#owner, hidden: this.#hidden };
   #created = 1;
   readonly #free: number[] = [];
-  /** 1 for retired events: ended, and no longer in the search structures. */
-  readonly #isRetired = new LongColumn(bytes);
   /** Latest end of a retired event. */
   #retiredUntilMs = Number.NEGATIVE_INFINITY;
 
@@ -131,7 +131,7 @@ export class EventIndex {
     requireTag(entry.tag);
     const known = this.#handleOf.find(entry.id);
     if (known !== undefined) {
-      this.#hidden.remove(known, this.#isRetired.get(known) === 1);
+      this.#hidden.remove(known);
       this.#removeFromSearch(known);
     }
     const handle = known ?? this.#create(entry.id);
@@ -153,14 +153,14 @@ export class EventIndex {
    */
   hideOf(owner: number, upToRow: number): void {
     this.#owner.visit(owner, this.#created, (handle) => {
-      if (this.#row.get(handle) <= upToRow) this.#hidden.add(handle, this.#isRetired.get(handle) === 1);
+      if (this.#row.get(handle) <= upToRow) this.#hidden.add(handle);
     });
   }
 
   /** The same for one event. Returns the handle that it had; undefined if the ID is unknown. */
   hide(id: string): number | undefined {
     const handle = this.find(id);
-    if (handle !== undefined) this.#hidden.add(handle, this.#isRetired.get(handle) === 1);
+    if (handle !== undefined) this.#hidden.add(handle);
     return handle;
   }
 
@@ -287,7 +287,7 @@ export class EventIndex {
     const visit = (handle: number) => {
       if (matches(handle)) count++;
     };
-    for (const handle of this.#hidden.searchable) visit(handle);
+    this.#hidden.visitSearchable(query.lat, latReachOf(placeQuery), visit);
     this.#expiry.visitEnded(nowMs, (handle) => {
       if (!this.#hidden.has(handle)) visit(handle);
     });

@@ -28,6 +28,11 @@ interface Columns extends PlaceColumns {
   readonly isCancelled: LongColumn;
 }
 
+/** No match is more degrees of latitude away from the centre. Rounding is far below the margin. */
+export function latReachOf({ reach }: Pick<PlaceQuery, 'reach'>): number {
+  return reach >= 4 ? 180 : (Math.asin(Math.sqrt(reach) / 2) * 360) / Math.PI + LAT_MARGIN;
+}
+
 /** Hidden and ended events match, too. */
 export function matcherOf(
   { lat: lats, lng: lngs, start: starts, ends, zone, tag: tagOf, isCancelled }: Columns,
@@ -35,9 +40,9 @@ export function matcherOf(
   { x, y, z, reach, tags, fromMs, beforeMs, active, among }: PlaceQuery,
 ): (handle: number) => boolean {
   const otherStatus = status === 'any' ? undefined : Number(status === 'scheduled');
-  // Most places are too far north or south, which is far cheaper to see. Rounding is far below the margin.
-  const latReach = reach >= 4 ? 180 : (Math.asin(Math.sqrt(reach) / 2) * 360) / Math.PI + LAT_MARGIN;
+  const latReach = latReachOf({ reach });
   return (handle) => {
+    // Most places are too far north or south, which is far cheaper to see.
     if (reach !== EVERYWHERE && Math.abs(lats.get(handle) - lat) > latReach) return false;
     if (isCancelled.get(handle) === otherStatus || (among && !among.has(handle))) return false;
     const startMs = starts.get(handle);
