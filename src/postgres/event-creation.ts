@@ -27,6 +27,9 @@ const MAX_ALONE = 2;
 /** Maximum number of events in a shared statement, for each connection: if it is stuck, other requests must not be stuck with it. */
 const SHARED_PER_CONNECTION = 2;
 
+/** Maximum time that a shared statement waits for somebody who does not take our locks, in milliseconds. */
+const LOCK_TIMEOUT_MS = 100;
+
 /** Events whose JSON is longer are created alone: they take long. */
 const MAX_SHARED_CHARS = 16_384;
 
@@ -71,6 +74,7 @@ const CREATE_SHARED = `WITH sent AS MATERIALIZED (
     SELECT agent_id, count(*) AS events, sum(octet_length(json)) AS bytes FROM missing GROUP BY agent_id
   ), locked AS MATERIALIZED (
     SELECT * FROM owners WHERE pg_try_advisory_xact_lock(${LOCK}, hashtext(agent_id::text))
+      AND set_config('lock_timeout', '${LOCK_TIMEOUT_MS}', true) <> ''
   ), allowed AS MATERIALIZED (
     SELECT agent.* FROM locked, LATERAL (
       SELECT agent_id FROM agents WHERE agent_id = locked.agent_id
@@ -128,15 +132,16 @@ interface Waiting extends NewEvent {
 export class EventCreation {
   readonly #database: Database;
   readonly #maxShared: number;
-  readonly #waiting: Waiting[] = [];
+  #waiting: Waiting[] = [];
   readonly #waits: Distribution;
-  /** Number of events that are being created alone because nothing else was under way. */
+  /** Number of events that are being created alone; by agent, because a shared statement would leave out others of these agents. */
   #alone = 0;
+  readonly #aloneOf = new Map<string, number>();
   #isSharing = false;
 
   constructor(database: Database) {
     this.#database = database;
-    const { poolSize, metrics = new Metrics() } = database.options;
+    const { poolSize, metrics = new Metrics() } = database.limits;
     this.#maxShared = SHARED_PER_CONNECTION * poolSize;
     this.#waits = queueMetrics(metrics, 'creates', () => this.#waiting.length);
   }
@@ -144,13 +149,26 @@ export class EventCreation {
   create(row: EventRow, ...limits: Limits): Promise<CreateOutcome> {
     return this.#database.operation(async (statements) => {
       const event = { row, json: encodeEvent(row), words: wordsText(await tokenizer.wordsOf(row)) };
-      if (event.json.length > MAX_SHARED_CHARS) return createAlone(statements, event, limits);
-      if (!this.#isSharing && this.#alone < MAX_ALONE) {
-        this.#alone++;
-        return createAlone(statements, event, limits).finally(() => this.#alone--);
-      }
-      return (await this.#share(statements, event, limits)) ?? createAlone(statements, event, limits);
+      const isLarge = event.json.length > MAX_SHARED_CHARS;
+      const isQuiet = !this.#isSharing && this.#waiting.length === 0 && this.#alone < MAX_ALONE;
+      const shared = isLarge || isQuiet ? undefined : await this.#share(statements, event, limits);
+      return shared ?? this.#createAlone(statements, event, limits);
     });
+  }
+
+  async #createAlone(statements: Statements, event: NewEvent, limits: Limits): Promise<CreateOutcome> {
+    const { agent_id } = event.row;
+    this.#alone++;
+    this.#aloneOf.set(agent_id, (this.#aloneOf.get(agent_id) ?? 0) + 1);
+    try {
+      return await createAlone(statements, event, limits);
+    } finally {
+      this.#alone--;
+      const count = this.#aloneOf.get(agent_id)! - 1;
+      if (count > 0) this.#aloneOf.set(agent_id, count);
+      else this.#aloneOf.delete(agent_id);
+      if (!this.#isSharing) void this.#createWaiting(statements);
+    }
   }
 
   #share(statements: Statements, event: NewEvent, limits: Limits): Promise<CreateOutcome | undefined> {
@@ -158,7 +176,7 @@ export class EventCreation {
     const timer = setTimeout(() => {
       this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
       outcome.reject(noConnection());
-    }, this.#database.options.poolTimeoutMs);
+    }, this.#database.limits.poolTimeoutMs);
     const waiting = { ...event, limits, sinceMs: performance.now(), timer, outcome };
     this.#waiting.push(waiting);
     if (!this.#isSharing) void this.#createWaiting(statements);
@@ -167,8 +185,7 @@ export class EventCreation {
 
   async #createWaiting(statements: Statements): Promise<void> {
     this.#isSharing = true;
-    while (this.#waiting.length > 0) {
-      const events = this.#takeWaiting();
+    for (let events = this.#takeWaiting(); events.length > 0; events = this.#takeWaiting()) {
       try {
         const outcomes = await createShared(statements, events, events[0]!.limits);
         for (const { row, outcome } of events) outcome.resolve(outcomes.get(row.event_id));
@@ -181,11 +198,14 @@ export class EventCreation {
     this.#isSharing = false;
   }
 
-  /** The next ones with the same limits. */
+  /** The next ones of agents for whom nothing is created alone, all with the same limits. */
   #takeWaiting(): readonly Waiting[] {
-    const { limits } = this.#waiting[0]!;
-    const end = this.#waiting.findIndex((event) => !isDeepStrictEqual(event.limits, limits));
-    const events = this.#waiting.splice(0, Math.min(this.#maxShared, end < 0 ? this.#maxShared : end));
+    const free = this.#waiting.filter(({ row }) => !this.#aloneOf.has(row.agent_id));
+    const events = free
+      .filter(({ limits }) => isDeepStrictEqual(limits, free[0]!.limits))
+      .slice(0, this.#maxShared);
+    const taken = new Set(events);
+    this.#waiting = this.#waiting.filter((event) => !taken.has(event));
     for (const { timer, sinceMs } of events) {
       clearTimeout(timer);
       this.#waits.observe((performance.now() - sinceMs) / 1_000);

@@ -1,6 +1,7 @@
 // Creates that share a statement: each has the outcome that it would have alone, and nobody waits for another agent's locks.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import type { TransactionSql } from 'postgres';
 import { readConfig } from '../../src/config.ts';
 import type { AgentRow } from '../../src/domain/agent.ts';
 import type { EventRow } from '../../src/domain/event.ts';
@@ -64,6 +65,21 @@ describe('creates at the same time', { timeout: size(60_000, 600_000) }, () => {
     for (const row of rows) assert.deepEqual((await store.findEventRow(row.event_id))?.title, row.title);
   });
 
+  it('share statements if all are of one agent', async () => {
+    const [agent] = (await newAgents(1)) as [AgentRow];
+    const rows = Array.from({ length: 200 }, () => newEventRow(agent));
+    const left = [...rows];
+    const send = async () => {
+      for (let row = left.pop(); row; row = left.pop())
+        assert.equal((await store.createEvent(row, 200, 1e6)).kind, 'created');
+    };
+    await Promise.all(Array.from({ length: 20 }, send));
+    const transactions = await countTransactions(rows);
+    assert.ok(transactions < 60, `${transactions} transactions`);
+    const { counted, stored } = await countsOf(agent);
+    assert.deepEqual(counted, stored);
+  });
+
   it('have an outcome each, also if the database refuses some of them', async () => {
     const [agent, full, large] = (await newAgents(3)) as [AgentRow, AgentRow, AgentRow];
     for (let number = 0; number < 3; number++) await store.createEvent(newEventRow(full), 3);
@@ -108,6 +124,13 @@ describe('creates at the same time', { timeout: size(60_000, 600_000) }, () => {
     assert.equal(stored.events, 20);
   });
 
+  const insertHeld = (sql: TransactionSql, agent_id: string) => {
+    const { start_ms, lat, lng } = newEventRow({ agent_id });
+    return sql`
+      INSERT INTO events (event_id, agent_id, version, title, start_ms, lat, lng, audience, event_type, json)
+      VALUES ('held' || random(), ${agent_id}, 1, 'held', ${start_ms}, ${lat}, ${lng}, 'all', 'talk', '{}')`;
+  };
+
   const locks: [string, (agent: AgentRow) => Parameters<Side['hold']>[0]][] = [
     [
       'whose row is locked',
@@ -124,12 +147,16 @@ describe('creates at the same time', { timeout: size(60_000, 600_000) }, () => {
     [
       'who creates the same event in another transaction',
       ({ agent_id }) =>
+        async (sql) => {
+          await sql`SELECT pg_advisory_xact_lock_shared(1701, hashtext(${agent_id}))`;
+          await insertHeld(sql, agent_id);
+        },
+    ],
+    [
+      'whose same event somebody inserts who does not know our locks',
+      ({ agent_id }) =>
         (sql) =>
-          sql`
-        INSERT INTO events (event_id, agent_id, version, title, start_ms, lat, lng, audience, event_type, json)
-        SELECT 'held' || random(), ${agent_id}, 1, title, start_ms, lat, lng, 'all', 'talk', '{}'
-          FROM json_to_record(${JSON.stringify(newEventRow({ agent_id }, { title: 'held' }))}::text::json)
-          AS sent (title text, start_ms bigint, lat double precision, lng double precision), pg_advisory_xact_lock_shared(1701, hashtext(${agent_id}))`,
+          insertHeld(sql, agent_id),
     ],
   ];
   for (const [name, lock] of locks) {

@@ -63,7 +63,7 @@ export interface OwnConnection {
 
 /** `run` and `transaction` are operations of their own; `operation` groups several of them into one. */
 export class Database implements Statements {
-  readonly options: DatabaseOptions;
+  readonly #options: DatabaseOptions;
   readonly #primary: Primary;
   readonly #limit: ConcurrencyLimit;
   /** Lower than that of all statements: writes that are stuck leave connections to reads. */
@@ -80,12 +80,18 @@ export class Database implements Statements {
 
   private constructor(primary: Primary, options: DatabaseOptions) {
     this.#primary = primary;
-    this.options = options;
+    this.#options = options;
     const { poolSize, poolTimeoutMs, metrics } = options;
     this.#limit = new ConcurrencyLimit(poolSize, poolTimeoutMs, 'connections', metrics);
     const keptForReads = Math.ceil(poolSize * KEPT_FOR_READS);
     const forWrites = Math.max(1, poolSize - keptForReads);
     this.#writeLimit = new ConcurrencyLimit(forWrites, poolTimeoutMs, 'write_connections', metrics);
+  }
+
+  /** Without the URL, which has the password. */
+  get limits(): Pick<DatabaseOptions, 'poolSize' | 'poolTimeoutMs' | 'metrics'> {
+    const { poolSize, poolTimeoutMs, metrics } = this.#options;
+    return { poolSize, poolTimeoutMs, metrics };
   }
 
   /** Throws the driver's error if no host is the primary. */
@@ -144,7 +150,7 @@ export class Database implements Statements {
    */
   async connect(session: Partial<Session>, beginMs = performance.now()): Promise<OwnConnection> {
     const pool = await this.#primary.pool(beginMs, PATIENCE_MS);
-    const { statementTimeoutMs, applicationName } = this.options;
+    const { statementTimeoutMs, applicationName } = this.#options;
     const connection = pool.open({
       statementTimeoutMs,
       ...(applicationName === undefined ? {} : { applicationName }),
@@ -184,7 +190,7 @@ export class Database implements Statements {
       this.#limit.release();
       onEnd();
     });
-    const { statementTimeoutMs } = this.options;
+    const { statementTimeoutMs } = this.#options;
     if (statementTimeoutMs === 0) return done;
     return repeat === 'search'
       ? withTimeout(done, statementTimeoutMs * SEARCH_PART, slowSearch)

@@ -44,11 +44,14 @@ export class AppliedChanges {
     return this.#changes;
   }
 
-  /** Replaces all changes by those that the server has. Those that were known keep their time. */
+  /** Replaces all changes by those that the server has. Those of transactions that were known keep their time. */
   replace(changes: readonly Change[], nowMs: number): void {
     const times = new Map(this.#changes.map(({ stamp, atMs }) => [stamp, atMs]));
+    // By a stamp, because IDs of transactions are used again; for all of them, because changes of a large delete share one.
+    const known = changes.filter(({ stamp }) => times.has(stamp));
+    const timesByXid = new Map(known.map(({ xid, stamp }) => [xid, times.get(stamp)!]));
     this.#changes = changes
-      .map(({ xid, eventId, stamp }) => ({ xid, eventId, stamp, atMs: times.get(stamp) ?? nowMs }))
+      .map(({ xid, eventId, stamp }) => ({ xid, eventId, stamp, atMs: timesByXid.get(xid) ?? nowMs }))
       .sort((a, b) => a.atMs - b.atMs);
     this.#trim(nowMs);
   }

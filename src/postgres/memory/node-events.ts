@@ -133,10 +133,11 @@ export class NodeEvents {
       });
       if (signal.aborted) return;
       if (loaded === 'loaded') {
-        pauseMs = FIRST_LOAD_PAUSE_MS;
+        const sinceMs = performance.now();
         await this.#unloaded.promise;
         this.#unloaded = Promise.withResolvers();
-        continue;
+        // Otherwise it probably cannot follow changes, and would load for ever.
+        if (performance.now() - sinceMs > MAX_LOAD_PAUSE_MS) pauseMs = FIRST_LOAD_PAUSE_MS;
       }
       const waitMs = loaded === 'impossible' ? IMPOSSIBLE_PAUSE_MS : pauseMs;
       await sleep(waitMs, undefined, { ref: false, signal }).catch(() => {});

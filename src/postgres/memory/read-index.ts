@@ -61,6 +61,9 @@ export class ReadIndex {
       await this.#poll(() => {
         this.#isBehind = true;
         served.resolve('behind');
+        // Those that have arrived meanwhile would wait for this poll, too.
+        this.#next?.resolve('behind');
+        this.#next = undefined;
       });
       served.resolve('current');
     } catch (error) {

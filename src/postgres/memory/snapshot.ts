@@ -31,6 +31,7 @@ export function openOf({ open }: Snapshot): string {
  */
 export function unseen(xmax: string, open: string, condition = 'true'): string {
   const ended = `SELECT xid FROM unnest(${open}::xid8[]) AS xid WHERE pg_visible_in_snapshot(xid, pg_current_snapshot())`;
-  return `(SELECT xid, event_id, stamp, is_delete FROM event_changes WHERE xid >= ${xmax}::xid8 AND ${condition}
+  return `(SELECT xid, event_id, stamp, is_delete FROM event_changes
+      WHERE xid >= ${xmax}::xid8 AND xid < pg_snapshot_xmax(pg_current_snapshot()) AND ${condition}
     UNION ALL SELECT xid, event_id, stamp, is_delete FROM event_changes WHERE xid = ANY (ARRAY(${ended})) AND ${condition})`;
 }

@@ -81,12 +81,14 @@ it('tells those who wait at once that it is behind, and others until it has caug
   assert.equal(index.isBehind, false);
   polls.onBehind();
   assert.equal(await first, 'behind');
+  assert.equal(await second, 'behind');
   assert.equal(index.isBehind, true);
+  const third = index.confirm();
   polls.running[0]!.resolve();
   await polls.until(2);
   assert.equal(index.isBehind, false);
   polls.running[1]!.resolve();
-  assert.equal(await second, 'current');
+  assert.equal(await third, 'current');
 });
 
 it('polls by itself if nobody searches', async () => {

@@ -1,0 +1,33 @@
+// What a node remembers of the changes that it applied last.
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { AppliedChanges } from '../../../src/postgres/memory/applied-changes.ts';
+
+const change = (xid: bigint, number: number, stamp: string) => ({ xid, eventId: `event ${number}`, stamp });
+
+it('keeps the order of a large delete, of which it knows one stamp, and what came after it', () => {
+  const applied = new AppliedChanges();
+  const deleted = Array.from({ length: 60_000 }, (_, number) => number);
+  applied.add(
+    deleted.map((number) => change(5n, number, 'least')),
+    0,
+  );
+  const later = change(6n, 60_000, 'later');
+  applied.add([later], 1_000);
+  const log = deleted.map((number) => change(5n, number, number === 7 ? 'least' : `stamp ${number}`));
+  applied.replace([...log, later], 2_000);
+  const { xid, stamp } = applied.all().at(-1)!;
+  assert.deepEqual({ xid, stamp }, { xid: 6n, stamp: 'later' });
+  assert.ok(applied.witnesses().some((witness) => witness.stamp === 'later'));
+});
+
+it('takes changes of a transaction with the ID of a lost one for new', () => {
+  const applied = new AppliedChanges(10);
+  applied.add([change(5n, 1, 'lost')], 0);
+  applied.replace([change(5n, 1, 'other')], 2_000);
+  applied.add([change(6n, 2, 'next')], 2_005);
+  assert.deepEqual(
+    applied.witnesses().map(({ stamp }) => stamp),
+    ['other', 'next'],
+  );
+});
