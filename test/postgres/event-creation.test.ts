@@ -13,7 +13,7 @@ import { Chance } from '../support/random.ts';
 import { size } from '../support/sizes.ts';
 import { Side } from './side.ts';
 
-const ROUNDS = size(40, 600);
+const ROUNDS = size(20, 600);
 
 function idOf({ json }: { readonly json: Wire }): string {
   return JSON.parse(fromWire(json)).event_id;
