@@ -19,7 +19,7 @@ import { Side } from '../side.ts';
 const EVENTS = 9_000;
 /** Each transaction changes the events of one agent, so that none waits for another. */
 const AGENTS = 3;
-const ROUNDS = size(5, 300);
+const ROUNDS = size(5, 100);
 
 describe('many changes at once', { timeout: size(120_000, 600_000) }, () => {
   const chance = new Chance(15);
