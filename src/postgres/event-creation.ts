@@ -1,6 +1,6 @@
 // Creates events. Those that arrive while others are being created share the next statement, and so one commit, which takes far
-// less of the database's time. A shared statement never waits for locks of an agent, so that nobody delays the creates of others with
-// his own. Whatever it leaves out is created alone.
+// less of the database's time. A shared statement never waits for locks of an agent, so that one agent cannot delay the creates of
+// others. Whatever it leaves out is created alone.
 import { isDeepStrictEqual } from 'node:util';
 import { AppError } from '../domain/errors.ts';
 import { EVENT_COLUMNS, type EventRow, encodeEvent } from '../domain/event.ts';
