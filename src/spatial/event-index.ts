@@ -261,7 +261,7 @@ export class EventIndex {
    * if some remain. Searches do not return those either, but must filter them one by one. `isBrief`: a tenth of that number.
    */
   settle(nowMs: number, isBrief = false): boolean {
-    for (let count = isBrief ? 0.9 * this.#retiredPerSearch : 0; count < this.#retiredPerSearch; count++) {
+    for (let left = this.#retiredPerSearch / (isBrief ? 10 : 1); left > 0; left--) {
       const hidden = this.#hidden.take();
       if (hidden !== undefined) {
         this.#drop(hidden);
