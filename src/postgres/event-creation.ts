@@ -1,7 +1,6 @@
 // Creates events. Those that arrive while others are being created share the next statement, and so one commit, which takes far
 // less of the database's time. A shared statement never waits for locks of an agent, so that one agent cannot delay the creates of
 // others. Whatever it leaves out is created alone.
-import { isDeepStrictEqual } from 'node:util';
 import { AppError } from '../domain/errors.ts';
 import { EVENT_COLUMNS, type EventRow, encodeEvent } from '../domain/event.ts';
 import type { CreateOutcome } from '../domain/store.ts';
@@ -59,19 +58,13 @@ const NAMES = COLUMNS.map(([name]) => name).join(', ');
  * Creates the events of the first parameter, with the agent's two limits in the next ones. Returns new events, and those that were there
  * already. It leaves out events of an agent that somebody else changes, that is near a limit or unknown, and those that somebody
  * else creates at the same moment. Nobody else may create events of these agents meanwhile: both could wait for each other.
+ * The order of events_identity keeps the planner from another index, which would read all events of an agent with the same start.
  */
 const CREATE_SHARED = `WITH sent AS MATERIALIZED (
     SELECT * FROM json_to_recordset($1::text::json)
       AS sent (${COLUMNS.map(([name, kind]) => `${name} ${TYPES[kind]}`).join(', ')}, json text, words text)
-  ), existing AS MATERIALIZED (
-    SELECT sent.event_id AS sent_id, event.* FROM sent, LATERAL (
-      SELECT event_id, version, json FROM events WHERE agent_id = sent.agent_id AND start_ms = sent.start_ms
-        AND lat = sent.lat AND lng = sent.lng AND title = sent.title OFFSET 0
-    ) AS event
-  ), missing AS MATERIALIZED (
-    SELECT * FROM sent WHERE event_id NOT IN (SELECT sent_id FROM existing)
   ), owners AS MATERIALIZED (
-    SELECT agent_id, count(*) AS events, sum(octet_length(json)) AS bytes FROM missing GROUP BY agent_id
+    SELECT agent_id, count(*) AS events, sum(octet_length(json)) AS bytes FROM sent GROUP BY agent_id
   ), locked AS MATERIALIZED (
     SELECT * FROM owners WHERE pg_try_advisory_xact_lock(${LOCK}, hashtext(agent_id::text))
       AND set_config('lock_timeout', '${LOCK_TIMEOUT_MS}', true) <> ''
@@ -84,14 +77,22 @@ const CREATE_SHARED = `WITH sent AS MATERIALIZED (
     ) AS agent
   ), created AS (
     INSERT INTO events (${NAMES}, version, json, words, words_by)
-      SELECT ${NAMES}, 1, json, ${wordsFrom('words')}, ${WORDS_VERSION} FROM missing JOIN allowed USING (agent_id)
+      SELECT ${NAMES}, 1, json, ${wordsFrom('words')}, ${WORDS_VERSION} FROM sent JOIN allowed USING (agent_id)
       ON CONFLICT DO NOTHING RETURNING event_id, agent_id, octet_length(json) AS bytes
   ), counted AS (
     UPDATE agents SET event_count = event_count + added.events, event_bytes = event_bytes + added.bytes
       FROM (SELECT agent_id, count(*) AS events, sum(bytes) AS bytes FROM created GROUP BY agent_id) AS added
       WHERE agents.agent_id = added.agent_id
   )
-  SELECT event_id AS sent_id, event_id, NULL AS version, NULL AS json FROM created UNION ALL SELECT * FROM existing`;
+  SELECT event_id AS sent_id, event_id, NULL AS version, NULL AS json FROM created
+  UNION ALL
+  SELECT sent.event_id, next.event_id, next.version, next.json FROM sent, LATERAL (
+    SELECT * FROM events WHERE (agent_id, start_ms, lat, lng, title)
+      >= (sent.agent_id, sent.start_ms, sent.lat, sent.lng, sent.title)
+    ORDER BY agent_id, start_ms, lat, lng, title LIMIT 1
+  ) AS next
+  WHERE sent.event_id NOT IN (SELECT event_id FROM created) AND (next.agent_id, next.start_ms, next.lat, next.lng, next.title)
+    = (sent.agent_id, sent.start_ms, sent.lat, sent.lng, sent.title)`;
 
 /** A row of create_event; the other columns are null for a new event. */
 interface CreatedAlone {
@@ -200,18 +201,25 @@ export class EventCreation {
 
   /** The next ones of agents for whom nothing is created alone, all with the same limits. */
   #takeWaiting(): readonly Waiting[] {
-    const free = this.#waiting.filter(({ row }) => !this.#aloneOf.has(row.agent_id));
-    const events = free
-      .filter(({ limits }) => isDeepStrictEqual(limits, free[0]!.limits))
-      .slice(0, this.#maxShared);
-    const taken = new Set(events);
-    this.#waiting = this.#waiting.filter((event) => !taken.has(event));
-    for (const { timer, sinceMs } of events) {
+    const taken: Waiting[] = [];
+    const passed: Waiting[] = [];
+    for (const event of this.#waiting) {
+      if (taken.length === this.#maxShared) break;
+      const isFree = !this.#aloneOf.has(event.row.agent_id);
+      const isTaken = isFree && (taken.length === 0 || isSame(event.limits, taken[0]!.limits));
+      (isTaken ? taken : passed).push(event);
+    }
+    this.#waiting = [...passed, ...this.#waiting.slice(taken.length + passed.length)];
+    for (const { timer, sinceMs } of taken) {
       clearTimeout(timer);
       this.#waits.observe((performance.now() - sinceMs) / 1_000);
     }
-    return events;
+    return taken;
   }
+}
+
+function isSame(a: Limits, b: Limits): boolean {
+  return a[0] === b[0] && a[1] === b[1];
 }
 
 async function createShared(

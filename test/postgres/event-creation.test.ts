@@ -1,6 +1,7 @@
 // Creates that share a statement: each has the outcome that it would have alone, and nobody waits for another agent's locks.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { TransactionSql } from 'postgres';
 import { readConfig } from '../../src/config.ts';
 import type { AgentRow } from '../../src/domain/agent.ts';
@@ -181,6 +182,26 @@ describe('creates at the same time', { timeout: size(60_000, 600_000) }, () => {
       assert.deepEqual(kinds, [isExisting ? 'existing' : 'created', 'created', 'created', 'created']);
     });
   }
+
+  it('read no other events of an agent with the same start', async () => {
+    const url = await newDatabase();
+    const node = await PostgresStore.open(readConfig({ DATABASE_URL: url }).database!);
+    const { agent } = await addAgent(node);
+    const titles = Array.from({ length: 400 }, (_, at) => `title ${at}`);
+    for (const expected of ['created', 'existing']) {
+      const rows = titles.map((title) => newEventRow(agent, { title }));
+      const outcomes = await Promise.all(rows.map((row) => node.createEvent(row, 0)));
+      assert.deepEqual(new Set(outcomes.map(({ kind }) => kind)), new Set([expected]));
+    }
+    await node.close();
+    const reader = new Side(url);
+    // A connection reports what it read when it ends.
+    while ((await reader.connections()).length > 0) await sleep(5);
+    const [read] = await reader.sql`
+      SELECT (idx_tup_fetch + seq_tup_read)::integer AS events FROM pg_stat_user_tables WHERE relname = 'events'`;
+    await reader.close();
+    assert.ok(read!.events < 10 * titles.length, `${read!.events} events read`);
+  });
 
   it('a large event is created alone', async () => {
     const agents = await newAgents(6);
