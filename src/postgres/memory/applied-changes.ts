@@ -1,12 +1,12 @@
 // The changes that a node applied last. After a failover or a crash they tell which of them the server still has: what was lost is
 // always the end of the history.
-import type { Change } from './changes.ts';
+import type { Change, Deletes } from './changes.ts';
 
 /** Changes are kept for this long, */
 const KEPT_MS = 300_000;
 /** but at least this many, so that a quiet service has some, */
 export const MIN_KEPT = 1_000;
-/** and at most this many: about 6 MB. */
+/** and at most this many, about 6 MB, besides a large delete. */
 const MAX_KEPT = 50_000;
 
 /**
@@ -15,59 +15,87 @@ const MAX_KEPT = 50_000;
  */
 const WITNESS_MS = 10_000;
 
-interface AppliedChange extends Change {
+/** A change, or a large delete. */
+interface Applied extends Deletes {
   readonly atMs: number;
 }
 
 export class AppliedChanges {
   readonly #witnessMs: number;
-  #changes: AppliedChange[] = [];
+  #applied: Applied[] = [];
+  #count = 0;
 
   constructor(witnessMs = WITNESS_MS) {
     this.#witnessMs = witnessMs;
   }
 
   /** `nowMs` is of any clock that never goes back. */
-  add(changes: Iterable<Change>, nowMs: number): void {
-    for (const { xid, eventId, stamp } of changes) this.#changes.push({ xid, eventId, stamp, atMs: nowMs });
+  add(changes: readonly Change[], nowMs: number): void {
+    for (const change of changes) this.#applied.push(appliedOf(change, nowMs));
+    this.#count += changes.length;
+    this.#trim(nowMs);
+  }
+
+  addDeletes(deletes: readonly Deletes[], nowMs: number): void {
+    for (const transaction of deletes) {
+      this.#applied.push({ ...transaction, atMs: nowMs });
+      this.#count += transaction.count;
+    }
     this.#trim(nowMs);
   }
 
   /** Changes that the server must still have. */
-  witnesses(): readonly Change[] {
-    const [oldest] = this.#changes;
+  witnesses(): readonly Pick<Change, 'xid' | 'stamp'>[] {
+    const [oldest] = this.#applied;
     if (!oldest) return [];
-    return this.#changes.filter(({ atMs }) => atMs <= oldest.atMs + this.#witnessMs);
+    return this.#applied.filter(({ atMs }) => atMs <= oldest.atMs + this.#witnessMs);
   }
 
-  all(): readonly Change[] {
-    return this.#changes;
+  all(): readonly Pick<Change, 'xid' | 'eventId'>[] {
+    return this.#applied.flatMap(({ xid, eventIds }) =>
+      eventIds.split(',').map((eventId) => ({ xid, eventId })),
+    );
   }
 
   /** Replaces all changes by those that the server has. Those of transactions that were known keep their time. */
   replace(changes: readonly Change[], nowMs: number): void {
-    const times = new Map(this.#changes.map(({ stamp, atMs }) => [stamp, atMs]));
+    const times = new Map(this.#applied.map(({ stamp, atMs }) => [stamp, atMs]));
     // By a stamp, because IDs of transactions are used again; for all of them, because changes of a large delete share one.
     const known = changes.filter(({ stamp }) => times.has(stamp));
     const timesByXid = new Map(known.map(({ xid, stamp }) => [xid, times.get(stamp)!]));
-    this.#changes = changes
-      .map(({ xid, eventId, stamp }) => ({ xid, eventId, stamp, atMs: timesByXid.get(xid) ?? nowMs }))
-      .sort((a, b) => a.atMs - b.atMs);
+    this.#set(
+      changes
+        .map((change) => appliedOf(change, timesByXid.get(change.xid) ?? nowMs))
+        .sort((a, b) => a.atMs - b.atMs),
+    );
     this.#trim(nowMs);
   }
 
   /** Forgets changes that the log no longer has. */
   forgetBefore(xid: bigint): void {
-    if (this.#changes.some((change) => change.xid < xid))
-      this.#changes = this.#changes.filter((change) => change.xid >= xid);
+    if (this.#applied.some((change) => change.xid < xid))
+      this.#set(this.#applied.filter((change) => change.xid >= xid));
+  }
+
+  #set(applied: Applied[]): void {
+    this.#applied = applied;
+    this.#count = applied.reduce((sum, { count }) => sum + count, 0);
   }
 
   #trim(nowMs: number): void {
-    const { length } = this.#changes;
-    if (length <= MIN_KEPT) return;
-    let from = Math.max(0, length - MAX_KEPT);
-    while (from < length - MIN_KEPT && this.#changes[from]!.atMs < nowMs - KEPT_MS) from++;
+    let kept = this.#count;
+    let from = 0;
+    for (const { count, atMs } of this.#applied) {
+      const enough = atMs < nowMs - KEPT_MS ? MIN_KEPT : MAX_KEPT;
+      if (kept - count < enough) break;
+      kept -= count;
+      from++;
+    }
     // In larger steps, because the rest is copied.
-    if (from > length / 10) this.#changes = this.#changes.slice(from);
+    if (this.#count - kept > this.#count / 10) this.#set(this.#applied.slice(from));
   }
+}
+
+function appliedOf({ xid, eventId, stamp }: Change, atMs: number): Applied {
+  return { xid, count: 1, eventIds: eventId, stamp, atMs };
 }

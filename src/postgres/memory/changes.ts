@@ -48,7 +48,7 @@ export interface ServerState {
 export interface Change {
   readonly xid: bigint;
   readonly eventId: string;
-  /** No other entry of the log has it. Entries of a large delete that this node has read share one of theirs. */
+  /** No other entry of the log has it. */
   readonly stamp: string;
 }
 
@@ -126,7 +126,9 @@ export function readChanges(sql: Sql, since: Snapshot): AsyncGenerator<ChangedEv
 /** Events that a transaction deleted. */
 export interface Deletes {
   readonly xid: bigint;
-  readonly eventIds: readonly string[];
+  readonly count: number;
+  /** Separated by commas. */
+  readonly eventIds: string;
   /** Of one of these changes: a server that has it has the whole transaction. */
   readonly stamp: string;
 }
@@ -138,20 +140,17 @@ export async function readDeletes(
   limit: number,
 ): Promise<{ deletes: Deletes[]; others: number }> {
   // A row for each transaction: a row for each deletion would take four times as long.
-  const found = await sql.unsafe<{ xid: string; ids: string; stamp: string; others: number }[]>(
-    `SELECT xid::text, coalesce(string_agg(event_id, ',') FILTER (WHERE is_delete), '') AS ids,
-       min(stamp) FILTER (WHERE is_delete)::text AS stamp, count(*) FILTER (WHERE NOT is_delete) AS others
-     FROM (SELECT * FROM ${unseenSince(since)} AS unseen LIMIT ${limit}) AS first GROUP BY first.xid`,
+  const found = await sql.unsafe<
+    { xid: string; is_delete: boolean; count: number; ids: string; stamp: string }[]
+  >(
+    `SELECT xid::text, is_delete, count(*), string_agg(event_id, ',') FILTER (WHERE is_delete) AS ids, min(stamp)::text AS stamp
+     FROM (SELECT * FROM ${unseenSince(since)} AS unseen LIMIT ${limit}) AS first GROUP BY first.xid, is_delete`,
   );
   const deletes = found
-    .filter(({ ids }) => ids !== '')
-    .map(({ xid, ids, stamp }) => ({ xid: BigInt(xid), eventIds: ids.split(','), stamp }));
-  return { deletes, others: found.reduce((sum, { others }) => sum + others, 0) };
-}
-
-export function* changesOf(deletes: readonly Deletes[]): Generator<Change> {
-  for (const { xid, eventIds, stamp } of deletes)
-    for (const eventId of eventIds) yield { xid, eventId, stamp };
+    .filter(({ is_delete }) => is_delete)
+    .map(({ xid, count, ids, stamp }) => ({ xid: BigInt(xid), count, eventIds: ids, stamp }));
+  const others = found.filter(({ is_delete }) => !is_delete).reduce((sum, { count }) => sum + count, 0);
+  return { deletes, others };
 }
 
 function unseenSince(since: Snapshot, condition?: string): string {

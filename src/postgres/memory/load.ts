@@ -89,7 +89,7 @@ export async function followMany({ sql }: OwnConnection, loaded: LoadedEvents): 
     const state = await readState(sql);
     if (state.incarnation !== loaded.incarnation || state.horizon > loaded.snapshot.xmin) return undefined;
     const { deletes, others } = await readDeletes(sql, loaded.snapshot, MAX_FOLLOWED + 1);
-    const count = deletes.reduce((sum, { eventIds }) => sum + eventIds.length, others);
+    const count = deletes.reduce((sum, { count }) => sum + count, others);
     if (count > MAX_FOLLOWED) return undefined;
     const changes = others === 0 ? [] : await collect(readChanges(sql, loaded.snapshot));
     return changes && { state, changes, deletes };
@@ -124,7 +124,7 @@ export async function reconcile({ sql }: OwnConnection, loaded: LoadedEvents): P
 }
 
 function hasWitnesses(log: readonly ChangedEvent[], loaded: LoadedEvents): boolean {
-  const keyOf = ({ xid, stamp }: Change) => `${xid} ${stamp}`;
+  const keyOf = ({ xid, stamp }: Pick<Change, 'xid' | 'stamp'>) => `${xid} ${stamp}`;
   const keys = new Set(log.map(keyOf));
   return loaded.applied.witnesses().every((change) => keys.has(keyOf(change)));
 }

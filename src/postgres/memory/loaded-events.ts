@@ -8,7 +8,6 @@ import { AppliedChanges } from './applied-changes.ts';
 import {
   type Change,
   type ChangedEvent,
-  changesOf,
   type Deletes,
   type EventValues,
   type ServerState,
@@ -87,7 +86,7 @@ export class LoadedEvents {
     deletes: readonly Deletes[] = [],
   ): Promise<void> {
     await this.#put(changes, deletes);
-    this.applied.add(changesOf(deletes), performance.now());
+    this.applied.addDeletes(deletes, performance.now());
     this.applied.add(changes, performance.now());
     if (state.horizon > this.#state.horizon) this.applied.forgetBefore(state.horizon);
     this.#state = { ...state, incarnation: this.#state.incarnation };
@@ -106,7 +105,7 @@ export class LoadedEvents {
 
   #put(changes: readonly CurrentEvent[], deletes: readonly Deletes[] = []): Promise<void> {
     return this.memory.changeTogether(() => {
-      for (const { eventIds } of deletes) this.memory.removeMany(eventIds);
+      for (const { eventIds } of deletes) this.memory.removeMany(eventIds.split(','));
       return this.#putAll(changes);
     });
   }

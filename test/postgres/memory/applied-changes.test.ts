@@ -8,16 +8,13 @@ const change = (xid: bigint, number: number, stamp: string) => ({ xid, eventId: 
 it('keeps the order of a large delete, of which it knows one stamp, and what came after it', () => {
   const applied = new AppliedChanges();
   const deleted = Array.from({ length: 60_000 }, (_, number) => number);
-  applied.add(
-    deleted.map((number) => change(5n, number, 'least')),
-    0,
-  );
+  const eventIds = deleted.map((number) => `event ${number}`).join(',');
+  applied.addDeletes([{ xid: 5n, count: deleted.length, eventIds, stamp: 'least' }], 0);
   const later = change(6n, 60_000, 'later');
   applied.add([later], 1_000);
   const log = deleted.map((number) => change(5n, number, number === 7 ? 'least' : `stamp ${number}`));
   applied.replace([...log, later], 2_000);
-  const { xid, stamp } = applied.all().at(-1)!;
-  assert.deepEqual({ xid, stamp }, { xid: 6n, stamp: 'later' });
+  assert.deepEqual(applied.all().at(-1), { xid: 6n, eventId: 'event 60000' });
   assert.ok(applied.witnesses().some((witness) => witness.stamp === 'later'));
 });
 
@@ -29,5 +26,22 @@ it('takes changes of a transaction with the ID of a lost one for new', () => {
   assert.deepEqual(
     applied.witnesses().map(({ stamp }) => stamp),
     ['other', 'next'],
+  );
+});
+
+it('remembers every event of the last large delete, and forgets older changes', () => {
+  const applied = new AppliedChanges();
+  applied.add([change(4n, 0, 'first')], 0);
+  const eventIds = Array.from({ length: 60_000 }, (_, number) => `event ${number}`);
+  const deletes = { count: eventIds.length, eventIds: eventIds.join(',') };
+  applied.addDeletes([{ ...deletes, xid: 5n, stamp: 'a' }], 1);
+  applied.addDeletes([{ ...deletes, xid: 6n, stamp: 'b' }], 2);
+  assert.deepEqual(
+    applied.all(),
+    eventIds.map((eventId) => ({ xid: 6n, eventId })),
+  );
+  assert.deepEqual(
+    applied.witnesses().map(({ xid, stamp }) => ({ xid, stamp })),
+    [{ xid: 6n, stamp: 'b' }],
   );
 });
