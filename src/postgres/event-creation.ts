@@ -29,6 +29,12 @@ const SHARED_PER_CONNECTION = 2;
 /** Maximum time that a shared statement waits for somebody who does not take our locks, in milliseconds. */
 const LOCK_TIMEOUT_MS = 100;
 
+/**
+ * Size of the list of words that a shared statement puts into their index, in kilobytes. PostgreSQL's own limit is 4 MB, which takes 230 ms:
+ * everybody would wait for that.
+ */
+const PENDING_WORDS_KB = 512;
+
 /** Events whose JSON is longer are created alone: they take long. */
 const MAX_SHARED_CHARS = 16_384;
 
@@ -68,6 +74,7 @@ const CREATE_SHARED = `WITH sent AS MATERIALIZED (
   ), locked AS MATERIALIZED (
     SELECT * FROM owners WHERE pg_try_advisory_xact_lock(${LOCK}, hashtext(agent_id::text))
       AND set_config('lock_timeout', '${LOCK_TIMEOUT_MS}', true) <> ''
+      AND set_config('gin_pending_list_limit', '${PENDING_WORDS_KB}', true) <> ''
   ), allowed AS MATERIALIZED (
     SELECT agent.* FROM locked, LATERAL (
       SELECT agent_id FROM agents WHERE agent_id = locked.agent_id
