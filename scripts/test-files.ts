@@ -1,7 +1,7 @@
 // Runs test files in a process of their own and returns the result. Several files in one process: as a program, this file
 // is the process, and its environment names them.
 import { join } from 'node:path';
-import { run } from 'node:test';
+import { before, run } from 'node:test';
 import { type JobResult, readResult } from './test-report.ts';
 
 interface FileOptions {
@@ -32,5 +32,9 @@ export function runFiles(files: readonly string[], options: FileOptions): Promis
 }
 
 if (import.meta.main) {
+  // No test may begin before: hooks of files that are imported later would take its end for their own.
+  const imported = Promise.withResolvers<void>();
+  before(() => imported.promise);
   for (const file of JSON.parse(process.env.TEST_FILES!) as string[]) await import(join(process.cwd(), file));
+  imported.resolve();
 }

@@ -30,8 +30,8 @@ const SHARED_PER_CONNECTION = 2;
 const LOCK_TIMEOUT_MS = 100;
 
 /**
- * Size of the list of words that a shared statement puts into their index, in kilobytes. PostgreSQL's own limit is 4 MB, which takes 230 ms:
- * everybody would wait for that.
+ * Size of PostgreSQL's list of new words, in kilobytes, at which a shared statement moves them into the index. At the default of 4 MB that
+ * takes 230 ms, and everybody would wait for it.
  */
 const PENDING_WORDS_KB = 512;
 
@@ -62,15 +62,26 @@ const NAMES = COLUMNS.map(([name]) => name).join(', ');
 
 /**
  * Creates the events of the first parameter, with the agent's two limits in the next ones. Returns new events, and those that were there
- * already. It leaves out events of an agent that somebody else changes, that is near a limit or unknown, and those that somebody
- * else creates at the same moment. Nobody else may create events of these agents meanwhile: both could wait for each other.
- * The order of events_identity keeps the planner from another index, which would read all events of an agent with the same start.
+ * already. It leaves out new events of an agent that somebody else changes, that is near a limit or unknown, all but one of equal
+ * events, and those that somebody else creates at the same moment. Nobody else may create events of these agents meanwhile: both could
+ * wait for each other.
+ * Events that are there are found as the next ones in the order of events_identity, so that no other index is used: it would read all
+ * events of the agent with the same start.
  */
 const CREATE_SHARED = `WITH sent AS MATERIALIZED (
     SELECT * FROM json_to_recordset($1::text::json)
       AS sent (${COLUMNS.map(([name, kind]) => `${name} ${TYPES[kind]}`).join(', ')}, json text, words text)
+  ), existing AS MATERIALIZED (
+    SELECT sent.event_id AS sent_id, next.event_id, next.version, next.json FROM sent, LATERAL (
+      SELECT * FROM events
+        WHERE (agent_id, start_ms, lat, lng, title) >= (sent.agent_id, sent.start_ms, sent.lat, sent.lng, sent.title)
+        ORDER BY agent_id, start_ms, lat, lng, title LIMIT 1
+    ) AS next WHERE (next.agent_id, next.start_ms, next.lat, next.lng, next.title)
+      = (sent.agent_id, sent.start_ms, sent.lat, sent.lng, sent.title)
+  ), missing AS MATERIALIZED (
+    SELECT * FROM sent WHERE event_id NOT IN (SELECT sent_id FROM existing)
   ), owners AS MATERIALIZED (
-    SELECT agent_id, count(*) AS events, sum(octet_length(json)) AS bytes FROM sent GROUP BY agent_id
+    SELECT agent_id, count(*) AS events, sum(octet_length(json)) AS bytes FROM missing GROUP BY agent_id
   ), locked AS MATERIALIZED (
     SELECT * FROM owners WHERE pg_try_advisory_xact_lock(${LOCK}, hashtext(agent_id::text))
       AND set_config('lock_timeout', '${LOCK_TIMEOUT_MS}', true) <> ''
@@ -84,22 +95,14 @@ const CREATE_SHARED = `WITH sent AS MATERIALIZED (
     ) AS agent
   ), created AS (
     INSERT INTO events (${NAMES}, version, json, words, words_by)
-      SELECT ${NAMES}, 1, json, ${wordsFrom('words')}, ${WORDS_VERSION} FROM sent JOIN allowed USING (agent_id)
+      SELECT ${NAMES}, 1, json, ${wordsFrom('words')}, ${WORDS_VERSION} FROM missing JOIN allowed USING (agent_id)
       ON CONFLICT DO NOTHING RETURNING event_id, agent_id, octet_length(json) AS bytes
   ), counted AS (
     UPDATE agents SET event_count = event_count + added.events, event_bytes = event_bytes + added.bytes
       FROM (SELECT agent_id, count(*) AS events, sum(bytes) AS bytes FROM created GROUP BY agent_id) AS added
       WHERE agents.agent_id = added.agent_id
   )
-  SELECT event_id AS sent_id, event_id, NULL AS version, NULL AS json FROM created
-  UNION ALL
-  SELECT sent.event_id, next.event_id, next.version, next.json FROM sent, LATERAL (
-    SELECT * FROM events WHERE (agent_id, start_ms, lat, lng, title)
-      >= (sent.agent_id, sent.start_ms, sent.lat, sent.lng, sent.title)
-    ORDER BY agent_id, start_ms, lat, lng, title LIMIT 1
-  ) AS next
-  WHERE sent.event_id NOT IN (SELECT event_id FROM created) AND (next.agent_id, next.start_ms, next.lat, next.lng, next.title)
-    = (sent.agent_id, sent.start_ms, sent.lat, sent.lng, sent.title)`;
+  SELECT event_id AS sent_id, event_id, NULL AS version, NULL AS json FROM created UNION ALL SELECT * FROM existing`;
 
 /** A row of create_event; the other columns are null for a new event. */
 interface CreatedAlone {

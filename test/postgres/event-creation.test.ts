@@ -183,6 +183,24 @@ describe('creates at the same time', { timeout: size(60_000, 600_000) }, () => {
     });
   }
 
+  it('find events that are there without waiting for those who change them', async () => {
+    const [slow, ...others] = (await newAgents(4)) as [AgentRow, ...AgentRow[]];
+    const titles = Array.from({ length: 20 }, (_, at) => `title ${at}`);
+    const rows = () => titles.map((title) => newEventRow(slow, { title }));
+    await Promise.all(rows().map((row) => store.createEvent(row, 0)));
+    const { release } = await side.hold(
+      (sql) => sql`UPDATE events SET words_by = words_by WHERE agent_id = ${slow.agent_id}`,
+    );
+    const created = others.flatMap((agent) => titles.map((title) => newEventRow(agent, { title })));
+    // The first ones are created alone, which does wait.
+    const outcomes = await Promise.all([...created, ...rows()].map((row) => store.createEvent(row, 0)));
+    await release();
+    const kinds = outcomes.map(({ kind }) => kind);
+    assert.deepEqual(new Set(kinds.slice(0, created.length)), new Set(['created']));
+    assert.deepEqual(new Set(kinds.slice(created.length)), new Set(['existing']));
+    assert.ok((await countTransactions(created)) < 20);
+  });
+
   it('read no other events of an agent with the same start', async () => {
     const url = await newDatabase();
     const node = await PostgresStore.open(readConfig({ DATABASE_URL: url }).database!);

@@ -15,8 +15,13 @@ const MAX_KEPT = 50_000;
  */
 const WITNESS_MS = 10_000;
 
-/** A change, or a large delete. */
-interface Applied extends Deletes {
+/** A change, or the events that a transaction deleted. */
+interface Applied {
+  readonly xid: bigint;
+  readonly count: number;
+  /** Separated by commas. */
+  readonly eventIds: string;
+  readonly stamp: string;
   readonly atMs: number;
 }
 
@@ -37,9 +42,9 @@ export class AppliedChanges {
   }
 
   addDeletes(deletes: readonly Deletes[], nowMs: number): void {
-    for (const transaction of deletes) {
-      this.#applied.push({ ...transaction, atMs: nowMs });
-      this.#count += transaction.count;
+    for (const deleted of deletes) {
+      this.#applied.push({ ...deleted, atMs: nowMs });
+      this.#count += deleted.count;
     }
     this.#trim(nowMs);
   }
@@ -60,7 +65,7 @@ export class AppliedChanges {
   /** Replaces all changes by those that the server has. Those of transactions that were known keep their time. */
   replace(changes: readonly Change[], nowMs: number): void {
     const times = new Map(this.#applied.map(({ stamp, atMs }) => [stamp, atMs]));
-    // By a stamp, because IDs of transactions are used again; for all of them, because changes of a large delete share one.
+    // By a stamp, because IDs of transactions are used again; for all of them, because of a large delete only one is known.
     const known = changes.filter(({ stamp }) => times.has(stamp));
     const timesByXid = new Map(known.map(({ xid, stamp }) => [xid, times.get(stamp)!]));
     this.#set(

@@ -89,8 +89,7 @@ export async function followMany({ sql }: OwnConnection, loaded: LoadedEvents): 
     const state = await readState(sql);
     if (state.incarnation !== loaded.incarnation || state.horizon > loaded.snapshot.xmin) return undefined;
     const { deletes, others } = await readDeletes(sql, loaded.snapshot, MAX_FOLLOWED + 1);
-    const count = deletes.reduce((sum, { count }) => sum + count, others);
-    if (count > MAX_FOLLOWED) return undefined;
+    if (deletes.reduce((sum, { count }) => sum + count, others) > MAX_FOLLOWED) return undefined;
     const changes = others === 0 ? [] : await collect(readChanges(sql, loaded.snapshot));
     return changes && { state, changes, deletes };
   });

@@ -45,3 +45,21 @@ it('remembers every event of the last large delete, and forgets older changes', 
     [{ xid: 6n, stamp: 'b' }],
   );
 });
+
+it('keeps changes of five minutes: at least 1,000, and a little more than 50,000 at most', () => {
+  const applied = new AppliedChanges();
+  let number = 0;
+  const add = (count: number, nowMs: number) => {
+    const changes = Array.from({ length: count }, () => change(5n, number++, `stamp ${number}`));
+    applied.add(changes, nowMs);
+    return applied.all();
+  };
+  assert.equal(add(999, 0).length, 999);
+  assert.equal(add(1, 400_000).length, 1_000);
+  assert.equal(add(5_000, 800_000).length, 5_000);
+  assert.equal(add(30_000, 1_000_000).length, 35_000);
+  assert.equal(add(17_000, 1_000_001).length, 52_000);
+  const kept = add(10_000, 1_000_002);
+  assert.equal(kept.length, 50_000);
+  assert.deepEqual([kept[0]!.eventId, kept.at(-1)!.eventId], ['event 13000', 'event 62999']);
+});
