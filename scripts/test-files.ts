@@ -32,9 +32,13 @@ export function runFiles(files: readonly string[], options: FileOptions): Promis
 }
 
 if (import.meta.main) {
-  // No test may begin before: hooks of files that are imported later would take its end for their own.
+  // No test may begin before all files are imported: its end would run the hooks of files that are being imported.
   const imported = Promise.withResolvers<void>();
   before(() => imported.promise);
-  for (const file of JSON.parse(process.env.TEST_FILES!) as string[]) await import(join(process.cwd(), file));
-  imported.resolve();
+  try {
+    for (const file of JSON.parse(process.env.TEST_FILES!) as string[])
+      await import(join(process.cwd(), file));
+  } finally {
+    imported.resolve();
+  }
 }
