@@ -51,9 +51,9 @@ const SLOW: readonly string[] = [
 ];
 
 /**
- * Slow files that only the long run has: several nodes, crashes, the demo, installing packages, every metric of a service, plans of
- * searches in large tables, clusters of their own, the conformance suite of MCP, files that fill the memory, and most of what a browser
- * shows: `npm test` signs in there and shows hostile text, and tests the rest over HTTP.
+ * Slow files that only the long run has: several nodes, crashes, clocks that jump, the demo, installing packages, every metric of a
+ * service, plans of searches in large tables, clusters of their own, the conformance suite of MCP, files that fill the memory, and most
+ * of what a browser shows: `npm test` signs in there and shows hostile text, and tests the rest over HTTP.
  */
 const LONG_ONLY: ReadonlySet<string> = new Set([
   'test/cli/hostile-files.test.ts',
@@ -68,12 +68,14 @@ const LONG_ONLY: ReadonlySet<string> = new Set([
   'test/console/agent-page.test.ts',
   'test/console/crowd.test.ts',
   'test/console/events.test.ts',
+  'test/console/keyboard.test.ts',
   'test/console/lists.test.ts',
   'test/console/undo.test.ts',
   'test/crash/backup.test.ts',
   'test/demo/demo.test.ts',
   'test/differential/postgis.test.ts',
   'test/docs/database-backup.test.ts',
+  'test/faults/clock-jumps.test.ts',
   'test/http/agent-events-stream.test.ts',
   'test/http/docs.test.ts',
   'test/http/front.test.ts',

@@ -72,7 +72,8 @@ export async function startOidcProvider(options: ProviderOptions): Promise<TestP
   const { accounts, port = 0 } = options;
   const redirectUris = [...(options.redirectUris ?? ['http://127.0.0.1:9/callback'])];
   const requests: string[] = [];
-  let key: JWK = await newKey();
+  firstKey ??= newKey();
+  let key: JWK = await firstKey;
   let provider: Provider;
   let handle: ReturnType<Provider['callback']>;
   const server = createServer((request, response) => {
@@ -120,6 +121,9 @@ export async function startOidcProvider(options: ProviderOptions): Promise<TestP
 }
 
 let keysMade = 0;
+
+/** The same for all providers of a process: making one takes a quarter of a second. */
+let firstKey: Promise<JWK> | undefined;
 
 async function newKey(): Promise<JWK> {
   const { privateKey } = await generateKeyPair(ALGORITHM, { extractable: true });

@@ -33,8 +33,12 @@ export interface TinyIssuer {
   close(): Promise<void>;
 }
 
+/** The same for all issuers of a process: making one takes a quarter of a second. */
+let keyPair: ReturnType<typeof generateKeyPair> | undefined;
+
 export async function startTinyIssuer(): Promise<TinyIssuer> {
-  const { privateKey, publicKey } = await generateKeyPair('RS256');
+  keyPair ??= generateKeyPair('RS256');
+  const { privateKey, publicKey } = await keyPair;
   const keys = [{ ...(await exportJWK(publicKey)), kid: 'one', alg: 'RS256', use: 'sig' }];
   const requests: string[] = [];
   let url = '';
