@@ -65,7 +65,7 @@ export class AppliedChanges {
   /** Replaces all changes by those that the server has. Those of transactions that were known keep their time. */
   replace(changes: readonly Change[], nowMs: number): void {
     const times = new Map(this.#applied.map(({ stamp, atMs }) => [stamp, atMs]));
-    // By a stamp, because IDs of transactions are used again; for all of them, because of a large delete only one is known.
+    // A stamp says that a transaction is known: its ID may be used again. Of a large delete, one stamp is known.
     const known = changes.filter(({ stamp }) => times.has(stamp));
     const timesByXid = new Map(known.map(({ xid, stamp }) => [xid, times.get(stamp)!]));
     this.#set(
