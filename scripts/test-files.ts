@@ -32,7 +32,7 @@ export function runFiles(files: readonly string[], options: FileOptions): Promis
 }
 
 if (import.meta.main) {
-  // No test may begin before all files are imported: its end would run the hooks of files that are being imported.
+  // No test may begin before all files are imported. Otherwise `after` of a file was seen to run before its `before` had ended.
   const imported = Promise.withResolvers<void>();
   before(() => imported.promise);
   try {
