@@ -196,13 +196,10 @@ export class EventMemory {
     this.#settle(this.#searchedMs);
   }
 
-  /** Removes many events: at once for all callers, from the index between requests. */
-  removeMany(eventIds: Iterable<string>): void {
-    for (const eventId of eventIds) {
-      const handle = this.#index.hide(eventId);
-      if (handle !== undefined) this.#cache.remove(handle);
-    }
-    this.#settle(this.#searchedMs);
+  /** Removes many events: at once for all callers, from the index between requests. `eventIds` is text, separated by commas. */
+  removeMany(eventIds: Uint8Array): void {
+    for (const handle of this.#index.hideMany(eventIds)) this.#cache.remove(handle);
+    this.#settle(this.#searchedMs, (next) => setTimeout(next, ANSWER_MS));
   }
 
   /** Removes the agent's events up to this row: at once for all callers, from the index between requests. */
@@ -358,10 +355,10 @@ export class EventMemory {
   }
 
   /** Retires ended events and drops hidden ones between requests, as long as some are left. */
-  #settle(nowMs: number): void {
+  #settle(nowMs: number, later: (next: () => void) => unknown = setImmediate): void {
     if (this.#isSettling || (this.#index.isSettled(nowMs) && this.#words.isSettled)) return;
     this.#isSettling = true;
-    setImmediate(() => {
+    later(() => {
       this.#isSettling = false;
       this.#index.settle(nowMs);
       this.#words.settle();
@@ -369,6 +366,9 @@ export class EventMemory {
     });
   }
 }
+
+/** Searches that waited until many events were removed are answered in this time, before the events are taken out of the index. */
+const ANSWER_MS = 250;
 
 const NO_DETAILS: NearbyPage['details'] = [];
 

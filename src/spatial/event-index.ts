@@ -157,11 +157,11 @@ export class EventIndex {
     });
   }
 
-  /** The same for one event. Returns the handle that it had; undefined if the ID is unknown. */
-  hide(id: string): number | undefined {
-    const handle = this.find(id);
-    if (handle !== undefined) this.#hidden.add(handle);
-    return handle;
+  /** The same for the events with these IDs, text separated by commas, as far as they are known. Returns the handles that they had. */
+  hideMany(ids: Uint8Array): Int32Array {
+    const handles = this.#handleOf.findMany(ids);
+    for (const handle of handles) this.#hidden.add(handle);
+    return handles;
   }
 
   /**

@@ -1,11 +1,13 @@
 // Map from ULID to handle: hash tables of handles with open addressing, without strings. Many small tables, so that growing
 // one is fast.
-import { hashWords, type Ulids, WORDS, wordsOfUlid } from './ulids.ts';
+import { hashWords, LENGTH, type Ulids, WORDS, wordsOfBytes, wordsOfUlid } from './ulids.ts';
 
 /** A power of two. The highest bits of a hash select the table. */
 const TABLES = 64;
 const TABLE_SHIFT = 26;
 const FIRST_LENGTH = 16;
+
+const COMMA = 44;
 
 /** Tables are at most half full, so a lookup takes two steps on average. */
 export class HandleMap {
@@ -34,14 +36,28 @@ export class HandleMap {
   }
 
   find(ulid: string): number | undefined {
-    const words = wordsOfUlid(ulid, this.#sought);
+    return this.#findWords(wordsOfUlid(ulid, this.#sought)) || undefined;
+  }
+
+  /** The handles of those that are in the map. `ulids` is text, separated by commas: a string for each would be slower. */
+  findMany(ulids: Uint8Array): Int32Array {
+    const found = new Int32Array(Math.ceil(ulids.length / (LENGTH + 1)));
+    let count = 0;
+    for (let at = 0; at < ulids.length; at = nextUlid(ulids, at)) {
+      const handle = this.#findWords(wordsOfBytes(ulids, at, this.#sought));
+      if (handle !== 0) found[count++] = handle;
+    }
+    return found.subarray(0, count);
+  }
+
+  /** 0 if the map does not have it. */
+  #findWords(words: Uint32Array): number {
     const hash = hashWords(words);
     const table = this.#tables[hash >>> TABLE_SHIFT]!;
     const mask = table.length - 1;
     for (let at = hash & mask; ; at = (at + 1) & mask) {
       const handle = table[at]!;
-      if (handle === 0) return undefined;
-      if (this.#ids.compareWith(handle, words) === 0) return handle;
+      if (handle === 0 || this.#ids.compareWith(handle, words) === 0) return handle;
     }
   }
 
@@ -87,4 +103,10 @@ export class HandleMap {
     for (const handle of this.#tables[number]!) if (handle !== 0) this.#place(handle, table);
     this.#tables[number] = table;
   }
+}
+
+/** Where the ULID after the one that begins here begins. What is not a ULID is passed over. */
+function nextUlid(text: Uint8Array, from: number): number {
+  const end = text[from + LENGTH] === COMMA ? from + LENGTH : text.indexOf(COMMA, from);
+  return end < 0 ? text.length : end + 1;
 }

@@ -7,7 +7,9 @@ const VALUE = new Uint8Array(128);
 for (const [value, character] of [...ALPHABET].entries()) VALUE[character.charCodeAt(0)] = value;
 
 export const WORDS = 5;
-const LENGTH = 26;
+/** In a word; the last one has fewer. */
+const CHARACTERS = 6;
+export const LENGTH = 26;
 /** A word of random bits only. */
 const HASHED = 3;
 
@@ -91,6 +93,17 @@ export function wordsOfUlid(ulid: string, words = new Uint32Array(WORDS)): Uint3
   return words;
 }
 
+/** The same for the ULID that begins here in ASCII text: for many of them, several times as fast. */
+export function wordsOfBytes(bytes: Uint8Array, at: number, words: Uint32Array): Uint32Array {
+  for (let word = 0; word < WORDS; word++) {
+    const end = at + endOf(word);
+    let bits = 0;
+    for (let next = at + word * CHARACTERS; next < end; next++) bits = (bits << 5) | VALUE[bytes[next]!]!;
+    words[word] = bits >>> 0;
+  }
+  return words;
+}
+
 /** Same hash as Ulids.hash, for the words of a ULID. */
 export function hashWords(words: Uint32Array): number {
   return mix(words[HASHED]!);
@@ -101,8 +114,12 @@ function mix(bits: number): number {
 }
 
 function wordOf(ulid: string, word: number): number {
-  const end = word === WORDS - 1 ? LENGTH : word * 6 + 6;
+  const end = endOf(word);
   let bits = 0;
-  for (let at = word * 6; at < end; at++) bits = (bits << 5) | VALUE[ulid.charCodeAt(at)]!;
+  for (let at = word * CHARACTERS; at < end; at++) bits = (bits << 5) | VALUE[ulid.charCodeAt(at)]!;
   return bits >>> 0;
+}
+
+function endOf(word: number): number {
+  return Math.min((word + 1) * CHARACTERS, LENGTH);
 }

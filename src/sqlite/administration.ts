@@ -94,7 +94,7 @@ export class Administration {
   ): Promise<BulkDeleted | 'wrong-entry'> {
     return this.#parts.write('deleteEvents', [eventIds, audit, into], (outcome) => {
       if (outcome === 'wrong-entry') return outcome;
-      this.#parts.memory.removeMany(outcome.eventIds);
+      this.#parts.memory.removeMany(Buffer.from(outcome.eventIds.join(',')));
       return { deleted: outcome.deleted, audit_id: outcome.audit_id };
     });
   }

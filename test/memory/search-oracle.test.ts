@@ -47,7 +47,7 @@ class Pair {
     else {
       this.rows.delete(known.event_id);
       if (this.chance.chance(0.5)) this.memory.remove(known.event_id);
-      else this.memory.removeMany([known.event_id]);
+      else this.memory.removeMany(Buffer.from(known.event_id));
     }
   }
 

@@ -71,7 +71,7 @@ describe(`${ROUNDS * SEARCHES_PER_ROUND} searches by words in memory`, () => {
       stored.delete(old.event_id);
     } else if (kind < 0.985) {
       const some = chance.some([...stored.keys()], 0.05);
-      memory.removeMany(some);
+      memory.removeMany(Buffer.from(some.join(',')));
       for (const id of some) stored.delete(id);
     } else {
       const { agent_id } = chance.pick(agents);

@@ -46,14 +46,19 @@ class Pair {
     assert.equal(this.index.remove(id), this.oracle.remove(id));
   }
 
-  /** Hides some events by ID. */
+  /** Hides some events by ID, among others that are not there. */
   hideSome(): void {
-    for (let count = this.chance.integer(1, 40); count > 0; count--) {
-      const { id } = this.chance.pick(this.entries);
+    const known = Array.from({ length: this.chance.integer(1, 40) }, () => this.chance.pick(this.entries).id);
+    const unknown = this.chance.some([this.chance.ulid(), 'short', 'A'.repeat(40)]);
+    const ids = new Set([...unknown, ...known]);
+    const text = Buffer.from([...ids].join(','));
+    const hidden = Array.from(this.index.index.hideMany(text), (handle) => this.index.index.idOf(handle));
+    for (const id of ids) {
       this.owners.delete(id);
-      assert.equal(this.index.index.hide(id) !== undefined, this.oracle.remove(id));
+      if (this.oracle.remove(id)) assert.ok(hidden.includes(id));
       assert.equal(this.index.find(id), undefined);
     }
+    for (const id of hidden) assert.ok(ids.has(id));
   }
 
   /** Puts an event that was there before, or still is, at another place and time. */

@@ -20,7 +20,7 @@ interface Applied {
   readonly xid: bigint;
   readonly count: number;
   /** Separated by commas. */
-  readonly eventIds: string;
+  readonly eventIds: string | Buffer;
   readonly stamp: string;
   readonly atMs: number;
 }
@@ -58,7 +58,10 @@ export class AppliedChanges {
 
   all(): readonly Pick<Change, 'xid' | 'eventId'>[] {
     return this.#applied.flatMap(({ xid, eventIds }) =>
-      eventIds.split(',').map((eventId) => ({ xid, eventId })),
+      eventIds
+        .toString()
+        .split(',')
+        .map((eventId) => ({ xid, eventId })),
     );
   }
 

@@ -105,14 +105,15 @@ export class LoadedEvents {
 
   #put(changes: readonly CurrentEvent[], deletes: readonly Deletes[] = []): Promise<void> {
     return this.memory.changeTogether(() => {
-      for (const { eventIds } of deletes) this.memory.removeMany(eventIds.split(','));
+      for (const { eventIds } of deletes) this.memory.removeMany(eventIds);
       return this.#putAll(changes);
     });
   }
 
   async #putAll(changes: readonly CurrentEvent[]): Promise<void> {
     const removed = changes.filter(({ values }) => values === undefined);
-    if (removed.length > MAX_REMOVED_AT_ONCE) this.memory.removeMany(removed.map(({ eventId }) => eventId));
+    if (removed.length > MAX_REMOVED_AT_ONCE)
+      this.memory.removeMany(Buffer.from(removed.map(({ eventId }) => eventId).join(',')));
     else for (const { eventId } of removed) this.memory.remove(eventId);
     let steps = 0;
     for (const { values, words: stored, json } of changes) {

@@ -8,7 +8,7 @@ const change = (xid: bigint, number: number, stamp: string) => ({ xid, eventId: 
 it('keeps the order of a large delete, of which it knows one stamp, and what came after it', () => {
   const applied = new AppliedChanges();
   const deleted = Array.from({ length: 60_000 }, (_, number) => number);
-  const eventIds = deleted.map((number) => `event ${number}`).join(',');
+  const eventIds = Buffer.from(deleted.map((number) => `event ${number}`).join(','));
   applied.addDeletes([{ xid: 5n, count: deleted.length, eventIds, stamp: 'least' }], 0);
   const later = change(6n, 60_000, 'later');
   applied.add([later], 1_000);
@@ -33,7 +33,7 @@ it('remembers every event of the last large delete, and forgets older changes', 
   const applied = new AppliedChanges();
   applied.add([change(4n, 0, 'first')], 0);
   const eventIds = Array.from({ length: 60_000 }, (_, number) => `event ${number}`);
-  const deletes = { count: eventIds.length, eventIds: eventIds.join(',') };
+  const deletes = { count: eventIds.length, eventIds: Buffer.from(eventIds.join(',')) };
   applied.addDeletes([{ ...deletes, xid: 5n, stamp: 'a' }], 1);
   applied.addDeletes([{ ...deletes, xid: 6n, stamp: 'b' }], 2);
   assert.deepEqual(
