@@ -18,7 +18,7 @@ import { copyOf, WordIndex } from '../words/word-index.ts';
 import { EventCache } from './event-cache.ts';
 import { EventLookup, type EventStorage } from './event-lookup.ts';
 import { entryOf, type IndexValues, toEntry, toIndexQuery, toScanQuery } from './index-mapping.ts';
-import { letOthersRun } from './let-others-run.ts';
+import { afterAnswers, letOthersRun } from './let-others-run.ts';
 import { Zones } from './zones.ts';
 
 /**
@@ -198,8 +198,9 @@ export class EventMemory {
 
   /** Removes many events: at once for all callers, from the index between requests. `eventIds` is text, separated by commas. */
   removeMany(eventIds: Uint8Array): void {
-    for (const handle of this.#index.hideMany(eventIds)) this.#cache.remove(handle);
-    this.#settle(this.#searchedMs, (next) => setTimeout(next, ANSWER_MS));
+    const handles = this.#index.hideMany(eventIds);
+    for (const handle of handles) this.#cache.remove(handle);
+    this.#settle(this.#searchedMs, handles.length > MANY ? afterAnswers : setImmediate);
   }
 
   /** Removes the agent's events up to this row: at once for all callers, from the index between requests. */
@@ -367,8 +368,7 @@ export class EventMemory {
   }
 }
 
-/** Searches that waited until many events were removed are answered in this time, before the events are taken out of the index. */
-const ANSWER_MS = 250;
+const MANY = 1_000; // events whose removal searches may have to wait for
 
 const NO_DETAILS: NearbyPage['details'] = [];
 

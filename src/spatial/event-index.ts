@@ -157,7 +157,7 @@ export class EventIndex {
     });
   }
 
-  /** The same for the events with these IDs, text separated by commas, as far as they are known. Returns the handles that they had. */
+  /** The same for the events with these IDs, text separated by commas, as far as they are known. Returns their handles. */
   hideMany(ids: Uint8Array): Int32Array {
     const handles = this.#handleOf.findMany(ids);
     for (const handle of handles) this.#hidden.add(handle);

@@ -43,8 +43,10 @@ export class HandleMap {
   findMany(ulids: Uint8Array): Int32Array {
     const found = new Int32Array(Math.ceil(ulids.length / (LENGTH + 1)));
     let count = 0;
-    for (let at = 0; at < ulids.length; at = nextUlid(ulids, at)) {
-      const handle = this.#findWords(wordsOfBytes(ulids, at, this.#sought));
+    for (let at = 0, end = 0; at < ulids.length; at = end + 1) {
+      const isUlid = at + LENGTH === ulids.length || ulids[at + LENGTH] === COMMA;
+      end = isUlid ? at + LENGTH : endOfText(ulids, at);
+      const handle = isUlid ? this.#findWords(wordsOfBytes(ulids, at, this.#sought)) : 0;
       if (handle !== 0) found[count++] = handle;
     }
     return found.subarray(0, count);
@@ -105,8 +107,7 @@ export class HandleMap {
   }
 }
 
-/** Where the ULID after the one that begins here begins. What is not a ULID is passed over. */
-function nextUlid(text: Uint8Array, from: number): number {
-  const end = text[from + LENGTH] === COMMA ? from + LENGTH : text.indexOf(COMMA, from);
-  return end < 0 ? text.length : end + 1;
+function endOfText(text: Uint8Array, from: number): number {
+  const end = text.indexOf(COMMA, from);
+  return end < 0 ? text.length : end;
 }

@@ -4,12 +4,16 @@ import { EventIndex } from './event-index.ts';
 
 const ROUNDS = 8;
 const EVENTS_PER_ROUND = 2_500;
+const ADDED_PER_TURN = 1_000;
 
 /** Hides many events. Yields regularly, so that the caller can let other work run. */
 export function* rehearseHiding(): Generator<void> {
   const index = new EventIndex();
   const loader = index.loader(ROUNDS * EVENTS_PER_ROUND, 0);
-  for (let number = 0; number < ROUNDS * EVENTS_PER_ROUND; number++) loader.add(entryOf(number));
+  for (let number = 0; number < ROUNDS * EVENTS_PER_ROUND; number++) {
+    loader.add(entryOf(number));
+    if (number % ADDED_PER_TURN === 0) yield;
+  }
   yield* loader.finish();
   for (let round = 0; round < ROUNDS; round++) {
     const numbers = Array.from({ length: EVENTS_PER_ROUND }, (_, at) => round * EVENTS_PER_ROUND + at);
@@ -18,9 +22,9 @@ export function* rehearseHiding(): Generator<void> {
   }
 }
 
-/** Every other event has ended. */
+/** Most events have ended: loading others takes longer. */
 function entryOf(number: number) {
-  const endsMs = number % 2;
+  const endsMs = number % 10 === 0 ? 1 : 0;
   const place = { lat: (number % 180) - 90, lng: 0 };
   return {
     id: idOf(number),

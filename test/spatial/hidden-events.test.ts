@@ -49,8 +49,8 @@ class Pair {
   /** Hides some events by ID, among others that are not there. */
   hideSome(): void {
     const known = Array.from({ length: this.chance.integer(1, 40) }, () => this.chance.pick(this.entries).id);
-    const unknown = this.chance.some([this.chance.ulid(), 'short', 'A'.repeat(40)]);
-    const ids = new Set([...unknown, ...known]);
+    const unknown = this.chance.some(['', this.chance.ulid(), 'short', 'A'.repeat(40)]);
+    const ids = new Set(this.chance.chance(0.5) ? [...unknown, ...known] : [...known, ...unknown]);
     const text = Buffer.from([...ids].join(','));
     const hidden = Array.from(this.index.index.hideMany(text), (handle) => this.index.index.idOf(handle));
     for (const id of ids) {

@@ -61,9 +61,16 @@ export async function load(
     });
     if (typeof read === 'number') return read;
     await read?.loader.finish(options.signal);
-    if (read && read.events.memory.size >= REHEARSED_FROM) for (const _ of rehearseHiding()) await nextTurn();
+    if (read && read.events.memory.size >= REHEARSED_FROM) await rehearse(options.signal);
     if (read) return read.events;
     await sleep(LOCK_PAUSE_MS);
+  }
+}
+
+async function rehearse(signal: AbortSignal): Promise<void> {
+  for (const _ of rehearseHiding()) {
+    await nextTurn();
+    signal.throwIfAborted();
   }
 }
 
