@@ -1,10 +1,10 @@
 // Reads what a node needs to begin, to catch up after many changes, and to go on after a failover. Each is one transaction with one
 // snapshot, from which polling continues.
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventStorage } from '../../memory/event-lookup.ts';
 import { INDEX_BYTES_PER_EVENT, type IndexOptions, type MemoryLoader } from '../../memory/event-memory.ts';
+import { rehearseHiding } from '../../memory/rehearsal.ts';
 import type { Metrics } from '../../metrics/metrics.ts';
-import { rehearseHiding } from '../../spatial/rehearsal.ts';
 import type { OwnConnection } from '../client/database.ts';
 import type { Sql } from '../client/driver.ts';
 import { MIN_KEPT } from './applied-changes.ts';
@@ -61,16 +61,9 @@ export async function load(
     });
     if (typeof read === 'number') return read;
     await read?.loader.finish(options.signal);
-    if (read && read.events.memory.size >= REHEARSED_FROM) await rehearse(options.signal);
+    if (read && read.events.memory.size >= REHEARSED_FROM) await rehearseHiding(options.signal);
     if (read) return read.events;
     await sleep(LOCK_PAUSE_MS);
-  }
-}
-
-async function rehearse(signal: AbortSignal): Promise<void> {
-  for (const _ of rehearseHiding()) {
-    await nextTurn();
-    signal.throwIfAborted();
   }
 }
 

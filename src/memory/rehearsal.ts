@@ -1,13 +1,21 @@
 // A large delete is rare, and searches wait for it. It is rehearsed with an index of its own, so that V8 has compiled its code by
 // then: the first one would take twice as long.
-import { EventIndex } from './event-index.ts';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { EventIndex } from '../spatial/event-index.ts';
 
 const ROUNDS = 8;
 const EVENTS_PER_ROUND = 2_500;
 const ADDED_PER_TURN = 1_000;
 
-/** Hides many events. Yields regularly, so that the caller can let other work run. */
-export function* rehearseHiding(): Generator<void> {
+/** Hides many events, and lets other work run in between. */
+export async function rehearseHiding(signal: AbortSignal): Promise<void> {
+  for (const _ of hideMany()) {
+    await nextTurn();
+    signal.throwIfAborted();
+  }
+}
+
+function* hideMany(): Generator<void> {
   const index = new EventIndex();
   const loader = index.loader(ROUNDS * EVENTS_PER_ROUND, 0);
   for (let number = 0; number < ROUNDS * EVENTS_PER_ROUND; number++) {
