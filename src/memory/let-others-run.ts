@@ -18,7 +18,7 @@ export async function letOthersRun(maxMs: number): Promise<void> {
 /** In this time, a node answers the searches that waited for a large delete. */
 const ANSWER_MS = 250;
 
-/** Calls back when requests that waited have been answered. */
+/** Calls back later: by then, the searches that waited should have been answered. */
 export function afterAnswers(callback: () => void): void {
   setTimeout(callback, ANSWER_MS).unref();
 }

@@ -1,5 +1,5 @@
 // A large delete is rare, and searches wait for it. It is rehearsed with an index of its own, so that V8 has compiled its code by
-// then: the first one would take twice as long.
+// then: without that, the first one took up to twice the CPU.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { EventIndex } from '../spatial/event-index.ts';
 
