@@ -123,11 +123,11 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
       await page.getByRole('button', { name: 'CHEAP WATCHES 1' }).focus();
       await page.keyboard.press('Enter');
       await dialog().waitFor();
-      for (const name of ['Delete event', 'Delete event']) {
-        await tabTo(page, name);
-        await page.keyboard.press('Enter');
-        await dialog().waitFor();
-      }
+      await tabTo(page, 'Delete event');
+      await page.keyboard.press('Enter');
+      await dialog().getByText('Otherwise it can be restored for 7 days.').waitFor();
+      await tabTo(page, 'Delete event');
+      await page.keyboard.press('Enter');
       await status('Deleted “CHEAP WATCHES 1”.');
       await tabTo(page, 'Undo');
       await page.keyboard.press('Enter');
