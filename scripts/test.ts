@@ -119,28 +119,38 @@ async function main(): Promise<boolean> {
   const tests = findJobs(ROOT, positionals, values.long);
   const startedMs = performance.now();
   ensureMachine();
-  const [web, cluster] = await Promise.all([
-    check('console', process.execPath, ['scripts/build-web.ts']),
-    startSharedCluster(),
-  ]);
-  printResult(web);
-  const env = { TEST_POSTGRES: cluster.url(), LONG: values.long ? '1' : '' };
-  const engines = new Set(tests.flatMap(({ engine }) => engine ?? []));
-  const targets = startTargets(cluster.url(), engines);
+  const preparing = prepare(tests, values.long);
+  preparing.catch(() => {}); // awaited below
   try {
-    const toJob = (job: TestJob) => () => test(job, env, targets, isNamed);
+    const toJob = (job: TestJob) => async () => {
+      const { env, targets } = await preparing;
+      return test(job, env, targets, isNamed);
+    };
     const beside = tests.filter(({ isAlone }) => !isAlone).map(toJob);
     const alone = tests.filter(({ isAlone }) => isAlone).map(toJob);
     const results = await runAll(isNamed || values.long ? beside : [...CHECKS, ...beside], alone);
-    const isPassed = printSummary([web, ...results]);
+    const isPassed = printSummary([(await preparing).web, ...results]);
     if (!isNamed && !values.long) reportUnlisted(results);
     const seconds = Math.round((performance.now() - startedMs) / 1000);
     console.log(`\n${isPassed ? 'All passed' : 'Failed'} in ${seconds} s.`);
     return isPassed;
   } finally {
+    const { targets, cluster } = await preparing;
     await stopTargets(targets);
     await cluster.remove();
   }
+}
+
+/** What the tests need: the built console, a cluster of PostgreSQL and the services of the acceptance suite. */
+async function prepare(tests: readonly TestJob[], isLong: boolean) {
+  const [web, cluster] = await Promise.all([
+    check('console', process.execPath, ['scripts/build-web.ts']),
+    startSharedCluster(),
+  ]);
+  printResult(web);
+  const env = { TEST_POSTGRES: cluster.url(), LONG: isLong ? '1' : '' };
+  const targets = startTargets(cluster.url(), new Set(tests.flatMap(({ engine }) => engine ?? [])));
+  return { web, cluster, env, targets };
 }
 
 function reportUnlisted(results: readonly JobResult[]): void {
