@@ -31,10 +31,7 @@ export async function newDatabase(): Promise<string> {
 /** The same in the cluster at this superuser's URL; never dropped. */
 export async function createDatabase(administrator: string): Promise<string> {
   const name = `test_${randomBytes(6).toString('hex')}`;
-  await administer(administrator, [
-    `create role ${name} login`,
-    `create database ${name} owner ${name} strategy file_copy`, // as quick as the disk: nothing is synced
-  ]);
+  await administer(administrator, [`create role ${name} login`, `create database ${name} owner ${name}`]);
   const url = new URL(administrator);
   url.username = name;
   url.pathname = name;

@@ -90,16 +90,28 @@ interface Unfinished {
 
 /** Follows more changes than a poll returns. False if there are too many, or if the server has another history. */
 export async function followMany({ sql }: OwnConnection, loaded: LoadedEvents): Promise<boolean> {
-  const read = await inSnapshot(sql, async () => {
-    const state = await readState(sql);
-    if (state.incarnation !== loaded.incarnation || state.horizon > loaded.snapshot.xmin) return undefined;
-    const { deletes, others } = await readDeletes(sql, loaded.snapshot, MAX_FOLLOWED + 1);
-    if (deletes.reduce((sum, { count }) => sum + count, others) > MAX_FOLLOWED) return undefined;
-    const changes = others === 0 ? [] : await collect(readChanges(sql, loaded.snapshot));
-    return changes && { state, changes, deletes };
+  const read = async () => {
+    const many = await readDeletes(sql, loaded.snapshot, MAX_FOLLOWED + 1);
+    const { incarnation, horizon } = many.state;
+    if (incarnation !== loaded.incarnation || horizon > loaded.snapshot.xmin) return undefined;
+    const count = many.deletes.reduce((sum, { count }) => sum + count, many.others);
+    return count > MAX_FOLLOWED ? undefined : many;
+  };
+  const first = await read();
+  if (first?.others === 0) {
+    // One statement: on a busy machine every other one would make searches wait longer.
+    await loaded.follow(first.state, [], first.deletes);
+    return true;
+  }
+  if (!first) return false;
+  const all = await inSnapshot(sql, async () => {
+    const many = await read();
+    if (!many) return undefined;
+    const changes = await collect(readChanges(sql, loaded.snapshot));
+    return changes && { ...many, changes };
   });
-  if (read) await loaded.follow(read.state, read.changes, read.deletes);
-  return read !== undefined;
+  if (all) await loaded.follow(all.state, all.changes, all.deletes);
+  return all !== undefined;
 }
 
 /**
