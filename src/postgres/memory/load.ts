@@ -99,7 +99,7 @@ export async function followMany({ sql }: OwnConnection, loaded: LoadedEvents): 
   };
   const first = await read();
   if (first?.others === 0) {
-    // One statement: on a busy machine every other one would make searches wait longer.
+    // One statement, without a transaction: on a busy machine, each further one makes searches wait longer.
     await loaded.follow(first.state, [], first.deletes);
     return true;
   }
