@@ -133,35 +133,32 @@ export interface Deletes {
   readonly stamp: string;
 }
 
-export interface ManyChanges {
-  readonly state: ServerState;
-  readonly deletes: readonly Deletes[];
-  /** Number of changes that are not deletions. */
-  readonly others: number;
-}
-
-/** The deletions among the first `limit` changes since the snapshot, and the number of the others. Throws on a standby. */
-export async function readDeletes(sql: Sql, since: Snapshot, limit: number): Promise<ManyChanges> {
+/** The deletions among the first `limit` changes since the snapshot, and the number of other changes, in the same transaction. */
+export async function readDeletes(
+  sql: Sql,
+  since: Snapshot,
+  limit: number,
+): Promise<{ deletes: Deletes[]; others: number }> {
   // A row for each transaction: a row for each deletion would take four times as long.
   const found = await sql
     .unsafe(
-      `SELECT ${STATE}, changed.* FROM (SELECT 1) AS one LEFT JOIN (
-        SELECT xid::text, is_delete, count(*), min(stamp)::text, string_agg(event_id, ',') FILTER (WHERE is_delete)
-        FROM (SELECT * FROM ${unseenSince(since)} AS unseen LIMIT ${limit}) AS first GROUP BY first.xid, is_delete
-      ) AS changed ON true`,
+      `SELECT xid::text, is_delete, count(*), string_agg(event_id, ',') FILTER (WHERE is_delete) AS ids, min(stamp)::text AS stamp
+     FROM (SELECT * FROM ${unseenSince(since)} AS unseen LIMIT ${limit}) AS first GROUP BY first.xid, is_delete`,
     )
     .raw();
-  const rows = found as unknown as readonly (readonly (Buffer | null)[])[];
-  const state = toState(rows[0]!.slice(0, STATE_COLUMNS).map(textOf));
   const deletes: Deletes[] = [];
   let others = 0;
-  for (const row of rows) {
-    const [xid, isDelete, count, stamp] = row.slice(STATE_COLUMNS, -1).map(textOf);
-    if (isDelete === 'f') others += Number(count);
-    else if (isDelete === 't')
-      deletes.push({ xid: BigInt(xid!), count: Number(count), stamp: stamp!, eventIds: row.at(-1)! });
+  for (const [xid, isDelete, count, eventIds, stamp] of found as unknown as readonly (readonly Buffer[])[]) {
+    if (String(isDelete) === 'f') others += Number(count);
+    else
+      deletes.push({
+        xid: BigInt(String(xid)),
+        count: Number(count),
+        eventIds: eventIds!,
+        stamp: String(stamp),
+      });
   }
-  return { state, deletes, others };
+  return { deletes, others };
 }
 
 function unseenSince(since: Snapshot, condition?: string): string {

@@ -90,28 +90,16 @@ interface Unfinished {
 
 /** Follows more changes than a poll returns. False if there are too many, or if the server has another history. */
 export async function followMany({ sql }: OwnConnection, loaded: LoadedEvents): Promise<boolean> {
-  const read = async () => {
-    const many = await readDeletes(sql, loaded.snapshot, MAX_FOLLOWED + 1);
-    const { incarnation, horizon } = many.state;
-    if (incarnation !== loaded.incarnation || horizon > loaded.snapshot.xmin) return undefined;
-    const count = many.deletes.reduce((sum, { count }) => sum + count, many.others);
-    return count > MAX_FOLLOWED ? undefined : many;
-  };
-  const first = await read();
-  if (first?.others === 0) {
-    // One statement, without a transaction: on a busy machine, each further one makes searches wait longer.
-    await loaded.follow(first.state, [], first.deletes);
-    return true;
-  }
-  if (!first) return false;
-  const all = await inSnapshot(sql, async () => {
-    const many = await read();
-    if (!many) return undefined;
-    const changes = await collect(readChanges(sql, loaded.snapshot));
-    return changes && { ...many, changes };
+  const read = await inSnapshot(sql, async () => {
+    const many = readDeletes(sql, loaded.snapshot, MAX_FOLLOWED + 1);
+    const [state, { deletes, others }] = await Promise.all([readState(sql), many]);
+    if (state.incarnation !== loaded.incarnation || state.horizon > loaded.snapshot.xmin) return undefined;
+    if (deletes.reduce((sum, { count }) => sum + count, others) > MAX_FOLLOWED) return undefined;
+    const changes = others === 0 ? [] : await collect(readChanges(sql, loaded.snapshot));
+    return changes && { state, changes, deletes };
   });
-  if (all) await loaded.follow(all.state, all.changes, all.deletes);
-  return all !== undefined;
+  if (read) await loaded.follow(read.state, read.changes, read.deletes);
+  return read !== undefined;
 }
 
 /**
@@ -172,12 +160,17 @@ async function collect(batches: AsyncIterable<ChangedEvent[]>): Promise<ChangedE
   return isUseful ? all : undefined;
 }
 
+/**
+ * Runs work in a transaction with one snapshot. BEGIN is sent together with the first statements of the work, and nobody waits for
+ * ROLLBACK: on a busy machine, each response that is waited for makes searches wait longer.
+ */
 async function inSnapshot<T>(sql: Sql, work: () => Promise<T>): Promise<T> {
-  await sql`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`;
+  const begun = sql`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`.then(() => {});
   try {
-    return await work();
+    const [result] = await Promise.all([work(), begun]);
+    return result;
   } finally {
-    await sql`ROLLBACK`;
+    sql`ROLLBACK`.catch(() => {}); // the connection is lost, as the next statement will find
   }
 }
 
