@@ -120,7 +120,7 @@ async function main(): Promise<boolean> {
   const startedMs = performance.now();
   ensureMachine();
   const preparing = prepare(tests, values.long);
-  preparing.catch(() => {}); // awaited below
+  preparing.catch(() => {}); // the first test reports it
   try {
     const toJob = (job: TestJob) => async () => {
       const { env, targets } = await preparing;
@@ -166,5 +166,5 @@ try {
   process.exitCode = (await main()) ? 0 : 1;
 } catch (error) {
   console.error(`\n${(error as Error).message}`);
-  process.exitCode = 1;
+  process.exit(1); // checks may still be running
 }
