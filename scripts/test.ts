@@ -82,7 +82,9 @@ async function runAll(jobs: readonly Job[], alone: readonly Job[]): Promise<JobR
       results.push(result);
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  const workers = Array.from({ length: AT_ONCE }, work);
+  await Promise.allSettled(workers); // otherwise the checks would go on after an error
+  await Promise.all(workers);
   waiting = [...alone];
   await work();
   return results;
@@ -166,5 +168,5 @@ try {
   process.exitCode = (await main()) ? 0 : 1;
 } catch (error) {
   console.error(`\n${(error as Error).message}`);
-  process.exit(1); // checks may still be running
+  process.exitCode = 1;
 }
