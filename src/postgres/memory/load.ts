@@ -161,16 +161,16 @@ async function collect(batches: AsyncIterable<ChangedEvent[]>): Promise<ChangedE
 }
 
 /**
- * Runs work in a transaction with one snapshot. BEGIN is sent together with the first statements of the work, and nobody waits for
- * ROLLBACK: on a busy machine, each response that is waited for makes searches wait longer.
+ * Runs work in a transaction with one snapshot. After an error, the connection must not be used again. BEGIN is sent together with
+ * the first statements, and nobody waits for ROLLBACK: searches wait meanwhile, and on a busy machine every response takes a while.
  */
-async function inSnapshot<T>(sql: Sql, work: () => Promise<T>): Promise<T> {
+export async function inSnapshot<T>(sql: Sql, work: () => Promise<T>): Promise<T> {
   const begun = sql`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`.then(() => {});
   try {
     const [result] = await Promise.all([work(), begun]);
     return result;
   } finally {
-    sql`ROLLBACK`.catch(() => {}); // the connection is lost, as the next statement will find
+    sql`ROLLBACK`.catch(() => {}); // then the connection was lost, and the next statement fails
   }
 }
 
