@@ -4,6 +4,7 @@ import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import postgres from 'postgres';
 import { readConfig } from '../../src/config.ts';
@@ -74,6 +75,14 @@ describe('opening a database', { timeout: 60_000 }, () => {
     assert.equal(versions.length, 1);
     await Promise.all(databases.map((database) => database.close()));
     await (await open(url)).close(); // and again, with nothing to migrate
+  });
+
+  it('waits some seconds for a server that is busy', async () => {
+    cluster.pause();
+    const opening = open(url);
+    await sleep(2_500);
+    cluster.resume();
+    await (await opening).close();
   });
 
   it('works with the name and password of a role, escapes included', async () => {
@@ -192,11 +201,9 @@ describe('opening a database', { timeout: 60_000 }, () => {
 
   it('fails if the server hangs', async () => {
     cluster.pause();
-    const begun = performance.now();
     const message = await refusal(cluster.url());
     cluster.resume();
     assert.match(message, /Check host and port in DATABASE_URL, and that the server runs\.$/);
-    assert.ok(performance.now() - begun < 2_000);
   });
 
   it('ends the process with exit code 1 and only the message if it fails', async () => {

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Count, Metrics } from '../../metrics/metrics.ts';
 import { Connection } from './connection.ts';
 import type { Session, Sql } from './driver.ts';
-import { failureOf, unavailable } from './errors.ts';
+import { codeOf, failureOf, unavailable } from './errors.ts';
 import { Pool } from './pool.ts';
 import { withTimeout } from './timeout.ts';
 
@@ -14,6 +14,9 @@ const HEARTBEAT_MS = 500;
 
 /** Timeout of a heartbeat. Together with `patienceMs` of `pool`, callers get an error within 2 seconds. */
 const HEARTBEAT_TIMEOUT_MS = 1_000;
+
+/** How long a start waits for a server that accepts connections but does not respond, as one that is busy. */
+const START_PATIENCE_MS = 5_000;
 
 /** Pause between two rounds of querying all hosts. */
 const SEARCH_PAUSE_MS = 200;
@@ -48,7 +51,12 @@ export class Primary {
 
   /** Finds the primary and starts the heartbeat. Throws a host's error if no host is the primary. */
   async open(): Promise<void> {
-    await this.#search();
+    const untilMs = performance.now() + START_PATIENCE_MS;
+    while (!this.#pool) {
+      await this.#search().catch((error: unknown) => {
+        if (!isTimeout(error) || performance.now() > untilMs) throw error;
+      });
+    }
     this.#watching = this.#watch();
   }
 
@@ -141,6 +149,11 @@ export class Primary {
 
 class NotPrimary extends Error {
   readonly code = '25006';
+}
+
+/** Whether the server took too long to accept a connection, or to respond. */
+function isTimeout(error: unknown): boolean {
+  return ['CONNECT_TIMEOUT', 'UNAVAILABLE'].includes(codeOf(error));
 }
 
 async function isPrimary(sql: Sql): Promise<boolean> {
