@@ -51,12 +51,7 @@ export class Primary {
 
   /** Finds the primary and starts the heartbeat. Throws a host's error if no host is the primary. */
   async open(): Promise<void> {
-    const untilMs = performance.now() + START_PATIENCE_MS;
-    while (!this.#pool) {
-      await this.#search().catch((error: unknown) => {
-        if (!isTimeout(error) || performance.now() > untilMs) throw error;
-      });
-    }
+    await this.#searchUntil(performance.now() + START_PATIENCE_MS);
     this.#watching = this.#watch();
   }
 
@@ -119,13 +114,22 @@ export class Primary {
     this.#found = Promise.withResolvers();
   }
 
+  /** Searches again while a host takes too long to respond. */
+  #searchUntil(untilMs: number): Promise<void> {
+    return this.#search().catch((error: unknown) => {
+      if (!isTimeout(error) || performance.now() > untilMs) throw error;
+      return this.#searchUntil(untilMs);
+    });
+  }
+
   async #search(): Promise<void> {
     try {
       await Promise.any(this.#hostUrls.map((hostUrl) => this.#tryHost(hostUrl)));
     } catch (error) {
       const { errors } = error as AggregateError;
-      // The error of a server that rejected us says more than that of an unreachable host.
-      throw errors.find((reason) => failureOf(reason) === 'refused') ?? errors.at(-1);
+      // The error of a server that rejected us says more than that of an unreachable host. One that is slow may be the primary.
+      const isRefusal = (reason: unknown) => failureOf(reason) === 'refused';
+      throw errors.find(isRefusal) ?? errors.find(isTimeout) ?? errors.at(-1);
     }
   }
 
