@@ -3,11 +3,13 @@
 // --long runs the tests that have a long size, in that size. Programs that the tests need are found, or installed (on
 // Debian, as root), or named in an error.
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
 import { createDatabase, startSharedCluster } from '../test/support/postgres.ts';
+import { launchService } from '../test/support/process.ts';
 import { temporaryFolder } from '../test/support/service.ts';
 import { type AcceptanceTarget, startAcceptanceTarget } from './acceptance-target.ts';
 import { ensureMachine } from './machine.ts';
@@ -148,11 +150,20 @@ async function prepare(tests: readonly TestJob[], isLong: boolean) {
   const [web, cluster] = await Promise.all([
     check('console', process.execPath, ['scripts/build-web.ts']),
     startSharedCluster(),
+    fillCache(),
   ]);
   printResult(web);
   const env = { TEST_POSTGRES: cluster.url(), LONG: isLong ? '1' : '' };
   const targets = startTargets(cluster.url(), new Set(tests.flatMap(({ engine }) => engine ?? [])));
   return { web, cluster, env, targets };
+}
+
+/** Compiles the service once: a process writes to the cache when it ends, and by then most tests would have compiled it themselves. */
+async function fillCache(): Promise<void> {
+  if (existsSync(CACHE.NODE_COMPILE_CACHE)) return;
+  const service = await launchService({ ...CACHE, DATA_DIR: temporaryFolder() });
+  service.child.kill('SIGTERM');
+  await service.ended;
 }
 
 function reportUnlisted(results: readonly JobResult[]): void {

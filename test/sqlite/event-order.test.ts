@@ -17,6 +17,7 @@ import { Writer, type WriterCalls } from '../../src/sqlite/threads/writer.ts';
 import { auditOf, HOUR_MS, NOW_MS, newAgentRow, newEventRow } from '../store/rows.ts';
 import { Chance } from '../support/random.ts';
 import { temporaryFolder } from '../support/service.ts';
+import { size } from '../support/sizes.ts';
 
 const MIGRATIONS = readMigrations(new URL('../../src/sqlite/migrations/', import.meta.url));
 
@@ -258,7 +259,7 @@ describe('a list of an agent with many events', () => {
       const data = new Data(path);
       data.migrate('all');
       const agent = data.addAgent();
-      const rows = data.insert(agent, 14_000, firstHour, lastHour);
+      const rows = data.insert(agent, size(6_000, 14_000), firstHour, lastHour);
       orderEvents(data.database);
       const reader = new ListReader(path);
       const endsMs = (row: EventRow) => row.end_ms ?? row.start_ms + ASSUMED_DURATION_MS;

@@ -23,6 +23,7 @@ import {
 } from '../store/rows.ts';
 import { Chance } from '../support/random.ts';
 import { temporaryFolder } from '../support/service.ts';
+import { size } from '../support/sizes.ts';
 import { readOpenEvents } from './files.ts';
 
 const CACHES = { 'no cache': 0, 'a cache for a few events': 5_000, 'a cache for all events': 10_000_000 };
@@ -89,7 +90,7 @@ for (const [name, cacheBytes] of Object.entries(CACHES)) {
       const folder = temporaryFolder();
       let store = await SqliteStore.open({ folder, cacheBytes });
       const { agent } = await addAgent(store);
-      const rows = Array.from({ length: 1_500 }, () => {
+      const rows = Array.from({ length: size(500, 1_500) }, () => {
         const { id, startMs, endsMs, lat, lng } = world.entry();
         const end_ms = chance.chance(0.5) ? null : endsMs;
         return newEventRow(agent, { event_id: id, title: id, start_ms: startMs, end_ms, lat, lng });
