@@ -90,10 +90,12 @@ export class QuotaLeases {
     });
   }
 
-  /** Removes windows that ended by this time. */
+  /** Removes windows that ended by this time; from the database, those that ended an hour before. */
   async forget(nowMs: number): Promise<void> {
     for (const [bucket, { resetMs }] of this.#leases) if (resetMs <= nowMs) this.#leases.delete(bucket);
-    await this.#database.run('repeatable', (sql) => sql`DELETE FROM quotas WHERE reset_ms <= ${nowMs}`);
+    // For a node whose clock is behind, a window that has just ended still counts.
+    const endedMs = nowMs - QUOTA_WINDOW_MS;
+    await this.#database.run('repeatable', (sql) => sql`DELETE FROM quotas WHERE reset_ms <= ${endedMs}`);
   }
 
   #current(bucket: string, nowMs: number): Lease | undefined {

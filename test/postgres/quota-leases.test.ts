@@ -111,6 +111,19 @@ describe('a quota shared by two nodes', { timeout: 60_000 }, () => {
     assert.ok(spent.every(({ resetMs }) => resetMs === nextMs + HOUR_MS));
   });
 
+  it('counts on a node whose clock is behind, after another one has seen the end of the window', async () => {
+    const [first, second] = databases.map((database) => new QuotaLeases(database)) as [
+      QuotaLeases,
+      QuotaLeases,
+    ];
+    const resetMs = NOW_MS + HOUR_MS;
+    assert.equal((await first.spend('clocks', 1, 1, NOW_MS)).allowed, true);
+    await first.forget(resetMs + 60_000);
+    assert.equal((await second.spend('clocks', 1, 1, resetMs - 1)).allowed, false);
+    await first.forget(resetMs + HOUR_MS);
+    assert.deepEqual([...(await side.sql`SELECT 1 FROM quotas WHERE bucket = 'clocks'`)], []);
+  });
+
   it('keeps its count when a node restarts: the share it had taken is not spent twice', async () => {
     const [database] = databases as [Database];
     let allowed = 0;
