@@ -31,12 +31,13 @@ export class Side {
     };
   }
 
-  /** Waits until `count` statements of the store, without those that look for events without words, are blocked by a lock; returns the PIDs. */
+  /** Waits until `count` statements of the store are blocked by a lock, without its own polls for changes and for events without words; returns the PIDs. */
   async untilBlocked(count = 1): Promise<number[]> {
     for (;;) {
       const rows = await this.sql`
         SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
-          AND application_name = 'local-events' AND query NOT LIKE '%words_by < %'`;
+          AND application_name = 'local-events' AND query NOT LIKE '%words_by < %'
+          AND query NOT LIKE '%pg_current_snapshot()%'`;
       if (rows.length >= count) return rows.map(({ pid }) => pid);
       await sleep(5);
     }
