@@ -158,7 +158,7 @@ async function prepare(tests: readonly TestJob[], isLong: boolean) {
   return { web, cluster, env, targets };
 }
 
-/** Compiles the service once: a process writes to the cache when it ends, and by then most tests would have compiled it themselves. */
+/** Fills the cache with the service. A process writes to it only when it ends: without this, the first tests all compile the same code. */
 async function fillCache(): Promise<void> {
   if (existsSync(CACHE.NODE_COMPILE_CACHE)) return;
   const service = await launchService({ ...CACHE, DATA_DIR: temporaryFolder() });

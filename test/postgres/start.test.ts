@@ -201,9 +201,12 @@ describe('opening a database', { timeout: 60_000 }, () => {
 
   it('fails if the server hangs', async () => {
     cluster.pause();
+    const begun = performance.now();
     const message = await refusal(cluster.url());
+    const tookMs = performance.now() - begun;
     cluster.resume();
     assert.match(message, /Check host and port in DATABASE_URL, and that the server runs\.$/);
+    assert.ok(tookMs >= 5_000 && tookMs < 10_000, `it took ${tookMs} ms`);
   });
 
   it('ends the process with exit code 1 and only the message if it fails', async () => {

@@ -15,7 +15,7 @@ const HEARTBEAT_MS = 500;
 /** Timeout of a heartbeat. Together with `patienceMs` of `pool`, callers get an error within 2 seconds. */
 const HEARTBEAT_TIMEOUT_MS = 1_000;
 
-/** How long a start waits for a server that accepts connections but does not respond, as one that is busy. */
+/** How long a start repeats its question to a server that does not respond in time: it may be busy. */
 const START_PATIENCE_MS = 5_000;
 
 /** Pause between two rounds of querying all hosts. */
