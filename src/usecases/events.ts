@@ -81,22 +81,27 @@ export async function updateEvent(
   known?: KnownVersions,
 ): Promise<EventRecord> {
   const nowMs = context.clock();
-  const apply = () => applyUpdate(context, agent, network, eventId, update, nowMs, known);
-  return context.edits.run(eventId, apply);
+  // Before the queue: requests of others must not delay the owner's.
+  const found = await findOwn(context.store, agent, eventId);
+  return context.edits.run(eventId, (hasWaited) =>
+    applyUpdate(context, agent, network, hasWaited ? undefined : found, eventId, update, nowMs, known),
+  );
 }
 
+/** `found`: the event if it has just been read. */
 async function applyUpdate(
   context: Context,
   agent: AgentRow,
   network: Network,
+  found: EventRow | undefined,
   eventId: string,
   update: EventUpdate,
   nowMs: number,
   known: KnownVersions,
 ): Promise<EventRecord> {
   const { store, policy } = context;
-  for (;;) {
-    const stored = await findOwn(store, agent, eventId);
+  for (let read = found; ; read = undefined) {
+    const stored = read ?? (await findOwn(store, agent, eventId));
     requireKnown(stored, known);
     const next = applyEventUpdate(stored, update, nowMs);
     if (!isChanged(stored, next)) {

@@ -3,10 +3,11 @@
 export class KeyedQueue {
   readonly #last = new Map<string, Promise<unknown>>();
 
-  /** Runs the task after all earlier tasks with the same key, whether they succeeded or not. */
-  async run<T>(key: string, task: () => Promise<T>): Promise<T> {
+  /** Runs the task after all earlier tasks with the same key, whether they succeeded or not, and tells it whether it waited. */
+  async run<T>(key: string, task: (hasWaited: boolean) => Promise<T>): Promise<T> {
     const before = this.#last.get(key);
-    const mine = before ? before.then(task, task) : task();
+    const next = () => task(true);
+    const mine = before ? before.then(next, next) : task(false);
     this.#last.set(key, mine);
     try {
       return await mine;
