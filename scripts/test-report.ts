@@ -1,14 +1,24 @@
-// Reports a test run while it runs: one line per job, every failure in full at once and again at the end, and the slowest jobs.
+// Reports a test run while it runs: one line per job, every failure in full at once and again at the end, the slowest jobs,
+// and what failed at first and passed when it ran again.
 
 import { relative } from 'node:path';
 import type { TestEvent } from 'node:test/reporters';
 import { inspect } from 'node:util';
 
-export interface JobResult extends Timed {
-  /** The job itself, or its files if there are several. */
-  readonly parts: readonly Timed[];
+export interface JobResult extends Part {
+  /** The job itself, or its files if there are several. A failure of their process as a whole is in none of them. */
+  readonly parts: readonly Part[];
+}
+
+interface Part extends Timed {
   readonly tests: number;
   readonly passed: number;
+  readonly failures: readonly string[];
+}
+
+/** What failed at first and passed when it ran again. */
+export interface Unstable {
+  readonly title: string;
   readonly failures: readonly string[];
 }
 
@@ -18,6 +28,10 @@ interface Timed {
 }
 
 const SLOWEST = 10;
+
+/** More unstable files than this are a fault of the change, or of the suite, and not of a busy machine. */
+const MAX_UNSTABLE = 3;
+
 const ENDED_EARLY = 'The process exited before its tests were done, or the file has no tests.';
 
 /** A failed file that reports nothing for this long has left something open, and would never end. */
@@ -35,46 +49,75 @@ export async function readResult(
 ): Promise<JobResult> {
   let silence: NodeJS.Timeout | undefined;
   const startedMs = performance.now();
-  const failures: string[] = [];
-  let tests = 0;
-  let passed = 0;
+  const whole = newTally();
+  const tallies = new Map(files.map((file) => [file, newTally()]));
+  let current = newTally(); // of the top-level test or suite that is being reported: its own result comes last
   let isWhole = false;
-  const msByFile = new Map<string, number>();
+  const total = () => sum(whole, current, ...tallies.values());
   for await (const { type, data } of events) {
     clearTimeout(silence);
     if (type === 'test:stderr') process.stderr.write(data.message);
     // Node reports an error after the end of its test only as a diagnostic; the file then fails without a reason.
     if (type === 'test:diagnostic' && data.message.startsWith('Error: '))
-      failures.push(`FAIL ${title}\n  ${data.message}`);
+      whole.failures.push(`FAIL ${title}\n  ${data.message}`);
     if (type === 'test:pass' || type === 'test:fail') {
-      if (data.nesting === 0) add(msByFile, relative(cwd, data.file ?? ''), data.details.duration_ms);
       const isSuite = data.details.type === 'suite';
       // A suite fails because of a hook, or because of its tests. Failed tests are reported on their own.
-      if (type === 'test:fail' && !(isSuite && isOfTests(data.details.error))) failures.push(describe(data));
-      if (!isSuite) tests++;
-      if (!isSuite && type === 'test:pass') passed++;
+      if (type === 'test:fail' && !(isSuite && isOfTests(data.details.error)))
+        current.failures.push(describe(data));
+      if (!isSuite) current.tests++;
+      if (!isSuite && type === 'test:pass') current.passed++;
       if (!isSuite && isDetailed) {
         const mark = type === 'test:pass' ? 'ok  ' : 'FAIL';
         console.log(`  ${mark} ${data.name} (${Math.round(data.details.duration_ms)} ms)`);
       }
+      if (data.nesting === 0) {
+        current.ms = data.details.duration_ms;
+        add(tallies.get(relative(cwd, data.file ?? '')) ?? whole, current);
+        current = newTally();
+      }
     }
-    if (type === 'test:summary' && !data.success && failures.length === 0) failures.push(`FAIL ${title}`);
+    if (type === 'test:summary' && !data.success && total().failures.length === 0)
+      whole.failures.push(`FAIL ${title}`);
     // The process of the file sends its own summary when its tests are done. The other summary is of this process.
     if (type === 'test:summary' && data.file !== undefined) isWhole = true;
-    if (failures.length > 0) silence = setTimeout(end, SILENCE_MS);
+    if (total().failures.length > 0) silence = setTimeout(end, SILENCE_MS);
   }
   clearTimeout(silence);
-  if (!isWhole && failures.length === 0) failures.push(`FAIL ${title}\n  ${ENDED_EARLY}`);
+  if (!isWhole) whole.failures.push(`FAIL ${title}\n  ${ENDED_EARLY}`);
+  if (files.length > 1 && whole.failures.length === 0) {
+    for (const [file, { tests, failures }] of tallies)
+      if (tests === 0) failures.push(`FAIL ${file}\n  The file has no tests.`);
+  }
   const seconds = (performance.now() - startedMs) / 1000;
-  if (files.length === 1) return { title, seconds, parts: [{ title, seconds }], tests, passed, failures };
-  const silent = files.filter((file) => !msByFile.has(file));
-  if (failures.length === 0) failures.push(...silent.map((file) => `FAIL ${file}\n  The file has no tests.`));
-  const parts = files.map((file) => ({ title: file, seconds: (msByFile.get(file) ?? 0) / 1000 }));
-  return { title, seconds, parts, tests, passed, failures };
+  const { ms: _, ...all } = total();
+  if (files.length === 1) return { title, seconds, ...all, parts: [{ title, seconds, ...all }] };
+  const parts = [...tallies].map(([file, { ms, ...part }]) => ({ title: file, seconds: ms / 1000, ...part }));
+  return { title, seconds, ...all, parts };
 }
 
-function add(sums: Map<string, number>, key: string, value: number): void {
-  sums.set(key, (sums.get(key) ?? 0) + value);
+interface Tally {
+  ms: number;
+  tests: number;
+  passed: number;
+  failures: string[];
+}
+
+function newTally(): Tally {
+  return { ms: 0, tests: 0, passed: 0, failures: [] };
+}
+
+function add(to: Tally, more: Tally): void {
+  to.ms += more.ms;
+  to.tests += more.tests;
+  to.passed += more.passed;
+  to.failures.push(...more.failures);
+}
+
+function sum(...tallies: readonly Tally[]): Tally {
+  const total = newTally();
+  for (const tally of tallies) add(total, tally);
+  return total;
 }
 
 function isOfTests(error: Error): boolean {
@@ -97,15 +140,22 @@ function printFailures(failures: readonly string[]): void {
   for (const failure of failures) console.log(`\n${failure}\n`);
 }
 
-/** Returns whether all passed. */
-export function printSummary(results: readonly JobResult[]): boolean {
+/** Returns whether the run passed: nothing failed twice, and not too much once. */
+export function printSummary(results: readonly JobResult[], unstable: readonly Unstable[]): boolean {
   const failures = results.flatMap((result) => result.failures);
   printFailures(failures);
   console.log('\nSlowest:');
   for (const { seconds, title } of slowest(results)) console.log(`  ${toSeconds(seconds)}  ${title}`);
-  const passed = results.reduce((sum, result) => sum + result.passed, 0);
+  const passed = results.reduce((total, result) => total + result.passed, 0);
   console.log(`\n${passed} passed, ${failures.length} failed`);
-  return failures.length === 0;
+  for (const { title, failures: first } of unstable) {
+    console.log(`\nUNSTABLE ${title}: failed, and passed when it ran again. This is a bug: find its cause.`);
+    printFailures(first);
+  }
+  const isStable = unstable.length <= MAX_UNSTABLE;
+  if (!isStable)
+    console.log(`\n${unstable.length} files are unstable; more than ${MAX_UNSTABLE} fail the run.`);
+  return failures.length === 0 && isStable;
 }
 
 export function slowest(results: readonly JobResult[]): Timed[] {

@@ -1,5 +1,5 @@
-// The test command: types, lint and every test, in one queue that keeps all cores busy; at the end the tests that measure how
-// long clients wait. The acceptance suite runs against a real process of each engine. Arguments name the test files to run;
+// The test command: types, lint and every test, in one queue that keeps all cores busy; then the tests that measure how long
+// clients wait, and once more the files that failed. The acceptance suite runs against a real process of each engine. Arguments name the test files to run;
 // --long runs the tests that have a long size, in that size. Programs that the tests need are found, or installed (on
 // Debian, as root), or named in an error.
 import { execFile } from 'node:child_process';
@@ -15,6 +15,7 @@ import { type AcceptanceTarget, startAcceptanceTarget } from './acceptance-targe
 import { ensureMachine } from './machine.ts';
 import { runFiles } from './test-files.ts';
 import { type Engine, findJobs, findUnlisted, type TestJob } from './test-jobs.ts';
+import { type Job, runAll } from './test-queue.ts';
 import { type JobResult, printResult, printSummary, slowest } from './test-report.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -29,8 +30,6 @@ const LONG_TIMEOUT_MS = 60 * 60_000;
 /** Halves the cost of starting a process; the tests start many. */
 const CACHE = { NODE_COMPILE_CACHE: `${ROOT}/node_modules/.cache/node` };
 
-type Job = () => Promise<JobResult>;
-
 /** Runs a program and shows its output only if it fails. */
 async function check(title: string, command: string, args: readonly string[]): Promise<JobResult> {
   const startedMs = performance.now();
@@ -42,16 +41,17 @@ async function check(title: string, command: string, args: readonly string[]): P
     failures.push(`FAIL ${title}\n${`${stdout ?? ''}${stderr ?? ''}` || message}`);
   }
   const seconds = (performance.now() - startedMs) / 1000;
-  return { title, seconds, parts: [{ title, seconds }], tests: 0, passed: 0, failures };
+  const result = { title, seconds, tests: 0, passed: 0, failures };
+  return { ...result, parts: [result] };
 }
 
 /** Several threads would check some types more than once; a next run checks only what has changed. */
 const TSC = ['--singleThreaded', '--incremental', '--tsBuildInfoFile', 'node_modules/.cache/types.json'];
 const colors = `--colors=${process.stdout.isTTY ? 'force' : 'off'}`;
 const CHECKS: readonly Job[] = [
-  () => check('types', 'tsc', ['--project', '.', ...TSC]),
-  () => check('types of the console', 'tsc', ['--project', 'web', '--singleThreaded']),
-  () => check('format and lint', 'biome', ['ci', '--error-on-warnings', colors, '.']),
+  { run: () => check('types', 'tsc', ['--project', '.', ...TSC]) },
+  { run: () => check('types of the console', 'tsc', ['--project', 'web', '--singleThreaded']) },
+  { run: () => check('format and lint', 'biome', ['ci', '--error-on-warnings', colors, '.']) },
 ];
 
 async function test(
@@ -71,25 +71,6 @@ async function test(
     const failures = [`FAIL ${title}\n${(error as Error).stack}`];
     return { title, seconds: 0, parts: [], tests: 0, passed: 0, failures };
   }
-}
-
-/** Runs the jobs, AT_ONCE at a time, and then those that must run alone. */
-async function runAll(jobs: readonly Job[], alone: readonly Job[]): Promise<JobResult[]> {
-  const results: JobResult[] = [];
-  let waiting = [...jobs];
-  const work = async () => {
-    for (let job = waiting.shift(); job; job = waiting.shift()) {
-      const result = await job();
-      printResult(result);
-      results.push(result);
-    }
-  };
-  const workers = Array.from({ length: AT_ONCE }, work);
-  await Promise.allSettled(workers); // otherwise the checks would go on after an error
-  await Promise.all(workers);
-  waiting = [...alone];
-  await work();
-  return results;
 }
 
 /** Environments of the acceptance suite by engine; each resolves once its service has started. */
@@ -126,14 +107,18 @@ async function main(): Promise<boolean> {
   const preparing = prepare(tests, values.long);
   preparing.catch(() => {}); // the first test reports it
   try {
-    const toJob = (job: TestJob) => async () => {
-      const { env, targets } = await preparing;
-      return test(job, env, targets, isNamed);
-    };
+    const toJob = (job: TestJob): Job => ({
+      run: async () => {
+        const { env, targets } = await preparing;
+        return test(job, env, targets, isNamed);
+      },
+      only: (file) => toJob({ ...job, files: [job.files[file]!] }),
+    });
     const beside = tests.filter(({ isAlone }) => !isAlone).map(toJob);
     const alone = tests.filter(({ isAlone }) => isAlone).map(toJob);
-    const results = await runAll(isNamed || values.long ? beside : [...CHECKS, ...beside], alone);
-    const isPassed = printSummary([(await preparing).web, ...results]);
+    const jobs = isNamed || values.long ? beside : [...CHECKS, ...beside];
+    const { results, unstable } = await runAll(jobs, alone, AT_ONCE);
+    const isPassed = printSummary([(await preparing).web, ...results], unstable);
     if (!isNamed && !values.long) reportUnlisted(results);
     const seconds = Math.round((performance.now() - startedMs) / 1000);
     console.log(`\n${isPassed ? 'All passed' : 'Failed'} in ${seconds} s.`);
