@@ -19,7 +19,8 @@ export interface DistancePosition extends Position {
 }
 
 const VERSION = '1';
-const DISTANCE_VERSION = '2';
+/** Version 2 had several distances for a place at ±180° or at a pole, so its positions mean nothing in this order. */
+const DISTANCE_VERSION = '3';
 
 /** Squared chord between antipodes, with room for rounding. */
 const MAX_CHORD = 4.000001;

@@ -144,15 +144,22 @@ describe('cursors of the order by distance', () => {
     assert.equal(decodeDistanceCursor(encodeCursor({ startMs: 7, id: ID })), undefined);
   });
 
+  it('include a version of their own', () => {
+    const text = base64url(`3:52.52:-0.1:0.30000000000000004:7:${ID}`);
+    assert.deepEqual(decodeDistanceCursor(text), known);
+  });
+
   const refused: [what: string, text: string][] = [
-    ['no chord', base64url(`2:52.52:-0.1::7:${ID}`)],
-    ['a negative chord', base64url(`2:52.52:-0.1:-1:7:${ID}`)],
-    ['a chord that no two places have', base64url(`2:52.52:-0.1:5:7:${ID}`)],
-    ['an infinite chord', base64url(`2:52.52:-0.1:Infinity:7:${ID}`)],
+    // In version 2 a place at ±180° or at a pole had several distances.
+    ['a cursor of the order before', base64url(`2:52.52:-0.1:1:7:${ID}`)],
+    ['no chord', base64url(`3:52.52:-0.1::7:${ID}`)],
+    ['a negative chord', base64url(`3:52.52:-0.1:-1:7:${ID}`)],
+    ['a chord that no two places have', base64url(`3:52.52:-0.1:5:7:${ID}`)],
+    ['an infinite chord', base64url(`3:52.52:-0.1:Infinity:7:${ID}`)],
     ['a centre that is text', base64url(`2:north:-0.1:1:7:${ID}`)],
-    ['a start with a fraction', base64url(`2:52.52:-0.1:1:7.5:${ID}`)],
-    ['no event_id', base64url('2:52.52:-0.1:1:7')],
-    ['one value more', base64url(`2:52.52:-0.1:1:7:${ID}:`)],
+    ['a start with a fraction', base64url(`3:52.52:-0.1:1:7.5:${ID}`)],
+    ['no event_id', base64url('3:52.52:-0.1:1:7')],
+    ['one value more', base64url(`3:52.52:-0.1:1:7:${ID}:`)],
   ];
   for (const [what, text] of refused) {
     it(`refuses ${what}`, () => assert.equal(decodeDistanceCursor(text), undefined));

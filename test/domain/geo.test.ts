@@ -71,6 +71,15 @@ describe('distance', () => {
     }
   });
 
+  it('gives a place that has several names one vector', () => {
+    for (const lat of [-89.9, -33.9, -0, 0, 1e-9, 52.52])
+      assert.deepEqual(unitVector(lat, -180), unitVector(lat, 180), String(lat));
+    for (const lng of [-180, -90, -1e-200, 13.405, 90, 180]) {
+      assert.deepEqual(unitVector(90, lng), { x: 0, y: 0, z: 1 }, String(lng));
+      assert.deepEqual(unitVector(-90, lng), { x: 0, y: 0, z: -1 }, String(lng));
+    }
+  });
+
   it('has no edge at the antimeridian', () => {
     assert.ok(isWithin({ lat: 10, lng: 180 }, { lat: 10, lng: -180 }, MILES_PER_MILLIMETRE));
     const miles = haversineMiles({ lat: 0, lng: 179.5 }, { lat: 0, lng: -179.5 });
