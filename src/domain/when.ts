@@ -4,7 +4,7 @@ import { resolveLocal } from './datetime.ts';
 export const WHENS = ['now', 'today', 'tonight', 'tomorrow', 'this_weekend', 'next_7_days'] as const;
 export type When = (typeof WHENS)[number];
 
-/** The half-open interval [fromMs, beforeMs). It is empty if both are equal, such as a day that a timezone has skipped. */
+/** The half-open interval [fromMs, beforeMs). It is empty unless fromMs < beforeMs, such as a day or a night that a timezone has skipped: no event is on in it. */
 export interface Interval {
   readonly fromMs: number;
   readonly beforeMs: number;

@@ -203,7 +203,7 @@ function whenOf(query: NearbyQuery, nowMs: number, zones: SearchZones, put: Put)
     join: `LEFT JOIN zone ON name = lower(${TIMEZONE})`,
     conditions: [
       ...isOn(put(interval.fromMs, 'bigint'), put(interval.beforeMs, 'bigint')),
-      `(name IS NULL OR ${allOf(...isOn('from_ms', 'before_ms'))})`,
+      `(name IS NULL OR ${allOf('from_ms < before_ms', ...isOn('from_ms', 'before_ms'))})`,
     ],
     unknown: `CASE WHEN name IS NULL THEN lower(${TIMEZONE}) END`,
     interval,

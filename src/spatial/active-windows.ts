@@ -37,9 +37,11 @@ export class ActiveWindows {
     return new ActiveWindows(from.fill(fromMs), before.fill(beforeMs));
   }
 
-  /** An event without length is on at its start. */
+  /** An event without length is on at its start. No event is on in an empty interval, such as a day that the zone skips. */
   has(startMs: number, endsMs: number, zone: number): boolean {
     const from = this.#from[zone]!;
-    return startMs < this.#before[zone]! && (endsMs > from || (endsMs === startMs && startMs >= from));
+    const before = this.#before[zone]!;
+    if (from >= before) return false;
+    return startMs < before && (endsMs > from || (endsMs === startMs && startMs >= from));
   }
 }

@@ -110,6 +110,7 @@ export function findByRule(rows: Iterable<EventRow>, query: OracleQuery, nowMs: 
     if (query.radiusMiles !== undefined && haversineMiles(query, row) > query.radiusMiles) return false;
     if (query.q !== undefined && oracleMatches(query.q, oracleWordsOf(row)) !== true) return false;
     const [from, before] = wantedOf(row.timezone);
+    if (from >= before) return false;
     if (row.start_ms === ends) return from <= row.start_ms && row.start_ms < before;
     return row.start_ms < before && ends > from;
   };

@@ -18,6 +18,7 @@ import { oracleContract, pageContract } from './contract-pages.ts';
 import { quotaContract } from './contract-quotas.ts';
 import { removalContract } from './contract-removals.ts';
 import { replaceContract } from './contract-replace.ts';
+import { searchEdgeContract } from './contract-search-edges.ts';
 import { searchContract } from './contract-searches.ts';
 import { sessionContract } from './contract-sessions.ts';
 import { sizeContract } from './contract-sizes.ts';
@@ -48,6 +49,7 @@ export function storeContract(name: string, open: OpenStore): void {
     describe('replaceEvent', () => replaceContract(useStore(open)));
     describe('sizes', () => sizeContract(useStore(open)));
     describe('searches', () => searchContract(useStore(open)));
+    describe('searches at the edges', () => searchEdgeContract(useStore(open)));
     describe('words', () => wordContract(useStore(open)));
     describe('pages', () => pageContract(useStore(open)));
     describe('a random world', () => oracleContract(useStore(open)));
