@@ -23,8 +23,8 @@ export const RotateRequest = Type.Object(
   { additionalProperties: false },
 );
 
-/** No fields are allowed: a caller that names another key here would revoke the calling key by mistake. */
-export const RevokeRequest = Type.Object({}, { additionalProperties: false });
+/** No fields are allowed: what a caller names here, such as another key or an overlap, would be ignored, and the wrong keys would end. */
+export const EmptyRequest = Type.Object({}, { additionalProperties: false });
 
 export const KeySummary = Type.Object({
   prefix: Type.String({ description: 'The first 8 characters of the key.', examples: ['lev_4Zr8'] }),
@@ -56,11 +56,11 @@ export const OwnAgentResponse = Type.Object({
 });
 
 const checkRotation = compile(RotateRequest);
-const checkRevocation = compile(RevokeRequest);
+const checkEmpty = compile(EmptyRequest);
 
-/** A revocation takes no fields. Throws VALIDATION_ERROR. */
+/** Throws VALIDATION_ERROR unless the body is missing or has no fields. */
 export function requireEmptyBody(body: unknown): void {
-  refuse(checkRevocation(body === undefined ? {} : body, 'body').issues);
+  refuse(checkEmpty(body === undefined ? {} : body, 'body').issues);
 }
 
 /** How long the calling key keeps working. A missing body counts as an empty one. Throws VALIDATION_ERROR. */

@@ -2,7 +2,7 @@
 // may or may not have happened; an acknowledged one has happened and survives a power cut. Engines never read the clock.
 // A caller sees its own write in its next call.
 import type { Created } from './activity.ts';
-import type { AgentRecord, AgentRow, AgentUpdate } from './agent.ts';
+import type { AgentRecord, AgentRow, AgentUpdate, Tier } from './agent.ts';
 import type { AgentDetails } from './agent-details.ts';
 import type { KeyFingerprint, KeyRecord } from './api-key.ts';
 import type { AuditEntry, AuditRecord } from './audit.ts';
@@ -222,7 +222,7 @@ export interface Store {
   countCreated(fromMs: readonly number[]): Promise<readonly Created[]>;
 
   /**
-   * This and the next five methods write the audit entry in the same transaction as the change, with the name and the number
+   * This and the next six methods write the audit entry in the same transaction as the change, with the name and the number
    * of what they found. They write none if nothing has that ID. Deletes keep what they delete for `restore` if the entry says so.
    */
   updateAgent(agentId: string, update: AgentUpdate, audit: AuditEntry): Promise<AgentRecord | undefined>;
@@ -238,6 +238,8 @@ export interface Store {
   deleteEventAsAdmin(eventId: string, audit: AuditEntry): Promise<boolean>;
   /** Ends the agent's keys with this prefix like `revokeKey`, with an audit entry. False if none was valid. */
   revokeAgentKey(agentId: string, prefix: string, audit: AuditEntry): Promise<boolean>;
+  /** Adds the new key and ends all others of the agent at once, like `revokeKey`. Returns the agent's tier; undefined if there is no such agent. */
+  replaceAgentKeys(agentId: string, newKey: KeyFingerprint, audit: AuditEntry): Promise<Tier | undefined>;
   /**
    * Deletes events of any agents. With `into`, they become part of that entry. 'wrong-entry' unless it is an entry of the same actor and
    * action with the same `undo`, of which nothing was restored. Without an entry if nothing was deleted.

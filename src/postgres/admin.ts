@@ -1,6 +1,7 @@
 // Changes made by administrators, each with an audit log entry. The caller provides the transaction. Deleted rows are kept for a
 // restore if the entry says so; restores are in restores.ts.
-import type { AgentRecord, AgentUpdate } from '../domain/agent.ts';
+import type { AgentRecord, AgentUpdate, Tier } from '../domain/agent.ts';
+import type { KeyFingerprint } from '../domain/api-key.ts';
 import { type AuditEntry, type AuditRecord, detailOfDeleted, detailOfOwner } from '../domain/audit.ts';
 import type { BulkDeleted } from '../domain/store.ts';
 import { addSlice, type DeletedWhat, KEPT_TITLES, mayExtend, titlesOf } from '../domain/undo.ts';
@@ -137,6 +138,24 @@ export async function revokeAgentKey(
       AND (expires_ms IS NULL OR expires_ms > ${audit.at_ms})`;
   if (count > 0) await record(sql, audit, { target_name: agent.agent_name, count: 1 });
   return count > 0;
+}
+
+/** Locks like `revokeAgentKey`. */
+export async function replaceAgentKeys(
+  sql: Sql,
+  agentId: string,
+  newKey: KeyFingerprint,
+  audit: AuditEntry,
+): Promise<Tier | undefined> {
+  const [agent] = await sql<{ agent_name: string; tier: Tier }[]>`
+    SELECT agent_name, tier FROM agents WHERE agent_id = ${agentId} FOR NO KEY UPDATE`;
+  if (!agent) return undefined;
+  await sql`DELETE FROM keys WHERE agent_id = ${agentId}`;
+  await sql`
+    INSERT INTO keys (key_hash, agent_id, prefix, created_ms)
+    VALUES (${newKey.hash}, ${agentId}, ${newKey.prefix}, ${audit.at_ms})`;
+  await record(sql, audit, { target_name: agent.agent_name, count: 1 });
+  return agent.tier;
 }
 
 /** Lets this transaction delete or change events of the agent. */

@@ -297,9 +297,11 @@ export class PostgresStore implements Store {
     return this.#change((sql) => admin.deleteAnyEvent(sql, eventId, audit));
   }
 
-  revokeAgentKey(agentId: string, prefix: string, audit: AuditEntry): Promise<boolean> {
-    return this.#change((sql) => admin.revokeAgentKey(sql, agentId, prefix, audit));
-  }
+  revokeAgentKey: Store['revokeAgentKey'] = (...args) =>
+    this.#change((sql) => admin.revokeAgentKey(sql, ...args));
+
+  replaceAgentKeys: Store['replaceAgentKeys'] = (...args) =>
+    this.#change((sql) => admin.replaceAgentKeys(sql, ...args));
 
   deleteEvents(...args: Parameters<Store['deleteEvents']>): Promise<BulkDeleted | 'wrong-entry'> {
     return this.#change((sql) => admin.deleteEvents(sql, ...args));

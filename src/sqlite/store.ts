@@ -2,7 +2,7 @@
 // main thread keeps in memory what searches and key checks need. Use cases hold the rules; writer.ts the statements that write.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Created } from '../domain/activity.ts';
-import type { AgentRecord, AgentRow } from '../domain/agent.ts';
+import type { AgentRecord, AgentRow, Tier } from '../domain/agent.ts';
 import type { AgentDetails } from '../domain/agent-details.ts';
 import type { KeyFingerprint, KeyRecord } from '../domain/api-key.ts';
 import type { AuditEntry, AuditRecord } from '../domain/audit.ts';
@@ -294,6 +294,15 @@ export class SqliteStore implements Store {
     return this.#write('revokeAgentKey', [agentId, prefix, audit], (removed) => {
       for (const keyHash of removed) this.#keys.remove(keyHash);
       return removed.length > 0;
+    });
+  }
+
+  replaceAgentKeys(agentId: string, newKey: KeyFingerprint, audit: AuditEntry): Promise<Tier | undefined> {
+    return this.#write('replaceAgentKeys', [agentId, newKey, audit], (ended) => {
+      if (!ended) return undefined;
+      for (const keyHash of ended) this.#keys.remove(keyHash);
+      this.#keys.put(newKey.hash, agentId, undefined);
+      return this.#agents.get(agentId)?.tier;
     });
   }
 

@@ -1,8 +1,10 @@
-// An agent as administrators see it, and the end of one of its keys.
+// An agent as administrators see it, the end of one of its keys, and a new key in place of all.
 import type { Static } from 'typebox';
 import type { Identity } from '../domain/admin.ts';
+import type { RegisterResponse } from '../domain/agent.ts';
 import { type AgentDetailsResponse, describeAgentDetails } from '../domain/agent-details.ts';
-import { isKeyPrefix } from '../domain/api-key.ts';
+import { fingerprint, isKeyPrefix, newApiKey } from '../domain/api-key.ts';
+import { formatInstant } from '../domain/datetime.ts';
 import { AppError } from '../domain/errors.ts';
 import { agentNotFound, auditEntry } from './admin.ts';
 import type { Context } from './context.ts';
@@ -32,4 +34,29 @@ export async function revokeAgentKey(
   const audit = auditEntry(context, administrator, 'revoke_key', agentId, detail);
   if (isKeyPrefix(prefix) && (await context.store.revokeAgentKey(agentId, prefix, audit))) return;
   throw new AppError('NOT_FOUND', 'There is no such agent, or it has no key with this prefix.');
+}
+
+/**
+ * Creates a key, which only the response contains, and ends all other keys of the agent at once; other nodes may accept them
+ * for up to one second more. Throws NOT_FOUND.
+ */
+export async function replaceAgentKeys(
+  context: Context,
+  administrator: Identity,
+  agentId: string,
+): Promise<Static<typeof RegisterResponse>> {
+  const { store, random, policy } = context;
+  const api_key = newApiKey(random);
+  const key = fingerprint(api_key);
+  const detail = JSON.stringify({ key_prefix: key.prefix });
+  const audit = auditEntry(context, administrator, 'new_key', agentId, detail);
+  const tier = await store.replaceAgentKeys(agentId, key, audit);
+  if (!tier) return agentNotFound(agentId);
+  return {
+    api_key,
+    key_prefix: key.prefix,
+    tier,
+    rate_limit: policy.tierLimits[tier],
+    created_at: formatInstant(audit.at_ms),
+  };
 }

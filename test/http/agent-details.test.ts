@@ -118,6 +118,48 @@ for (const [engine, newData] of Object.entries(ENGINES)) {
       assert.deepEqual((await administrator.get(path)).body.keys, []);
     });
 
+    it('gets a new key, shown once, which ends all others at once, with an audit entry', async () => {
+      const { client, id, path } = await newAgent('Lost its key');
+      const rotated = (await client.post('/v1/auth/rotate', {})).body;
+      const second = service.client.with({ 'x-api-key': rotated.api_key });
+      assert.deepEqual([(await client.nearby()).status, (await second.nearby()).status], [200, 200]);
+      const { status, body, headers } = await administrator.post(`${path}/keys`);
+      assert.equal(status, 200);
+      assert.equal(headers.get('cache-control'), 'no-store');
+      assert.deepEqual(Object.keys(body), Object.keys(rotated));
+      const { api_key, created_at, ...others } = body;
+      const wanted = { key_prefix: api_key.slice(0, 8), tier: 'readwrite', rate_limit: 100 };
+      assert.deepEqual(others, wanted);
+      assert.ok(Math.abs(Date.parse(created_at) - service.clock.nowMs()) < 60_000);
+      const third = service.client.with({ 'x-api-key': api_key });
+      assert.equal((await third.nearby()).status, 200);
+      assertError(await client.nearby(), 401, 'INVALID_API_KEY');
+      assertError(await second.nearby(), 401, 'INVALID_API_KEY');
+      assert.equal((await third.get('/v1/agents/me/events')).body.total, 1, 'its events stay');
+      const { keys } = (await administrator.get(path)).body;
+      assert.deepEqual([keys.length, keys[0].prefix, keys[0].expires_at], [1, body.key_prefix, null]);
+      const { entries } = (await administrator.get('/v1/admin/audit', { action: 'new_key' })).body;
+      const { action, target, target_name, detail, count, actor_email } = entries[0];
+      assert.deepEqual(
+        { action, target, target_name, detail, count, actor_email },
+        {
+          ...{ action: 'new_key', target: id, target_name: 'Lost its key', count: 1 },
+          ...{ detail: { key_prefix: body.key_prefix }, actor_email: 'admin@example.com' },
+        },
+      );
+      assert.equal((await administrator.post(`${path}/keys`, {})).status, 200, 'with an empty body, too');
+      assertError(await third.nearby(), 401, 'INVALID_API_KEY');
+    });
+
+    it('keeps its keys if the request for a new one is wrong', async () => {
+      const { client, path } = await newAgent();
+      const overlap = await administrator.post(`${path}/keys`, { overlap_seconds: 3_600 });
+      assertError(overlap, 422, 'VALIDATION_ERROR');
+      assertError(await administrator.post(`/v1/admin/agents/${UNKNOWN}/keys`), 404, 'NOT_FOUND');
+      assertError(await administrator.post('/v1/admin/agents/x/keys'), 422, 'VALIDATION_ERROR');
+      assert.equal((await client.nearby()).status, 200);
+    });
+
     it('keeps its keys if the prefix or the agent is another', async () => {
       const { client, path } = await newAgent();
       const [{ prefix }] = (await administrator.get(path)).body.keys;

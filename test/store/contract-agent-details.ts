@@ -145,6 +145,85 @@ export function agentDetailsContract(store: () => Store): void {
     });
   });
 
+  describe('replaceAgentKeys', () => {
+    const replace = (agentId: string, next: KeyFingerprint) =>
+      store().replaceAgentKeys(agentId, next, auditOf('new_key', agentId, `{"key_prefix":"${next.prefix}"}`));
+
+    it('adds the key and ends all others of the agent at once, with an audit entry', async () => {
+      const { agent, id, older, newer } = await withTwoKeys();
+      const other = await withTwoKeys();
+      const next = named('lev_next');
+      assert.deepEqual(
+        [await isTaken(older), await isTaken(newer), await isTaken(next)],
+        [true, true, false],
+      );
+      assert.equal(await replace(id, next), agent.tier);
+      assert.deepEqual(
+        [await isTaken(older), await isTaken(newer), await isTaken(next)],
+        [false, false, true],
+      );
+      assert.deepEqual((await detailsOf(id)).keys, [
+        { prefix: 'lev_next', created_ms: NOW_MS, expires_ms: null, last_used_ms: null },
+      ]);
+      const { audit_id: _, ...entry } = (await store().auditPage({ after: undefined, limit: 1 })).items[0]!;
+      assert.deepEqual(entry, {
+        ...auditOf('new_key', id, '{"key_prefix":"lev_next"}'),
+        ...{ target_name: agent.agent_name, count: 1, titles: null, undo: null, restored_ms: null },
+      });
+      assert.deepEqual([await isTaken(other.older), await isTaken(other.newer)], [true, true]);
+    });
+
+    it('gives a key to an agent that has none, and to a deactivated one, which stays so', async () => {
+      const { agent, key } = await addAgent(store(), { tier: 'read' });
+      await store().revokeKey(key.hash);
+      const next = newKey();
+      assert.equal(await replace(agent.agent_id, next), 'read');
+      assert.equal(await isTaken(next), true);
+      const setActive = (is_active: boolean) =>
+        store().updateAgent(agent.agent_id, { is_active }, auditOf('update_agent', agent.agent_id));
+      await setActive(false);
+      const last = newKey();
+      assert.equal(await replace(agent.agent_id, last), 'read');
+      assert.deepEqual([await isTaken(next), await isTaken(last)], [false, false]);
+      await setActive(true);
+      assert.deepEqual([await isTaken(next), await isTaken(last)], [false, true]);
+    });
+
+    it('does nothing for an agent that does not exist, or was deleted', async () => {
+      const { id, older } = await withTwoKeys();
+      await store().deleteAgent(id, auditOf('delete_agent', id));
+      const { total } = await store().auditPage({ after: undefined, limit: 1 });
+      for (const agentId of [id, newUuid()]) {
+        const next = newKey();
+        assert.equal(await replace(agentId, next), undefined);
+        assert.equal(await isTaken(next), false);
+      }
+      assert.equal(await isTaken(older), false);
+      assert.equal((await store().auditPage({ after: undefined, limit: 1 })).total, total);
+    });
+
+    it('never takes the key of another agent', async () => {
+      const [one, other] = [await withTwoKeys(), await withTwoKeys()];
+      await assert.rejects(replace(one.id, other.newer));
+      assert.deepEqual([await isTaken(one.newer), await isTaken(other.newer)], [true, true]);
+    });
+
+    it('leaves one key, however many are made at the same time, and none to a rotation', async () => {
+      for (let round = 0; round < 5; round++) {
+        const { id, newer } = await withTwoKeys();
+        const next = [newKey(), newKey(), newKey()];
+        const rotated = newKey();
+        await Promise.all([
+          ...next.slice(0, 2).map((key) => replace(id, key)),
+          store().rotateKey(id, newer.hash, rotated, NOW_MS + 2, NOW_MS + HOUR_MS),
+        ]);
+        await replace(id, next[2]!);
+        const taken = await Promise.all([newer, rotated, ...next].map(isTaken));
+        assert.deepEqual(taken, [false, false, false, false, true]);
+      }
+    });
+  });
+
   describe('readQuota', () => {
     it('is what spending has left, and takes nothing', async () => {
       const bucket = newUuid();

@@ -62,6 +62,7 @@ export function closeContract(open: () => Promise<Store>): void {
       revokeKey: () => store.revokeKey(key.hash),
       findAgentDetails: () => store.findAgentDetails(agent_id, NOW_MS),
       revokeAgentKey: () => store.revokeAgentKey(agent_id, key.prefix, auditOf('revoke_key', agent_id)),
+      replaceAgentKeys: () => store.replaceAgentKeys(agent_id, newKey(), auditOf('new_key', agent_id)),
       findSessionEpoch: () => store.findSessionEpoch('ada'),
       setSessionEpoch: () => store.setSessionEpoch('ada', 'one'),
       createEvent: () => store.createEvent(newEventRow(agent), 0),

@@ -1,5 +1,8 @@
 // Administrators' endpoints for one agent: its details and its keys. Lists and changes of agents are in admin.ts.
+import { RegisterResponse } from '../../domain/agent.ts';
 import { AgentDetailsResponse } from '../../domain/agent-details.ts';
+import { readTogether } from '../../domain/errors.ts';
+import { EmptyRequest, requireEmptyBody } from '../../domain/own-agent.ts';
 import Type from '../../domain/schema.ts';
 import * as details from '../../usecases/agent-details.ts';
 import { endpoint } from '../endpoint.ts';
@@ -37,5 +40,27 @@ export const revokeAgentKey = endpoint({
   handle: async (call) => {
     await details.revokeAgentKey(call.context, call.caller, agentIdOf(call), call.path.key_prefix!);
     return undefined;
+  },
+});
+
+export const replaceAgentKeys = endpoint({
+  operationId: 'replaceAgentKeys',
+  tag: 'Administration',
+  summary: 'Give an agent a new key',
+  description:
+    'For an agent whose key is lost or leaked. Returns a new key, only in this response: pass it on. All other keys of the agent stop working at once, on other nodes within a second. If the response is lost, send the request again. The key of a deactivated agent works once the agent is activated again.',
+  access: 'administrator',
+  path: AgentPath,
+  body: EmptyRequest,
+  isBodyOptional: true,
+  response: RegisterResponse,
+  errors: ['NOT_FOUND'],
+  isExpensive: () => true,
+  handle: async (call) => {
+    const [agentId] = readTogether(
+      () => agentIdOf(call),
+      () => requireEmptyBody(call.body),
+    );
+    return details.replaceAgentKeys(call.context, call.caller, agentId);
   },
 });

@@ -10,8 +10,8 @@ import {
   splitIncludes,
 } from '../../domain/include.ts';
 import {
+  EmptyRequest,
   OwnAgentResponse,
-  RevokeRequest,
   RotateRequest,
   readOverlapMs,
   requireEmptyBody,
@@ -101,7 +101,7 @@ export const revokeKey = endpoint({
     'The key stops working at once. Works even when the quota is exhausted. An agent whose last key is revoked can do nothing more; its events stay, and only an administrator can delete them.',
   access: 'key',
   needsQuota: false,
-  body: RevokeRequest,
+  body: EmptyRequest,
   isBodyOptional: true,
   handle: async ({ context, caller, body, query }) => {
     refuseParameters(query);

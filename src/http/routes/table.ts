@@ -30,6 +30,7 @@ export const ROUTES: readonly Route[] = [
   ['GET', '/v1/admin/agents/{agent_id}', adminAgent.getAgent],
   ['PATCH', '/v1/admin/agents/{agent_id}', admin.updateAgent],
   ['DELETE', '/v1/admin/agents/{agent_id}', admin.deleteAgent],
+  ['POST', '/v1/admin/agents/{agent_id}/keys', adminAgent.replaceAgentKeys],
   ['DELETE', '/v1/admin/agents/{agent_id}/keys/{key_prefix}', adminAgent.revokeAgentKey],
   ['GET', '/v1/admin/agents/{agent_id}/events', adminEvents.listAgentEvents],
   ['DELETE', '/v1/admin/agents/{agent_id}/events', adminEvents.deleteAgentEvents],

@@ -2,6 +2,7 @@
 // rows are kept for a restore if the entry says so; restores are in restores.ts.
 import type { DatabaseSync } from 'node:sqlite';
 import type { AgentUpdate } from '../../domain/agent.ts';
+import type { KeyFingerprint } from '../../domain/api-key.ts';
 import { type AuditEntry, type AuditRecord, detailOfDeleted, detailOfOwner } from '../../domain/audit.ts';
 import type { BulkDeleted } from '../../domain/store.ts';
 import { addSlice, type DeletedWhat, KEPT_TITLES, mayExtend, titlesOf } from '../../domain/undo.ts';
@@ -22,6 +23,8 @@ export interface AdminWrites {
   deleteSelectedEvents(agentId: string, eventIds: readonly string[], audit: AuditEntry): string[] | undefined;
   /** Returns the hashes of the deleted keys. */
   revokeAgentKey(agentId: string, prefix: string, audit: AuditEntry): string[];
+  /** Returns the hashes of the deleted keys; undefined if the agent does not exist. */
+  replaceAgentKeys(agentId: string, newKey: KeyFingerprint, audit: AuditEntry): string[] | undefined;
   /** Returns the outcome with the IDs of the deleted events. */
   deleteEvents(
     eventIds: readonly string[],
@@ -81,7 +84,8 @@ export function prepareAdminWrites(
      ON CONFLICT DO UPDATE SET with_agent = max(with_agent, excluded.with_agent)
      RETURNING up_to_row`,
   );
-  const removeKeys = prepare('DELETE FROM keys WHERE agent_id = ?');
+  const removeKeys = prepare('DELETE FROM keys WHERE agent_id = ? RETURNING key_hash');
+  const insertKey = prepare('INSERT INTO keys (key_hash, agent_id, prefix, created_ms) VALUES (?, ?, ?, ?)');
   const keepNoRemoved = prepare('UPDATE removals SET audit_id = NULL WHERE agent_id = ?');
   const forgetKept = prepare('DELETE FROM deleted_events WHERE agent_id = ?');
   const removeByPrefix = prepare(
@@ -164,7 +168,7 @@ export function prepareAdminWrites(
     deleteAgent(agentId, audit) {
       const upToRow = deleteEventsOf(agentId, audit, 1);
       if (upToRow === undefined) return undefined;
-      removeKeys.run(agentId);
+      removeKeys.all(agentId);
       if (audit.undo === 'for_good') {
         keepNoRemoved.run(agentId);
         forgetKept.run(agentId);
@@ -182,6 +186,15 @@ export function prepareAdminWrites(
         .map(({ key_hash }) => key_hash as string);
       if (removed.length > 0) record(audit, { target_name: nameOf(agentId)!, count: 1 });
       return removed;
+    },
+
+    replaceAgentKeys(agentId, newKey, audit) {
+      const target_name = nameOf(agentId);
+      if (target_name === undefined) return undefined;
+      const ended = removeKeys.all(agentId).map(({ key_hash }) => key_hash as string);
+      insertKey.run(newKey.hash, agentId, newKey.prefix, audit.at_ms);
+      record(audit, { target_name, count: 1 });
+      return ended;
     },
 
     deleteSelectedEvents(agentId, eventIds, audit) {

@@ -7,6 +7,7 @@ import type { Place } from '../router.ts';
 const ACTIONS: readonly [value: string, label: string][] = [
   ['update_agent', 'Changed an agent'],
   ['revoke_key', 'Revoked a key'],
+  ['new_key', 'Gave a new key'],
   ['delete_agent', 'Deleted an agent'],
   ['delete_agent_events', 'Deleted all events'],
   ['delete_selected_events', 'Deleted selected events'],

@@ -243,6 +243,12 @@ function describe({ action, target, target_name, detail, count }: AuditRecord): 
           revoked the key <code>{String(detail?.key_prefix ?? '')}…</code> of {agent}
         </>
       );
+    case 'new_key':
+      return (
+        <>
+          gave {agent} the new key <code>{String(detail?.key_prefix ?? '')}…</code>
+        </>
+      );
     case 'delete_events':
       return (
         <>
