@@ -145,12 +145,18 @@ export function describeAudit(record: AuditRecord): Static<typeof AuditLogEntry>
 
 /** The same with include=details. `keepMs`: how long deleted rows are kept. */
 export function describeAuditDetails(record: AuditRecord, nowMs: number, keepMs: number) {
-  const { titles, undo, at_ms, restored_ms } = record;
+  const { undo, at_ms, restored_ms } = record;
   const untilMs = at_ms + keepMs;
   return {
     ...describeAudit(record),
-    titles: titles === null ? [] : (JSON.parse(titles) as string[]),
+    titles: titlesIn(record),
     restorable_until: undo === 'kept' && untilMs > nowMs ? formatInstant(untilMs) : null,
     restored_at: restored_ms === null ? null : formatInstant(restored_ms),
   };
+}
+
+/** The entry of a single event has its title as the name only, which is empty if the title must not stay. */
+function titlesIn({ action, target_name, titles }: AuditRecord): string[] {
+  if (action === 'delete_event') return target_name === '' ? [] : [target_name];
+  return titles === null ? [] : JSON.parse(titles);
 }

@@ -66,6 +66,19 @@ for (const engine of Object.keys(ENGINES) as Engine[]) {
       assert.equal(repeated.headers.get('idempotent-replayed'), 'true');
     });
 
+    it('names the title of a single deleted event in the audit log, but not for good', async () => {
+      const agent = await service.newAgent();
+      for (const [query, titles] of [
+        ['', ['Σοφός "ς"']],
+        ['?for_good=true', []],
+      ] as const) {
+        const { event_id } = await agent.create({ title: 'Σοφός "ς"' });
+        assert.equal((await admin.delete(`/v1/admin/events/${event_id}${query}`)).status, 204);
+        const entry = await newest();
+        assert.deepEqual([entry.action, entry.target, entry.titles], ['delete_event', event_id, titles]);
+      }
+    });
+
     it('writes an entry for the restore, and says of the other that it was restored', async () => {
       const agent = await service.newAgent();
       const agentId = await agentIdOf(agent);

@@ -126,8 +126,9 @@ function AuditRow({ entry, onRestore }: AuditRowProps) {
   );
 }
 
-/** What is known about events that were deleted together: the first titles, IDs, or both. */
-function DeletedEvents({ entry: { titles = [], detail, count } }: { entry: AuditRecord }) {
+/** What is known about events that were deleted together: the first titles, IDs, or both. A single event is named by the entry itself. */
+function DeletedEvents({ entry: { action, titles = [], detail, count } }: { entry: AuditRecord }) {
+  if (action === 'delete_event') return null;
   const ids: readonly unknown[] = Array.isArray(detail?.event_ids) ? detail.event_ids : [];
   const shown = Math.max(ids.length, titles.length);
   if (shown === 0) return null;
