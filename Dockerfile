@@ -1,7 +1,7 @@
 # Image of the service: Node, runtime packages, sources and the built console. No build tools, no tests. Does not run as root,
 # and writes only to /data:
 #   docker run --read-only --log-opt max-size=10m --log-opt max-file=5 --publish 127.0.0.1:8080:8080 --volume events:/data IMAGE
-FROM node:26-slim AS console
+FROM node:26.10.0-slim@sha256:ec7758ee051e457b468b32bde57b0879010b325bb9862718e9615225ce4aaae1 AS console
 WORKDIR /app
 COPY package.json package-lock.json .npmrc tsconfig.json ./
 RUN npm ci --ignore-scripts
@@ -9,12 +9,12 @@ COPY scripts/build-web.ts ./scripts/
 COPY web ./web
 RUN node scripts/build-web.ts
 
-FROM node:26-slim AS packages
+FROM node:26.10.0-slim@sha256:ec7758ee051e457b468b32bde57b0879010b325bb9862718e9615225ce4aaae1 AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --ignore-scripts
 
-FROM node:26-slim
+FROM node:26.10.0-slim@sha256:ec7758ee051e457b468b32bde57b0879010b325bb9862718e9615225ce4aaae1
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 DATA_DIR=/data
 WORKDIR /app
 COPY --from=packages /app/node_modules ./node_modules

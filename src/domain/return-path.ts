@@ -10,7 +10,8 @@ const PATH = /^\/admin(?:\/[A-Za-z0-9_~.-]+)*\/?$/;
 const QUERY = /^[A-Za-z0-9_~.!*'()&=+%:@,;/?$-]*$/;
 
 /** Paths that have an effect when they are opened, or show no view. */
-const NOT_VIEWS = /^\/admin\/(?:login|callback|session|token|logout|picture|assets)(?:\/|$)/;
+const NOT_VIEWS =
+  /^\/admin\/(?:login|callback|session|token|logout|logout-everywhere|picture|assets)(?:\/|$)/;
 
 /** The path, if it is allowed; otherwise the first page of the console. */
 export function toReturnPath(wanted: string | undefined): string {

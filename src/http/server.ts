@@ -23,6 +23,7 @@ import { type ServeMcp, serveMcp } from './mcp.ts';
 import { describeApi } from './openapi.ts';
 import { authenticate, countFailedRegistration } from './request/authenticate.ts';
 import { acceptJson, type BodyMeter, MAX_BODY_BYTES, unknownFields } from './request/body.ts';
+import { requireOneHost } from './request/host.ts';
 import { ParameterNames, parseQuery, type Query } from './request/query.ts';
 import { findRequestId } from './request/request-id.ts';
 import { accessLog, logOnClose, measured } from './response/access-log.ts';
@@ -97,9 +98,13 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     options.requestMetrics?.countUnparsed(status);
     logger.info({ requestId, status }, 'request');
   };
+  const isTrustedProxy = trustedProxies(options.trustProxy);
   const app = fastify({
     bodyLimit: MAX_BODY_BYTES,
-    trustProxy: options.trustProxy.length > 0 ? [...options.trustProxy] : false,
+    // The address is undefined if the client has left.
+    trustProxy:
+      options.trustProxy.length > 0 &&
+      ((address: string | undefined) => address !== undefined && isTrustedProxy(address)),
     genReqId:
       options.trustProxy.length === 0
         ? options.newRequestId
@@ -139,7 +144,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
       sendError(reply, routeNotFound());
     },
   });
-  connections.watch(app.server, trustedProxies(options.trustProxy));
+  connections.watch(app.server, isTrustedProxy);
   app.decorateReply('waitingBytes', 0);
   app.decorateReply('closeTimer', undefined);
   app.decorateReply('pendingHeaders');
@@ -190,7 +195,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
         if (request.raw.url!.length > MAX_URI_BYTES) throw new AppError(...URI_TOO_LONG);
         const now = readiness();
         if (!('context' in now) && !isHealthCheck) throw starting(now);
-        if (request.headers.host === undefined && request.raw.httpVersion === '1.1') throw missingHost();
+        requireOneHost(request);
         if (request.is404) refuseRoute(app, path, request, reply);
         else done();
       } catch (error) {
@@ -360,8 +365,4 @@ function upTo(mark: string, text: string): string {
 
 function hasCredentials({ headers }: FastifyRequest): boolean {
   return headers['x-api-key'] !== undefined || headers.authorization !== undefined;
-}
-
-function missingHost(): AppError {
-  return new AppError('BAD_REQUEST', 'The request is not valid HTTP: it has no Host header.');
 }

@@ -1,11 +1,13 @@
 // The files for containers, checked without running one: what they copy exists, and what they set is read.
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { ERRORS, type ErrorCode } from '../../src/domain/errors.ts';
 import { MAX_BODY_BYTES, MAX_EVENT_BODY_BYTES } from '../../src/http/request/body.ts';
+import { temporaryFolder } from '../support/service.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
@@ -49,8 +51,33 @@ describe('Dockerfile', () => {
   });
 });
 
+it('pins every image by its digest, with the tag that it had', () => {
+  const images = ['Dockerfile', 'compose.yaml'].flatMap((path) => [
+    ...read(path).matchAll(/^(?:FROM| +image:) (\S+)/gm),
+  ]);
+  assert.equal(images.length, 5);
+  for (const [, image = ''] of images) assert.match(image, /^[a-z/]+:\d[\w.-]+@sha256:[0-9a-f]{64}$/);
+});
+
 describe('compose.yaml', () => {
   const text = read('compose.yaml');
+
+  it('gives the superuser and the service passwords of their own, and the comment makes both', () => {
+    const [, superuser] = /^ +POSTGRES_PASSWORD: \$\{(\w+)\b/m.exec(text)!;
+    const [, service] = /^ +EVENTS_PASSWORD: \$\{(\w+)\b/m.exec(text)!;
+    const [, node] = /^ +DATABASE_URL: postgres:\/\/events:\$\{(\w+)\b/m.exec(text)!;
+    assert.equal(node, service);
+    assert.notEqual(superuser, service);
+    const [, command = ''] = /^# +(\(umask .*\))/m.exec(text)!;
+    assert.ok(read('docs/operations.md').includes(`\n${command}`), 'docs/operations.md has the same command');
+    const folder = temporaryFolder();
+    execFileSync('sh', ['-c', command], { cwd: folder });
+    const set = readFileSync(join(folder, '.env'), 'utf8').trim().split('\n');
+    const [one, two] = set.map((line) => /^(\w+)=([0-9a-f]{32})$/.exec(line)!);
+    assert.deepEqual([one![1], two![1]], [superuser, service]);
+    assert.notEqual(one![2], two![2]);
+    assert.equal(statSync(join(folder, '.env')).mode & 0o777, 0o600);
+  });
 
   it('sets only variables that the service reads', () => {
     const [, block = ''] = /^ {2}environment:\n((?: {4}.+\n)+)/m.exec(text)!;

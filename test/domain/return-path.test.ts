@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { toReturnPath } from '../../src/domain/return-path.ts';
+import { SIGN_IN_METHODS } from '../../src/http/browser/sign-in.ts';
 import { KEPT, REFUSED } from './return-paths.ts';
 
 const HOME = '/admin';
@@ -15,6 +16,10 @@ describe('the path after a sign-in', () => {
     it(`is ${HOME} instead of ${JSON.stringify(path.slice(0, 80))}`, () =>
       assert.equal(toReturnPath(path), HOME));
   }
+
+  it('is none of the paths of the sign-in itself', () => {
+    for (const path of SIGN_IN_METHODS.keys()) assert.equal(toReturnPath(path), HOME, path);
+  });
 
   it(`is ${HOME} if none is given`, () => assert.equal(toReturnPath(undefined), HOME));
 

@@ -82,6 +82,7 @@ export const REFUSED = [
   '/admin/session',
   '/admin/token',
   '/admin/logout',
+  '/admin/logout-everywhere',
   '/admin/picture',
   '/admin/assets/index.js',
   `/admin?q=${'x'.repeat(1_500 - 8)}`,

@@ -13,6 +13,9 @@ const NETWORKS: readonly (readonly string[])[] = [
     '::FFFF:203.0.113.7',
     '0:0:0:0:0:ffff:203.0.113.7',
     '::ffff:cb00:7107',
+    '[::ffff:203.0.113.7]:5678',
+    '::ffff:203.0.113.7:5678',
+    '"203.0.113.7:5678"',
   ],
   ['203.0.113.8', '::ffff:203.0.113.8'],
   ['127.0.0.1', '::ffff:127.0.0.1', '::ffff:7f00:1'],
@@ -24,6 +27,14 @@ const NETWORKS: readonly (readonly string[])[] = [
     '2001:DB8::ffff:ffff:ffff:ffff',
     '2001:0db8:0000:0000:1::',
     '2001:db8:0:0:1:2:3:4',
+    '[2001:db8::1]',
+    '[2001:db8::2]:443',
+    '[2001:DB8::2]:65535',
+    '"[2001:db8::3]:8080"',
+    '[2001:db8::3%25eth0]:80',
+    '2001:db8:0:0:1:2:3:4:54321',
+    '2001:db8::1:54321',
+    ' 2001:db8::7 ',
   ],
   ['2001:db8:0:1::', '2001:db8:0:1:ffff::', '2001:db8::1:0:0:0:1', '2001:0db8::0001:1:1:1:1'],
   ['2001:db8:1::', '2001:db8:1::1', '2001:0db8:0001::203.0.113.7', '2001:db8:1:0:0:0:203.0.113.7'],
@@ -73,6 +84,7 @@ describe('clientNetwork', () => {
   });
 
   it('returns unchanged what is not an IP address', () => {
-    for (const text of ['', 'unknown', '_hidden', '1.2.3', '1:2:3']) assert.equal(clientNetwork(text), text);
+    for (const text of ['', 'unknown', '_hidden', '1.2.3', '1:2:3', '[unknown]:80', '[1:2]'])
+      assert.equal(clientNetwork(text), text);
   });
 });

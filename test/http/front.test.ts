@@ -105,6 +105,20 @@ describe('GET / for programs', () => {
     assert.match(front.headers.get('content-security-policy')!, /script-src 'self'; style-src 'self';/);
     assert.doesNotMatch(front.text, /<style|\sstyle=|\son\w+=|<script>/);
   });
+
+  it('gives /docs the same headers, but for its own policy of contents', async () => {
+    const [front, docs] = [await service.client.with(HTML).get('/'), await service.client.get('/docs')];
+    for (const name of [
+      'cross-origin-opener-policy',
+      'cross-origin-resource-policy',
+      'permissions-policy',
+      'referrer-policy',
+      'x-frame-options',
+    ]) {
+      assert.notEqual(front.headers.get(name), null, name);
+      assert.equal(docs.headers.get(name), front.headers.get(name), name);
+    }
+  });
 });
 
 async function open(options: BrowserContextOptions = {}, at = service): Promise<Visit> {

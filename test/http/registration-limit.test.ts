@@ -135,4 +135,19 @@ describe('POST /v1/auth/register, limited', () => {
     );
     assert.deepEqual(await from('203.0.113.1', '::ffff:203.0.113.1', '203.0.113.1'), [200, 200, 429]);
   });
+
+  it('counts a client as its network, however the proxy writes its address: in brackets, with a port, or both', async () => {
+    const { from } = await start({ TRUST_PROXY: 'loopback, fd00::/8' });
+    assert.deepEqual(
+      await from('[2001:db8::1]:50001', '[2001:db8::1]:50002', '[2001:db8::2]', '2001:db8::3'),
+      [200, 200, 429, 429],
+    );
+    assert.deepEqual(await from('203.0.113.1:1', '203.0.113.1:2', '203.0.113.1:3'), [200, 200, 429]);
+    // The same for a trusted proxy: its clients count, not the proxy itself.
+    const through = (client: string, port: number) => `${client}, [fd00::1]:${port}`;
+    assert.deepEqual(
+      await from(through('198.51.100.1', 1), through('198.51.100.2', 2), through('198.51.100.3', 3)),
+      [200, 200, 200],
+    );
+  });
 });

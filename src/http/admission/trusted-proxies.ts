@@ -1,5 +1,6 @@
-// Tells trusted proxies from clients by the address of the connection. Fastify reads the forwarded headers.
-import { BlockList, isIPv6 } from 'node:net';
+// Tells trusted proxies from clients, by the address of the connection and by those in X-Forwarded-For, which Fastify reads.
+import { BlockList, isIP, isIPv6 } from 'node:net';
+import { plainAddress } from '../request/client-network.ts';
 
 const NAMED: Readonly<Record<string, readonly string[]>> = {
   loopback: ['127.0.0.0/8', '::1/128'],
@@ -16,5 +17,8 @@ export function trustedProxies(trustProxy: readonly string[]): (address: string)
     if (bits === undefined) list.addAddress(address, family);
     else list.addSubnet(address, Number(bits), family);
   }
-  return (address) => list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+  return (address) => {
+    const plain = plainAddress(address);
+    return isIP(plain) !== 0 && list.check(plain, isIPv6(plain) ? 'ipv6' : 'ipv4');
+  };
 }
