@@ -1,10 +1,12 @@
 // The list of all events, for administrators: its parameters and responses. The stores find the events.
 import { isWithinYears, OUTSIDE_YEARS, parseDateTime } from './datetime.ts';
-import { refuse } from './errors.ts';
+import { type Issue, refuse } from './errors.ts';
 import { EVENT_EXAMPLE, EVENT_TYPES, Event, type EventType } from './event.ts';
 import { isUlid } from './ids.ts';
+import { splitIncludes } from './include.ts';
 import { encodeSort, type Sort, WHENS, type When } from './list.ts';
 import { decodeListCursor, encodeListCursor, type ListPosition } from './list-cursor.ts';
+import { SEARCHED_STATUSES, type SearchedStatus } from './nearby.ts';
 import Type from './schema.ts';
 import { compile, nullableString, oneOf } from './shape.ts';
 import { joinWire, toWire, type Wire } from './wire.ts';
@@ -41,6 +43,32 @@ export const AllEventsParameters = Type.Object({
         'Inclusive: created_at >= value. Without an offset, it is UTC. Write the + of an offset as %2B.',
     }),
   ),
+  updated_after: Type.Optional(
+    Type.String({
+      format: 'date-time',
+      description:
+        'Inclusive: updated_at >= value; of an event that never changed, that is created_at. Without an offset, it is UTC. Write the + of an offset as %2B.',
+    }),
+  ),
+  status: Type.Optional(
+    oneOf(SEARCHED_STATUSES, {
+      default: 'any',
+      description: 'scheduled: leaves out cancelled events; cancelled: only those; any: both.',
+    }),
+  ),
+  lat: Type.Optional(
+    Type.Number({ minimum: -90, maximum: 90, description: 'Latitude of the centre. With lng and radius.' }),
+  ),
+  lng: Type.Optional(
+    Type.Number({
+      minimum: -180,
+      maximum: 180,
+      description: 'Longitude of the centre. With lat and radius.',
+    }),
+  ),
+  radius: Type.Optional(
+    Type.Number({ minimum: 0.1, maximum: 100, description: 'Miles, inclusive. With lat and lng.' }),
+  ),
   when: Type.Optional(
     oneOf(WHENS, { default: 'all', description: 'upcoming: not ended; past: ended; all: both.' }),
   ),
@@ -56,6 +84,11 @@ export const AllEventsParameters = Type.Object({
   cursor: Type.Optional(
     Type.String({
       description: 'next_cursor of the previous page, with the same sort; omit it for the first page.',
+    }),
+  ),
+  include: Type.Optional(
+    Type.Array(oneOf(['agent_count']), {
+      description: '`agent_count` adds of how many agents the matching events are.',
     }),
   ),
 });
@@ -80,6 +113,14 @@ export const AllEventsResponse = Type.Object({
   total_is_at_least: Type.Optional(
     Type.Boolean({ description: 'Only if true: more events match than total says.' }),
   ),
+  agent_count: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      description:
+        'Number of agents that own the matching events, on all pages; with total_is_at_least, there may be more. Only with include=agent_count.',
+      examples: [1],
+    }),
+  ),
   next_cursor: nullableString({
     description: 'Pass it as cursor for the next page; null on the last page.',
     examples: [null],
@@ -95,28 +136,45 @@ export interface AllEventsQuery {
   readonly types: readonly EventType[] | undefined;
   /** Events that were created at this time or later. */
   readonly createdFromMs: number | undefined;
+  /** Events that last changed, or were created, at this time or later. */
+  readonly updatedFromMs: number | undefined;
+  readonly status: SearchedStatus;
+  readonly circle: Circle | undefined;
   readonly when: When;
   readonly sort: Sort<AllEventSort>;
   readonly after: ListPosition | undefined;
   readonly limit: number;
+  /** Whether to count the agents that own the matching events. */
+  readonly countsAgents: boolean;
+}
+
+/** Places at most this far from the centre. */
+export interface Circle {
+  readonly lat: number;
+  readonly lng: number;
+  readonly radiusMiles: number;
 }
 
 const check = compile(AllEventsParameters);
 
 /** Throws VALIDATION_ERROR naming every failing parameter. */
 export function readAllEvents(parameters: object): AllEventsQuery {
-  const { value, issues } = check(parameters, 'query');
+  const { value, issues } = check(splitIncludes(parameters), 'query');
   const { cursor, sort = '' } = value;
   const text = value.q?.trim() ?? '';
   const eventId = isUlid(text) ? text : undefined;
   const words = eventId === undefined ? value.q : undefined;
   const terms = words === undefined ? undefined : readTerms(words, ['query', 'q'], issues);
-  let createdFromMs: number | undefined;
-  if (value.created_after !== undefined) {
-    const time = parseDateTime(value.created_after)!;
-    createdFromMs = 'ms' in time ? time.ms : Date.parse(`${time.local}Z`);
-    if (!isWithinYears(createdFromMs)) issues.push({ loc: ['query', 'created_after'], ...OUTSIDE_YEARS });
-  }
+  const readInstant = (field: 'created_after' | 'updated_after'): number | undefined => {
+    const time = value[field] === undefined ? undefined : parseDateTime(value[field]);
+    if (!time) return undefined;
+    const ms = 'ms' in time ? time.ms : Date.parse(`${time.local}Z`);
+    if (!isWithinYears(ms)) issues.push({ loc: ['query', field], ...OUTSIDE_YEARS });
+    return ms;
+  };
+  const createdFromMs = readInstant('created_after');
+  const updatedFromMs = readInstant('updated_after');
+  const circle = readCircle(parameters, value, issues);
   let after: ListPosition | undefined;
   if (cursor !== undefined && sort !== '') {
     after = decodeListCursor(cursor, 'all_events', sort);
@@ -133,11 +191,35 @@ export function readAllEvents(parameters: object): AllEventsQuery {
     agentId: value.agent_id?.toLowerCase(),
     types: value.event_type,
     createdFromMs,
+    updatedFromMs,
+    status: value.status!,
+    circle,
     when: value.when!,
     sort: { key: sort.replace('-', '') as AllEventSort, descending },
     after,
     limit: value.limit!,
+    countsAgents: value.include?.includes('agent_count') === true,
   };
+}
+
+const CENTRE = ['lat', 'lng', 'radius'] as const;
+
+/** Undefined if none of its parameters was sent. */
+function readCircle(
+  sent: object,
+  { lat, lng, radius }: { readonly [Name in (typeof CENTRE)[number]]?: number },
+  issues: Issue[],
+): Circle | undefined {
+  const missing = CENTRE.filter((name) => !(name in sent));
+  if (missing.length === CENTRE.length) return undefined;
+  for (const name of missing)
+    issues.push({
+      loc: ['query', name],
+      msg: 'lat, lng and radius belong together: send all three',
+      type: 'missing',
+    });
+  const isWhole = lat !== undefined && lng !== undefined && radius !== undefined;
+  return isWhole ? { lat, lng, radiusMiles: radius } : undefined;
 }
 
 /** The JSON of an event, with the name of its agent. */
@@ -145,15 +227,25 @@ export function addAgentName(event: Wire, agentName: string): Wire {
   return `${event.slice(0, -1)},"agent_name":${toWire(JSON.stringify(agentName))}}` as Wire;
 }
 
+/** What a page says besides its events. */
+export interface AllEventsTotals {
+  readonly total: number;
+  /** Whether more events match than `total` says. Never if they are at most EXACT_TOTAL. */
+  readonly isAtLeast: boolean;
+  /** Number of agents that own the counted events. Undefined unless the query asks for it. */
+  readonly agentCount: number | undefined;
+  /** Position of the last event, if more follow. */
+  readonly next: ListPosition | undefined;
+}
+
 /** The JSON of a page. */
 export function encodeAllEvents(
   events: readonly Wire[],
-  total: number,
-  isAtLeast: boolean,
+  { total, isAtLeast, agentCount, next }: AllEventsTotals,
   sort: Sort<AllEventSort>,
-  next: ListPosition | undefined,
 ): Wire {
   const cursor = next ? `"${encodeListCursor('all_events', encodeSort(sort), next)}"` : 'null';
   const mark = isAtLeast ? ',"total_is_at_least":true' : '';
-  return joinWire('{"events":[', events, `],"total":${total}${mark},"next_cursor":${cursor}}`);
+  const agents = agentCount === undefined ? '' : `,"agent_count":${agentCount}`;
+  return joinWire('{"events":[', events, `],"total":${total}${mark}${agents},"next_cursor":${cursor}}`);
 }

@@ -8,7 +8,7 @@ import type { KeyFingerprint, KeyRecord } from './api-key.ts';
 import type { AuditEntry, AuditRecord } from './audit.ts';
 import type { Position } from './cursor.ts';
 import type { EventRow } from './event.ts';
-import type { AllEventsQuery } from './event-list.ts';
+import type { AllEventsQuery, AllEventsTotals } from './event-list.ts';
 import type { AgentListQuery, AuditQuery, EventListQuery } from './list.ts';
 import type { ListPosition } from './list-cursor.ts';
 import type { NearbyQuery } from './nearby.ts';
@@ -80,9 +80,8 @@ export interface OwnedEvent {
   readonly agentName: string;
 }
 
-export interface OwnedEventPage extends ListPage<OwnedEvent> {
-  /** Whether more events match than `total` says. Never if they are at most EXACT_TOTAL. */
-  readonly isAtLeast: boolean;
+export interface OwnedEventPage extends AllEventsTotals {
+  readonly items: readonly OwnedEvent[];
 }
 
 /** A page of a list. */

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import type { Position } from '../domain/cursor.ts';
 import { AppError } from '../domain/errors.ts';
 import type { EventRow } from '../domain/event.ts';
-import type { AllEventsQuery } from '../domain/event-list.ts';
+import type { AllEventsQuery, AllEventsTotals } from '../domain/event-list.ts';
 import { ALL_EVENTS, chordBetween, type NearbyQuery } from '../domain/nearby.ts';
 import type { EventRecord, FoundRecord, ListPage, NearbyPage } from '../domain/store.ts';
 import { toWire, type Wire } from '../domain/wire.ts';
@@ -265,7 +265,11 @@ export class EventMemory {
    * A page of all events that match, ended and cancelled ones included, and their number. For engines that tell which agent
    * owns an event. Throws the reason of the signal if it is aborted.
    */
-  async list(query: AllEventsQuery, nowMs: number, signal?: AbortSignal): Promise<ListPage<Wire>> {
+  async list(
+    query: AllEventsQuery,
+    nowMs: number,
+    signal?: AbortSignal,
+  ): Promise<ListPage<Wire> & Pick<AllEventsTotals, 'agentCount'>> {
     const { eventId, terms, agentId, limit, sort } = query;
     if (terms) await this.untilWords();
     for (let round = 0; round < MAX_ROUNDS; round++) {
@@ -278,7 +282,7 @@ export class EventMemory {
       const owner = agentId === undefined ? undefined : (this.#owners.get(agentId) ?? NO_OWNER);
       const scan = this.#index.scan(toScanQuery(query, nowMs, among, owner));
       while (!scan.step()) await this.#turn(signal);
-      const { first: found, total } = scan;
+      const { first: found, total, ownerCount: agentCount } = scan;
       if (!scan.isCurrent || (terms && !found.every((handle) => this.#words.matches(handle, terms))))
         continue;
       const handles = found.slice(0, limit);
@@ -286,7 +290,7 @@ export class EventMemory {
       const id = last === undefined ? '' : this.#index.idOf(last);
       const value = last !== undefined && sort.key === 'start_at' ? this.#index.startMsOf(last) : id;
       const items = this.#lookup.findCached(handles) ?? (await this.#lookup.findAll(handles));
-      if (items) return { items, total, next: last === undefined ? undefined : { value, id } };
+      if (items) return { items, total, agentCount, next: last === undefined ? undefined : { value, id } };
     }
     throw changing();
   }

@@ -9,6 +9,7 @@ import {
   type Status,
 } from '../domain/event.ts';
 import type { AllEventsQuery } from '../domain/event-list.ts';
+import { chordSquaredOfMiles } from '../domain/geo.ts';
 import type { NearbyQuery } from '../domain/nearby.ts';
 import type { ActiveWindows } from '../spatial/active-windows.ts';
 import type { ScanQuery } from '../spatial/event-scan.ts';
@@ -85,18 +86,26 @@ export function toScanQuery(
   among: HandleSet | undefined,
   owner: number | undefined,
 ): ScanQuery {
-  const { types, createdFromMs, when, sort, after, limit } = query;
+  const { types, createdFromMs, updatedFromMs, status, circle, when, sort, after, limit, countsAgents } =
+    query;
   return {
     among,
     owner,
     tags: types && tagsOf(types, undefined),
     createdFromMs: createdFromMs ?? 0,
+    updatedFromMs: updatedFromMs ?? Number.NEGATIVE_INFINITY,
+    isCancelled: status === 'any' ? undefined : status === 'cancelled',
+    circle: circle && {
+      ...{ lat: circle.lat, lng: circle.lng },
+      reach: chordSquaredOfMiles(circle.radiusMiles),
+    },
     endsAfterMs: when === 'upcoming' ? nowMs : Number.NEGATIVE_INFINITY,
     endsByMs: when === 'past' ? nowMs : Number.POSITIVE_INFINITY,
     sort: sort.key === 'start_at' ? 'start' : 'creation',
     descending: sort.descending,
     after: after && { startMs: Number(after.value), id: after.id },
     limit,
+    countsOwners: countsAgents,
   };
 }
 

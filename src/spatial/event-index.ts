@@ -68,7 +68,10 @@ export class EventIndex {
   /** 1 for retired events: ended, and no longer in the search structures. */
   readonly #isRetired = new LongColumn(bytes);
   readonly #hidden = new Hidden(this.#isRetired, this.#lat);
-  readonly #scanned = { ...this.#columns, ids: this.#ids, owner: this.#owner, hidden: this.#hidden };
+  readonly #scanned = {
+    ...this.#columns,
+    ...{ ids: this.#ids, owner: this.#owner, updated: this.#updated, hidden: this.#hidden },
+  };
   #created = 1;
   readonly #free: number[] = [];
   /** Latest end of a retired event. */

@@ -1,8 +1,11 @@
 // A scan of all events, ended and cancelled ones included, or of a set of them: counts those that match and keeps the first of
 // them by start or by creation. It runs in steps, one per piece of the columns, which take a millisecond: in between, events may change.
+
+import { chordSquared, unitVector } from '../domain/geo.ts';
 import { type LongColumn, PIECE, PIECE_BITS } from './columns.ts';
 import type { HandleSet } from './handle-set.ts';
 import type { Hidden } from './hidden.ts';
+import { latReachOf } from './matcher.ts';
 import type { TagSet } from './tags.ts';
 import { timeOfWords, type Ulids, WORDS, wordsOfUlid } from './ulids.ts';
 
@@ -15,6 +18,12 @@ export interface ScanQuery {
   readonly tags: TagSet | undefined;
   /** By the time in the ID. */
   readonly createdFromMs: number;
+  /** By the time of the last change, or, if that is not known, the time in the ID. */
+  readonly updatedFromMs: number;
+  /** Undefined: both. */
+  readonly isCancelled: boolean | undefined;
+  /** Places at most this far from the centre; undefined: everywhere. `reach` is a squared chord. */
+  readonly circle: { readonly lat: number; readonly lng: number; readonly reach: number } | undefined;
   /** endsMs > endsAfterMs and endsMs <= endsByMs. */
   readonly endsAfterMs: number;
   readonly endsByMs: number;
@@ -23,6 +32,7 @@ export interface ScanQuery {
   /** The page holds events after this position; the total counts all matches. */
   readonly after: { readonly startMs: number; readonly id: string } | undefined;
   readonly limit: number;
+  readonly countsOwners: boolean;
 }
 
 /** The columns of an index, by handle. */
@@ -33,6 +43,11 @@ export interface ScanColumns {
   readonly tag: LongColumn;
   /** 0 for handles that are free: only events with an owner are found. */
   readonly owner: LongColumn;
+  readonly isCancelled: LongColumn;
+  /** NaN if it is not known. */
+  readonly updated: LongColumn;
+  readonly lat: LongColumn;
+  readonly lng: LongColumn;
   readonly hidden: Hidden;
 }
 
@@ -53,11 +68,13 @@ export class EventScan {
   readonly #starts: Float64Array;
   readonly #times: Float64Array;
   #length = 0;
+  readonly #owners: Set<number> | undefined;
   total = 0;
 
   /** `end`: all handles are below it. */
   constructor(columns: ScanColumns, query: ScanQuery, end: number) {
-    const { among, descending, sort, after, limit } = query;
+    const { among, descending, sort, after, limit, countsOwners } = query;
+    this.#owners = countsOwners ? new Set() : undefined;
     this.#columns = columns;
     this.#query = query;
     this.#sign = descending ? -1 : 1;
@@ -72,6 +89,11 @@ export class EventScan {
   /** The matches of the page, in order, and one more if more follow. */
   get first(): readonly number[] {
     return [...this.#first.subarray(0, this.#length)];
+  }
+
+  /** Number of owners of all matches. Undefined unless the query asks for it. */
+  get ownerCount(): number | undefined {
+    return this.#owners?.size;
   }
 
   /** Looks at some events. Returns true if there are no others. */
@@ -94,6 +116,10 @@ export class EventScan {
     }
     count = this.#keepMatches(piece, count);
     this.total += count;
+    if (this.#owners) {
+      const owners = this.#columns.owner.piece<Uint32Array>(piece);
+      for (let number = 0; number < count; number++) this.#owners.add(owners[this.#found[number]!]!);
+    }
     this.#offerAll(piece, count);
     return this.#done === this.#end;
   }
@@ -123,7 +149,8 @@ export class EventScan {
 
   /** Keeps those of the handles in `found` that match, and returns their number. */
   #keepMatches(piece: number, taken: number): number {
-    const { owner, tags, createdFromMs, endsAfterMs, endsByMs } = this.#query;
+    const { owner, tags, createdFromMs, updatedFromMs, isCancelled, circle, endsAfterMs, endsByMs } =
+      this.#query;
     const { ids, ends, tag, owner: owners, hidden } = this.#columns;
     const found = this.#found;
     let count = keepOwned(found, taken, owners.piece(piece), owner);
@@ -131,6 +158,12 @@ export class EventScan {
     if (endsAfterMs !== Number.NEGATIVE_INFINITY || endsByMs !== Number.POSITIVE_INFINITY)
       count = keepEnding(found, count, ends.piece(piece), endsAfterMs, endsByMs);
     if (createdFromMs > 0) count = keepCreated(found, count, ids.piece(piece), createdFromMs);
+    if (updatedFromMs !== Number.NEGATIVE_INFINITY)
+      count = keepUpdated(found, count, this.#columns.updated.piece(piece), ids.piece(piece), updatedFromMs);
+    if (isCancelled !== undefined)
+      count = keepStatus(found, count, this.#columns.isCancelled.piece(piece), Number(isCancelled));
+    if (circle)
+      count = keepNear(found, count, this.#columns.lat.piece(piece), this.#columns.lng.piece(piece), circle);
     if (hidden.size === 0) return count;
     const shown = found.subarray(0, count).filter((at) => !hidden.has(piece * PIECE + at));
     found.set(shown);
@@ -259,6 +292,50 @@ function keepCreated(found: Int32Array, length: number, words: Uint32Array, from
   for (let number = 0; number < length; number++) {
     const at = found[number]!;
     if (timeOfWords(words, at * WORDS) >= fromMs) found[count++] = at;
+  }
+  return count;
+}
+
+function keepUpdated(
+  found: Int32Array,
+  length: number,
+  updated: Float64Array,
+  words: Uint32Array,
+  fromMs: number,
+): number {
+  let count = 0;
+  for (let number = 0; number < length; number++) {
+    const at = found[number]!;
+    const ms = updated[at]!;
+    if ((Number.isNaN(ms) ? timeOfWords(words, at * WORDS) : ms) >= fromMs) found[count++] = at;
+  }
+  return count;
+}
+
+function keepStatus(found: Int32Array, length: number, isCancelled: Uint8Array, wanted: number): number {
+  let count = 0;
+  for (let number = 0; number < length; number++) {
+    const at = found[number]!;
+    if (isCancelled[at] === wanted) found[count++] = at;
+  }
+  return count;
+}
+
+/** Most places are too far north or south, which is far cheaper to see. */
+function keepNear(
+  found: Int32Array,
+  length: number,
+  lats: Float64Array,
+  lngs: Float64Array,
+  { lat, lng, reach }: NonNullable<ScanQuery['circle']>,
+): number {
+  const centre = unitVector(lat, lng);
+  const latReach = latReachOf({ reach });
+  let count = 0;
+  for (let number = 0; number < length; number++) {
+    const at = found[number]!;
+    if (Math.abs(lats[at]! - lat) > latReach) continue;
+    if (chordSquared(unitVector(lats[at]!, lngs[at]!), centre) <= reach) found[count++] = at;
   }
   return count;
 }

@@ -12,9 +12,9 @@ export async function listAllEvents(
   query: AllEventsQuery,
   signal?: AbortSignal,
 ): Promise<Wire> {
-  const { items, total, isAtLeast, next } = await store.eventPage(query, clock(), signal);
-  const events = items.map(({ json, agentName }) => addAgentName(json, agentName));
-  return encodeAllEvents(events, total, isAtLeast, query.sort, next);
+  const page = await store.eventPage(query, clock(), signal);
+  const events = page.items.map(({ json, agentName }) => addAgentName(json, agentName));
+  return encodeAllEvents(events, page, query.sort);
 }
 
 /** The event with the name of its agent. Throws NOT_FOUND. */

@@ -15,7 +15,8 @@ for (const engine of ['sqlite', 'postgres'] as const) {
   describe(`events of all agents on ${engine}`, () => {
     let service: TestService;
     let administrator: Client;
-    const created: { event_id: string; agent_id: string }[] = [];
+    let owner: Client;
+    const created: { event_id: string; agent_id: string; lat: number; lng: number }[] = [];
 
     before(async () => {
       service = await startTestService(await ENGINES[engine]());
@@ -28,6 +29,7 @@ for (const engine of ['sqlite', 'postgres'] as const) {
         await bob.create({ title: 'Jazz brunch', start_at: '2031-05-01T18:00:00Z', event_type: 'game' }),
       );
       created.push(await bob.create({ title: 'Over', start_at: '2020-05-01T18:00:00Z', address: 'Main St' }));
+      owner = bob;
       await bob.patch(`/v1/events/${created[1]!.event_id}`, { status: 'cancelled' });
     });
     after(() => service.close());
@@ -39,6 +41,46 @@ for (const engine of ['sqlite', 'postgres'] as const) {
     };
     const titles = async (query: Query) =>
       (await list(query)).events.map(({ title }: { title: string }) => title);
+
+    describe(`GET ${PATH} with filters`, () => {
+      it('finds by status, by the last change and near a place', async () => {
+        assert.deepEqual(await titles({ status: 'cancelled' }), ['Jazz brunch']);
+        assert.deepEqual(await titles({ status: 'scheduled', sort: 'created_at' }), ['Jazz', 'Over']);
+        assert.equal((await titles({ status: 'any' })).length, 3);
+        const { body } = await owner.get(`/v1/events/${created[1]!.event_id}`, { include: 'updated_at' });
+        const changed = await titles({ updated_after: body.updated_at });
+        assert.ok(changed.includes('Jazz brunch') && !changed.includes('Jazz'), String(changed));
+        assert.deepEqual(await titles({ updated_after: '2020-01-01T00:00:00Z', q: 'over' }), ['Over']);
+        assert.deepEqual(await titles({ updated_after: '2100-01-01T00:00:00Z' }), []);
+        const { lat, lng } = created[0]!;
+        assert.equal((await list({ lat, lng, radius: 1 })).total, 3);
+        assert.equal((await list({ lat: lat - 1, lng, radius: 50 })).total, 0);
+      });
+
+      it('counts the agents only if asked', async () => {
+        const body = await list({ include: 'agent_count' });
+        assert.deepEqual(Object.keys(body), ['events', 'total', 'agent_count', 'next_cursor']);
+        assert.equal(body.agent_count, 2);
+        assert.equal((await list({ q: 'over', include: 'agent_count' })).agent_count, 1);
+        assert.equal((await list({ q: 'brunch -jazz', include: 'agent_count' })).agent_count, 0);
+      });
+
+      it('wants the whole circle', async () => {
+        for (const [query, missing] of [
+          [{ lat: 1 }, ['lng', 'radius']],
+          [{ lat: 1, lng: 1 }, ['radius']],
+          [{ radius: 5, lat: 1 }, ['lng']],
+        ] as const) {
+          const issues = assertInvalid(await administrator.get(PATH, query));
+          assert.deepEqual(
+            issues,
+            missing.map((name) => `query.${name}: missing`),
+          );
+        }
+        assertInvalid(await administrator.get(PATH, { lat: 91, lng: 1, radius: 5 }));
+        assertInvalid(await administrator.get(PATH, { status: 'ended' }));
+      });
+    });
 
     describe(`GET ${PATH}`, () => {
       it('returns the events as in the list of their agent, with agent_name', async () => {

@@ -8,6 +8,7 @@ import { ALL_EVENT_SORTS, type AllEventsQuery, readAllEvents } from '../../src/d
 import { newUlid } from '../../src/domain/ids.ts';
 import { WHENS } from '../../src/domain/list.ts';
 import type { Store } from '../../src/domain/store.ts';
+import { haversineMiles } from '../spatial/oracle.ts';
 import { Chance } from '../support/random.ts';
 import { size } from '../support/sizes.ts';
 import { oracleMatches, oracleWordsOf, randomSearch, randomText } from '../support/words-oracle.ts';
@@ -22,6 +23,12 @@ interface Asked {
   readonly agent_id?: string;
   readonly event_type?: readonly string[];
   readonly created_after?: string;
+  readonly updated_after?: string;
+  readonly status?: string;
+  readonly lat?: number;
+  readonly lng?: number;
+  readonly radius?: number;
+  readonly include?: readonly string[];
   readonly when?: string;
   readonly sort?: string;
   readonly limit?: number;
@@ -47,7 +54,9 @@ export function allEventsContract(store: () => Store): void {
       address: chance.chance(0.5) ? null : `${chance.integer(1, 9)} Main Street`,
       event_type: chance.pick(EVENT_TYPES.slice(0, 4)),
       status: chance.pick(STATUSES),
-      lat: chance.between(-90, 90),
+      // Half of them are near each other.
+      lat: chance.chance(0.5) ? chance.between(52, 53) : chance.between(-90, 90),
+      lng: chance.between(12.5, 14.5),
       ...fields,
     });
   };
@@ -58,13 +67,17 @@ export function allEventsContract(store: () => Store): void {
     return row;
   };
   const matches = (row: EventRow, asked: Asked): boolean => {
-    const { q, agent_id, event_type, created_after, when = 'all' } = asked;
+    const { q, agent_id, event_type, created_after, updated_after, when = 'all', status = 'any' } = asked;
+    const { lat, lng, radius } = asked;
     const hasEnded = (row.end_ms ?? row.start_ms + ASSUMED_MS) <= NOW_MS;
     return (
       (q === undefined || q === row.event_id || oracleMatches(q, oracleWordsOf(row)) === true) &&
       (agent_id === undefined || agent_id.toLowerCase() === row.agent_id) &&
       (event_type === undefined || event_type.includes(row.event_type)) &&
       (created_after === undefined || row.created_ms >= Date.parse(created_after)) &&
+      (updated_after === undefined || row.updated_ms >= Date.parse(updated_after)) &&
+      (status === 'any' || status === row.status) &&
+      (radius === undefined || haversineMiles({ lat: lat!, lng: lng! }, row) <= radius) &&
       (when === 'all' || hasEnded === (when === 'past'))
     );
   };
@@ -82,8 +95,10 @@ export function allEventsContract(store: () => Store): void {
   const assertListed = async (asked: Asked) => {
     const expected = expectedOf(asked);
     const { items, totals } = await walk(readAllEvents(asked) as never, async (query: AllEventsQuery) => {
-      const { isAtLeast, ...page } = await store().eventPage(query, NOW_MS);
+      const { isAtLeast, agentCount, ...page } = await store().eventPage(query, NOW_MS);
       assert.equal(isAtLeast, false);
+      const owners = new Set(expected.map(({ agent_id }) => agent_id));
+      assert.equal(agentCount, asked.include ? owners.size : undefined, JSON.stringify(asked));
       return page;
     });
     const said = JSON.stringify(asked);
@@ -104,11 +119,17 @@ export function allEventsContract(store: () => Store): void {
       ? row.event_id
       : chance.pick(['jazz', 'hall -jazz', 'ja* street', 'ha*', '1 main', randomSearch(chance)]);
     const createdMs = row.created_ms + chance.pick([-1, 0, 1]);
+    const updatedMs = row.updated_ms + chance.pick([-1, 0, 1]);
+    const radius = chance.pick([0.1, 25, 100]);
     return {
       ...(chance.chance(0.5) && (q === row.event_id || oracleMatches(q, new Set()) !== undefined) && { q }),
       ...(chance.chance(0.3) && { agent_id: chance.pick(agents).agent_id.toUpperCase() }),
       ...(chance.chance(0.3) && { event_type: chance.some(EVENT_TYPES.slice(0, 5), 0.5) }),
       ...(chance.chance(0.3) && { created_after: new Date(createdMs).toISOString() }),
+      ...(chance.chance(0.3) && { updated_after: new Date(updatedMs).toISOString() }),
+      ...(chance.chance(0.3) && { status: chance.pick(['scheduled', 'cancelled', 'any']) }),
+      ...(chance.chance(0.3) && { lat: row.lat, lng: row.lng, radius }),
+      ...(chance.chance(0.5) && { include: ['agent_count'] }),
       ...(chance.chance(0.6) && { when: chance.pick(WHENS) }),
       sort: `${chance.chance(0.5) ? '-' : ''}${chance.pick(ALL_EVENT_SORTS)}`,
       limit: chance.pick([7, 30, 100]),
