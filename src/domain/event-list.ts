@@ -238,6 +238,11 @@ export interface AllEventsTotals {
   readonly next: ListPosition | undefined;
 }
 
+/** A page whose events were all counted. */
+export interface CountedEvents extends Omit<AllEventsTotals, 'isAtLeast'> {
+  readonly items: readonly Wire[];
+}
+
 /** The JSON of a page. */
 export function encodeAllEvents(
   events: readonly Wire[],

@@ -4,9 +4,9 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import type { Position } from '../domain/cursor.ts';
 import { AppError } from '../domain/errors.ts';
 import type { EventRow } from '../domain/event.ts';
-import type { AllEventsQuery, AllEventsTotals } from '../domain/event-list.ts';
+import type { AllEventsQuery, CountedEvents } from '../domain/event-list.ts';
 import { ALL_EVENTS, chordBetween, type NearbyQuery } from '../domain/nearby.ts';
-import type { EventRecord, FoundRecord, ListPage, NearbyPage } from '../domain/store.ts';
+import type { EventRecord, FoundRecord, NearbyPage } from '../domain/store.ts';
 import { toWire, type Wire } from '../domain/wire.ts';
 import type { Term } from '../domain/word-query.ts';
 import type { Words } from '../domain/words.ts';
@@ -265,11 +265,7 @@ export class EventMemory {
    * A page of all events that match, ended and cancelled ones included, and their number. For engines that tell which agent
    * owns an event. Throws the reason of the signal if it is aborted.
    */
-  async list(
-    query: AllEventsQuery,
-    nowMs: number,
-    signal?: AbortSignal,
-  ): Promise<ListPage<Wire> & Pick<AllEventsTotals, 'agentCount'>> {
+  async list(query: AllEventsQuery, nowMs: number, signal?: AbortSignal): Promise<CountedEvents> {
     const { eventId, terms, agentId, limit, sort } = query;
     if (terms) await this.untilWords();
     for (let round = 0; round < MAX_ROUNDS; round++) {

@@ -61,17 +61,14 @@ export class EventIndex {
   readonly #zone = new LongColumn(naturals);
   readonly #columns = {
     ...{ lat: this.#lat, lng: this.#lng, start: this.#start, ends: this.#expiry.ends },
-    ...{ tag: this.#tag, zone: this.#zone, isCancelled: this.#isCancelled },
+    ...{ tag: this.#tag, zone: this.#zone, isCancelled: this.#isCancelled, updated: this.#updated },
   };
   /** 0 for handles that are free. */
   readonly #owner = new LongColumn(naturals);
   /** 1 for retired events: ended, and no longer in the search structures. */
   readonly #isRetired = new LongColumn(bytes);
   readonly #hidden = new Hidden(this.#isRetired, this.#lat);
-  readonly #scanned = {
-    ...this.#columns,
-    ...{ ids: this.#ids, owner: this.#owner, updated: this.#updated, hidden: this.#hidden },
-  };
+  readonly #scanned = { ...this.#columns, ids: this.#ids, owner: this.#owner, hidden: this.#hidden };
   #created = 1;
   readonly #free: number[] = [];
   /** Latest end of a retired event. */
