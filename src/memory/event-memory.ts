@@ -153,13 +153,16 @@ export class EventMemory {
     this.#wordsKnown = undefined;
   }
 
-  /** Resolves when searches by words need not wait; false if they cannot be answered. Throws UNAVAILABLE if that takes too long. */
-  async untilWords(): Promise<boolean> {
-    if (this.#hasWords && this.#wordsKnown) {
-      const isLate = sleep(WORDS_PATIENCE_MS, true, { ref: false });
-      if (await Promise.race([this.#wordsKnown.promise, isLate])) throw wordsUnknown();
-    }
-    return this.#hasWords;
+  /** Whether searches by words can be answered, and need not wait. */
+  get knowsWords(): boolean {
+    return this.#hasWords && this.#wordsKnown === undefined;
+  }
+
+  /** Resolves when searches by words need not wait. Throws UNAVAILABLE if that takes too long. */
+  async #untilWords(): Promise<void> {
+    if (!this.#hasWords || !this.#wordsKnown) return;
+    const isLate = sleep(WORDS_PATIENCE_MS, true, { ref: false });
+    if (await Promise.race([this.#wordsKnown.promise, isLate])) throw wordsUnknown();
   }
 
   /** Makes changes that belong together: no search sees a part of them. */
@@ -232,7 +235,7 @@ export class EventMemory {
   async search(query: NearbyQuery, nowMs: number): Promise<NearbyPage> {
     this.#searchedMs = nowMs; // if the clock was set back, searches before this one do not count
     let hasWaited = query.terms !== undefined && this.#wordsKnown !== undefined;
-    if (hasWaited) await this.untilWords();
+    if (hasWaited) await this.#untilWords();
     for (let round = 0; round < MAX_ROUNDS; round++) {
       let among: HandleSet | undefined;
       if (query.terms) {
@@ -267,7 +270,7 @@ export class EventMemory {
    */
   async list(query: AllEventsQuery, nowMs: number, signal?: AbortSignal): Promise<CountedEvents> {
     const { eventId, terms, agentId, limit, sort } = query;
-    if (terms) await this.untilWords();
+    if (terms) await this.#untilWords();
     for (let round = 0; round < MAX_ROUNDS; round++) {
       let among: HandleSet | undefined;
       if (eventId !== undefined) among = listOf(Int32Array.of(this.#index.find(eventId) ?? 0));
@@ -369,12 +372,8 @@ export class EventMemory {
 }
 
 const MANY = 1_000; // events whose removal searches may have to wait for
-
+const NO_OWNER = -1; // of an agent without events
 const NO_DETAILS: NearbyPage['details'] = [];
-
-/** Of an agent without events. */
-const NO_OWNER = -1;
-
 const NO_HANDLES = listOf(new Int32Array(0));
 
 function findAtOnce(words: WordIndex, terms: readonly Term[]): HandleSet {

@@ -263,7 +263,7 @@ describe('words that need too much memory', () => {
     put(100, 'more');
     memory.removeEventsOf(agent.agent_id, 100);
     assert.equal((await search({})).total, 0);
-    assert.equal(await memory.untilWords(), false);
+    assert.equal(memory.knowsWords, false);
   });
 });
 

@@ -28,6 +28,9 @@ const IMPOSSIBLE_PAUSE_MS = 60_000;
 /** Searches wait this long for many changes before they use the database: most of these take less. */
 const BEHIND_AFTER_MS = 250;
 
+/** PostgreSQL has cancelled the statement. */
+const STATEMENT_TIMEOUT = '57014';
+
 /** Events whose words are read at once, and the pause after a failure. */
 const WORDS_PER_READ = 500;
 const WORDS_RETRY_MS = 1_000;
@@ -63,6 +66,8 @@ export class NodeEvents {
   #unloaded = Promise.withResolvers<void>();
   readonly #closing = new AbortController();
   readonly #loop: Promise<void>;
+  /** Whether the last poll took longer than a statement may: something holds a lock. */
+  #isBlocked = false;
   /** Time of the last search. */
   #nowMs: number;
   /** Why searches use the database, as reported last. */
@@ -83,8 +88,8 @@ export class NodeEvents {
   }
 
   /**
-   * Sees every write that was acknowledged before the call, by any node. Undefined if the events are not in memory, or if memory
-   * must catch up with many changes and `mayUseSql` has reserved room for a search in the database. Called within an
+   * Sees every write that was acknowledged before the call, by any node. Undefined if the events, or the words that it asks for, are
+   * not in memory, or if memory must catch up with many changes and `mayUseSql` has reserved room for a search in the database. Called within an
    * operation of the database. Throws UNAVAILABLE if the primary does not respond.
    */
   async search(
@@ -93,9 +98,7 @@ export class NodeEvents {
     mayUseSql: () => boolean = () => false,
   ): Promise<NearbyPage | undefined> {
     this.#nowMs = nowMs;
-    if (!this.#loaded) return undefined;
-    // Before the poll: the memory is to have every write up to now when it is searched.
-    if (query.terms && !(await this.#loaded.memory.untilWords())) return undefined;
+    if (!this.#loaded || (query.terms && !this.#loaded.memory.knowsWords)) return undefined;
     do {
       if (this.#readIndex.isBehind && mayUseSql()) return undefined;
     } while ((await this.#readIndex.confirm()) === 'behind');
@@ -233,20 +236,31 @@ export class NodeEvents {
     this.#unloaded.resolve();
   }
 
-  /** Brings the memory to a snapshot taken after the call, or unloads it. Throws UNAVAILABLE if the primary does not respond. */
+  /** Brings the memory to a snapshot taken after the call, or unloads it. Throws UNAVAILABLE if the database does not respond. */
   async #poll(onBehind: () => void): Promise<void> {
+    const behind = this.#isBlocked ? setTimeout(onBehind, BEHIND_AFTER_MS) : undefined;
+    await this.#pollUntilDone(onBehind).finally(() => clearTimeout(behind));
+  }
+
+  async #pollUntilDone(onBehind: () => void): Promise<void> {
     const beginMs = performance.now();
     for (let pauseMs = FIRST_PAUSE_MS; this.#loaded; pauseMs *= 2) {
       try {
         if (!this.#connection?.isCurrent) await this.#connect(beginMs);
-        if (await this.#pollOnce(this.#connection!, this.#loaded, onBehind)) return;
+        if (!(await this.#pollOnce(this.#connection!, this.#loaded, onBehind))) continue;
+        this.#isBlocked = false;
+        return;
       } catch (error) {
         this.#connection?.drop();
         this.#connection = undefined;
         const failure = failureOf(error);
+        // Nothing was applied, so the next poll goes on from the same snapshot.
+        this.#isBlocked = codeOf(error) === STATEMENT_TIMEOUT;
+        if (this.#isBlocked) throw unavailable(withoutData(error));
         if (failure === 'lost' || failure === 'not-begun') this.#database.suspect();
         else if (codeOf(error) === 'UNAVAILABLE') throw error;
-        else return this.#unload({ by: 'database', reason: 'failure', cause: withoutData(error) });
+        else if (failure !== 'conflict')
+          return this.#unload({ by: 'database', reason: 'failure', cause: withoutData(error) });
         if (performance.now() - beginMs + pauseMs > PATIENCE_MS) throw unavailable(withoutData(error));
         await sleep(pauseMs);
       }
