@@ -67,6 +67,8 @@ export interface Config {
   /** `*`, or the origins that browsers may call from. */
   readonly corsOrigins: '*' | readonly string[];
   readonly logLevel: string;
+  /** Whether log lines of requests have the agent and the network of the client. */
+  readonly logAgent: boolean;
 }
 
 const EMAIL = /^[^@\s]+@[^@\s]+$/;
@@ -165,6 +167,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     trustProxy: everyItem('TRUST_PROXY', 'addresses or networks such as 10.0.0.0/8', isAddressOrNetwork),
     corsOrigins: readOrigins(everyItem),
     logLevel: choice('LOG_LEVEL', LOG_LEVELS, 'info'),
+    logAgent: choice('LOG_AGENT', ['on', 'off'], 'off') === 'on',
   };
   if (problems.length > 0) throw new StartError(problems.join('\n'));
   return freeze(config);

@@ -78,6 +78,7 @@ export async function startService(config: Config, options: ServiceOptions): Pro
     corsOrigins: config.corsOrigins,
     trustProxy: config.trustProxy,
     logger,
+    logAgent: config.logAgent,
     newRequestId: requestIds(clock, random),
     baseUrl: () => config.publicUrl ?? url,
     publicUrl: config.publicUrl,

@@ -42,6 +42,7 @@ const DEFAULTS: Config = {
   trustProxy: [],
   corsOrigins: '*',
   logLevel: 'info',
+  logAgent: false,
 };
 
 const limits = (changed: Partial<Config['tierLimits']>) => ({
@@ -218,6 +219,8 @@ describe('readConfig', () => {
     ...['fatal', 'error', 'warn', 'debug', 'trace', 'silent'].map(
       (logLevel): [Record<string, string>, Partial<Config>] => [{ LOG_LEVEL: logLevel }, { logLevel }],
     ),
+    [{ LOG_AGENT: 'on' }, { logAgent: true }],
+    [{ LOG_AGENT: 'off' }, { logAgent: false }],
   ];
   for (const [env, result] of good) {
     it(`accepts ${JSON.stringify(env)}`, () => assert.deepEqual(readConfig(env), { ...DEFAULTS, ...result }));
@@ -299,6 +302,7 @@ describe('readConfig', () => {
       ],
     ],
     ['LOG_LEVEL', ['verbose', 'INFO', '30']],
+    ['LOG_AGENT', ['yes', 'true', '1', 'ON']],
   ];
   for (const [name, values] of bad) {
     it(`refuses ${name} if it is invalid, and shows the value`, () => {

@@ -15,7 +15,7 @@ import { admitAgent } from './request/authenticate.ts';
 import { MAX_EVENT_BODY_BYTES } from './request/body.ts';
 import type { Backlog } from './response/backlog.ts';
 import type { ResponseDeadline } from './response/deadline.ts';
-import { ErrorResponse } from './response/errors.ts';
+import { ErrorResponse, toAppError } from './response/errors.ts';
 import { setQuotaHeaders } from './response/rate-limit.ts';
 
 export const MCP_PATH = '/mcp';
@@ -134,7 +134,10 @@ export function serveMcp(app: FastifyInstance, options: McpOptions): void {
         request: toWebRequest(request, closed.signal),
         body: request.body,
         onFault: (error) => onFault(request, error),
-        onError: (error) => admission.refusals.count(error),
+        onError: (error) => {
+          admission.refusals.count(error);
+          request.refusal = toAppError(error);
+        },
       };
       // Read event streams whole too: the backlog then counts them like any other response, and no client can hold one open.
       const work = admission.agentWork.run(request.client, async () => {

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Identity } from '../domain/admin.ts';
-import { AppError } from '../domain/errors.ts';
+import { AppError, ERRORS } from '../domain/errors.ts';
 import type { Context } from '../usecases/context.ts';
 import { Admission } from './admission/admission.ts';
 import { cutOff } from './admission/connections.ts';
@@ -23,6 +23,7 @@ import { type ServeMcp, serveMcp } from './mcp.ts';
 import { describeApi } from './openapi.ts';
 import { authenticate, countFailedRegistration } from './request/authenticate.ts';
 import { acceptJson, type BodyMeter, MAX_BODY_BYTES, unknownFields } from './request/body.ts';
+import { isHealthPath } from './request/health-path.ts';
 import { requireOneHost } from './request/host.ts';
 import { ParameterNames, parseQuery, type Query } from './request/query.ts';
 import { findRequestId } from './request/request-id.ts';
@@ -35,7 +36,7 @@ import { addHeader, handOverHeaders, initHeaders } from './response/headers.ts';
 import type { RequestMetrics } from './response/request-metrics.ts';
 import { sendResponse } from './response/send.ts';
 import { StaticDocument, StaticDocuments } from './response/static-document.ts';
-import { isHealthPath, type Readiness, serveHealth, starting } from './routes/health.ts';
+import { type Readiness, serveHealth, starting } from './routes/health.ts';
 import { DESCRIBED_ROUTES, ROUTES, type Route } from './routes/table.ts';
 import { refuseRoute, routeNotFound } from './routes/unknown-route.ts';
 import type { Shutdown } from './shutdown.ts';
@@ -45,6 +46,8 @@ export interface ServerOptions {
   readonly corsOrigins: CorsOrigins;
   readonly trustProxy: readonly string[];
   readonly logger: Logger;
+  /** Whether the lines of requests have the agent and the network of the client. */
+  readonly logAgent?: boolean | undefined;
   readonly newRequestId: () => string;
   readonly baseUrl: () => string;
   /** PUBLIC_URL, if the operator set it. */
@@ -89,14 +92,16 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   const { logger, readiness, admission = new Admission(), deadline = new ResponseDeadline() } = options;
   const { connections } = admission;
   const { backlog = new Backlog({ unreadBytes: admission.limits.unreadBytes }) } = options;
-  const writeAccess = measured(accessLog(logger), options.requestMetrics);
+  const writeAccess = measured(accessLog(logger, options.logAgent), options.requestMetrics);
   const logFault = faultLog(logger);
   const refuseSocket = (error: Error, socket: Socket): void => {
     const requestId = options.newRequestId();
-    const status = sendSocketError(error, socket, requestId);
-    if (status === undefined) return;
+    const code = sendSocketError(error, socket, requestId);
+    if (code === undefined) return;
+    const { status } = ERRORS[code];
     options.requestMetrics?.countUnparsed(status);
-    logger.info({ requestId, status }, 'request');
+    const network = options.logAgent ? connections.networkOf(socket) : undefined;
+    logger.info({ requestId, status, code, ...(network !== undefined && { network }) }, 'request');
   };
   const isTrustedProxy = trustedProxies(options.trustProxy);
   const app = fastify({
@@ -152,6 +157,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   app.decorateRequest('caller', undefined);
   app.decorateRequest('parsedQuery');
   app.decorateRequest('pattern', undefined);
+  app.decorateRequest('refusal', undefined);
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   // node:http would close the connection of a CONNECT without a response.
   app.server.on('connect', (_request, socket) =>
@@ -174,7 +180,10 @@ export function buildServer(options: ServerOptions): FastifyInstance {
       backlog.remove(reply);
       deadline.forget(client);
     });
-    if (admission.isExcessive(client)) {
+    const excess = admission.findExcess(client);
+    if (excess) {
+      request.refusal = excess;
+      admission.refusals.count(excess);
       cutOff(request.raw);
       return;
     }

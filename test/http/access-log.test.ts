@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, mock } from 'node:test';
 import { type Logger, type LoggerOptions, pino, stdTimeFunctions } from 'pino';
+import { AppError, type ErrorCode, type Part, type RefusedBy } from '../../src/domain/errors.ts';
 import { accessLog } from '../../src/http/response/access-log.ts';
 
 interface Access {
@@ -11,17 +12,21 @@ interface Access {
   readonly status: number;
   readonly ms: number;
   readonly traceId?: string;
+  readonly code?: ErrorCode;
+  readonly cause?: RefusedBy | Part;
+  readonly agent?: string;
+  readonly network?: string;
 }
 
 const REQUESTS: readonly Access[] = [
-  { requestId: '01JZ9GX4T0QW3N1V8R5Y7K2MHD', method: 'GET', route: '/health', status: 200, ms: 0 },
+  { requestId: '01JZ9GX4T0QW3N1V8R5Y7K2MHD', method: 'GET', route: '/docs', status: 200, ms: 0 },
   { requestId: 'a', method: 'PATCH', route: '/v1/events/:event_id', status: 422, ms: 12.3 },
   { requestId: 'b', method: 'GET', route: '/admin/*', status: 304, ms: 0.1 },
   { requestId: 'c', method: 'M-SEARCH', route: undefined, status: 404, ms: 7 },
   {
     requestId: 'e',
     method: 'GET',
-    route: '/live',
+    route: '/mcp',
     status: 200,
     ms: 1,
     traceId: '4bf92f3577b34da6a3ce929d0e0e4736',
@@ -29,11 +34,28 @@ const REQUESTS: readonly Access[] = [
   { requestId: 'd', method: 'POST', route: undefined, status: 499, ms: 86_400_000.5 },
 ];
 
+/** With what is added to the lines of refusals and, if it is switched on, to all. */
+const REFUSED: readonly Access[] = [
+  { requestId: 'f', method: 'GET', route: '/mcp', status: 401, ms: 1, code: 'MISSING_API_KEY' },
+  {
+    ...{ requestId: 'g', method: 'GET', route: '/mcp', status: 429, ms: 1, traceId: 'a0'.repeat(16) },
+    ...{ code: 'RATE_LIMITED', cause: 'quota requests', agent: 'b1', network: '203.0.113.7' },
+  },
+  {
+    ...{ requestId: 'h', method: 'GET', route: undefined, status: 404, ms: 1 },
+    ...{ code: 'NOT_FOUND', network: 'whatever a proxy "says"\n' },
+  },
+  { requestId: 'i', method: 'GET', route: '/v1/x', status: 503, ms: 1, code: 'UNAVAILABLE', cause: 'writer' },
+];
+
 /** A logger with the lines that it wrote. */
 function newLogger(options: LoggerOptions = {}): { logger: Logger; lines: string[] } {
   const lines: string[] = [];
   return { logger: pino(options, { write: (line) => lines.push(line) }), lines };
 }
+
+const refusedBy = (cause: RefusedBy | Part | undefined) =>
+  cause === undefined ? {} : { refusedBy: cause as RefusedBy };
 
 /** Writes every request in both ways, with the clock stopped, and asserts that the lines are the same. */
 function assertSameLines(logger: Logger, lines: string[], expectedLines = REQUESTS.length): void {
@@ -56,7 +78,7 @@ describe('the access-log line', () => {
     const { logger, lines } = newLogger();
     assertSameLines(logger, lines);
     assert.match(lines[0]!, /^\{"level":30,"time":1893553445006,"pid":\d+,"hostname":"[^"]*","requestId":/);
-    assert.match(lines[0]!, /"route":"\/health","status":200,"ms":0,"msg":"request"\}\n$/);
+    assert.match(lines[0]!, /"route":"\/docs","status":200,"ms":0,"msg":"request"\}\n$/);
     assert.doesNotMatch(lines[3]!, /route/);
   });
 
@@ -98,6 +120,46 @@ describe('the access-log line', () => {
     });
   }
 
+  it('has the code and the cause of a refusal', () => {
+    const { logger, lines } = newLogger({ timestamp: false });
+    const write = accessLog(logger);
+    for (const { requestId, method, route, status, ms, traceId, code, cause, agent, network } of REFUSED) {
+      const refusal = new AppError(code!, '', cause === 'writer' ? { part: cause } : refusedBy(cause));
+      write(requestId, method, route, status, ms, traceId, refusal, { name: agent ?? '', network: network! });
+    }
+    const own = lines.splice(0);
+    for (const { agent: _, network: __, ...line } of REFUSED) logger.info(line, 'request');
+    assert.deepEqual(own, lines);
+  });
+
+  it('has the agent and the network if that is switched on, whatever a proxy sends as an address', () => {
+    const { logger, lines } = newLogger({ timestamp: false });
+    const write = accessLog(logger, true);
+    for (const { requestId, method, route, status, ms, traceId, code, cause, agent, network } of REFUSED) {
+      const refusal = new AppError(code!, '', cause === 'writer' ? { part: cause } : refusedBy(cause));
+      const client = network === undefined ? undefined : { name: agent ?? '', network };
+      write(requestId, method, route, status, ms, traceId, refusal, client);
+    }
+    const own = lines.splice(0);
+    for (const line of REFUSED) logger.info(line, 'request');
+    assert.deepEqual(own, lines);
+  });
+
+  it('is written at level debug for probes, and not at all at level info', () => {
+    for (const [level, expected] of [
+      ['info', []],
+      ['debug', [20, 20, 20]],
+    ] as const) {
+      const { logger, lines } = newLogger({ level });
+      const write = accessLog(logger);
+      for (const route of ['/health', '/live', '/ready']) write('a', 'GET', route, 503, 1);
+      assert.deepEqual(
+        lines.map((line) => JSON.parse(line).level),
+        expected,
+      );
+    }
+  });
+
   it('has the milliseconds rounded to one decimal place', () => {
     const { logger, lines } = newLogger({ base: null, timestamp: false });
     const write = accessLog(logger);
@@ -108,7 +170,7 @@ describe('the access-log line', () => {
       [999.96, 1000],
       [12_345.678, 12_345.7],
     ];
-    for (const [ms] of rounded) write('a', 'GET', '/health', 200, ms);
+    for (const [ms] of rounded) write('a', 'GET', '/docs', 200, ms);
     assert.deepEqual(
       lines.map((line) => JSON.parse(line).ms),
       rounded.map(([, expected]) => expected),

@@ -117,7 +117,6 @@ describe('the log', () => {
         200,
         await administrator.get(`/v1/admin/agents/${agent_id}/events`),
       ],
-      ['GET', '/health', 200, await agent.get('/health')],
       ['GET', '/docs', 200, await agent.get('/docs')],
       ['GET', undefined, 404, await agent.get('/nothing')],
       ['GET', undefined, 404, await agent.get('/v1/events/%zz')],
@@ -128,10 +127,34 @@ describe('the log', () => {
       const lines = linesOf(answer);
       assert.equal(lines.length, 1, `${method} ${route} ${JSON.stringify(lines)}`);
       const { time, pid, hostname, ms, requestId, ...rest } = lines[0]!;
-      assert.deepEqual(rest, { level: 30, method, ...(route && { route }), status, msg: 'request' });
+      const code = answer.body?.error?.code;
+      const shown = {
+        level: 30,
+        method,
+        ...(route && { route }),
+        status,
+        ...(code && { code }),
+        msg: 'request',
+      };
+      assert.deepEqual(rest, shown);
       assert.ok(typeof ms === 'number' && ms >= 0 && ms < 10_000);
       assert.ok(Math.abs((time as number) - Date.now()) < 60_000);
     }
+  });
+
+  it('has probes at level debug, and not at level info', async (t) => {
+    const quiet = await startTestService({ LOG_LEVEL: 'info' });
+    t.after(() => quiet.close());
+    for (const path of ['/health', '/live', '/ready', '/ready?x=1']) {
+      assert.equal(linesOf(await service.client.get(path))[0]!.level, 20, path);
+      await quiet.client.get(path);
+      await quiet.client.send('HEAD', path);
+    }
+    await quiet.client.get('/docs');
+    assert.deepEqual(
+      quiet.log.filter(({ msg }) => msg === 'request').map(({ route }) => route),
+      ['/docs'],
+    );
   });
 
   it('has a line with 499 for a request whose client hung up', { timeout: 10_000 }, async () => {
@@ -195,5 +218,70 @@ describe('no line of the log', () => {
     for (const line of lines) assert.doesNotThrow(() => JSON.parse(line), line);
     assert.ok(lines.length > 50);
     assertDiscreet(printed.stdout + printed.stderr, key, `Bearer ${stdout.trim()}`);
+  });
+});
+
+describe('the lines of refusals', () => {
+  const OFF = { LOG_LEVEL: 'info', RATE_LIMIT_READWRITE: '4', MAX_REQUESTS_PER_AGENT: '1' };
+
+  /** Refused in every way: by key, quota, limit, validation, a tool call, and as what is no HTTP. */
+  async function refuseAll(service: TestService, address: string) {
+    const from = service.client.with({ 'x-forwarded-for': address });
+    const key = (await from.post('/v1/auth/register', { email: EMAIL, agent_name: 'a' })).body.api_key;
+    const agent = from.with({ 'x-api-key': key });
+    await from.get('/v1/agents/me');
+    const { id } = (await agent.get('/v1/agents/me')).body.agent;
+    assert.ok(id);
+    await agent.post('/v1/events', {});
+    const call = {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name: 'get_event', arguments: {} },
+    };
+    await agent.with({ accept: 'application/json, text/event-stream' }).post('/mcp', call);
+    await agent.nearby();
+    await agent.nearby();
+    await exchange(service.url, 'nonsense\r\n\r\n');
+    const lines = service.log.filter(({ msg }) => msg === 'request').slice(1);
+    return {
+      id,
+      lines: lines.map(({ route, status, code, cause }) => [route, status, code, cause]),
+      all: lines,
+    };
+  }
+  const expected = [
+    ['/v1/agents/me', 401, 'MISSING_API_KEY', undefined],
+    ['/v1/agents/me', 200, undefined, undefined],
+    ['/v1/events', 422, 'VALIDATION_ERROR', undefined],
+    ['/mcp', 200, 'VALIDATION_ERROR', undefined],
+    ['/v1/events/nearby', 200, undefined, undefined],
+    ['/v1/events/nearby', 429, 'RATE_LIMITED', 'quota requests'],
+    [undefined, 400, 'BAD_REQUEST', undefined],
+  ];
+
+  it('have the code of the error and its cause, and nothing about the client', async (t) => {
+    const service = await startTestService({ ...OFF, TRUST_PROXY: 'loopback' });
+    t.after(() => service.close());
+    const { lines, all } = await refuseAll(service, '203.0.113.7');
+    assert.deepEqual(lines, expected);
+    for (const line of all) assert.ok(!('agent' in line) && !('network' in line), JSON.stringify(line));
+    assert.doesNotMatch(JSON.stringify(service.log), /203\.0\.113/);
+  });
+
+  it('have the agent and the network with LOG_AGENT=on, as other lines do', async (t) => {
+    const service = await startTestService({ ...OFF, TRUST_PROXY: 'loopback', LOG_AGENT: 'on' });
+    t.after(() => service.close());
+    const { id, lines, all } = await refuseAll(service, '[2001:db8::1]:4711');
+    assert.deepEqual(lines, expected);
+    const network = '2001:db8:0:0::/64';
+    assert.deepEqual(
+      all.map(({ agent, network: found }) => [agent, found]),
+      [
+        [undefined, network],
+        ...Array.from({ length: 5 }, () => [id, network]),
+        [undefined, 'proxy'], // it was not parsed, so the proxy could not say for whom it was
+      ],
+    );
   });
 });

@@ -2,7 +2,7 @@
 // is an agent, and its network. Hourly quotas are in usecases/access.ts; connections in connections.ts.
 import type { FastifyRequest } from 'fastify';
 import { CLIENT_LIMITS, type ClientLimits, type Limit } from '../../domain/client-limits.ts';
-import { AppError } from '../../domain/errors.ts';
+import { AppError, type RefusedBy } from '../../domain/errors.ts';
 import { Metrics } from '../../metrics/metrics.ts';
 import type { Access } from '../endpoint.ts';
 import { Bodies } from './bodies.ts';
@@ -53,6 +53,12 @@ const DATABASE_WORK = { waitingPerClient: 1_000, waiting: 4_000, waitMs: 1_000 }
 /** Checks of keys: most of them need no database, so they must not all run in one turn. */
 const KEYS_PER_TURN = 16;
 
+/** Never sent, and the same for all: those who are cut off are many. */
+const EXCESS = {
+  onConnection: cutOffBy('requests_per_connection'),
+  ofNetwork: cutOffBy('requests_per_network'),
+};
+
 export class Admission {
   readonly limits: ClientLimits;
   readonly connections: Connections;
@@ -97,17 +103,14 @@ export class Admission {
   }
 
   /**
-   * Whether the client must be cut off: it sends far more than it may have in progress, and even refusing that takes memory and
-   * time from others.
+   * The reason if the client must be cut off: it sends far more than it may have in progress, and even refusing that takes memory
+   * and time from others.
    */
-  isExcessive({ network, connection }: RequestClient): boolean {
-    const hasTooMany =
-      network !== UNLIMITED && this.#requests.usedBy(network) > this.limits.requests.perClient + MAX_REFUSED;
-    if (connection && connection.busy > MAX_REQUESTS_PER_CONNECTION)
-      this.refusals.countOne('requests_per_connection');
-    else if (hasTooMany) this.refusals.countOne('requests_per_network');
-    else return false;
-    return true;
+  findExcess({ network, connection }: RequestClient): AppError | undefined {
+    if (connection && connection.busy > MAX_REQUESTS_PER_CONNECTION) return EXCESS.onConnection;
+    const { perClient } = this.limits.requests;
+    const hasTooMany = network !== UNLIMITED && this.#requests.usedBy(network) > perClient + MAX_REFUSED;
+    return hasTooMany ? EXCESS.ofNetwork : undefined;
   }
 
   /** Releases what was counted for the request: its response was sent, or its connection is closed. */
@@ -169,6 +172,10 @@ export class Admission {
       { retryAfterSeconds: RETRY_SECONDS, refusedBy: 'requests_per_network' },
     );
   }
+}
+
+function cutOffBy(refusedBy: RefusedBy): AppError {
+  return new AppError('RATE_LIMITED', 'Too many requests are in progress.', { refusedBy });
 }
 
 /** The key as it was sent, not yet checked: clients of one network take turns by it. */

@@ -80,6 +80,11 @@ export class Connections {
     return (socket as WatchedSocket)[CONNECTION]?.network === UNLIMITED;
   }
 
+  /** The network of a client whose request could not be parsed. */
+  networkOf(socket: Socket): string | undefined {
+    return (socket as WatchedSocket)[CONNECTION]?.network;
+  }
+
   end({ connection }: RequestClient, nowMs: number): void {
     if (!connection) return;
     connection.busy--;

@@ -1,11 +1,15 @@
-// The access log: one line per request, byte for byte what `logger.info({…}, 'request')` writes. The line is built by hand
+// The access log: one line per request, byte for byte what `logger.info({…}, 'request')` writes; `debug` for probes. The line is built by hand
 // because pino's general serialisation takes a tenth of the time of a whole request.
 import { performance } from 'node:perf_hooks'; // the global is a getter, which takes longer than the call
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type DestinationStream, type Logger, pino } from 'pino';
+import type { AppError } from '../../domain/errors.ts';
+import type { RequestClient } from '../admission/request-client.ts';
+import { isHealthPath } from '../request/health-path.ts';
 import { findTraceId } from '../request/request-id.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 
+const DEBUG = 20;
 const INFO = 30;
 
 /** Writes one line. Takes the route's pattern, never the URL: parts of a URL may be secret or personal. */
@@ -17,9 +21,13 @@ export type WriteAccess = (
   ms: number,
   /** Of the trace that the request belongs to. */
   traceId?: string | undefined,
+  /** Why it was refused, if it was. */
+  refusal?: Pick<AppError, 'code' | 'refusedBy' | 'part'> | undefined,
+  client?: Pick<RequestClient, 'name' | 'network'> | undefined,
 ) => void;
 
-export function accessLog(logger: Logger): WriteAccess {
+/** `withAgents`: whether lines have the agent and the network of the client. */
+export function accessLog(logger: Logger, withAgents = false): WriteAccess {
   if (!logger.isLevelEnabled('info')) return () => {};
   const { streamSym, chindingsSym, timeSym } = pino.symbols;
   const inner = logger as unknown as Record<symbol, unknown>;
@@ -27,14 +35,31 @@ export function accessLog(logger: Logger): WriteAccess {
   const bindings = inner[chindingsSym] as string;
   /** Returns the whole member with its leading comma: `,"time":…`. */
   const time = inner[timeSym] as () => string;
-  // No value needs escaping: IDs and methods contain no quotes, and route patterns come from our own code.
-  return (requestId, method, route, status, ms, traceId) => {
+  const logsProbes = logger.isLevelEnabled('debug');
+  // Only networks need escaping: IDs, methods and codes contain no quotes, and route patterns come from our own code.
+  return (requestId, method, route, status, ms, traceId, refusal, client) => {
+    // They come every few seconds, from every load balancer and supervisor.
+    const isProbe = route !== undefined && isHealthPath(route);
+    if (isProbe && !logsProbes) return;
     const routeMember = route === undefined ? '' : `,"route":"${route}"`;
     const traceMember = traceId === undefined ? '' : `,"traceId":"${traceId}"`;
+    const refusalMembers = refusal === undefined ? '' : describeRefusal(refusal);
+    const clientMembers = withAgents && client ? describeClient(client) : '';
     stream.write(
-      `{"level":${INFO}${time()}${bindings},"requestId":"${requestId}","method":"${method}"${routeMember},"status":${status},"ms":${inTenths(ms)}${traceMember},"msg":"request"}\n`,
+      `{"level":${isProbe ? DEBUG : INFO}${time()}${bindings},"requestId":"${requestId}","method":"${method}"${routeMember},"status":${status},"ms":${inTenths(ms)}${traceMember}${refusalMembers}${clientMembers},"msg":"request"}\n`,
     );
   };
+}
+
+function describeRefusal({ code, refusedBy, part }: Pick<AppError, 'code' | 'refusedBy' | 'part'>): string {
+  const cause = refusedBy ?? part;
+  return cause === undefined ? `,"code":"${code}"` : `,"code":"${code}","cause":"${cause}"`;
+}
+
+function describeClient({ name, network }: Pick<RequestClient, 'name' | 'network'>): string {
+  // A trusted proxy may forward anything as the address of its client.
+  const networkMember = `,"network":${JSON.stringify(network)}`;
+  return name === '' ? networkMember : `,"agent":"${name}"${networkMember}`;
 }
 
 /** Up to a tenth of a second. To turn a fraction into text takes a quarter of the time of the whole line. */
@@ -49,10 +74,17 @@ function inTenths(ms: number): string {
 /** Also measures each request, if requests are measured. */
 export function measured(write: WriteAccess, metrics: RequestMetrics | undefined): WriteAccess {
   if (!metrics) return write;
-  return (requestId, method, route, status, ms, traceId) => {
+  return (requestId, method, route, status, ms, traceId, refusal, client) => {
     metrics.observe(method, route, status, ms);
-    write(requestId, method, route, status, ms, traceId);
+    write(requestId, method, route, status, ms, traceId, refusal, client);
   };
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The error that it got instead of its response, or that a tool call got as its result. */
+    refusal: AppError | undefined;
+  }
 }
 
 /** Nginx's status for a client that closed the connection before the response was sent. */
@@ -72,6 +104,7 @@ export function logOnClose(
     const status = reply.raw.writableFinished ? reply.raw.statusCode : CLIENT_CLOSED_REQUEST;
     // request.routeOptions builds a new object on each access, so use it only without a pattern.
     const route = request.pattern ?? request.routeOptions.url;
-    writeAccess(request.id, request.method, route, status, nowMs - startMs, findTraceId(request.raw));
+    const { id, method, raw, refusal, client } = request;
+    writeAccess(id, method, route, status, nowMs - startMs, findTraceId(raw), refusal, client);
   });
 }

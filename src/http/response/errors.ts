@@ -39,6 +39,7 @@ export function statusOf(error: AppError): number {
 
 /** Sends the error with its status and the headers that its code requires (WWW-Authenticate, Retry-After). */
 export function sendError(reply: FastifyReply, error: AppError): FastifyReply {
+  reply.request.refusal = error;
   const challenge = CHALLENGES[error.code];
   if (challenge && !reply.hasHeader('www-authenticate')) reply.header('www-authenticate', challenge);
   const retryAfter = error.retryAfterSeconds ?? (error.code === 'UNAVAILABLE' ? 1 : undefined);
@@ -98,14 +99,14 @@ const REASON_PHRASES: Partial<Record<number, string>> = {
 };
 
 /**
- * Sends an error on a socket, for requests that Fastify never sees: those that cannot be parsed, and CONNECT. Returns the status, or
+ * Sends an error on a socket, for requests that Fastify never sees: those that cannot be parsed, and CONNECT. Returns its code, or
  * undefined if the client is gone.
  */
 export function sendSocketError(
   error: Error & { code?: string; rawPacket?: unknown },
   socket: Socket,
   requestId: string,
-): number | undefined {
+): ErrorCode | undefined {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return undefined;
@@ -128,7 +129,7 @@ export function sendSocketError(
       'X-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\n' +
       `X-Request-Id: ${requestId}\r\nConnection: close\r\n\r\n${body}`,
   );
-  return status;
+  return code;
 }
 
 export const MAX_URI_BYTES = 8_192;

@@ -68,11 +68,6 @@ export const ready: Description = {
   unavailable: ReadyErrorResponse,
 };
 
-/** Never refused by limits, and served while the service starts. */
-export function isHealthPath(path: string): boolean {
-  return path === '/health' || path === '/live' || path === '/ready'; // a Set would have to hash every path
-}
-
 interface HealthOptions {
   readonly version: string;
   readonly readiness: () => Readiness;
@@ -151,6 +146,7 @@ function sendUnready(reply: FastifyReply, error: AppError, status: string, part:
 }
 
 function sendUnavailable(reply: FastifyReply, error: AppError, extra: object): FastifyReply {
+  reply.request.refusal = error;
   return reply
     .code(statusOf(error))
     .header('retry-after', '1')
