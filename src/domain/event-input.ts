@@ -2,19 +2,30 @@
 import type { Static } from 'typebox';
 import { ianaName, isWithinYears, OUTSIDE_YEARS, parseDateTime, resolveLocal } from './datetime.ts';
 import { type Issue, refuse } from './errors.ts';
-import { EVENT_FIELDS, EventCreate, type EventFields, type EventRow, EventUpdate } from './event.ts';
+import { EVENT_FIELDS, EventCreate, type EventFields, type EventRow, EventUpdate, endsMs } from './event.ts';
 import { compile } from './shape.ts';
 
 const checkCreate = compile(EventCreate);
 const checkUpdate = compile(EventUpdate);
 
-/** Reads the body of a create. Throws VALIDATION_ERROR naming every failing field. */
-export function readEventCreate(body: unknown, nowMs: number): EventFields {
+/** Reads the body of a create. Throws VALIDATION_ERROR naming every failing field; if strict, also for an event that has ended. */
+export function readEventCreate(body: unknown, nowMs: number, isStrict = false): EventFields {
   const { value, issues } = checkCreate(body, 'body');
   const times = resolveTimes(value, nowMs, undefined);
+  const { start_ms, end_ms = null } = times;
+  const hasNoEnd = value.end_at == null && issues.every(({ loc }) => loc[1] !== 'end_at');
+  if (isStrict && hasNoEnd && start_ms !== undefined && endsMs({ start_ms, end_ms }) <= nowMs)
+    issues.push(HAS_ENDED);
   refuse([...issues, ...times.issues]);
-  return { ...toStored(value), start_ms: times.start_ms!, end_ms: times.end_ms ?? null };
+  return { ...toStored(value), start_ms: start_ms!, end_ms };
 }
+
+/** An `end_at` in the past is refused anyway. */
+const HAS_ENDED: Issue = {
+  loc: ['body', 'start_at'],
+  msg: 'the event has ended: without end_at it ends 3 hours after its start. Send a later start_at, or an end_at in the future',
+  type: 'value_error',
+};
 
 /** The stored fields, without the times. */
 function toStored(sent: Static<typeof EventCreate>): EventFields {

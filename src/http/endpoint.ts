@@ -33,6 +33,8 @@ export interface Call<Caller = unknown> {
   /** Parsed JSON, not validated; undefined if no body was sent. */
   readonly body: unknown;
   readonly client: RequestClient;
+  /** Whether the caller wants to be refused for what is otherwise ignored. */
+  readonly isStrict: boolean;
 }
 
 /** Encoded JSON, whole or streamed; a representation; a value to encode as JSON; or undefined for a 204. */
@@ -104,6 +106,8 @@ export interface Description {
 
 export interface Endpoint<A extends Access = Access> extends Description {
   readonly access: A;
+  /** Throws VALIDATION_ERROR for what parameters and body alone show wrong. Only for strict calls that are refused anyway. */
+  check?(call: Call<Callers[A]>): unknown;
   /** Whether the call is expensive; it then waits in a queue. */
   isExpensive?(call: Call<Callers[A]>): boolean;
   handle(call: Call<Callers[A]>): Promise<EndpointResponse>;

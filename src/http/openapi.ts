@@ -19,6 +19,7 @@ import { EventsNearbyResponse, FoundEvent } from '../domain/nearby.ts';
 import { KeySummary, OwnAgentResponse, QuotaSummary, RotateRequest } from '../domain/own-agent.ts';
 import { OwnEventsResponse } from '../domain/own-events.ts';
 import { SESSION_COOKIE } from './browser/cookies.ts';
+import { HEADERS, PREFERENCES } from './described-headers.ts';
 import type { Access, Description, OtherFormat, OtherResponse } from './endpoint.ts';
 import { formatBytes, MAX_BODY_BYTES, MAX_BODY_VALUES } from './request/body.ts';
 import { ErrorResponse, ValidationErrorResponse } from './response/errors.ts';
@@ -92,6 +93,7 @@ export function describeApi(routes: readonly DescribedRoute[], baseUrl: string):
     const item = items[name]!;
     item[route.method.toLowerCase()] = describeOperation(route, responses);
     const extras = describeParameters(route.endpoint.extras, 'query');
+    if (hasPreferences(route.access)) extras.push(...describeParameters(PREFERENCES, 'header'));
     if (extras.length > 0) item.parameters = extras;
   }
   return {
@@ -126,6 +128,9 @@ const INTRODUCTION = `Register with an e-mail and a name, keep the key that come
 Bodies are JSON. Times are RFC 3339; responses use UTC with milliseconds. Distances are great-circle distances in miles.
 Every error is \`{"error": {"code", "message"}}\`; a 422 adds \`detail\` with the failing fields, at most 20. Every \`GET\` also supports \`HEAD\`.
 Without \`Accept\` and \`format\`, every response is JSON. A short guide for agents is at \`/llms.txt\` (text) and \`/for-agents\` (web page).
+
+Unknown parameters and fields are ignored, and named in \`X-Unknown-Parameters\` and \`X-Unknown-Fields\`. Send \`Prefer: handling=strict\`
+with every request to get a 422 instead: otherwise a misspelt filter finds everything.
 
 Models can use the same functions as tools: \`POST /mcp\` is a Model Context Protocol server that lists its tools
 (\`tools/list\`). \`components/pathItems/mcp\` in this document describes how to call it.`;
@@ -165,33 +170,9 @@ const SECURITY_SCHEMES = {
   },
 };
 
-const HEADERS = {
-  'X-Request-Id': { ...header('ID of this request, also in the log of the service.'), required: true },
-  'RateLimit-Policy': header(
-    'The quota: requests (q) per window in seconds (w). Absent if there is no quota.',
-  ),
-  RateLimit: header('Requests left (r) and seconds until the window ends (t). Absent if there is no quota.'),
-  'Retry-After': { ...header('Seconds to wait before a retry.'), required: true },
-  'WWW-Authenticate': { ...header('How to authenticate.'), required: true },
-  ETag: {
-    ...header('Version of the event in this format, for If-Match and If-None-Match.'),
-    required: true,
-  },
-  Vary: { ...header('`Accept`: the format of the response may depend on it.'), required: true },
-  Link: header('`<…>; rel="next"`: the URL of the next page. Absent on the last page.'),
-  'X-Unknown-Parameters': header(
-    'Names of query parameters that are unknown to this operation and were ignored. Absent if there are none.',
-  ),
-  'X-Unknown-Fields': header(
-    'Names of fields in the body of an event that are unknown and were ignored. Absent if there are none.',
-  ),
-  'Idempotent-Replayed': header(
-    '`true`: you already had this event, and nothing was created. Absent if it is new.',
-  ),
-};
-
-function header(description: string): object {
-  return { description, schema: { type: 'string' } };
+/** Whether `Prefer` has an effect. */
+function hasPreferences(access: DescribedRoute['access']): boolean {
+  return access !== 'open' && access !== 'mcp';
 }
 
 function describeOperation(route: DescribedRoute, shared: Record<string, object>): object {
@@ -203,7 +184,7 @@ function describeOperation(route: DescribedRoute, shared: Record<string, object>
   const successHeaders = refer([
     ...rateHeaders,
     ...responseHeaders,
-    ...(access === 'open' || access === 'mcp' ? [] : ['X-Unknown-Parameters']),
+    ...(hasPreferences(access) ? ['X-Unknown-Parameters', 'Preference-Applied'] : []),
   ]);
   const parameters = [
     ...describeParameters(path, 'path'),
@@ -277,12 +258,12 @@ function describeOther({ description, content = {} }: OtherResponse, headers: re
 
 /** Error codes of an operation, derived from its access, parameters and body. */
 function errorsOf({ endpoint, access }: DescribedRoute): ErrorCode[] {
-  const { path, query, body, response, errors = [] } = endpoint;
+  const { body, response, errors = [] } = endpoint;
   const codes: ErrorCode[] = ['BAD_REQUEST', 'REQUEST_TIMEOUT', 'URI_TOO_LONG', 'HEADERS_TOO_LARGE'];
   if (isKeyed(access)) codes.push('MISSING_API_KEY', 'INVALID_API_KEY');
   if (access === 'readwrite') codes.push('INSUFFICIENT_TIER');
   if (access === 'administrator') codes.push('MISSING_TOKEN', 'INVALID_TOKEN', 'NOT_AN_ADMIN');
-  if (query || body || (path && 'agent_id' in path.properties)) codes.push('VALIDATION_ERROR');
+  if (hasPreferences(access)) codes.push('VALIDATION_ERROR');
   if (body || !response) codes.push('PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE', 'VALIDATION_ERROR');
   if (access !== 'open') codes.push('RATE_LIMITED', 'OVERLOADED');
   codes.push(...errors, 'INTERNAL_ERROR', 'UNAVAILABLE');
@@ -299,7 +280,8 @@ function describeError(status: string, codes: readonly ErrorCode[], special?: TS
   if (status === '401') headers.push('WWW-Authenticate');
   if (status === '429') headers.push('RateLimit-Policy', 'RateLimit');
   if (status === '429' || status === '503') headers.push('Retry-After');
-  if (AFTER_ACCESS.includes(status) && !special) headers.push('X-Unknown-Parameters', 'X-Unknown-Fields');
+  if (AFTER_ACCESS.includes(status) && !special)
+    headers.push('X-Unknown-Parameters', 'X-Unknown-Fields', 'Preference-Applied');
   const examples = Object.fromEntries(codes.map((code) => [code, { value: exampleError(code) }]));
   const schema = special ?? (codes.includes('VALIDATION_ERROR') ? ValidationErrorResponse : ErrorResponse);
   return {

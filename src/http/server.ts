@@ -25,6 +25,7 @@ import { authenticate, countFailedRegistration } from './request/authenticate.ts
 import { acceptJson, type BodyMeter, MAX_BODY_BYTES, unknownFields } from './request/body.ts';
 import { isHealthPath } from './request/health-path.ts';
 import { requireOneHost } from './request/host.ts';
+import { isStrict, refuseUnknown } from './request/preferences.ts';
 import { ParameterNames, parseQuery, type Query } from './request/query.ts';
 import { findRequestId } from './request/request-id.ts';
 import { accessLog, logOnClose, measured } from './response/access-log.ts';
@@ -304,7 +305,8 @@ function bind(
         try {
           if (endpoint.access !== 'administrator') backlog.requireRoom(request.client);
           const query = parseQuery(request.query as string, parameters);
-          if (query.unknown !== undefined) addHeader(reply, 'x-unknown-parameters', query.unknown);
+          if (isStrict(request.headers.prefer)) addHeader(reply, 'preference-applied', 'handling=strict');
+          else if (query.unknown !== undefined) addHeader(reply, 'x-unknown-parameters', query.unknown);
           request.parsedQuery = query;
           return undefined;
         } catch (error) {
@@ -319,8 +321,6 @@ function bind(
     handler: async (request, reply) => {
       const { context } = readiness() as { context: Context };
       const { client } = request;
-      const unknown = fields && unknownFields(request.body, fields);
-      if (unknown !== undefined) addHeader(reply, 'x-unknown-fields', unknown);
       const call = {
         context,
         caller: request.caller as never,
@@ -329,7 +329,11 @@ function bind(
         headers: request.headers,
         body: request.body,
         client,
+        isStrict: isStrict(request.headers.prefer),
       };
+      if (call.isStrict) refuseUnknown(endpoint, call);
+      const unknown = call.isStrict ? undefined : fields && unknownFields(request.body, fields);
+      if (unknown !== undefined) addHeader(reply, 'x-unknown-fields', unknown);
       const queue = endpoint.isExpensive?.(call) ? admission.workOf(endpoint.access) : databaseWork;
       const name = endpoint.access === 'administrator' ? (call.caller as Identity).subject : client.name;
       const work = queue ? queue.run(client, () => endpoint.handle(call), name) : endpoint.handle(call);

@@ -7,7 +7,15 @@ import { startTestService, type TestService } from '../support/service.ts';
 
 const ORIGIN = 'https://calendar.example';
 const EXPOSED = [
-  ...['etag', 'idempotent-replayed', 'link', 'ratelimit', 'ratelimit-policy', 'retry-after'],
+  ...[
+    'etag',
+    'idempotent-replayed',
+    'link',
+    'preference-applied',
+    'ratelimit',
+    'ratelimit-policy',
+    'retry-after',
+  ],
   ...['x-request-id', 'x-unknown-fields', 'x-unknown-parameters'],
 ];
 
@@ -93,7 +101,7 @@ describe('CORS_ORIGINS', () => {
           assert.equal(answer.headers.get('access-control-allow-origin'), '*');
           assert.ok(words(answer.headers.get('access-control-allow-methods')).includes(method.toLowerCase()));
           const allowed = words(answer.headers.get('access-control-allow-headers'));
-          assert.deepEqual(allowed, ['content-type', 'if-match', 'if-none-match', 'x-api-key']);
+          assert.deepEqual(allowed, ['content-type', 'if-match', 'if-none-match', 'prefer', 'x-api-key']);
           assert.equal(answer.headers.get('access-control-max-age'), '86400');
           assert.equal(answer.headers.get('ratelimit'), null);
         }

@@ -45,7 +45,9 @@ describe('the guide for agents', () => {
         .filter((method) => method !== 'parameters' && methods[method].tags[0] !== 'Administration')
         .map((method) => {
           const operation = methods[method];
-          const parameters = [...(operation.parameters ?? []), ...(methods.parameters ?? [])];
+          const parameters = [...(operation.parameters ?? []), ...(methods.parameters ?? [])].filter(
+            (each: Json) => each.name !== 'Prefer', // the guide explains it once
+          );
           const reference = operation.requestBody?.content['application/json']?.schema.$ref;
           const body = reference ? api.components.schemas[reference.split('/').at(-1)] : { properties: {} };
           const fields: [string, string, Json, boolean][] = [
@@ -187,6 +189,7 @@ describe('the guide for agents', () => {
         method: method ?? (body === undefined ? 'GET' : 'POST'),
         headers: {
           ...(rest!.includes('X-API-Key: $KEY') && { 'x-api-key': key.body.api_key }),
+          ...(rest!.includes('Prefer: handling=strict') && { prefer: 'handling=strict' }),
           ...(body !== undefined && { 'content-type': 'application/json' }),
         },
         ...(body !== undefined && { body }),
@@ -194,6 +197,8 @@ describe('the guide for agents', () => {
       // The event of the examples does not exist.
       const expected = address!.includes('/v1/events/0') ? 404 : 200;
       assert.equal(answer.status, expected, `${line}\n${await answer.text()}`);
+      const isKeyed = rest!.includes('X-API-Key: $KEY');
+      assert.equal(answer.headers.get('preference-applied'), isKeyed ? 'handling=strict' : null, line);
     }
   });
 

@@ -200,7 +200,10 @@ describe('the front page', () => {
     const { page } = visitor;
     const key = await register(page);
     await page.getByLabel('Radius in miles').fill('5.5');
-    assert.match(await page.locator('#curl').innerText(), /radius=5\.5" -H "X-API-Key: lev_\w{4}…"$/);
+    assert.match(
+      await page.locator('#curl').innerText(),
+      /radius=5\.5" -H "X-API-Key: lev_\w{4}…" -H "Prefer: handling=strict"$/,
+    );
     await page.getByRole('button', { name: 'Copy the command' }).click();
     const command = await clipboard(page);
     assert.ok(command.includes(key));

@@ -66,6 +66,7 @@ describe('the OpenAPI document on formats and conditions', () => {
       'when',
       'sort',
       'status',
+      'Prefer',
     ]);
     assert.equal(names(operation('get', '/v1/events/nearby').parameters).length, 9);
     assert.deepEqual(names(operation('get', '/v1/events/{event_id}').parameters), [
@@ -74,6 +75,15 @@ describe('the OpenAPI document on formats and conditions', () => {
       'include',
       'If-None-Match',
     ]);
+  });
+
+  it('describes Prefer on every path of a key or an administrator', () => {
+    for (const [path, { parameters = [] }] of Object.entries<Answer['body']>(document.paths)) {
+      const [found] = parameters.filter(({ name }: { name: string }) => name === 'Prefer');
+      const described = found && [found.in, found.required, found.example];
+      const expected = path.startsWith('/v1/') ? ['header', false, 'handling=strict'] : undefined;
+      assert.deepEqual(described, expected, path);
+    }
   });
 
   it('names the conditional headers and their responses', () => {

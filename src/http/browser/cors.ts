@@ -5,8 +5,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { addHeader, addVary, hasHeader } from '../response/headers.ts';
 
 const EXPOSED =
-  'RateLimit, RateLimit-Policy, Retry-After, ETag, Link, X-Request-Id, X-Unknown-Parameters, X-Unknown-Fields, Idempotent-Replayed';
-const ALLOWED_HEADERS = 'Content-Type, X-API-Key, If-Match, If-None-Match';
+  'RateLimit, RateLimit-Policy, Retry-After, ETag, Link, X-Request-Id, X-Unknown-Parameters, X-Unknown-Fields, Idempotent-Replayed, Preference-Applied';
+const ALLOWED_HEADERS = 'Content-Type, X-API-Key, If-Match, If-None-Match, Prefer';
 /** Further headers that clients of the Model Context Protocol send. */
 const MCP_HEADERS =
   'Authorization, Mcp-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id, Last-Event-ID';

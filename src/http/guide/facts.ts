@@ -83,7 +83,8 @@ const METHODS = ['get', 'post', 'patch', 'delete'];
 /** All operations in the order of the description, except those for administrators. */
 export function operationsOf(api: ApiDescription): Operation[] {
   return Object.entries(api.paths).flatMap(([path, methods]) => {
-    const shared = (methods.parameters ?? []) as Parameter[];
+    // Every operation has the header Prefer; the guide explains it once.
+    const shared = ((methods.parameters ?? []) as Parameter[]).filter(({ name }) => name !== 'Prefer');
     return METHODS.filter((method) => method in methods)
       .map((method) => readOperation(api, method, path, methods[method] as DescribedOperation, shared))
       .filter(({ tag }) => tag !== 'Administration');

@@ -5,7 +5,7 @@ import { readTogether } from '../../domain/errors.ts';
 import { EmptyRequest, requireEmptyBody } from '../../domain/own-agent.ts';
 import Type from '../../domain/schema.ts';
 import * as details from '../../usecases/agent-details.ts';
-import { endpoint } from '../endpoint.ts';
+import { type Call, endpoint } from '../endpoint.ts';
 import { AgentPath, agentIdOf } from './agent-path.ts';
 
 export const getAgent = endpoint({
@@ -18,6 +18,7 @@ export const getAgent = endpoint({
   path: AgentPath,
   response: AgentDetailsResponse,
   errors: ['NOT_FOUND'],
+  check: agentIdOf,
   isExpensive: () => true,
   handle: (call) => details.getAgentDetails(call.context, agentIdOf(call)),
 });
@@ -36,12 +37,19 @@ export const revokeAgentKey = endpoint({
   access: 'administrator',
   path: KeyPath,
   errors: ['NOT_FOUND'],
+  check: agentIdOf,
   isExpensive: () => true,
   handle: async (call) => {
     await details.revokeAgentKey(call.context, call.caller, agentIdOf(call), call.path.key_prefix!);
     return undefined;
   },
 });
+
+const readReplacement = (call: Call) =>
+  readTogether(
+    () => agentIdOf(call),
+    () => requireEmptyBody(call.body),
+  );
 
 export const replaceAgentKeys = endpoint({
   operationId: 'replaceAgentKeys',
@@ -56,11 +64,9 @@ export const replaceAgentKeys = endpoint({
   response: RegisterResponse,
   errors: ['NOT_FOUND'],
   isExpensive: () => true,
+  check: readReplacement,
   handle: async (call) => {
-    const [agentId] = readTogether(
-      () => agentIdOf(call),
-      () => requireEmptyBody(call.body),
-    );
+    const [agentId] = readReplacement(call);
     return details.replaceAgentKeys(call.context, call.caller, agentId);
   },
 });

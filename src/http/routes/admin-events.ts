@@ -17,13 +17,19 @@ import { BulkDeletedResponse, BulkDeletion, DeleteParameters, readBulkDeletion }
 import * as admin from '../../usecases/admin.ts';
 import * as allEvents from '../../usecases/admin-events.ts';
 import * as lists from '../../usecases/admin-lists.ts';
-import { endpoint } from '../endpoint.ts';
+import { type Call, endpoint } from '../endpoint.ts';
 import { queryReader } from '../request/query.ts';
 import { AgentPath, agentIdOf } from './agent-path.ts';
 import { EventPath } from './events.ts';
 import { forGoodIn } from './for-good.ts';
 
 const readParameters = queryReader(EventListParameters, readEventList);
+
+const readListAgentEvents = (call: Call) =>
+  readTogether(
+    () => agentIdOf(call),
+    () => readParameters(call.query),
+  );
 
 export const listAgentEvents = endpoint({
   operationId: 'listAgentEvents',
@@ -37,11 +43,9 @@ export const listAgentEvents = endpoint({
   response: AgentEventsResponse,
   errors: ['NOT_FOUND'],
   isExpensive: () => true,
+  check: readListAgentEvents,
   handle: async (call) => {
-    const [agentId, query] = readTogether(
-      () => agentIdOf(call),
-      () => readParameters(call.query),
-    );
+    const [agentId, query] = readListAgentEvents(call);
     return lists.listAgentEvents(call.context, agentId, query);
   },
 });
@@ -57,6 +61,7 @@ export const listAllEvents = endpoint({
   access: 'administrator',
   query: AllEventsParameters,
   response: AllEventsResponse,
+  check: ({ query }) => readAllParameters(query),
   isExpensive: () => true,
   handle: async ({ context, query, client }) =>
     allEvents.listAllEvents(context, readAllParameters(query), client.signal),
@@ -74,6 +79,12 @@ export const getAnyEvent = endpoint({
   handle: async ({ context, path }) => allEvents.getAnyEvent(context, path.event_id!),
 });
 
+const readDeleteAgentEvents = (call: Call) =>
+  readTogether(
+    () => agentIdOf(call),
+    () => forGoodIn(call.query),
+  );
+
 export const deleteAgentEvents = endpoint({
   operationId: 'deleteAgentEvents',
   tag: 'Administration',
@@ -85,15 +96,19 @@ export const deleteAgentEvents = endpoint({
   query: DeleteParameters,
   errors: ['NOT_FOUND'],
   isExpensive: () => true,
+  check: readDeleteAgentEvents,
   handle: async (call) => {
-    const [agentId, forGood] = readTogether(
-      () => agentIdOf(call),
-      () => forGoodIn(call.query),
-    );
+    const [agentId, forGood] = readDeleteAgentEvents(call);
     await admin.deleteAgentEvents(call.context, call.caller, agentId, forGood);
     return undefined;
   },
 });
+
+const readDeleteSelectedEvents = (call: Call) =>
+  readTogether(
+    () => agentIdOf(call),
+    () => readEventSelection(call.body),
+  );
 
 export const deleteSelectedEvents = endpoint({
   operationId: 'deleteSelectedEvents',
@@ -107,11 +122,9 @@ export const deleteSelectedEvents = endpoint({
   response: DeletedResponse,
   errors: ['NOT_FOUND'],
   isExpensive: () => true,
+  check: readDeleteSelectedEvents,
   handle: async (call) => {
-    const [agentId, { event_ids, for_good }] = readTogether(
-      () => agentIdOf(call),
-      () => readEventSelection(call.body),
-    );
+    const [agentId, { event_ids, for_good }] = readDeleteSelectedEvents(call);
     return admin.deleteSelectedEvents(call.context, call.caller, agentId, event_ids, for_good);
   },
 });
@@ -126,6 +139,7 @@ export const deleteAnyEvent = endpoint({
   path: EventPath,
   query: DeleteParameters,
   errors: ['NOT_FOUND'],
+  check: ({ query }) => forGoodIn(query),
   isExpensive: () => true,
   handle: async ({ context, caller, path, query }) => {
     await admin.deleteAnyEvent(context, caller, path.event_id!, forGoodIn(query));
@@ -146,6 +160,7 @@ export const deleteEvents = endpoint({
   body: BulkDeletion,
   maxBodyBytes: MAX_DELETION_BYTES,
   response: BulkDeletedResponse,
+  check: ({ body }) => readBulkDeletion(body),
   isExpensive: () => true,
   handle: async ({ context, caller, body }) => {
     const { event_ids, audit_id, for_good } = readBulkDeletion(body);

@@ -18,7 +18,7 @@ import {
 } from '../../domain/undo.ts';
 import * as admin from '../../usecases/admin.ts';
 import * as lists from '../../usecases/admin-lists.ts';
-import { endpoint } from '../endpoint.ts';
+import { type Call, endpoint } from '../endpoint.ts';
 import { queryReader } from '../request/query.ts';
 import { AgentPath, agentIdOf } from './agent-path.ts';
 import { AuditPath, auditIdOf } from './audit-path.ts';
@@ -56,6 +56,7 @@ export const getActivity = endpoint({
   access: 'administrator',
   query: ActivityParameters,
   response: ActivityResponse,
+  check: ({ query }) => readActivityParameters(query),
   isExpensive: () => true,
   handle: async ({ context, query }) => lists.getActivity(context, readActivityParameters(query)),
 });
@@ -71,9 +72,16 @@ export const listAgents = endpoint({
   access: 'administrator',
   query: AgentListParameters,
   response: AgentListResponse,
+  check: ({ query }) => readAgentParameters(query),
   isExpensive: () => true,
   handle: async ({ context, query }) => lists.listAgents(context, readAgentParameters(query)),
 });
+
+const readUpdateAgent = (call: Call) =>
+  readTogether(
+    () => agentIdOf(call),
+    () => readAgentUpdate(call.body),
+  );
 
 export const updateAgent = endpoint({
   operationId: 'updateAgent',
@@ -87,14 +95,18 @@ export const updateAgent = endpoint({
   response: AgentSummary,
   errors: ['NOT_FOUND'],
   isExpensive: () => true,
+  check: readUpdateAgent,
   handle: async (call) => {
-    const [agentId, update] = readTogether(
-      () => agentIdOf(call),
-      () => readAgentUpdate(call.body),
-    );
+    const [agentId, update] = readUpdateAgent(call);
     return admin.updateAgent(call.context, call.caller, agentId, update);
   },
 });
+
+const readDeleteAgent = (call: Call) =>
+  readTogether(
+    () => agentIdOf(call),
+    () => forGoodIn(call.query),
+  );
 
 export const deleteAgent = endpoint({
   operationId: 'deleteAgent',
@@ -107,11 +119,9 @@ export const deleteAgent = endpoint({
   query: DeleteParameters,
   errors: ['NOT_FOUND'],
   isExpensive: () => true,
+  check: readDeleteAgent,
   handle: async (call) => {
-    const [agentId, forGood] = readTogether(
-      () => agentIdOf(call),
-      () => forGoodIn(call.query),
-    );
+    const [agentId, forGood] = readDeleteAgent(call);
     await admin.deleteAgent(call.context, call.caller, agentId, forGood);
     return undefined;
   },
@@ -128,11 +138,18 @@ export const listAudit = endpoint({
   access: 'administrator',
   query: AuditParameters,
   response: AuditLogResponse,
+  check: ({ query }) => readAuditParameters(query),
   isExpensive: () => true,
   handle: async ({ context, query }) => lists.listAudit(context, readAuditParameters(query)),
 });
 
 const readRestoreParameters = queryReader(RestoreParameters, readRestorePosition);
+
+const readRestore = (call: Call) =>
+  readTogether(
+    () => auditIdOf(call),
+    () => readRestoreParameters(call.query),
+  );
 
 export const restore = endpoint({
   operationId: 'restoreDeleted',
@@ -146,11 +163,9 @@ export const restore = endpoint({
   response: RestoreResponse,
   errors: ['NOT_FOUND', 'NOT_RESTORABLE'],
   isExpensive: () => true,
+  check: readRestore,
   handle: async (call) => {
-    const [auditId, position] = readTogether(
-      () => auditIdOf(call),
-      () => readRestoreParameters(call.query),
-    );
+    const [auditId, position] = readRestore(call);
     return admin.restore(call.context, call.caller, auditId, position);
   },
 });

@@ -49,6 +49,7 @@ export const nearby = endpoint({
   response: EventsNearbyResponse,
   otherFormats: SEARCH_FORMATS,
   responseHeaders: ['Vary', 'Link'],
+  check: ({ query }) => readSearch(query),
   isExpensive: ({ query, headers }) =>
     query.values.get('include')?.some((names) => names.includes('local')) ||
     (query.values.get('format')?.[0] ?? acceptedFormat(headers.accept)) !== 'json',
@@ -91,6 +92,7 @@ export const getEvent = endpoint({
   otherFormats: EVENT_FORMATS,
   responseHeaders: ['ETag', 'Vary'],
   errors: ['NOT_FOUND'],
+  check: ({ query }) => readReading(query),
   handle: async ({ context, path, query, headers }) => {
     const { format = acceptedFormat(headers.accept), includes } = readReading(query);
     const record = await events.getEvent(context, path.event_id!);
@@ -116,9 +118,10 @@ export const createEvent = endpoint({
   response: Event,
   responseHeaders: ['ETag', 'Idempotent-Replayed', 'X-Unknown-Fields'],
   errors: ['EVENT_LIMIT_REACHED'],
+  check: ({ context, body, isStrict }) => readEventCreate(body, context.clock(), isStrict),
   isExpensive: hasManyWords,
-  handle: async ({ context, caller, client, body }) => {
-    const fields = readEventCreate(body, context.clock());
+  handle: async ({ context, caller, client, body, isStrict }) => {
+    const fields = readEventCreate(body, context.clock(), isStrict);
     const { kind, record } = await events.createEvent(context, caller, findNetwork(client), fields);
     return eventResponse(record, kind === 'existing' ? REPLAYED : NO_HEADERS);
   },
@@ -137,6 +140,7 @@ export const updateEvent = endpoint({
   response: Event,
   responseHeaders: ['ETag', 'X-Unknown-Fields'],
   errors: ['NOT_FOUND', 'EVENT_LIMIT_REACHED', 'DUPLICATE_EVENT', 'PRECONDITION_FAILED'],
+  check: ({ context, body }) => readEventUpdate(body, context.clock()),
   isExpensive: hasManyWords,
   handle: async ({ context, caller, client, path, headers, body }) => {
     const update = readEventUpdate(body, context.clock());

@@ -65,6 +65,7 @@ export const listOwnEvents = endpoint({
   query: OwnEventsParameters,
   extras: ListExtras,
   response: OwnEventsResponse,
+  check: ({ query }) => readParameters(query),
   isExpensive: () => true,
   handle: async (call) => {
     const { query, includes } = readParameters(call.query);
@@ -87,6 +88,7 @@ export const rotateKey = endpoint({
   body: RotateRequest,
   isBodyOptional: true,
   response: RegisterResponse,
+  check: ({ body }) => readOverlapMs(body),
   handle: async ({ context, caller, body, query }) => {
     refuseParameters(query);
     return own.rotateKey(context, caller, readOverlapMs(body));

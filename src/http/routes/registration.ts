@@ -1,5 +1,5 @@
 // The registration endpoint.
-import { RegisterRequest, RegisterResponse } from '../../domain/agent.ts';
+import { RegisterRequest, RegisterResponse, readRegistration } from '../../domain/agent.ts';
 import { register as registerAgent } from '../../usecases/register.ts';
 import { endpoint } from '../endpoint.ts';
 
@@ -12,5 +12,6 @@ export const register = endpoint({
   access: 'registration',
   body: RegisterRequest,
   response: RegisterResponse,
+  check: ({ body }) => readRegistration(body),
   handle: ({ context, caller, body }) => registerAgent(context, caller, body),
 });

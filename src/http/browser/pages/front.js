@@ -19,7 +19,7 @@ function search() {
 
 /** @param {string} key */
 const commands = (key) => ({
-  curl: `curl "${location.origin}${search()}" -H "X-API-Key: ${key}"`,
+  curl: `curl "${location.origin}${search()}" -H "X-API-Key: ${key}" -H "Prefer: handling=strict"`,
   mcp: `claude mcp add --transport http local-events ${location.origin}/mcp --header "X-API-Key: ${key}"`,
 });
 
@@ -95,7 +95,7 @@ form.addEventListener('click', (event) => {
 form.addEventListener('submit', async (event) => {
   event.preventDefault();
   const key = keyField.value.trim();
-  const headers = key === '' ? undefined : { 'x-api-key': key };
+  const headers = key === '' ? undefined : { 'x-api-key': key, prefer: 'handling=strict' };
   results.setAttribute('aria-busy', 'true');
   const { status, body } = await ask(`${search()}&limit=${SHOWN}`, headers && { headers });
   results.removeAttribute('aria-busy');
