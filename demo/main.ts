@@ -1,13 +1,13 @@
 // `npm run demo`: the service with sample data. Each start recreates the data.
 import { relative } from 'node:path';
-import { StartError } from '../src/domain/errors.ts';
+import { SettingsError, StartError } from '../src/domain/errors.ts';
 import { AGENTS, EVENTS, SPAM_TITLE } from './fill.ts';
 import { ADMINISTRATOR, startDemo } from './start.ts';
 
 async function main(): Promise<void> {
   const port = Number(process.env.PORT || 8080);
   if (!Number.isInteger(port) || port < 1 || port > 65_534) {
-    throw new StartError(`PORT must be a whole number from 1 to 65534; it is "${process.env.PORT}".`);
+    throw new SettingsError(`PORT must be a whole number from 1 to 65534; it is "${process.env.PORT}".`);
   }
   console.log(`Creating ${EVENTS.toLocaleString('en')} events by ${AGENTS} agents in ten cities …`);
   const { url, folder, key, close } = await startDemo(port, process.env.LOG_LEVEL || 'warn');
@@ -38,5 +38,5 @@ try {
 } catch (error) {
   if (!(error instanceof StartError)) throw error;
   console.error(error.message);
-  process.exitCode = 1;
+  process.exitCode = error instanceof SettingsError ? 2 : 1;
 }

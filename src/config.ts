@@ -6,7 +6,7 @@ import { type AllowList, foldCase } from './domain/admin.ts';
 import { TIERS, type Tier, type TierLimits } from './domain/agent.ts';
 import { isApiKey } from './domain/api-key.ts';
 import { CLIENT_LIMITS, type ClientLimits } from './domain/client-limits.ts';
-import { StartError } from './domain/errors.ts';
+import { SettingsError, StartError } from './domain/errors.ts';
 import { describeAddress, hasPassword, problemOf, withPassword } from './postgres/client/url.ts';
 
 export interface OidcConfig {
@@ -85,7 +85,7 @@ const MIN_SECRET_LENGTH = 32;
 const API_KEY = 'LOCAL_EVENTS_API_KEY';
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
-/** Throws StartError that lists all invalid variables. */
+/** Throws SettingsError that lists all invalid variables. */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const problems: string[] = [];
   const text = (name: string): string | undefined => env[name]?.trim() || undefined;
@@ -169,16 +169,16 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     logLevel: choice('LOG_LEVEL', LOG_LEVELS, 'info'),
     logAgent: choice('LOG_AGENT', ['on', 'off'], 'off') === 'on',
   };
-  if (problems.length > 0) throw new StartError(problems.join('\n'));
+  if (problems.length > 0) throw new SettingsError(problems.join('\n'));
   return freeze(config);
 }
 
-/** API key for commands that act as an agent. Throws StartError, whose message never contains the key. */
+/** API key for commands that act as an agent. Throws SettingsError, whose message never contains the key. */
 export function readApiKey(env: Readonly<Record<string, string | undefined>>): string {
   const key = env[API_KEY]?.trim();
-  if (!key) throw new StartError(`Set ${API_KEY} to the key of an agent.`);
+  if (!key) throw new SettingsError(`Set ${API_KEY} to the key of an agent.`);
   if (isApiKey(key)) return key;
-  throw new StartError(`${API_KEY} is not a valid API key. Check it for typing errors.`);
+  throw new SettingsError(`${API_KEY} is not a valid API key. Check it for typing errors.`);
 }
 
 /** Location of the data, without user and password. */

@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import type { VerifyToken } from './domain/admin.ts';
 import type { Clock, Random } from './domain/clock-and-random.ts';
-import { StartError } from './domain/errors.ts';
+import { SettingsError, StartError } from './domain/errors.ts';
 import { newUlid } from './domain/ids.ts';
 import { type ConsoleAccess, newSecret } from './domain/session.ts';
 import { BYTES_PER_MB, type Store } from './domain/store.ts';
@@ -278,7 +278,7 @@ async function startMetrics(
   };
 }
 
-/** Throws StartError that says what to do if the port cannot be used. */
+/** Throws StartError that says what to do if the port cannot be used; SettingsError if it never can. */
 async function explainListening<T>(
   listening: Promise<T>,
   variable: string,
@@ -289,9 +289,12 @@ async function explainListening<T>(
     return await listening;
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
+    if (code === 'EACCES')
+      throw new SettingsError(`This user may not use port ${port}. Set ${variable} to one above 1023.`, {
+        cause,
+      });
     const reasons: Record<string, string> = {
       EADDRINUSE: `Port ${port} on ${host} is in use. Stop the program that uses it, or set ${variable} to another port.`,
-      EACCES: `This user may not use port ${port}. Set ${variable} to one above 1023.`,
       EADDRNOTAVAIL: `${host} is not an address of this machine. Set HOST to one that is.`,
       ENOTFOUND: `The host name ${host} cannot be resolved. Set HOST to another.`,
     };

@@ -14,6 +14,8 @@ export interface ImportOptions {
   readonly defaults: DefaultFields;
   /** Undefined: read the key of an existing agent from standard input. */
   readonly newAgent: { readonly email: string; readonly agent_name: string } | undefined;
+  /** Where to write the key of the new agent. Undefined: standard output. */
+  readonly keyFile: string | undefined;
 }
 
 const text = { type: 'string' } as const;
@@ -42,7 +44,8 @@ export function readImportOptions(args: string[], nowMs: number): ImportOptions 
     );
   }
   const isFormatGuessed = values.format === undefined;
-  return { file, format, isFormatGuessed, defaults, newAgent: readAgent(file, values) };
+  const newAgent = readAgent(file, values);
+  return { file, format, isFormatGuessed, defaults, newAgent, keyFile: readKeyFile(values) };
 }
 
 function parse(args: string[]) {
@@ -50,6 +53,7 @@ function parse(args: string[]) {
     email: text,
     name: text,
     'key-stdin': { type: 'boolean' },
+    'key-file': text,
     format: text,
     ...DEFAULT_OPTIONS,
   } as const;
@@ -81,6 +85,13 @@ function readAgent(file: string, values: Values): ImportOptions['newAgent'] {
     const { message } = error as Error;
     throw new UsageError(message.replace('body.email', '--email').replace('body.agent_name', '--name'));
   }
+}
+
+function readKeyFile({ 'key-file': file, 'key-stdin': isKnown }: Values): string | undefined {
+  if (isKnown && file !== undefined)
+    throw new UsageError('--key-file is for the key of a new agent. With --key-stdin there is none.');
+  if (file?.trim() === '') throw new UsageError('--key-file needs a file name.');
+  return file;
 }
 
 /** Validates by the rules of an event update, which has the same fields. Throws UsageError. */

@@ -1,5 +1,5 @@
-// The `import` command: writes events from JSON lines, GeoJSON or iCalendar directly to the store. Standard output gets only
-// the key of a new agent. Refused items, progress and the summary go to standard error.
+// The `import` command: writes events from JSON lines, GeoJSON or iCalendar directly to the store. The key of a new
+// agent goes to standard output, which gets nothing else, or to a file. Refused items, progress and the summary go to standard error.
 import { once } from 'node:events';
 import { createReadStream, type ReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
@@ -17,6 +17,7 @@ import type { Env, Io } from './command.ts';
 import { expectFormat } from './import-formats.ts';
 import { type Item, ItemImport, type Tally } from './import-items.ts';
 import { hintFor, type ImportOptions, readImportOptions } from './import-options.ts';
+import { openKeyOutput } from './key-output.ts';
 import { printable } from './printable.ts';
 import { Progress } from './progress.ts';
 import { onStopSignal } from './stop-signal.ts';
@@ -31,14 +32,19 @@ export async function importEvents(args: string[], env: Env, io: Io): Promise<nu
   const config = readConfig(env);
   const input = await openInput(options.file, io);
   const key = options.newAgent ? newApiKey(systemRandom) : await readKey(io);
-  const writer = await openBulkWriter(config);
+  const output = openKeyOutput(options.keyFile, io);
+  const writer = await openBulkWriter(config).catch((error: unknown) => {
+    output.discard();
+    throw error;
+  });
   try {
     const agent = await getAgent(writer, key, options, config);
-    if (options.newAgent) io.stdout.write(`${key}\n`);
+    if (options.newAgent) output.write(key);
     const stop = onStopSignal(io);
     const tally = await importInto(writer, agent, input, options, config, io, stop.signal);
     return stop.exitCode() ?? (tally.refused > 0 ? 1 : 0);
   } finally {
+    output.discard();
     input.stream.destroy();
     await writer.close();
   }

@@ -194,3 +194,6 @@ export class StartError extends Error {
     this.name = 'StartError';
   }
 }
+
+/** A setting is wrong. Nothing but another value mends this, so the exit code is 2, after which supervisors do not try again. */
+export class SettingsError extends StartError {}

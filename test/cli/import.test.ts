@@ -1,6 +1,6 @@
 // `import`: JSON lines become events of one agent; refused lines are named by number, and nothing is imported twice.
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { newEvent } from '../support/client.ts';
@@ -176,6 +176,50 @@ describe('import', () => {
   });
 });
 
+describe('import --key-file', () => {
+  it('writes the key to a new file that only its owner can read, and prints nothing', async (test) => {
+    const before = process.umask(0);
+    test.after(() => process.umask(before));
+    const [folder, keyFile] = [newFolder(), join(temporaryFolder(), 'key.txt')];
+    const args = ['import', fileOf(toLines(bodies(2))), ...NEW_AGENT, '--key-file', keyFile];
+    const ended = await runHere(args, { DATA_DIR: folder });
+    assert.deepEqual([ended.code, ended.stdout], [0, ''], ended.stderr);
+    assert.equal(statSync(keyFile).mode & 0o777, 0o600);
+    const key = readFileSync(keyFile, 'utf8');
+    assert.match(key, /^lev_[0-9A-Za-z]{38}\n$/);
+    assert.ok(!ended.stderr.includes(key.trim()));
+    const again = await runHere(
+      ['import', fileOf(toLines(bodies(1))), '--key-stdin'],
+      { DATA_DIR: folder },
+      key,
+    );
+    assert.equal(summaryOf(again).imported, 1);
+    assert.deepEqual(countsIn(folder), { events: 3, counted: 3 });
+  });
+
+  it('never overwrites a file, and creates nothing then', async () => {
+    const [folder, keyFile] = [newFolder(), fileOf('another key')];
+    const args = ['import', fileOf(toLines(bodies(1))), ...NEW_AGENT, '--key-file', keyFile];
+    const { code, stderr } = await runHere(args, { DATA_DIR: folder });
+    assert.equal(code, 1);
+    assert.match(stderr, /already exists\. Choose another name/);
+    assert.equal(readFileSync(keyFile, 'utf8'), 'another key');
+    assert.ok(!existsSync(folder));
+    const elsewhere = [...args.slice(0, -1), join(newFolder(), 'key.txt')];
+    assert.match((await runHere(elsewhere, { DATA_DIR: folder })).stderr, /key file .* cannot be written/);
+    assert.ok(!existsSync(folder));
+  });
+
+  it('leaves no file if there is no agent', async (test) => {
+    const service = await startTestService();
+    test.after(() => service.close());
+    const keyFile = join(temporaryFolder(), 'key.txt');
+    const args = ['import', fileOf(toLines(bodies(1))), ...NEW_AGENT, '--key-file', keyFile];
+    assert.equal((await run(args, { DATA_DIR: service.folder })).code, 1);
+    assert.ok(!existsSync(keyFile));
+  });
+});
+
 describe('import refuses', () => {
   const keys: [name: string, input: string, message: RegExp][] = [
     ['a key with a typing error', 'lev_nonsense\n', /not an API key of this service/],
@@ -232,6 +276,8 @@ describe('import refuses', () => {
     ['an invalid e-mail', ['a', '--email', 'nonsense', '--name', 'A']],
     ['key and events on one standard input', ['-', '--key-stdin']],
     ['an unknown option', ['a', '--nope']],
+    ['a file for a key that is known', ['a', '--key-stdin', '--key-file', 'b']],
+    ['a file without a name', ['a', ...NEW_AGENT, '--key-file', '']],
   ];
   for (const [name, args] of misuses) {
     it(name, async () => {

@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { runHere } from '../support/command.ts';
-import { BIN, launchCommand, run } from '../support/process.ts';
+import { BIN, type Ended, launchCommand, run } from '../support/process.ts';
 import { temporaryFolder } from '../support/service.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
@@ -41,6 +41,54 @@ describe('the command line', { concurrency: 2 }, () => {
       }
     });
   }
+
+  it('prints the help of one command, and runs nothing', async () => {
+    const folder = join(temporaryFolder(), 'data');
+    const env = { DATA_DIR: folder, PORT: 'x' };
+    const commands = [...(await runHere(['help'])).stdout.matchAll(/^ {2}([a-z-]+) {2,}/gm)].map(
+      (match) => match[1]!,
+    );
+    assert.ok(commands.length >= 8, commands.join());
+    for (const command of commands) {
+      const outcomes = await Promise.all(
+        [
+          [command, '--help'],
+          [command, '-h'],
+          [command, 'FILE', '--help'],
+          ['help', command],
+        ].map((args) => runHere(args, env)),
+      );
+      const [{ stdout }] = outcomes as [Ended];
+      for (const ended of outcomes)
+        assert.deepEqual(ended, { code: 0, signal: null, stdout, stderr: '' }, command);
+      assert.match(stdout, new RegExp(`^Usage: npx local-events ${command} `, 'm'));
+      const shown = commands.filter((other) => new RegExp(`^ {2}${other} {2}`, 'm').test(stdout));
+      assert.deepEqual(shown, [command]);
+    }
+    assert.ok(!existsSync(folder), 'nothing was made');
+  });
+
+  it('exits with 2 for bad settings, whatever the command', async () => {
+    const folder = join(temporaryFolder(), 'data');
+    const env = { DATA_DIR: folder, RATE_LIMIT_READ: 'many', LOCAL_EVENTS_API_KEY: 'lev_x' };
+    for (const args of [
+      ['serve'],
+      ['admin-token', '--email', 'ada@example.com'],
+      ['import', '-', '--email', 'ada@example.com', '--name', 'Ada'],
+      ['export'],
+      ['backup', join(folder, 'x.db')],
+      ['restore', join(folder, 'x.db')],
+      ['move', '--to', 'postgres://u@h/d'],
+    ]) {
+      const { code, stdout, stderr } = await runHere(args, env);
+      assert.deepEqual([code, stdout], [2, ''], args.join(' '));
+      assert.equal(stderr, 'RATE_LIMIT_READ must be a whole number from 0 to 1000000000; it is "many".\n');
+    }
+    const { code } = await runHere(['mcp', '--url', 'http://127.0.0.1:1'], env);
+    assert.equal(code, 2);
+    assert.equal((await run(['serve'], { PORT: 'x' })).code, 2, 'a process, too');
+    assert.ok(!existsSync(folder), 'nothing was made');
+  });
 
   it('prints only its version', async () => {
     const { code, stdout, stderr } = await runHere(['--version']);

@@ -99,7 +99,7 @@ describe('mcp', { concurrency: 2 }, () => {
 
     it('requires the key in the environment', async () => {
       const { code, stdout, stderr } = await runHere(['mcp', '--url', service.url]);
-      assert.deepEqual([code, stdout], [1, '']);
+      assert.deepEqual([code, stdout], [2, '']);
       assert.equal(stderr, 'Set LOCAL_EVENTS_API_KEY to the key of an agent.\n');
     });
 
@@ -108,7 +108,7 @@ describe('mcp', { concurrency: 2 }, () => {
       const { code, stderr } = await runHere(['mcp', '--url', service.url], {
         LOCAL_EVENTS_API_KEY: mistyped,
       });
-      assert.equal(code, 1);
+      assert.equal(code, 2);
       assert.match(stderr, /^LOCAL_EVENTS_API_KEY is not a valid API key\. .*typing errors\.\n$/);
       assert.ok(!stderr.includes(mistyped));
     });

@@ -118,6 +118,13 @@ describe('npm run demo', () => {
     assert.equal(status, 200);
   });
 
+  it('exits with 2 for a bad port', async () => {
+    const options = { cwd: ROOT, env: { PORT: 'x' } };
+    const { code, stderr } = await launchCommand('npm', ['run', '-s', 'demo'], options).ended;
+    assert.equal(code, 2);
+    assert.match(stderr, /^PORT must be/);
+  });
+
   it('ends on SIGTERM', async () => {
     process.kill(-demo.child.pid!, 'SIGTERM');
     await demo.ended;

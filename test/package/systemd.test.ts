@@ -34,6 +34,29 @@ describe('deploy/local-events.service', () => {
     assert.match(unit, /^#.*useradd --system .* local-events$/m);
   });
 
+  it('is not started again after a bad setting', async () => {
+    const { code } = await launchCommand(process.execPath, [BIN, 'serve'], { env: { PORT: 'x' } }).ended;
+    assert.deepEqual(settingsOf('RestartPreventExitStatus'), [String(code)]);
+  });
+
+  it('shares its user, its settings and its program with the commands in the documents', () => {
+    const page = readFileSync(join(ROOT, 'docs/operations.md'), 'utf8');
+    const commands = [...page.matchAll(/^sudo systemd-run (?:.*\\\n)*.*$/gm)].map(([command]) => command);
+    assert.equal(commands.length, 2);
+    const program = settingsOf('ExecStart')[0]!.replace(
+      /^\S+ node (\S+)\/local-events\/bin\/.*$/,
+      '$1/.bin/',
+    );
+    for (const command of commands) {
+      assert.ok(
+        command.includes(`--uid=${settingsOf('User')[0]} --property=UMask=${settingsOf('UMask')[0]} `),
+      );
+      assert.ok(command.includes(` --property=EnvironmentFile=${settingsOf('EnvironmentFile')[0]} `));
+      assert.ok(command.includes(` ${program}local-events `), program);
+      assert.match(command, / (?:--setenv=|env )DATA_DIR=\//);
+    }
+  });
+
   it('keeps the data in its state folder, and gives the service time to stop', () => {
     assert.deepEqual(settingsOf('StateDirectory'), ['local-events']);
     assert.match(settingsOf('Environment')[0]!, /(?:^| )DATA_DIR=%S\/local-events(?: |$)/);
