@@ -76,6 +76,7 @@ const LONG_ONLY: ReadonlySet<string> = new Set([
   'test/differential/postgis.test.ts',
   'test/docs/database-backup.test.ts',
   'test/faults/clock-jumps.test.ts',
+  'test/faults/wrong-clock.test.ts',
   'test/http/agent-events-stream.test.ts',
   'test/http/docs.test.ts',
   'test/http/front.test.ts',

@@ -55,6 +55,8 @@ export interface Config {
   readonly keepUnusedAgentsDays: number | undefined;
   /** 0: what administrators delete is not kept. */
   readonly keepDeletedDays: number;
+  /** The day on which an operator says that the clock is right, as YYYY-MM-DD in UTC. */
+  readonly clockConfirmed: string | undefined;
   readonly cacheBytes: number;
   readonly indexMaxBytes: number;
   /** Undefined: the service issues administrators' tokens itself. */
@@ -153,6 +155,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     keepEndedDays: days('KEEP_ENDED_DAYS'),
     keepUnusedAgentsDays: days('KEEP_UNUSED_AGENTS_DAYS'),
     keepDeletedDays: number('KEEP_DELETED_DAYS', 7, 36_500),
+    clockConfirmed: readDate('CLOCK_CONFIRMED', text, problems),
     cacheBytes: number('CACHE_MB', 128, 1_000_000) * MIB,
     indexMaxBytes,
     oidc: readOidc(text, url, problems),
@@ -196,6 +199,21 @@ export function withDatabase(config: Config, url: string): Config {
   const problem = problemOf(url, 'postgres://user@');
   if (problem) throw new StartError(problem);
   return freeze({ ...config, database: { ...DATABASE_DEFAULTS, ...config.database, url } });
+}
+
+/** A calendar date as YYYY-MM-DD. */
+function readDate(
+  name: string,
+  text: (name: string) => string | undefined,
+  problems: string[],
+): string | undefined {
+  const value = text(name);
+  if (value === undefined) return undefined;
+  const ms = /^\d{4}-\d\d-\d\d$/.test(value) ? Date.parse(value) : Number.NaN;
+  // Date.parse takes 2027-02-30 for a day in March.
+  if (!Number.isNaN(ms) && new Date(ms).toISOString().startsWith(value)) return value;
+  problems.push(`${name} must be a date such as 2026-11-18; it is "${value}".`);
+  return undefined;
 }
 
 function readClientLimits(number: (name: string, fallback: number, max: number) => number): ClientLimits {

@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import type { VerifyToken } from './domain/admin.ts';
-import type { Clock, Random } from './domain/clock-and-random.ts';
+import type { Clock, Random, Uptime } from './domain/clock-and-random.ts';
 import { SettingsError, StartError } from './domain/errors.ts';
 import { newUlid } from './domain/ids.ts';
 import { type ConsoleAccess, newSecret } from './domain/session.ts';
@@ -32,7 +32,8 @@ import { providerSignIn } from './oidc/sign-in.ts';
 import { describeSearchChange, type SearchChange } from './postgres/memory/search-change.ts';
 
 import type { OnDiskChange } from './sqlite/free-disk.ts';
-import { systemClock, systemRandom, VERSION } from './system.ts';
+import { systemClock, systemRandom, systemUptime, VERSION } from './system.ts';
+import { ClockTrust, describeDoubt } from './usecases/clock-trust.ts';
 import type { Policy } from './usecases/context.ts';
 import { KeyedQueue } from './usecases/keyed-queue.ts';
 import { Retention } from './usecases/retention.ts';
@@ -56,6 +57,7 @@ export interface ServiceOptions {
   /** Number of log lines that were dropped. */
   readonly droppedLines?: () => number;
   readonly clock?: Clock;
+  readonly uptime?: Uptime;
   readonly random?: Random;
   readonly onProgress?: OnProgress;
   /** Called if the service cannot go on, such as after a thread of the store has died. */
@@ -114,7 +116,7 @@ export async function startService(config: Config, options: ServiceOptions): Pro
     readiness = { context: { store, clock, random, policy: policyOf(config), ...access, edits } };
     listener ??= await startListening(app, config);
     url = listener.url;
-    const retention = startRetention(config, store, clock, logger);
+    const retention = startRetention(config, store, metrics, { ...options, clock });
     const opened = store;
     return {
       url,
@@ -147,11 +149,21 @@ function loadMcp(): Promise<ServeMcp> {
   return mcpLoading;
 }
 
-function startRetention(config: Config, store: Store, clock: Clock, logger: Logger): Retention {
-  const { keepEndedDays, keepUnusedAgentsDays, keepDeletedDays } = config;
-  return new Retention({
+function startRetention(
+  config: Config,
+  store: Store,
+  metrics: Metrics,
+  { logger, clock, uptime = systemUptime }: ServiceOptions & { clock: Clock },
+): Retention {
+  const { keepEndedDays, keepUnusedAgentsDays, keepDeletedDays, clockConfirmed } = config;
+  const retention = new Retention({
     store,
     clock,
+    trust: new ClockTrust({ store, clock, uptime, confirmedDate: clockConfirmed }),
+    onDoubt: (doubt) => {
+      if (doubt) logger.warn(describeDoubt(doubt));
+      else logger.info('The clock of this machine is trusted. Old data is removed again.');
+    },
     keepEndedDays,
     keepUnusedAgentsDays,
     keepDeletedDays,
@@ -166,6 +178,12 @@ function startRetention(config: Config, store: Store, clock: Clock, logger: Logg
     onFailure: (err) =>
       logger.error({ err }, 'Old data could not be removed. It is tried again in 10 minutes.'),
   });
+  metrics.gauge(
+    'local_events_retention_stopped',
+    '1 while old data is not removed, because the clock may be wrong.',
+    () => Number(retention.isStopped),
+  );
+  return retention;
 }
 
 function diskLog(logger: Logger): OnDiskChange {

@@ -1,7 +1,7 @@
 // The clock, the random source and the version of the running program. Other parts are given them, so that tests are exact.
 import { randomFillSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { Clock, Random } from './domain/clock-and-random.ts';
+import type { Clock, Random, Uptime } from './domain/clock-and-random.ts';
 
 const PACKAGE = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
   version: string;
@@ -9,6 +9,8 @@ const PACKAGE = JSON.parse(readFileSync(new URL('../package.json', import.meta.u
 export const VERSION = PACKAGE.version;
 
 export const systemClock: Clock = Date.now;
+
+export const systemUptime: Uptime = () => performance.now();
 
 /** Random bytes. Small requests use a pool, because a system call costs far more than the bytes. */
 export const systemRandom: Random = (bytes) => {

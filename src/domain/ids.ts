@@ -22,6 +22,13 @@ export function firstUlidAt(ms: number): string {
   return text;
 }
 
+/** Time of the ULID. */
+export function ulidMs(ulid: string): number {
+  let ms = 0;
+  for (const character of ulid.slice(0, 10)) ms = ms * 32 + CROCKFORD.indexOf(character);
+  return ms;
+}
+
 export function isUlid(text: string): boolean {
   return ULID.test(text);
 }

@@ -275,7 +275,17 @@ export interface Store {
 
   /** The value of this setting. If it has none, stores the result of `initial`, which may be called even if there is a value. */
   getSetting(name: string, initial: () => Promise<string>): Promise<string>;
+  findSetting(name: string): Promise<string | undefined>;
+  setSetting(name: string, value: string): Promise<void>;
+  /** The database's own clock, or else what is known of the time from the data. */
+  referenceTime(): Promise<ReferenceTime>;
 }
+
+/** A time that the clock of this process can be compared with. */
+export type ReferenceTime =
+  | { readonly of: 'database'; readonly ms: number }
+  /** When something was last written before this process; undefined if nothing was. */
+  | { readonly of: 'newest write'; readonly ms: number | undefined };
 
 /** Bulk writes by an operator, while no service uses the data. Opening it loads nothing into memory. */
 export interface BulkWriter {

@@ -45,6 +45,7 @@ import { QuotaLeases } from './quota-leases.ts';
 import { removeEnded, removeUnusedAgents } from './removals.ts';
 import { removeKept, restore } from './restores.ts';
 import { SearchZones } from './search-zones.ts';
+import * as settings from './settings.ts';
 import { WordFilling } from './words.ts';
 
 export interface PostgresOptions extends DatabaseOptions, Partial<NodeEventsOptions> {
@@ -363,19 +364,11 @@ export class PostgresStore implements Store {
     );
   }
 
-  getSetting(name: string, initial: () => Promise<string>): Promise<string> {
-    return this.#database.operation(async (statements) => {
-      const value = await initial();
-      // On a conflict the update changes nothing; it only makes RETURNING yield the stored value.
-      const [stored] = await statements.run(
-        'repeatable',
-        (sql) => sql<[{ readonly value: string }]>`
-          INSERT INTO settings (name, value) VALUES (${name}, ${value})
-          ON CONFLICT (name) DO UPDATE SET value = settings.value RETURNING value`,
-      );
-      return stored.value;
-    });
-  }
+  getSetting = (name: string, initial: () => Promise<string>) =>
+    settings.getSetting(this.#database, name, initial);
+  findSetting = (name: string) => settings.findSetting(this.#database, name);
+  setSetting = (name: string, value: string) => settings.setSetting(this.#database, name, value);
+  referenceTime = () => settings.referenceTime(this.#database);
 
   /** Runs a change by an administrator in a transaction, and clears the key cache. */
   async #change<T>(work: (sql: Sql) => Promise<T>): Promise<T> {

@@ -8,6 +8,7 @@ import type { AgentDetails, KeyDetails } from '../domain/agent-details.ts';
 import type { KeyRecord } from '../domain/api-key.ts';
 import { AppError } from '../domain/errors.ts';
 import { decodeEvent, type EventRow, STORED_EVENT_COLUMNS, type StoredEvent } from '../domain/event.ts';
+import { ulidMs } from '../domain/ids.ts';
 import { UNFINISHED_MOVE, unfinishedMove } from '../domain/unfinished-move.ts';
 import { INDEX_COLUMNS, type IndexValues } from '../memory/index-mapping.ts';
 import {
@@ -44,6 +45,11 @@ export interface AgentDetailColumns {
   readonly eventBytes: number;
   readonly keys: readonly (KeyDetails & { readonly key_hash: string })[];
 }
+
+/** The IDs of events begin with the time of their creation. */
+const NEWEST_WRITE = `SELECT (SELECT max(event_id) FROM events) AS id, (SELECT max(ms) FROM (
+  SELECT max(max(created_ms, coalesce(last_used_ms, 0))) AS ms FROM agents
+  UNION ALL SELECT at_ms FROM audit WHERE audit_id = (SELECT max(audit_id) FROM audit))) AS otherMs`;
 
 const FIND_SETTING = 'SELECT value FROM settings WHERE name = ?';
 
@@ -121,6 +127,16 @@ export class Reader {
 
   findSetting(name: string): string | undefined {
     return translated(() => this.#setting.get(name)?.value as string | undefined);
+  }
+
+  /** Time of the newest create, registration, request (to 10 seconds) or change by an administrator; undefined if there was none. */
+  newestWriteMs(): number | undefined {
+    const { id, otherMs } = translated(() => this.#connection.prepare(NEWEST_WRITE).get()!) as {
+      id: string | null;
+      otherMs: number | null;
+    };
+    const times = [id === null ? null : ulidMs(id), otherMs].filter((ms) => ms !== null);
+    return times.length === 0 ? undefined : Math.max(...times);
   }
 
   isSessionEnded(sessionId: string): boolean {

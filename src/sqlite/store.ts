@@ -67,6 +67,8 @@ export class SqliteStore implements Store {
   readonly #uses = new LastUses((used) => this.#writer.run('touchAgents', [used], () => {}));
   readonly #keyUses = new LastUses((used) => this.#writer.run('touchKeys', [used], () => {}));
   readonly #administration: Administration;
+  /** Before this process. */
+  #newestWriteMs: number | undefined;
 
   private constructor(options: SqliteOptions, opened: OpenFolder) {
     const { writer, rowReader, lists } = opened;
@@ -348,6 +350,10 @@ export class SqliteStore implements Store {
     });
   }
 
+  findSetting = (name: string) => this.#operations.run(() => this.#read('findSetting', name));
+  setSetting = (name: string, value: string) => this.#write('setSetting', [name, value], () => {});
+  referenceTime = async () => ({ of: 'newest write', ms: this.#newestWriteMs }) as const;
+
   /** Runs a writer call that needs disk space. */
   #grow: WriterClient['run'] = (name, args, apply) => {
     const refusal = this.#disk.findRefusal();
@@ -369,6 +375,7 @@ export class SqliteStore implements Store {
   async #load(nowMs: number, onProgress: (done: number, total: number) => void): Promise<void> {
     for (const agent of await this.listAgents()) this.#agents.set(agent.agent_id, agent);
     await this.#reader.eachKey((keyHash, agentId, expiresMs) => this.#keys.put(keyHash, agentId, expiresMs));
+    this.#newestWriteMs = this.#reader.newestWriteMs();
     const total = this.#reader.countEvents();
     const loader = this.#memory.loader(total, nowMs);
     let done = 0;

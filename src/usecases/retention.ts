@@ -2,8 +2,12 @@
 import type { Clock } from '../domain/clock-and-random.ts';
 import type { Store } from '../domain/store.ts';
 import { DAY_MS } from '../domain/undo.ts';
+import type { ClockTrust, Doubt } from './clock-trust.ts';
 
 const INTERVAL_MS = 600_000;
+
+/** Time to note the running time when it is closed. */
+const NOTE_MS = 1_000;
 
 /** Between two slices, so that a long removal takes only a part of the store's time. */
 const PAUSE_MS = 20;
@@ -13,8 +17,8 @@ export interface RetentionPolicy {
   readonly keepEndedDays: number | undefined;
   /** Days after its registration that an agent is kept that made no request and has no events; undefined: for ever. */
   readonly keepUnusedAgentsDays: number | undefined;
-  /** Days after an administrator deleted something that it is kept; undefined: for ever. */
-  readonly keepDeletedDays: number | undefined;
+  /** Days after an administrator deleted something that it is kept. */
+  readonly keepDeletedDays: number;
 }
 
 export type Removed = 'events' | 'agents' | 'kept';
@@ -22,6 +26,9 @@ export type Removed = 'events' | 'agents' | 'kept';
 export interface RetentionOptions extends RetentionPolicy {
   readonly store: Pick<Store, 'removeEnded' | 'removeUnusedAgents' | 'removeKept'>;
   readonly clock: Clock;
+  readonly trust: Pick<ClockTrust, 'check' | 'close'>;
+  /** Called when removals stop because of the clock, and without a doubt when they go on. */
+  readonly onDoubt: (doubt: Doubt | undefined) => void;
   readonly onRemoved: (count: number, what: Removed, days: number) => void;
   readonly onFailure: (error: unknown) => void;
 }
@@ -30,15 +37,19 @@ export class Retention {
   readonly #options: RetentionOptions;
   readonly #done: Promise<void>;
   #isClosed = false;
+  #isStopped = false;
   /** Ends the current pause. */
   #wake = () => {};
 
   /** Begins at once. */
   constructor(options: RetentionOptions) {
     this.#options = options;
-    const { keepEndedDays, keepUnusedAgentsDays, keepDeletedDays } = options;
-    const isUsed = [keepEndedDays, keepUnusedAgentsDays, keepDeletedDays].some((days) => days !== undefined);
-    this.#done = isUsed ? this.#repeat() : Promise.resolve();
+    this.#done = this.#repeat();
+  }
+
+  /** Whether nothing is removed because the clock may be wrong. */
+  get isStopped(): boolean {
+    return this.#isStopped;
   }
 
   /** Waits for the slice that is being removed. The next start continues. */
@@ -46,6 +57,9 @@ export class Retention {
     this.#isClosed = true;
     this.#wake();
     await this.#done;
+    const noted = this.#options.trust.close().catch(() => {});
+    const late = new Promise<void>((resolve) => setTimeout(resolve, NOTE_MS).unref());
+    await Promise.race([noted, late]);
   }
 
   async #repeat(): Promise<void> {
@@ -60,10 +74,15 @@ export class Retention {
   }
 
   async #removeAll(): Promise<void> {
-    const { store, clock, keepEndedDays, keepUnusedAgentsDays, keepDeletedDays } = this.#options;
+    const { store, clock, trust, onDoubt, keepEndedDays, keepUnusedAgentsDays, keepDeletedDays } =
+      this.#options;
     const nowMs = clock();
-    if (keepDeletedDays !== undefined)
-      await this.#remove(store.removeKept(nowMs - keepDeletedDays * DAY_MS), 'kept', keepDeletedDays);
+    const doubt = await trust.check(nowMs);
+    const isStopped = doubt !== undefined;
+    if (isStopped !== this.#isStopped) onDoubt(doubt);
+    this.#isStopped = isStopped;
+    if (isStopped) return;
+    await this.#remove(store.removeKept(nowMs - keepDeletedDays * DAY_MS), 'kept', keepDeletedDays);
     if (keepEndedDays !== undefined)
       await this.#remove(store.removeEnded(nowMs - keepEndedDays * DAY_MS), 'events', keepEndedDays);
     if (keepUnusedAgentsDays !== undefined) {

@@ -29,7 +29,9 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
       assert.equal((await quiet.client.with(agent.headers).get(`/v1/events/${ended.event_id}`)).status, 200);
       await quiet.close();
 
-      const keep = { KEEP_ENDED_DAYS: '39', KEEP_UNUSED_AGENTS_DAYS: '7' };
+      // Otherwise nothing is removed by a clock that has jumped.
+      const confirmed = { CLOCK_CONFIRMED: at(16).slice(0, 10) };
+      const keep = { KEEP_ENDED_DAYS: '39', KEEP_UNUSED_AGENTS_DAYS: '7', ...confirmed };
       const service = await startTestService({ ...env, ...keep }, { clock: () => NOW_MS + 16 * DAY_MS });
       t.after(() => service.close());
       const lines = () => service.log.map(({ msg }) => String(msg)).filter((msg) => /^Removed /.test(msg));

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { readConfig } from '../../src/config.ts';
-import type { Clock, Random } from '../../src/domain/clock-and-random.ts';
+import type { Clock, Random, Uptime } from '../../src/domain/clock-and-random.ts';
 import { getSigningKey } from '../../src/engines.ts';
 import { mintToken } from '../../src/oidc/local-issuer.ts';
 import { startService } from '../../src/service.ts';
@@ -50,7 +50,11 @@ export interface TestService {
 /** Starts a service. `env` overrides variables; quotas are off unless it sets them. Time and randomness are real by default. */
 export async function startTestService(
   env: Record<string, string> = {},
-  { clock = Date.now, random = systemRandom }: { clock?: Clock; random?: Random } = {},
+  {
+    clock = Date.now,
+    random = systemRandom,
+    uptime,
+  }: { clock?: Clock; random?: Random; uptime?: Uptime } = {},
 ): Promise<TestService> {
   const folder = env.DATA_DIR ?? temporaryFolder();
   const config = readConfig({
@@ -70,7 +74,7 @@ export async function startTestService(
     { level: config.logLevel },
     { write: (line: string) => void log.push(JSON.parse(line)) },
   );
-  const service = await startService(config, { logger, clock: nowMs, random });
+  const service = await startService(config, { logger, clock: nowMs, random, ...(uptime && { uptime }) });
   const client = new Client(service.url);
   const newToken = async (email = 'admin@example.com') =>
     mintToken(await getSigningKey(config), { email, name: 'Ada', hours: 1 }, nowMs());

@@ -50,6 +50,7 @@ export interface WriterCalls extends KeyWrites, Removals, AdminWrites, Restores 
   setSessionEpoch(subject: string, epoch: string): void;
   /** Returns the stored value: the existing one, or else this one. */
   addSetting(name: string, value: string): string;
+  setSetting(name: string, value: string): void;
 }
 
 /** Error code of a violated constraint, e.g. a duplicate key. Any other SQLite error concerns the database itself. */
@@ -166,6 +167,7 @@ function prepareCalls(database: DatabaseSync): WriterCalls {
   );
   const setEpoch = prepare('REPLACE INTO session_epochs (subject, epoch) VALUES (?, ?)');
   const insertSetting = prepare('INSERT INTO settings (name, value) VALUES (?, ?) ON CONFLICT DO NOTHING');
+  const replaceSetting = prepare('REPLACE INTO settings (name, value) VALUES (?, ?)');
   const order = new EventOrder(database);
   const writeProbe = prepare("REPLACE INTO settings (name, value) VALUES ('probe', hex(randomblob(16)))");
   const findSetting = prepare('SELECT value FROM settings WHERE name = ?');
@@ -294,6 +296,10 @@ function prepareCalls(database: DatabaseSync): WriterCalls {
     addSetting(name, value) {
       insertSetting.run(name, value);
       return findSetting.get(name)!.value as string;
+    },
+
+    setSetting(name, value) {
+      replaceSetting.run(name, value);
     },
   };
 }

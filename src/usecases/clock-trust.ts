@@ -1,0 +1,119 @@
+// Decides whether old data may be removed by the time of this machine: a clock that is months ahead would remove events that have not
+// begun. A forward jump of more than a day stops removals until an operator confirms the date, or the service has run for 24 hours
+// since. A clock that is behind removes less, and is trusted.
+import type { Clock, Uptime } from '../domain/clock-and-random.ts';
+import type { Store } from '../domain/store.ts';
+import { DAY_MS } from '../domain/undo.ts';
+
+const MAX_JUMP_MS = DAY_MS;
+const WAIT_MS = DAY_MS;
+const HOUR_MS = 3_600_000;
+const SETTING = 'retention_clock';
+
+/** What earlier checks noted, of this process and of others. */
+interface State {
+  /** When a trusted clock was last seen. Not used if the database has a clock. */
+  readonly lastRunMs?: number;
+  /** By how much clocks may be ahead of the database's: one was, and was confirmed or has run for long enough. */
+  readonly aheadMs?: number;
+  /** Running time since the jump. */
+  readonly waitedMs: number;
+  /** When that was noted, by the database's clock. */
+  readonly notedMs?: number;
+}
+
+/** Why the clock is not trusted. */
+export interface Doubt {
+  readonly nowMs: number;
+  /** The database's time, or when the service last ran as far as its data says. */
+  readonly referenceMs: number;
+  readonly isDatabase: boolean;
+  readonly waitedMs: number;
+  /** The date that an operator confirmed. It is not today's. */
+  readonly confirmed: string | undefined;
+}
+
+export interface ClockTrustOptions {
+  readonly store: Pick<Store, 'findSetting' | 'setSetting' | 'referenceTime'>;
+  readonly clock: Clock;
+  readonly uptime: Uptime;
+  /** YYYY-MM-DD, UTC. */
+  readonly confirmedDate: string | undefined;
+}
+
+export class ClockTrust {
+  readonly #options: ClockTrustOptions;
+  /** When the last check found a jump; undefined if it found none. */
+  #doubted: { readonly nowMs: number; readonly uptimeMs: number } | undefined;
+
+  constructor(options: ClockTrustOptions) {
+    this.#options = options;
+  }
+
+  /** Undefined if this time of the clock can be trusted. */
+  async check(nowMs: number): Promise<Doubt | undefined> {
+    const { store, uptime, confirmedDate } = this.#options;
+    const found = await store.findSetting(SETTING);
+    const state: State = found === undefined ? { waitedMs: 0 } : JSON.parse(found);
+    const { of, ms } = await store.referenceTime();
+    const isDatabase = of === 'database';
+    const referenceMs = (isDatabase ? ms : (state.lastRunMs ?? ms)) ?? nowMs;
+    const jumpMs = nowMs - referenceMs;
+    const aheadMs = (isDatabase && state.aheadMs) || 0;
+    const uptimeMs = uptime();
+    const waitedMs = this.#addWaited(state, nowMs, uptimeMs, isDatabase ? ms : undefined);
+    const isExpected = jumpMs <= aheadMs + MAX_JUMP_MS;
+    if (isExpected || dateOf(nowMs) === confirmedDate || waitedMs >= WAIT_MS) {
+      this.#doubted = undefined;
+      const accepted = isDatabase && jumpMs > MAX_JUMP_MS ? { aheadMs: isExpected ? aheadMs : jumpMs } : {};
+      await this.#note({ lastRunMs: nowMs, ...accepted, waitedMs: 0 });
+      return undefined;
+    }
+    this.#doubted = { nowMs, uptimeMs };
+    // The first reference stays: whatever is written from now on has the time of this clock.
+    await this.#note(
+      isDatabase
+        ? { ...state, waitedMs, notedMs: referenceMs }
+        : { ...state, waitedMs, lastRunMs: referenceMs },
+    );
+    return { nowMs, referenceMs, isDatabase, waitedMs, confirmed: confirmedDate };
+  }
+
+  /** Notes the running time since the last check, so that short runs add up. */
+  async close(): Promise<void> {
+    if (this.#doubted) await this.check(this.#options.clock());
+  }
+
+  #addWaited({ waitedMs, notedMs }: State, nowMs: number, uptimeMs: number, databaseMs = 0): number {
+    if (!this.#doubted) return waitedMs;
+    const ranMs = uptimeMs - this.#doubted.uptimeMs;
+    if (nowMs - this.#doubted.nowMs - ranMs > MAX_JUMP_MS) return 0; // it has jumped again
+    // Several nodes that wait do not wait faster than one.
+    const isNoted = databaseMs > 0 && notedMs !== undefined;
+    return waitedMs + (isNoted ? Math.min(ranMs, Math.max(0, databaseMs - notedMs)) : ranMs);
+  }
+
+  #note(state: State): Promise<void> {
+    return this.#options.store.setSetting(SETTING, JSON.stringify(state));
+  }
+}
+
+/** For the log. */
+export function describeDoubt({ nowMs, referenceMs, isDatabase, waitedMs, confirmed }: Doubt): string {
+  const days = Math.round((nowMs - referenceMs) / DAY_MS);
+  const [today, reference] = [dateOf(nowMs), dateOf(referenceMs)];
+  const waited = (Math.floor(waitedMs / (HOUR_MS / 10)) / 10).toFixed(1);
+  return [
+    `Old data is not removed, because the clock of this machine may be wrong. It says ${today}, ${days} days after `,
+    isDatabase ? `the clock of the database (${reference}). ` : `the service last ran (${reference}). `,
+    confirmed === undefined ? '' : `CLOCK_CONFIRMED is ${confirmed}, which is another date. `,
+    isDatabase
+      ? `If the clock of this machine is wrong, correct it; if that of the database is wrong, correct that one. Or, if ${today} is right, `
+      : `If it is wrong, correct it. If it is right, because the service was stopped for so long or its data comes from a backup, `,
+    `start with CLOCK_CONFIRMED=${today} today, or wait until it has run for 24 hours (${waited} so far, summed over restarts).`,
+  ].join('');
+}
+
+function dateOf(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10);
+}
