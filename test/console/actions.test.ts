@@ -150,7 +150,6 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
       await page.route('**/events?limit=1', (route) => route.abort());
       await choose('Delete agent');
       await dialog().getByRole('alert').getByText('Its events could not be counted.').waitFor();
-      await dialog().getByRole('textbox').fill(name);
       assert.ok(await dialog().getByRole('button', { name: 'Delete agent' }).isDisabled());
       await page.unrouteAll();
       await dialog().getByRole('button', { name: 'Try again' }).click();
@@ -159,7 +158,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
       await dialog().getByRole('button', { name: 'Cancel' }).click();
     });
 
-    it('deletes an agent only after its name is typed', async () => {
+    it('deletes an agent for good only after its name is typed', async () => {
       await choose('Delete agent');
       await dialog().getByText('5 events').waitFor();
       assert.match(
@@ -167,6 +166,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
         new RegExp(`${name} will be deleted: the agent, its keys and its 5 events`),
       );
       const button = dialog().getByRole('button', { name: 'Delete agent' });
+      await dialog().getByLabel('Delete for good').check();
       assert.ok(await button.isDisabled());
       await dialog()
         .getByRole('textbox')

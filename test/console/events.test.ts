@@ -162,7 +162,10 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
         .check();
       await page.getByRole('button', { name: 'Delete selected (2)' }).click();
       const dialog = page.getByRole('dialog');
-      assert.match(await dialog.innerText(), /2 events will be deleted:\s+Cheap seats\s+City guide/);
+      assert.match(
+        await dialog.innerText(),
+        /2 events of 2 agents will be deleted:\s+Cheap seats\s+City guide/,
+      );
       await dialog.getByRole('button', { name: 'Delete 2 events' }).click();
       await page.getByRole('status').getByText('Deleted 2 events.').waitFor();
       await total(`${SPAM - 1} events`);

@@ -97,7 +97,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
       await page.goto(`${console.service.url}/admin/audit`);
       await page.getByRole('button', { name: 'Restore' }).first().click();
       await dialog().getByRole('button', { name: 'Restore' }).click();
-      await status('Restored 1 event. Skipped 1 event: “CHEAP WATCHES 2” (published again by its agent).');
+      await status('Restored 1 event. Skipped 1 event: “CHEAP WATCHES 2” (created again by its agent).');
       await page.locator('tbody tr').nth(1).getByText('partly restored').waitFor();
     });
 

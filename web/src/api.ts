@@ -3,7 +3,7 @@
 import type { Static } from 'typebox';
 import type { ActivityResponse } from '../../src/domain/activity.ts';
 import type { AgentListResponse, StatsResponse } from '../../src/domain/admin.ts';
-import type { AgentSummary, AgentUpdate } from '../../src/domain/agent.ts';
+import type { AgentSummary, AgentUpdate, RegisterResponse } from '../../src/domain/agent.ts';
 import type { AgentDetailsResponse } from '../../src/domain/agent-details.ts';
 import type { AuditLogEntry } from '../../src/domain/audit.ts';
 import type { Event } from '../../src/domain/event.ts';
@@ -13,6 +13,8 @@ import type { RestoreResponse } from '../../src/domain/undo.ts';
 export type Agent = Static<typeof AgentSummary>;
 export type AgentDetails = Static<typeof AgentDetailsResponse>;
 export type AgentKey = AgentDetails['keys'][number];
+/** The only response that has the key. */
+export type NewKey = Static<typeof RegisterResponse>;
 export type AgentEvent = Static<typeof Event>;
 export type OwnedEvent = Static<typeof OwnedEventShape>;
 export type AuditRecord = Static<typeof AuditLogEntry>;
@@ -39,6 +41,8 @@ export interface EventPage extends Page {
 }
 export interface AllEventsPage extends Page {
   readonly events: readonly OwnedEvent[];
+  /** Only if it was asked for. */
+  readonly agent_count?: number;
 }
 export interface AuditPage extends Page {
   readonly entries: readonly AuditRecord[];
@@ -152,6 +156,8 @@ export const updateAgent = (id: string, update: AgentUpdate) =>
   administer<Agent>('PATCH', `/agents/${id}`, update);
 export const revokeKey = (id: string, prefix: string) =>
   administer<void>('DELETE', `/agents/${id}/keys/${encodeURIComponent(prefix)}`);
+/** Gives the agent a new key, and ends all others. */
+export const replaceKeys = (id: string) => administer<NewKey>('POST', `/agents/${id}/keys`);
 const forGood = (is: boolean) => (is ? '?for_good=true' : '');
 export const deleteAgent = (id: string, isForGood = false) =>
   administer<void>('DELETE', `/agents/${id}${forGood(isForGood)}`);

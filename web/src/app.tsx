@@ -3,6 +3,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { Header } from './components/header.tsx';
 import { Toaster } from './components/toaster.tsx';
 import { currentUrl, navigate, type Place, routeOf, usePlace } from './router.ts';
+import { useArrowKeys } from './use-arrow-keys.ts';
 import { type SessionControl, useSession } from './use-session.ts';
 import { AgentView } from './views/agent.tsx';
 import { AgentsView } from './views/agents.tsx';
@@ -19,6 +20,7 @@ export function App() {
   const control = useSession();
   const { session } = control;
   const main = useRef<HTMLElement>(null);
+  useArrowKeys();
   const shownPath = useRef(place.path);
   const shownKind = useRef(session.kind);
 

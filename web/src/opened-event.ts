@@ -2,6 +2,11 @@
 import type { AgentEvent } from './api.ts';
 import { navigate, type Place, withQuery } from './router.ts';
 
+/** ID of the button in the event's row, which gets the focus when its panel is closed. */
+export function rowId({ event_id }: AgentEvent): string {
+  return `row-${event_id}`;
+}
+
 export function openEvent({ path, query, state }: Place, { event_id }: AgentEvent): void {
   const next = new URLSearchParams(query);
   next.set('event', event_id);

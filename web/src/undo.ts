@@ -38,12 +38,16 @@ export async function restoreEntry(id: string): Promise<void> {
   for (const listener of listeners) listener();
 }
 
-/** Undoes a delete whose entry may still be looked for, and reports the result or why that is not possible. */
-export async function undo(entry: Promise<string | undefined>): Promise<void> {
+/**
+ * Undoes a delete whose entry may still be looked for, and reports the result or why that is not possible. `first` undoes what was
+ * done with it.
+ */
+export async function undo(entry: Promise<string | undefined>, first?: () => Promise<void>): Promise<void> {
   try {
     const id = await entry;
-    if (id === undefined) notify('error', 'This can no longer be restored.');
-    else await restoreEntry(id);
+    if (id === undefined) return notify('error', 'This can no longer be restored.');
+    await first?.();
+    await restoreEntry(id);
   } catch (error) {
     const message = error instanceof ApiError ? error.message : String(error);
     notify('error', `Nothing was restored. ${message}`);
@@ -51,7 +55,7 @@ export async function undo(entry: Promise<string | undefined>): Promise<void> {
 }
 
 const REASONS = {
-  duplicate: 'published again by its agent',
+  duplicate: 'created again by its agent',
   agent_deleted: 'its agent is deleted',
   exists: 'already there',
 } as const;

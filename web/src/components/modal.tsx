@@ -9,12 +9,17 @@ interface ModalProps {
   /** Prevents closing while an action runs. */
   isLocked?: boolean;
   onClose: () => void;
+  /** Gets the focus on closing, if it is there, instead of the element that had it before. */
+  focusAfter?: string;
   children: ComponentChildren;
 }
 
-export function Modal({ class: className, labelledBy, isLocked = false, onClose, children }: ModalProps) {
+export function Modal({ class: className, labelledBy, isLocked = false, ...props }: ModalProps) {
   const dialog = useRef<HTMLDialogElement>(null);
+  const { onClose, children } = props;
   const isGone = useRef(false);
+  const focusAfter = useRef(props.focusAfter);
+  focusAfter.current = props.focusAfter;
   useLayoutEffect(() => {
     const element = dialog.current!;
     const opener = document.activeElement;
@@ -22,7 +27,9 @@ export function Modal({ class: className, labelledBy, isLocked = false, onClose,
     return () => {
       isGone.current = true;
       element.close();
-      if (opener instanceof HTMLElement && opener.isConnected) opener.focus();
+      const next = focusAfter.current === undefined ? null : document.getElementById(focusAfter.current);
+      if (next) next.focus();
+      else if (opener instanceof HTMLElement && opener.isConnected) opener.focus();
     };
   }, []);
   const leave = () => {

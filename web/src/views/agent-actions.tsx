@@ -7,6 +7,7 @@ import { MoreMenu } from '../components/more-menu.tsx';
 import { Text, visibleText } from '../components/text.tsx';
 import { returnToList } from '../router.ts';
 import { notify } from '../toasts.ts';
+import { AlsoDeactivate, useDeactivation } from './also-deactivate.tsx';
 import { CountFailure, CurrentCount, useCurrentCount } from './current-count.tsx';
 import { FateChoice, useFate } from './fate.tsx';
 
@@ -71,7 +72,7 @@ interface DialogProps {
 
 const TIERS: readonly [tier: NonNullable<AgentUpdate['tier']>, meaning: string][] = [
   ['read', 'searches and reads events'],
-  ['readwrite', 'also publishes its own events'],
+  ['readwrite', 'also creates and changes its own events'],
   ['admin', 'like readwrite, with a larger quota'],
 ];
 
@@ -148,24 +149,33 @@ function ActiveDialog({ agent, ...rest }: DialogProps) {
 function EventsDialog({ agent, ...rest }: DialogProps) {
   const count = useCurrentCount(agent, rest.onGone);
   const fate = useFate();
+  const deactivation = useDeactivation(agent.is_active ? agent.id : undefined);
+  const { isChosen } = deactivation;
   const action = async () => {
+    await deactivation.run();
     await deleteAgentEvents(agent.id, fate.isForGood);
-    notify('done', `Deleted all events of ${agent.agent_name}.`, fate.undo('delete_agent_events', agent.id));
+    notify(
+      'done',
+      `Deleted all events of ${agent.agent_name}${isChosen ? ', and deactivated it' : ''}.`,
+      fate.undo('delete_agent_events', agent.id, deactivation.revert),
+    );
   };
   return (
     <ConfirmDialog
       title="Delete all events"
-      confirm={count.text ? `Delete ${count.text}` : 'Delete events'}
+      confirm={`Delete ${count.text ?? 'events'}${isChosen ? ' and deactivate' : ''}`}
       pending="Deleting…"
       isDanger
       isReady={count.text !== undefined}
       action={action}
       {...rest}
+      onClose={() => (deactivation.isDone() ? rest.onDone() : rest.onClose())}
     >
       <p>
-        All <CurrentCount count={count} /> of <Name agent={agent} /> will be deleted, upcoming and past. The
+        All <CurrentCount count={count} /> of <Name agent={agent} /> will be deleted, upcoming and ended. The
         agent and its keys will stay.
       </p>
+      {agent.is_active && <AlsoDeactivate deactivation={deactivation} />}
       <FateChoice fate={fate} />
       <CountFailure count={count} />
     </ConfirmDialog>
@@ -179,6 +189,8 @@ function AgentDialog({ agent, onDone: _, ...rest }: DialogProps) {
   // A name may consist of invisible characters only.
   const expected = visibleText(agent.agent_name) || agent.id;
   const fate = useFate();
+  // What can be restored needs no such care.
+  const isConfirmed = fate.isFinal === false || (fate.isFinal === true && visibleText(typed) === expected);
   const action = async () => {
     await deleteAgent(agent.id, fate.isForGood);
     notify(
@@ -193,7 +205,7 @@ function AgentDialog({ agent, onDone: _, ...rest }: DialogProps) {
       confirm="Delete agent"
       pending="Deleting…"
       isDanger
-      isReady={count.text !== undefined && visibleText(typed) === expected}
+      isReady={count.text !== undefined && isConfirmed}
       action={action}
       onDone={returnToList}
       {...rest}
@@ -203,20 +215,24 @@ function AgentDialog({ agent, onDone: _, ...rest }: DialogProps) {
       </p>
       <FateChoice fate={fate} />
       <CountFailure count={count} />
-      <label for={id}>
-        Type{' '}
-        <strong>
-          <Text value={expected} />
-        </strong>{' '}
-        to confirm
-      </label>
-      <input
-        id={id}
-        autocomplete="off"
-        spellcheck={false}
-        value={typed}
-        onInput={(event) => setTyped(event.currentTarget.value)}
-      />
+      {fate.isFinal && (
+        <>
+          <label for={id}>
+            Type{' '}
+            <strong>
+              <Text value={expected} />
+            </strong>{' '}
+            to confirm
+          </label>
+          <input
+            id={id}
+            autocomplete="off"
+            spellcheck={false}
+            value={typed}
+            onInput={(event) => setTyped(event.currentTarget.value)}
+          />
+        </>
+      )}
     </ConfirmDialog>
   );
 }

@@ -1,4 +1,4 @@
-// List of an agent's events: upcoming, past or all, with search, sorting, selection and details.
+// List of an agent's events: upcoming, ended or all, with search, sorting, selection and details.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { AgentEvent, EventPage } from '../api.ts';
 import { ListCard } from '../components/list-card.tsx';
@@ -20,16 +20,17 @@ import { EVENT_COLUMNS, EventTable } from './event-table.tsx';
 
 const TABS = [
   ['upcoming', 'Upcoming'],
-  ['past', 'Past'],
+  ['past', 'Ended'],
   ['all', 'All'],
 ] as const;
 type When = (typeof TABS)[number][0];
+const WORDS: Record<When, string> = { upcoming: 'upcoming', past: 'ended', all: '' };
 
 function whenOf(text: string | null): When {
   return TABS.find(([value]) => value === text)?.[0] ?? 'upcoming';
 }
 
-/** Upcoming events: soonest first. Past events: latest first. */
+/** Upcoming events: soonest first. Ended events: latest first. */
 const DEFAULT_SORTS: Record<When, string> = { upcoming: 'start_at', past: '-start_at', all: '-start_at' };
 
 const SORT_KEYS = EVENT_COLUMNS.map(({ key }) => key);
@@ -148,8 +149,8 @@ function NoEvents({ page, list, when }: { page: EventPage; list: ListState; when
     return (
       <Empty icon="search" title="No event matches">
         <p>
-          None of {when === 'all' ? 'its events' : `its ${when} events`} has “<Text value={list.q} />” in its
-          title, place, address or ID.
+          None of {when === 'all' ? 'its events' : `its ${WORDS[when]} events`} has “<Text value={list.q} />”
+          in its title, place, address or ID.
         </p>
         <p>
           <button type="button" class="button" onClick={() => list.search('')}>
@@ -161,7 +162,7 @@ function NoEvents({ page, list, when }: { page: EventPage; list: ListState; when
   }
   const count = page.agent.event_count;
   return (
-    <Empty icon="calendar" title={when === 'all' || count === 0 ? 'No events' : `No ${when} events`}>
+    <Empty icon="calendar" title={when === 'all' || count === 0 ? 'No events' : `No ${WORDS[when]} events`}>
       {count === 0 ? (
         <p>This agent has no events.</p>
       ) : (

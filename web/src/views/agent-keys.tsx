@@ -1,4 +1,4 @@
-// Keys of an agent, each with a button to revoke it.
+// Keys of an agent, each with a button to revoke it, and a button for a new one.
 import { useRef, useState } from 'preact/hooks';
 import { type AgentDetails, type AgentKey, revokeKey } from '../api.ts';
 import { ConfirmDialog } from '../components/confirm-dialog.tsx';
@@ -7,6 +7,7 @@ import { Text } from '../components/text.tsx';
 import { Day, RelativeTime } from '../components/time.tsx';
 import { countOf } from '../format.ts';
 import { notify } from '../toasts.ts';
+import { NewKeyDialog } from './new-key.tsx';
 
 const COLUMNS: readonly [label: string, className: string][] = [
   ['Key', 'column-key'],
@@ -24,25 +25,30 @@ interface AgentKeysProps {
 
 export function AgentKeys({ agent, onChanged }: AgentKeysProps) {
   const [chosen, setChosen] = useState<AgentKey>();
+  const [isReplacing, setReplacing] = useState(false);
   const total = useRef<HTMLParagraphElement>(null);
   const keys = agent?.keys;
   const finish = () => {
     setChosen(undefined);
+    setReplacing(false);
     onChanged();
     // The button that had the focus disappears with its key.
     total.current?.focus();
   };
   return (
     <>
-      <p class="list-total" tabIndex={-1} ref={total}>
-        {keys ? countOf(keys.length, 'key') : ' '}
-      </p>
+      <div class="keys-head">
+        <p class="list-total" tabIndex={-1} ref={total}>
+          {keys ? countOf(keys.length, 'key') : '\u00a0'}
+        </p>
+        <button type="button" class="button" disabled={!agent} onClick={() => setReplacing(true)}>
+          New key
+        </button>
+      </div>
       <div class="card" aria-busy={!agent}>
         {keys?.length === 0 ? (
           <Empty icon="inbox" title="No keys">
-            <p>
-              This agent has no key that works. It can do nothing until it registers again, as a new agent.
-            </p>
+            <p>This agent has no key that works. It can do nothing until it gets a new key.</p>
           </Empty>
         ) : (
           <table class="list keys">
@@ -68,6 +74,17 @@ export function AgentKeys({ agent, onChanged }: AgentKeysProps) {
           </table>
         )}
       </div>
+      {agent && isReplacing && (
+        <NewKeyDialog
+          agent={agent}
+          onDone={finish}
+          onClose={() => setReplacing(false)}
+          onGone={() => {
+            notify('info', `${agent.agent_name} was already deleted by someone else.`);
+            finish();
+          }}
+        />
+      )}
       {agent && chosen && (
         <RevokeDialog
           agent={agent}

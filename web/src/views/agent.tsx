@@ -16,6 +16,7 @@ import { AgentFacts } from './agent-facts.tsx';
 import { AgentHistory } from './agent-history.tsx';
 import { AgentKeys } from './agent-keys.tsx';
 import { AgentQuota } from './agent-quota.tsx';
+import { DeletedAgent } from './deleted-agent.tsx';
 import { MissingView } from './missing.tsx';
 
 const TABS = ['events', 'keys', 'history'] as const;
@@ -44,7 +45,7 @@ function KnownAgent({ place, id }: { place: Place; id: string }) {
   const tab = TABS.find((name) => name === place.query.get('tab')) ?? 'events';
   useTitle((agent && (visibleText(agent.agent_name) || agent.id)) ?? 'Agent');
 
-  if (error?.status === 404) return <MissingView what="There is no such agent. It may have been deleted." />;
+  if (error?.status === 404) return <DeletedAgent id={id} />;
   const refresh = () => {
     reload();
     history.reload();

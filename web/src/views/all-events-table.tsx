@@ -9,6 +9,7 @@ import { Text, visibleText } from '../components/text.tsx';
 import { EventTime } from '../components/time.tsx';
 import { formatExact, hasEnded } from '../format.ts';
 import type { ListState } from '../list-state.ts';
+import { rowId } from '../opened-event.ts';
 import { agentUrl } from '../router.ts';
 import { useNow } from '../use-now.ts';
 import type { RowSelection } from '../use-selection.ts';
@@ -115,7 +116,13 @@ function EventRow(props: EventRowProps) {
     <tr class={isSelected ? 'selected' : undefined}>
       <RowCheckCell title={title} index={index} isSelected={isSelected} selection={selection} />
       <td class="column-title">
-        <button type="button" class="row-link clamp" aria-haspopup="dialog" onClick={onOpen}>
+        <button
+          id={rowId(event)}
+          type="button"
+          class="row-link clamp"
+          aria-haspopup="dialog"
+          onClick={onOpen}
+        >
           <Text value={title} />
         </button>
         <span class="second cut">

@@ -172,7 +172,8 @@ function Undo({ entry, onRestore }: AuditRowProps) {
   );
 }
 
-function RestoreDialog({ entry, onClose }: { entry: AuditRecord; onClose: () => void }) {
+/** Asks, and restores what the entry says was deleted. */
+export function RestoreDialog({ entry, onClose }: { entry: AuditRecord; onClose: () => void }) {
   return (
     <ConfirmDialog
       title="Restore"
@@ -187,7 +188,7 @@ function RestoreDialog({ entry, onClose }: { entry: AuditRecord; onClose: () => 
         <Text value={entry.actor_email || entry.actor_subject} /> <span class="deed">{describe(entry)}</span>.
         All of it will come back as it was.
       </p>
-      <p>Events that their agents have published again in the meantime are skipped.</p>
+      <p>Events that their agents have created again in the meantime are skipped.</p>
     </ConfirmDialog>
   );
 }

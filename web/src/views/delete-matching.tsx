@@ -1,6 +1,13 @@
 // Confirmation before events of any agents are deleted, and the deletion in slices: with progress, and it can be stopped.
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { ApiError, deleteAnyEvents, type OwnedEvent, readEvents } from '../api.ts';
+import {
+  type AgentDetails,
+  type AllEventsPage,
+  ApiError,
+  deleteAnyEvents,
+  type OwnedEvent,
+  readEvents,
+} from '../api.ts';
 import { DialogError } from '../components/dialog-error.tsx';
 import { Modal } from '../components/modal.tsx';
 import { Text } from '../components/text.tsx';
@@ -8,6 +15,8 @@ import { EventTime } from '../components/time.tsx';
 import { countOf, formatNumber } from '../format.ts';
 import { notify } from '../toasts.ts';
 import { undo } from '../undo.ts';
+import { useLoad } from '../use-load.ts';
+import { AlsoDeactivate, useDeactivation } from './also-deactivate.tsx';
 import { FateChoice, useFate } from './fate.tsx';
 
 const MAX_LISTED = 5;
@@ -53,6 +62,9 @@ export function DeleteMatchingDialog({ doomed, onDone, onClose }: DeleteMatching
   });
   const stop = useRef(false);
   const fate = useFate();
+  const agents = useAgents(doomed);
+  const owner = useLoad<AgentDetails>(agents.only && `/agents/${agents.only.id}`).data;
+  const deactivation = useDeactivation(owner?.is_active ? owner.id : undefined);
   const cancel = useRef<HTMLButtonElement>(null);
   const id = useId();
   useLayoutEffect(() => cancel.current?.focus(), []);
@@ -74,10 +86,13 @@ export function DeleteMatchingDialog({ doomed, onDone, onClose }: DeleteMatching
       isOver && deleted < total && !isAtLeast ? ' Someone else had already deleted the others.' : '';
     const what = only && deleted === 1 ? `“${only.title}”` : countOf(deleted, 'event');
     const canUndo = auditId !== undefined && !fate.isForGood && fate.days !== 0;
+    const deactivated = deactivation.isDone() && owner ? ` Deactivated ${owner.agent_name}.` : '';
     notify(
       deleted > 0 ? 'done' : 'info',
-      `${isOver ? 'Deleted' : 'Stopped. Deleted'} ${what}.${others}`,
-      canUndo ? { label: 'Undo', run: () => void undo(Promise.resolve(String(auditId))) } : undefined,
+      `${isOver ? 'Deleted' : 'Stopped. Deleted'} ${what}.${others}${deactivated}`,
+      canUndo
+        ? { label: 'Undo', run: () => void undo(Promise.resolve(String(auditId)), deactivation.revert) }
+        : undefined,
     );
     onDone();
   };
@@ -86,6 +101,7 @@ export function DeleteMatchingDialog({ doomed, onDone, onClose }: DeleteMatching
     setPhase('running');
     setError(undefined);
     try {
+      await deactivation.run();
       while (!progress.current.isOver && !stop.current) {
         await deleteSlice(doomed, progress.current, fate.isForGood);
         setDone(progress.current.done);
@@ -97,7 +113,7 @@ export function DeleteMatchingDialog({ doomed, onDone, onClose }: DeleteMatching
     }
   };
   const leave = () => {
-    if (phase === 'asking' && progress.current.deleted === 0) onClose();
+    if (phase === 'asking' && progress.current.deleted === 0) (deactivation.isDone() ? onDone : onClose)();
     else if (phase === 'asking') finish();
     else {
       stop.current = true;
@@ -118,7 +134,8 @@ export function DeleteMatchingDialog({ doomed, onDone, onClose }: DeleteMatching
           {!only && (
             <p>
               {doomed.kind === 'matching' ? 'All events that match the search and the filters: ' : ''}
-              <strong>{count}</strong> will be deleted{doomed.kind === 'matching' ? '.' : ':'}
+              <strong>{count}</strong> of <Owners agents={agents} isAtLeast={isAtLeast} /> will be deleted
+              {doomed.kind === 'matching' ? '.' : ':'}
             </p>
           )}
           {doomed.kind === 'events' && <Listed events={doomed.events} />}
@@ -131,7 +148,12 @@ export function DeleteMatchingDialog({ doomed, onDone, onClose }: DeleteMatching
               <progress max={Math.max(total, done)} value={done} />
             </label>
           )}
-          {!isRunning && done === 0 && <FateChoice fate={fate} />}
+          {!isRunning && done === 0 && (
+            <>
+              {owner?.is_active && !only && <AlsoDeactivate deactivation={deactivation} />}
+              <FateChoice fate={fate} />
+            </>
+          )}
         </div>
         <DialogError error={error} />
         <div class="confirm-buttons">
@@ -145,11 +167,59 @@ export function DeleteMatchingDialog({ doomed, onDone, onClose }: DeleteMatching
             {isRunning ? 'Stop' : done > 0 ? 'Leave the rest' : 'Cancel'}
           </button>
           <button type="submit" class="button danger" aria-disabled={isRunning}>
-            {isRunning ? 'Deleting…' : done > 0 ? 'Continue' : only ? 'Delete event' : `Delete ${count}`}
+            {isRunning
+              ? 'Deleting…'
+              : done > 0
+                ? 'Continue'
+                : only
+                  ? 'Delete event'
+                  : `Delete ${count}${deactivation.isChosen ? ' and deactivate' : ''}`}
           </button>
         </div>
       </form>
     </Modal>
+  );
+}
+
+interface Agents {
+  /** Undefined while it is unknown. */
+  readonly count: number | undefined;
+  /** The agent, if it is only one. */
+  readonly only: { readonly id: string; readonly name: string } | undefined;
+}
+
+/** The agents of the events that are to be deleted. */
+function useAgents(doomed: Doomed): Agents {
+  const isMatching = doomed.kind === 'matching';
+  const counted = useLoad<AllEventsPage>(
+    isMatching ? `/events?${doomed.query}&limit=1&include=agent_count` : undefined,
+  ).data;
+  const events = isMatching ? counted?.events : doomed.events;
+  const count = isMatching
+    ? counted?.agent_count
+    : new Set(doomed.events.map((event) => event.agent_id)).size;
+  const first = events?.[0];
+  // Beyond what was counted there may be others, unless the filter leaves them out.
+  const isSure = !isMatching || !doomed.isAtLeast || new URLSearchParams(doomed.query).has('agent_id');
+  return {
+    count,
+    only: count === 1 && isSure && first ? { id: first.agent_id, name: first.agent_name } : undefined,
+  };
+}
+
+function Owners({ agents: { count, only }, isAtLeast }: { agents: Agents; isAtLeast: boolean }) {
+  if (only)
+    return (
+      <strong>
+        <Text value={only.name} />
+      </strong>
+    );
+  if (count === undefined) return <span class="skeleton count" />;
+  return (
+    <strong>
+      {isAtLeast ? 'at least ' : ''}
+      {countOf(count, 'agent')}
+    </strong>
   );
 }
 

@@ -1,10 +1,11 @@
-// Filters of the list of all events: type, agent, time of creation. They are stored in the URL.
+// Filters of the list of all events: type, status, place, agent, times of creation and of the last change. They are stored in the URL.
 import type { Agent, AgentPage, OwnedEvent } from '../api.ts';
 import { Icon } from '../components/icon.tsx';
 import { Text } from '../components/text.tsx';
 import { EVENT_TYPES } from '../event-types.ts';
 import type { ListState } from '../list-state.ts';
 import { useLoad } from '../use-load.ts';
+import { encodeNear, nearOf, PlaceFilter } from './place-filter.tsx';
 
 export const WHENS = [
   ['all', 'All'],
@@ -18,12 +19,21 @@ export function whenOf(text: string | null): When {
 }
 
 const HOUR_MS = 3_600_000;
-const SINCE: readonly [value: string, label: string, ms: number][] = [
+/** `ms` undefined: since the beginning of the viewer's day. */
+const SINCE: readonly [value: string, label: string, ms: number | undefined][] = [
+  ['today', 'Today', undefined],
   ['1h', 'Last hour', HOUR_MS],
   ['24h', 'Last 24 hours', 24 * HOUR_MS],
   ['7d', 'Last 7 days', 7 * 24 * HOUR_MS],
   ['30d', 'Last 30 days', 30 * 24 * HOUR_MS],
 ];
+
+const TIMES = [
+  ['created', 'Created'],
+  ['updated', 'Updated'],
+] as const;
+
+const STATUSES = ['scheduled', 'cancelled'] as const;
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
@@ -31,17 +41,40 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 export function filtersOf(query: URLSearchParams, nowMs: number): Record<string, string> {
   const type = EVENT_TYPES.find((name) => name === query.get('type'));
   const agent = agentOf(query);
-  const since = SINCE.find(([value]) => value === query.get('created'));
+  const near = nearOf(query.get('near'));
+  const status = STATUSES.find((name) => name === query.get('status'));
+  const created = sinceOf(query.get('created'), nowMs);
+  const updated = sinceOf(query.get('updated'), nowMs);
   return {
     when: whenOf(query.get('when')),
     ...(type && { event_type: type }),
     ...(agent !== undefined && { agent_id: agent }),
-    ...(since && { created_after: new Date(nowMs - since[2]).toISOString() }),
+    ...(status && { status }),
+    ...(near && { lat: String(near.lat), lng: String(near.lng), radius: String(near.radius) }),
+    ...(created && { created_after: created }),
+    ...(updated && { updated_after: updated }),
   };
 }
 
+function sinceOf(text: string | null, nowMs: number): string | undefined {
+  const since = SINCE.find(([value]) => value === text);
+  if (!since) return undefined;
+  const [, , ms] = since;
+  const from = new Date(ms === undefined ? nowMs : nowMs - ms);
+  if (ms === undefined) from.setHours(0, 0, 0, 0);
+  return from.toISOString();
+}
+
+/** Names in the URL. */
+const FILTERS = ['when', 'type', 'status', 'near', 'agent', 'created', 'updated'] as const;
+
+/** Changes with what the filters in the URL say. */
+export function filterKey(query: URLSearchParams): string {
+  return JSON.stringify(FILTERS.map((name) => query.get(name)));
+}
+
 export function isFiltered(query: URLSearchParams): boolean {
-  return ['when', 'type', 'agent', 'created'].some((name) => query.has(name));
+  return FILTERS.some((name) => query.has(name));
 }
 
 function agentOf(query: URLSearchParams): string | undefined {
@@ -74,16 +107,33 @@ export function EventFilters({ query, list, events }: EventFiltersProps) {
         </select>
       </label>
       <label>
-        <span>Created</span>
-        <select value={query.get('created') ?? ''} onChange={choose('created')}>
-          <option value="">At any time</option>
-          {SINCE.map(([value, label]) => (
-            <option key={value} value={value}>
-              {label}
+        <span>Status</span>
+        <select value={query.get('status') ?? ''} onChange={choose('status')}>
+          <option value="">Any</option>
+          {STATUSES.map((name) => (
+            <option key={name} value={name}>
+              {name}
             </option>
           ))}
         </select>
       </label>
+      <PlaceFilter
+        near={nearOf(query.get('near'))}
+        onChoose={(near) => list.filter('near', near && encodeNear(near))}
+      />
+      {TIMES.map(([name, title]) => (
+        <label key={name}>
+          <span>{title}</span>
+          <select value={query.get(name) ?? ''} onChange={choose(name)}>
+            <option value="">At any time</option>
+            {SINCE.map(([value, label]) => (
+              <option key={value} value={value}>
+                {label}
+              </option>
+            ))}
+          </select>
+        </label>
+      ))}
       {agent !== undefined && (
         <p class="chip">
           Agent:{' '}

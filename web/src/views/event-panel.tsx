@@ -1,5 +1,6 @@
 // Side panel with all fields of one event. Its URL is shown as text, not as a link, because agents choose where it leads.
 import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
 import type { AgentEvent, OwnedEvent } from '../api.ts';
 import { CopyButton } from '../components/copy-button.tsx';
 import { Icon, type IconName } from '../components/icon.tsx';
@@ -7,6 +8,7 @@ import { Link } from '../components/link.tsx';
 import { Modal } from '../components/modal.tsx';
 import { Text } from '../components/text.tsx';
 import { formatEventSpan, formatFull, hasEnded } from '../format.ts';
+import { rowId } from '../opened-event.ts';
 import { agentUrl } from '../router.ts';
 import { useNow } from '../use-now.ts';
 
@@ -18,12 +20,34 @@ interface EventPanelProps {
   onNext?: (() => void) | undefined;
   onClose: () => void;
   onDelete: () => void;
+  /** Shows only events near this one. */
+  onNear?: ((event: AgentEvent) => void) | undefined;
 }
 
-export function EventPanel({ event, onPrevious, onNext, onClose, onDelete }: EventPanelProps) {
+export function EventPanel({ event, onPrevious, onNext, onClose, onDelete, onNear }: EventPanelProps) {
   const isOver = hasEnded(event, useNow());
+  const body = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const step = (pressed: KeyboardEvent) => {
+      const { key, target, ctrlKey, metaKey, altKey, shiftKey } = pressed;
+      if (ctrlKey || metaKey || altKey || shiftKey || pressed.defaultPrevented) return;
+      // Not if a dialog is open above the panel.
+      if (!(target instanceof Element) || target.closest('dialog') !== body.current?.closest('dialog'))
+        return;
+      const { scrollHeight, clientHeight } = body.current!;
+      // Within a long text, up and down scroll it.
+      const isScrolling = scrollHeight > clientHeight && body.current!.contains(target);
+      const isBack = key === 'ArrowLeft' || (key === 'ArrowUp' && !isScrolling);
+      const isOn = key === 'ArrowRight' || (key === 'ArrowDown' && !isScrolling);
+      if (!isBack && !isOn) return;
+      pressed.preventDefault();
+      (isBack ? onPrevious : onNext)?.();
+    };
+    document.addEventListener('keydown', step);
+    return () => document.removeEventListener('keydown', step);
+  }, [onPrevious, onNext]);
   return (
-    <Modal class="panel" labelledBy="event-title" onClose={onClose}>
+    <Modal class="panel" labelledBy="event-title" focusAfter={rowId(event)} onClose={onClose}>
       <header class="panel-head">
         <p class="panel-kind">
           <span class="badge">{event.event_type}</span>
@@ -36,7 +60,7 @@ export function EventPanel({ event, onPrevious, onNext, onClose, onDelete }: Eve
           <Icon name="close" />
         </button>
       </header>
-      <div class="panel-body">
+      <div class="panel-body" ref={body}>
         <h2 id="event-title">
           <Text value={event.title} />
         </h2>
@@ -59,13 +83,26 @@ export function EventPanel({ event, onPrevious, onNext, onClose, onDelete }: Eve
           </Field>
           <TextField label="Address" value={event.address} />
           <Field label="Coordinates">
-            {event.lat}, {event.lng}
+            <span class="copyable">
+              {event.lat}, {event.lng}
+              {onNear && (
+                <button
+                  type="button"
+                  class="icon-button small"
+                  aria-label="Only events near here"
+                  title="Only events near here"
+                  onClick={() => onNear(event)}
+                >
+                  <Icon name="filter" />
+                </button>
+              )}
+            </span>
           </Field>
           <Field label="Audience">{event.audience}</Field>
           <TextField label="Cost" value={event.cost} />
           <TextField label="URL" value={event.url} />
           <TextField label="Description" value={event.description} />
-          <Field label="Published">{formatFull(event.created_at)}</Field>
+          <Field label="Created">{formatFull(event.created_at)}</Field>
           <Field label="ID">
             <span class="copyable">
               <code>{event.event_id}</code>

@@ -6,6 +6,7 @@ import { SkeletonRows } from '../components/states.tsx';
 import { Text } from '../components/text.tsx';
 import { Day, EventTime } from '../components/time.tsx';
 import type { ListState } from '../list-state.ts';
+import { rowId } from '../opened-event.ts';
 import type { RowSelection } from '../use-selection.ts';
 
 export const EVENT_COLUMNS: readonly Column[] = [
@@ -72,7 +73,13 @@ function EventRow({ event, index, selection, onOpen }: EventRowProps) {
         <EventTime at={start_at} timezone={timezone} />
       </td>
       <td class="column-title">
-        <button type="button" class="row-link clamp" aria-haspopup="dialog" onClick={onOpen}>
+        <button
+          id={rowId(event)}
+          type="button"
+          class="row-link clamp"
+          aria-haspopup="dialog"
+          onClick={onOpen}
+        >
           <Text value={title} />
         </button>
         <span class="second cut">

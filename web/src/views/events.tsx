@@ -18,25 +18,25 @@ import { useSelection } from '../use-selection.ts';
 import { useTitle } from '../use-title.ts';
 import { ALL_EVENT_COLUMNS, AllEventsTable } from './all-events-table.tsx';
 import { DeleteMatchingDialog, type Doomed } from './delete-matching.tsx';
-import { EventFilters, filtersOf, isFiltered, WHENS, whenOf } from './event-filters.tsx';
+import { EventFilters, filterKey, filtersOf, isFiltered, WHENS, whenOf } from './event-filters.tsx';
 import { EventPanel } from './event-panel.tsx';
+import { encodeNear } from './place-filter.tsx';
 
 const SORT_KEYS = ALL_EVENT_COLUMNS.flatMap(({ sortKey }) => sortKey ?? []);
 const SORTABLE = ALL_EVENT_COLUMNS.flatMap(({ sortKey, ...column }) =>
   sortKey ? [{ ...column, key: sortKey }] : [],
 );
 
+/** Radius of the filter that the panel of an event sets. */
+const NEARBY_MILES = 1;
+
 export function EventsView({ place }: { place: Place }) {
   useTitle('Events');
   const { query } = place;
   const [loadedMs, setLoadedMs] = useState(() => Date.now());
-  const created = query.get('created');
   // Relative times are resolved once: otherwise every render would ask for another list.
   // biome-ignore lint/correctness/useExhaustiveDependencies: the parameters stand for the query
-  const filters = useMemo(
-    () => filtersOf(query, loadedMs),
-    [query.get('type'), query.get('agent'), created, query.get('when'), loadedMs],
-  );
+  const filters = useMemo(() => filtersOf(query, loadedMs), [filterKey(query), loadedMs]);
   const list = listState(place, {
     defaultSort: '-created_at',
     sortKeys: SORT_KEYS,
@@ -151,6 +151,7 @@ export function EventsView({ place }: { place: Place }) {
           {...stepsFrom(place, events, opened)}
           onClose={() => closeEvent(place)}
           onDelete={() => setToDelete({ kind: 'events', events: [opened] })}
+          onNear={({ lat, lng }) => list.filter('near', encodeNear({ lat, lng, radius: NEARBY_MILES }))}
         />
       )}
       {openedId !== null && !opened && !isLoading && (
@@ -201,7 +202,7 @@ function NoEvents({ list, isFiltered }: { list: ListState; isFiltered: boolean }
   if (list.q === '' && !isFiltered) {
     return (
       <Empty icon="calendar" title="No events yet">
-        <p>Events appear here when agents publish them.</p>
+        <p>Events appear here when agents create them.</p>
       </Empty>
     );
   }

@@ -10,25 +10,33 @@ export interface Fate {
   /** Days for which it can be restored; undefined while unknown. */
   readonly days: number | undefined;
   readonly isForGood: boolean;
+  /** Whether nothing will be kept, by choice or because the service keeps nothing. Undefined while it is unknown. */
+  readonly isFinal: boolean | undefined;
   readonly choose: (isForGood: boolean) => void;
   /** The button of the notification after a delete; undefined if it cannot be undone. */
-  readonly undo: (action: AuditRecord['action'], target: string) => ToastAction | undefined;
+  readonly undo: (
+    action: AuditRecord['action'],
+    target: string,
+    first?: () => Promise<void>,
+  ) => ToastAction | undefined;
 }
 
 export function useFate(): Fate {
-  const { data } = useLoad<AuditPage>('/audit?limit=1&include=details');
+  const { data, error } = useLoad<AuditPage>('/audit?limit=1&include=details');
   const [isForGood, choose] = useState(false);
   const days = data?.keep_deleted_days;
   return {
     days,
     isForGood,
+    // If it cannot be known, it counts as final.
+    isFinal: isForGood || (data || error ? !days : undefined),
     choose,
-    undo: (action, target) => {
+    undo: (action, target, first) => {
       // Also while it is unknown: whoever is quick may want to undo, too.
       if (days === 0 || isForGood) return undefined;
       const entry = findDeletion(action, target);
       entry.catch(() => {}); // reported when the button is pressed
-      return { label: 'Undo', run: () => void undo(entry) };
+      return { label: 'Undo', run: () => void undo(entry, first) };
     },
   };
 }

@@ -1,0 +1,26 @@
+// Cities to choose from where a place is asked for. Any other place is given by its coordinates.
+
+export const CITIES: readonly (readonly [name: string, lat: number, lng: number])[] = [
+  ['Amsterdam', 52.37, 4.9],
+  ['Berlin', 52.52, 13.405],
+  ['Chicago', 41.878, -87.63],
+  ['Delhi', 28.614, 77.209],
+  ['Istanbul', 41.008, 28.978],
+  ['Jakarta', -6.2, 106.817],
+  ['Lagos', 6.524, 3.379],
+  ['London', 51.507, -0.128],
+  ['Los Angeles', 34.052, -118.244],
+  ['Madrid', 40.417, -3.704],
+  ['Mexico City', 19.433, -99.133],
+  ['Mumbai', 19.076, 72.878],
+  ['Nairobi', -1.292, 36.822],
+  ['New York', 40.713, -74.006],
+  ['Paris', 48.857, 2.352],
+  ['San Francisco', 37.775, -122.419],
+  ['São Paulo', -23.55, -46.633],
+  ['Seoul', 37.566, 126.978],
+  ['Singapore', 1.352, 103.82],
+  ['Sydney', -33.869, 151.209],
+  ['Tokyo', 35.682, 139.759],
+  ['Toronto', 43.653, -79.383],
+];
