@@ -327,21 +327,12 @@ export class SqliteStore implements Store {
     }
   }
 
-  endSession(sessionId: string, expiresMs: number, nowMs: number): Promise<void> {
-    return this.#write('endSession', [sessionId, expiresMs, nowMs], () => {});
-  }
-
-  isSessionEnded(sessionId: string): Promise<boolean> {
-    return this.#operations.run(() => this.#read('isSessionEnded', sessionId));
-  }
-
-  async findSessionEpoch(subject: string): Promise<string> {
-    return (await this.#operations.run(() => this.#read('findSessionEpoch', subject))) ?? '';
-  }
-
-  setSessionEpoch(subject: string, epoch: string): Promise<void> {
-    return this.#write('setSessionEpoch', [subject, epoch], () => {});
-  }
+  endSession: Store['endSession'] = (...args) => this.#write('endSession', args, () => {});
+  isSessionEnded = (sessionId: string) => this.#operations.run(() => this.#read('isSessionEnded', sessionId));
+  findSessionEpoch = async (subject: string) =>
+    (await this.#operations.run(() => this.#read('findSessionEpoch', subject))) ?? '';
+  setSessionEpoch = (subject: string, epoch: string) =>
+    this.#write('setSessionEpoch', [subject, epoch], () => {});
 
   getSetting(name: string, initial: () => Promise<string>): Promise<string> {
     return this.#operations.run(async () => {
