@@ -13,7 +13,14 @@ import { codeOf, type Import, importCycles, importsOf, readSources, type Source 
  */
 const MAY_IMPORT: Record<string, readonly string[]> = {
   'spatial/': ['spatial/', 'domain/'],
-  'domain/': ['domain/', 'typebox (types)', 'windows-iana', 'node:crypto', 'node:zlib'],
+  'domain/': [
+    'domain/',
+    'typebox (types)',
+    '@photostructure/tz-lookup',
+    'windows-iana',
+    'node:crypto',
+    'node:zlib',
+  ],
   'metrics/': ['metrics/'],
   'usecases/': ['usecases/', 'domain/', 'typebox (types)'],
   'words/': ['words/', 'domain/', 'spatial/', 'node:worker_threads'],

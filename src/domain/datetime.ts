@@ -1,8 +1,11 @@
 // Date-times on the wire (RFC 3339, with or without an offset) and timezones. Internally, instants are epoch milliseconds.
 
-/** A date-time with or without an offset. The format `date-time` of JSON Schema would refuse those without. */
+/**
+ * A date-time with or without seconds and an offset. The format `date-time` of JSON Schema would refuse those without. Browsers' inputs
+ * and models omit seconds.
+ */
 export const DATE_TIME_PATTERN =
-  '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(?:\\.\\d+)?(?:Z|[+-]\\d{2}:\\d{2})?$';
+  '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}(?::\\d{2}(?:\\.\\d+)?)?(?:Z|[+-]\\d{2}:\\d{2})?$';
 
 const DATE_TIME = new RegExp(DATE_TIME_PATTERN);
 
@@ -15,7 +18,7 @@ const MS_IN_400_YEARS = 146_097 * 86_400_000;
 /** A parsed date-time: an instant, or a local time that still needs a timezone. */
 export type DateTime = { readonly ms: number } | { readonly local: string };
 
-/** Parses RFC 3339 with upper-case T and Z; fractions are cut to the millisecond. Undefined if the text is invalid. */
+/** Parses RFC 3339 with upper-case T and Z; seconds may be omitted, fractions are cut to the millisecond. Undefined if the text is invalid. */
 export function parseDateTime(text: string): DateTime | undefined {
   if (!DATE_TIME.test(text)) return undefined;
   const year = digits(text, 0, 4);
@@ -23,7 +26,8 @@ export function parseDateTime(text: string): DateTime | undefined {
   const day = digits(text, 8, 2);
   const hour = digits(text, 11, 2);
   const minute = digits(text, 14, 2);
-  const second = digits(text, 17, 2);
+  const hasSeconds = text.charCodeAt(16) === COLON;
+  const second = hasSeconds ? digits(text, 17, 2) : 0;
   if (month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return undefined;
   if (hour > 23 || minute > 59 || second > 59) return undefined;
   const millisecond = text.charCodeAt(19) === POINT ? readMilliseconds(text) : 0;
@@ -31,7 +35,8 @@ export function parseDateTime(text: string): DateTime | undefined {
   if (!text.endsWith('Z')) {
     const sign = text.at(-6);
     if (sign !== '+' && sign !== '-') {
-      return { local: `${text.slice(0, 19)}.${String(millisecond).padStart(3, '0')}` };
+      const seconds = hasSeconds ? text.slice(16, 19) : ':00';
+      return { local: `${text.slice(0, 16)}${seconds}.${String(millisecond).padStart(3, '0')}` };
     }
     const offsetHour = digits(text, text.length - 5, 2);
     const offsetMinute = digits(text, text.length - 2, 2);
@@ -65,6 +70,7 @@ function readMilliseconds(text: string): number {
 
 const ZERO = 48;
 const POINT = 46;
+const COLON = 58;
 
 function daysIn(year: number, month: number): number {
   if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;

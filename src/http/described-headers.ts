@@ -35,6 +35,9 @@ export const HEADERS = {
   'Preference-Applied': header(
     '`handling=strict`: the request had `Prefer: handling=strict`, so nothing in it was ignored. Absent otherwise.',
   ),
+  'Event-Warnings': header(
+    '`timezone_mismatch`: the event is stored, but at its start the clocks at `lat`, `lng` differ from those of `timezone`. Is `timezone` right, or are `lat` and `lng` swapped? Absent if they agree.',
+  ),
   'Idempotent-Replayed': header(
     '`true`: you already had this event, and nothing was created. Absent if it is new.',
   ),

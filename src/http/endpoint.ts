@@ -65,7 +65,13 @@ export interface OtherFormat {
   readonly example: unknown;
 }
 
-export type ResponseHeader = 'ETag' | 'Vary' | 'Link' | 'Idempotent-Replayed' | 'X-Unknown-Fields';
+export type ResponseHeader =
+  | 'ETag'
+  | 'Vary'
+  | 'Link'
+  | 'Idempotent-Replayed'
+  | 'X-Unknown-Fields'
+  | 'Event-Warnings';
 
 export interface OtherResponse {
   readonly description: string;

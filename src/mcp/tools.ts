@@ -8,6 +8,7 @@ import { countFitting } from '../domain/event-page.ts';
 import { addLocalTimes } from '../domain/include.ts';
 import { addDistances, nextCursor, readNearby } from '../domain/nearby.ts';
 import { encodeOwnCursor, readOwnEvents } from '../domain/own-events.ts';
+import { otherTimezoneOf, TIMEZONE_MISMATCH } from '../domain/place-timezone.ts';
 import { compile } from '../domain/shape.ts';
 import type { Wire } from '../domain/wire.ts';
 import type { Context } from '../usecases/context.ts';
@@ -55,6 +56,9 @@ const PUBLISHED_BEFORE =
   'You published this event before. It is unchanged, even if you sent other values now: use update_event to change it.';
 
 const IS_CANCELLED = 'It is cancelled, so searches leave it out unless they ask for it.';
+
+const otherTimezone = (timezone: string, there: string) =>
+  `Warning (${TIMEZONE_MISMATCH}): when it starts, the clocks at lat, lng show the time of ${there}, not of ${timezone}. Check timezone, and that lat and lng are not swapped; correct them with update_event.`;
 
 const HAS_ENDED = 'It has already ended, so searches do not find it.';
 
@@ -187,12 +191,21 @@ function pageOf(
   return { structured: page, text: showPage(page, words) };
 }
 
-/** The text says if searches do not find the event: because it is cancelled or, with `nowMs`, because it has ended by then. */
+/**
+ * The text says if searches do not find the event: because it is cancelled or, with `nowMs`, because it has ended by then. With `nowMs`
+ * it also says if the event's timezone does not fit its place.
+ */
 function eventOf(wire: Wire, outcome: string, nowMs = Number.NEGATIVE_INFINITY): ToolOutput {
   const event = toShown(wire);
   const start_ms = Date.parse(event.start_at);
   const hasEnded = endsMs({ start_ms, end_ms: event.end_at ? Date.parse(event.end_at) : null }) <= nowMs;
-  const notes = [outcome, hasEnded ? HAS_ENDED : '', event.status === 'cancelled' ? IS_CANCELLED : ''];
+  const there = nowMs > Number.NEGATIVE_INFINITY ? otherTimezoneOf(event) : undefined;
+  const notes = [
+    outcome,
+    hasEnded ? HAS_ENDED : '',
+    event.status === 'cancelled' ? IS_CANCELLED : '',
+    there === undefined ? '' : otherTimezone(event.timezone, there),
+  ];
   return { structured: event, text: showEvent(event, notes.filter((note) => note !== '').join(' ')) };
 }
 

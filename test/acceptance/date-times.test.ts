@@ -15,6 +15,10 @@ const READ: [name: string, sent: string, timezone: string, instant: string][] = 
   ['a negative offset of zero', '2031-05-01T18:00:00-00:00', BERLIN, '2031-05-01T18:00:00.000Z'],
   ['the largest offset', '2031-05-01T18:00:00+23:59', 'UTC', '2031-04-30T18:01:00.000Z'],
   ['an offset that changes the year', '2031-01-01T00:30:00+01:00', 'UTC', '2030-12-31T23:30:00.000Z'],
+  ['no seconds, in UTC', '2031-05-01T18:00Z', BERLIN, '2031-05-01T18:00:00.000Z'],
+  ['no seconds, with an offset', '2031-05-01T18:05-03:30', 'UTC', '2031-05-01T21:35:00.000Z'],
+  ['no seconds, in local time', '2031-07-01T18:59', BERLIN, '2031-07-01T16:59:00.000Z'],
+  ['no seconds, in an hour that DST skips', '2031-03-30T02:30', BERLIN, '2031-03-30T01:30:00.000Z'],
   ['a tenth of a second', '2031-05-01T18:00:00.1Z', 'UTC', '2031-05-01T18:00:00.100Z'],
   ['milliseconds', '2031-05-01T18:00:00.123Z', 'UTC', '2031-05-01T18:00:00.123Z'],
   ['a fraction that is cut, not rounded', '2031-05-01T18:00:00.9999Z', 'UTC', '2031-05-01T18:00:00.999Z'],
@@ -44,7 +48,10 @@ const READ: [name: string, sent: string, timezone: string, instant: string][] = 
 const REFUSED: [name: string, sent: string][] = [
   ['a date alone', '2031-05-01'],
   ['a time alone', '18:00:00Z'],
-  ['no seconds', '2031-05-01T18:00Z'],
+  ['no minutes', '2031-05-01T18Z'],
+  ['a colon without seconds', '2031-05-01T18:00:Z'],
+  ['a fraction of a minute', '2031-05-01T18:00.5Z'],
+  ['one digit of seconds', '2031-05-01T18:00:0Z'],
   ['a space for T', '2031-05-01 18:00:00Z'],
   ['t in lower case', '2031-05-01t18:00:00Z'],
   ['z in lower case', '2031-05-01T18:00:00z'],
@@ -182,7 +189,8 @@ describe('date-times', () => {
       const utc = iso(startMs).slice(0, -1);
       const east = iso(startMs + 5.5 * 3_600_000).replace('Z', '+05:30');
       const west = iso(startMs - 3_600_000).replace('Z', '-01:00');
-      for (const starts_after of [`${utc}Z`, utc, east, west, `${utc}999Z`]) {
+      const withoutSeconds = [`${utc.slice(0, 16)}Z`, utc.slice(0, 16), east.replace(':00.000', '')];
+      for (const starts_after of [`${utc}Z`, utc, east, west, `${utc}999Z`, ...withoutSeconds]) {
         const page = await agent.nearby({ starts_after, starts_before: iso(startMs + 1) });
         assert.equal(page.events[0]?.event_id, event_id, starts_after);
         assert.equal((await agent.nearby({ starts_after, starts_before: starts_after })).total, 0);
@@ -205,6 +213,16 @@ describe('date-times', () => {
         assert.match(answer.body.detail[0].msg, /%2B/);
       });
     }
+
+    it('may lack seconds in every parameter', async () => {
+      const times = { starts_after: '2031-05-01T18:00', active_before: '2031-05-01T18:01+02:00' };
+      assert.equal((await search(times)).status, 200);
+      const raw = await agent.send(
+        'GET',
+        '/v1/events/nearby?lat=0&lng=0&starts_after=2031-05-01T18:00+02:00',
+      );
+      assert.match(raw.body.detail[0].msg, /%2B/);
+    });
 
     it('takes the first and the last instant', async () => {
       const answer = await search({

@@ -9,6 +9,7 @@ const ORIGIN = 'https://calendar.example';
 const EXPOSED = [
   ...[
     'etag',
+    'event-warnings',
     'idempotent-replayed',
     'link',
     'preference-applied',

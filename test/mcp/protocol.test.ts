@@ -135,6 +135,23 @@ describe('a call', () => {
         assert.match((await mcp.call('list_my_events', { include_ended: true })).text, /create_event/);
       });
 
+      it('says if the timezone of an event does not fit its place', async () => {
+        const warning =
+          /Warning \(timezone_mismatch\): when it starts, the clocks at lat, lng show the time of (\S+), not of (\S+)\. /;
+        const berlin = { lat: 52.52, lng: 13.405, timezone: 'Europe/Berlin' };
+        const fitting = await mcp.call('create_event', newEvent(berlin));
+        assert.doesNotMatch(fitting.text, /Warning/);
+        const { event_id } = fitting.structured;
+        const swapped = await mcp.call('update_event', { event_id, lat: 13.405, lng: 52.52 });
+        assert.deepEqual(warning.exec(swapped.text)?.slice(1), ['Asia/Aden', 'Europe/Berlin']);
+        assert.deepEqual(Object.keys(swapped.structured), Object.keys(fitting.structured));
+        assert.doesNotMatch((await mcp.call('get_event', { event_id })).text, /Warning/);
+        const other = await mcp.call('create_event', newEvent({ ...berlin, timezone: 'Asia/Tokyo' }));
+        assert.deepEqual(warning.exec(other.text)?.slice(1), ['Europe/Berlin', 'Asia/Tokyo']);
+        for (const { structured } of [fitting, other])
+          await mcp.get('delete_event', { event_id: structured.event_id });
+      });
+
       it('says why an event cannot be created or changed', async () => {
         const [one, two] = [newEvent(), newEvent()];
         const first = await mcp.get('create_event', one);

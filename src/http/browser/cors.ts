@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { addHeader, addVary, hasHeader } from '../response/headers.ts';
 
 const EXPOSED =
-  'RateLimit, RateLimit-Policy, Retry-After, ETag, Link, X-Request-Id, X-Unknown-Parameters, X-Unknown-Fields, Idempotent-Replayed, Preference-Applied';
+  'RateLimit, RateLimit-Policy, Retry-After, ETag, Link, X-Request-Id, X-Unknown-Parameters, X-Unknown-Fields, Idempotent-Replayed, Preference-Applied, Event-Warnings';
 const ALLOWED_HEADERS = 'Content-Type, X-API-Key, If-Match, If-None-Match, Prefer';
 /** Further headers that clients of the Model Context Protocol send. */
 const MCP_HEADERS =

@@ -68,7 +68,7 @@ function introduction(base: string, policy: GuidePolicy): Block[] {
       items: [
         `The base URL is \`${base}\`. Requests and responses are JSON.`,
         `Register once. The key is only in that response: store it in a safe place and send it as \`X-API-Key\`. It has the tier \`${policy.registrationTier}\`.`,
-        'Times are RFC 3339. Without an offset, a time in a body is local to the event’s `timezone`, and a time in a query is UTC. Responses use UTC. Distances are in miles.',
+        'Times are RFC 3339; seconds may be omitted. Without an offset, a time in a body is local to the event’s `timezone`, and a time in a query is UTC. Responses use UTC. Distances are in miles.',
         'To show events to people, search with `include=local,distance`: each event then has `start_local` and `end_local` (null without an end), such as `2031-05-01T18:00:00+02:00`, and `distance_miles`.',
         'For “what is on tonight, tomorrow, this weekend” search with `when`: it is judged by the clock in each event’s `timezone`, and finds events that have already begun, too. For other periods use `active_after` and `active_before`; `starts_after` and `starts_before` only for events that begin in a period. `sort=distance` lists the nearest first, and `q=jazz` finds a word in any text of an event.',
         'Send `Prefer: handling=strict` with every request. Then a misspelt or unknown parameter or field is a 422 that names those that exist, and so is a create of an event that has already ended. Without it, they are ignored: `max_cost=5` finds everything.',

@@ -1,10 +1,11 @@
 // Agents' endpoints for events.
 
-import { CLEARABLE_FIELDS, Event, EventCreate, EventUpdate } from '../../domain/event.ts';
+import { CLEARABLE_FIELDS, Event, EventCreate, EventUpdate, parseEvent } from '../../domain/event.ts';
 import { readEventCreate, readEventUpdate } from '../../domain/event-input.ts';
 import { countFitting } from '../../domain/event-page.ts';
 import { addIncluded, addLocalTimes, ReadEvent } from '../../domain/include.ts';
 import { addDistances, EventsNearbyResponse, InterfaceParameters, nextCursor } from '../../domain/nearby.ts';
+import { otherTimezoneAt, otherTimezoneOf, TIMEZONE_MISMATCH } from '../../domain/place-timezone.ts';
 import Type from '../../domain/schema.ts';
 import type { EventRecord, LastChange } from '../../domain/store.ts';
 import type { Wire } from '../../domain/wire.ts';
@@ -33,6 +34,7 @@ export const EventPath = Type.Object({
 
 const NO_HEADERS: readonly string[] = [];
 const REPLAYED = ['idempotent-replayed', 'true'];
+const WARNED = ['event-warnings', TIMEZONE_MISMATCH];
 
 /** A page in another format ends after this many bytes of events as JSON; encoding them takes about 15 ms. */
 const MAX_ENCODED_BYTES = 1_048_576;
@@ -116,14 +118,15 @@ export const createEvent = endpoint({
   body: EventCreate,
   maxBodyBytes: MAX_EVENT_BODY_BYTES,
   response: Event,
-  responseHeaders: ['ETag', 'Idempotent-Replayed', 'X-Unknown-Fields'],
+  responseHeaders: ['ETag', 'Idempotent-Replayed', 'X-Unknown-Fields', 'Event-Warnings'],
   errors: ['EVENT_LIMIT_REACHED'],
   check: ({ context, body, isStrict }) => readEventCreate(body, context.clock(), isStrict),
   isExpensive: hasManyWords,
   handle: async ({ context, caller, client, body, isStrict }) => {
     const fields = readEventCreate(body, context.clock(), isStrict);
     const { kind, record } = await events.createEvent(context, caller, findNetwork(client), fields);
-    return eventResponse(record, kind === 'existing' ? REPLAYED : NO_HEADERS);
+    if (kind === 'existing') return eventResponse(record, otherTimezoneOf(parseEvent(record.json)), REPLAYED);
+    return eventResponse(record, otherTimezoneAt(fields));
   },
 });
 
@@ -138,7 +141,7 @@ export const updateEvent = endpoint({
   body: EventUpdate,
   maxBodyBytes: MAX_EVENT_BODY_BYTES,
   response: Event,
-  responseHeaders: ['ETag', 'X-Unknown-Fields'],
+  responseHeaders: ['ETag', 'X-Unknown-Fields', 'Event-Warnings'],
   errors: ['NOT_FOUND', 'EVENT_LIMIT_REACHED', 'DUPLICATE_EVENT', 'PRECONDITION_FAILED'],
   check: ({ context, body }) => readEventUpdate(body, context.clock()),
   isExpensive: hasManyWords,
@@ -146,7 +149,8 @@ export const updateEvent = endpoint({
     const update = readEventUpdate(body, context.clock());
     const known = knownVersions(headers['if-match']);
     const network = findNetwork(client);
-    return eventResponse(await events.updateEvent(context, caller, network, path.event_id!, update, known));
+    const record = await events.updateEvent(context, caller, network, path.event_id!, update, known);
+    return eventResponse(record, otherTimezoneOf(parseEvent(record.json)));
   },
 });
 
@@ -181,7 +185,12 @@ function encoderOf(
   return (event, at) => encodeItem(hasLocal ? addLocalTimes(event) : event, changes[at]!);
 }
 
-/** Response to a write: always JSON, with the ETag. */
-function eventResponse({ json, version }: EventRecord, headers = NO_HEADERS): Representation {
-  return new Representation(json, 'json', false, ['etag', etagOf(version, 'json'), ...headers]);
+/** Response to a write: always JSON, with the ETag. `otherTimezone`: the one of the event's place, if it has another clock. */
+function eventResponse(
+  { json, version }: EventRecord,
+  otherTimezone: string | undefined,
+  headers = NO_HEADERS,
+): Representation {
+  const warnings = otherTimezone === undefined ? NO_HEADERS : WARNED;
+  return new Representation(json, 'json', false, ['etag', etagOf(version, 'json'), ...headers, ...warnings]);
 }
