@@ -37,6 +37,13 @@ export interface EventDetails extends Position, LastChange {
   readonly lng: number;
 }
 
+/** Who searches. Long searches take turns by network and name, and end when nobody waits for them any more. */
+export interface Searcher {
+  readonly network: string;
+  readonly name: string;
+  readonly signal: AbortSignal;
+}
+
 export interface NearbyPage {
   readonly events: readonly Wire[];
   /** One for each event if the query asked for details, otherwise empty. */
@@ -188,7 +195,8 @@ export interface Store {
   /** False unless the agent had this event and, if a version is given, the event had that version. */
   deleteEvent(eventId: string, agentId: string, version?: number): Promise<boolean>;
   /** Matching events that have not ended at `nowMs`, ordered by start and event_id. */
-  nearby(query: NearbyQuery, nowMs: number): Promise<NearbyPage>;
+  /** Rejects with the reason of the searcher's signal once it is aborted, if the search takes long. */
+  nearby(query: NearbyQuery, nowMs: number, searcher?: Searcher): Promise<NearbyPage>;
 
   /** Ordered by creation. */
   listAgents(): Promise<AgentRecord[]>;

@@ -35,7 +35,22 @@ export function readTerms(text: string, loc: readonly (string | number)[], issue
   const terms = texts.map((term) => readTerm(term, refuse)).filter((term) => term !== undefined);
   if (!terms.some(({ isNegative }) => !isNegative))
     refuse('must have a word to search for: a letter or a digit in a term that does not begin with -');
-  return terms;
+  return distinct(terms);
+}
+
+/** Each term once: to look for it again finds the same. */
+function distinct(terms: readonly Term[]): readonly Term[] {
+  return [...new Map(terms.map((term) => [JSON.stringify(term), term])).values()];
+}
+
+/** Whether a term has a prefix: to find its events takes long if many words begin with it. */
+export function hasPrefix(terms: readonly Term[] | undefined): boolean {
+  return terms?.some(({ prefix }) => prefix !== undefined) === true;
+}
+
+/** Whether the text may have a term with a prefix. */
+export function mayHavePrefix(text: unknown): boolean {
+  return typeof text === 'string' && text.includes('*');
 }
 
 function readTerm(text: string, refuse: (msg: string) => void): Term | undefined {

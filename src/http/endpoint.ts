@@ -35,6 +35,8 @@ export interface Call<Caller = unknown> {
   readonly client: RequestClient;
   /** Whether the caller wants to be refused for what is otherwise ignored. */
   readonly isStrict: boolean;
+  /** Runs an expensive part when it is the client's turn; at once if all of the call waited for that. */
+  readonly expensively: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
 /** Encoded JSON, whole or streamed; a representation; a value to encode as JSON; or undefined for a 204. */
@@ -116,6 +118,8 @@ export interface Endpoint<A extends Access = Access> extends Description {
   check?(call: Call<Callers[A]>): unknown;
   /** Whether the call is expensive; it then waits in a queue. */
   isExpensive?(call: Call<Callers[A]>): boolean;
+  /** Whether the call searches for a prefix. It then waits in a queue for that, and parts of it as expensive work. */
+  searchesPrefix?(query: Query): boolean;
   handle(call: Call<Callers[A]>): Promise<EndpointResponse>;
 }
 

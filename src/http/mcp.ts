@@ -5,6 +5,8 @@ import type { AgentRow } from '../domain/agent.ts';
 import { AppError } from '../domain/errors.ts';
 import Type from '../domain/schema.ts';
 import { oneOf } from '../domain/shape.ts';
+import type { Searcher } from '../domain/store.ts';
+import { mayHavePrefix } from '../domain/word-query.ts';
 import { type KeyHolder, requireQuota, spendRequest } from '../usecases/access.ts';
 import type { Context } from '../usecases/context.ts';
 import type { Admission } from './admission/admission.ts';
@@ -70,6 +72,7 @@ export interface McpCall {
   readonly agent: AgentRow;
   /** Undefined if no limit per network applies. */
   readonly network: string | undefined;
+  readonly searcher: Searcher;
   /** Has no credentials and no body. */
   readonly request: Request;
   /** Parsed JSON; undefined if no body was sent. */
@@ -123,6 +126,7 @@ export function serveMcp(app: FastifyInstance, options: McpOptions): void {
         context: context(),
         agent,
         network: findNetwork(request.client),
+        searcher: request.client,
         spend: async (count) => {
           if (quota && quota.remaining < count) requireQuota({ ...quota, allowed: false });
           for (let extra = 0; extra < count; extra++) {
@@ -140,7 +144,8 @@ export function serveMcp(app: FastifyInstance, options: McpOptions): void {
         },
       };
       // Read event streams whole too: the backlog then counts them like any other response, and no client can hold one open.
-      const work = admission.agentWork.run(request.client, async () => {
+      const queue = searchesPrefix(request.body) ? admission.prefixSearches : admission.agentWork;
+      const work = queue.run(request.client, async () => {
         const response = await serve(call);
         return [response, await response.text()] as const;
       });
@@ -152,6 +157,14 @@ export function serveMcp(app: FastifyInstance, options: McpOptions): void {
       return reply.code(response.status).send(text === '' ? undefined : text);
     },
   });
+}
+
+/** Whether a tool call among the messages searches for a prefix. */
+function searchesPrefix(body: unknown): boolean {
+  const calls = (Array.isArray(body) ? body : [body]) as ({
+    params?: { arguments?: { q?: unknown } };
+  } | null)[];
+  return calls.some((call) => mayHavePrefix(call?.params?.arguments?.q));
 }
 
 const CHALLENGE = 'ApiKey realm="local-events", header="X-API-Key", Bearer realm="local-events"';

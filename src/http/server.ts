@@ -321,6 +321,7 @@ function bind(
     handler: async (request, reply) => {
       const { context } = readiness() as { context: Context };
       const { client } = request;
+      const isPrefix = endpoint.searchesPrefix?.(request.parsedQuery) === true;
       const call = {
         context,
         caller: request.caller as never,
@@ -330,11 +331,18 @@ function bind(
         body: request.body,
         client,
         isStrict: isStrict(request.headers.prefer),
+        expensively: isPrefix
+          ? <T>(part: () => Promise<T>) => admission.agentWork.run(client, part)
+          : <T>(part: () => Promise<T>) => part(),
       };
       if (call.isStrict) refuseUnknown(endpoint, call);
       const unknown = call.isStrict ? undefined : fields && unknownFields(request.body, fields);
       if (unknown !== undefined) addHeader(reply, 'x-unknown-fields', unknown);
-      const queue = endpoint.isExpensive?.(call) ? admission.workOf(endpoint.access) : databaseWork;
+      const queue = isPrefix
+        ? admission.prefixSearches
+        : endpoint.isExpensive?.(call)
+          ? admission.workOf(endpoint.access)
+          : databaseWork;
       const name = endpoint.access === 'administrator' ? (call.caller as Identity).subject : client.name;
       const work = queue ? queue.run(client, () => endpoint.handle(call), name) : endpoint.handle(call);
       const response = await work;

@@ -8,6 +8,7 @@ import {
   type McpServerOptions,
 } from '@modelcontextprotocol/server';
 import type { AgentRow } from '../domain/agent.ts';
+import type { Searcher } from '../domain/store.ts';
 import { requireWriter } from '../usecases/access.ts';
 import type { Context } from '../usecases/context.ts';
 import type { Network } from '../usecases/stored-bytes.ts';
@@ -20,6 +21,7 @@ export interface McpCaller {
   readonly context: Context;
   readonly agent: AgentRow;
   readonly network: Network;
+  readonly searcher: Searcher;
   /** Receives errors that are the fault of the service. */
   onFault(error: unknown): void;
   /** Receives every error of a tool. */
@@ -61,13 +63,14 @@ const OPTIONS: McpServerOptions = {
 };
 
 export function toolServer(version: string): (caller: McpCaller) => McpServer {
-  return ({ context, agent, network, onFault, onError }) => {
+  return ({ context, agent, network, searcher, onFault, onError }) => {
     const server = new McpServer({ name: 'local-events', version }, OPTIONS);
     for (const { name, config, read, run } of DEFINITIONS) {
       server.registerTool(name, config, async (args) => {
         try {
           if (!config.annotations.readOnlyHint) requireWriter(agent);
-          const { structured, text } = await run(context, agent, read(args, context.clock()), network);
+          const input = read(args, context.clock());
+          const { structured, text } = await run(context, agent, input, network, searcher);
           return {
             content: [{ type: 'text', text }],
             structuredContent: structured as Record<string, unknown>,

@@ -10,6 +10,7 @@ import { addDistances, nextCursor, readNearby } from '../domain/nearby.ts';
 import { encodeOwnCursor, readOwnEvents } from '../domain/own-events.ts';
 import { otherTimezoneOf, TIMEZONE_MISMATCH } from '../domain/place-timezone.ts';
 import { compile } from '../domain/shape.ts';
+import type { Searcher } from '../domain/store.ts';
 import type { Wire } from '../domain/wire.ts';
 import type { Context } from '../usecases/context.ts';
 import { createEvent, deleteEvent, findNearby, getEvent, updateEvent } from '../usecases/events.ts';
@@ -30,7 +31,13 @@ export interface Tool<Input = unknown> extends ArgumentRules<Input> {
    */
   readonly hints: readonly [readOnly: boolean, destructive: boolean, idempotent: boolean, openWorld: boolean];
   /** Throws the errors of the use case. */
-  run(context: Context, agent: AgentRow, input: Input, network: Network): Promise<ToolOutput>;
+  run(
+    context: Context,
+    agent: AgentRow,
+    input: Input,
+    network: Network,
+    searcher: Searcher,
+  ): Promise<ToolOutput>;
 }
 
 /** Lets TypeScript infer the type of the input. */
@@ -74,8 +81,8 @@ ${UNTRUSTED}`,
     output: schemas.SearchOutput,
     hints: [true, false, true, true],
     read: (args) => ({ ...readNearby(args, 'arguments'), details: true }),
-    run: async (context, _agent, query) => {
-      const { events, details, total, next } = await findNearby(context, query);
+    run: async (context, _agent, query, _network, searcher) => {
+      const { events, details, total, next } = await findNearby(context, query, searcher);
       const count = countFitting(events, MAX_PAGE_BYTES);
       const after = count < events.length ? details[count - 1] : next;
       return pageOf(

@@ -8,7 +8,7 @@ import type { AllEventsQuery, CountedEvents } from '../domain/event-list.ts';
 import { ALL_EVENTS, chordBetween, type NearbyQuery } from '../domain/nearby.ts';
 import type { EventRecord, FoundRecord, NearbyPage } from '../domain/store.ts';
 import { toWire, type Wire } from '../domain/wire.ts';
-import type { Term } from '../domain/word-query.ts';
+import { hasPrefix, type Term } from '../domain/word-query.ts';
 import type { Words } from '../domain/words.ts';
 import { Metrics } from '../metrics/metrics.ts';
 import { EventIndex } from '../spatial/event-index.ts';
@@ -19,6 +19,7 @@ import { EventCache } from './event-cache.ts';
 import { EventLookup, type EventStorage } from './event-lookup.ts';
 import { entryOf, type IndexValues, toEntry, toIndexQuery, toScanQuery } from './index-mapping.ts';
 import { afterAnswers, letOthersRun } from './let-others-run.ts';
+import { type Taker, WordTurns } from './word-turns.ts';
 import { Zones } from './zones.ts';
 
 /**
@@ -79,8 +80,7 @@ export class EventMemory {
   readonly #lookup: EventLookup;
   readonly #storage: EventStorage;
   #isSettling = false;
-  /** Ends with the turn of the last search that waits for one. */
-  #turns: Promise<void> = Promise.resolve();
+  readonly #turns = new WordTurns();
   /** Ends with changes that belong together; undefined if there are none. */
   #changing: Promise<void> | undefined;
   /** The time of the last search. */
@@ -232,16 +232,19 @@ export class EventMemory {
     throw changing();
   }
 
-  async search(query: NearbyQuery, nowMs: number): Promise<NearbyPage> {
+  /** Throws the reason of the searcher's signal if it is aborted and the search takes long. */
+  async search(query: NearbyQuery, nowMs: number, searcher: Taker = {}): Promise<NearbyPage> {
     this.#searchedMs = nowMs; // if the clock was set back, searches before this one do not count
     let hasWaited = query.terms !== undefined && this.#wordsKnown !== undefined;
     if (hasWaited) await this.#untilWords();
     for (let round = 0; round < MAX_ROUNDS; round++) {
       let among: HandleSet | undefined;
       if (query.terms) {
-        const isLong = query.terms.some(({ prefix }) => prefix !== undefined);
+        const isLong = hasPrefix(query.terms);
         hasWaited ||= isLong;
-        among = isLong ? await this.#findInTurns(query.terms) : findAtOnce(this.#words, query.terms);
+        among = isLong
+          ? await this.#findInTurns(query.terms, searcher)
+          : findAtOnce(this.#words, query.terms);
         if (!this.#hasWords) throw tooManyWords();
       }
       if (hasWaited && this.#changing) {
@@ -270,17 +273,17 @@ export class EventMemory {
    */
   async list(query: AllEventsQuery, nowMs: number, signal?: AbortSignal): Promise<CountedEvents> {
     const { eventId, terms, agentId, limit, sort } = query;
+    const searcher = { name: 'administrator', signal };
     if (terms) await this.#untilWords();
     for (let round = 0; round < MAX_ROUNDS; round++) {
       let among: HandleSet | undefined;
       if (eventId !== undefined) among = listOf(Int32Array.of(this.#index.find(eventId) ?? 0));
-      else if (terms?.some(({ prefix }) => prefix !== undefined))
-        among = await this.#findInTurns(terms, signal);
+      else if (terms && hasPrefix(terms)) among = await this.#findInTurns(terms, searcher);
       else if (terms) among = copyOf(findAtOnce(this.#words, terms));
       if (terms && !this.#hasWords) throw tooManyWords();
       const owner = agentId === undefined ? undefined : (this.#owners.get(agentId) ?? NO_OWNER);
       const scan = this.#index.scan(toScanQuery(query, nowMs, among, owner));
-      while (!scan.step()) await this.#turn(signal);
+      while (!scan.step()) await this.#turns.next(searcher);
       const { first: found, total, ownerCount: agentCount } = scan;
       if (!scan.isCurrent || (terms && !found.every((handle) => this.#words.matches(handle, terms))))
         continue;
@@ -299,12 +302,11 @@ export class EventMemory {
     return this.#search(toIndexQuery(ALL_EVENTS), nowMs).total;
   }
 
-  /** One search at a time looks at a part of the words, and other requests run in between. */
-  async #findInTurns(terms: readonly Term[], signal?: AbortSignal): Promise<HandleSet> {
+  async #findInTurns(terms: readonly Term[], searcher: Taker): Promise<HandleSet> {
     let finding: Generator<void, HandleSet> | undefined;
     try {
       for (;;) {
-        await this.#turn(signal);
+        await this.#turns.next(searcher);
         finding ??= this.#words.find(terms);
         const step = finding.next();
         if (step.done) return step.value;
@@ -312,13 +314,6 @@ export class EventMemory {
     } finally {
       finding?.return(NO_HANDLES); // has no effect unless it was aborted
     }
-  }
-
-  /** Waits until all that wait already had a turn. Throws the reason of the signal if it is aborted. */
-  async #turn(signal?: AbortSignal): Promise<void> {
-    this.#turns = this.#turns.then(() => nextTurn());
-    await this.#turns;
-    signal?.throwIfAborted();
   }
 
   #putWords(handle: number, words: Words): void {

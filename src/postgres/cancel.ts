@@ -1,9 +1,7 @@
 // Statements that end on the server when nobody waits for them any more. The driver's own way needs another connection to the same
 // host, which a pooler in between may not lead to. So another statement finds the session by a mark in its text.
 import type { Statements } from './client/database.ts';
-import type { Statement } from './search.ts';
-
-export type RawRows = readonly (readonly (Buffer | null)[])[];
+import type { RawRows, Statement } from './search.ts';
 
 export class CancellableReads {
   /** Different for each process. */

@@ -15,6 +15,8 @@ import {
   filtersOf,
   HAS_STATUS,
   type Put,
+  type ReadRows,
+  readPrepared,
   type Statement,
   search,
   totalOf,
@@ -28,18 +30,19 @@ const MAX_ROUNDS = 100;
 /** Squared chords of the database are exact to far less than this: 6 m at the centre, millimetres from some miles on. */
 const MARGIN = 1e-12;
 
-/** Every search by SQL. Undefined if some events lack the words that the search needs. */
+/** Every search by SQL. Undefined if some events lack the words that the search needs. `read` reads what may take long. */
 export async function searchDatabase(
   statements: Statements,
   zones: SearchZones,
   query: NearbyQuery,
   nowMs: number,
+  read = readPrepared(statements),
 ): Promise<NearbyPage | undefined> {
   const { when, activeFromMs, activeBeforeMs, sort } = query;
   const isPlain = (when ?? activeFromMs ?? activeBeforeMs) === undefined && sort === 'start';
-  if (isPlain) return search(statements, query, nowMs);
+  if (isPlain) return search(read, query, nowMs);
   for (let round = 0; round < MAX_ROUNDS; round++) {
-    const { total, unknown, candidates } = await findCandidates(statements, zones, query, nowMs);
+    const { total, unknown, candidates } = await findCandidates(read, zones, query, nowMs);
     if (total < 0) return undefined;
     if (unknown.length > 0) {
       zones.learn(unknown);
@@ -76,15 +79,12 @@ function positionOf({ startMs, id, chord }: Candidate): Position {
 }
 
 async function findCandidates(
-  statements: Statements,
+  read: ReadRows,
   zones: SearchZones,
   query: NearbyQuery,
   nowMs: number,
 ): Promise<Found> {
-  const { text, values } = candidateStatement(query, nowMs, zones);
-  const rows = (await statements.run('search', (sql) =>
-    sql.unsafe(text, [...values], { prepare: true }).raw(),
-  )) as unknown as readonly (readonly (Buffer | null)[])[];
+  const rows = await read(candidateStatement(query, nowMs, zones));
   const texts = rows.map((row) => row.map((bytes) => bytes?.toString('latin1')));
   const candidates = texts.flatMap(([, , start, id, version, lat, lng, updated]): Candidate[] => {
     if (id === undefined) return [];

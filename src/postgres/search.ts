@@ -26,17 +26,26 @@ export const HAS_STATUS: Readonly<Record<NearbyQuery['status'], readonly string[
 
 const ORDER = 'ORDER BY start_ms, event_id';
 
+export type RawRows = readonly (readonly (Buffer | null)[])[];
+export type ReadRows = (statement: Statement) => Promise<RawRows>;
+
+/** Reads with prepared statements: PostgreSQL need not plan them each time. */
+export function readPrepared(statements: Statements): ReadRows {
+  return async ({ text, values }) => {
+    const rows = await statements.run('search', (sql) =>
+      sql.unsafe(text, [...values], { prepare: true }).raw(),
+    );
+    return rows as unknown as RawRows;
+  };
+}
+
 /** Undefined if some events lack the words that the search needs. */
 export async function search(
-  statements: Statements,
+  read: ReadRows,
   query: NearbyQuery,
   nowMs: number,
 ): Promise<NearbyPage | undefined> {
-  const { text, values } = searchStatement(query, nowMs);
-  const rows = await statements.run('search', (sql) =>
-    sql.unsafe(text, [...values], { prepare: true }).raw(),
-  );
-  const found = rows as unknown as readonly FoundRow[];
+  const found = (await read(searchStatement(query, nowMs))) as unknown as readonly FoundRow[];
   const total = Number(found[0]![0].toString('latin1'));
   if (total < 0) return undefined;
   const page = found.slice(0, query.limit).filter(([, , id]) => id !== null);

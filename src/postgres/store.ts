@@ -5,7 +5,6 @@ import type { AgentRecord, AgentRow } from '../domain/agent.ts';
 import type { AgentDetails } from '../domain/agent-details.ts';
 import type { KeyFingerprint, KeyRecord } from '../domain/api-key.ts';
 import type { AuditEntry, AuditRecord } from '../domain/audit.ts';
-import { AppError } from '../domain/errors.ts';
 import type { EventRow } from '../domain/event.ts';
 import type { AgentListQuery, AuditQuery, EventListQuery } from '../domain/list.ts';
 import type { NearbyQuery } from '../domain/nearby.ts';
@@ -19,6 +18,7 @@ import {
   type NearbyPage,
   type Quota,
   type ReplaceOutcome,
+  type Searcher,
   type Stats,
   type Store,
 } from '../domain/store.ts';
@@ -27,12 +27,10 @@ import type { Wire } from '../domain/wire.ts';
 import * as admin from './admin.ts';
 import { readAllEvents } from './all-events.ts';
 import { CancellableReads } from './cancel.ts';
-import { ConcurrencyLimit } from './client/concurrency-limit.ts';
 import type { Database, DatabaseOptions } from './client/database.ts';
 import type { Sql } from './client/driver.ts';
 import { EventCreation } from './event-creation.ts';
 import * as events from './events.ts';
-import { searchDatabase } from './exact-search.ts';
 import { KeyCache } from './key-cache.ts';
 import { findAgentDetails, findHolder, findKey, revokeKey, rotateKey } from './keys.ts';
 import { LastUses } from './last-uses.ts';
@@ -44,8 +42,8 @@ import { openDatabase } from './open.ts';
 import { QuotaLeases } from './quota-leases.ts';
 import { removeEnded, removeUnusedAgents } from './removals.ts';
 import { removeKept, restore } from './restores.ts';
-import { SearchZones } from './search-zones.ts';
 import * as settings from './settings.ts';
+import { SqlSearches } from './sql-searches.ts';
 import { WordFilling } from './words.ts';
 
 export interface PostgresOptions extends DatabaseOptions, Partial<NodeEventsOptions> {
@@ -53,17 +51,13 @@ export interface PostgresOptions extends DatabaseOptions, Partial<NodeEventsOpti
   readonly search?: 'memory' | 'database';
 }
 
-/** Part of the connections that searches by SQL may use. They take far longer than all other statements. */
-const USED_BY_SEARCHES = 0.5;
-
 export class PostgresStore implements Store {
   readonly engine = 'postgres';
   readonly #database: Database;
   /** Undefined if all searches use SQL. */
   readonly #events: NodeEvents | undefined;
-  readonly #searchLimit: ConcurrencyLimit | undefined;
-  readonly #searchZones = new SearchZones();
   readonly #reads = new CancellableReads();
+  readonly #searches: SqlSearches;
   readonly #trimming: LogTrimming | undefined;
   readonly #words: WordFilling | undefined;
   readonly #creation: EventCreation;
@@ -80,15 +74,9 @@ export class PostgresStore implements Store {
     this.#quotas = new QuotaLeases(database);
     this.#uses = new LastUses(database);
     this.#keyUses = new LastUses(database, 'keys');
+    this.#searches = new SqlSearches(database.limits, this.#reads);
     if (!options) return;
-    const { poolSize, poolTimeoutMs, search = 'memory' } = options;
-    this.#searchLimit = new ConcurrencyLimit(
-      Math.ceil(poolSize * USED_BY_SEARCHES),
-      poolTimeoutMs,
-      'searches_by_sql',
-      options.metrics,
-      tooManySearches,
-    );
+    const { search = 'memory' } = options;
     this.#trimming = new LogTrimming(database);
     this.#words = new WordFilling(database);
     if (search === 'memory') this.#events = new NodeEvents(database, { ...DEFAULTS, ...options });
@@ -191,19 +179,17 @@ export class PostgresStore implements Store {
     return events.deleteEvent(this.#database, eventId, agentId, version);
   }
 
-  nearby(query: NearbyQuery, nowMs: number): Promise<NearbyPage> {
+  nearby(query: NearbyQuery, nowMs: number, searcher?: Searcher): Promise<NearbyPage> {
     return this.#database.operation(async (statements) => {
       let hasSlot = false;
       const mayUseSql = () => {
-        hasSlot = this.#searchLimit?.tryAcquire() === true;
+        hasSlot = this.#searches.reserve(query);
         return hasSlot;
       };
-      const inMemory = await this.#events?.search(query, nowMs, mayUseSql);
+      const inMemory = await this.#events?.search(query, nowMs, mayUseSql, searcher);
       if (inMemory) return inMemory;
       for (; ; hasSlot = false) {
-        if (!hasSlot) await this.#searchLimit?.acquire();
-        const found = searchDatabase(statements, this.#searchZones, query, nowMs);
-        const page = await found.finally(() => this.#searchLimit?.release());
+        const page = await this.#searches.run(statements, query, nowMs, searcher, hasSlot);
         if (page) return page;
         await this.#words?.complete();
       }
@@ -385,9 +371,3 @@ const DEFAULTS = {
   indexMaxBytes: Number.POSITIVE_INFINITY,
   nowMs: Number.NEGATIVE_INFINITY,
 };
-
-function tooManySearches(): AppError {
-  return new AppError('OVERLOADED', 'Searches take long at the moment, and others are waiting. Retry.', {
-    retryAfterSeconds: 1,
-  });
-}

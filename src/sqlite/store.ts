@@ -20,6 +20,7 @@ import {
   type Quota,
   type ReplaceOutcome,
   ROWS_PER_SLICE,
+  type Searcher,
   type Stats,
   type Store,
 } from '../domain/store.ts';
@@ -219,8 +220,8 @@ export class SqliteStore implements Store {
     });
   }
 
-  nearby(query: NearbyQuery, nowMs: number): Promise<NearbyPage> {
-    return this.#operations.run(() => this.#memory.search(query, nowMs));
+  nearby(query: NearbyQuery, nowMs: number, searcher?: Searcher): Promise<NearbyPage> {
+    return this.#operations.run(() => this.#memory.search(query, nowMs, searcher));
   }
 
   listAgents(): Promise<AgentRecord[]> {

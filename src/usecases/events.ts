@@ -10,6 +10,7 @@ import {
   type EventRecord,
   type FoundRecord,
   type NearbyPage,
+  type Searcher,
   type Store,
 } from '../domain/store.ts';
 import { estimateWordBytes } from '../domain/words.ts';
@@ -17,8 +18,12 @@ import type { Context, Policy } from './context.ts';
 import { countBytes, type Network, requireByteQuota } from './stored-bytes.ts';
 
 /** One page of events that have not ended, with the exact total. */
-export function findNearby({ store, clock }: Context, query: NearbyQuery): Promise<NearbyPage> {
-  return store.nearby(query, clock());
+export function findNearby(
+  { store, clock }: Context,
+  query: NearbyQuery,
+  searcher?: Searcher,
+): Promise<NearbyPage> {
+  return store.nearby(query, clock(), searcher);
 }
 
 /** Throws NOT_FOUND. */

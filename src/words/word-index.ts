@@ -1,6 +1,6 @@
 // Index of words: which events, by handle, have which words, and the search for events that match the terms of `q`. Ended events
 // are in it, too: whoever searches looks at place and time.
-import { matchesWords, type Term } from '../domain/word-query.ts';
+import { hasPrefix, matchesWords, type Term } from '../domain/word-query.ts';
 import { distinctWords, type Words } from '../domain/words.ts';
 import { bytes, LongColumn, PIECE } from '../spatial/columns.ts';
 import { bitsOf, type HandleSet, listOf, selected, setOfBits } from '../spatial/handle-set.ts';
@@ -93,11 +93,12 @@ export class WordIndex {
     const search: RunningSearch = { terms, changed: new Map() };
     this.#searches.add(search);
     try {
-      const isLong = terms.some(({ prefix }) => prefix !== undefined);
+      const isLong = hasPrefix(terms);
       const positive = terms.filter(({ isNegative }) => !isNegative);
+      const prefixes = positive.flatMap(({ prefix }) => (prefix === undefined ? [] : [prefix]));
       let found = yield* this.#findAll(
         positive.flatMap(({ words }) => words),
-        positive.flatMap(({ prefix }) => (prefix === undefined ? [] : [prefix])),
+        [...new Set(prefixes)],
         isLong,
       );
       for (const { isNegative, words, prefix } of terms) {

@@ -1,5 +1,6 @@
-// The others, as a process of their own: an agent that searches every 40 ms, on a new and on a kept connection in turn; an
-// administrator who lists agents; and a monitor that reads /health. Reports statuses and times as JSON when it gets SIGTERM.
+// The others, as a process of their own: an agent that searches every 40 ms, on a new and on a kept connection in turn, and that
+// twice a second asks for expensive work: a tool call, a calendar or its own list; an administrator who lists agents; and a monitor
+// that reads /health. Reports statuses and times as JSON when it gets SIGTERM.
 // Also measures how late its own timers are: on a busy machine, a slow response may be this process's own delay.
 import { Agent, type OutgoingHttpHeaders, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -21,6 +22,8 @@ export interface Sample {
 
 export interface PoliteOutput {
   readonly searches: readonly Sample[];
+  /** What needs a slot for expensive work. */
+  readonly works: readonly Sample[];
   readonly lists: readonly Sample[];
   readonly checks: readonly Sample[];
   /** Requests sent again because the service had closed the kept connection, as every client library does. */
@@ -30,6 +33,23 @@ export interface PoliteOutput {
 }
 
 export const SEARCH = '/v1/events/nearby?lat=52.52&lng=13.405&radius=25';
+
+const TOOL_CALL = JSON.stringify({
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'tools/call',
+  params: { name: 'search_events', arguments: { lat: 52.52, lng: 13.405, radius: 25, q: 'eve*' } },
+});
+const WORKS: readonly Work[] = [
+  { path: '/mcp', body: TOOL_CALL },
+  { path: `${SEARCH}&format=ics` },
+  { path: '/v1/agents/me/events' },
+];
+
+interface Work {
+  readonly path: string;
+  readonly body?: string;
+}
 
 const SEARCH_EVERY_MS = 40;
 const OTHERS_EVERY_MS = 500;
@@ -48,28 +68,32 @@ if (import.meta.main) {
   let resent = 0;
   let isEnding = false;
 
-  const send = (path: string, headers: OutgoingHttpHeaders, isKept: boolean) => {
+  const send = ({ path, body }: Work, headers: OutgoingHttpHeaders, isKept: boolean) => {
     const { promise, resolve } = Promise.withResolvers<number | string>();
-    const sent = request(url + path, { headers, agent: isKept ? kept : false });
+    const method = body === undefined ? 'GET' : 'POST';
+    const sent = request(url + path, { method, headers, agent: isKept ? kept : false });
     const giveUp = setTimeout(() => sent.destroy(new Error('timeout')), TIMEOUT_MS);
     sent.on('response', (response) => {
-      response.resume();
+      let isToolError = false;
+      response.on('data', (bytes: Buffer) => {
+        isToolError ||= bytes.includes('"isError":true'); // its status is 200
+      });
       response.on('error', () => resolve('cut'));
-      response.on('end', () => resolve(response.statusCode!));
+      response.on('end', () => resolve(isToolError ? 'tool error' : response.statusCode!));
     });
     sent.on('close', () => clearTimeout(giveUp));
     sent.on('error', (error: NodeJS.ErrnoException) => {
       if (sent.reusedSocket && error.code === 'ECONNRESET') {
         resent++;
-        send(path, headers, false).then(resolve);
+        send({ path, ...(body !== undefined && { body }) }, headers, false).then(resolve);
       } else resolve(error.code ?? error.message);
     });
-    sent.end();
+    sent.end(body);
     return promise;
   };
-  const measure = async (into: Sample[], path: string, headers: OutgoingHttpHeaders, isKept: boolean) => {
+  const measure = async (into: Sample[], work: Work, headers: OutgoingHttpHeaders, isKept: boolean) => {
     const sentMs = performance.now();
-    const status = await send(path, headers, isKept);
+    const status = await send(work, headers, isKept);
     const doneMs = performance.now();
     await sleep(2 * CLOCK_MS); // the clock may have been as late as this
     const ms = doneMs - sentMs;
@@ -101,16 +125,24 @@ if (import.meta.main) {
     isEnding = true;
   });
 
-  const [searches, lists, checks]: [Sample[], Sample[], Sample[]] = [[], [], []];
+  const [searches, works, lists, checks]: [Sample[], Sample[], Sample[], Sample[]] = [[], [], [], []];
+  const toWork = {
+    'x-api-key': key,
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+  };
   await Promise.all([
-    every(SEARCH_EVERY_MS, (turn) => measure(searches, SEARCH, { 'x-api-key': key }, turn % 2 === 1)),
-    every(OTHERS_EVERY_MS, () => measure(checks, '/health', {}, false)),
+    every(SEARCH_EVERY_MS, (turn) =>
+      measure(searches, { path: SEARCH }, { 'x-api-key': key }, turn % 2 === 1),
+    ),
+    every(OTHERS_EVERY_MS, (turn) => measure(works, WORKS[turn % WORKS.length]!, toWork, false)),
+    every(OTHERS_EVERY_MS, () => measure(checks, { path: '/health' }, {}, false)),
     token === undefined
       ? undefined
       : every(OTHERS_EVERY_MS, () =>
-          measure(lists, '/v1/admin/agents?limit=20', { authorization: `Bearer ${token}` }, false),
+          measure(lists, { path: '/v1/admin/agents?limit=20' }, { authorization: `Bearer ${token}` }, false),
         ),
   ]);
   kept.destroy();
-  console.log(JSON.stringify({ searches, lists, checks, resent, lagMs } satisfies PoliteOutput));
+  console.log(JSON.stringify({ searches, works, lists, checks, resent, lagMs } satisfies PoliteOutput));
 }

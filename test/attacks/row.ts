@@ -14,6 +14,8 @@ export interface Row {
   readonly signsIn?: boolean;
   /** Events that the first key's agent has before the attack. Default: 100 of maximum length. */
   readonly ownEvents?: number;
+  /** Events that it has instead. */
+  readonly events?: () => readonly Record<string, unknown>[];
   /** Statuses that the attacker may see besides 200, 429 and 503. */
   readonly statuses?: readonly number[];
   /** Settings other than the defaults, to reach a limit in the time of a test. */

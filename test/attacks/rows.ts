@@ -8,6 +8,7 @@ import { eventsOfManyFields, registrationsOfManyFields } from './rows/many-field
 import { manyWords } from './rows/many-words.ts';
 import { ownEvents } from './rows/own-events.ts';
 import { pipelinedRequests } from './rows/pipelined-requests.ts';
+import { abandonedPrefixSearches, prefixSearches } from './rows/prefix-searches.ts';
 import { searches } from './rows/searches.ts';
 import { signInCallbacks } from './rows/sign-in-callbacks.ts';
 import { toolCalls } from './rows/tool-calls.ts';
@@ -30,6 +31,8 @@ export const ROWS = {
   signInCallbacks,
   largeCreates,
   manyWords,
+  prefixSearches,
+  abandonedPrefixSearches,
   searches,
   pipelinedRequests,
 } as const satisfies Record<string, Row>;

@@ -7,7 +7,7 @@ import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { importNew, toLines } from '../cli/bulk.ts';
+import { importNew, summaryOf, toLines } from '../cli/bulk.ts';
 import { newEvent } from '../support/client.ts';
 import { ENGINES, type Engine } from '../support/engines.ts';
 import { mintToken, startProvider } from './administrator.ts';
@@ -77,6 +77,7 @@ export async function runAttack({
     while (keys.length < row.keys) {
       keys.push(await register(target.url, addresses[keys.length % addresses.length]!));
     }
+    if (row.events) await untilWords(target.url, ownKey);
     const others = { url: target.url, key, token: provider ? undefined : await mintToken(data) };
     const outcome = await observe(row, target, others, {
       row: name,
@@ -146,13 +147,29 @@ async function keptMbOf(target: Target, usedBefore: number, enoughMb: number): P
 }
 
 /** Adds ordinary events that the others find, and events of the attacker. Returns the attacker's key. */
-async function addEvents({ ownEvents }: Row, env: Record<string, string>): Promise<string> {
+async function addEvents({ ownEvents, events }: Row, env: Record<string, string>): Promise<string> {
   await importNew(toLines(Array.from({ length: ORDINARY }, () => newEvent())), env);
+  if (events) {
+    const imported = await importNew(toLines([...events()]), env);
+    assert.equal(summaryOf(imported).refused, 0, imported.stderr);
+    return imported.key;
+  }
   const own =
     ownEvents === undefined
       ? Array.from({ length: LONG }, () => newEvent({ lat: 0, lng: 0, description: LONG_TEXT }))
       : Array.from({ length: ownEvents }, () => newEvent({ lat: 0, lng: 0, description: 'x'.repeat(80) }));
   return (await importNew(toLines(own), env)).key;
+}
+
+/** Resolves when searches by words work: their index is read after the start. */
+async function untilWords(url: string, key: string): Promise<void> {
+  for (let status = 0; status !== 200; ) {
+    const response = await fetch(`${url}/v1/events/nearby?lat=0&lng=0&q=event`, {
+      headers: { 'x-api-key': key },
+    });
+    await response.arrayBuffer();
+    status = response.status;
+  }
 }
 
 function addressesOf({ addresses = 1 }: Row): string[] {

@@ -5,6 +5,7 @@ import { DEFAULT_MAX_KEPT_MB, type Outcome } from './run.ts';
 const MIN_OK_SHARE = 0.99;
 /** Plus the time that the service was ready to run but had no core, because the attacker and other programs used them. */
 const MAX_SEARCH_MS = 1_000;
+const MAX_WORK_MS = 5_000;
 const MAX_LIST_MS = 5_000;
 const MAX_GROWTH_MB = 400;
 /** Share of searches that must be measurable; fewer say that the machine is too busy for this test. */
@@ -21,11 +22,12 @@ export function describeOutcome({
   diskGrowthMb,
   isAlive,
 }: Outcome): string {
-  const { searches, lists, checks, lagMs, resent } = polite;
+  const { searches, works, lists, checks, lagMs, resent } = polite;
   const ms = timesOf(searches);
   const parts = [
     `others ${shareOk(searches)} ok`,
     `p50 ${Math.round(at(ms, 0.5))} ms, p99 ${Math.round(at(ms, 0.99))} ms, slowest ${Math.round(at(ms, 1))} ms`,
+    `tools, formats and own lists ${shareOk(works)} (${Math.round(at(timesOf(works), 1))} ms)`,
     `lists ${shareOk(lists)} (${Math.round(at(timesOf(lists), 1))} ms)`,
     `health ${shareOk(checks)}`,
     `memory +${Math.round(peakGrowthMb)} MB, kept ${keptMb === undefined ? '?' : Math.round(keptMb)} MB`,
@@ -46,7 +48,7 @@ export function describeOutcome({
 /** Everything that is not as it must be; empty if the service holds. */
 export function problemsOf(outcome: Outcome): string[] {
   const { row, polite, seen, peakGrowthMb, keptMb, diskGrowthMb, waitedMs, isAlive, log, signedIn } = outcome;
-  const { searches, lists, checks } = polite;
+  const { searches, works, lists, checks } = polite;
   const measurable = searches.filter(({ isMeasurable }) => isMeasurable);
   const ms = timesOf(measurable);
   const maxKeptMb = row.maxKeptMb ?? DEFAULT_MAX_KEPT_MB;
@@ -58,6 +60,11 @@ export function problemsOf(outcome: Outcome): string[] {
     [lists.length === 0 && signedIn === undefined, 'the administrator listed nothing'],
     [okOf(lists) < lists.length, `lists of the administrator: ${statusesOf(lists)}`],
     [at(timesOf(lists), 1) > MAX_LIST_MS + waitedMs, `a list took ${Math.round(at(timesOf(lists), 1))} ms`],
+    [okOf(works) < works.length, `tools, formats and own lists of others: ${statusesOf(works)}`],
+    [
+      at(timesOf(works), 1) > MAX_WORK_MS + waitedMs,
+      `a tool call, calendar or own list took ${Math.round(at(timesOf(works), 1))} ms`,
+    ],
     [okOf(checks) < checks.length, `responses of /health: ${statusesOf(checks)}`],
     [![200, undefined].includes(signedIn as 200), `the administrator who signs in: ${signedIn}`],
     [peakGrowthMb > MAX_GROWTH_MB, `resident memory grew by ${Math.round(peakGrowthMb)} MB`],

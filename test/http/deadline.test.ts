@@ -2,11 +2,15 @@
 import assert from 'node:assert/strict';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { pino } from 'pino';
 import { readConfig } from '../../src/config.ts';
 import { findKeyHash } from '../../src/domain/api-key.ts';
+import type { Searcher } from '../../src/domain/store.ts';
 import { ResponseDeadline } from '../../src/http/response/deadline.ts';
 import { buildServer } from '../../src/http/server.ts';
+import { mcpHandler } from '../../src/mcp/handler.ts';
+import { toolServer } from '../../src/mcp/server.ts';
 import { SqliteStore } from '../../src/sqlite/store.ts';
 import { systemClock, systemRandom } from '../../src/system.ts';
 import type { Context } from '../../src/usecases/context.ts';
@@ -37,6 +41,7 @@ describe('a response after its deadline', () => {
     newRequestId: () => 'ABCDEFGH-1',
     baseUrl: () => 'http://example.com',
     deadline: new ResponseDeadline(0, DEADLINE_MS),
+    mcp: mcpHandler(toolServer('1.2.3')),
     readiness: () => ({
       context: {
         store,
@@ -126,5 +131,44 @@ describe('a response after its deadline', () => {
       log.filter(({ msg }) => msg === 'request').map(({ status }) => status),
       [...sent.map(() => 503), 200],
     );
+  });
+
+  it('ends a long search, as does a client that leaves', async () => {
+    const ended: PromiseWithResolvers<void>[] = [];
+    const nearby = (_query: unknown, _nowMs: number, { signal }: Searcher) => {
+      const end = Promise.withResolvers<void>();
+      ended.push(end);
+      return new Promise((_, reject) => {
+        signal.addEventListener('abort', () => {
+          end.resolve();
+          reject(signal.reason);
+        });
+      });
+    };
+    Object.defineProperty(store, 'nearby', { value: nearby, configurable: true });
+    const call = { name: 'search_events', arguments: { lat: 0, lng: 0, q: 'jaz*' } };
+    const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: call };
+    const searches = [
+      (client: Client) => client.nearby({ q: 'jaz*' }),
+      (client: Client) => client.nearby({ q: 'jaz*', format: 'ics' }),
+      (client: Client) =>
+        client.with({ accept: 'application/json, text/event-stream' }).post('/mcp', message),
+    ];
+    for (const search of searches) {
+      assertPlainError(await search(agent), 503, 'UNAVAILABLE');
+      await ended.at(-1)!.promise;
+      const leaving = new AbortController();
+      const left = fetch(`${agent.url}/v1/events/nearby?lat=0&lng=0&q=jaz*`, {
+        headers: agent.headers,
+        signal: leaving.signal,
+      }).catch(() => 'left');
+      const before = ended.length;
+      while (ended.length === before) await nextTurn();
+      leaving.abort();
+      assert.equal(await left, 'left');
+      await ended.at(-1)!.promise;
+    }
+    delete (store as Partial<SqliteStore>).nearby;
+    assert.equal((await agent.nearby({ q: 'jaz*' })).status, 200);
   });
 });

@@ -47,6 +47,21 @@ export function wordContract(store: () => Store): void {
     }
   });
 
+  it('takes equal terms for one', async () => {
+    assert.deepEqual(queryOf('jaz* JAZ* jàz*').terms, queryOf('jaz*').terms);
+    assert.equal(queryOf('-aa* aa* aa').terms!.length, 3);
+  });
+
+  it('ends a search for a prefix when nobody waits for it any more', async () => {
+    const leaving = new AbortController();
+    const searcher = { network: 'n', name: 'k', signal: leaving.signal };
+    const running = store().nearby(queryOf('jaz*'), NOW_MS, searcher);
+    leaving.abort(new Error('gone'));
+    await assert.rejects(running, /gone/);
+    await assert.rejects(store().nearby(queryOf('jaz*'), NOW_MS, searcher), /gone/);
+    assert.ok((await store().nearby(queryOf('jaz*'), NOW_MS)).total >= 0);
+  });
+
   it('finds first and last words, whatever the bytes of their letters are', async () => {
     // In UTF-8, these end with a byte that Latin-1 has as a space without break, or as another control character.
     for (const word of ['スタジアム', '参加', '\u0661\u0660', 'ბარ', 'à', 'х', '…']) {

@@ -9,9 +9,9 @@ import { Bodies } from './bodies.ts';
 import { Budget } from './budget.ts';
 import { Connections } from './connections.ts';
 import { Refusals } from './refusals.ts';
-import { type RequestClient, UNLIMITED } from './request-client.ts';
+import type { RequestClient } from './request-client.ts';
 import { Turns } from './turns.ts';
-import { overloaded, WorkQueue } from './work-queue.ts';
+import { overloaded, UNLIMITED, WorkQueue } from './work-queue.ts';
 
 /** A request that had to wait longer for its turn is refused. */
 const MAX_WAIT_MS = 3_000;
@@ -34,6 +34,19 @@ const PAUSE_TURNS = 3;
 const AGENT_WORK = {
   perTurn: 1,
   pauseTurns: PAUSE_TURNS,
+  waitingPerClient: 256,
+  waiting: 1_024,
+  waitMs: 5_000,
+};
+/**
+ * Searches for prefixes look at millions of words in the worst case. They share the event loop in short turns, so many may run;
+ * but each takes memory, and on PostgreSQL a connection if they use SQL.
+ */
+const PREFIX_SEARCHES = {
+  atOnce: 16,
+  atOncePerClient: 1,
+  atOncePerNetwork: 2,
+  perTurn: Number.POSITIVE_INFINITY,
   waitingPerClient: 256,
   waiting: 1_024,
   waitMs: 5_000,
@@ -66,6 +79,8 @@ export class Admission {
   readonly refusals: Refusals;
   /** Encoding other formats, lists, tool calls. */
   readonly agentWork: WorkQueue;
+  /** Searches of agents for words that begin with a prefix. */
+  readonly prefixSearches: WorkQueue;
   /** Lists and deletes of administrators. */
   readonly adminWork: WorkQueue;
   /** Checks of keys, and all other requests, if they need the database; undefined for the embedded engine. */
@@ -87,6 +102,7 @@ export class Admission {
     const atOnce = databaseRequests === undefined ? AT_ONCE : AT_ONCE_WITH_DATABASE;
     this.#turns = new Turns(metrics);
     this.agentWork = new WorkQueue({ ...AGENT_WORK, atOnce }, 'agent_work', metrics);
+    this.prefixSearches = new WorkQueue(PREFIX_SEARCHES, 'prefix_searches', metrics);
     this.adminWork = new WorkQueue(ADMIN_WORK, 'admin_work', metrics);
     metrics.gauge('http_server_active_requests', 'Requests in progress.', () => this.#requests.total);
     if (databaseRequests === undefined) return;

@@ -3,7 +3,8 @@
 // network can have hundreds of agents.
 import type { Limit } from '../../domain/client-limits.ts';
 import { Budget } from './budget.ts';
-import { type RequestClient, UNLIMITED } from './request-client.ts';
+import type { RequestClient } from './request-client.ts';
+import { UNLIMITED } from './work-queue.ts';
 
 /** How many times as much as an agent a network may use. */
 export const NETWORK_FACTOR = 2;

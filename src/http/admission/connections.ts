@@ -10,8 +10,8 @@ import { Metrics } from '../../metrics/metrics.ts';
 import { clientNetwork } from '../request/client-network.ts';
 import { Budget } from './budget.ts';
 import { Refusals } from './refusals.ts';
-import { type Connection, RequestClient, UNLIMITED } from './request-client.ts';
-import { overloaded } from './work-queue.ts';
+import { type Connection, RequestClient } from './request-client.ts';
+import { overloaded, UNLIMITED } from './work-queue.ts';
 
 /** Part of all connections from which idle ones are closed. */
 const NEARLY_FULL = 0.9;

@@ -3,10 +3,7 @@ import type { Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import type { FastifyReply } from 'fastify';
 import type { AppError } from '../../domain/errors.ts';
-import { type Client, overloaded } from './work-queue.ts';
-
-/** Stands for trusted proxies themselves: they speak for many clients, so no limit per network applies to them. */
-export const UNLIMITED = 'proxy';
+import { type Client, overloaded, UNLIMITED } from './work-queue.ts';
 
 /** A place in the list of replies that wait, in the order of arrival. */
 export interface Waiting {

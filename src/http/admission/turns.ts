@@ -1,9 +1,9 @@
 // Paces requests: a few per turn of the event loop, in fair order. A flood then waits in its own queue, and what arrives
 // between two turns from somebody else is served in the next. Without a flood, requests start at once.
 import { performance } from 'node:perf_hooks';
+import { FairOrder } from '../../domain/fair-order.ts';
 import { type Distribution, Metrics } from '../../metrics/metrics.ts';
 import { queueMetrics } from '../../metrics/queue-metrics.ts';
-import { FairOrder } from './fair-order.ts';
 
 /** Requests per turn of the event loop: at 0.1 ms for a search, a turn takes about 2 ms. */
 const PER_TURN = 16;

@@ -1,15 +1,18 @@
 // A queue for expensive work: a few at a time for the whole process, in fair order, with a limit on what waits. Works begin
-// in different turns of the event loop, so that requests are served in between. Work of a client that has left is not begun.
+// in different turns of the event loop, so that requests are served in between. Work of a client that has left is not begun, and
+// does not keep others waiting.
 import { AppError, type RefusedBy } from '../../domain/errors.ts';
+import { FairOrder } from '../../domain/fair-order.ts';
 import { type Distribution, Metrics } from '../../metrics/metrics.ts';
 import { queueMetrics } from '../../metrics/queue-metrics.ts';
-import { FairOrder } from './fair-order.ts';
 
 export interface WorkQueueLimits {
-  /** Works in progress. */
+  /** Works in progress. Those of clients that have left do not count, up to as many again: they may take long to end. */
   readonly atOnce: number;
   /** Works of one client in progress, so that others need not wait for one of these to end. Default: as many as of all. */
   readonly atOncePerClient?: number | undefined;
+  /** The same of all clients of one network. */
+  readonly atOncePerNetwork?: number | undefined;
   /** Works that begin in the same turn of the event loop. */
   readonly perTurn: number;
   /** Turns in which none begins after that. Default: 0. */
@@ -18,6 +21,9 @@ export interface WorkQueueLimits {
   readonly waiting: number;
   readonly waitMs: number;
 }
+
+/** Stands for trusted proxies themselves: they speak for many clients, so no limit per network applies to them. */
+export const UNLIMITED = 'proxy';
 
 /** Who the work is for. */
 export interface Client {
@@ -28,32 +34,41 @@ export interface Client {
   isGone(): boolean;
 }
 
-interface Waiting {
-  readonly sinceMs: number;
+interface Work {
   readonly client: Client;
   readonly name: string;
+  /** Whether its client has left, and another work has its slot. */
+  isAbandoned: boolean;
+}
+
+interface Waiting extends Work {
+  readonly sinceMs: number;
   readonly begin: () => void;
   readonly refuse: (error: AppError) => void;
 }
 
 const RETRY_SECONDS = 2;
 
+/** How often those that wait are looked at, whether or not a slot is free. */
+const CHECK_MS = 250;
+
 export class WorkQueue {
   readonly #limits: WorkQueueLimits;
   readonly #waiting = new FairOrder<Waiting>();
-  /** Works whose turn came while their clients had as many in progress as they may. */
-  readonly #parked = new Map<string, Waiting[]>();
-  #running = 0;
-  /** By client, if there is a limit for each. */
+  readonly #running = new Set<Work>();
+  #abandoned = 0;
+  /** Works in progress by client and by network, if there is a limit for each. */
   readonly #runningOf = new Map<string, number>();
   /** Works begun in this turn of the event loop, or before the pause after it. */
   #begun = 0;
+  /** Runs while something waits. */
+  #timer: NodeJS.Timeout | undefined;
 
   readonly #waits: Distribution;
 
   constructor(limits: WorkQueueLimits, name = 'work', metrics = new Metrics()) {
     this.#limits = limits;
-    this.#waits = queueMetrics(metrics, name, () => this.#waiting.size + this.#countParked());
+    this.#waits = queueMetrics(metrics, name, () => this.#waiting.size);
   }
 
   /**
@@ -61,59 +76,50 @@ export class WorkQueue {
    * too much waits altogether or the turn does not come in time. Clients of one network are told apart by `name`.
    */
   async run<T>(client: Client, work: () => Promise<T>, name = client.name): Promise<T> {
-    if (this.#hasRoom() && this.#mayBegin(client, name)) this.#countBegun(client, name);
-    else await this.#wait(client, name);
+    const isFree = this.#hasRoom() && this.#mayBegin(client.network, name);
+    const begun: Work = isFree ? { client, name, isAbandoned: false } : await this.#wait(client, name);
+    if (isFree) this.#countBegun(begun);
     try {
       return await work();
     } finally {
-      this.#countEnded(client, name);
+      this.#countEnded(begun);
       this.#beginNext();
     }
   }
 
   #hasRoom(): boolean {
-    return this.#running < this.#limits.atOnce && this.#begun < this.#limits.perTurn;
+    return this.#running.size - this.#abandoned < this.#limits.atOnce && this.#begun < this.#limits.perTurn;
   }
 
-  #mayBegin(client: Client, name: string): boolean {
-    const { atOncePerClient } = this.#limits;
-    if (atOncePerClient === undefined) return true;
-    return (this.#runningOf.get(keyOf(client, name)) ?? 0) < atOncePerClient;
-  }
+  readonly #mayBegin = (network: string, name: string): boolean => {
+    const { atOncePerClient = Infinity, atOncePerNetwork = Infinity } = this.#limits;
+    const isBelow = (key: string, limit: number) =>
+      limit === Infinity || (this.#runningOf.get(key) ?? 0) < limit;
+    return (
+      isBelow(keyOf(network, name), atOncePerClient) &&
+      (network === UNLIMITED || isBelow(network, atOncePerNetwork))
+    );
+  };
 
-  #countBegun(client: Client, name: string): void {
-    this.#running++;
-    if (this.#limits.atOncePerClient !== undefined) {
-      const key = keyOf(client, name);
-      this.#runningOf.set(key, (this.#runningOf.get(key) ?? 0) + 1);
-    }
+  #countBegun(work: Work): void {
+    this.#running.add(work);
+    this.#count(work, 1);
     if (this.#begun++ === 0) this.#pause(this.#limits.pauseTurns);
   }
 
-  #countEnded(client: Client, name: string): void {
-    this.#running--;
-    if (this.#limits.atOncePerClient === undefined) return;
-    const key = keyOf(client, name);
-    const running = this.#runningOf.get(key)! - 1;
-    if (running > 0) this.#runningOf.set(key, running);
-    else this.#runningOf.delete(key);
-    const parked = this.#parked.get(key);
-    const next = parked?.shift();
-    if (parked?.length === 0) this.#parked.delete(key);
-    if (next) this.#waiting.push(client.network, name, next);
+  #countEnded(work: Work): void {
+    this.#running.delete(work);
+    this.#count(work, -1);
+    if (work.isAbandoned) this.#abandoned--;
   }
 
-  #park(waiting: Waiting): void {
-    const key = keyOf(waiting.client, waiting.name);
-    const parked = this.#parked.get(key);
-    if (parked) parked.push(waiting);
-    else this.#parked.set(key, [waiting]);
-  }
-
-  #countParked(): number {
-    let count = 0;
-    for (const { length } of this.#parked.values()) count += length;
-    return count;
+  #count({ client: { network }, name }: Work, change: number): void {
+    if ((this.#limits.atOncePerClient ?? this.#limits.atOncePerNetwork) === undefined) return;
+    for (const key of [keyOf(network, name), network]) {
+      const running = (this.#runningOf.get(key) ?? 0) + change;
+      if (running > 0) this.#runningOf.set(key, running);
+      else this.#runningOf.delete(key);
+    }
   }
 
   #pause(turns = 0): void {
@@ -127,26 +133,47 @@ export class WorkQueue {
   /** The next work takes the slot before this returns, so no other can. */
   #beginNext(): void {
     while (this.#hasRoom()) {
-      const next = this.#waiting.shift();
+      const next = this.#waiting.shift(this.#mayBegin);
       if (!next) return;
-      const { client, name, begin, refuse } = next;
-      const waitedMs = performance.now() - next.sinceMs;
-      if (client.isGone()) refuse(overloaded());
-      else if (waitedMs > this.#limits.waitMs) refuse(overloaded('queue_wait'));
-      else if (!this.#mayBegin(client, name)) this.#park(next);
-      else {
-        this.#waits.observe(waitedMs / 1_000);
-        this.#countBegun(client, name);
-        begin();
-      }
+      if (this.#refuseIfLate(next)) continue;
+      this.#waits.observe((performance.now() - next.sinceMs) / 1_000);
+      this.#countBegun(next);
+      next.begin();
     }
   }
 
-  #wait(client: Client, name: string): Promise<void> {
+  #isLate({ sinceMs }: Waiting): boolean {
+    return performance.now() - sinceMs > this.#limits.waitMs;
+  }
+
+  /** Refuses work that nobody waits for, or that has waited too long. */
+  #refuseIfLate(waiting: Waiting): boolean {
+    if (waiting.client.isGone()) waiting.refuse(overloaded());
+    else if (this.#isLate(waiting)) waiting.refuse(overloaded('queue_wait'));
+    else return false;
+    return true;
+  }
+
+  /** Frees what clients that have left keep from others. */
+  #check(): void {
+    const isOver = (waiting: Waiting) => waiting.client.isGone() || this.#isLate(waiting);
+    for (const waiting of this.#waiting.remove(isOver)) this.#refuseIfLate(waiting);
+    for (const work of this.#running) {
+      if (this.#abandoned === this.#limits.atOnce) break;
+      if (work.isAbandoned || !work.client.isGone()) continue;
+      work.isAbandoned = true;
+      this.#abandoned++;
+    }
+    this.#beginNext();
+    if (this.#waiting.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #wait(client: Client, name: string): Promise<Work> {
     const { waiting, waitingPerClient } = this.#limits;
     const { own, network, clients } = this.#waiting.countOf(client.network, name);
-    const parked = this.#parked.size > 0 ? (this.#parked.get(keyOf(client, name))?.length ?? 0) : 0;
-    if (own + parked >= waitingPerClient) {
+    if (own >= waitingPerClient) {
       throw new AppError(
         'RATE_LIMITED',
         `${waitingPerClient} of your requests are already waiting. Wait for their responses, then retry.`,
@@ -159,13 +186,19 @@ export class WorkQueue {
     const isGreedyNetwork = network > 0 && network * networks >= size;
     const isGreedyClient = own > 0 && own * clients >= network;
     if (isGreedyNetwork && size >= (isGreedyClient ? waiting : 2 * waiting)) throw overloaded('queue');
-    return new Promise((begin, refuse) => {
-      this.#waiting.push(client.network, name, { sinceMs: performance.now(), client, name, begin, refuse });
+    this.#timer ??= setInterval(() => this.#check(), CHECK_MS).unref();
+    return new Promise((resolve, refuse) => {
+      const item: Waiting = {
+        ...{ client, name, isAbandoned: false, sinceMs: performance.now() },
+        begin: () => resolve(item),
+        refuse,
+      };
+      this.#waiting.push(client.network, name, item);
     });
   }
 }
 
-function keyOf({ network }: Client, name: string): string {
+function keyOf(network: string, name: string): string {
   return `${network} ${name}`;
 }
 

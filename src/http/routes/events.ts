@@ -9,6 +9,7 @@ import { otherTimezoneAt, otherTimezoneOf, TIMEZONE_MISMATCH } from '../../domai
 import Type from '../../domain/schema.ts';
 import type { EventRecord, LastChange } from '../../domain/store.ts';
 import type { Wire } from '../../domain/wire.ts';
+import { mayHavePrefix } from '../../domain/word-query.ts';
 import { mayHaveManyWords } from '../../domain/words.ts';
 import * as events from '../../usecases/events.ts';
 import { findNetwork } from '../admission/request-client.ts';
@@ -55,12 +56,13 @@ export const nearby = endpoint({
   isExpensive: ({ query, headers }) =>
     query.values.get('include')?.some((names) => names.includes('local')) ||
     (query.values.get('format')?.[0] ?? acceptedFormat(headers.accept)) !== 'json',
+  searchesPrefix: ({ values }) => mayHavePrefix(values.get('q')?.[0]),
   handle: async (call) => {
     const search = readSearch(call.query);
     const format = search.format ?? acceptedFormat(call.headers.accept);
     const { encodeItem, joinPage } = ENCODERS[format];
     const query = encodeItem ? { ...search.query, details: true } : search.query;
-    const page = await events.findNearby(call.context, query);
+    const page = await events.findNearby(call.context, query, call.client);
     const count = encodeItem ? countFitting(page.events, MAX_ENCODED_BYTES) : page.events.length;
     const next = count < page.events.length ? page.details[count - 1] : page.next;
     const cursor = next && nextCursor(query, next);
@@ -71,7 +73,9 @@ export const nearby = endpoint({
         : page.events.map((event, at) => addIncluded(event, includes, page.details[at]?.updatedMs ?? null));
     const found = hasDistance ? addDistances(complete, page.details, search.query) : complete;
     const encode = encoderOf(encodeItem, includes.includes('local'), page.details);
-    const items = encode ? await encodeItems(found.slice(0, count), encode, call.client) : found;
+    const items = encode
+      ? await call.expensively(() => encodeItems(found.slice(0, count), encode, call.client))
+      : found;
     const link =
       cursor === undefined
         ? NO_HEADERS

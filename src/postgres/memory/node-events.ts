@@ -2,7 +2,7 @@
 // says so, and the store searches by SQL.
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { NearbyQuery } from '../../domain/nearby.ts';
-import type { NearbyPage, Stats } from '../../domain/store.ts';
+import type { NearbyPage, Searcher, Stats } from '../../domain/store.ts';
 import type { Words } from '../../domain/words.ts';
 import type { EventStorage } from '../../memory/event-lookup.ts';
 import { INDEX_BYTES_PER_EVENT, type OnWordsProblem, type StoredWords } from '../../memory/event-memory.ts';
@@ -96,6 +96,7 @@ export class NodeEvents {
     query: NearbyQuery,
     nowMs: number,
     mayUseSql: () => boolean = () => false,
+    searcher?: Searcher,
   ): Promise<NearbyPage | undefined> {
     this.#nowMs = nowMs;
     if (!this.#loaded || (query.terms && !this.#loaded.memory.knowsWords)) return undefined;
@@ -103,7 +104,7 @@ export class NodeEvents {
       if (this.#readIndex.isBehind && mayUseSql()) return undefined;
     } while ((await this.#readIndex.confirm()) === 'behind');
     try {
-      return await this.#loaded?.memory.search(query, nowMs);
+      return await this.#loaded?.memory.search(query, nowMs, searcher);
     } catch (error) {
       if (error instanceof Superseded) return undefined;
       throw error;

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { AppError } from '../../../src/domain/errors.ts';
-import { WorkQueue } from '../../../src/http/admission/work-queue.ts';
+import { UNLIMITED, WorkQueue } from '../../../src/http/admission/work-queue.ts';
 
 const LIMITS = { atOnce: 2, perTurn: 100, waitingPerClient: 3, waiting: 6, waitMs: 60_000 };
 
@@ -157,6 +157,79 @@ describe('WorkQueue', () => {
     assert.deepEqual(await late, ['OVERLOADED', true]);
     assert.equal(await first, 'first');
     assert.deepEqual(works.begun, ['first']);
+  });
+
+  it('refuses it in time although no work ends', async () => {
+    const queue = new WorkQueue({ ...LIMITS, atOnce: 1, waitMs: 5 });
+    const works = new Works();
+    const endless = queue.run(client('a'), works.start('endless'));
+    assert.deepEqual(await codeOf(queue.run(client('b'), works.start('late'))), ['OVERLOADED', true]);
+    await works.end('endless');
+    assert.equal(await endless, 'endless');
+    assert.deepEqual(works.begun, ['endless']);
+  });
+
+  it('forgets waiting work of a client that has left although no work ends', async () => {
+    const queue = new WorkQueue({ ...LIMITS, atOnce: 1, waitingPerClient: 1 });
+    const works = new Works();
+    let hasLeft = false;
+    const endless = queue.run(client('z'), works.start('endless'));
+    const left = queue.run(
+      client('a', '', () => hasLeft),
+      works.start('left'),
+    );
+    assert.deepEqual(await codeOf(queue.run(client('a'), works.start('more'))), ['RATE_LIMITED', true]);
+    hasLeft = true;
+    assert.deepEqual(await codeOf(left), ['OVERLOADED', true]);
+    const next = queue.run(client('a'), works.start('next'));
+    await works.end('endless');
+    await works.end('next');
+    assert.deepEqual([await endless, await next, works.begun], ['endless', 'next', ['endless', 'next']]);
+  });
+
+  it('gives the slot of a client that has left to others although its work has not ended, once', async () => {
+    const queue = new WorkQueue({ ...LIMITS, atOnce: 1 });
+    const works = new Works();
+    let hasLeft = false;
+    const leaving = () => client('a', '', () => hasLeft);
+    const abandoned = queue.run(leaving(), works.start('abandoned'));
+    const next = queue.run(leaving(), works.start('next'));
+    const last = queue.run(client('b'), works.start('last'));
+    hasLeft = true;
+    assert.deepEqual(await codeOf(next), ['OVERLOADED', true]);
+    await nextTurn();
+    assert.deepEqual(works.begun, ['abandoned', 'last']);
+    let hasBegun = false;
+    const more = queue.run(client('b'), async () => {
+      hasBegun = true;
+    });
+    await works.end('abandoned');
+    assert.equal(hasBegun, false, 'one slot is still taken');
+    await works.end('last');
+    await Promise.all([abandoned, last, more]);
+    assert.equal(hasBegun, true);
+  });
+
+  it('keeps slots for other networks if one may not have them all, however many clients it has', async () => {
+    const queue = new WorkQueue({ ...LIMITS, atOnce: 3, atOncePerClient: 1, atOncePerNetwork: 2 });
+    const works = new Works();
+    const results = ['a1', 'a2', 'a3', 'a4'].map((name) => queue.run(client('n', name), works.start(name)));
+    await nextTurn();
+    assert.deepEqual(works.begun, ['a1', 'a2']);
+    results.push(queue.run(client('m', 'b1'), works.start('b1')));
+    assert.deepEqual(works.begun, ['a1', 'a2', 'b1']);
+    for (const name of ['a1', 'a2', 'b1', 'a3', 'a4']) await works.end(name);
+    assert.deepEqual(works.begun, ['a1', 'a2', 'b1', 'a3', 'a4']);
+    assert.deepEqual(await Promise.all(results), ['a1', 'a2', 'a3', 'a4', 'b1']);
+  });
+
+  it('does not limit a trusted proxy, which speaks for many networks', async () => {
+    const queue = new WorkQueue({ ...LIMITS, atOncePerNetwork: 1 });
+    const works = new Works();
+    const results = ['p1', 'p2'].map((name) => queue.run(client(UNLIMITED, name), works.start(name)));
+    assert.deepEqual(works.begun, ['p1', 'p2']);
+    for (const name of ['p1', 'p2']) await works.end(name);
+    await Promise.all(results);
   });
 
   it('does not begin work of a client that has left', async () => {

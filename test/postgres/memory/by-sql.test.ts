@@ -4,7 +4,9 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
 import { readConfig } from '../../../src/config.ts';
+import type { AppError } from '../../../src/domain/errors.ts';
 import type { EventRow } from '../../../src/domain/event.ts';
+import { readNearby } from '../../../src/domain/nearby.ts';
 import type { SearchChange } from '../../../src/postgres/memory/search-change.ts';
 import { PostgresStore } from '../../../src/postgres/store.ts';
 import { addAgent, addEvent, assertEvents, NOW_MS, search } from '../../store/rows.ts';
@@ -127,4 +129,53 @@ it('refuses searches by SQL that wait too long, and still serves everything else
   held.release();
   const statuses = (await Promise.all(searches)).map(({ status }) => status).sort();
   assert.deepEqual(statuses, [200, 200, 503, 503, 503, 503]);
+});
+
+describe('searches by words with SQL', () => {
+  const queryOf = (q: string) => search({ terms: readNearby({ lat: 0, lng: 0, q }, 'query').terms });
+  let store: PostgresStore;
+  let held: postgres.ReservedSql;
+  before(async () => {
+    store = await openStore({ search: 'database', poolSize: 4, poolTimeoutMs: 300 });
+    held = await sql.reserve();
+  });
+  after(async () => {
+    held.release();
+    await store.close();
+  });
+  /** Searches wait for this lock. */
+  const lock = () => held.unsafe('BEGIN; LOCK TABLE events IN ACCESS EXCLUSIVE MODE');
+
+  it('end in the database, too, when nobody waits for them any more', async () => {
+    const leaving = new AbortController();
+    await lock();
+    const running = store.nearby(queryOf('event'), NOW_MS, {
+      network: 'n',
+      name: 'k',
+      signal: leaving.signal,
+    });
+    const waiting = () =>
+      sql`SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`;
+    while ((await waiting()).length === 0) await sleep(5);
+    leaving.abort(new Error('gone'));
+    await assert.rejects(running, /gone/);
+    assert.equal((await waiting()).length, 0);
+    await held`ROLLBACK`;
+    assert.equal((await store.nearby(queryOf('event'), NOW_MS)).total, rows.length);
+  });
+
+  it('leave slots to others if they are for prefixes', async () => {
+    await lock();
+    const searches = ['eve*', 'even*', 'event*'].map((q) =>
+      store.nearby(queryOf(q), NOW_MS).then(
+        ({ total }) => total,
+        (error: AppError) => error.code,
+      ),
+    );
+    const other = store.nearby(search(), NOW_MS);
+    while (!(await Promise.race([Promise.allSettled(searches.slice(1)), sleep(50)]))) await sleep(5);
+    await held`ROLLBACK`;
+    assert.equal((await other).total, rows.length);
+    assert.deepEqual(await Promise.all(searches), [rows.length, 'OVERLOADED', 'OVERLOADED']);
+  });
 });

@@ -27,11 +27,19 @@ export class FairOrder<T> {
     this.#size++;
   }
 
-  /** Removes and returns the next item. */
-  shift(): T | undefined {
-    const item = this.#networks.takeTurn((network) => network.shift());
+  /** Removes and returns the next item; of those whose clients may have a turn, if they are asked for. */
+  shift(mayTake: MayTake = always): T | undefined {
+    const item = this.#networks.takeTurn((network, name) => network.shift(name, mayTake));
     if (item !== undefined) this.#size--;
     return item;
+  }
+
+  /** Removes and returns all items of this kind. */
+  remove(isRemoved: (item: T) => boolean): T[] {
+    const removed: T[] = [];
+    this.#networks.change((network) => network.remove(isRemoved, removed));
+    this.#size -= removed.length;
+    return removed;
   }
 
   /** Number of waiting items of the client, and of its network, and number of the network's clients that have any. */
@@ -45,6 +53,9 @@ export class FairOrder<T> {
   }
 }
 
+type MayTake = (network: string, client: string) => boolean;
+const always = () => true;
+
 class Network<T> {
   readonly #clients = new Round<T[]>();
   length = 0;
@@ -56,9 +67,21 @@ class Network<T> {
     this.length++;
   }
 
-  shift(): T | undefined {
-    this.length--;
-    return this.#clients.takeTurn((items) => items.shift());
+  shift(name: string, mayTake: MayTake): T | undefined {
+    const item = this.#clients.takeTurn((items, client) =>
+      mayTake(name, client) ? items.shift() : undefined,
+    );
+    if (item !== undefined) this.length--;
+    return item;
+  }
+
+  remove(isRemoved: (item: T) => boolean, removed: T[]): void {
+    this.#clients.change((items) => {
+      const kept: T[] = [];
+      for (const item of items) (isRemoved(item) ? removed : kept).push(item);
+      this.length -= items.length - kept.length;
+      items.splice(0, items.length, ...kept);
+    });
   }
 
   get clients(): number {
@@ -95,24 +118,36 @@ class Round<Member extends { readonly length: number }> {
     }
   }
 
-  /** Calls `take`, which removes an item, with the member whose turn it is. */
-  takeTurn<Item>(take: (member: Member) => Item): Item | undefined {
-    const members = this.#choose();
-    const next = members.entries().next().value;
-    if (!next) return undefined;
-    const [name, member] = next;
-    members.delete(name);
-    const item = take(member);
-    if (member.length > 0) (member.length > LITTLE ? this.#much : this.#little).set(name, member);
-    return item;
+  /** Calls `take` with the members in the order of their turns until it has removed an item. The others keep their turns. */
+  takeTurn<Item>(take: (member: Member, name: string) => Item | undefined): Item | undefined {
+    const isForMuch = this.#much.size > 0 && this.#turnsInRow >= TURNS_IN_ROW;
+    return isForMuch
+      ? (this.#takeFrom(this.#much, take) ?? this.#takeFrom(this.#little, take))
+      : (this.#takeFrom(this.#little, take) ?? this.#takeFrom(this.#much, take));
   }
 
-  #choose(): Map<string, Member> {
-    if (this.#little.size > 0 && (this.#much.size === 0 || this.#turnsInRow < TURNS_IN_ROW)) {
-      this.#turnsInRow++;
-      return this.#little;
+  #takeFrom<Item>(
+    members: Map<string, Member>,
+    take: (member: Member, name: string) => Item | undefined,
+  ): Item | undefined {
+    for (const [name, member] of members) {
+      const item = take(member, name);
+      if (item === undefined) continue;
+      this.#turnsInRow = members === this.#little ? this.#turnsInRow + 1 : 0;
+      members.delete(name);
+      if (member.length > 0) (member.length > LITTLE ? this.#much : this.#little).set(name, member);
+      return item;
     }
-    this.#turnsInRow = 0;
-    return this.#much;
+    return undefined;
+  }
+
+  /** Calls `change`, which may remove items, with all members. */
+  change(change: (member: Member) => void): void {
+    for (const members of [this.#little, this.#much]) {
+      for (const [name, member] of members) {
+        change(member);
+        if (member.length === 0) members.delete(name);
+      }
+    }
   }
 }

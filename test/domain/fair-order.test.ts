@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { FairOrder } from '../../../src/http/admission/fair-order.ts';
+import { FairOrder } from '../../src/domain/fair-order.ts';
 
 function drain<T>(order: FairOrder<T>): T[] {
   const items: T[] = [];
@@ -48,6 +48,50 @@ describe('FairOrder', () => {
     order.push('a', 'little', 'l');
     order.push('a', 'other', 'o');
     assert.equal(drain(order).slice(0, 3).join(''), 'lom');
+  });
+
+  it('passes over those who may have no turn, who keep their places', () => {
+    const order = new FairOrder<string>();
+    for (const item of ['x1', 'x2']) order.push('a', 'x', item);
+    order.push('a', 'y', 'y1');
+    order.push('b', 'z', 'z1');
+    const notX = (network: string, client: string) => `${network}${client}` !== 'ax';
+    assert.equal(order.shift(notX), 'y1');
+    assert.equal(
+      order.shift(() => false),
+      undefined,
+    );
+    assert.equal(order.size, 3);
+    assert.deepEqual(drain(order), ['z1', 'x1', 'x2']);
+  });
+
+  it('lets those with much have the turn if those with little may not, and the other way round', () => {
+    const order = new FairOrder<string>();
+    for (let at = 0; at < 20; at++) order.push('much', '', `m${at}`);
+    order.push('little', '', 'l');
+    assert.equal(
+      order.shift((network) => network === 'much'),
+      'm0',
+    );
+    for (let at = 0; at < 3; at++) order.push('other', '', 'o');
+    for (let at = 0; at < 4; at++) order.shift((network) => network === 'other');
+    assert.equal(
+      order.shift((network) => network === 'little'),
+      'l',
+    );
+  });
+
+  it('removes items that are not wanted any more, and counts the others', () => {
+    const order = new FairOrder<string>();
+    for (let at = 0; at < 10; at++) order.push('a', 'x', `x${at}`);
+    order.push('a', 'y', 'y0');
+    order.push('b', 'z', 'z0');
+    assert.deepEqual(order.remove((item) => item < 'x8' || item === 'z0').length, 9);
+    assert.deepEqual([order.size, order.networks], [3, 1]);
+    assert.deepEqual(order.countOf('a', 'x'), { own: 2, network: 3, clients: 2 });
+    order.push('b', 'z', 'z1');
+    assert.deepEqual(drain(order).sort(), ['x8', 'x9', 'y0', 'z1']);
+    assert.equal(order.size, 0);
   });
 
   it('keeps every item once, in the order of its client, and counts what waits', () => {

@@ -1,0 +1,59 @@
+// Turns of long searches: fair between networks and their keys, and none for searchers that have left.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { WordTurns } from '../../src/memory/word-turns.ts';
+
+describe('WordTurns', () => {
+  it('lets one searcher begin in each turn of the event loop', async () => {
+    const turns = new WordTurns();
+    let begun = 0;
+    const all = Promise.all(Array.from({ length: 5 }, () => turns.next({}).then(() => begun++)));
+    for (let turn = 1; turn <= 5; turn++) {
+      await nextTurn();
+      assert.ok(begun <= turn, `${begun} in ${turn} turns`);
+    }
+    await all;
+    assert.equal(begun, 5);
+  });
+
+  it('gives every network the same, however many searches and keys one of them has', async () => {
+    const turns = new WordTurns();
+    const order: string[] = [];
+    let isOver = false;
+    const search = async (network: string, name: string) => {
+      while (!isOver) {
+        await turns.next({ network, name });
+        order.push(network);
+      }
+    };
+    const all = Array.from({ length: 40 }, (_, key) => search('many', `key ${key}`));
+    all.push(search('one', 'key'));
+    while (order.length < 200) await nextTurn();
+    isOver = true;
+    await Promise.all(all);
+    const share = order.slice(0, 200).filter((network) => network === 'one').length / 200;
+    assert.ok(share >= 0.45, `${share} of the turns`);
+  });
+
+  it('rejects with the reason when the searcher has left, which takes no turn from others', async () => {
+    const turns = new WordTurns();
+    const leaving = new AbortController();
+    const left = [1, 2, 3].map(() =>
+      turns.next({ network: 'a', name: 'k', signal: leaving.signal }).then(
+        () => 'begun',
+        (error: Error) => error.message,
+      ),
+    );
+    let hasBegun = false;
+    const other = turns.next({ network: 'b', name: 'k' }).then(() => {
+      hasBegun = true;
+    });
+    leaving.abort(new Error('gone'));
+    await nextTurn();
+    await nextTurn();
+    assert.equal(hasBegun, true);
+    assert.deepEqual(await Promise.all(left), ['gone', 'gone', 'gone']);
+    await other;
+  });
+});
