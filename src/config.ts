@@ -189,6 +189,12 @@ export function describeData({ database, dataDir }: Config): string {
   return database ? describeAddress(database.url) : dataDir;
 }
 
+/** URL of the service for programs on the same machine. */
+export function localUrl({ host, port }: Config): string {
+  const name = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host;
+  return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
+}
+
 /** The same configuration with the embedded engine in this folder. */
 export function withFolder(config: Config, dataDir: string): Config {
   return freeze({ ...config, dataDir: resolve(dataDir), database: undefined });

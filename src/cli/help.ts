@@ -8,6 +8,16 @@ const COMMANDS: Readonly<Record<string, string>> = {
   'admin-token': `
   admin-token   print a token for an administrator; only if no identity provider is configured
                 --email you@example.com [--name You] [--hours 1]`,
+  agents: `
+  agents        list and change agents, also while the service runs
+                list                 all agents
+                show ID              one agent, its limits and its keys
+                deactivate ID        refuse its keys; its events stay
+                delete ID            delete it with its keys and events; can be undone for KEEP_DELETED_DAYS
+                set-tier ID TIER     read, readwrite or admin
+                new-key ID           end all its keys and print a new one, or with [--key-file KEYFILE] write it to this new
+                                     file, which only you can read
+                [--json]             print JSON, as the administrative API does`,
   import: `
   import        read events from FILE, or from standard input if FILE is -; stop an embedded service first
                 FILE --email you@example.com --name You   create a new agent and print its key

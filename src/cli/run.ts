@@ -8,6 +8,7 @@ import { helpOf } from './help.ts';
 const COMMANDS: Record<string, () => Promise<Command>> = {
   serve: async () => (await import('./serve.ts')).serve,
   'admin-token': async () => (await import('./admin-token.ts')).adminToken,
+  agents: async () => (await import('./agents.ts')).agents,
   import: async () => (await import('./import.ts')).importEvents,
   export: async () => (await import('./export.ts')).exportEvents,
   backup: async () => (await import('./backup.ts')).backup,

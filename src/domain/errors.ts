@@ -195,5 +195,8 @@ export class StartError extends Error {
   }
 }
 
+/** Another process, normally a running service, uses the data folder. */
+export class FolderInUse extends StartError {}
+
 /** A setting is wrong. Nothing but another value mends this, so the exit code is 2, after which supervisors do not try again. */
 export class SettingsError extends StartError {}

@@ -295,8 +295,11 @@ export type ReferenceTime =
   /** When something was last written before this process; undefined if nothing was. */
   | { readonly of: 'newest write'; readonly ms: number | undefined };
 
+/** What changes of agents by administrators need. */
+export type AgentStore = Pick<Store, 'findAgent' | 'updateAgent' | 'deleteAgent' | 'replaceAgentKeys'>;
+
 /** Bulk writes by an operator, while no service uses the data. Opening it loads nothing into memory. */
-export interface BulkWriter {
+export interface BulkWriter extends AgentStore {
   addAgent(agent: AgentRow, key: KeyFingerprint): Promise<void>;
   /** The active agent that holds this key, unless the key has expired by `nowMs`. */
   findAgentByKey(keyHash: string, nowMs: number): Promise<AgentRow | undefined>;
@@ -316,6 +319,9 @@ export interface BulkWriter {
 /** Bulk reads by an operator, also while a service uses the data. */
 export interface BulkReader {
   findAgent(agentId: string): Promise<AgentRecord | undefined>;
+  /** As in the store. What a running service has not written yet is missing: last uses of some seconds. */
+  listAgents(): Promise<AgentRecord[]>;
+  findAgentDetails(agentId: string, nowMs: number): Promise<AgentDetails | undefined>;
   countEvents(): Promise<number>;
   /** The events of an agent, or all events, including ended ones, as a snapshot in batches. */
   events(agentId: string | undefined): AsyncIterable<readonly EventRow[]>;

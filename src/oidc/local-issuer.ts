@@ -27,7 +27,10 @@ export function localVerifier(signingKey: string, clock: Clock): VerifyToken {
 }
 
 export interface LocalClaims {
-  readonly email: string;
+  /** Undefined if there is a subject. */
+  readonly email?: string | undefined;
+  /** Default: the e-mail, after `local:`. */
+  readonly subject?: string;
   readonly name: string | undefined;
   readonly hours: number;
 }
@@ -35,10 +38,13 @@ export interface LocalClaims {
 export async function mintToken(signingKey: string, claims: LocalClaims, nowMs: number): Promise<string> {
   const key = await importJWK(JSON.parse(signingKey) as JWK, ALGORITHM);
   const issued = Math.floor(nowMs / 1000);
-  const { email, name, hours } = claims;
-  return new SignJWT({ email, email_verified: true, ...(name === undefined ? {} : { name }) })
+  const { email, name, hours, subject = `local:${email}` } = claims;
+  return new SignJWT({
+    ...(email === undefined ? {} : { email, email_verified: true }),
+    ...(name === undefined ? {} : { name }),
+  })
     .setProtectedHeader({ alg: ALGORITHM, typ: 'JWT' })
-    .setSubject(`local:${email}`)
+    .setSubject(subject)
     .setIssuer(NAME)
     .setAudience(NAME)
     .setIssuedAt(issued)

@@ -1,5 +1,6 @@
 // Bulk reads and writes of the database. Nodes may serve requests at the same time.
 import type { AgentRecord, AgentRow } from '../domain/agent.ts';
+import type { AgentDetails } from '../domain/agent-details.ts';
 import type { KeyFingerprint } from '../domain/api-key.ts';
 import {
   decodeEvent,
@@ -8,7 +9,7 @@ import {
   STORED_EVENT_COLUMNS,
   type StoredEvent,
 } from '../domain/event.ts';
-import type { BulkReader, BulkWriter, CreateOutcome } from '../domain/store.ts';
+import type { AgentStore, BulkReader, BulkWriter, CreateOutcome } from '../domain/store.ts';
 import { WORDS_VERSION } from '../domain/words.ts';
 import type { Database, DatabaseOptions } from './client/database.ts';
 import { openDatabase } from './open.ts';
@@ -53,6 +54,11 @@ export class PostgresBulkWriter implements BulkWriter {
   findAgentByKey(keyHash: string, nowMs: number): Promise<AgentRow | undefined> {
     return this.#store.findAgentByKey(keyHash, nowMs);
   }
+
+  findAgent: AgentStore['findAgent'] = (...args) => this.#store.findAgent(...args);
+  updateAgent: AgentStore['updateAgent'] = (...args) => this.#store.updateAgent(...args);
+  deleteAgent: AgentStore['deleteAgent'] = (...args) => this.#store.deleteAgent(...args);
+  replaceAgentKeys: AgentStore['replaceAgentKeys'] = (...args) => this.#store.replaceAgentKeys(...args);
 
   createEvents(
     rows: readonly EventRow[],
@@ -156,6 +162,14 @@ export class PostgresBulkReader implements BulkReader {
 
   findAgent(agentId: string): Promise<AgentRecord | undefined> {
     return this.#store.findAgent(agentId);
+  }
+
+  listAgents(): Promise<AgentRecord[]> {
+    return this.#store.listAgents();
+  }
+
+  findAgentDetails(agentId: string, nowMs: number): Promise<AgentDetails | undefined> {
+    return this.#store.findAgentDetails(agentId, nowMs);
   }
 
   async countEvents(): Promise<number> {

@@ -64,6 +64,8 @@ export class Reader {
   readonly #setting;
   readonly #endedSession;
 
+  /** SQL for the last use of a key. */
+  readonly #keyUse: string;
   /** SQL conditions for rows that are not being removed. */
   readonly isStoredEvent: string = IS_STORED_EVENT;
   readonly isStoredAgent: string = IS_STORED_AGENT;
@@ -74,7 +76,8 @@ export class Reader {
     this.#path = path;
     this.#connection = connect(path);
     if (!hasRemovals(this.#connection)) [this.isStoredEvent, this.isStoredAgent] = ['true', 'true'];
-    if (!hasUpdates(this.#connection))
+    this.#keyUse = hasColumn(this.#connection, 'keys', 'last_used_ms') ? 'last_used_ms' : 'NULL';
+    if (!hasColumn(this.#connection, 'events', 'updated_ms'))
       this.eventColumns = this.eventColumns.replace('updated_ms', 'NULL AS updated_ms');
     this.#event = this.#connection.prepare(
       `SELECT ${this.eventColumns} FROM events WHERE event_id = ? AND ${this.isStoredEvent}`,
@@ -100,17 +103,18 @@ export class Reader {
     return translated(() => this.#agent.get(agentId) as AgentColumns | undefined);
   }
 
-  /** Statements of the current schema only, so they are not prepared for older data. */
   findAgentDetails(agentId: string, nowMs: number): AgentDetailColumns | undefined {
     return translated(() => {
       const connection = this.#connection;
       const found = connection
-        .prepare(`SELECT ${AGENT_COLUMNS}, event_bytes FROM agents WHERE agent_id = ? AND ${IS_STORED_AGENT}`)
+        .prepare(
+          `SELECT ${AGENT_COLUMNS}, event_bytes FROM agents WHERE agent_id = ? AND ${this.isStoredAgent}`,
+        )
         .get(agentId) as (AgentColumns & { event_bytes: number }) | undefined;
       if (!found) return undefined;
       const keys = connection
         .prepare(
-          `SELECT key_hash, prefix, created_ms, expires_ms, last_used_ms FROM keys
+          `SELECT key_hash, prefix, created_ms, expires_ms, ${this.#keyUse} AS last_used_ms FROM keys
            WHERE agent_id = ? AND (expires_ms IS NULL OR expires_ms > ?) ORDER BY created_ms, key_hash`,
         )
         .all(agentId, nowMs)
@@ -287,10 +291,10 @@ function timezoneIn(json: string): string | null {
 }
 
 /** The agent's details, with uses of keys that are not written yet. */
-export function detailsOf(found: AgentDetailColumns, agent: AgentRecord, uses: LastUses): AgentDetails {
+export function detailsOf(found: AgentDetailColumns, agent: AgentRecord, uses?: LastUses): AgentDetails {
   const keys = found.keys.map(({ key_hash, last_used_ms, ...key }) => ({
     ...key,
-    last_used_ms: uses.find(key_hash) ?? last_used_ms,
+    last_used_ms: uses?.find(key_hash) ?? last_used_ms,
   }));
   return { agent, eventBytes: found.eventBytes, keys };
 }
@@ -320,12 +324,10 @@ function hasRemovals(connection: DatabaseSync): boolean {
   return connection.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'removals'").get() !== undefined;
 }
 
-/** The same: of their changes nothing is known. */
-function hasUpdates(connection: DatabaseSync): boolean {
-  return (
-    connection.prepare("SELECT 1 FROM pragma_table_info('events') WHERE name = 'updated_ms'").get() !==
-    undefined
-  );
+/** The same: it lacks columns. */
+function hasColumn(connection: DatabaseSync, table: string, name: string): boolean {
+  const found = connection.prepare('SELECT 1 FROM pragma_table_info(?) WHERE name = ?').get(table, name);
+  return found !== undefined;
 }
 
 function connect(path: string): DatabaseSync {

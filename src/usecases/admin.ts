@@ -13,11 +13,11 @@ import {
   type SkippedEvent,
   WRONG_AUDIT_ID,
 } from '../domain/undo.ts';
-import type { Context } from './context.ts';
+import type { AgentContext, Context } from './context.ts';
 
 /** Throws NOT_FOUND. */
 export async function updateAgent(
-  context: Context,
+  context: AgentContext,
   administrator: Identity,
   agentId: string,
   update: AgentUpdate,
@@ -35,7 +35,7 @@ export async function updateAgent(
 
 /** Deletes the agent, its keys and its events, for all callers at once. Throws NOT_FOUND. */
 export async function deleteAgent(
-  context: Context,
+  context: AgentContext,
   administrator: Identity,
   agentId: string,
   forGood = false,
@@ -140,7 +140,7 @@ function notRestorable(why: RestoreRefusal, auditId: number, days: number): AppE
 
 /** The entry of a delete, which keeps what it deletes unless that is off or not wanted. */
 function deletion(
-  context: Context,
+  context: Pick<AgentContext, 'clock' | 'policy'>,
   administrator: Identity,
   action: AuditEntry['action'],
   target: string,
@@ -153,7 +153,7 @@ function deletion(
 
 /** The audit entry of a change by this administrator, now. */
 export function auditEntry(
-  { clock }: Context,
+  { clock }: Pick<Context, 'clock'>,
   { subject, email = '', emailVerified }: Identity,
   action: AuditEntry['action'],
   target: string,

@@ -7,7 +7,7 @@ import { fingerprint, isKeyPrefix, newApiKey } from '../domain/api-key.ts';
 import { formatInstant } from '../domain/datetime.ts';
 import { AppError } from '../domain/errors.ts';
 import { agentNotFound, auditEntry } from './admin.ts';
-import type { Context } from './context.ts';
+import type { AgentContext, Context } from './context.ts';
 
 /** Throws NOT_FOUND. */
 export async function getAgentDetails(
@@ -41,7 +41,7 @@ export async function revokeAgentKey(
  * for up to one second more. Throws NOT_FOUND.
  */
 export async function replaceAgentKeys(
-  context: Context,
+  context: AgentContext,
   administrator: Identity,
   agentId: string,
 ): Promise<Static<typeof RegisterResponse>> {

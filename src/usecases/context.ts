@@ -3,7 +3,7 @@ import type { AllowList, VerifyToken } from '../domain/admin.ts';
 import type { Tier, TierLimits } from '../domain/agent.ts';
 import type { Clock, Random } from '../domain/clock-and-random.ts';
 import type { ConsoleAccess } from '../domain/session.ts';
-import type { Store } from '../domain/store.ts';
+import type { AgentStore, Store } from '../domain/store.ts';
 import type { KeyedQueue } from './keyed-queue.ts';
 
 export interface Policy {
@@ -33,4 +33,10 @@ export interface Context {
   readonly console: ConsoleAccess;
   /** Queues the updates of one event, so that they do not conflict and retry in the store. */
   readonly edits: KeyedQueue;
+}
+
+/** What changes of agents need, so that the command line can make them without a service. */
+export interface AgentContext extends Pick<Context, 'clock' | 'random'> {
+  readonly store: AgentStore;
+  readonly policy: Pick<Policy, 'tierLimits' | 'keepDeletedDays'>;
 }

@@ -1,12 +1,14 @@
 // Bulk reads and writes of a data folder without the in-memory index. Writing requires that no service uses the folder;
 // reading works while one does.
-import type { AgentRecord, AgentRow } from '../../domain/agent.ts';
+import type { AgentRecord, AgentRow, AgentUpdate, Tier } from '../../domain/agent.ts';
+import type { AgentDetails } from '../../domain/agent-details.ts';
 import type { KeyFingerprint } from '../../domain/api-key.ts';
+import type { AuditEntry } from '../../domain/audit.ts';
 import { AppError, StartError } from '../../domain/errors.ts';
 import { decodeEvent, type EventRow, STORED_EVENT_COLUMNS, type StoredEvent } from '../../domain/event.ts';
 import type { BulkReader, BulkWriter, CreateOutcome } from '../../domain/store.ts';
 import { type AgentColumns, type ColumnValues, columnValues } from '../columns.ts';
-import { Reader, requireFinishedMove } from '../reader.ts';
+import { detailsOf, Reader, requireFinishedMove } from '../reader.ts';
 import { WriterClient } from '../threads/writer-client.ts';
 import { databasePath, type FolderLock, getDatabase, holdFolder } from './data-folder.ts';
 
@@ -44,6 +46,28 @@ export class SqliteBulkWriter implements BulkWriter {
     return toAgent(this.#reader.findAgentByKey(keyHash, nowMs));
   }
 
+  async findAgent(agentId: string): Promise<AgentRecord | undefined> {
+    return toAgent(this.#reader.findAgent(agentId));
+  }
+
+  updateAgent(agentId: string, update: AgentUpdate, audit: AuditEntry): Promise<AgentRecord | undefined> {
+    return this.#writer.run('updateAgent', [agentId, update, audit], toAgent);
+  }
+
+  /** The next start, or the next bulk writer, deletes the rows of its events. */
+  deleteAgent(agentId: string, audit: AuditEntry): Promise<boolean> {
+    return this.#writer.run('deleteAgent', [agentId, audit], (upToRow) => upToRow !== undefined);
+  }
+
+  async replaceAgentKeys(
+    agentId: string,
+    newKey: KeyFingerprint,
+    audit: AuditEntry,
+  ): Promise<Tier | undefined> {
+    const ended = await this.#writer.run('replaceAgentKeys', [agentId, newKey, audit], (keys) => keys);
+    return ended && this.#reader.findAgent(agentId)?.tier;
+  }
+
   createEvents(
     rows: readonly EventRow[],
     maxPerAgent: number,
@@ -76,6 +100,17 @@ export class SqliteBulkReader implements BulkReader {
 
   async findAgent(agentId: string): Promise<AgentRecord | undefined> {
     return toAgent(this.#reader.findAgent(agentId));
+  }
+
+  async listAgents(): Promise<AgentRecord[]> {
+    const agents: AgentRecord[] = [];
+    await this.#reader.eachAgent((row) => agents.push(toAgent(row)!));
+    return agents;
+  }
+
+  async findAgentDetails(agentId: string, nowMs: number): Promise<AgentDetails | undefined> {
+    const found = this.#reader.findAgentDetails(agentId, nowMs);
+    return found && detailsOf(found, toAgent(found.agent)!);
   }
 
   async countEvents(): Promise<number> {

@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { StartError } from '../../domain/errors.ts';
+import { FolderInUse, StartError } from '../../domain/errors.ts';
 
 const DATABASE = 'local-events.db';
 const LOCK = 'lock.db';
@@ -73,7 +73,7 @@ export interface FolderLock {
   release(): void;
 }
 
-/** Throws StartError if the folder is not writable or another process holds its lock. */
+/** Throws StartError if the folder is not writable, FolderInUse if another process holds its lock. */
 export function holdFolder(folder: string): FolderLock {
   try {
     if (!existsSync(folder)) createFolder(folder);
@@ -185,10 +185,13 @@ function takeLock(folder: string): FolderLock {
   } catch (cause) {
     const { errcode, message } = cause as Error & { errcode?: number };
     if (errcode === SQLITE_FULL) throw full(folder, cause);
+    if (errcode === SQLITE_BUSY)
+      throw new FolderInUse(
+        `The data folder ${folder} is in use by another local-events process. Stop that process, or set DATA_DIR to another folder.`,
+        { cause },
+      );
     throw new StartError(
-      errcode === SQLITE_BUSY
-        ? `The data folder ${folder} is in use by another local-events process. Stop that process, or set DATA_DIR to another folder.`
-        : `The lock ${path} cannot be used: ${message}. Stop every local-events process of this folder and remove the file.`,
+      `The lock ${path} cannot be used: ${message}. Stop every local-events process of this folder and remove the file.`,
       { cause },
     );
   }
