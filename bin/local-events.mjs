@@ -16,6 +16,8 @@ if (major < NEEDED) {
   );
   process.exitCode = 1;
 } else {
+  // Without a listener, Node opens its debugger, by which every user of the machine could control the process.
+  process.on('SIGUSR1', () => {});
   const sources = new URL('../src/main.ts', import.meta.url);
   await import(existsSync(sources) ? sources.href : '../lib/main.js');
 }

@@ -75,6 +75,7 @@ export async function startService(config: Config, options: ServiceOptions): Pro
   const metrics = new Metrics();
   const shutdown = new Shutdown();
   const documents = new StaticDocuments();
+  const deadline = new ResponseDeadline(config.database?.statementTimeoutMs);
   const app = buildServer({
     version: VERSION,
     corsOrigins: config.corsOrigins,
@@ -91,7 +92,7 @@ export async function startService(config: Config, options: ServiceOptions): Pro
     mcp: async (call) => (await loadMcp())(call),
     tools: TOOLS,
     admission: new Admission(config.clientLimits, config.database && 4 * config.database.poolSize, metrics),
-    deadline: new ResponseDeadline(config.database?.statementTimeoutMs),
+    deadline,
     documents,
   });
   let listener = config.database ? undefined : await startListening(app, config);
@@ -125,7 +126,7 @@ export async function startService(config: Config, options: ServiceOptions): Pro
       prepareDocuments: () => documents.prepare(),
       close: async ({ drain } = { drain: false }) => {
         if (drain && config.database) await shutdown.drain();
-        await shutdown.close(app, listener);
+        await shutdown.close(app, listener, deadline);
         await retention.close();
         await opened.close();
         await served?.close();
@@ -133,7 +134,7 @@ export async function startService(config: Config, options: ServiceOptions): Pro
     };
   } catch (error) {
     await served?.close();
-    await shutdown.close(app, listener);
+    await shutdown.close(app, listener, deadline);
     await store?.close();
     throw error;
   }

@@ -63,7 +63,7 @@ export async function serve(args: string[], env: Env, io: Io): Promise<number> {
 }
 
 /**
- * Closes the service on SIGTERM or SIGINT; exits at once if it is still starting. Resolves with the exit code when everything is
+ * Closes the service on SIGTERM, SIGHUP or SIGINT; exits at once if it is still starting. Resolves with the exit code when everything is
  * closed.
  */
 function stopOnSignal(
@@ -85,8 +85,8 @@ function stopOnSignal(
     }
     let code = 1; // until everything is closed
     setTimeout(() => io.exit(code), EXIT_TIMEOUT_MS).unref();
-    // SIGTERM comes from supervisors, SIGINT from somebody who waits at a terminal.
-    const closed = service.close({ drain: signal === 'SIGTERM' }).then(
+    // SIGTERM comes from supervisors, SIGHUP when a terminal is closed, SIGINT from somebody who waits at one.
+    const closed = service.close({ drain: signal !== 'SIGINT' }).then(
       () => {
         logger.info('stopped');
         code = 0;
@@ -97,6 +97,8 @@ function stopOnSignal(
     const late = sleep(LOG_DEADLINE_MS, undefined, { ref: false });
     void Promise.race([closed, late]).then(finishLog);
   };
-  for (const name of ['SIGTERM', 'SIGINT'] as const) io.on(name, stop);
+  for (const name of ['SIGTERM', 'SIGHUP', 'SIGINT'] as const) io.on(name, stop);
+  // bin/local-events.mjs keeps Node from opening its debugger.
+  io.on('SIGUSR1', (signal) => logger.info({ signal }, 'This signal has no effect.'));
   return stopped;
 }

@@ -4,8 +4,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Listener } from './listen.ts';
+import type { ResponseDeadline } from './response/deadline.ts';
 
-/** Time from the beginning of a shutdown for running requests to finish; then their connections are closed. */
+/** Time from the beginning of a shutdown for running requests to finish; then those that wait get an error. */
+const FINISH_TIMEOUT_MS = 3_750;
+
+/** Then all connections are closed. */
 const CLOSE_TIMEOUT_MS = 4_000;
 
 /**
@@ -42,17 +46,23 @@ export class Shutdown {
   }
 
   /** Closes the port, and keep-alive connections as soon as they are idle: otherwise they would keep the server open. */
-  async close(app: FastifyInstance, listener: Listener | undefined): Promise<void> {
+  async close(
+    app: FastifyInstance,
+    listener: Listener | undefined,
+    deadline: ResponseDeadline,
+  ): Promise<void> {
     this.#beganMs ??= performance.now();
     await listener?.stopAccepting();
     const sweep = setInterval(() => app.server.closeIdleConnections(), 50);
-    const leftMs = this.#beganMs + CLOSE_TIMEOUT_MS - performance.now();
-    const deadline = setTimeout(() => app.server.closeAllConnections(), leftMs);
+    const untilMs = (timeoutMs: number) => this.#beganMs! + timeoutMs - performance.now();
+    const refusal = setTimeout(() => deadline.endAll(), untilMs(FINISH_TIMEOUT_MS));
+    const cut = setTimeout(() => app.server.closeAllConnections(), untilMs(CLOSE_TIMEOUT_MS));
     try {
       await Promise.all([app.close(), listener?.closed()]);
     } finally {
       clearInterval(sweep);
-      clearTimeout(deadline);
+      clearTimeout(refusal);
+      clearTimeout(cut);
     }
   }
 }

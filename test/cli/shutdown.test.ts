@@ -2,14 +2,19 @@
 // every acknowledged write is there after a restart.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it, type TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { databasePath } from '../../src/sqlite/files/data-folder.ts';
 import { Client, newEvent } from '../support/client.ts';
 import { type Ended, launchService, untilPrinted, waitedForCoreMs } from '../support/process.ts';
 import { RawConnection, request } from '../support/raw-http.ts';
 import { startTestService, temporaryFolder } from '../support/service.ts';
 import { size } from '../support/sizes.ts';
+
+const BREAK_THREADS = fileURLToPath(new URL('../faults/break-threads.mjs', import.meta.url));
 
 type Running = Awaited<ReturnType<typeof launchService>>;
 
@@ -98,6 +103,29 @@ describe('a process that is asked to stop', () => {
     service.child.kill('SIGTERM');
     await once(service.child, 'exit');
     assert.equal(service.child.exitCode, 0);
+  });
+});
+
+describe('a process that gets another signal', () => {
+  it('stops at SIGHUP, as at SIGTERM, with lines that say so', async (t) => {
+    const service = await start(t, temporaryFolder());
+    service.child.kill('SIGHUP');
+    const ended = await service.ended;
+    assertClean(ended);
+    assert.match(ended.stdout, /"signal":"SIGHUP","msg":"stopping"/);
+  });
+
+  it('goes on at SIGUSR1, and opens no debugger', async (t) => {
+    const service = await start(t, temporaryFolder());
+    for (let sent = 0; sent < 3; sent++) {
+      service.child.kill('SIGUSR1');
+      await untilPrinted(service, ({ stdout }) => stdout.split('"signal":"SIGUSR1"').length > sent + 1);
+    }
+    assert.equal((await new Client(service.url).get('/health')).status, 200);
+    service.child.kill('SIGTERM');
+    const ended = await service.ended;
+    assertClean(ended);
+    assert.doesNotMatch(ended.stderr, /debugger/i);
   });
 });
 
@@ -205,4 +233,33 @@ describe('a process stopped by', { concurrency: 2, timeout: 300_000 }, () => {
       });
     });
   }
+
+  it('responds to a search that waits for the words of events, before it ends', {
+    timeout: 60_000,
+  }, async (t) => {
+    const folder = temporaryFolder();
+    const before = await startTestService({ DATA_DIR: folder });
+    const agent = await before.newAgent();
+    // Their words take 30 seconds.
+    await Promise.all(Array.from({ length: 300 }, (_, at) => agent.create({ title: `Jazz ${at}` })));
+    await before.close();
+    const wait = join(temporaryFolder(), 'wait');
+    writeFileSync(wait, '');
+    const service = await launchService({ DATA_DIR: folder, WORDS_FILE: wait }, ['--import', BREAK_THREADS]);
+    t.after(() => service.child.kill('SIGKILL'));
+    const connection = await RawConnection.open(service.url);
+    const key = agent.headers['x-api-key']!;
+    connection.write(request('GET', '/v1/events/nearby?lat=0&lng=0&q=jazz', { 'X-API-Key': key }));
+    const answer = connection.next();
+    // Two requests on other connections after it: when they have responses, it has arrived.
+    const client = new Client(service.url);
+    for (let sent = 0; sent < 2; sent++) await client.get('/live');
+    await signal(service, 'SIGTERM');
+    const response = await answer;
+    rmSync(wait);
+    assert.equal(response?.status, 503);
+    const { code, stdout } = await service.ended;
+    assert.equal(code, 0, stdout);
+    assert.match(stdout, /"route":"\/v1\/events\/nearby","status":503,.*"code":"UNAVAILABLE"/);
+  });
 });

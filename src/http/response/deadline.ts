@@ -45,6 +45,16 @@ export class ResponseDeadline {
     this.#timer ??= setInterval(() => this.#check(), CHECK_MS).unref();
   }
 
+  /** Sends UNAVAILABLE, as after the deadline, to all whose request has arrived and whose response has not begun. */
+  endAll(): void {
+    for (let waiting = this.#first, later: Waiting | undefined; waiting; waiting = later) {
+      const { reply } = waiting;
+      later = waiting.later;
+      if (!reply.request.raw.complete) continue; // it still sends
+      this.#end(reply, `The service is stopping. ${adviceFor(reply)}`);
+    }
+  }
+
   /** To call when the response was sent or its connection is closed. */
   forget(client: RequestClient): void {
     const { waiting } = client;
@@ -67,19 +77,23 @@ export class ResponseDeadline {
       later = waiting.later;
       const { client } = reply.request;
       if (client.arrivedMs + this.#ms > nowMs) continue;
-      this.forget(client);
-      if (reply.sent || reply.raw.headersSent) continue;
-      client.isLate = true;
-      reply.send(this.#lateError(reply));
+      this.#end(reply, `There is no result after ${this.#ms / 1_000} s. ${adviceFor(reply)}`);
     }
     if (this.#first) return;
     clearInterval(this.#timer);
     this.#timer = undefined;
   }
 
-  #lateError({ request }: FastifyReply): AppError {
-    const mayChange = request.caller !== undefined && request.method !== 'GET';
-    const advice = mayChange ? 'The change may still happen: read it before you retry.' : 'Retry.';
-    return new AppError('UNAVAILABLE', `There is no result after ${this.#ms / 1_000} s. ${advice}`);
+  #end(reply: FastifyReply, message: string): void {
+    const { client } = reply.request;
+    this.forget(client);
+    if (reply.sent || reply.raw.headersSent) return;
+    client.isLate = true;
+    reply.send(new AppError('UNAVAILABLE', message));
   }
+}
+
+function adviceFor({ request }: FastifyReply): string {
+  const mayChange = request.caller !== undefined && request.method !== 'GET';
+  return mayChange ? 'The change may still happen: read it before you retry.' : 'Retry.';
 }
