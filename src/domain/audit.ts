@@ -65,7 +65,8 @@ export const AuditLogEntry = Type.Object({
     examples: ['ada@example.com'],
   }),
   actor_subject: Type.String({
-    description: 'The ID of the administrator at the identity provider (`sub`).',
+    description:
+      'The ID of the administrator at the identity provider (`sub`). `retention`: the service removed old data by itself.',
     examples: ['110248495921'],
   }),
   action: oneOf(AUDIT_ACTIONS, { examples: ['update_agent'] }),

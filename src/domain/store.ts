@@ -266,13 +266,16 @@ export interface Store {
   removeKept(deletedByMs: number): AsyncIterable<number>;
 
   /**
-   * Removes events that had ended by this time, in slices: each step removes one and returns its number of events, so that
-   * other writes run in between. On several nodes, all but one stop at once. Can be stopped after any step; another call
-   * continues.
+   * Removes events that had ended by this time, in slices: each step removes one, so that other writes run in between. On
+   * several nodes, all but one stop at once. Can be stopped after any step; another call continues. All slices become part
+   * of one entry of the audit log, without titles: of `into` under the rules of `deleteEvents`, or else of a new one.
    */
-  removeEnded(endedByMs: number): AsyncIterable<number>;
-  /** The same for agents that were registered by this time, never made a request (to 10 seconds) and have no events. */
-  removeUnusedAgents(registeredByMs: number): AsyncIterable<number>;
+  removeEnded(endedByMs: number, audit: AuditEntry, into: number | undefined): AsyncIterable<BulkDeleted>;
+  /**
+   * The same for agents that were registered by this time, never made a request (to 10 seconds) and have no events: with an entry
+   * for each agent, like `deleteAgent`. Each step returns their number.
+   */
+  removeUnusedAgents(registeredByMs: number, audit: AuditEntry): AsyncIterable<number>;
 
   /** Records that the session ended before its expiry, and removes records of sessions that have expired by `nowMs`. */
   endSession(sessionId: string, expiresMs: number, nowMs: number): Promise<void>;

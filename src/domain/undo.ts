@@ -8,6 +8,9 @@ import { compile, nullableInteger, nullableString, oneOf } from './shape.ts';
 
 export const DAY_MS = 86_400_000;
 
+/** Actor of what the service removes by itself, in the audit log. */
+export const RETENTION = 'retention';
+
 /** Titles of deleted events that an entry of the audit log keeps, and IDs of events and agents that an entry of `delete_events` keeps. */
 export const KEPT_TITLES = 100;
 

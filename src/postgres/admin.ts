@@ -95,6 +95,8 @@ export async function deleteEvents(
   eventIds: readonly string[],
   audit: AuditEntry,
   into: number | undefined,
+  /** Deletes only those that have ended by then, and keeps no titles. */
+  endedByMs?: number,
 ): Promise<BulkDeleted | 'wrong-entry'> {
   let earlier: AuditRecord | undefined;
   if (into !== undefined) {
@@ -103,12 +105,14 @@ export async function deleteEvents(
   }
   const locked = await lockDeletesOf(sql, eventIds, 'events');
   // Events that were restored since then are left alone, unless their agent was locked for another one.
-  const events = (await findEvents(sql, eventIds)).filter(({ agent_id }) => locked.has(agent_id));
+  const events = (await findEvents(sql, eventIds)).filter(
+    ({ agent_id, ends_ms }) => locked.has(agent_id) && (endedByMs === undefined || ends_ms <= endedByMs),
+  );
   if (events.length === 0) return { deleted: 0, audit_id: into ?? null };
   const agents = [...new Map(events.map((event) => [event.agent_id, event])).values()];
   const slice = {
     eventIds: events.map(({ event_id }) => event_id),
-    titles: events.map(({ title }) => title),
+    titles: endedByMs === undefined ? events.map(({ title }) => title) : [],
     agents,
   };
   const what = addSlice(earlier, slice, audit.undo);
@@ -168,12 +172,13 @@ interface Doomed {
   readonly agent_id: string;
   readonly agent_name: string;
   readonly title: string;
+  readonly ends_ms: number;
 }
 
 /** In the order of the IDs, and locked. */
 async function findEvents(sql: Sql, eventIds: readonly string[]): Promise<Doomed[]> {
   return sql<Doomed[]>`
-    SELECT event_id, agent_id, agent_name, title
+    SELECT event_id, agent_id, agent_name, title, ends_ms
     FROM (SELECT value AS event_id, min(at) AS at
       FROM json_array_elements_text(${JSON.stringify(eventIds)}::text::json) WITH ORDINALITY AS sent (value, at)
       GROUP BY value) AS wanted

@@ -1,7 +1,8 @@
 // Removal of ended events and unused agents, in slices: one small transaction each, so that other writes run in between. An
-// advisory lock lets one node at a time do it.
-import { ROWS_PER_SLICE } from '../domain/store.ts';
-import { changeCount, lockDeletes } from './admin.ts';
+// advisory lock lets one node at a time do it. What is removed is kept for a restore if the entry says so.
+import type { AuditEntry } from '../domain/audit.ts';
+import { type BulkDeleted, ROWS_PER_SLICE } from '../domain/store.ts';
+import { deleteEvents } from './admin.ts';
 import type { Database } from './client/database.ts';
 import type { Sql } from './client/driver.ts';
 
@@ -10,11 +11,16 @@ const LOCK = 7_305_914_227;
 
 interface Ended {
   readonly event_id: string;
-  readonly agent_id: string;
   readonly start_ms: number;
 }
 
-export async function* removeEnded(database: Database, endedByMs: number): AsyncGenerator<number> {
+export async function* removeEnded(
+  database: Database,
+  endedByMs: number,
+  audit: AuditEntry,
+  into: number | undefined,
+): AsyncGenerator<BulkDeleted> {
+  let entry = into;
   let after: Pick<Ended, 'start_ms' | 'event_id'> = { start_ms: Number.MIN_SAFE_INTEGER, event_id: '' };
   for (;;) {
     // Along the index by start, from where the last slice ended: an event that has ended has started, too.
@@ -22,59 +28,75 @@ export async function* removeEnded(database: Database, endedByMs: number): Async
     const ended: Ended[] = await database.run(
       'repeatable',
       (sql) => sql<Ended[]>`
-        SELECT event_id, agent_id, start_ms FROM events
+        SELECT event_id, start_ms FROM events
         WHERE (start_ms, event_id) > (${start_ms}, ${event_id}) AND start_ms <= ${endedByMs} AND ends_ms <= ${endedByMs}
         ORDER BY start_ms, event_id LIMIT ${ROWS_PER_SLICE}`,
     );
     const last = ended.at(-1);
     if (!last) return;
-    for (const [agentId, events] of Map.groupBy(ended, ({ agent_id }) => agent_id)) {
-      const ids = events.map((event) => event.event_id);
-      const removed = await database.transaction('repeatable', (sql) =>
-        removeOf(sql, agentId, ids, endedByMs),
-      );
-      if (removed === undefined) return;
-      yield removed;
-    }
+    const ids = ended.map((event) => event.event_id);
+    const removed = await database.transaction('repeatable', async (sql) => {
+      if (!(await takeRemovalLock(sql))) return undefined;
+      const outcome = await deleteEvents(sql, ids, audit, entry, endedByMs);
+      if (outcome !== 'wrong-entry') return outcome;
+      return (await deleteEvents(sql, ids, audit, undefined, endedByMs)) as BulkDeleted;
+    });
+    if (removed === undefined) return; // another node is at it
+    entry = removed.audit_id ?? undefined;
+    yield removed;
     after = last;
   }
-}
-
-/** Undefined if another node is at it. */
-async function removeOf(
-  sql: Sql,
-  agentId: string,
-  eventIds: readonly string[],
-  endedByMs: number,
-): Promise<number | undefined> {
-  if (!(await takeRemovalLock(sql))) return undefined;
-  await lockDeletes(sql, agentId);
-  const { count } = await sql`
-    DELETE FROM events WHERE agent_id = ${agentId} AND ends_ms <= ${endedByMs}
-      AND event_id IN (SELECT value FROM json_array_elements_text(${JSON.stringify(eventIds)}::text::json) AS value)`;
-  if (count > 0) await changeCount(sql, agentId, count);
-  return count;
 }
 
 export async function* removeUnusedAgents(
   database: Database,
   registeredByMs: number,
+  audit: AuditEntry,
 ): AsyncGenerator<number> {
   for (let count = ROWS_PER_SLICE; count === ROWS_PER_SLICE; ) {
-    const removed = await database.transaction('repeatable', async (sql) => {
-      if (!(await takeRemovalLock(sql))) return undefined;
-      // Skips agents whose deleted events can be restored, for which an event is being created, or whose last use is being written.
-      const deleted = await sql`
-        DELETE FROM agents WHERE agent_id IN (
-          SELECT agent_id FROM agents WHERE last_used_ms IS NULL AND event_count = 0 AND created_ms <= ${registeredByMs}
-            AND NOT EXISTS (SELECT 1 FROM deleted_events WHERE deleted_events.agent_id = agents.agent_id)
-          ORDER BY created_ms LIMIT ${ROWS_PER_SLICE} FOR UPDATE SKIP LOCKED)`;
-      return deleted.count;
-    });
+    const removed = await database.transaction('repeatable', async (sql) =>
+      (await takeRemovalLock(sql)) ? removeUnusedSlice(sql, registeredByMs, audit) : undefined,
+    );
     if (removed === undefined) return;
     count = removed;
     yield count;
   }
+}
+
+/** Returns the number of agents. */
+async function removeUnusedSlice(
+  sql: Sql,
+  registeredByMs: number,
+  { at_ms, actor_subject, actor_email, action, detail, undo }: AuditEntry,
+): Promise<number> {
+  const isKept = undo === 'kept';
+  // Skips agents whose deleted events can be restored, for which an event is being created, or whose last use is being written.
+  const unused = await sql<{ agent_id: string }[]>`
+    SELECT agent_id FROM agents WHERE last_used_ms IS NULL AND event_count = 0 AND created_ms <= ${registeredByMs}
+      AND NOT EXISTS (SELECT 1 FROM deleted_events WHERE deleted_events.agent_id = agents.agent_id)
+    ORDER BY created_ms LIMIT ${ROWS_PER_SLICE} FOR UPDATE SKIP LOCKED`;
+  if (unused.length === 0) return 0;
+  const ids = JSON.stringify(unused.map(({ agent_id }) => agent_id));
+  const isListed = sql`agent_id IN (SELECT value::uuid FROM json_array_elements_text(${ids}::text::json) AS value)`;
+  const entries = await sql<{ audit_id: number; agent_id: string }[]>`
+    INSERT INTO audit (at_ms, actor_subject, actor_email, action, target, target_name, detail, count, undo)
+    SELECT ${at_ms}::bigint, ${actor_subject}, ${actor_email}, ${action}, agent_id::text, CASE WHEN ${isKept} THEN agent_name ELSE '' END,
+      ${detail}, 0, ${undo ?? null}
+    FROM agents WHERE ${isListed} RETURNING audit_id, target AS agent_id`;
+  if (isKept) {
+    const kept = sql`json_to_recordset(${JSON.stringify(entries)}::text::json) AS entries (audit_id bigint, agent_id uuid)`;
+    await sql`
+      INSERT INTO deleted_agents (audit_id, agent_id, email, agent_name, tier, is_active, created_ms, last_used_ms)
+      SELECT audit_id, agent_id, email, agent_name, tier, is_active, created_ms, last_used_ms
+      FROM agents JOIN ${kept} USING (agent_id)`;
+    // Moved, not copied: a key that is being revoked must not come back.
+    await sql`
+      WITH gone AS (DELETE FROM keys WHERE ${isListed} RETURNING *)
+      INSERT INTO deleted_keys (audit_id, key_hash, prefix, created_ms, expires_ms, last_used_ms)
+      SELECT audit_id, key_hash, prefix, created_ms, expires_ms, last_used_ms FROM gone JOIN ${kept} USING (agent_id)`;
+  }
+  await sql`DELETE FROM agents WHERE ${isListed}`;
+  return unused.length;
 }
 
 /** Until the end of the transaction. False if another node has it. */

@@ -302,13 +302,11 @@ export class PostgresStore implements Store {
     return removeKept(this.#database, deletedByMs);
   }
 
-  removeEnded(endedByMs: number): AsyncIterable<number> {
-    return removeEnded(this.#database, endedByMs);
-  }
+  removeEnded: Store['removeEnded'] = (...args) => removeEnded(this.#database, ...args);
 
-  async *removeUnusedAgents(registeredByMs: number): AsyncGenerator<number> {
+  async *removeUnusedAgents(registeredByMs: number, audit: AuditEntry): AsyncGenerator<number> {
     await this.#uses.write();
-    for await (const count of removeUnusedAgents(this.#database, registeredByMs)) {
+    for await (const count of removeUnusedAgents(this.#database, registeredByMs, audit)) {
       this.#keys.forget();
       yield count;
       await this.#uses.write();

@@ -99,6 +99,30 @@ export class Administration {
     });
   }
 
+  async *removeEnded(
+    endedByMs: number,
+    audit: AuditEntry,
+    into: number | undefined,
+  ): AsyncGenerator<BulkDeleted> {
+    const { memory, write } = this.#parts;
+    let entry = into;
+    for await (const eventIds of memory.idsEndedBy(endedByMs, ROWS_PER_SLICE)) {
+      const remove = () =>
+        write('removeEnded', [eventIds, endedByMs, audit, entry], (outcome) => {
+          if (outcome === 'wrong-entry') return undefined;
+          for (const eventId of outcome.eventIds) memory.remove(eventId);
+          return { deleted: outcome.deleted, audit_id: outcome.audit_id };
+        });
+      let removed = await remove();
+      if (!removed) {
+        entry = undefined;
+        removed = await remove();
+      }
+      entry = removed!.audit_id ?? undefined;
+      yield removed!;
+    }
+  }
+
   restore(wanted: RestoreStep, audit: AuditEntry): Promise<RestoreOutcome> {
     return this.#parts.run(async () => {
       const { auditId, keptFromMs, after } = wanted;

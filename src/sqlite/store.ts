@@ -309,19 +309,12 @@ export class SqliteStore implements Store {
     });
   }
 
-  async *removeEnded(endedByMs: number): AsyncGenerator<number> {
-    for await (const eventIds of this.#memory.idsEndedBy(endedByMs, ROWS_PER_SLICE)) {
-      yield await this.#write('removeEnded', [eventIds, endedByMs], (removed) => {
-        for (const eventId of removed) this.#memory.remove(eventId);
-        return removed.length;
-      });
-    }
-  }
+  removeEnded = (...args: Parameters<Store['removeEnded']>) => this.#administration.removeEnded(...args);
 
-  async *removeUnusedAgents(registeredByMs: number): AsyncGenerator<number> {
+  async *removeUnusedAgents(registeredByMs: number, audit: AuditEntry): AsyncGenerator<number> {
     for (let count = ROWS_PER_SLICE; count === ROWS_PER_SLICE; yield count) {
       await this.#uses.write();
-      count = await this.#write('removeUnusedAgents', [registeredByMs, ROWS_PER_SLICE], (removed) => {
+      count = await this.#write('removeUnusedAgents', [registeredByMs, ROWS_PER_SLICE, audit], (removed) => {
         for (const agentId of removed) this.#forgetAgent(agentId);
         return removed.length;
       });

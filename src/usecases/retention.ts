@@ -1,7 +1,8 @@
 // Removes what is not kept for ever: ended events, unused agents, and what administrators deleted, regularly and in slices.
+import type { AuditAction, AuditEntry } from '../domain/audit.ts';
 import type { Clock } from '../domain/clock-and-random.ts';
-import type { Store } from '../domain/store.ts';
-import { DAY_MS } from '../domain/undo.ts';
+import type { BulkDeleted, Store } from '../domain/store.ts';
+import { DAY_MS, RETENTION } from '../domain/undo.ts';
 import type { ClockTrust, Doubt } from './clock-trust.ts';
 
 const INTERVAL_MS = 600_000;
@@ -38,6 +39,8 @@ export class Retention {
   readonly #done: Promise<void>;
   #isClosed = false;
   #isStopped = false;
+  /** Of the last entry about removed events, which the next run continues while it is young. */
+  #auditId: number | undefined;
   /** Ends the current pause. */
   #wake = () => {};
 
@@ -83,11 +86,24 @@ export class Retention {
     this.#isStopped = isStopped;
     if (isStopped) return;
     await this.#remove(store.removeKept(nowMs - keepDeletedDays * DAY_MS), 'kept', keepDeletedDays);
-    if (keepEndedDays !== undefined)
-      await this.#remove(store.removeEnded(nowMs - keepEndedDays * DAY_MS), 'events', keepEndedDays);
+    const audit = (action: AuditAction): AuditEntry => ({
+      ...{ at_ms: nowMs, actor_subject: RETENTION, actor_email: '', action, target: '', detail: '' },
+      ...(keepDeletedDays > 0 && { undo: 'kept' }),
+    });
+    if (keepEndedDays !== undefined) {
+      const slices = store.removeEnded(nowMs - keepEndedDays * DAY_MS, audit('delete_events'), this.#auditId);
+      await this.#remove(this.#noteEntry(slices), 'events', keepEndedDays);
+    }
     if (keepUnusedAgentsDays !== undefined) {
-      const slices = store.removeUnusedAgents(nowMs - keepUnusedAgentsDays * DAY_MS);
+      const slices = store.removeUnusedAgents(nowMs - keepUnusedAgentsDays * DAY_MS, audit('delete_agent'));
       await this.#remove(slices, 'agents', keepUnusedAgentsDays);
+    }
+  }
+
+  async *#noteEntry(slices: AsyncIterable<BulkDeleted>): AsyncGenerator<number> {
+    for await (const { deleted, audit_id } of slices) {
+      this.#auditId = audit_id ?? undefined;
+      yield deleted;
     }
   }
 

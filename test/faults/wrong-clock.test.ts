@@ -20,7 +20,7 @@ for (const engine of Object.keys(ENGINES) as Engine[]) {
   describe(`a clock that is ${AHEAD_DAYS} days ahead, on ${engine}`, () => {
     it('removes nothing until its date is confirmed, and leaves right clocks alone', async (t) => {
       const env = await ENGINES[engine]();
-      const { key, ids, deleted } = await fill(env);
+      const { key, unused, ids, deleted } = await fill(env);
       const read = async ({ client }: MeasuredService) => {
         const agent = client.with({ 'x-api-key': key });
         const statuses = await Promise.all(
@@ -68,6 +68,13 @@ for (const engine of Object.keys(ENGINES) as Engine[]) {
       assert.equal(await read(confirmed), '404 404 404');
       await stop(confirmed);
       assert.equal(await restorable(env, deleted), false);
+
+      // It was confirmed by mistake: what it removed comes back, as after a delete by an administrator.
+      const restored = await restoreRemoved(env);
+      assert.deepEqual(restored, ['delete_agent 0', 'delete_events 2']);
+      const last = await launchMeasured(t, env);
+      assert.equal(await read(last), '404 200 200');
+      assert.equal((await last.client.with({ 'x-api-key': unused }).get('/v1/agents/me')).status, 200);
     });
   });
 }
@@ -78,13 +85,13 @@ async function fill(env: Record<string, string>) {
   const agent = await service.newAgent();
   const ids: string[] = [];
   for (const days of [-40, 10, 100]) ids.push((await agent.create({ start_at: at(days) })).event_id);
-  await service.newAgent();
+  const unused = (await service.newAgent()).headers['x-api-key']!;
   const admin = await service.newAdministrator();
   const { event_id } = await agent.create({ start_at: at(20) });
   assert.equal((await admin.delete(`/v1/admin/events/${event_id}`)).status, 204);
   const { id } = (await admin.get('/v1/admin/audit')).body.entries[0];
   await service.close();
-  return { key: agent.headers['x-api-key']!, ids, deleted: id as string };
+  return { key: agent.headers['x-api-key']!, unused, ids, deleted: id as string };
 }
 
 async function restorable(env: Record<string, string>, auditId: string): Promise<boolean> {
@@ -93,6 +100,28 @@ async function restorable(env: Record<string, string>, auditId: string): Promise
     const admin: Client = await service.newAdministrator();
     const { entries } = (await admin.get('/v1/admin/audit', { include: 'details', limit: 100 })).body;
     return entries.find(({ id }: { id: string }) => id === auditId).restorable_until !== null;
+  } finally {
+    await service.close();
+  }
+}
+
+/** Restores what the service removed by itself. Returns the entries, newest first, with the number of events. */
+async function restoreRemoved(env: Record<string, string>): Promise<string[]> {
+  const service = await startTestService(env);
+  try {
+    const admin: Client = await service.newAdministrator();
+    const { entries } = (await admin.get('/v1/admin/audit', { limit: 100 })).body;
+    const removed = entries.filter(
+      ({ actor_subject }: { actor_subject: string }) => actor_subject === 'retention',
+    );
+    const restored: string[] = [];
+    for (const { id, action, at: removedAt } of removed) {
+      if (Date.parse(removedAt) < Date.now()) continue; // what the right clock removed
+      const answer = await admin.post(`/v1/admin/audit/${id}/restore`);
+      assert.equal(answer.status, 200, answer.text);
+      restored.push(`${action} ${answer.body.restored}`);
+    }
+    return restored;
   } finally {
     await service.close();
   }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
 import { readConfig } from '../../src/config.ts';
 import { PostgresStore } from '../../src/postgres/store.ts';
-import { addAgent, NOW_MS, newEventRow } from '../store/rows.ts';
+import { addAgent, auditOf, NOW_MS, newEventRow } from '../store/rows.ts';
 import { newDatabase } from '../support/postgres.ts';
 import { Side } from './side.ts';
 
@@ -22,6 +22,11 @@ after(async () => {
 
 const sumOf = async (slices: AsyncIterable<number>) =>
   (await Array.fromAsync(slices)).reduce((sum, count) => sum + count, 0);
+const removeEnded = async (node: PostgresStore) => {
+  const slices = await Array.fromAsync(node.removeEnded(NOW_MS, auditOf('delete_events', ''), undefined));
+  return slices.reduce((sum, { deleted }) => sum + deleted, 0);
+};
+const removeUnused = (node: PostgresStore) => sumOf(node.removeUnusedAgents(1, auditOf('delete_agent', '')));
 
 it('removes every ended event once, whichever nodes try, without a deadlock', async () => {
   const [node] = nodes as [PostgresStore];
@@ -34,9 +39,9 @@ it('removes every ended event once, whichever nodes try, without a deadlock', as
   const deleting = Promise.all(
     rows.slice(0, 200).map((row, at) => nodes[at % 3]!.deleteEvent(row.event_id, row.agent_id)),
   );
-  const removed = await Promise.all(nodes.map((each) => sumOf(each.removeEnded(NOW_MS))));
+  const removed = await Promise.all(nodes.map((each) => removeEnded(each)));
   const deleted = (await deleting).filter((isDeleted) => isDeleted).length;
-  const rest = await sumOf(node.removeEnded(NOW_MS)); // what a node left that found the lock taken
+  const rest = await removeEnded(node); // what a node left that found the lock taken
   assert.equal(removed.reduce((sum, count) => sum + count, rest) + deleted, rows.length);
   const [left] = await side.sql`
     SELECT (SELECT count(*)::integer FROM events) AS events, sum(event_count)::integer AS counted, sum(event_bytes)::integer AS bytes
@@ -50,10 +55,10 @@ it('stops at once while another node is at it', async () => {
   const { agent: unused } = await addAgent(node, { created_ms: 1 });
   await node.createEvent(newEventRow(agent, { start_ms: 1 }), 0);
   const held = await side.hold((sql) => sql`SELECT pg_advisory_xact_lock(7305914227)`);
-  assert.equal(await sumOf(node.removeEnded(NOW_MS)), 0);
-  assert.equal(await sumOf(node.removeUnusedAgents(1)), 0);
+  assert.equal(await removeEnded(node), 0);
+  assert.equal(await removeUnused(node), 0);
   await held.release();
-  assert.equal(await sumOf(node.removeUnusedAgents(1)), 1);
+  assert.equal(await removeUnused(node), 1);
   assert.equal(await node.findAgent(unused.agent_id), undefined);
-  assert.equal(await sumOf(node.removeEnded(NOW_MS)), 1);
+  assert.equal(await removeEnded(node), 1);
 });

@@ -1,6 +1,7 @@
 // Store contract: removal of ended events and of unused agents, in slices.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { AuditAction } from '../../src/domain/audit.ts';
 import type { Store } from '../../src/domain/store.ts';
 import { ROWS_PER_SLICE } from '../../src/domain/store.ts';
 import {
@@ -25,8 +26,11 @@ async function sumOf(slices: AsyncIterable<number>): Promise<number> {
 }
 
 export function removalContract(store: () => Store): void {
-  const removeEnded = () => sumOf(store().removeEnded(ENDED_BY_MS));
-  const removeUnused = (byMs: number) => sumOf(store().removeUnusedAgents(byMs));
+  const endedSlices = () => store().removeEnded(ENDED_BY_MS, auditOf('delete_events', ''), undefined);
+  const removeEnded = async () =>
+    (await Array.fromAsync(endedSlices())).reduce((sum, { deleted }) => sum + deleted, 0);
+  const unusedSlices = (byMs: number) => store().removeUnusedAgents(byMs, auditOf('delete_agent', ''));
+  const removeUnused = (byMs: number) => sumOf(unusedSlices(byMs));
 
   describe('removeEnded', () => {
     it('removes events that had ended by then, to the millisecond, and no others', async () => {
@@ -78,14 +82,14 @@ export function removalContract(store: () => Store): void {
       const rows = Array.from({ length: MANY }, (_, at) => newEventRow(agent, { start_ms: at }));
       await Promise.all(rows.map((row) => store().createEvent(row, 0)));
       const countLeft = async () => (await store().findAgent(agent.agent_id))!.event_count;
-      for await (const count of store().removeEnded(ENDED_BY_MS)) {
+      for await (const { deleted: count } of endedSlices()) {
         assert.equal(count, ROWS_PER_SLICE);
         break;
       }
       assert.equal(await countLeft(), MANY - ROWS_PER_SLICE);
       // Other writes run between slices.
       let removed = 0;
-      for await (const count of store().removeEnded(ENDED_BY_MS)) {
+      for await (const { deleted: count } of endedSlices()) {
         removed += count;
         await addEvent(store(), agent);
       }
@@ -113,6 +117,85 @@ export function removalContract(store: () => Store): void {
       const left = await eventsOf(store(), agent.agent_id);
       assert.equal(left.length, saved.length + 90);
       assert.equal((await store().findAgent(agent.agent_id))?.event_count, left.length);
+    });
+  });
+
+  describe('what was removed', () => {
+    const kept = { undo: 'kept', at_ms: NOW_MS, actor_subject: 'retention' } as const;
+    const entriesOf = async (action: AuditAction) => {
+      const { items } = await store().auditPage({ limit: 10_000, after: undefined });
+      return items.filter((entry) => entry.actor_subject === 'retention' && entry.action === action);
+    };
+    const restore = async (auditId: number) => {
+      let [restored, after, into] = [0, '', undefined as number | undefined];
+      for (;;) {
+        const step = { auditId, keptFromMs: NOW_MS - 1, after, into };
+        const outcome = await store().restore(step, auditOf('restore', ''));
+        assert.equal(outcome.kind, 'restored');
+        if (outcome.kind !== 'restored') return restored;
+        restored += outcome.restored;
+        if (outcome.last === undefined) return restored;
+        [after, into] = [outcome.last, outcome.into];
+      }
+    };
+
+    it('comes back: events of all slices with one restore, without titles in the log', async () => {
+      const agents = [(await addAgent(store())).agent, (await addAgent(store())).agent];
+      const rows = await Promise.all(
+        Array.from({ length: MANY }, (_, at) => addEvent(store(), agents[at % 2]!, { start_ms: at })),
+      );
+      const audit = { ...auditOf('delete_events', ''), ...kept };
+      let into: number | undefined;
+      for await (const slice of store().removeEnded(ENDED_BY_MS, audit, undefined)) {
+        into ??= slice.audit_id!;
+        assert.equal(slice.audit_id, into);
+      }
+      const late = await addEvent(store(), agents[0]!, { start_ms: 5_000 });
+      const next = await Array.fromAsync(store().removeEnded(ENDED_BY_MS, audit, into));
+      assert.deepEqual(next, [{ deleted: 1, audit_id: into }]);
+      const hourLater = { ...audit, at_ms: NOW_MS + HOUR_MS + 1 };
+      const other = await addEvent(store(), agents[0]!, { start_ms: 6_000 });
+      const [another] = await Array.fromAsync(store().removeEnded(ENDED_BY_MS, hourLater, into));
+      assert.notEqual(another!.audit_id, into);
+
+      const entries = await entriesOf('delete_events');
+      const [entry] = entries.filter(({ audit_id }) => audit_id === into);
+      assert.deepEqual(
+        [entry!.count, entry!.titles, entry!.target, entry!.undo],
+        [MANY + 1, '[]', '', 'kept'],
+      );
+      assert.equal(await restore(into!), MANY + 1);
+      assert.equal(await restore(another!.audit_id!), 1);
+      for (const row of [...rows.slice(0, 3), rows.at(-1)!, late, other])
+        assertRecord(await store().findEvent(row.event_id), row);
+      for (const agent of agents) {
+        const found = await eventsOf(store(), agent.agent_id);
+        assert.equal((await store().findAgent(agent.agent_id))?.event_count, found.length);
+      }
+      assert.equal(await removeEnded(), MANY + 2);
+    });
+
+    it('comes back: each agent with its key', async () => {
+      const made = await Promise.all([1, 2, 3].map((at) => addAgent(store(), { created_ms: 10 + at })));
+      const audit = { ...auditOf('delete_agent', ''), ...kept };
+      assert.equal(await sumOf(store().removeUnusedAgents(20, audit)), 3);
+      const entries = await entriesOf('delete_agent');
+      for (const { agent, key } of made) {
+        assert.equal(await store().findAgentByKey(key.hash, NOW_MS), undefined);
+        const [entry] = entries.filter(({ target }) => target === agent.agent_id);
+        assert.deepEqual([entry!.target_name, entry!.count, entry!.undo], [agent.agent_name, 0, 'kept']);
+        assert.equal(await restore(entry!.audit_id), 0);
+        assert.deepEqual(await store().findAgentByKey(key.hash, NOW_MS), agent);
+      }
+      assert.equal(await removeUnused(20), 3);
+    });
+
+    it('leaves no name of an agent if it is not kept', async () => {
+      const { agent } = await addAgent(store(), { created_ms: 10 });
+      const audit = { ...auditOf('delete_agent', ''), actor_subject: 'retention' };
+      assert.equal(await sumOf(store().removeUnusedAgents(20, audit)), 1);
+      const [entry] = (await entriesOf('delete_agent')).filter(({ target }) => target === agent.agent_id);
+      assert.deepEqual([entry!.target_name, entry!.undo], ['', null]);
     });
   });
 
@@ -149,7 +232,7 @@ export function removalContract(store: () => Store): void {
       const made = await Promise.all(
         Array.from({ length: MANY }, (_, at) => addAgent(store(), { created_ms: at })),
       );
-      const steps = await Array.fromAsync(store().removeUnusedAgents(MANY));
+      const steps = await Array.fromAsync(unusedSlices(MANY));
       assert.deepEqual(steps, [ROWS_PER_SLICE, ROWS_PER_SLICE, 50]);
       for (const { agent } of made) assert.equal(await store().findAgent(agent.agent_id), undefined);
     });

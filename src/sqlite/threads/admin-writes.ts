@@ -4,6 +4,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { AgentUpdate } from '../../domain/agent.ts';
 import type { KeyFingerprint } from '../../domain/api-key.ts';
 import { type AuditEntry, type AuditRecord, detailOfDeleted, detailOfOwner } from '../../domain/audit.ts';
+import { ASSUMED_DURATION_MS } from '../../domain/event.ts';
 import type { BulkDeleted } from '../../domain/store.ts';
 import { addSlice, type DeletedWhat, KEPT_TITLES, mayExtend, titlesOf } from '../../domain/undo.ts';
 import { AGENT_COLUMNS, type AgentColumns, IS_STORED_AGENT, IS_STORED_EVENT } from '../columns.ts';
@@ -31,6 +32,15 @@ export interface AdminWrites {
     audit: AuditEntry,
     into: number | undefined,
   ): (BulkDeleted & { readonly eventIds: string[] }) | 'wrong-entry';
+  /** The same for those of these events that have ended by then. */
+  removeEnded(
+    eventIds: readonly string[],
+    endedByMs: number,
+    audit: AuditEntry,
+    into: number | undefined,
+  ): (BulkDeleted & { readonly eventIds: string[] }) | 'wrong-entry';
+  /** Removes up to `limit` agents without events that never made a request, each with an entry. Returns their IDs. */
+  removeUnusedAgents(registeredByMs: number, limit: number, audit: AuditEntry): string[];
 }
 
 /** Number and bytes of an agent's events. */
@@ -53,6 +63,7 @@ interface Doomed {
   readonly agent_id: string;
   readonly title: string;
   readonly bytes: number;
+  readonly ends_ms: number;
 }
 
 export function prepareAdminWrites(
@@ -61,7 +72,8 @@ export function prepareAdminWrites(
 ): AdminWrites {
   const prepare = (sql: string) => database.prepare(sql);
   const findEvent = prepare(
-    `SELECT event_id, agent_id, title, octet_length(json) AS bytes FROM events WHERE event_id = ? AND ${IS_STORED_EVENT}`,
+    `SELECT event_id, agent_id, title, octet_length(json) AS bytes, coalesce(end_ms, start_ms + ${ASSUMED_DURATION_MS}) AS ends_ms
+     FROM events WHERE event_id = ? AND ${IS_STORED_EVENT}`,
   );
   const keepEvent = prepare(KEEP_EVENT);
   const removeEvent = prepare('DELETE FROM events WHERE event_id = ?');
@@ -100,6 +112,12 @@ export function prepareAdminWrites(
     `INSERT INTO audit (at_ms, actor_subject, actor_email, action, target, target_name, detail, count, titles, undo)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
+  const findUnused = prepare(
+    `SELECT agent_id, agent_name FROM agents WHERE last_used_ms IS NULL AND event_count = 0 AND created_ms <= ?
+       AND agent_id NOT IN (SELECT agent_id FROM removals)
+       AND NOT EXISTS (SELECT 1 FROM deleted_events WHERE deleted_events.agent_id = agents.agent_id) LIMIT ?`,
+  );
+  const removeAgent = prepare('DELETE FROM agents WHERE agent_id = ?');
   const findEntry = prepare('SELECT * FROM audit WHERE audit_id = ?');
   const extendEntry = prepare(
     'UPDATE audit SET target = ?, target_name = ?, detail = ?, titles = ?, count = ? WHERE audit_id = ?',
@@ -129,6 +147,33 @@ export function prepareAdminWrites(
       changeStored(agent_id, -1, -bytes);
     }
   };
+  const keepAgentAndKeys = (auditId: number, agentId: string) => {
+    keepAgent.run(auditId, agentId);
+    keepKeys.run(auditId, agentId);
+  };
+  /** Deletes these events with one entry, an earlier one or a new one. */
+  const removeInto = (
+    events: readonly Doomed[],
+    titles: readonly string[],
+    audit: AuditEntry,
+    into: number | undefined,
+  ) => {
+    const earlier =
+      into === undefined ? undefined : (findEntry.get(into) as unknown as AuditRecord | undefined);
+    if (into !== undefined && !(earlier && mayExtend(earlier, audit))) return 'wrong-entry';
+    const ids = events.map(({ event_id }) => event_id);
+    if (events.length === 0) return { deleted: 0, audit_id: into ?? null, eventIds: ids };
+    const agents = [...new Set(events.map(({ agent_id }) => agent_id))].map((agent_id) => ({
+      ...{ agent_id, agent_name: nameOf(agent_id)! },
+    }));
+    const what = addSlice(earlier, { eventIds: ids, titles, agents }, audit.undo);
+    let auditId = into;
+    if (auditId === undefined) auditId = record(audit, what);
+    else
+      extendEntry.run(...[what.target, what.target_name, what.detail, what.titles], ...[what.count, auditId]);
+    remove(events, auditId, audit);
+    return { deleted: events.length, audit_id: auditId, eventIds: ids };
+  };
   /** Deletes the agent's events for all callers. Returns the last of their rows; undefined if the agent does not exist. */
   const deleteEventsOf = (agentId: string, audit: AuditEntry, withAgent: 0 | 1): number | undefined => {
     const target_name = nameOf(agentId);
@@ -138,10 +183,7 @@ export function prepareAdminWrites(
     // With nothing to restore, there is nothing to keep.
     const undo = count === 0 && withAgent === 0 ? undefined : audit.undo;
     const auditId = record({ ...audit, undo }, { target_name, count, titles: titlesOf(titles, audit.undo) });
-    if (undo === 'kept' && withAgent === 1) {
-      keepAgent.run(auditId, agentId);
-      keepKeys.run(auditId, agentId);
-    }
+    if (undo === 'kept' && withAgent === 1) keepAgentAndKeys(auditId, agentId);
     zeroStored.run(agentId);
     const keptBy = undo === 'kept' ? auditId : null;
     return beginRemoval.get(agentId, withAgent, keptBy)!.up_to_row as number;
@@ -213,26 +255,32 @@ export function prepareAdminWrites(
     },
 
     deleteEvents(eventIds, audit, into) {
-      const earlier =
-        into === undefined ? undefined : (findEntry.get(into) as unknown as AuditRecord | undefined);
-      if (into !== undefined && !(earlier && mayExtend(earlier, audit))) return 'wrong-entry';
       const events = find(eventIds);
-      const ids = events.map(({ event_id }) => event_id);
-      if (events.length === 0) return { deleted: 0, audit_id: into ?? null, eventIds: ids };
-      const agents = [...new Set(events.map(({ agent_id }) => agent_id))].map((agent_id) => ({
-        ...{ agent_id, agent_name: nameOf(agent_id)! },
-      }));
-      const titles = events.map(({ title }) => title);
-      const what = addSlice(earlier, { eventIds: ids, titles, agents }, audit.undo);
-      let auditId = into;
-      if (auditId === undefined) auditId = record(audit, what);
-      else
-        extendEntry.run(
-          ...[what.target, what.target_name, what.detail, what.titles],
-          ...[what.count, auditId],
+      return removeInto(
+        events,
+        events.map(({ title }) => title),
+        audit,
+        into,
+      );
+    },
+
+    removeEnded(eventIds, endedByMs, audit, into) {
+      const ended = find(eventIds).filter(({ ends_ms }) => ends_ms <= endedByMs);
+      return removeInto(ended, [], audit, into);
+    },
+
+    removeUnusedAgents(registeredByMs, limit, audit) {
+      return findUnused.all(registeredByMs, limit).map((row) => {
+        const { agent_id, agent_name } = row as { agent_id: string; agent_name: string };
+        const isKept = audit.undo === 'kept';
+        const auditId = record(
+          { ...audit, target: agent_id },
+          { target_name: isKept ? agent_name : '', count: 0 },
         );
-      remove(events, auditId, audit);
-      return { deleted: events.length, audit_id: auditId, eventIds: ids };
+        if (isKept) keepAgentAndKeys(auditId, agent_id);
+        removeAgent.run(agent_id);
+        return agent_id;
+      });
     },
   };
 }

@@ -1,7 +1,5 @@
 // Statements that remove rows in slices. Run on the writer thread, each call in its own savepoint; other calls run in between.
 import type { DatabaseSync } from 'node:sqlite';
-import { ASSUMED_DURATION_MS } from '../../domain/event.ts';
-import { IS_STORED_EVENT } from '../columns.ts';
 import { keepRemoved } from '../kept-events.ts';
 
 export interface Removals {
@@ -12,10 +10,6 @@ export interface Removals {
   removeSlice(limit: number): boolean;
   /** The same for the agent of this entry of the audit log. */
   moveSlice(auditId: number, limit: number): boolean;
-  /** Removes those of these events that have ended by then. Returns their IDs. */
-  removeEnded(eventIds: readonly string[], endedByMs: number): string[];
-  /** Removes up to `limit` agents without events that never made a request. Returns their IDs. */
-  removeUnusedAgents(registeredByMs: number, limit: number): string[];
 }
 
 /** A row of the table removals. */
@@ -47,21 +41,6 @@ export function prepareRemovals(database: DatabaseSync): Removals {
   const removeRows = database.prepare(`DELETE FROM events WHERE ${isListed}`);
   const endRemoval = database.prepare('DELETE FROM removals WHERE agent_id = ? AND up_to_row = ?');
   const removeAgent = database.prepare('DELETE FROM agents WHERE agent_id = ?');
-  const removeIfEnded = database.prepare(
-    `DELETE FROM events
-     WHERE event_id = ? AND coalesce(end_ms, start_ms + ${ASSUMED_DURATION_MS}) <= ? AND ${IS_STORED_EVENT}
-     RETURNING agent_id, octet_length(json) AS bytes`,
-  );
-  const subtract = database.prepare(
-    'UPDATE agents SET event_count = event_count - ?, event_bytes = max(0, event_bytes - ?) WHERE agent_id = ?',
-  );
-  const removeUnused = database.prepare(
-    `DELETE FROM agents WHERE agent_id IN (
-       SELECT agent_id FROM agents WHERE last_used_ms IS NULL AND event_count = 0 AND created_ms <= ?
-         AND agent_id NOT IN (SELECT agent_id FROM removals)
-         AND NOT EXISTS (SELECT 1 FROM deleted_events WHERE deleted_events.agent_id = agents.agent_id) LIMIT ?
-     ) RETURNING agent_id`,
-  );
 
   const removeSliceOf = (removal: Removal | undefined, limit: number): boolean => {
     if (!removal) return false;
@@ -82,23 +61,6 @@ export function prepareRemovals(database: DatabaseSync): Removals {
 
     moveSlice(auditId, limit) {
       return removeSliceOf(findRemovalFor.get(auditId) as Removal | undefined, limit);
-    },
-
-    removeEnded(eventIds, endedByMs) {
-      const freed = new Map<string, { count: number; bytes: number }>();
-      const removed = eventIds.filter((eventId) => {
-        const row = removeIfEnded.get(eventId, endedByMs) as { agent_id: string; bytes: number } | undefined;
-        if (!row) return false;
-        const { count, bytes } = freed.get(row.agent_id) ?? { count: 0, bytes: 0 };
-        freed.set(row.agent_id, { count: count + 1, bytes: bytes + row.bytes });
-        return true;
-      });
-      for (const [agentId, { count, bytes }] of freed) subtract.run(count, bytes, agentId);
-      return removed;
-    },
-
-    removeUnusedAgents(registeredByMs, limit) {
-      return removeUnused.all(registeredByMs, limit).map((row) => row.agent_id as string);
     },
   };
 }
