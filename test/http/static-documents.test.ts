@@ -15,10 +15,11 @@ import { startTestService, type TestService } from '../support/service.ts';
 
 /** The documents of at least 1 KB; the console's script and style are added by `before`. */
 const FILES = [
-  'swagger-ui.js',
-  'swagger-ui.css',
   'docs.js',
   'docs.css',
+  'samples.js',
+  'operations.js',
+  'contents.js',
   'front.js',
   'front.css',
   'key.js',
@@ -226,7 +227,7 @@ describe('the buffer of a document', () => {
     await app.listen({ host: '127.0.0.1', port: 0 });
     test.after(() => app.close());
     const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
-    for (const path of ['/openapi.json', fileUrl('swagger-ui.js'), '/docs']) {
+    for (const path of ['/openapi.json', fileUrl('operations.js'), '/docs']) {
       for (const encoding of ['identity', 'br', 'gzip']) {
         const asked = Array.from({ length: 20 }, () => read(url + path, { 'accept-encoding': encoding }));
         const answers = await Promise.all(asked);
@@ -263,7 +264,7 @@ describe('documents that are prepared', () => {
       '/openapi.json',
       '/llms.txt',
       '/for-agents',
-      fileUrl('swagger-ui.js'),
+      fileUrl('operations.js'),
     ]) {
       const { promise, resolve } = Promise.withResolvers<string>();
       app.inject({ path, headers: { accept: 'text/html', 'accept-encoding': 'br' } }, (_error, response) =>

@@ -1,20 +1,23 @@
-// The API documentation at /docs: the description as plain HTML, which Swagger UI replaces to try operations. Swagger UI comes from
-// its npm package, so that pages load nothing from other hosts.
+// The API documentation at /docs: the description as HTML, with code for every operation and forms that send it.
 import type { FastifyInstance } from 'fastify';
 import { StaticDocument, type StaticDocuments } from '../response/static-document.ts';
 import { readPage } from './page-files.ts';
 import { PAGE_HEADERS } from './page-headers.ts';
-import { type ApiDescription, writeReference } from './reference.ts';
-
-// Swagger UI uses inline styles and icons from data: URLs; scripts come only from this service.
-const POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+import { writeReference } from './reference.ts';
+import type { ApiDescription } from './reference-schema.ts';
 
 export function serveDocs(app: FastifyInstance, served: StaticDocuments, describe: () => object): void {
-  const headers = { ...PAGE_HEADERS, 'content-security-policy': POLICY, 'cache-control': 'no-cache' };
   const page = served.add(() => {
-    const html = readPage('docs.html', { REFERENCE: writeReference(describe() as ApiDescription) });
-    return new StaticDocument(html, 'text/html; charset=utf-8', headers);
+    const { about, contents, operations } = writeReference(describe() as ApiDescription);
+    const html = readPage('docs.html', {
+      REFERENCE_ABOUT: about,
+      REFERENCE_CONTENTS: contents,
+      REFERENCE_OPERATIONS: operations,
+    });
+    return new StaticDocument(html, 'text/html; charset=utf-8', {
+      ...PAGE_HEADERS,
+      'cache-control': 'no-cache',
+    });
   });
   app.get('/docs', (_request, reply) => page().send(reply));
 }

@@ -1,5 +1,5 @@
-// The plain files of the pages / and /docs, from pages/ and from Swagger UI's package: read once per process, and served under
-// names with a hash of their content, so that browsers keep them for ever. No build is needed.
+// The plain files of the pages / and /docs, from pages/: read once per process, and served under names with a hash of their content,
+// so that browsers keep them for ever. No build is needed.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { FastifyInstance } from 'fastify';
@@ -7,26 +7,27 @@ import { AppError } from '../../domain/errors.ts';
 import { StaticDocument, type StaticDocuments } from '../response/static-document.ts';
 
 const PAGES = new URL('./pages/', import.meta.url);
-const SWAGGER_UI = new URL('.', import.meta.resolve('swagger-ui-dist/package.json'));
 
 const FOREVER = { 'cache-control': 'public, max-age=31536000, immutable' };
 
 const TYPES = { js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8', svg: 'image/svg+xml' };
 
-/**
- * The files, each after those that it names: made of parts in pages/ (one style sheet is one request), or a file of Swagger UI.
- */
-const FILES: readonly (readonly [name: string, parts: readonly string[] | URL])[] = [
+/** The files, each after those that it names, and the files in pages/ that it is made of: one style sheet is one request. */
+const FILES: readonly (readonly [name: string, parts: readonly string[]])[] = [
   ['icon.svg', ['icon.svg']],
   ['front.css', ['tokens.css', 'page.css', 'front.css']],
-  ['docs.css', ['tokens.css', 'page.css', 'docs.css', 'swagger-theme.css']],
-  ['swagger-ui.css', new URL('swagger-ui.css', SWAGGER_UI)],
+  ['docs.css', ['tokens.css', 'page.css', 'operations.css', 'contents.css', 'docs.css']],
   ['theme.js', ['theme.js']],
   ['key.js', ['key.js']],
   ['front.js', ['front.js']],
-  ['swagger-ui.js', new URL('swagger-ui-bundle.js', SWAGGER_UI)],
+  ['samples.js', ['samples.js']],
+  ['operations.js', ['operations.js']],
+  ['contents.js', ['contents.js']],
   ['docs.js', ['docs.js']],
 ];
+
+/** Comments on lines of their own: a fifth of what would be sent. */
+const COMMENTS = /^\s*(?:\/\/.*|\/\*(?:(?!\*\/)[\s\S])*\*\/)\n/gm;
 
 const readPart = (name: string) => readFileSync(new URL(name, PAGES), 'utf8');
 
@@ -49,8 +50,7 @@ function readFiles(): PageFiles {
   const urls = new Map<string, string>();
   for (const [name, parts] of FILES) {
     const [stem, extension] = name.split('.') as [string, keyof typeof TYPES];
-    const content =
-      parts instanceof URL ? readFileSync(parts) : withHashes(parts.map(readPart).join('\n'), urls);
+    const content = withHashes(parts.map(readPart).join('\n').replaceAll(COMMENTS, ''), urls);
     const hash = createHash('sha256').update(content).digest('base64url').slice(0, 12);
     const served = `${stem}-${hash}.${extension}`;
     documents.set(served, new StaticDocument(content, TYPES[extension], FOREVER));

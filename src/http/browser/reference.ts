@@ -1,149 +1,128 @@
-// The API description as HTML: every operation with its parameters, body and responses. /docs shows it at once, and without
-// scripts; Swagger UI, which takes a phone seconds, replaces it when somebody wants to try an operation.
+// The API description as HTML: every operation, by groups, with contents and the meanings of errors. It is complete without scripts.
 import { escapeHtml, inline } from '../guide/html.ts';
-
-interface Schema {
-  readonly $ref?: string;
-  readonly type?: string | readonly string[];
-  readonly enum?: readonly unknown[];
-  readonly anyOf?: readonly Schema[];
-  readonly items?: Schema;
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly required?: readonly string[];
-  readonly description?: string;
-  readonly default?: unknown;
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly maxLength?: number;
-}
-
-interface Parameter {
-  readonly name: string;
-  readonly in: string;
-  readonly required: boolean;
-  readonly description?: string;
-  readonly schema: Schema;
-}
-
-interface Content {
-  readonly description: string;
-  readonly content?: Readonly<Record<string, { readonly schema: Schema; readonly example?: unknown }>>;
-}
-
-interface Operation {
-  readonly operationId: string;
-  readonly tags: readonly string[];
-  readonly summary: string;
-  readonly description: string;
-  readonly parameters?: readonly Parameter[];
-  readonly requestBody?: Content;
-  readonly responses: Readonly<Record<string, Content & { readonly $ref?: string }>>;
-}
-
-export interface ApiDescription {
-  readonly info: { readonly description: string };
-  readonly tags: readonly { readonly name: string; readonly description: string }[];
-  readonly paths: Readonly<
-    Record<string, Readonly<Record<string, Operation>> & { parameters?: readonly Parameter[] }>
-  >;
-  readonly components: object;
-}
+import { linkTo, readCodes, type Shared, writeOperation, writeTable } from './reference-operation.ts';
+import { type ApiDescription, type Operation, resolve } from './reference-schema.ts';
 
 const METHODS = ['get', 'post', 'patch', 'delete'];
 
-/** The operations, by their tags. */
-export function writeReference(api: ApiDescription): string {
-  const sections = api.tags.map(({ name, description }) => {
-    const operations = Object.entries(api.paths).flatMap(([path, item]) =>
-      METHODS.filter((method) => item[method]?.tags.includes(name)).map((method) =>
-        writeOperation(api, method, path, item[method]!, item.parameters ?? []),
-      ),
-    );
-    return operations.length === 0
-      ? ''
-      : `<section class="light-tag"><h2>${escapeHtml(name)}</h2><p>${inline(description)}</p>\n${operations.join('\n')}\n</section>`;
-  });
-  const paragraphs = api.info.description.split('\n\n').map((text) => `<p>${inline(text)}</p>`);
-  return `<div class="light-about">${paragraphs.join('\n')}</div>\n${sections.join('\n')}`;
+/** The group that only administrators need; it is apart from the others. */
+const APART = 'Administration';
+
+interface Described {
+  readonly method: string;
+  readonly path: string;
+  readonly operation: Operation;
 }
 
-function writeOperation(
-  api: ApiDescription,
-  method: string,
-  path: string,
-  { operationId, tags, summary, description, parameters = [], requestBody, responses }: Operation,
-  shared: readonly Parameter[],
-): string {
-  const all = [...parameters, ...shared];
-  return `<details class="light-operation ${method}" data-operation="${tags[0]}/${operationId}">
-<summary><span class="light-method">${method.toUpperCase()}</span> <code>${escapeHtml(path)}</code> <span class="light-summary">${inline(summary)}</span></summary>
-<div class="light-body">
-<p>${inline(description)}</p>
-<p><button type="button" class="button try-out">Try it out</button></p>
-${all.length > 0 ? writeParameters(all) : ''}
-${requestBody ? writeBody(api, requestBody) : ''}
-${writeResponses(api, responses)}
-</div>
-</details>`;
+interface Group {
+  readonly name: string;
+  readonly description: string;
+  readonly operations: readonly Described[];
 }
 
-function writeParameters(parameters: readonly Parameter[]): string {
-  const rows = parameters.map(
-    ({ name, in: place, required, description = '', schema }) =>
-      `<tr><th scope="row"><code>${escapeHtml(name)}</code></th><td>${escapeHtml(typeOf(schema))}, ${place}${required ? ', required' : ''}</td><td>${inline(description)}${writeLimits(schema)}</td></tr>`,
-  );
-  return `<h3>Parameters</h3>\n${table(['Name', 'Type', 'About'], rows)}`;
+export interface Reference {
+  /** What the API is. */
+  readonly about: string;
+  readonly contents: string;
+  readonly operations: string;
 }
 
-function writeBody(api: ApiDescription, { description, content }: Content): string {
-  const { schema, example } = content!['application/json']!;
-  const { properties = {}, required = [] } = resolve(api, schema);
-  const rows = Object.entries(properties).map(([name, reference]) => {
-    const field = { ...resolve(api, reference), ...reference };
-    return `<tr><th scope="row"><code>${escapeHtml(name)}</code></th><td>${escapeHtml(typeOf(field))}${required.includes(name) ? ', required' : ''}</td><td>${inline(field.description ?? '')}${writeLimits(field)}</td></tr>`;
-  });
-  return `<h3>Body</h3>\n<p>${inline(description)}</p>\n${rows.length > 0 ? table(['Field', 'Type', 'About'], rows) : ''}${writeExample(example)}`;
-}
-
-function writeResponses(api: ApiDescription, responses: Operation['responses']): string {
-  const rows = Object.entries(responses).map(([status, response]) => {
-    const { description } = resolve(api, response);
-    return `<tr><th scope="row">${status}</th><td>${description.split('\n\n').map(inline).join('<br>')}</td></tr>`;
-  });
-  const example = responses['200']?.content?.['application/json']?.example;
-  return `<h3>Responses</h3>\n${table(['Status', 'About'], rows)}${writeExample(example)}`;
-}
-
-function writeExample(example: unknown): string {
-  if (example === undefined) return '';
-  return `<pre tabindex="0"><code>${escapeHtml(JSON.stringify(example, null, 2))}</code></pre>`;
-}
-
-function table(head: readonly string[], rows: readonly string[]): string {
-  const cells = head.map((name) => `<th scope="col">${name}</th>`).join('');
-  return `<div class="light-table"><table><thead><tr>${cells}</tr></thead><tbody>${rows.join('\n')}</tbody></table></div>\n`;
-}
-
-function writeLimits({ minimum, maximum, maxLength, default: preset }: Schema): string {
-  const limits = [
-    minimum !== undefined && ` At least ${minimum}.`,
-    maximum !== undefined && ` At most ${maximum}.`,
-    maxLength !== undefined && ` At most ${maxLength} characters.`,
-    preset !== undefined && ` Default: <code>${escapeHtml(JSON.stringify(preset))}</code>.`,
+export function writeReference(api: ApiDescription): Reference {
+  const groups = groupsOf(api);
+  const [others, apart] = [
+    groups.filter(({ name }) => name !== APART),
+    groups.filter(({ name }) => name === APART),
   ];
-  return limits.filter((text) => text !== false).join('');
+  const shared = { commonCodes: commonCodesOf(api, groups), examples: new Map() };
+  const write = (some: readonly Group[]) => some.map((group) => writeGroup(api, group, shared)).join('\n');
+  const { description } = api.info;
+  return {
+    about: description
+      .split('\n\n')
+      .map((text) => `<p>${inline(text)}</p>`)
+      .join('\n'),
+    contents: [...others.map(writeContents), ERRORS_LINK, ...apart.map(writeContents)].join('\n'),
+    operations: [write(others), writeErrors(api, groups, shared.commonCodes), write(apart)].join('\n'),
+  };
 }
 
-function typeOf(schema: Schema): string {
-  if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(' | ');
-  if (schema.anyOf) return schema.anyOf.map(typeOf).join(' | ');
-  if (schema.type === 'array') return `array of ${schema.items ? typeOf(schema.items) : 'values'}`;
-  return [schema.type ?? 'object'].flat().join(' | ');
+function groupsOf(api: ApiDescription): Group[] {
+  return api.tags
+    .map(({ name, description }) => ({
+      name,
+      description,
+      operations: Object.entries(api.paths).flatMap(([path, item]) =>
+        METHODS.filter((method) => item[method]?.tags.includes(name)).map((method) => ({
+          method,
+          path,
+          operation: item[method]!,
+        })),
+      ),
+    }))
+    .filter(({ operations }) => operations.length > 0);
 }
 
-/** What a reference within the description names; anything else as it is. */
-function resolve<T extends { readonly $ref?: string }>(api: ApiDescription, value: T): T {
-  if (value.$ref === undefined) return value;
-  const names = value.$ref.slice('#/'.length).split('/');
-  return names.reduce((part: unknown, name) => (part as Record<string, unknown>)[name], api) as T;
+const ERRORS_LINK = '<h2>Errors</h2>\n<ul><li><a href="#errors"><span>All error codes</span></a></li></ul>';
+
+/** A long name of a method would move the titles. */
+const SHORT: Readonly<Record<string, string>> = { delete: 'DEL' };
+
+function writeContents({ name, operations }: Group): string {
+  const links = operations.map(
+    ({ method, operation }) =>
+      `<li><a href="#${operation.operationId}"><span class="method ${method}">${SHORT[method] ?? method.toUpperCase()}</span> <span>${inline(operation.summary)}</span></a></li>`,
+  );
+  const list = `<ul>${links.join('\n')}</ul>`;
+  if (name === APART)
+    return `<details class="apart"><summary>For administrators</summary>\n${list}</details>`;
+  return `<h2>${escapeHtml(name)}</h2>\n${list}`;
+}
+
+function writeGroup(api: ApiDescription, { name, description, operations }: Group, shared: Shared): string {
+  const items = operations.map(({ method, path, operation }) =>
+    writeOperation(api, method, path, operation, api.paths[path]!.parameters ?? [], shared),
+  );
+  const id = `group.${name.toLowerCase()}`;
+  return `<section class="group${name === APART ? ' apart' : ''}" aria-labelledby="${id}"><h2 id="${id}">${escapeHtml(name)}</h2>\n<p>${inline(description)}</p>\n${items.join('\n')}\n</section>`;
+}
+
+function codesOf(
+  api: ApiDescription,
+  { responses }: Operation,
+): [code: string, status: string, meaning: string][] {
+  return Object.entries(responses).flatMap(([status, response]) =>
+    readCodes(resolve(api, response).description).map(([code, meaning]): [string, string, string] => [
+      code,
+      status,
+      meaning,
+    ]),
+  );
+}
+
+/** Codes of every operation that has a limit of requests; the others have fewer. */
+function commonCodesOf(api: ApiDescription, groups: readonly Group[]): Set<string> {
+  const all = groups
+    .flatMap(({ operations }) =>
+      operations.map(({ operation }) => codesOf(api, operation).map(([code]) => code)),
+    )
+    .filter((codes) => codes.includes('RATE_LIMITED'));
+  return new Set(all[0]?.filter((code) => all.every((codes) => codes.includes(code))));
+}
+
+/** Every error code once; the operations link to them. */
+function writeErrors(api: ApiDescription, groups: readonly Group[], common: ReadonlySet<string>): string {
+  const found = groups.flatMap(({ operations }) =>
+    operations.flatMap(({ operation }) => codesOf(api, operation)),
+  );
+  const meanings = new Map(found.map(([code, status, meaning]) => [code, { status, meaning }]));
+  const rows = [...meanings]
+    .sort(([, a], [, b]) => Number(a.status) - Number(b.status))
+    .map(
+      ([code, { status, meaning }]) =>
+        `<tr id="${code}"><th scope="row">${code}</th><td><small>${status}</small> ${inline(meaning)}</td></tr>`,
+    );
+  return `<section class="group errors" id="errors" aria-labelledby="group.errors"><h2 id="group.errors">Errors</h2>
+<p>Branch on the code: texts may change. After a 429 or 503, wait for the seconds in <code>Retry-After</code>.</p>
+<p>Every request can get ${[...common].map(linkTo).join(', ')}. Each operation lists its others.</p>
+${writeTable(rows)}</section>`;
 }

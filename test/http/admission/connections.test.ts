@@ -4,7 +4,6 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage } from 'node:http';
 import { describe, it, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileUrl } from '../../../src/http/browser/page-files.ts';
 import { assertError, Client } from '../../support/client.ts';
 import { RawConnection, request } from '../../support/raw-http.ts';
 import { startTestService } from '../../support/service.ts';
@@ -114,7 +113,7 @@ describe('connections', { concurrency: true }, () => {
 
 describe('requests in progress', { concurrency: true }, () => {
   it('are limited per network, and released when the client leaves', TIMEOUT, async (test) => {
-    const { open } = await start(test, { MAX_REQUESTS_PER_NETWORK: '30' });
+    const { open, openMany } = await start(test, { MAX_REQUESTS_PER_NETWORK: '30' });
     const connection = await open('127.0.0.2');
     // Not reading the first response keeps the others waiting behind it.
     connection.write(request('GET', '/llms.txt').repeat(100));
@@ -123,18 +122,19 @@ describe('requests in progress', { concurrency: true }, () => {
     assert.ok(refused > 0 && refused <= 70, `${refused} refused`);
     assert.equal(statuses.filter((status) => status === 200).length, 100 - refused);
 
-    const leaving = await open('127.0.0.2');
-    leaving.socket.pause();
-    leaving.write(request('GET', fileUrl('swagger-ui.js')).repeat(29)); // more than sockets buffer
-    await sleep(50);
-    leaving.destroy();
-    for (;;) {
+    const leaving = await openMany(29, '127.0.0.2');
+    const withoutBody = { 'Content-Type': 'application/json', 'Content-Length': '9' };
+    for (const each of leaving) each.write(request('POST', '/v1/auth/register', withoutBody));
+    const isRefused = async () => {
       const next = await open('127.0.0.2');
       next.write(request('GET', '/llms.txt').repeat(15));
       const all = await statusesOn(next, 15);
       next.destroy();
-      if (all.every((status) => status === 200)) break;
-    }
+      return all.includes(429);
+    };
+    while (!(await isRefused())) await sleep(20);
+    for (const each of leaving) each.destroy();
+    while (await isRefused()) await sleep(20);
   });
 
   it(

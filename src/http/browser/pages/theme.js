@@ -3,7 +3,6 @@
 (() => {
   const THEMES = ['system', 'light', 'dark'];
   const root = document.documentElement;
-  const system = matchMedia('(prefers-color-scheme: dark)');
 
   const stored = () => {
     try {
@@ -18,12 +17,9 @@
   const apply = () => {
     if (theme === 'system') delete root.dataset.theme;
     else root.dataset.theme = theme;
-    // Swagger UI has a class for its dark mode.
-    root.classList.toggle('dark-mode', theme === 'dark' || (theme === 'system' && system.matches));
   };
 
   apply();
-  system.addEventListener('change', apply);
   document.addEventListener('DOMContentLoaded', () => {
     const button = document.getElementById('theme');
     if (!button) return;
