@@ -9,7 +9,20 @@ import { newUlid, newUuid } from '../src/domain/ids.ts';
 import type { Store } from '../src/domain/store.ts';
 import { Chance } from '../test/support/random.ts';
 import { CITIES, type City } from './cities.ts';
-import { PROGRAMME } from './programme.ts';
+import { NIGHTS, PROGRAMME } from './programme.ts';
+
+/** Where the spammer's events are: farther from every city than the largest radius. */
+export const SPAM_PLACE = {
+  location_name: 'The Strip',
+  lat: 36.1147,
+  lng: -115.1728,
+  timezone: 'America/Los_Angeles',
+} as const;
+
+/** Later than a week from now, so that real events come first everywhere. */
+export function spamStart(nowMs: number, number: number): number {
+  return nowMs + 8 * DAY_MS + number * HOUR_MS;
+}
 
 /** Events of the spammer that is still there. */
 const LIVE_SPAM = 120;
@@ -22,6 +35,9 @@ const SPAM = 12;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
+/** Of the events: about 200 in each city. */
+const NEXT_WEEK_SHARE = 0.4;
+const NIGHT_SHARE = 0.08;
 const PAST_DAYS = 21;
 const FUTURE_DAYS = 120;
 const MILES_PER_DEGREE = 69;
@@ -82,8 +98,14 @@ interface Publisher {
   readonly share: number;
 }
 
-/** Returns the key of the spammer that is still there. */
-export async function fill(store: Store, nowMs: number, administrator: Administrator): Promise<string> {
+export interface DemoKeys {
+  /** Of the spammer that is still there. */
+  readonly spammer: string;
+  /** Of an agent for the visitor, without events. */
+  readonly visitor: string;
+}
+
+export async function fill(store: Store, nowMs: number, administrator: Administrator): Promise<DemoKeys> {
   const chance = new Chance(SEED);
   const random: Random = (bytes) => bytes.map(() => chance.integer(0, 255));
   const publishers = makePublishers(chance, random, nowMs);
@@ -110,14 +132,27 @@ export async function fill(store: Store, nowMs: number, administrator: Administr
   }
   const key = newApiKey(random);
   await store.addAgent(outlet, fingerprint(key));
-  const liveSpam = makeSpam(outlet, events, chance, random, nowMs);
+  const liveSpam = makeSpam(outlet, chance, random, nowMs);
   await Promise.all([...events, ...spam, ...liveSpam].map((row) => store.createEvent(row, 0)));
   for (const [number, { agent }] of publishers.entries()) {
     if (chance.chance(0.9)) store.noteUse(agent.agent_id, lastUse(chance, agent, nowMs - silentMs(number)));
   }
   store.noteUse(outlet.agent_id, nowMs - 4 * MINUTE_MS);
   await administer(store, publishers, spammer.agent_id, nowMs, administrator);
-  return key;
+  const visitor = newApiKey(random);
+  await store.addAgent(makeVisitor(random, nowMs), fingerprint(visitor));
+  return { spammer: key, visitor };
+}
+
+function makeVisitor(random: Random, nowMs: number): AgentRow {
+  return {
+    agent_id: newUuid(nowMs, random),
+    email: 'you@example.com',
+    agent_name: 'Your first agent',
+    tier: 'readwrite',
+    is_active: true,
+    created_ms: nowMs,
+  };
 }
 
 function makePublishers(chance: Chance, random: Random, nowMs: number): Publisher[] {
@@ -178,19 +213,16 @@ function makeSpammer(random: Random, nowMs: number): AgentRow {
   };
 }
 
-/** The spammer's events: at the places and times of real ones that are still to come, created within the last hour. */
-function makeSpam(
-  agent: AgentRow,
-  events: readonly EventRow[],
-  chance: Chance,
-  random: Random,
-  nowMs: number,
-): EventRow[] {
-  const upcoming = events.filter(({ start_ms }) => start_ms > nowMs);
+/** The spammer's events: far from the cities and later than a week from now, created within the last hour. */
+function makeSpam(agent: AgentRow, chance: Chance, random: Random, nowMs: number): EventRow[] {
   return Array.from({ length: LIVE_SPAM }, (_, number) => {
     const created_ms = agent.created_ms + Math.floor(((nowMs - agent.created_ms) * number) / LIVE_SPAM);
     return {
-      ...upcoming[Math.floor((number * upcoming.length) / LIVE_SPAM)]!,
+      ...EVENT_DEFAULTS,
+      ...SPAM_PLACE,
+      version: 1,
+      updated_ms: created_ms,
+      start_ms: spamStart(nowMs, number),
       event_id: newUlid(created_ms, random),
       agent_id: agent.agent_id,
       created_ms,
@@ -198,6 +230,7 @@ function makeSpam(
       description: 'Luxury watches at factory prices. Visit watches.example now!',
       url: 'https://watches.example/',
       cost: 'from 9.99',
+      audience: 'all',
       event_type: 'market',
     };
   });
@@ -223,10 +256,14 @@ function makeEvent(
   random: Random,
   nowMs: number,
 ): EventRow {
-  const event_type = chance.pick(EVENT_TYPES);
-  const kind = PROGRAMME[event_type];
-  // More events in the near than in the far future.
-  const days = Math.floor(chance.next() ** 2 * (PAST_DAYS + FUTURE_DAYS)) - PAST_DAYS;
+  const isNight = chance.chance(NIGHT_SHARE);
+  const event_type = isNight ? NIGHTS.type : chance.pick(EVENT_TYPES);
+  const kind = isNight ? NIGHTS : PROGRAMME[event_type];
+  // Many in the next week, and more in the near than in the far future.
+  const days =
+    isNight || chance.chance(NEXT_WEEK_SHARE)
+      ? chance.integer(-1, 6)
+      : Math.floor(chance.next() ** 2 * (PAST_DAYS + FUTURE_DAYS)) - PAST_DAYS;
   const day = new Date(nowMs + days * DAY_MS).toISOString().slice(0, 10);
   const time = `${String(chance.pick(kind.hours)).padStart(2, '0')}:${chance.pick(['00', '30'])}:00`;
   const start_ms = resolveLocal(`${day}T${time}`, city.timezone);

@@ -8,7 +8,7 @@ import { openStore } from '../src/engines.ts';
 import { startService } from '../src/service.ts';
 import { systemClock } from '../src/system.ts';
 import { startOidcProvider, type TestProvider } from '../test/support/oidc-provider.ts';
-import { fill, SPAM_TITLE } from './fill.ts';
+import { fill, SPAM_PLACE, SPAM_TITLE, spamStart } from './fill.ts';
 
 export const ADMINISTRATOR = {
   sub: 'ada',
@@ -22,7 +22,7 @@ export interface Demo {
   /** URL of the identity provider. */
   readonly issuer: string;
   readonly folder: string;
-  /** Key of an agent that was registered for the visitor. */
+  /** Key of the visitor's agent. The front page searches with it. */
   readonly key: string;
   close(): Promise<void>;
 }
@@ -47,28 +47,22 @@ export async function startDemo(port: number, logLevel = 'warn'): Promise<Demo> 
     });
     rmSync(folder, { recursive: true, force: true });
     const store = await openStore(config, systemClock());
-    const spammerKey = await fill(store, systemClock(), ADMINISTRATOR).finally(() => store.close());
-    const service = await startService(config, { logger: pino({ level: config.logLevel }) });
-    const spam = publishSpam(service.url, spammerKey);
+    const keys = await fill(store, systemClock(), ADMINISTRATOR).finally(() => store.close());
+    const service = await startService(config, {
+      logger: pino({ level: config.logLevel }),
+      visitorKey: keys.visitor,
+    });
+    const spam = publishSpam(service.url, keys.spammer);
     const close = async () => {
       clearInterval(spam);
       await Promise.all([service.close(), provider.close()]);
     };
     void service.prepareDocuments();
-    return { url: service.url, issuer: provider.issuer, folder, key: await register(service.url), close };
+    return { url: service.url, issuer: provider.issuer, folder, key: keys.visitor, close };
   } catch (error) {
     await provider.close();
     throw error;
   }
-}
-
-async function register(url: string): Promise<string> {
-  const response = await fetch(`${url}/v1/auth/register`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ email: 'you@example.com', agent_name: 'Your first agent' }),
-  });
-  return ((await response.json()) as { api_key: string }).api_key;
 }
 
 const SPAM_EVERY_MS = 10_000;
@@ -80,8 +74,8 @@ function publishSpam(url: string, key: string): NodeJS.Timeout {
     number++;
     const event = {
       ...{ title: `${SPAM_TITLE} No. ${number}`, event_type: 'market', cost: 'from 9.99' },
-      ...{ start_at: new Date(Date.now() + number * 3_600_000).toISOString(), timezone: 'Europe/Berlin' },
-      ...{ location_name: 'Alexanderplatz', lat: 52.5219, lng: 13.4132, url: 'https://watches.example/' },
+      ...{ start_at: new Date(spamStart(Date.now(), number)).toISOString() },
+      ...{ ...SPAM_PLACE, url: 'https://watches.example/' },
     };
     fetch(`${url}/v1/events`, {
       method: 'POST',

@@ -56,6 +56,8 @@ export interface ServiceOptions {
   readonly logger: Logger;
   /** Number of log lines that were dropped. */
   readonly droppedLines?: () => number;
+  /** A key for everybody who opens the front page: only for demos. */
+  readonly visitorKey?: string;
   readonly clock?: Clock;
   readonly uptime?: Uptime;
   readonly random?: Random;
@@ -85,6 +87,7 @@ export async function startService(config: Config, options: ServiceOptions): Pro
     newRequestId: requestIds(clock, random),
     baseUrl: () => config.publicUrl ?? url,
     publicUrl: config.publicUrl,
+    visitorKey: options.visitorKey,
     readiness: () => readiness,
     shutdown,
     requestMetrics: config.metricsPort === undefined ? undefined : new RequestMetrics(metrics),

@@ -51,6 +51,8 @@ export interface ServerOptions {
   readonly logAgent?: boolean | undefined;
   readonly newRequestId: () => string;
   readonly baseUrl: () => string;
+  /** A key for everybody who opens the front page. Default: none. */
+  readonly visitorKey?: string | undefined;
   /** PUBLIC_URL, if the operator set it. */
   readonly publicUrl?: string | undefined;
   readonly readiness: () => Readiness;
@@ -238,7 +240,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   const { documents = new StaticDocuments() } = options;
   serveDescription(app, documents, options.baseUrl);
   servePageFiles(app, documents);
-  serveFront(app, documents, options.baseUrl);
+  serveFront(app, documents, options.baseUrl, options.visitorKey);
   const describe = () => describeApi(DESCRIBED_ROUTES, options.baseUrl());
   serveDocs(app, documents, describe);
   const context = () => (readiness() as { context: Context }).context;

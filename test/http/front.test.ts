@@ -165,6 +165,11 @@ describe('the front page', () => {
     await page.reload();
     assert.equal(await page.getByLabel('API key').inputValue(), key);
     assert.ok(!(await page.innerText('body')).includes(key));
+    // Nor does it ask for an e-mail address again.
+    await page.getByText(`This tab has the key ${key.slice(0, 8)}…`).waitFor();
+    assert.equal(await page.getByLabel('E-mail').isVisible(), false);
+    await page.getByRole('button', { name: 'Get another key' }).click();
+    assert.equal(await page.getByLabel('E-mail').evaluate((field) => field.matches(':focus')), true);
     const other = await open();
     assert.equal(await other.page.getByLabel('API key').inputValue(), '', 'another tab has none');
     assertClean(visitor);
@@ -192,6 +197,131 @@ describe('the front page', () => {
     await search(page);
     await results.getByText('0 events').waitFor();
     assertClean(visitor);
+    await visitor.context.close();
+  });
+
+  it('says how to see events, shows them once there is a key, and follows the form', async () => {
+    const visitor = await open();
+    const { page } = visitor;
+    const results = page.locator('#results');
+    const searches: string[] = [];
+    page.on('request', (request) => {
+      if (request.url().includes('/nearby')) searches.push(request.url());
+    });
+    await results.getByText('Events appear here as soon as there is a key').waitFor();
+    await page.getByRole('button', { name: 'London' }).click();
+    await page.getByRole('button', { name: 'Berlin' }).click();
+    await results.getByText('Events appear here as soon as there is a key').waitFor();
+    assert.deepEqual(searches, [], 'nothing is sent without a key');
+    await register(page);
+    await results.getByText('3 events').waitFor();
+    await page.getByRole('button', { name: 'Tokyo' }).click();
+    await results.getByText('0 events').waitFor();
+    await page.getByRole('button', { name: 'Berlin' }).click();
+    await results.getByText('3 events').waitFor();
+    await page.getByLabel('Words').fill('lantern');
+    await page.keyboard.press('Tab');
+    await results.getByText('1 event').waitFor();
+    await page.getByLabel('When', { exact: true }).selectOption('Next 7 days');
+    await results.getByText('0 events').waitFor();
+    assert.match(await page.locator('#curl').innerText(), /&when=next_7_days&q=lantern"/);
+    await page.getByLabel('When', { exact: true }).selectOption('');
+    await results.getByText('1 event').waitFor();
+    await page.reload();
+    await results.getByText('3 events').waitFor();
+    assertClean(visitor);
+    await visitor.context.close();
+  });
+
+  it('shows the results of the last choice, whichever response comes last', async () => {
+    const visitor = await open();
+    const { page } = visitor;
+    await register(page);
+    const results = page.locator('#results');
+    await results.getByText('3 events').waitFor();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    await page.route('**/nearby?lat=35.682*', async (route) => {
+      await promise;
+      await route.continue();
+    });
+    const late = page.waitForResponse(/lat=35\.682/);
+    await page.getByRole('button', { name: 'Tokyo' }).click();
+    await page.getByRole('button', { name: 'Berlin' }).click();
+    await results.getByText('3 events').waitFor();
+    resolve();
+    await (await late).finished();
+    await page.evaluate('new Promise((done) => setTimeout(done))');
+    assert.match(await results.innerText(), /3 events/);
+    await visitor.context.close();
+  });
+
+  it('publishes an event with the form, finds it, and deletes it', async () => {
+    const visitor = await open();
+    const { page } = visitor;
+    const publish = () => page.getByRole('button', { name: 'Publish', exact: true }).click();
+    await publish();
+    await page.locator('#publish-form').getByText('X-API-Key').waitFor();
+    const key = await register(page);
+    await page.getByLabel('Title').fill('');
+    await page.getByLabel('Coordinates').fill('somewhere');
+    await publish();
+    await page.locator('#publish-title-field-problem:not(:empty)').waitFor();
+    assert.match(await page.locator('#publish-place-problem').innerText(), /^lat .*lng /);
+    await page.getByLabel('Title').fill("It's a <b>party</b>");
+    await page.getByLabel('City').selectOption('Tokyo');
+    assert.equal(await page.getByLabel('Timezone').inputValue(), 'Asia/Tokyo');
+    await page.getByLabel('Start').fill('2031-05-01T19:30');
+    const { title, ...event } = JSON.parse(
+      (await page.locator('#publish-curl').innerText())
+        .split("-d '")[1]!
+        .slice(0, -1)
+        .replaceAll("'\\''", "'"),
+    );
+    assert.deepEqual(
+      [title, event.lat, event.start_at],
+      ["It's a <b>party</b>", 35.682, '2031-05-01T19:30:00'],
+    );
+    await publish();
+    const published = page.locator('#published');
+    await published.getByText("Published It's a <b>party</b>").waitFor();
+    const id = await published.locator('code').innerText();
+    const stored = (await service.client.with({ 'x-api-key': key }).get(`/v1/events/${id}`)).body;
+    assert.deepEqual([stored.start_at, stored.timezone], ['2031-05-01T10:30:00.000Z', 'Asia/Tokyo']);
+    await page.getByRole('button', { name: 'Copy the request' }).click();
+    const { stdout } = await promisify(execFile)('sh', ['-c', await clipboard(page)]);
+    assert.equal(JSON.parse(stdout).event_id, id, 'the command creates the same event');
+    await page.getByRole('group', { name: 'Cities' }).getByRole('button', { name: 'Tokyo' }).click();
+    await page.locator('#results').getByText('1 event').waitFor();
+    await published.getByRole('button', { name: 'Delete it' }).click();
+    await published.getByText('Deleted.').waitFor();
+    await page.locator('#results').getByText('0 events').waitFor();
+    assertClean(visitor);
+    await visitor.context.close();
+  });
+
+  it('has the settings of MCP clients on tabs, which the keyboard moves between', async () => {
+    const visitor = await open();
+    const { page } = visitor;
+    const key = await register(page);
+    const tab = (name: string) => page.getByRole('tab', { name, exact: true });
+    await tab('Claude Code').focus();
+    for (const name of ['Cursor', 'VS Code', 'Codex', 'Others', 'Claude Desktop', 'Claude Code']) {
+      await page.keyboard.press('ArrowRight');
+      assert.equal(await tab(name).getAttribute('aria-selected'), 'true');
+      assert.equal(await page.getByRole('tabpanel').count(), 1);
+    }
+    await tab('Others').click();
+    await page.getByRole('button', { name: 'Copy the settings for Others' }).click();
+    const copied = JSON.parse(await clipboard(page)).mcpServers['local-events'];
+    assert.deepEqual([copied.url, copied.headers.Authorization], [`${service.url}/mcp`, `Bearer ${key}`]);
+    assert.ok(!(await page.innerText('body')).includes(copied.headers.Authorization));
+    const plain = await open({ javaScriptEnabled: false });
+    for (const name of ['Claude Code', 'Cursor', 'Codex'])
+      assert.ok(
+        await plain.page.locator('#connect').getByText(name, { exact: true }).last().isVisible(),
+        name,
+      );
+    await plain.context.close();
     await visitor.context.close();
   });
 
@@ -250,6 +380,7 @@ describe('the front page', () => {
     await page.locator('#lat-problem', { hasText: /90/ }).waitFor();
 
     await page.reload();
+    await page.getByRole('button', { name: 'Get another key' }).click();
     await page.getByLabel('E-mail').fill('more@example.com');
     await page.getByLabel('Name of your agent').fill('One more');
     await page.getByRole('button', { name: 'Get a key' }).click();
@@ -289,7 +420,7 @@ describe('the front page', () => {
     assert.equal(await isAt('textContent'), 'London');
     await press('Shift+Tab');
     await press('Space');
-    await press('Tab', 9);
+    await press('Tab', 16);
     assert.equal(await isAt('textContent'), 'Search');
     await press('Enter');
     await page.getByText('3 events').waitFor();

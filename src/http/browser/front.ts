@@ -1,6 +1,7 @@
 // The front page at /: what the service is, a key, and the first search. Clients that do not ask for HTML get the links as JSON.
 import type { FastifyInstance } from 'fastify';
-import { escapeHtml } from '../guide/html.ts';
+import { escapeHtml, inline } from '../guide/html.ts';
+import { mcpClients } from '../guide/mcp.ts';
 import { readQualities } from '../request/qualities.ts';
 import { addVary } from '../response/headers.ts';
 import { StaticDocument, type StaticDocuments } from '../response/static-document.ts';
@@ -9,11 +10,21 @@ import { PAGE_HEADERS } from './page-headers.ts';
 
 const CACHING = { 'cache-control': 'no-cache' };
 
-export function serveFront(app: FastifyInstance, served: StaticDocuments, baseUrl: () => string): void {
+/** `visitorKey`: a key that the page searches with until the visitor has one. It is for everybody to read: only for demos. */
+export function serveFront(
+  app: FastifyInstance,
+  served: StaticDocuments,
+  baseUrl: () => string,
+  visitorKey = '',
+): void {
   const page = served.add(
     () =>
       new StaticDocument(
-        readPage('front.html', { BASE_URL: escapeHtml(baseUrl()) }),
+        readPage('front.html', {
+          MCP_CLIENTS: renderClients(baseUrl()),
+          BASE_URL: escapeHtml(baseUrl()),
+          VISITOR_KEY: escapeHtml(visitorKey),
+        }),
         'text/html; charset=utf-8',
         {
           ...PAGE_HEADERS,
@@ -33,6 +44,27 @@ export function serveFront(app: FastifyInstance, served: StaticDocuments, baseUr
     addVary(reply, 'Accept');
     return (asksForHtml(request.headers.accept) ? page : links)().send(reply);
   });
+}
+
+/** Settings for MCP clients: one after the other without scripts, and otherwise as tabs. */
+function renderClients(base: string): string {
+  const clients = mcpClients(base);
+  const tabs = clients.map(
+    ({ shortName }, number) =>
+      `<button type="button" role="tab" id="mcp-tab-${number}" aria-controls="mcp-panel-${number}">${escapeHtml(shortName)}</button>`,
+  );
+  const panels = clients.map(({ name, shortName, how, settings }, number) => {
+    const id = number === 0 ? 'mcp' : `mcp-${number}`;
+    const label = number === 0 ? 'Copy the MCP command' : `Copy the settings for ${shortName}`;
+    return `<div class="mcp-client" id="mcp-panel-${number}">
+  <p class="hint"><strong>${escapeHtml(name)}</strong>${how && `, ${inline(how)}`}</p>
+  <div class="command multi">
+    <pre><code id="${id}">${escapeHtml(settings)}</code></pre>
+    <button type="button" class="button small" data-copy="${id}" aria-label="${escapeHtml(label)}">Copy</button>
+  </div>
+</div>`;
+  });
+  return `<div class="tabs" role="tablist" aria-label="MCP clients" hidden>${tabs.join('')}</div>\n${panels.join('\n')}`;
 }
 
 function describeLinks(base: string): object {

@@ -19,6 +19,8 @@ const FILES: readonly (readonly [name: string, parts: readonly string[]])[] = [
   ['docs.css', ['tokens.css', 'page.css', 'operations.css', 'contents.css', 'docs.css']],
   ['theme.js', ['theme.js']],
   ['key.js', ['key.js']],
+  ['publish.js', ['publish.js']],
+  ['tabs.js', ['tabs.js']],
   ['front.js', ['front.js']],
   ['samples.js', ['samples.js']],
   ['operations.js', ['operations.js']],

@@ -11,7 +11,6 @@ export interface ToolName {
 
 export function mcpBlocks(base: string, tools: readonly ToolName[]): Block[] {
   const url = `${base}/mcp`;
-  const json = (value: object) => code('json', JSON.stringify(value, null, 2));
   return [
     text(
       `Clients of the Model Context Protocol can use the same functions as tools at \`${url}\` (Streamable HTTP, no sessions). Send the key as \`X-API-Key\` or \`Authorization: Bearer\`; without one the response is a 401. The key’s quota and tier apply.`,
@@ -24,26 +23,69 @@ export function mcpBlocks(base: string, tools: readonly ToolName[]): Block[] {
     text(
       'A search returns one line per event for the model: local times with the weekday, distance, type, title, place and cost. Its structured result has all fields. An empty argument counts as left out; `clear` of `update_event` removes fields.',
     ),
-    text('**Claude Code**'),
-    code('sh', `claude mcp add --transport http local-events ${url} --header "X-API-Key: $KEY"`),
-    text('**Cursor**, in `.cursor/mcp.json`, with the key in the environment'),
-    json({ mcpServers: { 'local-events': { url, headers: { 'X-API-Key': `\${env:${KEY}}` } } } }),
-    text('**VS Code**, in `.vscode/mcp.json`; it asks for the key once'),
-    json({
-      inputs: [{ type: 'promptString', id: INPUT, description: 'API key for local-events', password: true }],
-      servers: {
-        'local-events': { type: 'http', url, headers: { 'X-API-Key': `\${input:${INPUT}}` } },
-      },
-    }),
-    text('**Codex**, in `~/.codex/config.toml`, with the key in the environment'),
-    code('toml', `[mcp_servers.local-events]\nurl = "${url}"\nbearer_token_env_var = "${KEY}"`),
-    text('**Most other clients**'),
-    json({
-      mcpServers: { 'local-events': { type: 'http', url, headers: { Authorization: 'Bearer lev_…' } } },
-    }),
-    text(
-      `**Claude Desktop and other clients that only start processes**, from a clone of the service’s repository, with the key in \`${KEY}\``,
-    ),
-    code('sh', `npm run -s cli -- mcp --url ${base}`),
+    ...mcpClients(base).flatMap(({ name, how, language, settings }) => [
+      text(`**${name}**${how && `, ${how}`}`),
+      code(language, settings),
+    ]),
+  ];
+}
+
+export interface McpClient {
+  readonly name: string;
+  /** Name on a tab, where there is little room. */
+  readonly shortName: string;
+  /** Where the settings go; may be empty. Code is in backticks. */
+  readonly how: string;
+  readonly language: 'sh' | 'json' | 'toml';
+  /** `$KEY` or `lev_…` stands for the key, if it is part of the settings. */
+  readonly settings: string;
+}
+
+/** The settings of common clients. */
+export function mcpClients(base: string): readonly McpClient[] {
+  const url = `${base}/mcp`;
+  const json = (value: object) => ({ language: 'json', settings: JSON.stringify(value, null, 2) }) as const;
+  const client = (name: string, how: string, shortName = name) => ({ name, shortName, how });
+  return [
+    {
+      ...client('Claude Code', ''),
+      language: 'sh',
+      settings: `claude mcp add --transport http local-events ${url} --header "X-API-Key: $KEY"`,
+    },
+    {
+      ...client('Cursor', 'in `.cursor/mcp.json`, with the key in the environment'),
+      ...json({ mcpServers: { 'local-events': { url, headers: { 'X-API-Key': `\${env:${KEY}}` } } } }),
+    },
+    {
+      ...client('VS Code', 'in `.vscode/mcp.json`; it asks for the key once'),
+      ...json({
+        inputs: [
+          { type: 'promptString', id: INPUT, description: 'API key for local-events', password: true },
+        ],
+        servers: {
+          'local-events': { type: 'http', url, headers: { 'X-API-Key': `\${input:${INPUT}}` } },
+        },
+      }),
+    },
+    {
+      ...client('Codex', 'in `~/.codex/config.toml`, with the key in the environment'),
+      language: 'toml',
+      settings: `[mcp_servers.local-events]\nurl = "${url}"\nbearer_token_env_var = "${KEY}"`,
+    },
+    {
+      ...client('Most other clients', '', 'Others'),
+      ...json({
+        mcpServers: { 'local-events': { type: 'http', url, headers: { Authorization: 'Bearer lev_…' } } },
+      }),
+    },
+    {
+      ...client(
+        'Claude Desktop and other clients that only start processes',
+        `from a clone of the service’s repository, with the key in \`${KEY}\``,
+        'Claude Desktop',
+      ),
+      language: 'sh',
+      settings: `npm run -s cli -- mcp --url ${base}`,
+    },
   ];
 }

@@ -1,5 +1,7 @@
-// The front page: registration, the first search as a command and as a form that sends it, and the command for MCP.
+// The front page: registration, the first search as a command and as a form that sends it, and the settings for MCP clients.
 import { ask, currentKey, keepKey, masked, showProblem, wireCopying, wireRegistration } from './key.js';
+import { publishCommand, wirePublishing } from './publish.js';
+import { wireTabs } from './tabs.js';
 
 /** How many events the form shows. */
 const SHOWN = 5;
@@ -13,20 +15,33 @@ const fieldValue = (name) => /** @type {HTMLInputElement} */ (form.elements.name
 
 function search() {
   const query = new URLSearchParams();
-  for (const name of ['lat', 'lng', 'radius']) if (fieldValue(name) !== '') query.set(name, fieldValue(name));
+  for (const name of ['lat', 'lng', 'radius', 'when', 'q'])
+    if (fieldValue(name) !== '') query.set(name, fieldValue(name));
   return `/v1/events/nearby?${query}`;
 }
 
-/** @param {string} key */
-const commands = (key) => ({
-  curl: `curl "${location.origin}${search()}" -H "X-API-Key: ${key}" -H "Prefer: handling=strict"`,
-  mcp: `claude mcp add --transport http local-events ${location.origin}/mcp --header "X-API-Key: ${key}"`,
-});
+const { base = '', key: visitorKey = '' } = document.body.dataset;
+
+/** Settings for MCP clients, as in the page: `$KEY` or `lev_…` stands for the key. */
+const settings = new Map(
+  [...document.querySelectorAll('#connect code[id]')].map(({ id, textContent }) => [id, textContent ?? '']),
+);
+
+/** @param {string} id @param {string} key @returns {string | undefined} */
+function commandOf(id, key) {
+  if (id === 'curl')
+    return `curl "${location.origin}${search()}" -H "X-API-Key: ${key}" -H "Prefer: handling=strict"`;
+  if (id === 'publish-curl') return publishCommand(key);
+  const text = settings.get(id)?.replaceAll(base, location.origin);
+  // Whoever has no key sees where it goes.
+  return key === '$KEY' ? text : text?.replaceAll('$KEY', key).replaceAll('lev_…', key);
+}
 
 /** The commands on the page show only the first characters of the key. */
 function showCommands() {
-  for (const [id, text] of Object.entries(commands(masked(keyField.value.trim())))) {
-    /** @type {HTMLElement} */ (document.getElementById(id)).textContent = text;
+  const key = masked(keyField.value.trim());
+  for (const id of ['curl', 'publish-curl', ...settings.keys()]) {
+    /** @type {HTMLElement} */ (document.getElementById(id)).textContent = commandOf(id, key) ?? '';
   }
   for (const chip of form.querySelectorAll('[data-place]')) {
     const isChosen = chip.getAttribute('data-place') === `${fieldValue('lat')},${fieldValue('lng')}`;
@@ -83,21 +98,16 @@ function showResults(page) {
   );
 }
 
-form.addEventListener('input', showCommands);
-form.addEventListener('click', (event) => {
-  const place = /** @type {Element} */ (event.target).closest('[data-place]')?.getAttribute('data-place');
-  if (!place) return;
-  const [lat = '', lng = ''] = place.split(',');
-  /** @type {HTMLInputElement} */ (form.elements.namedItem('lat')).value = lat;
-  /** @type {HTMLInputElement} */ (form.elements.namedItem('lng')).value = lng;
-  showCommands();
-});
-form.addEventListener('submit', async (event) => {
-  event.preventDefault();
+let lastSearch = 0;
+
+/** Searches with the form, and shows the events or the error. What was asked for later is shown, whatever responds last. */
+async function showSearch() {
   const key = keyField.value.trim();
   const headers = key === '' ? undefined : { 'x-api-key': key, prefer: 'handling=strict' };
+  const number = ++lastSearch;
   results.setAttribute('aria-busy', 'true');
   const { status, body } = await ask(`${search()}&limit=${SHOWN}`, headers && { headers });
+  if (number !== lastSearch) return;
   results.removeAttribute('aria-busy');
   showProblem(form, status === 200 ? undefined : body);
   if (status !== 200) {
@@ -105,17 +115,52 @@ form.addEventListener('submit', async (event) => {
     if (status === 401) keyField.focus();
     return;
   }
-  keepKey(key);
+  if (key !== visitorKey) keepKey(key);
   showResults(body);
+}
+
+/** The events belong to the form: when it changes, so do they. Without a key, the page says how to get one. */
+function follow() {
+  showCommands();
+  if (keyField.value.trim() !== '') void showSearch();
+}
+
+form.addEventListener('input', showCommands);
+form.addEventListener('change', follow);
+form.addEventListener('click', (event) => {
+  const place = /** @type {Element} */ (event.target).closest('[data-place]')?.getAttribute('data-place');
+  if (!place) return;
+  const [lat = '', lng = ''] = place.split(',');
+  /** @type {HTMLInputElement} */ (form.elements.namedItem('lat')).value = lat;
+  /** @type {HTMLInputElement} */ (form.elements.namedItem('lng')).value = lng;
+  follow();
+});
+form.addEventListener('submit', (event) => {
+  event.preventDefault();
+  void showSearch();
 });
 
+/** After a reload: whoever has a key seldom needs another. */
+function showKnownKey() {
+  const registration = /** @type {HTMLElement} */ (document.getElementById('registration'));
+  const known = /** @type {HTMLElement} */ (document.getElementById('known-key'));
+  /** @type {HTMLElement} */ (known.querySelector('code')).textContent = masked(currentKey());
+  known.hidden = false;
+  registration.hidden = true;
+  known.querySelector('button')?.addEventListener('click', () => {
+    known.hidden = true;
+    registration.hidden = false;
+    registration.querySelector('input')?.focus();
+  });
+}
+
+if (currentKey() !== '') showKnownKey();
 wireRegistration((key) => {
   keyField.value = key;
-  showCommands();
+  follow();
 });
-wireCopying((id) => {
-  const key = keyField.value.trim() || '$KEY';
-  return id === 'curl' || id === 'mcp' ? commands(key)[id] : undefined;
-});
-keyField.value = currentKey();
-showCommands();
+wirePublishing(() => keyField.value.trim(), showCommands, follow);
+wireTabs(/** @type {HTMLElement} */ (document.querySelector('#connect [role=tablist]')));
+wireCopying((id) => commandOf(id, keyField.value.trim() || '$KEY'));
+keyField.value = currentKey() || visitorKey;
+follow();

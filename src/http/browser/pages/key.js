@@ -45,7 +45,7 @@ export function masked(text) {
 export async function ask(path, init = {}) {
   try {
     const response = await fetch(path, { ...init, credentials: 'omit', cache: 'no-store' });
-    return { status: response.status, body: await response.json() };
+    return { status: response.status, body: response.status === 204 ? undefined : await response.json() };
   } catch {
     const message = 'The service does not respond. Check your connection and try again.';
     return { status: 0, body: { error: { code: 'UNREACHABLE', message } } };
