@@ -13,7 +13,7 @@ import {
   type Searcher,
   type Store,
 } from '../domain/store.ts';
-import { estimateWordBytes } from '../domain/words.ts';
+import { wordBytes } from '../domain/words.ts';
 import type { Context, Policy } from './context.ts';
 import { countBytes, type Network, requireByteQuota } from './stored-bytes.ts';
 
@@ -64,7 +64,7 @@ export async function createEvent(
   }
   if (outcome.kind === 'size-limit') noRoom(policy);
   if (outcome.kind === 'created') {
-    await countBytes(context, network, Math.max(outcome.record.json.length, estimateWordBytes(row)));
+    await countBytes(context, network, Math.max(outcome.record.json.length, wordBytes(row)));
   }
   return outcome;
 }
@@ -156,7 +156,7 @@ async function findOwn(store: Store, agent: AgentRow, eventId: string): Promise<
 
 /** What counts for the network: JSON is stored, and words are in memory. */
 function sizeOf(row: EventRow): number {
-  return Math.max(Buffer.byteLength(encodeEvent(row)), estimateWordBytes(row));
+  return Math.max(Buffer.byteLength(encodeEvent(row)), wordBytes(row));
 }
 
 function requireKnown({ version }: { readonly version: number }, known: KnownVersions): void {

@@ -7,10 +7,11 @@ import { fromWire, type Wire } from '../../src/domain/wire.ts';
 import { matchesWords, type Term } from '../../src/domain/word-query.ts';
 import {
   distinctWords,
-  estimateWordBytes,
+  hasManyWords,
   type Texts,
   textsOf,
   WORDS_VERSION,
+  wordBytes,
   wordsOf,
 } from '../../src/domain/words.ts';
 import { WORD_EXAMPLES } from '../acceptance/word-examples.ts';
@@ -28,6 +29,9 @@ const event = (
   address: null,
   ...fields,
 });
+
+/** What no word has, in the texts of people. */
+const SEPARATORS = [' ', '\u00a0', '\u3000', '，', '、', '·', '–', '’', '…', '€', '|', '\u200b', '→'];
 
 const wordsIn = (text: string) => distinctOf(event(text));
 
@@ -80,7 +84,7 @@ describe('the words of an event', () => {
     assert.deepEqual(wordsIn(`a${text}b`), ['ab']);
   });
 
-  it('take no more memory than the estimate, whatever their script', () => {
+  it('are counted by the rule that finds them, whatever their script', () => {
     const letters = {
       latin: 'abcxyz019',
       accents: 'äéñçšø',
@@ -97,12 +101,37 @@ describe('the words of an event', () => {
     };
     const chance = new Chance(7);
     for (let time = 0; time < 500; time++) {
-      const points = [...chance.pick(Object.values(letters)), ' '];
+      const points = [...chance.pick(Object.values(letters)), ...chance.pick(SEPARATORS)];
       const description = Array.from({ length: chance.integer(1, 300) }, () => chance.pick(points)).join('');
       const texts = { title: 'a', description, location_name: 'b', address: null };
       const words = distinctOf(texts).length;
-      assert.ok(estimateWordBytes(texts) >= 50 * words, description);
+      assert.ok(wordBytes(texts) >= 50 * words, description);
     }
+  });
+
+  it('are counted exactly if each occurs once, whatever separates them', () => {
+    for (const separator of SEPARATORS) {
+      const description = Array.from({ length: 500 }, (_, at) => `w${at}`).join(separator);
+      const texts = { title: 'a', description, location_name: 'b', address: null };
+      assert.equal(distinctOf(texts).length, 502, separator);
+      assert.equal(wordBytes(texts), 50 * 502, separator);
+    }
+    // Whatever a code point becomes between letters. From here on, some become several words that are equal.
+    for (let point = 0; point < 0x3300; point++) {
+      const texts = event(`qx7${String.fromCodePoint(point)}8xq`);
+      assert.equal(wordBytes(texts), 50 * distinctOf(texts).length, point.toString(16));
+    }
+  });
+
+  it('are many if there are thousands of them, of whatever script', () => {
+    const words = (length: number) => Array.from({ length }, (_, at) => `w${at}`).join('\u3000');
+    assert.equal(hasManyWords(event('a', { description: words(1_999) })), false);
+    assert.equal(hasManyWords(event('a', { description: words(2_000) })), true);
+    assert.equal(
+      hasManyWords(event('a', { description: `${'東京'.repeat(495)}${' x1'.repeat(1_700)}` })),
+      true,
+    );
+    assert.equal(hasManyWords({ title: 5, description: ['a'], address: null } as never), false);
   });
 
   it('are none if the stored JSON is no event', () => {

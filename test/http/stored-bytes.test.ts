@@ -88,6 +88,14 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
       assertLimited(await agent.post('/v1/events', newEvent({ description })));
     });
 
+    it('counts words by the rule of searches, whatever separates them', async () => {
+      const agent = await agentAt('198.51.100.12');
+      const words = Array.from({ length: 2_000 }, (_, at) => at.toString(36).padStart(3, '0'));
+      for (let count = 0; count < 11; count++)
+        await agent.create({ description: words.map((word) => `${word}\u00a0`).join('') });
+      assertLimited(await agent.post('/v1/events', newEvent()));
+    });
+
     it('applies to tools', async () => {
       const agent = await agentAt('198.51.100.10');
       await fill([agent]);

@@ -10,7 +10,7 @@ import Type from '../../domain/schema.ts';
 import type { EventRecord, LastChange } from '../../domain/store.ts';
 import type { Wire } from '../../domain/wire.ts';
 import { mayHavePrefix } from '../../domain/word-query.ts';
-import { mayHaveManyWords } from '../../domain/words.ts';
+import { hasManyWords } from '../../domain/words.ts';
 import * as events from '../../usecases/events.ts';
 import { findNetwork } from '../admission/request-client.ts';
 import { endpoint, Representation } from '../endpoint.ts';
@@ -125,7 +125,7 @@ export const createEvent = endpoint({
   responseHeaders: ['ETag', 'Idempotent-Replayed', 'X-Unknown-Fields', 'Event-Warnings'],
   errors: ['EVENT_LIMIT_REACHED'],
   check: ({ context, body, isStrict }) => readEventCreate(body, context.clock(), isStrict),
-  isExpensive: hasManyWords,
+  isExpensive: isLongToStore,
   handle: async ({ context, caller, client, body, isStrict }) => {
     const fields = readEventCreate(body, context.clock(), isStrict);
     const { kind, record } = await events.createEvent(context, caller, findNetwork(client), fields);
@@ -148,7 +148,7 @@ export const updateEvent = endpoint({
   responseHeaders: ['ETag', 'X-Unknown-Fields', 'Event-Warnings'],
   errors: ['NOT_FOUND', 'EVENT_LIMIT_REACHED', 'DUPLICATE_EVENT', 'PRECONDITION_FAILED'],
   check: ({ context, body }) => readEventUpdate(body, context.clock()),
-  isExpensive: hasManyWords,
+  isExpensive: isLongToStore,
   handle: async ({ context, caller, client, path, headers, body }) => {
     const update = readEventUpdate(body, context.clock());
     const known = knownVersions(headers['if-match']);
@@ -175,8 +175,8 @@ export const deleteEvent = endpoint({
 });
 
 /** Whether its words take long to store: a few such requests at a time, so that others are served in between. */
-function hasManyWords({ body }: { readonly body: unknown }): boolean {
-  return typeof body === 'object' && body !== null && mayHaveManyWords(body);
+function isLongToStore({ body }: { readonly body: unknown }): boolean {
+  return typeof body === 'object' && body !== null && hasManyWords(body);
 }
 
 /** How each event of a page is encoded; undefined if its JSON is sent unchanged. */
