@@ -5,7 +5,7 @@ import { idleConnections, idleConnectionsFromManyAddresses } from './rows/idle-c
 import { largeCreates } from './rows/large-creates.ts';
 import { linkedDataHeads } from './rows/linked-data-heads.ts';
 import { eventsOfManyFields, registrationsOfManyFields } from './rows/many-fields.ts';
-import { manyWords } from './rows/many-words.ts';
+import { manyWords, mixedWords } from './rows/many-words.ts';
 import { ownEvents } from './rows/own-events.ts';
 import { pipelinedRequests } from './rows/pipelined-requests.ts';
 import { abandonedPrefixSearches, prefixSearches } from './rows/prefix-searches.ts';
@@ -31,6 +31,7 @@ export const ROWS = {
   signInCallbacks,
   largeCreates,
   manyWords,
+  mixedWords,
   prefixSearches,
   abandonedPrefixSearches,
   searches,

@@ -65,6 +65,36 @@ describe('the writer client', () => {
     await client.close();
   });
 
+  it('lets other work run while it applies outcomes that take long, and keeps their order', async () => {
+    const client = await WriterClient.start(newPath());
+    let turns = 0;
+    let isOver = false;
+    const count = () => {
+      turns++;
+      if (!isOver) setImmediate(count);
+    };
+    const applied: number[] = [];
+    const turnsAt: number[] = [];
+    const apply = (at: number) => () => {
+      applied.push(at);
+      turnsAt.push(turns);
+      for (const untilMs = performance.now() + 2; performance.now() < untilMs; );
+    };
+    const calls = Array.from({ length: 200 }, (_, at) => client.run('ping', [], apply(at)));
+    count();
+    await Promise.all(calls.slice(0, 100));
+    const later = Array.from({ length: 50 }, (_, at) => client.run('ping', [], apply(200 + at)));
+    await Promise.all([...calls, ...later]);
+    isOver = true;
+    await client.close();
+    assert.deepEqual(
+      applied,
+      Array.from({ length: 250 }, (_, at) => at),
+    );
+    // 2 ms each: at most three in a turn.
+    for (let at = 3; at < 199; at++) assert.ok(turnsAt[at]! > turnsAt[at - 3]!, `${turnsAt}`);
+  });
+
   it('rejects a call that breaks a constraint, and no other call of the batch', async () => {
     const client = await WriterClient.start(newPath());
     const key = newKey();

@@ -6,7 +6,7 @@ import { Worker } from 'node:worker_threads';
 import { AppError, StartError } from '../../domain/errors.ts';
 import { type Distribution, Metrics } from '../../metrics/metrics.ts';
 import { queueMetrics } from '../../metrics/queue-metrics.ts';
-import type { CallOf, FromThread, Methods, ToThread } from './rpc-server.ts';
+import type { CallOf, FromThread, Methods, Outcome, ToThread } from './rpc-server.ts';
 
 /** What the owner of a thread wants to know about it. */
 export interface ThreadOptions {
@@ -46,11 +46,20 @@ interface Deadline {
 /** How often deadlines are checked. */
 const CHECK_INTERVAL_MS = 250;
 
+/** Results are applied for this long before other requests may run: that of a long event takes milliseconds. */
+const APPLY_MS = 4;
+
 interface Pending<C extends Methods<C>> {
   readonly call: CallOf<C>;
   readonly sinceMs: number;
   readonly settle: (value: unknown) => void;
   readonly reject: (error: Error) => void;
+}
+
+/** A result that the thread has sent, and its call has not got yet. */
+interface Result<C extends Methods<C>> {
+  readonly pending: Pending<C>;
+  readonly outcome: Outcome;
 }
 
 interface Batch<C extends Methods<C>> {
@@ -64,6 +73,8 @@ export class RpcClient<C extends Methods<C>> {
   readonly #queue: Pending<C>[] = [];
   readonly #smallQueue: Pending<C>[] = [];
   readonly #inFlight: Batch<C>[] = [];
+  /** In the order of the calls. */
+  readonly #results: Result<C>[] = [];
   readonly #waits: Distribution;
   readonly #deadlines: NodeJS.Timeout | undefined;
   #finishedBatches = 0;
@@ -154,7 +165,8 @@ export class RpcClient<C extends Methods<C>> {
 
   #startBatch(hasWaited = true): void {
     const { small, maxBatchesInFlight } = this.#options;
-    if (this.#inFlight.length === maxBatchesInFlight) return;
+    // While results wait, one batch more is on its way, so that there are never many of them.
+    if (this.#inFlight.length === maxBatchesInFlight || this.#results.length > 0) return;
     const calls = [
       ...this.#smallQueue.splice(0, small?.maxBatch ?? 0),
       ...this.#queue.splice(0, this.#countOfNextBatch()),
@@ -189,13 +201,26 @@ export class RpcClient<C extends Methods<C>> {
       if (message.isDamaged) this.#options.onDamage?.();
       for (const { reject } of finished) reject(this.#unavailable(message.failure));
     } else if ('outcomes' in message) {
-      for (const [index, outcome] of message.outcomes.entries()) {
-        const pending = finished[index]!;
-        if ('error' in outcome) pending.reject(outcome.error);
-        else pending.settle(outcome.value);
-      }
+      const isApplying = this.#results.length > 0;
+      for (const [index, outcome] of message.outcomes.entries())
+        this.#results.push({ pending: finished[index]!, outcome });
+      if (!isApplying) this.#applyResults();
     }
   }
+
+  readonly #applyResults = (): void => {
+    const untilMs = performance.now() + APPLY_MS;
+    let count = 0;
+    for (const { pending, outcome } of this.#results) {
+      if ('error' in outcome) pending.reject(outcome.error);
+      else pending.settle(outcome.value);
+      count++;
+      if (performance.now() > untilMs) break;
+    }
+    this.#results.splice(0, count);
+    if (this.#results.length > 0) setImmediate(this.#applyResults);
+    else this.#startBatch();
+  };
 
   /** A call in flight is settled all the same when the thread has finished it: its effect must reach this thread's state. */
   #rejectLate({ ms, notBegun, begun }: Deadline): void {
