@@ -3,7 +3,7 @@ import type { Static } from 'typebox';
 import { type AgentRecord, AgentSummary, summarise } from './agent.ts';
 import type { KeyRecord } from './api-key.ts';
 import { formatInstant } from './datetime.ts';
-import { KeySummary } from './own-agent.ts';
+import { KeySummary, OwnAgentResponse } from './own-agent.ts';
 import Type from './schema.ts';
 import { nullableString } from './shape.ts';
 
@@ -41,11 +41,7 @@ const RequestsUsed = Type.Object({
   }),
 });
 
-const Quotas = Type.Object({
-  requests: Type.Union([RequestsUsed, Type.Null()], {
-    description: 'null: no limit, and requests are not counted.',
-    examples: [{ used: 1, limit: 10_000, resets_at: '2026-11-15T11:00:00.000Z' }],
-  }),
+const Stored = Type.Object({
   events: Type.Object({
     used: used('Number of its events, including ended ones.'),
     limit: limitOf('Events that it may have.', 100_000),
@@ -54,6 +50,17 @@ const Quotas = Type.Object({
     used: used('Bytes of the JSON of its events.'),
     limit: limitOf('Bytes that it may store.', 104_857_600),
   }),
+});
+
+/** What an agent may do, as it sees itself. */
+export const OwnLimits = Type.Object({ ...OwnAgentResponse.properties, limits: Stored });
+
+const Quotas = Type.Object({
+  requests: Type.Union([RequestsUsed, Type.Null()], {
+    description: 'null: no limit, and requests are not counted.',
+    examples: [{ used: 1, limit: 10_000, resets_at: '2026-11-15T11:00:00.000Z' }],
+  }),
+  ...Stored.properties,
 });
 
 const AdminKey = Type.Object({
@@ -90,14 +97,13 @@ export interface AgentLimits {
 export function describeAgentDetails(
   { agent, eventBytes, keys }: AgentDetails,
   requests: WindowUse | undefined,
-  { maxEvents, maxBytes }: AgentLimits,
+  limits: AgentLimits,
 ): Static<typeof AgentDetailsResponse> {
   return {
     ...summarise(agent),
     quota: {
       requests: requests ? describeWindow(requests) : null,
-      events: { used: agent.event_count, limit: maxEvents || null },
-      bytes: { used: eventBytes, limit: maxBytes || null },
+      ...describeStored({ agent, eventBytes }, limits),
     },
     keys: keys.map(({ prefix, created_ms, expires_ms, last_used_ms }) => ({
       prefix,
@@ -105,6 +111,16 @@ export function describeAgentDetails(
       expires_at: expires_ms === null ? null : formatInstant(expires_ms),
       last_used_at: last_used_ms === null ? null : formatInstant(last_used_ms),
     })),
+  };
+}
+
+export function describeStored(
+  { agent, eventBytes }: Pick<AgentDetails, 'agent' | 'eventBytes'>,
+  { maxEvents, maxBytes }: AgentLimits,
+): Static<typeof Stored> {
+  return {
+    events: { used: agent.event_count, limit: maxEvents || null },
+    bytes: { used: eventBytes, limit: maxBytes || null },
   };
 }
 

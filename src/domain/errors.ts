@@ -113,7 +113,13 @@ export const LIMITS = [
 ] as const;
 
 /** What clients may do per hour. */
-export const QUOTAS = ['requests', 'registrations', 'failed_registrations', 'stored_bytes'] as const;
+export const QUOTAS = [
+  'requests',
+  'mcp_messages',
+  'registrations',
+  'failed_registrations',
+  'stored_bytes',
+] as const;
 
 export type RefusedBy = (typeof LIMITS)[number] | `quota ${(typeof QUOTAS)[number]}`;
 

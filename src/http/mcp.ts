@@ -1,19 +1,25 @@
 // The Model Context Protocol at /mcp: access checks and sending of responses. The handler that is passed in interprets the
 // messages. Only POST: there are no sessions to end and no streams to open, so other methods get a 405.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { AgentRow } from '../domain/agent.ts';
 import { AppError } from '../domain/errors.ts';
 import Type from '../domain/schema.ts';
 import { oneOf } from '../domain/shape.ts';
 import type { Searcher } from '../domain/store.ts';
 import { mayHavePrefix } from '../domain/word-query.ts';
-import { type KeyHolder, requireQuota, spendRequest } from '../usecases/access.ts';
+import {
+  authenticateAgent,
+  type KeyHolder,
+  requireMessages,
+  requireQuota,
+  type Spent,
+  spendMessages,
+  spendRequest,
+} from '../usecases/access.ts';
 import type { Context } from '../usecases/context.ts';
 import type { Admission } from './admission/admission.ts';
 import { findNetwork } from './admission/request-client.ts';
 import { type AllowedHosts, requireAllowedHost } from './browser/dns-rebinding.ts';
 import type { Description } from './endpoint.ts';
-import { admitAgent } from './request/authenticate.ts';
 import { MAX_EVENT_BODY_BYTES } from './request/body.ts';
 import type { Backlog } from './response/backlog.ts';
 import type { ResponseDeadline } from './response/deadline.ts';
@@ -41,7 +47,7 @@ export const mcp: Description = {
   tag: 'Events',
   summary: 'Call the Model Context Protocol server',
   description:
-    'Streamable HTTP without sessions: revision 2026-07-28 and the earlier ones that use this transport. Send the key as `X-API-Key` or `Authorization: Bearer`. Each request counts against the quota; in a batch (revision 2025-03-26, up to 10 messages) each message counts. An error before the message is read has the same envelope as every other error. An error in the message is a JSON-RPC error. An error in a tool call is a tool result with `isError`.',
+    'Streamable HTTP without sessions: revision 2026-07-28 and the earlier ones that use this transport. Send the key as `X-API-Key` or `Authorization: Bearer`. Each tool call counts against the quota of requests; without quota left, it is a tool result with `isError` that says how long to wait. All other messages, and refused calls, count against a quota of their own, which is as large; when it is used up, every request is a 429 before its body is read. In a batch (revision 2025-03-26, up to 10 messages) each message counts. An error before the message is read has the same envelope as every other error. An error in the message is a JSON-RPC error. An error in a tool call is a tool result with `isError`.',
   body: JsonRpcMessage,
   maxBodyBytes: MAX_EVENT_BODY_BYTES,
   response: JsonRpcResponse,
@@ -67,9 +73,8 @@ export const mcp: Description = {
   errors: ['ORIGIN_NOT_ALLOWED'],
 };
 
-export interface McpCall {
+export interface McpCall extends Pick<KeyHolder, 'agent' | 'keyHash'> {
   readonly context: Context;
-  readonly agent: AgentRow;
   /** Undefined if no limit per network applies. */
   readonly network: string | undefined;
   readonly searcher: Searcher;
@@ -77,8 +82,10 @@ export interface McpCall {
   readonly request: Request;
   /** Parsed JSON; undefined if no body was sent. */
   readonly body: unknown;
-  /** Counts `count` messages besides the request itself. Throws RATE_LIMITED and counts none if the quota is too small. */
-  spend(count: number): Promise<void>;
+  /** Counts a tool call. Throws RATE_LIMITED if no request is left, and then counts a message instead. */
+  spendCall(): Promise<Spent | undefined>;
+  /** Counts messages that call no tool. Throws RATE_LIMITED if none is left. */
+  spendMessages(count: number): Promise<void>;
   /** Called with errors that are the service's fault. */
   onFault(error: unknown): void;
   /** Called with every error of a tool. */
@@ -118,23 +125,30 @@ export function serveMcp(app: FastifyInstance, options: McpOptions): void {
       request.caller = await admitting;
       backlog.requireRoom(request.client);
     },
+    // Whatever was refused before its messages could be counted is one.
+    onSend: async ({ caller }) => {
+      const { agent, isCounted } = (caller ?? { isCounted: true }) as Admitted;
+      if (!isCounted) await spendMessages(context(), agent, 1).catch(() => {}); // as for failed registrations
+    },
     handler: async (request, reply) => {
       const closed = new AbortController();
       reply.raw.once('close', () => closed.abort());
-      const { agent, quota } = request.caller as KeyHolder;
+      const caller = request.caller as Admitted;
+      const { agent, keyHash } = caller;
       const call: McpCall = {
         context: context(),
         agent,
+        keyHash,
         network: findNetwork(request.client),
         searcher: request.client,
-        spend: async (count) => {
-          if (quota && quota.remaining < count) requireQuota({ ...quota, allowed: false });
-          for (let extra = 0; extra < count; extra++) {
-            const spent = await spendRequest(context(), agent);
-            setQuotaHeaders(reply, spent);
-            requireQuota(spent);
-          }
+        spendCall: async () => {
+          const spent = await spendRequest(context(), agent);
+          setQuotaHeaders(reply, spent);
+          if (spent?.allowed === false) await spendMessages(context(), agent, 1);
+          requireQuota(spent);
+          return spent;
         },
+        spendMessages: async (count) => requireMessages(await spendMessages(context(), agent, count)),
         request: toWebRequest(request, closed.signal),
         body: request.body,
         onFault: (error) => onFault(request, error),
@@ -146,6 +160,7 @@ export function serveMcp(app: FastifyInstance, options: McpOptions): void {
       // Read event streams whole too: the backlog then counts them like any other response, and no client can hold one open.
       const queue = searchesPrefix(request.body) ? admission.prefixSearches : admission.agentWork;
       const work = queue.run(request.client, async () => {
+        caller.isCounted = true;
         const response = await serve(call);
         return [response, await response.text()] as const;
       });
@@ -169,15 +184,34 @@ function searchesPrefix(body: unknown): boolean {
 
 const CHALLENGE = 'ApiKey realm="local-events", header="X-API-Key", Bearer realm="local-events"';
 
-/** Throws MISSING_API_KEY, INVALID_API_KEY or RATE_LIMITED. */
+/** An agent whose request was admitted. */
+interface Admitted extends Pick<KeyHolder, 'agent' | 'keyHash'> {
+  /** Whether the messages of the request are counted where they are handled. */
+  isCounted: boolean;
+}
+
+/** Counts nothing yet: what a message costs is seen when it is read. Throws MISSING_API_KEY, INVALID_API_KEY or RATE_LIMITED. */
 async function admit(
   context: Context,
   admission: Admission,
   request: FastifyRequest,
   reply: FastifyReply,
-): Promise<KeyHolder> {
+): Promise<Admitted> {
+  const { agent, keyHash } = await authenticate(context, request, reply);
+  admission.enterAgent(request.client, agent.agent_id);
+  const [messages, requests] = await Promise.all([
+    spendMessages(context, agent, 0),
+    spendRequest(context, agent, 0),
+  ]);
+  if (messages?.allowed === false) setQuotaHeaders(reply, messages, 'mcp');
+  requireMessages(messages);
+  setQuotaHeaders(reply, requests);
+  return { agent, keyHash, isCounted: false };
+}
+
+async function authenticate(context: Context, request: FastifyRequest, reply: FastifyReply) {
   try {
-    return await admitAgent(context, admission, findKey(request), reply);
+    return await authenticateAgent(context, findKey(request));
   } catch (error) {
     if (error instanceof AppError && error.code.endsWith('_API_KEY')) {
       reply.header('www-authenticate', CHALLENGE);

@@ -1,6 +1,7 @@
 // Input and output schemas of the tools: the shapes of the domain, with descriptions for models if those for HTTP would
 // mislead them.
 import type { TObject, TProperties, TSchema } from 'typebox';
+import { OwnLimits } from '../domain/agent-details.ts';
 import { EVENT_FIELDS, EventCreate, EventUpdate } from '../domain/event.ts';
 import { ReadEvent } from '../domain/include.ts';
 import { EventsNearbyResponse, FoundEvent, NearbyParameters } from '../domain/nearby.ts';
@@ -59,6 +60,10 @@ export const UpdateInput = reworded(
   Type.Object({ event_id, ...withoutNull(EventUpdate.properties), ...ClearInput.properties }),
   DESCRIPTIONS,
 );
+
+export const NoInput = reworded(Type.Object({}), {});
+
+export const AgentOutput = OwnLimits;
 
 export const OwnEventsInput = reworded(OwnEventsParameters, {});
 

@@ -7,9 +7,8 @@ import {
   McpServer,
   type McpServerOptions,
 } from '@modelcontextprotocol/server';
-import type { AgentRow } from '../domain/agent.ts';
 import type { Searcher } from '../domain/store.ts';
-import { requireWriter } from '../usecases/access.ts';
+import { type KeyHolder, requireWriter, type Spent } from '../usecases/access.ts';
 import type { Context } from '../usecases/context.ts';
 import type { Network } from '../usecases/stored-bytes.ts';
 import { argumentReader } from './arguments.ts';
@@ -17,11 +16,12 @@ import { toolFailure } from './errors.ts';
 import { UNTRUSTED } from './text.ts';
 import { TOOLS } from './tools.ts';
 
-export interface McpCaller {
+export interface McpCaller extends Pick<KeyHolder, 'agent' | 'keyHash'> {
   readonly context: Context;
-  readonly agent: AgentRow;
   readonly network: Network;
   readonly searcher: Searcher;
+  /** Counts a tool call. Throws RATE_LIMITED. */
+  spendCall(): Promise<Spent | undefined>;
   /** Receives errors that are the fault of the service. */
   onFault(error: unknown): void;
   /** Receives every error of a tool. */
@@ -63,14 +63,15 @@ const OPTIONS: McpServerOptions = {
 };
 
 export function toolServer(version: string): (caller: McpCaller) => McpServer {
-  return ({ context, agent, network, searcher, onFault, onError }) => {
+  return ({ context, agent, keyHash, network, searcher, spendCall, onFault, onError }) => {
     const server = new McpServer({ name: 'local-events', version }, OPTIONS);
     for (const { name, config, read, run } of DEFINITIONS) {
       server.registerTool(name, config, async (args) => {
         try {
+          const holder = { agent, keyHash, quota: await spendCall() };
           if (!config.annotations.readOnlyHint) requireWriter(agent);
           const input = read(args, context.clock());
-          const { structured, text } = await run(context, agent, input, network, searcher);
+          const { structured, text } = await run(context, holder, input, network, searcher);
           return {
             content: [{ type: 'text', text }],
             structuredContent: structured as Record<string, unknown>,

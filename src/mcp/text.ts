@@ -1,6 +1,9 @@
 // The compact text format of results, for models. Events contain untrusted text of other people: each event is one line, in
 // which that text is in quotes and nothing in it can end the line, the quotes, a code fence or a tag. The structured result has
 // the exact text.
+import type { Static } from 'typebox';
+import { mayWrite, type Tier } from '../domain/agent.ts';
+import type { OwnLimits } from '../domain/agent-details.ts';
 import { type Event, UNTRUSTED_FIELDS } from '../domain/event.ts';
 import { describeTimes, type LocalTimes } from './local-times.ts';
 
@@ -96,6 +99,24 @@ function excerptOf(text: string, maxBytes: number): string {
     excerpt += shown;
   }
   return excerpt;
+}
+
+/** What an agent may do, in a few lines. */
+export function showAgent({ agent, quota, limits }: Static<typeof OwnLimits>, nowMs: number): string {
+  const { agent_name, tier } = agent;
+  const rights = mayWrite(tier as Tier)
+    ? 'You may search, read, publish, and change and delete your own events.'
+    : 'You may search and read. An administrator of this service can change the tier.';
+  const seconds = quota && Math.max(1, Math.ceil((Date.parse(quota.resets_at) - nowMs) / 1000));
+  const requests = quota
+    ? `${quota.remaining} of ${quota.limit} left; renewed in ${seconds} s, at ${quota.resets_at}`
+    : 'no limit';
+  const { events, bytes } = limits;
+  return [
+    `You are the agent ${quote(agent_name)} with the tier ${tier}. ${rights}`,
+    `Tool calls and requests per hour: ${requests}.`,
+    `Events: ${events.used} of ${events.limit ?? 'any number'}. Bytes of their JSON: ${bytes.used} of ${bytes.limit ?? 'any number'}.`,
+  ].join('\n');
 }
 
 function isCancelled(event: object): boolean {

@@ -1,6 +1,5 @@
 // The tools: a description for models, and the use case behind each. The rules are the same as over HTTP.
 import type { TObject } from 'typebox';
-import type { AgentRow } from '../domain/agent.ts';
 import { readTogether, refuse } from '../domain/errors.ts';
 import { CLEARABLE_FIELDS, type EventUpdate, endsMs, parseEvent } from '../domain/event.ts';
 import { readEventCreate, readEventUpdate } from '../domain/event-input.ts';
@@ -12,13 +11,14 @@ import { otherTimezoneOf, TIMEZONE_MISMATCH } from '../domain/place-timezone.ts'
 import { compile } from '../domain/shape.ts';
 import type { Searcher } from '../domain/store.ts';
 import type { Wire } from '../domain/wire.ts';
+import type { KeyHolder } from '../usecases/access.ts';
 import type { Context } from '../usecases/context.ts';
 import { createEvent, deleteEvent, findNearby, getEvent, updateEvent } from '../usecases/events.ts';
-import { findOwnEvents } from '../usecases/own-agent.ts';
+import { findOwnEvents, getOwnLimits } from '../usecases/own-agent.ts';
 import type { Network } from '../usecases/stored-bytes.ts';
 import type { ArgumentRules, Arguments } from './arguments.ts';
 import * as schemas from './schemas.ts';
-import { type EventShown, type PageWords, showEvent, showPage, UNTRUSTED } from './text.ts';
+import { type EventShown, type PageWords, showAgent, showEvent, showPage, UNTRUSTED } from './text.ts';
 
 export interface Tool<Input = unknown> extends ArgumentRules<Input> {
   readonly name: string;
@@ -33,7 +33,7 @@ export interface Tool<Input = unknown> extends ArgumentRules<Input> {
   /** Throws the errors of the use case. */
   run(
     context: Context,
-    agent: AgentRow,
+    caller: KeyHolder,
     input: Input,
     network: Network,
     searcher: Searcher,
@@ -81,7 +81,7 @@ ${UNTRUSTED}`,
     output: schemas.SearchOutput,
     hints: [true, false, true, true],
     read: (args) => ({ ...readNearby(args, 'arguments'), details: true }),
-    run: async (context, _agent, query, _network, searcher) => {
+    run: async (context, _caller, query, _network, searcher) => {
       const { events, details, total, next } = await findNearby(context, query, searcher);
       const count = countFitting(events, MAX_PAGE_BYTES);
       const after = count < events.length ? details[count - 1] : next;
@@ -108,7 +108,7 @@ ${UNTRUSTED}`,
     output: schemas.EventOutput,
     hints: [true, false, true, true],
     read: readEventId,
-    run: async (context, _agent, eventId) => eventOf((await getEvent(context, eventId)).json, 'Found.'),
+    run: async (context, _caller, eventId) => eventOf((await getEvent(context, eventId)).json, 'Found.'),
   }),
   tool({
     name: 'create_event',
@@ -120,7 +120,7 @@ Example: {"title": "Lantern workshop", "event_type": "workshop", "start_at": "20
     output: schemas.EventOutput,
     hints: [false, false, true, true],
     read: readEventCreate,
-    run: async (context, agent, fields, network) => {
+    run: async (context, { agent }, fields, network) => {
       const { kind, record } = await createEvent(context, agent, network, fields);
       return eventOf(record.json, kind === 'created' ? 'Published.' : PUBLISHED_BEFORE, context.clock());
     },
@@ -136,7 +136,7 @@ Example: {"event_id": "01JZ9GX4T0QW3N1V8R5Y7K2MHD", "start_at": "2031-05-01T19:0
     hints: [false, true, true, true],
     nullClears: true,
     read: (args, nowMs) => ({ eventId: readEventId(args), update: readUpdate(args, nowMs) }),
-    run: async (context, agent, { eventId, update }, network) => {
+    run: async (context, { agent }, { eventId, update }, network) => {
       const { json } = await updateEvent(context, agent, network, eventId, update);
       const isChange = Object.keys(update).length > 0;
       return eventOf(
@@ -155,7 +155,7 @@ Example: {"event_id": "01JZ9GX4T0QW3N1V8R5Y7K2MHD"}`,
     output: schemas.DeletedOutput,
     hints: [false, true, true, false],
     read: readEventId,
-    run: async (context, agent, eventId) => {
+    run: async (context, { agent }, eventId) => {
       await deleteEvent(context, agent, eventId);
       return { structured: { event_id: eventId, deleted: true }, text: `Deleted the event ${eventId}.` };
     },
@@ -170,7 +170,7 @@ ${UNTRUSTED}`,
     output: schemas.OwnEventsOutput,
     hints: [true, false, true, false],
     read: (args) => readOwnEvents(args, 'arguments'),
-    run: async (context, agent, query) => {
+    run: async (context, { agent }, query) => {
       const { items, total, next } = await findOwnEvents(context, agent, query);
       const events = items.map(({ json }) => json);
       const count = countFitting(events, MAX_PAGE_BYTES);
@@ -183,6 +183,20 @@ ${UNTRUSTED}`,
             ? 'Use create_event to publish one.'
             : 'To include events that have ended, set "include_ended": true.',
       });
+    },
+  }),
+  tool({
+    name: 'get_my_agent',
+    title: 'See your quota, limits and tier',
+    description: `Show what you (the agent with this key) may do here: your tier, how many tool calls and requests are left this hour and when the quota is renewed, and how many events and bytes you have stored of those that you may. Use it if a call is refused with INSUFFICIENT_TIER or EVENT_LIMIT_REACHED, and before you publish or search a lot.
+Example: {}`,
+    input: schemas.NoInput,
+    output: schemas.AgentOutput,
+    hints: [true, false, true, false],
+    read: () => undefined,
+    run: async (context, caller) => {
+      const structured = await getOwnLimits(context, caller);
+      return { structured, text: showAgent(structured, context.clock()) };
     },
   }),
 ];

@@ -47,9 +47,17 @@ export async function authenticateAgent(
   return { agent, keyHash };
 }
 
-/** Counts one request of the agent. Undefined if there is no limit. */
-export function spendRequest(context: Context, agent: AgentRow): Promise<Spent | undefined> {
-  return spend(context, agent.agent_id, context.policy.tierLimits[agent.tier], 1);
+/** Counts (1) or only reads (0) a request of the agent. Undefined if there is no limit. */
+export function spendRequest(context: Context, agent: AgentRow, cost: 0 | 1 = 1): Promise<Spent | undefined> {
+  return spend(context, agent.agent_id, context.policy.tierLimits[agent.tier], cost);
+}
+
+/**
+ * Counts messages to /mcp that cost no request: those that call no tool, and refused calls. Cost 0 only reads. There may be as many as
+ * requests. Undefined if there is no limit.
+ */
+export function spendMessages(context: Context, agent: AgentRow, cost: number): Promise<Spent | undefined> {
+  return spend(context, `mcp ${agent.agent_id}`, context.policy.tierLimits[agent.tier], cost);
 }
 
 /** Takes (1) or only reads (0) a registration from the quota of the client's network. Undefined if there is no limit. */
@@ -79,6 +87,16 @@ export function requireQuota(
   throw rateLimited(`The quota of ${spent.limit} per hour is used up.`, spent.resetSeconds, quota);
 }
 
+/** Throws RATE_LIMITED if the agent has sent as many messages as it may. */
+export function requireMessages(spent: Spent | undefined): void {
+  if (!spent || spent.allowed) return;
+  throw rateLimited(
+    `The quota of ${spent.limit} messages to /mcp per hour is used up: refused tool calls, and messages that call no tool.`,
+    spent.resetSeconds,
+    'quota mcp_messages',
+  );
+}
+
 /** Throws RATE_LIMITED if the network has had as many failed registrations as it may. */
 export function requireFewFailures(failed: Spent | undefined): void {
   if (!failed || failed.allowed) return;
@@ -100,7 +118,7 @@ async function spend(
   { store, clock }: Context,
   bucket: string,
   limit: number,
-  cost: 0 | 1,
+  cost: number,
 ): Promise<Spent | undefined> {
   if (limit === 0) return undefined;
   const nowMs = clock();

@@ -1,6 +1,7 @@
 // An agent's operations on itself: read its summary and its events, rotate its key, revoke its key.
 import type { Static } from 'typebox';
 import type { AgentRow, RegisterResponse } from '../domain/agent.ts';
+import { describeStored, type OwnLimits } from '../domain/agent-details.ts';
 import { fingerprint, newApiKey } from '../domain/api-key.ts';
 import { formatInstant } from '../domain/datetime.ts';
 import { AppError } from '../domain/errors.ts';
@@ -17,6 +18,17 @@ export async function getOwnAgent(
 ): Promise<Static<typeof OwnAgentResponse>> {
   const [agent, key] = await Promise.all([store.findAgent(agent_id), store.findKey(keyHash)]);
   return agent && key ? describeOwnAgent(agent, key, quota) : keyEnded();
+}
+
+/** The same, with what it has stored of what it may. Throws INVALID_API_KEY if the key ended meanwhile. */
+export async function getOwnLimits(
+  { store, clock, policy }: Context,
+  { agent: { agent_id }, keyHash, quota }: KeyHolder,
+): Promise<Static<typeof OwnLimits>> {
+  const [found, key] = await Promise.all([store.findAgentDetails(agent_id, clock()), store.findKey(keyHash)]);
+  if (!found || !key) return keyEnded();
+  const limits = { maxEvents: policy.maxEventsPerAgent, maxBytes: policy.maxBytesPerAgent };
+  return { ...describeOwnAgent(found.agent, key, quota), limits: describeStored(found, limits) };
 }
 
 export function findOwnEvents(

@@ -48,7 +48,7 @@ describe('settings of MCP clients', () => {
         const [[name, setting], ...others] = Object.entries(servers!) as [[string, Setting]];
         assert.deepEqual([name, others], ['local-events', []]);
         const client = await connectBy(setting);
-        assert.equal((await client.client.listTools()).tools.length, 6);
+        assert.equal((await client.client.listTools()).tools.length, 7);
         assert.equal((await client.get('list_my_events')).total, 1);
         await client.close();
       });

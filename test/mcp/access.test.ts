@@ -1,12 +1,12 @@
-// Who may call /mcp and how often, and what is refused before a message is read: the same rules and error envelope as HTTP.
+// Who may call /mcp, and what is refused before a message is read: the same rules and error envelope as HTTP.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { newApiKey } from '../../src/domain/api-key.ts';
 import { systemRandom } from '../../src/system.ts';
-import { type Answer, assertError, type Client } from '../support/client.ts';
+import { assertError, type Client } from '../support/client.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { CURRENT, McpClient, OLDER } from './mcp-client.ts';
-import { call, currentCall, messagesIn, post } from './messages.ts';
+import { call, currentCall, post } from './messages.ts';
 
 const SEARCH = { lat: 0, lng: 0 };
 
@@ -176,41 +176,5 @@ describe('POST /mcp', () => {
     );
     assert.ok(!JSON.stringify(service.log).includes(key));
     assert.ok(!JSON.stringify(service.log).includes('search_events'));
-  });
-});
-
-describe('the quota', () => {
-  let service: TestService;
-  before(async () => {
-    service = await startTestService({ RATE_LIMIT_READWRITE: '6' });
-  });
-  after(() => service.close());
-
-  const left = (answer: Answer) => /r=(\d+)/.exec(answer.headers.get('ratelimit') ?? '')?.[1];
-
-  it('is shared with HTTP, and each request counts', async () => {
-    const agent = await service.newAgent();
-    assert.equal(left(await agent.nearby()), '5');
-    assert.equal(left(await post(agent, call('search_events', SEARCH))), '4');
-    assert.equal(left(await agent.send('POST', '/mcp', currentCall('search_events', SEARCH))), '3');
-    assert.equal(left(await post(agent, { jsonrpc: '2.0', method: 'notifications/initialized' })), '2');
-    assert.equal(left(await post(agent, { nonsense: true })), '1');
-    assert.equal(left(await agent.nearby()), '0');
-    const refused = await post(agent, call('search_events', SEARCH));
-    assertError(refused, 429, 'RATE_LIMITED');
-    assert.equal(refused.headers.get('retry-after'), '3600');
-    assertError(await agent.nearby(), 429, 'RATE_LIMITED');
-  });
-
-  it('counts every message of a batch, and refuses the whole batch if it does not suffice', async () => {
-    const agent = await service.newAgent();
-    const batch = [1, 2, 3, 4].map((id) => call('search_events', SEARCH, id));
-    const done = await post(agent, batch);
-    assert.deepEqual([messagesIn(done).length, left(done)], [4, '2']);
-    const refused = await post(agent, batch);
-    assertError(refused, 429, 'RATE_LIMITED');
-    assert.equal(left(refused), '1');
-    assert.equal(left(await agent.nearby()), '0');
-    assertError(await agent.nearby(), 429, 'RATE_LIMITED');
   });
 });

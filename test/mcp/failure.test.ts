@@ -49,7 +49,12 @@ describe('a server that cannot be created', () => {
         method: 'POST',
         headers: { ...headers, 'content-type': 'application/json' },
       });
-      const caller = { context: {}, agent: {}, onFault: (fault: unknown) => faults.push(fault) };
+      const caller = {
+        context: {},
+        agent: {},
+        spendMessages: async () => {},
+        onFault: (fault: unknown) => faults.push(fault),
+      };
       const response = await serve({ ...(caller as never as Parameters<typeof serve>[0]), request, body });
       assert.equal(response.status, 500);
       const { jsonrpc, error } = (await response.json()) as { jsonrpc: string; error: { code: number } };

@@ -8,7 +8,15 @@ export async function callEveryTool(mcp: McpClient, agent: Client): Promise<void
   const { tools } = await mcp.client.listTools();
   assert.deepEqual(
     tools.map(({ name }) => name),
-    ['search_events', 'get_event', 'create_event', 'update_event', 'delete_event', 'list_my_events'],
+    [
+      'search_events',
+      'get_event',
+      'create_event',
+      'update_event',
+      'delete_event',
+      'list_my_events',
+      'get_my_agent',
+    ],
   );
   const place = { lat: 52.5264, lng: 13.3955 };
   const fields = newEvent({
@@ -75,4 +83,9 @@ export async function callEveryTool(mcp: McpClient, agent: Client): Promise<void
     assert.match(await mcp.refusal('delete_event', { event_id }), /^NOT_FOUND: You have no event/);
   }
   assert.equal((await mcp.get('list_my_events', { include_ended: true })).total, 0);
+
+  const { agent: me, quota, limits } = await mcp.get('get_my_agent');
+  const { body } = await agent.get('/v1/agents/me');
+  assert.deepEqual([me.id, me.tier, quota.limit], [body.agent.id, 'readwrite', body.quota.limit]);
+  assert.deepEqual([limits.events.used, limits.bytes.used], [0, 0]);
 }

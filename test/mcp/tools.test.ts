@@ -125,6 +125,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
           ['update_event', false, true, true, true],
           ['delete_event', false, true, true, false],
           ['list_my_events', true, false, true, false],
+          ['get_my_agent', true, false, true, false],
         ]);
       });
 
@@ -141,7 +142,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
             text,
             needsEvent
               ? /^NOT_FOUND: /
-              : /^(?:\d+ (?:of \d+ )?(?:matching events|events of yours)|Published\.)/,
+              : /^(?:\d+ (?:of \d+ )?(?:matching events|events of yours)|Published\.|You are the agent )/,
             name,
           );
         }
