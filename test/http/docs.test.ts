@@ -188,7 +188,10 @@ describe('/docs', () => {
     await search.getByLabel('q', { exact: true }).fill("rock'n");
     await search.getByLabel('when').selectOption('tonight');
     const url = `${service.url}/v1/events/nearby?lat=52.52&lng=13.405&radius=2.5&audience=kids&audience=all&q=rock%27n&when=tonight`;
-    assert.equal(await sample.innerText(), `curl '${url}' \\\n  -H "X-API-Key: $KEY"`);
+    assert.equal(
+      await sample.innerText(),
+      `curl '${url}' \\\n  -H "X-API-Key: $KEY" \\\n  -H 'Prefer: handling=strict'`,
+    );
     await search.getByLabel('Python').check();
     assert.ok((await sample.innerText()).includes(`"${url}",`));
     // The language is chosen for all operations.
@@ -204,6 +207,7 @@ request = urllib.request.Request(
     method="POST",
     headers={
         "X-API-Key": os.environ["KEY"],
+        "Prefer": "handling=strict",
         "Content-Type": "application/json",
     },
     data=json.dumps({

@@ -28,8 +28,9 @@ const FILES: readonly (readonly [name: string, parts: readonly string[]])[] = [
   ['docs.js', ['docs.js']],
 ];
 
-/** Comments on lines of their own: a fifth of what would be sent. */
-const COMMENTS = /^\s*(?:\/\/.*|\/\*(?:(?!\*\/)[\s\S])*\*\/)\n/gm;
+/** Comments, and the indentation of style sheets: a quarter of what would be sent. */
+const COMMENTS = /^\s*\/\/.*\n|^\s*\/\*(?:(?!\*\/)[\s\S])*\*\/\n|\/\*\* (?:(?!\*\/).)*\*\/ ?/gm;
+const INDENTATION = /^ +/gm;
 
 const readPart = (name: string) => readFileSync(new URL(name, PAGES), 'utf8');
 
@@ -52,7 +53,8 @@ function readFiles(): PageFiles {
   const urls = new Map<string, string>();
   for (const [name, parts] of FILES) {
     const [stem, extension] = name.split('.') as [string, keyof typeof TYPES];
-    const content = withHashes(parts.map(readPart).join('\n').replaceAll(COMMENTS, ''), urls);
+    const text = parts.map(readPart).join('\n').replaceAll(COMMENTS, '');
+    const content = withHashes(extension === 'css' ? text.replaceAll(INDENTATION, '') : text, urls);
     const hash = createHash('sha256').update(content).digest('base64url').slice(0, 12);
     const served = `${stem}-${hash}.${extension}`;
     documents.set(served, new StaticDocument(content, TYPES[extension], FOREVER));

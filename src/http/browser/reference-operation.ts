@@ -15,10 +15,13 @@ import {
 /** Operations that end a key, or delete; their button asks once more. */
 const CAREFUL = /^(?:delete|revoke)/;
 
+/** Whose credential an operation needs. */
+export type Caller = 'anyone' | 'key' | 'token';
+
 /** What all operations share. */
 export interface Shared {
-  /** Error codes that every request can get; the section of errors lists them. */
-  readonly commonCodes: ReadonlySet<string>;
+  /** Error codes that every operation with this access can get; the section of errors lists them. */
+  readonly commonCodes: Readonly<Record<Caller, ReadonlySet<string>>>;
   /** The examples so far, and the operation that shows each. */
   readonly examples: Map<string, string>;
 }
@@ -33,11 +36,11 @@ export function writeOperation(
 ): string {
   const { operationId: id, summary, description, requestBody, responses } = operation;
   const parameters = [...(operation.parameters ?? []), ...pathParameters];
-  const access = accessOf(operation);
+  const caller = callerOf(operation);
   const body = exampleBody(method, requestBody);
   const hasContent = responses['200'] !== undefined;
   const data = [
-    access && `data-access="${access}"`,
+    caller !== 'anyone' && `data-access="${caller}"`,
     hasContent && 'data-content',
     CAREFUL.test(id) && 'data-careful',
   ];
@@ -49,7 +52,7 @@ export function writeOperation(
   const sent = toRequest(
     { method: method.toUpperCase(), path, filled, body, hasContent },
     api.servers[0]!.url,
-    credential(access, ''),
+    credential(caller, ''),
   );
   return `<form class="operation ${method}" id="${id}" autocomplete="off" ${data.filter((part) => part).join(' ')}>
 <div class="about">
@@ -66,13 +69,13 @@ export function writeOperation(
 <div class="response" hidden></div>
 </div>
 <div class="details">
-${parameters.length > 0 ? writeParameters(id, parameters) : ''}${requestBody ? writeBody(api, id, requestBody, body!) : ''}${writeResponses(api, id, responses, shared)}
+${parameters.length > 0 ? writeParameters(parameters) : ''}${requestBody ? writeBody(api, requestBody, body!) : ''}${writeResponses(api, operation, shared)}
 </div>
 </form>`;
 }
 
-function accessOf({ security }: Operation): 'key' | 'token' | undefined {
-  if (security.length === 0) return undefined;
+export function callerOf({ security }: Operation): Caller {
+  if (security.length === 0) return 'anyone';
   return 'ApiKey' in security[0]! ? 'key' : 'token';
 }
 
@@ -85,19 +88,19 @@ function exampleBody(method: string, body: Content | undefined): string | undefi
   return JSON.stringify(shown, null, 2);
 }
 
-function writeParameters(id: string, parameters: readonly Parameter[]): string {
+function writeParameters(parameters: readonly Parameter[]): string {
   const rows = parameters.map((parameter) => {
     const { name, in: place, required, description = '', schema } = parameter;
     const facts = `${writeType(schema)}${writeLimits(schema)}${place === 'query' ? '' : `, in the ${place}`}${required ? ', <strong>required</strong>' : ''}`;
-    return `<tr><th scope="row"><label for="${id}.${name}">${escapeHtml(name)}</label></th><td>${writeField(id, parameter)}<small>${facts}</small><p>${inline(description)}</p></td></tr>`;
+    return `<tr><th scope="row"><label>${escapeHtml(name)}</label></th><td>${writeField(parameter)}<small>${facts}</small><p>${inline(description)}</p></td></tr>`;
   });
   return `<h4>Parameters</h4>\n${writeTable(rows)}`;
 }
 
 /** The field for a parameter, filled with its example. */
-function writeField(id: string, { name, in: place, schema, example }: Parameter): string {
+function writeField({ name, in: place, schema, example }: Parameter): string {
   const isList = schema.type === 'array';
-  const attributes = `id="${id}.${name}" name="${escapeHtml(name)}"${place === 'query' ? '' : ` data-place="${place}"`}${isList ? ' data-list' : ''}${place === 'path' ? ' required' : ''}`;
+  const attributes = `name="${escapeHtml(name)}"${place === 'query' ? '' : ` data-place="${place}"`}${isList ? ' data-list' : ''}${place === 'path' ? ' required' : ''}`;
   const choices = schema.type === 'boolean' ? [true, false] : schema.enum;
   if (choices) {
     const preset = schema.default === undefined ? '–' : `${schema.default} (default)`;
@@ -109,7 +112,7 @@ function writeField(id: string, { name, in: place, schema, example }: Parameter)
   return `<input ${attributes}${value}${hint ? ` placeholder="${hint}"` : ''}>`;
 }
 
-function writeBody(api: ApiDescription, id: string, { description, content }: Content, body: string): string {
+function writeBody(api: ApiDescription, { description, content }: Content, body: string): string {
   const { properties = {}, required = [] } = resolve(api, content!['application/json']!.schema);
   const rows = Object.entries(properties).map(([name, reference]) => {
     const field: Schema = { ...resolve(api, reference), ...reference };
@@ -117,29 +120,30 @@ function writeBody(api: ApiDescription, id: string, { description, content }: Co
     return `<tr><th scope="row">${escapeHtml(name)}</th><td><small>${writeType(field)}${writeLimits(field)}${required.includes(name) ? ', <strong>required</strong>' : ''}</small>${about}</td></tr>`;
   });
   const lines = Math.min(16, body.split('\n').length);
-  const field = `<textarea id="${id}.body" data-body rows="${lines}">${escapeText(body)}</textarea>`;
-  return `<h4><label for="${id}.body">Body</label></h4>\n<p>${inline(description)}</p>\n${field}\n${rows.length > 0 ? writeTable(rows) : ''}`;
+  const field = `<textarea rows="${lines}">${escapeText(body)}</textarea>`;
+  return `<h4><label>Body</label></h4>\n<p>${inline(description)}</p>\n${field}\n${rows.length > 0 ? writeTable(rows) : ''}`;
 }
 
 function writeResponses(
   api: ApiDescription,
-  id: string,
-  responses: Operation['responses'],
+  operation: Operation,
   { commonCodes, examples }: Shared,
 ): string {
+  const { operationId, responses } = operation;
+  const common = commonCodes[callerOf(operation)];
   const rows = Object.entries(responses).flatMap(([status, response]) => {
     const { description } = resolve(api, response);
     const codes = readCodes(description).map(([code]) => code);
-    const own = codes.filter((code) => !commonCodes.has(code));
+    const own = codes.filter((code) => !common.has(code));
     if (codes.length > 0 && own.length === 0) return [];
     const about =
       codes.length > 0 ? own.map(linkTo).join(' ') : description.split('\n\n').map(inline).join('<br>');
     return [`<tr><th scope="row">${status}</th><td>${about}</td></tr>`];
   });
   const hasCommon = Object.values(responses).some(({ $ref }) => $ref !== undefined);
-  const common = hasCommon ? '<p>And <a href="#errors">what every request can get</a>.</p>' : '';
+  const others = hasCommon ? '<p><a href="#errors">Errors of every request</a></p>' : '';
   const example = responses['200']?.content?.['application/json']?.example;
-  return `<h4>Responses</h4>\n${writeTable(rows)}${common}${example === undefined ? '' : writeExample(id, example, examples)}`;
+  return `<h4>Responses</h4>\n${writeTable(rows)}${others}${example === undefined ? '' : writeExample(operationId, example, examples)}`;
 }
 
 /** An example that another operation already has is a link to that. */

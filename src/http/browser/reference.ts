@@ -1,6 +1,14 @@
 // The API description as HTML: every operation, by groups, with contents and the meanings of errors. It is complete without scripts.
 import { escapeHtml, inline } from '../guide/html.ts';
-import { linkTo, readCodes, type Shared, writeOperation, writeTable } from './reference-operation.ts';
+import {
+  type Caller,
+  callerOf,
+  linkTo,
+  readCodes,
+  type Shared,
+  writeOperation,
+  writeTable,
+} from './reference-operation.ts';
 import { type ApiDescription, type Operation, resolve } from './reference-schema.ts';
 
 const METHODS = ['get', 'post', 'patch', 'delete'];
@@ -99,18 +107,24 @@ function codesOf(
   );
 }
 
-/** Codes of every operation that has a limit of requests; the others have fewer. */
-function commonCodesOf(api: ApiDescription, groups: readonly Group[]): Set<string> {
-  const all = groups
-    .flatMap(({ operations }) =>
-      operations.map(({ operation }) => codesOf(api, operation).map(([code]) => code)),
-    )
-    .filter((codes) => codes.includes('RATE_LIMITED'));
-  return new Set(all[0]?.filter((code) => all.every((codes) => codes.includes(code))));
+/** Codes of every operation that has a limit of requests, and of all with the same access; the others have fewer. */
+function commonCodesOf(api: ApiDescription, groups: readonly Group[]): Shared['commonCodes'] {
+  const limited = groups
+    .flatMap(({ operations }) => operations)
+    .map(({ operation }) => ({
+      caller: callerOf(operation),
+      codes: codesOf(api, operation).map(([code]) => code),
+    }))
+    .filter(({ codes }) => codes.includes('RATE_LIMITED'));
+  const inAll = (some: typeof limited) =>
+    new Set(some[0]?.codes.filter((code) => some.every(({ codes }) => codes.includes(code))));
+  const of = (wanted: Caller) => inAll(limited.filter(({ caller }) => caller === wanted));
+  return { anyone: inAll(limited), key: of('key'), token: of('token') };
 }
 
 /** Every error code once; the operations link to them. */
-function writeErrors(api: ApiDescription, groups: readonly Group[], common: ReadonlySet<string>): string {
+function writeErrors(api: ApiDescription, groups: readonly Group[], common: Shared['commonCodes']): string {
+  const list = (codes: Iterable<string>) => [...codes].map(linkTo).join(', ');
   const found = groups.flatMap(({ operations }) =>
     operations.flatMap(({ operation }) => codesOf(api, operation)),
   );
@@ -123,6 +137,6 @@ function writeErrors(api: ApiDescription, groups: readonly Group[], common: Read
     );
   return `<section class="group errors" id="errors" aria-labelledby="group.errors"><h2 id="group.errors">Errors</h2>
 <p>Branch on the code: texts may change. After a 429 or 503, wait for the seconds in <code>Retry-After</code>.</p>
-<p>Every request can get ${[...common].map(linkTo).join(', ')}. Each operation lists its others.</p>
+<p>Every request can get ${list(common.anyone)}; with a key also ${list(common.key.difference(common.anyone))}; those of administrators ${list(common.token.difference(common.anyone))}. Each operation lists its others.</p>
 ${writeTable(rows)}</section>`;
 }

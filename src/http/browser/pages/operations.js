@@ -25,7 +25,7 @@ function read(form) {
   const [method = '', path = ''] = ['.method', 'code'].map(
     (part) => form.querySelector(`.route ${part}`)?.textContent ?? '',
   );
-  const body = /** @type {HTMLTextAreaElement | null} */ (form.querySelector('[data-body]'))?.value.trim();
+  const body = /** @type {HTMLTextAreaElement | null} */ (form.querySelector('textarea'))?.value.trim();
   return { method, path, filled, body, hasContent: 'content' in form.dataset };
 }
 
@@ -197,10 +197,22 @@ function isMeant(form) {
   return false;
 }
 
+/** Connects the fields with their labels, and gives them IDs to link to. @param {HTMLFormElement} form */
+function nameFields(form) {
+  for (const label of form.querySelectorAll('.details label')) {
+    const row = label.closest('tr');
+    const field = (row ?? form).querySelector(row ? '[name]' : 'textarea');
+    if (!field) continue;
+    field.id = `${form.id}.${field.getAttribute('name') ?? 'body'}`;
+    /** @type {HTMLLabelElement} */ (label).htmlFor = field.id;
+  }
+}
+
 /** @param {Callers} callers @param {(key: string) => void} takeKey */
 export function wireOperations(callers, takeKey) {
   for (const form of forms()) {
     addHead(form);
+    nameFields(form);
     form.addEventListener('submit', async (event) => {
       event.preventDefault();
       if (!isMeant(form)) return;
