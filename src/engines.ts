@@ -1,6 +1,7 @@
 // The engine that the configuration selects: for the service, for bulk work, and for copies. Only that engine is loaded.
 import type { Config } from './config.ts';
 import { StartError } from './domain/errors.ts';
+import type { Finding } from './domain/finding.ts';
 import { newUlid } from './domain/ids.ts';
 import type { BulkReader, BulkWriter, CopyControl, Store, StoreSummary } from './domain/store.ts';
 import type { TransferStore } from './domain/transfer.ts';
@@ -48,6 +49,16 @@ export async function openBulkReader(config: Config): Promise<BulkReader> {
   if (config.database) return (await import('./postgres/bulk.ts')).PostgresBulkReader.open(config.database);
   const { SqliteBulkReader } = await import('./sqlite/files/bulk.ts');
   return new SqliteBulkReader(config.dataDir);
+}
+
+/** What a start would find in the data. Changes nothing. `checkClock` returns what is wrong with the clock. */
+export async function inspectData(
+  { database, dataDir, minFreeDiskBytes }: Config,
+  checkClock: (source: Pick<Store, 'findSetting' | 'referenceTime'>) => Promise<string | undefined>,
+): Promise<Finding[]> {
+  if (database) return (await import('./postgres/inspect.ts')).inspectDatabase(database, checkClock);
+  const { inspectFolder } = await import('./sqlite/files/inspect.ts');
+  return inspectFolder(dataDir, minFreeDiskBytes, checkClock);
 }
 
 /** Copies all data to a new file. A service may be running. Throws StartError, or AbortError if aborted. */

@@ -5,6 +5,8 @@ import { VERSION } from '../system.ts';
 const COMMANDS: Readonly<Record<string, string>> = {
   serve: `
   serve         run the service; same as "npm start"`,
+  check: `
+  check         say what is wrong with settings, disk, clock and data, and what a start would migrate; changes nothing`,
   'admin-token': `
   admin-token   print a token for an administrator; only if no identity provider is configured
                 --email you@example.com [--name You] [--hours 1]`,

@@ -7,6 +7,7 @@ import { helpOf } from './help.ts';
 /** Each command is loaded only when it runs: loading all takes a third of a second. */
 const COMMANDS: Record<string, () => Promise<Command>> = {
   serve: async () => (await import('./serve.ts')).serve,
+  check: async () => (await import('./check.ts')).check,
   'admin-token': async () => (await import('./admin-token.ts')).adminToken,
   agents: async () => (await import('./agents.ts')).agents,
   import: async () => (await import('./import.ts')).importEvents,

@@ -9,6 +9,7 @@ import { showLoading } from './load-progress.ts';
 import { openLog } from './log.ts';
 import { keepNextTickFast } from './next-tick.ts';
 import { Progress } from './progress.ts';
+import { findProviderProblems } from './setting-problems.ts';
 
 /** Time from the signal to the forced exit, whatever is still open. */
 const EXIT_TIMEOUT_MS = 4_800;
@@ -53,12 +54,7 @@ export async function serve(args: string[], env: Env, io: Io): Promise<number> {
     // Whatever could not be compressed now is compressed by its first request.
     prepareDocuments().catch((error: unknown) => logger.warn({ err: error }, 'could not compress documents'));
   }, PREPARE_AFTER_MS).unref();
-  if (config.oidc && Object.values(config.administrators).every((list) => list.length === 0)) {
-    logger.warn('Nobody is an administrator: set ADMIN_EMAILS, ADMIN_DOMAINS or ADMIN_SUBJECTS.');
-  }
-  if (config.oidc && !/^https:|^http:\/\/(?:localhost|127\.|\[::1\])/i.test(config.oidc.issuer)) {
-    logger.warn('OIDC_ISSUER does not use https, so anyone on the network path can forge tokens. Use https.');
-  }
+  for (const problem of findProviderProblems(config)) logger.warn(problem);
   return stopped;
 }
 

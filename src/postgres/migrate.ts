@@ -72,6 +72,38 @@ export async function migrate(
   }
 }
 
+export interface SchemaState {
+  /** Number of the last applied migration. */
+  readonly count: number;
+  /** Names of those that a start applies. */
+  readonly missing: readonly string[];
+  /** Whether a start adds PostGIS, too. */
+  readonly addsPostgis: boolean;
+  readonly mayCreate: boolean;
+  readonly role: string;
+}
+
+/** What `migrate` would do. Changes nothing. Throws the same errors. */
+export async function inspectSchema(sql: Sql): Promise<SchemaState> {
+  const migrations = readMigrations(FOLDER);
+  const current = await readCurrent(sql);
+  const addsPostgis = await requireDatabase(sql, current);
+  const { count, names, compatibleFrom } = await readApplied(sql);
+  requireKnown(migrations, count, names, compatibleFrom);
+  const [{ may_create }] = await sql<
+    [{ may_create: boolean }]
+  >`SELECT has_schema_privilege('public', 'CREATE') AS may_create`;
+  const missing = migrations.slice(count).map(({ name }) => name);
+  return { count, missing, addsPostgis, mayCreate: may_create, role: current.role };
+}
+
+async function readCurrent(sql: Sql): Promise<Current> {
+  const [current] = await sql<[Current]>`
+    SELECT quote_ident(current_user) AS role, quote_ident(current_database()) AS name,
+      (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) AS is_super`;
+  return current;
+}
+
 /** Applies the next missing migration. 'busy': another node migrates. */
 async function takeStep(
   sql: Sql,
@@ -82,10 +114,8 @@ async function takeStep(
   // Never wait for this lock: CREATE INDEX CONCURRENTLY of the node that has it would wait for our snapshot.
   const [lock] = await sql<[{ taken: boolean }]>`SELECT pg_try_advisory_xact_lock(${LOCK}) AS taken`;
   if (!lock.taken) return 'busy';
-  const [current] = await sql<[Current]>`
-    SELECT quote_ident(current_user) AS role, quote_ident(current_database()) AS name,
-      (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) AS is_super`;
-  await requireDatabase(sql, current);
+  const current = await readCurrent(sql);
+  if (await requireDatabase(sql, current)) await sql`CREATE EXTENSION postgis`;
   const { count, names, compatibleFrom, isOwned } = await readApplied(sql);
   requireKnown(migrations, count, names, compatibleFrom);
   const next = migrations[count];
@@ -179,8 +209,8 @@ function compatibleFrom(migrations: readonly Migration[]): number {
   return Math.max(...migrations.map(({ sql }, index) => Number(COMPATIBLE_FROM.exec(sql)?.[1] ?? index + 1)));
 }
 
-/** Requires UTF-8, ICU collations and PostGIS. A superuser installs PostGIS here if it is available. */
-async function requireDatabase(sql: Sql, current: Current): Promise<void> {
+/** Requires UTF-8, ICU collations and PostGIS. Returns whether PostGIS is missing, and can be added by us: a superuser may. */
+async function requireDatabase(sql: Sql, current: Current): Promise<boolean> {
   const [found] = await sql`
     SELECT (SELECT count(*) FROM pg_extension WHERE extname = 'postgis')::integer AS installed,
       (SELECT count(*) FROM pg_available_extensions WHERE name = 'postgis')::integer AS available,
@@ -202,7 +232,7 @@ async function requireDatabase(sql: Sql, current: Current): Promise<void> {
   }
   if (installed > 0) {
     await requireReach(sql, current);
-    return;
+    return false;
   }
   const add = `psql -d ${current.name} -c 'CREATE EXTENSION postgis'`;
   if (available === 0) {
@@ -211,11 +241,8 @@ async function requireDatabase(sql: Sql, current: Current): Promise<void> {
         `then run as a superuser: ${add}`,
     );
   }
-  if (current.is_super) await sql`CREATE EXTENSION postgis`;
-  else
-    throw new StartError(
-      `PostGIS is not enabled in the database ${current.name}. Run as a superuser: ${add}`,
-    );
+  if (current.is_super) return true;
+  throw new StartError(`PostGIS is not enabled in the database ${current.name}. Run as a superuser: ${add}`);
 }
 
 /** Our statements name types and functions of PostGIS without a schema. */

@@ -32,8 +32,7 @@ export async function openDatabase(options: DatabaseOptions, purpose?: 'move'): 
   const place = describeAddress(options.url);
   let database: Database | undefined;
   try {
-    database = await Database.open({ ...options, poolSize: CHECKED_CONNECTIONS });
-    await requireUsablePooler(database, options, place);
+    database = await connectChecked(options, place);
     await database.close();
     // No statement timeout: migrations may take long.
     const session = { statementTimeoutMs: 0, lockTimeoutMs: LOCK_TIMEOUT_MS, poolSize: MIGRATION_POOL_SIZE };
@@ -46,20 +45,37 @@ export async function openDatabase(options: DatabaseOptions, purpose?: 'move'): 
     return database;
   } catch (error) {
     await database?.close();
-    if (error instanceof StartError) throw error;
-    const { cause } = error as Error;
-    const reason = codeOf(error) === 'UNAVAILABLE' && cause ? cause : error;
-    const refusal = explainRefusal(reason, options, place);
-    if (refusal) throw refusal;
-    const hint = HINTS[codeOf(reason)] ?? '';
-    const { message } = reason as Error;
-    const problem = `The database ${place} cannot be used: ${message.replace(/\.$/, '')}.`;
-    throw new StartError(`${problem} ${hint}`.trim(), { cause: error });
+    throw explainOpening(error, options, place);
   }
 }
 
+/** A few connections to the primary. Throws StartError if a pooler in between cannot be used, otherwise the driver's errors. */
+export async function connectChecked(options: DatabaseOptions, place: string): Promise<Database> {
+  const database = await Database.open({ ...options, poolSize: CHECKED_CONNECTIONS });
+  try {
+    await requireUsablePooler(database, options, place);
+    return database;
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+/** Says what is wrong, and what to do. */
+export function explainOpening(error: unknown, options: DatabaseOptions, place: string): StartError {
+  if (error instanceof StartError) return error;
+  const { cause } = error as Error;
+  const reason = codeOf(error) === 'UNAVAILABLE' && cause ? cause : error;
+  const refusal = explainRefusal(reason, options, place);
+  if (refusal) return refusal;
+  const hint = HINTS[codeOf(reason)] ?? '';
+  const { message } = reason as Error;
+  const problem = `The database ${place} cannot be used: ${message.replace(/\.$/, '')}.`;
+  return new StartError(`${problem} ${hint}`.trim(), { cause: error });
+}
+
 /** A database that is only partly filled must not be served. */
-async function requireFinished(database: Database, place: string): Promise<void> {
+export async function requireFinished(database: Database, place: string): Promise<void> {
   const [found] = await database.run(
     'repeatable',
     (sql) => sql<{ value: string }[]>`SELECT value FROM settings WHERE name = ${UNFINISHED_MOVE}`,

@@ -82,15 +82,23 @@ export class FreeDisk {
   }
 
   #note(space: DiskSpace): void {
-    const { freeBytes, reusableBytes, totalBytes } = space;
-    const { floorBytes = Math.min(DEFAULT_FLOOR_BYTES, totalBytes * DEFAULT_FLOOR_PART), onChange } =
-      this.#options;
-    const usableBytes = Math.min(freeBytes + reusableBytes, freeBytes / LOG_PART);
-    const isLow = usableBytes < floorBytes + (this.#isLow ? floorBytes * RESUME_PART : 0);
+    const { onChange } = this.#options;
+    const floorBytes = floorOf(space, this.#options.floorBytes);
+    const isLow = usableBytesOf(space) < floorBytes + (this.#isLow ? floorBytes * RESUME_PART : 0);
     if (isLow === this.#isLow) return;
     this.#isLow = isLow;
     onChange?.(isLow, space, floorBytes);
   }
+}
+
+/** `floorBytes` as in the options. */
+export function floorOf({ totalBytes }: DiskSpace, floorBytes: number | undefined): number {
+  return floorBytes ?? Math.min(DEFAULT_FLOOR_BYTES, totalBytes * DEFAULT_FLOOR_PART);
+}
+
+/** What is compared with the floor. */
+export function usableBytesOf({ freeBytes, reusableBytes }: DiskSpace): number {
+  return Math.min(freeBytes + reusableBytes, freeBytes / LOG_PART);
 }
 
 /** Space of the volume that has this folder, as far as this user may use it, and of the file that the reader reads. */

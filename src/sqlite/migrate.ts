@@ -12,6 +12,13 @@ export function readSchemaVersion(database: DatabaseSync, migrations = readMigra
   return version;
 }
 
+/** The version, and the names of the migrations that `migrate` would apply. Throws the same errors. */
+export function readMissing(database: DatabaseSync): { version: number; missing: string[] } {
+  const migrations = readMigrations(FOLDER);
+  const version = readSchemaVersion(database, migrations);
+  return { version, missing: migrations.slice(version).map(({ name }) => name) };
+}
+
 /** Throws StartError if a newer version wrote the database, or if the database has other migrations than ours. */
 export function migrate(database: DatabaseSync, migrations = readMigrations(FOLDER)): void {
   const version = readSchemaVersion(database, migrations);

@@ -177,6 +177,21 @@ function makePrivate(file: string): void {
   chmodSync(file, 0o600);
 }
 
+/** Whether another process has the lock of the folder. Takes nothing that a start could miss. */
+export function isLocked(folder: string): boolean {
+  const path = join(folder, LOCK);
+  if (!existsSync(path)) return false;
+  const lock = new DatabaseSync(path, { readOnly: true });
+  try {
+    lock.prepare('SELECT 1 FROM sqlite_schema').get();
+    return false;
+  } catch (error) {
+    return (error as { errcode?: number }).errcode === SQLITE_BUSY;
+  } finally {
+    lock.close();
+  }
+}
+
 function takeLock(folder: string): FolderLock {
   const path = join(folder, LOCK);
   try {
