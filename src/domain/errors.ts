@@ -124,7 +124,16 @@ export const QUOTAS = [
 export type RefusedBy = (typeof LIMITS)[number] | `quota ${(typeof QUOTAS)[number]}`;
 
 /** Parts of the service that can keep it from serving. */
-export const PARTS = ['startup', 'shutdown', 'store', 'data_folder', 'writer', 'reader', 'database'] as const;
+export const PARTS = [
+  'startup',
+  'memory',
+  'shutdown',
+  'store',
+  'data_folder',
+  'writer',
+  'reader',
+  'database',
+] as const;
 export type Part = (typeof PARTS)[number];
 
 interface AppErrorOptions {

@@ -145,6 +145,9 @@ export interface Quota {
 export interface Store {
   readonly engine: 'sqlite' | 'postgres';
 
+  /** Whether it works, but other nodes answer searches faster until this one has all events in memory. Once false, it stays so. */
+  readonly isLoading: boolean;
+
   /** Rejects with UNAVAILABLE unless the store can read and write. */
   check(): Promise<void>;
   /**

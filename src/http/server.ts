@@ -37,7 +37,7 @@ import { addHeader, handOverHeaders, initHeaders } from './response/headers.ts';
 import type { RequestMetrics } from './response/request-metrics.ts';
 import { sendResponse } from './response/send.ts';
 import { StaticDocument, StaticDocuments } from './response/static-document.ts';
-import { type Readiness, serveHealth, starting } from './routes/health.ts';
+import { isLoading, type Readiness, serveHealth, starting } from './routes/health.ts';
 import { DESCRIBED_ROUTES, ROUTES, type Route } from './routes/table.ts';
 import { refuseRoute, routeNotFound } from './routes/unknown-route.ts';
 import type { Shutdown } from './shutdown.ts';
@@ -170,7 +170,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
 
   let kept: unknown[] | undefined = [];
   app.addHook('onRequest', (request, reply, done) => {
-    if (options.shutdown?.turnsAway(request)) {
+    if (options.shutdown?.turnsAway(request, isLoading(readiness()))) {
       cutOff(request.raw);
       return;
     }

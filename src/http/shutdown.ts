@@ -30,11 +30,13 @@ export class Shutdown {
     return this.#beganMs !== undefined;
   }
 
-  /** Whether to close the connection of this request without a response: X-Next-Upstream says that the load balancer then retries. */
-  turnsAway({ method, headers }: FastifyRequest): boolean {
-    return (
-      this.#isLeaving && headers['x-next-upstream'] !== undefined && (method === 'GET' || method === 'HEAD')
-    );
+  /**
+   * Whether to close the connection of this request without a response: X-Next-Upstream says that the load balancer then retries. Other
+   * nodes are faster than one that is loading, too.
+   */
+  turnsAway({ method, headers }: FastifyRequest, isLoading: boolean): boolean {
+    const isRead = method === 'GET' || method === 'HEAD';
+    return (this.#isLeaving || isLoading) && headers['x-next-upstream'] !== undefined && isRead;
   }
 
   /** Waits until the load balancer sends nothing more, which takes a fixed time. */

@@ -79,7 +79,7 @@ export class PostgresStore implements Store {
     const { search = 'memory' } = options;
     this.#trimming = new LogTrimming(database);
     this.#words = new WordFilling(database);
-    if (search === 'memory') this.#events = new NodeEvents(database, { ...DEFAULTS, ...options });
+    if (search === 'memory') this.#events = new NodeEvents(database, options);
   }
 
   /** Throws StartError if the database cannot be reached or used. */
@@ -90,6 +90,10 @@ export class PostgresStore implements Store {
   /** Number of events in memory; undefined while searches use SQL. */
   get eventsInMemory(): number | undefined {
     return this.#events?.size;
+  }
+
+  get isLoading(): boolean {
+    return this.#events?.isLoading === true;
   }
 
   check(): Promise<void> {
@@ -363,9 +367,3 @@ export class PostgresStore implements Store {
     }
   }
 }
-
-const DEFAULTS = {
-  cacheBytes: 0,
-  indexMaxBytes: Number.POSITIVE_INFINITY,
-  nowMs: Number.NEGATIVE_INFINITY,
-};

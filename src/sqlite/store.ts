@@ -50,6 +50,7 @@ const CLOSE_TIMEOUT_MS = 4_000;
 
 export class SqliteStore implements Store {
   readonly engine = 'sqlite';
+  readonly isLoading = false;
   readonly #operations = new Operations();
   readonly #opened: OpenFolder;
   readonly #writer: WriterClient;

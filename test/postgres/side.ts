@@ -50,7 +50,7 @@ export class Side {
   /** PIDs of all connections of the store. */
   async connections(): Promise<number[]> {
     const rows = await this.sql`
-      SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'local-events'`;
+      SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND starts_with(application_name, 'local-events')`;
     return rows.map(({ pid }) => pid);
   }
 

@@ -31,8 +31,8 @@ export async function startBalancer(ports: readonly [number, number]): Promise<B
   );
   const text = readFileSync(CONFIGURATION, 'utf8')
     .replace('http {', `http {\n${folders.join('\n')}`)
-    .replace('node1:8080', `127.0.0.1:${ports[0]}`)
-    .replace('node2:8080', `127.0.0.1:${ports[1]}`)
+    .replaceAll('node1:8080', `127.0.0.1:${ports[0]}`)
+    .replaceAll('node2:8080', `127.0.0.1:${ports[1]}`)
     .replace('listen 8080', `listen 127.0.0.1:${port}`)
     .replace('/dev/stderr crit', `${log} warn`)
     .replace(/^worker_rlimit_nofile.*$/m, ''); // an ordinary user may not raise it

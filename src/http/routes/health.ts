@@ -1,4 +1,4 @@
-// Health of the service: /live (the process), /ready (it can serve) and /health. They also respond while the service starts and
+// Health of the service: /live (the process), /ready (it should get requests) and /health. They also respond while the service starts and
 // all other routes are refused, and no limit refuses them.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError, PARTS, type Part } from '../../domain/errors.ts';
@@ -54,7 +54,7 @@ export const ReadyResponse = Type.Object({ status: oneOf(['ready'], { examples: 
 
 export const ReadyErrorResponse = Type.Object({
   ...ErrorResponse.properties,
-  status: oneOf(['starting', 'stopping', 'unavailable']),
+  status: oneOf(['starting', 'loading', 'stopping', 'unavailable']),
   part: oneOf(PARTS, { description: 'What keeps the service from serving.' }),
 });
 
@@ -63,10 +63,15 @@ export const ready: Description = {
   tag: 'Service',
   summary: 'Check whether the service can serve',
   description:
-    'Returns 200 while requests can be served: for load balancers. Otherwise returns 503 with `status` and `part` next to the error. It is not ready while it starts, and from the moment when it is told to stop.',
+    'Returns 200 while requests can be served: for load balancers. Otherwise returns 503 with `status` and `part` next to the error. It is not ready while it starts, and from the moment when it is told to stop. A node on PostgreSQL that is `loading` serves, but other nodes serve better: when it is ready, the next one can be restarted.',
   response: ReadyResponse,
   unavailable: ReadyErrorResponse,
 };
+
+/** Whether the service works, but other nodes should get the requests. */
+export function isLoading(readiness: Readiness): boolean {
+  return 'context' in readiness && readiness.context.store.isLoading;
+}
 
 interface HealthOptions {
   readonly version: string;
@@ -93,6 +98,7 @@ export function serveHealth(app: FastifyInstance, options: HealthOptions): void 
       onFault(request, fault);
       return sendUnready(reply, fault, 'unavailable', fault.part ?? 'store');
     }
+    if (isLoading(now)) return sendUnready(reply, loading(), 'loading', 'memory');
     return reply.send(JSON.stringify({ status: 'ready' }));
   });
 }
@@ -139,6 +145,12 @@ export function starting({ done, total }: { done: number; total: number }): AppE
   return new AppError('UNAVAILABLE', `The service is starting${progress}. Retry shortly.`, {
     refusedBy: 'starting',
   });
+}
+
+function loading(): AppError {
+  const message =
+    'The node serves, but is still reading all events into memory. Send requests to other nodes, and keep these running.';
+  return new AppError('UNAVAILABLE', message);
 }
 
 function sendUnready(reply: FastifyReply, error: AppError, status: string, part: Part): FastifyReply {

@@ -13,6 +13,7 @@ import { isDirect } from '../pooler.ts';
 import { isRead, readWords } from '../words.ts';
 import { ALL_EVENTS_CHANGED, POLL_SETTINGS, poll, readWordsAfter, writeIncarnation } from './changes.ts';
 import { EventBodies } from './event-bodies.ts';
+import { FirstLoad, type FirstLoadOptions, IN_MEMORY } from './first-load.ts';
 import { followMany, load, reconcile } from './load.ts';
 import type { LoadedEvents } from './loaded-events.ts';
 import { ReadIndex } from './read-index.ts';
@@ -38,7 +39,7 @@ const WORDS_RETRY_MS = 1_000;
 /** Characters of rows, whose words must be found, between two turns of the event loop. */
 const CHARS_PER_TURN = 10_000;
 
-export interface NodeEventsOptions {
+export interface NodeEventsOptions extends FirstLoadOptions {
   readonly cacheBytes: number;
   /** Above this size of the index, searches use the database. */
   readonly indexMaxBytes: number;
@@ -53,15 +54,25 @@ export interface NodeEventsOptions {
   readonly onChange?: ((change: SearchChange) => void) | undefined;
 }
 
+const DEFAULTS = {
+  cacheBytes: 0,
+  indexMaxBytes: Number.POSITIVE_INFINITY,
+  nowMs: Number.NEGATIVE_INFINITY,
+};
+
 export class NodeEvents {
   readonly #database: Database;
   readonly #options: NodeEventsOptions;
   readonly #bodies: EventBodies;
+  readonly #firstLoad: FirstLoad;
   readonly #readIndex = new ReadIndex((onBehind) => this.#poll(onBehind));
   /** Undefined while they are loaded. */
   #loaded: LoadedEvents | undefined;
+  /** Whether it also has all words, or cannot have them. */
+  #isComplete = false;
   /** Polls. */
   #connection: OwnConnection | undefined;
+  #connectionName = '';
   #loading: OwnConnection | undefined;
   #unloaded = Promise.withResolvers<void>();
   readonly #closing = new AbortController();
@@ -73,11 +84,12 @@ export class NodeEvents {
   /** Why searches use the database, as reported last. */
   #lastReason: string | undefined;
 
-  constructor(database: Database, options: NodeEventsOptions) {
+  constructor(database: Database, options: Partial<NodeEventsOptions>) {
     this.#database = database;
-    this.#options = options;
+    this.#options = { ...DEFAULTS, ...options };
     this.#bodies = new EventBodies(database);
-    this.#nowMs = options.nowMs;
+    this.#nowMs = this.#options.nowMs;
+    this.#firstLoad = new FirstLoad(database, this.#closing.signal, options);
     this.#registerMetrics();
     this.#loop = this.#keepLoaded();
   }
@@ -85,6 +97,11 @@ export class NodeEvents {
   /** Number of events in memory; undefined while searches use the database. */
   get size(): number | undefined {
     return this.#loaded?.memory.size;
+  }
+
+  /** Whether requests should still go to other nodes, see FirstLoad. */
+  get isLoading(): boolean {
+    return !this.#firstLoad.isOver;
   }
 
   /**
@@ -132,10 +149,12 @@ export class NodeEvents {
     const { signal } = this.#closing;
     for (let pauseMs = FIRST_LOAD_PAUSE_MS; !signal.aborted; ) {
       const loaded = await this.#load().catch((error: unknown) => {
+        this.#firstLoad.noteFailure();
         if (!signal.aborted) this.#report({ by: 'database', reason: 'failure', cause: withoutData(error) });
         return undefined;
       });
       if (signal.aborted) return;
+      if (loaded === 'impossible') this.#firstLoad.end();
       if (loaded === 'loaded') {
         const sinceMs = performance.now();
         await this.#unloaded.promise;
@@ -156,8 +175,10 @@ export class NodeEvents {
       this.#report({ by: 'database', reason: 'pooler' });
       return 'impossible';
     }
+    const applicationName = await this.#firstLoad.nameOfLoading();
     // No statement timeout: all events take long to read.
-    this.#loading = await this.#database.connect({ statementTimeoutMs: 0, settings: POLL_SETTINGS_TO_LOAD });
+    const session = { statementTimeoutMs: 0, settings: POLL_SETTINGS_TO_LOAD, applicationName };
+    this.#loading = await this.#database.connect(session);
     try {
       const { signal } = this.#closing;
       signal.throwIfAborted();
@@ -186,7 +207,12 @@ export class NodeEvents {
         () => true,
         () => false,
       );
+      if (isDone && isUseful()) {
+        this.#isComplete = true;
+        this.#firstLoad.end();
+      }
       if (isDone) return;
+      this.#firstLoad.noteFailure();
       await sleep(WORDS_RETRY_MS, undefined, { ref: false });
     }
   }
@@ -233,6 +259,8 @@ export class NodeEvents {
   /** Lets searches use the database, and loads all events again. */
   #unload(change: SearchChange): void {
     this.#loaded = undefined;
+    this.#isComplete = false;
+    this.#dropConnection(); // so that other nodes know
     this.#report(change);
     this.#unloaded.resolve();
   }
@@ -248,12 +276,12 @@ export class NodeEvents {
     for (let pauseMs = FIRST_PAUSE_MS; this.#loaded; pauseMs *= 2) {
       try {
         if (!this.#connection?.isCurrent) await this.#connect(beginMs);
+        await this.#nameConnection(this.#connection!);
         if (!(await this.#pollOnce(this.#connection!, this.#loaded, onBehind))) continue;
         this.#isBlocked = false;
         return;
       } catch (error) {
-        this.#connection?.drop();
-        this.#connection = undefined;
+        this.#dropConnection();
         const failure = failureOf(error);
         // Nothing was applied, so the next poll goes on from the same snapshot.
         this.#isBlocked = codeOf(error) === STATEMENT_TIMEOUT;
@@ -269,9 +297,22 @@ export class NodeEvents {
   }
 
   async #connect(beginMs: number): Promise<void> {
+    this.#dropConnection();
+    this.#connectionName = this.#isComplete ? IN_MEMORY : await this.#firstLoad.nameOfLoading();
+    const session = { settings: POLL_SETTINGS, applicationName: this.#connectionName };
+    this.#connection = await this.#database.connect(session, beginMs);
+  }
+
+  #dropConnection(): void {
     this.#connection?.drop();
     this.#connection = undefined;
-    this.#connection = await this.#database.connect({ settings: POLL_SETTINGS }, beginMs);
+  }
+
+  /** Tells other nodes when this one has everything in memory. */
+  async #nameConnection({ sql }: OwnConnection): Promise<void> {
+    if (!this.#isComplete || this.#connectionName === IN_MEMORY) return;
+    await sql`SELECT set_config('application_name', ${IN_MEMORY}, false)`;
+    this.#connectionName = IN_MEMORY;
   }
 
   /** False if it must be repeated. */
