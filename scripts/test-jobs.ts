@@ -87,7 +87,6 @@ const LONG_ONLY: ReadonlySet<string> = new Set([
   'test/metrics/dropped-lines.test.ts',
   'test/metrics/refusal-causes.test.ts',
   'test/metrics/service-metrics.test.ts',
-  'test/nodes/balancer.test.ts',
   'test/nodes/failover.test.ts',
   'test/nodes/linearizability.test.ts',
   'test/nodes/outage.test.ts',

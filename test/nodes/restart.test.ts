@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
-import { it, type TestContext } from 'node:test';
+import { describe, it, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Answer, Client, newEvent } from '../support/client.ts';
 import { startBalancer } from '../support/nginx.ts';
@@ -14,6 +14,7 @@ import { newDatabase } from '../support/postgres.ts';
 import { freePort, launchService, run } from '../support/process.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { size } from '../support/sizes.ts';
+import { balancerRules } from './balancer-rules.ts';
 import { storeEvents } from './many-events.ts';
 
 const RESTARTS = size(1, 4);
@@ -234,3 +235,5 @@ it(`a restart with ${EVENTS} events is one gap, and loses no acknowledged create
   service.child.kill('SIGTERM');
   assert.equal((await service.ended).code, 0);
 });
+
+describe('nginx with deploy/nginx.conf', balancerRules);

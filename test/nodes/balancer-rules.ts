@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { after, before, beforeEach, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Answer, assertError, Client } from '../support/client.ts';
 import { type Balancer, startBalancer } from '../support/nginx.ts';
@@ -46,7 +46,7 @@ class CountingNode {
 /** nginx counts a second as up to two. */
 const FORGOTTEN_MS = 2_200;
 
-describe('nginx', () => {
+export function balancerRules(): void {
   const nodes: CountingNode[] = [];
   let balancer: Balancer;
   let client: Client;
@@ -120,4 +120,4 @@ describe('nginx', () => {
     for (const node of nodes) node.stop();
     for (const send of Object.values(request)) assertError(await send(), 503, 'UNAVAILABLE');
   });
-});
+}
