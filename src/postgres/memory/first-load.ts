@@ -10,7 +10,7 @@ export const IN_MEMORY = `${APPLICATION} in memory`;
 
 const LOOK_EVERY_MS = 250;
 
-/** A node polls at least every one and a half seconds. One that has not for so long may be gone. */
+/** A node polls at least every one and a half seconds. One that has not for so long, and is not waiting for a poll, may be gone. */
 const HEARD_WITHIN_MS = 5_000;
 
 /** A node that starts together with others waits this long, if none of them has the events either. */
@@ -89,7 +89,7 @@ export class FirstLoad {
       (sql) => sql<[{ loading: number; in_memory: number }]>`
         SELECT count(*) FILTER (WHERE starts_with(application_name, ${LOADING}) AND application_name <> ${this.#name ?? ''}) AS loading,
           count(*) FILTER (
-            WHERE application_name = ${IN_MEMORY} AND state_change > now() - make_interval(secs => ${HEARD_WITHIN_MS / 1_000})
+            WHERE application_name = ${IN_MEMORY} AND (state = 'active' OR state_change > now() - make_interval(secs => ${HEARD_WITHIN_MS / 1_000}))
           ) AS in_memory
         FROM pg_stat_activity WHERE datname = current_database()`,
     );
