@@ -127,7 +127,7 @@ function writeEvents(
     COMMIT;
     PRAGMA journal_mode = WAL;
   `);
-  if (!migrations) orderEvents(database);
+  if (!migrations) orderEvents(database, Infinity);
   database.close();
 }
 

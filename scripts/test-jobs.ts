@@ -77,6 +77,7 @@ const LONG_ONLY: ReadonlySet<string> = new Set([
   'test/differential/postgis.test.ts',
   'test/docs/database-backup.test.ts',
   'test/faults/clock-jumps.test.ts',
+  'test/faults/import-on-small-disk.test.ts',
   'test/faults/wrong-clock.test.ts',
   'test/http/agent-events-stream.test.ts',
   'test/http/docs.test.ts',

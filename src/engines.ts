@@ -41,7 +41,7 @@ export async function openStore(
 export async function openBulkWriter(config: Config): Promise<BulkWriter> {
   if (config.database) return (await import('./postgres/bulk.ts')).PostgresBulkWriter.open(config.database);
   const { SqliteBulkWriter } = await import('./sqlite/files/bulk.ts');
-  return SqliteBulkWriter.open(config.dataDir);
+  return SqliteBulkWriter.open(config.dataDir, config.minFreeDiskBytes);
 }
 
 /** Opens the engine for bulk reads. A service may be running. Throws StartError. */

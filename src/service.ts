@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import type { VerifyToken } from './domain/admin.ts';
 import type { Clock, Random, Uptime } from './domain/clock-and-random.ts';
-import { SettingsError, StartError } from './domain/errors.ts';
+import { AppError, SettingsError, StartError } from './domain/errors.ts';
 import { newUlid } from './domain/ids.ts';
 import { type ConsoleAccess, newSecret } from './domain/session.ts';
 import { BYTES_PER_MB, type Store } from './domain/store.ts';
@@ -139,8 +139,18 @@ export async function startService(config: Config, options: ServiceOptions): Pro
     await served?.close();
     await shutdown.close(app, listener, deadline);
     await store?.close();
-    throw error;
+    throw startErrorOf(error);
   }
+}
+
+/** For an error of the store: StartError. Returns other errors unchanged. */
+function startErrorOf(error: unknown): unknown {
+  if (!(error instanceof AppError)) return error;
+  const reason = error.cause instanceof Error ? error.cause.message : error.message;
+  const advice = reason === 'database or disk is full' ? 'Free some space, and start again.' : 'Start again.';
+  return new StartError(`The service cannot start, because its store failed: ${reason}. ${advice}`, {
+    cause: error,
+  });
 }
 
 let mcpLoading: Promise<ServeMcp> | undefined;

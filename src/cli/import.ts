@@ -92,7 +92,12 @@ async function getAgent(
     // This agent must be able to publish, even if agents that register themselves may only read.
     const tier = config.registrationTier === 'read' ? 'readwrite' : config.registrationTier;
     const agent: AgentRow = { agent_id, ...newAgent, tier, is_active: true, created_ms };
-    await writer.addAgent(agent, fingerprint(key));
+    try {
+      await writer.addAgent(agent, fingerprint(key));
+    } catch (cause) {
+      if (!(cause instanceof AppError)) throw cause;
+      throw new StartError(`The import cannot begin: ${reasonOf(cause)}.`, { cause });
+    }
     return agent;
   }
   if (!isApiKey(key)) {
@@ -146,19 +151,23 @@ async function importInto(
     const items = format.readItems(isFormatGuessed ? expectFormat(bytes, format) : bytes, defaults);
     const problem = await addAll(run, items, () => progress.update(run.tally.read, input.share()));
     await run.finish();
+    await writer.finish();
     if (problem) throw problem;
   } catch (error) {
     await run.settle();
     summarise('failed');
-    const { message, cause } = error as Error;
-    const reason = error instanceof AppError && cause instanceof Error ? cause.message : message;
     throw new StartError(
-      `The import failed: ${printable(reason)}. Imported events are kept. To continue, run it again with --key-stdin.`,
+      `The import failed: ${reasonOf(error as Error)}. Imported events are kept. To continue, run it again with --key-stdin.`,
       { cause: error },
     );
   }
   summarise(stop.aborted ? 'stopped' : 'done');
   return run.tally;
+}
+
+function reasonOf(error: Error): string {
+  const { message, cause } = error;
+  return printable(error instanceof AppError && cause instanceof Error ? cause.message : message);
 }
 
 /** Adds all items. If the file is invalid, adds the items before the fault and returns the error. Throws UNAVAILABLE. */

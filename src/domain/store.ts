@@ -311,13 +311,16 @@ export interface BulkWriter extends AgentStore {
   findAgentByKey(keyHash: string, nowMs: number): Promise<AgentRow | undefined>;
   /**
    * Adds the rows in one transaction, by the rules of `createEvent`; the outcomes are in the same order. Calls need not wait
-   * for each other: they run in order, and waiting calls share a transaction.
+   * for each other: they run in order, and waiting calls share a transaction. Rejects with UNAVAILABLE if the disk is
+   * nearly full, as does `addAgent`.
    */
   createEvents(
     rows: readonly EventRow[],
     maxPerAgent: number,
     maxBytes?: number,
   ): Promise<readonly CreateOutcome['kind'][]>;
+  /** Prepares the written events for lists, if there is room; otherwise the next start does. */
+  finish(): Promise<void>;
   /** Finishes accepted operations, then releases all resources. */
   close(): Promise<void>;
 }

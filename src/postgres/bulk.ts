@@ -70,6 +70,9 @@ export class PostgresBulkWriter implements BulkWriter {
     return created;
   }
 
+  /** The database needs no preparation. */
+  async finish(): Promise<void> {}
+
   async close(): Promise<void> {
     await this.#last;
     await this.#store.close();

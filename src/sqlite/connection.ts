@@ -1,7 +1,9 @@
 // Database connection of the writer. With its settings, an acknowledged write survives a power cut.
+import { statfsSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { IS_STORED_AGENT, IS_STORED_EVENT } from './columns.ts';
-import { orderEvents } from './event-order.ts';
+import { orderEventsAtStart } from './event-order.ts';
 import { keepRemoved } from './kept-events.ts';
 import { migrate } from './migrate.ts';
 
@@ -20,6 +22,11 @@ function finishRemovals(database: DatabaseSync): void {
     COMMIT`);
 }
 
+function freeBytesAt(path: string): number {
+  const { bavail, bsize } = statfsSync(dirname(path));
+  return bavail * bsize;
+}
+
 /** Throws StartError if a newer version wrote the database. */
 export function openForWriting(path: string, purpose: 'serve' | 'bulk' = 'serve'): DatabaseSync {
   const database = new DatabaseSync(path, { timeout: 5000 });
@@ -35,7 +42,7 @@ export function openForWriting(path: string, purpose: 'serve' | 'bulk' = 'serve'
     if (purpose === 'bulk') database.exec(BULK);
     migrate(database);
     if (purpose === 'bulk') finishRemovals(database);
-    if (purpose === 'serve') orderEvents(database);
+    if (purpose === 'serve') orderEventsAtStart(database, freeBytesAt(path));
     return database;
   } catch (error) {
     database.close();

@@ -198,7 +198,7 @@ describe('the order of events', () => {
       );
     createAll(MANY_EVENTS + 500);
     assert.equal(data.countOrdered(agent), 0);
-    orderEvents(data.database);
+    orderEvents(data.database, Infinity);
     assert.equal(data.countOrdered(agent), MANY_EVENTS + 500);
     createAll(5);
     assert.equal(data.countOrdered(agent), 0);
@@ -260,7 +260,7 @@ describe('a list of an agent with many events', () => {
       data.migrate('all');
       const agent = data.addAgent();
       const rows = data.insert(agent, size(6_000, 14_000), firstHour, lastHour);
-      orderEvents(data.database);
+      orderEvents(data.database, Infinity);
       const reader = new ListReader(path);
       const endsMs = (row: EventRow) => row.end_ms ?? row.start_ms + ASSUMED_DURATION_MS;
       const listed = {

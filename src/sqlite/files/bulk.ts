@@ -11,26 +11,33 @@ import { type AgentColumns, type ColumnValues, columnValues } from '../columns.t
 import { detailsOf, Reader, requireFinishedMove } from '../reader.ts';
 import { WriterClient } from '../threads/writer-client.ts';
 import { databasePath, type FolderLock, getDatabase, holdFolder } from './data-folder.ts';
+import { ImportRoom } from './import-room.ts';
 
 export class SqliteBulkWriter implements BulkWriter {
   readonly #lock: FolderLock;
   readonly #writer: WriterClient;
   readonly #reader: Reader;
+  readonly #room: ImportRoom;
+  #isTight = false;
+  /** The newest batch. If it fails, so do those that wait for it. */
+  #last: Promise<unknown> = Promise.resolve();
 
-  private constructor(lock: FolderLock, writer: WriterClient, reader: Reader) {
+  private constructor(lock: FolderLock, writer: WriterClient, reader: Reader, room: ImportRoom) {
     this.#lock = lock;
     this.#writer = writer;
     this.#reader = reader;
+    this.#room = room;
   }
 
   /** Throws StartError if another process uses the folder, it is not writable, or a newer version wrote its data. */
-  static async open(folder: string): Promise<SqliteBulkWriter> {
+  static async open(folder: string, minFreeBytes?: number): Promise<SqliteBulkWriter> {
     const lock = holdFolder(folder);
     let writer: WriterClient | undefined;
     try {
       const path = databasePath(folder);
       writer = await WriterClient.start(path, 'bulk');
-      return new SqliteBulkWriter(lock, writer, openReader(path));
+      const reader = openReader(path);
+      return new SqliteBulkWriter(lock, writer, reader, new ImportRoom(folder, minFreeBytes, reader));
     } catch (error) {
       await writer?.close();
       lock.release();
@@ -38,7 +45,8 @@ export class SqliteBulkWriter implements BulkWriter {
     }
   }
 
-  addAgent(agent: AgentRow, key: KeyFingerprint): Promise<void> {
+  async addAgent(agent: AgentRow, key: KeyFingerprint): Promise<void> {
+    this.#room.check();
     return this.#writer.run('addAgent', [agent, key], () => {});
   }
 
@@ -68,7 +76,21 @@ export class SqliteBulkWriter implements BulkWriter {
     return ended && this.#reader.findAgent(agentId)?.tier;
   }
 
-  createEvents(
+  createEvents(...args: Parameters<BulkWriter['createEvents']>): Promise<readonly CreateOutcome['kind'][]> {
+    this.#room.add(args[0]);
+    this.#isTight ||= !this.#room.isAmple;
+    // Near the limit, one batch at a time: what is under way is not on the disk yet.
+    const written = this.#isTight
+      ? this.#last.then(() => {
+          this.#room.check();
+          return this.#write(...args);
+        })
+      : this.#write(...args);
+    this.#last = written;
+    return written;
+  }
+
+  #write(
     rows: readonly EventRow[],
     maxPerAgent: number,
     maxBytes = 0,
@@ -78,6 +100,11 @@ export class SqliteBulkWriter implements BulkWriter {
       [rows.map((row) => columnValues(row)), maxPerAgent, maxBytes],
       (outcomes) => outcomes,
     );
+  }
+
+  async finish(): Promise<void> {
+    // Without room, the next start tries again.
+    await this.#writer.run('orderEvents', [this.#room.freeBytes], () => {}).catch(() => {});
   }
 
   async close(): Promise<void> {

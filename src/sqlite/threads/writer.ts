@@ -16,7 +16,7 @@ import {
   idOf,
   versionOf,
 } from '../columns.ts';
-import { EventOrder } from '../event-order.ts';
+import { EventOrder, orderEvents } from '../event-order.ts';
 import { keepRemoved } from '../kept-events.ts';
 import { type AdminWrites, prepareAdminWrites, type Stored } from './admin-writes.ts';
 import { type KeyWrites, prepareKeyWrites } from './key-writes.ts';
@@ -51,6 +51,8 @@ export interface WriterCalls extends KeyWrites, Removals, AdminWrites, Restores 
   /** Returns the stored value: the existing one, or else this one. */
   addSetting(name: string, value: string): string;
   setSetting(name: string, value: string): void;
+  /** After a bulk write; see event-order.ts. */
+  orderEvents(freeBytes: number): void;
 }
 
 /** Error code of a violated constraint, e.g. a duplicate key. Any other SQLite error concerns the database itself. */
@@ -296,6 +298,10 @@ function prepareCalls(database: DatabaseSync): WriterCalls {
     addSetting(name, value) {
       insertSetting.run(name, value);
       return findSetting.get(name)!.value as string;
+    },
+
+    orderEvents(freeBytes) {
+      orderEvents(database, freeBytes);
     },
 
     setSetting(name, value) {
