@@ -15,7 +15,7 @@ import { systemClock, systemRandom } from './system.ts';
 export type OnProgress = (done: number, total: number) => void;
 
 export interface StoreListeners
-  extends Pick<SqliteOptions, 'onDiskChange' | 'onFatal' | 'onWordsProblem' | 'metrics'> {
+  extends Pick<SqliteOptions, 'onDiskChange' | 'onFatal' | 'onWordsProblem' | 'metrics' | 'clock'> {
   readonly onSearchChange?: (change: SearchChange) => void;
 }
 
@@ -24,7 +24,7 @@ export async function openStore(
   config: Config,
   nowMs: number,
   onProgress: OnProgress = () => {},
-  { onDiskChange, onFatal, onSearchChange, onWordsProblem, metrics }: StoreListeners = {},
+  { onDiskChange, onFatal, onSearchChange, onWordsProblem, metrics, clock }: StoreListeners = {},
 ): Promise<Store> {
   const { dataDir: folder, cacheBytes, indexMaxBytes, minFreeDiskBytes: minFreeBytes } = config;
   const hashSeed = new DataView(systemRandom(new Uint8Array(4)).buffer).getInt32(0);
@@ -34,7 +34,7 @@ export async function openStore(
     return PostgresStore.open({ ...config.database, ...shared, onChange: onSearchChange });
   }
   const { SqliteStore } = await import('./sqlite/store.ts');
-  return SqliteStore.open({ ...shared, folder, minFreeBytes, onProgress, onDiskChange, onFatal });
+  return SqliteStore.open({ ...shared, folder, minFreeBytes, onProgress, onDiskChange, onFatal, clock });
 }
 
 /** Opens the engine for bulk writes. No service may use the same data folder. Throws StartError. */
@@ -68,6 +68,12 @@ export async function backupTo(config: Config, file: string, control: CopyContro
   return backUp(config.dataDir, file, control);
 }
 
+/** Notes for the metrics when the last backup began. Throws the system's error. */
+export async function noteBackup({ dataDir }: Config, beganMs: number): Promise<void> {
+  const { writeLastBackup } = await import('./sqlite/files/last-backup.ts');
+  writeLastBackup(databasePath(dataDir), beganMs);
+}
+
 /** Restores a backup into an empty data folder. Throws StartError, or AbortError if aborted. */
 export async function restoreFrom(config: Config, file: string, control: CopyControl): Promise<StoreSummary> {
   requireEmbedded(config);
@@ -75,7 +81,8 @@ export async function restoreFrom(config: Config, file: string, control: CopyCon
   return restore(file, config.dataDir, control);
 }
 
-function requireEmbedded({ database }: Config): void {
+/** Throws StartError if the data is in PostgreSQL. */
+export function requireEmbedded({ database }: Config): void {
   if (!database) return;
   throw new StartError(
     'This command is for the embedded engine, but DATABASE_URL is set. ' +

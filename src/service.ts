@@ -113,7 +113,7 @@ export async function startService(config: Config, options: ServiceOptions): Pro
       onDiskChange: diskLog(logger),
       onSearchChange: searchLog(logger),
       onWordsProblem: wordsLog(logger),
-      ...{ onFatal, metrics },
+      ...{ onFatal, metrics, clock },
     });
     const access = await openAccess(config, store, clock, random);
     const edits = new KeyedQueue();

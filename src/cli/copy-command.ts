@@ -9,17 +9,21 @@ import { onStopSignal } from './stop-signal.ts';
 
 const MEGABYTE = 1_000_000;
 
-/** Absolute path of the only argument. Throws UsageError for any other number of arguments. */
-export function readFileName(command: string, args: string[]): string {
-  let positionals: string[];
+/** Absolute path of the only argument, and the value of `--keep`. Throws UsageError for any other number of arguments. */
+export function readFileName(command: string, args: string[]): { file: string; keep: string | undefined } {
+  let parsed: ReturnType<typeof parse>;
+  const parse = () => parseArgs({ args, allowPositionals: true, options: { keep: { type: 'string' } } });
   try {
-    positionals = parseArgs({ args, allowPositionals: true }).positionals;
+    parsed = parse();
   } catch (error) {
     throw new UsageError((error as Error).message);
   }
-  const [file, ...rest] = positionals;
-  if (!file || rest.length > 0) throw new UsageError(`${command} needs one FILE.`);
-  return resolve(file);
+  const [file, ...rest] = parsed.positionals;
+  const { keep } = parsed.values;
+  if (keep !== undefined && command !== 'backup') throw new UsageError('--keep is for backup.');
+  if (!file || rest.length > 0)
+    throw new UsageError(`${command} needs one ${keep === undefined ? 'FILE' : 'FOLDER'}.`);
+  return { file: resolve(file), keep };
 }
 
 /** Runs the copy, prints a summary of what `target` now holds, and resolves with the exit code. Throws StartError. */

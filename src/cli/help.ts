@@ -34,7 +34,8 @@ const COMMANDS: Readonly<Record<string, string>> = {
                 [--agent ID] [--out FILE]`,
   backup: `
   backup        copy all data, including keys, to a new file; the service may be running
-                FILE`,
+                FILE
+                --keep 7 FOLDER                to a file named after the time, of which the folder keeps the newest seven`,
   restore: `
   restore       copy a backup to a data folder that is empty or does not exist
                 FILE`,

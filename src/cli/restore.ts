@@ -5,7 +5,7 @@ import type { Env, Io } from './command.ts';
 import { readFileName, runCopy } from './copy-command.ts';
 
 export async function restore(args: string[], env: Env, io: Io): Promise<number> {
-  const file = readFileName('restore', args);
+  const { file } = readFileName('restore', args);
   const config = readConfig(env);
   return runCopy('restore', config.dataDir, io, (control) => restoreFrom(config, file, control));
 }

@@ -1,4 +1,5 @@
 // An open data folder: its lock, the threads that write and read its database, and whether all of these work.
+import type { Clock } from '../domain/clock-and-random.ts';
 import { AppError, type Part, StartError } from '../domain/errors.ts';
 import { BYTES_PER_MB } from '../domain/store.ts';
 import type { Metrics } from '../metrics/metrics.ts';
@@ -29,6 +30,8 @@ export interface FolderOptions {
   readonly onFatal?: ((error: Error) => void) | undefined;
   readonly metrics?: Metrics | undefined;
   readonly maxWalBytes?: number | undefined;
+  /** For the age of the last backup. */
+  readonly clock?: Clock | undefined;
 }
 
 export class OpenFolder {
@@ -45,7 +48,7 @@ export class OpenFolder {
     lock: FolderLock,
     threads: Pick<OpenFolder, 'writer' | 'rowReader' | 'lists'>,
     damage: { isFound: boolean },
-    { metrics, maxWalBytes = MAX_WAL_BYTES }: FolderOptions,
+    { metrics, maxWalBytes = MAX_WAL_BYTES, clock }: FolderOptions,
   ) {
     this.writer = threads.writer;
     this.rowReader = threads.rowReader;
@@ -54,6 +57,12 @@ export class OpenFolder {
     this.#damage = damage;
     this.#maxWalBytes = maxWalBytes;
     this.#watch = new FolderWatch(watchedFiles(folder));
+    if (clock)
+      metrics?.gauge(
+        'local_events_backup_age_seconds',
+        'Time since the last backup began that the command backup made; NaN: none.',
+        () => (clock() - this.#watch.lastBackupMs) / 1_000,
+      );
     metrics?.gauge('local_events_wal_bytes', "Size of SQLite's write-ahead log.", () => this.#watch.walBytes);
   }
 

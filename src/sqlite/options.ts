@@ -1,4 +1,5 @@
 // Options of the embedded engine.
+import type { Clock } from '../domain/clock-and-random.ts';
 import type { IndexOptions } from '../memory/event-memory.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { DiskSpace, OnDiskChange } from './free-disk.ts';
@@ -12,6 +13,8 @@ export interface SqliteOptions extends IndexOptions {
   readonly minFreeBytes?: number | undefined;
   readonly onDiskChange?: OnDiskChange | undefined;
   readonly metrics?: Metrics | undefined;
+  /** For the age of the last backup. */
+  readonly clock?: Clock | undefined;
   /** Size of the write-ahead log from which the store counts as unavailable. */
   readonly maxWalBytes?: number;
   /** Called if a thread dies. The store does not work any more. */

@@ -67,6 +67,35 @@ describe('deploy/local-events.service', () => {
   });
 });
 
+describe('deploy/local-events-backup.service and its timer', () => {
+  const read = (name: string) => readFileSync(join(ROOT, 'deploy', name), 'utf8');
+  const [backup, timer] = [read('local-events-backup.service'), read('local-events-backup.timer')];
+  const settingIn = (text: string, name: string) => new RegExp(`^${name}=(.*)$`, 'm').exec(text)?.[1];
+
+  it('are accepted by systemd, with little exposure', async (t) => {
+    if (!existsSync('/usr/bin/systemd-analyze')) return t.diagnostic('systemd is not installed here.');
+    const files = ['service', 'timer'].map((kind) => join(ROOT, `deploy/local-events-backup.${kind}`));
+    const { stdout, stderr } = await promisify(execFile)('systemd-analyze', ['verify', ...files]);
+    assert.equal(stdout + stderr, '');
+    const options = ['security', '--offline=true', '--no-pager', files[0]!];
+    const report = await promisify(execFile)('systemd-analyze', options);
+    assert.ok(Number(/Overall exposure level for \S+: (\d+\.\d)/.exec(report.stdout)![1]) < 2);
+  });
+
+  it('keep the newest of the backups that the service allows them to write', () => {
+    for (const name of ['User', 'EnvironmentFile', 'Environment', 'UMask', 'StateDirectoryMode'])
+      assert.equal(settingIn(backup, name), settingsOf(name)[0], name);
+    const [, program, folder] = /^(.*) backup --keep 7 %S\/(\S+)$/.exec(settingIn(backup, 'ExecStart')!)!;
+    assert.equal(`${program} serve`, settingsOf('ExecStart')[0]);
+    assert.deepEqual(settingIn(backup, 'StateDirectory')!.split(' '), [
+      settingsOf('StateDirectory')[0],
+      folder,
+    ]);
+    assert.ok(settingIn(timer, 'OnCalendar'));
+    assert.equal(settingIn(timer, 'Persistent'), 'true');
+  });
+});
+
 /** Makes every file system read-only for a command, except for the folder $0. */
 const READ_ONLY = `mount --make-rprivate / && mount --bind "$0" "$0" &&
   grep -o '^[^ ]* [^ ]*' /proc/mounts | cut -d' ' -f2 | grep -vxF "$0" | grep -v '^/\\(proc\\|sys\\|dev\\)' | sort -u |

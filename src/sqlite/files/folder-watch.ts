@@ -1,7 +1,8 @@
 // Notices that the data folder was deleted, renamed or replaced while the service runs. SQLite would go on writing to files
-// that nobody finds any more. Also keeps the sizes of the database and of its write-ahead log.
+// that nobody finds any more. Also keeps the sizes of the database and of its write-ahead log, and the time of the last backup.
 import { type Stats, statSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
+import { lastBackupPath } from './last-backup.ts';
 
 const INTERVAL_MS = 1_000;
 
@@ -13,6 +14,7 @@ export class FolderWatch {
   #isLooking = false;
   #databaseBytes = 0;
   #walBytes = 0;
+  #lastBackupMs = Number.NaN;
 
   /** The files must exist. The first one is the database. */
   constructor(files: readonly string[]) {
@@ -36,6 +38,11 @@ export class FolderWatch {
     return this.#walBytes;
   }
 
+  /** When the last backup began; NaN if there is none. */
+  get lastBackupMs(): number {
+    return this.#lastBackupMs;
+  }
+
   close(): void {
     clearInterval(this.#timer);
   }
@@ -44,10 +51,15 @@ export class FolderWatch {
     if (this.#isLooking) return; // a disk that does not respond must not keep all of Node's threads waiting
     this.#isLooking = true;
     const find = (file: string) => stat(file).catch(() => undefined);
-    const [wal, ...found] = await Promise.all([find(`${this.#files[0]}-wal`), ...this.#files.map(find)]);
+    const [wal, backup, ...found] = await Promise.all([
+      find(`${this.#files[0]}-wal`),
+      find(lastBackupPath(this.#files[0]!)),
+      ...this.#files.map(find),
+    ]);
     this.#isLost = found.some((stats, at) => identityOf(stats) !== this.#known[at]);
     this.#databaseBytes = found[0]?.size ?? 0;
     this.#walBytes = wal?.size ?? 0;
+    this.#lastBackupMs = backup?.mtimeMs ?? Number.NaN;
     this.#isLooking = false;
   }
 }
