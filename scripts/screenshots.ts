@@ -57,7 +57,7 @@ const VIEWS: Record<string, (page: Page) => Promise<void>> = {
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'More actions' }).click();
     await page.getByRole('button', { name: 'Delete agent' }).click();
-    await page.getByRole('dialog').getByRole('textbox').waitFor();
+    await page.getByRole('dialog').getByLabel('Delete for good').check();
   },
   events: async (page) => {
     await page.keyboard.press('Escape');

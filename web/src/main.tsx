@@ -11,6 +11,7 @@ import './styles/agent.css';
 import './styles/agent-page.css';
 import './styles/events.css';
 import './styles/dialog.css';
+import './styles/palette.css';
 import './styles/gate.css';
 import { App } from './app.tsx';
 import { applyStoredTheme } from './theme.ts';

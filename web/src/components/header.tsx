@@ -4,6 +4,7 @@ import { routeOf } from '../router.ts';
 import { AccountMenu } from './account-menu.tsx';
 import { Mark } from './icon.tsx';
 import { Link } from './link.tsx';
+import { Shortcuts } from './shortcuts.tsx';
 import { ThemeSwitch } from './theme-switch.tsx';
 
 interface HeaderProps {
@@ -46,6 +47,7 @@ export function Header({ path, user, isAdministrator, isBare, onSignOut, onSignO
           </nav>
         )}
         <div class="header-end">
+          {isAdministrator && <Shortcuts />}
           <ThemeSwitch />
           {user && (
             <AccountMenu
