@@ -4,6 +4,7 @@ import { ACTIVITY_FIELDS } from './activity.ts';
 import { AgentSummary } from './agent.ts';
 import { refuse } from './errors.ts';
 import { Event } from './event.ts';
+import { REQUEST_FIELDS } from './recent-requests.ts';
 import Type from './schema.ts';
 import { compile, nullableString } from './shape.ts';
 
@@ -23,7 +24,7 @@ const next_cursor = Type.Optional(
   }),
 );
 
-const ListedAgent = Type.Object({ ...AgentSummary.properties, ...ACTIVITY_FIELDS });
+const ListedAgent = Type.Object({ ...AgentSummary.properties, ...ACTIVITY_FIELDS, ...REQUEST_FIELDS });
 
 export const AgentListResponse = Type.Object({
   agents: Type.Array(ListedAgent, {

@@ -4,6 +4,7 @@ import type { Static } from 'typebox';
 import type { AgentActivity } from './activity.ts';
 import { formatInstant } from './datetime.ts';
 import { refuse } from './errors.ts';
+import type { AgentRequests } from './recent-requests.ts';
 import Type from './schema.ts';
 import { compile, nullableString, oneOf } from './shape.ts';
 
@@ -88,9 +89,13 @@ export interface AgentRecord extends AgentRow {
   readonly event_count: number;
   /** Only in a page of a query with `activity`. */
   readonly activity?: AgentActivity;
+  /** Only in a page of a query with `requests`. */
+  readonly requests?: AgentRequests;
 }
 
-export function summarise(agent: AgentRecord): Static<typeof AgentSummary> & Partial<AgentActivity> {
+export function summarise(
+  agent: AgentRecord,
+): Static<typeof AgentSummary> & Partial<AgentActivity & AgentRequests> {
   return {
     id: agent.agent_id,
     email: agent.email,
@@ -101,6 +106,7 @@ export function summarise(agent: AgentRecord): Static<typeof AgentSummary> & Par
     last_used_at: agent.last_used_ms === null ? null : formatInstant(agent.last_used_ms),
     event_count: agent.event_count,
     ...agent.activity,
+    ...agent.requests,
   };
 }
 

@@ -72,6 +72,8 @@ const VALUES: Readonly<Record<ListName, ReadonlyMap<string, ReadValue>>> = {
     ['last_used_at', integer(NEVER_USED, LATEST_MS)],
     ['events_24h', integer(0, Number.MAX_SAFE_INTEGER)],
     ['events_7d', integer(0, Number.MAX_SAFE_INTEGER)],
+    ['requests_1h', integer(0, Number.MAX_SAFE_INTEGER)],
+    ['refusals_1h', integer(0, Number.MAX_SAFE_INTEGER)],
   ]),
   events: new Map([
     ['start_at', integer(EARLIEST_MS, LATEST_MS)],

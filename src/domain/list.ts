@@ -17,6 +17,8 @@ export const AGENT_SORTS = [
   'last_used_at',
   'events_24h',
   'events_7d',
+  'requests_1h',
+  'refusals_1h',
 ] as const;
 export type AgentSort = (typeof AGENT_SORTS)[number];
 
@@ -42,6 +44,8 @@ export interface ListQuery<Key extends string> {
 export interface AgentListQuery extends ListQuery<AgentSort> {
   /** Whether to add events_24h and events_7d to each agent. */
   readonly activity?: boolean;
+  /** Whether to add requests_1h and refusals_1h to each agent. */
+  readonly requests?: boolean;
 }
 
 export interface EventListQuery extends ListQuery<EventSort> {
@@ -97,9 +101,9 @@ export const AgentListParameters = Type.Object({
   q: search('agent_name, email or id'),
   sort: sortBy(AGENT_SORTS, 'created_at'),
   include: Type.Optional(
-    Type.Array(oneOf(['activity']), {
+    Type.Array(oneOf(['activity', 'requests']), {
       description:
-        '`activity` adds events_24h and events_7d: how many of the agent’s events were created in the last 24 hours and 7 days.',
+        '`activity` adds events_24h and events_7d: how many of the agent’s events were created in the last 24 hours and 7 days. `requests` adds requests_1h and refusals_1h: how many requests it made in the last hour, and how many of them a limit or quota refused.',
     }),
   ),
 });
@@ -132,7 +136,8 @@ export function readAgentList(parameters: object): AgentListQuery | undefined {
   if (Object.keys(parameters).length === 0) return undefined;
   const { value, after } = read(checkAgentList, splitIncludes(parameters), 'agents', (sent) => sent.sort);
   const query = { q: value.q!, sort: sortOf<AgentSort>(value.sort!), after, limit: value.limit! };
-  return value.include?.includes('activity') ? { ...query, activity: true } : query;
+  const has = (name: 'activity' | 'requests') => value.include?.includes(name) && { [name]: true };
+  return { ...query, ...has('activity'), ...has('requests') };
 }
 
 /** Undefined if no parameter was sent: the request is for the whole list. Throws VALIDATION_ERROR. */

@@ -177,6 +177,8 @@ export interface Store {
   revokeKey(keyHash: string): Promise<void>;
   /** Records that the agent made a request, with this key. Written later; accurate to 10 seconds. */
   noteUse(agentId: string, nowMs: number, keyHash?: string): void;
+  /** Records that a limit or quota refused a request of the agent. Other nodes count it some seconds later. */
+  noteRefusal(agentId: string, nowMs: number): void;
   /**
    * Takes `cost` (0: only reads) from the bucket's window of one hour, if anything is left. A cost above 1 may exceed the
    * limit once.

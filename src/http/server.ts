@@ -180,6 +180,10 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     const refusal = admission.enter(client);
     logOnClose(writeAccess, request, reply, client.arrivedMs, (nowMs) => {
       admission.leave(client, nowMs);
+      if (request.refusal?.refusedBy && client.name !== '') {
+        const { store, clock } = context();
+        store.noteRefusal(client.name, clock());
+      }
       backlog.remove(reply);
       deadline.forget(client);
     });

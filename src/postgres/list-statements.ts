@@ -10,6 +10,8 @@ import {
   type When,
 } from '../domain/list.ts';
 import { NEVER_USED } from '../domain/list-cursor.ts';
+import { isRequestCount } from '../domain/recent-requests.ts';
+import { selectRequests } from './agent-requests.ts';
 import type { Statement } from './search.ts';
 
 export const AGENT_COLUMNS =
@@ -41,6 +43,8 @@ const AGENT_VALUES: Readonly<Record<AgentSort, string>> = {
   last_used_at: `coalesce(last_used_ms, ${NEVER_USED})`,
   events_24h: 'coalesce(created, 0)',
   events_7d: 'coalesce(created, 0)',
+  requests_1h: 'coalesce(requests_1h, 0)',
+  refusals_1h: 'coalesce(refusals_1h, 0)',
 };
 
 const EVENT_VALUES: Readonly<Record<EventSort, string>> = {
@@ -53,22 +57,39 @@ const EVENT_VALUES: Readonly<Record<EventSort, string>> = {
 
 const COUNT_MATCHING = 'SELECT count(*) FROM matching';
 
-/** Rows consist of total, value, AGENT_COLUMNS and, if asked for, events_24h and events_7d. */
+/** Rows consist of total, value, AGENT_COLUMNS and, if asked for, events_24h, events_7d, requests_1h and refusals_1h. */
 export function agentPageStatement(query: AgentListQuery, nowMs: number): Statement {
   const values = new Values();
   const isSearch = query.q !== '';
   const { key } = query.sort;
   const list = {
     ...{ table: 'agents', id: 'agent_id', idType: 'uuid' },
-    columns: query.activity ? `${AGENT_COLUMNS}, events_24h, events_7d` : AGENT_COLUMNS,
-    details: query.activity ? `CROSS JOIN LATERAL (${countLately(nowMs, values)}) AS lately` : '',
-    joined: isWindow(key) ? `LEFT JOIN (${countByAgent(key, nowMs, values)}) AS recent USING (agent_id)` : '',
+    columns: [
+      AGENT_COLUMNS,
+      ...(query.activity ? ['events_24h', 'events_7d'] : []),
+      ...(query.requests ? ['requests_1h', 'refusals_1h'] : []),
+    ].join(', '),
+    details: [
+      query.activity ? `CROSS JOIN LATERAL (${countLately(nowMs, values)}) AS lately` : '',
+      query.requests ? `LEFT JOIN (${requestsOf(nowMs, values)}) AS requests USING (agent_id)` : '',
+    ].join(' '),
+    joined: joinedFor(key, nowMs, values),
     value: AGENT_VALUES[key],
     conditions: [isSearch ? isFound(agentTexts(query.q), query.q, values) : 'true'],
     total: isSearch ? COUNT_MATCHING : 'SELECT count(*) FROM agents',
     isExpensive: isSearch,
   };
   return pageStatement(list, query, values);
+}
+
+/** What agents are joined with to sort them. */
+function joinedFor(key: AgentSort, nowMs: number, values: Values): string {
+  if (isWindow(key)) return `LEFT JOIN (${countByAgent(key, nowMs, values)}) AS recent USING (agent_id)`;
+  return isRequestCount(key) ? `LEFT JOIN (${requestsOf(nowMs, values)}) AS recent USING (agent_id)` : '';
+}
+
+function requestsOf(nowMs: number, values: Values): string {
+  return selectRequests(nowMs, (value, type) => values.put(value, type));
 }
 
 /** Both counts at once: PostgreSQL reads all of the agent's entries in the index for them. */

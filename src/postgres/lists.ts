@@ -6,6 +6,7 @@ import { firstUlidAt } from '../domain/ids.ts';
 import type { AgentListQuery, AuditQuery, EventListQuery } from '../domain/list.ts';
 import type { ListPosition } from '../domain/list-cursor.ts';
 import { ALL_EVENTS } from '../domain/nearby.ts';
+import type { AgentRequests } from '../domain/recent-requests.ts';
 import type { ListedEvent, ListPage, Stats } from '../domain/store.ts';
 import { auditPageStatement } from './audit-statement.ts';
 import type { Statements } from './client/database.ts';
@@ -14,7 +15,7 @@ import { numberOf, wireOf } from './records.ts';
 import { searchStatement } from './search.ts';
 
 type AgentRow = AgentRecord &
-  Partial<AgentActivity> & { readonly total: number; readonly value: ListPosition['value'] };
+  Partial<AgentActivity & AgentRequests> & { readonly total: number; readonly value: ListPosition['value'] };
 
 export async function readAgentPage(
   statements: Statements,
@@ -26,9 +27,12 @@ export async function readAgentPage(
   const page = rows.slice(0, query.limit).filter(({ agent_id }) => agent_id !== null);
   const last = rows.length > query.limit ? page.at(-1) : undefined;
   return {
-    items: page.map(({ total: _, value: __, events_24h, events_7d, ...agent }) =>
-      query.activity ? { ...agent, activity: { events_24h: events_24h!, events_7d: events_7d! } } : agent,
-    ),
+    items: page.map(({ total: _, value: __, events_24h, events_7d, requests_1h, refusals_1h, ...agent }) => ({
+      ...agent,
+      ...(query.activity && { activity: { events_24h: events_24h!, events_7d: events_7d! } }),
+      // Null if it has made no request.
+      ...(query.requests && { requests: { requests_1h: requests_1h ?? 0, refusals_1h: refusals_1h ?? 0 } }),
+    })),
     total: rows[0]!.total,
     next: last && { value: last.value, id: last.agent_id },
   };

@@ -8,6 +8,7 @@ import type { AuditEntry, AuditRecord } from '../domain/audit.ts';
 import type { EventRow } from '../domain/event.ts';
 import type { AgentListQuery, AuditQuery, EventListQuery } from '../domain/list.ts';
 import type { NearbyQuery } from '../domain/nearby.ts';
+import { isRequestCount } from '../domain/recent-requests.ts';
 import {
   ACTIVE_WITHIN_MS,
   type BulkDeleted,
@@ -25,6 +26,7 @@ import {
 import type { RestoreOutcome, RestoreStep } from '../domain/undo.ts';
 import type { Wire } from '../domain/wire.ts';
 import * as admin from './admin.ts';
+import { RequestCounts } from './agent-requests.ts';
 import { readAllEvents } from './all-events.ts';
 import { CancellableReads } from './cancel.ts';
 import type { Database, DatabaseOptions } from './client/database.ts';
@@ -65,6 +67,7 @@ export class PostgresStore implements Store {
   readonly #quotas: QuotaLeases;
   readonly #uses: LastUses;
   readonly #keyUses: LastUses;
+  readonly #requests: RequestCounts;
 
   /** Without options, for bulk work: nothing runs in the background. */
   constructor(database: Database, options?: PostgresOptions) {
@@ -74,6 +77,7 @@ export class PostgresStore implements Store {
     this.#quotas = new QuotaLeases(database);
     this.#uses = new LastUses(database);
     this.#keyUses = new LastUses(database, 'keys');
+    this.#requests = new RequestCounts(database);
     this.#searches = new SqlSearches(database.limits, this.#reads);
     if (!options) return;
     const { search = 'memory' } = options;
@@ -107,6 +111,7 @@ export class PostgresStore implements Store {
     const closed = this.#database.close(async (statements) => {
       await this.#uses.close(statements);
       await this.#keyUses.close(statements);
+      await this.#requests.close(statements);
     });
     await Promise.all([closed, this.#events?.close()]);
   }
@@ -152,7 +157,12 @@ export class PostgresStore implements Store {
 
   noteUse(agentId: string, nowMs: number, keyHash?: string): void {
     this.#uses.note(agentId, nowMs);
+    this.#requests.note(agentId, nowMs);
     if (keyHash !== undefined) this.#keyUses.note(keyHash, nowMs);
+  }
+
+  noteRefusal(agentId: string, nowMs: number): void {
+    this.#requests.noteRefusal(agentId, nowMs);
   }
 
   spend(bucket: string, limit: number, cost: number, nowMs: number): Promise<Quota> {
@@ -229,6 +239,7 @@ export class PostgresStore implements Store {
   agentPage(query: AgentListQuery, nowMs: number): Promise<ListPage<AgentRecord>> {
     return this.#database.operation(async (statements) => {
       if (query.sort.key === 'last_used_at') await this.#uses.write(statements);
+      if (query.requests || isRequestCount(query.sort.key)) await this.#requests.write(statements);
       const page = await readAgentPage(statements, query, nowMs);
       return { ...page, items: page.items.map((agent) => this.#uses.apply(agent)) };
     });

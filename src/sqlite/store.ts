@@ -10,6 +10,7 @@ import { type EventRow, encodeEvent } from '../domain/event.ts';
 import type { AgentListQuery, AuditQuery, EventListQuery } from '../domain/list.ts';
 import type { NearbyQuery } from '../domain/nearby.ts';
 import { Operations } from '../domain/operations.ts';
+import { RecentRequests } from '../domain/recent-requests.ts';
 import {
   ACTIVE_WITHIN_MS,
   type CreateOutcome,
@@ -68,6 +69,7 @@ export class SqliteStore implements Store {
   );
   readonly #uses = new LastUses((used) => this.#writer.run('touchAgents', [used], () => {}));
   readonly #keyUses = new LastUses((used) => this.#writer.run('touchKeys', [used], () => {}));
+  readonly #requests = new RecentRequests();
   readonly #administration: Administration;
   /** Before this process. */
   #newestWriteMs: number | undefined;
@@ -168,8 +170,11 @@ export class SqliteStore implements Store {
 
   noteUse(agentId: string, nowMs: number, keyHash?: string): void {
     this.#uses.note(agentId, nowMs);
+    this.#requests.note(agentId, nowMs);
     if (keyHash !== undefined) this.#keyUses.note(keyHash, nowMs);
   }
+
+  noteRefusal: Store['noteRefusal'] = (...noted) => this.#requests.noteRefusal(...noted);
 
   async spend(bucket: string, limit: number, cost: number, nowMs: number): Promise<Quota> {
     return this.#quotas.spend(bucket, limit, cost, nowMs);
@@ -254,7 +259,7 @@ export class SqliteStore implements Store {
   agentPage(query: AgentListQuery, nowMs: number): Promise<ListPage<AgentRecord>> {
     return this.#operations.run(async () => {
       if (query.sort.key === 'last_used_at') await this.#uses.write();
-      const page = await this.#lists.run('agentPage', [query, nowMs]);
+      const page = await this.#lists.run('agentPage', [query, nowMs, this.#requests.for(query, nowMs)]);
       return { ...page, items: page.items.map((row) => this.#toAgent(row)) };
     });
   }

@@ -135,7 +135,7 @@ describe('move', () => {
   it('covers every table and column of both engines', async () => {
     const url = await newMigratedDatabase();
     const onlyHere =
-      /^(?:quotas|event_changes.*|schema_version|spatial_ref_sys|geography_columns|geometry_columns)$/;
+      /^(?:quotas|agent_requests|event_changes.*|schema_version|spatial_ref_sys|geography_columns|geometry_columns)$/;
     const inPostgres = await withSql(
       url,
       (sql) => sql`

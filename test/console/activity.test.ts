@@ -73,6 +73,24 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
       assertClean(visit);
     });
 
+    it('shows and sorts by requests of the last hour, and how many of them were refused', async () => {
+      const { visit, page } = await openOverview(console, 1280);
+      await page.getByRole('columnheader', { name: 'Refused' }).getByRole('button').click();
+      await page.waitForURL(/sort=-refusals_1h/);
+      await page.getByRole('columnheader', { name: 'Requests' }).getByRole('button').click();
+      await page.waitForURL(/sort=-requests_1h/);
+      await untilLoaded(page);
+      assert.equal(await firstAgent(page).innerText(), 'Watch shop');
+      const found = await page
+        .locator('.agents tbody tr')
+        .first()
+        .locator('.column-requests')
+        .allInnerTexts();
+      assert.deepEqual(found, ['12', '0']);
+      assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 1280);
+      assertClean(visit);
+    });
+
     it('has charts with a name, and their numbers as a table, by keyboard', async () => {
       const { visit, page } = await openOverview(console, 1280);
       const region = page.getByRole('region', { name: 'Created per day' });

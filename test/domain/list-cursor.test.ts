@@ -26,6 +26,8 @@ const VALUES: Record<string, fc.Arbitrary<string | number>> = {
   event_count: fc.nat(),
   events_24h: fc.nat(),
   events_7d: fc.nat(),
+  requests_1h: fc.nat(),
+  refusals_1h: fc.nat(),
   created_at: fc.integer({ min: EARLIEST_MS, max: LATEST_MS }),
   last_used_at: fc.integer({ min: -1, max: LATEST_MS }),
   start_at: fc.integer({ min: EARLIEST_MS, max: LATEST_MS }),

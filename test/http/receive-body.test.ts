@@ -56,7 +56,13 @@ async function start(test: TestContext) {
   const meter = new Recorder();
   const key = newApiKey(systemRandom);
   const agent = { agent_id: 'one', tier: 'readwrite' };
-  const store = { engine: 'sqlite', check: async () => {}, findAgentByKey: async () => agent, noteUse() {} };
+  const store = {
+    engine: 'sqlite',
+    check: async () => {},
+    findAgentByKey: async () => agent,
+    noteUse() {},
+    noteRefusal() {},
+  };
   const policy = { tierLimits: { readwrite: 0 }, registrationsPerHour: 0, failedRegistrationsPerHour: 0 };
   const context = { store, policy, clock: Date.now } as unknown as Context;
   const app = buildServer({

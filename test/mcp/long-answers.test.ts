@@ -22,7 +22,13 @@ const TIMEOUT = { timeout: 20_000 };
 async function start(test: TestContext, type: string, gate: Promise<void> = Promise.resolve()) {
   const backlog = new Backlog({ unreadBytes: { perClient: MB, shared: 100 * MB }, largeMs: 5_000 });
   const agent = { agent_id: 'one', tier: 'readwrite' };
-  const store = { engine: 'sqlite', check: async () => {}, findAgentByKey: async () => agent, noteUse() {} };
+  const store = {
+    engine: 'sqlite',
+    check: async () => {},
+    findAgentByKey: async () => agent,
+    noteUse() {},
+    noteRefusal() {},
+  };
   const policy = { tierLimits: { readwrite: 0 } };
   const signals: AbortSignal[] = [];
   const app = buildServer({

@@ -6,6 +6,7 @@ import { activityContract } from './contract-activity.ts';
 import { administrationContract } from './contract-administration.ts';
 import { agentDetailsContract } from './contract-agent-details.ts';
 import { agentListContract } from './contract-agent-lists.ts';
+import { agentRequestsContract } from './contract-agent-requests.ts';
 import { agentContract } from './contract-agents.ts';
 import { allEventsContract } from './contract-all-events.ts';
 import { auditContract } from './contract-audit.ts';
@@ -56,6 +57,7 @@ export function storeContract(name: string, open: OpenStore): void {
     describe('administration', () => administrationContract(useStore(open)));
     describe('removals in slices', () => removalContract(useStore(open)));
     describe('pages of agents', () => agentListContract(useStore(open)));
+    describe('requests of the last hour', () => agentRequestsContract(useStore(open)));
     describe('what was created lately', () => activityContract(useStore(open)));
     describe('pages of events', () => eventListContract(useStore(open)));
     describe('the list of all events', () => allEventsContract(useStore(open)));

@@ -5,6 +5,7 @@ import type { Created } from '../../domain/activity.ts';
 import type { AuditRecord } from '../../domain/audit.ts';
 import { type AgentListQuery, type AuditQuery, type EventListQuery, foldText } from '../../domain/list.ts';
 import type { ListPosition } from '../../domain/list-cursor.ts';
+import { type AgentRequests, NO_REQUESTS } from '../../domain/recent-requests.ts';
 import type { ListedEvent, ListPage, Stats } from '../../domain/store.ts';
 import { toWire } from '../../domain/wire.ts';
 import { type AgentColumns, agentOf, type ColumnValues, IS_STORED_AGENT } from '../columns.ts';
@@ -22,7 +23,11 @@ type AgentStats = Pick<Stats, 'agents' | 'agents_active_today'>;
 
 export interface ListReaderCalls {
   ping(): void;
-  agentPage(query: AgentListQuery, nowMs: number): ListPage<AgentColumns>;
+  agentPage(
+    query: AgentListQuery,
+    nowMs: number,
+    requests?: ReadonlyMap<string, AgentRequests>,
+  ): ListPage<AgentColumns>;
   agentEventPage(agentId: string, query: EventListQuery, nowMs: number): ListPage<ListedEvent>;
   auditPage(query: AuditQuery): ListPage<AuditRecord, number>;
   countAgents(usedFromMs: number): AgentStats;
@@ -38,6 +43,8 @@ export class ListReader implements Batches<ListReaderCalls> {
   readonly #activity: ActivityReader;
   /** Search text of the current list, folded. */
   #searchText = '';
+  /** For the current list. */
+  #requests: ReadonlyMap<string, AgentRequests> = new Map();
 
   constructor(path: string) {
     this.#database = new DatabaseSync(path, { readOnly: true, timeout: 5000 });
@@ -45,6 +52,10 @@ export class ListReader implements Batches<ListReaderCalls> {
     this.#database.function('is_found', { varargs: true }, (...texts) =>
       Number(texts.some((text) => text !== null && foldText(text as string).includes(this.#searchText))),
     );
+    this.#database.function('requests_of', (agentId, count) => {
+      const found = this.#requests.get(agentId as string);
+      return found?.[count as keyof AgentRequests] ?? 0;
+    });
     // While events are being removed, the table still has them.
     this.#findOrdered = this.#database.prepare(
       `SELECT 1 FROM event_order WHERE agent_id = ?1
@@ -53,13 +64,18 @@ export class ListReader implements Batches<ListReaderCalls> {
     this.#activity = new ActivityReader(this.#database);
     this.#calls = {
       ping() {},
-      agentPage: (query, nowMs) =>
+      agentPage: (query, nowMs, requests = new Map()) =>
         this.#inSnapshot(() => {
+          this.#requests = requests;
           const page = ActivityReader.canSort(query)
             ? this.#activity.page(query, nowMs)
             : this.#page(agentPageStatement(query, nowMs), query, (_position, item) => agentOf(item));
-          if (!query.activity) return page;
-          return { ...page, items: page.items.map((agent) => this.#activity.addTo(agent, nowMs)) };
+          if (!query.activity && !query.requests) return page;
+          const items = page.items.map((agent) => ({
+            ...(query.activity ? this.#activity.addTo(agent, nowMs) : agent),
+            ...(query.requests && { requests: requests.get(agent.agent_id) ?? NO_REQUESTS }),
+          }));
+          return { ...page, items };
         }),
       agentEventPage: (agentId, query, nowMs) =>
         this.#inSnapshot(() => {

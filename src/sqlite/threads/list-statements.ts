@@ -1,5 +1,5 @@
-// SQL of the lists for administrators and of own events. One statement returns a page and its exact total, from one snapshot. It needs two
-// functions on the connection: fold(text), and is_found(…), which tells whether a text contains the search text.
+// SQL of the lists for administrators and of own events. One statement returns a page and its exact total, from one snapshot. It needs
+// functions on the connection: fold(text), is_found(…), which tells whether a text contains the search text, and requests_of(agent, count).
 import { type AgentActivity, firstIdOf, isWindow } from '../../domain/activity.ts';
 import { ASSUMED_DURATION_MS } from '../../domain/event.ts';
 import {
@@ -27,6 +27,8 @@ const AGENT_VALUES: Readonly<Record<Exclude<AgentSort, keyof AgentActivity>, str
   event_count: 'event_count',
   created_at: 'created_ms',
   last_used_at: `coalesce(last_used_ms, ${NEVER_USED})`,
+  requests_1h: "requests_of(agent_id, 'requests_1h')",
+  refusals_1h: "requests_of(agent_id, 'refusals_1h')",
 };
 
 const EVENT_VALUES: Readonly<Record<EventSort, string>> = {

@@ -36,6 +36,20 @@ const COLUMNS: readonly Column[] = [
     class: 'column-week number from-medium',
     isDescendingFirst: true,
   },
+  {
+    key: 'requests_1h',
+    label: 'Requests',
+    longLabel: 'Requests in the last hour',
+    class: 'column-requests number from-large',
+    isDescendingFirst: true,
+  },
+  {
+    key: 'refusals_1h',
+    label: 'Refused',
+    longLabel: 'Requests refused in the last hour',
+    class: 'column-requests number from-large',
+    isDescendingFirst: true,
+  },
   { key: 'created_at', label: 'Created', class: 'column-created from-large', isDescendingFirst: true },
   { key: 'last_used_at', label: 'Last used', class: 'column-used from-medium', isDescendingFirst: true },
 ];
@@ -47,7 +61,7 @@ export function AgentsView({ place }: { place: Place }) {
   const list = listState(place, {
     defaultSort: '-created_at',
     sortKeys: SORT_KEYS,
-    filters: { include: 'activity' },
+    filters: { include: 'activity,requests' },
   });
   const loaded = useList<AgentPage>('/agents', list, ({ agents }) => agents.length);
   const agents = loaded.data?.agents;
@@ -134,7 +148,7 @@ function AgentTable({ agents, list, isLoading }: AgentTableProps) {
 
 function AgentRow({ agent }: { agent: ListedAgent }) {
   const { id, agent_name, email, tier, is_active, event_count, created_at, last_used_at } = agent;
-  const { events_24h = 0, events_7d = 0 } = agent;
+  const { events_24h = 0, events_7d = 0, requests_1h = 0, refusals_1h = 0 } = agent;
   return (
     <tr class={is_active ? undefined : 'inactive'}>
       <td class="column-name">
@@ -160,6 +174,11 @@ function AgentRow({ agent }: { agent: ListedAgent }) {
             new: {formatNumber(events_24h)} in 24 h, {formatNumber(events_7d)} in 7 days
           </span>
         )}
+        {requests_1h > 0 && (
+          <span class="second until-large">
+            {formatNumber(requests_1h)} requests in the last hour, {formatNumber(refusals_1h)} refused
+          </span>
+        )}
       </td>
       <td class="column-email from-large cut" title={email}>
         <Text value={email} />
@@ -173,6 +192,8 @@ function AgentRow({ agent }: { agent: ListedAgent }) {
       <td class="column-events number">{formatNumber(event_count)}</td>
       <td class="column-day number from-medium">{formatNumber(events_24h)}</td>
       <td class="column-week number from-medium">{formatNumber(events_7d)}</td>
+      <td class="column-requests number from-large">{formatNumber(requests_1h)}</td>
+      <td class="column-requests number from-large">{formatNumber(refusals_1h)}</td>
       <td class="column-created from-large">
         <Day at={created_at} />
       </td>

@@ -1,0 +1,77 @@
+// Requests of agents in the last hour, of all nodes together: each node counts its own, and adds them to a table every few seconds.
+import { RecentRequests, stepsOfHour } from '../domain/recent-requests.ts';
+import type { Statements } from './client/database.ts';
+
+const WRITE_INTERVAL_MS = 5_000;
+
+const DAY_MS = 86_400_000;
+
+export class RequestCounts {
+  readonly #database: Statements;
+  readonly #timer: NodeJS.Timeout;
+  /** Not yet written. */
+  readonly #noted = new RecentRequests();
+  #nowMs = 0;
+  /** The step for which older ones were removed. */
+  #cleanedStep: number | undefined;
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor(database: Statements) {
+    this.#database = database;
+    this.#timer = setInterval(() => void this.write(), WRITE_INTERVAL_MS).unref();
+  }
+
+  note(agentId: string, nowMs: number): void {
+    this.#nowMs = nowMs;
+    this.#noted.note(agentId, nowMs);
+  }
+
+  noteRefusal(agentId: string, nowMs: number): void {
+    this.#noted.noteRefusal(agentId, nowMs);
+  }
+
+  async close(statements: Statements): Promise<void> {
+    clearInterval(this.#timer);
+    await this.write(statements);
+  }
+
+  /** Writes run one after the other. After a failure, the next one tries again. */
+  write(statements: Statements = this.#database): Promise<void> {
+    this.#writing = this.#writing.then(() => this.#writeAll(statements)).catch(() => {});
+    return this.#writing;
+  }
+
+  async #writeAll(statements: Statements): Promise<void> {
+    const taken = this.#noted.take();
+    if (taken.length === 0) return;
+    try {
+      await statements.run('once', (sql) => sql.unsafe(ADD, [JSON.stringify(taken)], { prepare: true }));
+    } catch (error) {
+      this.#noted.putBack(taken);
+      throw error;
+    }
+    const { first, last } = stepsOfHour(this.#nowMs);
+    if (last === this.#cleanedStep) return;
+    // Also what a node wrote whose clock was far ahead.
+    await statements.run(
+      'repeatable write',
+      (sql) => sql`DELETE FROM agent_requests WHERE step_ms < ${first} OR step_ms > ${last + DAY_MS}`,
+    );
+    this.#cleanedStep = last;
+  }
+}
+
+/** In the order of the key, so that nodes wait for each other but cannot block each other. */
+const ADD = `INSERT INTO agent_requests (step_ms, agent_id, requests, refusals)
+  SELECT step_ms, agent_id, requests, refusals
+  FROM json_to_recordset($1::text::json) AS sent (step_ms bigint, agent_id uuid, requests integer, refusals integer)
+  ORDER BY step_ms, agent_id
+  ON CONFLICT (step_ms, agent_id) DO UPDATE
+  SET requests = agent_requests.requests + excluded.requests, refusals = agent_requests.refusals + excluded.refusals`;
+
+/** Selects agent_id, requests_1h and refusals_1h of agents that made requests. */
+export function selectRequests(nowMs: number, put: (value: number, type: string) => string): string {
+  const { first, last } = stepsOfHour(nowMs);
+  return `SELECT agent_id, sum(requests) AS requests_1h, sum(refusals) AS refusals_1h FROM agent_requests
+    WHERE step_ms BETWEEN ${put(first, 'bigint')} AND ${put(last, 'bigint')} GROUP BY agent_id`;
+}
