@@ -19,7 +19,10 @@ export const MAX_OTHER_SERIES = 240;
 
 const COMMENT = /^# (?:HELP [a-z_]+ \S.*|TYPE [a-z_]+ (?:counter|gauge|histogram))$/;
 const SAMPLE =
-  /^([a-z_]+(?:\{[a-z_]+="(?:[^"\\\n]|\\[\\"n])*"(?:,[a-z_]+="(?:[^"\\\n]|\\[\\"n])*")*\})?) (-?[\d.]+(?:e[+-]?\d+)?)$/;
+  /^([a-z_]+(?:\{[a-z_]+="(?:[^"\\\n]|\\[\\"n])*"(?:,[a-z_]+="(?:[^"\\\n]|\\[\\"n])*")*\})?) (-?[\d.]+(?:e[+-]?\d+)?|NaN)$/;
+
+/** Series whose value may be unknown. */
+const MAY_BE_NAN = ['local_events_backup_age_seconds'];
 
 /** Values by series as they are written, such as `name{label="value"}`. Throws if the text is not in the format. */
 export function parseMetrics(text: string): Map<string, number> {
@@ -29,6 +32,7 @@ export function parseMetrics(text: string): Map<string, number> {
     if (COMMENT.test(line)) continue;
     const [, series, value] = SAMPLE.exec(line) ?? [];
     assert.ok(series, `not a line of the format: ${line}`);
+    assert.ok(value !== 'NaN' || MAY_BE_NAN.includes(series), `unknown: ${series}`);
     assert.ok(!values.has(series), `twice: ${series}`);
     values.set(series, Number(value));
   }
