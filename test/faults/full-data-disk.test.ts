@@ -3,6 +3,9 @@ import assert from 'node:assert/strict';
 import { readdirSync, rmSync, statfsSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { pino } from 'pino';
+import { readConfig } from '../../src/config.ts';
+import { startService } from '../../src/service.ts';
 import { run } from '../support/process.ts';
 import { startTestService } from '../support/service.ts';
 import { size } from '../support/sizes.ts';
@@ -41,4 +44,19 @@ describe('a start on a disk that is nearly full', { timeout: 600_000 }, () => {
         await service.close();
       });
     }
+});
+
+describe('a disk that gets full during a start', () => {
+  it('ends the start with a plain sentence', async (t) => {
+    const disk = mountSmallDisk(t, 8_192);
+    if (disk === undefined) return;
+    const config = readConfig({ DATA_DIR: join(disk, 'data'), PORT: '0', MIN_FREE_DISK_MB: '0' });
+    // Everything is loaded, and the first keys are not written yet.
+    const onProgress = () => fillDisk(disk);
+    await assert.rejects(startService(config, { logger: pino({ level: 'silent' }), onProgress }), {
+      name: 'StartError',
+      message:
+        'The service cannot start, because its store failed: database or disk is full. Free some space, and start again.',
+    });
+  });
 });
