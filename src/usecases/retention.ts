@@ -8,7 +8,7 @@ import type { ClockTrust, Doubt } from './clock-trust.ts';
 const INTERVAL_MS = 600_000;
 
 /** Time to note the running time when it is closed. */
-const NOTE_MS = 1_000;
+const NOTE_MS = 500;
 
 /** Between two slices, so that a long removal takes only a part of the store's time. */
 const PAUSE_MS = 20;
