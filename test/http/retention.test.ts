@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { assertError } from '../support/client.ts';
 import { ENGINES, type Engine } from '../support/engines.ts';
-import { startTestService } from '../support/service.ts';
+import { startTestService, type TestService } from '../support/service.ts';
 import { size } from '../support/sizes.ts';
 
 const DAY_MS = 86_400_000;
@@ -50,3 +50,33 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
     });
   });
 }
+
+describe('a clock that is ahead', () => {
+  it('is trusted after 24 hours of running time, over several starts', async (t) => {
+    const env = { ...(await ENGINES.sqlite()), KEEP_ENDED_DAYS: '30' };
+    const first = await startTestService(env, { clock: () => NOW_MS });
+    const agent = await first.newAgent();
+    const { event_id } = await agent.create({ start_at: at(10) });
+    await first.close();
+    let uptimeMs = 0;
+    const start = () => startTestService(env, { clock: () => NOW_MS + 200 * DAY_MS, uptime: () => uptimeMs });
+    const logged = async ({ log }: TestService, text: RegExp) => {
+      for (let tries = 0; tries < 500; tries++, await sleep(20)) {
+        const found = log.find(({ msg }) => text.test(String(msg)));
+        if (found) return String(found.msg);
+      }
+      assert.fail(`no line ${text}`);
+    };
+    for (const waited of ['0.0', '9.0', '18.0']) {
+      const service = await start();
+      const line = await logged(service, /^Old data is not removed/);
+      assert.ok(line.includes(`(${waited} so far, summed over restarts)`), line);
+      uptimeMs += 9 * 3_600_000;
+      await service.close();
+    }
+    const last = await start();
+    t.after(() => last.close());
+    await logged(last, /^Removed 1 events/);
+    assertError(await last.client.with(agent.headers).get(`/v1/events/${event_id}`), 404, 'NOT_FOUND');
+  });
+});
