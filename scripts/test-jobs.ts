@@ -71,7 +71,6 @@ const LONG_ONLY: ReadonlySet<string> = new Set([
   'test/console/keyboard.test.ts',
   'test/console/lists.test.ts',
   'test/console/moderation.test.ts',
-  'test/console/shortcuts.test.ts',
   'test/console/undo.test.ts',
   'test/crash/backup.test.ts',
   'test/demo/demo.test.ts',
