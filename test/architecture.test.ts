@@ -111,12 +111,12 @@ function isBarrel(source: Source): boolean {
 const BANNED_WORDS = /^(?:utils?|helpers?|common)$/;
 
 function isBadName({ path }: Source): boolean {
-  const words = path.replace(/\.(?:ts|sql|js|css|html|svg)$/, '').split(/[/-]/);
+  const words = path.replace(/\.(?:ts|sql|js|css|html|svg|ico)$/, '').split(/[/-]/);
   return !words.every((word) => /^[a-z0-9]+$/.test(word) && !BANNED_WORDS.test(word));
 }
 
 function lacksHeader({ path, text }: Source): boolean {
-  if (/\.(?:html|svg)$/.test(path)) return false; // it would be sent to every visitor
+  if (/\.(?:html|svg|ico)$/.test(path)) return false; // it would be sent to every visitor
   if (path.endsWith('.css')) return !/^\/\* [^*]+ \*\/\n/.test(text);
   const mark = path.endsWith('.sql') ? '-- ' : '// ';
   const lines = text.split('\n');

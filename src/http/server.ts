@@ -15,6 +15,8 @@ import { serveDocs } from './browser/docs.ts';
 import { serveFront } from './browser/front.ts';
 import { servePageFiles } from './browser/page-files.ts';
 import { SIGN_IN_METHODS, serveSignIn } from './browser/sign-in.ts';
+import { serveSiteFiles } from './browser/site-files.ts';
+import { sendErrorOrPage } from './browser/unknown-page.ts';
 import { NO_SCHEMAS, namedFieldsOf, parametersOf } from './endpoint.ts';
 import type { ToolName } from './guide/mcp.ts';
 import { serveGuide } from './guide/serve.ts';
@@ -31,7 +33,7 @@ import { findRequestId } from './request/request-id.ts';
 import { accessLog, logOnClose, measured } from './response/access-log.ts';
 import { Backlog } from './response/backlog.ts';
 import { ResponseDeadline } from './response/deadline.ts';
-import { MAX_URI_BYTES, sendError, sendSocketError, toAppError, URI_TOO_LONG } from './response/errors.ts';
+import { MAX_URI_BYTES, sendSocketError, toAppError, URI_TOO_LONG } from './response/errors.ts';
 import { faultLog, type LogFault } from './response/fault-log.ts';
 import { addHeader, handOverHeaders, initHeaders } from './response/headers.ts';
 import type { RequestMetrics } from './response/request-metrics.ts';
@@ -149,7 +151,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
       addConsoleHeaders(pathOf(request), reply);
       allowOrigin(options.corsOrigins, pathOf(request), request, reply);
       handOverHeaders(reply);
-      sendError(reply, routeNotFound());
+      sendErrorOrPage(reply, routeNotFound());
     },
   });
   connections.watch(app.server, isTrustedProxy);
@@ -231,9 +233,9 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     if (isFault && 'context' in readiness()) {
       logFault(request, shown);
     }
-    return sendError(reply, shown);
+    return sendErrorOrPage(reply, shown);
   });
-  app.setNotFoundHandler((_request, reply) => sendError(reply, routeNotFound()));
+  app.setNotFoundHandler((_request, reply) => sendErrorOrPage(reply, routeNotFound()));
 
   serveHealth(app, {
     version: options.version,
@@ -244,6 +246,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   const { documents = new StaticDocuments() } = options;
   serveDescription(app, documents, options.baseUrl);
   servePageFiles(app, documents);
+  serveSiteFiles(app, documents);
   serveFront(app, documents, options.baseUrl, options.visitorKey);
   const describe = () => describeApi(DESCRIBED_ROUTES, options.baseUrl());
   serveDocs(app, documents, describe);
@@ -253,6 +256,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     policy: () => context().policy,
     tools: options.tools ?? [],
     baseUrl: options.baseUrl,
+    clock: () => context().clock(),
     documents,
   });
   serveSignIn(app, {

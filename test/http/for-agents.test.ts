@@ -233,8 +233,31 @@ describe('the guide for agents', () => {
     const answer = await agent.send('POST', '/mcp', { body, headers });
     const { result } = JSON.parse(answer.text.slice(answer.text.indexOf('{'))) as Json;
     const rows = result.tools.map(({ name, title }: Json) => `| \`${name}\` | ${title} |`);
-    assert.equal(rows.length, 6);
+    assert.equal(rows.length, 7);
     for (const row of rows) assert.ok(text.includes(row), row);
+  });
+
+  it("names today's date, and the next day's after midnight", async () => {
+    const dated = await startTestService({}, { clock: () => Date.parse('2026-11-30T23:30:00Z') });
+    try {
+      const etags = new Set<string | null>();
+      for (const day of ['2026-11-30', '2026-12-01']) {
+        for (const path of ['/llms.txt', '/for-agents']) {
+          const response = await fetch(dated.url + path);
+          assert.ok((await response.text()).includes(`Today is ${day} (UTC).`), `${path}: ${day}`);
+          etags.add(response.headers.get('etag'));
+        }
+        dated.clock.advance(3_600_000);
+      }
+      assert.equal(etags.size, 4);
+    } finally {
+      await dated.close();
+    }
+  });
+
+  it('says to look coordinates up, and warns of unknown parameters', () => {
+    assert.match(text, /^- Places are coordinates\. Look coordinates up, /m);
+    assert.match(text, /`X-Unknown-Parameters` .*`near=Kreuzberg` finds everything/);
   });
 
   it('has questions whose parameters are known and valid', async () => {
@@ -306,14 +329,35 @@ describe('the guide for agents', () => {
     });
     after(() => browser.close());
 
-    it('allows nothing but its own style and icon', async () => {
+    it('has the policy of our other pages; its only script is the theme', async () => {
       const { headers } = await fetch(`${service.url}/for-agents`);
+      const front = await fetch(service.url, { headers: { accept: 'text/html' } });
       assert.equal(headers.get('content-type'), 'text/html; charset=utf-8');
-      assert.match(
-        headers.get('content-security-policy')!,
-        /^default-src 'none'; style-src 'sha256-[\w+/=]+'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'$/,
-      );
-      assert.ok(!/<script|\son\w+=|\sstyle=/.test(page));
+      for (const name of ['content-security-policy', 'cross-origin-opener-policy', 'referrer-policy']) {
+        assert.ok(headers.get(name), name);
+        assert.equal(headers.get(name), front.headers.get(name), name);
+      }
+      const scripts = [...page.matchAll(/<script[^>]*>/g)].map(([tag]) => tag);
+      assert.equal(scripts.length, 1);
+      assert.match(scripts[0]!, /^<script src="\/docs\/theme-[\w-]{12}\.js">$/);
+      assert.ok(!/\son\w+=|\sstyle=|<style/.test(page));
+    });
+
+    it('has the header of the site and contents that lead to every section', async () => {
+      const wide = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+      await wide.goto(`${service.url}/for-agents`);
+      const header = wide.getByRole('banner').getByRole('link', { name: 'Guide' });
+      assert.equal(await header.getAttribute('aria-current'), 'page');
+      const titles = await wide.locator('main section > h2').allInnerTexts();
+      const contents = wide.getByRole('navigation', { name: 'Contents' });
+      assert.deepEqual(await contents.getByRole('link').allInnerTexts(), titles);
+      assert.ok(titles.length >= 8);
+      await contents.getByRole('link', { name: 'Errors' }).click();
+      const top = () => wide.locator('#errors h2').evaluate((title) => title.getBoundingClientRect().top);
+      while (Math.abs((await top()) - 100) > 60) await wide.waitForTimeout(20);
+      assert.ok(await contents.isVisible(), 'they stay in view');
+      await wide.getByRole('button', { name: /^Theme/ }).click();
+      await wide.close();
     });
 
     for (const colorScheme of size(['dark'] as const, ['light', 'dark'] as const)) {
@@ -337,9 +381,9 @@ describe('the guide for agents', () => {
           [],
         );
         const look = await shown.evaluate(
-          '({ wide: document.documentElement.scrollWidth, paper: getComputedStyle(document.body).backgroundColor })',
+          '({ wide: document.documentElement.scrollWidth, paper: getComputedStyle(document.documentElement).backgroundColor })',
         );
-        const paper = colorScheme === 'dark' ? 'rgb(18, 22, 31)' : 'rgb(255, 255, 255)';
+        const paper = colorScheme === 'dark' ? 'rgb(14, 16, 20)' : 'rgb(249, 250, 251)';
         assert.deepEqual(look, { wide: 360, paper });
         await shown.getByRole('link', { name: 'Limits' }).click();
         await strict.close();

@@ -22,6 +22,7 @@ const FILES = [
   'contents.js',
   'front.js',
   'front.css',
+  'guide.css',
   'key.js',
   'theme.js',
 ];
@@ -252,7 +253,7 @@ describe('documents that are prepared', () => {
       logger: pino({ level: 'silent' }),
       newRequestId: () => 'ABCDEFGH-1',
       baseUrl: () => 'http://example.com',
-      readiness: () => ({ context: { policy: { tierLimits: {} } } as Context }),
+      readiness: () => ({ context: { clock: Date.now, policy: { tierLimits: {} } } as Context }),
       documents,
     });
     test.after(() => app.close());

@@ -1,4 +1,4 @@
-// The plain files of the pages / and /docs, from pages/: read once per process, and served under names with a hash of their content,
+// The plain files of the pages /, /docs and /for-agents, from pages/: read once per process, and served under names with a hash of their content,
 // so that browsers keep them for ever. No build is needed.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -16,6 +16,7 @@ const TYPES = { js: 'text/javascript; charset=utf-8', css: 'text/css; charset=ut
 const FILES: readonly (readonly [name: string, parts: readonly string[]])[] = [
   ['icon.svg', ['icon.svg']],
   ['front.css', ['tokens.css', 'page.css', 'front.css']],
+  ['guide.css', ['tokens.css', 'page.css', 'guide.css']],
   ['docs.css', ['tokens.css', 'page.css', 'operations.css', 'contents.css', 'docs.css']],
   ['theme.js', ['theme.js']],
   ['key.js', ['key.js']],

@@ -1,12 +1,13 @@
-// Serves the guide for agents at /llms.txt and /for-agents. Each is rendered once, on its first request.
-import { createHash } from 'node:crypto';
+// Serves the guide for agents at /llms.txt and /for-agents. Each is rendered on its first request of a day, because it names the date.
 import type { FastifyInstance } from 'fastify';
-import { fileUrl } from '../browser/page-files.ts';
+import type { Clock } from '../../domain/clock-and-random.ts';
+import { readPage } from '../browser/page-files.ts';
+import { PAGE_HEADERS } from '../browser/page-headers.ts';
 import { StaticDocument, type StaticDocuments } from '../response/static-document.ts';
 import type { Guide } from './blocks.ts';
 import type { ApiDescription } from './facts.ts';
 import { type GuidePolicy, writeGuide } from './guide.ts';
-import { STYLE, toHtml } from './html.ts';
+import { escapeHtml, toHtml } from './html.ts';
 import { toMarkdown } from './markdown.ts';
 import type { ToolName } from './mcp.ts';
 
@@ -15,25 +16,36 @@ export interface GuideSources {
   readonly policy: () => GuidePolicy;
   readonly tools: readonly ToolName[];
   readonly baseUrl: () => string;
+  readonly clock: Clock;
   readonly documents: StaticDocuments;
 }
 
-const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
-const POLICY = `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
-/** Five minutes are safe: the guide changes only when the service restarts. */
+/** The guide changes when the service restarts, and at midnight. */
 const CACHING = 'public, max-age=300';
 
 export function serveGuide(app: FastifyInstance, sources: GuideSources): void {
-  const { describe, policy, tools, baseUrl, documents } = sources;
-  const headers = { 'content-security-policy': POLICY, 'cache-control': CACHING };
-  let guide: Guide | undefined;
-  const serve = (path: string, type: string, render: (guide: Guide) => string) => {
+  const { describe, policy, tools, baseUrl, clock, documents } = sources;
+  const today = () => new Date(clock()).toISOString().slice(0, 10);
+  const serve = (path: string, type: string, render: (guide: Guide) => string, headers: object = {}) => {
     const document = documents.add(() => {
-      guide ??= writeGuide(describe() as ApiDescription, policy(), tools, baseUrl());
-      return new StaticDocument(render(guide), `${type}; charset=utf-8`, headers);
-    });
+      const guide = writeGuide(describe() as ApiDescription, policy(), tools, baseUrl(), today());
+      return new StaticDocument(render(guide), `${type}; charset=utf-8`, {
+        ...headers,
+        'cache-control': CACHING,
+      });
+    }, today);
     app.get(path, (_request, reply) => document().send(reply));
   };
   serve('/llms.txt', 'text/plain', toMarkdown);
-  serve('/for-agents', 'text/html', (all) => toHtml(all, fileUrl('icon.svg')));
+  serve('/for-agents', 'text/html', writePage, PAGE_HEADERS);
+}
+
+function writePage(guide: Guide): string {
+  const { contents, sections } = toHtml(guide);
+  return readPage('guide.html', {
+    GUIDE_SUMMARY: escapeHtml(guide.summary),
+    GUIDE_CONTENTS: contents,
+    GUIDE_SECTIONS: sections,
+    '<a href="/for-agents">Guide': '<a href="/for-agents" aria-current="page">Guide',
+  });
 }

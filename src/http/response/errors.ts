@@ -37,15 +37,16 @@ export function statusOf(error: AppError): number {
   return ERRORS[error.code].status;
 }
 
-/** Sends the error with its status and the headers that its code requires (WWW-Authenticate, Retry-After). */
-export function sendError(reply: FastifyReply, error: AppError): FastifyReply {
+/** Sends the error, or a page that says it, with its status and the headers that its code requires (WWW-Authenticate, Retry-After). */
+export function sendError(reply: FastifyReply, error: AppError, page?: string): FastifyReply {
   reply.request.refusal = error;
   const challenge = CHALLENGES[error.code];
   if (challenge && !reply.hasHeader('www-authenticate')) reply.header('www-authenticate', challenge);
   const retryAfter = error.retryAfterSeconds ?? (error.code === 'UNAVAILABLE' ? 1 : undefined);
   if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter));
-  reply.code(statusOf(error)).header('content-type', 'application/json; charset=utf-8');
-  const text = JSON.stringify(errorBody(error));
+  const type = page === undefined ? 'application/json' : 'text/html';
+  reply.code(statusOf(error)).header('content-type', `${type}; charset=utf-8`);
+  const text = page ?? JSON.stringify(errorBody(error));
   // node:http would read the rest of the body, however long, to keep the connection.
   const mayRetry = [429, 503].includes(statusOf(error));
   const isConnectionRefused = reply.request.client?.connection?.refusal !== undefined;

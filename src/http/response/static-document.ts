@@ -78,16 +78,17 @@ export class StaticDocument {
   }
 }
 
-/** The documents of a server. Each is made once: by its first request, or before it by `prepare`. */
+/** The documents of a server. Each is made by its first request, or before it by `prepare`. */
 export class StaticDocuments {
   readonly #getters: (() => StaticDocument)[] = [];
 
-  /** Returns a function that makes the document the first time. */
-  add(make: () => StaticDocument): () => StaticDocument {
-    let document: StaticDocument | undefined;
+  /** Returns a function that makes the document the first time, and again when `version` changes. */
+  add(make: () => StaticDocument, version: () => string = () => ''): () => StaticDocument {
+    let made: { readonly document: StaticDocument; readonly version: string } | undefined;
     const get = () => {
-      document ??= make();
-      return document;
+      const current = version();
+      if (made?.version !== current) made = { document: make(), version: current };
+      return made.document;
     };
     this.#getters.push(get);
     return get;
