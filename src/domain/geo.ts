@@ -20,10 +20,9 @@ const RADIANS_PER_DEGREE = Math.PI / 180;
 
 /** The same for every name of a place: sin(±π) and cos(90°) are not 0 in floating point, so they would tell -180 from 180. */
 export function unitVector(lat: number, lng: number): UnitVector {
-  if (lat === 90 || lat === -90) return { x: 0, y: 0, z: lat / 90 };
   const phi = lat * RADIANS_PER_DEGREE;
   const lambda = (lng === -180 ? 180 : lng) * RADIANS_PER_DEGREE;
-  const equatorial = Math.cos(phi);
+  const equatorial = lat === 90 || lat === -90 ? 0 : Math.cos(phi);
   return { x: equatorial * Math.cos(lambda), y: equatorial * Math.sin(lambda), z: Math.sin(phi) };
 }
 
