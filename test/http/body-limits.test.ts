@@ -56,6 +56,7 @@ describe('a request body', () => {
     ['DELETE', `/v1/admin/agents/${UUID}`, asAdministrator, SMALL],
     ['DELETE', `/v1/admin/agents/${UUID}/events`, asAdministrator, SMALL],
     ['POST', `/v1/admin/agents/${UUID}/events/delete`, asAdministrator, SMALL],
+    ['POST', `/v1/admin/agents/${UUID}/keys`, asAdministrator, SMALL],
     ['DELETE', `/v1/admin/events/${ULID}`, asAdministrator, SMALL],
     ['POST', '/mcp', asAgent, LARGE],
     ['POST', '/admin/token', asBrowser, SMALL],
