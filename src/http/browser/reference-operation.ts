@@ -18,6 +18,9 @@ const CAREFUL = /^(?:delete|revoke)/;
 /** Whose credential an operation needs. */
 export type Caller = 'anyone' | 'key' | 'token';
 
+/** A parameter as it is shown: an example fills its field, a hint does not. */
+type Field = Parameter & { readonly hint?: unknown };
+
 /** What all operations share. */
 export interface Shared {
   /** Error codes that every operation with this access can get; the section of errors lists them. */
@@ -35,7 +38,7 @@ export function writeOperation(
   shared: Shared,
 ): string {
   const { operationId: id, summary, description, requestBody, responses } = operation;
-  const parameters = [...(operation.parameters ?? []), ...pathParameters];
+  const parameters = [...(operation.parameters ?? []), ...pathParameters].map(withoutVersion);
   const caller = callerOf(operation);
   const body = exampleBody(method, requestBody);
   const hasContent = responses['200'] !== undefined;
@@ -79,6 +82,11 @@ export function callerOf({ security }: Operation): Caller {
   return 'ApiKey' in security[0]! ? 'key' : 'token';
 }
 
+/** The version in an example is not that of a real event: it is only a hint in the field, and not sent. */
+function withoutVersion({ example, ...parameter }: Parameter): Field {
+  return parameter.name.startsWith('If-') ? { ...parameter, hint: example } : { ...parameter, example };
+}
+
 /** An example of a change has one field. */
 function exampleBody(method: string, body: Content | undefined): string | undefined {
   if (!body) return undefined;
@@ -88,7 +96,7 @@ function exampleBody(method: string, body: Content | undefined): string | undefi
   return JSON.stringify(shown, null, 2);
 }
 
-function writeParameters(parameters: readonly Parameter[]): string {
+function writeParameters(parameters: readonly Field[]): string {
   const rows = parameters.map((parameter) => {
     const { name, in: place, required, description = '', schema } = parameter;
     const facts = `${writeType(schema)}${writeLimits(schema)}${place === 'query' ? '' : `, in the ${place}`}${required ? ', <strong>required</strong>' : ''}`;
@@ -98,7 +106,7 @@ function writeParameters(parameters: readonly Parameter[]): string {
 }
 
 /** The field for a parameter, filled with its example. */
-function writeField({ name, in: place, schema, example }: Parameter): string {
+function writeField({ name, in: place, schema, example, hint }: Field): string {
   const isList = schema.type === 'array';
   const attributes = `name="${escapeHtml(name)}"${place === 'query' ? '' : ` data-place="${place}"`}${isList ? ' data-list' : ''}${place === 'path' ? ' required' : ''}`;
   const choices = schema.type === 'boolean' ? [true, false] : schema.enum;
@@ -107,9 +115,9 @@ function writeField({ name, in: place, schema, example }: Parameter): string {
     const options = choices.map((value) => `<option>${escapeHtml(String(value))}</option>`);
     return `<select ${attributes}><option value="">${preset}</option>${options.join('')}</select>`;
   }
-  const hint = escapeHtml(isList ? 'several: separated by commas' : String(schema.default ?? ''));
+  const shown = escapeHtml(isList ? 'several: separated by commas' : String(hint ?? schema.default ?? ''));
   const value = example === undefined ? '' : ` value="${escapeHtml(String(example))}"`;
-  return `<input ${attributes}${value}${hint ? ` placeholder="${hint}"` : ''}>`;
+  return `<input ${attributes}${value}${shown ? ` placeholder="${shown}"` : ''}>`;
 }
 
 function writeBody(api: ApiDescription, { description, content }: Content, body: string): string {
