@@ -44,9 +44,15 @@ export async function openBulkWriter(config: Config): Promise<BulkWriter> {
   return SqliteBulkWriter.open(config.dataDir, config.minFreeDiskBytes);
 }
 
-/** Opens the engine for bulk reads. A service may be running. Throws StartError. */
-export async function openBulkReader(config: Config): Promise<BulkReader> {
-  if (config.database) return (await import('./postgres/bulk.ts')).PostgresBulkReader.open(config.database);
+/**
+ * Opens the engine for bulk reads, or for a look at agents, whose statements are short: so it also works behind a pooler with a timeout. A
+ * service may be running. Throws StartError.
+ */
+export async function openBulkReader(config: Config, purpose: 'export' | 'agents'): Promise<BulkReader> {
+  if (config.database) {
+    const { PostgresBulkReader } = await import('./postgres/bulk.ts');
+    return PostgresBulkReader.open(config.database, purpose === 'export');
+  }
   const { SqliteBulkReader } = await import('./sqlite/files/bulk.ts');
   return new SqliteBulkReader(config.dataDir);
 }

@@ -137,7 +137,7 @@ async function change(config: Config, options: Options, io: Io): Promise<void> {
 }
 
 async function reading<T>(config: Config, read: (reader: BulkReader) => Promise<T>): Promise<T> {
-  const reader = await openBulkReader(config);
+  const reader = await openBulkReader(config, 'agents');
   try {
     return await read(reader);
   } finally {

@@ -20,7 +20,7 @@ interface Options {
 
 export async function exportEvents(args: string[], env: Env, io: Io): Promise<number> {
   const options = readOptions(args);
-  const reader = await openBulkReader(readConfig(env));
+  const reader = await openBulkReader(readConfig(env), 'export');
   try {
     const total = await countEvents(reader, options.agentId);
     const stop = onStopSignal(io); // before the file exists, so that a signal always cleans it up

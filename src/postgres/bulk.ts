@@ -158,9 +158,10 @@ export class PostgresBulkReader implements BulkReader {
   }
 
   /** Throws StartError if the database cannot be reached or used. */
-  static async open(options: DatabaseOptions): Promise<PostgresBulkReader> {
-    // No statement timeout: an export takes as long as its reader needs.
-    return new PostgresBulkReader(await openDatabase({ ...options, statementTimeoutMs: 0 }));
+  static async open(options: DatabaseOptions, isLong: boolean): Promise<PostgresBulkReader> {
+    // An export takes as long as its reader needs.
+    const session = isLong ? { ...options, statementTimeoutMs: 0 } : options;
+    return new PostgresBulkReader(await openDatabase(session));
   }
 
   findAgent(agentId: string): Promise<AgentRecord | undefined> {

@@ -102,7 +102,7 @@ export async function exported(env: Env): Promise<string> {
 
 /** The rows of one agent that `export` reads. */
 export async function eventsOf(env: Env, agentId: string): Promise<EventRow[]> {
-  const reader = await openBulkReader(readConfig(env));
+  const reader = await openBulkReader(readConfig(env), 'export');
   const rows = (await Array.fromAsync(reader.events(agentId))).flat();
   await reader.close();
   assert.ok(rows.length > 0);

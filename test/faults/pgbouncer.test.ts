@@ -5,6 +5,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { withSql } from '../cli/moving.ts';
 import { Side } from '../postgres/side.ts';
 import { assertError, newEvent } from '../support/client.ts';
+import { runHere } from '../support/command.ts';
 import { keepsPreparedStatements, startPgBouncer } from '../support/pgbouncer.ts';
 import { newDatabase } from '../support/postgres.ts';
 import { run } from '../support/process.ts';
@@ -75,8 +76,17 @@ describe('behind PgBouncer', { timeout: 120_000 }, () => {
     const service = await startTestService(env);
     t.after(() => service.close());
     const agent = await service.newAgent();
-    await agent.create();
+    const { agent_id } = await agent.create();
     assert.equal((await agent.nearby()).body.total, 1);
+    const listed = await runHere(['agents', 'list', '--json'], env);
+    assert.equal(listed.code, 0, listed.stderr);
+    assert.equal(JSON.parse(listed.stdout).agents[0].id, agent_id);
+    const changed = await runHere(['agents', 'set-tier', agent_id, 'admin', '--json'], env);
+    assert.equal(changed.code, 0, changed.stderr);
+    const shown = await runHere(['agents', 'show', agent_id], env);
+    assert.match(shown.stdout, /^tier +admin$/m, shown.stderr);
+    const checked = await runHere(['check'], env);
+    assert.equal(checked.code, 0, checked.stdout);
   });
 
   for (const lines of isNew ? [['max_prepared_statements = 200']] : []) {
