@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Answer, Client, newEvent } from '../support/client.ts';
 import { startBalancer } from '../support/nginx.ts';
 import { newDatabase } from '../support/postgres.ts';
-import { freePort, launchService, run } from '../support/process.ts';
+import { freePort, launchService, type RunningProcess, run } from '../support/process.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { size } from '../support/sizes.ts';
 import { balancerRules } from './balancer-rules.ts';
@@ -112,8 +112,10 @@ it(`${RESTARTS} restarts of two nodes with ${STORED} events behind nginx fail no
   await storeEvents(DATABASE_URL, STORED);
   const ports = [await freePort(), await freePort()] as const;
   const env = { DATABASE_URL, TRUST_PROXY: '127.0.0.1', LOG_LEVEL: 'warn', RATE_LIMIT_READWRITE: '0' };
+  const started: RunningProcess[] = [];
   const start = async (port: number) => {
     const node = await launchService({ ...env, PORT: String(port) });
+    started.push(node);
     t.after(() => node.child.kill('SIGKILL'));
     return node;
   };
@@ -124,6 +126,9 @@ it(`${RESTARTS} restarts of two nodes with ${STORED} events behind nginx fail no
   const { headers } = await new Client(balancer.url).register();
 
   let isStopped = false;
+  t.after(() => {
+    isStopped = true;
+  });
   const callers = Array.from(
     { length: LOOPS },
     (_, number) => new Caller(balancer.url, headers['x-api-key']!, number),
@@ -139,7 +144,8 @@ it(`${RESTARTS} restarts of two nodes with ${STORED} events behind nginx fail no
     const at = restart % 2;
     phase = `restart ${restart}: stopping`;
     nodes[at]!.child.kill('SIGTERM');
-    assert.equal((await nodes[at]!.ended).code, 0);
+    const { code, stdout } = await nodes[at]!.ended;
+    assert.equal(code, 0, stdout);
     phase = `restart ${restart}: starting`;
     nodes[at] = await start(ports[at]!);
     phase = `restart ${restart}: loading`;
@@ -157,7 +163,7 @@ it(`${RESTARTS} restarts of two nodes with ${STORED} events behind nginx fail no
   assert.deepEqual(
     callers.flatMap(({ failures }) => failures),
     [],
-    balancer.errors(),
+    [balancer.errors(), ...started.map(({ output }) => output().stdout)].join('\n'),
   );
   const { body } = await new Client(balancer.url, headers).nearby();
   assert.equal(

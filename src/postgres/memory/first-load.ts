@@ -31,6 +31,7 @@ export class FirstLoad {
   #name: string | undefined;
   #failingSinceMs = Number.POSITIVE_INFINITY;
   #isOver = false;
+  #isWarm = false;
 
   constructor(
     database: Database,
@@ -79,8 +80,19 @@ export class FirstLoad {
   async #isNeeded(): Promise<boolean> {
     const nowMs = performance.now();
     const others = await this.#findOthers();
+    if (others === 'in memory' && !this.#isWarm) this.#openConnections();
     if (others === 'in memory') return nowMs - this.#failingSinceMs > this.#options.failingMs;
     return others === 'none' || nowMs - this.#startedMs > this.#options.togetherMs;
+  }
+
+  /**
+   * Opens all connections of the pool. Another node is about to be restarted: all requests then come at once, to a database that is busy
+   * with them and with loads, where opening a connection takes long.
+   */
+  #openConnections(): void {
+    this.#isWarm = true;
+    for (let count = 0; count < this.#database.limits.poolSize; count++)
+      this.#database.run('repeatable', (sql) => sql`SELECT 1`).catch(() => {}); // then a request opens it
   }
 
   async #findOthers(): Promise<'in memory' | 'loading' | 'none'> {

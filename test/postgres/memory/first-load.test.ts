@@ -113,6 +113,19 @@ describe('a node that starts', () => {
     await untilReady(node);
   });
 
+  it('beside a node with all events opens its connections before requests come', async (t) => {
+    await openLoaded();
+    await holdLoads(t);
+    const count = async () => {
+      const [row] = await side.sql`
+        SELECT count(*)::int AS count FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'local-events'`;
+      return row!.count as number;
+    };
+    const before = await count();
+    await open({ poolSize: 7 });
+    while ((await count()) < before + 7) await sleep(5);
+  });
+
   it('is ready when the other one is gone', async (t) => {
     const other = await openLoaded();
     await holdLoads(t);
