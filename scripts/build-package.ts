@@ -5,6 +5,7 @@ import { cpSync, existsSync, globSync, readFileSync, rmSync, writeFileSync } fro
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import './build-web.ts';
+import { setEngine } from './package-engines.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const SOURCES = join(ROOT, 'src');
@@ -26,3 +27,4 @@ for (const file of globSync('**/*.js', { cwd: LIB })) {
   if (SOURCE_FILE.test(text)) throw new Error(`lib/${file} names a TypeScript file.`);
   writeFileSync(path, text);
 }
+setEngine('package');

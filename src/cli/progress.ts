@@ -8,6 +8,17 @@ const PLAIN_INTERVAL_MS = 1_000;
 /** Commands that take less show no progress. */
 const QUICK_MS = 500;
 
+/** The rate, and the time left, follow from what was done in the last seconds: a slow beginning says nothing about the rest. */
+const WINDOW_MS = 5_000;
+const SAMPLE_MS = 100;
+
+/** How much was done when. */
+interface Sample {
+  readonly ms: number;
+  readonly count: number;
+  readonly share: number;
+}
+
 /** Standard error, or a substitute in tests. */
 export interface Screen {
   readonly isTTY?: boolean;
@@ -21,6 +32,8 @@ export class Progress {
   readonly #startedMs: number;
   #shownMs: number;
   #isBarShown = false;
+  /** The oldest first. */
+  #samples: Sample[];
 
   constructor(noun: string, screen: Screen, stopwatch = () => performance.now()) {
     this.#noun = noun;
@@ -28,27 +41,38 @@ export class Progress {
     this.#stopwatch = stopwatch;
     this.#startedMs = stopwatch();
     this.#shownMs = this.#startedMs;
+    this.#samples = [{ ms: this.#startedMs, count: 0, share: 0 }];
   }
 
   get seconds(): number {
     return (this.#stopwatch() - this.#startedMs) / 1000;
   }
 
-  /** `share`: fraction of the work done, from 0 to 1; undefined if the total is unknown. */
+  /** `share`: fraction of the work done, from 0 to 1; undefined if the total is unknown. The work begins with a count of 0. */
   update(count: number, share: number | undefined): void {
     const nowMs = this.#stopwatch();
+    const since = this.#sample({ ms: nowMs, count, share: share ?? 0 });
     if (nowMs - this.#startedMs < QUICK_MS) return;
     if (nowMs - this.#shownMs < (this.#screen.isTTY ? TERMINAL_INTERVAL_MS : PLAIN_INTERVAL_MS)) return;
     this.#shownMs = nowMs;
-    const words = [`${grouped(count)} ${this.#noun}`, `${grouped(Math.round(count / this.seconds))}/s`];
-    if (share !== undefined && share > 0) {
-      words.unshift(`${Math.floor(share * 100)} %`);
-      words.push(`${remaining((this.seconds / share) * (1 - share))} left`);
-    }
+    const seconds = Math.max(1, nowMs - since.ms) / 1_000;
+    const rate = Math.round((count - since.count) / seconds);
+    const words = [`${grouped(count)} ${this.#noun}`, `${grouped(rate)}/s`];
+    if (share !== undefined && share > 0) words.unshift(`${Math.floor(share * 100)} %`);
+    if (share !== undefined && share > since.share)
+      words.push(`${remaining((seconds / (share - since.share)) * (1 - share))} left`);
     const text = words.join(', ');
     if (!this.#screen.isTTY) return void this.#screen.write(`${text}\n`);
     this.#screen.write(`\r${share === undefined ? '' : bar(share)}${text}\x1b[K`);
     this.#isBarShown = true;
+  }
+
+  /** Keeps the sample. Returns the one to compare it with. */
+  #sample(now: Sample): Sample {
+    if (now.count === 0) this.#samples = [now];
+    while (this.#samples.length > 1 && this.#samples[1]!.ms <= now.ms - WINDOW_MS) this.#samples.shift();
+    if (now.ms - this.#samples.at(-1)!.ms >= SAMPLE_MS) this.#samples.push(now);
+    return this.#samples[0]!;
   }
 
   /** Prints text on its own line. It may be untrusted: control characters are replaced. The bar returns with the next update. */

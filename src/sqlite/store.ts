@@ -370,6 +370,7 @@ export class SqliteStore implements Store {
     const total = this.#reader.countEvents();
     const loader = this.#memory.loader(total, nowMs);
     let done = 0;
+    onProgress(0, total);
     await this.#reader.eachEvent((values) => {
       loader.add(values);
       if (++done % 10_000 === 0) onProgress(done, total);

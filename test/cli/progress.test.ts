@@ -47,6 +47,32 @@ describe('progress on a terminal', () => {
   });
 });
 
+describe('the time left', () => {
+  it('counts from when the work began, however long the process had run before', () => {
+    const { progress, written, pass } = newProgress(false);
+    pass(20_000); // such as a migration
+    progress.update(0, 0);
+    pass(1_000);
+    progress.update(20_000, 0.04);
+    assert.deepEqual(written.slice(-1), ['4 %, 20,000 lines, 20,000/s, 24 s left\n']);
+  });
+
+  it('follows from the last seconds, if the work was slower or faster before', () => {
+    const { progress, written, pass } = newProgress(false);
+    progress.update(0, 0);
+    for (let second = 1; second <= 10; second++) {
+      pass(1_000);
+      progress.update(second * 10, second / 1_000);
+    }
+    assert.match(written.at(-1)!, /^1 %, 100 lines, 10\/s, 16 min 30 s left\n$/);
+    for (let second = 1; second <= 6; second++) {
+      pass(1_000);
+      progress.update(100 + second * 1_000, 0.01 + second / 10);
+    }
+    assert.match(written.at(-1)!, /^61 %, 6,100 lines, 1,000\/s, 4 s left\n$/);
+  });
+});
+
 describe('progress elsewhere', () => {
   it('is a plain line every second', () => {
     const { progress, written, pass } = newProgress(false);

@@ -2,7 +2,7 @@
 // this clone: install.test.ts installs them, too.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, globSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
+import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { connectBy } from '../docs/mcp-setup.ts';
@@ -34,7 +34,14 @@ describe('the npm package', { timeout: 120_000 }, () => {
     const other = files.filter((file) => /\.(?:tsx?|tgz)$|test|node_modules|^web\/(?!dist\/)/.test(file));
     assert.deepEqual(other, []);
     assert.ok(files.includes('web/dist/index.html'));
-    assert.ok(files.length < 400, String(files.length));
+    assert.ok(files.length < 450, String(files.length));
+  });
+
+  it('asks for the Node that it needs, and leaves that of the clone as it was', () => {
+    const engines = (file: string) => JSON.parse(readFileSync(file, 'utf8')).engines;
+    assert.deepEqual(engines(join(installed, 'package.json')), { node: '>=26' });
+    assert.deepEqual(engines(join(ROOT, 'package.json')), { node: '>=20' });
+    assert.ok(!existsSync(join(ROOT, 'package.json.new')));
   });
 
   it('has every source as JavaScript, and every migration', () => {
