@@ -289,7 +289,7 @@ function startListening(app: FastifyInstance, { host, port }: Config): Promise<L
 /** Serves the metrics, if METRICS_PORT is set. */
 async function startMetrics(
   metrics: Metrics,
-  { host, metricsPort: port }: Config,
+  { host, metricsPort: port, database }: Config,
   { droppedLines = () => 0 }: ServiceOptions,
 ): Promise<MetricsServer | undefined> {
   if (port === undefined) return undefined;
@@ -300,6 +300,8 @@ async function startMetrics(
     port,
   );
   metrics.total('local_events_log_lines_dropped_total', 'Log lines that were dropped.', droppedLines);
+  const labels = { version: VERSION, engine: database ? 'postgres' : 'sqlite', node: process.versions.node };
+  metrics.gauge('local_events_build_info', 'Version, engine and Node; always 1.', () => 1, labels);
   const stop = measureProcess(metrics);
   return {
     url,

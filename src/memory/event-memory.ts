@@ -20,6 +20,7 @@ import { EventLookup, type EventStorage } from './event-lookup.ts';
 import { entryOf, type IndexValues, toEntry, toIndexQuery, toScanQuery } from './index-mapping.ts';
 import { afterAnswers, letOthersRun } from './let-others-run.ts';
 import { type Taker, WordTurns } from './word-turns.ts';
+import { measureWords } from './words-ready.ts';
 import { Zones } from './zones.ts';
 
 /**
@@ -99,6 +100,7 @@ export class EventMemory {
     this.#storage = storage;
     this.#lookup = new EventLookup(this.#index, this.#cache, storage, metrics);
     metrics.gauge('local_events_index_events', 'Events in the index.', () => this.#index.size);
+    measureWords(metrics, () => this.knowsWords);
   }
 
   /** Number of events, including ended ones. */

@@ -31,6 +31,7 @@ import { readAllEvents } from './all-events.ts';
 import { CancellableReads } from './cancel.ts';
 import type { Database, DatabaseOptions } from './client/database.ts';
 import type { Sql } from './client/driver.ts';
+import { DatabaseSize } from './database-size.ts';
 import { EventCreation } from './event-creation.ts';
 import * as events from './events.ts';
 import { KeyCache } from './key-cache.ts';
@@ -62,6 +63,7 @@ export class PostgresStore implements Store {
   readonly #searches: SqlSearches;
   readonly #trimming: LogTrimming | undefined;
   readonly #words: WordFilling | undefined;
+  readonly #size: DatabaseSize | undefined;
   readonly #creation: EventCreation;
   readonly #keys: KeyCache;
   readonly #quotas: QuotaLeases;
@@ -83,6 +85,7 @@ export class PostgresStore implements Store {
     const { search = 'memory' } = options;
     this.#trimming = new LogTrimming(database);
     this.#words = new WordFilling(database);
+    if (options.metrics) this.#size = new DatabaseSize(database, options.metrics);
     if (search === 'memory') this.#events = new NodeEvents(database, options);
   }
 
@@ -107,6 +110,7 @@ export class PostgresStore implements Store {
   async close(): Promise<void> {
     this.#trimming?.close();
     this.#words?.close();
+    this.#size?.close();
     // Refuses new operations at once.
     const closed = this.#database.close(async (statements) => {
       await this.#uses.close(statements);

@@ -3,6 +3,7 @@
 import { statfs } from 'node:fs/promises';
 import { AppError } from '../domain/errors.ts';
 import { BYTES_PER_MB } from '../domain/store.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 
 /** How often free space is read. A busy service writes some ten MB in that time. */
 const INTERVAL_MS = 1_000;
@@ -38,18 +39,24 @@ export interface FreeDiskOptions {
   /** Undefined: 500 MB, or a twentieth of the volume if that is less. 0: no floor. */
   readonly floorBytes?: number | undefined;
   readonly onChange?: OnDiskChange | undefined;
+  readonly metrics?: Metrics | undefined;
   readonly measure: () => Promise<DiskSpace>;
 }
 
 export class FreeDisk {
   readonly #options: FreeDiskOptions;
-  readonly #timer: NodeJS.Timeout | undefined;
+  readonly #timer: NodeJS.Timeout;
+  #freeBytes = Number.NaN;
   #isLow = false;
   #isMeasuring = false;
 
   constructor(options: FreeDiskOptions) {
     this.#options = options;
-    if (options.floorBytes === 0) return;
+    options.metrics?.gauge(
+      'local_events_disk_free_bytes',
+      'Free space on the disk of DATA_DIR.',
+      () => this.#freeBytes,
+    );
     this.#timer = setInterval(() => void this.update(), INTERVAL_MS).unref();
   }
 
@@ -66,7 +73,7 @@ export class FreeDisk {
 
   /** Reads the free space. If that fails or takes long, the state stays as it is. */
   async update(): Promise<void> {
-    if (this.#isMeasuring || this.#options.floorBytes === 0) return;
+    if (this.#isMeasuring) return;
     this.#isMeasuring = true;
     try {
       this.#note(await this.#options.measure());
@@ -82,6 +89,7 @@ export class FreeDisk {
   }
 
   #note(space: DiskSpace): void {
+    this.#freeBytes = space.freeBytes;
     const { onChange } = this.#options;
     const floorBytes = floorOf(space, this.#options.floorBytes);
     const isLow = usableBytesOf(space) < floorBytes + (this.#isLow ? floorBytes * RESUME_PART : 0);

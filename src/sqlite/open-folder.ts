@@ -63,6 +63,8 @@ export class OpenFolder {
         'Time since the last backup began that the command backup made; NaN: none.',
         () => (clock() - this.#watch.lastBackupMs) / 1_000,
       );
+    const size = () => this.#watch.databaseBytes;
+    metrics?.gauge('local_events_database_bytes', 'Size of the database on disk.', size);
     metrics?.gauge('local_events_wal_bytes', "Size of SQLite's write-ahead log.", () => this.#watch.walBytes);
   }
 

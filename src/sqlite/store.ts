@@ -83,7 +83,7 @@ export class SqliteStore implements Store {
     this.#reader = new Reader(databasePath(options.folder));
     this.#disk = new FreeDisk({
       floorBytes: options.minFreeBytes,
-      onChange: options.onDiskChange,
+      ...{ onChange: options.onDiskChange, metrics: options.metrics },
       measure: options.measureDisk ?? (() => measureDisk(options.folder, () => this.#read('countFreeBytes'))),
     });
     const storage: EventStorage = {

@@ -1,6 +1,6 @@
 // Every metric of a running service moves by what it names.
 import assert from 'node:assert/strict';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { it, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,6 +9,7 @@ import postgres from 'postgres';
 import { readConfig } from '../../src/config.ts';
 import { getSigningKey } from '../../src/engines.ts';
 import { mintToken } from '../../src/oidc/local-issuer.ts';
+import { VERSION } from '../../src/system.ts';
 import { type Client, newEvent } from '../support/client.ts';
 import { ENGINES } from '../support/engines.ts';
 import {
@@ -150,6 +151,14 @@ it('the embedded engine', { timeout: 120_000 }, async (t) => {
 
   const [size, duration] = ['local_events_commit_batch_size', 'local_events_commit_duration_seconds'];
   const walBytes = await value('local_events_wal_bytes');
+  await until('local_events_words_ready', (areReady) => areReady === 1);
+  assert.match(
+    await service.text(),
+    /^local_events_build_info\{version="\d+\.\d+\.\d+",engine="sqlite",node="\d+\.\d+\.\d+"\} 1$/m,
+  );
+  const free = statfsSync((env as Record<string, string>).DATA_DIR!);
+  await until('local_events_disk_free_bytes', (now) => now > 0 && now <= free.blocks * free.bsize);
+  const databaseBytes = await value('local_events_database_bytes');
   const [writes, commits] = [await value(`${size}_sum`), await value(`${size}_count`)];
   // Three places, of which only one at a time fits into the cache.
   const lats = [10, 20, 30];
@@ -161,6 +170,7 @@ it('the embedded engine', { timeout: 120_000 }, async (t) => {
   assert.equal(await value(`${duration}_count`), await value(`${size}_count`));
   assert.ok((await value(waits('writer'))) > 0);
   await until('local_events_wal_bytes', (now) => now > walBytes);
+  await until('local_events_database_bytes', (now) => now > 0 && now >= databaseBytes);
   assert.equal(await value('local_events_index_events'), 181);
 
   const search = (lat: number) => agent.nearby({ lat, lng: 13.405, radius: 1, limit: 100 });
@@ -194,6 +204,14 @@ it('PostgreSQL', { timeout: 120_000 }, async (t) => {
   assert.ok((await value(lookups('keys', 'miss'))) > misses);
 
   await until('local_events_searches_from_memory', (isFromMemory) => isFromMemory === 1);
+  await until('local_events_words_ready', (areReady) => areReady === 1);
+  await until('local_events_database_bytes', (bytes) => bytes > 1e6);
+  assert.equal(
+    await value(
+      `local_events_build_info{version="${VERSION}",engine="postgres",node="${process.versions.node}"}`,
+    ),
+    1,
+  );
   const { event_id } = await agent.create();
   await agent.nearby();
   assert.ok((await value('local_events_index_events')) > 0);

@@ -6,6 +6,7 @@ import type { NearbyPage, Searcher, Stats } from '../../domain/store.ts';
 import type { Words } from '../../domain/words.ts';
 import type { EventStorage } from '../../memory/event-lookup.ts';
 import { INDEX_BYTES_PER_EVENT, type OnWordsProblem, type StoredWords } from '../../memory/event-memory.ts';
+import { measureWords } from '../../memory/words-ready.ts';
 import type { Metrics } from '../../metrics/metrics.ts';
 import { type Database, FIRST_PAUSE_MS, type OwnConnection, PATIENCE_MS } from '../client/database.ts';
 import { codeOf, failureOf, unavailable, withoutData } from '../client/errors.ts';
@@ -359,6 +360,7 @@ export class NodeEvents {
       '1 while searches are answered from memory, 0 while they use SQL.',
       () => (this.#loaded ? 1 : 0),
     );
+    measureWords(metrics, () => this.#loaded?.memory.knowsWords === true);
   }
 }
 
