@@ -1,6 +1,6 @@
 // Side panel with all fields of one event. Its URL is shown as text, not as a link, because agents choose where it leads.
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { AgentEvent, OwnedEvent } from '../api.ts';
 import { CopyButton } from '../components/copy-button.tsx';
 import { Icon, type IconName } from '../components/icon.tsx';
@@ -27,7 +27,10 @@ interface EventPanelProps {
 export function EventPanel({ event, onPrevious, onNext, onClose, onDelete, onNear }: EventPanelProps) {
   const isOver = hasEnded(event, useNow());
   const body = useRef<HTMLDivElement>(null);
-  useEffect(() => {
+  // The steps from the event that is shown now: an effect would set them a moment too late for quick keys.
+  const steps = useRef({ onPrevious, onNext });
+  steps.current = { onPrevious, onNext };
+  useLayoutEffect(() => {
     const step = (pressed: KeyboardEvent) => {
       const { key, target, ctrlKey, metaKey, altKey, shiftKey } = pressed;
       if (ctrlKey || metaKey || altKey || shiftKey || pressed.defaultPrevented) return;
@@ -41,11 +44,11 @@ export function EventPanel({ event, onPrevious, onNext, onClose, onDelete, onNea
       const isOn = key === 'ArrowRight' || (key === 'ArrowDown' && !isScrolling);
       if (!isBack && !isOn) return;
       pressed.preventDefault();
-      (isBack ? onPrevious : onNext)?.();
+      steps.current[isBack ? 'onPrevious' : 'onNext']?.();
     };
     document.addEventListener('keydown', step);
     return () => document.removeEventListener('keydown', step);
-  }, [onPrevious, onNext]);
+  }, []);
   return (
     <Modal class="panel" labelledBy="event-title" focusAfter={rowId(event)} onClose={onClose}>
       <header class="panel-head">
