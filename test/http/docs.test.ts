@@ -1,84 +1,39 @@
-// The API documentation in a real browser: read, searched, linked to, and used to send requests.
+// The API documentation in a real browser: read, searched, and used to send requests. How it looks is in docs-look.test.ts.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
-import { assertClean, closeBrowser, getBrowser, type Visit, visit } from '../console/console.ts';
-import { countBytes, findOverflow, findViolations } from '../support/page-checks.ts';
+import { assertClean, closeBrowser, type Visit } from '../console/console.ts';
 import { startTestService, type TestService } from '../support/service.ts';
+import {
+  type Described,
+  dialogOf,
+  newKey,
+  openDocs,
+  operationOf,
+  readDescribed,
+  send,
+  useKey,
+} from './docs-page.ts';
 
 const run = promisify(execFile);
-
-/** All that the page loads: as it is stored, and as it is transferred. */
-const MAX_BYTES = 150_000;
-const MAX_FIRST_BYTES = 60_000;
-const MAX_SECOND_BYTES = 5_000;
 
 // biome-ignore lint/suspicious/noExplicitAny: the OpenAPI document is checked by its own tests
 type Json = any;
 
 let service: TestService;
-let paths: Record<string, Json>;
+let described: readonly Described[];
 before(async () => {
   service = await startTestService();
-  paths = (await service.client.get('/openapi.json')).body.paths;
+  described = await readDescribed(service);
 });
 after(async () => {
   await closeBrowser();
   await service.close();
 });
 
-const open = async (options: BrowserContextOptions = {}, path = '/docs'): Promise<Visit> =>
-  visit(await getBrowser(), service.url, path, options);
-
-const dialogOf = (page: Page) => page.getByRole('dialog', { name: 'API key' });
-const operationOf = (page: Page, id: string) => page.locator(`form#${id}`);
-
-interface Described {
-  readonly id: string;
-  readonly method: string;
-  readonly path: string;
-  readonly operation: Json;
-  readonly parameters: readonly Json[];
-}
-
-function described(): Described[] {
-  return Object.entries(paths).flatMap(([path, { parameters: shared = [], ...methods }]) =>
-    Object.entries<Json>(methods).map(([method, operation]) => ({
-      id: operation.operationId,
-      method: method.toUpperCase(),
-      path,
-      operation,
-      parameters: [...(operation.parameters ?? []), ...shared],
-    })),
-  );
-}
-
-async function newKey(): Promise<string> {
-  const body = { email: 'docs@example.com', agent_name: 'docs' };
-  return (await service.client.post('/v1/auth/register', body)).body.api_key;
-}
-
-async function useKey(page: Page, key: string): Promise<void> {
-  await page.locator('#authorize-open').click();
-  await dialogOf(page).getByLabel('Your key').fill(key);
-  await page.getByRole('button', { name: 'Use this key' }).click();
-  await dialogOf(page).waitFor({ state: 'hidden' });
-}
-
-/** Sends an operation, and returns the status and the body that the page shows. */
-async function send(operation: Locator): Promise<{ status: number; text: string }> {
-  const shown = operation.locator('.response');
-  await shown.evaluate((place) => place.replaceChildren());
-  await operation.locator('button[type=submit]').click();
-  const status = await shown.getByRole('status').innerText();
-  const block = shown.getByRole('group', { name: 'Response', exact: true });
-  return {
-    status: Number(status.slice(0, 3)),
-    text: (await block.count()) > 0 ? await block.innerText() : '',
-  };
-}
+const open = (options?: BrowserContextOptions, path?: string) => openDocs(service, options, path);
 
 describe('without scripts, /docs', () => {
   it('has every operation, parameter, field and status of the OpenAPI document', async () => {
@@ -87,7 +42,7 @@ describe('without scripts, /docs', () => {
     const textsIn = (place: Locator) => place.allInnerTexts();
     const common = await textsIn(page.locator('#errors > p a'));
     const errors = await textsIn(page.locator('#errors tr'));
-    for (const { id, method, path, operation, parameters } of described()) {
+    for (const { id, method, path, operation, parameters } of described) {
       const form = operationOf(page, id);
       assert.equal(await form.locator('h3').innerText(), operation.summary);
       assert.equal((await form.locator('.route').innerText()).replaceAll(/\s+/g, ' '), `${method} ${path}`);
@@ -107,7 +62,7 @@ describe('without scripts, /docs', () => {
         assert.ok(heads.includes(status) || isCommon, `${id}: ${status}`);
       }
     }
-    assert.equal(await page.locator('form.operation').count(), described().length);
+    assert.equal(await page.locator('form.operation').count(), described.length);
     const create = operationOf(page, 'createEvent');
     for (const field of ['title', 'start_at', 'lat']) {
       await create.getByRole('rowheader', { name: field, exact: true }).waitFor();
@@ -136,15 +91,13 @@ describe('/docs', () => {
     const listed = await idsIn(apart);
     assert.deepEqual(
       listed.sort(),
-      described()
+      described
         .filter(isForAdministrators)
         .map(({ id }) => id)
         .sort(),
     );
     const others = (await idsIn(nav)).filter((id) => !listed.includes(id));
-    const expected = described()
-      .filter((each) => !isForAdministrators(each))
-      .map(({ id }) => id);
+    const expected = described.filter((each) => !isForAdministrators(each)).map(({ id }) => id);
     assert.deepEqual(others.sort(), [...expected, 'errors'].sort());
     const inPage = await page.locator('form.operation').evaluateAll((all) => all.map(({ id }) => id));
     assert.deepEqual(inPage.slice(-listed.length).sort(), listed);
@@ -173,7 +126,7 @@ describe('/docs', () => {
   });
 
   it('has samples in three languages beside each operation, which follow what is typed', async () => {
-    for (const { id } of described()) {
+    for (const { id } of described) {
       const form = operationOf(page, id);
       assert.deepEqual(await form.locator('.code-head label').allInnerTexts(), [
         'curl',
@@ -364,7 +317,7 @@ describe('the samples of /docs', () => {
     const { page } = visitor;
     await page.evaluate(`globalThis.copied = ''; Object.defineProperty(navigator, 'clipboard', {
       value: { writeText: async (text) => { globalThis.copied = text; } } })`);
-    await useKey(page, await newKey());
+    await useKey(page, await newKey(service));
     await operationOf(page, 'createEvent')
       .getByLabel('Body')
       .fill(
@@ -399,169 +352,5 @@ describe('the samples of /docs', () => {
       }
     }
     await visitor.context.close();
-  });
-});
-
-describe('a link to an operation', () => {
-  /** How far below the top of the screen its title is. */
-  const topOf = (page: Page, id: string) =>
-    page.locator(`#${id} h3`).evaluate((title) => title.getBoundingClientRect().top);
-
-  for (const [what, viewport] of Object.entries({
-    wide: { width: 1280, height: 800 },
-    narrow: { width: 390, height: 800 },
-  })) {
-    it(`scrolls to it and marks it, ${what}; links of earlier versions, too`, async () => {
-      for (const [hash, id] of [
-        ['#createEvent', 'createEvent'],
-        ['#/Events/createEvent', 'createEvent'],
-        ['#deleteEvents', 'deleteEvents'],
-      ] as const) {
-        const visitor = await open({ viewport }, `/docs${hash}`);
-        const { page } = visitor;
-        await page.locator(`.contents a[href="#${id}"][aria-current]`).waitFor({ state: 'attached' });
-        const top = await topOf(page, id);
-        assert.ok(top > 60 && top < 260, `${hash}: ${top} pixels`);
-        assertClean(visitor);
-        await visitor.context.close();
-      }
-    });
-  }
-
-  it('is followed from the menu of a narrow screen', async () => {
-    const visitor = await open({ viewport: { width: 390, height: 800 } });
-    const { page } = visitor;
-    const menu = page.getByRole('button', { name: 'Operations and search' });
-    const link = page
-      .getByRole('navigation', { name: 'Operations' })
-      .getByRole('link', { name: 'Create an event' });
-    assert.equal(await link.isVisible(), false);
-    await menu.click();
-    await link.click();
-    assert.equal(await link.isVisible(), false);
-    assert.equal(await menu.getAttribute('aria-expanded'), 'false');
-    while (Math.abs((await topOf(page, 'createEvent')) - 160) > 100) await page.waitForTimeout(50);
-    await visitor.context.close();
-  });
-});
-
-describe('the look of /docs', () => {
-  it('has Send beside the first words of an operation, whatever the number of parameters', async () => {
-    for (const [width, height] of [
-      [1280, 800],
-      [390, 800],
-      [640, 400],
-    ] as const) {
-      const visitor = await open({ viewport: { width, height } });
-      const measured = await visitor.page.locator('form.operation').evaluateAll((forms) =>
-        forms.map((form) => {
-          const [send, name] = ['[type=submit]', 'tbody th'].map((part) =>
-            form.querySelector(part)?.getBoundingClientRect(),
-          );
-          return {
-            id: form.id,
-            down: send!.top - form.getBoundingClientRect().top,
-            wide: name?.width ?? 100,
-          };
-        }),
-      );
-      assert.equal(measured.length, described().length);
-      for (const { id, down, wide } of measured) {
-        assert.ok(down > 0 && down < 1_000, `${width}: ${id} has Send ${down} pixels down`);
-        assert.ok(wide >= 60, `${width}: the names of ${id} are ${wide} pixels wide`);
-      }
-      await visitor.context.close();
-    }
-  });
-
-  it('has no violation of axe-core, light and dark, wide and narrow, with responses and the dialog', async () => {
-    for (const viewport of [
-      { width: 1280, height: 900 },
-      { width: 320, height: 700 },
-    ]) {
-      const visitor = await open({ viewport, bypassCSP: true });
-      const { page } = visitor;
-      const check = async (state: string) => {
-        // A rule about the narrow layout does not depend on the colours.
-        for (const colorScheme of viewport.width > 860 ? (['light', 'dark'] as const) : (['dark'] as const)) {
-          await page.emulateMedia({ colorScheme });
-          assert.deepEqual(await findViolations(page), [], `${state}, ${viewport.width}, ${colorScheme}`);
-          const ground = await page.evaluate('getComputedStyle(document.documentElement).backgroundColor');
-          assert.equal(ground, colorScheme === 'dark' ? 'rgb(14, 16, 20)' : 'rgb(249, 250, 251)');
-        }
-        assert.ok((await findOverflow(page)) <= 0, state);
-      };
-      await useKey(page, await newKey());
-      await send(operationOf(page, 'searchNearby'));
-      await send(operationOf(page, 'getAdministrator'));
-      await page.evaluate("for (const all of document.querySelectorAll('details')) all.open = true");
-      if (viewport.width < 860) await page.getByRole('button', { name: 'Operations and search' }).click();
-      await check('everything open');
-      await page.keyboard.press('Escape');
-      await page.locator('#get-key-open').click();
-      await dialogOf(page).getByText('For administrators: a token').click();
-      await check('the dialog');
-      await visitor.context.close();
-    }
-  });
-
-  it('leads a newcomer with a phone to a key, a search and an event, with each response in view', async () => {
-    const screen = { width: 390, height: 800 };
-    const visitor = await open({ viewport: screen, colorScheme: 'dark', hasTouch: true });
-    const { page } = visitor;
-    await page.locator('#get-key-open').tap();
-    await dialogOf(page).getByLabel('E-mail').fill('phone@example.com');
-    await dialogOf(page).getByLabel('Name of your agent').fill('From a phone');
-    await dialogOf(page).getByRole('button', { name: 'Get a key' }).tap();
-    await dialogOf(page).getByRole('link', { name: 'search for events' }).tap();
-    for (const id of ['searchNearby', 'createEvent']) {
-      const operation = operationOf(page, id);
-      await operation.locator('[type=submit]').tap();
-      const status = operation.getByRole('status');
-      await status.getByText('200').waitFor();
-      const box = (await status.boundingBox())!;
-      assert.ok(box.y > 100 && box.y + box.height < screen.height, `${id}: ${box.y} pixels down`);
-    }
-    assertClean(visitor);
-    await visitor.context.close();
-  });
-
-  it('fits at a zoom of 200 %, as on a screen half as wide', async () => {
-    for (const width of [640, 390, 320]) {
-      const visitor = await open({ viewport: { width, height: 500 }, deviceScaleFactor: 2 });
-      await visitor.page.locator('#get-key-open').waitFor();
-      assert.ok((await findOverflow(visitor.page)) <= 0, `${width}`);
-      await visitor.context.close();
-    }
-  });
-});
-
-describe('the bytes of /docs', () => {
-  it(`are at most ${MAX_BYTES}, everything included, not compressed`, async () => {
-    const visitor = await open();
-    const bodies: Promise<number>[] = [];
-    visitor.page.on('response', (response) => bodies.push(response.body().then(({ length }) => length)));
-    await visitor.page.reload({ waitUntil: 'networkidle' });
-    const bytes = (await Promise.all(bodies)).reduce((sum, each) => sum + each, 0);
-    assert.ok(
-      bodies.length >= 8 && bytes > 50_000 && bytes <= MAX_BYTES,
-      `${bodies.length} files, ${bytes} bytes`,
-    );
-    await visitor.context.close();
-  });
-
-  it(`transfer at most ${MAX_FIRST_BYTES} the first time and ${MAX_SECOND_BYTES} after that`, async () => {
-    const context = await (await getBrowser()).newContext();
-    const load = async () => {
-      const page = await context.newPage();
-      const bytes = await countBytes(page);
-      await page.goto(`${service.url}/docs`, { waitUntil: 'networkidle' });
-      await page.close();
-      return bytes();
-    };
-    const [first, second] = [await load(), await load()];
-    assert.ok(first > 10_000 && first < MAX_FIRST_BYTES, `${first} bytes`);
-    assert.ok(second < MAX_SECOND_BYTES, `${second} bytes`);
-    await context.close();
   });
 });
