@@ -6,6 +6,7 @@ import { newUlid } from './domain/ids.ts';
 import type { BulkReader, BulkWriter, CopyControl, Store, StoreSummary } from './domain/store.ts';
 import type { TransferStore } from './domain/transfer.ts';
 import { newSigningKey, SIGNING_KEY } from './oidc/local-issuer.ts';
+import type { OnPrimary } from './postgres/client/primary.ts';
 import type { SearchChange } from './postgres/memory/search-change.ts';
 import { databasePath } from './sqlite/files/data-folder.ts';
 import type { SqliteOptions } from './sqlite/options.ts';
@@ -15,8 +16,12 @@ import { systemClock, systemRandom } from './system.ts';
 export type OnProgress = (done: number, total: number) => void;
 
 export interface StoreListeners
-  extends Pick<SqliteOptions, 'onDiskChange' | 'onFatal' | 'onWordsProblem' | 'metrics' | 'clock'> {
+  extends Pick<
+    SqliteOptions,
+    'onDiskChange' | 'onFatal' | 'onWordsProblem' | 'onWordsReady' | 'onMigrated' | 'metrics' | 'clock'
+  > {
   readonly onSearchChange?: (change: SearchChange) => void;
+  readonly onPrimary?: OnPrimary;
 }
 
 /** Opens the engine selected by the configuration. Throws StartError. */
@@ -24,14 +29,25 @@ export async function openStore(
   config: Config,
   nowMs: number,
   onProgress: OnProgress = () => {},
-  { onDiskChange, onFatal, onSearchChange, onWordsProblem, metrics, clock }: StoreListeners = {},
+  listeners: StoreListeners = {},
 ): Promise<Store> {
   const { dataDir: folder, cacheBytes, indexMaxBytes, minFreeDiskBytes: minFreeBytes } = config;
+  const { onDiskChange, onFatal, onSearchChange, onPrimary, metrics, clock } = listeners;
+  const { onWordsProblem, onWordsReady, onMigrated } = listeners;
   const hashSeed = new DataView(systemRandom(new Uint8Array(4)).buffer).getInt32(0);
-  const shared = { cacheBytes, indexMaxBytes, nowMs, metrics, hashSeed, onWordsProblem };
+  const shared = {
+    cacheBytes,
+    indexMaxBytes,
+    nowMs,
+    metrics,
+    hashSeed,
+    onWordsProblem,
+    onWordsReady,
+    onMigrated,
+  };
   if (config.database) {
     const { PostgresStore } = await import('./postgres/store.ts');
-    return PostgresStore.open({ ...config.database, ...shared, onChange: onSearchChange });
+    return PostgresStore.open({ ...config.database, ...shared, onChange: onSearchChange, onPrimary });
   }
   const { SqliteStore } = await import('./sqlite/store.ts');
   return SqliteStore.open({ ...shared, folder, minFreeBytes, onProgress, onDiskChange, onFatal, clock });

@@ -5,6 +5,9 @@ import { StartError } from './domain/errors.ts';
 
 const FILE_NAME = /^\d{4}-[a-z0-9-]+\.sql$/;
 
+/** Called after a migration was applied. */
+export type OnMigrated = (name: string, ms: number) => void;
+
 export interface Migration {
   /** File name without `.sql`. */
   readonly name: string;

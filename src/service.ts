@@ -30,8 +30,8 @@ import { SESSION_SECRET } from './oidc/seal.ts';
 import { sessionSeal } from './oidc/session.ts';
 import { providerSignIn } from './oidc/sign-in.ts';
 import { describeSearchChange, type SearchChange } from './postgres/memory/search-change.ts';
-
 import type { OnDiskChange } from './sqlite/free-disk.ts';
+import { storeLog } from './store-log.ts';
 import { systemClock, systemRandom, systemUptime, VERSION } from './system.ts';
 import { ClockTrust, describeDoubt } from './usecases/clock-trust.ts';
 import type { Policy } from './usecases/context.ts';
@@ -113,6 +113,7 @@ export async function startService(config: Config, options: ServiceOptions): Pro
       onDiskChange: diskLog(logger),
       onSearchChange: searchLog(logger),
       onWordsProblem: wordsLog(logger),
+      ...storeLog(logger),
       ...{ onFatal, metrics, clock },
     });
     const access = await openAccess(config, store, clock, random);

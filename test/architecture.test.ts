@@ -64,9 +64,11 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'metrics/',
     'oidc/local-issuer.ts',
   ],
+  'store-log.ts': ['engines.ts', 'pino (types)'],
   'service.ts': [
     'config.ts',
     'engines.ts',
+    'store-log.ts',
     'system.ts',
     'domain/',
     'usecases/',

@@ -1,5 +1,8 @@
-// The metric that says whether searches by words are answered from memory, for both engines.
+// Whether searches by words are answered from memory: the metric and the listener of both engines.
 import type { Metrics } from '../metrics/metrics.ts';
+
+/** Called when the words of all events are in memory, with the time that reading them took. */
+export type OnWordsReady = (tookMs: number) => void;
 
 export function measureWords(metrics: Metrics | undefined, areReady: () => boolean): void {
   const help = '1 while searches by words are answered from memory.';

@@ -3,7 +3,7 @@
 // everybody else waits behind it, and then tries again. The table schema_version records what was applied.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StartError } from '../domain/errors.ts';
-import { type Migration, readMigrations, requireKnown } from '../migrations.ts';
+import { type Migration, type OnMigrated, readMigrations, requireKnown } from '../migrations.ts';
 import type { Database } from './client/database.ts';
 import type { Sql } from './client/driver.ts';
 import { codeOf } from './client/errors.ts';
@@ -56,6 +56,7 @@ export async function migrate(
   database: Database,
   migrations = readMigrations(FOLDER),
   waits = WAITS,
+  onMigrated: OnMigrated = () => {},
 ): Promise<{ isNewer: boolean }> {
   let sinceMs = performance.now();
   for (;;) {
@@ -66,9 +67,11 @@ export async function migrate(
         if (performance.now() - sinceMs > waits.patienceMs) throw locked(error);
         return 'locked' as const;
       });
-    if (typeof outcome === 'object') return outcome;
-    if (outcome === 'applied') sinceMs = performance.now();
-    else await sleep(outcome === 'busy' ? LOCK_PAUSE_MS : waits.pauseMs);
+    if (typeof outcome === 'object' && 'isNewer' in outcome) return outcome;
+    if (typeof outcome === 'object') {
+      onMigrated(outcome.applied, outcome.ms);
+      sinceMs = performance.now();
+    } else await sleep(outcome === 'busy' ? LOCK_PAUSE_MS : waits.pauseMs);
   }
 }
 
@@ -110,7 +113,7 @@ async function takeStep(
   database: Database,
   migrations: readonly Migration[],
   { lockTimeoutMs }: Waits,
-): Promise<'busy' | 'applied' | { isNewer: boolean }> {
+): Promise<'busy' | { applied: string; ms: number } | { isNewer: boolean }> {
   // Never wait for this lock: CREATE INDEX CONCURRENTLY of the node that has it would wait for our snapshot.
   const [lock] = await sql<[{ taken: boolean }]>`SELECT pg_try_advisory_xact_lock(${LOCK}) AS taken`;
   if (!lock.taken) return 'busy';
@@ -128,6 +131,7 @@ async function takeStep(
   await sql.unsafe(
     `SET LOCAL lock_timeout = ${lockTimeoutMs}; SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0`,
   );
+  const beganMs = performance.now();
   try {
     if (OUTSIDE.test(next.sql)) await runOutside(database, next.sql);
     else await sql.unsafe(next.sql);
@@ -140,7 +144,7 @@ async function takeStep(
       { cause },
     );
   }
-  return 'applied';
+  return { applied: next.name, ms: performance.now() - beganMs };
 }
 
 /** Runs the statements one by one, on another connection: the transaction of this step holds the lock meanwhile. */

@@ -37,7 +37,7 @@ export async function openDatabase(options: DatabaseOptions, purpose?: 'move'): 
     // No statement timeout: migrations may take long.
     const session = { statementTimeoutMs: 0, lockTimeoutMs: LOCK_TIMEOUT_MS, poolSize: MIGRATION_POOL_SIZE };
     database = await Database.open({ ...options, ...session });
-    const { isNewer } = await migrate(database);
+    const { isNewer } = await migrate(database, undefined, undefined, options.onMigrated);
     if (isNewer && purpose === 'move') throw newerThanMove(place);
     await database.close();
     database = await Database.open(options);

@@ -2,6 +2,7 @@
 import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import type { OnMigrated } from '../migrations.ts';
 import { IS_STORED_AGENT, IS_STORED_EVENT } from './columns.ts';
 import { orderEventsAtStart } from './event-order.ts';
 import { keepRemoved } from './kept-events.ts';
@@ -28,7 +29,11 @@ function freeBytesAt(path: string): number {
 }
 
 /** Throws StartError if a newer version wrote the database. */
-export function openForWriting(path: string, purpose: 'serve' | 'bulk' = 'serve'): DatabaseSync {
+export function openForWriting(
+  path: string,
+  purpose: 'serve' | 'bulk' = 'serve',
+  onMigrated?: OnMigrated,
+): DatabaseSync {
   const database = new DatabaseSync(path, { timeout: 5000 });
   try {
     // FULL: a commit is on disk before it is acknowledged; fullfsync ensures this on macOS, too.
@@ -40,7 +45,7 @@ export function openForWriting(path: string, purpose: 'serve' | 'bulk' = 'serve'
       PRAGMA journal_size_limit = 67108864;
     `);
     if (purpose === 'bulk') database.exec(BULK);
-    migrate(database);
+    migrate(database, undefined, onMigrated);
     if (purpose === 'bulk') finishRemovals(database);
     if (purpose === 'serve') orderEventsAtStart(database, freeBytesAt(path));
     return database;

@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Texts, Words } from '../domain/words.ts';
 import type { EventMemory, OnWordsProblem, StoredWords } from '../memory/event-memory.ts';
+import type { OnWordsReady } from '../memory/words-ready.ts';
 import { Tokenizer } from '../words/tokenizer.ts';
 import type { RowWords } from './threads/row-reader.ts';
 
@@ -15,23 +16,28 @@ export class EventWords {
   readonly #tokenizer = new Tokenizer();
   readonly #stop = new AbortController();
   readonly #onProblem: OnWordsProblem;
+  readonly #onReady: OnWordsReady;
 
   constructor(
     memory: EventMemory,
     wordsAfter: (row: number) => Promise<RowWords>,
     onProblem: OnWordsProblem = () => {},
+    onReady: OnWordsReady = () => {},
   ) {
     this.#memory = memory;
     this.#wordsAfter = wordsAfter;
     this.#onProblem = onProblem;
+    this.#onReady = onReady;
   }
 
   /** Reads the words of all events in the background, until that has succeeded. */
   async begin(): Promise<void> {
     const { signal } = this.#stop;
+    const beganMs = performance.now();
     for (let failures = 0; !signal.aborted; failures++) {
       try {
         await this.#memory.addWords(this.#stored());
+        if (this.#memory.knowsWords) this.#onReady(performance.now() - beganMs);
         return;
       } catch (error) {
         if (failures === 1 && !signal.aborted) this.#onProblem(error); // once may be an event that has just changed

@@ -1,7 +1,7 @@
 // Migrates a database to the latest schema: applies each missing migration in a transaction and records its name. The number
 // of the last one is also the user_version, by which older versions detect newer data.
 import type { DatabaseSync } from 'node:sqlite';
-import { type Migration, readMigrations, requireKnown } from '../migrations.ts';
+import { type Migration, type OnMigrated, readMigrations, requireKnown } from '../migrations.ts';
 
 const FOLDER = new URL('./migrations/', import.meta.url);
 
@@ -20,7 +20,11 @@ export function readMissing(database: DatabaseSync): { version: number; missing:
 }
 
 /** Throws StartError if a newer version wrote the database, or if the database has other migrations than ours. */
-export function migrate(database: DatabaseSync, migrations = readMigrations(FOLDER)): void {
+export function migrate(
+  database: DatabaseSync,
+  migrations = readMigrations(FOLDER),
+  onMigrated: OnMigrated = () => {},
+): void {
   const version = readSchemaVersion(database, migrations);
   // The database was written by a version that recorded no names.
   if (readRecord(database).length < version) {
@@ -30,7 +34,10 @@ export function migrate(database: DatabaseSync, migrations = readMigrations(FOLD
     });
   }
   for (const [index, migration] of migrations.entries()) {
-    if (index >= version) inTransaction(database, () => apply(database, index + 1, migration));
+    if (index < version) continue;
+    const beganMs = performance.now();
+    inTransaction(database, () => apply(database, index + 1, migration));
+    onMigrated(migration.name, performance.now() - beganMs);
   }
 }
 

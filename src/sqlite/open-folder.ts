@@ -3,6 +3,7 @@ import type { Clock } from '../domain/clock-and-random.ts';
 import { AppError, type Part, StartError } from '../domain/errors.ts';
 import { BYTES_PER_MB } from '../domain/store.ts';
 import type { Metrics } from '../metrics/metrics.ts';
+import type { OnMigrated } from '../migrations.ts';
 import {
   databasePath,
   type FolderLock,
@@ -26,6 +27,7 @@ import { WriterClient } from './threads/writer-client.ts';
 const MAX_WAL_BYTES = 512 * BYTES_PER_MB;
 
 export interface FolderOptions {
+  readonly onMigrated?: OnMigrated | undefined;
   /** Called if the writer or a reader of rows dies. */
   readonly onFatal?: ((error: Error) => void) | undefined;
   readonly metrics?: Metrics | undefined;
@@ -81,7 +83,8 @@ export class OpenFolder {
     const onDamage = () => {
       damage.isFound = true;
     };
-    const observed: ThreadOptions = { onDeath, onDamage, metrics };
+    const { onMigrated } = options;
+    const observed: ThreadOptions = { onMigrated, onDeath, onDamage, metrics };
     let writer: WriterClient | undefined;
     try {
       requireSpace(folder);

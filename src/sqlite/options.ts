@@ -1,7 +1,9 @@
 // Options of the embedded engine.
 import type { Clock } from '../domain/clock-and-random.ts';
 import type { IndexOptions } from '../memory/event-memory.ts';
+import type { OnWordsReady } from '../memory/words-ready.ts';
 import type { Metrics } from '../metrics/metrics.ts';
+import type { OnMigrated } from '../migrations.ts';
 import type { DiskSpace, OnDiskChange } from './free-disk.ts';
 
 export interface SqliteOptions extends IndexOptions {
@@ -13,6 +15,8 @@ export interface SqliteOptions extends IndexOptions {
   readonly minFreeBytes?: number | undefined;
   readonly onDiskChange?: OnDiskChange | undefined;
   readonly metrics?: Metrics | undefined;
+  readonly onMigrated?: OnMigrated | undefined;
+  readonly onWordsReady?: OnWordsReady | undefined;
   /** For the age of the last backup. */
   readonly clock?: Clock | undefined;
   /** Size of the write-ahead log from which the store counts as unavailable. */

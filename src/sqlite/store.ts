@@ -95,7 +95,7 @@ export class SqliteStore implements Store {
     this.#words = new EventWords(
       this.#memory,
       (row) => this.#read('wordsAfter', row),
-      options.onWordsProblem,
+      ...([options.onWordsProblem, options.onWordsReady] as const),
     );
     this.#administration = new Administration({
       ...{ write: this.#write, memory: this.#memory, removal: this.#removal },

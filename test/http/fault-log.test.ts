@@ -38,7 +38,8 @@ describe('the log of faults', () => {
     for (let at = 0; at < 100; at++)
       assert.deepEqual(fail(reset()).err, { type: 'Error', message: 'connection reset: by peer' });
     assert.match(fail(new Error('disk full')).err.stack!, /\n\s+at /);
-    assert.ok(fail().err.stack); // without a cause, the error itself
+    const known = fail() as Line & { level: number }; // without a cause, it is a state and no error
+    assert.deepEqual([known.level, known.msg, known.err], [40, 'No.', undefined]);
     assert.deepEqual(fail('a text').err, 'a text');
     assert.equal(new Set(lines.map(({ requestId }) => requestId)).size, 104);
 

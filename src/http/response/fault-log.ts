@@ -31,6 +31,11 @@ export function faultLog(logger: Logger, stopwatch: () => number = () => perform
     const cause = error.cause ?? error;
     const traceId = findTraceId(request.raw);
     const ids = { requestId: request.id, ...(traceId !== undefined && { traceId }) };
+    // A state that the service knows, such as a deadline, and no error in it.
+    if (error.code === 'UNAVAILABLE' && error.cause === undefined) {
+      logger.warn(ids, error.message);
+      return;
+    }
     faults.error({ ...ids, err: isNew(seen, cause) ? cause : shorten(cause) }, error.message);
   };
 }

@@ -4,10 +4,11 @@ import type { PendingQuery } from 'postgres';
 import { AppError } from '../../domain/errors.ts';
 import { Operations } from '../../domain/operations.ts';
 import type { Metrics } from '../../metrics/metrics.ts';
+import type { OnMigrated } from '../../migrations.ts';
 import { ConcurrencyLimit } from './concurrency-limit.ts';
 import type { Session, Sql } from './driver.ts';
 import { codeOf, type Failure, failureOf, unavailable, withoutData } from './errors.ts';
-import { Primary } from './primary.ts';
+import { type OnPrimary, Primary } from './primary.ts';
 import { withTimeout } from './timeout.ts';
 import { addressesOf } from './url.ts';
 
@@ -18,6 +19,8 @@ export interface DatabaseOptions extends Session {
   /** Maximum time that a statement waits for a connection. */
   readonly poolTimeoutMs: number;
   readonly metrics?: Metrics | undefined;
+  readonly onPrimary?: OnPrimary | undefined;
+  readonly onMigrated?: OnMigrated | undefined;
 }
 
 /** Maximum time for retries, and for waiting for a new primary. */
@@ -96,7 +99,7 @@ export class Database implements Statements {
 
   /** Throws the driver's error if no host is the primary. */
   static async open(options: DatabaseOptions): Promise<Database> {
-    const primary = new Primary(addressesOf(options.url) ?? [], options, options.metrics);
+    const primary = new Primary(addressesOf(options.url) ?? [], options, options.metrics, options.onPrimary);
     await primary.open();
     return new Database(primary, options);
   }

@@ -8,6 +8,7 @@ import type { Session, Sql } from './driver.ts';
 import { codeOf, failureOf, unavailable } from './errors.ts';
 import { Pool } from './pool.ts';
 import { withTimeout } from './timeout.ts';
+import { describeAddress } from './url.ts';
 
 /** Time between a heartbeat's response and the next heartbeat. */
 const HEARTBEAT_MS = 500;
@@ -21,7 +22,11 @@ const START_PATIENCE_MS = 5_000;
 /** Pause between two rounds of querying all hosts. */
 const SEARCH_PAUSE_MS = 200;
 
+/** Called with the address of the primary that is used from now on; with undefined when it is lost. */
+export type OnPrimary = (address: string | undefined) => void;
+
 export class Primary {
+  readonly #onPrimary: OnPrimary;
   readonly #hostUrls: readonly string[];
   readonly #session: Session;
   #pool: Pool | undefined;
@@ -36,7 +41,13 @@ export class Primary {
   #found = Promise.withResolvers<void>();
   #watching: Promise<void> = Promise.resolve();
 
-  constructor(hostUrls: readonly string[], session: Session, metrics = new Metrics()) {
+  constructor(
+    hostUrls: readonly string[],
+    session: Session,
+    metrics = new Metrics(),
+    onPrimary: OnPrimary = () => {},
+  ) {
+    this.#onPrimary = onPrimary;
     this.#hostUrls = hostUrls;
     this.#session = session;
     this.#changes = metrics.counter(
@@ -98,6 +109,7 @@ export class Primary {
         continue;
       }
       this.#dropAll();
+      if (!this.#isClosed) this.#onPrimary(undefined);
       while (!this.#isClosed && !this.#pool) {
         await this.#search().catch((error: unknown) => {
           this.#reason = error;
@@ -148,6 +160,7 @@ export class Primary {
     this.#hasBeenFound = true;
     this.#respondedAt = performance.now();
     this.#found.resolve();
+    this.#onPrimary(describeAddress(hostUrl));
   }
 }
 

@@ -6,7 +6,7 @@ import type { NearbyPage, Searcher, Stats } from '../../domain/store.ts';
 import type { Words } from '../../domain/words.ts';
 import type { EventStorage } from '../../memory/event-lookup.ts';
 import { INDEX_BYTES_PER_EVENT, type OnWordsProblem, type StoredWords } from '../../memory/event-memory.ts';
-import { measureWords } from '../../memory/words-ready.ts';
+import { measureWords, type OnWordsReady } from '../../memory/words-ready.ts';
 import type { Metrics } from '../../metrics/metrics.ts';
 import { type Database, FIRST_PAUSE_MS, type OwnConnection, PATIENCE_MS } from '../client/database.ts';
 import { codeOf, failureOf, unavailable, withoutData } from '../client/errors.ts';
@@ -52,6 +52,7 @@ export interface NodeEventsOptions extends FirstLoadOptions {
   /** A random number, so that nobody can choose words that are slow to look up. */
   readonly hashSeed?: number | undefined;
   readonly onWordsProblem?: OnWordsProblem | undefined;
+  readonly onWordsReady?: OnWordsReady | undefined;
   readonly onChange?: ((change: SearchChange) => void) | undefined;
 }
 
@@ -203,6 +204,7 @@ export class NodeEvents {
   /** Reads the words of all events in the background, until that has succeeded. */
   async #readWords(loaded: LoadedEvents): Promise<void> {
     const isUseful = () => this.#loaded === loaded && !this.#closing.signal.aborted;
+    const beganMs = performance.now();
     while (isUseful()) {
       const isDone = await loaded.memory.addWords(this.#storedWords(isUseful)).then(
         () => true,
@@ -211,6 +213,7 @@ export class NodeEvents {
       if (isDone && isUseful()) {
         this.#isComplete = true;
         this.#firstLoad.end();
+        if (loaded.memory.knowsWords) this.#options.onWordsReady?.(performance.now() - beganMs);
       }
       if (isDone) return;
       this.#firstLoad.noteFailure();

@@ -6,6 +6,7 @@ import { Worker } from 'node:worker_threads';
 import { AppError, StartError } from '../../domain/errors.ts';
 import { type Distribution, Metrics } from '../../metrics/metrics.ts';
 import { queueMetrics } from '../../metrics/queue-metrics.ts';
+import type { OnMigrated } from '../../migrations.ts';
 import type { CallOf, FromThread, Methods, Outcome, ToThread } from './rpc-server.ts';
 
 /** What the owner of a thread wants to know about it. */
@@ -15,6 +16,7 @@ export interface ThreadOptions {
   /** Called if the thread finds that the database is damaged. */
   readonly onDamage?: (() => void) | undefined;
   readonly metrics?: Metrics | undefined;
+  readonly onMigrated?: OnMigrated | undefined;
 }
 
 interface RpcOptions<C extends Methods<C>> extends ThreadOptions {
@@ -95,10 +97,15 @@ export class RpcClient<C extends Methods<C>> {
   }
 
   /** Starts a worker file of this folder and waits until its database is open. Throws StartError if that fails. */
-  protected static async startThread(file: string, workerData: unknown): Promise<Worker> {
+  protected static async startThread(
+    file: string,
+    workerData: unknown,
+    onMigrated?: OnMigrated,
+  ): Promise<Worker> {
     const thread = new Worker(new URL(file, import.meta.url), { workerData, env: threadEnv() });
     const [first] = (await once(thread, 'message')) as [FromThread];
     if ('startError' in first && first.startError !== undefined) throw new StartError(first.startError);
+    if ('migrations' in first) for (const migrated of first.migrations ?? []) onMigrated?.(...migrated);
     return thread;
   }
 

@@ -2,6 +2,7 @@
 // readers implement the calls.
 import { parentPort } from 'node:worker_threads';
 import { StartError } from '../../domain/errors.ts';
+import type { OnMigrated } from '../../migrations.ts';
 
 const SQLITE_FULL = 13;
 
@@ -18,7 +19,10 @@ export type ToThread<C extends Methods<C>> = { readonly batch: readonly CallOf<C
 
 export type FromThread =
   /** The first message: `startError` says why the database cannot be used; undefined if it is ready. */
-  | { readonly startError: string | undefined }
+  | {
+      readonly startError: string | undefined;
+      readonly migrations?: readonly Parameters<OnMigrated>[] | undefined;
+    }
   | { readonly outcomes: readonly Outcome[] }
   /** The whole batch failed. `isDamaged`: the database is damaged; an error loses its number on the way. */
   | { readonly failure: Error; readonly isDamaged: boolean };
@@ -27,6 +31,8 @@ export type FromThread =
 export interface Batches<C extends Methods<C>> {
   run(batch: readonly CallOf<C>[]): readonly Outcome[];
   close(): void;
+  /** Those that were applied to open the database. */
+  readonly migrations?: readonly Parameters<OnMigrated>[];
 }
 
 const SQLITE_CORRUPT = 11;
@@ -55,7 +61,7 @@ export function serveBatches<C extends Methods<C>>(path: string, open: () => Bat
         send({ failure: error as Error, isDamaged: isDamage(error) });
       }
     });
-    send({ startError: undefined });
+    send({ startError: undefined, migrations: batches.migrations });
   } catch (error) {
     const { message, errcode } = error as Error & { errcode?: number };
     const advice = errcode === SQLITE_FULL ? '. Free some space, and start again' : '';

@@ -29,7 +29,7 @@ export class WriterClient extends RpcClient<WriterCalls> {
     options: ThreadOptions = {},
   ): Promise<WriterClient> {
     const data: WriterThreadData = { path, purpose };
-    const thread = await WriterClient.startThread('./writer-worker.ts', data);
+    const thread = await WriterClient.startThread('./writer-worker.ts', data, options.onMigrated);
     const client = new WriterClient(thread, {
       name: 'writer',
       failureMessage: 'The store could not be written. Retry.',

@@ -12,7 +12,8 @@ export interface WriterThreadData {
 const { path, purpose } = workerData as WriterThreadData;
 
 serveBatches<WriterCalls>(path, () => {
-  const database = openForWriting(path, purpose);
+  const migrations: [string, number][] = [];
+  const database = openForWriting(path, purpose, (...migrated) => migrations.push(migrated));
   const writer = new Writer(database);
-  return { run: (batch) => writer.run(batch), close: () => database.close() };
+  return { run: (batch) => writer.run(batch), close: () => database.close(), migrations };
 });
