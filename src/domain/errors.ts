@@ -20,7 +20,7 @@ export const ERRORS = {
   EVENT_LIMIT_REACHED: {
     status: 403,
     meaning:
-      'The agent already has its maximum number of events, or this one exceeds their maximum total size.',
+      'The agent already has its maximum number of events, this one exceeds their maximum total size, or memory for words is nearly full and the agent uses much of it.',
   },
   NOT_AN_ADMIN: {
     status: 403,

@@ -46,12 +46,38 @@ export const QuotaSummary = Type.Object({
   }),
 });
 
+/** Memory for words. */
+export interface WordShare {
+  /** What the words of the agent's events use. */
+  readonly bytes: number;
+  /** What all events may use. */
+  readonly limitBytes: number;
+}
+
+export const WordSummary = Type.Object({
+  memory_bytes: Type.Integer({
+    minimum: 0,
+    description: 'Memory that the words of your events take.',
+    examples: [48_300],
+  }),
+  share: Type.Number({
+    minimum: 0,
+    description:
+      'The same as a part of what the index may take (INDEX_MAX_MB). Before that is used up, new words of those with the largest shares are refused.',
+    examples: [0.00002],
+  }),
+});
+
 export const OwnAgentResponse = Type.Object({
   agent: AgentSummary,
   key: KeySummary,
   quota: Type.Union([QuotaSummary, Type.Null()], {
     description: 'null: no limit.',
     examples: [{ limit: 10_000, remaining: 9_999, resets_at: '2026-11-15T11:00:00.000Z' }],
+  }),
+  words: Type.Union([WordSummary, Type.Null()], {
+    description: 'null: nothing is refused for its words.',
+    examples: [{ memory_bytes: 48_300, share: 0.00002 }],
   }),
 });
 
@@ -81,6 +107,7 @@ export function describeOwnAgent(
   agent: AgentRecord,
   key: KeyRecord,
   quota: QuotaLeft | undefined,
+  words: WordShare | undefined,
 ): Static<typeof OwnAgentResponse> {
   return {
     agent: summarise(agent),
@@ -92,5 +119,10 @@ export function describeOwnAgent(
     quota: quota
       ? { limit: quota.limit, remaining: quota.remaining, resets_at: formatInstant(quota.resetMs) }
       : null,
+    words: words
+      ? { memory_bytes: words.bytes, share: Number((words.bytes / words.limitBytes).toFixed(SHARE_DIGITS)) }
+      : null,
   };
 }
+
+const SHARE_DIGITS = 5;

@@ -12,6 +12,7 @@ import type { AllEventsQuery, AllEventsTotals } from './event-list.ts';
 import type { AgentListQuery, AuditQuery, EventListQuery } from './list.ts';
 import type { ListPosition } from './list-cursor.ts';
 import type { NearbyQuery } from './nearby.ts';
+import type { WordShare } from './own-agent.ts';
 import type { RestoreOutcome, RestoreStep } from './undo.ts';
 import type { Wire } from './wire.ts';
 
@@ -74,6 +75,11 @@ export type ReplaceOutcome<Replaced = EventRecord> =
   | { readonly kind: 'duplicate'; readonly id: string }
   /** The event would grow, and the agent's events would then have more bytes than it may store. */
   | { readonly kind: 'size-limit' };
+
+/** The event has more words than before, the memory for words is nearly full, and the agent's events use much of it. */
+export interface WordLimit {
+  readonly kind: 'word-limit';
+}
 
 /** An event in a list, with its position in the list's order. */
 export interface ListedEvent extends LastChange {
@@ -191,14 +197,16 @@ export interface Store {
    * Adds the event, unless the agent has one with this title, start and place, has `maxPerAgent` events, or the JSON of its
    * events would have more than `maxBytes` in UTF-8. 0: no limit.
    */
-  createEvent(row: EventRow, maxPerAgent: number, maxBytes?: number): Promise<CreateOutcome>;
+  createEvent(row: EventRow, maxPerAgent: number, maxBytes?: number): Promise<CreateOutcome | WordLimit>;
   findEvent(eventId: string): Promise<FoundRecord | undefined>;
   /** The stored fields of an event, to change them. */
   findEventRow(eventId: string): Promise<EventRow | undefined>;
   /** Compare-and-set: replaces the version before `next`, which has an earlier `updated_ms`. `maxBytes` as in `createEvent`; a change that does not grow is allowed. */
-  replaceEvent(next: EventRow, maxBytes?: number): Promise<ReplaceOutcome>;
+  replaceEvent(next: EventRow, maxBytes?: number): Promise<ReplaceOutcome | WordLimit>;
   /** False unless the agent had this event and, if a version is given, the event had that version. */
   deleteEvent(eventId: string, agentId: string, version?: number): Promise<boolean>;
+  /** Undefined if no event is refused for its words. */
+  findWordShare(agentId: string): WordShare | undefined;
   /** Matching events that have not ended at `nowMs`, ordered by start and event_id. */
   /** Rejects with the reason of the searcher's signal once it is aborted, if the search takes long. */
   nearby(query: NearbyQuery, nowMs: number, searcher?: Searcher): Promise<NearbyPage>;

@@ -16,7 +16,13 @@ import { EventFeature, EventFeatureCollection } from '../domain/formats/geojson.
 import { LinkedEvent, LinkedEvents } from '../domain/formats/json-ld.ts';
 import { ReadEvent } from '../domain/include.ts';
 import { EventsNearbyResponse, FoundEvent } from '../domain/nearby.ts';
-import { KeySummary, OwnAgentResponse, QuotaSummary, RotateRequest } from '../domain/own-agent.ts';
+import {
+  KeySummary,
+  OwnAgentResponse,
+  QuotaSummary,
+  RotateRequest,
+  WordSummary,
+} from '../domain/own-agent.ts';
 import { OwnEventsResponse } from '../domain/own-events.ts';
 import { SESSION_COOKIE } from './browser/cookies.ts';
 import { HEADERS, PREFERENCES } from './described-headers.ts';
@@ -43,6 +49,7 @@ const SCHEMAS: Record<string, TSchema> = {
   OwnAgentResponse,
   KeySummary,
   QuotaSummary,
+  WordSummary,
   OwnEventsResponse,
   ReadEvent,
   FoundEvent,

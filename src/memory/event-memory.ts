@@ -2,10 +2,10 @@
 // reads events that are not in the cache. Storage, threads and rules are left to the engine and the use cases.
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { Position } from '../domain/cursor.ts';
-import { AppError } from '../domain/errors.ts';
 import type { EventRow } from '../domain/event.ts';
 import type { AllEventsQuery, CountedEvents } from '../domain/event-list.ts';
 import { ALL_EVENTS, chordBetween, type NearbyQuery } from '../domain/nearby.ts';
+import type { WordShare } from '../domain/own-agent.ts';
 import type { EventRecord, FoundRecord, NearbyPage } from '../domain/store.ts';
 import { toWire, type Wire } from '../domain/wire.ts';
 import { hasPrefix, type Term } from '../domain/word-query.ts';
@@ -15,10 +15,12 @@ import { EventIndex } from '../spatial/event-index.ts';
 import { type HandleSet, listOf } from '../spatial/handle-set.ts';
 import type { IndexEntry, IndexPage, IndexQuery } from '../spatial/index-entry.ts';
 import { copyOf, WordIndex } from '../words/word-index.ts';
+import { changing, tooManyWords, wordsUnknown } from './errors.ts';
 import { EventCache } from './event-cache.ts';
 import { EventLookup, type EventStorage } from './event-lookup.ts';
 import { entryOf, type IndexValues, toEntry, toIndexQuery, toScanQuery } from './index-mapping.ts';
 import { afterAnswers, letOthersRun } from './let-others-run.ts';
+import { bytesOfWords, WordRoom } from './word-room.ts';
 import { type Taker, WordTurns } from './word-turns.ts';
 import { measureWords } from './words-ready.ts';
 import { Zones } from './zones.ts';
@@ -52,8 +54,10 @@ export interface StoredWords {
 export interface IndexOptions {
   /** A random number, so that nobody can choose words that are slow to look up. */
   readonly hashSeed?: number | undefined;
-  /** Above this size of the index, searches by words are refused until the next start. */
+  /** Above this size of the index, there are no words in it until the next start. */
   readonly indexMaxBytes?: number | undefined;
+  /** Whether that may happen only at the start: whoever adds events calls `reserveWords`. */
+  readonly keepsWords?: boolean | undefined;
   readonly onWordsProblem?: OnWordsProblem | undefined;
 }
 
@@ -69,7 +73,8 @@ export interface MemoryLoader {
 export class EventMemory {
   #words: WordIndex;
   #hasWords = true;
-  readonly #indexMaxBytes: number;
+  readonly #room: WordRoom;
+  readonly #keepsWords: boolean;
   readonly #onWordsProblem: OnWordsProblem;
   /** Resolves when the words of all events are known; undefined then. */
   #wordsKnown: PromiseWithResolvers<void> | undefined;
@@ -91,10 +96,12 @@ export class EventMemory {
     cacheBytes: number,
     storage: EventStorage,
     metrics = new Metrics(),
-    { hashSeed = 0, indexMaxBytes = Number.POSITIVE_INFINITY, onWordsProblem = () => {} }: IndexOptions = {},
+    options: IndexOptions = {},
   ) {
+    const { hashSeed = 0, indexMaxBytes = Infinity, keepsWords = false, onWordsProblem = () => {} } = options;
     this.#words = new WordIndex(hashSeed);
-    this.#indexMaxBytes = indexMaxBytes;
+    this.#room = new WordRoom(indexMaxBytes);
+    this.#keepsWords = keepsWords;
     this.#onWordsProblem = onWordsProblem;
     this.#cache = new EventCache(cacheBytes);
     this.#storage = storage;
@@ -140,7 +147,7 @@ export class EventMemory {
           others.push(ids[at]!);
           continue;
         }
-        this.#putWords(handle, words[at]!);
+        this.#putWords(handle, words[at]!, this.#index.ownerOf(handle));
         chars += words[at]!.length;
         if (chars < CHARS_PER_TURN) continue;
         await letOthersRun(OTHERS_MS);
@@ -164,7 +171,21 @@ export class EventMemory {
   async #untilWords(): Promise<void> {
     if (!this.#hasWords || !this.#wordsKnown) return;
     const isLate = sleep(WORDS_PATIENCE_MS, true, { ref: false });
-    if (await Promise.race([this.#wordsKnown.promise, isLate])) throw wordsUnknown();
+    if (await Promise.race([this.#wordsKnown.promise, isLate])) throw wordsUnknown(WORDS_PATIENCE_MS / 1_000);
+  }
+
+  findWordShare(agentId: string): WordShare {
+    return { bytes: this.#words.bytesOf(this.#ownerOf(agentId)), limitBytes: this.#room.limitBytes };
+  }
+
+  /** Reserves memory for the words of an event, which may replace one. Returns what ends that; undefined: it must be refused. */
+  reserveWords(agentId: string, words: Words, replacedId?: string): (() => void) | undefined {
+    if (!this.#hasWords) return NOTHING_RESERVED;
+    const replaced = replacedId === undefined ? undefined : this.#index.find(replacedId);
+    const fewer = replaced === undefined ? 0 : this.#words.countOf(replaced);
+    const growth = Math.max(0, bytesOfWords(words, fewer));
+    if (growth === 0) return NOTHING_RESERVED;
+    return this.#room.reserve(growth, this.#words.bytesOf(this.#ownerOf(agentId)), this.#usedBytes);
   }
 
   /** Makes changes that belong together: no search sees a part of them. */
@@ -180,8 +201,9 @@ export class EventMemory {
   put(event: EventRow, json: string, row: number | undefined, words: Words): EventRecord {
     const stored = row ?? this.#index.rowOf(this.#index.find(event.event_id)!);
     const zone = this.#zones.numberOf(event.timezone);
-    const handle = this.#index.put(toEntry(event, stored, zone, this.#ownerOf(event.agent_id)));
-    this.#putWords(handle, words);
+    const owner = this.#ownerOf(event.agent_id);
+    const handle = this.#index.put(toEntry(event, stored, zone, owner));
+    this.#putWords(handle, words, owner);
     const record = { version: event.version, json: toWire(json) };
     this.#cache.put(handle, record.json);
     return record;
@@ -190,7 +212,7 @@ export class EventMemory {
   /** The same. Without `json`, it is read when it is needed. Throws RangeError for an unknown type or audience. */
   putValues(values: IndexValues, words: Words, json?: Wire): void {
     const handle = this.#index.put(this.#entryOf(values));
-    this.#putWords(handle, words);
+    this.#putWords(handle, words, this.#ownerOf(values[12]));
     if (json === undefined) this.#cache.remove(handle);
     else this.#cache.put(handle, json);
   }
@@ -244,9 +266,7 @@ export class EventMemory {
       if (query.terms) {
         const isLong = hasPrefix(query.terms);
         hasWaited ||= isLong;
-        among = isLong
-          ? await this.#findInTurns(query.terms, searcher)
-          : findAtOnce(this.#words, query.terms);
+        among = isLong ? await this.#findInTurns(query.terms, searcher) : this.#words.findNow(query.terms);
         if (!this.#hasWords) throw tooManyWords();
       }
       if (hasWaited && this.#changing) {
@@ -281,7 +301,7 @@ export class EventMemory {
       let among: HandleSet | undefined;
       if (eventId !== undefined) among = listOf(Int32Array.of(this.#index.find(eventId) ?? 0));
       else if (terms && hasPrefix(terms)) among = await this.#findInTurns(terms, searcher);
-      else if (terms) among = copyOf(findAtOnce(this.#words, terms));
+      else if (terms) among = copyOf(this.#words.findNow(terms));
       if (terms && !this.#hasWords) throw tooManyWords();
       const owner = agentId === undefined ? undefined : (this.#owners.get(agentId) ?? NO_OWNER);
       const scan = this.#index.scan(toScanQuery(query, nowMs, among, owner));
@@ -318,15 +338,19 @@ export class EventMemory {
     }
   }
 
-  #putWords(handle: number, words: Words): void {
+  #putWords(handle: number, words: Words, owner: number): void {
     if (!this.#hasWords) return;
-    this.#words.put(handle, words);
-    if (this.#words.bytes + this.#index.size * INDEX_BYTES_PER_EVENT <= this.#indexMaxBytes) return;
+    this.#words.put(handle, words, owner);
+    if (this.#usedBytes <= this.#room.limitBytes || (this.#keepsWords && !this.#wordsKnown)) return;
     // Words that nobody else uses take far more memory than the text that has them.
     this.#hasWords = false;
     this.#words = new WordIndex(0);
     this.#wordsKnown?.resolve();
     this.#onWordsProblem();
+  }
+
+  get #usedBytes(): number {
+    return this.#words.bytes + this.#index.size * INDEX_BYTES_PER_EVENT;
   }
 
   #entryOf(values: IndexValues): IndexEntry {
@@ -371,26 +395,5 @@ export class EventMemory {
 const MANY = 1_000; // events whose removal searches may have to wait for
 const NO_OWNER = -1; // of an agent without events
 const NO_DETAILS: NearbyPage['details'] = [];
+const NOTHING_RESERVED = () => {};
 const NO_HANDLES = listOf(new Int32Array(0));
-
-function findAtOnce(words: WordIndex, terms: readonly Term[]): HandleSet {
-  const finding = words.find(terms);
-  for (;;) {
-    const step = finding.next();
-    if (step.done) return step.value;
-  }
-}
-
-function changing(): AppError {
-  return new AppError('UNAVAILABLE', 'The data changes faster than it can be read. Retry.');
-}
-
-function wordsUnknown(): AppError {
-  const message = 'The words of the events are still being read. Retry, or search without q.';
-  return new AppError('UNAVAILABLE', message, { retryAfterSeconds: WORDS_PATIENCE_MS / 1_000 });
-}
-
-function tooManyWords(): AppError {
-  const message = 'The words of all events need more memory than the service may use. Search without q.';
-  return new AppError('OVERLOADED', message);
-}

@@ -197,6 +197,11 @@ export class PostgresStore implements Store {
     return events.deleteEvent(this.#database, eventId, agentId, version);
   }
 
+  /** Nodes whose memory is too small for words find them with SQL. */
+  findWordShare(): undefined {
+    return undefined;
+  }
+
   nearby(query: NearbyQuery, nowMs: number, searcher?: Searcher): Promise<NearbyPage> {
     return this.#database.operation(async (statements) => {
       let hasSlot = false;

@@ -1,6 +1,5 @@
 // In-memory index of all events by place and start time: finds pages and exact totals. Callers pass in the current time;
 // ended events leave the search structures. Storage, JSON and clocks are left to others.
-
 import { chordSquared, unitVector } from '../domain/geo.ts';
 import { bytes, doubles, integers, LongColumn, naturals, PIECE } from './columns.ts';
 import { EventScan, type ScanQuery } from './event-scan.ts';
@@ -146,6 +145,8 @@ export class EventIndex {
     if (handle !== undefined) this.#drop(handle);
     return handle;
   }
+
+  readonly ownerOf = (handle: number): number => this.#owner.get(handle);
 
   /**
    * Removes all events of the owner up to this row, for every caller at once. Only marks them, which takes a few milliseconds

@@ -6,10 +6,11 @@ import type { AgentRecord, AgentRow, Tier } from '../domain/agent.ts';
 import type { AgentDetails } from '../domain/agent-details.ts';
 import type { KeyFingerprint, KeyRecord } from '../domain/api-key.ts';
 import type { AuditEntry, AuditRecord } from '../domain/audit.ts';
-import { type EventRow, encodeEvent } from '../domain/event.ts';
+import type { EventRow } from '../domain/event.ts';
 import type { AgentListQuery, AuditQuery, EventListQuery } from '../domain/list.ts';
 import type { NearbyQuery } from '../domain/nearby.ts';
 import { Operations } from '../domain/operations.ts';
+import type { WordShare } from '../domain/own-agent.ts';
 import { RecentRequests } from '../domain/recent-requests.ts';
 import {
   ACTIVE_WITHIN_MS,
@@ -24,14 +25,16 @@ import {
   type Searcher,
   type Stats,
   type Store,
+  type WordLimit,
 } from '../domain/store.ts';
 import { toWire, type Wire } from '../domain/wire.ts';
 import type { EventStorage } from '../memory/event-lookup.ts';
 import { EventMemory } from '../memory/event-memory.ts';
 import { Administration } from './administration.ts';
 import { listAllEvents } from './all-events.ts';
-import { type AgentColumns, columnValues } from './columns.ts';
+import type { AgentColumns } from './columns.ts';
 import { EventWords } from './event-words.ts';
+import { EventWrites } from './event-writes.ts';
 import { databasePath } from './files/data-folder.ts';
 import { FreeDisk, measureDisk } from './free-disk.ts';
 import { KeyOwners } from './key-owners.ts';
@@ -60,6 +63,7 @@ export class SqliteStore implements Store {
   readonly #lists: ListReaderClient;
   readonly #memory: EventMemory;
   readonly #words: EventWords;
+  readonly #eventWrites: EventWrites;
   readonly #agents = new Map<string, AgentRow>();
   readonly #keys = new KeyOwners((keyHash) => this.#keyUses.forget(keyHash));
   readonly #quotas = new QuotaWindows();
@@ -91,12 +95,16 @@ export class SqliteStore implements Store {
       // Commits are applied to the memory before later calls return.
       catchUp: () => writer.run('ping', [], () => {}),
     };
-    this.#memory = new EventMemory(options.cacheBytes, storage, options.metrics, options);
+    this.#memory = new EventMemory(options.cacheBytes, storage, options.metrics, {
+      ...options,
+      keepsWords: true,
+    });
     this.#words = new EventWords(
       this.#memory,
       (row) => this.#read('wordsAfter', row),
       ...([options.onWordsProblem, options.onWordsReady] as const),
     );
+    this.#eventWrites = new EventWrites(this.#memory, this.#words, (...call) => this.#grow(...call));
     this.#administration = new Administration({
       ...{ write: this.#write, memory: this.#memory, removal: this.#removal },
       step: (name, args, apply) => writer.run(name, args, apply),
@@ -184,20 +192,8 @@ export class SqliteStore implements Store {
     return this.spend(bucket, limit, 0, nowMs);
   }
 
-  createEvent(row: EventRow, maxPerAgent: number, maxBytes = 0): Promise<CreateOutcome> {
-    const json = encodeEvent(row);
-    const values = columnValues(row, json);
-    return this.#words.with(row, (words) =>
-      this.#grow('createEvent', [values, maxPerAgent, maxBytes], (outcome): CreateOutcome => {
-        if (outcome.kind === 'created')
-          return { kind: 'created', record: this.#memory.put(row, json, outcome.record.rowId, words) };
-        if (outcome.kind === 'existing') {
-          const { version, json: stored } = outcome.record;
-          return { kind: 'existing', record: { version, json: toWire(stored) } };
-        }
-        return outcome;
-      }),
-    );
+  createEvent(row: EventRow, maxPerAgent: number, maxBytes = 0): Promise<CreateOutcome | WordLimit> {
+    return this.#eventWrites.create(row, maxPerAgent, maxBytes);
   }
 
   findEvent(eventId: string): Promise<FoundRecord | undefined> {
@@ -208,15 +204,12 @@ export class SqliteStore implements Store {
     return this.#operations.run(() => this.#read('findEvent', eventId));
   }
 
-  replaceEvent(next: EventRow, maxBytes = 0): Promise<ReplaceOutcome> {
-    const json = encodeEvent(next);
-    const values = columnValues(next, json);
-    return this.#words.with(next, (words) =>
-      this.#grow('replaceEvent', [values, maxBytes], (outcome): ReplaceOutcome => {
-        if (outcome.kind !== 'replaced') return outcome;
-        return { kind: 'replaced', record: this.#memory.put(next, json, undefined, words) };
-      }),
-    );
+  replaceEvent(next: EventRow, maxBytes = 0): Promise<ReplaceOutcome | WordLimit> {
+    return this.#eventWrites.replace(next, maxBytes);
+  }
+
+  findWordShare(agentId: string): WordShare {
+    return this.#memory.findWordShare(agentId);
   }
 
   deleteEvent(eventId: string, agentId: string, version?: number): Promise<boolean> {

@@ -63,6 +63,7 @@ export async function createEvent(
     );
   }
   if (outcome.kind === 'size-limit') noRoom(policy);
+  if (outcome.kind === 'word-limit') noRoomForWords();
   if (outcome.kind === 'created') {
     await countBytes(context, network, Math.max(outcome.record.json.length, wordBytes(row)));
   }
@@ -122,6 +123,7 @@ async function applyUpdate(
       return outcome.record;
     }
     if (outcome.kind === 'size-limit') noRoom(policy);
+    if (outcome.kind === 'word-limit') noRoomForWords();
     if (outcome.kind === 'duplicate') {
       throw new AppError(
         'DUPLICATE_EVENT',
@@ -172,6 +174,14 @@ function noRoom({ maxBytesPerAgent }: Policy): never {
     'EVENT_LIMIT_REACHED',
     `The events of an agent may take at most ${maxBytesPerAgent / BYTES_PER_MB} MB in total, and this one does not fit. ` +
       'Delete some that have ended, or shorten their texts, then retry.',
+  );
+}
+
+function noRoomForWords(): never {
+  throw new AppError(
+    'EVENT_LIMIT_REACHED',
+    'The words of all events take nearly as much memory as INDEX_MAX_MB allows, and yours are a large part of them, as ' +
+      'GET /v1/agents/me shows. Delete some events, or shorten their texts, then retry.',
   );
 }
 

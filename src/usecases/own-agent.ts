@@ -17,7 +17,7 @@ export async function getOwnAgent(
   { agent: { agent_id }, keyHash, quota }: KeyHolder,
 ): Promise<Static<typeof OwnAgentResponse>> {
   const [agent, key] = await Promise.all([store.findAgent(agent_id), store.findKey(keyHash)]);
-  return agent && key ? describeOwnAgent(agent, key, quota) : keyEnded();
+  return agent && key ? describeOwnAgent(agent, key, quota, store.findWordShare(agent_id)) : keyEnded();
 }
 
 /** The same, with what it has stored of what it may. Throws INVALID_API_KEY if the key ended meanwhile. */
@@ -28,7 +28,8 @@ export async function getOwnLimits(
   const [found, key] = await Promise.all([store.findAgentDetails(agent_id, clock()), store.findKey(keyHash)]);
   if (!found || !key) return keyEnded();
   const limits = { maxEvents: policy.maxEventsPerAgent, maxBytes: policy.maxBytesPerAgent };
-  return { ...describeOwnAgent(found.agent, key, quota), limits: describeStored(found, limits) };
+  const own = describeOwnAgent(found.agent, key, quota, store.findWordShare(agent_id));
+  return { ...own, limits: describeStored(found, limits) };
 }
 
 export function findOwnEvents(

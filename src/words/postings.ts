@@ -81,6 +81,11 @@ export class Postings {
     this.#lists.set(word, handlesOf(dense));
   }
 
+  /** One of its handles; undefined if it has bits, because they would have to be searched. */
+  findOne(word: number): number | undefined {
+    return this.#dense.has(word) ? undefined : this.#lists.read(word)[0];
+  }
+
   /** To use before the next change. */
   setOf(word: number): HandleSet {
     const dense = this.#dense.get(word);

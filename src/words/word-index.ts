@@ -6,6 +6,7 @@ import { bytes, LongColumn, PIECE } from '../spatial/columns.ts';
 import { bitsOf, type HandleSet, listOf, selected, setOfBits } from '../spatial/handle-set.ts';
 import { Dictionary, WORDS_PER_VISIT } from './dictionary.ts';
 import { Postings } from './postings.ts';
+import { WordUse } from './word-use.ts';
 import { WordsByEvent } from './words-by-event.ts';
 
 /** Handles and words that a search looks at before other requests may run: a few milliseconds. */
@@ -15,6 +16,7 @@ export class WordIndex {
   readonly #dictionary: Dictionary;
   readonly #postings = new Postings();
   readonly #wordsOf = new WordsByEvent();
+  readonly #use = new WordUse();
   /** KNOWN for events whose words are known, DROPPED for those that are to be removed. */
   readonly #isKnown = new LongColumn(bytes);
   #capacity = 0;
@@ -29,7 +31,8 @@ export class WordIndex {
   }
 
   get bytes(): number {
-    return this.#dictionary.bytes + this.#postings.bytes + this.#wordsOf.bytes + this.#capacity;
+    const { bytes } = this.#dictionary;
+    return bytes + this.#postings.bytes + this.#wordsOf.bytes + this.#use.bytes + this.#capacity;
   }
 
   /** Number of different words. */
@@ -46,8 +49,18 @@ export class WordIndex {
     return handle < this.#capacity && this.#isKnown.get(handle) === KNOWN;
   }
 
+  /** How much memory the words of the owner's events take. */
+  bytesOf(owner: number): number {
+    return this.#use.bytesOf(owner);
+  }
+
+  /** Number of words of an event. */
+  countOf(handle: number): number {
+    return this.has(handle) ? this.#wordsOf.read(handle).length : 0;
+  }
+
   /** Sets the words of an event. */
-  put(handle: number, words: Words): void {
+  put(handle: number, words: Words, owner = 0): void {
     this.#remove(handle);
     if (handle >= this.#capacity) this.#grow(handle + 1);
     this.#isKnown.set(handle, KNOWN);
@@ -56,13 +69,16 @@ export class WordIndex {
       end = from;
       while (end < words.length && words.charCodeAt(end) !== SPACE) end++; // few characters: faster than indexOf
       if (end === from) continue;
+      const known = this.#dictionary.size;
       const word = this.#dictionary.put(words, from, end);
       this.#postings.growWords(word + 1);
+      if (this.#dictionary.size > known) this.#use.addWord(word, owner);
       if (!this.#postings.add(word, handle)) continue; // the event has it several times
       if (count === this.#scratch.length) this.#scratch = longer(this.#scratch);
       this.#scratch[count++] = word;
     }
     this.#wordsOf.set(handle, this.#scratch.subarray(0, count));
+    this.#use.add(handle, owner, count);
     if (this.#searches.size > 0) this.#note(handle, words);
   }
 
@@ -85,6 +101,15 @@ export class WordIndex {
       if (handle === undefined) return;
       if (this.#isKnown.get(handle) !== DROPPED) continue;
       steps += this.#remove(handle) + 1;
+    }
+  }
+
+  /** The events that match, to use before the next change. */
+  findNow(terms: readonly Term[]): HandleSet {
+    const finding = this.find(terms);
+    for (;;) {
+      const step = finding.next();
+      if (step.done) return step.value;
     }
   }
 
@@ -184,10 +209,18 @@ export class WordIndex {
     if (handle >= this.#capacity || this.#isKnown.get(handle) === 0) return 0;
     this.#isKnown.set(handle, 0);
     const words = this.#wordsOf.read(handle);
+    const owner = this.#use.ownerOf(handle);
     for (const word of words) {
       this.#postings.remove(word, handle);
-      if (this.#postings.countOf(word) === 0) this.#dictionary.remove(word);
+      if (this.#postings.countOf(word) === 0) {
+        this.#use.removeWord(word);
+        this.#dictionary.remove(word);
+      } else if (this.#use.isPaidBy(word, owner)) {
+        const other = this.#postings.findOne(word);
+        if (other !== undefined) this.#use.pass(word, this.#use.ownerOf(other));
+      }
     }
+    this.#use.remove(handle, words.length);
     this.#wordsOf.clear(handle);
     return words.length;
   }
@@ -210,6 +243,7 @@ export class WordIndex {
     this.#isKnown.grow(this.#capacity);
     this.#wordsOf.grow(this.#capacity);
     this.#postings.growHandles(this.#capacity);
+    this.#use.growHandles(this.#capacity);
   }
 }
 

@@ -56,6 +56,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
             },
             key: { prefix: key_prefix, created_at, expires_at: null },
             quota: { limit: 1_000, remaining: 999, resets_at: iso(nowMs + HOUR_MS) },
+            words: engine === 'sqlite' ? { memory_bytes: 0, share: 0 } : null,
           },
         );
         assert.ok(!answer.text.includes(api_key.slice(8)));

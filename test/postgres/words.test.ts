@@ -26,6 +26,35 @@ describe('searches by words with SQL', () => {
   wordContract(() => store);
 });
 
+describe('words that need more memory than a node may use', () => {
+  it('are searched with SQL, and totals stay exact while they become too many', async (t) => {
+    const url = await newDatabase();
+    const problems: unknown[] = [];
+    const store = await PostgresStore.open({
+      ...optionsOf(url),
+      indexMaxBytes: 4_000_000,
+      onWordsProblem: (cause) => problems.push(cause),
+    });
+    t.after(() => store.close());
+    const { agent } = await addAgent(store);
+    while (store.eventsInMemory === undefined) await sleep(5);
+    const query = search({ terms: readNearby({ lat: 0, lng: 0, q: 'every -no* wx*' }, 'query').terms });
+    let made = 0;
+    for (let count = 1; count <= 60; count++) {
+      const words = Array.from({ length: 1_500 }, () => `wx${(made++).toString(36)}`).join(' ');
+      const searching = store.nearby(query, NOW_MS);
+      await addEvent(store, agent, { title: `every ${count}`, description: words });
+      const before = (await searching).total;
+      assert.ok(before === count - 1 || before === count, `${before} of ${count}`);
+      assert.equal((await store.nearby(query, NOW_MS)).total, count);
+    }
+    assert.deepEqual(problems, [undefined], 'they became too many');
+    assert.equal((await store.nearby(search(), NOW_MS)).total, 60);
+    assert.equal(store.eventsInMemory, 60, 'other searches use the memory');
+    assert.equal(store.findWordShare(), undefined);
+  });
+});
+
 describe('words in the database', () => {
   let url: string;
   let sql: postgres.Sql;

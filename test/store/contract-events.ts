@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import type { EventRow } from '../../src/domain/event.ts';
-import type { CreateOutcome, Store } from '../../src/domain/store.ts';
+import type { CreateOutcome, Store, WordLimit } from '../../src/domain/store.ts';
 import { size } from '../support/sizes.ts';
 import {
   addAgent,
@@ -25,7 +25,7 @@ import {
 const ROUNDS = size(20, 100);
 
 /** Asserts that an event was created or found, and returns its record. */
-export function assertStored(outcome: CreateOutcome, created: boolean) {
+export function assertStored(outcome: CreateOutcome | WordLimit, created: boolean) {
   assert.equal(outcome.kind, created ? 'created' : 'existing');
   assert.ok('record' in outcome);
   return outcome.record;

@@ -125,7 +125,8 @@ export class NodeEvents {
     try {
       return await this.#loaded?.memory.search(query, nowMs, searcher);
     } catch (error) {
-      if (error instanceof Superseded) return undefined;
+      const hasLostWords = query.terms !== undefined && this.#loaded?.memory.knowsWords === false;
+      if (error instanceof Superseded || hasLostWords) return undefined;
       throw error;
     }
   }
