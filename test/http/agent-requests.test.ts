@@ -29,7 +29,8 @@ for (const [engine, env] of Object.entries(ENGINES)) {
       for (let sent = 0; sent < 8; sent++) assert.equal((await greedy.nearby()).status, 200);
       for (let sent = 0; sent < 3; sent++)
         assert.equal((await greedy.post('/v1/events', newEvent())).status, 429);
-      const call = { jsonrpc: '2.0', id: 1, method: 'ping' };
+      const params = { name: 'get_event', arguments: { event_id: 'x' } };
+      const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params };
       const accept = 'application/json, text/event-stream';
       assert.notEqual((await greedy.with({ accept }).post('/mcp', call)).status, 401);
     });
