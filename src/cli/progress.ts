@@ -52,7 +52,7 @@ export class Progress {
   update(count: number, share: number | undefined): void {
     const nowMs = this.#stopwatch();
     const since = this.#sample({ ms: nowMs, count, share: share ?? 0 });
-    if (nowMs - this.#startedMs < QUICK_MS) return;
+    if (count === 0 || nowMs - this.#startedMs < QUICK_MS) return;
     if (nowMs - this.#shownMs < (this.#screen.isTTY ? TERMINAL_INTERVAL_MS : PLAIN_INTERVAL_MS)) return;
     this.#shownMs = nowMs;
     const seconds = Math.max(1, nowMs - since.ms) / 1_000;
