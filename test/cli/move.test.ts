@@ -126,7 +126,7 @@ describe('move', () => {
     assertMoved(await runHere(['move', '--to', folder], { DATABASE_URL: url }));
     assert.deepEqual(dumpFolder(folder), dumpFolder(empty));
     const names = dumpFolder(folder).settings.map(({ name }) => name);
-    assert.deepEqual(names.sort(), ['admin_signing_key', 'session_secret']);
+    assert.deepEqual(names.sort(), ['admin_signing_key', 'retention_clock', 'session_secret']);
     const service = await startTestService({ DATABASE_URL: url });
     await service.newAgent();
     await service.close();

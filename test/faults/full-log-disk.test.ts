@@ -18,7 +18,7 @@ it('goes on answering while the disk of its log is full, and logs again when the
   await untilPrinted(running, ({ stderr }) => /^ {2}data /m.test(stderr));
   const url = /^ {2}url {6}(\S+)$/m.exec(running.output().stderr)![1]!;
   const ask = async (times: number) => {
-    for (let time = 0; time < times; time++) assert.equal((await fetch(`${url}/health`)).status, 200);
+    for (let time = 0; time < times; time++) assert.equal((await fetch(`${url}/robots.txt`)).status, 200);
   };
   await ask(1);
   const filler = disk && fillDisk(disk);
@@ -33,5 +33,8 @@ it('goes on answering while the disk of its log is full, and logs again when the
   if (disk === undefined) return;
   const lines = readFileSync(log, 'utf8').trimEnd().split('\n');
   assert.match(lines.at(-1)!, /"msg":"stopped"/);
-  assert.ok(lines.filter((line) => line.includes('"route":"/health"')).length > 50, `${lines.length} lines`);
+  assert.ok(
+    lines.filter((line) => line.includes('"route":"/robots.txt"')).length > 50,
+    `${lines.length} lines`,
+  );
 });
