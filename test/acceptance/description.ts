@@ -29,7 +29,7 @@ interface Document {
 }
 
 /** Paths that are not in the document because they are pages, not operations. */
-const PAGES = /^\/(?:openapi\.json|docs(?:\/[\w.-]+)?)?$/;
+const PAGES = /^\/(?:openapi\.json|favicon\.ico|robots\.txt|docs(?:\/[\w.-]+)?)?$/;
 
 export class Description {
   readonly #document: Document;

@@ -76,7 +76,8 @@ describe('the session cookie', () => {
         const path = template
           .replace('{agent_id}', '0197d2e8-9a40-7c55-8f3e-5b1d2c6a7e90')
           .replace('{event_id}', '01JZ9GX4T0QW3N1V8R5Y7K2MHD');
-        const methods = Object.keys(operations).map((method) => method.toUpperCase());
+        const { parameters: _, ...byMethod } = operations as { readonly parameters?: object };
+        const methods = Object.keys(byMethod).map((method) => method.toUpperCase());
         if (methods.includes('GET')) methods.push('HEAD');
         return methods.map((method): [string, string] => [method, path]);
       });

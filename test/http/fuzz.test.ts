@@ -55,6 +55,11 @@ describe(`${REFUSED} invalid and odd requests`, () => {
     assert.match(headers['x-request-id'] ?? '', /^[0-9A-Z]{8}-[0-9a-z]+$/, shown);
     const everything = JSON.stringify(headers) + text;
     for (const key of material.keys) assert.ok(!everything.includes(key), `a key comes back: ${shown}`);
+    const asksForPage = sent.headers.some(([name, value]) => /^accept$/i.test(name) && value === 'text/html');
+    if (status === 404 && asksForPage && !sent.target.startsWith('/v1/')) {
+      assert.match(headers['content-type']!, /^text\/html/, shown);
+      return;
+    }
     if (status >= 400 && sent.method !== 'HEAD') {
       const code = answer.body?.error?.code as ErrorCode;
       assert.equal(ERRORS[code]?.status, status, shown);

@@ -47,7 +47,7 @@ describe('/robots.txt', () => {
 });
 
 describe('a URL that does not exist', () => {
-  const URLS = ['/nothing', '/docs/nothing.js', '/docs/', '/v1/nothing', '/v1', '/%zz', '/admin/assets/x.js'];
+  const URLS = ['/nothing', '/docs/nothing.js', '/docs/', '/v10/nothing', '/%zz', '/admin/assets/x.js'];
 
   it('is a page for browsers, with the status 404 and the policy of our pages', async () => {
     const front = await service.client.with(BROWSER).get('/');
@@ -75,8 +75,10 @@ describe('a URL that does not exist', () => {
     assertPlainError(await service.client.with(BROWSER).post('/nothing', {}), 404, 'NOT_FOUND');
   });
 
-  it('is not an event or an agent that does not exist: these are JSON in a browser, too', async () => {
+  it('is JSON in a browser, too, below /v1: unknown paths, and events that do not exist', async () => {
     const agent = await service.newAgent();
+    for (const url of ['/v1', '/v1/', '/v1/nothing?x', '/v1/%zz'])
+      assertPlainError(await agent.with(BROWSER).get(url), 404, 'NOT_FOUND');
     const missing = await agent.with(BROWSER).get('/v1/events/01JZ9GX4T0QW3N1V8R5Y7K2MHD');
     assert.equal(missing.status, 404);
     assert.equal(missing.body.error.code, 'NOT_FOUND');
