@@ -8,12 +8,17 @@ const ME = '/v1/agents/me';
 const EVENTS = '/v1/agents/me/events';
 
 describe('GET /v1/agents/me', () => {
-  it('returns the agent as administrators see it, its key and its quota, and nothing else', async () => {
+  it('returns the agent as administrators see it, its key, its quota and the memory for its words, and nothing else', async () => {
     const agent = await newAgent();
     await agent.create(newEvent());
     const { status, body, text, headers } = await agent.get(ME);
     assert.equal(status, 200);
-    assert.deepEqual(Object.keys(body), ['agent', 'key', 'quota']);
+    assert.deepEqual(Object.keys(body), ['agent', 'key', 'quota', 'words']);
+    // PostgreSQL nodes limit no agent's words.
+    if (body.words !== null) {
+      assert.deepEqual(Object.keys(body.words), ['memory_bytes', 'share']);
+      assert.ok(body.words.memory_bytes > 0 && body.words.share > 0 && body.words.share < 1, text);
+    }
     const { last_used_at, ...same } = await agent.findSummary();
     assert.deepEqual({ ...body.agent, last_used_at }, { ...same, last_used_at });
     assert.deepEqual([body.agent.email, body.agent.event_count], [agent.email, 1]);
