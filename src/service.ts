@@ -190,8 +190,8 @@ function startRetention(
           kept: `Removed ${count} events that administrators deleted at least ${days} days ago (KEEP_DELETED_DAYS).`,
         }[what],
       ),
-    onFailure: (err) =>
-      logger.error({ err }, 'Old data could not be removed. It is tried again in 10 minutes.'),
+    onFailure: (error) =>
+      logFailure(logger, error, 'Old data could not be removed. It is tried again in 10 minutes.'),
   });
   metrics.gauge(
     'local_events_retention_stopped',
@@ -225,8 +225,9 @@ function wordsLog(logger: Logger): StoreListeners['onWordsProblem'] {
           'get a 503 on the embedded engine.',
       );
     else
-      logger.error(
-        { err: cause },
+      logFailure(
+        logger,
+        cause,
         'The words of events could not be read, so searches with q get a 503. It is tried again every second.',
       );
   };
@@ -235,8 +236,15 @@ function wordsLog(logger: Logger): StoreListeners['onWordsProblem'] {
 function searchLog(logger: Logger): (change: SearchChange) => void {
   return (change) => {
     const [level, text] = describeSearchChange(change);
-    logger[level]('cause' in change ? { err: change.cause } : {}, text);
+    if ('cause' in change) logFailure(logger, change.cause, text);
+    else logger[level](text);
   };
+}
+
+/** A store that does not respond is a state that the service knows and waits out: a warning with the reason, and no stack. */
+function logFailure(logger: Logger, error: unknown, text: string): void {
+  if (!(error instanceof AppError && error.code === 'UNAVAILABLE')) logger.error({ err: error }, text);
+  else logger.warn({ reason: (error.cause as Error | undefined)?.message ?? error.message }, text);
 }
 
 /** The settings that use cases need, without secrets. */

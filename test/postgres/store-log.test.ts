@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import postgres from 'postgres';
 import { readMigrations } from '../../src/migrations.ts';
 import { ENGINES, type Engine } from '../support/engines.ts';
 import { startCluster } from '../support/postgres-cluster.ts';
@@ -63,4 +64,25 @@ describe('the primary', { timeout: 120_000 }, () => {
     await cluster.start();
     assert.equal((await until(service, 'This primary is used now.', 2))[1]!.primary, address);
   });
+});
+
+it('says without a stack why the events cannot be loaded if PostgreSQL ends the connection', async (t) => {
+  const { DATABASE_URL = '' } = await ENGINES.postgres();
+  await (await startTestService({ DATABASE_URL })).close();
+  const sql = postgres(DATABASE_URL, { max: 1 });
+  t.after(() => sql.end());
+  await sql.unsafe('BEGIN; LOCK TABLE events IN ACCESS EXCLUSIVE MODE');
+  const service = await startTestService({ DATABASE_URL });
+  t.after(() => service.close());
+  const FAILED = 'The events could not be loaded into memory.';
+  for (const endMs = Date.now() + 30_000; ; await sleep(20)) {
+    if (service.log.some(({ msg }) => String(msg).startsWith(FAILED)) || Date.now() > endMs) break;
+    await sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+  }
+  const [line] = await until(service, FAILED);
+  assert.deepEqual([line!.level, line!.err], [40, undefined]);
+  assert.match(String(line!.reason), /terminating connection|CONNECTION_CLOSED/);
+  await sql.unsafe('COMMIT');
+  await until(service, WORDS);
 });

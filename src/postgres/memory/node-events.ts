@@ -153,7 +153,9 @@ export class NodeEvents {
     for (let pauseMs = FIRST_LOAD_PAUSE_MS; !signal.aborted; ) {
       const loaded = await this.#load().catch((error: unknown) => {
         this.#firstLoad.noteFailure();
-        if (!signal.aborted) this.#report({ by: 'database', reason: 'failure', cause: withoutData(error) });
+        const isOutage = failureOf(error) !== 'other';
+        const cause = isOutage ? unavailable(withoutData(error)) : withoutData(error);
+        if (!signal.aborted) this.#report({ by: 'database', reason: 'failure', cause });
         return undefined;
       });
       if (signal.aborted) return;
