@@ -23,20 +23,27 @@ export function makeBackupFolder(folder: string): void {
   }
 }
 
+export interface Cleared {
+  readonly removed: readonly string[];
+  /** Names later than that of the backup just made: a clock was wrong. Nobody knows how old these are, so they do not count, and stay. */
+  readonly later: readonly string[];
+}
+
 /**
- * Removes all but the newest backups, and partial ones that are older than a day. The file `made` stays, whatever the clock says. Other files are
- * left alone. Returns the names of removed backups. Throws StartError.
+ * Removes all but the newest backups up to the one just `made`, and partial ones that are older than a day. Other files are left alone.
+ * Throws StartError.
  */
-export function removeOldBackups(folder: string, made: string, keep: number, nowMs: number): string[] {
+export function removeOldBackups(folder: string, made: string, keep: number, nowMs: number): Cleared {
   try {
     const names = readdirSync(folder);
-    const others = names.filter((name) => NAME.test(name) && name !== made).sort();
-    const old = others.slice(0, Math.max(0, others.length - (keep - 1)));
+    const backups = names.filter((name) => NAME.test(name)).sort();
+    const later = backups.filter((name) => name > made);
+    const removed = backups.filter((name) => name <= made).slice(0, -keep);
     const partial = names.filter(
       (name) => PARTIAL.test(name) && statSync(join(folder, name)).mtimeMs < nowMs - DAY_MS,
     );
-    for (const name of [...old, ...partial]) rmSync(join(folder, name), { force: true });
-    return old;
+    for (const name of [...removed, ...partial]) rmSync(join(folder, name), { force: true });
+    return { removed, later };
   } catch (cause) {
     const { message } = cause as Error;
     throw new StartError(`The backup is complete, but old ones in ${folder} cannot be removed: ${message}`, {

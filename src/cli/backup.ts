@@ -18,7 +18,13 @@ export async function backup(args: string[], env: Env, io: Io): Promise<number> 
   const name = backupName(beganMs);
   const code = await copyTo(join(file, name), config, beganMs, io);
   if (code !== 0) return code;
-  for (const old of removeOldBackups(file, name, keep, beganMs)) io.stderr.write(`removed ${old}\n`);
+  const { removed, later } = removeOldBackups(file, name, keep, beganMs);
+  for (const old of removed) io.stderr.write(`removed ${old}\n`);
+  if (later.length > 0) {
+    io.stderr.write(
+      `The clock is or was wrong: these have later times than this backup, do not count, and are kept until you remove them: ${later.join(', ')}\n`,
+    );
+  }
   return 0;
 }
 

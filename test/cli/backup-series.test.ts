@@ -41,15 +41,18 @@ describe('backup --keep', () => {
     assert.equal(readdirSync(folder).length, 1);
   });
 
-  it('keeps the backup that it made, even if the clock was ahead before', async () => {
+  it('keeps the newest up to the one that it made, if the clock was ahead before', async () => {
     const folder = temporaryFolder();
     const future = [1, 2].map((day) => `local-events-2999-01-0${day}T03-00-00Z.db`);
-    for (const name of future) writeFileSync(join(folder, name), name);
-    const { code } = await runHere(['backup', '--keep', '2', folder], { DATA_DIR: await makeData() });
+    for (const name of [...future, ...[1, 2, 3].map(nameOf)]) writeFileSync(join(folder, name), name);
+    const env = { DATA_DIR: await makeData() };
+    const { code, stderr } = await runHere(['backup', '--keep', '2', folder], env);
     assert.equal(code, 0);
-    const [made, ...others] = readdirSync(folder).sort();
+    const [third, made, ...others] = readdirSync(folder).sort();
+    assert.equal(third, nameOf(3));
     assertSound(join(folder, made!));
-    assert.deepEqual(others, [future[1]]);
+    assert.deepEqual(others, future);
+    assert.match(stderr, new RegExp(`^The clock is or was wrong: .* ${future.join(', ')}$`, 'm'));
   });
 
   it('removes nothing if the backup fails', async () => {
