@@ -1,6 +1,6 @@
 // Decides whether old data may be removed by the time of this machine: a clock that is months ahead would remove events that have not
 // begun. A forward jump of more than a day stops removals until an operator confirms the date, or the service has run for 24 hours
-// since. A clock that is behind removes less, and is trusted.
+// since that jump. A clock that is behind removes less, and is trusted.
 import type { Clock, Uptime } from '../domain/clock-and-random.ts';
 import type { Store } from '../domain/store.ts';
 import { DAY_MS } from '../domain/undo.ts';
@@ -10,16 +10,26 @@ const WAIT_MS = DAY_MS;
 const HOUR_MS = 3_600_000;
 const SETTING = 'retention_clock';
 
+/** Jumps whose waits are remembered: the last ones. */
+const MAX_WAITS = 8;
+
+/** The wait for one jump. What was waited for it says nothing about another. */
+interface Wait {
+  /** What the clock said at the last look; with a database, by how much it was ahead. */
+  readonly at: number;
+  /** Running time since the jump. */
+  readonly waitedMs: number;
+  /** When that was noted, by the database's clock. */
+  readonly notedMs?: number;
+}
+
 /** What earlier checks noted, of this process and of others. */
 interface State {
   /** When a trusted clock was last seen. Not used if the database has a clock. */
   readonly lastRunMs?: number;
   /** By how much clocks may be ahead of the database's: one was, and was confirmed or has run for long enough. */
   readonly aheadMs?: number;
-  /** Running time since the jump. */
-  readonly waitedMs: number;
-  /** When that was noted, by the database's clock. */
-  readonly notedMs?: number;
+  readonly waits?: readonly Wait[];
 }
 
 /** Why the clock is not trusted. */
@@ -54,28 +64,32 @@ export class ClockTrust {
   async check(nowMs: number): Promise<Doubt | undefined> {
     const { store, uptime, confirmedDate } = this.#options;
     const found = await store.findSetting(SETTING);
-    const state: State = found === undefined ? { waitedMs: 0 } : JSON.parse(found);
+    const state: State = found === undefined ? {} : JSON.parse(found);
     const { of, ms } = await store.referenceTime();
     const isDatabase = of === 'database';
     const referenceMs = (isDatabase ? ms : (state.lastRunMs ?? ms)) ?? nowMs;
     const jumpMs = nowMs - referenceMs;
     const aheadMs = (isDatabase && state.aheadMs) || 0;
     const uptimeMs = uptime();
-    const waitedMs = this.#addWaited(state, nowMs, uptimeMs, isDatabase ? ms : undefined);
+    const at = isDatabase ? jumpMs : nowMs;
+    const isSame = (wait: Wait) => Math.abs(wait.at - at) <= MAX_JUMP_MS;
+    const { waits = [] } = state;
+    const waitedMs = this.#addWaited(waits.find(isSame), nowMs, uptimeMs, isDatabase ? ms : undefined);
     const isExpected = jumpMs <= aheadMs + MAX_JUMP_MS;
     if (isExpected || dateOf(nowMs) === confirmedDate || waitedMs >= WAIT_MS) {
       this.#doubted = undefined;
       const accepted = isDatabase && jumpMs > MAX_JUMP_MS ? { aheadMs: isExpected ? aheadMs : jumpMs } : {};
-      await this.#note({ lastRunMs: nowMs, ...accepted, waitedMs: 0 });
+      await this.#note({ lastRunMs: nowMs, ...accepted });
       return undefined;
     }
     this.#doubted = { nowMs, uptimeMs };
+    const wait = { at, waitedMs, ...(isDatabase && { notedMs: referenceMs }) };
+    const others = waits.filter((other) => !isSame(other));
     // The first reference stays: whatever is written from now on has the time of this clock.
-    await this.#note(
-      isDatabase
-        ? { ...state, waitedMs, notedMs: referenceMs }
-        : { ...state, waitedMs, lastRunMs: referenceMs },
-    );
+    await this.#note({
+      ...(isDatabase ? { aheadMs } : { lastRunMs: referenceMs }),
+      waits: [...others, wait].slice(-MAX_WAITS),
+    });
     return { nowMs, referenceMs, isDatabase, waitedMs, confirmed: confirmedDate };
   }
 
@@ -84,10 +98,11 @@ export class ClockTrust {
     if (this.#doubted) await this.check(this.#options.clock());
   }
 
-  #addWaited({ waitedMs, notedMs }: State, nowMs: number, uptimeMs: number, databaseMs = 0): number {
+  #addWaited(wait: Wait | undefined, nowMs: number, uptimeMs: number, databaseMs = 0): number {
+    const { waitedMs, notedMs } = wait ?? { waitedMs: 0 };
     if (!this.#doubted) return waitedMs;
     const ranMs = uptimeMs - this.#doubted.uptimeMs;
-    if (nowMs - this.#doubted.nowMs - ranMs > MAX_JUMP_MS) return 0; // it has jumped again
+    if (Math.abs(nowMs - this.#doubted.nowMs - ranMs) > MAX_JUMP_MS) return waitedMs; // it has jumped again
     // Several nodes that wait do not wait faster than one.
     const isNoted = databaseMs > 0 && notedMs !== undefined;
     return waitedMs + (isNoted ? Math.min(ranMs, Math.max(0, databaseMs - notedMs)) : ranMs);

@@ -169,13 +169,33 @@ for (const engine of Object.keys(ENGINES) as Engine[]) {
         assert.equal((await node.doubt())?.waitedMs, 0);
       }),
     );
+
+    it(
+      'has to wait again when it starts with another jump than the one that it has waited for',
+      withStore(async (store) => {
+        assert.ok(await newNode(store).isTrusted());
+        const stopped = newNode(store);
+        stopped.jump(2 * DAY_MS);
+        assert.ok(!(await stopped.isTrusted()));
+        stopped.run(23.8 * HOUR_MS);
+        if (engine === 'postgres') await passOnDatabase(store, 23.8 * HOUR_MS);
+        await stopped.trust.close();
+        const wrong = newNode(store);
+        wrong.jump(JUMP_MS);
+        for (const ranMs of [0, 1_200_000, 22 * HOUR_MS]) {
+          wrong.run(ranMs);
+          if (engine === 'postgres') await passOnDatabase(store, ranMs);
+          assert.ok(!(await wrong.isTrusted()), `after ${ranMs} ms`);
+        }
+      }),
+    );
   });
 }
 
 /** As if the database's clock had gone on since the last check: what was noted then is moved back. */
 async function passOnDatabase(store: Store, ms: number): Promise<void> {
   const state = JSON.parse((await store.findSetting('retention_clock'))!);
-  if (state.notedMs !== undefined) state.notedMs -= ms;
+  for (const wait of state.waits ?? []) wait.notedMs -= ms;
   await store.setSetting('retention_clock', JSON.stringify(state));
 }
 
@@ -213,5 +233,26 @@ describe('several nodes on PostgreSQL', () => {
         assert.equal(await node.isTrusted(), hour === 24, `after ${hour} hours`);
       }
     }
+  });
+
+  it('of which two are ahead, by 2 and by 200 days: each waits for its own jump', async (t) => {
+    const store = await open();
+    t.after(() => store.close());
+    const [near, far] = [newNode(store), newNode(store)];
+    near.jump(2 * DAY_MS);
+    assert.ok(!(await near.isTrusted()));
+    for (let hour = 1; hour <= 23; hour++) {
+      near.run(HOUR_MS);
+      await passOnDatabase(store, HOUR_MS);
+      assert.ok(!(await near.isTrusted()));
+    }
+    far.jump(JUMP_MS);
+    assert.equal((await far.doubt())?.waitedMs, 0);
+    near.run(HOUR_MS);
+    far.run(HOUR_MS);
+    await passOnDatabase(store, HOUR_MS);
+    assert.ok(!(await far.isTrusted()));
+    assert.ok(await near.isTrusted());
+    assert.ok(!(await far.isTrusted()));
   });
 });
