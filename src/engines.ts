@@ -61,13 +61,15 @@ export async function openBulkWriter(config: Config): Promise<BulkWriter> {
 }
 
 /**
- * Opens the engine for bulk reads, or for a look at agents, whose statements are short: so it also works behind a pooler with a timeout. A
- * service may be running. Throws StartError.
+ * Opens the engine for bulk reads, or for a look at agents, which migrates nothing, and whose statements are short: so it also works for a role
+ * that may only read, and behind a pooler with a timeout. A service may be running. Throws StartError.
  */
 export async function openBulkReader(config: Config, purpose: 'export' | 'agents'): Promise<BulkReader> {
   if (config.database) {
     const { PostgresBulkReader } = await import('./postgres/bulk.ts');
-    return PostgresBulkReader.open(config.database, purpose === 'export');
+    return purpose === 'export'
+      ? PostgresBulkReader.openExport(config.database)
+      : PostgresBulkReader.openAgents(config.database);
   }
   const { SqliteBulkReader } = await import('./sqlite/files/bulk.ts');
   return new SqliteBulkReader(config.dataDir);

@@ -12,7 +12,7 @@ import {
 import type { AgentStore, BulkReader, BulkWriter, CreateOutcome } from '../domain/store.ts';
 import { WORDS_VERSION } from '../domain/words.ts';
 import type { Database, DatabaseOptions } from './client/database.ts';
-import { openDatabase } from './open.ts';
+import { openDatabase, openReadable } from './open.ts';
 import { insertRecords } from './records.ts';
 import { PostgresStore } from './store.ts';
 import { tokenizer, wordsFrom, wordsText } from './words.ts';
@@ -157,11 +157,15 @@ export class PostgresBulkReader implements BulkReader {
     this.#store = new PostgresStore(database);
   }
 
-  /** Throws StartError if the database cannot be reached or used. */
-  static async open(options: DatabaseOptions, isLong: boolean): Promise<PostgresBulkReader> {
-    // An export takes as long as its reader needs.
-    const session = isLong ? { ...options, statementTimeoutMs: 0 } : options;
-    return new PostgresBulkReader(await openDatabase(session));
+  /** For an export, which needs our schema: migrates the database. Throws StartError if it cannot be reached or used. */
+  static async openExport(options: DatabaseOptions): Promise<PostgresBulkReader> {
+    // It takes as long as its reader needs.
+    return new PostgresBulkReader(await openDatabase({ ...options, statementTimeoutMs: 0 }));
+  }
+
+  /** For agents only. Migrates nothing. Throws StartError if the database cannot be reached or read. */
+  static async openAgents(options: DatabaseOptions): Promise<PostgresBulkReader> {
+    return new PostgresBulkReader(await openReadable(options));
   }
 
   findAgent(agentId: string): Promise<AgentRecord | undefined> {

@@ -100,6 +100,24 @@ export async function inspectSchema(sql: Sql): Promise<SchemaState> {
   return { count, missing, addsPostgis, mayCreate: may_create, role: current.role };
 }
 
+/**
+ * For reading agents without migrating: throws StartError unless these migrations know the schema, and work beside it. So a role
+ * that may only read can do so.
+ */
+export async function requireReadable(sql: Sql, place: string): Promise<void> {
+  const migrations = readMigrations(FOLDER);
+  const { count, names, compatibleFrom: from } = await readApplied(sql);
+  requireKnown(migrations, count, names, from);
+  if (count === 0)
+    throw new StartError(`There is no data in the database ${place} yet. A start of the service creates it.`);
+  if (count < compatibleFrom(migrations)) {
+    throw new StartError(
+      `The database ${place} was written by an older version of local-events (schema ${count}), and must be migrated before ` +
+        'this version can read it. Start the service once.',
+    );
+  }
+}
+
 async function readCurrent(sql: Sql): Promise<Current> {
   const [current] = await sql<[Current]>`
     SELECT quote_ident(current_user) AS role, quote_ident(current_database()) AS name,

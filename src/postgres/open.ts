@@ -4,7 +4,7 @@ import { UNFINISHED_MOVE, unfinishedMove } from '../domain/unfinished-move.ts';
 import { Database, type DatabaseOptions } from './client/database.ts';
 import { codeOf } from './client/errors.ts';
 import { describeAddress } from './client/url.ts';
-import { LOCK_TIMEOUT_MS, migrate } from './migrate.ts';
+import { LOCK_TIMEOUT_MS, migrate, requireReadable } from './migrate.ts';
 import { CHECKED_CONNECTIONS, explainRefusal, requireUsablePooler } from './pooler.ts';
 
 /** Advice for errors caused by a mistake in DATABASE_URL, by error code. */
@@ -42,6 +42,21 @@ export async function openDatabase(options: DatabaseOptions, purpose?: 'move'): 
     await database.close();
     database = await Database.open(options);
     if (purpose !== 'move') await requireFinished(database, place);
+    return database;
+  } catch (error) {
+    await database?.close();
+    throw explainOpening(error, options, place);
+  }
+}
+
+/** For reading agents. Changes nothing, so it also works for a role that may only read. Throws StartError as `openDatabase` does. */
+export async function openReadable(options: DatabaseOptions): Promise<Database> {
+  const place = describeAddress(options.url);
+  let database: Database | undefined;
+  try {
+    database = await connectChecked(options, place);
+    await database.run('repeatable', (sql) => requireReadable(sql, place));
+    await requireFinished(database, place);
     return database;
   } catch (error) {
     await database?.close();

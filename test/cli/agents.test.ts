@@ -9,9 +9,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { readRows } from '../sqlite/files.ts';
 import { assertError, type Client } from '../support/client.ts';
 import { runHere } from '../support/command.ts';
-import { newDatabase } from '../support/postgres.ts';
+import { getAdministratorUrl, newDatabase } from '../support/postgres.ts';
 import { type Ended, run } from '../support/process.ts';
 import { startTestService, type TestService, temporaryFolder } from '../support/service.ts';
+import { withSql } from './moving.ts';
 
 const UNKNOWN = '0197d2e8-9a40-7c55-8f3e-5b1d2c6a7e90';
 
@@ -273,6 +274,57 @@ describe('agents', () => {
     assert.match(succeeded(await runHere(['agents', 'list'], env)), new RegExp(`^${id} +Old `, 'm'));
     assert.match(succeeded(await runHere(['agents', 'show', id], env)), /^key .* last used never$/m);
     assert.deepEqual(readRows(path, 'PRAGMA user_version'), [{ user_version: 7 }]);
+  });
+
+  it('lists and shows agents in PostgreSQL for a role that may only read, also of an older version, and migrates nothing', async () => {
+    const DATABASE_URL = await newDatabase();
+    const service = await startTestService({ DATABASE_URL });
+    const { id } = await newAgent(service, 'Old');
+    await service.close();
+    const guest = new URL(await newDatabase()).username;
+    const env = { DATABASE_URL: DATABASE_URL.replace(/\/\/[^@]+@/, `//${guest}@`) };
+    const inside = new URL(await getAdministratorUrl());
+    inside.pathname = new URL(DATABASE_URL).pathname;
+    const older = 10;
+    await withSql(inside.href, async (sql) => {
+      await sql.unsafe(`
+        GRANT SELECT ON schema_version, settings, agents, keys TO ${guest};
+        ALTER TABLE keys DROP COLUMN last_used_ms;
+        UPDATE schema_version SET names = names[1:${older}]`);
+    });
+    assert.match(succeeded(await runHere(['agents', 'list'], env)), new RegExp(`^${id} +Old `, 'm'));
+    assert.match(succeeded(await runHere(['agents', 'show', id], env)), /^key .* last used never$/m);
+    await withSql(inside.href, async (sql) => {
+      const [found] = await sql`SELECT cardinality(names) AS count FROM schema_version`;
+      assert.equal(found!.count, older);
+      await sql`UPDATE schema_version SET version = 3, names = names[1:3]`;
+    });
+    const tooOld = await runHere(['agents', 'list'], env);
+    assert.equal(tooOld.code, 1);
+    assert.match(tooOld.stderr, /older version of local-events \(schema 3\).* Start the service once\.\n$/);
+    await withSql(inside.href, (sql) => sql`UPDATE schema_version SET version = 999`);
+    const tooNew = await runHere(['agents', 'list'], env);
+    assert.match(tooNew.stderr, /newer version of local-events/);
+  });
+
+  it('finds no data in an empty database or one with an unfinished move, and creates none', async () => {
+    const DATABASE_URL = await newDatabase();
+    for (const args of [['list'], ['show', UNKNOWN], ['delete', UNKNOWN]]) {
+      const { code, stderr } = await runHere(['agents', ...args], { DATABASE_URL });
+      assert.equal(code, 1);
+      assert.match(stderr, /^There is no data in the database \S+ yet\./);
+    }
+    await withSql(DATABASE_URL, async (sql) => {
+      assert.equal((await sql`SELECT to_regclass('schema_version') AS found`)[0]!.found, null);
+    });
+    await (await startTestService({ DATABASE_URL })).close();
+    await withSql(
+      DATABASE_URL,
+      (sql) => sql`INSERT INTO settings (name, value) VALUES ('unfinished_move', 'elsewhere')`,
+    );
+    const { code, stderr } = await runHere(['agents', 'list'], { DATABASE_URL });
+    assert.equal(code, 1);
+    assert.match(stderr, /elsewhere/);
   });
 
   it('works with a folder that has data only, and creates none', async () => {

@@ -14,7 +14,7 @@ describe('the writer on PostgreSQL', () => {
   before(async () => {
     const { database } = readConfig({ DATABASE_URL: await newDatabase() });
     writer = await PostgresBulkWriter.open(database!);
-    reader = await PostgresBulkReader.open(database!, true);
+    reader = await PostgresBulkReader.openExport(database!);
     await writer.addAgent(agent, newKey());
     await writer.addAgent(other, newKey());
   });
