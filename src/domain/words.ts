@@ -43,12 +43,43 @@ const LONG_TEXT = 1_000;
 /** Storing more words than this takes milliseconds. Few texts have as many. */
 const MANY_WORDS = 2_000;
 
-/** Whether the texts have thousands of words. They may be what a client sent, not yet validated. */
+/** UTF-16 units that the four fields may have together; each character may take two. Validation refuses more. */
+const MAX_LENGTH = 2 * (200 + 10_000 + 200 + 500);
+
+/** A piece of the slowest text (U+FDFA, which becomes 18 characters) takes 1 ms. */
+const PIECE_LENGTH = 500;
+/** A piece ends between words if it can: otherwise a word would count twice. */
+const MAX_CUT_LENGTH = 50;
+const LAST_SEPARATOR = new RegExp(`[^${IN_WORDS}\\p{Cs}][${IN_WORDS}\\p{Cs}]*$`, 'u');
+
+/**
+ * Whether the texts have thousands of words. They may be what a client sent, not yet validated: texts that validation refuses are
+ * not counted.
+ */
 export function hasManyWords({ title, description, location_name, address }: Unchecked): boolean {
   const texts = [title, description, location_name, address].filter((text) => typeof text === 'string');
   const length = texts.reduce((sum, text) => sum + text.length, 0);
-  if (2 * length <= MANY_WORDS) return false;
-  return texts.reduce((sum, text) => sum + countIn(text), 0) > MANY_WORDS;
+  if (2 * length <= MANY_WORDS || length > MAX_LENGTH) return false;
+  let words = 0;
+  for (const text of texts) {
+    for (const piece of piecesOf(text)) {
+      words += countIn(piece);
+      if (words > MANY_WORDS) return true;
+    }
+  }
+  return false;
+}
+
+/** Pieces that are counted one by one: a word in two of them counts in both. */
+function* piecesOf(text: string): Generator<string> {
+  for (let from = 0; from < text.length; ) {
+    const longest = text.slice(from, from + PIECE_LENGTH);
+    const isLast = from + longest.length === text.length;
+    const at = isLast ? -1 : longest.slice(-MAX_CUT_LENGTH).search(LAST_SEPARATOR);
+    const piece = at < 0 ? longest : longest.slice(0, longest.length - MAX_CUT_LENGTH + at + 1);
+    yield piece;
+    from += piece.length;
+  }
 }
 
 type Unchecked = { readonly [N in keyof Texts]?: unknown };

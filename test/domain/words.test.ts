@@ -134,6 +134,21 @@ describe('the words of an event', () => {
     assert.equal(hasManyWords({ title: 5, description: ['a'], address: null } as never), false);
   });
 
+  it('are counted only as far as needed, and not at all in texts that are too long to be stored', () => {
+    const has = (description: string) => hasManyWords({ ...event('a'), description });
+    const ligature = '\uFDFA'; // 18 characters and three words
+    assert.equal(has(ligature.repeat(700)), true);
+    for (const longest of [ligature, '\u{20000}']) assert.equal(has(longest.repeat(10_000)), true);
+    assert.equal(has(`${'a'.repeat(9_999)}${ligature}`), false);
+    for (const refused of [ligature, '\u{20000}', 'a ']) assert.equal(has(refused.repeat(345_000)), false);
+    const longest = event('\u{20000}'.repeat(200), {
+      description: '\u{20000}'.repeat(10_000),
+      location_name: '\u{20000}'.repeat(200),
+      address: '\u{20000}'.repeat(500),
+    });
+    assert.equal(hasManyWords(longest), true, 'as long as all may be together');
+  });
+
   it('are none if the stored JSON is no event', () => {
     for (const json of ['', '{}', 'null', '[1]', '"x"', '{"title":5}'])
       assert.equal(wordsOf(textsOf(json)), '', json);
