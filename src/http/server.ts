@@ -161,6 +161,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   app.decorateRequest('client');
   app.decorateRequest('caller', undefined);
   app.decorateRequest('parsedQuery');
+  app.decorateRequest('isStrict', false);
   app.decorateRequest('pattern', undefined);
   app.decorateRequest('refusal', undefined);
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
@@ -315,7 +316,8 @@ function bind(
         try {
           if (endpoint.access !== 'administrator') backlog.requireRoom(request.client);
           const query = parseQuery(request.query as string, parameters);
-          if (isStrict(request.headers.prefer)) addHeader(reply, 'preference-applied', 'handling=strict');
+          request.isStrict = isStrict(request.headers.prefer);
+          if (request.isStrict) addHeader(reply, 'preference-applied', 'handling=strict');
           else if (query.unknown !== undefined) addHeader(reply, 'x-unknown-parameters', query.unknown);
           request.parsedQuery = query;
           return undefined;
@@ -340,7 +342,7 @@ function bind(
         headers: request.headers,
         body: request.body,
         client,
-        isStrict: isStrict(request.headers.prefer),
+        isStrict: request.isStrict,
         expensively: isPrefix
           ? <T>(part: () => Promise<T>) => admission.agentWork.run(client, part)
           : <T>(part: () => Promise<T>) => part(),
@@ -357,8 +359,7 @@ function bind(
       const work = queue ? queue.run(client, () => endpoint.handle(call), name) : endpoint.handle(call);
       const response = await work;
       if (client.isLate) return reply;
-      const onFault = (error: unknown) => logFault(request, toAppError(error));
-      const sending = sendResponse(reply, response, backlog, onFault);
+      const sending = sendResponse(reply, response, backlog, (error) => logFault(request, toAppError(error)));
       if (sending) await sending;
       return reply;
     },

@@ -150,9 +150,14 @@ describe('Prefer: handling=strict', () => {
       'foo; handling=strict',
       'handling=strictly',
       '"',
+      '"\\',
+      '"\\"',
+      'foo="a, handling=strict',
+      'foo="a\\", handling=strict',
       ', ,',
     ])
       assert.equal(await isApplied(prefer), false, prefer);
+    assert.equal(await isApplied('foo="a\\\\", handling=strict'), true);
   });
 
   it('shows a name only if that is safe', async () => {

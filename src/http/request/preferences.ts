@@ -4,9 +4,19 @@ import { type Issue, readTogether, refuse } from '../../domain/errors.ts';
 import { findUnknown } from '../../domain/shape.ts';
 import { type Call, type Endpoint, parametersOf } from '../endpoint.ts';
 
-/** One preference: a name, a value in quotes or not, and parameters, which have no meaning here. */
-const PREFERENCE = /(?:[^,"]|"(?:[^"\\]|\\.)*")+/g;
+/**
+ * One preference: a name, a value in quotes or not, and parameters, which have no meaning here. Quotes that nothing closes last
+ * until the end, so that no part is read twice: otherwise the time is quadratic in the length of the header.
+ */
+const PREFERENCE = /(?:[^,"]|"(?:[^"\\]|\\.)*(?:"|\\?$))+/g;
 const HANDLING = /^\s*handling\s*=\s*"?([a-z]+)"?\s*(?:;|$)/i;
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Whether the client asked for strict handling. Set after the access check. */
+    isStrict: boolean;
+  }
+}
 
 /** Whether the header asks for strict handling. If a preference is repeated, the first one counts. */
 export function isStrict(prefer: string | string[] | undefined): boolean {
