@@ -1,6 +1,7 @@
 // Decides whether old data may be removed by the time of this machine: a clock that is months ahead would remove events that have not
 // begun. A forward jump of more than a day stops removals until an operator confirms the date, or the service has run for 24 hours
-// since that jump. A clock that is behind removes less, and is trusted.
+// since that jump. A clock that is behind removes less, and is
+// trusted; but in the embedded engine, what it says is noted only after such a wait.
 import type { Clock, Uptime } from '../domain/clock-and-random.ts';
 import type { Store } from '../domain/store.ts';
 import { DAY_MS } from '../domain/undo.ts';
@@ -53,8 +54,8 @@ export interface ClockTrustOptions {
 
 export class ClockTrust {
   readonly #options: ClockTrustOptions;
-  /** When the last check found a jump; undefined if it found none. */
-  #doubted: { readonly nowMs: number; readonly uptimeMs: number } | undefined;
+  /** When the last check found a jump, or a clock that is behind; undefined if it found neither. */
+  #waiting: { readonly nowMs: number; readonly uptimeMs: number } | undefined;
 
   constructor(options: ClockTrustOptions) {
     this.#options = options;
@@ -76,13 +77,15 @@ export class ClockTrust {
     const { waits = [] } = state;
     const waitedMs = this.#addWaited(waits.find(isSame), nowMs, uptimeMs, isDatabase ? ms : undefined);
     const isExpected = jumpMs <= aheadMs + MAX_JUMP_MS;
-    if (isExpected || dateOf(nowMs) === confirmedDate || waitedMs >= WAIT_MS) {
-      this.#doubted = undefined;
+    // A machine that starts in 1970 until it has found the time must not note that.
+    const isBehind = !isDatabase && jumpMs < -MAX_JUMP_MS;
+    if ((isExpected && !isBehind) || dateOf(nowMs) === confirmedDate || waitedMs >= WAIT_MS) {
+      this.#waiting = undefined;
       const accepted = isDatabase && jumpMs > MAX_JUMP_MS ? { aheadMs: isExpected ? aheadMs : jumpMs } : {};
       await this.#note({ lastRunMs: nowMs, ...accepted });
       return undefined;
     }
-    this.#doubted = { nowMs, uptimeMs };
+    this.#waiting = { nowMs, uptimeMs };
     const wait = { at, waitedMs, ...(isDatabase && { notedMs: referenceMs }) };
     const others = waits.filter((other) => !isSame(other));
     // The first reference stays: whatever is written from now on has the time of this clock.
@@ -90,19 +93,20 @@ export class ClockTrust {
       ...(isDatabase ? { aheadMs } : { lastRunMs: referenceMs }),
       waits: [...others, wait].slice(-MAX_WAITS),
     });
+    if (isBehind) return undefined;
     return { nowMs, referenceMs, isDatabase, waitedMs, confirmed: confirmedDate };
   }
 
   /** Notes the running time since the last check, so that short runs add up. */
   async close(): Promise<void> {
-    if (this.#doubted) await this.check(this.#options.clock());
+    if (this.#waiting) await this.check(this.#options.clock());
   }
 
   #addWaited(wait: Wait | undefined, nowMs: number, uptimeMs: number, databaseMs = 0): number {
     const { waitedMs, notedMs } = wait ?? { waitedMs: 0 };
-    if (!this.#doubted) return waitedMs;
-    const ranMs = uptimeMs - this.#doubted.uptimeMs;
-    if (Math.abs(nowMs - this.#doubted.nowMs - ranMs) > MAX_JUMP_MS) return waitedMs; // it has jumped again
+    if (!this.#waiting) return waitedMs;
+    const ranMs = uptimeMs - this.#waiting.uptimeMs;
+    if (Math.abs(nowMs - this.#waiting.nowMs - ranMs) > MAX_JUMP_MS) return waitedMs; // it has jumped again
     // Several nodes that wait do not wait faster than one.
     const isNoted = databaseMs > 0 && notedMs !== undefined;
     return waitedMs + (isNoted ? Math.min(ranMs, Math.max(0, databaseMs - notedMs)) : ranMs);

@@ -34,6 +34,11 @@ describe('deploy/local-events.service', () => {
     assert.match(unit, /^#.*useradd --system .* local-events$/m);
   });
 
+  it('starts when the clock of the machine is right', () => {
+    for (const name of ['Wants', 'After'])
+      assert.ok(settingsOf(name)[0]!.split(' ').includes('time-sync.target'), name);
+  });
+
   it('is not started again after a bad setting', async () => {
     const { code } = await launchCommand(process.execPath, [BIN, 'serve'], { env: { PORT: 'x' } }).ended;
     assert.deepEqual(settingsOf('RestartPreventExitStatus'), [String(code)]);

@@ -199,6 +199,65 @@ async function passOnDatabase(store: Store, ms: number): Promise<void> {
   await store.setSetting('retention_clock', JSON.stringify(state));
 }
 
+describe('a clock that is behind, on the embedded engine', () => {
+  const open = async () => openStore(readConfig(await ENGINES.sqlite()), START_MS);
+  const TO_1970_MS = -START_MS;
+
+  it('is not noted: a machine that starts in 1970 each time is trusted as soon as its clock is right', async (t) => {
+    const store = await open();
+    t.after(() => store.close());
+    assert.ok(await newNode(store).isTrusted());
+    for (let start = 1; start <= 3; start++) {
+      const node = newNode(store);
+      node.jump(TO_1970_MS);
+      assert.ok(await node.isTrusted(), 'it removes less');
+      node.run(600_000);
+      await node.trust.close();
+      node.jump(-TO_1970_MS + start * HOUR_MS);
+      assert.ok(await node.isTrusted(), `start ${start}`);
+    }
+  });
+
+  it('does not end the wait after a stop of two days', async (t) => {
+    const store = await open();
+    t.after(() => store.close());
+    assert.ok(await newNode(store).isTrusted());
+    for (let start = 1; start <= 4; start++) {
+      const node = newNode(store);
+      node.jump(TO_1970_MS);
+      assert.ok(await node.isTrusted());
+      node.jump(-TO_1970_MS + 2 * DAY_MS + start * 7 * HOUR_MS);
+      assert.ok(!(await node.isTrusted()), `start ${start}`);
+      node.run(6 * HOUR_MS);
+      assert.equal(await node.isTrusted(), start === 4, `start ${start}`);
+    }
+  });
+
+  it('is noted after 24 hours of running time, or on the day that is confirmed: the last run may have been wrong', async (t) => {
+    for (const confirms of [false, true]) {
+      const store = await open();
+      t.after(() => store.close());
+      const ahead = newNode(store, dateOf(START_MS + JUMP_MS));
+      ahead.jump(JUMP_MS);
+      assert.ok(await ahead.isTrusted());
+      const right = newNode(store, confirms ? dateOf(START_MS) : undefined);
+      const lastRun = async () => dateOf(JSON.parse((await store.findSetting('retention_clock'))!).lastRunMs);
+      assert.ok(await right.isTrusted());
+      assert.equal(await lastRun(), dateOf(START_MS + (confirms ? 0 : JUMP_MS)));
+      right.run(12 * HOUR_MS);
+      await right.trust.close();
+      const later = newNode(store);
+      later.run(12 * HOUR_MS);
+      assert.ok(await later.isTrusted());
+      later.run(12 * HOUR_MS);
+      assert.ok(await later.isTrusted());
+      assert.equal(await lastRun(), dateOf(START_MS + DAY_MS));
+      later.jump(2 * DAY_MS);
+      assert.ok(!(await later.isTrusted()));
+    }
+  });
+});
+
 describe('several nodes on PostgreSQL', () => {
   const open = async () => openStore(readConfig(await ENGINES.postgres()), START_MS);
 
