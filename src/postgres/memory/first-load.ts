@@ -16,7 +16,7 @@ const HEARD_WITHIN_MS = 5_000;
 /** A node that starts together with others waits this long, if none of them has the events either. */
 const TOGETHER_MS = 30_000;
 
-/** A node that fails to load for so long serves by SQL, like the nodes that cannot load. */
+/** A node that still fails to load after this time serves by SQL, like the nodes that cannot load. */
 const FAILING_MS = 60_000;
 
 export interface FirstLoadOptions {
@@ -29,7 +29,9 @@ export class FirstLoad {
   readonly #options: { readonly togetherMs: number; readonly failingMs: number };
   readonly #startedMs = performance.now();
   #name: string | undefined;
-  #failingSinceMs = Number.POSITIVE_INFINITY;
+  /** The first failure since the last progress. */
+  #failingSinceMs: number | undefined;
+  #isFailing = false;
   #isOver = false;
   #isWarm = false;
 
@@ -64,9 +66,17 @@ export class FirstLoad {
     this.#isOver = true;
   }
 
-  /** Loading has failed, and is tried again. */
+  /** Part of the work is done. */
+  noteProgress(): void {
+    this.#failingSinceMs = undefined;
+    this.#isFailing = false;
+  }
+
+  /** Loading has failed, and is tried again. An attempt that takes long has not failed: only the next failure shows that it goes on. */
   noteFailure(): void {
-    this.#failingSinceMs = Math.min(this.#failingSinceMs, performance.now());
+    const nowMs = performance.now();
+    this.#failingSinceMs ??= nowMs;
+    this.#isFailing = nowMs - this.#failingSinceMs > this.#options.failingMs;
   }
 
   async #watch(signal: AbortSignal): Promise<void> {
@@ -81,7 +91,7 @@ export class FirstLoad {
     const nowMs = performance.now();
     const others = await this.#findOthers();
     if (others === 'in memory' && !this.#isWarm) this.#openConnections();
-    if (others === 'in memory') return nowMs - this.#failingSinceMs > this.#options.failingMs;
+    if (others === 'in memory') return this.#isFailing;
     return others === 'none' || nowMs - this.#startedMs > this.#options.togetherMs;
   }
 

@@ -161,6 +161,7 @@ export class NodeEvents {
       if (signal.aborted) return;
       if (loaded === 'impossible') this.#firstLoad.end();
       if (loaded === 'loaded') {
+        this.#firstLoad.noteProgress();
         const sinceMs = performance.now();
         await this.#unloaded.promise;
         this.#unloaded = Promise.withResolvers();
@@ -208,8 +209,14 @@ export class NodeEvents {
   async #readWords(loaded: LoadedEvents): Promise<void> {
     const isUseful = () => this.#loaded === loaded && !this.#closing.signal.aborted;
     const beganMs = performance.now();
+    let furthest = '';
+    const onRead = (id: string) => {
+      if (id <= furthest) return; // for the second time: one that always fails later must not seem to get on
+      furthest = id;
+      this.#firstLoad.noteProgress();
+    };
     while (isUseful()) {
-      const isDone = await loaded.memory.addWords(this.#storedWords(isUseful)).then(
+      const isDone = await loaded.memory.addWords(this.#storedWords(isUseful, onRead)).then(
         () => true,
         () => false,
       );
@@ -218,13 +225,17 @@ export class NodeEvents {
         this.#firstLoad.end();
         if (loaded.memory.knowsWords) this.#options.onWordsReady?.(performance.now() - beganMs);
       }
-      if (isDone) return;
+      // If it is not useful any more, a load has begun, and has not failed.
+      if (isDone || !isUseful()) return;
       this.#firstLoad.noteFailure();
       await sleep(WORDS_RETRY_MS, undefined, { ref: false });
     }
   }
 
-  async *#storedWords(isUseful: () => boolean): AsyncGenerator<StoredWords> {
+  async *#storedWords(
+    isUseful: () => boolean,
+    onRead: (lastId: string) => void,
+  ): AsyncGenerator<StoredWords> {
     for (let last: string | undefined = ''; last !== undefined; ) {
       const after: string = last;
       const rows = await this.#database.run('repeatable', (sql) =>
@@ -244,6 +255,7 @@ export class NodeEvents {
       }
       yield { ids: rows.map(({ id }) => id), versions: rows.map(({ version }) => version), words };
       last = rows.at(-1)?.id;
+      if (last !== undefined) onRead(last);
     }
   }
 

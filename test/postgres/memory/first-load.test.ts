@@ -51,6 +51,29 @@ describe('a node that starts', () => {
     t.after(() => held.release());
     return held;
   };
+  /** Blocks the reads of words. */
+  const holdWords = async (t: TestContext) => {
+    await side.sql.unsafe(`
+      CREATE OR REPLACE FUNCTION pass() RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN
+        IF current_query() LIKE '%ORDER BY event_id LIMIT 500' THEN PERFORM pg_advisory_xact_lock_shared(1); END IF;
+        RETURN true;
+      END $$;
+      DROP POLICY IF EXISTS gate ON events;
+      CREATE POLICY gate ON events USING (pass());
+      ALTER TABLE events FORCE ROW LEVEL SECURITY, ENABLE ROW LEVEL SECURITY`);
+    t.after(() => side.sql`ALTER TABLE events NO FORCE ROW LEVEL SECURITY`);
+    const held = await side.hold((sql) => sql`SELECT pg_advisory_xact_lock(1)`);
+    t.after(() => held.release());
+    return held;
+  };
+  /** Runs this with the process IDs of the connections that the condition selects, as soon as there are some. */
+  const disturb = async (how: 'pg_terminate_backend' | 'pg_cancel_backend', condition: string) => {
+    const run = () =>
+      side.sql.unsafe(
+        `SELECT ${how}(pid) FROM pg_stat_activity WHERE datname = current_database() AND ${condition}`,
+      );
+    while ((await run()).length === 0) await sleep(5);
+  };
   const assertLoading = async (node: PostgresStore) => {
     const untilMs = performance.now() + SOME_LOOKS_MS;
     while (performance.now() < untilMs) {
@@ -92,16 +115,7 @@ describe('a node that starts', () => {
 
   it('beside a node with all events is ready when it has them and their words', async (t) => {
     await openLoaded();
-    await side.sql.unsafe(`
-      CREATE FUNCTION pass() RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN
-        IF current_query() LIKE '%ORDER BY event_id LIMIT 500' THEN PERFORM pg_advisory_xact_lock_shared(1); END IF;
-        RETURN true;
-      END $$;
-      CREATE POLICY gate ON events USING (pass());
-      ALTER TABLE events FORCE ROW LEVEL SECURITY, ENABLE ROW LEVEL SECURITY`);
-    t.after(() => side.sql`ALTER TABLE events NO FORCE ROW LEVEL SECURITY`);
-    const words = await side.hold((sql) => sql`SELECT pg_advisory_xact_lock(1)`);
-    t.after(() => words.release());
+    const words = await holdWords(t);
     const loads = await holdLoads(t);
     const node = await open();
     await assertLoading(node);
@@ -165,6 +179,24 @@ describe('a node that starts', () => {
     await assertLoading(failing);
     await untilReady(failing);
     assert.equal(failing.eventsInMemory, undefined);
+  });
+
+  it('is not ready because it failed once, while it loads or reads words for long', async (t) => {
+    await openLoaded();
+    const words = await holdWords(t);
+    const loads = await holdLoads(t);
+    const node = await open({ failingMs: SOME_LOOKS_MS });
+    await disturb('pg_terminate_backend', `starts_with(application_name, 'local-events loading')`);
+    for (let times = 0; times < 2; times++) await assertLoading(node);
+    await loads.release();
+    await disturb(
+      'pg_cancel_backend',
+      `query LIKE '%ORDER BY event_id LIMIT 500' AND wait_event = 'advisory'`,
+    );
+    for (let times = 0; times < 3; times++) await assertLoading(node);
+    assert.equal(node.eventsInMemory, expected.length);
+    await words.release();
+    await untilReady(node);
   });
 
   it('says so at /ready, and leaves reads to other nodes if the load balancer can ask them', async (t) => {
