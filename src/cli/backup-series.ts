@@ -1,8 +1,9 @@
 // Backups named after the time at which they began, in one folder that keeps only the newest.
+
 import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { DAY_MS } from '../domain/clock-and-random.ts';
 import { StartError } from '../domain/errors.ts';
-import { DAY_MS } from '../domain/undo.ts';
 
 const NAME = /^local-events-\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}Z\.db$/;
 

@@ -1,12 +1,11 @@
 // What was created lately, for administrators who look for abuse: events per agent in the last day and week, and events and
 // agents per day. Counts are of what is stored: what was deleted since does not count.
+
 import type { Static } from 'typebox';
-import { refuse } from './errors.ts';
+import { DAY_MS } from './clock-and-random.ts';
 import { firstUlidAt } from './ids.ts';
 import Type from './schema.ts';
-import { compile } from './shape.ts';
-
-const DAY_MS = 86_400_000;
+import { reader } from './shape.ts';
 
 /** How many events an agent created in the last 24 hours and 7 days. */
 export interface AgentActivity {
@@ -65,14 +64,12 @@ export const ActivityResponse = Type.Object({
   ),
 });
 
-const check = compile(ActivityParameters);
-
 /** The number of days. Throws VALIDATION_ERROR. */
 export function readActivityDays(parameters: object): number {
-  const { value, issues } = check(parameters, 'query');
-  refuse(issues);
-  return value.days!;
+  return readParameters(parameters).days!;
 }
+
+const readParameters = reader(ActivityParameters, 'query');
 
 /** When each of the last days begins, in UTC. */
 export function beginningsOfDays(days: number, nowMs: number): number[] {

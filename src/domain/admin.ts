@@ -2,11 +2,11 @@
 import type { Static } from 'typebox';
 import { ACTIVITY_FIELDS } from './activity.ts';
 import { AgentSummary } from './agent.ts';
-import { refuse } from './errors.ts';
 import { Event } from './event.ts';
 import { REQUEST_FIELDS } from './recent-requests.ts';
 import Type from './schema.ts';
-import { compile, nullableString } from './shape.ts';
+import { nullableString, reader } from './shape.ts';
+import { forGood } from './undo.ts';
 
 export const AdminUserResponse = Type.Object({
   email: Type.String({ examples: ['ada@example.com'] }),
@@ -75,9 +75,7 @@ export const EventSelection = Type.Object({
     maxItems: 100,
     examples: [['01JZ9GX4T0QW3N1V8R5Y7K2MHD']],
   }),
-  for_good: Type.Optional(
-    Type.Boolean({ default: false, description: 'Keep nothing: the events cannot be restored.' }),
-  ),
+  for_good: forGood('the events cannot be restored.'),
 });
 
 export const DeletedResponse = Type.Object({
@@ -88,14 +86,8 @@ export const DeletedResponse = Type.Object({
   }),
 });
 
-const checkSelection = compile(EventSelection);
-
 /** Throws VALIDATION_ERROR naming every failing field. */
-export function readEventSelection(body: unknown): Static<typeof EventSelection> {
-  const { value, issues } = checkSelection(body, 'body');
-  refuse(issues);
-  return value;
-}
+export const readEventSelection = reader(EventSelection, 'body');
 
 /** The claims of a verified token about its holder. */
 export interface Identity {

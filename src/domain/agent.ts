@@ -3,10 +3,9 @@
 import type { Static } from 'typebox';
 import type { AgentActivity } from './activity.ts';
 import { formatInstant } from './datetime.ts';
-import { refuse } from './errors.ts';
 import type { AgentRequests } from './recent-requests.ts';
 import Type from './schema.ts';
-import { compile, nullableString, oneOf } from './shape.ts';
+import { nullableString, oneOf, reader } from './shape.ts';
 
 export const TIERS = ['read', 'readwrite', 'admin'] as const;
 export type Tier = (typeof TIERS)[number];
@@ -110,19 +109,8 @@ export function summarise(
   };
 }
 
-const checkRegistration = compile(RegisterRequest);
-const checkUpdate = compile(AgentUpdate);
+/** Throws VALIDATION_ERROR naming every failing field. */
+export const readRegistration = reader(RegisterRequest, 'body');
 
 /** Throws VALIDATION_ERROR naming every failing field. */
-export function readRegistration(body: unknown): Static<typeof RegisterRequest> {
-  const { value, issues } = checkRegistration(body, 'body');
-  refuse(issues);
-  return value;
-}
-
-/** Throws VALIDATION_ERROR naming every failing field. */
-export function readAgentUpdate(body: unknown): AgentUpdate {
-  const { value, issues } = checkUpdate(body, 'body');
-  refuse(issues);
-  return value;
-}
+export const readAgentUpdate = reader(AgentUpdate, 'body');

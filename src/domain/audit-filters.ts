@@ -1,8 +1,8 @@
 // Filters of the audit log: the parameters, and what the stores compare.
 import { foldCase } from './admin.ts';
 import { AUDIT_ACTIONS, type AuditAction } from './audit.ts';
-import { isWithinYears, OUTSIDE_YEARS, parseDateTime } from './datetime.ts';
 import { type Issue, refuse } from './errors.ts';
+import { instant, instantsIn } from './instants.ts';
 import Type from './schema.ts';
 import { oneOf } from './shape.ts';
 
@@ -20,14 +20,6 @@ export interface AuditFilters {
   /** Text to find literally in the name or ID of the target, in titles, or in the actor's e-mail, ignoring case; or a whole ID. */
   readonly q?: string | undefined;
 }
-
-const instant = (description: string) =>
-  Type.Optional(
-    Type.String({
-      format: 'date-time',
-      description: `${description} Without an offset, it is UTC. Write the + of an offset as %2B.`,
-    }),
-  );
 
 /** Search texts that can be the ID of an event or an agent: the detail of an entry has more of them than its target. */
 export const CAN_BE_ID = /^(?:[\da-z]{26}|[\da-f-]{36})$/i;
@@ -67,13 +59,7 @@ type Parameters = { [Name in Exclude<keyof typeof AUDIT_FILTERS, 'action'>]?: st
 /** Undefined if there are none. Throws VALIDATION_ERROR for times that the schema allows and the service does not. */
 export function readAuditFilters(sent: Parameters): AuditFilters | undefined {
   const issues: Issue[] = [];
-  const readInstant = (field: 'after' | 'before'): number | undefined => {
-    const time = sent[field] === undefined ? undefined : parseDateTime(sent[field]);
-    if (!time) return undefined;
-    const ms = 'ms' in time ? time.ms : Date.parse(`${time.local}Z`);
-    if (!isWithinYears(ms)) issues.push({ loc: ['query', field], ...OUTSIDE_YEARS });
-    return ms;
-  };
+  const readInstant = instantsIn(sent, 'query', issues);
   const { actor, action, agent_id, q } = sent;
   const filters = {
     actor: actor === undefined ? undefined : { subject: actor, email: foldCase(actor) },

@@ -2,6 +2,7 @@
 import type { Static } from 'typebox';
 import type { AgentRow } from './agent.ts';
 import { formatInstant } from './datetime.ts';
+import { NEXT_CURSOR } from './event-page.ts';
 import Type from './schema.ts';
 import { nullableString, oneOf } from './shape.ts';
 import type { Keeping, UndoState } from './undo.ts';
@@ -115,10 +116,7 @@ export const AuditLogEntry = Type.Object({
 export const AuditLogResponse = Type.Object({
   entries: Type.Array(AuditLogEntry, { description: 'Newest first.' }),
   total: Type.Integer({ minimum: 0, description: 'Entries on all pages.', examples: [1] }),
-  next_cursor: nullableString({
-    description: 'Pass it as cursor for the next page; null on the last page.',
-    examples: [null],
-  }),
+  next_cursor: NEXT_CURSOR,
   keep_deleted_days: Type.Optional(
     Type.Integer({
       minimum: 0,

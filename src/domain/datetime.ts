@@ -1,5 +1,7 @@
 // Date-times on the wire (RFC 3339, with or without an offset) and timezones. Internally, instants are epoch milliseconds.
 
+import { DAY_MS } from './clock-and-random.ts';
+
 /**
  * A date-time with or without seconds and an offset. The format `date-time` of JSON Schema would refuse those without. Browsers' inputs
  * and models omit seconds.
@@ -13,7 +15,7 @@ const DATE_TIME = new RegExp(DATE_TIME_PATTERN);
 export const EARLIEST_MS = -62_135_596_800_000;
 export const LATEST_MS = 253_402_300_799_999;
 
-const MS_IN_400_YEARS = 146_097 * 86_400_000;
+const MS_IN_400_YEARS = 146_097 * DAY_MS;
 
 /** A parsed date-time: an instant, or a local time that still needs a timezone. */
 export type DateTime = { readonly ms: number } | { readonly local: string };
@@ -93,14 +95,14 @@ export const OUTSIDE_YEARS = { msg: 'must lie within the years 0001 to 9999 UTC'
 
 /** UTC with milliseconds and Z. Dates are cached: many events share a day, and formatting it costs more than a look-up. */
 export function formatInstant(ms: number): string {
-  const day = Math.floor(ms / MS_IN_DAY);
+  const day = Math.floor(ms / DAY_MS);
   let date = knownDates.get(day);
   if (date === undefined) {
-    date = new Date(day * MS_IN_DAY).toISOString().slice(0, 11);
+    date = new Date(day * DAY_MS).toISOString().slice(0, 11);
     if (knownDates.size === MAX_KNOWN_DATES) knownDates.clear();
     knownDates.set(day, date);
   }
-  const rest = ms - day * MS_IN_DAY;
+  const rest = ms - day * DAY_MS;
   const seconds = Math.floor(rest / 1000);
   const minutes = Math.floor(seconds / 60);
   const clock = `${TWO_DIGITS[Math.floor(minutes / 60)]}:${TWO_DIGITS[minutes % 60]}:${TWO_DIGITS[seconds % 60]}`;
@@ -124,7 +126,6 @@ export function formatLocal(ms: number, timezone: string): string {
   return `${local}${offset < 0 ? '-' : '+'}${clock}`;
 }
 
-const MS_IN_DAY = 86_400_000;
 const knownDates = new Map<number, string>();
 const MAX_KNOWN_DATES = 2_000;
 const TWO_DIGITS = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, '0'));

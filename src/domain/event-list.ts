@@ -1,14 +1,15 @@
 // The list of all events, for administrators: its parameters and responses. The stores find the events.
-import { isWithinYears, OUTSIDE_YEARS, parseDateTime } from './datetime.ts';
 import { type Issue, refuse } from './errors.ts';
 import { EVENT_EXAMPLE, EVENT_TYPES, Event, type EventType } from './event.ts';
+import { NEXT_CURSOR } from './event-page.ts';
 import { isUlid } from './ids.ts';
 import { splitIncludes } from './include.ts';
-import { encodeSort, type Sort, WHENS, type When } from './list.ts';
-import { decodeListCursor, encodeListCursor, type ListPosition } from './list-cursor.ts';
+import { instant, instantsIn } from './instants.ts';
+import { encodeSort, readListCursor, type Sort, sortedPage, sortOf, WHENS, type When } from './list.ts';
+import { encodeListCursor, type ListPosition } from './list-cursor.ts';
 import { SEARCHED_STATUSES, type SearchedStatus } from './nearby.ts';
 import Type from './schema.ts';
-import { compile, nullableString, oneOf } from './shape.ts';
+import { compile, oneOf } from './shape.ts';
 import { joinWire, toWire, type Wire } from './wire.ts';
 import { readTerms, type Term, WORDS_DESCRIPTION } from './word-query.ts';
 
@@ -36,19 +37,9 @@ export const AllEventsParameters = Type.Object({
       description: 'Repeat it for several values. Without it, all types match.',
     }),
   ),
-  created_after: Type.Optional(
-    Type.String({
-      format: 'date-time',
-      description:
-        'Inclusive: created_at >= value. Without an offset, it is UTC. Write the + of an offset as %2B.',
-    }),
-  ),
-  updated_after: Type.Optional(
-    Type.String({
-      format: 'date-time',
-      description:
-        'Inclusive: updated_at >= value; of an event that never changed, that is created_at. Without an offset, it is UTC. Write the + of an offset as %2B.',
-    }),
+  created_after: instant('Inclusive: created_at >= value.'),
+  updated_after: instant(
+    'Inclusive: updated_at >= value; of an event that never changed, that is created_at.',
   ),
   status: Type.Optional(
     oneOf(SEARCHED_STATUSES, {
@@ -78,14 +69,7 @@ export const AllEventsParameters = Type.Object({
       description: 'Field to sort by; a leading minus sorts in descending order.',
     }),
   ),
-  limit: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 100, default: 30, description: 'Events per page.' }),
-  ),
-  cursor: Type.Optional(
-    Type.String({
-      description: 'next_cursor of the previous page, with the same sort; omit it for the first page.',
-    }),
-  ),
+  ...sortedPage('Events'),
   include: Type.Optional(
     Type.Array(oneOf(['agent_count']), {
       description: '`agent_count` adds of how many agents the matching events are.',
@@ -121,10 +105,7 @@ export const AllEventsResponse = Type.Object({
       examples: [1],
     }),
   ),
-  next_cursor: nullableString({
-    description: 'Pass it as cursor for the next page; null on the last page.',
-    examples: [null],
-  }),
+  next_cursor: NEXT_CURSOR,
 });
 
 /** All conditions must hold. */
@@ -160,31 +141,17 @@ const check = compile(AllEventsParameters);
 /** Throws VALIDATION_ERROR naming every failing parameter. */
 export function readAllEvents(parameters: object): AllEventsQuery {
   const { value, issues } = check(splitIncludes(parameters), 'query');
-  const { cursor, sort = '' } = value;
+  const { cursor, sort } = value;
   const text = value.q?.trim() ?? '';
   const eventId = isUlid(text) ? text : undefined;
   const words = eventId === undefined ? value.q : undefined;
   const terms = words === undefined ? undefined : readTerms(words, ['query', 'q'], issues);
-  const readInstant = (field: 'created_after' | 'updated_after'): number | undefined => {
-    const time = value[field] === undefined ? undefined : parseDateTime(value[field]);
-    if (!time) return undefined;
-    const ms = 'ms' in time ? time.ms : Date.parse(`${time.local}Z`);
-    if (!isWithinYears(ms)) issues.push({ loc: ['query', field], ...OUTSIDE_YEARS });
-    return ms;
-  };
+  const readInstant = instantsIn(value, 'query', issues);
   const createdFromMs = readInstant('created_after');
   const updatedFromMs = readInstant('updated_after');
   const circle = readCircle(parameters, value, issues);
-  let after: ListPosition | undefined;
-  if (cursor !== undefined && sort !== '') {
-    after = decodeListCursor(cursor, 'all_events', sort);
-    if (!after) {
-      const msg = 'must be a next_cursor of this list with the same sort; leave it out for the first page';
-      issues.push({ loc: ['query', 'cursor'], msg, type: 'value_error' });
-    }
-  }
+  const after = readListCursor(cursor, 'all_events', sort, issues);
   refuse(issues);
-  const descending = sort.startsWith('-');
   return {
     eventId,
     terms,
@@ -195,7 +162,7 @@ export function readAllEvents(parameters: object): AllEventsQuery {
     status: value.status!,
     circle,
     when: value.when!,
-    sort: { key: sort.replace('-', '') as AllEventSort, descending },
+    sort: sortOf<AllEventSort>(sort!),
     after,
     limit: value.limit!,
     countsAgents: value.include?.includes('agent_count') === true,

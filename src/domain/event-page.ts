@@ -3,10 +3,21 @@ import Type from './schema.ts';
 import { nullableString } from './shape.ts';
 import { joinWire, type Wire } from './wire.ts';
 
+/** The parameter `limit`. */
+export function pageLimit(items: string) {
+  return Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 100, default: 30, description: `${items} per page.` }),
+  );
+}
+
+/** The field `next_cursor`. */
+export const NEXT_CURSOR = nullableString({
+  description: 'Pass it as cursor for the next page; null on the last page.',
+  examples: [null],
+});
+
 export const PAGE_PARAMETERS = {
-  limit: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 100, default: 30, description: 'Events per page.' }),
-  ),
+  limit: pageLimit('Events'),
   cursor: Type.Optional(
     Type.String({ description: 'next_cursor of the previous page; omit it for the first page.' }),
   ),
@@ -21,10 +32,7 @@ export function pageFields(all: string) {
       description: `${all} on all pages; exact.`,
       examples: [1],
     }),
-    next_cursor: nullableString({
-      description: 'Pass it as cursor for the next page; null on the last page.',
-      examples: [null],
-    }),
+    next_cursor: NEXT_CURSOR,
   };
 }
 

@@ -1,6 +1,8 @@
 // Events: the single table of their fields, and everything derived from it: shapes on the wire, stored columns, JSON.
 // event-input.ts reads request bodies and applies the rules about times.
+
 import type { Static, TObject, TOptional, TSchema, TString } from 'typebox';
+import { HOUR_MS } from './clock-and-random.ts';
 import { DATE_TIME_PATTERN, formatInstant } from './datetime.ts';
 import Type from './schema.ts';
 import { nullableString, oneOf } from './shape.ts';
@@ -32,7 +34,7 @@ export const STATUSES = ['scheduled', 'cancelled'] as const;
 export type Status = (typeof STATUSES)[number];
 
 /** Without end_at, an event counts as ended this long after its start. A constant, so that nodes cannot disagree. */
-export const ASSUMED_DURATION_MS = 3 * 3_600_000;
+export const ASSUMED_DURATION_MS = 3 * HOUR_MS;
 
 /** The type of a stored column, for every engine. */
 export type ColumnKind = 'text' | 'uuid' | 'integer' | 'real' | 'boolean';

@@ -1,7 +1,8 @@
 // Paged lists for administrators: the parameters for sorting, searching and paging. The stores find the matching items.
 
 import { AUDIT_FILTERS, type AuditFilters, readAuditFilters } from './audit-filters.ts';
-import { readTogether, refuse } from './errors.ts';
+import { type Issue, readTogether, refuse } from './errors.ts';
+import { pageLimit } from './event-page.ts';
 import { splitIncludes } from './include.ts';
 import { decodeListCursor, type ListName, type ListPosition } from './list-cursor.ts';
 import Type from './schema.ts';
@@ -74,16 +75,13 @@ export function foldText(text: string): string {
 /** Characters that JSON may escape: a search in its text would miss them. */
 export const ESCAPED_IN_JSON = /["\\\p{Cc}]/u;
 
-const page = {
-  limit: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 100, default: 30, description: 'Entries per page.' }),
-  ),
-  cursor: Type.Optional(
-    Type.String({
-      description: 'next_cursor of the previous page, with the same sort; omit it for the first page.',
-    }),
-  ),
-};
+/** Parameters of a page of a list that can be sorted. */
+export function sortedPage(items: string) {
+  const description = 'next_cursor of the previous page, with the same sort; omit it for the first page.';
+  return { limit: pageLimit(items), cursor: Type.Optional(Type.String({ description })) };
+}
+
+const page = sortedPage('Entries');
 
 function sortBy<Key extends string>(keys: readonly Key[], fallback: Key) {
   const both = [...keys, ...keys.map((key) => `-${key}` as const)];
@@ -169,20 +167,27 @@ function read<T extends { cursor?: string }>(
 ): { value: T; after: ListPosition | undefined } {
   const { value, issues } = check(parameters, 'query');
   const sort = sortIn(value);
-  let after: ListPosition | undefined;
-  // If the sort is invalid, the cursor is not checked: it depends on the sort.
-  if (value.cursor !== undefined && sort !== undefined) {
-    after = decodeListCursor(value.cursor, list, sort);
-    if (!after) {
-      const msg = 'must be a next_cursor of this list with the same sort; leave it out for the first page';
-      issues.push({ loc: ['query', 'cursor'], msg, type: 'value_error' });
-    }
-  }
+  const after = readListCursor(value.cursor, list, sort, issues);
   refuse(issues);
   return { value, after };
 }
 
-function sortOf<Key extends string>(text: string): Sort<Key> {
+/** The position after which the page begins. If the sort is invalid, the cursor is not checked: it depends on the sort. */
+export function readListCursor(
+  cursor: string | undefined,
+  list: ListName,
+  sort: string | undefined,
+  issues: Issue[],
+): ListPosition | undefined {
+  if (cursor === undefined || sort === undefined) return undefined;
+  const after = decodeListCursor(cursor, list, sort);
+  if (after) return after;
+  const msg = 'must be a next_cursor of this list with the same sort; leave it out for the first page';
+  issues.push({ loc: ['query', 'cursor'], msg, type: 'value_error' });
+  return undefined;
+}
+
+export function sortOf<Key extends string>(text: string): Sort<Key> {
   const descending = text.startsWith('-');
   return { key: (descending ? text.slice(1) : text) as Key, descending };
 }

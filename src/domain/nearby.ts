@@ -7,7 +7,6 @@ import {
   encodeDistanceCursor,
   type Position,
 } from './cursor.ts';
-import { isWithinYears, OUTSIDE_YEARS, parseDateTime } from './datetime.ts';
 import { type Issue, refuse } from './errors.ts';
 import {
   AUDIENCES,
@@ -21,6 +20,7 @@ import {
 import { PAGE_PARAMETERS, pageFields } from './event-page.ts';
 import { chordSquared, milesBetween, type Place, unitVector } from './geo.ts';
 import { INCLUDED } from './include.ts';
+import { instant, instantsIn } from './instants.ts';
 import Type from './schema.ts';
 import { compile, oneOf } from './shape.ts';
 import { WHENS, type When } from './when.ts';
@@ -62,39 +62,19 @@ export const InterfaceParameters = Type.Object({
         'Repeat it for several values. Matches exactly: `all`, the default of events, is a value and not a wildcard. Send kids and all for everything that children can go to.',
     }),
   ),
-  starts_after: Type.Optional(
-    Type.String({
-      format: 'date-time',
-      description:
-        'Inclusive: start_at >= value. Without an offset, it is UTC. Write the + of an offset as %2B.',
-    }),
-  ),
-  starts_before: Type.Optional(
-    Type.String({
-      format: 'date-time',
-      description:
-        'Exclusive: start_at < value. Without an offset, it is UTC. Write the + of an offset as %2B.',
-    }),
-  ),
+  starts_after: instant('Inclusive: start_at >= value.'),
+  starts_before: instant('Exclusive: start_at < value.'),
   ...PAGE_PARAMETERS,
 });
 
 /** Filters and orders beyond the interface. */
 export const FILTERS = {
   q: WordsParameter,
-  active_after: Type.Optional(
-    Type.String({
-      format: 'date-time',
-      description:
-        'Events that are on at this time or later, also if they began before: their end > value. Without end_at, an event ends 3 hours after its start. Without an offset, it is UTC. Write the + of an offset as %2B.',
-    }),
+  active_after: instant(
+    'Events that are on at this time or later, also if they began before: their end > value. Without end_at, an event ends 3 hours after its start.',
   ),
-  active_before: Type.Optional(
-    Type.String({
-      format: 'date-time',
-      description:
-        'Events that are on before this time: start_at < value. With active_after: events that are on at some moment in between. Without an offset, it is UTC. Write the + of an offset as %2B.',
-    }),
+  active_before: instant(
+    'Events that are on before this time: start_at < value. With active_after: events that are on at some moment in between.',
   ),
   when: Type.Optional(
     oneOf(WHENS, {
@@ -191,16 +171,7 @@ const check = compile(NearbyParameters);
 export function readNearby(parameters: unknown, at: string): NearbyQuery {
   const { value, issues } = check(parameters, at);
   const after = readCursor(value, at, issues);
-  const readInstant = (
-    field: 'starts_after' | 'starts_before' | 'active_after' | 'active_before',
-  ): number | undefined => {
-    const text = value[field];
-    if (text === undefined) return undefined;
-    const time = parseDateTime(text)!;
-    const ms = 'ms' in time ? time.ms : Date.parse(`${time.local}Z`);
-    if (!isWithinYears(ms)) issues.push({ loc: [at, field], ...OUTSIDE_YEARS });
-    return ms;
-  };
+  const readInstant = instantsIn(value, at, issues);
   const startsFromMs = readInstant('starts_after');
   const startsBeforeMs = readInstant('starts_before');
   const terms = value.q === undefined ? undefined : readTerms(value.q, [at, 'q'], issues);

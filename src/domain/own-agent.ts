@@ -3,9 +3,8 @@ import type { Static } from 'typebox';
 import { type AgentRecord, AgentSummary, summarise } from './agent.ts';
 import type { KeyRecord } from './api-key.ts';
 import { formatInstant } from './datetime.ts';
-import { refuse } from './errors.ts';
 import Type from './schema.ts';
-import { compile, nullableString } from './shape.ts';
+import { nullableString, reader } from './shape.ts';
 
 /** Unknown fields are refused: a misspelt overlap must not keep a key alive that was meant to end. */
 export const RotateRequest = Type.Object(
@@ -81,19 +80,17 @@ export const OwnAgentResponse = Type.Object({
   }),
 });
 
-const checkRotation = compile(RotateRequest);
-const checkEmpty = compile(EmptyRequest);
+const readRotation = reader(RotateRequest, 'body');
+const readEmpty = reader(EmptyRequest, 'body');
 
 /** Throws VALIDATION_ERROR unless the body is missing or has no fields. */
 export function requireEmptyBody(body: unknown): void {
-  refuse(checkEmpty(body === undefined ? {} : body, 'body').issues);
+  readEmpty(body === undefined ? {} : body);
 }
 
 /** How long the calling key keeps working. A missing body counts as an empty one. Throws VALIDATION_ERROR. */
 export function readOverlapMs(body: unknown): number {
-  const { value, issues } = checkRotation(body === undefined ? {} : body, 'body');
-  refuse(issues);
-  return value.overlap_seconds! * 1_000;
+  return readRotation(body === undefined ? {} : body).overlap_seconds! * 1_000;
 }
 
 /** The rest of a quota, and the end of its window. */

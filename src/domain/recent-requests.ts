@@ -1,8 +1,8 @@
 // How many requests each agent has made in the last hour, and how many of these a limit or quota refused: for administrators who
 // look for who takes the service from others. Counted in steps of five minutes.
+import { HOUR_MS } from './clock-and-random.ts';
 import Type from './schema.ts';
 
-const HOUR_MS = 3_600_000;
 const STEP_MS = 300_000;
 
 /** How many requests an agent made in the last hour, and how many of them were refused. */

@@ -1,9 +1,9 @@
 // Sessions of administrators in the console, and the ports for sealing them and for signing in.
 import type { Identity } from './admin.ts';
-import type { Random } from './clock-and-random.ts';
+import { HOUR_MS, type Random } from './clock-and-random.ts';
 
 /** Maximum duration of a session. */
-export const SESSION_MS = 8 * 3_600_000;
+export const SESSION_MS = 8 * HOUR_MS;
 
 /** Maximum duration of a sign-in. */
 export const SIGN_IN_MS = 600_000;

@@ -2,7 +2,7 @@
 // `compile` throws for a keyword that is not enforced, so schema and check cannot drift apart.
 import type { Static, TObject, TSchema } from 'typebox';
 import { DATE_TIME_PATTERN, isTimezone, parseDateTime } from './datetime.ts';
-import type { Issue } from './errors.ts';
+import { type Issue, refuse } from './errors.ts';
 import { isUuid } from './ids.ts';
 import { MAX_SHOWN_NAMES, safeName } from './safe-name.ts';
 import Type from './schema.ts';
@@ -77,6 +77,16 @@ export function compile<T extends TObject>(schema: T): Check<Static<T>> {
       }
     }
     return { value: value as Static<T>, issues };
+  };
+}
+
+/** Reads a value of this schema; `at` is the first step of every `loc`. Throws VALIDATION_ERROR naming every failing field. */
+export function reader<T extends TObject>(schema: T, at: string): (input: unknown) => Static<T> {
+  const check = compile(schema);
+  return (input) => {
+    const { value, issues } = check(input, at);
+    refuse(issues);
+    return value;
   };
 }
 

@@ -1,11 +1,13 @@
 // The port to the storage engines. Every promise may reject with UNAVAILABLE if the engine cannot respond. A rejected write
 // may or may not have happened; an acknowledged one has happened and survives a power cut. Engines never read the clock.
 // A caller sees its own write in its next call.
+
 import type { Created } from './activity.ts';
 import type { AgentRecord, AgentRow, AgentUpdate, Tier } from './agent.ts';
 import type { AgentDetails } from './agent-details.ts';
 import type { KeyFingerprint, KeyRecord } from './api-key.ts';
 import type { AuditEntry, AuditRecord } from './audit.ts';
+import { DAY_MS, HOUR_MS } from './clock-and-random.ts';
 import type { Position } from './cursor.ts';
 import type { EventRow } from './event.ts';
 import type { AllEventsQuery, AllEventsTotals } from './event-list.ts';
@@ -122,7 +124,7 @@ export interface BulkDeleted {
   readonly audit_id: number | null;
 }
 
-export const ACTIVE_WITHIN_MS = 24 * 3_600_000;
+export const ACTIVE_WITHIN_MS = DAY_MS;
 
 /** Rows that one step of a removal in slices removes. */
 export const ROWS_PER_SLICE = 300;
@@ -131,7 +133,7 @@ export const ROWS_PER_SLICE = 300;
 export const BYTES_PER_MB = 1_048_576;
 
 /** Duration of a quota window. */
-export const QUOTA_WINDOW_MS = 3_600_000;
+export const QUOTA_WINDOW_MS = HOUR_MS;
 
 /** Clocks of nodes may differ by this much before a window of one looks too long to another. */
 const QUOTA_SKEW_MS = 60_000;

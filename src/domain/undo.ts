@@ -1,12 +1,11 @@
 // Undo: what administrators delete is kept for some days, and can be restored by the ID of its entry in the audit log. The shapes of
 // deletes of any events and of restores.
 import type { Static } from 'typebox';
-import { type Issue, invalid, refuse } from './errors.ts';
+import { HOUR_MS } from './clock-and-random.ts';
+import { type Issue, invalid } from './errors.ts';
 import { decodeRestoreCursor, type RestorePosition } from './restore-cursor.ts';
 import Type from './schema.ts';
-import { compile, nullableInteger, nullableString, oneOf } from './shape.ts';
-
-export const DAY_MS = 86_400_000;
+import { nullableInteger, nullableString, oneOf, reader } from './shape.ts';
 
 /** Actor of what the service removes by itself, in the audit log. */
 export const RETENTION = 'retention';
@@ -69,7 +68,7 @@ export const RestoreParameters = Type.Object({
   ),
 });
 
-const checkRestoreParameters = compile(RestoreParameters);
+const readRestoreParameters = reader(RestoreParameters, 'query');
 
 const WRONG_CURSOR: Issue = {
   loc: ['query', 'cursor'],
@@ -79,10 +78,9 @@ const WRONG_CURSOR: Issue = {
 
 /** Throws VALIDATION_ERROR. */
 export function readRestorePosition(parameters: object): RestorePosition {
-  const { value, issues } = checkRestoreParameters(parameters, 'query');
-  refuse(issues);
-  if (value.cursor === undefined) return { after: '', into: undefined };
-  const position = decodeRestoreCursor(value.cursor);
+  const { cursor } = readRestoreParameters(parameters);
+  if (cursor === undefined) return { after: '', into: undefined };
+  const position = decodeRestoreCursor(cursor);
   if (!position) throw invalid([WRONG_CURSOR]);
   return position;
 }
@@ -120,6 +118,11 @@ export function refusalOf(
   return entry.undo === 'kept' && entry.at_ms > keptFromMs ? undefined : 'expired';
 }
 
+/** The choice to keep nothing of what is deleted. */
+export function forGood(means: string) {
+  return Type.Optional(Type.Boolean({ default: false, description: `Keep nothing: ${means}` }));
+}
+
 export const BulkDeletion = Type.Object({
   event_ids: Type.Array(Type.String(), {
     minItems: 1,
@@ -135,9 +138,7 @@ export const BulkDeletion = Type.Object({
       examples: [42],
     }),
   ),
-  for_good: Type.Optional(
-    Type.Boolean({ default: false, description: 'Keep nothing: the events cannot be restored.' }),
-  ),
+  for_good: forGood('the events cannot be restored.'),
 });
 
 export const BulkDeletedResponse = Type.Object({
@@ -153,14 +154,8 @@ export const BulkDeletedResponse = Type.Object({
   }),
 });
 
-const checkDeletion = compile(BulkDeletion);
-
 /** Throws VALIDATION_ERROR naming every failing field. */
-export function readBulkDeletion(body: unknown): Static<typeof BulkDeletion> {
-  const { value, issues } = checkDeletion(body, 'body');
-  refuse(issues);
-  return value;
-}
+export const readBulkDeletion = reader(BulkDeletion, 'body');
 
 export const WRONG_AUDIT_ID: Issue = {
   loc: ['body', 'audit_id'],
@@ -170,22 +165,16 @@ export const WRONG_AUDIT_ID: Issue = {
 
 /** The parameter of deletes by administrators. */
 export const DeleteParameters = Type.Object({
-  for_good: Type.Optional(
-    Type.Boolean({
-      default: false,
-      description:
-        'Keep nothing: what is deleted cannot be restored. Titles of its events are not written to the audit log.',
-    }),
+  for_good: forGood(
+    'what is deleted cannot be restored. Titles of its events are not written to the audit log.',
   ),
 });
 
-const checkParameters = compile(DeleteParameters);
+const readDeleteParameters = reader(DeleteParameters, 'query');
 
 /** Throws VALIDATION_ERROR. */
 export function readForGood(parameters: object): boolean {
-  const { value, issues } = checkParameters(parameters, 'query');
-  refuse(issues);
-  return value.for_good!;
+  return readDeleteParameters(parameters).for_good!;
 }
 
 /** Events that one request deleted. */
@@ -243,7 +232,7 @@ export function detailOfRestore({ audit_id, action, detail }: DeletedEntry): str
 }
 
 /** Slices of one delete follow each other closely: a later one must not look older than it is, nor be kept for a shorter time. */
-const MAX_EXTENDED_MS = 3_600_000;
+const MAX_EXTENDED_MS = HOUR_MS;
 
 /** Whether a slice may become part of the entry: it has the same actor, action and fate, and nothing of it was restored. */
 export function mayExtend(

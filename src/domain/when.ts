@@ -1,4 +1,5 @@
 // `when`: intervals that people name with a word, such as "tonight". Most depend on the timezone of the event.
+import { DAY_MS, HOUR_MS } from './clock-and-random.ts';
 import { resolveLocal } from './datetime.ts';
 
 export const WHENS = ['now', 'today', 'tonight', 'tomorrow', 'this_weekend', 'next_7_days'] as const;
@@ -15,9 +16,6 @@ export interface LocalInterval extends Interval {
   readonly untilMs: number;
 }
 
-const MS_PER_HOUR = 3_600_000;
-const MS_PER_DAY = 24 * MS_PER_HOUR;
-
 /** A night is from 17:00 to 04:00. Before 04:00, `tonight` is the night that began the day before. */
 const NIGHT_BEGINS = '17:00:00';
 const NIGHT_ENDS = '04:00:00';
@@ -27,7 +25,7 @@ const MIDNIGHT = '00:00:00';
 /** The interval if it is the same in every timezone, otherwise undefined. */
 export function commonInterval(when: When, nowMs: number): Interval | undefined {
   if (when === 'now') return { fromMs: nowMs, beforeMs: nowMs + 1 };
-  if (when === 'next_7_days') return { fromMs: nowMs, beforeMs: nowMs + 7 * MS_PER_DAY };
+  if (when === 'next_7_days') return { fromMs: nowMs, beforeMs: nowMs + 7 * DAY_MS };
   return undefined;
 }
 
@@ -56,8 +54,8 @@ export function localInterval(when: When, nowMs: number, timezone: string): Loca
 
 /** When the local clock next shows this hour, or is changed, whatever comes first. */
 function untilMs(now: Temporal.ZonedDateTime, hour: number): number {
-  const localMs = now.epochMilliseconds + now.offsetNanoseconds / 1e6 - hour * MS_PER_HOUR;
-  const nextMs = now.epochMilliseconds + MS_PER_DAY - (((localMs % MS_PER_DAY) + MS_PER_DAY) % MS_PER_DAY);
+  const localMs = now.epochMilliseconds + now.offsetNanoseconds / 1e6 - hour * HOUR_MS;
+  const nextMs = now.epochMilliseconds + DAY_MS - (((localMs % DAY_MS) + DAY_MS) % DAY_MS);
   const change = now.getTimeZoneTransition('next');
   return Math.min(nextMs, change?.epochMilliseconds ?? Number.POSITIVE_INFINITY);
 }

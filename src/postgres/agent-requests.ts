@@ -1,10 +1,9 @@
 // Requests of agents in the last hour, of all nodes together: each node counts its own, and adds them to a table every few seconds.
+import { DAY_MS } from '../domain/clock-and-random.ts';
 import { RecentRequests, stepsOfHour } from '../domain/recent-requests.ts';
 import type { Statements } from './client/database.ts';
 
 const WRITE_INTERVAL_MS = 5_000;
-
-const DAY_MS = 86_400_000;
 
 export class RequestCounts {
   readonly #database: Statements;

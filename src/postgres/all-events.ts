@@ -2,6 +2,7 @@
 // EXACT_TOTAL, because counting a million rows takes seconds. Values are part of the text: the planner must know whether a word is
 // rare or common. None of them has a quote or a backslash, except for the quotes around words.
 
+import { DAY_MS } from '../domain/clock-and-random.ts';
 import { type AllEventsQuery, EXACT_TOTAL } from '../domain/event-list.ts';
 import { METRES_PER_MILE } from '../domain/geo.ts';
 import { newUlid } from '../domain/ids.ts';
@@ -10,7 +11,7 @@ import { fromWire } from '../domain/wire.ts';
 import type { CancellableReads } from './cancel.ts';
 import type { Statements } from './client/database.ts';
 import { wireOf } from './records.ts';
-import { allOf, DAY_MS, HAS_STATUS, type Statement } from './search.ts';
+import { allOf, HAS_STATUS, type Statement } from './search.ts';
 import { HAS_UNKNOWN_WORDS, tsqueryOf } from './words.ts';
 
 /** Undefined if some events lack the words that the search needs. */

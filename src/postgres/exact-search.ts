@@ -1,5 +1,6 @@
 // Searches by SQL that ask when events are on, or want the nearest first. SQL finds the candidates of the page and the total in one
 // statement. Their order is decided here: distances are compared bit by bit, and sin and cos of the database may differ.
+import { DAY_MS } from '../domain/clock-and-random.ts';
 import type { Position } from '../domain/cursor.ts';
 import { AppError } from '../domain/errors.ts';
 import { chordBetween, type NearbyQuery } from '../domain/nearby.ts';
@@ -11,7 +12,6 @@ import { TIMEZONE, wireOf } from './records.ts';
 import {
   allOf,
   circleOf,
-  DAY_MS,
   filtersOf,
   HAS_STATUS,
   type Put,

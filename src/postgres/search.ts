@@ -1,6 +1,7 @@
 // SQL of a search. One statement returns the page and the exact total, from one snapshot. Searches by when events are on, and
 // by distance, are in exact-search.ts.
 
+import { DAY_MS } from '../domain/clock-and-random.ts';
 import type { Position } from '../domain/cursor.ts';
 import { METRES_PER_MILE } from '../domain/geo.ts';
 import type { NearbyQuery } from '../domain/nearby.ts';
@@ -15,7 +16,6 @@ export interface Statement {
 }
 
 /** Events that last longer than this are in a separate index, events_long. */
-export const DAY_MS = 86_400_000;
 
 /** Conditions on the status. The last one matches the index events_cancelled. */
 export const HAS_STATUS: Readonly<Record<NearbyQuery['status'], readonly string[]>> = {

@@ -1,13 +1,12 @@
 // All events in the order of start, twice: all of them, and those that last longer than a day. Most events that are on at some time
 // have begun within the day before it. Only the long ones must be looked for among all that began earlier.
+import { DAY_MS } from '../domain/clock-and-random.ts';
 import type { LongColumn } from './columns.ts';
 import type { Page } from './page.ts';
 import type { PlaceQuery } from './place-query.ts';
 import type { PlaceColumns } from './place-tree.ts';
 import { type Listed, StartList } from './start-list.ts';
 import type { Ulids } from './ulids.ts';
-
-const DAY_MS = 86_400_000;
 
 export class Timeline {
   readonly #all: StartList;

@@ -1,8 +1,10 @@
 // Lists for administrators: agents, their events, the audit log, and statistics. Paged if the request has parameters,
 // otherwise whole, as the interface defines it.
+
 import { beginningsOfDays, describeDay } from '../domain/activity.ts';
 import { type AgentRecord, summarise } from '../domain/agent.ts';
 import { describeAudit, describeAuditDetails } from '../domain/audit.ts';
+import { DAY_MS } from '../domain/clock-and-random.ts';
 import {
   type AgentListQuery,
   AUDIT_SORT,
@@ -12,7 +14,6 @@ import {
 } from '../domain/list.ts';
 import { encodeListCursor, type ListName, type ListPosition } from '../domain/list-cursor.ts';
 import type { ListedEvent, ListPage, Stats } from '../domain/store.ts';
-import { DAY_MS } from '../domain/undo.ts';
 import { joinWire, toWire, type Wire } from '../domain/wire.ts';
 import { agentNotFound } from './admin.ts';
 import type { Context } from './context.ts';

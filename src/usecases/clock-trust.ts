@@ -2,13 +2,11 @@
 // begun. A forward jump of more than a day stops removals until an operator confirms the date, or the service has run for 24 hours
 // since that jump. A clock that is behind removes less, and is
 // trusted; but in the embedded engine, what it says is noted only after such a wait.
-import type { Clock, Uptime } from '../domain/clock-and-random.ts';
+import { type Clock, DAY_MS, HOUR_MS, type Uptime } from '../domain/clock-and-random.ts';
 import type { Store } from '../domain/store.ts';
-import { DAY_MS } from '../domain/undo.ts';
 
 const MAX_JUMP_MS = DAY_MS;
 const WAIT_MS = DAY_MS;
-const HOUR_MS = 3_600_000;
 const SETTING = 'retention_clock';
 
 /** Jumps whose waits are remembered: the last ones. */

@@ -1,5 +1,7 @@
 // Sessions of the console: opened by a sign-in or a token, checked with every request, ended by signing out.
+
 import { describeAdministrator, type Identity, isAdministrator } from '../domain/admin.ts';
+import { DAY_MS, HOUR_MS } from '../domain/clock-and-random.ts';
 import { formatInstant } from '../domain/datetime.ts';
 import { AppError } from '../domain/errors.ts';
 import { newSecret, type Picture, SESSION_MS, type Session } from '../domain/session.ts';
@@ -7,10 +9,10 @@ import { requireAdministrator } from './access.ts';
 import type { Context } from './context.ts';
 
 /** Maximum difference between the clocks of nodes. */
-const CLOCK_SKEW_MS = 3_600_000;
+const CLOCK_SKEW_MS = HOUR_MS;
 
 /** Ended sessions are remembered this long, so that a clock that jumps ahead and back revives none. */
-const REMEMBER_ENDED_MS = 400 * 24 * 3_600_000;
+const REMEMBER_ENDED_MS = 400 * DAY_MS;
 
 export interface OpenedSession {
   readonly sealed: string;
