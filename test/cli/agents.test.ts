@@ -1,7 +1,7 @@
 // `agents`: what administrators do with agents, at the command line: on a stopped folder, beside a running service, and beside nodes
 // on PostgreSQL.
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
@@ -335,6 +335,14 @@ describe('agents', () => {
       assert.match(stderr, /^There is no data in /);
     }
     assert.ok(!existsSync(folder));
+  });
+
+  it('does not say that there is no data if it may not look', async () => {
+    const folder = join(temporaryFolder(), 'closed');
+    symlinkSync(folder, folder); // as another user's folder, for every user
+    const { code, stderr } = await runHere(['agents', 'list'], { DATA_DIR: folder });
+    assert.equal(code, 1);
+    assert.match(stderr, /^\S+ cannot be read \(ELOOP\)\. Run this as the user of the service, or .*\.\n$/);
   });
 
   for (const args of [

@@ -1,6 +1,6 @@
 // `check`: what is wrong with an installation, and what a start would migrate. It changes nothing.
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import postgres from 'postgres';
@@ -239,6 +239,12 @@ describe('check', () => {
     const log = temporaryFolder();
     writeFileSync(join(log, 'local-events.db-wal'), 'x');
     assert.match((await check({ DATA_DIR: log })).problems.join(), /missing or empty/);
+    // As for another user's folder, the system does not say what is in it.
+    const closed = join(temporaryFolder(), 'closed');
+    symlinkSync(closed, closed);
+    const { found, problems } = await check({ DATA_DIR: closed });
+    assert.match(problems.join('\n'), /^database: \S+ cannot be read \(ELOOP\)\. Run this as the user of /m);
+    assert.doesNotMatch(JSON.stringify(found), /no data|nothing yet/);
     const moving = await newData();
     change(moving, "INSERT INTO settings (name, value) VALUES ('unfinished_move', 'elsewhere')");
     assert.match((await check({ DATA_DIR: moving })).problems.join(), /^database: .*elsewhere/);
