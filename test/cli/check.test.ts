@@ -277,10 +277,15 @@ describe('check on PostgreSQL', () => {
     );
   });
 
-  it('finds a newer schema, and a database that does not respond', async () => {
+  it('finds a role that may not change the data, a newer schema, and a database that does not respond', async () => {
     const DATABASE_URL = await newDatabase();
     await (await startTestService({ DATABASE_URL })).close();
     const sql = postgres(DATABASE_URL, { max: 1 });
+    const guest = new URL(await newDatabase()).username;
+    await sql.unsafe(`GRANT SELECT ON ALL TABLES IN SCHEMA public TO ${guest}`);
+    const reader = DATABASE_URL.replace(/\/\/[^@]+@/, `//${guest}@`);
+    const { problems } = await check({ DATABASE_URL: reader });
+    assert.match(problems.join(), new RegExp(`^schema: The role ${guest} may not change the table`));
     await sql`UPDATE schema_version SET version = 999`;
     await sql.end();
     assert.match((await check({ DATABASE_URL })).problems.join(), /^schema: .*newer version/);
