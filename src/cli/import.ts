@@ -167,7 +167,8 @@ async function importInto(
 
 function reasonOf(error: Error): string {
   const { message, cause } = error;
-  return printable(error instanceof AppError && cause instanceof Error ? cause.message : message);
+  const reason = printable(error instanceof AppError && cause instanceof Error ? cause.message : message);
+  return reason === 'database or disk is full' ? `${reason}. Free some space` : reason;
 }
 
 /** Adds all items. If the file is invalid, adds the items before the fault and returns the error. Throws UNAVAILABLE. */

@@ -58,8 +58,13 @@ function refuseBatch(batch: readonly unknown[], request: Request): Response | un
   if (revision !== BATCH_REVISION) {
     return invalidRequest(`Only revision ${BATCH_REVISION} has batches. ${ONE_BY_ONE}`);
   }
-  if (batch.length >= 1 && batch.length <= MAX_BATCH) return undefined;
-  return invalidRequest(`A batch must have 1 to ${MAX_BATCH} messages. ${ONE_BY_ONE}`);
+  if (batch.length < 1 || batch.length > MAX_BATCH) {
+    return invalidRequest(`A batch must have 1 to ${MAX_BATCH} messages. ${ONE_BY_ONE}`);
+  }
+  // The library ends the response when each ID has one, and leaves other requests with that ID running.
+  const ids = batch.map((message) => Object(message).id).filter((id) => id !== undefined);
+  if (new Set(ids).size === ids.length) return undefined;
+  return invalidRequest('Each request in a batch must have an ID of its own.');
 }
 
 function invalidRequest(message: string): Response {

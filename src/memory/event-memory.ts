@@ -181,11 +181,12 @@ export class EventMemory {
   /** Reserves memory for the words of an event, which may replace one. Returns what ends that; undefined: it must be refused. */
   reserveWords(agentId: string, words: Words, replacedId?: string): (() => void) | undefined {
     if (!this.#hasWords) return NOTHING_RESERVED;
+    const owner = this.#ownerOf(agentId);
     const replaced = replacedId === undefined ? undefined : this.#index.find(replacedId);
-    const fewer = replaced === undefined ? 0 : this.#words.countOf(replaced);
-    const growth = Math.max(0, bytesOfWords(words, fewer));
-    if (growth === 0) return NOTHING_RESERVED;
-    return this.#room.reserve(growth, this.#words.bytesOf(this.#ownerOf(agentId)), this.#usedBytes);
+    const reserve = (bytes: number) =>
+      this.#room.reserve(bytes, this.#words.bytesOf(owner), this.#usedBytes, this.#wordsKnown?.promise);
+    const end = reserve(bytesOfWords(words));
+    return end || replaced === undefined ? end : reserve(this.#words.growthOf(words, replaced));
   }
 
   /** Makes changes that belong together: no search sees a part of them. */

@@ -160,7 +160,7 @@ export class PostgresBulkReader implements BulkReader {
   /** For an export, which needs our schema: migrates the database. Throws StartError if it cannot be reached or used. */
   static async openExport(options: DatabaseOptions): Promise<PostgresBulkReader> {
     // It takes as long as its reader needs.
-    return new PostgresBulkReader(await openDatabase({ ...options, statementTimeoutMs: 0 }));
+    return new PostgresBulkReader(await openDatabase({ ...options, statementTimeoutMs: 0 }, 'export'));
   }
 
   /** For agents only. Migrates nothing. Throws StartError if the database cannot be reached or read. */

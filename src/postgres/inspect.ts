@@ -4,7 +4,7 @@ import type { Store } from '../domain/store.ts';
 import type { Database, DatabaseOptions } from './client/database.ts';
 import { describeAddress } from './client/url.ts';
 import { inspectSchema, type SchemaState } from './migrate.ts';
-import { connectChecked, explainOpening, requireFinished } from './open.ts';
+import { connectChecked, explainOpening, requireFinished, requireRights } from './open.ts';
 import { findSetting, referenceTime } from './settings.ts';
 
 type TimeSource = Pick<Store, 'findSetting' | 'referenceTime'>;
@@ -30,6 +30,7 @@ export async function inspectDatabase(
     findings.push({ about, kind: 'ok', text: await describeServer(opened, place) });
     about = 'schema';
     const state = await opened.run('repeatable', (sql) => inspectSchema(sql));
+    await requireRights(opened, place);
     findings.push({ about, ...describeSchema(state) });
     about = 'database';
     if (state.count > 0) await requireFinished(opened, place);

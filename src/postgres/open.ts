@@ -26,9 +26,10 @@ const MIGRATION_POOL_SIZE = 4;
 
 /**
  * Throws StartError if the database cannot be used, or if a move into it is unfinished. A move itself may continue, but needs
- * exactly our schema, to copy everything; others can use a newer one that is compatible.
+ * exactly our schema, to copy everything; others can use a newer one that is compatible. Without a purpose, the role must be allowed to
+ * change the data.
  */
-export async function openDatabase(options: DatabaseOptions, purpose?: 'move'): Promise<Database> {
+export async function openDatabase(options: DatabaseOptions, purpose?: 'move' | 'export'): Promise<Database> {
   const place = describeAddress(options.url);
   let database: Database | undefined;
   try {
@@ -42,6 +43,7 @@ export async function openDatabase(options: DatabaseOptions, purpose?: 'move'): 
     await database.close();
     database = await Database.open(options);
     if (purpose !== 'move') await requireFinished(database, place);
+    if (purpose === undefined) await requireRights(database, place);
     return database;
   } catch (error) {
     await database?.close();
@@ -96,6 +98,24 @@ export async function requireFinished(database: Database, place: string): Promis
     (sql) => sql<{ value: string }[]>`SELECT value FROM settings WHERE name = ${UNFINISHED_MOVE}`,
   );
   if (found) throw unfinishedMove(`The database ${place}`, found.value);
+}
+
+/** Throws StartError if the role may not change the data, for example because another role has made the tables. */
+export async function requireRights(database: Database, place: string): Promise<void> {
+  const [found] = await database.run(
+    'repeatable',
+    (sql) => sql<{ role: string; name: string; owner: string }[]>`
+      SELECT quote_ident(current_user) AS role, relname AS name, quote_ident(pg_get_userbyid(relowner)) AS owner
+      FROM pg_class
+      WHERE oid IN (to_regclass('agents'), to_regclass('keys'), to_regclass('events'))
+        AND NOT (has_table_privilege(oid, 'INSERT') AND has_table_privilege(oid, 'UPDATE')
+          AND has_table_privilege(oid, 'DELETE'))`,
+  );
+  if (!found) return;
+  const { role, name, owner } = found;
+  throw new StartError(
+    `The role ${role} may not change the table ${name} of the database ${place}. Use the owner of the table in DATABASE_URL: ${owner}.`,
+  );
 }
 
 function newerThanMove(place: string): StartError {

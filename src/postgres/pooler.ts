@@ -12,7 +12,7 @@ export const CHECKED_CONNECTIONS = 4;
 /** Error of a pooler that refuses the settings with which a session begins; undefined if it is another one. */
 export function explainRefusal(error: unknown, session: Session, place: string): StartError | undefined {
   if (!/unsupported startup parameter/.test((error as Error).message)) return undefined;
-  const names = Object.keys(sessionSettings({ ...session, lockTimeoutMs: 0 }));
+  const names = Object.keys(sessionSettings(session));
   return new StartError(
     `PgBouncer at ${place} refuses the settings of our sessions. Write in pgbouncer.ini:\n` +
       `  ignore_startup_parameters = ${names.join(', ')}\n` +

@@ -95,6 +95,12 @@ export class Dictionary {
     return word;
   }
 
+  /** Its number of bytes. */
+  lengthOf(word: number): number {
+    const at = this.#at.get(word) >>> 0;
+    return lengthAt(this.#pieces[at >>> PIECE_BYTES_BITS]!, at & (PIECE_BYTES - 1));
+  }
+
   remove(word: number): void {
     const hash = this.#hashOf(word);
     const number = hash >>> TABLE_SHIFT;
@@ -202,9 +208,8 @@ export class Dictionary {
   }
 
   #releaseRoom(word: number): void {
-    const at = this.#at.get(word) >>> 0;
-    const piece = at >>> PIECE_BYTES_BITS;
-    const length = LENGTH_BYTES + lengthAt(this.#pieces[piece]!, at & (PIECE_BYTES - 1));
+    const piece = this.#at.get(word) >>> PIECE_BYTES_BITS;
+    const length = LENGTH_BYTES + this.lengthOf(word);
     this.#at.set(word, -1);
     this.#count(piece, -length);
     const inUse = (this.#pieces.length - this.#freePieces.length) * PIECE_BYTES;

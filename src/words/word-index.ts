@@ -6,7 +6,7 @@ import { bytes, LongColumn, PIECE } from '../spatial/columns.ts';
 import { bitsOf, type HandleSet, listOf, selected, setOfBits } from '../spatial/handle-set.ts';
 import { Dictionary, WORDS_PER_VISIT } from './dictionary.ts';
 import { Postings } from './postings.ts';
-import { WordUse } from './word-use.ts';
+import { BYTES_PER_USE, bytesOfWord, WordUse } from './word-use.ts';
 import { WordsByEvent } from './words-by-event.ts';
 
 /** Handles and words that a search looks at before other requests may run: a few milliseconds. */
@@ -54,9 +54,22 @@ export class WordIndex {
     return this.#use.bytesOf(owner);
   }
 
-  /** Number of words of an event. */
-  countOf(handle: number): number {
-    return this.has(handle) ? this.#wordsOf.read(handle).length : 0;
+  /**
+   * At most so much more memory is used with these words, in place of those of an event. Does not rely on words that other events
+   * have now: these may change first.
+   */
+  growthOf(words: Words, handle: number): number {
+    const leaving = new Set(this.has(handle) ? this.#wordsOf.read(handle) : []);
+    let growth = 0;
+    for (const word of distinctWords(words)) {
+      const isKept = leaving.delete(this.#dictionary.find(word as Words, 0, word.length));
+      if (!isKept) growth += bytesOfWord(word.length) + BYTES_PER_USE;
+    }
+    for (const word of leaving) {
+      growth -= BYTES_PER_USE;
+      if (this.#postings.countOf(word) === 1) growth -= bytesOfWord(this.#dictionary.lengthOf(word));
+    }
+    return growth;
   }
 
   /** Sets the words of an event. */
@@ -72,7 +85,7 @@ export class WordIndex {
       const known = this.#dictionary.size;
       const word = this.#dictionary.put(words, from, end);
       this.#postings.growWords(word + 1);
-      if (this.#dictionary.size > known) this.#use.addWord(word, owner);
+      if (this.#dictionary.size > known) this.#use.addWord(word, owner, end - from);
       if (!this.#postings.add(word, handle)) continue; // the event has it several times
       if (count === this.#scratch.length) this.#scratch = longer(this.#scratch);
       this.#scratch[count++] = word;
@@ -213,11 +226,12 @@ export class WordIndex {
     for (const word of words) {
       this.#postings.remove(word, handle);
       if (this.#postings.countOf(word) === 0) {
-        this.#use.removeWord(word);
+        this.#use.removeWord(word, this.#dictionary.lengthOf(word));
         this.#dictionary.remove(word);
       } else if (this.#use.isPaidBy(word, owner)) {
         const other = this.#postings.findOne(word);
-        if (other !== undefined) this.#use.pass(word, this.#use.ownerOf(other));
+        if (other === undefined) continue;
+        this.#use.pass(word, this.#use.ownerOf(other), this.#dictionary.lengthOf(word));
       }
     }
     this.#use.remove(handle, words.length);

@@ -1,7 +1,7 @@
 // `agents`: what administrators do with agents, at the command line: on a stopped folder, beside a running service, and beside nodes
 // on PostgreSQL.
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
@@ -307,6 +307,35 @@ describe('agents', () => {
     assert.match(tooNew.stderr, /newer version of local-events/);
   });
 
+  it('changes nothing in PostgreSQL for a role that may only read, and says which role may; neither does a service start', async (test) => {
+    const DATABASE_URL = await newDatabase();
+    const service = await startTestService({ DATABASE_URL });
+    test.after(() => service.close());
+    const { agent, id } = await newAgent(service, 'Safe');
+    const guest = new URL(await newDatabase()).username;
+    const env = { DATABASE_URL: DATABASE_URL.replace(/\/\/[^@]+@/, `//${guest}@`) };
+    await withSql(DATABASE_URL, (sql) =>
+      sql.unsafe(`GRANT SELECT ON ALL TABLES IN SCHEMA public TO ${guest}`),
+    );
+    const owner = new URL(DATABASE_URL).username;
+    const message = new RegExp(
+      `^The role ${guest} may not change the table (?:agents|keys|events) of the database \\S+\\. Use the owner .*: ${owner}\\.\n$`,
+    );
+    for (const args of [
+      ['agents', 'deactivate', id],
+      ['agents', 'set-tier', id, 'read'],
+      ['agents', 'delete', id],
+      ['agents', 'new-key', id],
+      ['serve'],
+    ]) {
+      const { code, stderr } = await runHere(args, { ...env, PORT: '0' });
+      assert.equal(code, 1, args.join(' '));
+      assert.match(stderr, message);
+    }
+    assert.equal((await agent.nearby()).status, 200);
+    assert.match(succeeded(await runHere(['export'], env)), /^\{"title":.+\}\n$/, 'an export only reads');
+  });
+
   it('finds no data in an empty database or one with an unfinished move, and creates none', async () => {
     const DATABASE_URL = await newDatabase();
     for (const args of [['list'], ['show', UNKNOWN], ['delete', UNKNOWN]]) {
@@ -335,6 +364,14 @@ describe('agents', () => {
       assert.match(stderr, /^There is no data in /);
     }
     assert.ok(!existsSync(folder));
+  });
+
+  it('does not say that there is no data if it may not look', async () => {
+    const folder = join(temporaryFolder(), 'closed');
+    symlinkSync(folder, folder); // as another user's folder, for every user
+    const { code, stderr } = await runHere(['agents', 'list'], { DATA_DIR: folder });
+    assert.equal(code, 1);
+    assert.match(stderr, /^\S+ cannot be read \(ELOOP\)\. Run this as the user of the service, or .*\.\n$/);
   });
 
   for (const args of [

@@ -1,6 +1,6 @@
 // `check`: what is wrong with an installation, and what a start would migrate. It changes nothing.
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import postgres from 'postgres';
@@ -239,6 +239,12 @@ describe('check', () => {
     const log = temporaryFolder();
     writeFileSync(join(log, 'local-events.db-wal'), 'x');
     assert.match((await check({ DATA_DIR: log })).problems.join(), /missing or empty/);
+    // As for another user's folder, the system does not say what is in it.
+    const closed = join(temporaryFolder(), 'closed');
+    symlinkSync(closed, closed);
+    const { found, problems } = await check({ DATA_DIR: closed });
+    assert.match(problems.join('\n'), /^database: \S+ cannot be read \(ELOOP\)\. Run this as the user of /m);
+    assert.doesNotMatch(JSON.stringify(found), /no data|nothing yet/);
     const moving = await newData();
     change(moving, "INSERT INTO settings (name, value) VALUES ('unfinished_move', 'elsewhere')");
     assert.match((await check({ DATA_DIR: moving })).problems.join(), /^database: .*elsewhere/);
@@ -271,10 +277,15 @@ describe('check on PostgreSQL', () => {
     );
   });
 
-  it('finds a newer schema, and a database that does not respond', async () => {
+  it('finds a role that may not change the data, a newer schema, and a database that does not respond', async () => {
     const DATABASE_URL = await newDatabase();
     await (await startTestService({ DATABASE_URL })).close();
     const sql = postgres(DATABASE_URL, { max: 1 });
+    const guest = new URL(await newDatabase()).username;
+    await sql.unsafe(`GRANT SELECT ON ALL TABLES IN SCHEMA public TO ${guest}`);
+    const reader = DATABASE_URL.replace(/\/\/[^@]+@/, `//${guest}@`);
+    const { problems } = await check({ DATABASE_URL: reader });
+    assert.match(problems.join(), new RegExp(`^schema: The role ${guest} may not change the table`));
     await sql`UPDATE schema_version SET version = 999`;
     await sql.end();
     assert.match((await check({ DATABASE_URL })).problems.join(), /^schema: .*newer version/);

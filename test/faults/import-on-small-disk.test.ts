@@ -96,6 +96,32 @@ describe('an import on a disk that gets full', { timeout: 300_000 }, () => {
   });
 });
 
+describe('an import on a disk that is full, or has nearly no room', () => {
+  const lines = eventsFor(3_000);
+  for (const { freeBytes, says } of [
+    { freeBytes: 0, says: /^The disk of the data folder \S+ is full, or nearly so: .*Free some space/ },
+    {
+      freeBytes: 16 * 1_024,
+      says: /^The disk of the data folder \S+ is full, or nearly so: .*Free some space/,
+    },
+    {
+      freeBytes: 2 * MIB,
+      says: /The import failed: database or disk is full\. Free some space\. Imported events are kept\./,
+    },
+  ]) {
+    it(`says so, without MIN_FREE_DISK_MB: ${freeBytes / 1_024} KiB free`, async (t) => {
+      const disk = mountSmallDisk(t, 8 * 1_024);
+      if (disk === undefined) return;
+      leaveFree(disk, freeBytes);
+      const env = { DATA_DIR: join(disk, 'data'), MIN_FREE_DISK_MB: '0' };
+      const { code, stderr } = await runFed(['import', '-', ...NEW_AGENT], env, lines);
+      assert.equal(code, 1, stderr);
+      assert.match(stderr, says);
+      assert.doesNotMatch(stderr, /^ {4}at /m);
+    });
+  }
+});
+
 describe('a start after an import, on a disk with little room', { timeout: 300_000 }, () => {
   it('needs no more room than it states', async (t) => {
     const disk = mountSmallDisk(t, 96 * 1_024);

@@ -206,6 +206,12 @@ describe('a message', () => {
       400,
       -32_600,
     ],
+    [
+      'a batch of requests with the same ID',
+      [call('search_events', SEARCH), { jsonrpc: '2.0', id: 1, method: 'ping' }],
+      400,
+      -32_600,
+    ],
     ['a batch of the current revision', [currentCall('search_events', SEARCH).body], 400, -32_600],
     ['an unknown method', { jsonrpc: '2.0', id: 1, method: 'no/such' }, 200, -32_601],
     ['a request for prompts', { jsonrpc: '2.0', id: 1, method: 'prompts/list' }, 200, -32_601],
@@ -250,7 +256,7 @@ describe('a message', () => {
       call('list_my_events', {}, 'b'),
     ];
     for (const headers of [{}, { 'mcp-protocol-version': '2025-03-26' }]) {
-      const ids = messagesIn(await post(agent, batch, headers)).map(({ id }) => id);
+      const ids = messagesIn(await post(agent, [...batch, batch[1]], headers)).map(({ id }) => id);
       assert.deepEqual(ids.sort(), ['a', 'b']);
     }
     for (const revision of ['2025-06-18', '2025-11-25', CURRENT]) {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { toWire } from '../../src/domain/wire.ts';
+import type { Words } from '../../src/domain/words.ts';
 import { bytesOfWords, WordRoom } from '../../src/memory/word-room.ts';
 import { WordIndex } from '../../src/words/word-index.ts';
 import { Chance } from '../support/random.ts';
@@ -9,8 +10,11 @@ import { Chance } from '../support/random.ts';
 const settle = (index: WordIndex) => {
   while (!index.isSettled) index.settle();
 };
+const sum = (words: ReadonlySet<string>) =>
+  [...words].reduce((bytes, { length }) => bytes + wordBytes(length), 0);
 const USE = 6;
-const WORD = 44;
+/** A word of `length` bytes, without its uses. */
+const wordBytes = (length: number) => 38 + length;
 
 describe('the memory that words of an owner take', () => {
   it('is shared out completely, however events come, change and go', () => {
@@ -30,11 +34,13 @@ describe('the memory that words of an owner take', () => {
       }
       const uses = [...events.values()].reduce((sum, { size }) => sum + size, 0);
       const all = [0, 1, 2, 3].reduce((sum, owner) => sum + index.bytesOf(owner), 0);
-      assert.equal(all, USE * uses + WORD * index.size);
+      const distinct = new Set([...events.values()].flatMap((words) => [...words]));
+      assert.equal(index.size, distinct.size);
+      assert.equal(all, USE * uses + sum(distinct));
       for (const owner of [0, 1, 2, 3]) {
         const own = [...events].filter(([handle]) => handle % 4 === owner).flatMap(([, words]) => [...words]);
         const bytes = index.bytesOf(owner);
-        const [least, most] = [USE * own.length, USE * own.length + WORD * new Set(own).size];
+        const [least, most] = [USE * own.length, USE * own.length + sum(new Set(own))];
         assert.ok(bytes >= least && bytes <= most, `${least} ≤ ${bytes} ≤ ${most}`);
       }
     }
@@ -42,13 +48,51 @@ describe('the memory that words of an owner take', () => {
 
   it('cannot be left to others: whoever still has the words pays for them', () => {
     const index = new WordIndex(1);
-    const words = toWire(Array.from({ length: 1_000 }, (_, at) => `w${at}`).join(' '));
+    const words = toWire(Array.from({ length: 1_000 }, (_, at) => `w${at + 10_000}`).join(' '));
     index.put(1, words, 1);
     index.put(2, words, 2);
     assert.deepEqual([index.bytesOf(1), index.bytesOf(2)], [50_000, 6_000]);
     index.drop(1);
     settle(index);
     assert.deepEqual([index.bytesOf(1), index.bytesOf(2)], [0, 50_000]);
+  });
+});
+
+describe('the memory that other words take', () => {
+  const wordsFrom = (first: number, count: number, length: number) =>
+    toWire(Array.from({ length: count }, (_, at) => `${first + at}`.padStart(length, 'w')).join(' '));
+
+  it('is counted with the bytes of long words, and so is their owner', () => {
+    for (const length of [100, 990]) {
+      const index = new WordIndex(1);
+      const count = Math.floor(10_000 / length);
+      for (let handle = 1; handle <= 800; handle++)
+        index.put(handle, wordsFrom(handle * 10_000, count, length), 1);
+      const counted = index.bytesOf(1);
+      const [used, most] = [index.bytes, 800 * bytesOfWords(wordsFrom(0, count, length))];
+      assert.ok(Math.abs(counted / used - 1) < 0.25, `${length}: ${counted} of ${used}`);
+      assert.ok(most >= counted && most < 1.2 * counted, `${length}: ${most} for ${counted}`);
+    }
+  });
+
+  it('is all that an event had alone, and none of what other events have, too', () => {
+    const index = new WordIndex(1);
+    const [shared, own, fresh] = [1, 2, 3].map((at) => wordsFrom(at * 10_000, 100, 10)) as [
+      Words,
+      Words,
+      Words,
+    ];
+    index.put(1, shared, 1);
+    index.put(2, shared, 1);
+    index.put(3, own, 1);
+    const whole = 100 * (wordBytes(10) + USE);
+    assert.equal(index.growthOf(fresh, 1), whole - 100 * USE, 'the other event keeps the words');
+    assert.equal(index.growthOf(fresh, 3), 0);
+    assert.equal(index.growthOf(own, 3), 0);
+    assert.equal(index.growthOf(toWire(''), 3), -whole);
+    assert.equal(index.growthOf(own, 1), whole - 100 * USE, 'event 3 may lose them first');
+    assert.equal(index.growthOf(own, 4), whole, 'no event yet');
+    assert.equal(index.growthOf(toWire(`${own} one one`), 3), wordBytes(3) + USE);
   });
 });
 
@@ -98,9 +142,17 @@ describe('WordRoom', () => {
     assert.ok(room.reserve(1e12, 1e12, 1e12));
   });
 
-  it('counts words beyond those that an event had', () => {
-    assert.equal(bytesOfWords(toWire('a b c'), 0), 150);
-    assert.equal(bytesOfWords(toWire('a b c'), 3), 0);
-    assert.equal(bytesOfWords(toWire('a b c'), 5), -100);
+  it('leaves little to new words, until those of stored events were read', async () => {
+    const room = new WordRoom(100_000);
+    const reading = Promise.withResolvers<void>();
+    const reserve = (bytes: number, allRead?: Promise<void>) => room.reserve(bytes, 0, 0, allRead);
+    assert.equal(reserve(3_000, reading.promise), undefined);
+    reserve(2_000, reading.promise)!(); // it has been stored; it still counts
+    assert.equal(reserve(2_000, reading.promise), undefined, 'what was stored meanwhile counts');
+    assert.ok(reserve(100, reading.promise));
+    reading.resolve();
+    await reading.promise;
+    assert.equal(reserve(84_500), undefined);
+    assert.ok(reserve(84_000), 'all of it is free again');
   });
 });

@@ -133,8 +133,8 @@ describe(`${ROUNDS * SEARCHES_PER_ROUND} searches by words in memory`, () => {
     assert.equal(memory.countUpcoming(nowMs), upcoming);
   });
 
-  it('wait until the words of loaded events were read', async () => {
-    const loaded = new EventMemory(1e6, NO_STORAGE);
+  it('wait until the words of loaded events were read; until then, little room is left for others', async () => {
+    const loaded = new EventMemory(1e6, NO_STORAGE, undefined, { indexMaxBytes: 2 ** 24, keepsWords: true });
     const row = newEventRow(agents[0]!, { title: 'jazz' });
     const loader = loaded.loader(1, NOW_MS);
     loader.add([
@@ -166,8 +166,12 @@ describe(`${ROUNDS * SEARCHES_PER_ROUND} searches by words in memory`, () => {
     const batches = async function* () {
       yield { ids: [row.event_id], versions: [1], words: [wordsOf(row)] };
     };
+    const many = toWire(Array.from({ length: 10_000 }, (_, at) => `w${at}`).join(' '));
+    assert.equal(loaded.reserveWords(row.agent_id, many), undefined, 'there may be no room for so many');
+    assert.ok(loaded.reserveWords(row.agent_id, toWire('a few words')));
     await loaded.addWords(batches());
     await assert.rejects(search, /not cached/); // it was found, and would now be read
+    assert.ok(loaded.reserveWords(row.agent_id, many));
   });
 });
 

@@ -38,7 +38,7 @@ const bigint = { to: 20, from: [20], parse: Number, serialize: String };
 /** Settings of the server for a session. As strings: the driver omits values that are 0 or false. */
 export function sessionSettings({
   statementTimeoutMs,
-  lockTimeoutMs,
+  lockTimeoutMs = 0,
   settings,
 }: Session): Record<string, string> {
   return {
@@ -49,7 +49,8 @@ export function sessionSettings({
     max_parallel_workers_per_gather: '0',
     jit: 'off',
     idle_in_transaction_session_timeout: String(IDLE_IN_TRANSACTION_MS),
-    ...(lockTimeoutMs !== undefined && { lock_timeout: String(lockTimeoutMs) }),
+    // Even 0: one of the role or the server would end a wait before statement_timeout, with another error.
+    lock_timeout: String(lockTimeoutMs),
     ...settings,
   };
 }

@@ -10,7 +10,7 @@ import type { BulkReader, BulkWriter, CreateOutcome } from '../../domain/store.t
 import { type AgentColumns, type ColumnValues, columnValues } from '../columns.ts';
 import { detailsOf, Reader, requireFinishedMove } from '../reader.ts';
 import { WriterClient } from '../threads/writer-client.ts';
-import { databasePath, type FolderLock, getDatabase, holdFolder } from './data-folder.ts';
+import { databasePath, type FolderLock, getDatabase, holdFolder, requireSpace } from './data-folder.ts';
 import { ImportRoom } from './import-room.ts';
 
 export class SqliteBulkWriter implements BulkWriter {
@@ -29,11 +29,12 @@ export class SqliteBulkWriter implements BulkWriter {
     this.#room = room;
   }
 
-  /** Throws StartError if another process uses the folder, it is not writable, or a newer version wrote its data. */
+  /** Throws StartError if another process uses the folder, it is not writable, its disk is full, or a newer version wrote its data. */
   static async open(folder: string, minFreeBytes?: number): Promise<SqliteBulkWriter> {
     const lock = holdFolder(folder);
     let writer: WriterClient | undefined;
     try {
+      requireSpace(folder);
       const path = databasePath(folder);
       writer = await WriterClient.start(path, 'bulk');
       const reader = openReader(path);

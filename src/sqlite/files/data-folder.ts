@@ -33,10 +33,10 @@ export function restoringPath(folder: string): string {
   return join(folder, RESTORING);
 }
 
-/** Path of the existing database. Throws StartError if it is missing or empty. */
+/** Path of the existing database. Throws StartError if it is missing or empty, or if this user may not look. */
 export function getDatabase(folder: string): string {
   const path = databasePath(folder);
-  if (existsSync(path) && statSync(path).size > 0) return path;
+  if (hasContent(path)) return path;
   throw new StartError(`There is no data in ${folder}. Set DATA_DIR to the folder of the service.`);
 }
 
@@ -51,7 +51,6 @@ export function watchedFiles(folder: string): string[] {
  */
 export function requireIntact(folder: string): void {
   const path = databasePath(folder);
-  const hasContent = (file: string) => existsSync(file) && statSync(file).size > 0;
   if (hasContent(path)) return;
   if (hasContent(`${path}-wal`)) {
     throw new StartError(
@@ -64,6 +63,19 @@ export function requireIntact(folder: string): void {
     throw new StartError(
       `A restore into the data folder ${folder} was not completed. Run "restore" again. ` +
         `To start without data, delete ${RESTORING}.`,
+    );
+  }
+}
+
+/** Whether the file exists and is not empty. Throws StartError if this cannot be known, for example because the folder is another user's. */
+function hasContent(path: string): boolean {
+  try {
+    return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0;
+  } catch (cause) {
+    const { code = 'unknown reason' } = cause as NodeJS.ErrnoException;
+    throw new StartError(
+      `${path} cannot be read (${code}). Run this as the user of the service, or set DATA_DIR to another folder.`,
+      { cause },
     );
   }
 }

@@ -34,11 +34,12 @@ export async function inspectFolder(
   const hasData = existsSync(path) && statSync(path).size > 0;
   let reusableBytes = 0;
   if (!hasData) {
-    await add('database', async () => {
+    const isNew = await add('database', async () => {
       requireIntact(folder);
       return { kind: 'note', text: `There is no data in ${folder} yet. A start creates it.` };
     });
-    findings.push({ about: 'clock', kind: 'note', text: 'There is nothing yet to compare the clock with.' });
+    const text = 'There is nothing yet to compare the clock with.';
+    if (isNew) findings.push({ about: 'clock', kind: 'note', text });
   } else {
     const schema = await withDatabase(path, async (database) => describeSchema(database)).catch(
       (error: Error) => error,

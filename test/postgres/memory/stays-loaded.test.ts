@@ -93,6 +93,24 @@ describe('a node with events in memory', () => {
     );
   });
 
+  it('does so although the role has a shorter lock timeout', async (t) => {
+    const name = new URL(url).pathname.slice(1);
+    await side.sql.unsafe(`ALTER ROLE CURRENT_USER IN DATABASE ${name} SET lock_timeout = 100`);
+    const node = await openNode();
+    const lock = await side.hold((sql) => sql`LOCK TABLE events`);
+    t.after(() => lock.release());
+    await assert.rejects(node.nearby(JAZZ, NOW_MS), { code: 'UNAVAILABLE' });
+    await assert.rejects(addEvent(node, agent), { code: 'UNAVAILABLE' });
+    await lock.release();
+    await create(node);
+    await assertFound(node);
+    assert.deepEqual(
+      changes.at(-1)!.map(({ by }) => by),
+      ['memory'],
+      'nothing was loaded again',
+    );
+  });
+
   it('searches by SQL while something keeps it from seeing what has changed', async (t) => {
     const lock = await side.hold((sql) => sql`LOCK TABLE event_changes`);
     t.after(() => lock.release());
