@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it, mock } from 'node:test';
 import { type Logger, type LoggerOptions, pino, stdTimeFunctions } from 'pino';
 import { AppError, type ErrorCode, type Part, type RefusedBy } from '../../src/domain/errors.ts';
-import { accessLog } from '../../src/http/response/access-log.ts';
+import { accessLog } from '../../src/http/log/access-log.ts';
 
 interface Access {
   readonly requestId: string;

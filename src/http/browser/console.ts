@@ -6,6 +6,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../../domain/errors.ts';
 import { StaticDocument, type StaticDocuments } from '../response/static-document.ts';
 import { PAGE_HEADERS } from './page-headers.ts';
+import { SIGN_IN_METHODS } from './sign-in.ts';
 
 const TYPES: Record<string, string> = {
   '.html': 'text/html; charset=utf-8',
@@ -31,19 +32,16 @@ const NOT_BUILT = `<!doctype html>
 
 const PAGES = '/admin/*';
 
-/**
- * Serves the files that are in `folder` now. If there is no build, serves a page that says how to make one. Paths in
- * `reservedPaths` are not pages: each maps to the only method that it supports.
- */
-export function serveConsole(
-  app: FastifyInstance,
-  served: StaticDocuments,
-  folder: string | undefined,
-  reservedPaths: ReadonlyMap<string, string>,
-): void {
-  const built = folder === undefined ? undefined : findBuild(folder);
+interface ConsoleSources {
+  readonly documents: StaticDocuments;
+  readonly consoleFolder?: string;
+}
 
-  for (const document of built ? [built.page, ...built.assets.values()] : []) served.add(() => document);
+/** Serves the files that are in the folder now. If there is no build, serves a page that says how to make one. */
+export function serveConsole(app: FastifyInstance, { documents, consoleFolder }: ConsoleSources): void {
+  const built = consoleFolder === undefined ? undefined : findBuild(consoleFolder);
+
+  for (const document of built ? [built.page, ...built.assets.values()] : []) documents.add(() => document);
 
   const sendPage = (_request: FastifyRequest, reply: FastifyReply): FastifyReply | Promise<FastifyReply> =>
     built
@@ -58,7 +56,7 @@ export function serveConsole(
   // One page for all URLs: its script picks the view.
   app.get('/admin', sendPage);
   app.get(PAGES, (request, reply) => {
-    const method = reservedPaths.get(`/admin/${(request.params as { '*': string })['*']}`);
+    const method = SIGN_IN_METHODS.get(`/admin/${(request.params as { '*': string })['*']}`);
     if (method === undefined) return sendPage(request, reply);
     reply.header('allow', method);
     throw new AppError('METHOD_NOT_ALLOWED', `This URL supports ${method}, not ${request.method}.`);

@@ -6,8 +6,13 @@ import { PAGE_HEADERS } from './page-headers.ts';
 import { writeReference } from './reference.ts';
 import type { ApiDescription } from './reference-schema.ts';
 
-export function serveDocs(app: FastifyInstance, served: StaticDocuments, describe: () => object): void {
-  const page = served.add(() => {
+interface DocsSources {
+  readonly documents: StaticDocuments;
+  readonly describe: () => object;
+}
+
+export function serveDocs(app: FastifyInstance, { documents, describe }: DocsSources): void {
+  const page = documents.add(() => {
     const { about, contents, operations } = writeReference(describe() as ApiDescription);
     const html = readPage('docs.html', {
       REFERENCE_ABOUT: about,

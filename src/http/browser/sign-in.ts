@@ -8,13 +8,13 @@ import { SIGN_IN_MS, type SignInProblem } from '../../domain/session.ts';
 import { compile } from '../../domain/shape.ts';
 import type { Context } from '../../usecases/context.ts';
 import * as sessions from '../../usecases/sessions.ts';
-import { requireSameOrigin } from '../request/authenticate.ts';
-import { clientNetwork } from '../request/client-network.ts';
-import { clearCookie, readCookie, setCookie } from './cookies.ts';
-import { isSameOrigin, serviceOrigin } from './same-origin.ts';
+import { requireSameOrigin } from '../access/authenticate.ts';
+import { clientNetwork } from '../access/client-network.ts';
+import { clearCookie, readCookie, setCookie } from '../access/cookies.ts';
+import { isSameOrigin, serviceOrigin } from '../access/same-origin.ts';
 
 export interface SignInRoutes {
-  readonly publicUrl: string | undefined;
+  readonly publicUrl?: string | undefined;
   /** Called only when the service is ready. */
   readonly context: () => Context;
   /** Called with errors of the identity provider. */

@@ -1,7 +1,7 @@
 // The page for a browser that opens a URL which does not exist. Other clients get the error as JSON; below /v1 all do.
 import type { FastifyReply } from 'fastify';
 import type { AppError } from '../../domain/errors.ts';
-import { sendError } from '../response/errors.ts';
+import { sendError } from '../admission/unread-body.ts';
 import { asksForHtml } from './front.ts';
 import { readPage } from './page-files.ts';
 import { PAGE_HEADERS } from './page-headers.ts';

@@ -5,9 +5,9 @@ import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { FastifyReply } from 'fastify';
-import { isNotModified } from '../request/conditions.ts';
-import { readQualities } from '../request/qualities.ts';
+import { isNotModified } from './conditions.ts';
 import { addHeader, addVary, replaceHeader } from './headers.ts';
+import { readQualities } from './qualities.ts';
 import { sendNotModified } from './send.ts';
 
 export type Encoding = 'br' | 'gzip' | 'identity';

@@ -18,10 +18,10 @@ import {
 } from '../../domain/undo.ts';
 import * as admin from '../../usecases/admin.ts';
 import * as lists from '../../usecases/admin-lists.ts';
-import { type Call, endpoint } from '../endpoint.ts';
 import { queryReader } from '../request/query.ts';
 import { AgentPath, agentIdOf } from './agent-path.ts';
 import { AuditPath, auditIdOf } from './audit-path.ts';
+import { type Call, endpoint } from './endpoint.ts';
 import { forGoodIn } from './for-good.ts';
 
 export const whoAmI = endpoint({

@@ -3,7 +3,7 @@
 import { refuse } from '../../domain/errors.ts';
 import Type from '../../domain/schema.ts';
 import { compile } from '../../domain/shape.ts';
-import type { Call } from '../endpoint.ts';
+import type { Call } from './endpoint.ts';
 
 export const AgentPath = Type.Object({
   agent_id: Type.String({

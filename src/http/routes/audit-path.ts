@@ -2,7 +2,7 @@
 
 import { invalid } from '../../domain/errors.ts';
 import Type from '../../domain/schema.ts';
-import type { Call } from '../endpoint.ts';
+import type { Call } from './endpoint.ts';
 
 export const AuditPath = Type.Object({
   audit_id: Type.String({ description: 'ID of an entry of the audit log.', examples: ['42'] }),

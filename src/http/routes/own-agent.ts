@@ -25,9 +25,9 @@ import {
 import Type from '../../domain/schema.ts';
 import { compile } from '../../domain/shape.ts';
 import * as own from '../../usecases/own-agent.ts';
-import { endpoint } from '../endpoint.ts';
 import { type Query, queryReader } from '../request/query.ts';
 import { encodeItems } from '../response/formats.ts';
+import { endpoint } from './endpoint.ts';
 
 export const getOwnAgent = endpoint({
   operationId: 'getOwnAgent',

@@ -1,7 +1,7 @@
 // The registration endpoint.
 import { RegisterRequest, RegisterResponse, readRegistration } from '../../domain/agent.ts';
 import { register as registerAgent } from '../../usecases/register.ts';
-import { endpoint } from '../endpoint.ts';
+import { endpoint } from './endpoint.ts';
 
 export const register = endpoint({
   operationId: 'register',

@@ -5,8 +5,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import type { AppError } from '../../domain/errors.ts';
 import type { RequestClient } from '../admission/request-client.ts';
-import { isHealthPath } from '../request/health-path.ts';
 import { findTraceId } from '../request/request-id.ts';
+import { isHealthPath } from '../request/target.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 
 const DEBUG = 20;

@@ -1,11 +1,11 @@
 // The Model Context Protocol at /mcp: access checks and sending of responses. The handler that is passed in interprets the
 // messages. Only POST: there are no sessions to end and no streams to open, so other methods get a 405.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { AppError } from '../domain/errors.ts';
-import Type from '../domain/schema.ts';
-import { oneOf } from '../domain/shape.ts';
-import type { Searcher } from '../domain/store.ts';
-import { mayHavePrefix } from '../domain/word-query.ts';
+import { AppError } from '../../domain/errors.ts';
+import Type from '../../domain/schema.ts';
+import { oneOf } from '../../domain/shape.ts';
+import type { Searcher } from '../../domain/store.ts';
+import { mayHavePrefix } from '../../domain/word-query.ts';
 import {
   authenticateAgent,
   type KeyHolder,
@@ -14,17 +14,17 @@ import {
   type Spent,
   spendMessages,
   spendRequest,
-} from '../usecases/access.ts';
-import type { Context } from '../usecases/context.ts';
-import type { Admission } from './admission/admission.ts';
-import { findNetwork } from './admission/request-client.ts';
-import { type AllowedHosts, requireAllowedHost } from './browser/dns-rebinding.ts';
+} from '../../usecases/access.ts';
+import type { Context } from '../../usecases/context.ts';
+import { setQuotaHeaders } from '../access/rate-limit.ts';
+import type { Admission } from '../admission/admission.ts';
+import type { Backlog } from '../admission/backlog.ts';
+import type { ResponseDeadline } from '../admission/deadline.ts';
+import { findNetwork } from '../admission/request-client.ts';
+import { type AllowedHosts, requireAllowedHost } from '../browser/dns-rebinding.ts';
+import { MAX_EVENT_BODY_BYTES } from '../request/body.ts';
+import { ErrorResponse, toAppError } from '../response/errors.ts';
 import type { Description } from './endpoint.ts';
-import { MAX_EVENT_BODY_BYTES } from './request/body.ts';
-import type { Backlog } from './response/backlog.ts';
-import type { ResponseDeadline } from './response/deadline.ts';
-import { ErrorResponse, toAppError } from './response/errors.ts';
-import { setQuotaHeaders } from './response/rate-limit.ts';
 
 export const MCP_PATH = '/mcp';
 
@@ -111,7 +111,7 @@ interface McpOptions extends AllowedHosts {
 const LONG_RESPONSE_CHARS = 262_144;
 
 export function serveMcp(app: FastifyInstance, options: McpOptions): void {
-  const { serve, context, admission, backlog, deadline, onFault, ...allowedHosts } = options;
+  const { serve, context, admission, backlog, deadline, onFault } = options;
   app.route({
     method: 'POST',
     url: MCP_PATH,
@@ -119,7 +119,7 @@ export function serveMcp(app: FastifyInstance, options: McpOptions): void {
     onRequest: async (request, reply) => {
       request.pattern = MCP_PATH;
       request.client.keepsBody = true;
-      requireAllowedHost(allowedHosts, request);
+      requireAllowedHost(options, request);
       const admitting = admission.checkKey(request, () => admit(context(), admission, request, reply));
       deadline.watch(reply);
       request.caller = await admitting;

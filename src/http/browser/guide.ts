@@ -1,22 +1,21 @@
 // Serves the guide for agents at /llms.txt and /for-agents. Each is rendered on its first request of a day, because it names the date.
 import type { FastifyInstance } from 'fastify';
-import type { Clock } from '../../domain/clock-and-random.ts';
-import { readPage } from '../browser/page-files.ts';
-import { PAGE_HEADERS } from '../browser/page-headers.ts';
+import type { Context } from '../../usecases/context.ts';
+import type { Guide } from '../guide/blocks.ts';
+import type { ApiDescription } from '../guide/facts.ts';
+import { writeGuide } from '../guide/guide.ts';
+import { escapeHtml, toHtml } from '../guide/html.ts';
+import { toMarkdown } from '../guide/markdown.ts';
+import type { ToolName } from '../guide/mcp.ts';
 import { StaticDocument, type StaticDocuments } from '../response/static-document.ts';
-import type { Guide } from './blocks.ts';
-import type { ApiDescription } from './facts.ts';
-import { type GuidePolicy, writeGuide } from './guide.ts';
-import { escapeHtml, toHtml } from './html.ts';
-import { toMarkdown } from './markdown.ts';
-import type { ToolName } from './mcp.ts';
+import { readPage } from './page-files.ts';
+import { PAGE_HEADERS } from './page-headers.ts';
 
-export interface GuideSources {
+interface GuideSources {
   readonly describe: () => object;
-  readonly policy: () => GuidePolicy;
-  readonly tools: readonly ToolName[];
+  readonly context: () => Context;
+  readonly tools?: readonly ToolName[];
   readonly baseUrl: () => string;
-  readonly clock: Clock;
   readonly documents: StaticDocuments;
 }
 
@@ -24,11 +23,11 @@ export interface GuideSources {
 const CACHING = 'public, max-age=300';
 
 export function serveGuide(app: FastifyInstance, sources: GuideSources): void {
-  const { describe, policy, tools, baseUrl, clock, documents } = sources;
-  const today = () => new Date(clock()).toISOString().slice(0, 10);
+  const { describe, context, tools = [], baseUrl, documents } = sources;
+  const today = () => new Date(context().clock()).toISOString().slice(0, 10);
   const serve = (path: string, type: string, render: (guide: Guide) => string, headers: object = {}) => {
     const document = documents.add(() => {
-      const guide = writeGuide(describe() as ApiDescription, policy(), tools, baseUrl(), today());
+      const guide = writeGuide(describe() as ApiDescription, context().policy, tools, baseUrl(), today());
       return new StaticDocument(render(guide), `${type}; charset=utf-8`, {
         ...headers,
         'cache-control': CACHING,
