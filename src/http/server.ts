@@ -9,42 +9,37 @@ import { Admission } from './admission/admission.ts';
 import { Backlog } from './admission/backlog.ts';
 import { cutOff } from './admission/connections.ts';
 import { ResponseDeadline } from './admission/deadline.ts';
-import { newApp } from './app.ts';
-import { serveConsole } from './browser/console.ts';
-import { addConsoleHeaders } from './browser/console-headers.ts';
+import { type AppOptions, newApp } from './app.ts';
+import { addConsoleHeaders, serveConsole } from './browser/console.ts';
 import { allowOrigin, type CorsOrigins, isAdminPath } from './browser/cors.ts';
-import { serveDocs } from './browser/docs.ts';
 import { serveFront } from './browser/front.ts';
 import { serveGuide } from './browser/guide.ts';
 import { servePageFiles } from './browser/page-files.ts';
+import { serveDocs } from './browser/reference.ts';
 import { serveSignIn } from './browser/sign-in.ts';
-import { serveSiteFiles } from './browser/site-files.ts';
-import { sendErrorOrPage } from './browser/unknown-page.ts';
 import type { ToolName } from './guide/mcp.ts';
 import { accessLog, logOnClose, measured, type WriteAccess } from './log/access-log.ts';
-import { faultLog, type LogFault } from './log/fault-log.ts';
+import { faultLog } from './log/fault-log.ts';
 import type { RequestMetrics } from './log/request-metrics.ts';
 import { describeApi } from './openapi.ts';
-import type { BodyMeter } from './request/body.ts';
 import { isHealthPath, pathOf, requireOneHost } from './request/target.ts';
 import { MAX_URI_BYTES, sendSocketError, toAppError, URI_TOO_LONG } from './response/errors.ts';
 import { addHeader, handOverHeaders, initHeaders } from './response/headers.ts';
 import { StaticDocument, StaticDocuments } from './response/static-document.ts';
 import { bind } from './routes/bind.ts';
+import type { Service } from './routes/endpoint.ts';
 import { isLoading, type Readiness, serveHealth, starting } from './routes/health.ts';
 import { type ServeMcp, serveMcp } from './routes/mcp.ts';
 import { DESCRIBED_ROUTES, ROUTES } from './routes/table.ts';
-import { refuseRoute, routeNotFound } from './routes/unknown-route.ts';
+import { refuseRoute, routeNotFound, sendErrorOrPage } from './routes/unknown-route.ts';
 import type { Shutdown } from './shutdown.ts';
 
-export interface ServerOptions {
+export interface ServerOptions extends Pick<AppOptions, 'trustProxy' | 'newRequestId' | 'bodyMeter'> {
   readonly version: string;
   readonly corsOrigins: CorsOrigins;
-  readonly trustProxy: readonly string[];
   readonly logger: Logger;
   /** Whether the lines of requests have the agent and the network of the client. */
   readonly logAgent?: boolean | undefined;
-  readonly newRequestId: () => string;
   readonly baseUrl: () => string;
   /** A key for everybody who opens the front page. Default: none. */
   readonly visitorKey?: string | undefined;
@@ -62,7 +57,6 @@ export interface ServerOptions {
   readonly tools?: readonly ToolName[];
   readonly admission?: Admission;
   readonly backlog?: Backlog;
-  readonly bodyMeter?: BodyMeter;
   readonly deadline?: ResponseDeadline;
   /** Gets the documents that never change, to prepare them. */
   readonly documents?: StaticDocuments;
@@ -78,18 +72,13 @@ export interface ServerOptions {
 const KEPT_REQUESTS = 16;
 
 /** The options with their defaults, and what is made of them. */
-interface Server extends ServerOptions {
-  readonly admission: Admission;
-  readonly backlog: Backlog;
-  readonly deadline: ResponseDeadline;
-  readonly documents: StaticDocuments;
-  readonly writeAccess: WriteAccess;
-  readonly onFault: LogFault;
-  /** Only when the service is ready. */
-  readonly context: () => Context;
-  /** The OpenAPI description. */
-  readonly describe: () => object;
-}
+type Server = ServerOptions &
+  Service & {
+    readonly documents: StaticDocuments;
+    readonly writeAccess: WriteAccess;
+    /** The OpenAPI description. */
+    readonly describe: () => object;
+  };
 
 export function buildServer(options: ServerOptions): FastifyInstance {
   const { logger, readiness, admission = new Admission(), deadline = new ResponseDeadline() } = options;
@@ -167,7 +156,6 @@ function addRoutes(app: FastifyInstance, server: Server): void {
   serveHealth(app, server);
   serveDescription(app, server);
   servePageFiles(app, server.documents);
-  serveSiteFiles(app, server.documents);
   serveFront(app, server);
   serveDocs(app, server);
   serveGuide(app, server);
@@ -178,12 +166,10 @@ function addRoutes(app: FastifyInstance, server: Server): void {
 }
 
 function serveDescription(app: FastifyInstance, { documents, describe }: Server): void {
-  // Browsers keep it, and ask each time whether it is still valid.
-  const headers = { 'cache-control': 'no-cache' };
-  const document = documents.add(
-    () => new StaticDocument(JSON.stringify(describe()), 'application/json; charset=utf-8', headers),
-  );
-  app.get('/openapi.json', (_request, reply) => document().send(reply));
+  documents.serve(app, '/openapi.json', () => {
+    const headers = { 'cache-control': 'no-cache' }; // browsers ask each time whether it is still valid
+    return new StaticDocument(JSON.stringify(describe()), 'application/json; charset=utf-8', headers);
+  });
 }
 
 /** Throws why the request cannot be served, whatever its route is; `reason` is that of the admission. */

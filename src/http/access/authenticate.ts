@@ -36,13 +36,15 @@ export interface Callers {
 export type Access = keyof Callers;
 
 /** What an endpoint demands of its callers. */
-interface Demands {
-  readonly access: Access;
+export interface Demands<A extends Access = Access> {
+  readonly access: A;
   /** If false, the request counts against the quota but is allowed when the quota is exhausted. */
   readonly needsQuota?: boolean;
 }
 
+/** What the access check needs. */
 export interface Gate {
+  /** Only when the service is ready. */
   readonly context: () => Context;
   readonly admission: Admission;
   readonly publicUrl?: string | undefined;

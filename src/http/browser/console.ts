@@ -2,10 +2,12 @@
 // API endpoints that they call check who may see data.
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
+import { unescape as decode } from 'node:querystring';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../../domain/errors.ts';
+import { addHeader } from '../response/headers.ts';
 import { StaticDocument, type StaticDocuments } from '../response/static-document.ts';
-import { PAGE_HEADERS } from './page-headers.ts';
+import { PAGE_HEADERS } from './page-files.ts';
 import { SIGN_IN_METHODS } from './sign-in.ts';
 
 const TYPES: Record<string, string> = {
@@ -61,6 +63,19 @@ export function serveConsole(app: FastifyInstance, { documents, consoleFolder }:
     reply.header('allow', method);
     throw new AppError('METHOD_NOT_ALLOWED', `This URL supports ${method}, not ${request.method}.`);
   });
+}
+
+/**
+ * Security headers of everything under /admin, including errors. They forbid loading other content, framing, reading by other
+ * origins, and sending the URL to other sites as Referer. Pages that need more set their own headers.
+ */
+export function addConsoleHeaders(path: string, reply: FastifyReply): void {
+  if (!path.startsWith('/admin') && !path.includes('%')) return;
+  if (!/^\/admin(?:\/|$)/.test(decode(path))) return;
+  addHeader(reply, 'content-security-policy', "default-src 'none'; frame-ancestors 'none'");
+  addHeader(reply, 'referrer-policy', 'same-origin');
+  addHeader(reply, 'cross-origin-resource-policy', 'same-origin');
+  addHeader(reply, 'x-frame-options', 'DENY');
 }
 
 interface Build {

@@ -5,10 +5,7 @@ import { mcpClients } from '../guide/mcp.ts';
 import { addVary } from '../response/headers.ts';
 import { readQualities } from '../response/qualities.ts';
 import { StaticDocument, type StaticDocuments } from '../response/static-document.ts';
-import { readPage } from './page-files.ts';
-import { PAGE_HEADERS } from './page-headers.ts';
-
-const CACHING = { 'cache-control': 'no-cache' };
+import { pageDocument } from './page-files.ts';
 
 interface FrontSources {
   readonly documents: StaticDocuments;
@@ -19,17 +16,16 @@ interface FrontSources {
 
 export function serveFront(app: FastifyInstance, sources: FrontSources): void {
   const { documents, baseUrl, visitorKey = '' } = sources;
-  const page = documents.add(() => {
-    const html = readPage('front.html', {
+  const page = documents.add(() =>
+    pageDocument('front.html', {
       MCP_CLIENTS: renderClients(baseUrl()),
       BASE_URL: escapeHtml(baseUrl()),
       VISITOR_KEY: escapeHtml(visitorKey),
-    });
-    return new StaticDocument(html, 'text/html; charset=utf-8', { ...PAGE_HEADERS, ...CACHING });
-  });
+    }),
+  );
   const links = documents.add(() => {
     const json = JSON.stringify(describeLinks(baseUrl()));
-    return new StaticDocument(json, 'application/json; charset=utf-8', CACHING);
+    return new StaticDocument(json, 'application/json; charset=utf-8', { 'cache-control': 'no-cache' });
   });
   app.get('/', (request, reply) => {
     addVary(reply, 'Accept');

@@ -8,8 +8,7 @@ import { escapeHtml, toHtml } from '../guide/html.ts';
 import { toMarkdown } from '../guide/markdown.ts';
 import type { ToolName } from '../guide/mcp.ts';
 import { StaticDocument, type StaticDocuments } from '../response/static-document.ts';
-import { readPage } from './page-files.ts';
-import { PAGE_HEADERS } from './page-headers.ts';
+import { PAGE_HEADERS, readPage } from './page-files.ts';
 
 interface GuideSources {
   readonly describe: () => object;
@@ -20,20 +19,17 @@ interface GuideSources {
 }
 
 /** The guide changes when the service restarts, and at midnight. */
-const CACHING = 'public, max-age=300';
+const CACHING = { 'cache-control': 'public, max-age=300' };
 
 export function serveGuide(app: FastifyInstance, sources: GuideSources): void {
   const { describe, context, tools = [], baseUrl, documents } = sources;
   const today = () => new Date(context().clock()).toISOString().slice(0, 10);
   const serve = (path: string, type: string, render: (guide: Guide) => string, headers: object = {}) => {
-    const document = documents.add(() => {
+    const make = () => {
       const guide = writeGuide(describe() as ApiDescription, context().policy, tools, baseUrl(), today());
-      return new StaticDocument(render(guide), `${type}; charset=utf-8`, {
-        ...headers,
-        'cache-control': CACHING,
-      });
-    }, today);
-    app.get(path, (_request, reply) => document().send(reply));
+      return new StaticDocument(render(guide), `${type}; charset=utf-8`, { ...headers, ...CACHING });
+    };
+    documents.serve(app, path, make, today);
   };
   serve('/llms.txt', 'text/plain', toMarkdown);
   serve('/for-agents', 'text/html', writePage, PAGE_HEADERS);

@@ -2,25 +2,16 @@
 // the call, in a queue if it needs one.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Identity } from '../../domain/admin.ts';
-import { authenticate, countFailedRegistration, type Gate } from '../access/authenticate.ts';
+import { authenticate, countFailedRegistration } from '../access/authenticate.ts';
 import type { Admission } from '../admission/admission.ts';
-import type { Backlog } from '../admission/backlog.ts';
-import type { ResponseDeadline } from '../admission/deadline.ts';
 import type { WorkQueue } from '../admission/work-queue.ts';
-import type { LogFault } from '../log/fault-log.ts';
 import { MAX_BODY_BYTES, unknownFields } from '../request/body.ts';
 import { isStrict, refuseUnknown } from '../request/preferences.ts';
 import { ParameterNames, parseQuery, type Query } from '../request/query.ts';
 import { addHeader } from '../response/headers.ts';
 import { sendResponse } from '../response/send.ts';
-import { type Call, type Endpoint, namedFieldsOf, parametersOf } from './endpoint.ts';
+import { type Call, type Endpoint, namedFieldsOf, parametersOf, type Service } from './endpoint.ts';
 import type { Route } from './table.ts';
-
-interface Service extends Gate {
-  readonly backlog: Backlog;
-  readonly deadline: ResponseDeadline;
-  readonly onFault: LogFault;
-}
 
 declare module 'fastify' {
   interface FastifyRequest {

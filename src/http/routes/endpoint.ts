@@ -1,12 +1,22 @@
-// The Endpoint type: an endpoint's description, who may call it, and its handler. server.ts assigns methods and paths.
+// The Endpoint type: an endpoint's description, who may call it, and its handler. table.ts assigns methods and paths.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { TObject, TSchema } from 'typebox';
 import type { ErrorCode } from '../../domain/errors.ts';
 import type { Context } from '../../usecases/context.ts';
-import type { Access, Callers } from '../access/authenticate.ts';
+import type { Access, Callers, Demands, Gate } from '../access/authenticate.ts';
+import type { Backlog } from '../admission/backlog.ts';
+import type { ResponseDeadline } from '../admission/deadline.ts';
 import type { RequestClient } from '../admission/request-client.ts';
+import type { LogFault } from '../log/fault-log.ts';
 import type { Query } from '../request/query.ts';
 import type { EndpointResponse } from '../response/send.ts';
+
+/** What requests are served with. */
+export interface Service extends Gate {
+  readonly backlog: Backlog;
+  readonly deadline: ResponseDeadline;
+  readonly onFault: LogFault;
+}
 
 export interface Call<Caller = unknown> {
   readonly context: Context;
@@ -47,8 +57,6 @@ export interface OtherResponse {
 
 /** What the API description says about an endpoint. */
 export interface Description {
-  /** If false, the request counts against the quota but is allowed when the quota is exhausted. */
-  readonly needsQuota?: boolean;
   readonly operationId: string;
   readonly tag: 'Registration' | 'Agent' | 'Events' | 'Administration' | 'Service';
   readonly summary: string;
@@ -76,8 +84,7 @@ export interface Description {
   readonly errors?: readonly ErrorCode[];
 }
 
-export interface Endpoint<A extends Access = Access> extends Description {
-  readonly access: A;
+export interface Endpoint<A extends Access = Access> extends Description, Demands<A> {
   /** Throws VALIDATION_ERROR for what parameters and body alone show wrong. Only for strict calls that are refused anyway. */
   check?(call: Call<Callers[A]>): unknown;
   /** Whether the call is expensive; it then waits in a queue. */

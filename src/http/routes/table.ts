@@ -8,12 +8,11 @@ import * as events from './events.ts';
 import { health, live, ready } from './health.ts';
 import { MCP_PATH, mcp } from './mcp.ts';
 import * as ownAgent from './own-agent.ts';
-import { register } from './registration.ts';
 
 export type Route = readonly [method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, endpoint: Endpoint];
 
 export const ROUTES: readonly Route[] = [
-  ['POST', '/v1/auth/register', register],
+  ['POST', '/v1/auth/register', ownAgent.register],
   ['POST', '/v1/auth/rotate', ownAgent.rotateKey],
   ['POST', '/v1/auth/revoke', ownAgent.revokeKey],
   ['GET', '/v1/agents/me', ownAgent.getOwnAgent],
