@@ -12,19 +12,23 @@ import type { RequestMetrics } from './request-metrics.ts';
 const DEBUG = 20;
 const INFO = 30;
 
-/** Writes one line. Takes the route's pattern, never the URL: parts of a URL may be secret or personal. */
-export type WriteAccess = (
-  requestId: string,
-  method: string,
-  route: string | undefined,
-  status: number,
-  ms: number,
+/** What a line says about a request. */
+export interface Access {
+  readonly requestId: string;
+  readonly method: string;
+  /** The route's pattern, never the URL: parts of a URL may be secret or personal. */
+  readonly route: string | undefined;
+  readonly status: number;
+  readonly ms: number;
   /** Of the trace that the request belongs to. */
-  traceId?: string | undefined,
+  readonly traceId?: string | undefined;
   /** Why it was refused, if it was. */
-  refusal?: Pick<AppError, 'code' | 'refusedBy' | 'part'> | undefined,
-  client?: Pick<RequestClient, 'name' | 'network'> | undefined,
-) => void;
+  readonly refusal?: Refusal | undefined;
+  readonly client?: Pick<RequestClient, 'name' | 'network'> | undefined;
+}
+type Refusal = Pick<AppError, 'code' | 'refusedBy' | 'part'>;
+
+export type WriteAccess = (access: Access) => void;
 
 /** `withAgents`: whether lines have the agent and the network of the client. */
 export function accessLog(logger: Logger, withAgents = false): WriteAccess {
@@ -37,7 +41,7 @@ export function accessLog(logger: Logger, withAgents = false): WriteAccess {
   const time = inner[timeSym] as () => string;
   const logsProbes = logger.isLevelEnabled('debug');
   // Only networks need escaping: IDs, methods and codes contain no quotes, and route patterns come from our own code.
-  return (requestId, method, route, status, ms, traceId, refusal, client) => {
+  return ({ requestId, method, route, status, ms, traceId, refusal, client }) => {
     // They come every few seconds, from every load balancer and supervisor.
     const isProbe = route !== undefined && isHealthPath(route);
     if (isProbe && !logsProbes) return;
@@ -51,7 +55,7 @@ export function accessLog(logger: Logger, withAgents = false): WriteAccess {
   };
 }
 
-function describeRefusal({ code, refusedBy, part }: Pick<AppError, 'code' | 'refusedBy' | 'part'>): string {
+function describeRefusal({ code, refusedBy, part }: Refusal): string {
   const cause = refusedBy ?? part;
   return cause === undefined ? `,"code":"${code}"` : `,"code":"${code}","cause":"${cause}"`;
 }
@@ -74,9 +78,9 @@ function inTenths(ms: number): string {
 /** Also measures each request, if requests are measured. */
 export function measured(write: WriteAccess, metrics: RequestMetrics | undefined): WriteAccess {
   if (!metrics) return write;
-  return (requestId, method, route, status, ms, traceId, refusal, client) => {
-    metrics.observe(method, route, status, ms);
-    write(requestId, method, route, status, ms, traceId, refusal, client);
+  return (access) => {
+    metrics.observe(access.method, access.route, access.status, access.ms);
+    write(access);
   };
 }
 
@@ -104,7 +108,9 @@ export function logOnClose(
     const status = reply.raw.writableFinished ? reply.raw.statusCode : CLIENT_CLOSED_REQUEST;
     // request.routeOptions builds a new object on each access, so use it only without a pattern.
     const route = request.pattern ?? request.routeOptions.url;
-    const { id, method, raw, refusal, client } = request;
-    writeAccess(id, method, route, status, nowMs - startMs, findTraceId(raw), refusal, client);
+    const { id: requestId, method, raw, refusal, client } = request;
+    const ms = nowMs - startMs;
+    const traceId = findTraceId(raw);
+    writeAccess({ requestId, method, route, status, ms, traceId, refusal, client });
   });
 }
