@@ -1,6 +1,6 @@
 // The Fastify application: limits and timeouts of connections, and what Fastify leaves to the service. server.ts adds hooks and routes.
 import type { Socket } from 'node:net';
-import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
 import { clientNetwork, trustedProxies } from './access/client-network.ts';
 import type { Admission } from './admission/admission.ts';
 import { READ_AHEAD_BYTES } from './listen.ts';
@@ -17,7 +17,7 @@ export interface AppOptions {
   /** Called for requests that Fastify never sees: those that cannot be parsed, and CONNECT. */
   readonly refuseSocket: (error: Error, socket: Socket) => void;
   /** Called for an invalid escape in the path, the only possible error before routing. No hook runs for it. */
-  readonly refusePath: (request: FastifyRequest, reply: FastifyReply) => void;
+  readonly refusePath: (reply: FastifyReply) => void;
 }
 
 /** Limit for the request line and the headers together. */
@@ -74,7 +74,7 @@ export function newApp(options: AppOptions): FastifyInstance {
       querystringParser: (text) => text as unknown as Record<string, unknown>,
     },
     clientErrorHandler: refuseSocket,
-    frameworkErrors: (_error, request, reply) => refusePath(request, reply),
+    frameworkErrors: (_error, _request, reply) => refusePath(reply),
   });
   connections.watch(app.server, { isTrustedProxy, networkOf: clientNetwork });
   app.decorateReply('waitingBytes', 0);

@@ -98,7 +98,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     ...server,
     inactivityMs: options.inactivityMs ?? deadline.inactivityMs,
     refuseSocket: (error, socket) => refuseSocket(server, error, socket),
-    refusePath: (request, reply) => refusePath(server, request, reply),
+    refusePath: (reply) => refusePath(server, reply),
   });
   addHooks(app, server);
   addRoutes(app, server);
@@ -115,7 +115,7 @@ function addHooks(app: FastifyInstance, server: Server): void {
     const client = admission.connections.begin(request);
     request.client = client;
     const refusal = admission.enter(client);
-    logOnClose(writeAccess, request, reply, client.arrivedMs, (nowMs) => leave(server, reply, nowMs));
+    logOnClose(writeAccess, reply, client.arrivedMs, (nowMs) => leave(server, reply, nowMs));
     const excess = admission.findExcess(client);
     if (excess) {
       request.refusal = excess;
@@ -126,11 +126,11 @@ function addHooks(app: FastifyInstance, server: Server): void {
     if (shutdown?.isStopping) addHeader(reply, 'connection', 'close');
     const path = pathOf(request);
     addConsoleHeaders(path, reply);
-    allowOrigin(corsOrigins, path, request, reply);
+    allowOrigin(corsOrigins, path, reply);
     admission.takeTurn(request, isHealthPath(path), (overloaded) => {
       try {
         requireServable(server, request, path, refusal ?? overloaded);
-        if (request.is404) refuseRoute(app, path, request, reply);
+        if (request.is404) refuseRoute(app, path, reply);
         else done();
       } catch (error) {
         done(error as Error);
@@ -217,15 +217,12 @@ function refuseSocket(server: Server, error: Error, socket: Socket): void {
   server.logger.info({ requestId, status, code, ...(network !== undefined && { network }) }, 'request');
 }
 
-function refusePath(
-  { writeAccess, corsOrigins }: Server,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): void {
-  logOnClose(writeAccess, request, reply, performance.now());
-  initHeaders(reply, request.id);
-  addConsoleHeaders(pathOf(request), reply);
-  allowOrigin(corsOrigins, pathOf(request), request, reply);
+function refusePath({ writeAccess, corsOrigins }: Server, reply: FastifyReply): void {
+  const path = pathOf(reply.request);
+  logOnClose(writeAccess, reply, performance.now());
+  initHeaders(reply, reply.request.id);
+  addConsoleHeaders(path, reply);
+  allowOrigin(corsOrigins, path, reply);
   handOverHeaders(reply);
   sendErrorOrPage(reply, routeNotFound());
 }

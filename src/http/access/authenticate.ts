@@ -3,7 +3,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Identity } from '../../domain/admin.ts';
 import type { AgentRow } from '../../domain/agent.ts';
-import { AppError } from '../../domain/errors.ts';
 import {
   authenticateAdministrator,
   authenticateAgent,
@@ -21,7 +20,7 @@ import type { Admission } from '../admission/admission.ts';
 import { clientNetwork } from './client-network.ts';
 import { readCookie } from './cookies.ts';
 import { setQuotaHeaders } from './rate-limit.ts';
-import { isSameOrigin } from './same-origin.ts';
+import { requireSameOrigin } from './same-origin.ts';
 
 /** The type of the caller for each kind of access. */
 export interface Callers {
@@ -110,13 +109,4 @@ async function findAdministrator(
   }
   requireSameOrigin(publicUrl, request);
   return authenticateSession(context, sealed);
-}
-
-/** Throws MISSING_TOKEN for requests from pages of other sites, so that they cannot use an administrator's session. */
-export function requireSameOrigin(publicUrl: string | undefined, request: FastifyRequest): void {
-  if (isSameOrigin(publicUrl, request)) return;
-  throw new AppError(
-    'MISSING_TOKEN',
-    'A session is valid only for requests from the console’s own pages. Send a token as "Authorization: Bearer …".',
-  );
 }

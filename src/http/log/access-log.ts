@@ -1,7 +1,7 @@
 // The access log: one line per request, byte for byte what `logger.info({…}, 'request')` writes; `debug` for probes. The line is built by hand
 // because pino's general serialisation takes a tenth of the time of a whole request.
 import { performance } from 'node:perf_hooks'; // the global is a getter, which takes longer than the call
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import type { AppError } from '../../domain/errors.ts';
 import type { RequestClient } from '../admission/request-client.ts';
@@ -97,15 +97,15 @@ const CLIENT_CLOSED_REQUEST = 499;
 /** When the response is sent or its connection closes, calls `then` and writes the access-log line. */
 export function logOnClose(
   writeAccess: WriteAccess,
-  request: FastifyRequest,
   reply: FastifyReply,
   startMs: number,
   then: (nowMs: number) => void = () => {},
 ): void {
-  reply.raw.on('close', () => {
+  const { request, raw: response } = reply;
+  response.on('close', () => {
     const nowMs = performance.now();
     then(nowMs);
-    const status = reply.raw.writableFinished ? reply.raw.statusCode : CLIENT_CLOSED_REQUEST;
+    const status = response.writableFinished ? response.statusCode : CLIENT_CLOSED_REQUEST;
     // request.routeOptions builds a new object on each access, so use it only without a pattern.
     const route = request.pattern ?? request.routeOptions.url;
     const { id: requestId, method, raw, refusal, client } = request;

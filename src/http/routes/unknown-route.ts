@@ -1,6 +1,6 @@
 // Requests that match no route: 404, 405 with the methods that the path has, or a preflight response. A browser that opens a URL
 // which does not exist gets a page; other clients get the error as JSON, and below /v1 all do.
-import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
+import type { FastifyInstance, FastifyReply, HTTPMethods } from 'fastify';
 import { AppError } from '../../domain/errors.ts';
 import { sendError } from '../admission/unread-body.ts';
 import { isAdminPath, sendPreflight } from '../browser/cors.ts';
@@ -12,12 +12,8 @@ export function routeNotFound(): AppError {
 }
 
 /** Responds to a request that matches no route: 405 or a preflight response if the path has other methods, else 404. */
-export function refuseRoute(
-  app: FastifyInstance,
-  path: string,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): FastifyReply {
+export function refuseRoute(app: FastifyInstance, path: string, reply: FastifyReply): FastifyReply {
+  const { request } = reply;
   const methods = ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'].filter((method) => matches(app, method, path));
   if (methods.length === 0) throw routeNotFound();
   const cors = !isAdminPath(path);
