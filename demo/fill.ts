@@ -37,7 +37,9 @@ const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 /** Of the events: about 200 in each city. */
 const NEXT_WEEK_SHARE = 0.4;
-const NIGHT_SHARE = 0.08;
+/** In each city, each night. */
+const NIGHT_EVENTS = 5;
+const LAST_NIGHT = 6;
 const PAST_DAYS = 21;
 const FUTURE_DAYS = 120;
 const MILES_PER_DEGREE = 69;
@@ -189,13 +191,21 @@ function makeEvents(
   const lots = publishers.flatMap((publisher) => Array<Publisher>(publisher.share).fill(publisher));
   const venues = new Map(CITIES.map((city) => [city, makeVenues(city, chance)]));
   const events = new Map<string, EventRow>();
-  while (events.size < EVENTS - LIVE_SPAM) {
-    const publisher = chance.pick(lots);
-    const city = chance.pick(publisher.cities);
+  const add = ({ agent }: Publisher, city: City, night?: number) => {
     const venue = chance.pick(venues.get(city)!);
-    const row = makeEvent(publisher.agent, city, venue, chance, random, nowMs);
+    const row = makeEvent(agent, city, venue, chance, random, nowMs, night);
     // Events that the service treats as duplicates are one event.
     events.set(`${row.agent_id} ${row.title} ${row.start_ms} ${row.location_name}`, row);
+  };
+  for (const city of CITIES) {
+    const local = lots.filter(({ cities }) => cities.includes(city));
+    // From last night on: after midnight, it is still that night.
+    for (let night = -1; night <= LAST_NIGHT; night++)
+      for (let number = 0; number < NIGHT_EVENTS; number++) add(chance.pick(local), city, night);
+  }
+  while (events.size < EVENTS - LIVE_SPAM) {
+    const publisher = chance.pick(lots);
+    add(publisher, chance.pick(publisher.cities));
   }
   return [...events.values()].sort((a, b) => a.created_ms - b.created_ms);
 }
@@ -248,6 +258,7 @@ function makeVenues(city: City, chance: Chance): Venue[] {
   }));
 }
 
+/** `night`: days from today of an event in the night, which has an end. */
 function makeEvent(
   agent: AgentRow,
   city: City,
@@ -255,15 +266,12 @@ function makeEvent(
   chance: Chance,
   random: Random,
   nowMs: number,
+  night?: number,
 ): EventRow {
-  const isNight = chance.chance(NIGHT_SHARE);
+  const isNight = night !== undefined;
   const event_type = isNight ? NIGHTS.type : chance.pick(EVENT_TYPES);
   const kind = isNight ? NIGHTS : PROGRAMME[event_type];
-  // Many in the next week, and more in the near than in the far future.
-  const days =
-    isNight || chance.chance(NEXT_WEEK_SHARE)
-      ? chance.integer(-1, 6)
-      : Math.floor(chance.next() ** 2 * (PAST_DAYS + FUTURE_DAYS)) - PAST_DAYS;
+  const days = night ?? someDay(chance);
   const day = new Date(nowMs + days * DAY_MS).toISOString().slice(0, 10);
   const time = `${String(chance.pick(kind.hours)).padStart(2, '0')}:${chance.pick(['00', '30'])}:00`;
   const start_ms = resolveLocal(`${day}T${time}`, city.timezone);
@@ -279,7 +287,7 @@ function makeEvent(
     title: `${chance.pick(kind.titles)}${chance.chance(0.25) ? `, ${city.name}` : ''}`,
     description: chance.chance(0.9) ? `${chance.pick(kind.about)} ${chance.pick(kind.about)}` : null,
     start_ms,
-    end_ms: chance.chance(0.8) ? start_ms + kind.durationHours * HOUR_MS : null,
+    end_ms: isNight || chance.chance(0.8) ? start_ms + kind.durationHours * HOUR_MS : null,
     timezone: city.timezone,
     ...venue,
     url: chance.chance(0.7) ? `https://example.com/e/${chance.integer(10_000, 99_999)}` : null,
@@ -287,6 +295,12 @@ function makeEvent(
     audience: chance.pick(kind.audiences),
     event_type,
   };
+}
+
+/** Days from today: many in the next week, and more in the near than in the far future. */
+function someDay(chance: Chance): number {
+  if (chance.chance(NEXT_WEEK_SHARE)) return chance.integer(-1, 6);
+  return Math.floor(chance.next() ** 2 * (PAST_DAYS + FUTURE_DAYS)) - PAST_DAYS;
 }
 
 /** Time since the agent was deactivated; 0 if it is active. */

@@ -15,12 +15,12 @@ export interface Kind {
 const EVENINGS = [18, 19, 20];
 const DAYTIME = [10, 11, 13, 14, 15];
 
-/** Events that go on into the night: whoever starts the demo after midnight finds something, too. */
+/** Events that go on until four or later: whoever starts the demo after midnight finds something, too. */
 export const NIGHTS: Kind & { readonly type: EventType } = {
   type: 'performance',
   titles: ['Dance until four', 'Night of short films', 'Open studios all night', 'Jam session after hours'],
   about: ['Come late, stay long.', 'The kitchen is open until two.', 'Doors stay open all night.'],
-  hours: [21, 22],
+  hours: [22, 23],
   durationHours: 6,
   audiences: ['adults'],
   maxPrice: 18,

@@ -52,6 +52,9 @@ const SLOW: readonly string[] = [
   'test/crash/kill.test.ts',
   'test/spatial/',
   'test/demo/demo.test.ts',
+  'test/http/undo.test.ts',
+  'test/cli/admin-token.test.ts',
+  'test/sqlite/removals.test.ts',
 ];
 
 /**
@@ -64,6 +67,7 @@ const LONG_ONLY: ReadonlySet<string> = new Set([
   'test/cli/load-progress.test.ts',
   'test/cli/move-interrupted.test.ts',
   'test/cli/move-password.test.ts',
+  'test/cli/shutdown.test.ts',
   'test/clients/generated.test.ts',
   'test/clients/tool-schemas.test.ts',
   'test/console/accessibility.test.ts',
@@ -84,6 +88,7 @@ const LONG_ONLY: ReadonlySet<string> = new Set([
   'test/faults/import-on-small-disk.test.ts',
   'test/faults/wrong-clock.test.ts',
   'test/http/agent-events-stream.test.ts',
+  'test/http/deadline.test.ts',
   'test/http/docs.test.ts',
   'test/http/docs-look.test.ts',
   'test/http/front.test.ts',
@@ -106,8 +111,10 @@ const LONG_ONLY: ReadonlySet<string> = new Set([
   'test/postgres/cluster.test.ts',
   'test/postgres/list-plans.test.ts',
   'test/postgres/memory/churn.test.ts',
+  'test/postgres/memory/first-load.test.ts',
   'test/postgres/migrate-beside.test.ts',
   'test/postgres/start.test.ts',
+  'test/postgres/store-log.test.ts',
   'test/postgres/tls.test.ts',
   'test/spatial/growth.test.ts',
   'test/sqlite/folder-lock.test.ts',

@@ -103,6 +103,39 @@ function forbiddenImports(source: Source): string[] {
     .map(({ target, kind }) => `${source.path} → ${target} (${kind})`);
 }
 
+/**
+ * The rooms of http/, from the top: each file may import from its own room and from those below it. Files that are directly in
+ * http/ are above all of them.
+ */
+const HTTP_ROOMS = [
+  '', // server.ts and what starts and describes it
+  'routes', // what can be called
+  'browser', // what only browsers need
+  'guide', // the texts for agents
+  'log', // what operators read about requests
+  'access', // who is calling
+  'admission', // how much
+  'request', // reading
+  'response', // writing
+];
+
+/** The room's place from the top; -1 for a folder that is not listed; undefined for files that are not in http/. */
+function httpRoomOf(path: string): number | undefined {
+  const [, room = ''] = /^http\/(?:([^/]+)\/)?/.exec(path) ?? ['', undefined];
+  return path.startsWith('http/') ? HTTP_ROOMS.indexOf(room) : undefined;
+}
+
+function importsUpInHttp(sources: readonly Source[]): string[] {
+  return sources.flatMap((source) => {
+    const own = httpRoomOf(source.path);
+    if (own === undefined) return [];
+    if (own < 0) return [`${source.path} is in no listed room`];
+    return importsOf(source)
+      .filter(({ target }) => (httpRoomOf(target) ?? own) < own)
+      .map(({ target }) => `${source.path} → ${target}`);
+  });
+}
+
 /** Whether the file has only comments, imports and re-exports. */
 function isBarrel(source: Source): boolean {
   const code = codeOf(source);
@@ -137,6 +170,7 @@ function asksForTimeOrChance({ path, text }: Source): boolean {
 
 const RULES: Record<string, (sources: readonly Source[]) => string[]> = {
   'imports only what its folder may': (sources) => sources.flatMap(forbiddenImports),
+  'imports nothing from a room of http/ above its own': importsUpInHttp,
   'is part of no import cycle': importCycles,
   'does more than re-export': (sources) => named(sources.filter(isBarrel)),
   'has a meaningful name in kebab case': (sources) => named(sources.filter(isBadName)),
@@ -242,6 +276,23 @@ describe('the rule about imports', () => {
 describe('every other rule', () => {
   /** Sources that break the rule in the files of `violations`. */
   const broken: [rule: string, files: Record<string, string>, violations: string[]][] = [
+    [
+      'imports nothing from a room of http/ above its own',
+      {
+        'http/server.ts': "import { ROUTES } from './routes/table.ts';",
+        'http/routes/a.ts': "import { x } from '../server.ts';\nimport { y } from '../browser/b.ts';",
+        'http/access/a.ts': "import { x } from '../admission/b.ts';\nimport { y } from './b.ts';",
+        'http/admission/a.ts': "import type { X } from '../access/b.ts';",
+        'http/response/a.ts': "import { x } from '../request/b.ts';\nimport { y } from '../../domain/b.ts';",
+        'http/other/a.ts': '',
+      },
+      [
+        'http/routes/a.ts → http/server.ts',
+        'http/admission/a.ts → http/access/b.ts',
+        'http/response/a.ts → http/request/b.ts',
+        'http/other/a.ts is in no listed room',
+      ],
+    ],
     [
       'is part of no import cycle',
       { 'a.ts': "import './b.ts';", 'b.ts': "import type { A } from './a.ts';" },

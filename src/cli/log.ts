@@ -13,7 +13,8 @@ const LOG_FINISH_MS = 300;
  */
 const LOG_BUFFER = { minLength: 4_096, periodicFlush: 500, maxLength: 16_777_216 };
 
-type Destination = ReturnType<typeof pino.destination>;
+/** `destroyed` is missing in its types. */
+type Destination = ReturnType<typeof pino.destination> & { readonly destroyed?: boolean };
 
 interface Log {
   readonly logger: Logger;
@@ -78,7 +79,8 @@ function joinLines(destination: Destination): void {
   const end = destination.end.bind(destination);
   destination.end = () => {
     passOn();
-    destination.write = write; // what comes from now on is written before the end
+    // What comes from now on is written before the end, unless that has begun: then the destination would throw.
+    destination.write = (line) => destination.destroyed === true || write(line);
     end();
   };
 }

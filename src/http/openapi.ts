@@ -24,11 +24,11 @@ import {
   WordSummary,
 } from '../domain/own-agent.ts';
 import { OwnEventsResponse } from '../domain/own-events.ts';
-import { SESSION_COOKIE } from './browser/cookies.ts';
+import { SESSION_COOKIE } from './access/cookies.ts';
 import { HEADERS, PREFERENCES } from './described-headers.ts';
-import type { Access, Description, OtherFormat, OtherResponse } from './endpoint.ts';
 import { formatBytes, MAX_BODY_BYTES, MAX_BODY_VALUES } from './request/body.ts';
 import { ErrorResponse, ValidationErrorResponse } from './response/errors.ts';
+import type { OtherFormat, OtherResponse } from './routes/endpoint.ts';
 import {
   HealthErrorResponse,
   HealthResponse,
@@ -36,6 +36,7 @@ import {
   ReadyErrorResponse,
   ReadyResponse,
 } from './routes/health.ts';
+import type { DescribedRoute } from './routes/table.ts';
 
 const API_VERSION = '1.0.0';
 
@@ -77,14 +78,6 @@ const SCHEMAS: Record<string, TSchema> = {
   ValidationErrorResponse,
 };
 const nameOf = new Map(Object.entries(SCHEMAS).map(([name, schema]) => [JSON.stringify(schema), name]));
-
-export interface DescribedRoute {
-  readonly method: string;
-  /** Parameters are in braces. */
-  readonly path: string;
-  readonly endpoint: Description;
-  readonly access: Access | 'open' | 'mcp';
-}
 
 type Paths = Record<string, Record<string, object>>;
 

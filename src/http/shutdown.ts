@@ -3,8 +3,8 @@
 // another node. So a rolling restart drops no request.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { ResponseDeadline } from './admission/deadline.ts';
 import type { Listener } from './listen.ts';
-import type { ResponseDeadline } from './response/deadline.ts';
 
 /** Time from the beginning of a shutdown for running requests to finish; then those that wait get an error. */
 const FINISH_TIMEOUT_MS = 3_750;

@@ -1,10 +1,10 @@
 // The log, on a real pipe: every line is written before the process may end, and no reader can block it.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { closeSync, constants, openSync, readSync } from 'node:fs';
+import { closeSync, constants, openSync, readFileSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { Io } from '../../src/cli/command.ts';
 import { openLog } from '../../src/cli/log.ts';
 import { temporaryFolder } from '../support/service.ts';
@@ -67,6 +67,21 @@ describe('the log', () => {
   it('has written every line, however many wait for a write under way', (t) => {
     const lines = Array.from({ length: 300 }, (_, at) => `line ${at}`);
     return assertAllWritten(t, ['x'.repeat(5_000), ...lines]);
+  });
+
+  it('takes a line at any time while it is finished', async () => {
+    const file = join(temporaryFolder(), 'log');
+    // Closing the file takes some turns of the event loop.
+    for (let turns = 0; turns < 30; turns++) {
+      const { logger, finish } = open(openSync(file, 'a'));
+      logger.info('last');
+      const finished = finish();
+      for (let turn = 0; turn < turns; turn++) await nextTurn();
+      logger.info('late');
+      await finished;
+    }
+    const messages = messagesOf(readFileSync(file, 'utf8'));
+    assert.equal(messages.filter((message) => message === 'last').length, 30);
   });
 
   it('counts the lines that it drops while nobody reads them', async (t) => {

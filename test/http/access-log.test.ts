@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it, mock } from 'node:test';
 import { type Logger, type LoggerOptions, pino, stdTimeFunctions } from 'pino';
 import { AppError, type ErrorCode, type Part, type RefusedBy } from '../../src/domain/errors.ts';
-import { accessLog } from '../../src/http/response/access-log.ts';
+import { accessLog } from '../../src/http/log/access-log.ts';
 
 interface Access {
   readonly requestId: string;
@@ -63,7 +63,7 @@ function assertSameLines(logger: Logger, lines: string[], expectedLines = REQUES
   try {
     const write = accessLog(logger);
     for (const { requestId, method, route, status, ms, traceId } of REQUESTS)
-      write(requestId, method, route, status, ms, traceId);
+      write({ requestId, method, route, status, ms, traceId });
     const own = lines.splice(0);
     for (const request of REQUESTS) logger.info(request, 'request');
     assert.deepEqual(own, lines);
@@ -125,7 +125,8 @@ describe('the access-log line', () => {
     const write = accessLog(logger);
     for (const { requestId, method, route, status, ms, traceId, code, cause, agent, network } of REFUSED) {
       const refusal = new AppError(code!, '', cause === 'writer' ? { part: cause } : refusedBy(cause));
-      write(requestId, method, route, status, ms, traceId, refusal, { name: agent ?? '', network: network! });
+      const client = { name: agent ?? '', network: network! };
+      write({ requestId, method, route, status, ms, traceId, refusal, client });
     }
     const own = lines.splice(0);
     for (const { agent: _, network: __, ...line } of REFUSED) logger.info(line, 'request');
@@ -138,7 +139,7 @@ describe('the access-log line', () => {
     for (const { requestId, method, route, status, ms, traceId, code, cause, agent, network } of REFUSED) {
       const refusal = new AppError(code!, '', cause === 'writer' ? { part: cause } : refusedBy(cause));
       const client = network === undefined ? undefined : { name: agent ?? '', network };
-      write(requestId, method, route, status, ms, traceId, refusal, client);
+      write({ requestId, method, route, status, ms, traceId, refusal, client });
     }
     const own = lines.splice(0);
     for (const line of REFUSED) logger.info(line, 'request');
@@ -152,7 +153,8 @@ describe('the access-log line', () => {
     ] as const) {
       const { logger, lines } = newLogger({ level });
       const write = accessLog(logger);
-      for (const route of ['/health', '/live', '/ready']) write('a', 'GET', route, 503, 1);
+      for (const route of ['/health', '/live', '/ready'])
+        write({ requestId: 'a', method: 'GET', route, status: 503, ms: 1 });
       assert.deepEqual(
         lines.map((line) => JSON.parse(line).level),
         expected,
@@ -170,7 +172,7 @@ describe('the access-log line', () => {
       [999.96, 1000],
       [12_345.678, 12_345.7],
     ];
-    for (const [ms] of rounded) write('a', 'GET', '/docs', 200, ms);
+    for (const [ms] of rounded) write({ requestId: 'a', method: 'GET', route: '/docs', status: 200, ms });
     assert.deepEqual(
       lines.map((line) => JSON.parse(line).ms),
       rounded.map(([, expected]) => expected),

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { clientNetwork } from '../../src/http/request/client-network.ts';
+import { clientNetwork } from '../../src/http/access/client-network.ts';
 
 /** One line per network, with different spellings of it. */
 const NETWORKS: readonly (readonly string[])[] = [

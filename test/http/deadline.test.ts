@@ -7,7 +7,7 @@ import { pino } from 'pino';
 import { readConfig } from '../../src/config.ts';
 import { findKeyHash } from '../../src/domain/api-key.ts';
 import type { Searcher } from '../../src/domain/store.ts';
-import { ResponseDeadline } from '../../src/http/response/deadline.ts';
+import { ResponseDeadline } from '../../src/http/admission/deadline.ts';
 import { buildServer } from '../../src/http/server.ts';
 import { mcpHandler } from '../../src/mcp/handler.ts';
 import { toolServer } from '../../src/mcp/server.ts';

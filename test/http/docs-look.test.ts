@@ -158,6 +158,33 @@ describe('the look of /docs', () => {
     await visitor.context.close();
   });
 
+  it('shows the whole outline of what has the focus in the contents, wide and narrow', async () => {
+    for (const width of [1280, 640, 390]) {
+      const visitor = await open({ viewport: { width, height: 700 } });
+      const { page } = visitor;
+      if (width < 860) await page.getByRole('button', { name: 'Operations and search' }).click();
+      await page.getByLabel('Search the operations').focus();
+      for (const what of ['the search', 'the first link']) {
+        const room = await page.locator(':focus').evaluate((focused) => {
+          const { left, right } = focused.getBoundingClientRect();
+          const list = focused.closest('.contents')!;
+          const { left: from } = list.getBoundingClientRect();
+          const { outlineWidth, outlineOffset } =
+            focused.ownerDocument.defaultView!.getComputedStyle(focused);
+          const outline = Number.parseFloat(outlineWidth) + Number.parseFloat(outlineOffset);
+          return { outline, before: left - from, after: from + list.clientWidth - right };
+        });
+        assert.ok(room.outline > 0, `${what} has an outline`);
+        assert.ok(
+          room.before >= room.outline && room.after >= room.outline,
+          `${width}: ${what} ${room.before} ${room.after}`,
+        );
+        await page.keyboard.press('Tab');
+      }
+      await visitor.context.close();
+    }
+  });
+
   it('fits at a zoom of 200 %, as on a screen half as wide', async () => {
     for (const width of [640, 390, 320]) {
       const visitor = await open({ viewport: { width, height: 500 }, deviceScaleFactor: 2 });

@@ -130,7 +130,7 @@ describe('after an unexpected failure', () => {
   before(async () => {
     service = await startTestService();
     agent = await service.newAgent();
-    const other = new DatabaseSync(databasePath(service.folder));
+    const other = new DatabaseSync(databasePath(service.folder), { timeout: 5_000 });
     // A trigger that the service does not know.
     other.exec(
       "CREATE TRIGGER rule BEFORE INSERT ON events BEGIN SELECT RAISE(ABORT, 'SELECT secret FROM vault'); END",

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import type { FastifyRequest } from 'fastify';
 import { pino } from 'pino';
 import { AppError } from '../../src/domain/errors.ts';
-import { faultLog } from '../../src/http/response/fault-log.ts';
+import { faultLog } from '../../src/http/log/fault-log.ts';
 
 interface Line {
   readonly requestId: string;

@@ -192,7 +192,7 @@ describe('no line of the log', () => {
     t.after(() => service.close());
     const key = await register(service.client);
     const authorization = await signIn(service);
-    const database = new DatabaseSync(databasePath(service.folder));
+    const database = new DatabaseSync(databasePath(service.folder), { timeout: 5_000 });
     database.exec("CREATE TRIGGER rule BEFORE INSERT ON events BEGIN SELECT RAISE(ABORT, 'unforeseen'); END");
     database.close();
     await sendEverything(service.client, key, authorization);

@@ -185,7 +185,7 @@ describe('rate limits', () => {
     await service.close();
     const secondKey = newApiKey(systemRandom);
     const { hash, prefix } = fingerprint(secondKey);
-    const database = new DatabaseSync(databasePath(service.folder));
+    const database = new DatabaseSync(databasePath(service.folder), { timeout: 5_000 });
     database
       .prepare(
         'INSERT INTO keys (key_hash, agent_id, prefix, created_ms) SELECT ?, agent_id, ?, 0 FROM agents WHERE email = ?',

@@ -106,7 +106,7 @@ describe('traceparent', () => {
     const broken = await startTestService();
     t.after(() => broken.close());
     const agent = await broken.newAgent();
-    const database = new DatabaseSync(databasePath(broken.folder));
+    const database = new DatabaseSync(databasePath(broken.folder), { timeout: 5_000 });
     database.exec("CREATE TRIGGER rule BEFORE INSERT ON events BEGIN SELECT RAISE(ABORT, 'no'); END");
     database.close();
     const answer = await agent.with({ traceparent: `00-${TRACE}-${SPAN}-01` }).post('/v1/events', newEvent());

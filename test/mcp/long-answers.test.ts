@@ -6,7 +6,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { newApiKey } from '../../src/domain/api-key.ts';
-import { Backlog } from '../../src/http/response/backlog.ts';
+import { Backlog } from '../../src/http/admission/backlog.ts';
 import { buildServer } from '../../src/http/server.ts';
 import { systemRandom } from '../../src/system.ts';
 import type { Context } from '../../src/usecases/context.ts';

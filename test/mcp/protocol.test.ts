@@ -289,7 +289,7 @@ describe('a fault of the service', () => {
       await mcp.close();
       await service.close();
     });
-    const database = new DatabaseSync(databasePath(service.folder));
+    const database = new DatabaseSync(databasePath(service.folder), { timeout: 5_000 });
     database.exec('ALTER TABLE events RENAME TO hidden');
     const before = service.log.length;
     const text = await mcp.refusal('update_event', { event_id, title: 'other' });

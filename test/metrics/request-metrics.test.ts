@@ -1,7 +1,7 @@
 // Metrics of requests: clients cannot create series without end, and groups are those of the documents.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { RequestMetrics } from '../../src/http/response/request-metrics.ts';
+import { RequestMetrics } from '../../src/http/log/request-metrics.ts';
 import { DESCRIBED_ROUTES } from '../../src/http/routes/table.ts';
 import { Metrics } from '../../src/metrics/metrics.ts';
 import { MAX_REQUEST_SERIES, parseMetrics } from '../support/metrics.ts';

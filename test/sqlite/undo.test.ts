@@ -23,7 +23,7 @@ import { UNWATCHED } from './data.ts';
 import { assertSound, readRows } from './files.ts';
 
 /** Events of an agent: their rows are moved in several slices. */
-const MANY = 3_000;
+const MANY = 4_500;
 
 const open = (folder: string) => SqliteStore.open({ folder, cacheBytes: 0 });
 
@@ -42,7 +42,10 @@ async function deleteMany(withAgent: boolean) {
   const id = agent.agent_id;
   if (withAgent) await store.deleteAgent(id, deletionOf('delete_agent', id));
   else await store.deleteAgentEvents(id, deletionOf('delete_agent_events', id));
-  const { audit_id } = await lastEntry(store);
+  // Read at once: while a list is read on its thread, the removal would go on.
+  const [{ audit_id }] = readRows(databasePath(folder), 'SELECT max(audit_id) AS audit_id FROM audit') as [
+    { audit_id: number },
+  ];
   const countRows = () => readRows(databasePath(folder), 'SELECT 1 FROM events').length;
   return { folder, store, agent, key, rows, auditId: audit_id, countRows };
 }

@@ -4,7 +4,6 @@ import type { FastifyRequest } from 'fastify';
 import { CLIENT_LIMITS, type ClientLimits, type Limit } from '../../domain/client-limits.ts';
 import { AppError, type RefusedBy } from '../../domain/errors.ts';
 import { Metrics } from '../../metrics/metrics.ts';
-import type { Access } from '../endpoint.ts';
 import { Bodies } from './bodies.ts';
 import { Budget } from './budget.ts';
 import { Connections } from './connections.ts';
@@ -172,11 +171,6 @@ export class Admission {
   /** Checks the key of an agent when it is the client's turn. */
   checkKey<T>(request: FastifyRequest, check: () => Promise<T>): Promise<T> {
     return this.#keyWork ? this.#keyWork.run(request.client, check, sentKey(request)) : check();
-  }
-
-  /** The queue for expensive work of an endpoint with this access. */
-  workOf(access: Access): WorkQueue {
-    return access === 'administrator' ? this.adminWork : this.agentWork;
   }
 
   #refusalOf({ network }: RequestClient, reached: keyof Limit): AppError | undefined {

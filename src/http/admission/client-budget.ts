@@ -27,8 +27,8 @@ export class ClientBudget {
     if (this.total === 0) return undefined;
     if (name !== '' && this.#agents.reached(name, part)) return 'perClient';
     const reached = network === UNLIMITED ? undefined : this.#networks.reached(network, part);
-    const isInnocent = name !== '' && this.#agents.usedBy(name) === 0;
-    if (reached !== 'perClient' || !isInnocent) return reached;
+    const usesNothing = name !== '' && this.#agents.usedBy(name) === 0;
+    if (reached !== 'perClient' || !usesNothing) return reached;
     return this.total < this.#networks.limits.shared * part ? undefined : 'shared';
   }
 

@@ -7,7 +7,6 @@ import type { FastifyRequest } from 'fastify';
 import type { Limit } from '../../domain/client-limits.ts';
 import { AppError } from '../../domain/errors.ts';
 import { Metrics } from '../../metrics/metrics.ts';
-import { clientNetwork } from '../request/client-network.ts';
 import { Budget } from './budget.ts';
 import { Refusals } from './refusals.ts';
 import { type Connection, RequestClient } from './request-client.ts';
@@ -39,11 +38,17 @@ type ParsedSocket = Socket & {
 };
 const STOP_PARSING = -1;
 
+/** Who is at an address. */
+export interface Addresses {
+  isTrustedProxy(address: string): boolean;
+  networkOf(address: string): string;
+}
+
 export class Connections {
   readonly #budget: Budget;
   readonly #sockets = new Map<Socket, Connection>();
   #nextCloseMs = 0;
-
+  #addresses!: Addresses;
   readonly #refusals: Refusals;
 
   constructor(limits: Limit, metrics = new Metrics(), refusals = new Refusals(metrics)) {
@@ -63,8 +68,9 @@ export class Connections {
   }
 
   /** Starts to count the connections of the server. */
-  watch(server: Server, isTrustedProxy: (address: string) => boolean): void {
-    server.on('connection', (socket: Socket) => this.#open(socket, isTrustedProxy));
+  watch(server: Server, addresses: Addresses): void {
+    this.#addresses = addresses;
+    server.on('connection', (socket: Socket) => this.#open(socket));
   }
 
   /** Counts a request on its connection; `end` must follow. */
@@ -72,7 +78,7 @@ export class Connections {
     const { socket } = request.raw;
     const connection = (socket as WatchedSocket)[CONNECTION];
     if (connection) connection.busy++;
-    return new RequestClient(networkOf(request, connection), socket, connection);
+    return new RequestClient(this.#networkOfRequest(request, connection), socket, connection);
   }
 
   /** Whether the request comes from a trusted proxy. */
@@ -93,10 +99,19 @@ export class Connections {
     if (connection.refusal && connection.busy === 0) connection.socket.destroySoon();
   }
 
-  #open(socket: WatchedSocket, isTrustedProxy: (address: string) => boolean): void {
+  /** The network of the client, which is that of the connection unless a trusted proxy forwards the request. */
+  #networkOfRequest(request: FastifyRequest, connection: Connection | undefined): string {
+    if (connection && connection.network !== UNLIMITED) return connection.network;
+    const { ip } = request;
+    const isProxy = connection !== undefined && ip === request.raw.socket.remoteAddress;
+    return isProxy ? UNLIMITED : this.#addresses.networkOf(ip);
+  }
+
+  #open(socket: WatchedSocket): void {
     const { remoteAddress } = socket;
     if (remoteAddress === undefined) return; // already closed
-    const network = isTrustedProxy(remoteAddress) ? UNLIMITED : clientNetwork(remoteAddress);
+    const { isTrustedProxy, networkOf } = this.#addresses;
+    const network = isTrustedProxy(remoteAddress) ? UNLIMITED : networkOf(remoteAddress);
     const refusal = network === UNLIMITED ? undefined : this.#refusalOf(network);
     if (refusal && this.#sockets.size >= this.#budget.limits.shared + REFUSED_AT_ONCE) {
       socket.destroy();
@@ -154,12 +169,4 @@ export function cutOff({ socket }: IncomingMessage): void {
   const { parser } = socket as ParsedSocket;
   if (parser) parser.onIncoming = () => STOP_PARSING;
   socket.destroy();
-}
-
-/** The network of the client, which is that of the connection unless a trusted proxy forwards the request. */
-function networkOf(request: FastifyRequest, connection: Connection | undefined): string {
-  if (connection && connection.network !== UNLIMITED) return connection.network;
-  const { ip } = request;
-  if (!connection) return clientNetwork(ip);
-  return ip === request.raw.socket.remoteAddress ? UNLIMITED : clientNetwork(ip);
 }

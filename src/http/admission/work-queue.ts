@@ -189,7 +189,10 @@ export class WorkQueue {
     this.#timer ??= setInterval(() => this.#check(), CHECK_MS).unref();
     return new Promise((resolve, refuse) => {
       const item: Waiting = {
-        ...{ client, name, isAbandoned: false, sinceMs: performance.now() },
+        client,
+        name,
+        isAbandoned: false,
+        sinceMs: performance.now(),
         begin: () => resolve(item),
         refuse,
       };

@@ -2,10 +2,13 @@
 // API endpoints that they call check who may see data.
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
+import { unescape as decode } from 'node:querystring';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../../domain/errors.ts';
+import { addHeader } from '../response/headers.ts';
 import { StaticDocument, type StaticDocuments } from '../response/static-document.ts';
-import { PAGE_HEADERS } from './page-headers.ts';
+import { PAGE_HEADERS } from './page-files.ts';
+import { SIGN_IN_METHODS } from './sign-in.ts';
 
 const TYPES: Record<string, string> = {
   '.html': 'text/html; charset=utf-8',
@@ -31,19 +34,16 @@ const NOT_BUILT = `<!doctype html>
 
 const PAGES = '/admin/*';
 
-/**
- * Serves the files that are in `folder` now. If there is no build, serves a page that says how to make one. Paths in
- * `reservedPaths` are not pages: each maps to the only method that it supports.
- */
-export function serveConsole(
-  app: FastifyInstance,
-  served: StaticDocuments,
-  folder: string | undefined,
-  reservedPaths: ReadonlyMap<string, string>,
-): void {
-  const built = folder === undefined ? undefined : findBuild(folder);
+interface ConsoleSources {
+  readonly documents: StaticDocuments;
+  readonly consoleFolder?: string;
+}
 
-  for (const document of built ? [built.page, ...built.assets.values()] : []) served.add(() => document);
+/** Serves the files that are in the folder now. If there is no build, serves a page that says how to make one. */
+export function serveConsole(app: FastifyInstance, { documents, consoleFolder }: ConsoleSources): void {
+  const built = consoleFolder === undefined ? undefined : findBuild(consoleFolder);
+
+  for (const document of built ? [built.page, ...built.assets.values()] : []) documents.add(() => document);
 
   const sendPage = (_request: FastifyRequest, reply: FastifyReply): FastifyReply | Promise<FastifyReply> =>
     built
@@ -58,11 +58,24 @@ export function serveConsole(
   // One page for all URLs: its script picks the view.
   app.get('/admin', sendPage);
   app.get(PAGES, (request, reply) => {
-    const method = reservedPaths.get(`/admin/${(request.params as { '*': string })['*']}`);
+    const method = SIGN_IN_METHODS.get(`/admin/${(request.params as { '*': string })['*']}`);
     if (method === undefined) return sendPage(request, reply);
     reply.header('allow', method);
     throw new AppError('METHOD_NOT_ALLOWED', `This URL supports ${method}, not ${request.method}.`);
   });
+}
+
+/**
+ * Security headers of everything under /admin, including errors. They forbid loading other content, framing, reading by other
+ * origins, and sending the URL to other sites as Referer. Pages that need more set their own headers.
+ */
+export function addConsoleHeaders(path: string, reply: FastifyReply): void {
+  if (!path.startsWith('/admin') && !path.includes('%')) return;
+  if (!/^\/admin(?:\/|$)/.test(decode(path))) return;
+  addHeader(reply, 'content-security-policy', "default-src 'none'; frame-ancestors 'none'");
+  addHeader(reply, 'referrer-policy', 'same-origin');
+  addHeader(reply, 'cross-origin-resource-policy', 'same-origin');
+  addHeader(reply, 'x-frame-options', 'DENY');
 }
 
 interface Build {

@@ -1,7 +1,7 @@
 // Cross-origin requests (CORS). Browsers do not send API keys automatically, so the keyed API is open to all origins unless
 // the operator lists some. Administrators' paths are never open.
 import { unescape as decode } from 'node:querystring';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import { addHeader, addVary, hasHeader } from '../response/headers.ts';
 
 const EXPOSED =
@@ -20,13 +20,8 @@ export function isAdminPath(path: string): boolean {
 }
 
 /** Adds the headers that let the requesting page read the response. */
-export function allowOrigin(
-  origins: CorsOrigins,
-  path: string,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): void {
-  const { origin } = request.headers;
+export function allowOrigin(origins: CorsOrigins, path: string, reply: FastifyReply): void {
+  const { origin } = reply.request.headers;
   if (origin === undefined || isAdminPath(path)) return;
   if (origins === '*') addHeader(reply, 'access-control-allow-origin', '*');
   else {

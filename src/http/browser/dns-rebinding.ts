@@ -6,7 +6,7 @@ import { AppError } from '../../domain/errors.ts';
 import type { CorsOrigins } from './cors.ts';
 
 export interface AllowedHosts {
-  readonly publicUrl: string | undefined;
+  readonly publicUrl?: string | undefined;
   readonly corsOrigins: CorsOrigins;
 }
 

@@ -2,44 +2,31 @@
 import type { FastifyInstance } from 'fastify';
 import { escapeHtml, inline } from '../guide/html.ts';
 import { mcpClients } from '../guide/mcp.ts';
-import { readQualities } from '../request/qualities.ts';
 import { addVary } from '../response/headers.ts';
+import { readQualities } from '../response/qualities.ts';
 import { StaticDocument, type StaticDocuments } from '../response/static-document.ts';
-import { readPage } from './page-files.ts';
-import { PAGE_HEADERS } from './page-headers.ts';
+import { pageDocument } from './page-files.ts';
 
-const CACHING = { 'cache-control': 'no-cache' };
+interface FrontSources {
+  readonly documents: StaticDocuments;
+  readonly baseUrl: () => string;
+  /** A key that the page searches with until the visitor has one. It is for everybody to read: only for demos. */
+  readonly visitorKey?: string | undefined;
+}
 
-/** `visitorKey`: a key that the page searches with until the visitor has one. It is for everybody to read: only for demos. */
-export function serveFront(
-  app: FastifyInstance,
-  served: StaticDocuments,
-  baseUrl: () => string,
-  visitorKey = '',
-): void {
-  const page = served.add(
-    () =>
-      new StaticDocument(
-        readPage('front.html', {
-          MCP_CLIENTS: renderClients(baseUrl()),
-          BASE_URL: escapeHtml(baseUrl()),
-          VISITOR_KEY: escapeHtml(visitorKey),
-        }),
-        'text/html; charset=utf-8',
-        {
-          ...PAGE_HEADERS,
-          ...CACHING,
-        },
-      ),
+export function serveFront(app: FastifyInstance, sources: FrontSources): void {
+  const { documents, baseUrl, visitorKey = '' } = sources;
+  const page = documents.add(() =>
+    pageDocument('front.html', {
+      MCP_CLIENTS: renderClients(baseUrl()),
+      BASE_URL: escapeHtml(baseUrl()),
+      VISITOR_KEY: escapeHtml(visitorKey),
+    }),
   );
-  const links = served.add(
-    () =>
-      new StaticDocument(
-        JSON.stringify(describeLinks(baseUrl())),
-        'application/json; charset=utf-8',
-        CACHING,
-      ),
-  );
+  const links = documents.add(() => {
+    const json = JSON.stringify(describeLinks(baseUrl()));
+    return new StaticDocument(json, 'application/json; charset=utf-8', { 'cache-control': 'no-cache' });
+  });
   app.get('/', (request, reply) => {
     addVary(reply, 'Accept');
     return (asksForHtml(request.headers.accept) ? page : links)().send(reply);

@@ -10,6 +10,8 @@ const PAGES = new URL('./pages/', import.meta.url);
 
 const FOREVER = { 'cache-control': 'public, max-age=31536000, immutable' };
 
+const A_DAY = { 'cache-control': 'public, max-age=86400' };
+
 const TYPES = { js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8', svg: 'image/svg+xml' };
 
 /** The files, each after those that it names, and the files in pages/ that it is made of: one style sheet is one request. */
@@ -28,6 +30,28 @@ const FILES: readonly (readonly [name: string, parts: readonly string[]])[] = [
   ['contents.js', ['contents.js']],
   ['docs.js', ['docs.js']],
 ];
+
+/**
+ * Security headers of our own pages and the console. Everything is loaded from this service, nothing is inline, and no text can
+ * become markup or script.
+ */
+export const PAGE_HEADERS = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; font-src 'self'; " +
+    "base-uri 'none'; form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
+  'referrer-policy': 'same-origin',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'x-frame-options': 'DENY',
+  'permissions-policy':
+    'camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), publickey-credentials-get=(), usb=()',
+};
+
+/** The API is not disallowed: some clients of agents ask before they call it. */
+const ROBOTS = `# Agents are welcome: /llms.txt says how to use this service. The console is for administrators.
+User-agent: *
+Disallow: /admin
+`;
 
 /** Comments, and the indentation of style sheets: a quarter of what would be sent. */
 const COMMENTS = /^\s*\/\/.*\n|^\s*\/\*(?:(?!\*\/)[\s\S])*\*\/\n|\/\*\* (?:(?!\*\/).)*\*\/ ?/gm;
@@ -92,7 +116,13 @@ function withParts(text: string): string {
   );
 }
 
-/** Serves the files under /docs/. */
+/** A page as a document. Browsers keep it, and ask each time whether it is still valid. */
+export function pageDocument(name: string, values: Readonly<Record<string, string>>): StaticDocument {
+  const headers = { ...PAGE_HEADERS, 'cache-control': 'no-cache' };
+  return new StaticDocument(readPage(name, values), 'text/html; charset=utf-8', headers);
+}
+
+/** Serves the files under /docs/, and those that browsers and crawlers ask every site for: /favicon.ico and /robots.txt. */
 export function servePageFiles(app: FastifyInstance, served: StaticDocuments): void {
   const { documents } = getFiles();
   for (const document of documents.values()) served.add(() => document);
@@ -101,4 +131,8 @@ export function servePageFiles(app: FastifyInstance, served: StaticDocuments): v
     if (!document) throw new AppError('NOT_FOUND', 'This file does not exist. Reload the page.');
     return document.send(reply);
   });
+  served.serve(app, '/favicon.ico', () => {
+    return new StaticDocument(readFileSync(new URL('favicon.ico', PAGES)), 'image/x-icon', A_DAY);
+  });
+  served.serve(app, '/robots.txt', () => new StaticDocument(ROBOTS, 'text/plain; charset=utf-8', A_DAY));
 }

@@ -1,5 +1,9 @@
-// The API description as HTML: every operation, by groups, with contents and the meanings of errors. It is complete without scripts.
+// The API documentation at /docs: the description as HTML, with every operation, by groups, contents and the meanings of errors. It is
+// complete without scripts.
+import type { FastifyInstance } from 'fastify';
 import { escapeHtml, inline } from '../guide/html.ts';
+import type { StaticDocuments } from '../response/static-document.ts';
+import { pageDocument } from './page-files.ts';
 import {
   type Caller,
   callerOf,
@@ -28,14 +32,30 @@ interface Group {
   readonly operations: readonly Described[];
 }
 
-export interface Reference {
+interface Reference {
   /** What the API is. */
   readonly about: string;
   readonly contents: string;
   readonly operations: string;
 }
 
-export function writeReference(api: ApiDescription): Reference {
+interface DocsSources {
+  readonly documents: StaticDocuments;
+  readonly describe: () => object;
+}
+
+export function serveDocs(app: FastifyInstance, { documents, describe }: DocsSources): void {
+  documents.serve(app, '/docs', () => {
+    const { about, contents, operations } = writeReference(describe() as ApiDescription);
+    return pageDocument('docs.html', {
+      REFERENCE_ABOUT: about,
+      REFERENCE_CONTENTS: contents,
+      REFERENCE_OPERATIONS: operations,
+    });
+  });
+}
+
+function writeReference(api: ApiDescription): Reference {
   const groups = groupsOf(api);
   const [others, apart] = [
     groups.filter(({ name }) => name !== APART),

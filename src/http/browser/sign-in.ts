@@ -8,13 +8,12 @@ import { SIGN_IN_MS, type SignInProblem } from '../../domain/session.ts';
 import { compile } from '../../domain/shape.ts';
 import type { Context } from '../../usecases/context.ts';
 import * as sessions from '../../usecases/sessions.ts';
-import { requireSameOrigin } from '../request/authenticate.ts';
-import { clientNetwork } from '../request/client-network.ts';
-import { clearCookie, readCookie, setCookie } from './cookies.ts';
-import { isSameOrigin, serviceOrigin } from './same-origin.ts';
+import { clientNetwork } from '../access/client-network.ts';
+import { clearCookie, readCookie, setCookie } from '../access/cookies.ts';
+import { isSameOrigin, requireSameOrigin, serviceOrigin } from '../access/same-origin.ts';
 
 export interface SignInRoutes {
-  readonly publicUrl: string | undefined;
+  readonly publicUrl?: string | undefined;
   /** Called only when the service is ready. */
   readonly context: () => Context;
   /** Called with errors of the identity provider. */
@@ -49,8 +48,8 @@ export function serveSignIn(app: FastifyInstance, options: SignInRoutes): void {
     const described = await sessions.describeSession(context(), readSessionCookie(request), PICTURE);
     return reply.header('content-type', 'application/json; charset=utf-8').send(JSON.stringify(described));
   });
-  app.get(LOGIN, withoutHead, (request, reply) => beginSignIn(options, request, reply));
-  app.get(CALLBACK, withoutHead, (request, reply) => finishSignIn(options, request, reply));
+  app.get(LOGIN, withoutHead, (_request, reply) => beginSignIn(options, reply));
+  app.get(CALLBACK, withoutHead, (_request, reply) => finishSignIn(options, reply));
   app.get(PICTURE, withoutHead, async (request, reply) => {
     const { type, bytes } = await sessions.getPicture(context(), readSessionCookie(request));
     return reply
@@ -92,11 +91,9 @@ export function serveSignIn(app: FastifyInstance, options: SignInRoutes): void {
 }
 
 /** Redirects to the identity provider or, if that is not possible, back to the console with the reason. */
-async function beginSignIn(
-  { publicUrl, context, onFault }: SignInRoutes,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<FastifyReply> {
+async function beginSignIn(options: SignInRoutes, reply: FastifyReply): Promise<FastifyReply> {
+  const { publicUrl, context, onFault } = options;
+  const { request } = reply;
   const { signIn } = context().console;
   const query = new URLSearchParams(request.query as string);
   const returnPath = toReturnPath(query.get('return') ?? undefined);
@@ -126,12 +123,9 @@ async function beginSignIn(
 }
 
 /** Opens a session for the identity that the provider confirms, or redirects to the console with the reason why not. */
-async function finishSignIn(
-  options: SignInRoutes,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<FastifyReply> {
+async function finishSignIn(options: SignInRoutes, reply: FastifyReply): Promise<FastifyReply> {
   const { publicUrl, context, onFault } = options;
+  const { request } = reply;
   const { signIn } = context().console;
   if (!signIn) return reply.redirect(toReturnPath(undefined), 303);
   clearCookie(publicUrl, reply, 'signIn');

@@ -4,7 +4,6 @@ import { ERRORS, type ErrorCode } from '../../domain/errors.ts';
 import { BYTES_PER_MB } from '../../domain/store.ts';
 import type { Policy } from '../../usecases/context.ts';
 import { type Block, code, type Guide, text } from './blocks.ts';
-import { clientBlocks } from './clients.ts';
 import { type ApiDescription, type Field, type Operation, operationsOf } from './facts.ts';
 import { mcpBlocks, type ToolName } from './mcp.ts';
 
@@ -218,4 +217,22 @@ function limitBlocks(policy: GuidePolicy): Block[] {
 
 function amount(limit: number): string {
   return limit === 0 ? 'no limit' : String(limit);
+}
+
+/** Generated clients: the one setting that some generators need. docs/clients.md has whole programs. */
+function clientBlocks(base: string): Block[] {
+  return [
+    text(
+      'Generators for OpenAPI 3.1 make a client from `/openapi.json`. A search and an event have several media types; without `Accept` and `format`, the response is always JSON.',
+    ),
+    text(
+      "**openapi-typescript** and **openapi-fetch**: `createClient<paths, 'application/json'>` chooses JSON, and `--default-non-nullable=false` keeps fields with a default optional.",
+    ),
+    code('sh', `npx openapi-typescript ${base}/openapi.json --default-non-nullable=false -o schema.ts`),
+    text(
+      "**orval**: `override: { contentType: { include: ['application/json'] } }` in its `output` chooses JSON.",
+    ),
+    text('**Hey API** needs no setting.'),
+    code('sh', `npx @hey-api/openapi-ts -i ${base}/openapi.json -o hey-api`),
+  ];
 }

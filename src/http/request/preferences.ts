@@ -2,7 +2,7 @@
 import type { TObject } from 'typebox';
 import { type Issue, readTogether, refuse } from '../../domain/errors.ts';
 import { findUnknown } from '../../domain/shape.ts';
-import { type Call, type Endpoint, parametersOf } from '../endpoint.ts';
+import type { Query } from './query.ts';
 
 /**
  * One preference: a name, a value in quotes or not, and parameters, which have no meaning here. Quotes that nothing closes last
@@ -28,17 +28,19 @@ export function isStrict(prefer: string | string[] | undefined): boolean {
   return false;
 }
 
-/** Throws VALIDATION_ERROR if the call has unknown parameters or fields. The error names everything else that is wrong, too. */
-export function refuseUnknown(endpoint: Endpoint, call: Call): void {
-  const issues = [
-    ...unknownParameters(call.query.unknown, parametersOf(endpoint)),
-    ...unknownFields(call.body, endpoint.body),
-  ];
-  if (issues.length === 0) return;
-  readTogether(
-    () => refuse(issues),
-    () => endpoint.check?.(call as never),
-  );
+interface Known {
+  readonly parameters: ReadonlySet<string>;
+  readonly body?: TObject | undefined;
+}
+
+/** Throws VALIDATION_ERROR if the request has unknown parameters or fields. The error has what `check` throws, too. */
+export function refuseUnknown(
+  { query, body }: { readonly query: Query; readonly body: unknown },
+  known: Known,
+  check: () => unknown,
+): void {
+  const issues = [...unknownParameters(query.unknown, known.parameters), ...unknownFields(body, known.body)];
+  if (issues.length > 0) readTogether(() => refuse(issues), check);
 }
 
 function unknownParameters(unknown: string | undefined, known: ReadonlySet<string>): Issue[] {

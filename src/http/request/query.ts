@@ -90,9 +90,9 @@ export function parseQuery(text: string, known: ParameterNames): Query {
 /** Returns the same query string with another cursor; unknown parameters are dropped. The cursor needs no escaping. */
 export function withCursor({ text, values, spans, unknown }: Query, cursor: string): string {
   if (unknown === undefined && !values.has('cursor')) return `${text}&cursor=${cursor}`;
-  let kept = '';
-  for (let at = 0; at < spans.length; at += 2) kept += `${text.slice(spans[at], spans[at + 1])}&`;
-  return `${kept}cursor=${cursor}`;
+  let others = '';
+  for (let at = 0; at < spans.length; at += 2) others += `${text.slice(spans[at], spans[at + 1])}&`;
+  return `${others}cursor=${cursor}`;
 }
 
 /**

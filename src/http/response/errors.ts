@@ -4,7 +4,6 @@ import type { FastifyReply } from 'fastify';
 import { AppError, ERRORS, type ErrorCode, MAX_SHOWN_ISSUES } from '../../domain/errors.ts';
 import Type from '../../domain/schema.ts';
 import { oneOf } from '../../domain/shape.ts';
-import { hasLongRest, isRestToBeRead, sendBeforeBody } from './unread-body.ts';
 
 export const ErrorResponse = Type.Object({
   error: Type.Object({
@@ -37,8 +36,11 @@ export function statusOf(error: AppError): number {
   return ERRORS[error.code].status;
 }
 
-/** Sends the error, or a page that says it, with its status and the headers that its code requires (WWW-Authenticate, Retry-After). */
-export function sendError(reply: FastifyReply, error: AppError, page?: string): FastifyReply {
+/**
+ * Sets the status of the error and the headers that its code requires (WWW-Authenticate, Retry-After). Returns the text to send:
+ * the page that says the error, if there is one. admission/unread-body.ts sends it.
+ */
+export function beginError(reply: FastifyReply, error: AppError, page?: string): string {
   reply.request.refusal = error;
   const challenge = CHALLENGES[error.code];
   if (challenge && !reply.hasHeader('www-authenticate')) reply.header('www-authenticate', challenge);
@@ -46,12 +48,7 @@ export function sendError(reply: FastifyReply, error: AppError, page?: string): 
   if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter));
   const type = page === undefined ? 'application/json' : 'text/html';
   reply.code(statusOf(error)).header('content-type', `${type}; charset=utf-8`);
-  const text = page ?? JSON.stringify(errorBody(error));
-  // node:http would read the rest of the body, however long, to keep the connection.
-  const mayRetry = [429, 503].includes(statusOf(error));
-  const isConnectionRefused = reply.request.client?.connection?.refusal !== undefined;
-  if (mayRetry && (isConnectionRefused || hasLongRest(reply.request))) reply.header('connection', 'close');
-  return isRestToBeRead(reply) ? sendBeforeBody(reply, text) : reply.send(text);
+  return page ?? JSON.stringify(errorBody(error));
 }
 
 const CHALLENGES: Partial<Record<ErrorCode, string>> = {

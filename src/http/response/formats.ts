@@ -7,8 +7,7 @@ import { encodeComponent, joinCalendar } from '../../domain/formats/icalendar.ts
 import { encodeLinkedEvent, encodeLinkedPart, joinGraph } from '../../domain/formats/json-ld.ts';
 import type { LastChange } from '../../domain/store.ts';
 import type { Wire } from '../../domain/wire.ts';
-import type { Client } from '../admission/work-queue.ts';
-import { readQualities } from '../request/qualities.ts';
+import { readQualities } from './qualities.ts';
 
 export const FORMATS = ['json', 'geojson', 'ics', 'jsonld'] as const;
 export type Format = (typeof FORMATS)[number];
@@ -55,7 +54,7 @@ const BYTES_PER_TURN = 65_536;
 export async function encodeItems(
   events: readonly Wire[],
   encodeItem: (event: Wire, at: number) => Wire,
-  client: Client,
+  client: { isGone(): boolean },
 ): Promise<readonly Wire[]> {
   const items: Wire[] = [];
   let bytes = 0;

@@ -3,29 +3,56 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { joinWire, toWire, type Wire } from '../../domain/wire.ts';
-import { type EndpointResponse, Representation } from '../endpoint.ts';
-import type { Backlog } from './backlog.ts';
-import { ENCODERS } from './formats.ts';
+import { ENCODERS, type Format } from './formats.ts';
 import { addHeader, addVary } from './headers.ts';
+
+/** Encoded JSON, whole or streamed; a representation; a value to encode as JSON; or undefined for a 204. */
+export type EndpointResponse = Wire | AsyncIterable<Wire> | Representation | object | undefined;
+
+/** An event or a page of events in one of its formats. */
+export class Representation {
+  /** Undefined sends a 304: the client already has it. */
+  readonly wire: Wire | undefined;
+  readonly format: Format;
+  /** True if the response depends on Accept, and so needs Vary. */
+  readonly isNegotiated: boolean;
+  /** Additional headers: names and values, alternating. */
+  readonly headers: readonly string[];
+
+  constructor(wire: Wire | undefined, format: Format, isNegotiated: boolean, headers: readonly string[]) {
+    this.wire = wire;
+    this.format = format;
+    this.isNegotiated = isNegotiated;
+    this.headers = headers;
+  }
+}
+
+/** Follows the bytes of responses until their clients have read them. */
+export interface ResponseMeter {
+  /** Whether a response of this length is counted before it is sent. */
+  isLarge(bytes: number): boolean;
+  /** Throws an AppError to refuse the response. */
+  add(reply: FastifyReply, bytes: number): void;
+}
 
 /** A stream of at least this length is sent while it is being produced; a shorter one is sent whole. */
 const STREAM_FROM_BYTES = 262_144;
 
 /**
  * Throws the stream's error if nothing was sent yet. After that, an error closes the connection,
- * so that no client takes the response for complete, and is passed to `onFault`. Throws UNAVAILABLE if the backlog is over its limit.
+ * so that no client takes the response for complete, and is passed to `onFault`. Throws what `meter` throws.
  */
 export function sendResponse(
   reply: FastifyReply,
   response: EndpointResponse,
-  backlog: Backlog,
+  meter: ResponseMeter,
   onFault: (error: unknown) => void,
 ): Promise<void> | undefined {
   if (response === undefined) reply.code(204).send();
-  else if (response instanceof Representation) sendRepresentation(reply, response, backlog);
-  else if (typeof response === 'string') sendWire(reply, response, backlog);
-  else if (Symbol.asyncIterator in response) return sendStream(reply, response, backlog, onFault);
-  else sendWire(reply, toWire(JSON.stringify(response)), backlog);
+  else if (response instanceof Representation) sendRepresentation(reply, response, meter);
+  else if (typeof response === 'string') sendWire(reply, response, meter);
+  else if (Symbol.asyncIterator in response) return sendStream(reply, response, meter, onFault);
+  else sendWire(reply, toWire(JSON.stringify(response)), meter);
   return undefined;
 }
 
@@ -33,25 +60,25 @@ export function sendResponse(
 function sendWire(
   reply: FastifyReply,
   wire: Wire,
-  backlog: Backlog,
+  meter: ResponseMeter,
   contentType = ENCODERS.json.contentType,
 ): void {
-  const isLarge = backlog.isLarge(wire.length);
-  if (isLarge) backlog.add(reply, wire.length);
+  const isLarge = meter.isLarge(wire.length);
+  if (isLarge) meter.add(reply, wire.length);
   reply.hijack();
   addHeader(reply, 'content-type', contentType);
   addHeader(reply, 'content-length', String(wire.length));
   reply.raw.writeHead(200, reply.pendingHeaders);
   reply.raw.end(wire, 'latin1');
   // Nearly always the system takes a small response at once, and nothing is left to count.
-  if (!isLarge && reply.raw.writableLength > 0) backlog.add(reply, wire.length);
+  if (!isLarge && reply.raw.writableLength > 0) meter.add(reply, wire.length);
 }
 
-function sendRepresentation(reply: FastifyReply, representation: Representation, backlog: Backlog): void {
+function sendRepresentation(reply: FastifyReply, representation: Representation, meter: ResponseMeter): void {
   const { wire, format, headers, isNegotiated } = representation;
   if (isNegotiated) addVary(reply, 'Accept');
   reply.pendingHeaders.push(...headers);
-  if (wire !== undefined) sendWire(reply, wire, backlog, ENCODERS[format].contentType);
+  if (wire !== undefined) sendWire(reply, wire, meter, ENCODERS[format].contentType);
   else sendNotModified(reply);
 }
 
@@ -66,7 +93,7 @@ export function sendNotModified(reply: FastifyReply): FastifyReply {
 async function sendStream(
   reply: FastifyReply,
   chunks: AsyncIterable<Wire>,
-  backlog: Backlog,
+  meter: ResponseMeter,
   onFault: (error: unknown) => void,
 ): Promise<void> {
   const iterator = chunks[Symbol.asyncIterator]();
@@ -77,7 +104,7 @@ async function sendStream(
       await iterator.return?.();
       return;
     }
-    if (next.done) return sendWire(reply, start, backlog);
+    if (next.done) return sendWire(reply, start, meter);
     start = joinWire(start, [next.value], '');
   }
   reply.header('content-type', ENCODERS.json.contentType);

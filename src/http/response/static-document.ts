@@ -4,10 +4,10 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import type { FastifyReply } from 'fastify';
-import { isNotModified } from '../request/conditions.ts';
-import { readQualities } from '../request/qualities.ts';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { isNotModified } from './conditions.ts';
 import { addHeader, addVary, replaceHeader } from './headers.ts';
+import { readQualities } from './qualities.ts';
 import { sendNotModified } from './send.ts';
 
 export type Encoding = 'br' | 'gzip' | 'identity';
@@ -92,6 +92,12 @@ export class StaticDocuments {
     };
     this.#getters.push(get);
     return get;
+  }
+
+  /** Serves the document that `make` returns. */
+  serve(app: FastifyInstance, path: string, make: () => StaticDocument, version?: () => string): void {
+    const document = this.add(make, version);
+    app.get(path, (_request, reply) => document().send(reply));
   }
 
   /** Makes and compresses all documents, one after the other. To call when the service is ready. */

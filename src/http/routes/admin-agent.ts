@@ -5,8 +5,8 @@ import { readTogether } from '../../domain/errors.ts';
 import { EmptyRequest, requireEmptyBody } from '../../domain/own-agent.ts';
 import Type from '../../domain/schema.ts';
 import * as details from '../../usecases/agent-details.ts';
-import { type Call, endpoint } from '../endpoint.ts';
-import { AgentPath, agentIdOf } from './agent-path.ts';
+import { AgentPath, agentIdOf } from './admin-parameters.ts';
+import { type Call, endpoint } from './endpoint.ts';
 
 export const getAgent = endpoint({
   operationId: 'getAgent',

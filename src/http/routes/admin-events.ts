@@ -17,11 +17,10 @@ import { BulkDeletedResponse, BulkDeletion, DeleteParameters, readBulkDeletion }
 import * as admin from '../../usecases/admin.ts';
 import * as allEvents from '../../usecases/admin-events.ts';
 import * as lists from '../../usecases/admin-lists.ts';
-import { type Call, endpoint } from '../endpoint.ts';
 import { queryReader } from '../request/query.ts';
-import { AgentPath, agentIdOf } from './agent-path.ts';
+import { AgentPath, agentIdOf, forGoodIn } from './admin-parameters.ts';
+import { type Call, endpoint } from './endpoint.ts';
 import { EventPath } from './events.ts';
-import { forGoodIn } from './for-good.ts';
 
 const readParameters = queryReader(EventListParameters, readEventList);
 

@@ -8,8 +8,9 @@ import {
 } from '../../domain/admin.ts';
 import { AgentSummary, AgentUpdate, readAgentUpdate } from '../../domain/agent.ts';
 import { AuditLogResponse } from '../../domain/audit.ts';
-import { readTogether } from '../../domain/errors.ts';
+import { invalid, readTogether } from '../../domain/errors.ts';
 import { AgentListParameters, AuditParameters, readAgentList, readAuditQuery } from '../../domain/list.ts';
+import Type from '../../domain/schema.ts';
 import {
   DeleteParameters,
   RestoreParameters,
@@ -18,11 +19,9 @@ import {
 } from '../../domain/undo.ts';
 import * as admin from '../../usecases/admin.ts';
 import * as lists from '../../usecases/admin-lists.ts';
-import { type Call, endpoint } from '../endpoint.ts';
 import { queryReader } from '../request/query.ts';
-import { AgentPath, agentIdOf } from './agent-path.ts';
-import { AuditPath, auditIdOf } from './audit-path.ts';
-import { forGoodIn } from './for-good.ts';
+import { AgentPath, agentIdOf, forGoodIn } from './admin-parameters.ts';
+import { type Call, endpoint } from './endpoint.ts';
 
 export const whoAmI = endpoint({
   operationId: 'getAdministrator',
@@ -142,6 +141,19 @@ export const listAudit = endpoint({
   isExpensive: () => true,
   handle: async ({ context, query }) => lists.listAudit(context, readAuditParameters(query)),
 });
+
+const AuditPath = Type.Object({
+  audit_id: Type.String({ description: 'ID of an entry of the audit log.', examples: ['42'] }),
+});
+
+/** Throws VALIDATION_ERROR. */
+function auditIdOf({ path }: Call): number {
+  const id = path.audit_id!;
+  if (/^[1-9]\d{0,14}$/.test(id)) return Number(id);
+  throw invalid([
+    { loc: ['path', 'audit_id'], msg: 'must be a whole number such as 42', type: 'int_parsing' },
+  ]);
+}
 
 const readRestoreParameters = queryReader(RestoreParameters, readRestorePosition);
 

@@ -13,11 +13,12 @@ import { mayHavePrefix } from '../../domain/word-query.ts';
 import { hasManyWords } from '../../domain/words.ts';
 import * as events from '../../usecases/events.ts';
 import { findNetwork } from '../admission/request-client.ts';
-import { endpoint, Representation } from '../endpoint.ts';
 import { MAX_EVENT_BODY_BYTES } from '../request/body.ts';
-import { etagOf, isNotModified, knownVersions } from '../request/conditions.ts';
 import { withCursor } from '../request/query.ts';
+import { etagOf, isNotModified, knownVersions } from '../response/conditions.ts';
 import { acceptedFormat, ENCODERS, encodeItems, type FormatEncoder } from '../response/formats.ts';
+import { Representation } from '../response/send.ts';
+import { endpoint } from './endpoint.ts';
 import {
   EVENT_FORMATS,
   EventParameters,

@@ -7,8 +7,8 @@ import Type from '../../domain/schema.ts';
 import { oneOf } from '../../domain/shape.ts';
 import type { Store } from '../../domain/store.ts';
 import type { Context } from '../../usecases/context.ts';
-import type { Description } from '../endpoint.ts';
 import { ErrorResponse, errorBody, statusOf, toAppError } from '../response/errors.ts';
+import type { Description } from './endpoint.ts';
 
 /** While the store opens: events loaded so far, of the total. Afterwards: the context for use cases. */
 export type Readiness = { readonly done: number; readonly total: number } | { readonly context: Context };
@@ -76,19 +76,19 @@ export function isLoading(readiness: Readiness): boolean {
 interface HealthOptions {
   readonly version: string;
   readonly readiness: () => Readiness;
-  readonly isStopping: () => boolean;
+  readonly shutdown?: { readonly isStopping: boolean };
   readonly onFault: (request: FastifyRequest, error: AppError) => void;
 }
 
 export function serveHealth(app: FastifyInstance, options: HealthOptions): void {
-  const { version, readiness, isStopping, onFault } = options;
+  const { version, readiness, shutdown, onFault } = options;
   app.get('/health', (request, reply) =>
     sendHealth(readiness(), version, asJson(reply), (error) => onFault(request, error)),
   );
   app.get('/live', (_request, reply) => asJson(reply).send(JSON.stringify({ status: 'ok' })));
   app.get('/ready', async (request, reply) => {
     asJson(reply);
-    if (isStopping()) return sendUnready(reply, stopping(), 'stopping', 'shutdown');
+    if (shutdown?.isStopping) return sendUnready(reply, stopping(), 'stopping', 'shutdown');
     const now = readiness();
     if (!('context' in now)) return sendUnready(reply, starting(now), 'starting', 'startup');
     try {

@@ -1,5 +1,5 @@
-// Endpoints for an agent's own data: its summary, its events and its keys.
-import { RegisterResponse } from '../../domain/agent.ts';
+// Endpoints for an agent itself: registration, its summary, its events and its keys.
+import { RegisterRequest, RegisterResponse, readRegistration } from '../../domain/agent.ts';
 import { invalid, readTogether, refuse } from '../../domain/errors.ts';
 import { encodePage } from '../../domain/event-page.ts';
 import {
@@ -25,9 +25,23 @@ import {
 import Type from '../../domain/schema.ts';
 import { compile } from '../../domain/shape.ts';
 import * as own from '../../usecases/own-agent.ts';
-import { endpoint } from '../endpoint.ts';
+import { register as registerAgent } from '../../usecases/register.ts';
 import { type Query, queryReader } from '../request/query.ts';
 import { encodeItems } from '../response/formats.ts';
+import { endpoint } from './endpoint.ts';
+
+export const register = endpoint({
+  operationId: 'register',
+  tag: 'Registration',
+  summary: 'Register an agent',
+  description:
+    'Creates an agent and returns its API key. The key is only in this response: store it. One e-mail address may register any number of agents.',
+  access: 'registration',
+  body: RegisterRequest,
+  response: RegisterResponse,
+  check: ({ body }) => readRegistration(body),
+  handle: ({ context, caller, body }) => registerAgent(context, caller, body),
+});
 
 export const getOwnAgent = endpoint({
   operationId: 'getOwnAgent',

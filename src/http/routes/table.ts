@@ -1,19 +1,18 @@
 // Every endpoint with its method and path, and those that the API description has.
-import type { Endpoint } from '../endpoint.ts';
-import { MCP_PATH, mcp } from '../mcp.ts';
-import type { DescribedRoute } from '../openapi.ts';
+import type { Access } from '../access/authenticate.ts';
 import * as admin from './admin.ts';
 import * as adminAgent from './admin-agent.ts';
 import * as adminEvents from './admin-events.ts';
+import type { Description, Endpoint } from './endpoint.ts';
 import * as events from './events.ts';
 import { health, live, ready } from './health.ts';
+import { MCP_PATH, mcp } from './mcp.ts';
 import * as ownAgent from './own-agent.ts';
-import { register } from './registration.ts';
 
 export type Route = readonly [method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, endpoint: Endpoint];
 
 export const ROUTES: readonly Route[] = [
-  ['POST', '/v1/auth/register', register],
+  ['POST', '/v1/auth/register', ownAgent.register],
   ['POST', '/v1/auth/rotate', ownAgent.rotateKey],
   ['POST', '/v1/auth/revoke', ownAgent.revokeKey],
   ['GET', '/v1/agents/me', ownAgent.getOwnAgent],
@@ -42,6 +41,14 @@ export const ROUTES: readonly Route[] = [
   ['GET', '/v1/admin/audit', admin.listAudit],
   ['POST', '/v1/admin/audit/{audit_id}/restore', admin.restore],
 ];
+
+export interface DescribedRoute {
+  readonly method: string;
+  /** Parameters are in braces. */
+  readonly path: string;
+  readonly endpoint: Description;
+  readonly access: Access | 'open' | 'mcp';
+}
 
 /** Routes in the API description. */
 export const DESCRIBED_ROUTES: readonly DescribedRoute[] = [

@@ -100,8 +100,19 @@ function showResults(page) {
 
 let lastSearch = 0;
 
-/** Searches with the form, and shows the events or the error. What was asked for later is shown, whatever responds last. */
-async function showSearch() {
+/** How long the visitor may type on before the events follow. */
+const TYPING_MS = 300;
+
+/** The timer of a search for what is being typed; 0: none. */
+let typing = 0;
+
+/**
+ * Searches with the form, and shows the events or the error. What was asked for later is shown, whatever responds last.
+ * @param {boolean} isAsked Whether the visitor pressed the button. Only then an error takes the focus.
+ */
+async function showSearch(isAsked) {
+  clearTimeout(typing);
+  typing = 0;
   const key = keyField.value.trim();
   const headers = key === '' ? undefined : { 'x-api-key': key, prefer: 'handling=strict' };
   const number = ++lastSearch;
@@ -109,10 +120,10 @@ async function showSearch() {
   const { status, body } = await ask(`${search()}&limit=${SHOWN}`, headers && { headers });
   if (number !== lastSearch) return;
   results.removeAttribute('aria-busy');
-  showProblem(form, status === 200 ? undefined : body);
+  showProblem(form, status === 200 ? undefined : body, isAsked);
   if (status !== 200) {
     results.replaceChildren();
-    if (status === 401) keyField.focus();
+    if (status === 401 && isAsked) keyField.focus();
     return;
   }
   if (key !== visitorKey) keepKey(key);
@@ -122,11 +133,18 @@ async function showSearch() {
 /** The events belong to the form: when it changes, so do they. Without a key, the page says how to get one. */
 function follow() {
   showCommands();
-  if (keyField.value.trim() !== '') void showSearch();
+  if (keyField.value.trim() !== '') void showSearch(false);
 }
 
-form.addEventListener('input', showCommands);
-form.addEventListener('change', follow);
+form.addEventListener('input', ({ target }) => {
+  showCommands();
+  if (target === keyField) return; // a part of a key is refused
+  clearTimeout(typing);
+  typing = window.setTimeout(follow, TYPING_MS);
+});
+form.addEventListener('change', ({ target }) => {
+  if (typing !== 0 || target === keyField) follow();
+});
 form.addEventListener('click', (event) => {
   const place = /** @type {Element} */ (event.target).closest('[data-place]')?.getAttribute('data-place');
   if (!place) return;
@@ -137,7 +155,7 @@ form.addEventListener('click', (event) => {
 });
 form.addEventListener('submit', (event) => {
   event.preventDefault();
-  void showSearch();
+  void showSearch(true);
 });
 
 /** After a reload: whoever has a key seldom needs another. */

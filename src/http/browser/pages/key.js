@@ -56,8 +56,9 @@ export async function ask(path, init = {}) {
  * Shows an error as the API says it: at the fields that it names, or else above the form's end.
  * @param {HTMLFormElement} form
  * @param {any} body Undefined: no error.
+ * @param {boolean} takesFocus Whether the first of these fields gets the focus.
  */
-export function showProblem(form, body) {
+export function showProblem(form, body, takesFocus = true) {
   /** @type {{ loc: (string | number)[], msg: string }[]} */
   const details = body?.detail ?? [];
   /** @type {HTMLInputElement | undefined} */
@@ -77,7 +78,7 @@ export function showProblem(form, body) {
   const message = body?.error?.message ?? '';
   problem.textContent = message;
   problem.hidden = message === '' || (details.length > 0 && shown === details.length);
-  first?.focus();
+  if (takesFocus) first?.focus();
 }
 
 /**

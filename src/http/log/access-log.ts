@@ -1,30 +1,34 @@
 // The access log: one line per request, byte for byte what `logger.info({…}, 'request')` writes; `debug` for probes. The line is built by hand
 // because pino's general serialisation takes a tenth of the time of a whole request.
 import { performance } from 'node:perf_hooks'; // the global is a getter, which takes longer than the call
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import type { AppError } from '../../domain/errors.ts';
 import type { RequestClient } from '../admission/request-client.ts';
-import { isHealthPath } from '../request/health-path.ts';
 import { findTraceId } from '../request/request-id.ts';
+import { isHealthPath } from '../request/target.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 
 const DEBUG = 20;
 const INFO = 30;
 
-/** Writes one line. Takes the route's pattern, never the URL: parts of a URL may be secret or personal. */
-export type WriteAccess = (
-  requestId: string,
-  method: string,
-  route: string | undefined,
-  status: number,
-  ms: number,
+/** What a line says about a request. */
+export interface Access {
+  readonly requestId: string;
+  readonly method: string;
+  /** The route's pattern, never the URL: parts of a URL may be secret or personal. */
+  readonly route: string | undefined;
+  readonly status: number;
+  readonly ms: number;
   /** Of the trace that the request belongs to. */
-  traceId?: string | undefined,
+  readonly traceId?: string | undefined;
   /** Why it was refused, if it was. */
-  refusal?: Pick<AppError, 'code' | 'refusedBy' | 'part'> | undefined,
-  client?: Pick<RequestClient, 'name' | 'network'> | undefined,
-) => void;
+  readonly refusal?: Refusal | undefined;
+  readonly client?: Pick<RequestClient, 'name' | 'network'> | undefined;
+}
+type Refusal = Pick<AppError, 'code' | 'refusedBy' | 'part'>;
+
+export type WriteAccess = (access: Access) => void;
 
 /** `withAgents`: whether lines have the agent and the network of the client. */
 export function accessLog(logger: Logger, withAgents = false): WriteAccess {
@@ -37,7 +41,7 @@ export function accessLog(logger: Logger, withAgents = false): WriteAccess {
   const time = inner[timeSym] as () => string;
   const logsProbes = logger.isLevelEnabled('debug');
   // Only networks need escaping: IDs, methods and codes contain no quotes, and route patterns come from our own code.
-  return (requestId, method, route, status, ms, traceId, refusal, client) => {
+  return ({ requestId, method, route, status, ms, traceId, refusal, client }) => {
     // They come every few seconds, from every load balancer and supervisor.
     const isProbe = route !== undefined && isHealthPath(route);
     if (isProbe && !logsProbes) return;
@@ -51,7 +55,7 @@ export function accessLog(logger: Logger, withAgents = false): WriteAccess {
   };
 }
 
-function describeRefusal({ code, refusedBy, part }: Pick<AppError, 'code' | 'refusedBy' | 'part'>): string {
+function describeRefusal({ code, refusedBy, part }: Refusal): string {
   const cause = refusedBy ?? part;
   return cause === undefined ? `,"code":"${code}"` : `,"code":"${code}","cause":"${cause}"`;
 }
@@ -74,9 +78,9 @@ function inTenths(ms: number): string {
 /** Also measures each request, if requests are measured. */
 export function measured(write: WriteAccess, metrics: RequestMetrics | undefined): WriteAccess {
   if (!metrics) return write;
-  return (requestId, method, route, status, ms, traceId, refusal, client) => {
-    metrics.observe(method, route, status, ms);
-    write(requestId, method, route, status, ms, traceId, refusal, client);
+  return (access) => {
+    metrics.observe(access.method, access.route, access.status, access.ms);
+    write(access);
   };
 }
 
@@ -93,18 +97,20 @@ const CLIENT_CLOSED_REQUEST = 499;
 /** When the response is sent or its connection closes, calls `then` and writes the access-log line. */
 export function logOnClose(
   writeAccess: WriteAccess,
-  request: FastifyRequest,
   reply: FastifyReply,
   startMs: number,
   then: (nowMs: number) => void = () => {},
 ): void {
-  reply.raw.on('close', () => {
+  const { request, raw: response } = reply;
+  response.on('close', () => {
     const nowMs = performance.now();
     then(nowMs);
-    const status = reply.raw.writableFinished ? reply.raw.statusCode : CLIENT_CLOSED_REQUEST;
+    const status = response.writableFinished ? response.statusCode : CLIENT_CLOSED_REQUEST;
     // request.routeOptions builds a new object on each access, so use it only without a pattern.
     const route = request.pattern ?? request.routeOptions.url;
-    const { id, method, raw, refusal, client } = request;
-    writeAccess(id, method, route, status, nowMs - startMs, findTraceId(raw), refusal, client);
+    const { id: requestId, method, raw, refusal, client } = request;
+    const ms = nowMs - startMs;
+    const traceId = findTraceId(raw);
+    writeAccess({ requestId, method, route, status, ms, traceId, refusal, client });
   });
 }

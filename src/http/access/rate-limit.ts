@@ -1,7 +1,7 @@
 // Quota headers: RateLimit and RateLimit-Policy of the IETF httpapi draft.
 import type { FastifyReply } from 'fastify';
 import type { Spent } from '../../usecases/access.ts';
-import { replaceHeader } from './headers.ts';
+import { replaceHeader } from '../response/headers.ts';
 
 /** Sets both headers; neither if there is no limit. `policy` is the name of the quota. */
 export function setQuotaHeaders(reply: FastifyReply, spent: Spent | undefined, policy = 'default'): void {

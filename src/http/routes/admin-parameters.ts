@@ -1,9 +1,10 @@
-// The path parameter `agent_id`.
-
+// Parameters of several administrators' endpoints: `agent_id` in the path, and `for_good` of deletes.
 import { refuse } from '../../domain/errors.ts';
 import Type from '../../domain/schema.ts';
 import { compile } from '../../domain/shape.ts';
-import type { Call } from '../endpoint.ts';
+import { DeleteParameters, readForGood } from '../../domain/undo.ts';
+import { queryReader } from '../request/query.ts';
+import type { Call } from './endpoint.ts';
 
 export const AgentPath = Type.Object({
   agent_id: Type.String({
@@ -20,3 +21,5 @@ export function agentIdOf({ path }: Call): string {
   refuse(issues);
   return value.agent_id.toLowerCase();
 }
+
+export const forGoodIn = queryReader(DeleteParameters, readForGood);

@@ -1,6 +1,7 @@
 // Same-origin check against CSRF. Browsers send a cookie whichever site makes the request, so a session is valid only for
 // requests from the service's own pages.
 import type { FastifyRequest } from 'fastify';
+import { AppError } from '../../domain/errors.ts';
 
 /** Returns the origin of PUBLIC_URL or, if that is not set, of the request's own URL; undefined if its host is not valid. */
 export function serviceOrigin(publicUrl: string | undefined, request: FastifyRequest): string | undefined {
@@ -19,4 +20,13 @@ export function isSameOrigin(publicUrl: string | undefined, request: FastifyRequ
   if (own === undefined) return false;
   if (origin !== undefined) return origin === own;
   return referer !== undefined && URL.parse(referer)?.origin === own;
+}
+
+/** Throws MISSING_TOKEN for requests from pages of other sites, so that they cannot use an administrator's session. */
+export function requireSameOrigin(publicUrl: string | undefined, request: FastifyRequest): void {
+  if (isSameOrigin(publicUrl, request)) return;
+  throw new AppError(
+    'MISSING_TOKEN',
+    'A session is valid only for requests from the console’s own pages. Send a token as "Authorization: Bearer …".',
+  );
 }

@@ -2,7 +2,7 @@
 // are in usecases/access.ts.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Identity } from '../../domain/admin.ts';
-import { AppError } from '../../domain/errors.ts';
+import type { AgentRow } from '../../domain/agent.ts';
 import {
   authenticateAdministrator,
   authenticateAgent,
@@ -17,22 +17,47 @@ import {
 import type { Context } from '../../usecases/context.ts';
 import { authenticateSession } from '../../usecases/sessions.ts';
 import type { Admission } from '../admission/admission.ts';
-import { readCookie } from '../browser/cookies.ts';
-import { isSameOrigin } from '../browser/same-origin.ts';
-import type { Endpoint } from '../endpoint.ts';
-import { setQuotaHeaders } from '../response/rate-limit.ts';
 import { clientNetwork } from './client-network.ts';
+import { readCookie } from './cookies.ts';
+import { setQuotaHeaders } from './rate-limit.ts';
+import { requireSameOrigin } from './same-origin.ts';
+
+/** The type of the caller for each kind of access. */
+export interface Callers {
+  /** No key needed. The caller is the client's network; forwarded addresses count only from trusted proxies. */
+  registration: string;
+  read: AgentRow;
+  /** Like `read`, but the endpoint also learns which key was used. */
+  key: KeyHolder;
+  readwrite: AgentRow;
+  administrator: Identity;
+}
+export type Access = keyof Callers;
+
+/** What an endpoint demands of its callers. */
+export interface Demands<A extends Access = Access> {
+  readonly access: A;
+  /** If false, the request counts against the quota but is allowed when the quota is exhausted. */
+  readonly needsQuota?: boolean;
+}
+
+/** What the access check needs. */
+export interface Gate {
+  /** Only when the service is ready. */
+  readonly context: () => Context;
+  readonly admission: Admission;
+  readonly publicUrl?: string | undefined;
+}
 
 /** Returns the caller to pass to the endpoint. Throws the errors of usecases/access.ts. */
 export async function authenticate(
-  context: Context,
-  admission: Admission,
-  { access, needsQuota = true }: Endpoint,
-  request: FastifyRequest,
+  gate: Gate,
+  { access, needsQuota = true }: Demands,
   reply: FastifyReply,
-  publicUrl: string | undefined,
 ): Promise<unknown> {
-  if (access === 'administrator') return findAdministrator(context, request, publicUrl);
+  const { request } = reply;
+  const context = gate.context();
+  if (access === 'administrator') return findAdministrator(context, request, gate.publicUrl);
   if (access === 'registration') {
     const network = clientNetwork(request.ip);
     // Peek only: send quota headers only when a quota is exhausted.
@@ -46,34 +71,13 @@ export async function authenticate(
     requireFewFailures(failed);
     return network;
   }
-  const holder = await admitAgent(
-    context,
-    admission,
-    request.headers['x-api-key'] as string,
-    reply,
-    needsQuota,
-  );
-  if (access === 'readwrite') requireWriter(holder.agent);
-  return access === 'key' ? holder : holder.agent;
-}
-
-/**
- * Admits the holder of an API key: checks the key, counts the request and sets the quota headers. Throws MISSING_API_KEY,
- * INVALID_API_KEY, or RATE_LIMITED if it has too many requests in progress or, if `needsQuota`, its quota is used up.
- */
-export async function admitAgent(
-  context: Context,
-  admission: Admission,
-  key: string | undefined,
-  reply: FastifyReply,
-  needsQuota = true,
-): Promise<KeyHolder> {
-  const { agent, keyHash } = await authenticateAgent(context, key);
-  admission.enterAgent(reply.request.client, agent.agent_id);
+  const { agent, keyHash } = await authenticateAgent(context, request.headers['x-api-key'] as string);
+  gate.admission.enterAgent(request.client, agent.agent_id);
   const quota = await spendRequest(context, agent);
   setQuotaHeaders(reply, quota);
   if (needsQuota) requireQuota(quota);
-  return { agent, keyHash, quota };
+  if (access === 'readwrite') requireWriter(agent);
+  return access === 'key' ? { agent, keyHash, quota } : agent;
 }
 
 /**
@@ -81,13 +85,13 @@ export async function admitAgent(
  * response is sent, so that the client's next request sees the count.
  */
 export async function countFailedRegistration(
-  context: Context,
+  gate: Gate,
   { caller }: FastifyRequest,
   { statusCode }: FastifyReply,
 ): Promise<void> {
   if (caller === undefined || statusCode < 400 || statusCode === 429 || statusCode >= 500) return;
   // Without the store nobody can register, so a count that fails does not matter.
-  await spendFailedRegistration(context, caller as string, 1).catch(() => {});
+  await spendFailedRegistration(gate.context(), caller as string, 1).catch(() => {});
 }
 
 /** Uses the bearer token if one is sent, even an invalid one; otherwise the session cookie. */
@@ -105,13 +109,4 @@ async function findAdministrator(
   }
   requireSameOrigin(publicUrl, request);
   return authenticateSession(context, sealed);
-}
-
-/** Throws MISSING_TOKEN for requests from pages of other sites, so that they cannot use an administrator's session. */
-export function requireSameOrigin(publicUrl: string | undefined, request: FastifyRequest): void {
-  if (isSameOrigin(publicUrl, request)) return;
-  throw new AppError(
-    'MISSING_TOKEN',
-    'A session is valid only for requests from the console’s own pages. Send a token as "Authorization: Bearer …".',
-  );
 }

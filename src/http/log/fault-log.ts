@@ -2,8 +2,8 @@
 // thousands of requests per second meet the same fault.
 import type { FastifyRequest } from 'fastify';
 import { type Logger, pino } from 'pino';
-import type { AppError } from '../../domain/errors.ts';
 import { findTraceId } from '../request/request-id.ts';
+import { toAppError } from '../response/errors.ts';
 
 /** Time after which a kind of fault is logged with its stack again. */
 const WINDOW_MS = 60_000;
@@ -12,7 +12,7 @@ const WINDOW_MS = 60_000;
 const MAX_STACKS = 20;
 
 /** Logs a fault with its cause and the request ID, unless its cause is in the log already. */
-export type LogFault = (request: FastifyRequest, error: AppError) => void;
+export type LogFault = (request: FastifyRequest, error: unknown) => void;
 
 /** `stopwatch` is in milliseconds. */
 export function faultLog(logger: Logger, stopwatch: () => number = () => performance.now()): LogFault {
@@ -21,7 +21,8 @@ export function faultLog(logger: Logger, stopwatch: () => number = () => perform
   const faults = logger.child({}, { serializers: { err } });
   const seen = new Set<string>();
   let sinceMs = 0;
-  return (request, error) => {
+  return (request, thrown) => {
+    const error = toAppError(thrown);
     if (error.isReported) return;
     const nowMs = stopwatch();
     if (nowMs - sinceMs > WINDOW_MS) {

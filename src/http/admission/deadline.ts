@@ -2,7 +2,7 @@
 // database or disk gives a 503 and never a closed connection. docs/operations.md lists all deadlines.
 import type { FastifyReply } from 'fastify';
 import { AppError } from '../../domain/errors.ts';
-import type { RequestClient, Waiting } from '../admission/request-client.ts';
+import type { RequestClient, Waiting } from './request-client.ts';
 
 /** Default. A write to the data folder takes at most 8 s, a statement of PostgreSQL 11 s. */
 const RESPONSE_MS = 15_000;

@@ -1,6 +1,6 @@
 // Entity tags and conditional requests (RFC 9110). A tag names the version of an event and, except for JSON, the format.
 import type { KnownVersions } from '../../usecases/events.ts';
-import type { Format } from '../response/formats.ts';
+import type { Format } from './formats.ts';
 
 export function etagOf(version: number, format: Format): string {
   return format === 'json' ? `"${version}"` : `"${version}-${format}"`;

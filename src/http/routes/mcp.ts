@@ -1,11 +1,11 @@
 // The Model Context Protocol at /mcp: access checks and sending of responses. The handler that is passed in interprets the
 // messages. Only POST: there are no sessions to end and no streams to open, so other methods get a 405.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { AppError } from '../domain/errors.ts';
-import Type from '../domain/schema.ts';
-import { oneOf } from '../domain/shape.ts';
-import type { Searcher } from '../domain/store.ts';
-import { mayHavePrefix } from '../domain/word-query.ts';
+import { AppError } from '../../domain/errors.ts';
+import Type from '../../domain/schema.ts';
+import { oneOf } from '../../domain/shape.ts';
+import type { Searcher } from '../../domain/store.ts';
+import { mayHavePrefix } from '../../domain/word-query.ts';
 import {
   authenticateAgent,
   type KeyHolder,
@@ -14,17 +14,14 @@ import {
   type Spent,
   spendMessages,
   spendRequest,
-} from '../usecases/access.ts';
-import type { Context } from '../usecases/context.ts';
-import type { Admission } from './admission/admission.ts';
-import { findNetwork } from './admission/request-client.ts';
-import { type AllowedHosts, requireAllowedHost } from './browser/dns-rebinding.ts';
-import type { Description } from './endpoint.ts';
-import { MAX_EVENT_BODY_BYTES } from './request/body.ts';
-import type { Backlog } from './response/backlog.ts';
-import type { ResponseDeadline } from './response/deadline.ts';
-import { ErrorResponse, toAppError } from './response/errors.ts';
-import { setQuotaHeaders } from './response/rate-limit.ts';
+} from '../../usecases/access.ts';
+import type { Context } from '../../usecases/context.ts';
+import { setQuotaHeaders } from '../access/rate-limit.ts';
+import { findNetwork } from '../admission/request-client.ts';
+import { type AllowedHosts, requireAllowedHost } from '../browser/dns-rebinding.ts';
+import { MAX_EVENT_BODY_BYTES } from '../request/body.ts';
+import { ErrorResponse, toAppError } from '../response/errors.ts';
+import type { Description, Service } from './endpoint.ts';
 
 export const MCP_PATH = '/mcp';
 
@@ -95,13 +92,8 @@ export interface McpCall extends Pick<KeyHolder, 'agent' | 'keyHash'> {
 /** Handles one message, or a batch of messages from a client of an older revision. */
 export type ServeMcp = (call: McpCall) => Promise<Response>;
 
-interface McpOptions extends AllowedHosts {
+interface McpService extends Service, AllowedHosts {
   readonly serve: ServeMcp;
-  readonly context: () => Context;
-  readonly admission: Admission;
-  readonly backlog: Backlog;
-  readonly deadline: ResponseDeadline;
-  readonly onFault: (request: FastifyRequest, error: unknown) => void;
 }
 
 /**
@@ -110,8 +102,8 @@ interface McpOptions extends AllowedHosts {
  */
 const LONG_RESPONSE_CHARS = 262_144;
 
-export function serveMcp(app: FastifyInstance, options: McpOptions): void {
-  const { serve, context, admission, backlog, deadline, onFault, ...allowedHosts } = options;
+export function serveMcp(app: FastifyInstance, service: McpService): void {
+  const { serve, context, admission, backlog, deadline, onFault } = service;
   app.route({
     method: 'POST',
     url: MCP_PATH,
@@ -119,8 +111,8 @@ export function serveMcp(app: FastifyInstance, options: McpOptions): void {
     onRequest: async (request, reply) => {
       request.pattern = MCP_PATH;
       request.client.keepsBody = true;
-      requireAllowedHost(allowedHosts, request);
-      const admitting = admission.checkKey(request, () => admit(context(), admission, request, reply));
+      requireAllowedHost(service, request);
+      const admitting = admission.checkKey(request, () => admit(service, reply));
       deadline.watch(reply);
       request.caller = await admitting;
       backlog.requireRoom(request.client);
@@ -191,14 +183,11 @@ interface Admitted extends Pick<KeyHolder, 'agent' | 'keyHash'> {
 }
 
 /** Counts nothing yet: what a message costs is seen when it is read. Throws MISSING_API_KEY, INVALID_API_KEY or RATE_LIMITED. */
-async function admit(
-  context: Context,
-  admission: Admission,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<Admitted> {
-  const { agent, keyHash } = await authenticate(context, request, reply);
-  admission.enterAgent(request.client, agent.agent_id);
+async function admit(service: Service, reply: FastifyReply): Promise<Admitted> {
+  const context = service.context();
+  const { request } = reply;
+  const { agent, keyHash } = await authenticate(context, reply);
+  service.admission.enterAgent(request.client, agent.agent_id);
   const [messages, requests] = await Promise.all([
     spendMessages(context, agent, 0),
     spendRequest(context, agent, 0),
@@ -209,9 +198,9 @@ async function admit(
   return { agent, keyHash, isCounted: false };
 }
 
-async function authenticate(context: Context, request: FastifyRequest, reply: FastifyReply) {
+async function authenticate(context: Context, reply: FastifyReply) {
   try {
-    return await authenticateAgent(context, findKey(request));
+    return await authenticateAgent(context, findKey(reply.request));
   } catch (error) {
     if (error instanceof AppError && error.code.endsWith('_API_KEY')) {
       reply.header('www-authenticate', CHALLENGE);

@@ -1,8 +1,9 @@
-// The client's network: the unit in which registrations and sign-ins are counted.
-import { isIP, isIPv6, SocketAddress } from 'node:net';
+// The client's network: the unit in which connections, requests, registrations and sign-ins are counted. And which addresses, of
+// the connection or in X-Forwarded-For, are those of trusted proxies instead.
+import { BlockList, isIP, isIPv6, SocketAddress } from 'node:net';
 
 /** The address alone, of what proxies write: some append the client's port, and put an IPv6 address in brackets or quotes. */
-export function plainAddress(address: string): string {
+function plainAddress(address: string): string {
   if (isIP(address) !== 0 && !address.includes('%')) return address;
   const text = address.trim().replace(/^"(.*)"$/, '$1');
   const [, inBrackets] = /^\[([^\]]*)\](?::\d*)?$/.exec(text) ?? [];
@@ -27,4 +28,25 @@ export function clientNetwork(address: string): string {
     groups.push(...after);
   }
   return `${groups.slice(0, 4).join(':')}::/64`;
+}
+
+const NAMED: Readonly<Record<string, readonly string[]>> = {
+  loopback: ['127.0.0.0/8', '::1/128'],
+  linklocal: ['169.254.0.0/16', 'fe80::/10'],
+  uniquelocal: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
+};
+
+/** `trustProxy`: addresses, networks and names as TRUST_PROXY lists them. */
+export function trustedProxies(trustProxy: readonly string[]): (address: string) => boolean {
+  const list = new BlockList();
+  for (const item of trustProxy.flatMap((entry) => NAMED[entry] ?? [entry])) {
+    const [address = '', bits] = item.split('/');
+    const family = isIPv6(address) ? 'ipv6' : 'ipv4';
+    if (bits === undefined) list.addAddress(address, family);
+    else list.addSubnet(address, Number(bits), family);
+  }
+  return (address) => {
+    const plain = plainAddress(address);
+    return isIP(plain) !== 0 && list.check(plain, isIPv6(plain) ? 'ipv6' : 'ipv4');
+  };
 }

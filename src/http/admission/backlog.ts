@@ -4,9 +4,9 @@
 import type { FastifyReply } from 'fastify';
 import { CLIENT_LIMITS, type Limit } from '../../domain/client-limits.ts';
 import { AppError } from '../../domain/errors.ts';
-import { ClientBudget, NETWORK_FACTOR } from '../admission/client-budget.ts';
-import type { RequestClient } from '../admission/request-client.ts';
-import { overloaded } from '../admission/work-queue.ts';
+import { ClientBudget, NETWORK_FACTOR } from './client-budget.ts';
+import type { RequestClient } from './request-client.ts';
+import { overloaded } from './work-queue.ts';
 
 export interface BacklogLimits {
   /** Unread bytes of each agent, and altogether. */

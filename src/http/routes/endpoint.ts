@@ -1,27 +1,22 @@
-// The Endpoint type: an endpoint's description, who may call it, and its handler. server.ts assigns methods and paths.
+// The Endpoint type: an endpoint's description, who may call it, and its handler. table.ts assigns methods and paths.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { TObject, TSchema } from 'typebox';
-import type { Identity } from '../domain/admin.ts';
-import type { AgentRow } from '../domain/agent.ts';
-import type { ErrorCode } from '../domain/errors.ts';
-import type { Wire } from '../domain/wire.ts';
-import type { KeyHolder } from '../usecases/access.ts';
-import type { Context } from '../usecases/context.ts';
-import type { RequestClient } from './admission/request-client.ts';
-import type { Query } from './request/query.ts';
-import type { Format } from './response/formats.ts';
+import type { ErrorCode } from '../../domain/errors.ts';
+import type { Context } from '../../usecases/context.ts';
+import type { Access, Callers, Demands, Gate } from '../access/authenticate.ts';
+import type { Backlog } from '../admission/backlog.ts';
+import type { ResponseDeadline } from '../admission/deadline.ts';
+import type { RequestClient } from '../admission/request-client.ts';
+import type { LogFault } from '../log/fault-log.ts';
+import type { Query } from '../request/query.ts';
+import type { EndpointResponse } from '../response/send.ts';
 
-/** The type of the caller for each kind of access. */
-interface Callers {
-  /** No key needed. The caller is the client's network; forwarded addresses count only from trusted proxies. */
-  registration: string;
-  read: AgentRow;
-  /** Like `read`, but the endpoint also learns which key was used. */
-  key: KeyHolder;
-  readwrite: AgentRow;
-  administrator: Identity;
+/** What requests are served with. */
+export interface Service extends Gate {
+  readonly backlog: Backlog;
+  readonly deadline: ResponseDeadline;
+  readonly onFault: LogFault;
 }
-export type Access = keyof Callers;
 
 export interface Call<Caller = unknown> {
   readonly context: Context;
@@ -37,27 +32,6 @@ export interface Call<Caller = unknown> {
   readonly isStrict: boolean;
   /** Runs an expensive part when it is the client's turn; at once if all of the call waited for that. */
   readonly expensively: <T>(work: () => Promise<T>) => Promise<T>;
-}
-
-/** Encoded JSON, whole or streamed; a representation; a value to encode as JSON; or undefined for a 204. */
-export type EndpointResponse = Wire | AsyncIterable<Wire> | Representation | object | undefined;
-
-/** An event or a page of events in one of its formats. */
-export class Representation {
-  /** Undefined sends a 304: the client already has it. */
-  readonly wire: Wire | undefined;
-  readonly format: Format;
-  /** True if the response depends on Accept, and so needs Vary. */
-  readonly isNegotiated: boolean;
-  /** Additional headers: names and values, alternating. */
-  readonly headers: readonly string[];
-
-  constructor(wire: Wire | undefined, format: Format, isNegotiated: boolean, headers: readonly string[]) {
-    this.wire = wire;
-    this.format = format;
-    this.isNegotiated = isNegotiated;
-    this.headers = headers;
-  }
 }
 
 /** A response format other than JSON, for the API description. */
@@ -83,8 +57,6 @@ export interface OtherResponse {
 
 /** What the API description says about an endpoint. */
 export interface Description {
-  /** If false, the request counts against the quota but is allowed when the quota is exhausted. */
-  readonly needsQuota?: boolean;
   readonly operationId: string;
   readonly tag: 'Registration' | 'Agent' | 'Events' | 'Administration' | 'Service';
   readonly summary: string;
@@ -112,8 +84,7 @@ export interface Description {
   readonly errors?: readonly ErrorCode[];
 }
 
-export interface Endpoint<A extends Access = Access> extends Description {
-  readonly access: A;
+export interface Endpoint<A extends Access = Access> extends Description, Demands<A> {
   /** Throws VALIDATION_ERROR for what parameters and body alone show wrong. Only for strict calls that are refused anyway. */
   check?(call: Call<Callers[A]>): unknown;
   /** Whether the call is expensive; it then waits in a queue. */
@@ -136,11 +107,4 @@ export function namedFieldsOf({ body, responseHeaders }: Description): ReadonlyS
 /** Defines an endpoint; `access` determines the type of `caller`. */
 export function endpoint<A extends Access>(definition: Endpoint<A>): Endpoint {
   return definition as unknown as Endpoint;
-}
-
-/** For Fastify: the domain validates and JSON.stringify encodes, so it need not load Ajv, which takes a tenth of the start. */
-export const NO_SCHEMAS = { buildValidator: refuseSchema, buildSerializer: refuseSchema };
-
-function refuseSchema(): never {
-  throw new Error('A route has a schema for Fastify, but the domain validates.');
 }
