@@ -52,6 +52,9 @@ const SLOW: readonly string[] = [
   'test/crash/kill.test.ts',
   'test/spatial/',
   'test/demo/demo.test.ts',
+  'test/http/undo.test.ts',
+  'test/cli/admin-token.test.ts',
+  'test/sqlite/removals.test.ts',
 ];
 
 /**
