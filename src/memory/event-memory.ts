@@ -19,7 +19,7 @@ import { changing, tooManyWords, wordsUnknown } from './errors.ts';
 import { EventCache } from './event-cache.ts';
 import { EventLookup, type EventStorage } from './event-lookup.ts';
 import { entryOf, type IndexValues, toEntry, toIndexQuery, toScanQuery } from './index-mapping.ts';
-import { afterAnswers, letOthersRun } from './let-others-run.ts';
+import { letOthersRun } from './let-others-run.ts';
 import { bytesOfWords, WordRoom } from './word-room.ts';
 import { type Taker, WordTurns } from './word-turns.ts';
 import { measureWords } from './words-ready.ts';
@@ -228,7 +228,7 @@ export class EventMemory {
   removeMany(eventIds: Uint8Array): void {
     const handles = this.#index.hideMany(eventIds);
     for (const handle of handles) this.#cache.remove(handle);
-    this.#settle(this.#searchedMs, handles.length > MANY ? afterAnswers : setImmediate);
+    this.#settle(this.#searchedMs);
   }
 
   /** Removes the agent's events up to this row: at once for all callers, from the index between requests. */
@@ -381,10 +381,10 @@ export class EventMemory {
   }
 
   /** Retires ended events and drops hidden ones between requests, as long as some are left. */
-  #settle(nowMs: number, later: (next: () => void) => unknown = setImmediate): void {
+  #settle(nowMs: number): void {
     if (this.#isSettling || (this.#index.isSettled(nowMs) && this.#words.isSettled)) return;
     this.#isSettling = true;
-    later(() => {
+    setImmediate(() => {
       this.#isSettling = false;
       this.#index.settle(nowMs);
       this.#words.settle();
@@ -393,7 +393,6 @@ export class EventMemory {
   }
 }
 
-const MANY = 1_000; // events whose removal searches may have to wait for
 const NO_OWNER = -1; // of an agent without events
 const NO_DETAILS: NearbyPage['details'] = [];
 const NOTHING_RESERVED = () => {};

@@ -14,11 +14,3 @@ export async function letOthersRun(maxMs: number): Promise<void> {
     beforeMs = nowMs;
   }
 }
-
-/** In this time, a node answers the searches that waited for a large delete. */
-const ANSWER_MS = 250;
-
-/** Calls back later: by then, the searches that waited should have been answered. */
-export function afterAnswers(callback: () => void): void {
-  setTimeout(callback, ANSWER_MS).unref();
-}

@@ -3,7 +3,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventStorage } from '../../memory/event-lookup.ts';
 import { INDEX_BYTES_PER_EVENT, type IndexOptions, type MemoryLoader } from '../../memory/event-memory.ts';
-import { rehearseHiding } from '../../memory/rehearsal.ts';
 import type { Metrics } from '../../metrics/metrics.ts';
 import type { OwnConnection } from '../client/database.ts';
 import type { Sql } from '../client/driver.ts';
@@ -28,9 +27,6 @@ const LOCK = 7_305_914_228;
 const LOCK_PAUSE_MS = 200;
 /** Then a node loads without the lock: the one that has it may be stuck. */
 const LOCK_PATIENCE_MS = 60_000;
-
-/** With fewer events, no delete takes long. */
-const REHEARSED_FROM = 50_000;
 
 /** Above this, loading everything again is simpler than to follow. */
 const MAX_FOLLOWED = 250_000;
@@ -61,7 +57,6 @@ export async function load(
     });
     if (typeof read === 'number') return read;
     await read?.loader.finish(options.signal);
-    if (read && read.events.memory.size >= REHEARSED_FROM) await rehearseHiding(options.signal);
     if (read) return read.events;
     await sleep(LOCK_PAUSE_MS);
   }
