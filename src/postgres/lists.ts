@@ -64,7 +64,7 @@ export async function readEventPage(
     items: page.map((row) => ({
       json: wireOf(row[3]),
       version: numberOf(row[4])!,
-      updatedMs: numberOf(row[5]),
+      updatedMs: numberOf(row[5])!,
       position: positionOf(row),
     })),
     total: Number(rows[0]![0].toString()),

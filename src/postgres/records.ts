@@ -12,9 +12,6 @@ export const TYPES: Readonly<Record<ColumnKind, string>> = {
   boolean: 'boolean',
 };
 
-/** SQL: the timezone of an event. Rows that were stored before the column existed have it only in their JSON. */
-export const TIMEZONE = "coalesce(timezone, json::json ->> 'timezone', 'UTC')";
-
 /**
  * Statement that inserts the rows of the first parameter. The caller appends an ON CONFLICT clause. `computed` are SQL expressions of
  * more columns, from text fields of the same names.

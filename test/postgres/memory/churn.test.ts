@@ -164,8 +164,8 @@ describe(`${ROUNDS * SEARCHES_PER_ROUND} searches from memory and by SQL`, () =>
     const prefix = chance.ulid().slice(0, 20);
     const ids = sql`SELECT ${prefix} || lpad(number::text, 6, '0') AS id FROM generate_series(1, 2500) AS number`;
     const row = newRow(many);
-    await sql`INSERT INTO events (event_id, agent_id, version, title, start_ms, lat, lng, audience, event_type, json)
-      SELECT new.id, ${many.agent_id}, 1, new.id, ${row.start_ms}, ${row.lat}, ${row.lng}, 'all', 'talk', '{}' FROM (${ids}) AS new`;
+    await sql`INSERT INTO events (event_id, agent_id, version, title, start_ms, lat, lng, audience, event_type, timezone, status, updated_ms, json)
+      SELECT new.id, ${many.agent_id}, 1, new.id, ${row.start_ms}, ${row.lat}, ${row.lng}, 'all', 'talk', 'UTC', 'scheduled', 0, '{}' FROM (${ids}) AS new`;
     await sql`UPDATE agents SET event_count = 2500 WHERE agent_id = ${many.agent_id}`;
     await compare(5);
     await retried(() => other.deleteAgent(many.agent_id, auditOf('delete_agent', many.agent_id)));
