@@ -46,12 +46,12 @@ CREATE TABLE events (
   event_type text NOT NULL,
   status     text NOT NULL,
   updated_ms bigint NOT NULL,
-  json       text NOT NULL,
-  words      tsvector,
-  words_by   integer NOT NULL DEFAULT 0,
   ends_ms    bigint NOT NULL GENERATED ALWAYS AS (coalesce(end_ms, start_ms + 10800000)) STORED,
   place      geography(point, 4326) NOT NULL
-    GENERATED ALWAYS AS (st_setsrid(st_makepoint(lng, lat), 4326)::geography) STORED
+    GENERATED ALWAYS AS (st_setsrid(st_makepoint(lng, lat), 4326)::geography) STORED,
+  json       text NOT NULL,
+  words      tsvector,
+  words_by   integer NOT NULL DEFAULT 0
 );
 
 -- Makes creates idempotent.

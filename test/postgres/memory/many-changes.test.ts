@@ -40,7 +40,7 @@ describe('many changes at once', { timeout: size(120_000, 600_000) }, () => {
     await writer.close();
     side = new Side(url);
     await side.sql`CREATE TABLE kept AS
-      SELECT event_id, agent_id, version, title, start_ms, end_ms, lat, lng, audience, event_type, json FROM events`;
+      SELECT event_id, agent_id, version, title, start_ms, end_ms, lat, lng, audience, event_type, timezone, status, updated_ms, json FROM events`;
     await side.sql`CREATE UNIQUE INDEX ON kept (event_id)`;
     node = await PostgresStore.open({
       ...options,
