@@ -68,7 +68,7 @@ export async function findEvent(statements: Statements, eventId: string): Promis
   const [row] = await statements.run('repeatable', (sql) =>
     sql`SELECT version, json, updated_ms FROM events WHERE event_id = ${eventId}`.raw(),
   );
-  return row && { version: Number(row[0]), json: wireOf(row[1]), updatedMs: numberOf(row[2])! };
+  return row && { version: Number(row[0]), json: wireOf(row[1]), updatedMs: numberOf(row[2]) };
 }
 
 export async function findEventRow(statements: Statements, eventId: string): Promise<EventRow | undefined> {

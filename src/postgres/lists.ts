@@ -63,8 +63,8 @@ export async function readEventPage(
   return {
     items: page.map((row) => ({
       json: wireOf(row[3]),
-      version: numberOf(row[4])!,
-      updatedMs: numberOf(row[5])!,
+      version: numberOf(row[4]),
+      updatedMs: numberOf(row[5]),
       position: positionOf(row),
     })),
     total: Number(rows[0]![0].toString()),

@@ -31,7 +31,7 @@ export function wireOf(bytes: Buffer | null | undefined): Wire {
   return bytes!.toString('latin1') as Wire;
 }
 
-/** A nullable number. */
-export function numberOf(bytes: Buffer | null | undefined): number | null {
-  return bytes ? Number(bytes.toString('latin1')) : null;
+/** A number of a column that is not null. */
+export function numberOf(bytes: Buffer | null | undefined): number {
+  return Number(bytes!.toString('latin1'));
 }

@@ -75,7 +75,7 @@ function positionOf([, start, id]: FoundRow): Position {
 }
 
 function detailsOf(row: FoundRow): EventDetails {
-  const [lat, lng, version, updatedMs] = row.slice(4).map((bytes) => numberOf(bytes)!);
+  const [lat, lng, version, updatedMs] = row.slice(4).map(numberOf);
   return { ...positionOf(row), lat: lat!, lng: lng!, version: version!, updatedMs: updatedMs! };
 }
 
