@@ -37,8 +37,12 @@ export async function measureAgainst(folder: string, options: CompareOptions): P
   const git = ['-C', folder, 'rev-parse', '--short', 'HEAD'];
   const commit = execFileSync('git', git, { encoding: 'utf8' }).trim();
   const migrations = readMigrations(pathToFileURL(join(folder, 'src/sqlite/migrations/')));
-  const source = prepareFolder(options.events, migrations);
-  const rows = await compareSides(source, options, (side, dataDir, logFile) =>
+  // The same events in the schema of each: a version from before 1.0.0 cannot open data of this one, nor the other way round.
+  const sources = {
+    before: prepareFolder(options.events, migrations),
+    after: prepareFolder(options.events, undefined, 'plain'),
+  };
+  const rows = await compareSides(sources, options, (side, dataDir, logFile) =>
     startService(dataDir, logFile, { bin: side === 'before' ? bin : BIN }),
   );
   return render('Cost of the last measured change', rows, ['before', commit], options);
@@ -54,7 +58,7 @@ export async function measureMetrics(options: CompareOptions): Promise<string> {
       .catch(() => {});
   const reading = setInterval(() => void read(), READ_INTERVAL_MS);
   try {
-    const rows = await compareSides(source, options, (side, dataDir, logFile) =>
+    const rows = await compareSides({ before: source, after: source }, options, (side, dataDir, logFile) =>
       startService(dataDir, logFile, side === 'before' ? {} : { env: { METRICS_PORT: String(port) } }),
     );
     const sides: Row = ['before, after', 'without METRICS_PORT; with it, and its metrics read every second'];
@@ -67,12 +71,18 @@ export async function measureMetrics(options: CompareOptions): Promise<string> {
 type StartSide = (side: Side, dataDir: string, logFile: string) => Promise<Server>;
 
 /** Measures the warm searches, reads and creates. */
-async function compareSides(source: string, options: CompareOptions, startSide: StartSide): Promise<Row[]> {
-  const copies = { before: copyFolder(source, 'before'), after: copyFolder(source, 'after') };
+async function compareSides(
+  sources: Readonly<Record<Side, string>>,
+  options: CompareOptions,
+  startSide: StartSide,
+): Promise<Row[]> {
+  const copies = { before: copyFolder(sources.before, 'before'), after: copyFolder(sources.after, 'after') };
   const requests = join(CACHE, 'requests');
   mkdirSync(requests, { recursive: true });
   const agents = benchAgents();
-  const cases = makeCases(requests, agents, source).filter(({ kind }) => kind !== 'cold' && kind !== 'new');
+  const cases = makeCases(requests, agents, sources.after).filter(
+    ({ kind }) => kind !== 'cold' && kind !== 'new',
+  );
   const measured = new Map<Case, Record<Side, Measured[]>>(
     cases.map((benchCase) => [benchCase, { before: [], after: [] }]),
   );

@@ -47,7 +47,7 @@ export function benchAgents(): BenchAgents {
 
 /**
  * A data folder with this many events. Reuses the folder of an earlier run on the same day. With `migrations` of an older
- * checkout, that checkout can open it, too, and the data is that of older versions unless `kind` says otherwise.
+ * checkout, that checkout can open it, and the data is that of older versions unless `kind` says otherwise.
  */
 export function prepareFolder(
   count: number,

@@ -38,6 +38,7 @@ const SLOW: readonly string[] = [
   'test/http/agent-events-stream.test.ts',
   'test/http/access-matrix.test.ts',
   'test/cli/agents.test.ts',
+  'test/cli/before-release.test.ts',
   'test/postgres/memory/first-load.test.ts',
   'test/http/deadline.test.ts',
   'test/cli/move.test.ts',
@@ -58,12 +59,14 @@ const SLOW: readonly string[] = [
 ];
 
 /**
- * Slow files that only the long run has: several nodes, crashes, clocks that jump, the demo, installing packages, every metric of a
- * service, plans of searches in large tables, clusters of their own, the conformance suite of MCP, files that fill the memory, and most
- * of what a browser shows: `npm test` signs in there and shows hostile text, and tests the rest over HTTP.
+ * Slow files that only the long run has: several nodes, versions from the repository's history, crashes, clocks that jump, the demo,
+ * installing packages, every metric of a service, plans of searches in large tables, clusters of their own, the conformance suite of MCP,
+ * files that fill the memory, and most of what a browser shows: `npm test` signs in there and shows hostile text, and tests the rest over
+ * HTTP.
  */
 const LONG_ONLY: ReadonlySet<string> = new Set([
   'test/cli/hostile-files.test.ts',
+  'test/cli/last-before-release.test.ts',
   'test/cli/load-progress.test.ts',
   'test/cli/move-interrupted.test.ts',
   'test/cli/move-password.test.ts',

@@ -5,6 +5,12 @@ import { StartError } from './domain/errors.ts';
 
 const FILE_NAME = /^\d{4}-[a-z0-9-]+\.sql$/;
 
+/** The last commit before 1.0.0, whose "export" reads data from before. */
+export const LAST_BEFORE_RELEASE = '276915d';
+
+/** First migrations of data from before 1.0.0. */
+const BEFORE_RELEASE = ['0001-initial', '0001-start'];
+
 /** Called after a migration was applied. */
 export type OnMigrated = (name: string, ms: number) => void;
 
@@ -33,9 +39,9 @@ export function readMigrations(folder: URL): readonly Migration[] {
 }
 
 /**
- * Throws StartError if a newer version wrote the database, unless its schema is compatible with ours, or if the database has other
- * migrations than these. `version` is the number of the last applied migration, `compatibleFrom` that of the oldest schema whose
- * versions can use the database. `recorded` has the applied names in order; it is empty if none were recorded.
+ * Throws StartError if a newer version wrote the database, unless its schema is compatible with ours, if the database has other
+ * migrations than these, or if it is from before 1.0.0. `version` is the number of the last applied migration, `compatibleFrom` that of
+ * the oldest schema whose versions can use the database. `recorded` has the applied names in order.
  */
 export function requireKnown(
   migrations: readonly Migration[],
@@ -43,6 +49,9 @@ export function requireKnown(
   recorded: readonly string[],
   compatibleFrom = version,
 ): void {
+  // The first versions recorded no names.
+  if (version > 0 && (recorded[0] === undefined || BEFORE_RELEASE.includes(recorded[0])))
+    throw beforeRelease();
   if (compatibleFrom > migrations.length) {
     throw new StartError(
       `The data was written by a newer version of local-events (schema ${version}; this version supports up to ${migrations.length}). ` +
@@ -51,10 +60,18 @@ export function requireKnown(
   }
   for (const [index, { name }] of migrations.slice(0, version).entries()) {
     const found = recorded[index];
-    if (found === undefined || found === name) continue;
+    if (found === name) continue;
     throw new StartError(
       `The data was written by another version of local-events: its migration ${index + 1} is ${found}, not ${name}. ` +
         'Install that version.',
     );
   }
+}
+
+function beforeRelease(): StartError {
+  return new StartError(
+    'The data was written by a version of local-events before 1.0.0, which this version cannot use. Nothing was changed. To take over ' +
+      `its events, run "export" with the version of commit ${LAST_BEFORE_RELEASE}, then "import" with this version into new data. ` +
+      'Agents, keys, IDs, ended events and the audit log are not taken over.',
+  );
 }

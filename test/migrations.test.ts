@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { StartError } from '../src/domain/errors.ts';
-import { readMigrations, requireKnown } from '../src/migrations.ts';
+import { LAST_BEFORE_RELEASE, readMigrations, requireKnown } from '../src/migrations.ts';
 import { temporaryFolder } from './support/service.ts';
 
 /** A folder with these files; each contains its own name. */
@@ -64,13 +64,20 @@ describe('requireKnown', () => {
     requireKnown(ours, 3, ['0001-a', '0002-b', '0003-c']);
   });
 
-  it('accepts a database that recorded no names, or only the first ones', () => {
-    requireKnown(ours, 3, []);
-    requireKnown(ours, 3, ['0001-a']);
+  it('refuses data from before 1.0.0 by its first name, whatever its number, and says what to do', () => {
+    for (const names of [[], ['0001-initial'], ['0001-start', '0002-b', '0003-c', '0004-d']])
+      for (const version of [1, 3, 4])
+        assertRefused(
+          () => requireKnown(ours, version, names),
+          new RegExp(
+            `before 1\\.0\\.0.* "export" with the version of commit ${LAST_BEFORE_RELEASE}, then "import"`,
+          ),
+        );
+    assert.match(LAST_BEFORE_RELEASE, /^[0-9a-f]{7,}$/);
   });
 
   it('refuses a database that a newer version wrote, whatever the names', () => {
-    for (const names of [[], ['0001-x'], ['0001-a', '0002-b', '0003-c', '0004-d']])
+    for (const names of [['0001-x'], ['0001-a', '0002-b', '0003-c', '0004-d']])
       assertRefused(
         () => requireKnown(ours, 4, names),
         /written by a newer version of local-events \(schema 4; this version supports up to 3\)\. Install that version or newer\.$/,

@@ -40,7 +40,7 @@ export async function startOrResume({ source, target }: Sides): Promise<'started
         `Move from ${earlier}, or start over: ${target.store.howToEmpty}, and run "move" again.`,
     );
   }
-  // Settings and ended sessions do not count: a service that was only started has some.
+  // Settings do not count: a service that was only started has some.
   for (const table of ['agents', 'events', 'audit'] as const) {
     if ((await target.store.count(table)) === 0) continue;
     throw new StartError(

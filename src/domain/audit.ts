@@ -37,7 +37,7 @@ export interface AuditEntry {
 /** A completed change. */
 export interface AuditRecord extends Omit<AuditEntry, 'undo'> {
   readonly audit_id: number;
-  /** Name of the agent or title of the event at that moment; empty in entries of versions that did not record it. */
+  /** Name of the agent or title of the event at that moment; empty for several agents, and for what was deleted for good. */
   readonly target_name: string;
   /** Number of deleted or restored events; 1 for update_agent, revoke_key and new_key. */
   readonly count: number;

@@ -102,6 +102,7 @@ const FIELDS = {
       examples: ['Europe/Berlin'],
     }),
     required: true,
+    column: 'text',
   },
   location_name: {
     schema: Type.String({ minLength: 1, maxLength: 200, examples: ['Kulturhaus Mitte'] }),
@@ -301,16 +302,19 @@ export interface EventRow extends EventFields {
   readonly created_ms: number;
   /** When it last changed; `created_ms` if it never did. Later with every version. */
   readonly updated_ms: number;
+  /** Members of its JSON that only a newer version knows, if there are any. A change keeps them. */
+  readonly unknown?: Readonly<Record<string, unknown>>;
 }
 
 /** Columns of an event in every engine, in order, without the last one, `json`. */
-export const EVENT_COLUMNS: readonly (readonly [name: keyof EventRow, kind: ColumnKind])[] = [
-  ['event_id', 'text'],
-  ['agent_id', 'uuid'],
-  ['version', 'integer'],
-  ...EVENT_FIELDS.flatMap(({ stored, column }) => (column ? [[stored, column] as const] : [])),
-  ['updated_ms', 'integer'],
-];
+export const EVENT_COLUMNS: readonly (readonly [name: keyof Omit<EventRow, 'unknown'>, kind: ColumnKind])[] =
+  [
+    ['event_id', 'text'],
+    ['agent_id', 'uuid'],
+    ['version', 'integer'],
+    ...EVENT_FIELDS.flatMap(({ stored, column }) => (column ? [[stored, column] as const] : [])),
+    ['updated_ms', 'integer'],
+  ];
 
 /** Columns that decodeEvent needs: the JSON, and what it lacks. */
 export const STORED_EVENT_COLUMNS: readonly string[] = ['json', 'version', 'updated_ms'];
@@ -319,8 +323,7 @@ export const STORED_EVENT_COLUMNS: readonly string[] = ['json', 'version', 'upda
 export interface StoredEvent {
   readonly json: string;
   readonly version: number;
-  /** Null in rows that were written before the column existed: then `created_at` is all that is known. */
-  readonly updated_ms: number | null;
+  readonly updated_ms: number;
 }
 
 /** The instant from which searches exclude the event. */
@@ -333,7 +336,7 @@ export function encodeEvent(row: EventRow): string {
   const { event_id, agent_id } = row;
   const wire = addFields({ event_id, agent_id }, row, ALWAYS_SHOWN);
   wire.created_at = formatInstant(row.created_ms);
-  return JSON.stringify(addFields(wire, row, changedOf(row)));
+  return JSON.stringify(Object.assign(addFields(wire, row, changedOf(row)), row.unknown));
 }
 
 /** Parses the JSON of an event in a response. */
@@ -343,18 +346,16 @@ export function parseEvent(wire: Wire): Event {
 
 /** The inverse of encodeEvent. */
 export function decodeEvent(row: StoredEvent): EventRow {
-  const event = JSON.parse(row.json) as Record<string, unknown>;
-  const decoded: Record<string, unknown> = {
-    event_id: event.event_id,
-    agent_id: event.agent_id,
-    version: row.version,
-    created_ms: Date.parse(event.created_at as string),
-  };
-  decoded.updated_ms = row.updated_ms ?? decoded.created_ms;
+  const { event_id, agent_id, created_at, ...event } = JSON.parse(row.json) as Record<string, unknown>;
+  const { version, updated_ms } = row;
+  const created_ms = Date.parse(created_at as string);
+  const decoded: Record<string, unknown> = { event_id, agent_id, version, created_ms, updated_ms };
   for (const { name, stored, storedAs, default: fallback = null } of EVENT_FIELDS) {
     const value = event[name] ?? fallback;
     decoded[stored] = storedAs && value !== null ? Date.parse(value as string) : value;
+    delete event[name];
   }
+  if (Object.keys(event).length > 0) decoded.unknown = event;
   return decoded as unknown as EventRow;
 }
 

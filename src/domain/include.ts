@@ -46,25 +46,15 @@ export const INCLUDED = {
 /** An event that is read by its ID, or in a list of own events. */
 export const ReadEvent = Type.Object({ ...Event.properties, ...INCLUDED }, { examples: [EVENT_EXAMPLE] });
 
-/** The end of the JSON of an event that is not scheduled: `status` is the last member, after `created_at`. */
-const CANCELLED_END = '"status":"cancelled"}';
+/** The member of an event that is not scheduled. No text of an event has this: quotes in texts are escaped. */
+const CANCELLED = '"status":"cancelled"';
 
-/** Adds what is asked for to the JSON of an event, except its local times. If `updatedMs` is null, updated_at is created_at. */
-export function addIncluded(wire: Wire, includes: readonly Include[], updatedMs: number | null): Wire {
+/** Adds what is asked for to the JSON of an event, except its local times. Only `updated_at` needs `updatedMs`. */
+export function addIncluded(wire: Wire, includes: readonly Include[], updatedMs: number | undefined): Wire {
   let added = '';
-  if (includes.includes('status') && !wire.endsWith(CANCELLED_END)) added = ',"status":"scheduled"';
-  if (includes.includes('updated_at')) added += `,"updated_at":"${updatedAt(wire, updatedMs)}"`;
+  if (includes.includes('status') && !wire.includes(CANCELLED)) added = ',"status":"scheduled"';
+  if (includes.includes('updated_at')) added += `,"updated_at":"${formatInstant(updatedMs!)}"`;
   return added === '' ? wire : (`${wire.slice(0, -1)}${added}}` as Wire);
-}
-
-const CREATED_AT = '"created_at":"';
-const INSTANT_LENGTH = formatInstant(0).length;
-
-function updatedAt(wire: Wire, updatedMs: number | null): string {
-  if (updatedMs !== null) return formatInstant(updatedMs);
-  // No text of the event can have this: quotes in texts are escaped.
-  const from = wire.lastIndexOf(CREATED_AT) + CREATED_AT.length;
-  return wire.slice(from, from + INSTANT_LENGTH);
 }
 
 /** Adds start_local and end_local to the JSON of an event. */

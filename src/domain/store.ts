@@ -27,8 +27,7 @@ export interface EventRecord {
 /** Which version of an event it is, and since when: what its JSON does not say. */
 export interface LastChange {
   readonly version: number;
-  /** Null if only the time of its creation is known. */
-  readonly updatedMs: number | null;
+  readonly updatedMs: number;
 }
 
 /** A stored event that was read by its ID. */
@@ -38,6 +37,12 @@ export interface FoundRecord extends EventRecord, LastChange {}
 export interface EventDetails extends Position, LastChange {
   readonly lat: number;
   readonly lng: number;
+}
+
+/** When a setting may be removed. */
+export interface Expiry {
+  readonly atMs: number;
+  readonly nowMs: number;
 }
 
 /** Who searches. Long searches take turns by network and name, and end when nobody waits for them any more. */
@@ -292,17 +297,12 @@ export interface Store {
    */
   removeUnusedAgents(registeredByMs: number, audit: AuditEntry): AsyncIterable<number>;
 
-  /** Records that the session ended before its expiry, and removes records of sessions that have expired by `nowMs`. */
-  endSession(sessionId: string, expiresMs: number, nowMs: number): Promise<void>;
-  isSessionEnded(sessionId: string): Promise<boolean>;
-  /** Epoch of the sessions that this subject opens now. Sessions of other epochs have ended. Empty at first. */
-  findSessionEpoch(subject: string): Promise<string>;
-  setSessionEpoch(subject: string, epoch: string): Promise<void>;
-
   /** The value of this setting. If it has none, stores the result of `initial`, which may be called even if there is a value. */
   getSetting(name: string, initial: () => Promise<string>): Promise<string>;
+  /** Also finds a setting that has expired but was not removed yet. */
   findSetting(name: string): Promise<string | undefined>;
-  setSetting(name: string, value: string): Promise<void>;
+  /** With an expiry, it also removes other settings that have expired. */
+  setSetting(name: string, value: string, expiry?: Expiry): Promise<void>;
   /** The database's own clock, or else what is known of the time from the data. */
   referenceTime(): Promise<ReferenceTime>;
 }

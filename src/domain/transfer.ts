@@ -5,7 +5,7 @@ import { type ColumnKind, EVENT_COLUMNS } from './event.ts';
 
 /** Every table with its columns, the key first. The order is such that no row refers to a row of a later table. */
 export const TABLES = {
-  settings: { name: 'text', value: 'text' },
+  settings: { name: 'text', value: 'text', expires_ms: 'integer' },
   agents: {
     agent_id: 'uuid',
     email: 'text',
@@ -59,8 +59,6 @@ export const TABLES = {
     last_used_ms: 'integer',
     audit_id: 'integer',
   },
-  ended_sessions: { session_id: 'text', expires_ms: 'integer' },
-  session_epochs: { subject: 'text', epoch: 'text' },
 } as const satisfies Record<string, Record<string, ColumnKind>>;
 
 export type Table = keyof typeof TABLES;
@@ -86,7 +84,7 @@ export interface TransferStore {
   /** Rows after the key, or all rows, ordered by key, in batches. */
   rows(table: Table, after?: Key): AsyncIterable<readonly Values[]>;
 
-  /** Marks a move from `source` as unfinished and removes old settings and ended sessions, in one transaction. */
+  /** Marks a move from `source` as unfinished and removes old settings, in one transaction. */
   begin(source: string): Promise<void>;
   /** Adds rows in one transaction, which survives a power cut. */
   write(table: Table, rows: readonly Values[]): Promise<void>;

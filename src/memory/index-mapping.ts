@@ -32,9 +32,8 @@ export type IndexValues = [
   type: EventType,
   audience: Audience,
   status: Status,
-  updatedMs: number | null,
-  /** Null if the engine cannot tell. */
-  timezone: string | null,
+  updatedMs: number,
+  timezone: string,
   /** Null in engines that do not remove all events of an agent by their rows. */
   agentId: string | null,
 ];

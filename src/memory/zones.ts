@@ -29,10 +29,10 @@ export class Zones {
   readonly #known = new Map<When, Known[]>();
 
   /** Names are stored as IANA spells them; those in another spelling share a number. So there are only as many as the runtime knows. */
-  numberOf(timezone: string | null): number {
-    const known = this.#numbers.get(timezone ?? UNKNOWN);
+  numberOf(timezone: string): number {
+    const known = this.#numbers.get(timezone);
     if (known !== undefined) return known;
-    const name = ianaName(timezone ?? UNKNOWN) ?? UNKNOWN;
+    const name = ianaName(timezone) ?? UNKNOWN;
     const number = this.#numbers.get(name) ?? this.#names.push(name) - 1;
     this.#numbers.set(name, number);
     return number;

@@ -90,10 +90,7 @@ function partsOf(query: AllEventsQuery, nowMs: number): Part[] {
   if (agentId !== undefined) filters.push(`agent_id = '${agentId}'`);
   if (types) filters.push(`event_type = ANY ('{${types.join(',')}}')`);
   if (createdFromMs !== undefined) filters.push(`event_id >= '${firstUlid(createdFromMs)}'`);
-  if (updatedFromMs !== undefined)
-    filters.push(
-      `(updated_ms >= ${updatedFromMs} OR (updated_ms IS NULL AND event_id >= '${firstUlid(updatedFromMs)}'))`,
-    );
+  if (updatedFromMs !== undefined) filters.push(`updated_ms >= ${updatedFromMs}`);
   filters.push(...HAS_STATUS[status]);
   if (circle) {
     const point = `st_setsrid(st_makepoint(${circle.lng}, ${circle.lat}), 4326)::geography`;

@@ -8,7 +8,7 @@ import type { EventDetails, NearbyPage } from '../domain/store.ts';
 import { commonInterval, type Interval, localInterval } from '../domain/when.ts';
 import type { Wire } from '../domain/wire.ts';
 import type { Statements } from './client/database.ts';
-import { TIMEZONE, wireOf } from './records.ts';
+import { wireOf } from './records.ts';
 import {
   allOf,
   circleOf,
@@ -63,7 +63,7 @@ type Candidate = EventDetails;
 
 interface Found {
   readonly total: number;
-  /** Timezones, in lower case, whose interval was not known. */
+  /** Timezones whose interval was not known. */
   readonly unknown: readonly string[];
   /** The first of the page, in any order, and possibly others. */
   readonly candidates: Candidate[];
@@ -89,8 +89,13 @@ async function findCandidates(
   const candidates = texts.flatMap(([, , start, id, version, lat, lng, updated]): Candidate[] => {
     if (id === undefined) return [];
     const place = { lat: Number(lat), lng: Number(lng) };
-    const updatedMs = updated === undefined ? null : Number(updated);
-    const event = { startMs: Number(start), id, version: Number(version), ...place, updatedMs };
+    const event = {
+      startMs: Number(start),
+      id,
+      version: Number(version),
+      ...place,
+      updatedMs: Number(updated),
+    };
     return [query.sort === 'distance' ? { ...event, chord: chordBetween(query, place) } : event];
   });
   const [total, unknown] = texts[0]!;
@@ -200,12 +205,12 @@ function whenOf(query: NearbyQuery, nowMs: number, zones: SearchZones, put: Put)
   const interval = aroundAll(query, nowMs);
   return {
     begin: `zone AS MATERIALIZED (SELECT * FROM unnest(${names}, ${from}, ${before}) AS zone (name, from_ms, before_ms)),`,
-    join: `LEFT JOIN zone ON name = lower(${TIMEZONE})`,
+    join: `LEFT JOIN zone ON name = timezone`,
     conditions: [
       ...isOn(put(interval.fromMs, 'bigint'), put(interval.beforeMs, 'bigint')),
       `(name IS NULL OR ${allOf('from_ms < before_ms', ...isOn('from_ms', 'before_ms'))})`,
     ],
-    unknown: `CASE WHEN name IS NULL THEN lower(${TIMEZONE}) END`,
+    unknown: `CASE WHEN name IS NULL THEN timezone END`,
     interval,
   };
 }

@@ -35,10 +35,7 @@ export async function findKey(database: Database, keyHash: string): Promise<KeyR
   return row;
 }
 
-/**
- * An agent and its keys, from one snapshot. `uses` and `keyUses` have what is not written yet. A database that an older version wrote
- * may have no last uses of keys.
- */
+/** An agent and its keys, from one snapshot. `uses` and `keyUses` have what is not written yet. */
 export async function findAgentDetails(
   database: Database,
   agentId: string,
@@ -52,7 +49,7 @@ export async function findAgentDetails(
     (sql) => sql<(AgentRecord & { event_bytes: number; keys: Key[] })[]>`
       SELECT ${sql.unsafe(AGENT_COLUMNS)}, event_bytes, (
         SELECT coalesce(json_agg(to_json(found) ORDER BY created_ms, key_hash), '[]') FROM (
-          SELECT key_hash, prefix, created_ms, expires_ms, to_jsonb(keys) -> 'last_used_ms' AS last_used_ms FROM keys
+          SELECT key_hash, prefix, created_ms, expires_ms, last_used_ms FROM keys
           WHERE keys.agent_id = agents.agent_id AND (expires_ms IS NULL OR expires_ms > ${nowMs})
         ) AS found
       ) AS keys FROM agents WHERE agent_id = ${agentId}`,

@@ -63,7 +63,7 @@ export async function readEventPage(
   return {
     items: page.map((row) => ({
       json: wireOf(row[3]),
-      version: numberOf(row[4])!,
+      version: numberOf(row[4]),
       updatedMs: numberOf(row[5]),
       position: positionOf(row),
     })),

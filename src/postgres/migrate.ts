@@ -49,8 +49,8 @@ interface Current {
 
 /**
  * Returns whether the database has a newer schema, which is compatible with ours. Throws StartError if a newer version wrote the
- * database and it is not, if it has other migrations than ours, if it lacks PostGIS or ICU, if we may not create tables in it, or
- * if others hold the locks that a migration needs for too long.
+ * database and it is not, if it has other migrations than ours or is from before 1.0.0, if it lacks PostGIS or ICU, if we may not
+ * create tables in it, or if others hold the locks that a migration needs for too long.
  */
 export async function migrate(
   database: Database,
@@ -104,8 +104,11 @@ export async function inspectSchema(sql: Sql): Promise<SchemaState> {
  * For reading agents without migrating: throws StartError unless these migrations know the schema, and work beside it. So a role
  * that may only read can do so.
  */
-export async function requireReadable(sql: Sql, place: string): Promise<void> {
-  const migrations = readMigrations(FOLDER);
+export async function requireReadable(
+  sql: Sql,
+  place: string,
+  migrations = readMigrations(FOLDER),
+): Promise<void> {
   const { count, names, compatibleFrom: from } = await readApplied(sql);
   requireKnown(migrations, count, names, from);
   if (count === 0)
@@ -137,14 +140,10 @@ async function takeStep(
   if (!lock.taken) return 'busy';
   const current = await readCurrent(sql);
   if (await requireDatabase(sql, current)) await sql`CREATE EXTENSION postgis`;
-  const { count, names, compatibleFrom, isOwned } = await readApplied(sql);
+  const { count, names, compatibleFrom } = await readApplied(sql);
   requireKnown(migrations, count, names, compatibleFrom);
   const next = migrations[count];
-  if (!next) {
-    // If an older version recorded no names, record them now, unless only another role may change the table.
-    if (names.length < count && isOwned) await record(sql, migrations);
-    return { isNewer: count > migrations.length };
-  }
+  if (!next) return { isNewer: count > migrations.length };
   // For this transaction only: the connection may be a pooler's, with settings of its own.
   await sql.unsafe(
     `SET LOCAL lock_timeout = ${lockTimeoutMs}; SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0`,
@@ -183,42 +182,27 @@ function locked(cause: unknown): StartError {
 interface Applied {
   /** 0 in an empty database. */
   readonly count: number;
-  /** In order; empty if they were not recorded. */
+  /** In order. */
   readonly names: readonly string[];
   /** The oldest schema whose versions can use the database. */
   readonly compatibleFrom: number;
-  /** Whether we may change the table that records them. */
-  readonly isOwned: boolean;
 }
 
 /**
- * The column `version` has the number of the oldest compatible schema, `names` all applied migrations. Versions that do not know
- * about compatibility take `version` for the number of the last migration; so they, too, accept what is compatible with them.
+ * The column `version` has the number of the oldest compatible schema, `names` all applied migrations. The first versions before 1.0.0
+ * had no column `names`.
  */
 async function readApplied(sql: Sql): Promise<Applied> {
-  const [table] = await sql<{ is_owned: boolean; has_names: boolean }[]>`
-    SELECT pg_has_role(relowner, 'USAGE') AS is_owned, EXISTS (
-      SELECT FROM pg_attribute WHERE attrelid = pg_class.oid AND attname = 'names' AND NOT attisdropped) AS has_names
-    FROM pg_class WHERE oid = to_regclass('schema_version')`;
-  if (!table) return { count: 0, names: [], compatibleFrom: 0, isOwned: true };
-  const [row] = table.has_names
-    ? await sql<
-        { version: number; names: string[] | null }[]
-      >`SELECT version, array_to_json(names) AS names FROM schema_version`
-    : await sql<{ version: number; names: null }[]>`SELECT version, NULL AS names FROM schema_version`;
+  const [table] = await sql`SELECT 1 WHERE to_regclass('schema_version') IS NOT NULL`;
+  if (!table) return { count: 0, names: [], compatibleFrom: 0 };
+  const [row] = await sql<{ version: number; names: string[] | null }[]>`
+    SELECT version, to_jsonb(schema_version) -> 'names' AS names FROM schema_version`;
   const { version = 0, names } = row ?? {};
-  return {
-    count: Math.max(version, names?.length ?? 0),
-    names: names ?? [],
-    compatibleFrom: version,
-    isOwned: table.is_owned,
-  };
+  return { count: Math.max(version, names?.length ?? 0), names: names ?? [], compatibleFrom: version };
 }
 
 async function record(sql: Sql, applied: readonly Migration[]): Promise<void> {
-  await sql`CREATE TABLE IF NOT EXISTS schema_version (version integer NOT NULL)`;
-  // A separate statement, for a table of an older version, which records only the number and may still run.
-  await sql`ALTER TABLE schema_version ADD COLUMN IF NOT EXISTS names text[]`;
+  await sql`CREATE TABLE IF NOT EXISTS schema_version (version integer NOT NULL, names text[] NOT NULL)`;
   await sql`DELETE FROM schema_version`;
   const names = applied.map(({ name }) => name).join(' ');
   await sql`

@@ -12,9 +12,6 @@ export const TYPES: Readonly<Record<ColumnKind, string>> = {
   boolean: 'boolean',
 };
 
-/** SQL: the timezone of an event. Rows that were stored before the column existed have it only in their JSON. */
-export const TIMEZONE = "coalesce(timezone, json::json ->> 'timezone', 'UTC')";
-
 /**
  * Statement that inserts the rows of the first parameter. The caller appends an ON CONFLICT clause. `computed` are SQL expressions of
  * more columns, from text fields of the same names.
@@ -34,7 +31,7 @@ export function wireOf(bytes: Buffer | null | undefined): Wire {
   return bytes!.toString('latin1') as Wire;
 }
 
-/** A nullable number. */
-export function numberOf(bytes: Buffer | null | undefined): number | null {
-  return bytes ? Number(bytes.toString('latin1')) : null;
+/** A number of a column that is not null. */
+export function numberOf(bytes: Buffer | null | undefined): number {
+  return Number(bytes!.toString('latin1'));
 }

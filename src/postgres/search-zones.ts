@@ -3,14 +3,13 @@
 import type { Interval, When } from '../domain/when.ts';
 import { Zones } from '../memory/zones.ts';
 
-/** Far more than there are. Older versions stored names in any mix of upper and lower case; here they are in lower case. */
+/** Far more than there are. */
 const MAX_NAMES = 5_000;
 
 export class SearchZones {
   readonly #zones = new Zones();
   readonly #names = new Set<string>();
 
-  /** Adds names in lower case. */
   learn(names: readonly string[]): void {
     if (this.#names.size > MAX_NAMES) this.#names.clear();
     for (const name of names) this.#names.add(name);

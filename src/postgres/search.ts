@@ -67,7 +67,7 @@ type FoundRow = readonly [
   lat?: Buffer,
   lng?: Buffer,
   version?: Buffer,
-  updated?: Buffer | null,
+  updated?: Buffer,
 ];
 
 function positionOf([, start, id]: FoundRow): Position {
@@ -75,8 +75,8 @@ function positionOf([, start, id]: FoundRow): Position {
 }
 
 function detailsOf(row: FoundRow): EventDetails {
-  const [lat, lng, version] = [row[4], row[5], row[6]].map((bytes) => numberOf(bytes)!);
-  return { ...positionOf(row), lat: lat!, lng: lng!, version: version!, updatedMs: numberOf(row[7]) };
+  const [lat, lng, version, updatedMs] = row.slice(4).map(numberOf);
+  return { ...positionOf(row), lat: lat!, lng: lng!, version: version!, updatedMs: updatedMs! };
 }
 
 /**

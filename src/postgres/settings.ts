@@ -1,5 +1,5 @@
 // Settings of the service in the database, and the time by the database's clock.
-import type { ReferenceTime } from '../domain/store.ts';
+import type { Expiry, ReferenceTime } from '../domain/store.ts';
 import type { Database } from './client/database.ts';
 
 export function getSetting(
@@ -28,12 +28,18 @@ export async function findSetting(database: Database, name: string): Promise<str
   return found?.value;
 }
 
-export async function setSetting(database: Database, name: string, value: string): Promise<void> {
+export async function setSetting(
+  database: Database,
+  name: string,
+  value: string,
+  expiry?: Expiry,
+): Promise<void> {
   await database.run(
     'repeatable write',
     (sql) => sql`
-      INSERT INTO settings (name, value) VALUES (${name}, ${value})
-      ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
+      WITH expired AS (DELETE FROM settings WHERE expires_ms <= ${expiry?.nowMs ?? null}::bigint AND name <> ${name})
+      INSERT INTO settings (name, value, expires_ms) VALUES (${name}, ${value}, ${expiry?.atMs ?? null}::bigint)
+      ON CONFLICT (name) DO UPDATE SET value = excluded.value, expires_ms = excluded.expires_ms`,
   );
 }
 

@@ -337,45 +337,10 @@ export class PostgresStore implements Store {
     }
   }
 
-  endSession(sessionId: string, expiresMs: number, nowMs: number): Promise<void> {
-    return this.#database.transaction('repeatable', async (sql) => {
-      await sql`DELETE FROM ended_sessions WHERE expires_ms <= ${nowMs}`;
-      if (expiresMs <= nowMs) return;
-      await sql`
-        INSERT INTO ended_sessions (session_id, expires_ms) VALUES (${sessionId}, ${expiresMs})
-        ON CONFLICT (session_id) DO UPDATE SET expires_ms = greatest(ended_sessions.expires_ms, excluded.expires_ms)`;
-    });
-  }
-
-  async isSessionEnded(sessionId: string): Promise<boolean> {
-    const found = await this.#database.run(
-      'repeatable',
-      (sql) => sql`SELECT 1 FROM ended_sessions WHERE session_id = ${sessionId}`,
-    );
-    return found.length > 0;
-  }
-
-  async findSessionEpoch(subject: string): Promise<string> {
-    const [found] = await this.#database.run(
-      'repeatable',
-      (sql) => sql<{ epoch: string }[]>`SELECT epoch FROM session_epochs WHERE subject = ${subject}`,
-    );
-    return found?.epoch ?? '';
-  }
-
-  async setSessionEpoch(subject: string, epoch: string): Promise<void> {
-    await this.#database.run(
-      'repeatable write',
-      (sql) => sql`
-        INSERT INTO session_epochs (subject, epoch) VALUES (${subject}, ${epoch})
-        ON CONFLICT (subject) DO UPDATE SET epoch = excluded.epoch`,
-    );
-  }
-
   getSetting = (name: string, initial: () => Promise<string>) =>
     settings.getSetting(this.#database, name, initial);
   findSetting = (name: string) => settings.findSetting(this.#database, name);
-  setSetting = (name: string, value: string) => settings.setSetting(this.#database, name, value);
+  setSetting: Store['setSetting'] = (...args) => settings.setSetting(this.#database, ...args);
   referenceTime = () => settings.referenceTime(this.#database);
 
   /** Runs a change by an administrator in a transaction, and clears the key cache. */

@@ -82,8 +82,6 @@ export class PostgresTransfer implements TransferStore {
   async begin(source: string): Promise<void> {
     await this.#database.transaction('repeatable', async (sql) => {
       await sql`DELETE FROM settings`;
-      await sql`DELETE FROM ended_sessions`;
-      await sql`DELETE FROM session_epochs`;
       await sql`INSERT INTO settings (name, value) VALUES (${UNFINISHED_MOVE}, ${source})`;
     });
   }

@@ -17,7 +17,7 @@ const ROWS_PER_STEP = 100;
 const PAUSE_MS = 20;
 /** Time after the start at which a node first looks for rows without words: the first requests come before that. */
 const FIRST_PAUSE_MS = 5_000;
-/** Time after which a node looks again for rows that older nodes wrote, and after a failure. */
+/** Time after which a node looks again for rows without words, and after a failure. */
 const RECHECK_MS = 60_000;
 
 /** A search by SQL waits this long until all rows have words. */

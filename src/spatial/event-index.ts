@@ -55,7 +55,6 @@ export class EventIndex {
   readonly #tag = new LongColumn(bytes);
   /** 1 for cancelled events. */
   readonly #isCancelled = new LongColumn(bytes);
-  /** NaN if it is not known. */
   readonly #updated = new LongColumn(doubles);
   readonly #zone = new LongColumn(naturals);
   readonly #columns = {
@@ -116,9 +115,8 @@ export class EventIndex {
     return this.#version.get(handle);
   }
 
-  updatedMsOf(handle: number): number | null {
-    const updatedMs = this.#updated.get(handle);
-    return Number.isNaN(updatedMs) ? null : updatedMs;
+  updatedMsOf(handle: number): number {
+    return this.#updated.get(handle);
   }
 
   rowOf(handle: number): number {
@@ -375,7 +373,7 @@ export class EventIndex {
     this.#start.set(handle, entry.startMs);
     this.#tag.set(handle, entry.tag);
     this.#isCancelled.set(handle, Number(entry.isCancelled));
-    this.#updated.set(handle, entry.updatedMs ?? Number.NaN);
+    this.#updated.set(handle, entry.updatedMs);
     this.#zone.set(handle, entry.zone ?? 0);
     this.#owner.set(handle, entry.owner ?? 0);
     this.#expiry.set(handle, entry.endsMs);

@@ -44,7 +44,6 @@ export interface ScanColumns {
   /** 0 for handles that are free: only events with an owner are found. */
   readonly owner: LongColumn;
   readonly isCancelled: LongColumn;
-  /** NaN if it is not known. */
   readonly updated: LongColumn;
   readonly lat: LongColumn;
   readonly lng: LongColumn;
@@ -159,7 +158,7 @@ export class EventScan {
       count = keepEnding(found, count, ends.piece(piece), endsAfterMs, endsByMs);
     if (createdFromMs > 0) count = keepCreated(found, count, ids.piece(piece), createdFromMs);
     if (updatedFromMs !== Number.NEGATIVE_INFINITY)
-      count = keepUpdated(found, count, this.#columns.updated.piece(piece), ids.piece(piece), updatedFromMs);
+      count = keepUpdated(found, count, this.#columns.updated.piece(piece), updatedFromMs);
     if (isCancelled !== undefined)
       count = keepStatus(found, count, this.#columns.isCancelled.piece(piece), Number(isCancelled));
     if (circle)
@@ -296,18 +295,11 @@ function keepCreated(found: Int32Array, length: number, words: Uint32Array, from
   return count;
 }
 
-function keepUpdated(
-  found: Int32Array,
-  length: number,
-  updated: Float64Array,
-  words: Uint32Array,
-  fromMs: number,
-): number {
+function keepUpdated(found: Int32Array, length: number, updated: Float64Array, fromMs: number): number {
   let count = 0;
   for (let number = 0; number < length; number++) {
     const at = found[number]!;
-    const ms = updated[at]!;
-    if ((Number.isNaN(ms) ? timeOfWords(words, at * WORDS) : ms) >= fromMs) found[count++] = at;
+    if (updated[at]! >= fromMs) found[count++] = at;
   }
   return count;
 }

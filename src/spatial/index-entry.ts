@@ -20,8 +20,8 @@ export interface IndexEntry {
   readonly tag: number;
   /** Whether it is called off: only searches that ask for cancelled events find it. */
   readonly isCancelled: boolean;
-  /** When it last changed; null if that is not known. Not searchable. */
-  readonly updatedMs: number | null;
+  /** When it last changed. Not searchable. */
+  readonly updatedMs: number;
   /** Number of the timezone; 0 if there is only one. */
   readonly zone?: number;
   /** Number of the owner, from 1; 0 or none if it has none. Not searchable. */

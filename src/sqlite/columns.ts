@@ -56,11 +56,6 @@ export function orderOf(values: ColumnValues) {
   ];
 }
 
-/** SQL conditions: the row is not one that is being removed. */
-export const IS_STORED_EVENT = `NOT EXISTS (
-  SELECT 1 FROM removals WHERE removals.agent_id = events.agent_id AND events.row_id <= up_to_row)`;
-export const IS_STORED_AGENT = 'agents.agent_id NOT IN (SELECT agent_id FROM removals WHERE with_agent = 1)';
-
 const AGENT_NAMES = [
   'agent_id',
   'email',

@@ -1,12 +1,11 @@
 // Database connection of the writer. With its settings, an acknowledged write survives a power cut.
-import { statfsSync } from 'node:fs';
+import { existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { OnMigrated } from '../migrations.ts';
-import { IS_STORED_AGENT, IS_STORED_EVENT } from './columns.ts';
 import { orderEventsAtStart } from './event-order.ts';
 import { keepRemoved } from './kept-events.ts';
-import { migrate } from './migrate.ts';
+import { migrate, readSchemaVersion } from './migrate.ts';
 
 /** Settings for bulk writes: 128 MiB of page cache for the indexes, and a checkpoint every 64 MiB of log. */
 const BULK = 'PRAGMA cache_size = -131072; PRAGMA wal_autocheckpoint = 16384;';
@@ -17,8 +16,8 @@ function finishRemovals(database: DatabaseSync): void {
   database.exec(`
     BEGIN IMMEDIATE;
     ${keepRemoved('true')};
-    DELETE FROM events WHERE NOT ${IS_STORED_EVENT};
-    DELETE FROM agents WHERE NOT ${IS_STORED_AGENT};
+    DELETE FROM events WHERE NOT EXISTS (SELECT 1 FROM stored_events WHERE stored_events.row_id = events.row_id);
+    DELETE FROM agents WHERE agent_id IN (SELECT agent_id FROM removals WHERE with_agent = 1);
     DELETE FROM removals;
     COMMIT`);
 }
@@ -28,12 +27,25 @@ function freeBytesAt(path: string): number {
   return bavail * bsize;
 }
 
-/** Throws StartError if a newer version wrote the database. */
+/** Checks a database, if there is one, with a connection that changes nothing. */
+export function checkDatabase(path: string, check: (database: DatabaseSync) => unknown): void {
+  if (!existsSync(path) || statSync(path).size === 0) return;
+  const database = new DatabaseSync(path, { readOnly: true, timeout: 5000 });
+  try {
+    check(database);
+  } finally {
+    database.close();
+  }
+}
+
+/** Throws StartError as `migrate` does. */
 export function openForWriting(
   path: string,
   purpose: 'serve' | 'bulk' = 'serve',
   onMigrated?: OnMigrated,
 ): DatabaseSync {
+  // Before a connection that may write: a database that is refused stays as it is.
+  checkDatabase(path, readSchemaVersion);
   const database = new DatabaseSync(path, { timeout: 5000 });
   try {
     // FULL: a commit is on disk before it is acknowledged; fullfsync ensures this on macOS, too.

@@ -62,8 +62,7 @@ const MISSING = `FROM agents WHERE event_count >= ${MANY_EVENTS}
   AND NOT EXISTS (SELECT 1 FROM event_order WHERE event_order.agent_id = agents.agent_id)`;
 
 /**
- * Adds the agents that are missing, after an import, a move, or an upgrade from a version without the table. Without enough room on
- * the disk it adds none.
+ * Adds the agents that are missing, after an import or a move. Without enough room on the disk it adds none.
  */
 export function orderEvents(database: DatabaseSync, freeBytes: number): void {
   const { count } = database.prepare(`SELECT coalesce(sum(event_count), 0) AS count ${MISSING}`).get() as {

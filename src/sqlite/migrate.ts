@@ -1,11 +1,12 @@
 // Migrates a database to the latest schema: applies each missing migration in a transaction and records its name. The number
 // of the last one is also the user_version, by which older versions detect newer data.
 import type { DatabaseSync } from 'node:sqlite';
+import { StartError } from '../domain/errors.ts';
 import { type Migration, type OnMigrated, readMigrations, requireKnown } from '../migrations.ts';
 
 const FOLDER = new URL('./migrations/', import.meta.url);
 
-/** Throws StartError if a newer version wrote the database, or if the database has other migrations than ours. */
+/** Throws StartError if a newer version wrote the database, if it has other migrations than ours, or if it is from before 1.0.0. */
 export function readSchemaVersion(database: DatabaseSync, migrations = readMigrations(FOLDER)): number {
   const version = Number(database.prepare('PRAGMA user_version').get()!.user_version);
   requireKnown(migrations, version, readRecord(database));
@@ -19,20 +20,26 @@ export function readMissing(database: DatabaseSync): { version: number; missing:
   return { version, missing: migrations.slice(version).map(({ name }) => name) };
 }
 
-/** Throws StartError if a newer version wrote the database, or if the database has other migrations than ours. */
+/**
+ * For reading without migrating, also while a service uses the database. Throws StartError if an older version wrote it, or as
+ * `readSchemaVersion` does.
+ */
+export function requireReadable(database: DatabaseSync, migrations = readMigrations(FOLDER)): void {
+  const version = readSchemaVersion(database, migrations);
+  if (version === migrations.length) return;
+  throw new StartError(
+    `The data was written by an older version of local-events (schema ${version}), and must be migrated before this version can read ` +
+      'it. Start the service once.',
+  );
+}
+
+/** Throws StartError as `readSchemaVersion` does. */
 export function migrate(
   database: DatabaseSync,
   migrations = readMigrations(FOLDER),
   onMigrated: OnMigrated = () => {},
 ): void {
   const version = readSchemaVersion(database, migrations);
-  // The database was written by a version that recorded no names.
-  if (readRecord(database).length < version) {
-    inTransaction(database, () => {
-      for (const [index, { name }] of migrations.slice(0, version).entries())
-        record(database, index + 1, name);
-    });
-  }
   for (const [index, migration] of migrations.entries()) {
     if (index < version) continue;
     const beganMs = performance.now();
@@ -43,18 +50,14 @@ export function migrate(
 
 function apply(database: DatabaseSync, number: number, { name, sql }: Migration): void {
   database.exec(sql);
-  record(database, number, name);
-  database.exec(`PRAGMA user_version = ${number}`);
-}
-
-function record(database: DatabaseSync, number: number, name: string): void {
   database.exec(
     'CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT',
   );
-  database.prepare('INSERT OR IGNORE INTO migrations (number, name) VALUES (?, ?)').run(number, name);
+  database.prepare('INSERT INTO migrations (number, name) VALUES (?, ?)').run(number, name);
+  database.exec(`PRAGMA user_version = ${number}`);
 }
 
-/** Names of the applied migrations in order; empty if they were not recorded. */
+/** Names of the applied migrations in order. */
 function readRecord(database: DatabaseSync): string[] {
   const table = database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'migrations'");
   if (!table.get()) return [];

@@ -11,20 +11,11 @@ import { decodeEvent, type EventRow, STORED_EVENT_COLUMNS, type StoredEvent } fr
 import { ulidMs } from '../domain/ids.ts';
 import { UNFINISHED_MOVE, unfinishedMove } from '../domain/unfinished-move.ts';
 import { INDEX_COLUMNS, type IndexValues } from '../memory/index-mapping.ts';
-import {
-  AGENT_COLUMNS,
-  type AgentColumns,
-  agentOf,
-  type ColumnValues,
-  IS_STORED_AGENT,
-  IS_STORED_EVENT,
-} from './columns.ts';
+import { AGENT_COLUMNS, type AgentColumns, agentOf, type ColumnValues } from './columns.ts';
 import type { LastUses } from './last-uses.ts';
 
 /** Rows read before other requests can run. */
 const ROWS_PER_TURN = 1_000;
-/** Fewer, because their JSON is read, too. */
-const LOADED_PER_TURN = 250;
 
 /** A page ends with the row that reaches one of these limits. */
 const ROWS_PER_PAGE = 500;
@@ -62,36 +53,20 @@ export class Reader {
   readonly #key;
   readonly #agentEvents;
   readonly #setting;
-  readonly #endedSession;
-
-  /** SQL for the last use of a key. */
-  readonly #keyUse: string;
-  /** SQL conditions for rows that are not being removed. */
-  readonly isStoredEvent: string = IS_STORED_EVENT;
-  readonly isStoredAgent: string = IS_STORED_AGENT;
-  /** STORED_EVENT_COLUMNS, for a SELECT. */
-  readonly eventColumns: string = STORED_EVENT_COLUMNS.join(', ');
 
   constructor(path: string) {
     this.#path = path;
     this.#connection = connect(path);
-    if (!hasRemovals(this.#connection)) [this.isStoredEvent, this.isStoredAgent] = ['true', 'true'];
-    this.#keyUse = hasColumn(this.#connection, 'keys', 'last_used_ms') ? 'last_used_ms' : 'NULL';
-    if (!hasColumn(this.#connection, 'events', 'updated_ms'))
-      this.eventColumns = this.eventColumns.replace('updated_ms', 'NULL AS updated_ms');
     this.#event = this.#connection.prepare(
-      `SELECT ${this.eventColumns} FROM events WHERE event_id = ? AND ${this.isStoredEvent}`,
+      `SELECT ${STORED_EVENT_COLUMNS.join(', ')} FROM stored_events WHERE event_id = ?`,
     );
-    this.#agent = this.#connection.prepare(
-      `SELECT ${AGENT_COLUMNS} FROM agents WHERE agent_id = ? AND ${this.isStoredAgent}`,
-    );
+    this.#agent = this.#connection.prepare(`SELECT ${AGENT_COLUMNS} FROM stored_agents WHERE agent_id = ?`);
     this.#key = this.#connection.prepare(
       'SELECT prefix, created_ms, expires_ms FROM keys WHERE key_hash = ?',
     );
-    this.#agentEvents = this.#connection.prepare(`SELECT start_ms, event_id FROM events
-      WHERE agent_id = ? AND (start_ms, event_id) > (?, ?) AND ${this.isStoredEvent} ORDER BY start_ms, event_id LIMIT ${POSITIONS_PER_READ}`);
+    this.#agentEvents = this.#connection.prepare(`SELECT start_ms, event_id FROM stored_events
+      WHERE agent_id = ? AND (start_ms, event_id) > (?, ?) ORDER BY start_ms, event_id LIMIT ${POSITIONS_PER_READ}`);
     this.#setting = this.#connection.prepare(FIND_SETTING);
-    this.#endedSession = this.#connection.prepare('SELECT 1 FROM ended_sessions WHERE session_id = ?');
   }
 
   findEvent(eventId: string): EventRow | undefined {
@@ -107,14 +82,12 @@ export class Reader {
     return translated(() => {
       const connection = this.#connection;
       const found = connection
-        .prepare(
-          `SELECT ${AGENT_COLUMNS}, event_bytes FROM agents WHERE agent_id = ? AND ${this.isStoredAgent}`,
-        )
+        .prepare(`SELECT ${AGENT_COLUMNS}, event_bytes FROM stored_agents WHERE agent_id = ?`)
         .get(agentId) as (AgentColumns & { event_bytes: number }) | undefined;
       if (!found) return undefined;
       const keys = connection
         .prepare(
-          `SELECT key_hash, prefix, created_ms, expires_ms, ${this.#keyUse} AS last_used_ms FROM keys
+          `SELECT key_hash, prefix, created_ms, expires_ms, last_used_ms FROM keys
            WHERE agent_id = ? AND (expires_ms IS NULL OR expires_ms > ?) ORDER BY created_ms, key_hash`,
         )
         .all(agentId, nowMs)
@@ -122,11 +95,6 @@ export class Reader {
       const { event_bytes, ...agent } = found;
       return { agent, eventBytes: event_bytes, keys };
     });
-  }
-
-  findSessionEpoch(subject: string): string | undefined {
-    const sql = 'SELECT epoch FROM session_epochs WHERE subject = ?';
-    return translated(() => this.#connection.prepare(sql).get(subject)?.epoch as string | undefined);
   }
 
   findSetting(name: string): string | undefined {
@@ -143,15 +111,9 @@ export class Reader {
     return times.length === 0 ? undefined : Math.max(...times);
   }
 
-  isSessionEnded(sessionId: string): boolean {
-    return translated(() => this.#endedSession.get(sessionId) !== undefined);
-  }
-
   countEvents(): number {
     return translated(
-      () =>
-        this.#connection.prepare(`SELECT count(*) AS count FROM events WHERE ${this.isStoredEvent}`).get()!
-          .count as number,
+      () => this.#connection.prepare('SELECT count(*) AS count FROM stored_events').get()!.count as number,
     );
   }
 
@@ -176,7 +138,7 @@ export class Reader {
 
   /** Ordered by creation. */
   eachAgent(visit: (agent: AgentColumns) => void): Promise<void> {
-    const sql = `SELECT ${AGENT_COLUMNS} FROM agents WHERE ${this.isStoredAgent} ORDER BY created_ms, agent_id`;
+    const sql = `SELECT ${AGENT_COLUMNS} FROM stored_agents ORDER BY created_ms, agent_id`;
     return this.#each(sql, (row) => visit(agentOf(row)));
   }
 
@@ -191,19 +153,15 @@ export class Reader {
   async eachEvent(visit: (values: IndexValues) => void): Promise<void> {
     const connection = translated(() => connect(this.#path));
     try {
-      const sql = `SELECT ${LOADED_COLUMNS} FROM events
-        WHERE row_id > ? AND ${this.isStoredEvent} ORDER BY row_id LIMIT ${LOADED_PER_TURN}`;
+      const sql = `SELECT ${INDEX_COLUMNS} FROM stored_events WHERE row_id > ? ORDER BY row_id LIMIT ${ROWS_PER_TURN}`;
       const statement = translated(() => connection.prepare(sql));
       statement.setReturnArrays(true);
       translated(() => connection.exec('BEGIN')); // one snapshot for all batches
       for (let last: number | undefined = 0; last !== undefined; ) {
         const after: number = last;
         const rows = translated(() => statement.all(after) as unknown as IndexValues[]);
-        for (const row of rows) {
-          row[TIMEZONE_AT] = timezoneIn(row[TIMEZONE_AT]!);
-          visit(row);
-        }
-        last = rows.length < LOADED_PER_TURN ? undefined : rows.at(-1)![0];
+        for (const row of rows) visit(row);
+        last = rows.length < ROWS_PER_TURN ? undefined : rows.at(-1)![0];
         await nextTurn();
       }
     } finally {
@@ -278,18 +236,6 @@ export class Reader {
   }
 }
 
-/** The JSON instead of the timezone: SQLite would parse it for that, which takes longer than everything else. */
-const LOADED_COLUMNS = INDEX_COLUMNS.replace('timezone', 'json');
-const TIMEZONE_AT = INDEX_COLUMNS.split(', ').indexOf('timezone') as 11;
-
-const TIMEZONE_KEY = '"timezone":"';
-
-/** The timezone in the JSON of an event, as JSON.stringify writes it. Its texts cannot have the key: they escape quotation marks. */
-function timezoneIn(json: string): string | null {
-  const from = json.indexOf(TIMEZONE_KEY) + TIMEZONE_KEY.length;
-  return from < TIMEZONE_KEY.length ? null : json.slice(from, json.indexOf('"', from));
-}
-
 /** The agent's details, with uses of keys that are not written yet. */
 export function detailsOf(found: AgentDetailColumns, agent: AgentRecord, uses?: LastUses): AgentDetails {
   const keys = found.keys.map(({ key_hash, last_used_ms, ...key }) => ({
@@ -317,17 +263,6 @@ export function findStoredSetting(path: string, name: string): string | undefine
 export function requireFinishedMove(path: string): void {
   const source = findStoredSetting(path, UNFINISHED_MOVE);
   if (source !== undefined) throw unfinishedMove(`The database ${path}`, source);
-}
-
-/** Data of the previous version is read without a migration, and has no removals. */
-function hasRemovals(connection: DatabaseSync): boolean {
-  return connection.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'removals'").get() !== undefined;
-}
-
-/** The same: it lacks columns. */
-function hasColumn(connection: DatabaseSync, table: string, name: string): boolean {
-  const found = connection.prepare('SELECT 1 FROM pragma_table_info(?) WHERE name = ?').get(table, name);
-  return found !== undefined;
 }
 
 function connect(path: string): DatabaseSync {

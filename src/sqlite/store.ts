@@ -320,13 +320,6 @@ export class SqliteStore implements Store {
     }
   }
 
-  endSession: Store['endSession'] = (...args) => this.#write('endSession', args, () => {});
-  isSessionEnded = (sessionId: string) => this.#operations.run(() => this.#read('isSessionEnded', sessionId));
-  findSessionEpoch = async (subject: string) =>
-    (await this.#operations.run(() => this.#read('findSessionEpoch', subject))) ?? '';
-  setSessionEpoch = (subject: string, epoch: string) =>
-    this.#write('setSessionEpoch', [subject, epoch], () => {});
-
   getSetting(name: string, initial: () => Promise<string>): Promise<string> {
     return this.#operations.run(async () => {
       const found = await this.#read('findSetting', name);
@@ -335,7 +328,7 @@ export class SqliteStore implements Store {
   }
 
   findSetting = (name: string) => this.#operations.run(() => this.#read('findSetting', name));
-  setSetting = (name: string, value: string) => this.#write('setSetting', [name, value], () => {});
+  setSetting: Store['setSetting'] = (...args) => this.#write('setSetting', args, () => {});
   referenceTime = async () => ({ of: 'newest write', ms: this.#newestWriteMs }) as const;
 
   /** Runs a writer call that needs disk space. */

@@ -14,6 +14,10 @@ const CLOCK_SKEW_MS = HOUR_MS;
 /** Ended sessions are remembered this long, so that a clock that jumps ahead and back revives none. */
 const REMEMBER_ENDED_MS = 400 * DAY_MS;
 
+/** Names of settings: a session that ended early, and the epoch of the sessions that a subject opens now; those of others have ended. */
+const endedName = (sessionId: string) => `ended_session ${sessionId}`;
+const epochName = (subject: string) => `session_epoch ${subject}`;
+
 export interface OpenedSession {
   readonly sealed: string;
   readonly expiresMs: number;
@@ -35,7 +39,7 @@ export async function openSession(
   latestMs = Number.POSITIVE_INFINITY,
 ): Promise<OpenedSession | undefined> {
   const expiresMs = Math.floor(Math.min(clock() + SESSION_MS, latestMs) / 1000) * 1000;
-  const epoch = await store.findSessionEpoch(identity.subject);
+  const epoch = await store.findSetting(epochName(identity.subject));
   const sealed = await console.sessions.seal({ id: newSecret(random), identity, expiresMs, epoch });
   return sealed === undefined ? undefined : { sealed, expiresMs };
 }
@@ -67,11 +71,11 @@ async function findSession(
   const session = sealed === undefined ? undefined : await console.sessions.open(sealed);
   if (!session || session.expiresMs > clock() + SESSION_MS + CLOCK_SKEW_MS) return undefined;
   if (session.identity.local !== (console.signIn === undefined)) return undefined;
-  const [isEnded, epoch] = await Promise.all([
-    store.isSessionEnded(session.id),
-    store.findSessionEpoch(session.identity.subject),
+  const [ended, epoch = ''] = await Promise.all([
+    store.findSetting(endedName(session.id)),
+    store.findSetting(epochName(session.identity.subject)),
   ]);
-  return isEnded || epoch !== (session.epoch ?? '') ? undefined : session;
+  return ended !== undefined || epoch !== (session.epoch ?? '') ? undefined : session;
 }
 
 /** The administrator of the session. Throws INVALID_TOKEN or NOT_AN_ADMIN. */
@@ -87,7 +91,8 @@ export async function endSession(context: Context, sealed: string | undefined): 
   const session = sealed === undefined ? undefined : await context.console.sessions.open(sealed, 0);
   if (!session) return;
   const nowMs = context.clock();
-  await context.store.endSession(session.id, Math.max(session.expiresMs, nowMs) + REMEMBER_ENDED_MS, nowMs);
+  const atMs = Math.max(session.expiresMs, nowMs) + REMEMBER_ENDED_MS;
+  await context.store.setSetting(endedName(session.id), '', { atMs, nowMs });
 }
 
 /**
@@ -96,7 +101,7 @@ export async function endSession(context: Context, sealed: string | undefined): 
  */
 export async function endAllSessions(context: Context, sealed: string | undefined): Promise<void> {
   const { subject } = await authenticateSession(context, sealed ?? '');
-  await context.store.setSessionEpoch(subject, newSecret(context.random));
+  await context.store.setSetting(epochName(subject), newSecret(context.random));
 }
 
 /** The signed-in user, for the console. `picturePath` is the path that serves their picture. */

@@ -23,8 +23,7 @@ function fieldsOf({ event_id, agent_id, created_at, ...fields }: Event): object 
 
 const encoders: Record<'geojson' | 'ics', (events: readonly Wire[]) => Wire> = {
   geojson: (events) => joinFeatures(events.map(encodeFeature), events.length, undefined),
-  ics: (events) =>
-    joinCalendar(events.map((event) => encodeComponent(event, { version: 1, updatedMs: null }))),
+  ics: (events) => joinCalendar(events.map((event) => encodeComponent(event, { version: 1, updatedMs: 0 }))),
 };
 
 for (const format of ['geojson', 'ics'] as const) {

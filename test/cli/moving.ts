@@ -21,8 +21,6 @@ const ORDER = {
   deleted_events: 'event_id',
   deleted_agents: 'audit_id',
   deleted_keys: 'key_hash',
-  ended_sessions: 'session_id',
-  session_epochs: 'subject',
 };
 type Name = keyof typeof ORDER;
 export type Dump = Record<Name, Record<string, unknown>[]>;
@@ -242,8 +240,7 @@ export async function makeWorld(): Promise<World> {
     `UPDATE keys SET expires_ms = 4102444800123 WHERE agent_id = '${agentIds[0]}';
      DELETE FROM audit WHERE audit_id IN (2, 3);
      UPDATE audit SET target_name = 'Ärger 😀' WHERE audit_id = 4;
-     INSERT INTO ended_sessions VALUES ('b', 4102444800123), ('B', 4102444800124), ('ä', 1);
-     INSERT INTO session_epochs VALUES ('ada', 'one'), ('Ada', 'two')`,
+     INSERT INTO settings VALUES ('b', '', 4102444800123), ('B', 'x', 4102444800124), ('ä', '', 1), ('Ada', 'two', NULL)`,
   );
   const { stdout } = await runHere(['admin-token', '--email', 'ada@example.com'], {
     DATA_DIR: service.folder,

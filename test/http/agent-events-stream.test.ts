@@ -39,8 +39,8 @@ function folderWithEvents(count: number): string {
   database
     .prepare(
       `WITH RECURSIVE number(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM number WHERE n + 1 < ${count})
-      INSERT INTO events (event_id, agent_id, version, title, start_ms, lat, lng, audience, event_type, json)
-      SELECT printf('01J%023d', at), ?, 1, 'event ' || at, at / 3, 52.52, 13.405, 'all', 'talk',
+      INSERT INTO events (event_id, agent_id, version, title, start_ms, lat, lng, audience, event_type, timezone, status, updated_ms, json)
+      SELECT printf('01J%023d', at), ?, 1, 'event ' || at, at / 3, 52.52, 13.405, 'all', 'talk', 'UTC', 'scheduled', 0,
         json_object('event_id', printf('01J%023d', at), 'description', replace(printf('%.${DESCRIPTION_CHARS}c', 'x'), 'x', char(1)))
       FROM (SELECT (n * 7919) % ${count} AS at FROM number)`,
     )

@@ -85,8 +85,8 @@ async function insertMany(count: number): Promise<string> {
   const agentId = newUuid();
   await sql`INSERT INTO agents VALUES (${agentId}, 'a@example.com', 'many', 'readwrite', true, 1, NULL, ${count})`;
   await sql`
-    INSERT INTO events (event_id, agent_id, version, title, start_ms, lat, lng, audience, event_type, json)
-    SELECT '01K' || upper(substr(md5(random()::text), 1, 23)), ${agentId}, 1, number::text, number, 1, 2, 'all', 'talk', '{}'
+    INSERT INTO events (event_id, agent_id, version, title, start_ms, lat, lng, audience, event_type, timezone, status, updated_ms, json)
+    SELECT '01K' || upper(substr(md5(random()::text), 1, 23)), ${agentId}, 1, number::text, number, 1, 2, 'all', 'talk', 'UTC', 'scheduled', 0, '{}'
     FROM generate_series(1, ${count}::integer) AS number`;
   return agentId;
 }

@@ -68,7 +68,7 @@ describe('the list of all events in memory', () => {
   });
 
   const valuesOf = ({ id, startMs, type, agent }: Row, row: number): IndexValues => [
-    ...([row, id, 1, startMs, null, 0, 0, type, 'all', 'scheduled', null, 'UTC', agent] as const),
+    ...([row, id, 1, startMs, null, 0, 0, type, 'all', 'scheduled', startMs, 'UTC', agent] as const),
   ];
   const compare = (a: string, b: string) => (a < b ? -1 : Number(a > b));
 

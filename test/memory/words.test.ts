@@ -148,7 +148,7 @@ describe(`${ROUNDS * SEARCHES_PER_ROUND} searches by words in memory`, () => {
       row.event_type,
       row.audience,
       row.status,
-      null,
+      row.updated_ms,
       row.timezone,
       null,
     ]);

@@ -20,8 +20,9 @@ export async function storeEvents(url: string, count: number): Promise<void> {
   const side = new Side(url);
   for (let from = 1; from < count; from += EVENTS_PER_STATEMENT)
     await side.sql`
-      INSERT INTO events (event_id, agent_id, version, title, start_ms, end_ms, lat, lng, audience, event_type, status, json, words, words_by)
-      SELECT id, agent_id, version, title, start_ms, end_ms, north, east, audience, event_type, status,
+      INSERT INTO events (event_id, agent_id, version, title, start_ms, end_ms, lat, lng, audience, event_type, timezone, status, updated_ms,
+        json, words, words_by)
+      SELECT id, agent_id, version, title, start_ms, end_ms, north, east, audience, event_type, timezone, status, updated_ms,
         replace(replace(replace(json, event_id, id), '"lat":-80', '"lat":' || north), '"lng":-170', '"lng":' || east), words, words_by
       FROM (SELECT *, '01H' || lpad(at::text, 23, '0') AS id, at % 1601 * 0.1 - 80 AS north, at % 3407 * 0.1 - 170 AS east
         FROM events, generate_series(${from}::int, ${Math.min(count, from + EVENTS_PER_STATEMENT) - 1}::int) AS at

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { connectBy } from '../docs/mcp-setup.ts';
 import { ROOT } from '../docs/readme.ts';
@@ -16,10 +16,11 @@ describe('the npm package', { timeout: 120_000 }, () => {
   const folder = temporaryFolder();
   const installed = join(folder, 'node_modules/local-events');
   const bin = join(installed, 'bin/local-events.mjs');
+  let tarball: string;
   let files: string[];
 
   before(() => {
-    const tarball = packPackage();
+    tarball = packPackage();
     files = filesOf(tarball);
     mkdirSync(installed, { recursive: true });
     execFileSync('tar', ['-xzf', tarball, '-C', installed, '--strip-components=1']);
@@ -35,6 +36,13 @@ describe('the npm package', { timeout: 120_000 }, () => {
     assert.deepEqual(other, []);
     assert.ok(files.includes('web/dist/index.html'));
     assert.ok(files.length < 450, String(files.length));
+  });
+
+  it('has the version of the clone, also in its name', () => {
+    const versionIn = (file: string) => JSON.parse(readFileSync(file, 'utf8')).version;
+    const version = versionIn(join(ROOT, 'package.json'));
+    assert.equal(versionIn(join(installed, 'package.json')), version);
+    assert.equal(basename(tarball), `local-events-${version}.tgz`);
   });
 
   it('asks for the Node that it needs, and leaves that of the clone as it was', () => {
@@ -62,6 +70,8 @@ describe('the npm package', { timeout: 120_000 }, () => {
       assert.equal(response.status, 200, path);
       assert.doesNotMatch(await response.text(), /is not built/, path);
     }
+    const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+    assert.equal((await new Client(url!).get('/health')).body.version, version);
     const agent = await new Client(url!).register();
     await agent.create();
     const key = agent.headers['x-api-key']!;

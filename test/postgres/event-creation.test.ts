@@ -128,8 +128,8 @@ describe('creates at the same time', { timeout: size(60_000, 600_000) }, () => {
   const insertHeld = (sql: TransactionSql, agent_id: string) => {
     const { start_ms, lat, lng } = newEventRow({ agent_id });
     return sql`
-      INSERT INTO events (event_id, agent_id, version, title, start_ms, lat, lng, audience, event_type, json)
-      VALUES ('held' || random(), ${agent_id}, 1, 'held', ${start_ms}, ${lat}, ${lng}, 'all', 'talk', '{}')`;
+      INSERT INTO events (event_id, agent_id, version, title, start_ms, lat, lng, audience, event_type, timezone, status, updated_ms, json)
+      VALUES ('held' || random(), ${agent_id}, 1, 'held', ${start_ms}, ${lat}, ${lng}, 'all', 'talk', 'UTC', 'scheduled', 0, '{}')`;
   };
 
   const locks: [string, (agent: AgentRow) => Parameters<Side['hold']>[0]][] = [

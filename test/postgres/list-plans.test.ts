@@ -31,9 +31,9 @@ describe('a page of an agent’s events by start', () => {
       await sql.unsafe(`
         INSERT INTO agents SELECT id::uuid, 'a@example.com', 'a', 'read', true, 1, NULL, events
           FROM (VALUES ('${AGENT}', 20000), ('${LARGE}', 30000)) AS new (id, events);
-        INSERT INTO events (event_id, agent_id, version, title, start_ms, lat, lng, audience, event_type, json)
+        INSERT INTO events (event_id, agent_id, version, title, start_ms, lat, lng, audience, event_type, timezone, status, updated_ms, json)
           SELECT lpad(n::text, 26, '0'), CASE WHEN n <= 20000 THEN '${AGENT}' ELSE '${LARGE}' END::uuid, 1, n::text,
-            ${NOW_MS} + ((CASE WHEN n <= 20000 THEN n ELSE n - 20000 END) - 10000) * 60000::bigint, 1, 1, 'all', 'talk',
+            ${NOW_MS} + ((CASE WHEN n <= 20000 THEN n ELSE n - 20000 END) - 10000) * 60000::bigint, 1, 1, 'all', 'talk', 'UTC', 'scheduled', 0,
             to_json(repeat('x', 300))
           FROM generate_series(1, 50000) n`);
       await sql.unsafe('VACUUM ANALYZE events');

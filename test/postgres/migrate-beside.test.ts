@@ -7,7 +7,7 @@ import { readConfig } from '../../src/config.ts';
 import { StartError } from '../../src/domain/errors.ts';
 import { type Migration, readMigrations } from '../../src/migrations.ts';
 import { Database } from '../../src/postgres/client/database.ts';
-import { migrate } from '../../src/postgres/migrate.ts';
+import { migrate, requireReadable } from '../../src/postgres/migrate.ts';
 import { openDatabase } from '../../src/postgres/open.ts';
 import { PostgresTransfer } from '../../src/postgres/transfer.ts';
 import { newDatabase } from '../support/postgres.ts';
@@ -74,9 +74,26 @@ describe('a newer schema', () => {
 
   it('is refused if it has other migrations than ours', async (t) => {
     const { url } = await start(t);
-    const others = later(COMPATIBLE).with(1, { name: '0002-theirs', sql: '' });
+    const others = later(COMPATIBLE).with(0, { name: '0001-theirs', sql: '' });
     await migrateWith(url, later(COMPATIBLE));
-    await assertRefused(migrateWith(url, others.slice(0, OURS.length)), /its migration 2 is 0002-console/);
+    await assertRefused(migrateWith(url, others.slice(0, OURS.length)), /its migration 1 is 0001-release-1/);
+  });
+
+  it('is read without migrating it, but not before it is migrated', async (t) => {
+    const { url, side } = await start(t);
+    const reading = async (migrations: readonly Migration[]) => {
+      const database = await Database.open(optionsOf(url));
+      await database
+        .run('repeatable', (sql) => requireReadable(sql, 'db', migrations))
+        .finally(() => database.close());
+    };
+    await migrateWith(url, later(COMPATIBLE));
+    await reading(OURS);
+    await assertRefused(
+      reading(later(COMPATIBLE, 'CREATE TABLE later ();')),
+      /older version of local-events \(schema 2\).* Start the service once\.$/,
+    );
+    assert.equal((await side.sql`SELECT * FROM schema_version`)[0]!.names.length, OURS.length + 1);
   });
 
   it('is refused by a move, which would not copy all of it', async (t) => {

@@ -39,8 +39,8 @@ describe('a search by status', () => {
     await withSql(url, async (sql) => {
       await sql.unsafe(`
         INSERT INTO agents VALUES ('${AGENT}', 'a@example.com', 'a', 'read', true, 1, NULL, 40000);
-        INSERT INTO events (event_id, agent_id, version, title, start_ms, lat, lng, audience, event_type, status, json)
-          SELECT lpad(n::text, 26, '0'), '${AGENT}', 1, n::text, ${NOW_MS} + n * 60000::bigint, n % 80, n % 170, 'all', 'talk',
+        INSERT INTO events (event_id, agent_id, version, title, start_ms, lat, lng, audience, event_type, timezone, updated_ms, status, json)
+          SELECT lpad(n::text, 26, '0'), '${AGENT}', 1, n::text, ${NOW_MS} + n * 60000::bigint, n % 80, n % 170, 'all', 'talk', 'UTC', 0,
             CASE WHEN n % 400 = 0 THEN 'cancelled' ELSE 'scheduled' END, to_json(repeat('x', 300))
           FROM generate_series(1, 40000) n`);
       await sql.unsafe('VACUUM ANALYZE events');

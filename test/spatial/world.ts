@@ -44,7 +44,7 @@ export class World {
       ...this.place(),
       tag: chance.integer(0, TAGS - 1),
       isCancelled: chance.chance(0.2),
-      updatedMs: chance.chance(0.2) ? null : chance.integer(0, WORLD_BEGINS_MS),
+      updatedMs: chance.integer(0, WORLD_BEGINS_MS),
       ...fields,
     };
   }

@@ -31,8 +31,8 @@ describe('agents by activity with many new events', () => {
     await store.createEvent(newEventRow(template, another), 0);
     await store.close();
     const copied = (agentId: string, id: string, title: string) => `
-      INSERT INTO events (event_id, agent_id, version, title, start_ms, end_ms, lat, lng, audience, event_type, json, status, updated_ms)
-      SELECT ${id}, '${agentId}', version, ${title}, start_ms, end_ms, lat, lng, audience, event_type, json, status, updated_ms FROM events`;
+      INSERT INTO events (event_id, agent_id, version, title, start_ms, end_ms, lat, lng, audience, event_type, json, timezone, status, updated_ms)
+      SELECT ${id}, '${agentId}', version, ${title}, start_ms, end_ms, lat, lng, audience, event_type, json, timezone, status, updated_ms FROM events`;
     execute(
       databasePath(folder),
       `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${MANY})

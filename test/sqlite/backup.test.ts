@@ -30,7 +30,7 @@ describe('a backup', () => {
     await backUp(data, file, {
       ...UNWATCHED,
       onProgress: () => {
-        writer.exec(`INSERT INTO settings VALUES ('written at step ${++steps}', '')`);
+        writer.exec(`INSERT INTO settings (name, value) VALUES ('written at step ${++steps}', '')`);
         assert.ok(steps < 100, 'it keeps starting over');
       },
     });

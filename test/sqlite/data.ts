@@ -25,7 +25,7 @@ export async function makeData({ events = 3, megabytes = 0 } = {}): Promise<stri
     execute(
       databasePath(folder),
       `WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${megabytes * 250})
-       INSERT INTO settings SELECT 'filler ' || n, hex(zeroblob(2000)) FROM numbers`,
+       INSERT INTO settings (name, value) SELECT 'filler ' || n, hex(zeroblob(2000)) FROM numbers`,
     );
   }
   return folder;
@@ -41,8 +41,8 @@ export function makeManyEvents(events = 100_000): string {
     INSERT INTO agents (agent_id, email, agent_name, tier, is_active, created_ms)
       VALUES ('a', 'a@example.com', 'a', 'readwrite', 1, 0);
     WITH RECURSIVE numbers (n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM numbers WHERE n < ${events})
-    INSERT INTO events (event_id, agent_id, version, title, start_ms, lat, lng, audience, event_type, json)
-      SELECT printf('01J%023d', n), 'a', 1, n, 4000000000000 + n, n % 180 - 90, n % 360 - 180, 'all', 'talk', '{}'
+    INSERT INTO events (event_id, agent_id, version, title, start_ms, lat, lng, audience, event_type, timezone, status, updated_ms, json)
+      SELECT printf('01J%023d', n), 'a', 1, n, 4000000000000 + n, n % 180 - 90, n % 360 - 180, 'all', 'talk', 'UTC', 'scheduled', 0, '{}'
       FROM numbers;
     COMMIT;
   `);

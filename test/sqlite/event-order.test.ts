@@ -5,7 +5,6 @@ import { before, describe, it } from 'node:test';
 import { ASSUMED_DURATION_MS, type EventRow } from '../../src/domain/event.ts';
 import { type EventListQuery, WHENS } from '../../src/domain/list.ts';
 import type { ListedEvent, ListPage } from '../../src/domain/store.ts';
-import { readMigrations } from '../../src/migrations.ts';
 import { columnValues, EVENT_COLUMN_LIST, EVENT_PLACEHOLDERS } from '../../src/sqlite/columns.ts';
 import { MANY_EVENTS, orderEvents } from '../../src/sqlite/event-order.ts';
 import { databasePath } from '../../src/sqlite/files/data-folder.ts';
@@ -19,8 +18,6 @@ import { Chance } from '../support/random.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { size } from '../support/sizes.ts';
 
-const MIGRATIONS = readMigrations(new URL('../../src/sqlite/migrations/', import.meta.url));
-
 class Data {
   readonly database: DatabaseSync;
   readonly #chance = new Chance(4);
@@ -28,12 +25,7 @@ class Data {
 
   constructor(path = ':memory:') {
     this.database = new DatabaseSync(path);
-  }
-
-  /** Applies the migrations before event_order only, or all. */
-  migrate(how: 'before' | 'all'): void {
-    const first = MIGRATIONS.findIndex(({ sql }) => sql.includes('CREATE TABLE event_order'));
-    migrate(this.database, how === 'all' ? MIGRATIONS : MIGRATIONS.slice(0, first));
+    migrate(this.database);
   }
 
   call<Name extends keyof WriterCalls>(name: Name, ...args: Parameters<WriterCalls[Name]>): unknown {
@@ -54,7 +46,7 @@ class Data {
     return agent;
   }
 
-  /** As earlier versions and a move write: without the table. */
+  /** As a move writes: without the table. */
   insert(
     { agent_id }: { agent_id: string },
     count: number,
@@ -62,20 +54,11 @@ class Data {
     lastHour?: number,
   ): EventRow[] {
     const rows = this.newRows({ agent_id }, count, firstHour, lastHour);
-    const names = EVENT_COLUMN_LIST.split(', ');
-    const known = new Set(
-      this.database
-        .prepare("SELECT name FROM pragma_table_info('events')")
-        .all()
-        .map(({ name }) => String(name)),
-    );
-    const isKnown = (_: unknown, at: number) => known.has(names[at]!);
-    const placeholders = EVENT_PLACEHOLDERS.split(', ').filter(isKnown).join(', ');
     const insert = this.database.prepare(
-      `INSERT INTO events (${names.filter(isKnown).join(', ')}) VALUES (${placeholders})`,
+      `INSERT INTO events (${EVENT_COLUMN_LIST}) VALUES (${EVENT_PLACEHOLDERS})`,
     );
     this.database.exec('BEGIN');
-    for (const row of rows) insert.run(...columnValues(row).filter(isKnown));
+    for (const row of rows) insert.run(...columnValues(row));
     this.database.prepare('UPDATE agents SET event_count = ? WHERE agent_id = ?').run(count, agent_id);
     this.database.exec('COMMIT');
     return rows;
@@ -124,9 +107,7 @@ class Data {
 }
 
 function newData(): Data {
-  const data = new Data();
-  data.migrate('all');
-  return data;
+  return new Data();
 }
 
 describe('the order of events', () => {
@@ -215,10 +196,9 @@ describe('the order of events', () => {
     assert.deepEqual(data.rows('SELECT * FROM event_order'), []);
   });
 
-  it('is added when the service opens data of the previous schema', async () => {
+  it('is added when the service opens data that was moved', async () => {
     const folder = temporaryFolder();
     const data = new Data(databasePath(folder));
-    data.migrate('before');
     const [many, few] = [data.addAgent(), data.addAgent()];
     data.insert(many, MANY_EVENTS);
     data.insert(few, MANY_EVENTS - 1);
@@ -257,7 +237,6 @@ describe('a list of an agent with many events', () => {
     it(`is exact with ${what}`, () => {
       const path = databasePath(temporaryFolder());
       const data = new Data(path);
-      data.migrate('all');
       const agent = data.addAgent();
       const rows = data.insert(agent, size(6_000, 14_000), firstHour, lastHour);
       orderEvents(data.database, Infinity);

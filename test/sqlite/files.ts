@@ -50,14 +50,14 @@ export function assertSound(path: string): void {
   const keyless = `SELECT agent_id FROM agents WHERE (agent_id NOT IN (SELECT agent_id FROM keys)) <>
     (agent_id IN (SELECT agent_id FROM removals WHERE with_agent = 1))`;
   assert.deepEqual(readRows(path, keyless), []);
-  const columns = ['event_id', 'agent_id', 'title', 'lat', 'lng', 'audience', 'event_type'];
+  const columns = ['event_id', 'agent_id', 'title', 'timezone', 'lat', 'lng', 'audience', 'event_type'];
   const differs = columns.map((name) => `json_extract(json, '$.${name}') <> ${name}`).join(' OR ');
   assert.deepEqual(readRows(path, `SELECT json FROM events WHERE ${differs}`), []);
 }
 
 /** The events of the file that have not ended, in the order of a search. */
 export function readOpenEvents(path: string, nowMs: number): EventRow[] {
-  const sql = `SELECT version, json FROM events WHERE coalesce(end_ms, start_ms + 10800000) > ? ORDER BY start_ms, event_id`;
+  const sql = `SELECT version, updated_ms, json FROM events WHERE coalesce(end_ms, start_ms + 10800000) > ? ORDER BY start_ms, event_id`;
   return readRows(path, sql, nowMs).map((row) => decodeEvent(row as unknown as StoredEvent));
 }
 

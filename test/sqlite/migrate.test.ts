@@ -1,25 +1,14 @@
 // Migrations: a fresh file, a current one, one of a newer version, and one that cannot be migrated.
 import assert from 'node:assert/strict';
-import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import { StartError } from '../../src/domain/errors.ts';
-import { encodeEvent } from '../../src/domain/event.ts';
 import { readMigrations } from '../../src/migrations.ts';
-import { SqliteBulkReader } from '../../src/sqlite/files/bulk.ts';
-import { migrate } from '../../src/sqlite/migrate.ts';
+import { migrate, requireReadable } from '../../src/sqlite/migrate.ts';
 import { SqliteStore } from '../../src/sqlite/store.ts';
-import {
-  addAgent,
-  addEvent,
-  assertRecord,
-  auditOf,
-  NOW_MS,
-  newEventRow,
-  newUuid,
-  search,
-} from '../store/rows.ts';
+import { addAgent, addEvent, assertRecord } from '../store/rows.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { execute, readRows } from './files.ts';
 
@@ -27,6 +16,7 @@ const MIGRATIONS = new URL('../../src/sqlite/migrations/', import.meta.url);
 const OURS = readMigrations(MIGRATIONS);
 const NEWEST = OURS.length;
 const NAMES = OURS.map(({ name }) => name);
+const LATER = [...OURS, { name: 'later', sql: 'CREATE TABLE later (x)' }];
 
 const versionOf = (database: DatabaseSync) => database.prepare('PRAGMA user_version').get()!.user_version;
 /** The recorded names, in the order of their numbers from 1. */
@@ -51,13 +41,11 @@ describe('migrate', () => {
         'deleted_agents',
         'deleted_events',
         'deleted_keys',
-        'ended_sessions',
         'event_order',
         'events',
         'keys',
         'migrations',
         'removals',
-        'session_epochs',
         'settings',
       ],
     );
@@ -68,25 +56,13 @@ describe('migrate', () => {
   it('does not change a database of the newest schema', () => {
     const database = new DatabaseSync(':memory:');
     migrate(database);
-    database.exec("INSERT INTO settings VALUES ('colour', 'red')");
+    database.exec("INSERT INTO settings VALUES ('colour', 'red', NULL)");
     const schema = schemaOf(database);
     migrate(database);
     assert.equal(versionOf(database), NEWEST);
     assert.deepEqual(schemaOf(database), schema);
     assert.deepEqual(recordOf(database), NAMES);
     assert.equal(database.prepare('SELECT value FROM settings').get()?.value, 'red');
-    database.close();
-  });
-
-  it('takes over removals that the version before has begun', () => {
-    const database = new DatabaseSync(':memory:');
-    migrate(database, OURS.slice(0, NAMES.indexOf('0010-undo')));
-    database.exec(`
-      INSERT INTO agents (agent_id, email, agent_name, tier, is_active, created_ms) VALUES ('a', 'e', 'n', 'read', 1, 0);
-      INSERT INTO removals VALUES ('a', 7, 1)`);
-    migrate(database);
-    const row = { ...database.prepare('SELECT * FROM removals').get() };
-    assert.deepEqual(row, { agent_id: 'a', up_to_row: 7, with_agent: 1, audit_id: null });
     database.close();
   });
 
@@ -107,45 +83,33 @@ describe('migrate', () => {
     }
   });
 
-  it('records the names in a database of a version that recorded none', () => {
-    for (let version = 1; version <= NEWEST; version++) {
-      const database = new DatabaseSync(':memory:');
-      for (const { sql } of OURS.slice(0, version)) database.exec(sql);
-      database.exec(`PRAGMA user_version = ${version}`);
-      migrate(database);
-      assert.equal(versionOf(database), NEWEST);
-      assert.deepEqual(recordOf(database), NAMES);
-      database.close();
-    }
-  });
-
   it('refuses a database with other migrations, and does not touch it', () => {
     const database = new DatabaseSync(':memory:');
     migrate(database);
-    database.exec("UPDATE migrations SET name = '0002-theirs' WHERE number = 2");
+    database.exec("UPDATE migrations SET name = '0001-theirs'");
     const schema = schemaOf(database);
     assert.throws(
       () => migrate(database),
       (error: Error) =>
-        error instanceof StartError && /its migration 2 is 0002-theirs, not 0002-console/.test(error.message),
+        error instanceof StartError &&
+        /its migration 1 is 0001-theirs, not 0001-release-1/.test(error.message),
     );
     assert.deepEqual(schemaOf(database), schema);
-    assert.equal(recordOf(database)[1], '0002-theirs');
+    assert.deepEqual(recordOf(database), ['0001-theirs']);
     database.close();
   });
 
   it('continues after the last recorded migration', () => {
     const database = new DatabaseSync(':memory:');
-    migrate(database, OURS.slice(0, 1));
-    assert.deepEqual([versionOf(database), recordOf(database)], [1, NAMES.slice(0, 1)]);
     migrate(database);
-    assert.deepEqual([versionOf(database), recordOf(database)], [NEWEST, NAMES]);
+    migrate(database, LATER);
+    assert.deepEqual([versionOf(database), recordOf(database)], [NEWEST + 1, [...NAMES, 'later']]);
     database.close();
   });
 
   it('refuses a database that a newer version wrote, and does not touch it', () => {
     const database = new DatabaseSync(':memory:');
-    database.exec(`CREATE TABLE future (x); PRAGMA user_version = ${NEWEST + 1}`);
+    migrate(database, LATER);
     const schema = schemaOf(database);
     assert.throws(
       () => migrate(database),
@@ -158,7 +122,7 @@ describe('migrate', () => {
 
   it('leaves version and schema unchanged when a migration fails half-way', () => {
     const database = new DatabaseSync(':memory:');
-    // The first migration creates agents and keys before events.
+    // The migration creates agents and keys before events.
     database.exec('CREATE TABLE events (theirs)');
     const schema = schemaOf(database);
     assert.throws(() => migrate(database), /table events already exists/);
@@ -169,63 +133,25 @@ describe('migrate', () => {
   });
 });
 
+describe('requireReadable', () => {
+  it('accepts the newest schema only', () => {
+    const database = new DatabaseSync(':memory:');
+    migrate(database);
+    requireReadable(database);
+    assert.throws(
+      () => requireReadable(database, LATER),
+      (error: Error) =>
+        error instanceof StartError && /older version .* Start the service once/.test(error.message),
+    );
+    migrate(database, LATER);
+    requireReadable(database, LATER);
+    assert.throws(() => requireReadable(database), /newer version of local-events/);
+    database.close();
+  });
+});
+
 describe('a store', () => {
   const open = (folder: string) => SqliteStore.open({ folder, cacheBytes: 0 });
-
-  it('opens a folder of the first schema, and keeps all its data', async () => {
-    const folder = temporaryFolder();
-    const path = join(folder, 'local-events.db');
-    const row = newEventRow({ agent_id: newUuid() }, { title: 'Märchen' });
-    execute(
-      path,
-      `${readFileSync(new URL('0001-initial.sql', MIGRATIONS), 'utf8')}; PRAGMA user_version = 1;
-       INSERT INTO agents VALUES ('${row.agent_id}', 'a@example.com', 'old', 'read', 1, 1, NULL, 1);
-       INSERT INTO agents VALUES ('${newUuid()}', 'b@example.com', 'without events', 'read', 1, 1, NULL, 0);
-       INSERT INTO events VALUES (1, '${row.event_id}', '${row.agent_id}', 1, '${row.title}', ${row.start_ms}, NULL,
-         ${row.lat}, ${row.lng}, 'all', 'talk', '${encodeEvent(row)}');
-       INSERT INTO audit VALUES (7, 8, 'ada', 'ada@example.com', 'delete_event', 'x', '', 1)`,
-    );
-    const store = await open(folder);
-    assertRecord(await store.findEvent(row.event_id), row);
-    assert.equal((await store.findEvent(row.event_id))?.updatedMs, null);
-    assert.deepEqual({ ...(await store.findEventRow(row.event_id)) }, row);
-    assert.equal((await store.nearby(search(), NOW_MS)).total, 1);
-    assert.equal((await store.findAgent(row.agent_id))?.agent_name, 'old');
-    assert.equal(await store.isSessionEnded('any'), false);
-    const bytes = Buffer.byteLength(encodeEvent(row));
-    assert.deepEqual(
-      readRows(path, 'SELECT event_bytes FROM agents ORDER BY event_bytes').map((agent) => agent.event_bytes),
-      [0, bytes],
-    );
-    await store.deleteEventAsAdmin(row.event_id, auditOf('delete_event', row.event_id));
-    await store.close();
-    assert.equal(readRows(path, 'PRAGMA user_version')[0].user_version, NEWEST);
-    assert.deepEqual(
-      readRows(path, 'SELECT name FROM migrations ORDER BY number').map(({ name }) => name),
-      NAMES,
-    );
-    assert.deepEqual(
-      readRows(path, 'SELECT audit_id, target, target_name FROM audit').map((entry) => entry.audit_id),
-      [7, 8],
-    );
-  });
-
-  it('leaves data of the previous schema readable without a migration, as an export does', async () => {
-    const folder = temporaryFolder();
-    const row = newEventRow({ agent_id: newUuid() });
-    const database = new DatabaseSync(join(folder, 'local-events.db'));
-    migrate(database, OURS.slice(0, 2));
-    database.exec(
-      `INSERT INTO agents VALUES ('${row.agent_id}', 'a@example.com', 'old', 'read', 1, 1, NULL, 1);
-       INSERT INTO events VALUES (1, '${row.event_id}', '${row.agent_id}', 1, '${row.title}', ${row.start_ms}, NULL,
-         ${row.lat}, ${row.lng}, 'all', 'talk', '${encodeEvent(row)}')`,
-    );
-    database.close();
-    const reader = new SqliteBulkReader(folder);
-    assert.deepEqual((await Array.fromAsync(reader.events(undefined))).flat(), [row]);
-    assert.equal((await reader.findAgent(row.agent_id))?.agent_name, 'old');
-    await reader.close();
-  });
 
   it('refuses a folder that a newer version wrote, and releases it', async () => {
     const folder = temporaryFolder();

@@ -13,7 +13,6 @@ import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { restore } from '../../src/sqlite/files/backup.ts';
 import { databasePath, holdFolder } from '../../src/sqlite/files/data-folder.ts';
-import { SqliteStore } from '../../src/sqlite/store.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { makeBackup, makeData, UNWATCHED } from './data.ts';
 import { assertSound, execute, readRows } from './files.ts';
@@ -28,10 +27,6 @@ async function assertRestores(file: string, folder: string): Promise<void> {
   assert.equal((await restore(file, folder, UNWATCHED)).events, EVENTS);
   assertSound(databasePath(folder));
   assert.equal(readRows(databasePath(folder), 'SELECT * FROM events').length, EVENTS);
-}
-
-function schemaOf(folder: string): number {
-  return readRows(databasePath(folder), 'PRAGMA user_version')[0].user_version;
 }
 
 describe('a restore', () => {
@@ -126,16 +121,5 @@ describe('a restore', () => {
     const folder = join(temporaryFolder(), 'data');
     await assertRefused(half, folder, /half\.db (?:is damaged|cannot be read): /);
     await assertRestores(file, folder);
-  });
-
-  it('accepts a backup of a version that recorded no migrations', async () => {
-    const older = join(temporaryFolder(), 'older.db');
-    copyFileSync(file, older);
-    execute(older, 'DROP TABLE migrations');
-    const folder = temporaryFolder();
-    await assertRestores(older, folder);
-    const store = await SqliteStore.open({ folder, cacheBytes: 0 });
-    await store.close();
-    assert.equal(readRows(databasePath(folder), 'SELECT * FROM migrations').length, schemaOf(folder));
   });
 });

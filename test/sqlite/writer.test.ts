@@ -33,7 +33,7 @@ describe('the writer', () => {
 
   const agents = () => readRows(path, 'SELECT agent_id FROM agents').map((row) => row.agent_id);
   const everything = () =>
-    ['agents', 'keys', 'events', 'audit', 'settings', 'ended_sessions'].map((table) =>
+    ['agents', 'keys', 'events', 'audit', 'settings'].map((table) =>
       readRows(path, `SELECT * FROM ${table}`),
     );
   const errorOf = (outcome: Outcome | undefined) =>
@@ -160,7 +160,7 @@ describe('the writer', () => {
       },
       { name: 'deleteSelectedEvents', args: [AGENT.agent_id, [row.event_id], longWinded] },
       { name: 'deleteEventAsAdmin', args: [row.event_id, longWinded] },
-      { name: 'endSession', args: [long, 2, 1] },
+      { name: 'setSetting', args: ['long', long, { atMs: 2, nowMs: 1 }] },
     ];
     for (const call of calls) {
       it(`fails every call in the batch of ${call.name}, rolls all of them back, and runs the next batch`, () => {

@@ -63,8 +63,8 @@ export function closeContract(open: () => Promise<Store>): void {
       findAgentDetails: () => store.findAgentDetails(agent_id, NOW_MS),
       revokeAgentKey: () => store.revokeAgentKey(agent_id, key.prefix, auditOf('revoke_key', agent_id)),
       replaceAgentKeys: () => store.replaceAgentKeys(agent_id, newKey(), auditOf('new_key', agent_id)),
-      findSessionEpoch: () => store.findSessionEpoch('ada'),
-      setSessionEpoch: () => store.setSessionEpoch('ada', 'one'),
+      findSetting: () => store.findSetting('ada'),
+      setSetting: () => store.setSetting('ada', 'one'),
       createEvent: () => store.createEvent(newEventRow(agent), 0),
       findEvent: () => store.findEvent(row.event_id),
       replaceEvent: () => store.replaceEvent({ ...row, version: 2 }),
@@ -79,7 +79,6 @@ export function closeContract(open: () => Promise<Store>): void {
       countCreated: () => store.countCreated([NOW_MS]),
       updateAgent: () => store.updateAgent(agent_id, { tier: 'read' }, auditOf('update_agent', agent_id)),
       deleteAgent: () => store.deleteAgent(agent_id, auditOf('delete_agent', agent_id)),
-      endSession: () => store.endSession('session', NOW_MS + 1, NOW_MS),
       getSetting: () => store.getSetting('late', async () => 'words'),
     };
     const outcomesOf = () =>

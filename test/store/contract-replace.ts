@@ -2,9 +2,20 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { EventRow } from '../../src/domain/event.ts';
+import { applyEventUpdate } from '../../src/domain/event-input.ts';
 import type { Store } from '../../src/domain/store.ts';
 import { assertStored, EXTREMES } from './contract-events.ts';
-import { addAgent, addEvent, assertRecord, eventsOf, newEventRow, newUlid, parseEvent } from './rows.ts';
+import {
+  addAgent,
+  addEvent,
+  assertRecord,
+  eventsOf,
+  NOW_MS,
+  newEventRow,
+  newUlid,
+  parseEvent,
+  wireOf,
+} from './rows.ts';
 
 export function replaceContract(store: () => Store): void {
   it('replaces a version by the next one', async () => {
@@ -21,6 +32,21 @@ export function replaceContract(store: () => Store): void {
     assertRecord(await store().findEvent(row.event_id), next);
     assert.deepEqual({ ...(await store().findEventRow(row.event_id)) }, next);
     assert.equal((await store().findAgent(agent.agent_id))?.event_count, 1);
+  });
+
+  it('keeps members of the JSON that only a newer version knows', async () => {
+    const { agent } = await addAgent(store());
+    const unknown = { capacity: 40, doors_at: null, tags: ['a', { b: 1 }] };
+    const row = await addEvent(store(), agent, { status: 'cancelled', unknown });
+    const stored = (await store().findEventRow(row.event_id))!;
+    assert.deepEqual({ ...stored }, row);
+    const next = applyEventUpdate(stored, { title: 'renamed' }, NOW_MS);
+    const outcome = await store().replaceEvent(next);
+    assert.ok(outcome.kind === 'replaced', outcome.kind);
+    assert.deepEqual(parseEvent((await store().findEvent(row.event_id))!.json), {
+      ...wireOf({ ...row, title: 'renamed' }),
+      ...unknown,
+    });
   });
 
   it('takes the tuple of the next version and frees the old one', async () => {

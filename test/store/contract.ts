@@ -21,7 +21,7 @@ import { removalContract } from './contract-removals.ts';
 import { replaceContract } from './contract-replace.ts';
 import { searchEdgeContract } from './contract-search-edges.ts';
 import { searchContract } from './contract-searches.ts';
-import { sessionContract } from './contract-sessions.ts';
+import { settingContract } from './contract-settings.ts';
 import { sizeContract } from './contract-sizes.ts';
 import { undoContract } from './contract-undo.ts';
 import { undoModelContract } from './contract-undo-model.ts';
@@ -66,33 +66,9 @@ export function storeContract(name: string, open: OpenStore): void {
     describe('an agent for administrators', () => agentDetailsContract(useStore(open)));
     describe('undo', () => undoContract(useStore(open)));
     describe('undo against a model', () => undoModelContract(useStore(open)));
-    describe('sessions', () => sessionContract(useStore(open)));
     describe('settings', () => settingContract(useStore(open)));
     describe('lifecycle', () => lifeContract(open));
     describe('closing', () => closeContract(open));
-  });
-}
-
-function settingContract(store: () => Store): void {
-  it('stores the first value and returns it from then on', async () => {
-    assert.equal(await store().getSetting('colour', async () => 'red'), 'red');
-    assert.equal(await store().getSetting('colour', async () => 'blue'), 'red');
-    assert.equal(await store().getSetting('size', async () => 'large'), 'large');
-  });
-
-  it('returns the same value to all concurrent callers', async () => {
-    const asked = Array.from({ length: 50 }, (_, number) =>
-      store().getSetting('shape', async () => `shape ${number}`),
-    );
-    const values = new Set(await Promise.all(asked));
-    assert.equal(values.size, 1);
-    assert.deepEqual([await store().getSetting('shape', async () => 'other')], [...values]);
-  });
-
-  it('stores nothing if computing the initial value fails', async () => {
-    const refused = store().getSetting('weight', () => Promise.reject(new Error('no scales')));
-    await assert.rejects(refused, /no scales/);
-    assert.equal(await store().getSetting('weight', async () => 'heavy'), 'heavy');
   });
 }
 

@@ -82,10 +82,11 @@ export async function addEvent(
 
 /** The event as it is on the wire, parsed. */
 export function wireOf(row: EventRow): Record<string, unknown> {
-  const { version, start_ms, end_ms, created_ms, updated_ms, status, ...same } = row;
+  const { version, start_ms, end_ms, created_ms, updated_ms, status, unknown, ...same } = row;
   return {
     ...same,
     ...(status === 'cancelled' && { status }),
+    ...unknown,
     start_at: new Date(start_ms).toISOString(),
     end_at: end_ms === null ? null : new Date(end_ms).toISOString(),
     created_at: new Date(created_ms).toISOString(),

@@ -37,7 +37,7 @@ function write(lines: readonly string[]): Wire {
 
 function componentOf(event: Event, { version, updatedMs }: LastChange): string[] {
   const { title, description, start_at, end_at, location_name, address, lat, lng, url, cost } = event;
-  const updated = utc(updatedMs === null ? event.created_at : formatInstant(updatedMs));
+  const updated = utc(formatInstant(updatedMs));
   const lines = [
     'BEGIN:VEVENT',
     `UID:${event.event_id}${UID_SUFFIX}`,
@@ -131,5 +131,10 @@ function fold(line: string): string {
 }
 
 export const CALENDAR_EXAMPLE = fromWire(
-  joinCalendar([encodeComponent(toWire(JSON.stringify(EVENT_EXAMPLE)), { version: 1, updatedMs: null })]),
+  joinCalendar([
+    encodeComponent(toWire(JSON.stringify(EVENT_EXAMPLE)), {
+      version: 1,
+      updatedMs: Date.parse(EVENT_EXAMPLE.created_at),
+    }),
+  ]),
 );

@@ -79,7 +79,7 @@ function toLinkedData(event: Event, { updatedMs }: LastChange): object {
     ...(end_at && { endDate: local(end_at) }),
     eventAttendanceMode: `${CONTEXT}/OfflineEventAttendanceMode`,
     eventStatus: `${CONTEXT}/Event${event.status === 'cancelled' ? 'Cancelled' : 'Scheduled'}`,
-    dateModified: updatedMs === null ? event.created_at : formatInstant(updatedMs),
+    dateModified: formatInstant(updatedMs),
     location: {
       '@type': 'Place',
       name: location_name,
@@ -94,6 +94,6 @@ function toLinkedData(event: Event, { updatedMs }: LastChange): object {
 }
 
 const example = toWire(JSON.stringify(EVENT_EXAMPLE));
-const unchanged: LastChange = { version: 1, updatedMs: null };
+const unchanged: LastChange = { version: 1, updatedMs: Date.parse(EVENT_EXAMPLE.created_at) };
 export const LINKED_EVENT_EXAMPLE: unknown = JSON.parse(encodeLinkedEvent(example, unchanged));
 export const LINKED_EVENTS_EXAMPLE: unknown = JSON.parse(joinGraph([encodeLinkedPart(example, unchanged)]));

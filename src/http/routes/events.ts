@@ -71,7 +71,7 @@ export const nearby = endpoint({
     const complete =
       includes.length === 0
         ? page.events
-        : page.events.map((event, at) => addIncluded(event, includes, page.details[at]?.updatedMs ?? null));
+        : page.events.map((event, at) => addIncluded(event, includes, page.details[at]?.updatedMs));
     const found = hasDistance ? addDistances(complete, page.details, search.query) : complete;
     const encode = encoderOf(encodeItem, includes.includes('local'), page.details);
     const items = encode

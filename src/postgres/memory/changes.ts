@@ -5,7 +5,6 @@ import type { Audience, EventType, Status } from '../../domain/event.ts';
 import type { Wire } from '../../domain/wire.ts';
 import type { IndexValues } from '../../memory/index-mapping.ts';
 import type { Sql } from '../client/driver.ts';
-import { TIMEZONE } from '../records.ts';
 import { WORDS } from '../words.ts';
 import { openOf, parseSnapshot, type Snapshot, unseen } from './snapshot.ts';
 
@@ -73,7 +72,8 @@ export interface ReadEvent {
 /** What the index needs, without the number that the node gives to a change and without the agent. */
 export type EventValues = IndexValues extends [number, ...infer Values, string | null] ? Values : never;
 
-const EVENT_COLUMNS = `event_id, version, start_ms, end_ms, lat, lng, event_type, audience, status, updated_ms, ${TIMEZONE}`;
+const EVENT_COLUMNS =
+  'event_id, version, start_ms, end_ms, lat, lng, event_type, audience, status, updated_ms, timezone';
 
 const STATE = `pg_current_snapshot()::text, ${INCARNATION}, (SELECT xid::text FROM event_changes_horizon), pg_is_in_recovery()`;
 const STATE_COLUMNS = 4;
@@ -276,19 +276,15 @@ function toValues([
     id!,
     Number(version),
     Number(startMs),
-    numberOf(endMs),
+    endMs === null ? null : Number(endMs),
     Number(lat),
     Number(lng),
     type as EventType,
     audience as Audience,
     status as Status,
-    numberOf(updatedMs),
-    timezone ?? null,
+    Number(updatedMs),
+    timezone!,
   ];
-}
-
-function numberOf(text: string | null | undefined): number | null {
-  return text === null || text === undefined ? null : Number(text);
 }
 
 /** Number the change and leave out the agent: nodes remove events one by one. */

@@ -8,6 +8,8 @@ import { AppError, StartError } from '../../domain/errors.ts';
 import { decodeEvent, type EventRow, STORED_EVENT_COLUMNS, type StoredEvent } from '../../domain/event.ts';
 import type { BulkReader, BulkWriter, CreateOutcome } from '../../domain/store.ts';
 import { type AgentColumns, type ColumnValues, columnValues } from '../columns.ts';
+import { checkDatabase } from '../connection.ts';
+import { requireReadable } from '../migrate.ts';
 import { detailsOf, Reader, requireFinishedMove } from '../reader.ts';
 import { WriterClient } from '../threads/writer-client.ts';
 import { databasePath, type FolderLock, getDatabase, holdFolder, requireSpace } from './data-folder.ts';
@@ -147,12 +149,11 @@ export class SqliteBulkReader implements BulkReader {
 
   /** Ordered so that SQLite need not sort: all events by ID, so by age; one agent's events along the index events_identity. */
   events(agentId: string | undefined): AsyncIterable<readonly EventRow[]> {
-    const { eventColumns, isStoredEvent } = this.#reader;
-    const select = `SELECT ${eventColumns} FROM events WHERE ${isStoredEvent}`;
+    const select = `SELECT ${STORED_EVENT_COLUMNS.join(', ')} FROM stored_events`;
     return this.#rows(
       agentId === undefined
         ? this.#reader.batches(`${select} ORDER BY event_id`, [])
-        : this.#reader.batches(`${select} AND agent_id = ? ORDER BY start_ms, lat, lng, title`, [agentId]),
+        : this.#reader.batches(`${select} WHERE agent_id = ? ORDER BY start_ms, lat, lng, title`, [agentId]),
     );
   }
 
@@ -168,8 +169,10 @@ export class SqliteBulkReader implements BulkReader {
 function openReader(path: string): Reader {
   requireFinishedMove(path);
   try {
+    checkDatabase(path, requireReadable);
     return new Reader(path);
   } catch (error) {
+    if (error instanceof StartError) throw error;
     const cause = error instanceof AppError ? error.cause : error;
     throw new StartError(`The database ${path} cannot be read: ${(cause as Error).message}`, { cause });
   }

@@ -2,10 +2,9 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { StartError } from '../../domain/errors.ts';
 import type { StoreSummary } from '../../domain/store.ts';
-import { IS_STORED_AGENT, IS_STORED_EVENT } from '../columns.ts';
 import { readSchemaVersion } from '../migrate.ts';
 
-/** Tables that exist since the first schema. A database with all of them is taken for one of local-events. */
+/** Tables since the first versions. A database with all of them is taken for one of local-events. */
 const TABLES = ['agents', 'audit', 'events', 'keys', 'settings'];
 
 /** Throws StartError if it is not a local-events database, or a newer version wrote it. */
@@ -18,13 +17,10 @@ export function readSummary(database: DatabaseSync): StoreSummary {
   );
   if (!TABLES.every((name) => tables.has(name))) throw new StartError('It is not a local-events database.');
   const schema = readSchemaVersion(database);
-  const [events, agents] = tables.has('removals')
-    ? [`events WHERE ${IS_STORED_EVENT}`, `agents WHERE ${IS_STORED_AGENT}`]
-    : ['events', 'agents'];
   const counts = database
     .prepare(
-      `SELECT (SELECT count(*) FROM ${events}) AS events, (SELECT count(*) FROM ${agents}) AS agents,
-        (SELECT json ->> 'created_at' FROM ${events} ORDER BY event_id DESC LIMIT 1) AS newestAt`,
+      `SELECT (SELECT count(*) FROM stored_events) AS events, (SELECT count(*) FROM stored_agents) AS agents,
+        (SELECT json ->> 'created_at' FROM stored_events ORDER BY event_id DESC LIMIT 1) AS newestAt`,
     )
     .get() as Omit<StoreSummary, 'schema'>;
   return { schema, ...counts };

@@ -106,7 +106,7 @@ export class SqliteTransfer implements TransferStore {
 
   async begin(source: string): Promise<void> {
     this.#inTransaction(() => {
-      this.#database.exec('DELETE FROM settings; DELETE FROM ended_sessions; DELETE FROM session_epochs');
+      this.#database.exec('DELETE FROM settings');
       this.#database.prepare(`INSERT INTO settings (name, value) VALUES (${MARK}, ?)`).run(source);
     });
   }

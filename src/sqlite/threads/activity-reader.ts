@@ -5,14 +5,7 @@ import { type AgentActivity, type Created, firstIdOf, isWindow } from '../../dom
 import { firstUlidAt } from '../../domain/ids.ts';
 import type { AgentListQuery, AgentSort } from '../../domain/list.ts';
 import type { ListPage } from '../../domain/store.ts';
-import {
-  AGENT_COLUMNS,
-  type AgentColumns,
-  agentOf,
-  type ColumnValues,
-  IS_STORED_AGENT,
-  IS_STORED_EVENT,
-} from '../columns.ts';
+import { AGENT_COLUMNS, type AgentColumns, agentOf, type ColumnValues } from '../columns.ts';
 
 /**
  * New events up to which it is faster to read these than the index events_by_agent, which has all events: both take about
@@ -23,10 +16,14 @@ const FEW = 30_000;
 /** Sorts after every ID. */
 const LAST_ID = 'Z';
 
+/** Whether an event of the agent is stored. As the view stored_events, whose reader cannot choose an index. */
+export function isStoredOf(agentId: string): string {
+  return `row_id > coalesce((SELECT max(up_to_row) FROM removals WHERE removals.agent_id = ${agentId}), 0)`;
+}
+
 /** The agent's new events, from the index events_by_agent, which has the agent, the ID and the row. */
 function createdBy(agentId: string, firstId: string): string {
-  return `events INDEXED BY events_by_agent WHERE agent_id = ${agentId} AND event_id >= ${firstId}
-    AND row_id > coalesce((SELECT max(up_to_row) FROM removals WHERE agent_id = ${agentId}), 0)`;
+  return `events INDEXED BY events_by_agent WHERE agent_id = ${agentId} AND event_id >= ${firstId} AND ${isStoredOf(agentId)}`;
 }
 
 /** Statement that counts the agent's events from this ID on. */
@@ -34,8 +31,8 @@ export function countCreatedBy(agentId: string, firstId: string): string {
   return `SELECT count(*) FROM ${createdBy(agentId, firstId)}`;
 }
 
-const IDLE_AGENTS = `SELECT agent_id, 0 AS value FROM agents
-  WHERE ${IS_STORED_AGENT} AND NOT EXISTS (SELECT 1 FROM ${createdBy('agents.agent_id', '?1')})`;
+const IDLE_AGENTS = `SELECT agent_id, 0 AS value FROM stored_agents
+  WHERE NOT EXISTS (SELECT 1 FROM ${createdBy('stored_agents.agent_id', '?1')})`;
 
 /** A list without a search, by activity. */
 type ActivityQuery = AgentListQuery & { readonly sort: { readonly key: keyof AgentActivity } };
@@ -60,7 +57,7 @@ export class ActivityReader {
         WHERE event_id >= ?1 AND event_id < ?2 AND row_id <= up_to_row) AS events`,
     );
     this.#countAgents = database.prepare(
-      `SELECT count(*) AS agents FROM agents WHERE created_ms >= ? AND created_ms < ? AND ${IS_STORED_AGENT}`,
+      'SELECT count(*) AS agents FROM stored_agents WHERE created_ms >= ? AND created_ms < ?',
     );
   }
 
@@ -132,7 +129,7 @@ export class ActivityReader {
     const hasMany = found(`SELECT 1 FROM events WHERE event_id >= ? LIMIT 1 OFFSET ${FEW}`, firstId);
     const index = hasMany ? 'events_by_agent' : 'sqlite_autoindex_events_1';
     // The condition costs as much as the rest; it is needed only while something is being removed.
-    const isStored = found('SELECT 1 FROM removals LIMIT 1') ? IS_STORED_EVENT : 'true';
+    const isStored = found('SELECT 1 FROM removals LIMIT 1') ? isStoredOf('events.agent_id') : 'true';
     return `SELECT agent_id, count(*) AS value FROM events INDEXED BY ${index}
       WHERE event_id >= ?1 AND ${isStored} GROUP BY agent_id`;
   }

@@ -7,7 +7,7 @@ import { type AuditEntry, type AuditRecord, detailOfDeleted, detailOfOwner } fro
 import { ASSUMED_DURATION_MS } from '../../domain/event.ts';
 import type { BulkDeleted } from '../../domain/store.ts';
 import { addSlice, type DeletedWhat, KEPT_TITLES, mayExtend, titlesOf } from '../../domain/undo.ts';
-import { AGENT_COLUMNS, type AgentColumns, IS_STORED_AGENT, IS_STORED_EVENT } from '../columns.ts';
+import { AGENT_COLUMNS, type AgentColumns } from '../columns.ts';
 import { KEEP_EVENT } from '../kept-events.ts';
 
 export interface AdminWrites {
@@ -73,12 +73,12 @@ export function prepareAdminWrites(
   const prepare = (sql: string) => database.prepare(sql);
   const findEvent = prepare(
     `SELECT event_id, agent_id, title, octet_length(json) AS bytes, coalesce(end_ms, start_ms + ${ASSUMED_DURATION_MS}) AS ends_ms
-     FROM events WHERE event_id = ? AND ${IS_STORED_EVENT}`,
+     FROM stored_events WHERE event_id = ?`,
   );
   const keepEvent = prepare(KEEP_EVENT);
   const removeEvent = prepare('DELETE FROM events WHERE event_id = ?');
   const firstTitles = prepare(
-    `SELECT title FROM events WHERE agent_id = ? AND ${IS_STORED_EVENT} ORDER BY start_ms, event_id LIMIT ${KEPT_TITLES}`,
+    `SELECT title FROM stored_events WHERE agent_id = ? ORDER BY start_ms, event_id LIMIT ${KEPT_TITLES}`,
   );
   const keepAgent = prepare(
     `INSERT INTO deleted_agents (audit_id, agent_id, email, agent_name, tier, is_active, created_ms, last_used_ms)
@@ -105,8 +105,8 @@ export function prepareAdminWrites(
   );
   const zeroStored = prepare('UPDATE agents SET event_count = 0, event_bytes = 0 WHERE agent_id = ?');
   const setAgent = prepare(
-    `UPDATE agents SET is_active = coalesce(?, is_active), tier = coalesce(?, tier) WHERE agent_id = ? AND ${IS_STORED_AGENT}
-     RETURNING ${AGENT_COLUMNS}`,
+    `UPDATE agents SET is_active = coalesce(?, is_active), tier = coalesce(?, tier)
+     WHERE agent_id = (SELECT agent_id FROM stored_agents WHERE agent_id = ?) RETURNING ${AGENT_COLUMNS}`,
   );
   const insertAudit = prepare(
     `INSERT INTO audit (at_ms, actor_subject, actor_email, action, target, target_name, detail, count, titles, undo)

@@ -8,7 +8,7 @@ import type { ListPosition } from '../../domain/list-cursor.ts';
 import { type AgentRequests, NO_REQUESTS } from '../../domain/recent-requests.ts';
 import type { ListedEvent, ListPage, Stats } from '../../domain/store.ts';
 import { toWire } from '../../domain/wire.ts';
-import { type AgentColumns, agentOf, type ColumnValues, IS_STORED_AGENT } from '../columns.ts';
+import { type AgentColumns, agentOf, type ColumnValues } from '../columns.ts';
 import { ActivityReader } from './activity-reader.ts';
 import { auditPageStatement } from './audit-statement.ts';
 import {
@@ -85,7 +85,7 @@ export class ListReader implements Batches<ListReaderCalls> {
           return this.#page(statement, query, (position, [json, version, updatedMs]) => ({
             json: toWire(json as string),
             version: version as number,
-            updatedMs: updatedMs as number | null,
+            updatedMs: updatedMs as number,
             position,
           }));
         }),
@@ -164,7 +164,7 @@ export class ListReader implements Batches<ListReaderCalls> {
 
   #countAgents(usedFromMs: number): AgentStats {
     const sql = `SELECT count(*) AS agents,
-      count(*) FILTER (WHERE last_used_ms >= ?) AS agents_active_today FROM agents WHERE ${IS_STORED_AGENT}`;
+      count(*) FILTER (WHERE last_used_ms >= ?) AS agents_active_today FROM stored_agents`;
     return this.#database.prepare(sql).get(usedFromMs) as unknown as AgentStats;
   }
 }

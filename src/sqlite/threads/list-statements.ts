@@ -11,8 +11,8 @@ import {
   type ListQuery,
 } from '../../domain/list.ts';
 import { NEVER_USED } from '../../domain/list-cursor.ts';
-import { AGENT_COLUMNS, IS_STORED_AGENT } from '../columns.ts';
-import { countCreatedBy } from './activity-reader.ts';
+import { AGENT_COLUMNS } from '../columns.ts';
+import { countCreatedBy, isStoredOf } from './activity-reader.ts';
 
 export interface Statement {
   readonly text: string;
@@ -68,13 +68,13 @@ export function agentPageStatement(query: AgentListQuery, nowMs: number): Statem
   const isSearch = query.q !== '';
   const { key } = query.sort;
   const value = isWindow(key)
-    ? `(${countCreatedBy('agents.agent_id', values.put(firstIdOf(key, nowMs)))})`
+    ? `(${countCreatedBy('stored_agents.agent_id', values.put(firstIdOf(key, nowMs)))})`
     : AGENT_VALUES[key];
   const list = {
     ...{ table: 'agents', key: 'agent_id', columns: AGENT_COLUMNS },
-    matching: `SELECT agent_id AS key, agent_id AS id, ${value} AS value FROM agents
-      WHERE ${IS_STORED_AGENT}${isSearch ? ` AND ${isFound(['agent_name', 'email', 'agent_id'], query.q, values.put)}` : ''}`,
-    total: isSearch ? COUNT_MATCHING : `SELECT count(*) FROM agents WHERE ${IS_STORED_AGENT}`,
+    matching: `SELECT agent_id AS key, agent_id AS id, ${value} AS value FROM stored_agents
+      ${isSearch ? `WHERE ${isFound(['agent_name', 'email', 'agent_id'], query.q, values.put)}` : ''}`,
+    total: isSearch ? COUNT_MATCHING : 'SELECT count(*) FROM stored_agents',
     isExpensive: isSearch || isWindow(key),
   };
   return pageStatement(list, pagingOf(query, values), values);
@@ -84,8 +84,9 @@ export function agentPageStatement(query: AgentListQuery, nowMs: number): Statem
 export function eventPageStatement(agentId: string, query: EventListQuery, nowMs: number): Statement {
   const { q, when, sort } = query;
   const values = new Values();
-  const owned = `agent_id = ${values.put(agentId)}`;
-  const scope = `${owned} AND row_id > coalesce((SELECT max(up_to_row) FROM removals WHERE ${owned}), 0)`;
+  const agent = values.put(agentId);
+  const owned = `agent_id = ${agent}`;
+  const scope = `${owned} AND ${isStoredOf(agent)}`;
   const filters: string[] = [];
   if (when !== 'all') filters.push(`${ENDS_MS} ${when === 'past' ? '<=' : '>'} ${values.put(nowMs)}`);
   if (q !== '') {

@@ -21,8 +21,6 @@ type SingleReads =
   | 'findAgent'
   | 'findAgentDetails'
   | 'findKey'
-  | 'findSessionEpoch'
-  | 'isSessionEnded'
   | 'findSetting'
   | 'countFreeBytes';
 

@@ -4,14 +4,12 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { AgentRow } from '../../domain/agent.ts';
 import type { KeyFingerprint } from '../../domain/api-key.ts';
 import type { StoredEvent } from '../../domain/event.ts';
-import type { CreateOutcome, ReplaceOutcome } from '../../domain/store.ts';
+import type { CreateOutcome, Expiry, ReplaceOutcome } from '../../domain/store.ts';
 import {
   bytesOf,
   type ColumnValues,
   EVENT_COLUMN_LIST,
   EVENT_PLACEHOLDERS,
-  IS_STORED_AGENT,
-  IS_STORED_EVENT,
   identityOf,
   idOf,
   versionOf,
@@ -46,11 +44,9 @@ export interface WriterCalls extends KeyWrites, Removals, AdminWrites, Restores 
   replaceEvent(next: ColumnValues, maxBytes: number): ReplaceOutcome<undefined>;
   /** `version` null: deletes any version. */
   deleteEvent(eventId: string, agentId: string, version: number | null): boolean;
-  endSession(sessionId: string, expiresMs: number, nowMs: number): void;
-  setSessionEpoch(subject: string, epoch: string): void;
   /** Returns the stored value: the existing one, or else this one. */
   addSetting(name: string, value: string): string;
-  setSetting(name: string, value: string): void;
+  setSetting(name: string, value: string, expiry?: Expiry): void;
   /** After a bulk write; see event-order.ts. */
   orderEvents(freeBytes: number): void;
 }
@@ -129,9 +125,9 @@ function prepareCalls(database: DatabaseSync): WriterCalls {
   const touchKey = prepare(
     'UPDATE keys SET last_used_ms = max(?, coalesce(last_used_ms, 0)) WHERE key_hash = ?',
   );
-  const findName = prepare(`SELECT agent_name FROM agents WHERE agent_id = ? AND ${IS_STORED_AGENT}`);
+  const findName = prepare(`SELECT agent_name FROM stored_agents WHERE agent_id = ?`);
   const findStored = prepare(
-    `SELECT event_count AS count, event_bytes AS bytes FROM agents WHERE agent_id = ? AND ${IS_STORED_AGENT}`,
+    `SELECT event_count AS count, event_bytes AS bytes FROM stored_agents WHERE agent_id = ?`,
   );
   const changeStored = prepare(
     'UPDATE agents SET event_count = event_count + ?, event_bytes = max(0, event_bytes + ?) WHERE agent_id = ?',
@@ -151,25 +147,26 @@ function prepareCalls(database: DatabaseSync): WriterCalls {
      WHERE agent_id = ? AND start_ms = ? AND lat = ? AND lng = ? AND title = ?`,
   );
   const findPrevious = prepare(
-    `SELECT version, agent_id, octet_length(json) AS bytes FROM events WHERE event_id = ? AND ${IS_STORED_EVENT}`,
+    `SELECT version, agent_id, octet_length(json) AS bytes FROM stored_events WHERE event_id = ?`,
   );
   const updateEvent = prepare(
     `UPDATE events SET (${EVENT_COLUMN_LIST}) = (${EVENT_PLACEHOLDERS}) WHERE event_id = ?`,
   );
   const removeOwned = prepare(
-    `DELETE FROM events WHERE event_id = ? AND agent_id = ? AND version = coalesce(?, version) AND ${IS_STORED_EVENT}
-     RETURNING octet_length(json) AS bytes`,
+    `DELETE FROM events WHERE row_id = (
+       SELECT row_id FROM stored_events WHERE event_id = ? AND agent_id = ? AND version = coalesce(?, version)
+     ) RETURNING octet_length(json) AS bytes`,
   );
   const keepDeleted = prepare(keepRemoved('row_id = ?'));
-  const removeDeleted = prepare(`DELETE FROM events WHERE row_id = ? AND NOT ${IS_STORED_EVENT}`);
-  const forgetSessions = prepare('DELETE FROM ended_sessions WHERE expires_ms <= ?');
-  const insertSession = prepare(
-    `INSERT INTO ended_sessions (session_id, expires_ms) VALUES (?, ?)
-     ON CONFLICT DO UPDATE SET expires_ms = max(expires_ms, excluded.expires_ms)`,
+  const removeDeleted = prepare(
+    'DELETE FROM events WHERE row_id = ?1 AND row_id NOT IN (SELECT row_id FROM stored_events WHERE row_id = ?1)',
   );
-  const setEpoch = prepare('REPLACE INTO session_epochs (subject, epoch) VALUES (?, ?)');
   const insertSetting = prepare('INSERT INTO settings (name, value) VALUES (?, ?) ON CONFLICT DO NOTHING');
-  const replaceSetting = prepare('REPLACE INTO settings (name, value) VALUES (?, ?)');
+  const replaceSetting = prepare(
+    `INSERT INTO settings (name, value, expires_ms) VALUES (?, ?, ?)
+     ON CONFLICT DO UPDATE SET value = excluded.value, expires_ms = excluded.expires_ms`,
+  );
+  const removeExpired = prepare('DELETE FROM settings WHERE expires_ms <= ?');
   const order = new EventOrder(database);
   const writeProbe = prepare("REPLACE INTO settings (name, value) VALUES ('probe', hex(randomblob(16)))");
   const findSetting = prepare('SELECT value FROM settings WHERE name = ?');
@@ -286,15 +283,6 @@ function prepareCalls(database: DatabaseSync): WriterCalls {
       return true;
     },
 
-    setSessionEpoch(subject, epoch) {
-      setEpoch.run(subject, epoch);
-    },
-
-    endSession(sessionId, expiresMs, nowMs) {
-      forgetSessions.run(nowMs);
-      if (expiresMs > nowMs) insertSession.run(sessionId, expiresMs);
-    },
-
     addSetting(name, value) {
       insertSetting.run(name, value);
       return findSetting.get(name)!.value as string;
@@ -304,8 +292,9 @@ function prepareCalls(database: DatabaseSync): WriterCalls {
       orderEvents(database, freeBytes);
     },
 
-    setSetting(name, value) {
-      replaceSetting.run(name, value);
+    setSetting(name, value, expiry) {
+      replaceSetting.run(name, value, expiry?.atMs ?? null);
+      if (expiry) removeExpired.run(expiry.nowMs);
     },
   };
 }

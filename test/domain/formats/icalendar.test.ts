@@ -8,10 +8,10 @@ import { encodeComponent, joinCalendar } from '../../../src/domain/formats/icale
 import { fromWire } from '../../../src/domain/wire.ts';
 import { anyEvent, EDGES, newEvent, wireOf } from './events.ts';
 
-const UNCHANGED = { version: 1, updatedMs: null };
+const unchanged = ({ created_at }: Event) => ({ version: 1, updatedMs: Date.parse(created_at) });
 
 function calendarOf(...events: Event[]): string {
-  return fromWire(joinCalendar(events.map((event) => encodeComponent(wireOf(event), UNCHANGED))));
+  return fromWire(joinCalendar(events.map((event) => encodeComponent(wireOf(event), unchanged(event)))));
 }
 
 /** The properties of each VEVENT by name, as ical.js reads them. */

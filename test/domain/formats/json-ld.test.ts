@@ -59,14 +59,14 @@ const validate = ajv.compile({
   },
 });
 
-const UNCHANGED = { version: 1, updatedMs: null };
+const unchanged = ({ created_at }: Event) => ({ version: 1, updatedMs: Date.parse(created_at) });
 
 function read(wire: ReturnType<typeof encodeLinkedEvent>) {
   return JSON.parse(fromWire(wire));
 }
 
 function assertLinked(event: Event): void {
-  const linked = read(encodeLinkedEvent(wireOf(event), UNCHANGED));
+  const linked = read(encodeLinkedEvent(wireOf(event), unchanged(event)));
   const isValid: boolean = validate(linked);
   assert.ok(isValid, JSON.stringify(validate.errors));
   assert.equal(linked['@context'], 'https://schema.org');
@@ -108,15 +108,18 @@ describe('an event as JSON-LD', () => {
   it('can be put into a script element unchanged', () => {
     fc.assert(
       fc.property(anyEvent, (event) => {
-        assert.ok(!encodeLinkedEvent(wireOf({ ...event, cost: '</script><!--' }), UNCHANGED).includes('<'));
+        const hostile = { ...event, cost: '</script><!--' };
+        assert.ok(!encodeLinkedEvent(wireOf(hostile), unchanged(hostile)).includes('<'));
       }),
       { seed: 20_261_115, numRuns: 30 },
     );
   });
 
   it('has a URL only if it leads to a web page', () => {
-    const url = (given: string | null) =>
-      read(encodeLinkedEvent(wireOf(newEvent({ url: given })), UNCHANGED)).url;
+    const url = (given: string | null) => {
+      const event = newEvent({ url: given });
+      return read(encodeLinkedEvent(wireOf(event), unchanged(event))).url;
+    };
     assert.equal(url('https://example.com/a'), 'https://example.com/a');
     for (const other of [null, '', 'example.com', 'javascript:alert(1)', 'https://exa mple.com']) {
       assert.equal(url(other), undefined);
@@ -127,11 +130,13 @@ describe('an event as JSON-LD', () => {
 describe('a page as JSON-LD', () => {
   it('is a graph of events with one context', () => {
     const events = Object.values(EDGES);
-    const page = read(joinGraph(events.map((event) => encodeLinkedPart(wireOf(event), UNCHANGED))));
+    const page = read(joinGraph(events.map((event) => encodeLinkedPart(wireOf(event), unchanged(event)))));
     assert.deepEqual(Object.keys(page), ['@context', '@graph']);
     assert.equal(page['@context'], 'https://schema.org');
     for (const [at, part] of page['@graph'].entries()) {
-      const { '@context': _, ...alone } = read(encodeLinkedEvent(wireOf(events[at]!), UNCHANGED));
+      const { '@context': _, ...alone } = read(
+        encodeLinkedEvent(wireOf(events[at]!), unchanged(events[at]!)),
+      );
       assert.deepEqual(part, alone);
       assert.ok(validate(part));
     }

@@ -5,7 +5,13 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
 import { readConfig } from '../../../src/config.ts';
-import { AUDIENCES, EVENT_TYPES, type EventRow, encodeEvent } from '../../../src/domain/event.ts';
+import {
+  AUDIENCES,
+  EVENT_COLUMNS,
+  EVENT_TYPES,
+  type EventRow,
+  encodeEvent,
+} from '../../../src/domain/event.ts';
 import { type NearbyQuery, readNearby } from '../../../src/domain/nearby.ts';
 import type { NearbyPage } from '../../../src/domain/store.ts';
 import { WHENS } from '../../../src/domain/when.ts';
@@ -106,19 +112,7 @@ describe(`${ROUNDS * SEARCHES_PER_ROUND} searches from memory and by SQL`, () =>
 
   const insert = (to: postgres.ISql, row: EventRow) => to`
     INSERT INTO events ${sql({ ...columnsOf(row), json: encodeEvent(row) })}`;
-  const columnsOf = (row: EventRow) => ({
-    event_id: row.event_id,
-    agent_id: row.agent_id,
-    version: row.version,
-    title: row.title,
-    start_ms: row.start_ms,
-    end_ms: row.end_ms,
-    lat: row.lat,
-    lng: row.lng,
-    audience: row.audience,
-    event_type: row.event_type,
-    status: row.status,
-  });
+  const columnsOf = (row: EventRow) => Object.fromEntries(EVENT_COLUMNS.map(([name]) => [name, row[name]]));
 
   /** One change, by a way chosen at random. */
   async function change(): Promise<void> {
@@ -164,8 +158,8 @@ describe(`${ROUNDS * SEARCHES_PER_ROUND} searches from memory and by SQL`, () =>
     const prefix = chance.ulid().slice(0, 20);
     const ids = sql`SELECT ${prefix} || lpad(number::text, 6, '0') AS id FROM generate_series(1, 2500) AS number`;
     const row = newRow(many);
-    await sql`INSERT INTO events (event_id, agent_id, version, title, start_ms, lat, lng, audience, event_type, json)
-      SELECT new.id, ${many.agent_id}, 1, new.id, ${row.start_ms}, ${row.lat}, ${row.lng}, 'all', 'talk', '{}' FROM (${ids}) AS new`;
+    await sql`INSERT INTO events (event_id, agent_id, version, title, start_ms, lat, lng, audience, event_type, timezone, status, updated_ms, json)
+      SELECT new.id, ${many.agent_id}, 1, new.id, ${row.start_ms}, ${row.lat}, ${row.lng}, 'all', 'talk', 'UTC', 'scheduled', 0, '{}' FROM (${ids}) AS new`;
     await sql`UPDATE agents SET event_count = 2500 WHERE agent_id = ${many.agent_id}`;
     await compare(5);
     await retried(() => other.deleteAgent(many.agent_id, auditOf('delete_agent', many.agent_id)));

@@ -40,7 +40,7 @@ describe('many changes at once', { timeout: size(120_000, 600_000) }, () => {
     await writer.close();
     side = new Side(url);
     await side.sql`CREATE TABLE kept AS
-      SELECT event_id, agent_id, version, title, start_ms, end_ms, lat, lng, audience, event_type, json FROM events`;
+      SELECT event_id, agent_id, version, title, start_ms, end_ms, lat, lng, audience, event_type, timezone, status, updated_ms, json FROM events`;
     await side.sql`CREATE UNIQUE INDEX ON kept (event_id)`;
     node = await PostgresStore.open({
       ...options,
@@ -67,8 +67,8 @@ describe('many changes at once', { timeout: size(120_000, 600_000) }, () => {
     (sql, { agent_id }) => sql`
       DELETE FROM events USING kept WHERE events.event_id = kept.event_id AND kept.agent_id = ${agent_id} AND random() < ${share()}`,
     (sql, { agent_id }) => sql`
-      INSERT INTO events (event_id, agent_id, version, title, start_ms, end_ms, lat, lng, audience, event_type, json)
-      SELECT event_id, agent_id, version, title, start_ms, end_ms, lat, lng, audience, event_type, json FROM kept
+      INSERT INTO events (event_id, agent_id, version, title, start_ms, end_ms, lat, lng, audience, event_type, timezone, status, updated_ms, json)
+      SELECT event_id, agent_id, version, title, start_ms, end_ms, lat, lng, audience, event_type, timezone, status, updated_ms, json FROM kept
       WHERE agent_id = ${agent_id} AND random() < ${share()} ON CONFLICT DO NOTHING`,
     (sql, { agent_id }) => sql`
       UPDATE events SET version = events.version + 1, start_ms = events.start_ms + 1 FROM kept
@@ -103,8 +103,8 @@ describe('many changes at once', { timeout: size(120_000, 600_000) }, () => {
       await side.sql`DELETE FROM events`;
       await assertSame();
       await side.sql`
-        INSERT INTO events (event_id, agent_id, version, title, start_ms, end_ms, lat, lng, audience, event_type, json)
-        SELECT event_id, agent_id, version, title, start_ms, end_ms, lat, lng, audience, event_type, json FROM kept`;
+        INSERT INTO events (event_id, agent_id, version, title, start_ms, end_ms, lat, lng, audience, event_type, timezone, status, updated_ms, json)
+        SELECT event_id, agent_id, version, title, start_ms, end_ms, lat, lng, audience, event_type, timezone, status, updated_ms, json FROM kept`;
       await assertSame();
     }
   });
