@@ -6,7 +6,7 @@ import { StartError } from './domain/errors.ts';
 const FILE_NAME = /^\d{4}-[a-z0-9-]+\.sql$/;
 
 /** The last commit before 1.0.0, whose "export" reads data from before. */
-export const LAST_BEFORE_RELEASE = '276915d';
+export const LAST_BEFORE_RELEASE = '1d2a53b';
 
 /** First migrations of data from before 1.0.0. */
 const BEFORE_RELEASE = ['0001-initial', '0001-start'];
