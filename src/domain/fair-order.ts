@@ -1,6 +1,6 @@
-// The order in which waiting work of many clients is served: networks take turns, within a network its clients take turns,
-// and each client's own work keeps its order. Those with little waiting come before those with much, which still get every
-// fourth turn. So a client that sends much waits behind itself, not before others, not even before those of its network.
+// The order in which waiting work is served. Networks take turns; within a network, its clients take turns; the work of one client keeps
+// its order. Whoever has little waiting comes first, but every fourth turn belongs to those with much. So a client that sends
+// much delays only itself.
 
 /** Whoever has more waiting items has much. */
 const LITTLE = 4;

@@ -234,7 +234,7 @@ export function detailOfRestore({ audit_id, action, detail }: DeletedEntry): str
 /** Slices of one delete follow each other closely: a later one must not look older than it is, nor be kept for a shorter time. */
 const MAX_EXTENDED_MS = HOUR_MS;
 
-/** Whether a slice may become part of the entry: it has the same actor, action and fate, and nothing of it was restored. */
+/** Whether a slice may become part of the entry: it has the same actor and action, keeps as much, and nothing of it was restored. */
 export function mayExtend(
   entry: {
     at_ms: number;

@@ -167,7 +167,7 @@ export async function lockDeletes(sql: Sql, agentId: string): Promise<void> {
   await sql`SELECT ${deletesLock(sql, agentId)}`;
 }
 
-interface Doomed {
+interface DeletedEvent {
   readonly event_id: string;
   readonly agent_id: string;
   readonly agent_name: string;
@@ -176,8 +176,8 @@ interface Doomed {
 }
 
 /** In the order of the IDs, and locked. */
-async function findEvents(sql: Sql, eventIds: readonly string[]): Promise<Doomed[]> {
-  return sql<Doomed[]>`
+async function findEvents(sql: Sql, eventIds: readonly string[]): Promise<DeletedEvent[]> {
+  return sql<DeletedEvent[]>`
     SELECT event_id, agent_id, agent_name, title, ends_ms
     FROM (SELECT value AS event_id, min(at) AS at
       FROM json_array_elements_text(${JSON.stringify(eventIds)}::text::json) WITH ORDINALITY AS sent (value, at)
@@ -188,7 +188,7 @@ async function findEvents(sql: Sql, eventIds: readonly string[]): Promise<Doomed
 /** Deletes these events, and subtracts them from the counts of their agents. They are kept for the entry if it says so. */
 async function removeEvents(
   sql: Sql,
-  events: readonly Doomed[],
+  events: readonly DeletedEvent[],
   auditId: number,
   { undo }: AuditEntry,
 ): Promise<void> {

@@ -42,10 +42,15 @@ const COLUMNS = EVENT_COLUMNS.filter(([name]) => name !== 'version');
 const OWNER_AT = `$${COLUMNS.findIndex(([name]) => name === 'agent_id') + 1}`;
 
 /**
- * Calls create_event, whose parameters are the columns of a new event in order, its JSON, the agent's two limits, and the words. It waits
- * for changes of the agent's events: one that has locked the agent and waits for a title that is being created could deadlock with
- * that create. Creates do not wait for each other.
- * The lock is an empty text, which is part of a parameter so that it is taken first.
+ * Calls create_event. Its parameters are the columns of a new event in order, its JSON, the agent's two limits, and the words.
+ *
+ * Who may run at the same time: any number of creates, because the advisory lock of the agent is taken shared; no change or delete of an
+ * event of the agent, because these take it exclusively. Without the lock, a change could hold the agent's row and wait for a title that
+ * this create has inserted, while this create waits for the agent's row: a deadlock.
+ * Why it is right: of two creates of equal events, the unique index makes the second wait for the first, and create_event then returns
+ * what the first has stored. The agent's counts are updated in the same transaction.
+ *
+ * The lock must be taken before the rest runs. So its result, an empty text, is appended to a parameter of create_event.
  */
 const CREATE_ALONE = `SELECT created.* FROM (
   SELECT pg_advisory_xact_lock_shared(${LOCK}, hashtext(${OWNER_AT}::uuid::text))::text AS nothing OFFSET 0
@@ -61,12 +66,19 @@ const CREATE_ALONE = `SELECT created.* FROM (
 const NAMES = COLUMNS.map(([name]) => name).join(', ');
 
 /**
- * Creates the events of the first parameter, with the agent's two limits in the next ones. Returns new events, and those that were there
- * already. It leaves out new events of an agent that somebody else changes, that is near a limit or unknown, all but one of equal
- * events, and those that somebody else creates at the same moment. Nobody else may create events of these agents meanwhile: both could
- * wait for each other.
- * Events that are there are found as the next ones in the order of events_identity, so that no other index is used: it would read all
- * events of the agent with the same start.
+ * Creates the events of the first parameter; the next two are the limits of their agents. Returns the new events, and those that were
+ * there already. It leaves out, and its caller creates alone: new events of an agent that is being changed, near a limit or unknown;
+ * all but one of equal events; events that another node is creating.
+ *
+ * Who may run at the same time: creates of other agents, and reads. The agent's advisory lock is taken exclusively, but never waited for:
+ * an agent that is busy elsewhere is left out. The caller creates nothing else of these agents meanwhile.
+ * Why it is right: all parts see one snapshot. An event that was stored after it is not in \`existing\`, but the unique index finds it: ON
+ * CONFLICT DO NOTHING returns no row, so the event is left out. Counts are those of the rows that were inserted. The agent's row
+ * is locked before its limits are read, so that two statements cannot both use the last room.
+ *
+ * Existing events are looked up as the next ones in the order of events_identity. Tried and rejected: comparing with =, for which
+ * PostgreSQL chose an index by agent and start and read every event of the agent with that start (160,404 events read in one test; 2,000
+ * creates with equal starts took 48 s instead of 7.6 s).
  */
 const CREATE_SHARED = `WITH sent AS MATERIALIZED (
     SELECT * FROM json_to_recordset($1::text::json)

@@ -27,15 +27,15 @@ const BUSY_PAUSE_MS = 100;
 export const tokenizer = new Tokenizer();
 
 /** SQL: the words of a row, or its JSON in hexadecimal digits after a brace if this version did not find them. */
-export const WORDS = `CASE WHEN words_by = ${WORDS_VERSION} THEN coalesce(array_to_string(tsvector_to_array(words), ' '), '')
+export const STORED_WORDS = `CASE WHEN words_by = ${WORDS_VERSION} THEN coalesce(array_to_string(tsvector_to_array(words), ' '), '')
   ELSE '{' || encode(convert_to(json, 'UTF8'), 'hex') END`;
 
-/** Whether the text, read with WORDS, has words, which need not be found in the JSON. */
+/** Whether the text, read with STORED_WORDS, has words, which need not be found in the JSON. */
 export function isRead(text: string): boolean {
   return !text.startsWith('{');
 }
 
-/** The words of a row that was read with WORDS. */
+/** The words of a row that was read with STORED_WORDS. */
 export function readWords(text: string): Words | Promise<Words> {
   if (isRead(text)) return text as Words;
   return tokenizer.wordsOf(textsOf(Buffer.from(text.slice(1), 'hex').toString()));

@@ -5,9 +5,9 @@ export class ActiveWindows {
   /** By zone number: events match that are on at some moment of [from, before). */
   readonly #from: Float64Array;
   readonly #before: Float64Array;
-  /** Events that start in [sureFromMs, sureBeforeMs) match in every zone. */
-  readonly sureFromMs: number;
-  readonly sureBeforeMs: number;
+  /** Events that start in [commonFromMs, commonBeforeMs) match in every zone. */
+  readonly commonFromMs: number;
+  readonly commonBeforeMs: number;
   /** Events that end before this, or start at or after the other, match in no zone. */
   readonly fromMs: number;
   readonly beforeMs: number;
@@ -15,18 +15,18 @@ export class ActiveWindows {
   constructor(from: Float64Array, before: Float64Array) {
     this.#from = from;
     this.#before = before;
-    let sureFromMs = Number.NEGATIVE_INFINITY;
-    let sureBeforeMs = Number.POSITIVE_INFINITY;
+    let commonFromMs = Number.NEGATIVE_INFINITY;
+    let commonBeforeMs = Number.POSITIVE_INFINITY;
     let fromMs = Number.POSITIVE_INFINITY;
     let beforeMs = Number.NEGATIVE_INFINITY;
     for (let zone = 0; zone < from.length; zone++) {
       if (from[zone]! < fromMs) fromMs = from[zone]!;
-      if (from[zone]! > sureFromMs) sureFromMs = from[zone]!;
-      if (before[zone]! < sureBeforeMs) sureBeforeMs = before[zone]!;
+      if (from[zone]! > commonFromMs) commonFromMs = from[zone]!;
+      if (before[zone]! < commonBeforeMs) commonBeforeMs = before[zone]!;
       if (before[zone]! > beforeMs) beforeMs = before[zone]!;
     }
-    this.sureFromMs = sureFromMs;
-    this.sureBeforeMs = sureBeforeMs;
+    this.commonFromMs = commonFromMs;
+    this.commonBeforeMs = commonBeforeMs;
     this.fromMs = fromMs;
     this.beforeMs = beforeMs;
   }

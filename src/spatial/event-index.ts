@@ -35,12 +35,12 @@ export class EventIndex {
   #capacity = 0;
   readonly #ids = new Ulids();
   readonly #handleOf = new HandleMap(this.#ids);
-  readonly #whereabouts = {
+  readonly #blocks = {
     leafOf: new LongColumn(integers),
     blockOf: new LongColumn(integers),
     longBlockOf: new LongColumn(integers),
   };
-  readonly #scheduled = new Structures(this.#ids, this.#whereabouts);
+  readonly #scheduled = new Structures(this.#ids, this.#blocks);
   /** Most services have no cancelled events. */
   #cancelled: Structures | undefined;
   readonly #expiry = new Expiry();
@@ -345,7 +345,7 @@ export class EventIndex {
 
   #structuresOf(handle: number): Structures {
     if (this.#isCancelled.get(handle) === 0) return this.#scheduled;
-    this.#cancelled ??= new Structures(this.#ids, this.#whereabouts);
+    this.#cancelled ??= new Structures(this.#ids, this.#blocks);
     return this.#cancelled;
   }
 
@@ -392,7 +392,7 @@ export class EventIndex {
     this.#capacity = Math.max(this.#capacity, PIECE * Math.ceil(handles / PIECE));
     for (const part of [this.#ids, this.#expiry, this.#hidden]) part.grow(this.#capacity);
     const others = [this.#version, this.#row, this.#isRetired, this.#updated, this.#owner];
-    const columns = [...Object.values(this.#columns), ...Object.values(this.#whereabouts), ...others];
+    const columns = [...Object.values(this.#columns), ...Object.values(this.#blocks), ...others];
     for (const column of columns) column.grow(this.#capacity);
   }
 }

@@ -7,7 +7,7 @@ import type { HandleSet } from './handle-set.ts';
 import type { Hidden } from './hidden.ts';
 import { latReachOf } from './matcher.ts';
 import type { TagSet } from './tags.ts';
-import { timeOfWords, type Ulids, WORDS, wordsOfUlid } from './ulids.ts';
+import { timeOfWords, UINT32S_PER_ULID, type Ulids, wordsOfUlid } from './ulids.ts';
 
 export interface ScanQuery {
   /** Undefined: all events. It must not change during the scan. */
@@ -182,9 +182,9 @@ export class EventScan {
     let [least, most] = descending ? [this.#lastValue, afterValue] : [afterValue, this.#lastValue];
     for (let number = 0; number < count; number++) {
       const at = found[descending ? count - 1 - number : number]!;
-      const value = isByStart ? starts[at]! : timeOfWords(words, at * WORDS);
+      const value = isByStart ? starts[at]! : timeOfWords(words, at * UINT32S_PER_ULID);
       if ((least !== undefined && value < least) || (most !== undefined && value > most)) continue;
-      this.#offer(piece * PIECE + at, starts[at]!, timeOfWords(words, at * WORDS));
+      this.#offer(piece * PIECE + at, starts[at]!, timeOfWords(words, at * UINT32S_PER_ULID));
       if (descending) least = this.#lastValue;
       else most = this.#lastValue;
     }
@@ -290,7 +290,7 @@ function keepCreated(found: Int32Array, length: number, words: Uint32Array, from
   let count = 0;
   for (let number = 0; number < length; number++) {
     const at = found[number]!;
-    if (timeOfWords(words, at * WORDS) >= fromMs) found[count++] = at;
+    if (timeOfWords(words, at * UINT32S_PER_ULID) >= fromMs) found[count++] = at;
   }
   return count;
 }

@@ -1,6 +1,6 @@
 // Map from ULID to handle: hash tables of handles with open addressing, without strings. Many small tables, so that growing
 // one is fast.
-import { hashWords, LENGTH, type Ulids, WORDS, wordsOfBytes, wordsOfUlid } from './ulids.ts';
+import { hashWords, LENGTH, UINT32S_PER_ULID, type Ulids, wordsOfBytes, wordsOfUlid } from './ulids.ts';
 
 /** A power of two. The highest bits of a hash select the table. */
 const TABLES = 64;
@@ -17,7 +17,7 @@ export class HandleMap {
   readonly #sizes = new Int32Array(TABLES);
   #size = 0;
   /** Words of the ULID that is looked up. */
-  readonly #sought = new Uint32Array(WORDS);
+  readonly #sought = new Uint32Array(UINT32S_PER_ULID);
 
   constructor(ids: Ulids) {
     this.#ids = ids;

@@ -264,14 +264,14 @@ function searchEach(
   before: number,
 ): number {
   const { start, ends, tag, zone, handle } = piece;
-  const { x, y, z, reach, active, among, sureFromMs, sureBeforeMs } = query;
+  const { x, y, z, reach, active, among, commonFromMs, commonBeforeMs } = query;
   const has = query.tags?.has;
   let total = 0;
   for (let at = from; at < before; at++) {
     if (has !== undefined && has[tag[at]!] === 0) continue;
     const startMs = start[at]!;
-    const isSure = active === undefined || (startMs >= sureFromMs && startMs < sureBeforeMs);
-    if (!isSure && !active.has(startMs, ends[at]!, zone[at]!)) continue;
+    const isCommon = active === undefined || (startMs >= commonFromMs && startMs < commonBeforeMs);
+    if (!isCommon && !active.has(startMs, ends[at]!, zone[at]!)) continue;
     if (!inside) {
       const dx = piece.x[at]! - x;
       const dy = piece.y[at]! - y;

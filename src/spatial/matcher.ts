@@ -1,5 +1,5 @@
-// Tests single events against a search, without the search structures: few events of a given set, or events that are to leave
-// the structures.
+// Tests events one by one against a search: those of a small set that words have found, and deleted ones that are still in the search
+// structures.
 import { chordSquared, unitVector } from '../domain/geo.ts';
 import type { LongColumn } from './columns.ts';
 import type { HandleSet } from './handle-set.ts';

@@ -11,7 +11,7 @@ export class NearestPage {
   readonly #handles = new Int32Array(MAX_LIMIT + 1);
   #size = 0;
   #length = 0;
-  #hasEnded: ((handle: number) => boolean) | undefined;
+  #isExcluded: ((handle: number) => boolean) | undefined;
   #afterMs = 0;
   /** Events nearer than this (as squared chords) are not on the page. */
   from = Number.NEGATIVE_INFINITY;
@@ -27,9 +27,9 @@ export class NearestPage {
     limit: number,
     after: Position | undefined,
     reach: number,
-    hasEnded: ((handle: number) => boolean) | undefined,
+    isExcluded: ((handle: number) => boolean) | undefined,
   ): void {
-    this.#hasEnded = hasEnded;
+    this.#isExcluded = isExcluded;
     this.#size = limit + 1;
     this.#length = 0;
     this.last = reach;
@@ -46,7 +46,7 @@ export class NearestPage {
       if (startMs < this.#afterMs) return;
       if (startMs === this.#afterMs && ids.compare(handle, CURSOR_HANDLE) <= 0) return;
     }
-    if (this.#hasEnded?.(handle)) return;
+    if (this.#isExcluded?.(handle)) return;
     let at = this.#length;
     while (at > 0 && this.#isBefore(chord, startMs, handle, at - 1)) at--;
     if (at === this.#size) return;

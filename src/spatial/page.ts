@@ -21,7 +21,7 @@ export class Page {
   readonly #handles = new Int32Array(MAX_LIMIT + 1);
   #size = 0;
   #length = 0;
-  #hasEnded: ((handle: number) => boolean) | undefined;
+  #isExcluded: ((handle: number) => boolean) | undefined;
   /** Events that start before this are not on the page. */
   fromMs = Number.NEGATIVE_INFINITY;
   /** Events that start after this can no longer be on the page. */
@@ -35,9 +35,9 @@ export class Page {
   begin(
     limit: number,
     after: Position | undefined,
-    hasEnded: ((handle: number) => boolean) | undefined,
+    isExcluded: ((handle: number) => boolean) | undefined,
   ): void {
-    this.#hasEnded = hasEnded;
+    this.#isExcluded = isExcluded;
     this.#size = limit + 1;
     this.#length = 0;
     this.lastMs = Number.POSITIVE_INFINITY;
@@ -66,7 +66,7 @@ export class Page {
     if (startMs > this.lastMs || startMs < this.fromMs) return;
     const ids = this.#ids;
     if (startMs === this.fromMs && ids.compare(handle, CURSOR_HANDLE) <= 0) return;
-    if (this.#hasEnded?.(handle)) return;
+    if (this.#isExcluded?.(handle)) return;
     const starts = this.#starts;
     const handles = this.#handles;
     let at = this.#length;

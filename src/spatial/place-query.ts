@@ -19,9 +19,9 @@ export interface PlaceQuery {
   readonly beforeMs: number;
   /** Undefined: events match whenever they are on. */
   readonly active: ActiveWindows | undefined;
-  /** Events that start in [sureFromMs, sureBeforeMs) match the time window, and `active` in every timezone. */
-  readonly sureFromMs: number;
-  readonly sureBeforeMs: number;
+  /** Events that start in [commonFromMs, commonBeforeMs) match the time window, and `active` in every timezone. */
+  readonly commonFromMs: number;
+  readonly commonBeforeMs: number;
   /** Events that may match. Undefined: all. */
   readonly among?: HandleTest | undefined;
 }
@@ -49,8 +49,8 @@ export function toPlaceQuery(query: Search): PlaceQuery {
     fromMs,
     beforeMs: active ? Math.min(beforeMs, active.beforeMs) : beforeMs,
     active,
-    sureFromMs: active ? Math.max(fromMs, active.sureFromMs) : fromMs,
-    sureBeforeMs: active ? Math.min(beforeMs, active.sureBeforeMs) : beforeMs,
+    commonFromMs: active ? Math.max(fromMs, active.commonFromMs) : fromMs,
+    commonBeforeMs: active ? Math.min(beforeMs, active.commonBeforeMs) : beforeMs,
   };
 }
 

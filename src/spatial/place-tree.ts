@@ -71,7 +71,7 @@ export class PlaceTree {
   }
 
   #searchNode(node: number, query: PlaceQuery, page: Page, inside: boolean): number {
-    const { x, y, z, reach, tags, fromMs, beforeMs, sureFromMs, sureBeforeMs, among } = query;
+    const { x, y, z, reach, tags, fromMs, beforeMs, commonFromMs, commonBeforeMs, among } = query;
     const box = this.#nodes.box;
     const end = this.#nodes.end(node);
     let total = 0;
@@ -98,7 +98,7 @@ export class PlaceTree {
         const farZ = -z0 > z1 ? z0 : z1;
         childInside = farX * farX + farY * farY + farZ * farZ <= reach;
       }
-      const whole = childInside && firstMs >= sureFromMs && lastMs < sureBeforeMs;
+      const whole = childInside && firstMs >= commonFromMs && lastMs < commonBeforeMs;
       const counted = whole && tags === undefined && among === undefined;
       if (counted) {
         total += this.#nodes.count[at]!;

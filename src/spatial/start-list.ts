@@ -130,10 +130,10 @@ export class StartList {
 
   /** Counts events that match, wherever they are, and offers them to the page. */
   search(query: PlaceQuery, page: Page): number {
-    const { fromMs, beforeMs, tags, active, among, sureFromMs, sureBeforeMs } = query;
+    const { fromMs, beforeMs, tags, active, among, commonFromMs, commonBeforeMs } = query;
     const isLimited = hasConditions(query);
     if (among && isLimited) return this.#searchAmong(query, among.bits, page);
-    if (active) return this.#searchActive(fromMs, beforeMs, tags, active, sureFromMs, sureBeforeMs, page);
+    if (active) return this.#searchActive(fromMs, beforeMs, tags, active, commonFromMs, commonBeforeMs, page);
     const all = among ? this.#members.countIn(among.bits) : this.#size;
     const total = isLimited ? this.#countWindow(fromMs, beforeMs, tags) : all;
     if (total > 0) this.#fill(Math.max(fromMs, page.fromMs), beforeMs, tags, undefined, page, among?.bits);
@@ -197,15 +197,15 @@ export class StartList {
     beforeMs: number,
     tags: TagSet | undefined,
     active: ActiveWindows,
-    sureFromMs: number,
-    sureBeforeMs: number,
+    commonFromMs: number,
+    commonBeforeMs: number,
     page: Page,
   ): number {
-    const hasSure = sureFromMs < sureBeforeMs;
-    let total = this.#countActive(fromMs, hasSure ? sureFromMs : beforeMs, tags, active);
-    if (hasSure) {
-      total += this.#countWindow(sureFromMs, sureBeforeMs, tags);
-      total += this.#countActive(sureBeforeMs, beforeMs, tags, active);
+    const hasCommon = commonFromMs < commonBeforeMs;
+    let total = this.#countActive(fromMs, hasCommon ? commonFromMs : beforeMs, tags, active);
+    if (hasCommon) {
+      total += this.#countWindow(commonFromMs, commonBeforeMs, tags);
+      total += this.#countActive(commonBeforeMs, beforeMs, tags, active);
     }
     if (total > 0) this.#fill(Math.max(fromMs, page.fromMs), beforeMs, tags, active, page);
     return total;

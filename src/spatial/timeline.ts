@@ -62,7 +62,7 @@ function divide(query: PlaceQuery): [earlier: PlaceQuery | undefined, later: Pla
   if (fromMs >= pivotMs) return [undefined, query];
   const endMs = Math.min(pivotMs, beforeMs);
   return [
-    { ...query, beforeMs: endMs, sureFromMs: endMs, sureBeforeMs: endMs },
+    { ...query, beforeMs: endMs, commonFromMs: endMs, commonBeforeMs: endMs },
     { ...query, fromMs: pivotMs },
   ];
 }

@@ -6,7 +6,7 @@ const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const VALUE = new Uint8Array(128);
 for (const [value, character] of [...ALPHABET].entries()) VALUE[character.charCodeAt(0)] = value;
 
-export const WORDS = 5;
+export const UINT32S_PER_ULID = 5;
 /** In a word; the last one has fewer. */
 const CHARACTERS = 6;
 export const LENGTH = 26;
@@ -18,22 +18,23 @@ export class Ulids {
 
   /** Makes room for this many handles. */
   grow(capacity: number): void {
-    while (this.#pieces.length * PIECE < capacity) this.#pieces.push(new Uint32Array(PIECE * WORDS));
+    while (this.#pieces.length * PIECE < capacity)
+      this.#pieces.push(new Uint32Array(PIECE * UINT32S_PER_ULID));
   }
 
   set(handle: number, ulid: string): void {
     const words = this.#wordsOf(handle);
-    const at = (handle & (PIECE - 1)) * WORDS;
-    for (let word = 0; word < WORDS; word++) words[at + word] = wordOf(ulid, word);
+    const at = (handle & (PIECE - 1)) * UINT32S_PER_ULID;
+    for (let word = 0; word < UINT32S_PER_ULID; word++) words[at + word] = wordOf(ulid, word);
   }
 
   get(handle: number): string {
     const words = this.#wordsOf(handle);
-    const at = (handle & (PIECE - 1)) * WORDS;
+    const at = (handle & (PIECE - 1)) * UINT32S_PER_ULID;
     let text = '';
-    for (let word = 0; word < WORDS; word++) {
+    for (let word = 0; word < UINT32S_PER_ULID; word++) {
       const bits = words[at + word]!;
-      const characters = word === WORDS - 1 ? 2 : 6;
+      const characters = word === UINT32S_PER_ULID - 1 ? 2 : 6;
       for (let place = characters - 1; place >= 0; place--) text += ALPHABET[(bits >>> (5 * place)) & 31];
     }
     return text;
@@ -43,9 +44,9 @@ export class Ulids {
   compare(a: number, b: number): number {
     const wordsA = this.#wordsOf(a);
     const wordsB = this.#wordsOf(b);
-    const atA = (a & (PIECE - 1)) * WORDS;
-    const atB = (b & (PIECE - 1)) * WORDS;
-    for (let word = 0; word < WORDS; word++) {
+    const atA = (a & (PIECE - 1)) * UINT32S_PER_ULID;
+    const atB = (b & (PIECE - 1)) * UINT32S_PER_ULID;
+    for (let word = 0; word < UINT32S_PER_ULID; word++) {
       const difference = wordsA[atA + word]! - wordsB[atB + word]!;
       if (difference !== 0) return difference;
     }
@@ -55,8 +56,8 @@ export class Ulids {
   /** The same for a ULID that has no handle, as its words. */
   compareWith(handle: number, words: Uint32Array): number {
     const own = this.#wordsOf(handle);
-    const at = (handle & (PIECE - 1)) * WORDS;
-    for (let word = 0; word < WORDS; word++) {
+    const at = (handle & (PIECE - 1)) * UINT32S_PER_ULID;
+    for (let word = 0; word < UINT32S_PER_ULID; word++) {
       const difference = own[at + word]! - words[word]!;
       if (difference !== 0) return difference;
     }
@@ -64,17 +65,17 @@ export class Ulids {
   }
 
   timeOf(handle: number): number {
-    return timeOfWords(this.#wordsOf(handle), (handle & (PIECE - 1)) * WORDS);
+    return timeOfWords(this.#wordsOf(handle), (handle & (PIECE - 1)) * UINT32S_PER_ULID);
   }
 
-  /** The words of the handles of one piece, WORDS each. */
+  /** The words of the handles of one piece, UINT32S_PER_ULID each. */
   piece(number: number): Uint32Array {
     return this.#pieces[number]!;
   }
 
   /** 32-bit hash of the ULID's random part. */
   hash(handle: number): number {
-    return mix(this.#wordsOf(handle)[(handle & (PIECE - 1)) * WORDS + HASHED]!);
+    return mix(this.#wordsOf(handle)[(handle & (PIECE - 1)) * UINT32S_PER_ULID + HASHED]!);
   }
 
   #wordsOf(handle: number): Uint32Array {
@@ -88,14 +89,14 @@ export function timeOfWords(words: Uint32Array, at: number): number {
 }
 
 /** Writes the words of a ULID, for `compareWith` and `hashWords`, to the array and returns it. */
-export function wordsOfUlid(ulid: string, words = new Uint32Array(WORDS)): Uint32Array {
-  for (let word = 0; word < WORDS; word++) words[word] = wordOf(ulid, word);
+export function wordsOfUlid(ulid: string, words = new Uint32Array(UINT32S_PER_ULID)): Uint32Array {
+  for (let word = 0; word < UINT32S_PER_ULID; word++) words[word] = wordOf(ulid, word);
   return words;
 }
 
 /** The same for a ULID that begins here in ASCII text. Takes less than half the time. */
 export function wordsOfBytes(bytes: Uint8Array, at: number, words: Uint32Array): Uint32Array {
-  for (let word = 0; word < WORDS; word++) {
+  for (let word = 0; word < UINT32S_PER_ULID; word++) {
     const end = at + endOf(word);
     let bits = 0;
     for (let next = at + word * CHARACTERS; next < end; next++) bits = (bits << 5) | VALUE[bytes[next]!]!;

@@ -10,9 +10,9 @@ import { AgentsView } from './views/agents.tsx';
 import { AuditView } from './views/audit.tsx';
 import { EventsView } from './views/events.tsx';
 import { MissingView } from './views/missing.tsx';
+import { NotAnAdministratorView } from './views/not-an-administrator.tsx';
 import { SignInView } from './views/sign-in.tsx';
 import { StartingView } from './views/starting.tsx';
-import { StrangerView } from './views/stranger.tsx';
 import { UnreachableView } from './views/unreachable.tsx';
 
 export function App() {
@@ -46,7 +46,7 @@ export function App() {
     await control.signOutEverywhere();
     navigate('/admin', { replace: true });
   };
-  const isKnown = session.kind === 'administrator' || session.kind === 'stranger';
+  const isKnown = session.kind === 'administrator' || session.kind === 'not-an-administrator';
   return (
     <>
       <Header
@@ -81,8 +81,8 @@ function Content({
 
   if (session.kind === 'loading') return <StartingView />;
   if (session.kind === 'unreachable') return <UnreachableView error={session.error} onRetry={refresh} />;
-  if (session.kind === 'stranger') {
-    return <StrangerView user={session.user} provider={session.provider} onSignOut={signOut} />;
+  if (session.kind === 'not-an-administrator') {
+    return <NotAnAdministratorView user={session.user} provider={session.provider} onSignOut={signOut} />;
   }
   if (session.kind === 'signed-out') {
     const { provider, reason } = session;

@@ -14,7 +14,7 @@ export type SessionState =
   | { readonly kind: 'loading' }
   | { readonly kind: 'unreachable'; readonly error: ApiError }
   | { readonly kind: 'signed-out'; readonly provider: string | null; readonly reason: SignedOutReason }
-  | { readonly kind: 'stranger'; readonly provider: string | null; readonly user: User }
+  | { readonly kind: 'not-an-administrator'; readonly provider: string | null; readonly user: User }
   | { readonly kind: 'administrator'; readonly provider: string | null; readonly user: User };
 
 /** `new`: not yet signed in; `ended`: the service no longer accepts the session; `left`: signed out by the user. */
@@ -47,7 +47,8 @@ export function useSession(): SessionControl {
       if (number !== latest.current) return;
       setExpiresAt(expires_at);
       if (!is_administrator) forget();
-      if (user) setSession({ kind: is_administrator ? 'administrator' : 'stranger', provider, user });
+      if (user)
+        setSession({ kind: is_administrator ? 'administrator' : 'not-an-administrator', provider, user });
       else {
         setSession((before) =>
           isBackground && before.kind === 'signed-out' ? before : { kind: 'signed-out', provider, reason },

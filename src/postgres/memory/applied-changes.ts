@@ -10,10 +10,10 @@ export const MIN_KEPT = 1_000;
 const MAX_KEPT = 50_000;
 
 /**
- * If the server has every change of this time after the oldest one, it has all older ones. Longer than the time between the
- * write and the visibility of a commit: in that time, two commits may become visible in another order than they were written.
+ * A server that has every change of this period, which begins with the oldest one, has all changes before it. Commits may become visible
+ * in another order than they were written, but not this much later.
  */
-const WITNESS_MS = 10_000;
+const COMMON_HISTORY_MS = 10_000;
 
 /** A change, or the events that a transaction deleted. */
 interface Applied {
@@ -26,12 +26,12 @@ interface Applied {
 }
 
 export class AppliedChanges {
-  readonly #witnessMs: number;
+  readonly #commonHistoryMs: number;
   #applied: Applied[] = [];
   #count = 0;
 
-  constructor(witnessMs = WITNESS_MS) {
-    this.#witnessMs = witnessMs;
+  constructor(commonHistoryMs = COMMON_HISTORY_MS) {
+    this.#commonHistoryMs = commonHistoryMs;
   }
 
   /** `nowMs` is of any clock that never goes back. */
@@ -49,11 +49,11 @@ export class AppliedChanges {
     this.#trim(nowMs);
   }
 
-  /** Changes that the server must still have. */
-  witnesses(): readonly Pick<Change, 'xid' | 'stamp'>[] {
+  /** The oldest changes. A server with the same history has all of them. */
+  commonHistory(): readonly Pick<Change, 'xid' | 'stamp'>[] {
     const [oldest] = this.#applied;
     if (!oldest) return [];
-    return this.#applied.filter(({ atMs }) => atMs <= oldest.atMs + this.#witnessMs);
+    return this.#applied.filter(({ atMs }) => atMs <= oldest.atMs + this.#commonHistoryMs);
   }
 
   all(): readonly Pick<Change, 'xid' | 'eventId'>[] {

@@ -5,7 +5,7 @@ import type { Audience, EventType, Status } from '../../domain/event.ts';
 import type { Wire } from '../../domain/wire.ts';
 import type { IndexValues } from '../../memory/index-mapping.ts';
 import type { Sql } from '../client/driver.ts';
-import { WORDS } from '../words.ts';
+import { STORED_WORDS } from '../words.ts';
 import { openOf, parseSnapshot, type Snapshot, unseen } from './snapshot.ts';
 
 /** Settings of a session that polls: one plan, which looks up each change by its index and sorts nothing. Other plans took up to 700 ms. */
@@ -81,7 +81,7 @@ const STATE_COLUMNS = 4;
 /** `OFFSET 0` keeps the planner from joining in another order. */
 const withEvents = (changes: string, json = 'NULL', condition = 'true') => `${changes} AS changed
   LEFT JOIN LATERAL (
-    SELECT ${json} AS json, ${WORDS} AS words, ${EVENT_COLUMNS} FROM events WHERE event_id = changed.event_id AND ${condition} OFFSET 0
+    SELECT ${json} AS json, ${STORED_WORDS} AS words, ${EVENT_COLUMNS} FROM events WHERE event_id = changed.event_id AND ${condition} OFFSET 0
   ) AS event ON true`;
 const CHANGED_COLUMNS = 'changed.xid::text, changed.event_id, changed.stamp, event.*';
 
@@ -118,7 +118,7 @@ export async function writeIncarnation(sql: Sql): Promise<void> {
   await sql`INSERT INTO event_changes_incarnation DEFAULT VALUES ON CONFLICT DO NOTHING`;
 }
 
-/** All changes since the snapshot except deletions, in a transaction with a snapshot of its own. */
+/** All changes since this snapshot except deletions. To be called in a transaction, which has a later snapshot. */
 export function readChanges(sql: Sql, since: Snapshot): AsyncGenerator<ChangedEvent[]> {
   return readLog(sql, unseenSince(since, 'NOT is_delete'));
 }
@@ -133,7 +133,10 @@ export interface Deletes {
   readonly stamp: string;
 }
 
-/** The deletions among the first `limit` changes since the snapshot, and the number of other changes, in the same transaction. */
+/**
+ * Reads the first `limit` changes since the snapshot: returns the deletions among them, and the number of the others. To be called in the
+ * transaction that then reads the others.
+ */
 export async function readDeletes(
   sql: Sql,
   since: Snapshot,
@@ -186,7 +189,7 @@ export async function* readAllEvents(sql: Sql): AsyncGenerator<EventValues[]> {
 export async function readWordsAfter(sql: Sql, eventId: string, limit: number): Promise<ReadWords[]> {
   const found = await sql
     .unsafe(
-      `SELECT event_id, version, ${WORDS} FROM events WHERE event_id > $1 ORDER BY event_id LIMIT ${limit}`,
+      `SELECT event_id, version, ${STORED_WORDS} FROM events WHERE event_id > $1 ORDER BY event_id LIMIT ${limit}`,
       [eventId],
     )
     .raw();
@@ -207,7 +210,7 @@ interface ReadWords {
 export async function readEvents(sql: Sql, eventIds: readonly string[]): Promise<ReadEvent[]> {
   const found = await sql
     .unsafe(
-      `SELECT ${WORDS}, ${EVENT_COLUMNS} FROM events WHERE event_id = ANY (string_to_array($1::text, ','))`,
+      `SELECT ${STORED_WORDS}, ${EVENT_COLUMNS} FROM events WHERE event_id = ANY (string_to_array($1::text, ','))`,
       [eventIds.join(',')],
     )
     .raw();

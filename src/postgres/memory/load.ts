@@ -36,7 +36,7 @@ export interface LoadOptions extends IndexOptions {
   readonly cacheBytes: number;
   readonly indexMaxBytes: number;
   readonly nowMs: number;
-  readonly witnessMs?: number | undefined;
+  readonly commonHistoryMs?: number | undefined;
   readonly metrics?: Metrics | undefined;
   readonly signal: AbortSignal;
 }
@@ -113,7 +113,7 @@ export async function reconcile({ sql }: OwnConnection, loaded: LoadedEvents): P
     const from = applied.reduce((least, { xid }) => (xid < least ? xid : least), loaded.snapshot.xmin);
     if (state.horizon > from) return undefined;
     const log = await collect(readChangesFrom(sql, from));
-    if (!log || !hasWitnesses(log, loaded)) return undefined;
+    if (!log || !hasCommonHistory(log, loaded)) return undefined;
     const inLog = new Set(log.map(({ eventId }) => eventId));
     const others = [...new Set(applied.map(({ eventId }) => eventId))].filter((id) => !inLog.has(id));
     return { state: { ...state, incarnation }, changes: [...log, ...(await readCurrent(sql, others))], log };
@@ -122,10 +122,10 @@ export async function reconcile({ sql }: OwnConnection, loaded: LoadedEvents): P
   return read !== undefined;
 }
 
-function hasWitnesses(log: readonly ChangedEvent[], loaded: LoadedEvents): boolean {
+function hasCommonHistory(log: readonly ChangedEvent[], loaded: LoadedEvents): boolean {
   const keyOf = ({ xid, stamp }: Pick<Change, 'xid' | 'stamp'>) => `${xid} ${stamp}`;
   const keys = new Set(log.map(keyOf));
-  return loaded.applied.witnesses().every((change) => keys.has(keyOf(change)));
+  return loaded.applied.commonHistory().every((change) => keys.has(keyOf(change)));
 }
 
 async function readCurrent(sql: Sql, eventIds: readonly string[]): Promise<CurrentEvent[]> {

@@ -27,7 +27,7 @@ export type CurrentEvent = Pick<ChangedEvent, 'eventId' | 'values' | 'words' | '
 
 interface LoadedEventsOptions extends IndexOptions {
   readonly cacheBytes: number;
-  readonly witnessMs?: number | undefined;
+  readonly commonHistoryMs?: number | undefined;
   readonly metrics?: Metrics | undefined;
 }
 
@@ -46,7 +46,7 @@ export class LoadedEvents {
     server: string,
   ) {
     this.memory = new EventMemory(options.cacheBytes, storage, options.metrics, options);
-    this.applied = new AppliedChanges(options.witnessMs);
+    this.applied = new AppliedChanges(options.commonHistoryMs);
     this.#state = state;
     this.server = server;
   }

@@ -47,7 +47,7 @@ export interface NodeEventsOptions extends FirstLoadOptions {
   /** Current time. */
   readonly nowMs: number;
   /** How long the oldest changes must be that a server has kept after a failover. Default: 10 seconds. */
-  readonly witnessMs?: number | undefined;
+  readonly commonHistoryMs?: number | undefined;
   readonly metrics?: Metrics | undefined;
   /** A random number, so that nobody can choose words that are slow to look up. */
   readonly hashSeed?: number | undefined;
@@ -126,7 +126,7 @@ export class NodeEvents {
       return await this.#loaded?.memory.search(query, nowMs, searcher);
     } catch (error) {
       const hasLostWords = query.terms !== undefined && this.#loaded?.memory.knowsWords === false;
-      if (error instanceof Superseded || hasLostWords) return undefined;
+      if (error instanceof MemoryReplaced || hasLostWords) return undefined;
       throw error;
     }
   }
@@ -241,7 +241,7 @@ export class NodeEvents {
       const rows = await this.#database.run('repeatable', (sql) =>
         readWordsAfter(sql, after, WORDS_PER_READ),
       );
-      if (!isUseful()) throw new Superseded();
+      if (!isUseful()) throw new MemoryReplaced();
       const words: Words[] = [];
       let chars = 0;
       for (const { words: stored } of rows) {
@@ -270,7 +270,7 @@ export class NodeEvents {
       },
       catchUp: async () => {
         while ((await this.#readIndex.confirm()) === 'behind');
-        if (this.#loaded !== events()) throw new Superseded();
+        if (this.#loaded !== events()) throw new MemoryReplaced();
       },
     };
   }
@@ -386,4 +386,4 @@ export class NodeEvents {
 const POLL_SETTINGS_TO_LOAD = { extra_float_digits: POLL_SETTINGS.extra_float_digits };
 
 /** The search must start again, with other events in memory or in the database. */
-class Superseded extends Error {}
+class MemoryReplaced extends Error {}

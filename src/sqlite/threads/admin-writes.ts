@@ -58,7 +58,7 @@ export interface SharedStatements {
 }
 
 /** An event that is to be deleted. */
-interface Doomed {
+interface DeletedEvent {
   readonly event_id: string;
   readonly agent_id: string;
   readonly title: string;
@@ -137,10 +137,10 @@ export function prepareAdminWrites(
   };
   const find = (eventIds: Iterable<string>) =>
     [...new Set(eventIds)]
-      .map((eventId) => findEvent.get(eventId) as Doomed | undefined)
+      .map((eventId) => findEvent.get(eventId) as DeletedEvent | undefined)
       .filter((found) => found !== undefined);
   /** Deletes the rows of events, which are kept for the entry if it says so, and subtracts them from their agents. */
-  const remove = (events: readonly Doomed[], auditId: number, { undo }: AuditEntry) => {
+  const remove = (events: readonly DeletedEvent[], auditId: number, { undo }: AuditEntry) => {
     for (const { event_id, agent_id, bytes } of events) {
       if (undo === 'kept') keepEvent.run(auditId, event_id);
       removeEvent.run(event_id);
@@ -153,7 +153,7 @@ export function prepareAdminWrites(
   };
   /** Deletes these events with one entry, an earlier one or a new one. */
   const removeInto = (
-    events: readonly Doomed[],
+    events: readonly DeletedEvent[],
     titles: readonly string[],
     audit: AuditEntry,
     into: number | undefined,

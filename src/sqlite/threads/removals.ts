@@ -4,8 +4,8 @@ import { keepRemoved } from '../kept-events.ts';
 
 export interface Removals {
   /**
-   * Deletes up to `limit` rows of events that were deleted for all callers, and their agent after the last. Rows that an entry of
-   * the audit log keeps are moved. False if there are none.
+   * Deletes up to `limit` rows that count as deleted; after an agent's last row, also the agent if it was deleted. Rows that can be
+   * restored are moved to deleted_events first. False if there are no such rows.
    */
   removeSlice(limit: number): boolean;
   /** The same for the agent of this entry of the audit log. */

@@ -15,7 +15,7 @@ it('keeps the order of a large delete, of which it knows one stamp, and what cam
   const log = deleted.map((number) => change(5n, number, number === 7 ? 'least' : `stamp ${number}`));
   applied.replace([...log, later], 2_000);
   assert.deepEqual(applied.all().at(-1), { xid: 6n, eventId: 'event 60000' });
-  assert.ok(applied.witnesses().some((witness) => witness.stamp === 'later'));
+  assert.ok(applied.commonHistory().some((change) => change.stamp === 'later'));
 });
 
 it('takes changes of a transaction with the ID of a lost one for new', () => {
@@ -24,7 +24,7 @@ it('takes changes of a transaction with the ID of a lost one for new', () => {
   applied.replace([change(5n, 1, 'other')], 2_000);
   applied.add([change(6n, 2, 'next')], 2_005);
   assert.deepEqual(
-    applied.witnesses().map(({ stamp }) => stamp),
+    applied.commonHistory().map(({ stamp }) => stamp),
     ['other', 'next'],
   );
 });
@@ -41,7 +41,7 @@ it('remembers every event of the last large delete, and forgets older changes', 
     eventIds.map((eventId) => ({ xid: 6n, eventId })),
   );
   assert.deepEqual(
-    applied.witnesses().map(({ xid, stamp }) => ({ xid, stamp })),
+    applied.commonHistory().map(({ xid, stamp }) => ({ xid, stamp })),
     [{ xid: 6n, stamp: 'b' }],
   );
 });

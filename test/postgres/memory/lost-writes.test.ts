@@ -31,13 +31,13 @@ interface Node {
   readonly changes: SearchChange[];
 }
 
-/** Opens a node that has its events in memory. With `witnessMs`, no change before the last few must be known to the server. */
-async function openNode(test: TestContext, url: string, witnessMs?: number): Promise<Node> {
+/** Opens a node that has its events in memory. With `commonHistoryMs`, no change before the last few must be known to the server. */
+async function openNode(test: TestContext, url: string, commonHistoryMs?: number): Promise<Node> {
   const changes: SearchChange[] = [];
   const store = await PostgresStore.open({
     ...readConfig({ DATABASE_URL: url }).database!,
     cacheBytes: 10_000_000,
-    witnessMs,
+    commonHistoryMs,
     onChange: (change) => changes.push(change),
   });
   test.after(() => store.close());
@@ -118,14 +118,16 @@ function stopWriting(cluster: Cluster): () => Promise<void> {
 const RECONCILED = [0, [['memory']]] as const;
 const RELOADED = [undefined, [['memory'], ['database', 'reload'], ['memory']]] as const;
 
-for (const [witnessMs, expected] of size([RECONCILED], [RECONCILED, RELOADED])) {
+for (const [commonHistoryMs, expected] of size([RECONCILED], [RECONCILED, RELOADED])) {
   const how =
-    witnessMs === 0 ? 'reads only what may differ' : 'loads all events if it does not know which may differ';
+    commonHistoryMs === 0
+      ? 'reads only what may differ'
+      : 'loads all events if it does not know which may differ';
   it(`after a crash that lost commits, a node ${how}`, async (test) => {
     const cluster = await startCluster({ settings: LAZY });
     test.after(() => cluster.remove());
     const agent = await addMany(cluster.url());
-    const node = await openNode(test, cluster.url(), witnessMs);
+    const node = await openNode(test, cluster.url(), commonHistoryMs);
     const rows = [newEventRow(agent), newEventRow(agent), newEventRow(agent)];
     for (const row of rows) {
       await node.store.createEvent(row, 0);

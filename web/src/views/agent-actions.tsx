@@ -9,7 +9,7 @@ import { returnToList } from '../router.ts';
 import { notify } from '../toasts.ts';
 import { AlsoDeactivate, useDeactivation } from './also-deactivate.tsx';
 import { CountFailure, CurrentCount, useCurrentCount } from './current-count.tsx';
-import { FateChoice, useFate } from './fate.tsx';
+import { UndoChoice, useUndoChoice } from './undo-choice.tsx';
 
 type Action = 'tier' | 'active' | 'events' | 'agent';
 
@@ -148,16 +148,16 @@ function ActiveDialog({ agent, ...rest }: DialogProps) {
 
 function EventsDialog({ agent, ...rest }: DialogProps) {
   const count = useCurrentCount(agent, rest.onGone);
-  const fate = useFate();
+  const undoChoice = useUndoChoice();
   const deactivation = useDeactivation(agent.is_active ? agent.id : undefined);
   const { isChosen } = deactivation;
   const action = async () => {
     await deactivation.run();
-    await deleteAgentEvents(agent.id, fate.isForGood);
+    await deleteAgentEvents(agent.id, undoChoice.isForGood);
     notify(
       'done',
       `Deleted all events of ${agent.agent_name}${isChosen ? ', and deactivated it' : ''}.`,
-      fate.undo('delete_agent_events', agent.id, deactivation.revert),
+      undoChoice.undo('delete_agent_events', agent.id, deactivation.revert),
     );
   };
   return (
@@ -176,7 +176,7 @@ function EventsDialog({ agent, ...rest }: DialogProps) {
         agent and its keys will stay.
       </p>
       {agent.is_active && <AlsoDeactivate deactivation={deactivation} />}
-      <FateChoice fate={fate} />
+      <UndoChoice undoChoice={undoChoice} />
       <CountFailure count={count} />
     </ConfirmDialog>
   );
@@ -188,15 +188,16 @@ function AgentDialog({ agent, onDone: _, ...rest }: DialogProps) {
   const count = useCurrentCount(agent, rest.onGone);
   // A name may consist of invisible characters only.
   const expected = visibleText(agent.agent_name) || agent.id;
-  const fate = useFate();
+  const undoChoice = useUndoChoice();
   // What can be restored needs no such care.
-  const isConfirmed = fate.isFinal === false || (fate.isFinal === true && visibleText(typed) === expected);
+  const isConfirmed =
+    undoChoice.isFinal === false || (undoChoice.isFinal === true && visibleText(typed) === expected);
   const action = async () => {
-    await deleteAgent(agent.id, fate.isForGood);
+    await deleteAgent(agent.id, undoChoice.isForGood);
     notify(
       'done',
       `Deleted ${agent.agent_name}, its keys and all its events.`,
-      fate.undo('delete_agent', agent.id),
+      undoChoice.undo('delete_agent', agent.id),
     );
   };
   return (
@@ -213,9 +214,9 @@ function AgentDialog({ agent, onDone: _, ...rest }: DialogProps) {
       <p>
         <Name agent={agent} /> will be deleted: the agent, its keys and its <CurrentCount count={count} />.
       </p>
-      <FateChoice fate={fate} />
+      <UndoChoice undoChoice={undoChoice} />
       <CountFailure count={count} />
-      {fate.isFinal && (
+      {undoChoice.isFinal && (
         <>
           <label for={id}>
             Type{' '}

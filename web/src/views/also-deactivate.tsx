@@ -38,7 +38,7 @@ export function useDeactivation(agentId: string | undefined): Deactivation {
 export function AlsoDeactivate({ deactivation: { isChosen, choose } }: { deactivation: Deactivation }) {
   const id = useId();
   return (
-    <label class="fate" for={id}>
+    <label class="undo-choice" for={id}>
       <input
         id={id}
         type="checkbox"

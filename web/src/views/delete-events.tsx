@@ -5,7 +5,7 @@ import { Text } from '../components/text.tsx';
 import { EventTime } from '../components/time.tsx';
 import { countOf } from '../format.ts';
 import { notify } from '../toasts.ts';
-import { FateChoice, useFate } from './fate.tsx';
+import { UndoChoice, useUndoChoice } from './undo-choice.tsx';
 
 const MAX_LISTED = 5;
 
@@ -21,23 +21,23 @@ interface DeleteEventsProps {
 export function DeleteEventsDialog({ agent, events, onGone, ...rest }: DeleteEventsProps) {
   const only = events.length === 1 ? events[0] : undefined;
   const count = countOf(events.length, 'event');
-  const fate = useFate();
+  const undoChoice = useUndoChoice();
   const action = async () => {
     if (only) {
-      await deleteEvent(only.event_id, fate.isForGood);
-      notify('done', `Deleted “${only.title}”.`, fate.undo('delete_event', only.event_id));
+      await deleteEvent(only.event_id, undoChoice.isForGood);
+      notify('done', `Deleted “${only.title}”.`, undoChoice.undo('delete_event', only.event_id));
       return;
     }
     const { deleted } = await deleteEvents(
       agent.id,
       events.map(({ event_id }) => event_id),
-      fate.isForGood,
+      undoChoice.isForGood,
     );
     const others = deleted < events.length ? ' Someone else had already deleted the others.' : '';
     notify(
       deleted > 0 ? 'done' : 'info',
       `Deleted ${countOf(deleted, 'event')} of ${agent.agent_name}.${others}`,
-      deleted > 0 ? fate.undo('delete_selected_events', agent.id) : undefined,
+      deleted > 0 ? undoChoice.undo('delete_selected_events', agent.id) : undefined,
     );
   };
   const gone = () => {
@@ -75,7 +75,7 @@ export function DeleteEventsDialog({ agent, events, onGone, ...rest }: DeleteEve
         {events.length > MAX_LISTED && <li>and {countOf(events.length - MAX_LISTED, 'more event')}</li>}
       </ul>
       {only && <p>This event will be deleted.</p>}
-      <FateChoice fate={fate} />
+      <UndoChoice undoChoice={undoChoice} />
     </ConfirmDialog>
   );
 }

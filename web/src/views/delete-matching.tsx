@@ -17,7 +17,7 @@ import { notify } from '../toasts.ts';
 import { undo } from '../undo.ts';
 import { useLoad } from '../use-load.ts';
 import { AlsoDeactivate, useDeactivation } from './also-deactivate.tsx';
-import { FateChoice, useFate } from './fate.tsx';
+import { UndoChoice, useUndoChoice } from './undo-choice.tsx';
 
 const MAX_LISTED = 5;
 
@@ -61,7 +61,7 @@ export function DeleteMatchingDialog({ doomed, onDone, onClose }: DeleteMatching
     ...{ cursor: undefined, isOver: false },
   });
   const stop = useRef(false);
-  const fate = useFate();
+  const undoChoice = useUndoChoice();
   const agents = useAgents(doomed);
   const owner = useLoad<AgentDetails>(agents.only && `/agents/${agents.only.id}`).data;
   const deactivation = useDeactivation(owner?.is_active ? owner.id : undefined);
@@ -85,7 +85,7 @@ export function DeleteMatchingDialog({ doomed, onDone, onClose }: DeleteMatching
     const others =
       isOver && deleted < total && !isAtLeast ? ' Someone else had already deleted the others.' : '';
     const what = only && deleted === 1 ? `“${only.title}”` : countOf(deleted, 'event');
-    const canUndo = auditId !== undefined && !fate.isForGood && fate.days !== 0;
+    const canUndo = auditId !== undefined && !undoChoice.isForGood && undoChoice.days !== 0;
     const deactivated = deactivation.isDone() && owner ? ` Deactivated ${owner.agent_name}.` : '';
     notify(
       deleted > 0 ? 'done' : 'info',
@@ -103,7 +103,7 @@ export function DeleteMatchingDialog({ doomed, onDone, onClose }: DeleteMatching
     try {
       await deactivation.run();
       while (!progress.current.isOver && !stop.current) {
-        await deleteSlice(doomed, progress.current, fate.isForGood);
+        await deleteSlice(doomed, progress.current, undoChoice.isForGood);
         setDone(progress.current.done);
       }
       finish();
@@ -151,7 +151,7 @@ export function DeleteMatchingDialog({ doomed, onDone, onClose }: DeleteMatching
           {!isRunning && done === 0 && (
             <>
               {owner?.is_active && !only && <AlsoDeactivate deactivation={deactivation} />}
-              <FateChoice fate={fate} />
+              <UndoChoice undoChoice={undoChoice} />
             </>
           )}
         </div>

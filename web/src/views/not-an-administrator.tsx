@@ -7,13 +7,13 @@ import { useSignOut } from '../use-sign-out.ts';
 import { useTitle } from '../use-title.ts';
 import { loginUrl } from './sign-in.tsx';
 
-interface StrangerProps {
+interface NotAnAdministratorProps {
   user: User;
   provider: string | null;
   onSignOut: () => Promise<void>;
 }
 
-export function StrangerView({ user, provider, onSignOut }: StrangerProps) {
+export function NotAnAdministratorView({ user, provider, onSignOut }: NotAnAdministratorProps) {
   useTitle('Not an administrator');
   const { isSigningOut, signOut } = useSignOut(onSignOut);
   return (

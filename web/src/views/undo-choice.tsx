@@ -6,7 +6,7 @@ import type { ToastAction } from '../toasts.ts';
 import { findDeletion, undo } from '../undo.ts';
 import { useLoad } from '../use-load.ts';
 
-export interface Fate {
+export interface UndoChoiceState {
   /** Days for which it can be restored; undefined while unknown. */
   readonly days: number | undefined;
   readonly isForGood: boolean;
@@ -21,7 +21,7 @@ export interface Fate {
   ) => ToastAction | undefined;
 }
 
-export function useFate(): Fate {
+export function useUndoChoice(): UndoChoiceState {
   const { data, error } = useLoad<AuditPage>('/audit?limit=1&include=details');
   const [isForGood, choose] = useState(false);
   const days = data?.keep_deleted_days;
@@ -41,12 +41,12 @@ export function useFate(): Fate {
   };
 }
 
-export function FateChoice({ fate: { days, isForGood, choose } }: { fate: Fate }) {
+export function UndoChoice({ undoChoice: { days, isForGood, choose } }: { undoChoice: UndoChoiceState }) {
   const id = useId();
   if (days === undefined) return <p>&nbsp;</p>;
   if (days === 0) return <p>This cannot be undone.</p>;
   return (
-    <label class="fate" for={id}>
+    <label class="undo-choice" for={id}>
       <input
         id={id}
         type="checkbox"
