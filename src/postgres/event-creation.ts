@@ -77,8 +77,8 @@ const NAMES = COLUMNS.map(([name]) => name).join(', ');
  * is locked before its limits are read, so that two statements cannot both use the last room.
  *
  * Existing events are looked up as the next ones in the order of events_identity. Tried and rejected: comparing with =, for which
- * PostgreSQL chose an index by agent and start and read every event of the agent with that start (160,404 events read in one test; 2,000
- * creates with equal starts took 48 s instead of 7.6 s).
+ * PostgreSQL chose an index by agent and start and read every event of the agent with that start (160,404 events in one test; a test of
+ * thousands of equal starts took 48 s instead of 7.6 s).
  */
 const CREATE_SHARED = `WITH sent AS MATERIALIZED (
     SELECT * FROM json_to_recordset($1::text::json)

@@ -46,7 +46,7 @@ export interface NodeEventsOptions extends FirstLoadOptions {
   readonly indexMaxBytes: number;
   /** Current time. */
   readonly nowMs: number;
-  /** How long the oldest changes must be that a server has kept after a failover. Default: 10 seconds. */
+  /** After a failover, the server must have the oldest changes of this period. Default: 10 seconds. */
   readonly commonHistoryMs?: number | undefined;
   readonly metrics?: Metrics | undefined;
   /** A random number, so that nobody can choose words that are slow to look up. */
