@@ -206,8 +206,6 @@ export interface Store {
    */
   createEvent(row: EventRow, maxPerAgent: number, maxBytes?: number): Promise<CreateOutcome | WordLimit>;
   findEvent(eventId: string): Promise<FoundRecord | undefined>;
-  /** The stored fields of an event, to change them. */
-  findEventRow(eventId: string): Promise<EventRow | undefined>;
   /** Compare-and-set: replaces the version before `next`, which has an earlier `updated_ms`. `maxBytes` as in `createEvent`; a change that does not grow is allowed. */
   replaceEvent(next: EventRow, maxBytes?: number): Promise<ReplaceOutcome | WordLimit>;
   /** False unless the agent had this event and, if a version is given, the event had that version. */

@@ -1,13 +1,6 @@
 // Reads, changes and deletes single events, and reads the whole list of an agent's events. Creates are in event-creation.ts, searches
 // in search.ts, pages of lists in lists.ts.
-import {
-  decodeEvent,
-  EVENT_COLUMNS,
-  type EventRow,
-  encodeEvent,
-  STORED_EVENT_COLUMNS,
-  type StoredEvent,
-} from '../domain/event.ts';
+import { EVENT_COLUMNS, type EventRow, encodeEvent } from '../domain/event.ts';
 import type { FoundRecord, ReplaceOutcome } from '../domain/store.ts';
 import { toWire, type Wire } from '../domain/wire.ts';
 import { WORDS_VERSION, type Words } from '../domain/words.ts';
@@ -69,15 +62,6 @@ export async function findEvent(statements: Statements, eventId: string): Promis
     sql`SELECT version, json, updated_ms FROM events WHERE event_id = ${eventId}`.raw(),
   );
   return row && { version: Number(row[0]), json: wireOf(row[1]), updatedMs: numberOf(row[2]) };
-}
-
-export async function findEventRow(statements: Statements, eventId: string): Promise<EventRow | undefined> {
-  const columns = STORED_EVENT_COLUMNS.join(', ');
-  const [row] = await statements.run(
-    'repeatable',
-    (sql) => sql<StoredEvent[]>`SELECT ${sql.unsafe(columns)} FROM events WHERE event_id = ${eventId}`,
-  );
-  return row && decodeEvent(row);
 }
 
 export async function replaceEvent(

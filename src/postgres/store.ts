@@ -185,10 +185,6 @@ export class PostgresStore implements Store {
     return events.findEvent(this.#database, eventId);
   }
 
-  findEventRow(eventId: string): Promise<EventRow | undefined> {
-    return events.findEventRow(this.#database, eventId);
-  }
-
   replaceEvent(next: EventRow, maxBytes = 0): Promise<ReplaceOutcome> {
     return this.#database.operation((statements) => events.replaceEvent(statements, next, maxBytes));
   }

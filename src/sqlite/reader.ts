@@ -7,7 +7,7 @@ import type { AgentRecord } from '../domain/agent.ts';
 import type { AgentDetails, KeyDetails } from '../domain/agent-details.ts';
 import type { KeyRecord } from '../domain/api-key.ts';
 import { AppError } from '../domain/errors.ts';
-import { decodeEvent, type EventRow, STORED_EVENT_COLUMNS, type StoredEvent } from '../domain/event.ts';
+import { type EventRow, STORED_EVENT_COLUMNS, type StoredEvent } from '../domain/event.ts';
 import { ulidMs } from '../domain/ids.ts';
 import { UNFINISHED_MOVE, unfinishedMove } from '../domain/unfinished-move.ts';
 import { INDEX_COLUMNS, type IndexValues } from '../memory/index-mapping.ts';
@@ -67,11 +67,6 @@ export class Reader {
     this.#agentEvents = this.#connection.prepare(`SELECT start_ms, event_id FROM stored_events
       WHERE agent_id = ? AND (start_ms, event_id) > (?, ?) ORDER BY start_ms, event_id LIMIT ${POSITIONS_PER_READ}`);
     this.#setting = this.#connection.prepare(FIND_SETTING);
-  }
-
-  findEvent(eventId: string): EventRow | undefined {
-    const found = this.#findEvent(eventId);
-    return found && decodeEvent(found);
   }
 
   findAgent(agentId: string): AgentColumns | undefined {

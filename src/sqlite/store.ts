@@ -200,10 +200,6 @@ export class SqliteStore implements Store {
     return this.#operations.run(() => this.#memory.find(eventId));
   }
 
-  findEventRow(eventId: string): Promise<EventRow | undefined> {
-    return this.#operations.run(() => this.#read('findEvent', eventId));
-  }
-
   replaceEvent(next: EventRow, maxBytes = 0): Promise<ReplaceOutcome | WordLimit> {
     return this.#eventWrites.replace(next, maxBytes);
   }

@@ -1,7 +1,13 @@
 // Use cases of agents for events: search, read, create, update, delete.
 import type { AgentRow } from '../domain/agent.ts';
 import { AppError } from '../domain/errors.ts';
-import { type EventFields, type EventRow, type EventUpdate, encodeEvent } from '../domain/event.ts';
+import {
+  decodeEvent,
+  type EventFields,
+  type EventRow,
+  type EventUpdate,
+  encodeEvent,
+} from '../domain/event.ts';
 import { applyEventUpdate, isChanged } from '../domain/event-input.ts';
 import { isUlid, newUlid } from '../domain/ids.ts';
 import type { NearbyQuery } from '../domain/nearby.ts';
@@ -13,6 +19,7 @@ import {
   type Searcher,
   type Store,
 } from '../domain/store.ts';
+import { fromWire } from '../domain/wire.ts';
 import { wordBytes } from '../domain/words.ts';
 import type { Context, Policy } from './context.ts';
 import { countBytes, type Network, requireByteQuota } from './stored-bytes.ts';
@@ -99,7 +106,7 @@ async function applyUpdate(
   context: Context,
   agent: AgentRow,
   network: Network,
-  found: EventRow | undefined,
+  found: OwnEvent | undefined,
   eventId: string,
   update: EventUpdate,
   nowMs: number,
@@ -107,14 +114,10 @@ async function applyUpdate(
 ): Promise<EventRecord> {
   const { store, policy } = context;
   for (let read = found; ; read = undefined) {
-    const stored = read ?? (await findOwn(store, agent, eventId));
+    const { row: stored, record } = read ?? (await findOwn(store, agent, eventId));
     requireKnown(stored, known);
     const next = applyEventUpdate(stored, update, nowMs);
-    if (!isChanged(stored, next)) {
-      const record = (await store.findEvent(eventId)) ?? notYours();
-      if (record.version === stored.version) return record;
-      continue; // it has just been changed by another request
-    }
+    if (!isChanged(stored, next)) return record;
     const growth = sizeOf(next) - sizeOf(stored);
     if (growth > 0) await requireByteQuota(context, network);
     const outcome = await store.replaceEvent(next, policy.maxBytesPerAgent);
@@ -145,15 +148,23 @@ export async function deleteEvent(
     return;
   }
   for (;;) {
-    const stored = await findOwn(store, agent, eventId);
-    requireKnown(stored, known);
-    if (await store.deleteEvent(eventId, agent.agent_id, stored.version)) return;
+    const { record } = await findOwn(store, agent, eventId);
+    requireKnown(record, known);
+    if (await store.deleteEvent(eventId, agent.agent_id, record.version)) return;
   }
 }
 
-async function findOwn(store: Store, agent: AgentRow, eventId: string): Promise<EventRow> {
-  const stored = isUlid(eventId) ? await store.findEventRow(eventId) : undefined;
-  return stored?.agent_id === agent.agent_id ? stored : notYours();
+/** An event as it is sent, and its fields. */
+interface OwnEvent {
+  readonly record: EventRecord;
+  readonly row: EventRow;
+}
+
+async function findOwn(store: Store, agent: AgentRow, eventId: string): Promise<OwnEvent> {
+  const record = (isUlid(eventId) && (await store.findEvent(eventId))) || notYours();
+  const { json, version, updatedMs: updated_ms } = record;
+  const row = decodeEvent({ json: fromWire(json), version, updated_ms });
+  return row.agent_id === agent.agent_id ? { record, row } : notYours();
 }
 
 /** What counts for the network: JSON is stored, and words are in memory. */

@@ -8,7 +8,7 @@ import type { AgentRow } from '../../src/domain/agent.ts';
 import type { EventRow } from '../../src/domain/event.ts';
 import { fromWire, type Wire } from '../../src/domain/wire.ts';
 import { PostgresStore } from '../../src/postgres/store.ts';
-import { addAgent, auditOf, newAgentRow, newEventRow } from '../store/rows.ts';
+import { addAgent, auditOf, findRow, newAgentRow, newEventRow } from '../store/rows.ts';
 import { newDatabase } from '../support/postgres.ts';
 import { Chance } from '../support/random.ts';
 import { size } from '../support/sizes.ts';
@@ -63,7 +63,7 @@ describe('creates at the same time', { timeout: size(60_000, 600_000) }, () => {
       assert.deepEqual(counted, stored);
       assert.equal(stored.events, 10);
     }
-    for (const row of rows) assert.deepEqual((await store.findEventRow(row.event_id))?.title, row.title);
+    for (const row of rows) assert.deepEqual((await findRow(store, row.event_id))?.title, row.title);
   });
 
   it('share statements if all are of one agent', async () => {
@@ -269,7 +269,7 @@ describe('creates at the same time', { timeout: size(60_000, 600_000) }, () => {
             if (await node.deleteEvent(row.event_id, row.agent_id)) created.delete(row.event_id);
           } else if (kind < 9) {
             const row = rows[chance.integer(0, rows.length - 1)]!;
-            const found = await node.findEventRow(row.event_id);
+            const found = await findRow(node, row.event_id);
             if (found)
               await node.replaceEvent(
                 { ...found, version: found.version + 1, description: `${round}` },

@@ -17,6 +17,7 @@ import {
   assertRecord,
   auditOf,
   eventsOf,
+  findRow,
   NOW_MS,
   newAgentRow,
   newEventRow,
@@ -100,7 +101,7 @@ async function assertOnly(
   assert.equal(near.total, 1);
   for (const row of [rows[0]!, rows[MANY / 2]!, rows.at(-1)!]) {
     assert.equal(await store.findEvent(row.event_id), undefined);
-    assert.equal(await store.findEventRow(row.event_id), undefined);
+    assert.equal(await findRow(store, row.event_id), undefined);
     assert.equal(await store.deleteEvent(row.event_id, agent.agent_id), false);
     assert.equal(await store.deleteEventAsAdmin(row.event_id, auditOf('delete_event', '')), false);
     assert.deepEqual(await store.replaceEvent({ ...row, version: 2 }), { kind: 'conflict' });

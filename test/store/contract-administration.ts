@@ -11,6 +11,7 @@ import {
   assertRecord,
   auditOf,
   eventsOf,
+  findRow,
   idOf,
   NOW_MS,
   newEventRow,
@@ -100,7 +101,7 @@ export function administrationContract(store: () => Store): void {
       assert.equal(await store().findAgent(agent.agent_id), undefined);
       assert.equal(await store().findAgentByKey(key.hash, NOW_MS), undefined);
       for (const row of rows) assert.equal(await store().findEvent(row.event_id), undefined);
-      for (const row of rows) assert.equal(await store().findEventRow(row.event_id), undefined);
+      for (const row of rows) assert.equal(await findRow(store(), row.event_id), undefined);
       assertEvents(await foundOf(agent.agent_id), []);
       assert.deepEqual(await eventsOf(store(), agent.agent_id), []);
       assert.ok(!(await store().listAgents()).some(({ agent_id }) => agent_id === agent.agent_id));

@@ -11,6 +11,7 @@ import {
   assertRecord,
   auditOf,
   eventsOf,
+  findRow,
   HOUR_MS,
   NOW_MS,
   newAgentRow,
@@ -70,7 +71,7 @@ export function eventContract(store: () => Store): void {
         const row = newEventRow(agent, fields);
         assertRecord(assertStored(await store().createEvent(row, 0), true), row);
         assertRecord(await store().findEvent(row.event_id), row);
-        assert.deepEqual({ ...(await store().findEventRow(row.event_id)) }, row);
+        assert.deepEqual({ ...(await findRow(store(), row.event_id)) }, row);
       });
     }
 
@@ -174,10 +175,9 @@ export function eventContract(store: () => Store): void {
     });
   });
 
-  describe('findEvent and findEventRow', () => {
-    it('find nothing by an unknown ID', async () => {
+  describe('findEvent', () => {
+    it('finds nothing by an unknown ID', async () => {
       assert.equal(await store().findEvent(newUlid()), undefined);
-      assert.equal(await store().findEventRow(newUlid()), undefined);
     });
   });
 
@@ -187,7 +187,6 @@ export function eventContract(store: () => Store): void {
       const row = await addEvent(store(), agent);
       assert.equal(await store().deleteEvent(row.event_id, agent.agent_id), true);
       assert.equal(await store().findEvent(row.event_id), undefined);
-      assert.equal(await store().findEventRow(row.event_id), undefined);
       assert.equal(await store().deleteEvent(row.event_id, agent.agent_id), false);
       assert.equal((await store().findAgent(agent.agent_id))?.event_count, 0);
     });

@@ -11,6 +11,7 @@ import {
   assertRecord,
   auditOf,
   eventsOf,
+  findRow,
   HOUR_MS,
   NOW_MS,
   newEventRow,
@@ -49,7 +50,7 @@ export function removalContract(store: () => Store): void {
       ];
       assert.equal(await removeEnded(), gone.length);
       for (const row of gone) assert.equal(await store().findEvent(row.event_id), undefined);
-      for (const row of gone) assert.equal(await store().findEventRow(row.event_id), undefined);
+      for (const row of gone) assert.equal(await findRow(store(), row.event_id), undefined);
       for (const row of kept) assertRecord(await store().findEvent(row.event_id), row);
       assertEvents(await eventsOf(store(), agent.agent_id), kept);
       assertEvents(await searchAll(store(), search(), NOW_MS), [kept[1]!, kept[3]!]);

@@ -10,6 +10,7 @@ import {
   addEvent,
   assertRecord,
   eventsOf,
+  findRow,
   NOW_MS,
   newEventRow,
   newUlid,
@@ -30,7 +31,7 @@ export function replaceContract(store: () => Store): void {
     assert.ok(outcome.kind === 'replaced', outcome.kind);
     assertRecord(outcome.record, next);
     assertRecord(await store().findEvent(row.event_id), next);
-    assert.deepEqual({ ...(await store().findEventRow(row.event_id)) }, next);
+    assert.deepEqual({ ...(await findRow(store(), row.event_id)) }, next);
     assert.equal((await store().findAgent(agent.agent_id))?.event_count, 1);
   });
 
@@ -38,7 +39,7 @@ export function replaceContract(store: () => Store): void {
     const { agent } = await addAgent(store());
     const unknown = { capacity: 40, doors_at: null, tags: ['a', { b: 1 }] };
     const row = await addEvent(store(), agent, { status: 'cancelled', unknown });
-    const stored = (await store().findEventRow(row.event_id))!;
+    const stored = (await findRow(store(), row.event_id))!;
     assert.deepEqual({ ...stored }, row);
     const next = applyEventUpdate(stored, { title: 'renamed' }, NOW_MS);
     const outcome = await store().replaceEvent(next);

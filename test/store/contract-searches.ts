@@ -9,6 +9,7 @@ import {
   addEvent,
   assertEvents,
   assertRecord,
+  findRow,
   HOUR_MS,
   idOf,
   NOW_MS,
@@ -126,7 +127,7 @@ export function searchContract(store: () => Store): void {
       const found = await store().findEvent(row.event_id);
       assertRecord(found, row);
       assert.equal(found!.updatedMs, row.updated_ms);
-      assert.deepEqual({ ...(await store().findEventRow(row.event_id)) }, row);
+      assert.deepEqual({ ...(await findRow(store(), row.event_id)) }, row);
       const query = {
         q: '',
         sort: { key: 'start_at', descending: false },

@@ -14,6 +14,7 @@ import {
   assertRecord,
   auditOf,
   eventsOf,
+  findRow,
   HOUR_MS,
   idOf,
   NOW_MS,
@@ -80,13 +81,13 @@ export function undoContract(store: () => Store): void {
     await store().deleteEventAsAdmin(row.event_id, deletionOf('delete_event', row.event_id));
     const { audit_id } = await latest();
     assert.equal(await store().findEvent(row.event_id), undefined);
-    assert.equal(await store().findEventRow(row.event_id), undefined);
+    assert.equal(await findRow(store(), row.event_id), undefined);
     const terms = readNearby({ lat: 0, lng: 0, q: 'zwolfton fantasia' }, 'query').terms;
     const byWords = () =>
       searchAll(store(), search({ terms, statuses: ['cancelled', 'scheduled'] } as never), NOW_MS);
     assert.deepEqual(await restoreAll(store(), audit_id), { restored: 1, skipped: [] });
     assert.deepEqual(await store().findEvent(row.event_id), before);
-    assert.deepEqual(await store().findEventRow(row.event_id), changed);
+    assert.deepEqual(await findRow(store(), row.event_id), changed);
     assert.equal(await countOf(agent), 1);
     assertEvents(await eventsOf(store(), agent.agent_id), [changed]);
     for (const event of await byWords()) assert.equal(idOf(event), row.event_id);

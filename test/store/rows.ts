@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { AgentRow } from '../../src/domain/agent.ts';
 import { hashApiKey, type KeyFingerprint } from '../../src/domain/api-key.ts';
 import type { AuditEntry } from '../../src/domain/audit.ts';
-import { EVENT_DEFAULTS, type EventRow } from '../../src/domain/event.ts';
+import { decodeEvent, EVENT_DEFAULTS, type EventRow } from '../../src/domain/event.ts';
 import { ALL_EVENTS, type NearbyQuery } from '../../src/domain/nearby.ts';
 import type { EventRecord, Store } from '../../src/domain/store.ts';
 import { fromWire, type Wire } from '../../src/domain/wire.ts';
@@ -135,4 +135,12 @@ export async function eventsOf(store: Store, agentId: string): Promise<Wire[]> {
 
 export function auditOf(action: AuditEntry['action'], target: string, detail = ''): AuditEntry {
   return { at_ms: NOW_MS, actor_subject: 'ada', actor_email: 'ada@example.com', action, target, detail };
+}
+
+/** The fields of a stored event. */
+export async function findRow(store: Store, eventId: string): Promise<EventRow | undefined> {
+  const record = await store.findEvent(eventId);
+  if (!record) return undefined;
+  const { json, version, updatedMs: updated_ms } = record;
+  return decodeEvent({ json: fromWire(json), version, updated_ms });
 }

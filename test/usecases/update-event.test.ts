@@ -7,7 +7,7 @@ import { openStore } from '../../src/engines.ts';
 import type { Context } from '../../src/usecases/context.ts';
 import { updateEvent } from '../../src/usecases/events.ts';
 import { KeyedQueue } from '../../src/usecases/keyed-queue.ts';
-import { addAgent, addEvent, NOW_MS } from '../store/rows.ts';
+import { addAgent, addEvent, findRow, NOW_MS } from '../store/rows.ts';
 import { ENGINES, type Engine } from '../support/engines.ts';
 
 for (const engine of Object.keys(ENGINES) as Engine[]) {
@@ -18,12 +18,12 @@ for (const engine of Object.keys(ENGINES) as Engine[]) {
       const { agent: owner } = await addAgent(store);
       const { agent: stranger } = await addAgent(store);
       const { event_id } = await addEvent(store, owner);
-      const findRow = store.findEventRow.bind(store);
+      const find = store.findEvent.bind(store);
       const { promise: released, resolve: release } = Promise.withResolvers<void>();
       let reads = 0;
-      store.findEventRow = async (eventId) => {
+      store.findEvent = async (eventId) => {
         if (++reads <= 3) await released; // the strangers' reads
-        return findRow(eventId);
+        return find(eventId);
       };
       const context = { store, clock: () => NOW_MS, edits: new KeyedQueue(), policy: {} } as Context;
       const update = (agent: typeof owner, title: string) =>
@@ -38,7 +38,7 @@ for (const engine of Object.keys(ENGINES) as Engine[]) {
       assert.ok(updated, 'the owner waits');
       assert.equal(JSON.parse(updated.json).title, 'mine');
       await Promise.all(strangers);
-      assert.equal((await store.findEventRow(event_id))?.title, 'mine');
+      assert.equal((await findRow(store, event_id))?.title, 'mine');
     });
 
     it('of its owner all happen, one after another', async (t) => {
@@ -59,7 +59,7 @@ for (const engine of Object.keys(ENGINES) as Engine[]) {
           updateEvent(context, agent, undefined, event_id, { title: `title ${number}` }),
         ),
       );
-      assert.equal((await store.findEventRow(event_id))?.version, 21);
+      assert.equal((await findRow(store, event_id))?.version, 21);
       assert.ok(conflicts <= 1, `${conflicts} conflicts`);
     });
   });

@@ -16,13 +16,7 @@ interface FoundEvent {
 
 const NONE: FoundEvent = { id: '', version: 0, json: '' as Wire };
 
-type SingleReads =
-  | 'findEvent'
-  | 'findAgent'
-  | 'findAgentDetails'
-  | 'findKey'
-  | 'findSetting'
-  | 'countFreeBytes';
+type SingleReads = 'findAgent' | 'findAgentDetails' | 'findKey' | 'findSetting' | 'countFreeBytes';
 
 export interface RowReaderCalls extends Pick<Reader, SingleReads> {
   ping(): void;
