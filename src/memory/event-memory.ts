@@ -6,6 +6,7 @@ import type { EventRow } from '../domain/event.ts';
 import type { AllEventsQuery, CountedEvents } from '../domain/event-list.ts';
 import { ALL_EVENTS, chordBetween, type NearbyQuery } from '../domain/nearby.ts';
 import type { WordShare } from '../domain/own-agent.ts';
+import { cutPage } from '../domain/page-rows.ts';
 import type { EventRecord, FoundRecord, NearbyPage } from '../domain/store.ts';
 import { toWire, type Wire } from '../domain/wire.ts';
 import { hasPrefix, type Term } from '../domain/word-query.ts';
@@ -310,8 +311,7 @@ export class EventMemory {
       const { first: found, total, ownerCount: agentCount } = scan;
       if (!scan.isCurrent || (terms && !found.every((handle) => this.#words.matches(handle, terms))))
         continue;
-      const handles = found.slice(0, limit);
-      const last = found.length > limit ? handles.at(-1)! : undefined;
+      const { page: handles, last } = cutPage(found, limit);
       const id = last === undefined ? '' : this.#index.idOf(last);
       const value = last !== undefined && sort.key === 'start_at' ? this.#index.startMsOf(last) : id;
       const items = this.#lookup.findCached(handles) ?? (await this.#lookup.findAll(handles));

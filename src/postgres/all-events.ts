@@ -6,6 +6,7 @@ import { DAY_MS } from '../domain/clock-and-random.ts';
 import { type AllEventsQuery, EXACT_TOTAL } from '../domain/event-list.ts';
 import { METRES_PER_MILE } from '../domain/geo.ts';
 import { newUlid } from '../domain/ids.ts';
+import { cutPage } from '../domain/page-rows.ts';
 import type { OwnedEventPage } from '../domain/store.ts';
 import { fromWire } from '../domain/wire.ts';
 import type { CancellableReads } from './cancel.ts';
@@ -26,8 +27,8 @@ export async function readAllEvents(
   const rows = await reads.run(statements, allEventsStatement(query, nowMs), signal);
   const counted = Number(rows[0]![0]!.toString());
   if (counted < 0) return undefined;
-  const page = rows.slice(0, limit).filter(([, id]) => id !== null);
-  const [, lastId, lastStart] = rows.length > limit ? page.at(-1)! : [];
+  const { page, last } = cutPage(rows, limit, ([, id]) => id !== null);
+  const [, lastId, lastStart] = last ?? [];
   const id = lastId?.toString() ?? '';
   return {
     items: page.map(([, , , json, name]) => ({ json: wireOf(json), agentName: fromWire(wireOf(name)) })),

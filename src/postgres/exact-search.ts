@@ -4,6 +4,7 @@ import { DAY_MS } from '../domain/clock-and-random.ts';
 import type { Position } from '../domain/cursor.ts';
 import { AppError } from '../domain/errors.ts';
 import { chordBetween, type NearbyQuery } from '../domain/nearby.ts';
+import { cutPage } from '../domain/page-rows.ts';
 import type { EventDetails, NearbyPage } from '../domain/store.ts';
 import { commonInterval, type Interval, localInterval } from '../domain/when.ts';
 import type { Wire } from '../domain/wire.ts';
@@ -50,10 +51,9 @@ export async function searchDatabase(
     }
     const { after, limit } = query;
     const following = candidates.filter((event) => !after || compare(event, after) > 0).sort(compare);
-    const page = following.slice(0, limit);
+    const { page, last } = cutPage(following, limit);
     const events = await readBodies(statements, page);
     if (!events) continue;
-    const last = following.length > limit ? page.at(-1) : undefined;
     return { events, details: query.details ? page : [], total, next: last && positionOf(last) };
   }
   throw new AppError('UNAVAILABLE', 'The data changes faster than it can be read. Retry.');

@@ -6,6 +6,7 @@ import { firstUlidAt } from '../domain/ids.ts';
 import type { AgentListQuery, AuditQuery, EventListQuery } from '../domain/list.ts';
 import type { ListPosition } from '../domain/list-cursor.ts';
 import { ALL_EVENTS } from '../domain/nearby.ts';
+import { cutPage } from '../domain/page-rows.ts';
 import type { AgentRequests } from '../domain/recent-requests.ts';
 import type { ListedEvent, ListPage, Stats } from '../domain/store.ts';
 import { auditPageStatement } from './audit-statement.ts';
@@ -24,8 +25,7 @@ export async function readAgentPage(
 ): Promise<ListPage<AgentRecord>> {
   const { text, values } = agentPageStatement(query, nowMs);
   const rows = await statements.run('repeatable', (sql) => sql.unsafe<AgentRow[]>(text, [...values]));
-  const page = rows.slice(0, query.limit).filter(({ agent_id }) => agent_id !== null);
-  const last = rows.length > query.limit ? page.at(-1) : undefined;
+  const { page, last } = cutPage(rows, query.limit, ({ agent_id }) => agent_id !== null);
   return {
     items: page.map(({ total: _, value: __, events_24h, events_7d, requests_1h, refusals_1h, ...agent }) => ({
       ...agent,
@@ -56,8 +56,7 @@ export async function readEventPage(
   const { text, values } = eventPageStatement(agentId, query, nowMs);
   const found = await statements.run('repeatable', (sql) => sql.unsafe(text, [...values]).raw());
   const rows = found as unknown as readonly EventRow[];
-  const page = rows.slice(0, query.limit).filter(([, , id]) => id !== null);
-  const last = rows.length > query.limit ? page.at(-1) : undefined;
+  const { page, last } = cutPage(rows, query.limit, ([, , id]) => id !== null);
   const toValue = query.sort.key === 'start_at' ? Number : String;
   const positionOf = ([, value, id]: EventRow) => ({ value: toValue(value.toString()), id: id!.toString() });
   return {
@@ -76,23 +75,15 @@ type AuditRow = AuditRecord & { readonly total: number };
 
 export async function readAuditPage(
   statements: Statements,
-  { after = Number.MAX_SAFE_INTEGER, limit, filters }: AuditQuery,
+  query: AuditQuery,
 ): Promise<ListPage<AuditRecord, number>> {
-  const rows = await statements.run('repeatable', (sql) => {
-    if (filters) {
-      const { text, values } = auditPageStatement({ after, limit, filters });
-      return sql.unsafe<AuditRow[]>(text, [...values]);
-    }
-    return sql<AuditRow[]>`
-      SELECT counted.total, page.* FROM (SELECT count(*) AS total FROM audit) AS counted
-      LEFT JOIN (SELECT * FROM audit WHERE audit_id < ${after} ORDER BY audit_id DESC LIMIT ${limit + 1}) AS page ON true
-      ORDER BY page.audit_id DESC`;
-  });
-  const page = rows.slice(0, limit).filter(({ audit_id }) => audit_id !== null);
+  const { text, values } = auditPageStatement(query);
+  const rows = await statements.run('repeatable', (sql) => sql.unsafe<AuditRow[]>(text, [...values]));
+  const { page, last } = cutPage(rows, query.limit, ({ audit_id }) => audit_id !== null);
   return {
     items: page.map(({ total: _, ...entry }) => entry),
     total: rows[0]!.total,
-    next: rows.length > limit ? page.at(-1)!.audit_id : undefined,
+    next: last?.audit_id,
   };
 }
 

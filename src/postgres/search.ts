@@ -5,6 +5,7 @@ import { DAY_MS } from '../domain/clock-and-random.ts';
 import type { Position } from '../domain/cursor.ts';
 import { METRES_PER_MILE } from '../domain/geo.ts';
 import type { NearbyQuery } from '../domain/nearby.ts';
+import { cutPage } from '../domain/page-rows.ts';
 import type { EventDetails, NearbyPage } from '../domain/store.ts';
 import type { Statements } from './client/database.ts';
 import { numberOf, wireOf } from './records.ts';
@@ -48,8 +49,7 @@ export async function search(
   const found = (await read(searchStatement(query, nowMs))) as unknown as readonly FoundRow[];
   const total = Number(found[0]![0].toString('latin1'));
   if (total < 0) return undefined;
-  const page = found.slice(0, query.limit).filter(([, , id]) => id !== null);
-  const last = found.length > query.limit ? page.at(-1) : undefined;
+  const { page, last } = cutPage(found, query.limit, ([, , id]) => id !== null);
   return {
     events: page.map(([, , , json]) => wireOf(json)),
     details: query.details ? page.map(detailsOf) : [],

@@ -4,6 +4,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { type AgentActivity, type Created, firstIdOf, isWindow } from '../../domain/activity.ts';
 import { firstUlidAt } from '../../domain/ids.ts';
 import type { AgentListQuery, AgentSort } from '../../domain/list.ts';
+import { cutPage } from '../../domain/page-rows.ts';
 import type { ListPage } from '../../domain/store.ts';
 import { AGENT_COLUMNS, type AgentColumns, agentOf, type ColumnValues } from '../columns.ts';
 
@@ -96,10 +97,9 @@ export class ActivityReader {
     addActive();
     if (sort.descending) addIdle();
     const { agents } = this.#countAgents.get(0, Number.MAX_SAFE_INTEGER) as { agents: number };
-    const items = rows.slice(0, limit);
-    const last = rows.length > limit ? items.at(-1) : undefined;
+    const { page, last } = cutPage(rows, limit);
     return {
-      items: items.map(([, ...agent]) => agentOf(agent)),
+      items: page.map(([, ...agent]) => agentOf(agent)),
       total: agents,
       next: last && { value: last[0], id: last[1] as string },
     };

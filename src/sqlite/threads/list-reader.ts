@@ -5,6 +5,7 @@ import type { Created } from '../../domain/activity.ts';
 import type { AuditRecord } from '../../domain/audit.ts';
 import { type AgentListQuery, type AuditQuery, type EventListQuery, foldText } from '../../domain/list.ts';
 import type { ListPosition } from '../../domain/list-cursor.ts';
+import { cutPage } from '../../domain/page-rows.ts';
 import { type AgentRequests, NO_REQUESTS } from '../../domain/recent-requests.ts';
 import type { ListedEvent, ListPage, Stats } from '../../domain/store.ts';
 import { toWire } from '../../domain/wire.ts';
@@ -126,8 +127,7 @@ export class ListReader implements Batches<ListReaderCalls> {
     const statement = this.#database.prepare(text);
     statement.setReturnArrays(true);
     const rows = statement.all(...values) as unknown as Row[];
-    const page = rows.slice(0, limit).filter(([, , id]) => id !== null);
-    const last = rows.length > limit ? page.at(-1) : undefined;
+    const { page, last } = cutPage(rows, limit, ([, , id]) => id !== null);
     return {
       items: page.map(([, value, id, ...item]) => itemOf({ value, id: id! }, item)),
       total: rows[0]![0],
@@ -135,30 +135,17 @@ export class ListReader implements Batches<ListReaderCalls> {
     };
   }
 
-  #auditPage({ after = Number.MAX_SAFE_INTEGER, limit, filters }: AuditQuery): ListPage<AuditRecord, number> {
-    if (filters) return this.#filteredAuditPage({ after, limit, filters });
-    const rows = this.#database
-      .prepare('SELECT * FROM audit WHERE audit_id < ? ORDER BY audit_id DESC LIMIT ?')
-      .all(after, limit + 1) as unknown as AuditRecord[];
-    const { total } = this.#database.prepare('SELECT count(*) AS total FROM audit').get() as {
-      total: number;
-    };
-    const items = rows.slice(0, limit);
-    return { items, total, next: rows.length > limit ? items.at(-1)!.audit_id : undefined };
-  }
-
-  #filteredAuditPage(query: Required<Omit<AuditQuery, 'details'>>): ListPage<AuditRecord, number> {
-    const { limit, filters } = query;
-    this.#searchText = foldText(filters?.q ?? '');
+  #auditPage(query: AuditQuery): ListPage<AuditRecord, number> {
+    this.#searchText = foldText(query.filters?.q ?? '');
     const { text, values } = auditPageStatement(query);
     const rows = this.#database.prepare(text).all(...values) as unknown as (AuditRecord & {
       total: number;
     })[];
-    const items = rows.slice(0, limit).filter(({ audit_id }) => audit_id !== null);
+    const { page, last } = cutPage(rows, query.limit, ({ audit_id }) => audit_id !== null);
     return {
-      items: items.map(({ total: _, ...entry }) => entry),
+      items: page.map(({ total: _, ...entry }) => entry),
       total: rows[0]!.total,
-      next: rows.length > limit ? items.at(-1)!.audit_id : undefined,
+      next: last?.audit_id,
     };
   }
 
