@@ -2,9 +2,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { AUDIENCES, EVENT_TYPES } from '../src/domain/event.ts';
-import type { Sort } from '../src/domain/nearby.ts';
-import type { When } from '../src/domain/when.ts';
+import { AUDIENCES, EVENT_TYPES } from '../src/domain/events/event.ts';
+import type { Sort } from '../src/domain/events/nearby.ts';
+import type { When } from '../src/domain/events/when.ts';
 import { databasePath } from '../src/sqlite/files/data-folder.ts';
 import { Chance } from '../test/support/random.ts';
 import { type City, CityPicker } from './cities.ts';

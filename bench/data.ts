@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { fingerprint, newApiKey } from '../src/domain/api-key.ts';
 import type { Random } from '../src/domain/clock-and-random.ts';
-import { EVENT_DEFAULTS } from '../src/domain/event.ts';
+import { EVENT_DEFAULTS } from '../src/domain/events/event.ts';
 import { newUuid } from '../src/domain/ids.ts';
 import type { Migration } from '../src/migrations.ts';
 import { columnValues, EVENT_COLUMN_LIST } from '../src/sqlite/columns.ts';

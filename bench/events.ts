@@ -1,6 +1,6 @@
 // Seeded events: clustered around cities, with texts of realistic length (30 events are about 18 KB of JSON).
 import type { Random } from '../src/domain/clock-and-random.ts';
-import { AUDIENCES, EVENT_TYPES, type EventRow } from '../src/domain/event.ts';
+import { AUDIENCES, EVENT_TYPES, type EventRow } from '../src/domain/events/event.ts';
 import { newUlid } from '../src/domain/ids.ts';
 import { Chance } from '../test/support/random.ts';
 import { type City, CityPicker } from './cities.ts';

@@ -1,8 +1,8 @@
 // Measures the index alone, in a separate process with --expose-gc: microseconds per search, bytes per event, growth of
 // `city` with the number of events for equal totals, and the first search after a quiet day.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AUDIENCES, type Audience, EVENT_TYPES, type EventType, endsMs } from '../src/domain/event.ts';
-import { readNearby } from '../src/domain/nearby.ts';
+import { AUDIENCES, type Audience, EVENT_TYPES, type EventType, endsMs } from '../src/domain/events/event.ts';
+import { readNearby } from '../src/domain/events/nearby.ts';
 import { Zones } from '../src/memory/zones.ts';
 import { EventIndex } from '../src/spatial/event-index.ts';
 import type { IndexQuery } from '../src/spatial/index-entry.ts';

@@ -2,7 +2,7 @@
 // without checks. Rows are parsed and prepared before the clock starts. Runs as a separate process.
 import { createReadStream, mkdirSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { readEventCreate } from '../src/domain/event-input.ts';
+import { readEventCreate } from '../src/domain/events/event-input.ts';
 import { newUlid } from '../src/domain/ids.ts';
 import {
   type ColumnValues,

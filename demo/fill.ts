@@ -4,7 +4,7 @@ import type { AgentRow, AgentUpdate, Tier } from '../src/domain/agent.ts';
 import { fingerprint, newApiKey } from '../src/domain/api-key.ts';
 import type { Random } from '../src/domain/clock-and-random.ts';
 import { resolveLocal } from '../src/domain/datetime.ts';
-import { EVENT_DEFAULTS, EVENT_TYPES, type EventRow } from '../src/domain/event.ts';
+import { EVENT_DEFAULTS, EVENT_TYPES, type EventRow } from '../src/domain/events/event.ts';
 import { newUlid, newUuid } from '../src/domain/ids.ts';
 import type { Store } from '../src/domain/store.ts';
 import { Chance } from '../test/support/random.ts';

@@ -1,5 +1,5 @@
 // Event templates of the demo, by event type: titles, descriptions, usual hours, durations and prices.
-import type { Audience, EventType } from '../src/domain/event.ts';
+import type { Audience, EventType } from '../src/domain/events/event.ts';
 
 export interface Kind {
   readonly titles: readonly string[];

@@ -2,7 +2,7 @@
 // frozen.
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
-import { type AllowList, foldCase } from './domain/admin.ts';
+import { type AllowList, foldCase } from './domain/administration/admin.ts';
 import { TIERS, type Tier, type TierLimits } from './domain/agent.ts';
 import { isApiKey } from './domain/api-key.ts';
 import { CLIENT_LIMITS, type ClientLimits } from './domain/client-limits.ts';

@@ -2,7 +2,7 @@
 // with a token for this moment. The audit log has the operator's user name.
 import { userInfo } from 'node:os';
 import { type Config, localUrl } from '../config.ts';
-import type { Identity } from '../domain/admin.ts';
+import type { Identity } from '../domain/administration/admin.ts';
 import type { AgentUpdate } from '../domain/agent.ts';
 import { FolderInUse, StartError } from '../domain/errors.ts';
 import { getSigningKey, openBulkWriter } from '../engines.ts';

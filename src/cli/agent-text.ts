@@ -1,6 +1,7 @@
 // Agents as people read them on a terminal. Names come from strangers, so they are made safe to print.
+
+import type { describeAgentDetails } from '../domain/administration/agent-details.ts';
 import type { summarise } from '../domain/agent.ts';
-import type { describeAgentDetails } from '../domain/agent-details.ts';
 import { printable } from './printable.ts';
 
 type Summary = ReturnType<typeof summarise>;

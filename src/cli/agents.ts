@@ -2,8 +2,8 @@
 // agent-changes.ts makes the changes, agent-text.ts has what people read.
 import { parseArgs } from 'node:util';
 import { type Config, readConfig } from '../config.ts';
+import { describeAgentDetails } from '../domain/administration/agent-details.ts';
 import { summarise, TIERS, type Tier } from '../domain/agent.ts';
-import { describeAgentDetails } from '../domain/agent-details.ts';
 import { AppError, StartError } from '../domain/errors.ts';
 import { isUuid } from '../domain/ids.ts';
 import type { BulkReader } from '../domain/store.ts';

@@ -5,7 +5,7 @@ import type { Writable } from 'node:stream';
 import { parseArgs } from 'node:util';
 import { readConfig } from '../config.ts';
 import { AppError, StartError } from '../domain/errors.ts';
-import { encodeEventCreate } from '../domain/event.ts';
+import { encodeEventCreate } from '../domain/events/event.ts';
 import { isUuid } from '../domain/ids.ts';
 import type { BulkReader } from '../domain/store.ts';
 import { openBulkReader } from '../engines.ts';

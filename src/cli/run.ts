@@ -10,7 +10,7 @@ const COMMANDS: Record<string, () => Promise<Command>> = {
   check: async () => (await import('./check.ts')).check,
   'admin-token': async () => (await import('./admin-token.ts')).adminToken,
   agents: async () => (await import('./agents.ts')).agents,
-  import: async () => (await import('./import.ts')).importEvents,
+  import: async () => (await import('./import/import.ts')).importEvents,
   export: async () => (await import('./export.ts')).exportEvents,
   backup: async () => (await import('./backup.ts')).backup,
   restore: async () => (await import('./restore.ts')).restore,

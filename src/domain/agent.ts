@@ -1,9 +1,9 @@
 // Agents and their tiers: the shapes on the wire and the stored rows.
 
 import type { Static } from 'typebox';
-import type { AgentActivity } from './activity.ts';
+import type { AgentActivity } from './administration/activity.ts';
+import type { AgentRequests } from './administration/recent-requests.ts';
 import { formatInstant } from './datetime.ts';
-import type { AgentRequests } from './recent-requests.ts';
 import Type from './schema.ts';
 import { nullableString, oneOf, reader } from './shape.ts';
 

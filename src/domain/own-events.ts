@@ -1,10 +1,10 @@
 // Pages of an agent's own events: the parameters and the response. The stores find the events.
 
+import { type EventListQuery, encodeSort } from './administration/list.ts';
+import { decodeListCursor, encodeListCursor, type ListPosition } from './administration/list-cursor.ts';
 import { refuse } from './errors.ts';
-import { PAGE_PARAMETERS, pageFields } from './event-page.ts';
-import { ReadEvent } from './include.ts';
-import { type EventListQuery, encodeSort } from './list.ts';
-import { decodeListCursor, encodeListCursor, type ListPosition } from './list-cursor.ts';
+import { PAGE_PARAMETERS, pageFields } from './events/event-page.ts';
+import { ReadEvent } from './events/include.ts';
 import Type from './schema.ts';
 import { compile } from './shape.ts';
 

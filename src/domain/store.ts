@@ -2,20 +2,20 @@
 // may or may not have happened; an acknowledged one has happened and survives a power cut. Engines never read the clock.
 // A caller sees its own write in its next call.
 
-import type { Created } from './activity.ts';
+import type { Created } from './administration/activity.ts';
+import type { AgentDetails } from './administration/agent-details.ts';
+import type { AuditEntry, AuditRecord } from './administration/audit.ts';
+import type { AllEventsQuery, AllEventsTotals } from './administration/event-list.ts';
+import type { AgentListQuery, AuditQuery, EventListQuery } from './administration/list.ts';
+import type { ListPosition } from './administration/list-cursor.ts';
+import type { RestoreOutcome, RestoreStep } from './administration/undo.ts';
 import type { AgentRecord, AgentRow, AgentUpdate, Tier } from './agent.ts';
-import type { AgentDetails } from './agent-details.ts';
 import type { KeyFingerprint, KeyRecord } from './api-key.ts';
-import type { AuditEntry, AuditRecord } from './audit.ts';
 import { DAY_MS, HOUR_MS } from './clock-and-random.ts';
-import type { Position } from './cursor.ts';
-import type { EventRow } from './event.ts';
-import type { AllEventsQuery, AllEventsTotals } from './event-list.ts';
-import type { AgentListQuery, AuditQuery, EventListQuery } from './list.ts';
-import type { ListPosition } from './list-cursor.ts';
-import type { NearbyQuery } from './nearby.ts';
+import type { Position } from './events/cursor.ts';
+import type { EventRow } from './events/event.ts';
+import type { NearbyQuery } from './events/nearby.ts';
 import type { WordShare } from './own-agent.ts';
-import type { RestoreOutcome, RestoreStep } from './undo.ts';
 import type { Wire } from './wire.ts';
 
 /** A stored event: encoded once, and sent to clients without parsing. */

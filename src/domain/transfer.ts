@@ -1,7 +1,7 @@
 // The port for moving all data from one engine to the other: the tables that both have, row by row, as plain values.
 // It knows no rules of the service. The `move` command decides what is moved where, and when the move is finished.
 import { createHash } from 'node:crypto';
-import { type ColumnKind, EVENT_COLUMNS } from './event.ts';
+import { type ColumnKind, EVENT_COLUMNS } from './events/event.ts';
 
 /** Every table with its columns, the key first. The order is such that no row refers to a row of a later table. */
 export const TABLES = {

@@ -7,15 +7,15 @@ import {
   DeletedResponse,
   EventSelection,
   StatsResponse,
-} from '../domain/admin.ts';
+} from '../domain/administration/admin.ts';
+import { AuditLogEntry, AuditLogResponse } from '../domain/administration/audit.ts';
 import { AgentSummary, AgentUpdate, RegisterRequest, RegisterResponse } from '../domain/agent.ts';
-import { AuditLogEntry, AuditLogResponse } from '../domain/audit.ts';
 import { ERRORS, type ErrorCode } from '../domain/errors.ts';
-import { Event, EventCreate, EventUpdate } from '../domain/event.ts';
-import { EventFeature, EventFeatureCollection } from '../domain/formats/geojson.ts';
-import { LinkedEvent, LinkedEvents } from '../domain/formats/json-ld.ts';
-import { ReadEvent } from '../domain/include.ts';
-import { EventsNearbyResponse, FoundEvent } from '../domain/nearby.ts';
+import { Event, EventCreate, EventUpdate } from '../domain/events/event.ts';
+import { EventFeature, EventFeatureCollection } from '../domain/events/formats/geojson.ts';
+import { LinkedEvent, LinkedEvents } from '../domain/events/formats/json-ld.ts';
+import { ReadEvent } from '../domain/events/include.ts';
+import { EventsNearbyResponse, FoundEvent } from '../domain/events/nearby.ts';
 import {
   KeySummary,
   OwnAgentResponse,

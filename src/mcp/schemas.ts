@@ -1,10 +1,10 @@
 // Input and output schemas of the tools: the shapes of the domain, with descriptions for models if those for HTTP would
 // mislead them.
 import type { TObject, TProperties, TSchema } from 'typebox';
-import { OwnLimits } from '../domain/agent-details.ts';
-import { EVENT_FIELDS, EventCreate, EventUpdate } from '../domain/event.ts';
-import { ReadEvent } from '../domain/include.ts';
-import { EventsNearbyResponse, FoundEvent, NearbyParameters } from '../domain/nearby.ts';
+import { OwnLimits } from '../domain/administration/agent-details.ts';
+import { EVENT_FIELDS, EventCreate, EventUpdate } from '../domain/events/event.ts';
+import { ReadEvent } from '../domain/events/include.ts';
+import { EventsNearbyResponse, FoundEvent, NearbyParameters } from '../domain/events/nearby.ts';
 import { OwnEventsParameters, OwnEventsResponse } from '../domain/own-events.ts';
 import Type from '../domain/schema.ts';
 import { oneOf } from '../domain/shape.ts';

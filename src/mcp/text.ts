@@ -2,9 +2,9 @@
 // which that text is in quotes and nothing in it can end the line, the quotes, a code fence or a tag. The structured result has
 // the exact text.
 import type { Static } from 'typebox';
+import type { OwnLimits } from '../domain/administration/agent-details.ts';
 import { mayWrite, type Tier } from '../domain/agent.ts';
-import type { OwnLimits } from '../domain/agent-details.ts';
-import { type Event, UNTRUSTED_FIELDS } from '../domain/event.ts';
+import { type Event, UNTRUSTED_FIELDS } from '../domain/events/event.ts';
 import { describeTimes, type LocalTimes } from './local-times.ts';
 
 /** An event in a structured result. */

@@ -1,13 +1,13 @@
 // The tools: a description for models, and the use case behind each. The rules are the same as over HTTP.
 import type { TObject } from 'typebox';
 import { readTogether, refuse } from '../domain/errors.ts';
-import { CLEARABLE_FIELDS, type EventUpdate, endsMs, parseEvent } from '../domain/event.ts';
-import { readEventCreate, readEventUpdate } from '../domain/event-input.ts';
-import { countFitting } from '../domain/event-page.ts';
-import { addLocalTimes } from '../domain/include.ts';
-import { addDistances, nextCursor, readNearby } from '../domain/nearby.ts';
+import { CLEARABLE_FIELDS, type EventUpdate, endsMs, parseEvent } from '../domain/events/event.ts';
+import { readEventCreate, readEventUpdate } from '../domain/events/event-input.ts';
+import { countFitting } from '../domain/events/event-page.ts';
+import { addLocalTimes } from '../domain/events/include.ts';
+import { addDistances, nextCursor, readNearby } from '../domain/events/nearby.ts';
+import { otherTimezoneOf, TIMEZONE_MISMATCH } from '../domain/events/place-timezone.ts';
 import { encodeOwnCursor, readOwnEvents } from '../domain/own-events.ts';
-import { otherTimezoneOf, TIMEZONE_MISMATCH } from '../domain/place-timezone.ts';
 import { compile } from '../domain/shape.ts';
 import type { Searcher } from '../domain/store.ts';
 import type { Wire } from '../domain/wire.ts';

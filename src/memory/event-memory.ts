@@ -1,16 +1,16 @@
 // All events in memory: the index that finds them and a cache of their JSON. An engine feeds it every committed write, and
 // reads events that are not in the cache. Storage, threads and rules are left to the engine and the use cases.
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import type { Position } from '../domain/cursor.ts';
-import type { EventRow } from '../domain/event.ts';
-import type { AllEventsQuery, CountedEvents } from '../domain/event-list.ts';
-import { ALL_EVENTS, chordBetween, type NearbyQuery } from '../domain/nearby.ts';
+import type { AllEventsQuery, CountedEvents } from '../domain/administration/event-list.ts';
+import type { Position } from '../domain/events/cursor.ts';
+import type { EventRow } from '../domain/events/event.ts';
+import { ALL_EVENTS, chordBetween, type NearbyQuery } from '../domain/events/nearby.ts';
+import { hasPrefix, type Term } from '../domain/events/word-query.ts';
+import type { Words } from '../domain/events/words.ts';
 import type { WordShare } from '../domain/own-agent.ts';
 import { cutPage } from '../domain/page-rows.ts';
 import type { EventRecord, FoundRecord, NearbyPage } from '../domain/store.ts';
 import { toWire, type Wire } from '../domain/wire.ts';
-import { hasPrefix, type Term } from '../domain/word-query.ts';
-import type { Words } from '../domain/words.ts';
 import { Metrics } from '../metrics/metrics.ts';
 import { EventIndex } from '../spatial/event-index.ts';
 import { type HandleSet, listOf } from '../spatial/handle-set.ts';

@@ -1,4 +1,6 @@
 // Conversion of events and searches to those of the index, which has one tag for event type and audience.
+
+import type { AllEventsQuery } from '../domain/administration/event-list.ts';
 import {
   AUDIENCES,
   type Audience,
@@ -7,10 +9,9 @@ import {
   type EventType,
   endsMs,
   type Status,
-} from '../domain/event.ts';
-import type { AllEventsQuery } from '../domain/event-list.ts';
-import { chordSquaredOfMiles } from '../domain/geo.ts';
-import type { NearbyQuery } from '../domain/nearby.ts';
+} from '../domain/events/event.ts';
+import { chordSquaredOfMiles } from '../domain/events/geo.ts';
+import type { NearbyQuery } from '../domain/events/nearby.ts';
 import type { ActiveWindows } from '../spatial/active-windows.ts';
 import type { ScanQuery } from '../spatial/event-scan.ts';
 import type { HandleSet } from '../spatial/handle-set.ts';

@@ -1,5 +1,5 @@
 // Room for words. Before it runs out, those who use most may add no more; the others still may.
-import type { Words } from '../domain/words.ts';
+import type { Words } from '../domain/events/words.ts';
 import { BYTES_PER_USE, bytesOfWord } from '../words/word-use.ts';
 
 /** Part of the limit that is filled; memory grows in pieces, and after a start it may take a little more. */

@@ -1,7 +1,7 @@
 // Timezones of the events in memory: each has a small number. Finds for every number the interval that a search means.
 import { ianaName } from '../domain/datetime.ts';
-import type { NearbyQuery } from '../domain/nearby.ts';
-import { commonInterval, type LocalInterval, localInterval, type When } from '../domain/when.ts';
+import type { NearbyQuery } from '../domain/events/nearby.ts';
+import { commonInterval, type LocalInterval, localInterval, type When } from '../domain/events/when.ts';
 import { ActiveWindows } from '../spatial/active-windows.ts';
 
 /** For a timezone that only a newer runtime knows. */

@@ -1,7 +1,7 @@
 // Tokens issued by the service itself, for installations without an identity provider. The signing key is in the store.
 // Anyone who can read the store can issue tokens, so these need no allow-list of administrators.
 import { createLocalJWKSet, exportJWK, generateKeyPair, importJWK, type JWK, SignJWT } from 'jose';
-import type { VerifyToken } from '../domain/admin.ts';
+import type { VerifyToken } from '../domain/administration/admin.ts';
 import type { Clock } from '../domain/clock-and-random.ts';
 import { verify } from './provider.ts';
 

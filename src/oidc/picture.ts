@@ -3,7 +3,7 @@
 import { lookup } from 'node:dns';
 import type { IncomingMessage } from 'node:http';
 import { isIP, type LookupFunction } from 'node:net';
-import type { Picture, Pictures } from '../domain/session.ts';
+import type { Picture, Pictures } from '../domain/administration/session.ts';
 import { TIMEOUT_MS } from './provider.ts';
 import { isPublicAddress } from './public-address.ts';
 

@@ -1,6 +1,6 @@
 // Verification of administrators' tokens from an OpenID Connect provider, with the keys that it publishes.
 import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
-import type { Identity, Verified, VerifyToken } from '../domain/admin.ts';
+import type { Identity, Verified, VerifyToken } from '../domain/administration/admin.ts';
 import type { Clock } from '../domain/clock-and-random.ts';
 import { AppError } from '../domain/errors.ts';
 

@@ -1,7 +1,7 @@
 // Sessions as sealed text that fits in a cookie. Encryption is left to seal.ts, the cookie itself to http/.
 import type { JWTPayload } from 'jose';
-import type { Identity } from '../domain/admin.ts';
-import type { Session, SessionSeal } from '../domain/session.ts';
+import type { Identity } from '../domain/administration/admin.ts';
+import type { Session, SessionSeal } from '../domain/administration/session.ts';
 import { newSeal, type SealOptions } from './seal.ts';
 
 /** Browsers drop a cookie of more than 4,096 bytes; many proxies by default reject responses with longer headers. */

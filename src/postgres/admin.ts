@@ -1,10 +1,22 @@
 // Changes made by administrators, each with an audit log entry. The caller provides the transaction. Deleted rows are kept for a
 // restore if the entry says so; restores are in restores.ts.
+
+import {
+  type AuditEntry,
+  type AuditRecord,
+  detailOfDeleted,
+  detailOfOwner,
+} from '../domain/administration/audit.ts';
+import {
+  addSlice,
+  type DeletedWhat,
+  KEPT_TITLES,
+  mayExtend,
+  titlesOf,
+} from '../domain/administration/undo.ts';
 import type { AgentRecord, AgentUpdate, Tier } from '../domain/agent.ts';
 import type { KeyFingerprint } from '../domain/api-key.ts';
-import { type AuditEntry, type AuditRecord, detailOfDeleted, detailOfOwner } from '../domain/audit.ts';
 import type { BulkDeleted } from '../domain/store.ts';
-import { addSlice, type DeletedWhat, KEPT_TITLES, mayExtend, titlesOf } from '../domain/undo.ts';
 import type { Sql } from './client/driver.ts';
 import { deletesLock, lockDeletesOf } from './events.ts';
 import { keepEvents } from './kept-events.ts';

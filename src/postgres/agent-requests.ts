@@ -1,6 +1,7 @@
 // Requests of agents in the last hour, of all nodes together: each node counts its own, and adds them to a table every few seconds.
+
+import { RecentRequests, stepsOfHour } from '../domain/administration/recent-requests.ts';
 import { DAY_MS } from '../domain/clock-and-random.ts';
-import { RecentRequests, stepsOfHour } from '../domain/recent-requests.ts';
 import type { Statements } from './client/database.ts';
 
 const WRITE_INTERVAL_MS = 5_000;

@@ -2,9 +2,9 @@
 // EXACT_TOTAL, because counting a million rows takes seconds. Values are part of the text: the planner must know whether a word is
 // rare or common. None of them has a quote or a backslash, except for the quotes around words.
 
+import { type AllEventsQuery, EXACT_TOTAL } from '../domain/administration/event-list.ts';
 import { DAY_MS } from '../domain/clock-and-random.ts';
-import { type AllEventsQuery, EXACT_TOTAL } from '../domain/event-list.ts';
-import { METRES_PER_MILE } from '../domain/geo.ts';
+import { METRES_PER_MILE } from '../domain/events/geo.ts';
 import { newUlid } from '../domain/ids.ts';
 import { cutPage } from '../domain/page-rows.ts';
 import type { OwnedEventPage } from '../domain/store.ts';

@@ -1,6 +1,6 @@
 // SQL of the filtered audit log. One statement returns a page and its exact total, from one snapshot.
-import { type AuditFilters, CAN_BE_ID } from '../domain/audit-filters.ts';
-import { type AuditQuery, ESCAPED_IN_JSON } from '../domain/list.ts';
+import { type AuditFilters, CAN_BE_ID } from '../domain/administration/audit-filters.ts';
+import { type AuditQuery, ESCAPED_IN_JSON } from '../domain/administration/list.ts';
 import { isFound, Values } from './list-statements.ts';
 import type { Statement } from './search.ts';
 

@@ -1,6 +1,7 @@
 // Bulk reads and writes of the database. Nodes may serve requests at the same time.
+
+import type { AgentDetails } from '../domain/administration/agent-details.ts';
 import type { AgentRecord, AgentRow } from '../domain/agent.ts';
-import type { AgentDetails } from '../domain/agent-details.ts';
 import type { KeyFingerprint } from '../domain/api-key.ts';
 import {
   decodeEvent,
@@ -8,9 +9,9 @@ import {
   encodeEvent,
   STORED_EVENT_COLUMNS,
   type StoredEvent,
-} from '../domain/event.ts';
+} from '../domain/events/event.ts';
+import { WORDS_VERSION } from '../domain/events/words.ts';
 import type { AgentStore, BulkReader, BulkWriter, CreateOutcome } from '../domain/store.ts';
-import { WORDS_VERSION } from '../domain/words.ts';
 import type { Database, DatabaseOptions } from './client/database.ts';
 import { openDatabase, openReadable } from './open.ts';
 import { insertRecords } from './records.ts';

@@ -2,10 +2,10 @@
 // less of the database's time. A shared statement never waits for locks of an agent, so that one agent cannot delay the creates of
 // others. Whatever it leaves out is created alone.
 import { AppError } from '../domain/errors.ts';
-import { EVENT_COLUMNS, type EventRow, encodeEvent } from '../domain/event.ts';
+import { EVENT_COLUMNS, type EventRow, encodeEvent } from '../domain/events/event.ts';
+import { WORDS_VERSION } from '../domain/events/words.ts';
 import type { CreateOutcome } from '../domain/store.ts';
 import { toWire } from '../domain/wire.ts';
-import { WORDS_VERSION } from '../domain/words.ts';
 import { type Distribution, Metrics } from '../metrics/metrics.ts';
 import { queueMetrics } from '../metrics/queue-metrics.ts';
 import { noConnection } from './client/concurrency-limit.ts';

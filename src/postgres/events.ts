@@ -1,9 +1,9 @@
 // Reads, changes and deletes single events, and reads the whole list of an agent's events. Creates are in event-creation.ts, searches
 // in search.ts, pages of lists in lists.ts.
-import { EVENT_COLUMNS, type EventRow, encodeEvent } from '../domain/event.ts';
+import { EVENT_COLUMNS, type EventRow, encodeEvent } from '../domain/events/event.ts';
+import { WORDS_VERSION, type Words } from '../domain/events/words.ts';
 import type { FoundRecord, ReplaceOutcome } from '../domain/store.ts';
 import { toWire, type Wire } from '../domain/wire.ts';
-import { WORDS_VERSION, type Words } from '../domain/words.ts';
 import type { Statements } from './client/database.ts';
 import type { Sql } from './client/driver.ts';
 import { codeOf } from './client/errors.ts';

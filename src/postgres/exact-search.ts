@@ -1,12 +1,12 @@
 // Searches by SQL that ask when events are on, or want the nearest first. SQL finds the candidates of the page and the total in one
 // statement. Their order is decided here: distances are compared bit by bit, and sin and cos of the database may differ.
 import { DAY_MS } from '../domain/clock-and-random.ts';
-import type { Position } from '../domain/cursor.ts';
 import { AppError } from '../domain/errors.ts';
-import { chordBetween, type NearbyQuery } from '../domain/nearby.ts';
+import type { Position } from '../domain/events/cursor.ts';
+import { chordBetween, type NearbyQuery } from '../domain/events/nearby.ts';
+import { commonInterval, type Interval, localInterval } from '../domain/events/when.ts';
 import { cutPage } from '../domain/page-rows.ts';
 import type { EventDetails, NearbyPage } from '../domain/store.ts';
-import { commonInterval, type Interval, localInterval } from '../domain/when.ts';
 import type { Wire } from '../domain/wire.ts';
 import type { Statements } from './client/database.ts';
 import { wireOf } from './records.ts';

@@ -1,6 +1,6 @@
 // SQL for the table deleted_events: it has the columns of events, and the entry of the audit log that keeps them. Words are not kept:
 // copying them would take longer than the rest, and a restore finds them again.
-import { EVENT_COLUMNS } from '../domain/event.ts';
+import { EVENT_COLUMNS } from '../domain/events/event.ts';
 
 /** Columns of an event that a restore writes; others follow from them. */
 export const KEPT_COLUMNS = [...EVENT_COLUMNS.map(([name]) => name), 'json'].join(', ');

@@ -1,6 +1,7 @@
 // API keys in the database: finding a key and its agent, and key rotation.
+
+import type { AgentDetails, KeyDetails } from '../domain/administration/agent-details.ts';
 import type { AgentRecord, AgentRow } from '../domain/agent.ts';
-import type { AgentDetails, KeyDetails } from '../domain/agent-details.ts';
 import type { KeyFingerprint, KeyRecord } from '../domain/api-key.ts';
 import type { Database } from './client/database.ts';
 import type { Sql } from './client/driver.ts';

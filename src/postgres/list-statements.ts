@@ -1,5 +1,5 @@
 // SQL of the lists for administrators. One statement returns a page and its exact total, from one snapshot.
-import { type AgentActivity, firstIdOf, isWindow } from '../domain/activity.ts';
+import { type AgentActivity, firstIdOf, isWindow } from '../domain/administration/activity.ts';
 import {
   type AgentListQuery,
   type AgentSort,
@@ -8,9 +8,9 @@ import {
   type EventSort,
   type ListQuery,
   type When,
-} from '../domain/list.ts';
-import { NEVER_USED } from '../domain/list-cursor.ts';
-import { isRequestCount } from '../domain/recent-requests.ts';
+} from '../domain/administration/list.ts';
+import { NEVER_USED } from '../domain/administration/list-cursor.ts';
+import { isRequestCount } from '../domain/administration/recent-requests.ts';
 import { selectRequests } from './agent-requests.ts';
 import type { Statement } from './search.ts';
 

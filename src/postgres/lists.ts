@@ -1,13 +1,13 @@
 // Reads lists and statistics for administrators. These statements are rare and varied, so none is prepared.
-import type { AgentActivity, Created } from '../domain/activity.ts';
+import type { AgentActivity, Created } from '../domain/administration/activity.ts';
+import type { AuditRecord } from '../domain/administration/audit.ts';
+import type { AgentListQuery, AuditQuery, EventListQuery } from '../domain/administration/list.ts';
+import type { ListPosition } from '../domain/administration/list-cursor.ts';
+import type { AgentRequests } from '../domain/administration/recent-requests.ts';
 import type { AgentRecord } from '../domain/agent.ts';
-import type { AuditRecord } from '../domain/audit.ts';
+import { ALL_EVENTS } from '../domain/events/nearby.ts';
 import { firstUlidAt } from '../domain/ids.ts';
-import type { AgentListQuery, AuditQuery, EventListQuery } from '../domain/list.ts';
-import type { ListPosition } from '../domain/list-cursor.ts';
-import { ALL_EVENTS } from '../domain/nearby.ts';
 import { cutPage } from '../domain/page-rows.ts';
-import type { AgentRequests } from '../domain/recent-requests.ts';
 import type { ListedEvent, ListPage, Stats } from '../domain/store.ts';
 import { auditPageStatement } from './audit-statement.ts';
 import type { Statements } from './client/database.ts';

@@ -1,5 +1,5 @@
 // Formats of rows on the connection: many rows in one JSON parameter, and JSON columns read as raw bytes.
-import type { ColumnKind } from '../domain/event.ts';
+import type { ColumnKind } from '../domain/events/event.ts';
 import { columnsOf, type Table } from '../domain/transfer.ts';
 import type { Wire } from '../domain/wire.ts';
 

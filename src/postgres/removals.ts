@@ -1,6 +1,6 @@
 // Removal of ended events and unused agents, in slices: one small transaction each, so that other writes run in between. An
 // advisory lock lets one node at a time do it. What is removed is kept for a restore if the entry says so.
-import type { AuditEntry } from '../domain/audit.ts';
+import type { AuditEntry } from '../domain/administration/audit.ts';
 import { type BulkDeleted, ROWS_PER_SLICE } from '../domain/store.ts';
 import { deleteEvents } from './admin.ts';
 import type { Database } from './client/database.ts';

@@ -1,6 +1,5 @@
 // Restores what administrators deleted, in steps of one transaction each, and removes what is kept no longer.
-import type { AuditEntry, AuditRecord } from '../domain/audit.ts';
-import { ROWS_PER_SLICE } from '../domain/store.ts';
+import type { AuditEntry, AuditRecord } from '../domain/administration/audit.ts';
 import {
   detailOfRestore,
   EVENTS_PER_STEP,
@@ -8,8 +7,9 @@ import {
   type RestoreStep,
   refusalOf,
   type SkippedEvent,
-} from '../domain/undo.ts';
-import { textsOf, WORDS_VERSION } from '../domain/words.ts';
+} from '../domain/administration/undo.ts';
+import { textsOf, WORDS_VERSION } from '../domain/events/words.ts';
+import { ROWS_PER_SLICE } from '../domain/store.ts';
 import type { Database } from './client/database.ts';
 import type { Sql } from './client/driver.ts';
 import { lockDeletesOf } from './events.ts';

@@ -1,6 +1,6 @@
 // Timezones of the stored events, as far as searches by SQL have met them. SQL cannot tell which interval a word such as "tonight"
 // means in a timezone: its clock changes may be those of another version. So a search sends the interval of each timezone.
-import type { Interval, When } from '../domain/when.ts';
+import type { Interval, When } from '../domain/events/when.ts';
 import { Zones } from '../memory/zones.ts';
 
 /** Far more than there are. */

@@ -2,9 +2,9 @@
 // by distance, are in exact-search.ts.
 
 import { DAY_MS } from '../domain/clock-and-random.ts';
-import type { Position } from '../domain/cursor.ts';
-import { METRES_PER_MILE } from '../domain/geo.ts';
-import type { NearbyQuery } from '../domain/nearby.ts';
+import type { Position } from '../domain/events/cursor.ts';
+import { METRES_PER_MILE } from '../domain/events/geo.ts';
+import type { NearbyQuery } from '../domain/events/nearby.ts';
 import { cutPage } from '../domain/page-rows.ts';
 import type { EventDetails, NearbyPage } from '../domain/store.ts';
 import type { Statements } from './client/database.ts';

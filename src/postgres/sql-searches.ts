@@ -1,9 +1,9 @@
 // Searches by SQL: how many run at a time, and how they end. They take far longer than all other statements, so they may use only a
 // part of the connections, and searches for prefixes, which take longest, only a part of these.
 import { AppError } from '../domain/errors.ts';
-import type { NearbyQuery } from '../domain/nearby.ts';
+import type { NearbyQuery } from '../domain/events/nearby.ts';
+import { hasPrefix } from '../domain/events/word-query.ts';
 import type { NearbyPage, Searcher } from '../domain/store.ts';
-import { hasPrefix } from '../domain/word-query.ts';
 import type { CancellableReads } from './cancel.ts';
 import { ConcurrencyLimit } from './client/concurrency-limit.ts';
 import type { DatabaseOptions, Statements } from './client/database.ts';

@@ -1,14 +1,15 @@
 // The engine for many nodes: all data is in PostgreSQL. A node keeps the events in memory to search them, recently used keys,
 // unwritten last uses and quota lots. Business rules are left to the use cases, database failures and retries to database.ts.
-import type { Created } from '../domain/activity.ts';
+import type { Created } from '../domain/administration/activity.ts';
+import type { AgentDetails } from '../domain/administration/agent-details.ts';
+import type { AuditEntry, AuditRecord } from '../domain/administration/audit.ts';
+import type { AgentListQuery, AuditQuery, EventListQuery } from '../domain/administration/list.ts';
+import { isRequestCount } from '../domain/administration/recent-requests.ts';
+import type { RestoreOutcome, RestoreStep } from '../domain/administration/undo.ts';
 import type { AgentRecord, AgentRow } from '../domain/agent.ts';
-import type { AgentDetails } from '../domain/agent-details.ts';
 import type { KeyFingerprint, KeyRecord } from '../domain/api-key.ts';
-import type { AuditEntry, AuditRecord } from '../domain/audit.ts';
-import type { EventRow } from '../domain/event.ts';
-import type { AgentListQuery, AuditQuery, EventListQuery } from '../domain/list.ts';
-import type { NearbyQuery } from '../domain/nearby.ts';
-import { isRequestCount } from '../domain/recent-requests.ts';
+import type { EventRow } from '../domain/events/event.ts';
+import type { NearbyQuery } from '../domain/events/nearby.ts';
 import {
   ACTIVE_WITHIN_MS,
   type BulkDeleted,
@@ -23,7 +24,6 @@ import {
   type Stats,
   type Store,
 } from '../domain/store.ts';
-import type { RestoreOutcome, RestoreStep } from '../domain/undo.ts';
 import type { Wire } from '../domain/wire.ts';
 import * as admin from './admin.ts';
 import { RequestCounts } from './agent-requests.ts';

@@ -1,10 +1,10 @@
 // Words of events in the database: as a node reads them, as SQL searches them, and how rows without them get them.
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../domain/errors.ts';
+import type { Term } from '../domain/events/word-query.ts';
+import { textsOf, WORDS_VERSION, type Words } from '../domain/events/words.ts';
 import type { Wire } from '../domain/wire.ts';
 import { fromWire } from '../domain/wire.ts';
-import type { Term } from '../domain/word-query.ts';
-import { textsOf, WORDS_VERSION, type Words } from '../domain/words.ts';
 import { Tokenizer } from '../words/tokenizer.ts';
 import type { Database } from './client/database.ts';
 import type { Sql } from './client/driver.ts';

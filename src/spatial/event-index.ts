@@ -1,6 +1,6 @@
 // In-memory index of all events by place and start time: finds pages and exact totals. Callers pass in the current time;
 // ended events leave the search structures. Storage, JSON and clocks are left to others.
-import { chordSquared, unitVector } from '../domain/geo.ts';
+import { chordSquared, unitVector } from '../domain/events/geo.ts';
 import { bytes, doubles, integers, LongColumn, naturals, PIECE } from './columns.ts';
 import { EventScan, type ScanQuery } from './event-scan.ts';
 import { Expiry } from './expiry.ts';

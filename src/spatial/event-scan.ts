@@ -1,7 +1,7 @@
 // A scan of all events, ended and cancelled ones included, or of a set of them: counts those that match and keeps the first of
 // them by start or by creation. It runs in steps, one per piece of the columns, which take a millisecond: in between, events may change.
 
-import { chordSquared, unitVector } from '../domain/geo.ts';
+import { chordSquared, unitVector } from '../domain/events/geo.ts';
 import { type LongColumn, PIECE, PIECE_BITS } from './columns.ts';
 import type { HandleSet } from './handle-set.ts';
 import type { Hidden } from './hidden.ts';

@@ -1,6 +1,6 @@
 // Tests events one by one against a search: those of a small set that words have found, and deleted ones that are still in the search
 // structures.
-import { chordSquared, unitVector } from '../domain/geo.ts';
+import { chordSquared, unitVector } from '../domain/events/geo.ts';
 import type { LongColumn } from './columns.ts';
 import type { HandleSet } from './handle-set.ts';
 import { EVERYWHERE, hasConditions, type PlaceQuery } from './place-query.ts';

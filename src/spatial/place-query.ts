@@ -1,5 +1,5 @@
 // A search as the two search structures need it: the centre as a unit vector, and which starts may, and which surely match.
-import { chordSquaredOfMiles, unitVector } from '../domain/geo.ts';
+import { chordSquaredOfMiles, unitVector } from '../domain/events/geo.ts';
 import type { ActiveWindows } from './active-windows.ts';
 import type { HandleTest } from './handle-set.ts';
 import type { TagSet } from './tags.ts';

@@ -1,7 +1,7 @@
 // B+-tree of events by place, along a Hilbert curve. leaves.ts and nodes.ts hold the data; this file decides what belongs
 // where. A split or merge touches one leaf and its path to the root, so inserts and removals are always fast.
 
-import { unitVector } from '../domain/geo.ts';
+import { unitVector } from '../domain/events/geo.ts';
 import { grown, type LongColumn, sortedOrder } from './columns.ts';
 import { curvePosition } from './curve.ts';
 import { LEAF, Leaves, type Located } from './leaves.ts';

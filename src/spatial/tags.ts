@@ -1,5 +1,5 @@
 // Tags: one small number for each pair of event type and audience, and sets of tags that a search accepts.
-import { AUDIENCES, type Audience, EVENT_TYPES, type EventType } from '../domain/event.ts';
+import { AUDIENCES, type Audience, EVENT_TYPES, type EventType } from '../domain/events/event.ts';
 
 /** Number of tags; every tag is smaller. At most 256, because the columns store a tag in one byte. */
 export const TAGS = EVENT_TYPES.length * AUDIENCES.length;

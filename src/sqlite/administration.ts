@@ -1,10 +1,11 @@
 // Changes by administrators, and restores of what they deleted: the writer's calls, and what follows from them in memory.
+
+import type { AuditEntry } from '../domain/administration/audit.ts';
+import type { RestoreOutcome, RestoreStep } from '../domain/administration/undo.ts';
 import type { AgentRecord, AgentRow, AgentUpdate } from '../domain/agent.ts';
-import type { AuditEntry } from '../domain/audit.ts';
 import type { AppError } from '../domain/errors.ts';
+import type { Words } from '../domain/events/words.ts';
 import { type BulkDeleted, ROWS_PER_SLICE } from '../domain/store.ts';
-import type { RestoreOutcome, RestoreStep } from '../domain/undo.ts';
-import type { Words } from '../domain/words.ts';
 import type { EventMemory } from '../memory/event-memory.ts';
 import type { AgentColumns } from './columns.ts';
 import type { KeyOwners } from './key-owners.ts';

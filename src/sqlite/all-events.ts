@@ -1,6 +1,6 @@
 // The list of all events, with the names of their agents, from memory.
 import type { AgentRow } from '../domain/agent.ts';
-import { parseEvent } from '../domain/event.ts';
+import { parseEvent } from '../domain/events/event.ts';
 import type { OwnedEventPage, Store } from '../domain/store.ts';
 import type { EventMemory } from '../memory/event-memory.ts';
 

@@ -1,6 +1,6 @@
 // Columns of agents and events, in the order that all threads use.
 import type { AgentRecord } from '../domain/agent.ts';
-import { EVENT_COLUMNS, type EventRow, encodeEvent } from '../domain/event.ts';
+import { EVENT_COLUMNS, type EventRow, encodeEvent } from '../domain/events/event.ts';
 
 const NAMES = EVENT_COLUMNS.map(([name]) => name);
 

@@ -1,7 +1,7 @@
 // The table event_order, which makes lists of agents with many events fast: adds agents and new events. Either all events of
 // an agent are in it, or none; without it, a list reads all events. Triggers of the schema follow changes and deletes.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { ASSUMED_DURATION_MS } from '../domain/event.ts';
+import { ASSUMED_DURATION_MS } from '../domain/events/event.ts';
 import { type ColumnValues, orderOf } from './columns.ts';
 
 /** Agents with this many events are added. An index of all events would make every create slower, by 8 %. */

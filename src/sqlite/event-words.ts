@@ -1,7 +1,7 @@
 // Words of events for the memory: finds those of new events, and reads those of stored ones after the start. They are not
 // stored: finding them again on the reader's thread takes little longer than reading them would.
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Texts, Words } from '../domain/words.ts';
+import type { Texts, Words } from '../domain/events/words.ts';
 import type { EventMemory, OnWordsProblem, StoredWords } from '../memory/event-memory.ts';
 import type { OnWordsReady } from '../memory/words-ready.ts';
 import { Tokenizer } from '../words/tokenizer.ts';

@@ -1,5 +1,5 @@
 // New and changed events of agents: from the row to the writer, and with their words into the memory.
-import { type EventRow, encodeEvent } from '../domain/event.ts';
+import { type EventRow, encodeEvent } from '../domain/events/event.ts';
 import type { CreateOutcome, ReplaceOutcome, WordLimit } from '../domain/store.ts';
 import { toWire } from '../domain/wire.ts';
 import type { EventMemory } from '../memory/event-memory.ts';

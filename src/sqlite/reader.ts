@@ -3,11 +3,11 @@
 import { existsSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { AgentDetails, KeyDetails } from '../domain/administration/agent-details.ts';
 import type { AgentRecord } from '../domain/agent.ts';
-import type { AgentDetails, KeyDetails } from '../domain/agent-details.ts';
 import type { KeyRecord } from '../domain/api-key.ts';
 import { AppError } from '../domain/errors.ts';
-import { type EventRow, STORED_EVENT_COLUMNS, type StoredEvent } from '../domain/event.ts';
+import { type EventRow, STORED_EVENT_COLUMNS, type StoredEvent } from '../domain/events/event.ts';
 import { ulidMs } from '../domain/ids.ts';
 import { UNFINISHED_MOVE, unfinishedMove } from '../domain/unfinished-move.ts';
 import { INDEX_COLUMNS, type IndexValues } from '../memory/index-mapping.ts';

@@ -1,17 +1,17 @@
 // The embedded engine: one database file, with one thread for writes, one for reading events and up to three for lists. The
 // main thread keeps in memory what searches and key checks need. Use cases hold the rules; writer.ts the statements that write.
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Created } from '../domain/activity.ts';
+import type { Created } from '../domain/administration/activity.ts';
+import type { AgentDetails } from '../domain/administration/agent-details.ts';
+import type { AuditEntry, AuditRecord } from '../domain/administration/audit.ts';
+import type { AgentListQuery, AuditQuery, EventListQuery } from '../domain/administration/list.ts';
+import { RecentRequests } from '../domain/administration/recent-requests.ts';
 import type { AgentRecord, AgentRow, Tier } from '../domain/agent.ts';
-import type { AgentDetails } from '../domain/agent-details.ts';
 import type { KeyFingerprint, KeyRecord } from '../domain/api-key.ts';
-import type { AuditEntry, AuditRecord } from '../domain/audit.ts';
-import type { EventRow } from '../domain/event.ts';
-import type { AgentListQuery, AuditQuery, EventListQuery } from '../domain/list.ts';
-import type { NearbyQuery } from '../domain/nearby.ts';
+import type { EventRow } from '../domain/events/event.ts';
+import type { NearbyQuery } from '../domain/events/nearby.ts';
 import { Operations } from '../domain/operations.ts';
 import type { WordShare } from '../domain/own-agent.ts';
-import { RecentRequests } from '../domain/recent-requests.ts';
 import {
   ACTIVE_WITHIN_MS,
   type CreateOutcome,

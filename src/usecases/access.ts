@@ -1,5 +1,5 @@
 // Access control: API keys, quotas, tiers and administrators' tokens.
-import { type Identity, isAdministrator } from '../domain/admin.ts';
+import { type Identity, isAdministrator } from '../domain/administration/admin.ts';
 import { type AgentRow, mayWrite } from '../domain/agent.ts';
 import { findKeyHash } from '../domain/api-key.ts';
 import { AppError, type RefusedBy } from '../domain/errors.ts';

@@ -1,7 +1,8 @@
 // Events of all agents, for administrators: the list, and one event.
+
+import { type AllEventsQuery, addAgentName, encodeAllEvents } from '../domain/administration/event-list.ts';
 import { AppError } from '../domain/errors.ts';
-import { parseEvent } from '../domain/event.ts';
-import { type AllEventsQuery, addAgentName, encodeAllEvents } from '../domain/event-list.ts';
+import { parseEvent } from '../domain/events/event.ts';
 import { isUlid } from '../domain/ids.ts';
 import type { Wire } from '../domain/wire.ts';
 import type { Context } from './context.ts';

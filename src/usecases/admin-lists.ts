@@ -1,18 +1,18 @@
 // Lists for administrators: agents, their events, the audit log, and statistics. Paged if the request has parameters,
 // otherwise whole, as the interface defines it.
 
-import { beginningsOfDays, describeDay } from '../domain/activity.ts';
-import { type AgentRecord, summarise } from '../domain/agent.ts';
-import { describeAudit, describeAuditDetails } from '../domain/audit.ts';
-import { DAY_MS } from '../domain/clock-and-random.ts';
+import { beginningsOfDays, describeDay } from '../domain/administration/activity.ts';
+import { describeAudit, describeAuditDetails } from '../domain/administration/audit.ts';
 import {
   type AgentListQuery,
   AUDIT_SORT,
   type AuditQuery,
   type EventListQuery,
   encodeSort,
-} from '../domain/list.ts';
-import { encodeListCursor, type ListName, type ListPosition } from '../domain/list-cursor.ts';
+} from '../domain/administration/list.ts';
+import { encodeListCursor, type ListName, type ListPosition } from '../domain/administration/list-cursor.ts';
+import { type AgentRecord, summarise } from '../domain/agent.ts';
+import { DAY_MS } from '../domain/clock-and-random.ts';
 import type { ListedEvent, ListPage, Stats } from '../domain/store.ts';
 import { joinWire, toWire, type Wire } from '../domain/wire.ts';
 import { agentNotFound } from './admin.ts';

@@ -1,14 +1,19 @@
 // Changes by administrators. Each leaves an entry in the audit log, written in the same transaction.
 
-import type { Identity } from '../domain/admin.ts';
+import type { Identity } from '../domain/administration/admin.ts';
+import type { AuditEntry } from '../domain/administration/audit.ts';
+import { encodeRestoreCursor, type RestorePosition } from '../domain/administration/restore-cursor.ts';
+import {
+  MAX_SHOWN_SKIPPED,
+  type RestoreRefusal,
+  type SkippedEvent,
+  WRONG_AUDIT_ID,
+} from '../domain/administration/undo.ts';
 import { type AgentUpdate, summarise } from '../domain/agent.ts';
-import type { AuditEntry } from '../domain/audit.ts';
 import { DAY_MS } from '../domain/clock-and-random.ts';
 import { AppError, invalid } from '../domain/errors.ts';
 import { isUlid } from '../domain/ids.ts';
-import { encodeRestoreCursor, type RestorePosition } from '../domain/restore-cursor.ts';
 import type { BulkDeleted } from '../domain/store.ts';
-import { MAX_SHOWN_SKIPPED, type RestoreRefusal, type SkippedEvent, WRONG_AUDIT_ID } from '../domain/undo.ts';
 import type { AgentContext, Context } from './context.ts';
 
 /** Throws NOT_FOUND. */

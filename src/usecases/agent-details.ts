@@ -1,8 +1,8 @@
 // An agent as administrators see it, the end of one of its keys, and a new key in place of all.
 import type { Static } from 'typebox';
-import type { Identity } from '../domain/admin.ts';
+import type { Identity } from '../domain/administration/admin.ts';
+import { type AgentDetailsResponse, describeAgentDetails } from '../domain/administration/agent-details.ts';
 import type { RegisterResponse } from '../domain/agent.ts';
-import { type AgentDetailsResponse, describeAgentDetails } from '../domain/agent-details.ts';
 import { fingerprint, isKeyPrefix, newApiKey } from '../domain/api-key.ts';
 import { formatInstant } from '../domain/datetime.ts';
 import { AppError } from '../domain/errors.ts';

@@ -1,8 +1,8 @@
 // The dependencies of every use case: the store, the clock, the random source and the operator's settings.
-import type { AllowList, VerifyToken } from '../domain/admin.ts';
+import type { AllowList, VerifyToken } from '../domain/administration/admin.ts';
+import type { ConsoleAccess } from '../domain/administration/session.ts';
 import type { Tier, TierLimits } from '../domain/agent.ts';
 import type { Clock, Random } from '../domain/clock-and-random.ts';
-import type { ConsoleAccess } from '../domain/session.ts';
 import type { AgentStore, Store } from '../domain/store.ts';
 import type { KeyedQueue } from './keyed-queue.ts';
 

@@ -7,10 +7,11 @@ import {
   type EventRow,
   type EventUpdate,
   encodeEvent,
-} from '../domain/event.ts';
-import { applyEventUpdate, isChanged } from '../domain/event-input.ts';
+} from '../domain/events/event.ts';
+import { applyEventUpdate, isChanged } from '../domain/events/event-input.ts';
+import type { NearbyQuery } from '../domain/events/nearby.ts';
+import { wordBytes } from '../domain/events/words.ts';
 import { isUlid, newUlid } from '../domain/ids.ts';
-import type { NearbyQuery } from '../domain/nearby.ts';
 import {
   BYTES_PER_MB,
   type EventRecord,
@@ -20,7 +21,6 @@ import {
   type Store,
 } from '../domain/store.ts';
 import { fromWire } from '../domain/wire.ts';
-import { wordBytes } from '../domain/words.ts';
 import type { Context, Policy } from './context.ts';
 import { countBytes, type Network, requireByteQuota } from './stored-bytes.ts';
 

@@ -1,11 +1,11 @@
 // An agent's operations on itself: read its summary and its events, rotate its key, revoke its key.
 import type { Static } from 'typebox';
+import { describeStored, type OwnLimits } from '../domain/administration/agent-details.ts';
+import type { EventListQuery } from '../domain/administration/list.ts';
 import type { AgentRow, RegisterResponse } from '../domain/agent.ts';
-import { describeStored, type OwnLimits } from '../domain/agent-details.ts';
 import { fingerprint, newApiKey } from '../domain/api-key.ts';
 import { formatInstant } from '../domain/datetime.ts';
 import { AppError } from '../domain/errors.ts';
-import type { EventListQuery } from '../domain/list.ts';
 import { describeOwnAgent, type OwnAgentResponse } from '../domain/own-agent.ts';
 import type { ListedEvent, ListPage } from '../domain/store.ts';
 import type { KeyHolder } from './access.ts';

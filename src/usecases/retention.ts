@@ -1,8 +1,8 @@
 // Removes what is not kept for ever: ended events, unused agents, and what administrators deleted, regularly and in slices.
-import type { AuditAction, AuditEntry } from '../domain/audit.ts';
+import type { AuditAction, AuditEntry } from '../domain/administration/audit.ts';
+import { RETENTION } from '../domain/administration/undo.ts';
 import { type Clock, DAY_MS } from '../domain/clock-and-random.ts';
 import type { BulkDeleted, Store } from '../domain/store.ts';
-import { RETENTION } from '../domain/undo.ts';
 import type { ClockTrust, Doubt } from './clock-trust.ts';
 
 const INTERVAL_MS = 600_000;

@@ -1,6 +1,6 @@
 // Numbers of words, from 1. The bytes of words are in few large arrays, and the hash tables have numbers only: a word that one
 // event has takes some 40 bytes with everything. Numbers and room of words that are removed are used again.
-import type { Words } from '../domain/words.ts';
+import type { Words } from '../domain/events/words.ts';
 import { integers, LongColumn, PIECE } from '../spatial/columns.ts';
 
 /** Many small tables, so that growing one is fast. A power of two; the highest bits of a hash select the table. */

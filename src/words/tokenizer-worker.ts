@@ -1,6 +1,6 @@
 // Entry of the thread that finds the words of long texts.
 import { parentPort } from 'node:worker_threads';
-import { type Texts, type Words, wordsOf } from '../domain/words.ts';
+import { type Texts, type Words, wordsOf } from '../domain/events/words.ts';
 
 export interface TokenizerRequest {
   readonly id: number;

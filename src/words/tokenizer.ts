@@ -1,7 +1,7 @@
 // Finds the words of events without holding up other requests: those of short texts at once, those of long ones on a thread
 // of its own, because 10,000 characters can have 20,000 words.
 import { Worker } from 'node:worker_threads';
-import { isLongText, type Texts, type Words, wordsOf } from '../domain/words.ts';
+import { isLongText, type Texts, type Words, wordsOf } from '../domain/events/words.ts';
 import type { TokenizerRequest, TokenizerResponse } from './tokenizer-worker.ts';
 
 /** The thread ends after this time without work. */

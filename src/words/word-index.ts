@@ -1,7 +1,7 @@
 // Index of words: which events, by handle, have which words, and the search for events that match the terms of `q`. Ended events
 // are in it, too: whoever searches looks at place and time.
-import { hasPrefix, matchesWords, type Term } from '../domain/word-query.ts';
-import { distinctWords, type Words } from '../domain/words.ts';
+import { hasPrefix, matchesWords, type Term } from '../domain/events/word-query.ts';
+import { distinctWords, type Words } from '../domain/events/words.ts';
 import { bytes, LongColumn, PIECE } from '../spatial/columns.ts';
 import { bitsOf, type HandleSet, listOf, selected, setOfBits } from '../spatial/handle-set.ts';
 import { Dictionary, WORDS_PER_VISIT } from './dictionary.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import ICAL from 'ical.js';
-import { readCalendar } from '../../src/cli/calendar-items.ts';
+import { readCalendar } from '../../src/cli/import/calendar-items.ts';
 import { chunksOf, readItems, readUntilBroken } from './item-reading.ts';
 
 const read = (content: string | Buffer, options = {}) => readItems('ics', content, options);

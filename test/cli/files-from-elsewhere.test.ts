@@ -1,7 +1,7 @@
 // Calendars and GeoJSON as well-known programs write them, with everything around the few lines that matter.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { readEventCreate } from '../../src/domain/event-input.ts';
+import { readEventCreate } from '../../src/domain/events/event-input.ts';
 import { readItems } from './item-reading.ts';
 
 const given = {

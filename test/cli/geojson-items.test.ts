@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { readFeatures } from '../../src/cli/geojson-items.ts';
+import { readFeatures } from '../../src/cli/import/geojson-items.ts';
 import { readItems, readUntilBroken } from './item-reading.ts';
 
 const read = (content: string | Buffer, options = {}) => readItems('geojson', content, options);

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { formatOfFile } from '../../src/cli/import-formats.ts';
-import { EVENT_TYPES } from '../../src/domain/event.ts';
+import { formatOfFile } from '../../src/cli/import/import-formats.ts';
+import { EVENT_TYPES } from '../../src/domain/events/event.ts';
 import { newEvent } from '../support/client.ts';
 import { runHere } from '../support/command.ts';
 import { startTestService, temporaryFolder } from '../support/service.ts';

@@ -1,9 +1,9 @@
 // Reads items of a format from text in memory, in chunks of any size.
 
-import { IMPORT_FORMATS } from '../../src/cli/import-formats.ts';
-import type { Item } from '../../src/cli/import-items.ts';
+import { IMPORT_FORMATS } from '../../src/cli/import/import-formats.ts';
+import type { Item } from '../../src/cli/import/import-items.ts';
 import { AppError } from '../../src/domain/errors.ts';
-import type { DefaultFields } from '../../src/domain/formats/default-fields.ts';
+import type { DefaultFields } from '../../src/domain/events/formats/default-fields.ts';
 
 /** The number of each item and the body of its create, or its error message, read as soon as it is available. */
 export async function readItems(

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import postgres from 'postgres';
 import { readConfig } from '../../src/config.ts';
-import type { EventRow } from '../../src/domain/event.ts';
+import type { EventRow } from '../../src/domain/events/event.ts';
 import { openBulkReader, openStore } from '../../src/engines.ts';
 import { execute, readRows } from '../sqlite/files.ts';
 import { runHere, startHere } from '../support/command.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import type { EventRow } from '../../src/domain/event.ts';
+import type { EventRow } from '../../src/domain/events/event.ts';
 import { haversineMiles } from '../spatial/oracle.ts';
 import { assertSound, readOpenEvents, readRows } from '../sqlite/files.ts';
 import { wireOf } from '../store/rows.ts';

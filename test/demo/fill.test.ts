@@ -4,7 +4,7 @@ import { after, before, it } from 'node:test';
 import { CITIES } from '../../demo/cities.ts';
 import { fill } from '../../demo/fill.ts';
 import { readConfig } from '../../src/config.ts';
-import { ALL_EVENTS } from '../../src/domain/nearby.ts';
+import { ALL_EVENTS } from '../../src/domain/events/nearby.ts';
 import type { Store } from '../../src/domain/store.ts';
 import { openStore } from '../../src/engines.ts';
 import { ENGINES } from '../support/engines.ts';

@@ -1,8 +1,8 @@
 // Events and searches all over the globe: circles from a metre to half the circumference, around poles, on the antimeridian
 // and the equator, on events, opposite to them, and with rims that miss events by millimetres.
-import { AUDIENCES, EVENT_TYPES, type EventRow } from '../../src/domain/event.ts';
-import { EARTH_RADIUS_METRES, METRES_PER_MILE } from '../../src/domain/geo.ts';
-import { ALL_EVENTS, type NearbyQuery } from '../../src/domain/nearby.ts';
+import { AUDIENCES, EVENT_TYPES, type EventRow } from '../../src/domain/events/event.ts';
+import { EARTH_RADIUS_METRES, METRES_PER_MILE } from '../../src/domain/events/geo.ts';
+import { ALL_EVENTS, type NearbyQuery } from '../../src/domain/events/nearby.ts';
 import { World } from '../spatial/world.ts';
 import { newEventRow } from '../store/rows.ts';
 import { Chance } from '../support/random.ts';

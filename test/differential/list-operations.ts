@@ -1,6 +1,6 @@
 // Requests of administrators for pages: lists by every sort, searches in them, the audit log, statistics, and the deletion
 // of selected events. Pages are continued, sometimes with another sort.
-import { AGENT_SORTS, EVENT_SORTS, WHENS } from '../../src/domain/list.ts';
+import { AGENT_SORTS, EVENT_SORTS, WHENS } from '../../src/domain/administration/list.ts';
 import type { Chance } from '../support/random.ts';
 import type { Known } from './known.ts';
 import { type Answer, administer, parse, type Request } from './operation.ts';

@@ -1,7 +1,7 @@
 // One seeded stream of operations: requests of agents and administrators, and time that passes. The next operation follows
 // from the seed and the earlier responses, so that a stream can be repeated.
-import { AUDIENCES, EVENT_TYPES } from '../../src/domain/event.ts';
-import { WHENS } from '../../src/domain/when.ts';
+import { AUDIENCES, EVENT_TYPES } from '../../src/domain/events/event.ts';
+import { WHENS } from '../../src/domain/events/when.ts';
 import { Chance } from '../support/random.ts';
 import { Known, type KnownAgent, type KnownEvent, type KnownPage } from './known.ts';
 import { type ListOperation, ListOperations } from './list-operations.ts';

@@ -1,6 +1,6 @@
 // Values for the operations: places where searches find events, times around now, texts, and valid and invalid bodies of
 // events.
-import { AUDIENCES, EVENT_TYPES, STATUSES } from '../../src/domain/event.ts';
+import { AUDIENCES, EVENT_TYPES, STATUSES } from '../../src/domain/events/event.ts';
 import type { Chance } from '../support/random.ts';
 
 export const HOUR_MS = 3_600_000;

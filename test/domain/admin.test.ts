@@ -7,7 +7,7 @@ import {
   foldCase,
   type Identity,
   isAdministrator,
-} from '../../src/domain/admin.ts';
+} from '../../src/domain/administration/admin.ts';
 
 const NOBODY: AllowList = { subjects: [], emails: [], domains: [], hostedDomainRequired: false };
 const SOMEONE: Identity = {

@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { EARLIEST_MS, LATEST_MS } from '../../src/domain/datetime.ts';
 import {
   decodeCursor,
   decodeDistanceCursor,
   encodeCursor,
   encodeDistanceCursor,
-} from '../../src/domain/cursor.ts';
-import { EARLIEST_MS, LATEST_MS } from '../../src/domain/datetime.ts';
+} from '../../src/domain/events/cursor.ts';
 import { anyText } from '../support/any-text.ts';
 import { SEED } from './refusals.ts';
 

@@ -1,8 +1,8 @@
 // Creating an event: what the body may contain, and what is stored. Its times are in event-times.test.ts.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { AUDIENCES, EVENT_TYPES, encodeEvent } from '../../src/domain/event.ts';
-import { readEventCreate } from '../../src/domain/event-input.ts';
+import { AUDIENCES, EVENT_TYPES, encodeEvent } from '../../src/domain/events/event.ts';
+import { readEventCreate } from '../../src/domain/events/event-input.ts';
 import { refusals } from './refusals.ts';
 
 const NOW_MS = Date.parse('2030-06-01T12:00:00.500Z');

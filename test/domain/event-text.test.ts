@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { decodeEvent, encodeEvent } from '../../src/domain/event.ts';
-import { applyEventUpdate, readEventCreate, readEventUpdate } from '../../src/domain/event-input.ts';
+import { decodeEvent, encodeEvent } from '../../src/domain/events/event.ts';
+import { applyEventUpdate, readEventCreate, readEventUpdate } from '../../src/domain/events/event-input.ts';
 import { fromWire, toWire } from '../../src/domain/wire.ts';
 import { anyText } from '../support/any-text.ts';
 import { refusals, SEED } from './refusals.ts';

@@ -1,8 +1,8 @@
 // The times of a new event: when they are refused, which instant they mean, and when the event has ended.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ASSUMED_DURATION_MS, endsMs } from '../../src/domain/event.ts';
-import { readEventCreate } from '../../src/domain/event-input.ts';
+import { ASSUMED_DURATION_MS, endsMs } from '../../src/domain/events/event.ts';
+import { readEventCreate } from '../../src/domain/events/event-input.ts';
 import { refusals } from './refusals.ts';
 
 const NOW_MS = Date.parse('2030-06-01T12:00:00.500Z');

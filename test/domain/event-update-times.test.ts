@@ -2,8 +2,8 @@
 // the instructive cases in a table, then every combination against a model of the rules.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { EVENT_DEFAULTS, type EventRow, type EventUpdate } from '../../src/domain/event.ts';
-import { applyEventUpdate, readEventUpdate } from '../../src/domain/event-input.ts';
+import { EVENT_DEFAULTS, type EventRow, type EventUpdate } from '../../src/domain/events/event.ts';
+import { applyEventUpdate, readEventUpdate } from '../../src/domain/events/event-input.ts';
 import { refusals } from './refusals.ts';
 
 const NOW_MS = Date.parse('2030-06-01T12:00:00Z');

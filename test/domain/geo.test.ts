@@ -9,7 +9,7 @@ import {
   METRES_PER_MILE,
   milesBetween,
   unitVector,
-} from '../../src/domain/geo.ts';
+} from '../../src/domain/events/geo.ts';
 import { haversineMiles } from '../spatial/oracle.ts';
 
 const place = fc.record({

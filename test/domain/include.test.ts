@@ -1,8 +1,8 @@
 // What `include` adds to the JSON of an event.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { encodeEvent } from '../../src/domain/event.ts';
-import { addIncluded } from '../../src/domain/include.ts';
+import { encodeEvent } from '../../src/domain/events/event.ts';
+import { addIncluded } from '../../src/domain/events/include.ts';
 import { toWire } from '../../src/domain/wire.ts';
 import { newEventRow, newUuid, parseEvent } from '../store/rows.ts';
 

@@ -9,8 +9,8 @@ import {
   readAgentList,
   readAuditQuery,
   readEventList,
-} from '../../src/domain/list.ts';
-import { encodeListCursor } from '../../src/domain/list-cursor.ts';
+} from '../../src/domain/administration/list.ts';
+import { encodeListCursor } from '../../src/domain/administration/list-cursor.ts';
 import { refusals } from './refusals.ts';
 
 const UUID = '0197d2e8-9a40-7c55-8f3e-5b1d2c6a7e90';

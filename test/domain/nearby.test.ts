@@ -1,10 +1,10 @@
 // The parameters of a search, after their types were read, and the JSON of a page.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { encodeCursor, encodeDistanceCursor } from '../../src/domain/cursor.ts';
 import { AppError } from '../../src/domain/errors.ts';
-import { encodePage } from '../../src/domain/event-page.ts';
-import { addDistances, readNearby } from '../../src/domain/nearby.ts';
+import { encodeCursor, encodeDistanceCursor } from '../../src/domain/events/cursor.ts';
+import { encodePage } from '../../src/domain/events/event-page.ts';
+import { addDistances, readNearby } from '../../src/domain/events/nearby.ts';
 import { fromWire, toWire } from '../../src/domain/wire.ts';
 import { newEvent } from './formats/events.ts';
 import { refusals } from './refusals.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import timezoneAt from '@photostructure/tz-lookup';
-import { otherTimezoneAt } from '../../src/domain/place-timezone.ts';
+import { otherTimezoneAt } from '../../src/domain/events/place-timezone.ts';
 import { Chance } from '../support/random.ts';
 
 const BERLIN = { lat: 52.52, lng: 13.405 };

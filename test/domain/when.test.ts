@@ -1,7 +1,7 @@
 // The intervals that words name, against a table written by hand: local times with their offsets, as a calendar on the wall shows them.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { commonInterval, localInterval, WHENS, type When } from '../../src/domain/when.ts';
+import { commonInterval, localInterval, WHENS, type When } from '../../src/domain/events/when.ts';
 import { intervalOf, TIMEZONES } from '../memory/search-oracle.ts';
 import { Chance } from '../support/random.ts';
 import { size } from '../support/sizes.ts';

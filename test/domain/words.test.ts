@@ -2,9 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { AppError } from '../../src/domain/errors.ts';
-import { readNearby } from '../../src/domain/nearby.ts';
-import { fromWire, type Wire } from '../../src/domain/wire.ts';
-import { matchesWords, type Term } from '../../src/domain/word-query.ts';
+import { readNearby } from '../../src/domain/events/nearby.ts';
+import { matchesWords, type Term } from '../../src/domain/events/word-query.ts';
 import {
   distinctWords,
   hasManyWords,
@@ -13,7 +12,8 @@ import {
   WORDS_VERSION,
   wordBytes,
   wordsOf,
-} from '../../src/domain/words.ts';
+} from '../../src/domain/events/words.ts';
+import { fromWire, type Wire } from '../../src/domain/wire.ts';
 import { WORD_EXAMPLES } from '../acceptance/word-examples.ts';
 import { Chance } from '../support/random.ts';
 import { size } from '../support/sizes.ts';

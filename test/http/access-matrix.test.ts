@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import { readConfig } from '../../src/config.ts';
+import type { Session } from '../../src/domain/administration/session.ts';
 import { newApiKey } from '../../src/domain/api-key.ts';
-import type { Session } from '../../src/domain/session.ts';
 import { getSigningKey } from '../../src/engines.ts';
 import { mintToken } from '../../src/oidc/local-issuer.ts';
 import { sessionSeal } from '../../src/oidc/session.ts';

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
 import { readConfig } from '../../src/config.ts';
 import type { AppError } from '../../src/domain/errors.ts';
-import type { EventRow } from '../../src/domain/event.ts';
+import type { EventRow } from '../../src/domain/events/event.ts';
 import type { NearbyPage } from '../../src/domain/store.ts';
 import { PostgresStore } from '../../src/postgres/store.ts';
 import { addAgent, newUuid } from '../store/rows.ts';

@@ -1,6 +1,6 @@
 // A store in this process as a node for clients.
 import assert from 'node:assert/strict';
-import type { EventRow } from '../../src/domain/event.ts';
+import type { EventRow } from '../../src/domain/events/event.ts';
 import type { NearbyPage, Store } from '../../src/domain/store.ts';
 import { NOW_MS, newEventRow, parseEvent, search } from '../store/rows.ts';
 import { type TestNode, Torn } from './clients.ts';

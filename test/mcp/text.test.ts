@@ -1,7 +1,7 @@
 // The text of results for models: what a line says about an event, and how much of it a page has room for.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { EVENT_EXAMPLE } from '../../src/domain/event.ts';
+import { EVENT_EXAMPLE } from '../../src/domain/events/event.ts';
 import { type EventShown, showEvent, showPage } from '../../src/mcp/text.ts';
 
 const LANTERNS = {

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { EVENT_TYPES } from '../../src/domain/event.ts';
-import { readAllEvents } from '../../src/domain/event-list.ts';
+import { readAllEvents } from '../../src/domain/administration/event-list.ts';
+import { EVENT_TYPES } from '../../src/domain/events/event.ts';
+import type { Words } from '../../src/domain/events/words.ts';
 import { newUlid } from '../../src/domain/ids.ts';
 import { toWire, type Wire } from '../../src/domain/wire.ts';
-import type { Words } from '../../src/domain/words.ts';
 import { EventMemory } from '../../src/memory/event-memory.ts';
 import type { IndexValues } from '../../src/memory/index-mapping.ts';
 import { HOUR_MS, NOW_MS } from '../store/rows.ts';

@@ -2,8 +2,8 @@
 // pages and totals, during writes and as time passes.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type EventRow, encodeEvent } from '../../src/domain/event.ts';
-import { wordsOf } from '../../src/domain/words.ts';
+import { type EventRow, encodeEvent } from '../../src/domain/events/event.ts';
+import { wordsOf } from '../../src/domain/events/words.ts';
 import { EventMemory } from '../../src/memory/event-memory.ts';
 import { idOf } from '../store/rows.ts';
 import { Chance } from '../support/random.ts';

@@ -6,9 +6,9 @@ import {
   EVENT_TYPES,
   type EventRow,
   type EventType,
-} from '../../src/domain/event.ts';
-import { ALL_EVENTS, chordBetween, type NearbyQuery, readNearby } from '../../src/domain/nearby.ts';
-import { WHENS, type When } from '../../src/domain/when.ts';
+} from '../../src/domain/events/event.ts';
+import { ALL_EVENTS, chordBetween, type NearbyQuery, readNearby } from '../../src/domain/events/nearby.ts';
+import { WHENS, type When } from '../../src/domain/events/when.ts';
 import { haversineMiles } from '../spatial/oracle.ts';
 import { newEventRow } from '../store/rows.ts';
 import type { Chance } from '../support/random.ts';

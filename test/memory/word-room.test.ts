@@ -1,8 +1,8 @@
 // Memory for words: what each owner uses, and who may add more when little is left.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { Words } from '../../src/domain/events/words.ts';
 import { toWire } from '../../src/domain/wire.ts';
-import type { Words } from '../../src/domain/words.ts';
 import { bytesOfWords, WordRoom } from '../../src/memory/word-room.ts';
 import { WordIndex } from '../../src/words/word-index.ts';
 import { Chance } from '../support/random.ts';

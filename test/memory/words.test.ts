@@ -2,10 +2,10 @@
 // many events have and words that only one has, with places, times and types, page by page.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { EVENT_TYPES, type EventRow, encodeEvent, endsMs } from '../../src/domain/event.ts';
-import { readNearby } from '../../src/domain/nearby.ts';
+import { EVENT_TYPES, type EventRow, encodeEvent, endsMs } from '../../src/domain/events/event.ts';
+import { readNearby } from '../../src/domain/events/nearby.ts';
+import { wordsOf } from '../../src/domain/events/words.ts';
 import { toWire } from '../../src/domain/wire.ts';
-import { wordsOf } from '../../src/domain/words.ts';
 import type { EventStorage } from '../../src/memory/event-lookup.ts';
 import { EventMemory } from '../../src/memory/event-memory.ts';
 import { WordIndex } from '../../src/words/word-index.ts';

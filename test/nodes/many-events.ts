@@ -1,7 +1,7 @@
 // Many stored events, for tests of nodes that need some time to load them. The database copies one event, which is far quicker than
 // storing each.
 import { readConfig } from '../../src/config.ts';
-import { encodeEvent } from '../../src/domain/event.ts';
+import { encodeEvent } from '../../src/domain/events/event.ts';
 import { PostgresBulkWriter } from '../../src/postgres/bulk.ts';
 import { Side } from '../postgres/side.ts';
 import { HOUR_MS, newAgentRow, newEventRow, newKey } from '../store/rows.ts';

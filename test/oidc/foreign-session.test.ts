@@ -2,7 +2,7 @@
 // guessed the secret could do, or a node with a wrong clock.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Identity } from '../../src/domain/admin.ts';
+import type { Identity } from '../../src/domain/administration/admin.ts';
 import { sessionSeal } from '../../src/oidc/session.ts';
 import { assertError } from '../support/client.ts';
 import { ConsoleBrowser } from '../support/console-browser.ts';

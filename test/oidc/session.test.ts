@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import type { Identity } from '../../src/domain/admin.ts';
+import type { Identity } from '../../src/domain/administration/admin.ts';
 import { newSeal } from '../../src/oidc/seal.ts';
 import { sessionSeal } from '../../src/oidc/session.ts';
 import { anyText } from '../support/any-text.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import postgres from 'postgres';
 import { readConfig } from '../../src/config.ts';
-import type { AgentListQuery } from '../../src/domain/list.ts';
+import type { AgentListQuery } from '../../src/domain/administration/list.ts';
 import { PostgresStore } from '../../src/postgres/store.ts';
 import { addAgent, HOUR_MS, NOW_MS } from '../store/rows.ts';
 import { newDatabase } from '../support/postgres.ts';

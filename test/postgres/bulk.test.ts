@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { readConfig } from '../../src/config.ts';
-import { type EventRow, encodeEvent } from '../../src/domain/event.ts';
+import { type EventRow, encodeEvent } from '../../src/domain/events/event.ts';
 import { PostgresBulkReader, PostgresBulkWriter } from '../../src/postgres/bulk.ts';
 import { newAgentRow, newEventRow, newKey, newUlid } from '../store/rows.ts';
 import { newDatabase } from '../support/postgres.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
 import postgres from 'postgres';
 import { readConfig } from '../../src/config.ts';
-import { encodeEvent } from '../../src/domain/event.ts';
+import { encodeEvent } from '../../src/domain/events/event.ts';
 import { PostgresStore } from '../../src/postgres/store.ts';
 import { addAgent, addEvent } from '../store/rows.ts';
 import { newDatabase } from '../support/postgres.ts';

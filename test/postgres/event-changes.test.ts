@@ -4,7 +4,7 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
 import { readConfig } from '../../src/config.ts';
-import { type EventRow, encodeEvent } from '../../src/domain/event.ts';
+import { type EventRow, encodeEvent } from '../../src/domain/events/event.ts';
 import { Database } from '../../src/postgres/client/database.ts';
 import { LogTrimming } from '../../src/postgres/memory/trim.ts';
 import { PostgresStore } from '../../src/postgres/store.ts';

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { TransactionSql } from 'postgres';
 import { readConfig } from '../../src/config.ts';
 import type { AgentRow } from '../../src/domain/agent.ts';
-import type { EventRow } from '../../src/domain/event.ts';
+import type { EventRow } from '../../src/domain/events/event.ts';
 import { fromWire, type Wire } from '../../src/domain/wire.ts';
 import { PostgresStore } from '../../src/postgres/store.ts';
 import { addAgent, auditOf, findRow, newAgentRow, newEventRow } from '../store/rows.ts';

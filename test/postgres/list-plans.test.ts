@@ -2,7 +2,7 @@
 // totals.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { type EventListQuery, WHENS } from '../../src/domain/list.ts';
+import { type EventListQuery, WHENS } from '../../src/domain/administration/list.ts';
 import { eventPageStatement } from '../../src/postgres/list-statements.ts';
 import { newMigratedDatabase, type TestSql, withSql } from '../cli/moving.ts';
 import { NOW_MS } from '../store/rows.ts';

@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import postgres from 'postgres';
 import { readConfig } from '../../src/config.ts';
 import { StartError } from '../../src/domain/errors.ts';
-import { ALL_EVENTS } from '../../src/domain/nearby.ts';
+import { ALL_EVENTS } from '../../src/domain/events/nearby.ts';
 import type { Database } from '../../src/postgres/client/database.ts';
 import { openDatabase } from '../../src/postgres/open.ts';
 import { PostgresStore } from '../../src/postgres/store.ts';

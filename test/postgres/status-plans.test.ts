@@ -1,7 +1,7 @@
 // Searches by status: what they read. Cancelled events are few, and those that are scheduled must cost no more than all of them.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { ALL_EVENTS, type NearbyQuery, type SearchedStatus } from '../../src/domain/nearby.ts';
+import { ALL_EVENTS, type NearbyQuery, type SearchedStatus } from '../../src/domain/events/nearby.ts';
 import { searchStatement } from '../../src/postgres/search.ts';
 import { newMigratedDatabase, withSql } from '../cli/moving.ts';
 import { NOW_MS } from '../store/rows.ts';

@@ -2,7 +2,7 @@
 // is refused.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { AUDIENCES, EVENT_TYPES } from '../../src/domain/event.ts';
+import { AUDIENCES, EVENT_TYPES } from '../../src/domain/events/event.ts';
 import { EventIndex } from '../../src/spatial/event-index.ts';
 import type { IndexQuery } from '../../src/spatial/index-entry.ts';
 import { TAGS, TagSet, tagOf } from '../../src/spatial/tags.ts';

@@ -1,8 +1,8 @@
 // Many events of the last days are counted in another way than few: per agent in an index. Both ways give the same numbers.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { AgentListQuery } from '../../src/domain/administration/list.ts';
 import { newUlid } from '../../src/domain/ids.ts';
-import type { AgentListQuery } from '../../src/domain/list.ts';
 import { databasePath } from '../../src/sqlite/files/data-folder.ts';
 import { SqliteStore } from '../../src/sqlite/store.ts';
 import { systemRandom } from '../../src/system.ts';

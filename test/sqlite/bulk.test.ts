@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { StartError } from '../../src/domain/errors.ts';
-import { type EventRow, encodeEvent } from '../../src/domain/event.ts';
+import { type EventRow, encodeEvent } from '../../src/domain/events/event.ts';
 import { SqliteBulkReader, SqliteBulkWriter } from '../../src/sqlite/files/bulk.ts';
 import { databasePath } from '../../src/sqlite/files/data-folder.ts';
 import { SqliteStore } from '../../src/sqlite/store.ts';

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { before, describe, it } from 'node:test';
-import { ASSUMED_DURATION_MS, type EventRow } from '../../src/domain/event.ts';
-import { type EventListQuery, WHENS } from '../../src/domain/list.ts';
+import { type EventListQuery, WHENS } from '../../src/domain/administration/list.ts';
+import { ASSUMED_DURATION_MS, type EventRow } from '../../src/domain/events/event.ts';
 import type { ListedEvent, ListPage } from '../../src/domain/store.ts';
 import { columnValues, EVENT_COLUMN_LIST, EVENT_PLACEHOLDERS } from '../../src/sqlite/columns.ts';
 import { MANY_EVENTS, orderEvents } from '../../src/sqlite/event-order.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { decodeEvent, type EventRow, type StoredEvent } from '../../src/domain/event.ts';
+import { decodeEvent, type EventRow, type StoredEvent } from '../../src/domain/events/event.ts';
 
 /** Reads rows over a separate connection. */
 // biome-ignore lint/suspicious/noExplicitAny: tests look into rows of every shape

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it, mock } from 'node:test';
-import { readAgentList } from '../../src/domain/list.ts';
+import { readAgentList } from '../../src/domain/administration/list.ts';
 import { databasePath } from '../../src/sqlite/files/data-folder.ts';
 import { SqliteStore } from '../../src/sqlite/store.ts';
 import { temporaryFolder } from '../support/service.ts';

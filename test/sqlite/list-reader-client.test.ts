@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import type { AgentListQuery } from '../../src/domain/list.ts';
+import type { AgentListQuery } from '../../src/domain/administration/list.ts';
 import { openForWriting } from '../../src/sqlite/connection.ts';
 import { SqliteStore } from '../../src/sqlite/store.ts';
 import { ListReaderClient } from '../../src/sqlite/threads/list-reader-client.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AgentRow } from '../../src/domain/agent.ts';
-import type { EventRow } from '../../src/domain/event.ts';
+import type { EventRow } from '../../src/domain/events/event.ts';
 import type { Store } from '../../src/domain/store.ts';
 import type { Wire } from '../../src/domain/wire.ts';
 import { SqliteStore } from '../../src/sqlite/store.ts';

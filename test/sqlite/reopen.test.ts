@@ -4,7 +4,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { KeyFingerprint } from '../../src/domain/api-key.ts';
-import type { EventRow } from '../../src/domain/event.ts';
+import type { EventRow } from '../../src/domain/events/event.ts';
 import { SqliteStore } from '../../src/sqlite/store.ts';
 import { WORLD_BEGINS_MS, World } from '../spatial/world.ts';
 import {

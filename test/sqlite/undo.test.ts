@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import type { EventRow } from '../../src/domain/event.ts';
+import type { EventRow } from '../../src/domain/events/event.ts';
 import { backUp, restore } from '../../src/sqlite/files/backup.ts';
 import { SqliteBulkWriter } from '../../src/sqlite/files/bulk.ts';
 import { databasePath } from '../../src/sqlite/files/data-folder.ts';

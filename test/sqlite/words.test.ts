@@ -1,8 +1,8 @@
 // Words of stored events in the embedded engine: they are read after the start, while others write.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import type { EventRow } from '../../src/domain/event.ts';
-import { readNearby } from '../../src/domain/nearby.ts';
+import type { EventRow } from '../../src/domain/events/event.ts';
+import { readNearby } from '../../src/domain/events/nearby.ts';
 import { SqliteStore } from '../../src/sqlite/store.ts';
 import { addAgent, idOf, NOW_MS, newEventRow, search, searchAll } from '../store/rows.ts';
 import { Chance } from '../support/random.ts';

@@ -1,11 +1,11 @@
 // Store contract: what was created lately, per agent and per day, compared with counting every event that is left.
 import assert from 'node:assert/strict';
 import { before, it } from 'node:test';
-import type { AgentActivity } from '../../src/domain/activity.ts';
+import type { AgentActivity } from '../../src/domain/administration/activity.ts';
+import type { AgentListQuery } from '../../src/domain/administration/list.ts';
 import type { AgentRecord, AgentRow } from '../../src/domain/agent.ts';
-import type { EventRow } from '../../src/domain/event.ts';
+import type { EventRow } from '../../src/domain/events/event.ts';
 import { newUlid } from '../../src/domain/ids.ts';
-import type { AgentListQuery } from '../../src/domain/list.ts';
 import { ROWS_PER_SLICE, type Store } from '../../src/domain/store.ts';
 import { Chance } from '../support/random.ts';
 import { holds, sorted, walk } from './listing.ts';

@@ -1,8 +1,8 @@
 // Store contract: pages of agents. Every sort in both directions, and searches, compared with a sorted array.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
+import { AGENT_SORTS, type AgentListQuery, type AgentSort } from '../../src/domain/administration/list.ts';
 import { type AgentRecord, TIERS } from '../../src/domain/agent.ts';
-import { AGENT_SORTS, type AgentListQuery, type AgentSort } from '../../src/domain/list.ts';
 import type { Store } from '../../src/domain/store.ts';
 import { Chance } from '../support/random.ts';
 import { holds, oddText, searches, sorted, walk } from './listing.ts';

@@ -1,8 +1,8 @@
 // Store contract: requests and refusals of agents in the last hour, compared with counting every one of them.
 import assert from 'node:assert/strict';
 import { before, it } from 'node:test';
+import type { AgentListQuery } from '../../src/domain/administration/list.ts';
 import type { AgentRow } from '../../src/domain/agent.ts';
-import type { AgentListQuery } from '../../src/domain/list.ts';
 import type { Store } from '../../src/domain/store.ts';
 import { Chance } from '../support/random.ts';
 import { holds, sorted, walk } from './listing.ts';

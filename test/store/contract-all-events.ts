@@ -2,11 +2,15 @@
 // change; and lists that are given up.
 import assert from 'node:assert/strict';
 import { before, it } from 'node:test';
+import {
+  ALL_EVENT_SORTS,
+  type AllEventsQuery,
+  readAllEvents,
+} from '../../src/domain/administration/event-list.ts';
+import { WHENS } from '../../src/domain/administration/list.ts';
 import type { AgentRow } from '../../src/domain/agent.ts';
-import { EVENT_TYPES, type EventRow, STATUSES } from '../../src/domain/event.ts';
-import { ALL_EVENT_SORTS, type AllEventsQuery, readAllEvents } from '../../src/domain/event-list.ts';
+import { EVENT_TYPES, type EventRow, STATUSES } from '../../src/domain/events/event.ts';
 import { newUlid } from '../../src/domain/ids.ts';
-import { WHENS } from '../../src/domain/list.ts';
 import type { Store } from '../../src/domain/store.ts';
 import { haversineMiles } from '../spatial/oracle.ts';
 import { Chance } from '../support/random.ts';

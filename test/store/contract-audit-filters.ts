@@ -1,15 +1,15 @@
 // Store contract: filters of the audit log, against a plain reading of the whole log.
 import assert from 'node:assert/strict';
 import { before, it } from 'node:test';
-import { foldCase } from '../../src/domain/admin.ts';
+import { foldCase } from '../../src/domain/administration/admin.ts';
 import {
   AUDIT_ACTIONS,
   type AuditAction,
   type AuditEntry,
   type AuditRecord,
-} from '../../src/domain/audit.ts';
-import type { AuditFilters } from '../../src/domain/audit-filters.ts';
-import { foldText } from '../../src/domain/list.ts';
+} from '../../src/domain/administration/audit.ts';
+import type { AuditFilters } from '../../src/domain/administration/audit-filters.ts';
+import { foldText } from '../../src/domain/administration/list.ts';
 import type { Store } from '../../src/domain/store.ts';
 import { Chance } from '../support/random.ts';
 import { addAgent, addEvent, HOUR_MS, NOW_MS } from './rows.ts';

@@ -1,7 +1,7 @@
 // Store contract: the audit log, deletes of selected events, and statistics.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { AuditEntry } from '../../src/domain/audit.ts';
+import type { AuditEntry } from '../../src/domain/administration/audit.ts';
 import type { Store } from '../../src/domain/store.ts';
 import { addAgent, addEvent, auditOf, HOUR_MS, NOW_MS, newUlid, newUuid } from './rows.ts';
 

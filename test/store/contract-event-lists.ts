@@ -2,9 +2,14 @@
 // compared with a sorted array.
 import assert from 'node:assert/strict';
 import { before, it } from 'node:test';
+import {
+  EVENT_SORTS,
+  type EventListQuery,
+  type EventSort,
+  WHENS,
+} from '../../src/domain/administration/list.ts';
 import type { AgentRow } from '../../src/domain/agent.ts';
-import { EVENT_TYPES, type EventRow } from '../../src/domain/event.ts';
-import { EVENT_SORTS, type EventListQuery, type EventSort, WHENS } from '../../src/domain/list.ts';
+import { EVENT_TYPES, type EventRow } from '../../src/domain/events/event.ts';
 import type { Store } from '../../src/domain/store.ts';
 import { Chance } from '../support/random.ts';
 import { holds, oddText, searches, sorted, walk } from './listing.ts';

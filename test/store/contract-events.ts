@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
-import type { EventRow } from '../../src/domain/event.ts';
+import type { EventRow } from '../../src/domain/events/event.ts';
 import type { CreateOutcome, Store, WordLimit } from '../../src/domain/store.ts';
 import { size } from '../support/sizes.ts';
 import {

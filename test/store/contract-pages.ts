@@ -9,8 +9,8 @@ import {
   EVENT_TYPES,
   type EventRow,
   type EventType,
-} from '../../src/domain/event.ts';
-import { ALL_EVENTS, type NearbyQuery } from '../../src/domain/nearby.ts';
+} from '../../src/domain/events/event.ts';
+import { ALL_EVENTS, type NearbyQuery } from '../../src/domain/events/nearby.ts';
 import type { Store } from '../../src/domain/store.ts';
 import type { Wire } from '../../src/domain/wire.ts';
 import type { IndexEntry, IndexQuery } from '../../src/spatial/index-entry.ts';

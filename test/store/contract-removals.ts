@@ -1,7 +1,7 @@
 // Store contract: removal of ended events and of unused agents, in slices.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { AuditAction } from '../../src/domain/audit.ts';
+import type { AuditAction } from '../../src/domain/administration/audit.ts';
 import type { Store } from '../../src/domain/store.ts';
 import { ROWS_PER_SLICE } from '../../src/domain/store.ts';
 import {

@@ -1,8 +1,8 @@
 // Store contract: changing an event by compare-and-set, with a tuple that stays unique.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import type { EventRow } from '../../src/domain/event.ts';
-import { applyEventUpdate } from '../../src/domain/event-input.ts';
+import type { EventRow } from '../../src/domain/events/event.ts';
+import { applyEventUpdate } from '../../src/domain/events/event-input.ts';
 import type { Store } from '../../src/domain/store.ts';
 import { assertStored, EXTREMES } from './contract-events.ts';
 import {

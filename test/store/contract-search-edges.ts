@@ -1,7 +1,7 @@
 // Store contract: places that have several names, and days that a timezone skips.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import type { EventRow } from '../../src/domain/event.ts';
+import type { EventRow } from '../../src/domain/events/event.ts';
 import type { Store } from '../../src/domain/store.ts';
 import { addAgent, addEvent, assertEvents, HOUR_MS, idOf, NOW_MS, search, searchAll } from './rows.ts';
 

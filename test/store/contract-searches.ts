@@ -1,8 +1,8 @@
 // Store contract: what a search finds. Filters, circles, and the end of events.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { AUDIENCES, EVENT_TYPES, type EventRow, STATUSES } from '../../src/domain/event.ts';
-import type { NearbyQuery } from '../../src/domain/nearby.ts';
+import { AUDIENCES, EVENT_TYPES, type EventRow, STATUSES } from '../../src/domain/events/event.ts';
+import type { NearbyQuery } from '../../src/domain/events/nearby.ts';
 import type { Store } from '../../src/domain/store.ts';
 import {
   addAgent,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { AgentRow } from '../../src/domain/agent.ts';
-import { type EventRow, encodeEvent } from '../../src/domain/event.ts';
+import { type EventRow, encodeEvent } from '../../src/domain/events/event.ts';
 import type { Store } from '../../src/domain/store.ts';
 import { assertStored } from './contract-events.ts';
 import { addAgent, addEvent, assertRecord, auditOf, eventsOf, newEventRow, newUlid } from './rows.ts';

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { AgentRow } from '../../src/domain/agent.ts';
 import type { KeyFingerprint } from '../../src/domain/api-key.ts';
-import { type EventRow, encodeEvent } from '../../src/domain/event.ts';
+import { type EventRow, encodeEvent } from '../../src/domain/events/event.ts';
 import type { Store } from '../../src/domain/store.ts';
 import { fromWire } from '../../src/domain/wire.ts';
 import { Chance } from '../support/random.ts';

@@ -1,12 +1,12 @@
 // Store contract: what administrators delete is kept, restored as it was, and removed when its time is over.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { AuditEntry } from '../../src/domain/administration/audit.ts';
+import { KEPT_TITLES, type Keeping, type SkippedEvent } from '../../src/domain/administration/undo.ts';
 import type { AgentRow } from '../../src/domain/agent.ts';
-import type { AuditEntry } from '../../src/domain/audit.ts';
-import { encodeEvent } from '../../src/domain/event.ts';
-import { readNearby } from '../../src/domain/nearby.ts';
+import { encodeEvent } from '../../src/domain/events/event.ts';
+import { readNearby } from '../../src/domain/events/nearby.ts';
 import type { Store } from '../../src/domain/store.ts';
-import { KEPT_TITLES, type Keeping, type SkippedEvent } from '../../src/domain/undo.ts';
 import {
   addAgent,
   addEvent,

@@ -1,8 +1,8 @@
 // Store contract: searches by words, in many scripts, compared with the rules written a second time.
 import assert from 'node:assert/strict';
 import { before, it } from 'node:test';
-import type { EventRow } from '../../src/domain/event.ts';
-import { type NearbyQuery, readNearby } from '../../src/domain/nearby.ts';
+import type { EventRow } from '../../src/domain/events/event.ts';
+import { type NearbyQuery, readNearby } from '../../src/domain/events/nearby.ts';
 import type { Store } from '../../src/domain/store.ts';
 import { WORD_EXAMPLES } from '../acceptance/word-examples.ts';
 import { Chance } from '../support/random.ts';

@@ -1,10 +1,10 @@
 // Rows for tests of the stores, no two alike, and the records that a store must return for them.
 import assert from 'node:assert/strict';
+import type { AuditEntry } from '../../src/domain/administration/audit.ts';
 import type { AgentRow } from '../../src/domain/agent.ts';
 import { hashApiKey, type KeyFingerprint } from '../../src/domain/api-key.ts';
-import type { AuditEntry } from '../../src/domain/audit.ts';
-import { decodeEvent, EVENT_DEFAULTS, type EventRow } from '../../src/domain/event.ts';
-import { ALL_EVENTS, type NearbyQuery } from '../../src/domain/nearby.ts';
+import { decodeEvent, EVENT_DEFAULTS, type EventRow } from '../../src/domain/events/event.ts';
+import { ALL_EVENTS, type NearbyQuery } from '../../src/domain/events/nearby.ts';
 import type { EventRecord, Store } from '../../src/domain/store.ts';
 import { fromWire, type Wire } from '../../src/domain/wire.ts';
 

@@ -3,7 +3,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import postgres from 'postgres';
 import { type Config, readConfig } from '../../src/config.ts';
-import { EVENT_DEFAULTS, EVENT_TYPES, type EventRow } from '../../src/domain/event.ts';
+import { EVENT_DEFAULTS, EVENT_TYPES, type EventRow } from '../../src/domain/events/event.ts';
 import { newUlid } from '../../src/domain/ids.ts';
 import { openBulkWriter, openStore } from '../../src/engines.ts';
 import { databasePath } from '../../src/sqlite/files/data-folder.ts';

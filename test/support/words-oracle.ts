@@ -1,6 +1,6 @@
 // What `q` finds, written a second time from the rules and as plainly as possible: code point by code point, no index. Also random
 // texts and searches in many scripts that share enough words to match now and then.
-import type { EventRow } from '../../src/domain/event.ts';
+import type { EventRow } from '../../src/domain/events/event.ts';
 import type { Chance } from './random.ts';
 
 const IS_MARK = /^\p{M}$/u;

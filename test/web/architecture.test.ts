@@ -57,7 +57,7 @@ const RULES: Record<string, (sources: readonly Source[]) => string[]> = {
   'has a name in kebab case': (sources) =>
     named(sources, ({ path }) => !/^(?:[a-z0-9-]+\/)*[a-z0-9-]+\.(?:tsx?|css)$/.test(path)),
   'begins with a header': (sources) => named(sources, lacksHeader),
-  'has at most 400 lines': (sources) => named(sources, ({ text }) => text.split('\n').length > 401),
+  'has at most 500 lines': (sources) => named(sources, ({ text }) => text.split('\n').length > 501),
   'makes no markup from text': (sources) => named(sources, ({ text }) => MAKES_MARKUP.test(text)),
   'links to no URL from an agent': (sources) => named(sources, ({ text }) => LINKS_TO_DATA.test(text)),
   'stores nothing but the theme': (sources) =>
@@ -98,8 +98,8 @@ describe('every rule', () => {
     [
       'imports only what its folder may',
       'api.ts',
-      "import { Event } from '../../src/domain/event.ts';",
-      '../../src/domain/event.ts (value)',
+      "import { Event } from '../../src/domain/events/event.ts';",
+      '../../src/domain/events/event.ts (value)',
     ],
     [
       'imports only what its folder may',
@@ -110,8 +110,8 @@ describe('every rule', () => {
     [
       'imports only what its folder may',
       'views/a.tsx',
-      "import type { Event } from '../../../src/domain/event.ts';",
-      '../../src/domain/event.ts (type)',
+      "import type { Event } from '../../../src/domain/events/event.ts';",
+      '../../src/domain/events/event.ts (type)',
     ],
     [
       'imports only what its folder may',
@@ -124,7 +124,7 @@ describe('every rule', () => {
     ['has a name in kebab case', 'views/agentView.tsx', ''],
     ['begins with a header', 'a.ts', "import 'b';\n"],
     ['begins with a header', 'styles/a.css', 'a {}\n'],
-    ['has at most 400 lines', 'a.ts', 'x;\n'.repeat(401)],
+    ['has at most 500 lines', 'a.ts', 'x;\n'.repeat(501)],
     ['makes no markup from text', 'views/a.tsx', '<p dangerouslySetInnerHTML={{ __html: title }} />'],
     ['links to no URL from an agent', 'views/a.tsx', '<a href={event.url}>'],
     ['stores nothing but the theme', 'api.ts', "localStorage.setItem('token', token);"],

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Issue } from '../../src/domain/errors.ts';
-import { readTerms } from '../../src/domain/word-query.ts';
+import { readTerms } from '../../src/domain/events/word-query.ts';
 import { withPrefix } from '../../web/src/typed-search.ts';
 import { Chance } from '../support/random.ts';
 import { size } from '../support/sizes.ts';

@@ -1,14 +1,14 @@
 // Client of the service's API: a wrapper around fetch, the types of the responses, and all calls that change something. The
 // session is in a cookie that scripts cannot read.
 import type { Static } from 'typebox';
-import type { ActivityResponse } from '../../src/domain/activity.ts';
-import type { AgentListResponse, StatsResponse } from '../../src/domain/admin.ts';
+import type { ActivityResponse } from '../../src/domain/administration/activity.ts';
+import type { AgentListResponse, StatsResponse } from '../../src/domain/administration/admin.ts';
+import type { AgentDetailsResponse } from '../../src/domain/administration/agent-details.ts';
+import type { AuditLogEntry } from '../../src/domain/administration/audit.ts';
+import type { OwnedEvent as OwnedEventShape } from '../../src/domain/administration/event-list.ts';
+import type { RestoreResponse } from '../../src/domain/administration/undo.ts';
 import type { AgentSummary, AgentUpdate, RegisterResponse } from '../../src/domain/agent.ts';
-import type { AgentDetailsResponse } from '../../src/domain/agent-details.ts';
-import type { AuditLogEntry } from '../../src/domain/audit.ts';
-import type { Event } from '../../src/domain/event.ts';
-import type { OwnedEvent as OwnedEventShape } from '../../src/domain/event-list.ts';
-import type { RestoreResponse } from '../../src/domain/undo.ts';
+import type { Event } from '../../src/domain/events/event.ts';
 
 export type Agent = Static<typeof AgentSummary>;
 export type AgentDetails = Static<typeof AgentDetailsResponse>;

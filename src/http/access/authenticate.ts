@@ -1,7 +1,7 @@
 // Access checks of an endpoint, in order: key, quota, tier; or an administrator's token or session. The rules themselves
 // are in usecases/access.ts.
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Identity } from '../../domain/admin.ts';
+import type { Identity } from '../../domain/administration/admin.ts';
 import type { AgentRow } from '../../domain/agent.ts';
 import {
   authenticateAdministrator,

@@ -1,10 +1,10 @@
 // Sign-in and sign-out of the console: redirects to the identity provider and back, sessions, and the picture of the
 // signed-in administrator. The rules are in usecases/sessions.ts.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { toReturnPath } from '../../domain/administration/return-path.ts';
+import { SIGN_IN_MS, type SignInProblem } from '../../domain/administration/session.ts';
 import { AppError, refuse } from '../../domain/errors.ts';
-import { toReturnPath } from '../../domain/return-path.ts';
 import Type from '../../domain/schema.ts';
-import { SIGN_IN_MS, type SignInProblem } from '../../domain/session.ts';
 import { compile } from '../../domain/shape.ts';
 import type { Context } from '../../usecases/context.ts';
 import * as sessions from '../../usecases/sessions.ts';

@@ -1,10 +1,10 @@
 // Formats of an event or a page of events: content types, encoders, and the choice by the Accept header. The `format`
 // parameter, which overrides Accept, is read in routes/event-formats.ts; the formats themselves are in domain/formats/.
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { encodePage } from '../../domain/event-page.ts';
-import { encodeFeature, joinFeatures } from '../../domain/formats/geojson.ts';
-import { encodeComponent, joinCalendar } from '../../domain/formats/icalendar.ts';
-import { encodeLinkedEvent, encodeLinkedPart, joinGraph } from '../../domain/formats/json-ld.ts';
+import { encodePage } from '../../domain/events/event-page.ts';
+import { encodeFeature, joinFeatures } from '../../domain/events/formats/geojson.ts';
+import { encodeComponent, joinCalendar } from '../../domain/events/formats/icalendar.ts';
+import { encodeLinkedEvent, encodeLinkedPart, joinGraph } from '../../domain/events/formats/json-ld.ts';
 import type { LastChange } from '../../domain/store.ts';
 import type { Wire } from '../../domain/wire.ts';
 import { readQualities } from './qualities.ts';

@@ -1,6 +1,7 @@
 // Administrators' endpoints for one agent: its details and its keys. Lists and changes of agents are in admin.ts.
+
+import { AgentDetailsResponse } from '../../domain/administration/agent-details.ts';
 import { RegisterResponse } from '../../domain/agent.ts';
-import { AgentDetailsResponse } from '../../domain/agent-details.ts';
 import { readTogether } from '../../domain/errors.ts';
 import { EmptyRequest, requireEmptyBody } from '../../domain/own-agent.ts';
 import Type from '../../domain/schema.ts';

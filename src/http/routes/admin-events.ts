@@ -4,16 +4,21 @@ import {
   DeletedResponse,
   EventSelection,
   readEventSelection,
-} from '../../domain/admin.ts';
-import { readTogether } from '../../domain/errors.ts';
+} from '../../domain/administration/admin.ts';
 import {
   AllEventsParameters,
   AllEventsResponse,
   OwnedEvent,
   readAllEvents,
-} from '../../domain/event-list.ts';
-import { EventListParameters, readEventList } from '../../domain/list.ts';
-import { BulkDeletedResponse, BulkDeletion, DeleteParameters, readBulkDeletion } from '../../domain/undo.ts';
+} from '../../domain/administration/event-list.ts';
+import { EventListParameters, readEventList } from '../../domain/administration/list.ts';
+import {
+  BulkDeletedResponse,
+  BulkDeletion,
+  DeleteParameters,
+  readBulkDeletion,
+} from '../../domain/administration/undo.ts';
+import { readTogether } from '../../domain/errors.ts';
 import * as admin from '../../usecases/admin.ts';
 import * as allEvents from '../../usecases/admin-events.ts';
 import * as lists from '../../usecases/admin-lists.ts';

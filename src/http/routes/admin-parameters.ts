@@ -1,8 +1,9 @@
 // Parameters of several administrators' endpoints: `agent_id` in the path, and `for_good` of deletes.
+
+import { DeleteParameters, readForGood } from '../../domain/administration/undo.ts';
 import { refuse } from '../../domain/errors.ts';
 import Type from '../../domain/schema.ts';
 import { compile } from '../../domain/shape.ts';
-import { DeleteParameters, readForGood } from '../../domain/undo.ts';
 import { queryReader } from '../request/query.ts';
 import type { Call } from './endpoint.ts';
 

@@ -1,22 +1,31 @@
 // Administrators' endpoints for their own identity, agents, statistics and the audit log. Events are in admin-events.ts.
-import { ActivityParameters, ActivityResponse, readActivityDays } from '../../domain/activity.ts';
+import {
+  ActivityParameters,
+  ActivityResponse,
+  readActivityDays,
+} from '../../domain/administration/activity.ts';
 import {
   AdminUserResponse,
   AgentListResponse,
   describeAdministrator,
   StatsResponse,
-} from '../../domain/admin.ts';
-import { AgentSummary, AgentUpdate, readAgentUpdate } from '../../domain/agent.ts';
-import { AuditLogResponse } from '../../domain/audit.ts';
-import { invalid, readTogether } from '../../domain/errors.ts';
-import { AgentListParameters, AuditParameters, readAgentList, readAuditQuery } from '../../domain/list.ts';
-import Type from '../../domain/schema.ts';
+} from '../../domain/administration/admin.ts';
+import { AuditLogResponse } from '../../domain/administration/audit.ts';
+import {
+  AgentListParameters,
+  AuditParameters,
+  readAgentList,
+  readAuditQuery,
+} from '../../domain/administration/list.ts';
 import {
   DeleteParameters,
   RestoreParameters,
   RestoreResponse,
   readRestorePosition,
-} from '../../domain/undo.ts';
+} from '../../domain/administration/undo.ts';
+import { AgentSummary, AgentUpdate, readAgentUpdate } from '../../domain/agent.ts';
+import { invalid, readTogether } from '../../domain/errors.ts';
+import Type from '../../domain/schema.ts';
 import * as admin from '../../usecases/admin.ts';
 import * as lists from '../../usecases/admin-lists.ts';
 import { queryReader } from '../request/query.ts';

@@ -1,7 +1,7 @@
 // Adds an endpoint to the server: who is calling and what is asked are checked before the body is read. Then the endpoint handles
 // the call, in a queue if it needs one.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { Identity } from '../../domain/admin.ts';
+import type { Identity } from '../../domain/administration/admin.ts';
 import { authenticate, countFailedRegistration } from '../access/authenticate.ts';
 import type { Admission } from '../admission/admission.ts';
 import type { WorkQueue } from '../admission/work-queue.ts';

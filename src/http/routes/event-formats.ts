@@ -7,16 +7,16 @@ import {
   EventFeatureCollection,
   FEATURE_COLLECTION_EXAMPLE,
   FEATURE_EXAMPLE,
-} from '../../domain/formats/geojson.ts';
-import { CALENDAR_EXAMPLE } from '../../domain/formats/icalendar.ts';
+} from '../../domain/events/formats/geojson.ts';
+import { CALENDAR_EXAMPLE } from '../../domain/events/formats/icalendar.ts';
 import {
   LINKED_EVENT_EXAMPLE,
   LINKED_EVENTS_EXAMPLE,
   LinkedEvent,
   LinkedEvents,
-} from '../../domain/formats/json-ld.ts';
-import { INCLUDES, type Include, includeParameter, splitIncludes } from '../../domain/include.ts';
-import { FILTERS, NearbyParameters, type NearbyQuery, readNearby } from '../../domain/nearby.ts';
+} from '../../domain/events/formats/json-ld.ts';
+import { INCLUDES, type Include, includeParameter, splitIncludes } from '../../domain/events/include.ts';
+import { FILTERS, NearbyParameters, type NearbyQuery, readNearby } from '../../domain/events/nearby.ts';
 import Type from '../../domain/schema.ts';
 import { compile, oneOf } from '../../domain/shape.ts';
 import { type Query, queryReader } from '../request/query.ts';

@@ -1,16 +1,21 @@
 // Agents' endpoints for events.
 
-import { CLEARABLE_FIELDS, Event, EventCreate, EventUpdate, parseEvent } from '../../domain/event.ts';
-import { readEventCreate, readEventUpdate } from '../../domain/event-input.ts';
-import { countFitting } from '../../domain/event-page.ts';
-import { addIncluded, addLocalTimes, ReadEvent } from '../../domain/include.ts';
-import { addDistances, EventsNearbyResponse, InterfaceParameters, nextCursor } from '../../domain/nearby.ts';
-import { otherTimezoneAt, otherTimezoneOf, TIMEZONE_MISMATCH } from '../../domain/place-timezone.ts';
+import { CLEARABLE_FIELDS, Event, EventCreate, EventUpdate, parseEvent } from '../../domain/events/event.ts';
+import { readEventCreate, readEventUpdate } from '../../domain/events/event-input.ts';
+import { countFitting } from '../../domain/events/event-page.ts';
+import { addIncluded, addLocalTimes, ReadEvent } from '../../domain/events/include.ts';
+import {
+  addDistances,
+  EventsNearbyResponse,
+  InterfaceParameters,
+  nextCursor,
+} from '../../domain/events/nearby.ts';
+import { otherTimezoneAt, otherTimezoneOf, TIMEZONE_MISMATCH } from '../../domain/events/place-timezone.ts';
+import { mayHavePrefix } from '../../domain/events/word-query.ts';
+import { hasManyWords } from '../../domain/events/words.ts';
 import Type from '../../domain/schema.ts';
 import type { EventRecord, LastChange } from '../../domain/store.ts';
 import type { Wire } from '../../domain/wire.ts';
-import { mayHavePrefix } from '../../domain/word-query.ts';
-import { hasManyWords } from '../../domain/words.ts';
 import * as events from '../../usecases/events.ts';
 import { findNetwork } from '../admission/request-client.ts';
 import { MAX_EVENT_BODY_BYTES } from '../request/body.ts';

@@ -2,10 +2,10 @@
 // messages. Only POST: there are no sessions to end and no streams to open, so other methods get a 405.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../../domain/errors.ts';
+import { mayHavePrefix } from '../../domain/events/word-query.ts';
 import Type from '../../domain/schema.ts';
 import { oneOf } from '../../domain/shape.ts';
 import type { Searcher } from '../../domain/store.ts';
-import { mayHavePrefix } from '../../domain/word-query.ts';
 import {
   authenticateAgent,
   type KeyHolder,

@@ -1,14 +1,14 @@
 // Endpoints for an agent itself: registration, its summary, its events and its keys.
 import { RegisterRequest, RegisterResponse, readRegistration } from '../../domain/agent.ts';
 import { invalid, readTogether, refuse } from '../../domain/errors.ts';
-import { encodePage } from '../../domain/event-page.ts';
+import { encodePage } from '../../domain/events/event-page.ts';
 import {
   addIncluded,
   addLocalTimes,
   INCLUDES,
   includeParameter,
   splitIncludes,
-} from '../../domain/include.ts';
+} from '../../domain/events/include.ts';
 import {
   EmptyRequest,
   OwnAgentResponse,

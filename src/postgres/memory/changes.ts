@@ -1,7 +1,7 @@
 // Statements that read the log of changes, each together with the current rows of the changed events and the state of the
 // server, from one snapshot. What to do with them is decided in node-events.ts.
 import type { Readable } from 'node:stream';
-import type { Audience, EventType, Status } from '../../domain/event.ts';
+import type { Audience, EventType, Status } from '../../domain/events/event.ts';
 import type { Wire } from '../../domain/wire.ts';
 import type { IndexValues } from '../../memory/index-mapping.ts';
 import type { Sql } from '../client/driver.ts';

@@ -1,9 +1,9 @@
 // The events in memory of a node: loads them, follows the log of changes, and answers searches from them. While it cannot, it
 // says so, and the store searches by SQL.
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import type { NearbyQuery } from '../../domain/nearby.ts';
+import type { NearbyQuery } from '../../domain/events/nearby.ts';
+import type { Words } from '../../domain/events/words.ts';
 import type { NearbyPage, Searcher, Stats } from '../../domain/store.ts';
-import type { Words } from '../../domain/words.ts';
 import type { EventStorage } from '../../memory/event-lookup.ts';
 import { INDEX_BYTES_PER_EVENT, type OnWordsProblem, type StoredWords } from '../../memory/event-memory.ts';
 import { measureWords, type OnWordsReady } from '../../memory/words-ready.ts';

@@ -1,11 +1,17 @@
 // Bulk reads and writes of a data folder without the in-memory index. Writing requires that no service uses the folder;
 // reading works while one does.
+
+import type { AgentDetails } from '../../domain/administration/agent-details.ts';
+import type { AuditEntry } from '../../domain/administration/audit.ts';
 import type { AgentRecord, AgentRow, AgentUpdate, Tier } from '../../domain/agent.ts';
-import type { AgentDetails } from '../../domain/agent-details.ts';
 import type { KeyFingerprint } from '../../domain/api-key.ts';
-import type { AuditEntry } from '../../domain/audit.ts';
 import { AppError, StartError } from '../../domain/errors.ts';
-import { decodeEvent, type EventRow, STORED_EVENT_COLUMNS, type StoredEvent } from '../../domain/event.ts';
+import {
+  decodeEvent,
+  type EventRow,
+  STORED_EVENT_COLUMNS,
+  type StoredEvent,
+} from '../../domain/events/event.ts';
 import type { BulkReader, BulkWriter, CreateOutcome } from '../../domain/store.ts';
 import { type AgentColumns, type ColumnValues, columnValues } from '../columns.ts';
 import { checkDatabase } from '../connection.ts';

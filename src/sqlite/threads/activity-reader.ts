@@ -1,9 +1,14 @@
 // Reads what was created lately. IDs of events begin with the time, so their index has them in order of creation. Runs on the
 // thread of lists. Events that are being removed do not count.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { type AgentActivity, type Created, firstIdOf, isWindow } from '../../domain/activity.ts';
+import {
+  type AgentActivity,
+  type Created,
+  firstIdOf,
+  isWindow,
+} from '../../domain/administration/activity.ts';
+import type { AgentListQuery, AgentSort } from '../../domain/administration/list.ts';
 import { firstUlidAt } from '../../domain/ids.ts';
-import type { AgentListQuery, AgentSort } from '../../domain/list.ts';
 import { cutPage } from '../../domain/page-rows.ts';
 import type { ListPage } from '../../domain/store.ts';
 import { AGENT_COLUMNS, type AgentColumns, agentOf, type ColumnValues } from '../columns.ts';

@@ -1,12 +1,23 @@
 // Changes by administrators, each with its entry in the audit log. Run on the writer thread, each call in its own savepoint. Deleted
 // rows are kept for a restore if the entry says so; restores are in restores.ts.
 import type { DatabaseSync } from 'node:sqlite';
+import {
+  type AuditEntry,
+  type AuditRecord,
+  detailOfDeleted,
+  detailOfOwner,
+} from '../../domain/administration/audit.ts';
+import {
+  addSlice,
+  type DeletedWhat,
+  KEPT_TITLES,
+  mayExtend,
+  titlesOf,
+} from '../../domain/administration/undo.ts';
 import type { AgentUpdate } from '../../domain/agent.ts';
 import type { KeyFingerprint } from '../../domain/api-key.ts';
-import { type AuditEntry, type AuditRecord, detailOfDeleted, detailOfOwner } from '../../domain/audit.ts';
-import { ASSUMED_DURATION_MS } from '../../domain/event.ts';
+import { ASSUMED_DURATION_MS } from '../../domain/events/event.ts';
 import type { BulkDeleted } from '../../domain/store.ts';
-import { addSlice, type DeletedWhat, KEPT_TITLES, mayExtend, titlesOf } from '../../domain/undo.ts';
 import { AGENT_COLUMNS, type AgentColumns } from '../columns.ts';
 import { KEEP_EVENT } from '../kept-events.ts';
 

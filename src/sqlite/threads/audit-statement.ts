@@ -1,7 +1,7 @@
 // SQL of the filtered audit log. One statement returns a page and its exact total, from one snapshot. It needs the function
 // is_found(…) of list-statements.ts on the connection.
-import { type AuditFilters, CAN_BE_ID } from '../../domain/audit-filters.ts';
-import { type AuditQuery, ESCAPED_IN_JSON } from '../../domain/list.ts';
+import { type AuditFilters, CAN_BE_ID } from '../../domain/administration/audit-filters.ts';
+import { type AuditQuery, ESCAPED_IN_JSON } from '../../domain/administration/list.ts';
 import { isFound, type Statement } from './list-statements.ts';
 
 /** As in the index audit_by_agent. */

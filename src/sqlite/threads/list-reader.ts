@@ -1,12 +1,17 @@
 // Reads lists for administrators and of own events. Runs on its own thread: a search or sort reads all agents, or all events
 // of one agent.
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import type { Created } from '../../domain/activity.ts';
-import type { AuditRecord } from '../../domain/audit.ts';
-import { type AgentListQuery, type AuditQuery, type EventListQuery, foldText } from '../../domain/list.ts';
-import type { ListPosition } from '../../domain/list-cursor.ts';
+import type { Created } from '../../domain/administration/activity.ts';
+import type { AuditRecord } from '../../domain/administration/audit.ts';
+import {
+  type AgentListQuery,
+  type AuditQuery,
+  type EventListQuery,
+  foldText,
+} from '../../domain/administration/list.ts';
+import type { ListPosition } from '../../domain/administration/list-cursor.ts';
+import { type AgentRequests, NO_REQUESTS } from '../../domain/administration/recent-requests.ts';
 import { cutPage } from '../../domain/page-rows.ts';
-import { type AgentRequests, NO_REQUESTS } from '../../domain/recent-requests.ts';
 import type { ListedEvent, ListPage, Stats } from '../../domain/store.ts';
 import { toWire } from '../../domain/wire.ts';
 import { type AgentColumns, agentOf, type ColumnValues } from '../columns.ts';

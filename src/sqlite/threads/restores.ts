@@ -1,7 +1,7 @@
 // Restores what administrators deleted, and removes what is kept no longer. Runs on the writer thread, each call in its own
 // savepoint.
 import type { DatabaseSync } from 'node:sqlite';
-import type { AuditEntry, AuditRecord } from '../../domain/audit.ts';
+import type { AuditEntry, AuditRecord } from '../../domain/administration/audit.ts';
 import {
   detailOfRestore,
   type RestoreRefusal,
@@ -9,7 +9,7 @@ import {
   refusalOf,
   type SkippedEvent,
   type SkipReason,
-} from '../../domain/undo.ts';
+} from '../../domain/administration/undo.ts';
 import { INDEX_COLUMNS, type IndexValues } from '../../memory/index-mapping.ts';
 import {
   AGENT_COLUMNS,

@@ -1,8 +1,8 @@
 // Reads single rows, and events by row number. Runs on the row reader thread.
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import { EVENTS_PER_STEP } from '../../domain/undo.ts';
+import { EVENTS_PER_STEP } from '../../domain/administration/undo.ts';
+import { textsOf, type Words, wordsOf } from '../../domain/events/words.ts';
 import { toWire, type Wire } from '../../domain/wire.ts';
-import { textsOf, type Words, wordsOf } from '../../domain/words.ts';
 import type { StoredEvents } from '../../memory/event-lookup.ts';
 import type { StoredWords } from '../../memory/event-memory.ts';
 import { Reader } from '../reader.ts';

@@ -3,7 +3,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { AgentRow } from '../../domain/agent.ts';
 import type { KeyFingerprint } from '../../domain/api-key.ts';
-import type { StoredEvent } from '../../domain/event.ts';
+import type { StoredEvent } from '../../domain/events/event.ts';
 import type { CreateOutcome, Expiry, ReplaceOutcome } from '../../domain/store.ts';
 import {
   bytesOf,

@@ -1,6 +1,6 @@
 // Events for tests of formats: named edge cases, and any event that the service could hold.
 import fc from 'fast-check';
-import { AUDIENCES, EVENT_TYPES, type Event } from '../../../src/domain/event.ts';
+import { AUDIENCES, EVENT_TYPES, type Event } from '../../../src/domain/events/event.ts';
 import { toWire, type Wire } from '../../../src/domain/wire.ts';
 
 /** An event whose optional fields are null unless given. */

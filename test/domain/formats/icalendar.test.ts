@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import ICAL from 'ical.js';
-import type { Event } from '../../../src/domain/event.ts';
-import { encodeComponent, joinCalendar } from '../../../src/domain/formats/icalendar.ts';
+import type { Event } from '../../../src/domain/events/event.ts';
+import { encodeComponent, joinCalendar } from '../../../src/domain/events/formats/icalendar.ts';
 import { fromWire } from '../../../src/domain/wire.ts';
 import { anyEvent, EDGES, newEvent, wireOf } from './events.ts';
 

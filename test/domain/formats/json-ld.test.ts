@@ -4,8 +4,12 @@ import { describe, it } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import fc from 'fast-check';
-import type { Event } from '../../../src/domain/event.ts';
-import { encodeLinkedEvent, encodeLinkedPart, joinGraph } from '../../../src/domain/formats/json-ld.ts';
+import type { Event } from '../../../src/domain/events/event.ts';
+import {
+  encodeLinkedEvent,
+  encodeLinkedPart,
+  joinGraph,
+} from '../../../src/domain/events/formats/json-ld.ts';
 import { fromWire } from '../../../src/domain/wire.ts';
 import { anyEvent, EDGES, newEvent, wireOf } from './events.ts';
 

@@ -11,10 +11,10 @@ import {
   EVENT_TYPES,
   type EventRow,
   encodeEvent,
-} from '../../../src/domain/event.ts';
-import { type NearbyQuery, readNearby } from '../../../src/domain/nearby.ts';
+} from '../../../src/domain/events/event.ts';
+import { type NearbyQuery, readNearby } from '../../../src/domain/events/nearby.ts';
+import { WHENS } from '../../../src/domain/events/when.ts';
 import type { NearbyPage } from '../../../src/domain/store.ts';
-import { WHENS } from '../../../src/domain/when.ts';
 import { PostgresBulkWriter } from '../../../src/postgres/bulk.ts';
 import { Database } from '../../../src/postgres/client/database.ts';
 import { searchDatabase } from '../../../src/postgres/exact-search.ts';

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
 import { readConfig } from '../../../src/config.ts';
 import type { AgentRow } from '../../../src/domain/agent.ts';
-import type { EventRow } from '../../../src/domain/event.ts';
+import type { EventRow } from '../../../src/domain/events/event.ts';
 import { PostgresBulkWriter } from '../../../src/postgres/bulk.ts';
 import type { SearchChange } from '../../../src/postgres/memory/search-change.ts';
 import { PostgresStore } from '../../../src/postgres/store.ts';

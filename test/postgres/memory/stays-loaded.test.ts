@@ -5,7 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readConfig } from '../../../src/config.ts';
 import type { AgentRow } from '../../../src/domain/agent.ts';
-import { readNearby } from '../../../src/domain/nearby.ts';
+import { readNearby } from '../../../src/domain/events/nearby.ts';
 import type { SearchChange } from '../../../src/postgres/memory/search-change.ts';
 import { PostgresStore } from '../../../src/postgres/store.ts';
 import { addAgent, addEvent, idOf, NOW_MS, search } from '../../store/rows.ts';
