@@ -18,8 +18,7 @@ const ENV: Record<string, string> = {
 const LOCK_MS = size(3_000, 14_000);
 const LOOPS = 32;
 
-/** Locks tables against everything, reads included, for some time. */
-/** Resolves when the tables are locked. They stay so for `ms`; `released` resolves after that. */
+/** Locks tables, against everything unless a mode says otherwise. Resolves when they are locked. They stay so for `ms`; `released` resolves after that. */
 async function lock(side: Side, tables: string, ms: number): Promise<{ released: Promise<void> }> {
   const { release } = await side.hold((sql) => sql.unsafe(`LOCK TABLE ${tables}`));
   return { released: sleep(ms).then(release) };
@@ -118,7 +117,8 @@ describe('while another session locks', { timeout: 180_000 }, () => {
       t.after(() => side.close());
       const agent = await node.client.register();
       const { event_id } = await agent.create();
-      const { released } = await lock(side, 'events', ms);
+      // Reads go on: a change reads the event before it waits for others.
+      const { released } = await lock(side, 'events IN EXCLUSIVE MODE', ms);
       const changes = Array.from({ length: 6 }, async (_, at) => {
         await sleep(100 * at);
         return agent.patch(`/v1/events/${event_id}`, { cost: `${at}` });
