@@ -2,7 +2,7 @@
 // them, and passes to another when that event goes. So nobody can hide what they use behind the words of others.
 import { integers, LongColumn, PIECE } from '../spatial/columns.ts';
 
-/** Measured. Some of 6 bytes that no other event has take 50 with everything, as BYTES_PER_WORD of domain/words.ts says. */
+/** Measured. Some of 6 bytes that no other event has take 50 with everything, as BYTES_PER_WORD of domain/events/words.ts says. */
 const BYTES_PER_WORD = 38;
 export const BYTES_PER_USE = 6;
 

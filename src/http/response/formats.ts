@@ -1,5 +1,5 @@
 // Formats of an event or a page of events: content types, encoders, and the choice by the Accept header. The `format`
-// parameter, which overrides Accept, is read in routes/event-formats.ts; the formats themselves are in domain/formats/.
+// parameter, which overrides Accept, is read in routes/event-formats.ts; the formats themselves are in domain/events/formats/.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { encodePage } from '../../domain/events/event-page.ts';
 import { encodeFeature, joinFeatures } from '../../domain/events/formats/geojson.ts';
