@@ -66,7 +66,10 @@ describe('serve cannot start', () => {
     const folder = temporaryFolder();
     const path = join(folder, 'local-events.db');
     const database = new DatabaseSync(path);
-    database.exec('CREATE TABLE of_the_future (column_1); PRAGMA user_version = 999');
+    database.exec(`CREATE TABLE of_the_future (column_1);
+      CREATE TABLE migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;
+      INSERT INTO migrations VALUES (1, '0001-release-1'), (2, '0002-of-the-future');
+      PRAGMA user_version = 2`);
     database.close();
     const before = readFileSync(path);
     assert.match(await serveFailing({ DATA_DIR: folder }), /newer version/);
@@ -76,7 +79,7 @@ describe('serve cannot start', () => {
         .prepare('SELECT name FROM sqlite_schema')
         .all()
         .map(({ name }) => name),
-      ['of_the_future'],
+      ['of_the_future', 'migrations'],
     );
     after.close();
     assert.equal(readFileSync(path).length, before.length);

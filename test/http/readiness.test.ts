@@ -122,7 +122,7 @@ describe('the part that cannot serve', () => {
     const service = await startTestService({ DATABASE_URL });
     t.after(() => service.close());
     const { client } = service;
-    assert.equal((await client.get('/ready')).status, 200);
+    await untilReady(client, 200); // it first looks for other nodes
     const sql = postgres(await getAdministratorUrl(), { max: 1, onnotice: () => {} });
     t.after(() => sql.end());
     await sql.unsafe(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
