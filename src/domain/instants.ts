@@ -1,5 +1,5 @@
-// Query parameters that are instants: their shape, and their values in milliseconds. The pairs of a date-time in a body depend on the
-// event's timezone: event-input.ts.
+// Query parameters that are instants: their shape, and their values in milliseconds. Date-times in bodies are read in event-input.ts,
+// because they depend on the event's timezone.
 import { isWithinYears, OUTSIDE_YEARS, parseDateTime } from './datetime.ts';
 import type { Issue } from './errors.ts';
 import Type from './schema.ts';

@@ -212,8 +212,10 @@ export interface Store {
   deleteEvent(eventId: string, agentId: string, version?: number): Promise<boolean>;
   /** Undefined if no event is refused for its words. */
   findWordShare(agentId: string): WordShare | undefined;
-  /** Matching events that have not ended at `nowMs`, ordered by start and event_id. */
-  /** Rejects with the reason of the searcher's signal once it is aborted, if the search takes long. */
+  /**
+   * Matching events that have not ended at `nowMs`, in the order of the query. A long search rejects with the reason of the searcher's
+   * signal once that is aborted.
+   */
   nearby(query: NearbyQuery, nowMs: number, searcher?: Searcher): Promise<NearbyPage>;
 
   /** Ordered by creation. */

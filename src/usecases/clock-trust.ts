@@ -1,7 +1,6 @@
 // Decides whether old data may be removed by the time of this machine: a clock that is months ahead would remove events that have not
 // begun. A forward jump of more than a day stops removals until an operator confirms the date, or the service has run for 24 hours
-// since that jump. A clock that is behind removes less, and is
-// trusted; but in the embedded engine, what it says is noted only after such a wait.
+// since that jump. A clock that is behind removes less, so it is trusted; the embedded engine notes what it says only after such a wait.
 import { type Clock, DAY_MS, HOUR_MS, type Uptime } from '../domain/clock-and-random.ts';
 import type { Store } from '../domain/store.ts';
 
