@@ -3,13 +3,13 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { type AgentActivity, type Created, firstIdOf } from '../../domain/administration/activity.ts';
 import type { AuditRecord } from '../../domain/administration/audit.ts';
+import type { ListPosition } from '../../domain/administration/cursor.ts';
 import {
   type AgentListQuery,
   type AuditQuery,
   type EventListQuery,
   foldText,
 } from '../../domain/administration/list.ts';
-import type { ListPosition } from '../../domain/administration/list-cursor.ts';
 import { type AgentRequests, NO_REQUESTS } from '../../domain/administration/recent-requests.ts';
 import { firstUlidAt } from '../../domain/ids.ts';
 import { cutPage } from '../../domain/page-rows.ts';

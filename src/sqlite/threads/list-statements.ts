@@ -1,6 +1,7 @@
 // SQL of the lists for administrators and of own events. One statement returns a page and its exact total, from one snapshot. It needs
 // functions on the connection: fold(text), is_found(…), which tells whether a text contains the search text, and requests_of(agent, count).
 import { type AgentActivity, firstIdOf, isWindow } from '../../domain/administration/activity.ts';
+import { NEVER_USED } from '../../domain/administration/cursor.ts';
 import {
   type AgentListQuery,
   type AgentSort,
@@ -9,7 +10,6 @@ import {
   foldText,
   type ListQuery,
 } from '../../domain/administration/list.ts';
-import { NEVER_USED } from '../../domain/administration/list-cursor.ts';
 import { ASSUMED_DURATION_MS } from '../../domain/events/event.ts';
 import { AGENT_COLUMNS } from '../columns.ts';
 
