@@ -2,7 +2,7 @@
 
 import type { Identity } from '../domain/administration/admin.ts';
 import type { AuditEntry } from '../domain/administration/audit.ts';
-import { encodeRestoreCursor, type RestorePosition } from '../domain/administration/restore-cursor.ts';
+import { encodeRestoreCursor, type RestorePosition } from '../domain/administration/cursor.ts';
 import {
   MAX_SHOWN_SKIPPED,
   type RestoreRefusal,
