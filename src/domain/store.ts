@@ -5,9 +5,9 @@
 import type { Created } from './administration/activity.ts';
 import type { AgentDetails } from './administration/agent-details.ts';
 import type { AuditEntry, AuditRecord } from './administration/audit.ts';
+import type { ListPosition } from './administration/cursor.ts';
 import type { AllEventsQuery, AllEventsTotals } from './administration/event-list.ts';
 import type { AgentListQuery, AuditQuery, EventListQuery } from './administration/list.ts';
-import type { ListPosition } from './administration/list-cursor.ts';
 import type { UndoOutcome, UndoStep } from './administration/undo.ts';
 import type { AgentRecord, AgentRow, AgentUpdate, Tier } from './agent.ts';
 import type { KeyFingerprint, KeyRecord } from './api-key.ts';

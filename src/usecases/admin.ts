@@ -2,13 +2,13 @@
 
 import type { Identity } from '../domain/administration/admin.ts';
 import type { AuditEntry } from '../domain/administration/audit.ts';
+import { encodeUndoCursor, type UndoPosition } from '../domain/administration/cursor.ts';
 import {
   MAX_SHOWN_SKIPPED,
   type SkippedEvent,
   type UndoRefusal,
   WRONG_AUDIT_ID,
 } from '../domain/administration/undo.ts';
-import { encodeUndoCursor, type UndoPosition } from '../domain/administration/undo-cursor.ts';
 import { type AgentUpdate, summarise } from '../domain/agent.ts';
 import { DAY_MS } from '../domain/clock-and-random.ts';
 import { AppError, invalid } from '../domain/errors.ts';

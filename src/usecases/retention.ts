@@ -2,6 +2,7 @@
 import type { AuditAction, AuditEntry } from '../domain/administration/audit.ts';
 import { RETENTION } from '../domain/administration/undo.ts';
 import { type Clock, DAY_MS } from '../domain/clock-and-random.ts';
+import type { Policy } from '../domain/policy.ts';
 import type { BulkDeleted, Store } from '../domain/store.ts';
 import type { ClockTrust, Doubt } from './clock-trust.ts';
 
@@ -13,18 +14,10 @@ const NOTE_MS = 500;
 /** Between two slices, so that a long removal takes only a part of the store's time. */
 const PAUSE_MS = 20;
 
-export interface RetentionPolicy {
-  /** Days after its end that an event is kept; undefined: for ever. */
-  readonly keepEndedDays: number | undefined;
-  /** Days after its registration that an agent is kept that made no request and has no events; undefined: for ever. */
-  readonly keepUnusedAgentsDays: number | undefined;
-  /** Days after an administrator deleted something that it is kept. */
-  readonly keepDeletedDays: number;
-}
-
 export type Removed = 'events' | 'agents' | 'deleted';
 
-export interface RetentionOptions extends RetentionPolicy {
+export interface RetentionOptions {
+  readonly policy: Policy;
   readonly store: Pick<Store, 'removeEnded' | 'removeUnusedAgents' | 'removeDeleted'>;
   readonly clock: Clock;
   readonly trust: Pick<ClockTrust, 'check' | 'close'>;
@@ -77,8 +70,8 @@ export class Retention {
   }
 
   async #removeAll(): Promise<void> {
-    const { store, clock, trust, onDoubt, keepEndedDays, keepUnusedAgentsDays, keepDeletedDays } =
-      this.#options;
+    const { store, clock, trust, onDoubt, policy } = this.#options;
+    const { keepEndedDays, keepUnusedAgentsDays, keepDeletedDays } = policy;
     const nowMs = clock();
     const doubt = await trust.check(nowMs);
     const isStopped = doubt !== undefined;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { encodeUndoCursor } from '../../src/domain/administration/undo-cursor.ts';
+import { encodeUndoCursor } from '../../src/domain/administration/cursor.ts';
 import { assertError, assertInvalid, type Client, newEvent } from '../support/client.ts';
 import { ENGINES, type Engine } from '../support/engines.ts';
 import { startTestService, type TestService } from '../support/service.ts';

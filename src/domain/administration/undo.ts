@@ -5,7 +5,7 @@ import { HOUR_MS } from '../clock-and-random.ts';
 import { type Issue, invalid } from '../errors.ts';
 import Type from '../schema.ts';
 import { nullableInteger, nullableString, oneOf, reader } from '../shape.ts';
-import { decodeUndoCursor, type UndoPosition } from './undo-cursor.ts';
+import { decodeUndoCursor, type UndoPosition } from './cursor.ts';
 
 /** Actor of what the service removes by itself, in the audit log. */
 export const RETENTION = 'retention';
