@@ -5,7 +5,7 @@ import type { AgentDetails } from '../domain/administration/agent-details.ts';
 import type { AuditEntry, AuditRecord } from '../domain/administration/audit.ts';
 import type { AgentListQuery, AuditQuery, EventListQuery } from '../domain/administration/list.ts';
 import { isRequestCount } from '../domain/administration/recent-requests.ts';
-import type { RestoreOutcome, RestoreStep } from '../domain/administration/undo.ts';
+import type { UndoOutcome, UndoStep } from '../domain/administration/undo.ts';
 import type { AgentRecord, AgentRow } from '../domain/agent.ts';
 import type { KeyFingerprint, KeyRecord } from '../domain/api-key.ts';
 import type { EventRow } from '../domain/events/event.ts';
@@ -45,9 +45,9 @@ import { LogTrimming } from './memory/trim.ts';
 import { openDatabase } from './open.ts';
 import { QuotaLeases } from './quota-leases.ts';
 import { removeEnded, removeUnusedAgents } from './removals.ts';
-import { removeKept, restore } from './restores.ts';
 import * as settings from './settings.ts';
 import { SqlSearches } from './sql-searches.ts';
+import { removeDeleted, undoDelete } from './undo.ts';
 import { WordFilling } from './words.ts';
 
 export interface PostgresOptions extends DatabaseOptions, Partial<NodeEventsOptions> {
@@ -315,12 +315,12 @@ export class PostgresStore implements Store {
     return this.#change((sql) => admin.deleteEvents(sql, ...args));
   }
 
-  restore(step: RestoreStep, audit: AuditEntry): Promise<RestoreOutcome> {
-    return this.#change((sql) => restore(sql, step, audit));
+  undoDelete(step: UndoStep, audit: AuditEntry): Promise<UndoOutcome> {
+    return this.#change((sql) => undoDelete(sql, step, audit));
   }
 
-  removeKept(deletedByMs: number): AsyncIterable<number> {
-    return removeKept(this.#database, deletedByMs);
+  removeDeleted(deletedByMs: number): AsyncIterable<number> {
+    return removeDeleted(this.#database, deletedByMs);
   }
 
   removeEnded: Store['removeEnded'] = (...args) => removeEnded(this.#database, ...args);

@@ -110,7 +110,7 @@ export class SqliteStore implements Store {
       step: (name, args, apply) => writer.run(name, args, apply),
       refusal: () => this.#disk.findRefusal(),
       ...{ agents: this.#agents, keys: this.#keys, uses: this.#uses, keyUses: this.#keyUses },
-      keptAfter: (auditId, eventId) => this.#read('keptAfter', auditId, eventId),
+      deletedAfter: (auditId, eventId) => this.#read('deletedAfter', auditId, eventId),
       forgetAgent: (agentId) => this.#forgetAgent(agentId),
       toAgent: (row) => this.#toAgent(row),
       run: (work) => this.#operations.run(work),
@@ -285,8 +285,8 @@ export class SqliteStore implements Store {
   deleteEventAsAdmin = (...args: Parameters<Store['deleteEventAsAdmin']>) =>
     this.#administration.deleteEventAsAdmin(...args);
   deleteEvents = (...args: Parameters<Store['deleteEvents']>) => this.#administration.deleteEvents(...args);
-  restore = (...args: Parameters<Store['restore']>) => this.#administration.restore(...args);
-  removeKept = (deletedByMs: number) => this.#administration.removeKept(deletedByMs);
+  undoDelete = (...args: Parameters<Store['undoDelete']>) => this.#administration.undoDelete(...args);
+  removeDeleted = (deletedByMs: number) => this.#administration.removeDeleted(deletedByMs);
 
   revokeAgentKey(agentId: string, prefix: string, audit: AuditEntry): Promise<boolean> {
     return this.#write('revokeAgentKey', [agentId, prefix, audit], (removed) => {
