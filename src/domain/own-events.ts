@@ -1,7 +1,7 @@
 // Pages of an agent's own events: the parameters and the response. The stores find the events.
 
+import { decodeListCursor, encodeListCursor, type ListPosition } from './administration/cursor.ts';
 import { type EventListQuery, encodeSort } from './administration/list.ts';
-import { decodeListCursor, encodeListCursor, type ListPosition } from './administration/list-cursor.ts';
 import { refuse } from './errors.ts';
 import { PAGE_PARAMETERS, pageFields } from './events/event-page.ts';
 import { ReadEvent } from './events/include.ts';

@@ -142,6 +142,11 @@ export function isAdministrator(identity: Identity, allowed: AllowList): boolean
   return vouched && allowed.domains.includes(domain);
 }
 
+/** Google's accounts may have an e-mail of any domain; only `hd` tells that they belong to the domain's organisation. */
+export function isGoogle(issuer: string): boolean {
+  return /^(https:\/\/)?accounts\.google\.com$/.test(issuer);
+}
+
 /** Lowercases ASCII letters only. Unicode's rules turn the Kelvin sign into a k, which would match someone else's e-mail. */
 export function foldCase(text: string): string {
   return text.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase());

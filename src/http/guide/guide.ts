@@ -1,28 +1,17 @@
 // Content of the guide for agents, the single source of /llms.txt and /for-agents. All numbers, names and codes come from the
 // operations, the table of errors and the operator's settings.
 import { ERRORS, type ErrorCode } from '../../domain/errors.ts';
+import type { Policy } from '../../domain/policy.ts';
 import { BYTES_PER_MB } from '../../domain/store.ts';
-import type { Policy } from '../../usecases/context.ts';
 import { type Block, code, type Guide, text } from './blocks.ts';
 import { HEADERS } from './description.ts';
 import { mcpBlocks, type ToolName } from './mcp.ts';
 import { codesOf, groupsOf, type Operation, type Parameter, rangeOf, type Schema } from './operations.ts';
 
-/** The operator's settings that affect agents. */
-export type GuidePolicy = Pick<
-  Policy,
-  | 'registrationTier'
-  | 'tierLimits'
-  | 'registrationsPerHour'
-  | 'failedRegistrationsPerHour'
-  | 'maxEventsPerAgent'
-  | 'maxBytesPerAgent'
->;
-
 /** `all`: the operations; those for administrators are not shown. */
 export function writeGuide(
   all: readonly Operation[],
-  policy: GuidePolicy,
+  policy: Policy,
   tools: readonly ToolName[],
   base: string,
   today: string,
@@ -65,7 +54,7 @@ export function writeGuide(
   };
 }
 
-function introduction(base: string, policy: GuidePolicy, today: string): Block[] {
+function introduction(base: string, policy: Policy, today: string): Block[] {
   return [
     {
       kind: 'list',
@@ -225,7 +214,7 @@ function headerBlocks(): Block[] {
   return [{ kind: 'table', head: ['header', 'meaning'], rows }];
 }
 
-function limitBlocks(policy: GuidePolicy): Block[] {
+function limitBlocks(policy: Policy): Block[] {
   const { registrationsPerHour, failedRegistrationsPerHour } = policy;
   const { tierLimits, maxEventsPerAgent, maxBytesPerAgent } = policy;
   const requests = Object.entries(tierLimits).map(([tier, limit]) => [

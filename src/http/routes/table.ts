@@ -39,7 +39,7 @@ export const ROUTES: readonly Route[] = [
   ['DELETE', '/v1/admin/events/{event_id}', adminEvents.deleteAnyEvent],
   ['POST', '/v1/admin/events/delete', adminEvents.deleteEvents],
   ['GET', '/v1/admin/audit', admin.listAudit],
-  ['POST', '/v1/admin/audit/{audit_id}/restore', admin.restore],
+  ['POST', '/v1/admin/audit/{audit_id}/restore', admin.undoDelete],
 ];
 
 /** Routes in the API description. */
