@@ -1,5 +1,6 @@
 // SQL of the lists for administrators. One statement returns a page and its exact total, from one snapshot.
 import { type AgentActivity, firstIdOf, isWindow } from '../domain/administration/activity.ts';
+import { NEVER_USED } from '../domain/administration/cursor.ts';
 import type { AllEventsQuery } from '../domain/administration/event-list.ts';
 import {
   type AgentListQuery,
@@ -10,7 +11,6 @@ import {
   type ListQuery,
   type When,
 } from '../domain/administration/list.ts';
-import { NEVER_USED } from '../domain/administration/list-cursor.ts';
 import { isRequestCount } from '../domain/administration/recent-requests.ts';
 import { METRES_PER_MILE } from '../domain/events/geo.ts';
 import { firstUlidAt } from '../domain/ids.ts';
