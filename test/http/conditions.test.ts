@@ -1,7 +1,7 @@
 // ETag on every response with a single event, and the conditional requests If-Match and If-None-Match.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { etagOf, isNotModified, knownVersions } from '../../src/http/response/conditions.ts';
+import { etagOf, isNotModified, knownVersions } from '../../src/http/response/formats.ts';
 import { type Answer, assertError, assertInvalid, type Client, newEvent } from '../support/client.ts';
 import { ENGINES, type Engine } from '../support/engines.ts';
 import { startTestService, type TestService } from '../support/service.ts';
