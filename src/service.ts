@@ -25,7 +25,7 @@ import { Metrics } from './metrics/metrics.ts';
 import { measureProcess } from './metrics/process-metrics.ts';
 import { localVerifier, newSigningKey, SIGNING_KEY } from './oidc/local-issuer.ts';
 import { profilePictures } from './oidc/picture.ts';
-import { isGoogle, providerVerifier } from './oidc/provider.ts';
+import { providerVerifier } from './oidc/provider.ts';
 import { SESSION_SECRET } from './oidc/seal.ts';
 import { sessionSeal } from './oidc/session.ts';
 import { providerSignIn } from './oidc/sign-in.ts';
@@ -34,7 +34,6 @@ import type { OnDiskChange } from './sqlite/free-disk.ts';
 import { storeLog } from './store-log.ts';
 import { systemClock, systemRandom, systemUptime, VERSION } from './system.ts';
 import { ClockTrust, describeDoubt } from './usecases/clock-trust.ts';
-import type { Policy } from './usecases/context.ts';
 import { KeyedQueue } from './usecases/keyed-queue.ts';
 import { Retention } from './usecases/retention.ts';
 
@@ -118,7 +117,7 @@ export async function startService(config: Config, options: ServiceOptions): Pro
     });
     const access = await openAccess(config, store, clock, random);
     const edits = new KeyedQueue();
-    readiness = { context: { store, clock, random, policy: policyOf(config), ...access, edits } };
+    readiness = { context: { store, clock, random, policy: config.policy, ...access, edits } };
     listener ??= await startListening(app, config);
     url = listener.url;
     const retention = startRetention(config, store, metrics, { ...options, clock });
@@ -170,24 +169,21 @@ function startRetention(
   metrics: Metrics,
   { logger, clock, uptime = systemUptime }: ServiceOptions & { clock: Clock },
 ): Retention {
-  const { keepEndedDays, keepUnusedAgentsDays, keepDeletedDays, clockConfirmed } = config;
   const retention = new Retention({
     store,
     clock,
-    trust: new ClockTrust({ store, clock, uptime, confirmedDate: clockConfirmed }),
+    trust: new ClockTrust({ store, clock, uptime, confirmedDate: config.clockConfirmed }),
     onDoubt: (doubt) => {
       if (doubt) logger.warn(describeDoubt(doubt));
       else logger.info('The clock of this machine is trusted. Old data is removed again.');
     },
-    keepEndedDays,
-    keepUnusedAgentsDays,
-    keepDeletedDays,
+    policy: config.policy,
     onRemoved: (count, what, days) =>
       logger.info(
         {
           events: `Removed ${count} events that ended at least ${days} days ago (KEEP_ENDED_DAYS).`,
           agents: `Removed ${count} agents that registered at least ${days} days ago and were never used (KEEP_UNUSED_AGENTS_DAYS).`,
-          kept: `Removed ${count} events that administrators deleted at least ${days} days ago (KEEP_DELETED_DAYS).`,
+          deleted: `Removed ${count} events that administrators deleted at least ${days} days ago (KEEP_DELETED_DAYS).`,
         }[what],
       ),
     onFailure: (error) =>
@@ -245,24 +241,6 @@ function searchLog(logger: Logger): (change: SearchChange) => void {
 function logFailure(logger: Logger, error: unknown, text: string): void {
   if (!(error instanceof AppError && error.code === 'UNAVAILABLE')) logger.error({ err: error }, text);
   else logger.warn({ reason: (error.cause as Error | undefined)?.message ?? error.message }, text);
-}
-
-/** The settings that use cases need, without secrets. */
-function policyOf(config: Config): Policy {
-  return {
-    registrationTier: config.registrationTier,
-    tierLimits: config.tierLimits,
-    registrationsPerHour: config.registrationsPerHour,
-    failedRegistrationsPerHour: config.failedRegistrationsPerHour,
-    maxEventsPerAgent: config.maxEventsPerAgent,
-    maxBytesPerAgent: config.maxBytesPerAgent,
-    maxBytesPerNetworkAndHour: config.maxBytesPerNetworkAndHour,
-    keepDeletedDays: config.keepDeletedDays,
-    administrators: {
-      ...config.administrators,
-      hostedDomainRequired: config.oidc !== undefined && isGoogle(config.oidc.issuer),
-    },
-  };
 }
 
 /** Authentication of administrators: a token with each request, or a session in the console. */

@@ -91,8 +91,7 @@ async function show(config: Config, { agentId, isJson }: Options, io: Io): Promi
   const nowMs = systemClock();
   const found = await reading(config, (reader) => reader.findAgentDetails(agentId, nowMs));
   if (!found) throw noAgent(agentId);
-  const { maxEventsPerAgent: maxEvents, maxBytesPerAgent: maxBytes } = config;
-  const { quota, ...details } = describeAgentDetails(found, undefined, { maxEvents, maxBytes });
+  const { quota, ...details } = describeAgentDetails(found, undefined, config.policy);
   // A running service counts requests in its memory.
   const { events, bytes } = quota;
   const shown = { ...details, quota: { events, bytes } };
@@ -110,7 +109,7 @@ async function change(config: Config, options: Options, io: Io): Promise<void> {
     const name = `${printable(agent.agent_name)} (${agentId})`;
     if (options.action === 'delete') {
       await changes.delete(agentId);
-      const { keepDeletedDays: days } = config;
+      const days = config.policy.keepDeletedDays;
       const undo =
         days > 0 ? `It can be restored in the console for ${days} days.` : 'It cannot be restored.';
       print(

@@ -17,10 +17,11 @@ export function findSettingProblems(config: Config): string[] {
 }
 
 /** What is odd about the identity provider and the administrators. */
-export function findProviderProblems({ oidc, administrators }: Config): string[] {
+export function findProviderProblems({ oidc, policy }: Config): string[] {
   if (!oidc) return [];
   const problems: string[] = [];
-  if (Object.values(administrators).every((list) => list.length === 0))
+  const { subjects, emails, domains } = policy.administrators;
+  if ([subjects, emails, domains].every((list) => list.length === 0))
     problems.push('Nobody is an administrator: set ADMIN_EMAILS, ADMIN_DOMAINS or ADMIN_SUBJECTS.');
   if (!/^https:|^http:\/\/(?:localhost|127\.|\[::1\])/i.test(oidc.issuer))
     problems.push(

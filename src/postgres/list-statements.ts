@@ -1,5 +1,6 @@
 // SQL of the lists for administrators. One statement returns a page and its exact total, from one snapshot.
 import { type AgentActivity, firstIdOf, isWindow } from '../domain/administration/activity.ts';
+import { NEVER_USED } from '../domain/administration/cursor.ts';
 import {
   type AgentListQuery,
   type AgentSort,
@@ -9,7 +10,6 @@ import {
   type ListQuery,
   type When,
 } from '../domain/administration/list.ts';
-import { NEVER_USED } from '../domain/administration/list-cursor.ts';
 import { isRequestCount } from '../domain/administration/recent-requests.ts';
 import { selectRequests } from './agent-requests.ts';
 import type { Statement } from './search.ts';

@@ -1,8 +1,8 @@
 // Reads lists and statistics for administrators. These statements are rare and varied, so none is prepared.
 import type { AgentActivity, Created } from '../domain/administration/activity.ts';
 import type { AuditRecord } from '../domain/administration/audit.ts';
+import type { ListPosition } from '../domain/administration/cursor.ts';
 import type { AgentListQuery, AuditQuery, EventListQuery } from '../domain/administration/list.ts';
-import type { ListPosition } from '../domain/administration/list-cursor.ts';
 import type { AgentRequests } from '../domain/administration/recent-requests.ts';
 import type { AgentRecord } from '../domain/agent.ts';
 import { ALL_EVENTS } from '../domain/events/nearby.ts';

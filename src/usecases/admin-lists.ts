@@ -3,6 +3,7 @@
 
 import { beginningsOfDays, describeDay } from '../domain/administration/activity.ts';
 import { describeAudit, describeAuditDetails } from '../domain/administration/audit.ts';
+import { encodeListCursor, type ListName, type ListPosition } from '../domain/administration/cursor.ts';
 import {
   type AgentListQuery,
   AUDIT_SORT,
@@ -10,7 +11,6 @@ import {
   type EventListQuery,
   encodeSort,
 } from '../domain/administration/list.ts';
-import { encodeListCursor, type ListName, type ListPosition } from '../domain/administration/list-cursor.ts';
 import { type AgentRecord, summarise } from '../domain/agent.ts';
 import { DAY_MS } from '../domain/clock-and-random.ts';
 import type { ListedEvent, ListPage, Stats } from '../domain/store.ts';

@@ -19,8 +19,7 @@ export async function getAgentDetails(
   if (!found) return agentNotFound(agentId);
   const limit = policy.tierLimits[found.agent.tier];
   const window = limit === 0 ? undefined : await store.readQuota(agentId, limit, nowMs);
-  const limits = { maxEvents: policy.maxEventsPerAgent, maxBytes: policy.maxBytesPerAgent };
-  return describeAgentDetails(found, window && { ...window, limit }, limits);
+  return describeAgentDetails(found, window && { ...window, limit }, policy);
 }
 
 /** Ends the key at once; other nodes may accept it for up to one second more. Throws NOT_FOUND. */

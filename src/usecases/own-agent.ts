@@ -27,9 +27,8 @@ export async function getOwnLimits(
 ): Promise<Static<typeof OwnLimits>> {
   const [found, key] = await Promise.all([store.findAgentDetails(agent_id, clock()), store.findKey(keyHash)]);
   if (!found || !key) return keyEnded();
-  const limits = { maxEvents: policy.maxEventsPerAgent, maxBytes: policy.maxBytesPerAgent };
   const own = describeOwnAgent(found.agent, key, quota, store.findWordShare(agent_id));
-  return { ...own, limits: describeStored(found, limits) };
+  return { ...own, limits: describeStored(found, policy) };
 }
 
 export function findOwnEvents(

@@ -45,7 +45,12 @@ describe('the conformance suite', () => {
   before(async () => {
     const config = readConfig({ DATA_DIR: temporaryFolder(), RATE_LIMIT_READWRITE: '0' });
     const store = await openStore(config, systemClock());
-    const context = { store, clock: systemClock, random: systemRandom, policy: config } as unknown as Context;
+    const context = {
+      store,
+      clock: systemClock,
+      random: systemRandom,
+      policy: config.policy,
+    } as unknown as Context;
     const app = buildServer({
       version: '1.0.0',
       corsOrigins: '*',

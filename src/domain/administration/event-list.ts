@@ -10,8 +10,8 @@ import { instant, instantsIn } from '../instants.ts';
 import Type from '../schema.ts';
 import { compile, oneOf } from '../shape.ts';
 import { joinWire, toWire, type Wire } from '../wire.ts';
+import { encodeListCursor, type ListPosition } from './cursor.ts';
 import { encodeSort, readListCursor, type Sort, sortedPage, sortOf, WHENS, type When } from './list.ts';
-import { encodeListCursor, type ListPosition } from './list-cursor.ts';
 
 export const ALL_EVENT_SORTS = ['start_at', 'created_at'] as const;
 export type AllEventSort = (typeof ALL_EVENT_SORTS)[number];

@@ -1,24 +1,25 @@
 // Reads lists for administrators and of own events. Runs on its own thread: a search or sort reads all agents, or all events
 // of one agent.
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import type { Created } from '../../domain/administration/activity.ts';
+import { type AgentActivity, type Created, firstIdOf } from '../../domain/administration/activity.ts';
 import type { AuditRecord } from '../../domain/administration/audit.ts';
+import type { ListPosition } from '../../domain/administration/cursor.ts';
 import {
   type AgentListQuery,
   type AuditQuery,
   type EventListQuery,
   foldText,
 } from '../../domain/administration/list.ts';
-import type { ListPosition } from '../../domain/administration/list-cursor.ts';
 import { type AgentRequests, NO_REQUESTS } from '../../domain/administration/recent-requests.ts';
+import { firstUlidAt } from '../../domain/ids.ts';
 import { cutPage } from '../../domain/page-rows.ts';
 import type { ListedEvent, ListPage, Stats } from '../../domain/store.ts';
 import { toWire } from '../../domain/wire.ts';
 import { type AgentColumns, agentOf, type ColumnValues } from '../columns.ts';
-import { ActivityReader } from './activity-reader.ts';
 import { auditPageStatement } from './audit-statement.ts';
 import {
   agentPageStatement,
+  countCreatedBy,
   eventPageStatement,
   orderedPageStatement,
   type Statement,
@@ -42,11 +43,22 @@ export interface ListReaderCalls {
 
 type Row = [total: number, value: ListPosition['value'], id: string | null, ...item: ColumnValues];
 
+/** Sorts after every ID. */
+const LAST_ID = 'Z';
+
+/** Events whose IDs are in this range. Those that are being removed are subtracted: there are few or none. */
+const COUNT_EVENTS = `SELECT (SELECT count(*) FROM events WHERE event_id >= ?1 AND event_id < ?2) - (
+    SELECT count(*) FROM (SELECT agent_id, max(up_to_row) AS up_to_row FROM removals GROUP BY agent_id) AS removed
+    CROSS JOIN events INDEXED BY events_by_agent ON events.agent_id = removed.agent_id
+    WHERE event_id >= ?1 AND event_id < ?2 AND row_id <= up_to_row) AS events`;
+
+const COUNT_AGENTS = 'SELECT count(*) AS agents FROM stored_agents WHERE created_ms >= ? AND created_ms < ?';
+
 export class ListReader implements Batches<ListReaderCalls> {
   readonly #database: DatabaseSync;
   readonly #calls: ListReaderCalls;
   readonly #findOrdered: StatementSync;
-  readonly #activity: ActivityReader;
+  readonly #activityOf: StatementSync;
   /** Search text of the current list, folded. */
   #searchText = '';
   /** For the current list. */
@@ -67,18 +79,19 @@ export class ListReader implements Batches<ListReaderCalls> {
       `SELECT 1 FROM event_order WHERE agent_id = ?1
        AND NOT EXISTS (SELECT 1 FROM removals WHERE agent_id = ?1) LIMIT 1`,
     );
-    this.#activity = new ActivityReader(this.#database);
+    const [day, week] = [countCreatedBy('?1', '?2'), countCreatedBy('?1', '?3')];
+    this.#activityOf = this.#database.prepare(`SELECT (${day}) AS events_24h, (${week}) AS events_7d`);
     this.#calls = {
       ping() {},
       agentPage: (query, nowMs, requests = new Map()) =>
         this.#inSnapshot(() => {
           this.#requests = requests;
-          const page = ActivityReader.canSort(query)
-            ? this.#activity.page(query, nowMs)
-            : this.#page(agentPageStatement(query, nowMs), query, (_position, item) => agentOf(item));
+          const statement = agentPageStatement(query, nowMs);
+          const page = this.#page(statement, query, (_position, item) => agentOf(item));
           if (!query.activity && !query.requests) return page;
           const items = page.items.map((agent) => ({
-            ...(query.activity ? this.#activity.addTo(agent, nowMs) : agent),
+            ...agent,
+            ...(query.activity && { activity: this.#findActivity(agent.agent_id, nowMs) }),
             ...(query.requests && { requests: requests.get(agent.agent_id) ?? NO_REQUESTS }),
           }));
           return { ...page, items };
@@ -97,7 +110,7 @@ export class ListReader implements Batches<ListReaderCalls> {
         }),
       auditPage: (query) => this.#auditPage(query),
       countAgents: (usedFromMs) => this.#countAgents(usedFromMs),
-      countCreated: (fromMs) => this.#inSnapshot(() => this.#activity.countCreated(fromMs)),
+      countCreated: (fromMs) => this.#inSnapshot(() => this.#countCreated(fromMs)),
     };
   }
 
@@ -158,5 +171,20 @@ export class ListReader implements Batches<ListReaderCalls> {
     const sql = `SELECT count(*) AS agents,
       count(*) FILTER (WHERE last_used_ms >= ?) AS agents_active_today FROM stored_agents`;
     return this.#database.prepare(sql).get(usedFromMs) as unknown as AgentStats;
+  }
+  #findActivity(agentId: string, nowMs: number): AgentActivity {
+    const firstIds = [firstIdOf('events_24h', nowMs), firstIdOf('events_7d', nowMs)];
+    return { ...(this.#activityOf.get(agentId, ...firstIds) as unknown as AgentActivity) };
+  }
+
+  #countCreated(fromMs: readonly number[]): Created[] {
+    const [countEvents, countAgents] = [COUNT_EVENTS, COUNT_AGENTS].map((sql) => this.#database.prepare(sql));
+    return fromMs.map((from, at) => {
+      const to = fromMs[at + 1];
+      const lastId = to === undefined ? LAST_ID : firstUlidAt(to);
+      const { events } = countEvents!.get(firstUlidAt(from), lastId) as { events: number };
+      const { agents } = countAgents!.get(from, to ?? Number.MAX_SAFE_INTEGER) as { agents: number };
+      return { events, agents };
+    });
   }
 }
