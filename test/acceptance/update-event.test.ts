@@ -146,7 +146,7 @@ describe('PATCH /v1/events/{event_id}', () => {
 
     it('applies each of many concurrent changes of one field exactly once', async () => {
       const { event_id } = await agent.create(newEvent());
-      const costs = Array.from({ length: 100 }, (_, at) => String(at));
+      const costs = Array.from({ length: 30 }, (_, at) => String(at));
       const answers = await Promise.all(costs.map((cost) => agent.patch(`/v1/events/${event_id}`, { cost })));
       // Every response shows the change that its request made, in a version of its own.
       assert.deepEqual(
