@@ -1,6 +1,5 @@
 // The audit log: one record for each change by an administrator, and its shape in responses.
 import type { Static } from 'typebox';
-import type { AgentRow } from '../agent.ts';
 import { formatInstant } from '../datetime.ts';
 import { NEXT_CURSOR } from '../events/event-page.ts';
 import Type from '../schema.ts';
@@ -30,7 +29,7 @@ export interface AuditEntry {
   readonly target: string;
   /** What was set, as JSON; empty if there is nothing to add, or the store adds it. */
   readonly detail: string;
-  /** Whether deleted rows are kept for a restore. */
+  /** Whether the delete can be undone. */
   readonly undo?: Keeping;
 }
 
@@ -46,16 +45,6 @@ export interface AuditRecord extends Omit<AuditEntry, 'undo'> {
   readonly undo: UndoState;
   /** When something of it was last restored. */
   readonly restored_ms: number | null;
-}
-
-/** `detail` for a deleted event: its owner. */
-export function detailOfOwner({ agent_id, agent_name }: Pick<AgentRow, 'agent_id' | 'agent_name'>): string {
-  return JSON.stringify({ agent_id, agent_name });
-}
-
-/** `detail` for deleted events: the IDs of those that existed. */
-export function detailOfDeleted(eventIds: readonly string[]): string {
-  return JSON.stringify({ event_ids: eventIds });
 }
 
 export const AuditLogEntry = Type.Object({
