@@ -25,18 +25,19 @@ import {
   type Store,
 } from '../domain/store.ts';
 import type { Wire } from '../domain/wire.ts';
+import { LastUses } from '../memory/last-uses.ts';
 import * as admin from './admin.ts';
 import { RequestCounts } from './agent-requests.ts';
 import { readAllEvents } from './all-events.ts';
 import { CancellableReads } from './cancel.ts';
-import type { Database, DatabaseOptions } from './client/database.ts';
+import type { Database, DatabaseOptions, Statements } from './client/database.ts';
 import type { Sql } from './client/driver.ts';
 import { DatabaseSize } from './database-size.ts';
 import { EventCreation } from './event-creation.ts';
 import * as events from './events.ts';
 import { KeyCache } from './key-cache.ts';
 import { findAgentDetails, findHolder, findKey, revokeKey, rotateKey } from './keys.ts';
-import { LastUses } from './last-uses.ts';
+import { writerOf } from './last-uses.ts';
 import { AGENT_COLUMNS } from './list-statements.ts';
 import { readAgentPage, readAuditPage, readCreated, readEventPage, readStats } from './lists.ts';
 import { NodeEvents, type NodeEventsOptions } from './memory/node-events.ts';
@@ -67,8 +68,8 @@ export class PostgresStore implements Store {
   readonly #creation: EventCreation;
   readonly #keys: KeyCache;
   readonly #quotas: QuotaLeases;
-  readonly #uses: LastUses;
-  readonly #keyUses: LastUses;
+  readonly #uses: LastUses<Statements>;
+  readonly #keyUses: LastUses<Statements>;
   readonly #requests: RequestCounts;
 
   /** Without options, for bulk work: nothing runs in the background. */
@@ -77,8 +78,8 @@ export class PostgresStore implements Store {
     this.#creation = new EventCreation(database);
     this.#keys = new KeyCache(options?.metrics);
     this.#quotas = new QuotaLeases(database);
-    this.#uses = new LastUses(database);
-    this.#keyUses = new LastUses(database, 'keys');
+    this.#uses = new LastUses(writerOf(database, 'agents'));
+    this.#keyUses = new LastUses(writerOf(database, 'keys'));
     this.#requests = new RequestCounts(database);
     this.#searches = new SqlSearches(database.limits, this.#reads);
     if (!options) return;

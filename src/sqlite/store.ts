@@ -30,6 +30,7 @@ import {
 import { toWire, type Wire } from '../domain/wire.ts';
 import type { EventStorage } from '../memory/event-lookup.ts';
 import { EventMemory } from '../memory/event-memory.ts';
+import { LastUses } from '../memory/last-uses.ts';
 import { Administration } from './administration.ts';
 import { listAllEvents } from './all-events.ts';
 import type { AgentColumns } from './columns.ts';
@@ -38,7 +39,6 @@ import { EventWrites } from './event-writes.ts';
 import { databasePath } from './files/data-folder.ts';
 import { FreeDisk, measureDisk } from './free-disk.ts';
 import { KeyOwners } from './key-owners.ts';
-import { LastUses } from './last-uses.ts';
 import { OpenFolder, startErrorOf } from './open-folder.ts';
 import type { SqliteOptions } from './options.ts';
 import { QuotaWindows } from './quota-windows.ts';
@@ -71,8 +71,8 @@ export class SqliteStore implements Store {
   readonly #removal = new RowRemoval(() =>
     this.#writer.run('removeSlice', [ROWS_PER_SLICE], (hasRemoved) => hasRemoved),
   );
-  readonly #uses = new LastUses((used) => this.#writer.run('touchAgents', [used], () => {}));
-  readonly #keyUses = new LastUses((used) => this.#writer.run('touchKeys', [used], () => {}));
+  readonly #uses = new LastUses((used) => this.#writer.run('touchAgents', [used], () => undefined));
+  readonly #keyUses = new LastUses((used) => this.#writer.run('touchKeys', [used], () => undefined));
   readonly #requests = new RecentRequests();
   readonly #administration: Administration;
   /** Before this process. */
@@ -370,7 +370,6 @@ export class SqliteStore implements Store {
   }
 
   #toAgent(row: AgentColumns): AgentRecord {
-    const last_used_ms = this.#uses.find(row.agent_id) ?? row.last_used_ms;
-    return { ...row, is_active: row.is_active === 1, last_used_ms };
+    return this.#uses.apply({ ...row, is_active: row.is_active === 1 });
   }
 }
