@@ -4,7 +4,6 @@ import { formatInstant } from '../datetime.ts';
 import { NEXT_CURSOR } from '../events/event-page.ts';
 import Type from '../schema.ts';
 import { nullableString, oneOf } from '../shape.ts';
-import type { Keeping, UndoState } from './undo.ts';
 
 export const AUDIT_ACTIONS = [
   'update_agent',
@@ -19,6 +18,12 @@ export const AUDIT_ACTIONS = [
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
+/** Whether a delete can be undone; undefined: there is nothing to undo, or undo is off. */
+export type Keeping = 'kept' | 'for_good' | undefined;
+
+/** The same of an entry. `expiring`: what it deleted is being removed. Null: never. */
+export type UndoState = 'kept' | 'for_good' | 'restored' | 'expiring' | 'expired' | null;
+
 /** A requested change. The store adds what it found, in the same transaction as the change. */
 export interface AuditEntry {
   readonly at_ms: number;
@@ -29,7 +34,6 @@ export interface AuditEntry {
   readonly target: string;
   /** What was set, as JSON; empty if there is nothing to add, or the store adds it. */
   readonly detail: string;
-  /** Whether the delete can be undone. */
   readonly undo?: Keeping;
 }
 

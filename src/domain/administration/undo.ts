@@ -5,7 +5,7 @@ import { HOUR_MS } from '../clock-and-random.ts';
 import { type Issue, invalid } from '../errors.ts';
 import Type from '../schema.ts';
 import { nullableInteger, nullableString, oneOf, reader } from '../shape.ts';
-import type { AuditEntry } from './audit.ts';
+import type { AuditEntry, Keeping, UndoState } from './audit.ts';
 import { decodeUndoCursor, type UndoPosition } from './cursor.ts';
 
 /** Actor of what the service removes by itself, in the audit log. */
@@ -19,12 +19,6 @@ export const MAX_SHOWN_SKIPPED = 100;
 
 /** Events that one step of an undo takes. */
 export const EVENTS_PER_STEP = 250;
-
-/** Whether the change keeps what it deletes; undefined: there is nothing to keep, or keeping is off. */
-export type Keeping = 'kept' | 'for_good' | undefined;
-
-/** State of an entry. `expiring`: its rows are being removed. Null: nothing was kept. */
-export type UndoState = 'kept' | 'for_good' | 'restored' | 'expiring' | 'expired' | null;
 
 const SKIP_REASONS = ['duplicate', 'agent_deleted', 'exists'] as const;
 export type SkipReason = (typeof SKIP_REASONS)[number];

@@ -107,8 +107,7 @@ export function prepareRemovals(database: DatabaseSync): Removals {
   return {
     calls: {
       removeSlice: (limit) => removeSliceOf(findRemoval.get() as Removal | undefined, limit),
-      moveSlice: (auditId, limit) =>
-        removeSliceOf(findRemovalFor.get(auditId) as Removal | undefined, limit),
+      moveSlice: (auditId, limit) => removeSliceOf(findRemovalFor.get(auditId) as Removal | undefined, limit),
     },
     findLastRow: () => findLastRow.get()!.row as number,
     begin: (agentId, withAgent, auditId) =>
