@@ -3,7 +3,7 @@ import type { Static } from 'typebox';
 import { type AgentRecord, AgentSummary, summarise } from './agent.ts';
 import type { KeyRecord } from './api-key.ts';
 import { formatInstant } from './datetime.ts';
-import Type from './schema.ts';
+import Type, { nameShapes } from './schema.ts';
 import { nullableString, reader } from './shape.ts';
 
 /** Unknown fields are refused: a misspelt overlap must not keep a key alive that was meant to end. */
@@ -79,6 +79,8 @@ export const OwnAgentResponse = Type.Object({
     examples: [{ memory_bytes: 48_300, share: 0.00002 }],
   }),
 });
+
+nameShapes({ RotateRequest, KeySummary, QuotaSummary, WordSummary, OwnAgentResponse });
 
 const readRotation = reader(RotateRequest, 'body');
 const readEmpty = reader(EmptyRequest, 'body');

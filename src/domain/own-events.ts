@@ -5,7 +5,7 @@ import { type EventListQuery, encodeSort } from './administration/list.ts';
 import { refuse } from './errors.ts';
 import { PAGE_PARAMETERS, pageFields } from './events/event-page.ts';
 import { ReadEvent } from './events/include.ts';
-import Type from './schema.ts';
+import Type, { nameShapes } from './schema.ts';
 import { compile } from './shape.ts';
 
 export const OwnEventsParameters = Type.Object({
@@ -17,6 +17,8 @@ export const OwnEventsResponse = Type.Object({
   events: Type.Array(ReadEvent, { description: 'Events of the caller, ordered by start_at, then event_id.' }),
   ...pageFields('Events of the caller'),
 });
+
+nameShapes({ OwnEventsResponse });
 
 const SORT = { key: 'start_at', descending: false } as const;
 

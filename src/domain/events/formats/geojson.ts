@@ -1,6 +1,6 @@
 // Encodes events as GeoJSON (RFC 7946): a Point with the event's other fields as properties. geojson-reader.ts decodes it.
 
-import Type from '../../schema.ts';
+import Type, { nameShapes } from '../../schema.ts';
 import { oneOf } from '../../shape.ts';
 import { joinWire, toWire, type Wire } from '../../wire.ts';
 import { EVENT_EXAMPLE, parseEvent } from '../event.ts';
@@ -33,6 +33,8 @@ export const EventFeatureCollection = Type.Object({
     description: 'Pass it as cursor to get the next page; null on the last page.',
   }),
 });
+
+nameShapes({ EventFeature, EventFeatureCollection });
 
 export function encodeFeature(event: Wire): Wire {
   const { lat, lng, ...rest } = parseEvent(event);
