@@ -6,7 +6,6 @@ import { foldCase, isGoogle } from './domain/administration/admin.ts';
 import { TIERS } from './domain/agent.ts';
 import { isApiKey } from './domain/api-key.ts';
 import { CLIENT_LIMITS, type ClientLimits } from './domain/client-limits.ts';
-import { editDistance } from './domain/edit-distance.ts';
 import { SettingsError, StartError } from './domain/errors.ts';
 import type { Policy } from './domain/policy.ts';
 import { describeAddress, hasPassword, problemOf, withPassword } from './postgres/client/url.ts';
@@ -76,9 +75,6 @@ const DATABASE_DEFAULTS = {
   indexMaxBytes: 2_048 * MIB,
 } as const;
 const MIN_SECRET_LENGTH = 32;
-/** How much a misspelt name may differ; short names less. */
-const MAX_DIFFERENCES = 3;
-const LETTERS_PER_DIFFERENCE = 4;
 const API_KEY = 'LOCAL_EVENTS_API_KEY';
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
@@ -119,28 +115,6 @@ export function settingNames(): ReadonlySet<string> {
   const note = (_: object, name: string | symbol) => void names.add(String(name));
   readConfig(new Proxy({}, { get: note }));
   return names;
-}
-
-/** A variable that is no setting, but nearly. */
-export interface Misspelt {
-  readonly name: string;
-  /** The setting that is meant. */
-  readonly known: string;
-}
-
-/** Of the variables that have a value. Those that differ more are taken for other programs'. */
-export function findMisspelt(env: Env): Misspelt[] {
-  const settings = settingNames();
-  const names = Object.keys(env).filter((name) => env[name]?.trim() && !settings.has(name));
-  return names.flatMap((name) => {
-    const near = [...settings]
-      .map((known) => ({ name, known, distance: editDistance(name.toUpperCase(), known) }))
-      .filter(
-        ({ known, distance }) => distance <= Math.min(MAX_DIFFERENCES, known.length / LETTERS_PER_DIFFERENCE),
-      )
-      .sort((a, b) => a.distance - b.distance);
-    return near.slice(0, 1);
-  });
 }
 
 /** API key for commands that act as an agent. Throws SettingsError, whose message never contains the key. */
