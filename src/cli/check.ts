@@ -4,7 +4,7 @@ import { SettingsError } from '../domain/errors.ts';
 import { CHECKED, type Finding } from '../domain/finding.ts';
 import { inspectData } from '../engines.ts';
 import { systemClock } from '../system.ts';
-import { findClockProblem } from '../usecases/clock-check.ts';
+import { findClockProblem } from '../usecases/clock-trust.ts';
 import { type Env, type Io, printable, UsageError } from './command.ts';
 import { findMisspelt, findSettingProblems } from './setting-problems.ts';
 

@@ -19,11 +19,11 @@ import { EventsNearbyResponse, FoundEvent } from '../domain/events/nearby.ts';
 import {
   KeySummary,
   OwnAgentResponse,
+  OwnEventsResponse,
   QuotaSummary,
   RotateRequest,
   WordSummary,
 } from '../domain/own-agent.ts';
-import { OwnEventsResponse } from '../domain/own-events.ts';
 import { SESSION_COOKIE } from './access/cookies.ts';
 import { HEADERS, PREFERENCES } from './described-headers.ts';
 import { formatBytes, MAX_BODY_BYTES, MAX_BODY_VALUES } from './request/body.ts';

@@ -1,8 +1,7 @@
 // Sign-in and sign-out of the console: redirects to the identity provider and back, sessions, and the picture of the
 // signed-in administrator. The rules are in usecases/sessions.ts.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { toReturnPath } from '../../domain/administration/return-path.ts';
-import { SIGN_IN_MS, type SignInProblem } from '../../domain/administration/session.ts';
+import { SIGN_IN_MS, type SignInProblem, toReturnPath } from '../../domain/administration/session.ts';
 import { AppError, refuse } from '../../domain/errors.ts';
 import Type from '../../domain/schema.ts';
 import { compile } from '../../domain/shape.ts';

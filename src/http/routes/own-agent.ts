@@ -11,21 +11,19 @@ import {
 } from '../../domain/events/include.ts';
 import {
   EmptyRequest,
-  OwnAgentResponse,
-  RotateRequest,
-  readOverlapMs,
-  requireEmptyBody,
-} from '../../domain/own-agent.ts';
-import {
   encodeOwnCursor,
+  OwnAgentResponse,
   OwnEventsParameters,
   OwnEventsResponse,
+  RotateRequest,
+  readOverlapMs,
   readOwnEvents,
-} from '../../domain/own-events.ts';
+  requireEmptyBody,
+} from '../../domain/own-agent.ts';
 import Type from '../../domain/schema.ts';
 import { compile } from '../../domain/shape.ts';
 import * as own from '../../usecases/own-agent.ts';
-import { register as registerAgent } from '../../usecases/register.ts';
+import { register as registerAgent } from '../../usecases/own-agent.ts';
 import { type Query, queryReader } from '../request/query.ts';
 import { encodeItems } from '../response/formats.ts';
 import { endpoint } from './endpoint.ts';

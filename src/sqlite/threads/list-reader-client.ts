@@ -2,8 +2,7 @@
 // one. A list after its thread has exited starts a new one.
 import { AppError } from '../../domain/errors.ts';
 import { Operations } from '../../domain/operations.ts';
-import { type Distribution, Metrics } from '../../metrics/metrics.ts';
-import { queueMetrics } from '../../metrics/queue-metrics.ts';
+import { type Distribution, Metrics, queueMetrics } from '../../metrics/metrics.ts';
 import type { ListReaderCalls } from './list-reader.ts';
 import type { ListThreadData } from './list-reader-worker.ts';
 import { RpcClient, type ThreadOptions } from './rpc-client.ts';
