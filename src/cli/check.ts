@@ -1,12 +1,12 @@
 // The `check` command: what is wrong with an installation, and what a start would migrate. Changes nothing, so a service may run.
-import { type Config, readConfig } from '../config.ts';
+import { type Config, findMisspelt, readConfig } from '../config.ts';
 import { SettingsError } from '../domain/errors.ts';
 import { CHECKED, type Finding } from '../domain/finding.ts';
 import { inspectData } from '../engines.ts';
 import { systemClock } from '../system.ts';
 import { findClockProblem } from '../usecases/clock-trust.ts';
 import { type Env, type Io, printable, UsageError } from './command.ts';
-import { findMisspelt, findSettingProblems } from './setting-problems.ts';
+import { findSettingProblems } from './setting-problems.ts';
 
 /** Resolves with 2 if there is a problem. */
 export async function check(args: string[], env: Env, io: Io): Promise<number> {

@@ -2,7 +2,8 @@
 // begun. A forward jump of more than a day stops removals until an operator confirms the date, or the service has run for 24 hours
 // since that jump. A clock that is behind removes less, so it is trusted; the embedded engine notes what it says only after such a wait.
 import { type Clock, DAY_MS, HOUR_MS, type Uptime } from '../domain/clock-and-random.ts';
-import type { Store } from '../domain/store.ts';
+import type { TimeSource } from '../domain/finding.ts';
+import { MAX_SKEW_MS, type Store } from '../domain/store.ts';
 
 const MAX_JUMP_MS = DAY_MS;
 const WAIT_MS = DAY_MS;
@@ -133,11 +134,6 @@ export function describeDoubt({ nowMs, referenceMs, isDatabase, waitedMs, confir
 function dateOf(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);
 }
-
-/** Clocks of nodes may differ by this much: quotas allow for it. */
-const MAX_SKEW_MS = 60_000;
-
-export type TimeSource = Pick<Store, 'findSetting' | 'referenceTime'>;
 
 /** What is wrong with the clock; undefined if nothing is. */
 export async function findClockProblem(

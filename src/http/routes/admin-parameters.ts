@@ -1,9 +1,8 @@
 // Parameters of several administrators' endpoints: `agent_id` in the path, and `for_good` of deletes.
 
 import { DeleteParameters, readForGood } from '../../domain/administration/undo.ts';
-import { refuse } from '../../domain/errors.ts';
 import Type from '../../domain/schema.ts';
-import { compile } from '../../domain/shape.ts';
+import { reader } from '../../domain/shape.ts';
 import { queryReader } from '../request/query.ts';
 import type { Call } from './endpoint.ts';
 
@@ -14,13 +13,11 @@ export const AgentPath = Type.Object({
     examples: ['0197d2e8-9a40-7c55-8f3e-5b1d2c6a7e90'],
   }),
 });
-const checkAgentPath = compile(AgentPath);
+const readAgentPath = reader(AgentPath, 'path');
 
 /** Returns the ID in lower case. Throws VALIDATION_ERROR. */
 export function agentIdOf({ path }: Call): string {
-  const { value, issues } = checkAgentPath(path, 'path');
-  refuse(issues);
-  return value.agent_id.toLowerCase();
+  return readAgentPath(path).agent_id.toLowerCase();
 }
 
 export const forGoodIn = queryReader(DeleteParameters, readForGood);
