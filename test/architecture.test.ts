@@ -111,7 +111,7 @@ const HTTP_ROOMS = [
   '', // server.ts and what starts and describes it
   'routes', // what can be called
   'browser', // what only browsers need
-  'guide', // the texts for agents
+  'guide', // what the API says about itself
   'log', // what operators read about requests
   'access', // who is calling
   'admission', // how much

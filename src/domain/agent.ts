@@ -4,7 +4,7 @@ import type { Static } from 'typebox';
 import type { AgentActivity } from './administration/activity.ts';
 import type { AgentRequests } from './administration/recent-requests.ts';
 import { formatInstant } from './datetime.ts';
-import Type from './schema.ts';
+import Type, { nameShapes } from './schema.ts';
 import { nullableString, oneOf, reader } from './shape.ts';
 
 export const TIERS = ['read', 'readwrite', 'admin'] as const;
@@ -78,6 +78,8 @@ export const AgentUpdate = Type.Object({
   ),
   tier: Type.Optional(oneOf(TIERS, { examples: ['read'] })),
 });
+
+nameShapes({ RegisterRequest, RegisterResponse, AgentSummary, AgentUpdate });
 export type AgentUpdate = Static<typeof AgentUpdate>;
 
 /** An agent as both engines store it. */

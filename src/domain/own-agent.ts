@@ -8,7 +8,7 @@ import { formatInstant } from './datetime.ts';
 import { refuse } from './errors.ts';
 import { PAGE_PARAMETERS, pageFields } from './events/event-page.ts';
 import { ReadEvent } from './events/include.ts';
-import Type from './schema.ts';
+import Type, { nameShapes } from './schema.ts';
 import { compile, nullableString, reader } from './shape.ts';
 
 /** Unknown fields are refused: a misspelt overlap must not keep a key alive that was meant to end. */
@@ -85,6 +85,8 @@ export const OwnAgentResponse = Type.Object({
   }),
 });
 
+nameShapes({ RotateRequest, KeySummary, QuotaSummary, WordSummary, OwnAgentResponse });
+
 const readRotation = reader(RotateRequest, 'body');
 const readEmpty = reader(EmptyRequest, 'body');
 
@@ -139,6 +141,8 @@ export const OwnEventsResponse = Type.Object({
   events: Type.Array(ReadEvent, { description: 'Events of the caller, ordered by start_at, then event_id.' }),
   ...pageFields('Events of the caller'),
 });
+
+nameShapes({ OwnEventsResponse });
 
 const OWN_SORT = { key: 'start_at', descending: false } as const;
 

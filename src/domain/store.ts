@@ -6,9 +6,9 @@ import type { Created } from './administration/activity.ts';
 import type { AgentDetails } from './administration/agent-details.ts';
 import type { AuditEntry, AuditRecord } from './administration/audit.ts';
 import type { ListPosition } from './administration/cursor.ts';
-import type { AllEventsQuery, AllEventsTotals } from './administration/event-list.ts';
+import type { AllEventsPage, AllEventsQuery, OwnedWire } from './administration/event-list.ts';
 import type { AgentListQuery, AuditQuery, EventListQuery } from './administration/list.ts';
-import type { RestoreOutcome, RestoreStep } from './administration/undo.ts';
+import type { UndoOutcome, UndoStep } from './administration/undo.ts';
 import type { AgentRecord, AgentRow, AgentUpdate, Tier } from './agent.ts';
 import type { KeyFingerprint, KeyRecord } from './api-key.ts';
 import { DAY_MS, HOUR_MS } from './clock-and-random.ts';
@@ -92,16 +92,6 @@ export interface WordLimit {
 export interface ListedEvent extends LastChange {
   readonly json: Wire;
   readonly position: ListPosition;
-}
-
-/** An event in a list of all events. */
-export interface OwnedEvent {
-  readonly json: Wire;
-  readonly agentName: string;
-}
-
-export interface OwnedEventPage extends AllEventsTotals {
-  readonly items: readonly OwnedEvent[];
 }
 
 /** A page of a list. */
@@ -238,7 +228,7 @@ export interface Store {
    * Matching events of all agents in the requested order; ties by event_id, in the same direction. Events that change meanwhile may
    * be counted as before or as after. Rejects with the signal's reason once it is aborted, as soon as possible.
    */
-  eventPage(query: AllEventsQuery, nowMs: number, signal?: AbortSignal): Promise<OwnedEventPage>;
+  eventPage(query: AllEventsQuery, nowMs: number, signal?: AbortSignal): Promise<AllEventsPage<OwnedWire>>;
   /** Newest entries first. */
   auditPage(query: AuditQuery): Promise<ListPage<AuditRecord, number>>;
   stats(nowMs: number): Promise<Stats>;
@@ -250,7 +240,7 @@ export interface Store {
 
   /**
    * This and the next six methods write the audit entry in the same transaction as the change, with the name and the number
-   * of what they found. They write none if nothing has that ID. Deletes keep what they delete for `restore` if the entry says so.
+   * of what they found. They write none if nothing has that ID. If the entry says so, deletes can be undone by `undoDelete`.
    */
   updateAgent(agentId: string, update: AgentUpdate, audit: AuditEntry): Promise<AgentRecord | undefined>;
   /** Deletes the agent, its keys and its events. */
@@ -277,13 +267,13 @@ export interface Store {
     into: number | undefined,
   ): Promise<BulkDeleted | 'wrong-entry'>;
   /**
-   * One step of a restore: the agent with its keys if the entry deleted one, then the next events, as they were. Events that cannot
-   * come back are skipped and stay kept. What comes back is no longer kept, so that no step restores it again. `audit` is
-   * the entry of the restore; it gets target and detail from the entry, and is written with the first thing restored.
+   * One step of an undo: brings back the agent with its keys if the entry deleted one, then the next events, as they were. Events that
+   * cannot come back are skipped, and can come back later; what is back does not come back again. `audit` is the entry of the undo; it
+   * gets target and detail from the entry, and is written with the first thing that comes back.
    */
-  restore(step: RestoreStep, audit: AuditEntry): Promise<RestoreOutcome>;
-  /** Removes what was deleted by this time and kept, like `removeEnded`. */
-  removeKept(deletedByMs: number): AsyncIterable<number>;
+  undoDelete(step: UndoStep, audit: AuditEntry): Promise<UndoOutcome>;
+  /** Removes what was deleted by this time, like `removeEnded`: from then on it cannot be undone. */
+  removeDeleted(deletedByMs: number): AsyncIterable<number>;
 
   /**
    * Removes events that had ended by this time, in slices: each step removes one, so that other writes run in between. On

@@ -18,6 +18,7 @@ import { servePageFiles } from './browser/page-files.ts';
 import { serveDocs } from './browser/reference.ts';
 import { serveSignIn } from './browser/sign-in.ts';
 import type { ToolName } from './guide/mcp.ts';
+import { type Operation, operationsOf } from './guide/operations.ts';
 import { accessLog, logOnClose, measured, type WriteAccess } from './log/access-log.ts';
 import { faultLog } from './log/fault-log.ts';
 import type { RequestMetrics } from './log/request-metrics.ts';
@@ -76,8 +77,7 @@ type Server = ServerOptions &
   Service & {
     readonly documents: StaticDocuments;
     readonly writeAccess: WriteAccess;
-    /** The OpenAPI description. */
-    readonly describe: () => object;
+    readonly operations: readonly Operation[];
   };
 
 export function buildServer(options: ServerOptions): FastifyInstance {
@@ -92,7 +92,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     writeAccess: measured(accessLog(logger, options.logAgent), options.requestMetrics),
     onFault: faultLog(logger),
     context: () => (readiness() as { context: Context }).context,
-    describe: () => describeApi(DESCRIBED_ROUTES, options.baseUrl()),
+    operations: operationsOf(DESCRIBED_ROUTES),
   };
   const app = newApp({
     ...server,
@@ -165,10 +165,11 @@ function addRoutes(app: FastifyInstance, server: Server): void {
   for (const route of ROUTES) bind(app, route, server);
 }
 
-function serveDescription(app: FastifyInstance, { documents, describe }: Server): void {
+function serveDescription(app: FastifyInstance, { documents, operations, baseUrl }: Server): void {
   documents.serve(app, '/openapi.json', () => {
     const headers = { 'cache-control': 'no-cache' }; // browsers ask each time whether it is still valid
-    return new StaticDocument(JSON.stringify(describe()), 'application/json; charset=utf-8', headers);
+    const json = JSON.stringify(describeApi(operations, baseUrl()));
+    return new StaticDocument(json, 'application/json; charset=utf-8', headers);
   });
 }
 

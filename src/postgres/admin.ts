@@ -10,7 +10,7 @@ import {
 import {
   addSlice,
   type DeletedWhat,
-  KEPT_TITLES,
+  MAX_LISTED,
   mayExtend,
   titlesOf,
 } from '../domain/administration/undo.ts';
@@ -222,7 +222,7 @@ async function deleteEventsOf(
   isWithAgent: boolean,
 ): Promise<number> {
   const found = await sql<{ title: string }[]>`
-    SELECT title FROM events WHERE agent_id = ${agentId} ORDER BY start_ms, event_id LIMIT ${KEPT_TITLES}`;
+    SELECT title FROM events WHERE agent_id = ${agentId} ORDER BY start_ms, event_id LIMIT ${MAX_LISTED}`;
   const titles = titlesOf(
     found.map(({ title }) => title),
     audit.undo,

@@ -1,18 +1,18 @@
 // Changes by administrators, and restores of what they deleted: the writer's calls, and what follows from them in memory.
 
 import type { AuditEntry } from '../domain/administration/audit.ts';
-import type { RestoreOutcome, RestoreStep } from '../domain/administration/undo.ts';
+import type { UndoOutcome, UndoStep } from '../domain/administration/undo.ts';
 import type { AgentRecord, AgentRow, AgentUpdate } from '../domain/agent.ts';
 import type { AppError } from '../domain/errors.ts';
 import type { Words } from '../domain/events/words.ts';
 import { type BulkDeleted, ROWS_PER_SLICE } from '../domain/store.ts';
 import type { EventMemory } from '../memory/event-memory.ts';
+import type { LastUses } from '../memory/last-uses.ts';
 import type { AgentColumns } from './columns.ts';
 import type { KeyOwners } from './key-owners.ts';
-import type { LastUses } from './last-uses.ts';
 import type { RowRemoval } from './row-removal.ts';
-import type { RestoredSlice } from './threads/restores.ts';
-import type { KeptWords } from './threads/row-reader.ts';
+import type { DeletedWords } from './threads/row-reader.ts';
+import type { UndoneSlice } from './threads/undo.ts';
 import type { WriterClient } from './threads/writer-client.ts';
 
 /** Parts of the store. */
@@ -22,7 +22,7 @@ export interface AdministrationParts {
   readonly step: WriterClient['run'];
   /** Why nothing may be added, if the disk is nearly full. */
   readonly refusal: () => AppError | undefined;
-  readonly keptAfter: (auditId: number, eventId: string) => Promise<KeptWords>;
+  readonly deletedAfter: (auditId: number, eventId: string) => Promise<DeletedWords>;
   readonly memory: EventMemory;
   readonly removal: RowRemoval;
   readonly agents: Map<string, AgentRow>;
@@ -124,11 +124,11 @@ export class Administration {
     }
   }
 
-  restore(wanted: RestoreStep, audit: AuditEntry): Promise<RestoreOutcome> {
+  undoDelete(wanted: UndoStep, audit: AuditEntry): Promise<UndoOutcome> {
     return this.#parts.run(async () => {
-      const { auditId, keptFromMs, after } = wanted;
-      const { step, refusal, keptAfter } = this.#parts;
-      const check = () => step('checkRestore', [auditId, keptFromMs], (state) => state);
+      const { auditId, deletedAfterMs, after } = wanted;
+      const { step, refusal, deletedAfter } = this.#parts;
+      const check = () => step('checkUndo', [auditId, deletedAfterMs], (state) => state);
       let state = await check();
       for (; state === 'pending'; state = await check()) {
         await step('moveSlice', [auditId, ROWS_PER_SLICE], () => {});
@@ -136,10 +136,10 @@ export class Administration {
       if (state) return { kind: state };
       const refused = refusal();
       if (refused) throw refused;
-      const { ids, words, hasMore } = await keptAfter(auditId, after);
-      return step('restoreSlice', [wanted, ids, audit], (outcome): RestoreOutcome => {
+      const { ids, words, hasMore } = await deletedAfter(auditId, after);
+      return step('undoSlice', [wanted, ids, audit], (outcome): UndoOutcome => {
         if (outcome.kind !== 'restored') return outcome;
-        this.#applyRestored(outcome, new Map(ids.map((id, at) => [id, words[at]!])));
+        this.#applyUndo(outcome, new Map(ids.map((id, at) => [id, words[at]!])));
         const { skipped, into } = outcome;
         const last = hasMore ? ids.at(-1) : undefined;
         return { kind: 'restored', restored: outcome.events.length, skipped, last, into };
@@ -147,15 +147,19 @@ export class Administration {
     });
   }
 
-  async *removeKept(deletedByMs: number): AsyncGenerator<number> {
+  async *removeDeleted(deletedByMs: number): AsyncGenerator<number> {
     for (;;) {
-      const removed = await this.#parts.write('removeKept', [deletedByMs, ROWS_PER_SLICE], (count) => count);
+      const removed = await this.#parts.write(
+        'removeDeleted',
+        [deletedByMs, ROWS_PER_SLICE],
+        (count) => count,
+      );
       if (removed === undefined) return;
       yield removed;
     }
   }
 
-  #applyRestored({ agent, keys, events }: RestoredSlice, words: ReadonlyMap<string, Words>): void {
+  #applyUndo({ agent, keys, events }: UndoneSlice, words: ReadonlyMap<string, Words>): void {
     const parts = this.#parts;
     if (agent) {
       const { last_used_ms: _, event_count: __, ...row } = parts.toAgent(agent);

@@ -11,8 +11,8 @@ import { type EventRow, STORED_EVENT_COLUMNS, type StoredEvent } from '../domain
 import { ulidMs } from '../domain/ids.ts';
 import { UNFINISHED_MOVE, unfinishedMove } from '../domain/unfinished-move.ts';
 import { INDEX_COLUMNS, type IndexValues } from '../memory/index-mapping.ts';
+import type { LastUses } from '../memory/last-uses.ts';
 import { AGENT_COLUMNS, type AgentColumns, agentOf, type ColumnValues } from './columns.ts';
-import type { LastUses } from './last-uses.ts';
 
 /** Rows read before other requests can run. */
 const ROWS_PER_TURN = 1_000;
@@ -235,7 +235,7 @@ export class Reader {
 export function detailsOf(found: AgentDetailColumns, agent: AgentRecord, uses?: LastUses): AgentDetails {
   const keys = found.keys.map(({ key_hash, last_used_ms, ...key }) => ({
     ...key,
-    last_used_ms: uses?.find(key_hash) ?? last_used_ms,
+    last_used_ms: uses ? uses.latest(key_hash, last_used_ms) : last_used_ms,
   }));
   return { agent, eventBytes: found.eventBytes, keys };
 }

@@ -8,7 +8,7 @@ import type { AgentListQuery, AuditQuery, EventListQuery } from '../domain/admin
 import { RecentRequests } from '../domain/administration/recent-requests.ts';
 import type { AgentRecord, AgentRow, Tier } from '../domain/agent.ts';
 import type { KeyFingerprint, KeyRecord } from '../domain/api-key.ts';
-import type { EventRow } from '../domain/events/event.ts';
+import { type EventRow, parseEvent } from '../domain/events/event.ts';
 import type { NearbyQuery } from '../domain/events/nearby.ts';
 import { Operations } from '../domain/operations.ts';
 import type { WordShare } from '../domain/own-agent.ts';
@@ -30,15 +30,14 @@ import {
 import { toWire, type Wire } from '../domain/wire.ts';
 import type { EventStorage } from '../memory/event-lookup.ts';
 import { EventMemory } from '../memory/event-memory.ts';
+import { LastUses } from '../memory/last-uses.ts';
 import { Administration } from './administration.ts';
-import { listAllEvents } from './all-events.ts';
 import type { AgentColumns } from './columns.ts';
 import { EventWords } from './event-words.ts';
 import { EventWrites } from './event-writes.ts';
 import { databasePath } from './files/data-folder.ts';
 import { FreeDisk, measureDisk } from './free-disk.ts';
 import { KeyOwners } from './key-owners.ts';
-import { LastUses } from './last-uses.ts';
 import { OpenFolder, startErrorOf } from './open-folder.ts';
 import type { SqliteOptions } from './options.ts';
 import { QuotaWindows } from './quota-windows.ts';
@@ -71,8 +70,8 @@ export class SqliteStore implements Store {
   readonly #removal = new RowRemoval(() =>
     this.#writer.run('removeSlice', [ROWS_PER_SLICE], (hasRemoved) => hasRemoved),
   );
-  readonly #uses = new LastUses((used) => this.#writer.run('touchAgents', [used], () => {}));
-  readonly #keyUses = new LastUses((used) => this.#writer.run('touchKeys', [used], () => {}));
+  readonly #uses = new LastUses((used) => this.#writer.run('touchAgents', [used], () => undefined));
+  readonly #keyUses = new LastUses((used) => this.#writer.run('touchKeys', [used], () => undefined));
   readonly #requests = new RecentRequests();
   readonly #administration: Administration;
   /** Before this process. */
@@ -110,7 +109,7 @@ export class SqliteStore implements Store {
       step: (name, args, apply) => writer.run(name, args, apply),
       refusal: () => this.#disk.findRefusal(),
       ...{ agents: this.#agents, keys: this.#keys, uses: this.#uses, keyUses: this.#keyUses },
-      keptAfter: (auditId, eventId) => this.#read('keptAfter', auditId, eventId),
+      deletedAfter: (auditId, eventId) => this.#read('deletedAfter', auditId, eventId),
       forgetAgent: (agentId) => this.#forgetAgent(agentId),
       toAgent: (row) => this.#toAgent(row),
       run: (work) => this.#operations.run(work),
@@ -258,7 +257,12 @@ export class SqliteStore implements Store {
   }
 
   eventPage: Store['eventPage'] = (...args) =>
-    this.#operations.run(() => listAllEvents(this.#memory, this.#agents, ...args));
+    this.#operations.run(async () => {
+      const page = await this.#memory.list(...args);
+      // An agent that was deleted meanwhile has no name.
+      const nameOf = (json: Wire) => this.#agents.get(parseEvent(json).agent_id)?.agent_name ?? '';
+      return { ...page, items: page.items.map((json) => ({ json, agentName: nameOf(json) })) };
+    });
 
   auditPage(query: AuditQuery): Promise<ListPage<AuditRecord, number>> {
     return this.#operations.run(() => this.#lists.run('auditPage', [query]));
@@ -285,8 +289,8 @@ export class SqliteStore implements Store {
   deleteEventAsAdmin = (...args: Parameters<Store['deleteEventAsAdmin']>) =>
     this.#administration.deleteEventAsAdmin(...args);
   deleteEvents = (...args: Parameters<Store['deleteEvents']>) => this.#administration.deleteEvents(...args);
-  restore = (...args: Parameters<Store['restore']>) => this.#administration.restore(...args);
-  removeKept = (deletedByMs: number) => this.#administration.removeKept(deletedByMs);
+  undoDelete = (...args: Parameters<Store['undoDelete']>) => this.#administration.undoDelete(...args);
+  removeDeleted = (deletedByMs: number) => this.#administration.removeDeleted(deletedByMs);
 
   revokeAgentKey(agentId: string, prefix: string, audit: AuditEntry): Promise<boolean> {
     return this.#write('revokeAgentKey', [agentId, prefix, audit], (removed) => {
@@ -370,7 +374,6 @@ export class SqliteStore implements Store {
   }
 
   #toAgent(row: AgentColumns): AgentRecord {
-    const last_used_ms = this.#uses.find(row.agent_id) ?? row.last_used_ms;
-    return { ...row, is_active: row.is_active === 1, last_used_ms };
+    return this.#uses.apply({ ...row, is_active: row.is_active === 1 });
   }
 }

@@ -2,11 +2,11 @@
 
 import type { Identity } from '../domain/administration/admin.ts';
 import type { AuditEntry } from '../domain/administration/audit.ts';
-import { encodeRestoreCursor, type RestorePosition } from '../domain/administration/cursor.ts';
+import { encodeUndoCursor, type UndoPosition } from '../domain/administration/cursor.ts';
 import {
   MAX_SHOWN_SKIPPED,
-  type RestoreRefusal,
   type SkippedEvent,
+  type UndoRefusal,
   WRONG_AUDIT_ID,
 } from '../domain/administration/undo.ts';
 import { type AgentUpdate, summarise } from '../domain/agent.ts';
@@ -100,36 +100,36 @@ export async function deleteEvents(
   return outcome;
 }
 
-/** A restore that takes longer than this is continued by the next request: other administrators' requests come in between. */
-const RESTORE_MS = 1_000;
+/** An undo that takes longer than this is continued by the next request: other administrators' requests come in between. */
+const UNDO_MS = 1_000;
 
-/** Restores what an entry of the audit log says was deleted. Throws NOT_FOUND and NOT_RESTORABLE. */
-export async function restore(
+/** Undoes the delete of an entry of the audit log. Throws NOT_FOUND and NOT_RESTORABLE. */
+export async function undoDelete(
   context: Context,
   administrator: Identity,
   auditId: number,
-  position: RestorePosition,
+  position: UndoPosition,
 ) {
   const { store, clock, policy } = context;
   const audit = auditEntry(context, administrator, 'restore', '');
-  const keptFromMs = clock() - policy.keepDeletedDays * DAY_MS;
+  const deletedAfterMs = clock() - policy.keepDeletedDays * DAY_MS;
   const startedMs = performance.now();
   const skipped: SkippedEvent[] = [];
   let [restored, skipped_count, { after, into }] = [0, 0, position];
   for (;;) {
-    const outcome = await store.restore({ auditId, keptFromMs, after, into }, audit);
+    const outcome = await store.undoDelete({ auditId, deletedAfterMs, after, into }, audit);
     if (outcome.kind !== 'restored') throw notRestorable(outcome.kind, auditId, policy.keepDeletedDays);
     restored += outcome.restored;
     skipped_count += outcome.skipped.length;
     skipped.push(...outcome.skipped.slice(0, MAX_SHOWN_SKIPPED - skipped.length));
     if (outcome.last === undefined) return { restored, skipped, skipped_count, next_cursor: null };
     [after, into] = [outcome.last, outcome.into];
-    if (performance.now() - startedMs > RESTORE_MS)
-      return { restored, skipped, skipped_count, next_cursor: encodeRestoreCursor({ after, into }) };
+    if (performance.now() - startedMs > UNDO_MS)
+      return { restored, skipped, skipped_count, next_cursor: encodeUndoCursor({ after, into }) };
   }
 }
 
-function notRestorable(why: RestoreRefusal, auditId: number, days: number): AppError {
+function notRestorable(why: UndoRefusal, auditId: number, days: number): AppError {
   if (why === 'no-entry') return new AppError('NOT_FOUND', `There is no audit entry ${auditId}.`);
   const reasons = {
     nothing: 'This entry keeps nothing: it deleted nothing, or was written while KEEP_DELETED_DAYS was 0.',

@@ -14,11 +14,11 @@ const NOTE_MS = 500;
 /** Between two slices, so that a long removal takes only a part of the store's time. */
 const PAUSE_MS = 20;
 
-export type Removed = 'events' | 'agents' | 'kept';
+export type Removed = 'events' | 'agents' | 'deleted';
 
 export interface RetentionOptions {
   readonly policy: Policy;
-  readonly store: Pick<Store, 'removeEnded' | 'removeUnusedAgents' | 'removeKept'>;
+  readonly store: Pick<Store, 'removeEnded' | 'removeUnusedAgents' | 'removeDeleted'>;
   readonly clock: Clock;
   readonly trust: Pick<ClockTrust, 'check' | 'close'>;
   /** Called when removals stop because of the clock, and without a doubt when they go on. */
@@ -78,7 +78,7 @@ export class Retention {
     if (isStopped !== this.#isStopped) onDoubt(doubt);
     this.#isStopped = isStopped;
     if (isStopped) return;
-    await this.#remove(store.removeKept(nowMs - keepDeletedDays * DAY_MS), 'kept', keepDeletedDays);
+    await this.#remove(store.removeDeleted(nowMs - keepDeletedDays * DAY_MS), 'deleted', keepDeletedDays);
     const audit = (action: AuditAction): AuditEntry => ({
       ...{ at_ms: nowMs, actor_subject: RETENTION, actor_email: '', action, target: '', detail: '' },
       ...(keepDeletedDays > 0 && { undo: 'kept' }),

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, it, mock } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { SqliteStore } from '../../src/sqlite/store.ts';
 import { addAgent, auditOf, NOW_MS } from '../store/rows.ts';
 import { temporaryFolder } from '../support/service.ts';
@@ -22,6 +23,7 @@ describe('the last use of an agent, when it cannot be written', () => {
 
   const passTime = async () => {
     mock.timers.tick(5_000);
+    await nextTurn(); // the write is on its way
     await store.check(); // the writer has finished its earlier work
   };
   const writtenOf = (agentId: string) =>

@@ -68,8 +68,8 @@ export function auditFilterContract(store: () => Store): void {
       eventIds.push((await addEvent(store(), (await store().findAgent(agentId))!)).event_id);
     const deleted = await store().deleteEvents(eventIds, { ...audit, undo: 'kept' }, undefined);
     assert.ok(deleted !== 'wrong-entry');
-    const step = { auditId: deleted.audit_id!, keptFromMs: 0, after: '', into: undefined };
-    await store().restore(step, { ...audit, action: 'restore' });
+    const step = { auditId: deleted.audit_id!, deletedAfterMs: 0, after: '', into: undefined };
+    await store().undoDelete(step, { ...audit, action: 'restore' });
   };
 
   const agentsOf = ({ detail, target }: AuditRecord): string[] => {

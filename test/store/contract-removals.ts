@@ -129,8 +129,8 @@ export function removalContract(store: () => Store): void {
     const restore = async (auditId: number) => {
       let [restored, after, into] = [0, '', undefined as number | undefined];
       for (;;) {
-        const step = { auditId, keptFromMs: NOW_MS - 1, after, into };
-        const outcome = await store().restore(step, auditOf('restore', ''));
+        const step = { auditId, deletedAfterMs: NOW_MS - 1, after, into };
+        const outcome = await store().undoDelete(step, auditOf('restore', ''));
         assert.equal(outcome.kind, 'restored');
         if (outcome.kind !== 'restored') return restored;
         restored += outcome.restored;

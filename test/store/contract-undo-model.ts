@@ -167,7 +167,7 @@ export function undoModelContract(store: () => Store): void {
   });
 }
 
-/** Restores everything: each event that its agent did not delete is there once, unless another one has its title, start and place. */
+/** Undo everything: each event that its agent did not delete is there once, unless another one has its title, start and place. */
 async function checkConserved(
   store: Store,
   agent: AgentRow,

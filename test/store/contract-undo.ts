@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { AuditEntry } from '../../src/domain/administration/audit.ts';
-import { KEPT_TITLES, type Keeping, type SkippedEvent } from '../../src/domain/administration/undo.ts';
+import { type Keeping, MAX_LISTED, type SkippedEvent } from '../../src/domain/administration/undo.ts';
 import type { AgentRow } from '../../src/domain/agent.ts';
 import { encodeEvent } from '../../src/domain/events/event.ts';
 import { readNearby } from '../../src/domain/events/nearby.ts';
@@ -28,12 +28,12 @@ import {
 /** Entries of tests are at NOW_MS. */
 const KEPT_FROM_MS = NOW_MS - 1;
 
-/** Restores an entry, step by step. Throws if it is refused. */
-export async function restoreAll(store: Store, auditId: number, keptFromMs = KEPT_FROM_MS) {
+/** Undo an entry, step by step. Throws if it is refused. */
+export async function restoreAll(store: Store, auditId: number, deletedAfterMs = KEPT_FROM_MS) {
   const skipped: SkippedEvent[] = [];
   let [restored, after, into]: [number, string, number | undefined] = [0, '', undefined];
   for (;;) {
-    const outcome = await store.restore({ auditId, keptFromMs, after, into }, auditOf('restore', ''));
+    const outcome = await store.undoDelete({ auditId, deletedAfterMs, after, into }, auditOf('restore', ''));
     if (outcome.kind !== 'restored') throw new Error(outcome.kind);
     restored += outcome.restored;
     skipped.push(...outcome.skipped);
@@ -337,7 +337,7 @@ export function undoContract(store: () => Store): void {
     await Promise.all(rows.map((row) => store().createEvent(row, 0)));
     const titles = rows.map(({ title }) => title);
     const auditId = await deleteAll(agent);
-    assert.deepEqual(JSON.parse((await latest()).titles!), titles.slice(0, KEPT_TITLES));
+    assert.deepEqual(JSON.parse((await latest()).titles!), titles.slice(0, MAX_LISTED));
     await restoreAll(store(), auditId);
     await store().deleteSelectedEvents(
       agent.agent_id,
@@ -413,10 +413,10 @@ export function undoContract(store: () => Store): void {
     });
   });
 
-  describe('removeKept', () => {
+  describe('removeDeleted', () => {
     const removeAll = async (deletedByMs: number) => {
       let sum = 0;
-      for await (const count of store().removeKept(deletedByMs)) sum += count;
+      for await (const count of store().removeDeleted(deletedByMs)) sum += count;
       return sum;
     };
 
@@ -452,7 +452,7 @@ export function undoContract(store: () => Store): void {
         undefined,
       );
       assert.ok(typeof deleted === 'object');
-      for await (const count of store().removeKept(NOW_MS)) {
+      for await (const count of store().removeDeleted(NOW_MS)) {
         assert.ok(count > 0 && count < 700);
         break;
       }

@@ -2,7 +2,7 @@
 import type { Static } from 'typebox';
 import { AgentSummary } from '../agent.ts';
 import { Event } from '../events/event.ts';
-import Type from '../schema.ts';
+import Type, { nameShapes } from '../schema.ts';
 import { nullableString, reader } from '../shape.ts';
 import { ACTIVITY_FIELDS } from './activity.ts';
 import { REQUEST_FIELDS } from './recent-requests.ts';
@@ -84,6 +84,15 @@ export const DeletedResponse = Type.Object({
     description: 'Number of deleted events. IDs that are not of events of this agent do not count.',
     examples: [1],
   }),
+});
+
+nameShapes({
+  AdminUserResponse,
+  AgentListResponse,
+  AgentEventsResponse,
+  StatsResponse,
+  EventSelection,
+  DeletedResponse,
 });
 
 /** Throws VALIDATION_ERROR naming every failing field. */

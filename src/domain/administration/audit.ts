@@ -3,7 +3,7 @@ import type { Static } from 'typebox';
 import type { AgentRow } from '../agent.ts';
 import { formatInstant } from '../datetime.ts';
 import { NEXT_CURSOR } from '../events/event-page.ts';
-import Type from '../schema.ts';
+import Type, { nameShapes } from '../schema.ts';
 import { nullableString, oneOf } from '../shape.ts';
 import type { Keeping, UndoState } from './undo.ts';
 
@@ -126,6 +126,8 @@ export const AuditLogResponse = Type.Object({
     }),
   ),
 });
+
+nameShapes({ AuditLogEntry, AuditLogResponse });
 
 export function describeAudit(record: AuditRecord): Static<typeof AuditLogEntry> {
   const { audit_id, at_ms, actor_email, actor_subject, action, target, target_name, detail, count } = record;

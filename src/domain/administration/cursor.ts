@@ -1,4 +1,4 @@
-// Cursors of lists (agents, an agent's or all events, the audit log) and of restores: a position as text. Opaque, versioned, strict when
+// Cursors of lists (agents, an agent's or all events, the audit log) and of undos: a position as text. Opaque, versioned, strict when
 // decoded. A cursor of a list is bound to the list and its sort.
 import { TIERS } from '../agent.ts';
 import { EARLIEST_MS, LATEST_MS } from '../datetime.ts';
@@ -20,11 +20,11 @@ export const NEVER_USED = -1;
 
 export type ListName = 'agents' | 'events' | 'all_events' | 'own_events' | 'audit';
 
-/** How far a restore of many events has got. */
-export interface RestorePosition {
+/** How far a undo of many events has got. */
+export interface UndoPosition {
   /** ID of the last event of the previous step; empty for the first step. */
   readonly after: string;
-  /** ID of the audit entry of this restore, if an earlier step wrote it. Clients can forge it: stores check that it belongs to this restore. */
+  /** ID of the audit entry of this undo, if an earlier step wrote it. Clients can forge it: stores check that it belongs to this undo. */
   readonly into: number | undefined;
 }
 
@@ -41,17 +41,17 @@ export function decodeListCursor(cursor: string, list: ListName, sort: string): 
   return encodeListCursor(list, sort, { value, id }) === cursor ? { value, id } : undefined;
 }
 
-export function encodeRestoreCursor({ after, into }: RestorePosition): string {
+export function encodeUndoCursor({ after, into }: UndoPosition): string {
   return encode(['restore', after, into ?? '']);
 }
 
-/** Returns undefined for anything that encodeRestoreCursor did not write. */
-export function decodeRestoreCursor(cursor: string): RestorePosition | undefined {
+/** Returns undefined for anything that encodeUndoCursor did not write. */
+export function decodeUndoCursor(cursor: string): UndoPosition | undefined {
   const [, after, into] = decode(cursor);
   if (after === undefined || into === undefined || !isUlid(after) || !/^([1-9]\d{0,14})?$/.test(into))
     return undefined;
   const position = { after, into: into === '' ? undefined : Number(into) };
-  return encodeRestoreCursor(position) === cursor ? position : undefined;
+  return encodeUndoCursor(position) === cursor ? position : undefined;
 }
 
 function encode(fields: readonly (string | number)[]): string {

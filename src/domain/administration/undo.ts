@@ -1,22 +1,22 @@
 // Undo: what administrators delete is kept for some days, and can be restored by the ID of its entry in the audit log. The shapes of
-// deletes of any events and of restores.
+// deletes of any events and of undos.
 import type { Static } from 'typebox';
 import { HOUR_MS } from '../clock-and-random.ts';
 import { type Issue, invalid } from '../errors.ts';
 import Type from '../schema.ts';
 import { nullableInteger, nullableString, oneOf, reader } from '../shape.ts';
-import { decodeRestoreCursor, type RestorePosition } from './cursor.ts';
+import { decodeUndoCursor, type UndoPosition } from './cursor.ts';
 
 /** Actor of what the service removes by itself, in the audit log. */
 export const RETENTION = 'retention';
 
 /** Titles of deleted events that an entry of the audit log keeps, and IDs of events and agents that an entry of `delete_events` keeps. */
-export const KEPT_TITLES = 100;
+export const MAX_LISTED = 100;
 
 /** Skipped events that a response names. */
 export const MAX_SHOWN_SKIPPED = 100;
 
-/** Events that one step of a restore takes. */
+/** Events that one step of an undo takes. */
 export const EVENTS_PER_STEP = 250;
 
 /** Whether the change keeps what it deletes; undefined: there is nothing to keep, or keeping is off. */
@@ -39,7 +39,7 @@ const SkippedEvent = Type.Object({
 });
 export type SkippedEvent = Static<typeof SkippedEvent>;
 
-export const RestoreResponse = Type.Object({
+export const UndoResponse = Type.Object({
   restored: Type.Integer({
     minimum: 0,
     description: 'Number of events that came back, with the same ID, version and content.',
@@ -60,7 +60,7 @@ export const RestoreResponse = Type.Object({
   }),
 });
 
-export const RestoreParameters = Type.Object({
+export const UndoParameters = Type.Object({
   cursor: Type.Optional(
     Type.String({
       description: 'next_cursor of your previous request, to continue a restore of many events.',
@@ -68,7 +68,7 @@ export const RestoreParameters = Type.Object({
   ),
 });
 
-const readRestoreParameters = reader(RestoreParameters, 'query');
+const readUndoParameters = reader(UndoParameters, 'query');
 
 const WRONG_CURSOR: Issue = {
   loc: ['query', 'cursor'],
@@ -77,22 +77,22 @@ const WRONG_CURSOR: Issue = {
 };
 
 /** Throws VALIDATION_ERROR. */
-export function readRestorePosition(parameters: object): RestorePosition {
-  const { cursor } = readRestoreParameters(parameters);
+export function readUndoPosition(parameters: object): UndoPosition {
+  const { cursor } = readUndoParameters(parameters);
   if (cursor === undefined) return { after: '', into: undefined };
-  const position = decodeRestoreCursor(cursor);
+  const position = decodeUndoCursor(cursor);
   if (!position) throw invalid([WRONG_CURSOR]);
   return position;
 }
 
-/** One step of a restore. */
-export interface RestoreStep extends RestorePosition {
+/** One step of an undo. */
+export interface UndoStep extends UndoPosition {
   readonly auditId: number;
-  /** Entries from before are no longer restorable. */
-  readonly keptFromMs: number;
+  /** Deletes up to then can no longer be undone. */
+  readonly deletedAfterMs: number;
 }
 
-export type RestoreOutcome =
+export type UndoOutcome =
   | {
       readonly kind: 'restored';
       readonly restored: number;
@@ -101,21 +101,21 @@ export type RestoreOutcome =
       readonly last: string | undefined;
       readonly into: number | undefined;
     }
-  | { readonly kind: RestoreRefusal };
+  | { readonly kind: UndoRefusal };
 
 /** `no-entry`: no such entry. `nothing`: it kept nothing. */
-export type RestoreRefusal = 'no-entry' | 'nothing' | 'for-good' | 'expired';
+export type UndoRefusal = 'no-entry' | 'nothing' | 'for-good' | 'expired';
 
-/** Why the entry cannot be restored; undefined if it can, or if all of it already was. */
+/** Why the delete cannot be undone; undefined if it can, or if all of it already was. */
 export function refusalOf(
   entry: { readonly undo: UndoState; readonly at_ms: number } | undefined,
-  keptFromMs: number,
-): RestoreRefusal | undefined {
+  deletedAfterMs: number,
+): UndoRefusal | undefined {
   if (!entry) return 'no-entry';
   if (entry.undo === 'restored') return undefined;
   if (entry.undo === 'for_good') return 'for-good';
   if (entry.undo === null) return 'nothing';
-  return entry.undo === 'kept' && entry.at_ms > keptFromMs ? undefined : 'expired';
+  return entry.undo === 'kept' && entry.at_ms > deletedAfterMs ? undefined : 'expired';
 }
 
 /** The choice to keep nothing of what is deleted. */
@@ -201,9 +201,9 @@ export function addSlice(
   keeping: Keeping,
 ): DeletedWhat {
   const before = earlier ? JSON.parse(earlier.detail) : { event_ids: [], agent_ids: [] };
-  const event_ids = [...before.event_ids, ...eventIds].slice(0, KEPT_TITLES);
+  const event_ids = [...before.event_ids, ...eventIds].slice(0, MAX_LISTED);
   const known = new Set<string>([...before.agent_ids, ...agents.map(({ agent_id }) => agent_id)]);
-  const agent_ids = [...known].slice(0, KEPT_TITLES);
+  const agent_ids = [...known].slice(0, MAX_LISTED);
   const only = known.size === 1 ? agents[0] : undefined;
   return {
     target: only?.agent_id ?? '',
@@ -216,7 +216,7 @@ export function addSlice(
 
 /** The column `titles`; null if titles must not stay. */
 export function titlesOf(titles: readonly string[], keeping: Keeping): string | null {
-  return keeping === 'for_good' ? null : JSON.stringify(titles.slice(0, KEPT_TITLES));
+  return keeping === 'for_good' ? null : JSON.stringify(titles.slice(0, MAX_LISTED));
 }
 
 interface DeletedEntry {
@@ -225,8 +225,8 @@ interface DeletedEntry {
   readonly detail: string;
 }
 
-/** `detail` of a restore: the entry whose deletes it undoes, the owner if it was a single event, and the owners if there were several. */
-export function detailOfRestore({ audit_id, action, detail }: DeletedEntry): string {
+/** `detail` of an undo: the entry whose deletes it undoes, the owner if it was a single event, and the owners if there were several. */
+export function detailOfUndo({ audit_id, action, detail }: DeletedEntry): string {
   const { agent_id, agent_name, agent_ids } = detail === '' ? {} : JSON.parse(detail);
   return JSON.stringify({ audit_id: String(audit_id), action, agent_id, agent_name, agent_ids });
 }

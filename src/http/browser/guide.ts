@@ -2,16 +2,16 @@
 import type { FastifyInstance } from 'fastify';
 import type { Context } from '../../usecases/context.ts';
 import type { Guide } from '../guide/blocks.ts';
-import type { ApiDescription } from '../guide/facts.ts';
 import { writeGuide } from '../guide/guide.ts';
 import { escapeHtml, toHtml } from '../guide/html.ts';
 import { toMarkdown } from '../guide/markdown.ts';
 import type { ToolName } from '../guide/mcp.ts';
+import type { Operation } from '../guide/operations.ts';
 import { StaticDocument, type StaticDocuments } from '../response/static-document.ts';
 import { PAGE_HEADERS, readPage } from './page-files.ts';
 
 interface GuideSources {
-  readonly describe: () => object;
+  readonly operations: readonly Operation[];
   readonly context: () => Context;
   readonly tools?: readonly ToolName[];
   readonly baseUrl: () => string;
@@ -22,11 +22,11 @@ interface GuideSources {
 const CACHING = { 'cache-control': 'public, max-age=300' };
 
 export function serveGuide(app: FastifyInstance, sources: GuideSources): void {
-  const { describe, context, tools = [], baseUrl, documents } = sources;
+  const { operations, context, tools = [], baseUrl, documents } = sources;
   const today = () => new Date(context().clock()).toISOString().slice(0, 10);
   const serve = (path: string, type: string, render: (guide: Guide) => string, headers: object = {}) => {
     const make = () => {
-      const guide = writeGuide(describe() as ApiDescription, context().policy, tools, baseUrl(), today());
+      const guide = writeGuide(operations, context().policy, tools, baseUrl(), today());
       return new StaticDocument(render(guide), `${type}; charset=utf-8`, { ...headers, ...CACHING });
     };
     documents.serve(app, path, make, today);

@@ -19,9 +19,9 @@ import { INCLUDES, type Include, includeParameter, splitIncludes } from '../../d
 import { FILTERS, NearbyParameters, type NearbyQuery, readNearby } from '../../domain/events/nearby.ts';
 import Type from '../../domain/schema.ts';
 import { oneOf, reader } from '../../domain/shape.ts';
+import type { OtherFormat } from '../guide/description.ts';
 import { type Query, queryReader } from '../request/query.ts';
 import { ENCODERS, FORMATS, type Format } from '../response/formats.ts';
-import type { OtherFormat } from './endpoint.ts';
 
 const format = Type.Optional(
   oneOf(FORMATS, {

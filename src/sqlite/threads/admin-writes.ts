@@ -10,7 +10,7 @@ import {
 import {
   addSlice,
   type DeletedWhat,
-  KEPT_TITLES,
+  MAX_LISTED,
   mayExtend,
   titlesOf,
 } from '../../domain/administration/undo.ts';
@@ -89,7 +89,7 @@ export function prepareAdminWrites(
   const keepEvent = prepare(KEEP_EVENT);
   const removeEvent = prepare('DELETE FROM events WHERE event_id = ?');
   const firstTitles = prepare(
-    `SELECT title FROM stored_events WHERE agent_id = ? ORDER BY start_ms, event_id LIMIT ${KEPT_TITLES}`,
+    `SELECT title FROM stored_events WHERE agent_id = ? ORDER BY start_ms, event_id LIMIT ${MAX_LISTED}`,
   );
   const keepAgent = prepare(
     `INSERT INTO deleted_agents (audit_id, agent_id, email, agent_name, tier, is_active, created_ms, last_used_ms)

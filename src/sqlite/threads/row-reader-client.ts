@@ -12,7 +12,12 @@ const MAX_ROWS = 120;
 const MAX_SMALL = 16;
 
 /** Calls that read many rows, and `ping`, which waits for them. */
-const LARGE: ReadonlySet<keyof RowReaderCalls> = new Set(['findEvents', 'wordsAfter', 'keptAfter', 'ping']);
+const LARGE: ReadonlySet<keyof RowReaderCalls> = new Set([
+  'findEvents',
+  'wordsAfter',
+  'deletedAfter',
+  'ping',
+]);
 
 function isSmall(call: CallOf<RowReaderCalls>): boolean {
   return !LARGE.has(call.name) || (call.name === 'findEvents' && call.args[0].length === 1);

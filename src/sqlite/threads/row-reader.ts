@@ -24,10 +24,10 @@ export interface RowReaderCalls extends Pick<Reader, SingleReads> {
   /** Words of the events of the next rows. */
   wordsAfter(row: number): RowWords;
   /** The next events that are kept for this entry of the audit log, with their words. */
-  keptAfter(auditId: number, eventId: string): KeptWords;
+  deletedAfter(auditId: number, eventId: string): DeletedWords;
 }
 
-export interface KeptWords {
+export interface DeletedWords {
   readonly ids: readonly string[];
   readonly words: readonly Words[];
   readonly hasMore: boolean;
@@ -79,7 +79,7 @@ export class RowReader implements Batches<RowReaderCalls> {
     return batch.map((call) => {
       if (call.name === 'ping') return { value: undefined };
       if (call.name === 'wordsAfter') return { value: this.#wordsAfter(call.args[0]) };
-      if (call.name === 'keptAfter') return { value: this.#keptAfter(...call.args) };
+      if (call.name === 'deletedAfter') return { value: this.#deletedAfter(...call.args) };
       if (call.name === 'findEvents') return { value: toStoredEvents(call.args[0], found) };
       const read = this.#reader[call.name] as (...args: readonly unknown[]) => unknown;
       return { value: read.apply(this.#reader, call.args) };
@@ -109,7 +109,7 @@ export class RowReader implements Batches<RowReaderCalls> {
     return { ids, versions, words, lastRow };
   }
 
-  #keptAfter(auditId: number, after: string): KeptWords {
+  #deletedAfter(auditId: number, after: string): DeletedWords {
     const ids: string[] = [];
     const words: Words[] = [];
     let chars = 0;

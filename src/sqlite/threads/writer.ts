@@ -19,14 +19,14 @@ import { keepRemoved } from '../kept-events.ts';
 import { type AdminWrites, prepareAdminWrites, type Stored } from './admin-writes.ts';
 import { type KeyWrites, prepareKeyWrites } from './key-writes.ts';
 import { prepareRemovals, type Removals } from './removals.ts';
-import { prepareRestores, type Restores } from './restores.ts';
 import type { CallOf, Outcome } from './rpc-server.ts';
+import { prepareUndos, type Undos } from './undo.ts';
 
 /** The row number of a new event, or the stored version of an existing one. */
 export type Created = CreateOutcome<{ readonly rowId: number }, Pick<StoredEvent, 'json' | 'version'>>;
 
 /** Methods of the writer thread. */
-export interface WriterCalls extends KeyWrites, Removals, AdminWrites, Restores {
+export interface WriterCalls extends KeyWrites, Removals, AdminWrites, Undos {
   ping(): void;
   /** Always writes something, to test whether commits succeed. */
   probe(): void;
@@ -205,7 +205,7 @@ function prepareCalls(database: DatabaseSync): WriterCalls {
     ...prepareKeyWrites(database),
     ...prepareRemovals(database),
     ...prepareAdminWrites(database, shared),
-    ...prepareRestores(database, shared),
+    ...prepareUndos(database, shared),
 
     touchAgents(used) {
       for (const [agentId, atMs] of used) touchAgent.run(atMs, agentId);

@@ -2,7 +2,7 @@
 // rules of a create check their values.
 
 import { type AppError, invalid } from '../../errors.ts';
-import Type from '../../schema.ts';
+import Type, { nameShapes } from '../../schema.ts';
 import { nullableString, oneOf } from '../../shape.ts';
 import { joinWire, toWire, type Wire } from '../../wire.ts';
 import { EVENT_EXAMPLE, parseEvent } from '../event.ts';
@@ -35,6 +35,8 @@ export const EventFeatureCollection = Type.Object({
     description: 'Pass it as cursor to get the next page; null on the last page.',
   }),
 });
+
+nameShapes({ EventFeature, EventFeatureCollection });
 
 export function encodeFeature(event: Wire): Wire {
   const { lat, lng, ...rest } = parseEvent(event);
