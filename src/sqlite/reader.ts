@@ -46,8 +46,8 @@ const FIND_SETTING = 'SELECT value FROM settings WHERE name = ?';
 
 /** All methods throw UNAVAILABLE if the file cannot be read. */
 export class Reader {
+  readonly connection: DatabaseSync;
   readonly #path: string;
-  readonly #connection: DatabaseSync;
   readonly #event;
   readonly #agent;
   readonly #key;
@@ -56,17 +56,15 @@ export class Reader {
 
   constructor(path: string) {
     this.#path = path;
-    this.#connection = connect(path);
-    this.#event = this.#connection.prepare(
+    this.connection = connect(path);
+    this.#event = this.connection.prepare(
       `SELECT ${STORED_EVENT_COLUMNS.join(', ')} FROM stored_events WHERE event_id = ?`,
     );
-    this.#agent = this.#connection.prepare(`SELECT ${AGENT_COLUMNS} FROM stored_agents WHERE agent_id = ?`);
-    this.#key = this.#connection.prepare(
-      'SELECT prefix, created_ms, expires_ms FROM keys WHERE key_hash = ?',
-    );
-    this.#agentEvents = this.#connection.prepare(`SELECT start_ms, event_id FROM stored_events
+    this.#agent = this.connection.prepare(`SELECT ${AGENT_COLUMNS} FROM stored_agents WHERE agent_id = ?`);
+    this.#key = this.connection.prepare('SELECT prefix, created_ms, expires_ms FROM keys WHERE key_hash = ?');
+    this.#agentEvents = this.connection.prepare(`SELECT start_ms, event_id FROM stored_events
       WHERE agent_id = ? AND (start_ms, event_id) > (?, ?) ORDER BY start_ms, event_id LIMIT ${POSITIONS_PER_READ}`);
-    this.#setting = this.#connection.prepare(FIND_SETTING);
+    this.#setting = this.connection.prepare(FIND_SETTING);
   }
 
   findAgent(agentId: string): AgentColumns | undefined {
@@ -75,7 +73,7 @@ export class Reader {
 
   findAgentDetails(agentId: string, nowMs: number): AgentDetailColumns | undefined {
     return translated(() => {
-      const connection = this.#connection;
+      const connection = this.connection;
       const found = connection
         .prepare(`SELECT ${AGENT_COLUMNS}, event_bytes FROM stored_agents WHERE agent_id = ?`)
         .get(agentId) as (AgentColumns & { event_bytes: number }) | undefined;
@@ -98,7 +96,7 @@ export class Reader {
 
   /** Time of the newest create, registration, request (to 10 seconds) or change by an administrator; undefined if there was none. */
   newestWriteMs(): number | undefined {
-    const { id, otherMs } = translated(() => this.#connection.prepare(NEWEST_WRITE).get()!) as {
+    const { id, otherMs } = translated(() => this.connection.prepare(NEWEST_WRITE).get()!) as {
       id: string | null;
       otherMs: number | null;
     };
@@ -108,14 +106,14 @@ export class Reader {
 
   countEvents(): number {
     return translated(
-      () => this.#connection.prepare('SELECT count(*) AS count FROM stored_events').get()!.count as number,
+      () => this.connection.prepare('SELECT count(*) AS count FROM stored_events').get()!.count as number,
     );
   }
 
   /** Bytes of the file that deletes have freed, for new rows. */
   countFreeBytes(): number {
     const value = (pragma: string) =>
-      Number(Object.values(this.#connection.prepare(`PRAGMA ${pragma}`).get()!)[0]);
+      Number(Object.values(this.connection.prepare(`PRAGMA ${pragma}`).get()!)[0]);
     return translated(() => value('freelist_count') * value('page_size'));
   }
 
@@ -123,7 +121,7 @@ export class Reader {
   findAgentByKey(keyHash: string, nowMs: number): AgentColumns | undefined {
     const sql = `SELECT ${AGENT_COLUMNS} FROM agents WHERE is_active = 1 AND agent_id =
       (SELECT agent_id FROM keys WHERE key_hash = ? AND (expires_ms IS NULL OR expires_ms > ?))`;
-    return translated(() => this.#connection.prepare(sql).get(keyHash, nowMs) as AgentColumns | undefined);
+    return translated(() => this.connection.prepare(sql).get(keyHash, nowMs) as AgentColumns | undefined);
   }
 
   findKey(keyHash: string): KeyRecord | undefined {
@@ -227,7 +225,7 @@ export class Reader {
   }
 
   close(): void {
-    this.#connection.close();
+    this.connection.close();
   }
 }
 

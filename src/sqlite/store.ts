@@ -43,9 +43,7 @@ import type { SqliteOptions } from './options.ts';
 import { QuotaWindows } from './quota-windows.ts';
 import { detailsOf, Reader } from './reader.ts';
 import { RowRemoval } from './row-removal.ts';
-import type { ListReaderClient } from './threads/list-reader-client.ts';
-import type { RowReaderCalls } from './threads/row-reader.ts';
-import type { RowReaderClient } from './threads/row-reader-client.ts';
+import type { ReaderCalls } from './threads/reader-worker.ts';
 import type { WriterClient } from './threads/writer-client.ts';
 
 /** Maximum time for operations in progress when the store is closed. */
@@ -58,8 +56,6 @@ export class SqliteStore implements Store {
   readonly #opened: OpenFolder;
   readonly #writer: WriterClient;
   readonly #reader: Reader;
-  readonly #rowReader: RowReaderClient;
-  readonly #lists: ListReaderClient;
   readonly #memory: EventMemory;
   readonly #words: EventWords;
   readonly #eventWrites: EventWrites;
@@ -78,11 +74,9 @@ export class SqliteStore implements Store {
   #newestWriteMs: number | undefined;
 
   private constructor(options: SqliteOptions, opened: OpenFolder) {
-    const { writer, rowReader, lists } = opened;
+    const { writer, reader } = opened;
     this.#opened = opened;
     this.#writer = writer;
-    this.#rowReader = rowReader;
-    this.#lists = lists;
     this.#reader = new Reader(databasePath(options.folder));
     this.#disk = new FreeDisk({
       floorBytes: options.minFreeBytes,
@@ -90,7 +84,7 @@ export class SqliteStore implements Store {
       measure: options.measureDisk ?? (() => measureDisk(options.folder, () => this.#read('countFreeBytes'))),
     });
     const storage: EventStorage = {
-      readEvents: (wanted, apply) => rowReader.run('findEvents', [wanted.map(({ row }) => row)], apply),
+      readEvents: (wanted, apply) => reader.run('findEvents', [wanted.map(({ row }) => row)], apply),
       // Commits are applied to the memory before later calls return.
       catchUp: () => writer.run('ping', [], () => {}),
     };
@@ -247,13 +241,13 @@ export class SqliteStore implements Store {
   agentPage(query: AgentListQuery, nowMs: number): Promise<ListPage<AgentRecord>> {
     return this.#operations.run(async () => {
       if (query.sort.key === 'last_used_at') await this.#uses.write();
-      const page = await this.#lists.run('agentPage', [query, nowMs, this.#requests.for(query, nowMs)]);
+      const page = await this.#read('agentPage', query, nowMs, this.#requests.for(query, nowMs));
       return { ...page, items: page.items.map((row) => this.#toAgent(row)) };
     });
   }
 
   agentEventPage(agentId: string, query: EventListQuery, nowMs: number): Promise<ListPage<ListedEvent>> {
-    return this.#operations.run(() => this.#lists.run('agentEventPage', [agentId, query, nowMs]));
+    return this.#operations.run(() => this.#read('agentEventPage', agentId, query, nowMs));
   }
 
   eventPage: Store['eventPage'] = (...args) =>
@@ -265,19 +259,19 @@ export class SqliteStore implements Store {
     });
 
   auditPage(query: AuditQuery): Promise<ListPage<AuditRecord, number>> {
-    return this.#operations.run(() => this.#lists.run('auditPage', [query]));
+    return this.#operations.run(() => this.#read('auditPage', query));
   }
 
   stats(nowMs: number): Promise<Stats> {
     return this.#operations.run(async () => {
       await this.#uses.write();
-      const agents = await this.#lists.run('countAgents', [nowMs - ACTIVE_WITHIN_MS]);
+      const agents = await this.#read('countAgents', nowMs - ACTIVE_WITHIN_MS);
       return { ...agents, events: this.#memory.size, events_upcoming: this.#memory.countUpcoming(nowMs) };
     });
   }
 
   countCreated(fromMs: readonly number[]): Promise<readonly Created[]> {
-    return this.#operations.run(() => this.#lists.run('countCreated', [fromMs]));
+    return this.#operations.run(() => this.#read('countCreated', fromMs));
   }
 
   updateAgent = (...args: Parameters<Store['updateAgent']>) => this.#administration.updateAgent(...args);
@@ -337,9 +331,9 @@ export class SqliteStore implements Store {
     return refusal ? Promise.reject(refusal) : this.#write(name, args, apply);
   };
 
-  /** Reads on the row reader's thread, so that a slow disk does not delay other requests. */
-  #read<Name extends keyof RowReaderCalls>(name: Name, ...args: Parameters<RowReaderCalls[Name]>) {
-    return this.#rowReader.run(name, args, (value) => value);
+  /** Reads on another thread, so that a slow disk does not delay other requests. */
+  #read<Name extends keyof ReaderCalls>(name: Name, ...args: Parameters<ReaderCalls[Name]>) {
+    return this.#opened.reader.run(name, args, (value) => value);
   }
 
   /** Runs a writer call as an operation of its own. */

@@ -4,7 +4,6 @@ import { DatabaseSync } from 'node:sqlite';
 import { before, describe, it } from 'node:test';
 import { type EventListQuery, WHENS } from '../../src/domain/administration/list.ts';
 import { ASSUMED_DURATION_MS, type EventRow } from '../../src/domain/events/event.ts';
-import type { ListedEvent, ListPage } from '../../src/domain/store.ts';
 import { columnValues, EVENT_COLUMN_LIST, EVENT_PLACEHOLDERS } from '../../src/sqlite/columns.ts';
 import { MANY_EVENTS, orderEvents } from '../../src/sqlite/event-order.ts';
 import { databasePath } from '../../src/sqlite/files/data-folder.ts';
@@ -218,11 +217,7 @@ describe('a list of an agent with many events', () => {
   const read = (reader: ListReader, agentId: string, query: EventListQuery) => {
     const ids: string[] = [];
     for (let after: EventListQuery['after']; ; ) {
-      const [outcome] = reader.run([
-        { name: 'agentEventPage', args: [agentId, { ...query, after }, NOW_MS] },
-      ]);
-      assert.ok(outcome && 'value' in outcome);
-      const { items, total, next } = outcome.value as ListPage<ListedEvent>;
+      const { items, total, next } = reader.agentEventPage(agentId, { ...query, after }, NOW_MS);
       ids.push(...items.map(({ position }) => position.id));
       if (!next) return { ids, total };
       after = next;
@@ -240,7 +235,7 @@ describe('a list of an agent with many events', () => {
       const agent = data.addAgent();
       const rows = data.insert(agent, size(6_000, 14_000), firstHour, lastHour);
       orderEvents(data.database, Infinity);
-      const reader = new ListReader(path);
+      const reader = new ListReader(data.database);
       const endsMs = (row: EventRow) => row.end_ms ?? row.start_ms + ASSUMED_DURATION_MS;
       const listed = {
         all: rows,
@@ -260,7 +255,6 @@ describe('a list of an agent with many events', () => {
           assert.equal(total, expected.length);
         }
       }
-      reader.close();
       data.database.close();
     });
   }

@@ -28,8 +28,8 @@ interface RpcOptions<C extends Methods<C>> extends ThreadOptions {
   readonly weightOf?: ((call: CallOf<C>) => number) | undefined;
   /** Small calls count apart, and do not wait behind others. Without this, none are small: calls then run in their order. */
   readonly small?: { readonly includes: (call: CallOf<C>) => boolean; readonly maxBatch: number } | undefined;
-  /** Whether a batch waits for all calls of its turn of the event loop: a message costs as much as several small calls. */
-  readonly gathersTurn?: boolean | undefined;
+  /** Whether a batch waits for all calls of this tick of the event loop: a message costs as much as several small calls. */
+  readonly gathersTick?: boolean | undefined;
   /** Maximum batches in flight. */
   readonly maxBatchesInFlight: number;
   /** Time after which a caller gets an error, although the thread may still finish the call. */
@@ -83,7 +83,7 @@ export class RpcClient<C extends Methods<C>> {
   #isClosing = false;
   #isScheduled = false;
 
-  protected constructor(thread: Worker, options: RpcOptions<C>) {
+  constructor(thread: Worker, options: RpcOptions<C>) {
     this.#thread = thread;
     this.#options = options;
     const { name, metrics = new Metrics() } = options;
@@ -96,11 +96,7 @@ export class RpcClient<C extends Methods<C>> {
   }
 
   /** Starts a worker file of this folder and waits until its database is open. Throws StartError if that fails. */
-  protected static async startThread(
-    file: string,
-    workerData: unknown,
-    onMigrated?: OnMigrated,
-  ): Promise<Worker> {
+  static async startThread(file: string, workerData: unknown, onMigrated?: OnMigrated): Promise<Worker> {
     const thread = new Worker(new URL(file, import.meta.url), { workerData, env: threadEnv() });
     const [first] = (await once(thread, 'message')) as [FromThread];
     if ('startError' in first && first.startError !== undefined) throw new StartError(first.startError);
@@ -133,7 +129,7 @@ export class RpcClient<C extends Methods<C>> {
         },
         reject,
       });
-      if (this.#options.gathersTurn) this.#startAfterTurn();
+      if (this.#options.gathersTick) this.#startAfterTick();
       else this.#startBatch(false);
     });
   }
@@ -160,7 +156,7 @@ export class RpcClient<C extends Methods<C>> {
   /** Hook for subclasses: called after each batch, before its calls are settled. */
   protected noteBatch(_names: readonly (keyof C)[], _failed: boolean, _ms: number): void {}
 
-  #startAfterTurn(): void {
+  #startAfterTick(): void {
     if (this.#isScheduled || this.#inFlight.length === this.#options.maxBatchesInFlight) return;
     this.#isScheduled = true;
     setImmediate(() => {
