@@ -71,8 +71,8 @@ export class WorkQueue {
   }
 
   /**
-   * Runs the work when it is the client's turn. Throws RATE_LIMITED if too much of the client's own work waits, OVERLOADED if
-   * too much waits altogether or the turn does not come in time. Clients of one network are told apart by `name`.
+   * Runs the work in fair order. Throws RATE_LIMITED if too much of the client's own work waits, OVERLOADED if
+   * too much waits altogether or the work cannot begin in time. Clients of one network are told apart by `name`.
    */
   async run<T>(client: Client, work: () => Promise<T>, name = client.name): Promise<T> {
     const isFree = this.#hasRoom() && this.#mayBegin(client.network, name);
