@@ -1,7 +1,7 @@
 // How If-Match and If-None-Match are parsed. What they do is in test/acceptance/, and two clients at once in edits.test.ts.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { etagOf, isNotModified, knownVersions } from '../../src/http/response/conditions.ts';
+import { etagOf, isNotModified, knownVersions } from '../../src/http/response/formats.ts';
 
 describe('parsing of If-Match', () => {
   const cases: [header: string | undefined, versions: readonly number[] | undefined][] = [

@@ -142,11 +142,11 @@ describe('the order of events', () => {
     }
     assert.equal(data.countOrdered(agent), MANY_EVENTS + 10);
     for (const { event_id } of rows.slice(0, 50)) data.call('deleteEvent', event_id, agent.agent_id, null);
-    data.call('deleteEventAsAdmin', rows[50]!.event_id, auditOf('delete_event', rows[50]!.event_id));
+    data.call('deleteEvents', [rows[50]!.event_id], auditOf('delete_event', rows[50]!.event_id), {});
     assert.equal(data.countOrdered(agent), MANY_EVENTS - 41);
     data.create(agent, 1);
     assert.equal(data.countOrdered(agent), MANY_EVENTS - 40, 'it stays complete with fewer events');
-    data.call('deleteAgentEvents', agent.agent_id, auditOf('delete_agent_events', agent.agent_id));
+    data.call('deleteAll', agent.agent_id, auditOf('delete_agent_events', agent.agent_id), false);
     data.removeRows();
     assert.equal(data.countOrdered(agent), 0);
     data.create(agent, 2);
@@ -157,7 +157,7 @@ describe('the order of events', () => {
     const data = newData();
     const agent = data.addAgent();
     data.create(agent, MANY_EVENTS);
-    data.call('deleteAgentEvents', agent.agent_id, auditOf('delete_agent_events', agent.agent_id));
+    data.call('deleteAll', agent.agent_id, auditOf('delete_agent_events', agent.agent_id), false);
     data.create(agent, 5);
     data.call('removeSlice', MANY_EVENTS / 2);
     data.create(agent, 5);
@@ -190,7 +190,7 @@ describe('the order of events', () => {
     const data = newData();
     const agent = data.addAgent();
     data.create(agent, MANY_EVENTS);
-    data.call('deleteAgent', agent.agent_id, auditOf('delete_agent', agent.agent_id));
+    data.call('deleteAll', agent.agent_id, auditOf('delete_agent', agent.agent_id), true);
     data.removeRows();
     assert.deepEqual(data.rows('SELECT * FROM event_order'), []);
   });

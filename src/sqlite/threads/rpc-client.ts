@@ -4,8 +4,7 @@ import { getCompileCacheDir } from 'node:module';
 import { dirname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { AppError, StartError } from '../../domain/errors.ts';
-import { type Distribution, Metrics } from '../../metrics/metrics.ts';
-import { queueMetrics } from '../../metrics/queue-metrics.ts';
+import { type Distribution, Metrics, queueMetrics } from '../../metrics/metrics.ts';
 import type { OnMigrated } from '../../migrations.ts';
 import type { CallOf, FromThread, Methods, Outcome, ToThread } from './rpc-server.ts';
 
