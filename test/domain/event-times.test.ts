@@ -61,15 +61,23 @@ function outcome(times: StoredTimes, body: EventUpdate): Outcome {
 
 type Outcome = { alone: string[] } | { together: string[] } | StoredTimes;
 
+const CREATE = {
+  title: 't',
+  timezone: 'Europe/Berlin',
+  location_name: 'l',
+  lat: 0,
+  lng: 0,
+  event_type: 'talk',
+};
+
+it('-0 in a place becomes 0, in a create and in an update', () => {
+  const place = { lat: -0, lng: -0 };
+  const created = readEventCreate({ ...CREATE, ...place, start_at: '2031-05-01T18:00:00Z' }, NOW_MS);
+  const updated = applyEventUpdate({ ...row(OPEN), lat: 1, lng: 1 }, readEventUpdate(place, NOW_MS), NOW_MS);
+  for (const { lat, lng } of [created, updated]) assert.ok(Object.is(lat, 0) && Object.is(lng, 0));
+});
+
 describe('the times of a create', () => {
-  const BODY = {
-    title: 't',
-    timezone: 'Europe/Berlin',
-    location_name: 'l',
-    lat: 0,
-    lng: 0,
-    event_type: 'talk',
-  };
   const PAST = '2030-01-01T00:00:00Z';
   const START = 'body.start_at: datetime_parsing';
   const [END, PASSED] = ['body.end_at: datetime_parsing', 'body.end_at: value_error'];
@@ -88,7 +96,7 @@ describe('the times of a create', () => {
   for (const [what, start_at, end_at, ...expected] of table) {
     it(`${expected.length === 0 ? 'accept' : 'refuse'} ${what}`, () =>
       assert.deepEqual(
-        refusals(() => readEventCreate({ ...BODY, start_at, end_at }, NOW_MS)),
+        refusals(() => readEventCreate({ ...CREATE, start_at, end_at }, NOW_MS)),
         expected,
       ));
   }

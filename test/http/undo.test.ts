@@ -46,7 +46,7 @@ for (const engine of Object.keys(ENGINES) as Engine[]) {
         .entries;
       assert.deepEqual(
         [entry.action, entry.target, entry.count, entry.detail.audit_id, entry.restorable_until],
-        ['restore', created.agent_id, 1, id, null],
+        ['restore', created.event_id, 1, id, null],
       );
       assert.deepEqual([undone.titles, undone.restorable_until], [['Undone'], null]);
       assert.equal(typeof undone.restored_at, 'string');
