@@ -61,7 +61,7 @@ async function startThread(path: string, role: Role, options: ThreadOptions): Pr
     maxBatch: MAX_ROWS,
     weightOf: rowsOf,
     small: { includes: isSmall, maxBatch: MAX_SMALL },
-    gathersTick: true,
+    gathersTurn: true,
     maxBatchesInFlight: 2,
     ...options,
   });
