@@ -2,12 +2,13 @@
 // frozen.
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
-import { type AllowList, foldCase } from './domain/administration/admin.ts';
-import { TIERS, type Tier, type TierLimits } from './domain/agent.ts';
+import { foldCase, isGoogle } from './domain/administration/admin.ts';
+import { TIERS } from './domain/agent.ts';
 import { isApiKey } from './domain/api-key.ts';
 import { CLIENT_LIMITS, type ClientLimits } from './domain/client-limits.ts';
-import { editDistance } from './domain/edit-distance.ts';
 import { SettingsError, StartError } from './domain/errors.ts';
+import type { Policy } from './domain/policy.ts';
+import { BYTES_PER_MB } from './domain/store.ts';
 import { describeAddress, hasPassword, problemOf, withPassword } from './postgres/client/url.ts';
 
 export interface OidcConfig {
@@ -31,6 +32,8 @@ export interface DatabaseConfig {
   readonly indexMaxBytes: number;
 }
 
+type Env = Readonly<Record<string, string | undefined>>;
+
 export interface Config {
   readonly host: string;
   readonly port: number;
@@ -41,28 +44,16 @@ export interface Config {
   readonly dataDir: string;
   /** Undefined: the embedded engine. */
   readonly database: DatabaseConfig | undefined;
-  readonly registrationTier: Tier;
-  readonly tierLimits: TierLimits;
-  readonly registrationsPerHour: number;
-  readonly failedRegistrationsPerHour: number;
-  readonly maxEventsPerAgent: number;
+  readonly policy: Policy;
   readonly clientLimits: ClientLimits;
-  readonly maxBytesPerAgent: number;
-  readonly maxBytesPerNetworkAndHour: number;
   /** Free disk space of the embedded engine below which writes are refused. Undefined: a default. 0: none. */
   readonly minFreeDiskBytes: number | undefined;
-  /** Undefined: for ever. */
-  readonly keepEndedDays: number | undefined;
-  readonly keepUnusedAgentsDays: number | undefined;
-  /** 0: what administrators delete is not kept. */
-  readonly keepDeletedDays: number;
   /** The day on which an operator says that the clock is right, as YYYY-MM-DD in UTC. */
   readonly clockConfirmed: string | undefined;
   readonly cacheBytes: number;
   readonly indexMaxBytes: number;
   /** Undefined: the service issues administrators' tokens itself. */
   readonly oidc: OidcConfig | undefined;
-  readonly administrators: Pick<AllowList, 'subjects' | 'emails' | 'domains'>;
   /** Secret that sessions are sealed with. Undefined: a generated one in the store. */
   readonly sessionSecret: string | undefined;
   /** IP addresses and networks of proxies whose forwarded headers are trusted. */
@@ -76,13 +67,12 @@ export interface Config {
 
 const EMAIL = /^[^@\s]+@[^@\s]+$/;
 const DOMAIN = /^[\p{L}\p{N}](?:[\p{L}\p{N}\p{M}.-]*[\p{L}\p{N}\p{M}])?$/u;
-const MIB = 1_048_576;
 const DATABASE_DEFAULTS = {
   poolSize: 8,
   poolTimeoutMs: 1_500,
   statementTimeoutMs: 10_000,
   search: 'memory',
-  indexMaxBytes: 2_048 * MIB,
+  indexMaxBytes: 2_048 * BYTES_PER_MB,
 } as const;
 const MIN_SECRET_LENGTH = 32;
 /** How much a misspelt name may differ; short names less. */
@@ -92,91 +82,33 @@ const API_KEY = 'LOCAL_EVENTS_API_KEY';
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 /** Throws SettingsError that lists all invalid variables. */
-export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
-  const problems: string[] = [];
-  const text = (name: string): string | undefined => env[name]?.trim() || undefined;
-  const list = (name: string): string[] =>
-    (text(name) ?? '')
-      .split(',')
-      .map((item) => item.trim())
-      .filter((item) => item !== '');
-  const number = (name: string, fallback: number, max: number): number => {
-    const value = text(name);
-    if (value === undefined) return fallback;
-    if (/^\d{1,15}$/.test(value) && Number(value) <= max) return Number(value);
-    problems.push(`${name} must be a whole number from 0 to ${max}; it is "${value}".`);
-    return fallback;
-  };
-  const atLeastOne = (name: string, fallback: number, max: number): number => {
-    const value = number(name, fallback, max);
-    if (value > 0) return value;
-    problems.push(`${name} must be a whole number from 1 to ${max}; it is "0".`);
-    return fallback;
-  };
-  const days = (name: string): number | undefined =>
-    text(name) === undefined ? undefined : atLeastOne(name, 1, 36_500);
-  const choice = <T extends string>(name: string, values: readonly T[], fallback: T): T => {
-    const value = text(name) ?? fallback;
-    if ((values as readonly string[]).includes(value)) return value as T;
-    problems.push(`${name} must be one of ${values.join(', ')}; it is "${value}".`);
-    return fallback;
-  };
-  const url = (name: string, value: string | undefined): string | undefined => {
-    if (value === undefined) return undefined;
-    if (/^https?:\/\/[^\s?#]+$/i.test(value) && URL.canParse(value)) return value.replace(/\/+$/, '');
-    problems.push(`${name} must be an http or https URL without a query; it is "${value}".`);
-    return undefined;
-  };
-  const everyItem = (name: string, hint: string, isValid: (item: string) => boolean): string[] => {
-    const items = list(name);
-    const bad = items.filter((item) => !isValid(item));
-    if (bad.length > 0) problems.push(`${name} must list ${hint}; it has "${bad.join('", "')}".`);
-    return items;
-  };
-
-  const indexMaxBytes = number('INDEX_MAX_MB', DATABASE_DEFAULTS.indexMaxBytes / MIB, 1_000_000) * MIB;
+export function readConfig(env: Env): Config {
+  const variables = new Variables(env);
+  const oidc = readOidc(variables);
+  const indexMaxBytes = variables.megabytes('INDEX_MAX_MB', DATABASE_DEFAULTS.indexMaxBytes / BYTES_PER_MB);
   const config: Config = {
-    host: text('HOST') ?? '127.0.0.1',
-    port: number('PORT', 8080, 65_535),
-    metricsPort: text('METRICS_PORT') === undefined ? undefined : number('METRICS_PORT', 0, 65_535),
-    publicUrl: url('PUBLIC_URL', text('PUBLIC_URL')),
-    dataDir: resolve(text('DATA_DIR') ?? 'data'),
-    database: readDatabase(text('DATABASE_URL'), indexMaxBytes, number, choice, problems),
-    registrationTier: choice('REGISTRATION_TIER', TIERS, 'readwrite'),
-    tierLimits: {
-      read: number('RATE_LIMIT_READ', 10_000, 1_000_000_000),
-      readwrite: number('RATE_LIMIT_READWRITE', 10_000, 1_000_000_000),
-      admin: number('RATE_LIMIT_ADMIN', 100_000, 1_000_000_000),
-    },
-    registrationsPerHour: number('REGISTRATIONS_PER_HOUR', 600, 1_000_000_000),
-    failedRegistrationsPerHour: number('FAILED_REGISTRATIONS_PER_HOUR', 600, 1_000_000_000),
-    maxEventsPerAgent: number('MAX_EVENTS_PER_AGENT', 100_000, 1_000_000_000),
-    clientLimits: readClientLimits(atLeastOne),
-    maxBytesPerAgent: number('MAX_MB_PER_AGENT', 100, 1_000_000) * MIB,
-    maxBytesPerNetworkAndHour: number('MAX_MB_PER_NETWORK_AND_HOUR', 1_000, 1_000_000) * MIB,
-    minFreeDiskBytes:
-      text('MIN_FREE_DISK_MB') === undefined ? undefined : number('MIN_FREE_DISK_MB', 0, 1_000_000_000) * MIB,
-    keepEndedDays: days('KEEP_ENDED_DAYS'),
-    keepUnusedAgentsDays: days('KEEP_UNUSED_AGENTS_DAYS'),
-    keepDeletedDays: number('KEEP_DELETED_DAYS', 7, 36_500),
-    clockConfirmed: readDate('CLOCK_CONFIRMED', text, problems),
-    cacheBytes: number('CACHE_MB', 128, 1_000_000) * MIB,
+    host: variables.text('HOST') ?? '127.0.0.1',
+    port: variables.number('PORT', 8080, 65_535),
+    metricsPort: variables.isSet('METRICS_PORT') ? variables.number('METRICS_PORT', 0, 65_535) : undefined,
+    publicUrl: variables.url('PUBLIC_URL'),
+    dataDir: resolve(variables.text('DATA_DIR') ?? 'data'),
+    database: readDatabase(variables, indexMaxBytes),
+    policy: readPolicy(variables, oidc),
+    clientLimits: readClientLimits(variables),
+    minFreeDiskBytes: variables.isSet('MIN_FREE_DISK_MB')
+      ? variables.megabytes('MIN_FREE_DISK_MB', 0, { max: 1_000_000_000 })
+      : undefined,
+    clockConfirmed: variables.date('CLOCK_CONFIRMED'),
+    cacheBytes: variables.megabytes('CACHE_MB', 128),
     indexMaxBytes,
-    oidc: readOidc(text, url, problems),
-    administrators: {
-      subjects: list('ADMIN_SUBJECTS'),
-      emails: everyItem('ADMIN_EMAILS', 'e-mail addresses', (item) => EMAIL.test(item)).map(foldCase),
-      domains: everyItem('ADMIN_DOMAINS', 'domains such as example.com', (item) => DOMAIN.test(item)).map(
-        foldCase,
-      ),
-    },
-    sessionSecret: readSessionSecret(text, problems),
-    trustProxy: everyItem('TRUST_PROXY', 'addresses or networks such as 10.0.0.0/8', isAddressOrNetwork),
-    corsOrigins: readOrigins(everyItem),
-    logLevel: choice('LOG_LEVEL', LOG_LEVELS, 'info'),
-    logAgent: choice('LOG_AGENT', ['on', 'off'], 'off') === 'on',
+    oidc,
+    sessionSecret: readSessionSecret(variables),
+    trustProxy: variables.list('TRUST_PROXY', 'addresses or networks such as 10.0.0.0/8', isAddressOrNetwork),
+    corsOrigins: readOrigins(variables),
+    logLevel: variables.choice('LOG_LEVEL', LOG_LEVELS, 'info'),
+    logAgent: variables.choice('LOG_AGENT', ['on', 'off'], 'off') === 'on',
   };
-  if (problems.length > 0) throw new SettingsError(problems.join('\n'));
+  if (variables.problems.length > 0) throw new SettingsError(variables.problems.join('\n'));
   return freeze(config);
 }
 
@@ -188,30 +120,25 @@ export function settingNames(): ReadonlySet<string> {
   return names;
 }
 
-/** A variable that is no setting, but nearly. */
-export interface Misspelt {
-  readonly name: string;
-  /** The setting that is meant. */
-  readonly known: string;
-}
-
-/** Of the variables that have a value. Those that differ more are taken for other programs'. */
-export function findMisspelt(env: Readonly<Record<string, string | undefined>>): Misspelt[] {
+/** Variables with a value that are no settings, but nearly. Those that differ more are taken for other programs'. */
+export function findMisspelt(env: Env): string[] {
   const settings = settingNames();
   const names = Object.keys(env).filter((name) => env[name]?.trim() && !settings.has(name));
   return names.flatMap((name) => {
     const near = [...settings]
-      .map((known) => ({ name, known, distance: editDistance(name.toUpperCase(), known) }))
+      .map((known) => ({ known, distance: editDistance(name.toUpperCase(), known) }))
       .filter(
         ({ known, distance }) => distance <= Math.min(MAX_DIFFERENCES, known.length / LETTERS_PER_DIFFERENCE),
       )
       .sort((a, b) => a.distance - b.distance);
-    return near.slice(0, 1);
+    return near
+      .slice(0, 1)
+      .map(({ known }) => `${name} is not a setting, so it has no effect. Did you mean ${known}?`);
   });
 }
 
 /** API key for commands that act as an agent. Throws SettingsError, whose message never contains the key. */
-export function readApiKey(env: Readonly<Record<string, string | undefined>>): string {
+export function readApiKey(env: Env): string {
   const key = env[API_KEY]?.trim();
   if (!key) throw new SettingsError(`Set ${API_KEY} to the key of an agent.`);
   if (isApiKey(key)) return key;
@@ -241,45 +168,6 @@ export function withDatabase(config: Config, url: string): Config {
   return freeze({ ...config, database: { ...DATABASE_DEFAULTS, ...config.database, url } });
 }
 
-/** A calendar date as YYYY-MM-DD. */
-function readDate(
-  name: string,
-  text: (name: string) => string | undefined,
-  problems: string[],
-): string | undefined {
-  const value = text(name);
-  if (value === undefined) return undefined;
-  const ms = /^\d{4}-\d\d-\d\d$/.test(value) ? Date.parse(value) : Number.NaN;
-  // Date.parse takes 2027-02-30 for a day in March.
-  if (!Number.isNaN(ms) && new Date(ms).toISOString().startsWith(value)) return value;
-  problems.push(`${name} must be a date such as 2026-11-18; it is "${value}".`);
-  return undefined;
-}
-
-function readClientLimits(number: (name: string, fallback: number, max: number) => number): ClientLimits {
-  const { connections, requests, requestsPerAgent, bodyBytes, unreadBytes } = CLIENT_LIMITS;
-  const bytes = (name: string, fallback: number) => number(name, fallback / MIB, 1_000_000) * MIB;
-  return {
-    connections: {
-      perClient: number('MAX_CONNECTIONS_PER_NETWORK', connections.perClient, 1_000_000),
-      shared: number('MAX_CONNECTIONS', connections.shared, 1_000_000),
-    },
-    requests: {
-      perClient: number('MAX_REQUESTS_PER_NETWORK', requests.perClient, 1_000_000),
-      shared: number('MAX_REQUESTS', requests.shared, 1_000_000),
-    },
-    requestsPerAgent: number('MAX_REQUESTS_PER_AGENT', requestsPerAgent, 1_000_000),
-    bodyBytes: {
-      perClient: bytes('MAX_BODIES_MB_PER_CLIENT', bodyBytes.perClient),
-      shared: bytes('MAX_BODIES_MB', bodyBytes.shared),
-    },
-    unreadBytes: {
-      perClient: bytes('MAX_UNREAD_MB_PER_CLIENT', unreadBytes.perClient),
-      shared: bytes('MAX_UNREAD_MB', unreadBytes.shared),
-    },
-  };
-}
-
 /** Whether the URL of the database contains a password. */
 export function hasDatabasePassword({ database }: Config): boolean {
   return database !== undefined && hasPassword(database.url);
@@ -291,79 +179,188 @@ export function withDatabasePassword(config: Config, password: string): Config {
   return freeze({ ...config, database: { ...database, url: withPassword(database.url, password) } });
 }
 
-function readDatabase(
-  url: string | undefined,
-  indexMaxBytes: number,
-  number: (name: string, fallback: number, max: number) => number,
-  choice: <T extends string>(name: string, values: readonly T[], fallback: T) => T,
-  problems: string[],
-): DatabaseConfig | undefined {
+/** Reads variables, and notes what is wrong with them. One that is empty counts as not set. */
+class Variables {
+  readonly problems: string[] = [];
+  readonly #env: Env;
+
+  constructor(env: Env) {
+    this.#env = env;
+  }
+
+  text(name: string): string | undefined {
+    return this.#env[name]?.trim() || undefined;
+  }
+
+  isSet(name: string): boolean {
+    return this.text(name) !== undefined;
+  }
+
+  number(name: string, fallback: number, max = 1_000_000_000, min = 0): number {
+    const value = this.text(name);
+    if (value === undefined) return fallback;
+    if (/^\d{1,15}$/.test(value) && Number(value) >= min && Number(value) <= max) return Number(value);
+    this.problems.push(`${name} must be a whole number from ${min} to ${max}; it is "${value}".`);
+    return fallback;
+  }
+
+  /** In bytes. */
+  megabytes(name: string, fallback: number, { min = 0, max = 1_000_000 } = {}): number {
+    return this.number(name, fallback, max, min) * BYTES_PER_MB;
+  }
+
+  days(name: string): number | undefined {
+    return this.isSet(name) ? this.number(name, 1, 36_500, 1) : undefined;
+  }
+
+  /** A calendar date as YYYY-MM-DD. */
+  date(name: string): string | undefined {
+    const value = this.text(name);
+    if (value === undefined) return undefined;
+    const ms = /^\d{4}-\d\d-\d\d$/.test(value) ? Date.parse(value) : Number.NaN;
+    // Date.parse takes 2027-02-30 for a day in March.
+    if (!Number.isNaN(ms) && new Date(ms).toISOString().startsWith(value)) return value;
+    this.problems.push(`${name} must be a date such as 2026-11-18; it is "${value}".`);
+    return undefined;
+  }
+
+  choice<T extends string>(name: string, values: readonly T[], fallback: T): T {
+    const value = this.text(name) ?? fallback;
+    if ((values as readonly string[]).includes(value)) return value as T;
+    this.problems.push(`${name} must be one of ${values.join(', ')}; it is "${value}".`);
+    return fallback;
+  }
+
+  /** Without slashes at the end. */
+  url(name: string): string | undefined {
+    const value = this.text(name);
+    if (value === undefined) return undefined;
+    if (/^https?:\/\/[^\s?#]+$/i.test(value) && URL.canParse(value)) return value.replace(/\/+$/, '');
+    this.problems.push(`${name} must be an http or https URL without a query; it is "${value}".`);
+    return undefined;
+  }
+
+  /** Items between commas. `hint` says what they are. */
+  list(name: string, hint: string, isValid: (item: string) => boolean): string[] {
+    const items = (this.text(name) ?? '')
+      .split(',')
+      .map((item) => item.trim())
+      .filter((item) => item !== '');
+    const bad = items.filter((item) => !isValid(item));
+    if (bad.length > 0) this.problems.push(`${name} must list ${hint}; it has "${bad.join('", "')}".`);
+    return items;
+  }
+}
+
+function readPolicy(variables: Variables, oidc: OidcConfig | undefined): Policy {
+  return {
+    registrationTier: variables.choice('REGISTRATION_TIER', TIERS, 'readwrite'),
+    tierLimits: {
+      read: variables.number('RATE_LIMIT_READ', 10_000),
+      readwrite: variables.number('RATE_LIMIT_READWRITE', 10_000),
+      admin: variables.number('RATE_LIMIT_ADMIN', 100_000),
+    },
+    registrationsPerHour: variables.number('REGISTRATIONS_PER_HOUR', 600),
+    failedRegistrationsPerHour: variables.number('FAILED_REGISTRATIONS_PER_HOUR', 600),
+    maxEventsPerAgent: variables.number('MAX_EVENTS_PER_AGENT', 100_000),
+    maxBytesPerAgent: variables.megabytes('MAX_MB_PER_AGENT', 100),
+    maxBytesPerNetworkAndHour: variables.megabytes('MAX_MB_PER_NETWORK_AND_HOUR', 1_000),
+    keepEndedDays: variables.days('KEEP_ENDED_DAYS'),
+    keepUnusedAgentsDays: variables.days('KEEP_UNUSED_AGENTS_DAYS'),
+    keepDeletedDays: variables.number('KEEP_DELETED_DAYS', 7, 36_500),
+    administrators: {
+      subjects: variables.list('ADMIN_SUBJECTS', 'subjects', () => true),
+      emails: variables.list('ADMIN_EMAILS', 'e-mail addresses', (item) => EMAIL.test(item)).map(foldCase),
+      domains: variables
+        .list('ADMIN_DOMAINS', 'domains such as example.com', (item) => DOMAIN.test(item))
+        .map(foldCase),
+      hostedDomainRequired: oidc !== undefined && isGoogle(oidc.issuer),
+    },
+  };
+}
+
+function readClientLimits(variables: Variables): ClientLimits {
+  const { connections, requests, requestsPerAgent, bodyBytes, unreadBytes } = CLIENT_LIMITS;
+  const count = (name: string, fallback: number) => variables.number(name, fallback, 1_000_000, 1);
+  const bytes = (name: string, fallback: number) =>
+    variables.megabytes(name, fallback / BYTES_PER_MB, { min: 1 });
+  return {
+    connections: {
+      perClient: count('MAX_CONNECTIONS_PER_NETWORK', connections.perClient),
+      shared: count('MAX_CONNECTIONS', connections.shared),
+    },
+    requests: {
+      perClient: count('MAX_REQUESTS_PER_NETWORK', requests.perClient),
+      shared: count('MAX_REQUESTS', requests.shared),
+    },
+    requestsPerAgent: count('MAX_REQUESTS_PER_AGENT', requestsPerAgent),
+    bodyBytes: {
+      perClient: bytes('MAX_BODIES_MB_PER_CLIENT', bodyBytes.perClient),
+      shared: bytes('MAX_BODIES_MB', bodyBytes.shared),
+    },
+    unreadBytes: {
+      perClient: bytes('MAX_UNREAD_MB_PER_CLIENT', unreadBytes.perClient),
+      shared: bytes('MAX_UNREAD_MB', unreadBytes.shared),
+    },
+  };
+}
+
+function readDatabase(variables: Variables, indexMaxBytes: number): DatabaseConfig | undefined {
+  const url = variables.text('DATABASE_URL');
+  const { poolSize, poolTimeoutMs, statementTimeoutMs, search } = DATABASE_DEFAULTS;
   const settings = {
-    poolSize: Math.max(1, number('DATABASE_POOL_SIZE', DATABASE_DEFAULTS.poolSize, 1_000)),
-    poolTimeoutMs: number('DATABASE_POOL_TIMEOUT_MS', DATABASE_DEFAULTS.poolTimeoutMs, 60_000),
-    statementTimeoutMs: number(
-      'DATABASE_STATEMENT_TIMEOUT_MS',
-      DATABASE_DEFAULTS.statementTimeoutMs,
-      600_000,
-    ),
-    search: choice('SEARCH', ['memory', 'database'], DATABASE_DEFAULTS.search),
+    poolSize: Math.max(1, variables.number('DATABASE_POOL_SIZE', poolSize, 1_000)),
+    poolTimeoutMs: variables.number('DATABASE_POOL_TIMEOUT_MS', poolTimeoutMs, 60_000),
+    statementTimeoutMs: variables.number('DATABASE_STATEMENT_TIMEOUT_MS', statementTimeoutMs, 600_000),
+    search: variables.choice('SEARCH', ['memory', 'database'], search),
     indexMaxBytes,
   };
   if (url === undefined) return undefined;
   const problem = problemOf(url);
   if (!problem) return { url, ...settings };
-  problems.push(`DATABASE_URL ${problem}`);
+  variables.problems.push(`DATABASE_URL ${problem}`);
   return undefined;
 }
 
-function readOidc(
-  text: (name: string) => string | undefined,
-  url: (name: string, value: string | undefined) => string | undefined,
-  problems: string[],
-): OidcConfig | undefined {
-  const given = text('OIDC_ISSUER');
-  const issuer = url('OIDC_ISSUER', given);
-  const clientId = text('OIDC_CLIENT_ID');
-  const name = text('OIDC_NAME');
+function readOidc(variables: Variables): OidcConfig | undefined {
+  const given = variables.text('OIDC_ISSUER');
+  const issuer = variables.url('OIDC_ISSUER');
+  const clientId = variables.text('OIDC_CLIENT_ID');
+  const clientSecret = variables.text('OIDC_CLIENT_SECRET');
+  const name = variables.text('OIDC_NAME');
   if (name !== undefined && !/^\P{C}{1,40}$/u.test(name)) {
-    problems.push(
+    variables.problems.push(
       `OIDC_NAME must have at most 40 characters, all of them visible; it is ${JSON.stringify(name)}.`,
     );
   }
   if (given === undefined) return undefined;
-  if (clientId === undefined) problems.push('OIDC_CLIENT_ID must be set together with OIDC_ISSUER.');
+  if (clientId === undefined)
+    variables.problems.push('OIDC_CLIENT_ID must be set together with OIDC_ISSUER.');
   // Keep the issuer as given: it must match the provider's exactly, and may end with a slash.
-  return issuer && clientId
-    ? { issuer: given, clientId, clientSecret: text('OIDC_CLIENT_SECRET'), name }
-    : undefined;
+  return issuer && clientId ? { issuer: given, clientId, clientSecret, name } : undefined;
 }
 
 /**
  * Never quoted in messages, not even if it is invalid. Falls back to the client secret, if that is long enough: a short one
  * could be guessed from a cookie sealed with it.
  */
-function readSessionSecret(
-  text: (name: string) => string | undefined,
-  problems: string[],
-): string | undefined {
-  const secret = text('SESSION_SECRET');
-  const clientSecret = text('OIDC_CLIENT_SECRET') ?? '';
+function readSessionSecret(variables: Variables): string | undefined {
+  const secret = variables.text('SESSION_SECRET');
+  const clientSecret = variables.text('OIDC_CLIENT_SECRET') ?? '';
   if (secret === undefined) return clientSecret.length < MIN_SECRET_LENGTH ? undefined : clientSecret;
   if (secret.length < MIN_SECRET_LENGTH) {
-    problems.push(
+    variables.problems.push(
       `SESSION_SECRET must have at least ${MIN_SECRET_LENGTH} characters. Generate one with "openssl rand -base64 32".`,
     );
   }
   return secret;
 }
 
-function readOrigins(
-  everyItem: (name: string, hint: string, isValid: (item: string) => boolean) => string[],
-): '*' | readonly string[] {
+function readOrigins(variables: Variables): '*' | readonly string[] {
   // Origins are compared literally, so a * inside one would match nothing.
   const isOrigin = (item: string) =>
     item === '*' || item === 'none' || (!item.includes('*') && URL.parse(item)?.origin === item);
-  const origins = everyItem('CORS_ORIGINS', 'origins such as https://example.com, * or none', isOrigin);
+  const origins = variables.list('CORS_ORIGINS', 'origins such as https://example.com, * or none', isOrigin);
   if (origins.length === 0 || origins.includes('*')) return '*';
   return origins.filter((origin) => origin !== 'none');
 }
@@ -376,6 +373,22 @@ function isAddressOrNetwork(item: string): boolean {
   // Fastify, too, rejects a prefix length of 0, which would mean every IP address.
   const maxBits = family === 4 ? 32 : 128;
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) >= 1 && Number(bits) <= maxBits);
+}
+
+/** Number of characters to insert, delete, replace or swap with their neighbour (optimal string alignment). */
+export function editDistance(one: string, other: string): number {
+  let [before, last]: number[][] = [[], Array.from({ length: other.length + 1 }, (_, at) => at)];
+  for (let i = 1; i <= one.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= other.length; j++) {
+      const isSame = one[i - 1] === other[j - 1];
+      row[j] = Math.min(row[j - 1]! + 1, last![j]! + 1, last![j - 1]! + (isSame ? 0 : 1));
+      const isSwapped = i > 1 && j > 1 && one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1];
+      if (isSwapped) row[j] = Math.min(row[j]!, before![j - 2]! + 1);
+    }
+    [before, last] = [last, row];
+  }
+  return last!.at(-1)!;
 }
 
 /** Freezes the object and all nested ones. */

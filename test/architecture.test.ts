@@ -64,7 +64,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'metrics/',
     'oidc/local-issuer.ts',
   ],
-  'store-log.ts': ['engines.ts', 'pino (types)'],
+  'store-log.ts': ['domain/', 'engines.ts', 'postgres/memory/search-change.ts', 'pino (types)'],
   'service.ts': [
     'config.ts',
     'engines.ts',
@@ -111,7 +111,7 @@ const HTTP_ROOMS = [
   '', // server.ts and what starts and describes it
   'routes', // what can be called
   'browser', // what only browsers need
-  'guide', // the texts for agents
+  'guide', // what the API says about itself
   'log', // what operators read about requests
   'access', // who is calling
   'admission', // how much

@@ -1,4 +1,5 @@
 // The configuration: the default of every variable, good and bad values, all problems in one error, a frozen result.
+
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -6,6 +7,7 @@ import { describe, it } from 'node:test';
 import { type Config, readApiKey, readConfig } from '../src/config.ts';
 import { newApiKey } from '../src/domain/api-key.ts';
 import { StartError } from '../src/domain/errors.ts';
+import type { Policy } from '../src/domain/policy.ts';
 import { systemRandom } from '../src/system.ts';
 import { startTestService } from './support/service.ts';
 
@@ -16,11 +18,19 @@ const DEFAULTS: Config = {
   publicUrl: undefined,
   dataDir: resolve('data'),
   database: undefined,
-  registrationTier: 'readwrite',
-  tierLimits: { read: 10_000, readwrite: 10_000, admin: 100_000 },
-  registrationsPerHour: 600,
-  failedRegistrationsPerHour: 600,
-  maxEventsPerAgent: 100_000,
+  policy: {
+    registrationTier: 'readwrite',
+    tierLimits: { read: 10_000, readwrite: 10_000, admin: 100_000 },
+    registrationsPerHour: 600,
+    failedRegistrationsPerHour: 600,
+    maxEventsPerAgent: 100_000,
+    maxBytesPerAgent: 104_857_600,
+    maxBytesPerNetworkAndHour: 1_048_576_000,
+    administrators: { subjects: [], emails: [], domains: [], hostedDomainRequired: false },
+    keepEndedDays: undefined,
+    keepUnusedAgentsDays: undefined,
+    keepDeletedDays: 7,
+  },
   clientLimits: {
     connections: { perClient: 6_000, shared: 10_000 },
     requests: { perClient: 6_000, shared: 12_000 },
@@ -28,17 +38,11 @@ const DEFAULTS: Config = {
     bodyBytes: { perClient: 16 * 1_048_576, shared: 128 * 1_048_576 },
     unreadBytes: { perClient: 32 * 1_048_576, shared: 256 * 1_048_576 },
   },
-  maxBytesPerAgent: 104_857_600,
-  maxBytesPerNetworkAndHour: 1_048_576_000,
   minFreeDiskBytes: undefined,
-  keepEndedDays: undefined,
-  keepUnusedAgentsDays: undefined,
-  keepDeletedDays: 7,
   clockConfirmed: undefined,
   cacheBytes: 134_217_728,
   indexMaxBytes: 2_147_483_648,
   oidc: undefined,
-  administrators: { subjects: [], emails: [], domains: [] },
   sessionSecret: undefined,
   trustProxy: [],
   corsOrigins: '*',
@@ -46,12 +50,11 @@ const DEFAULTS: Config = {
   logAgent: false,
 };
 
-const limits = (changed: Partial<Config['tierLimits']>) => ({
-  tierLimits: { ...DEFAULTS.tierLimits, ...changed },
-});
-const admins = (changed: Partial<Config['administrators']>) => ({
-  administrators: { ...DEFAULTS.administrators, ...changed },
-});
+const policy = (changed: Partial<Policy>) => ({ policy: { ...DEFAULTS.policy, ...changed } });
+const limits = (changed: Partial<Policy['tierLimits']>) =>
+  policy({ tierLimits: { ...DEFAULTS.policy.tierLimits, ...changed } });
+const admins = (changed: Partial<Policy['administrators']>) =>
+  policy({ administrators: { ...DEFAULTS.policy.administrators, ...changed } });
 const provider = (issuer: string, clientSecret?: string, name?: string) => ({
   oidc: { issuer, clientId: 'client', clientSecret, name },
 });
@@ -153,24 +156,24 @@ describe('readConfig', () => {
         },
       },
     ],
-    [{ REGISTRATION_TIER: 'read' }, { registrationTier: 'read' }],
-    [{ REGISTRATION_TIER: 'admin' }, { registrationTier: 'admin' }],
+    [{ REGISTRATION_TIER: 'read' }, policy({ registrationTier: 'read' })],
+    [{ REGISTRATION_TIER: 'admin' }, policy({ registrationTier: 'admin' })],
     [{ RATE_LIMIT_READ: '0' }, limits({ read: 0 })],
     [{ RATE_LIMIT_READ: '1000000000' }, limits({ read: 1_000_000_000 })],
     [{ RATE_LIMIT_READWRITE: '7' }, limits({ readwrite: 7 })],
     [{ RATE_LIMIT_ADMIN: '8' }, limits({ admin: 8 })],
-    [{ REGISTRATIONS_PER_HOUR: '0' }, { registrationsPerHour: 0 }],
-    [{ FAILED_REGISTRATIONS_PER_HOUR: '0' }, { failedRegistrationsPerHour: 0 }],
-    [{ MAX_EVENTS_PER_AGENT: '0' }, { maxEventsPerAgent: 0 }],
-    [{ MAX_MB_PER_AGENT: '0' }, { maxBytesPerAgent: 0 }],
-    [{ MAX_MB_PER_AGENT: '3' }, { maxBytesPerAgent: 3_145_728 }],
-    [{ MAX_MB_PER_NETWORK_AND_HOUR: '0' }, { maxBytesPerNetworkAndHour: 0 }],
-    [{ MAX_MB_PER_NETWORK_AND_HOUR: '2' }, { maxBytesPerNetworkAndHour: 2_097_152 }],
+    [{ REGISTRATIONS_PER_HOUR: '0' }, policy({ registrationsPerHour: 0 })],
+    [{ FAILED_REGISTRATIONS_PER_HOUR: '0' }, policy({ failedRegistrationsPerHour: 0 })],
+    [{ MAX_EVENTS_PER_AGENT: '0' }, policy({ maxEventsPerAgent: 0 })],
+    [{ MAX_MB_PER_AGENT: '0' }, policy({ maxBytesPerAgent: 0 })],
+    [{ MAX_MB_PER_AGENT: '3' }, policy({ maxBytesPerAgent: 3_145_728 })],
+    [{ MAX_MB_PER_NETWORK_AND_HOUR: '0' }, policy({ maxBytesPerNetworkAndHour: 0 })],
+    [{ MAX_MB_PER_NETWORK_AND_HOUR: '2' }, policy({ maxBytesPerNetworkAndHour: 2_097_152 })],
     [{ MIN_FREE_DISK_MB: '0' }, { minFreeDiskBytes: 0 }],
     [{ MIN_FREE_DISK_MB: '500' }, { minFreeDiskBytes: 524_288_000 }],
-    [{ KEEP_ENDED_DAYS: '1' }, { keepEndedDays: 1 }],
+    [{ KEEP_ENDED_DAYS: '1' }, policy({ keepEndedDays: 1 })],
     [{ CLOCK_CONFIRMED: ' 2028-02-29' }, { clockConfirmed: '2028-02-29' }],
-    [{ KEEP_UNUSED_AGENTS_DAYS: '36500' }, { keepUnusedAgentsDays: 36_500 }],
+    [{ KEEP_UNUSED_AGENTS_DAYS: '36500' }, policy({ keepUnusedAgentsDays: 36_500 })],
     [{ CACHE_MB: '0' }, { cacheBytes: 0 }],
     [{ CACHE_MB: '2' }, { cacheBytes: 2_097_152 }],
     [{ OIDC_ISSUER: 'https://id.example.com', OIDC_CLIENT_ID: 'client' }, provider('https://id.example.com')],

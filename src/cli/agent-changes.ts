@@ -38,7 +38,7 @@ export async function openAgentChanges(config: Config, agentId: string): Promise
 
 async function openStored(config: Config): Promise<AgentChanges> {
   const store = await openBulkWriter(config);
-  const context: AgentContext = { store, clock: systemClock, random: systemRandom, policy: config };
+  const context: AgentContext = { store, clock: systemClock, random: systemRandom, policy: config.policy };
   const operator: Identity = {
     ...{ subject: operatorSubject(), email: undefined, emailVerified: false, hostedDomain: undefined },
     ...{ name: undefined, picture: undefined, local: true },

@@ -11,9 +11,8 @@ import { openBulkReader } from '../engines.ts';
 import { systemClock } from '../system.ts';
 import { type AgentChanges, openAgentChanges } from './agent-changes.ts';
 import { agentLines, agentTable } from './agent-text.ts';
-import { type Env, type Io, UsageError } from './command.ts';
+import { type Env, type Io, printable, UsageError } from './command.ts';
 import { openKeyOutput } from './key-output.ts';
-import { printable } from './printable.ts';
 
 const ACTIONS = ['list', 'show', 'deactivate', 'delete', 'set-tier', 'new-key'] as const;
 
@@ -91,8 +90,7 @@ async function show(config: Config, { agentId, isJson }: Options, io: Io): Promi
   const nowMs = systemClock();
   const found = await reading(config, (reader) => reader.findAgentDetails(agentId, nowMs));
   if (!found) throw noAgent(agentId);
-  const { maxEventsPerAgent: maxEvents, maxBytesPerAgent: maxBytes } = config;
-  const { quota, ...details } = describeAgentDetails(found, undefined, { maxEvents, maxBytes });
+  const { quota, ...details } = describeAgentDetails(found, undefined, config.policy);
   // A running service counts requests in its memory.
   const { events, bytes } = quota;
   const shown = { ...details, quota: { events, bytes } };
@@ -110,7 +108,7 @@ async function change(config: Config, options: Options, io: Io): Promise<void> {
     const name = `${printable(agent.agent_name)} (${agentId})`;
     if (options.action === 'delete') {
       await changes.delete(agentId);
-      const { keepDeletedDays: days } = config;
+      const days = config.policy.keepDeletedDays;
       const undo =
         days > 0 ? `It can be restored in the console for ${days} days.` : 'It cannot be restored.';
       print(

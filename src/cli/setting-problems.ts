@@ -1,9 +1,5 @@
-// Settings with valid values that nobody can want: a misspelt name, an address that others cannot use.
-import type { Config, Misspelt } from '../config.ts';
-
-export function describeMisspelt({ name, known }: Misspelt): string {
-  return `${name} is not a setting, so it has no effect. Did you mean ${known}?`;
-}
+// Settings with valid values that nobody can want, such as an address that others cannot use.
+import type { Config } from '../config.ts';
 
 export function findSettingProblems(config: Config): string[] {
   const problems: string[] = [];
@@ -17,10 +13,11 @@ export function findSettingProblems(config: Config): string[] {
 }
 
 /** What is odd about the identity provider and the administrators. */
-export function findProviderProblems({ oidc, administrators }: Config): string[] {
+export function findProviderProblems({ oidc, policy }: Config): string[] {
   if (!oidc) return [];
   const problems: string[] = [];
-  if (Object.values(administrators).every((list) => list.length === 0))
+  const { subjects, emails, domains } = policy.administrators;
+  if ([subjects, emails, domains].every((list) => list.length === 0))
     problems.push('Nobody is an administrator: set ADMIN_EMAILS, ADMIN_DOMAINS or ADMIN_SUBJECTS.');
   if (!/^https:|^http:\/\/(?:localhost|127\.|\[::1\])/i.test(oidc.issuer))
     problems.push(

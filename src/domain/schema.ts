@@ -34,3 +34,15 @@ const Type = {
 } as unknown as Pick<typeof TypeBox, Used>;
 
 export default Type;
+
+/** Shapes with this hidden mark have a name in the API description. */
+const NAME = '~name';
+
+/** Names shapes, each as its constant: the API description refers to them, and writes all others where they are used. */
+export function nameShapes(shapes: Readonly<Record<string, object>>): void {
+  for (const [name, shape] of Object.entries(shapes)) Object.defineProperty(shape, NAME, { value: name });
+}
+
+export function nameOf(shape: object): string | undefined {
+  return (shape as { [NAME]?: string })[NAME];
+}

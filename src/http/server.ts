@@ -5,24 +5,25 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { AppError, ERRORS } from '../domain/errors.ts';
 import type { Context } from '../usecases/context.ts';
+import type { CorsOrigins } from './access/same-origin.ts';
 import { Admission } from './admission/admission.ts';
 import { Backlog } from './admission/backlog.ts';
 import { cutOff } from './admission/connections.ts';
 import { ResponseDeadline } from './admission/deadline.ts';
 import { type AppOptions, newApp } from './app.ts';
 import { addConsoleHeaders, serveConsole } from './browser/console.ts';
-import { allowOrigin, type CorsOrigins, isAdminPath } from './browser/cors.ts';
-import { serveFront } from './browser/front.ts';
-import { serveGuide } from './browser/guide.ts';
+import { allowOrigin, isAdminPath } from './browser/cors.ts';
+import { serveFront, serveGuide } from './browser/front.ts';
 import { servePageFiles } from './browser/page-files.ts';
 import { serveDocs } from './browser/reference.ts';
 import { serveSignIn } from './browser/sign-in.ts';
 import type { ToolName } from './guide/mcp.ts';
+import { type Operation, operationsOf } from './guide/operations.ts';
 import { accessLog, logOnClose, measured, type WriteAccess } from './log/access-log.ts';
 import { faultLog } from './log/fault-log.ts';
 import type { RequestMetrics } from './log/request-metrics.ts';
 import { describeApi } from './openapi.ts';
-import { isHealthPath, pathOf, requireOneHost } from './request/target.ts';
+import { isHealthPath, pathOf, requireOneHost } from './request/head.ts';
 import { MAX_URI_BYTES, sendSocketError, toAppError, URI_TOO_LONG } from './response/errors.ts';
 import { addHeader, handOverHeaders, initHeaders } from './response/headers.ts';
 import { StaticDocument, StaticDocuments } from './response/static-document.ts';
@@ -76,8 +77,7 @@ type Server = ServerOptions &
   Service & {
     readonly documents: StaticDocuments;
     readonly writeAccess: WriteAccess;
-    /** The OpenAPI description. */
-    readonly describe: () => object;
+    readonly operations: readonly Operation[];
   };
 
 export function buildServer(options: ServerOptions): FastifyInstance {
@@ -92,7 +92,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     writeAccess: measured(accessLog(logger, options.logAgent), options.requestMetrics),
     onFault: faultLog(logger),
     context: () => (readiness() as { context: Context }).context,
-    describe: () => describeApi(DESCRIBED_ROUTES, options.baseUrl()),
+    operations: operationsOf(DESCRIBED_ROUTES),
   };
   const app = newApp({
     ...server,
@@ -110,7 +110,7 @@ function addHooks(app: FastifyInstance, server: Server): void {
   const { admission, backlog, readiness, shutdown, writeAccess, corsOrigins } = server;
   let first: unknown[] | undefined = [];
   app.addHook('onRequest', (request, reply, done) => {
-    if (shutdown?.turnsAway(request, isLoading(readiness()))) return cutOff(request.raw);
+    if (shutdown?.sendsElsewhere(request, isLoading(readiness()))) return cutOff(request.raw);
     if (first && first.push([request.raw, reply.raw]) === KEPT_REQUESTS) first = undefined;
     const client = admission.connections.begin(request);
     request.client = client;
@@ -127,7 +127,7 @@ function addHooks(app: FastifyInstance, server: Server): void {
     const path = pathOf(request);
     addConsoleHeaders(path, reply);
     allowOrigin(corsOrigins, path, reply);
-    admission.takeTurn(request, isHealthPath(path), (overloaded) => {
+    admission.startInOrder(request, isHealthPath(path), (overloaded) => {
       try {
         requireServable(server, request, path, refusal ?? overloaded);
         if (request.is404) refuseRoute(app, path, reply);
@@ -165,10 +165,11 @@ function addRoutes(app: FastifyInstance, server: Server): void {
   for (const route of ROUTES) bind(app, route, server);
 }
 
-function serveDescription(app: FastifyInstance, { documents, describe }: Server): void {
+function serveDescription(app: FastifyInstance, { documents, operations, baseUrl }: Server): void {
   documents.serve(app, '/openapi.json', () => {
     const headers = { 'cache-control': 'no-cache' }; // browsers ask each time whether it is still valid
-    return new StaticDocument(JSON.stringify(describe()), 'application/json; charset=utf-8', headers);
+    const json = JSON.stringify(describeApi(operations, baseUrl()));
+    return new StaticDocument(json, 'application/json; charset=utf-8', headers);
   });
 }
 

@@ -1,6 +1,7 @@
 // Verification of administrators' tokens from an OpenID Connect provider, with the keys that it publishes.
+
 import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
-import type { Identity, Verified, VerifyToken } from '../domain/administration/admin.ts';
+import { type Identity, isGoogle, type Verified, type VerifyToken } from '../domain/administration/admin.ts';
 import type { Clock } from '../domain/clock-and-random.ts';
 import { AppError } from '../domain/errors.ts';
 
@@ -133,11 +134,6 @@ async function discoverKeys(issuer: string): Promise<JWTVerifyGetKey> {
 /** Issuer values to accept: Google writes its own with and without https://. */
 export function acceptedIssuers(issuer: string): string[] {
   return isGoogle(issuer) ? ['https://accounts.google.com', 'accounts.google.com'] : [issuer];
-}
-
-/** Google's accounts may have an e-mail of any domain; only `hd` tells that they belong to the domain's organisation. */
-export function isGoogle(issuer: string): boolean {
-  return /^(https:\/\/)?accounts\.google\.com$/.test(issuer);
 }
 
 /** Errors about the token itself become INVALID_TOKEN; all others mean that the keys cannot be fetched. */

@@ -3,10 +3,10 @@
 import type { AgentDetails, KeyDetails } from '../domain/administration/agent-details.ts';
 import type { AgentRecord, AgentRow } from '../domain/agent.ts';
 import type { KeyFingerprint, KeyRecord } from '../domain/api-key.ts';
-import type { Database } from './client/database.ts';
+import type { LastUses } from '../memory/last-uses.ts';
+import type { Database, Statements } from './client/database.ts';
 import type { Sql } from './client/driver.ts';
 import type { Holder } from './key-cache.ts';
-import type { LastUses } from './last-uses.ts';
 import { AGENT_COLUMNS } from './list-statements.ts';
 
 /** The active agent that holds the key, expired or not. */
@@ -41,8 +41,8 @@ export async function findAgentDetails(
   database: Database,
   agentId: string,
   nowMs: number,
-  uses: LastUses,
-  keyUses: LastUses,
+  uses: LastUses<Statements>,
+  keyUses: LastUses<Statements>,
 ): Promise<AgentDetails | undefined> {
   type Key = KeyDetails & { readonly key_hash: string };
   const [row] = await database.run(

@@ -1,19 +1,32 @@
 // Reads lists and statistics for administrators. These statements are rare and varied, so none is prepared.
 import type { AgentActivity, Created } from '../domain/administration/activity.ts';
 import type { AuditRecord } from '../domain/administration/audit.ts';
-import type { AgentListQuery, AuditQuery, EventListQuery } from '../domain/administration/list.ts';
-import type { ListPosition } from '../domain/administration/list-cursor.ts';
+import { type AuditFilters, CAN_BE_ID } from '../domain/administration/audit-filters.ts';
+import type { ListPosition } from '../domain/administration/cursor.ts';
+import type { AllEventsPage, AllEventsQuery, OwnedWire } from '../domain/administration/event-list.ts';
+import {
+  type AgentListQuery,
+  type AuditQuery,
+  ESCAPED_IN_JSON,
+  type EventListQuery,
+} from '../domain/administration/list.ts';
 import type { AgentRequests } from '../domain/administration/recent-requests.ts';
 import type { AgentRecord } from '../domain/agent.ts';
 import { ALL_EVENTS } from '../domain/events/nearby.ts';
 import { firstUlidAt } from '../domain/ids.ts';
 import { cutPage } from '../domain/page-rows.ts';
 import type { ListedEvent, ListPage, Stats } from '../domain/store.ts';
-import { auditPageStatement } from './audit-statement.ts';
+import type { CancellableReads } from './cancel.ts';
 import type { Statements } from './client/database.ts';
-import { agentPageStatement, eventPageStatement } from './list-statements.ts';
+import {
+  agentPageStatement,
+  allEventPageStatement,
+  eventPageStatement,
+  isFound,
+  Values,
+} from './list-statements.ts';
 import { numberOf, wireOf } from './records.ts';
-import { searchStatement } from './search.ts';
+import { type Statement, searchStatement } from './search.ts';
 
 type AgentRow = AgentRecord &
   Partial<AgentActivity & AgentRequests> & { readonly total: number; readonly value: ListPosition['value'] };
@@ -57,17 +70,53 @@ export async function readEventPage(
   const found = await statements.run('repeatable', (sql) => sql.unsafe(text, [...values]).raw());
   const rows = found as unknown as readonly EventRow[];
   const { page, last } = cutPage(rows, query.limit, ([, , id]) => id !== null);
-  const toValue = query.sort.key === 'start_at' ? Number : String;
-  const positionOf = ([, value, id]: EventRow) => ({ value: toValue(value.toString()), id: id!.toString() });
   return {
     items: page.map((row) => ({
       json: wireOf(row[3]),
       version: numberOf(row[4]),
       updatedMs: numberOf(row[5]),
-      position: positionOf(row),
+      position: positionOf(row, query),
     })),
     total: Number(rows[0]![0].toString()),
-    next: last && positionOf(last),
+    next: last && positionOf(last, query),
+  };
+}
+
+function positionOf(
+  [, value, id]: EventRow | OwnedRow,
+  { sort }: EventListQuery | AllEventsQuery,
+): ListPosition {
+  const toValue = sort.key === 'start_at' ? Number : String;
+  return { value: toValue(value.toString()), id: id!.toString() };
+}
+
+type OwnedRow = readonly [
+  total: Buffer,
+  value: Buffer,
+  id: Buffer | null,
+  json: Buffer,
+  agentName: Buffer,
+  agentCount?: Buffer,
+];
+
+/** Undefined if some events lack the words that the search needs. */
+export async function readAllEventPage(
+  statements: Statements,
+  reads: CancellableReads,
+  query: AllEventsQuery,
+  nowMs: number,
+  signal: AbortSignal | undefined,
+): Promise<AllEventsPage<OwnedWire> | undefined> {
+  const found = await reads.run(statements, allEventPageStatement(query, nowMs), signal);
+  const rows = found as unknown as readonly OwnedRow[];
+  const [total, , , , , agentCount] = rows[0]!;
+  if (Number(total) < 0) return undefined;
+  const { page, last } = cutPage(rows, query.limit, ([, , id]) => id !== null);
+  return {
+    items: page.map(([, , , json, name]) => ({ json: wireOf(json), agentName: name.toString() })),
+    total: Number(total),
+    agentCount: agentCount && Number(agentCount),
+    next: last && positionOf(last, query),
   };
 }
 
@@ -85,6 +134,59 @@ export async function readAuditPage(
     total: rows[0]!.total,
     next: last?.audit_id,
   };
+}
+
+/** As in the index audit_by_agent. */
+const AGENT = `coalesce(substring(detail FROM '"agent_id":"([0-9a-f-]{36})"'), target)`;
+
+/** Rows consist of total and the columns of audit. If the page is empty, a single row has only the total. */
+function auditPageStatement({ after, limit, filters = {} }: AuditQuery): Statement {
+  const values = new Values();
+  const conditions = conditionsOf(filters, values);
+  const isAfter = after === undefined ? 'true' : `id < ${values.put(after, 'bigint')}`;
+  // A search for text is expensive, so it runs once, for page and total. So does one for old entries: otherwise the page is looked
+  // for from the newest entry on.
+  const isOnce = filters.q !== undefined || filters.beforeMs !== undefined;
+  const text = `WITH matching AS ${isOnce ? 'MATERIALIZED' : 'NOT MATERIALIZED'} (
+      SELECT audit_id AS id FROM audit WHERE ${conditions.join(' AND ')}
+    ),
+    page AS (SELECT id FROM matching WHERE ${isAfter} ORDER BY id DESC LIMIT ${limit + 1})
+    SELECT total, audit.* FROM (SELECT count(*) AS total FROM matching) AS counted
+    LEFT JOIN (page JOIN audit ON audit.audit_id = page.id) ON true ORDER BY page.id DESC`;
+  return { text, values: values.all };
+}
+
+function conditionsOf(filters: AuditFilters, values: Values): string[] {
+  const { actor, action, agentId, fromMs, beforeMs, q } = filters;
+  const conditions = ['true'];
+  if (agentId !== undefined) {
+    const agent = values.put(agentId, 'text');
+    // The target of deletes of several agents' events is empty; their detail has the IDs of the agents.
+    conditions.push(
+      `${AGENT} IN (${agent}, '') AND (${AGENT} = ${agent} OR strpos(detail, '"' || ${agent} || '"') > 0)`,
+    );
+  }
+  if (action !== undefined) conditions.push(`action = ${values.put(action, 'text')}`);
+  if (fromMs !== undefined) conditions.push(`at_ms >= ${values.put(fromMs, 'bigint')}`);
+  if (beforeMs !== undefined) conditions.push(`at_ms < ${values.put(beforeMs, 'bigint')}`);
+  if (actor !== undefined) {
+    const [subject, email] = [values.put(actor.subject, 'text'), values.put(actor.email, 'text')];
+    conditions.push(`(actor_subject = ${subject} OR lower(actor_email COLLATE "C") = ${email})`);
+  }
+  if (q !== undefined) {
+    const texts = ['target_name', 'target', 'actor_email', ...(CAN_BE_ID.test(q) ? ['detail'] : [])];
+    conditions.push(`(${isFound(texts, q, values)} OR ${isFoundInTitles(q, values)})`);
+  }
+  return conditions;
+}
+
+/** Titles are a JSON list. A look at the whole text rules most entries out. */
+function isFoundInTitles(q: string, values: Values): string {
+  const isInOne = `EXISTS (SELECT 1 FROM json_array_elements_text(titles::json) AS title WHERE ${isFound(['title'], q, values)})`;
+  const mayHave = ESCAPED_IN_JSON.test(q)
+    ? 'titles IS NOT NULL'
+    : isFound(["coalesce(titles, '')"], q, values);
+  return `CASE WHEN ${mayHave} THEN ${isInOne} ELSE false END`;
 }
 
 /** By the indexes on IDs, which begin with the time, and on the creation of agents. */

@@ -5,14 +5,13 @@ import type { AgentDetails } from '../domain/administration/agent-details.ts';
 import type { AuditEntry, AuditRecord } from '../domain/administration/audit.ts';
 import type { AgentListQuery, AuditQuery, EventListQuery } from '../domain/administration/list.ts';
 import { isRequestCount } from '../domain/administration/recent-requests.ts';
-import type { RestoreOutcome, RestoreStep } from '../domain/administration/undo.ts';
+import type { UndoOutcome, UndoStep } from '../domain/administration/undo.ts';
 import type { AgentRecord, AgentRow } from '../domain/agent.ts';
 import type { KeyFingerprint, KeyRecord } from '../domain/api-key.ts';
 import type { EventRow } from '../domain/events/event.ts';
 import type { NearbyQuery } from '../domain/events/nearby.ts';
 import {
   ACTIVE_WITHIN_MS,
-  type BulkDeleted,
   type CreateOutcome,
   type FoundRecord,
   type ListedEvent,
@@ -25,28 +24,35 @@ import {
   type Store,
 } from '../domain/store.ts';
 import type { Wire } from '../domain/wire.ts';
+import { LastUses } from '../memory/last-uses.ts';
 import * as admin from './admin.ts';
 import { RequestCounts } from './agent-requests.ts';
-import { readAllEvents } from './all-events.ts';
 import { CancellableReads } from './cancel.ts';
-import type { Database, DatabaseOptions } from './client/database.ts';
+import type { Database, DatabaseOptions, Statements } from './client/database.ts';
 import type { Sql } from './client/driver.ts';
 import { DatabaseSize } from './database-size.ts';
 import { EventCreation } from './event-creation.ts';
 import * as events from './events.ts';
 import { KeyCache } from './key-cache.ts';
 import { findAgentDetails, findHolder, findKey, revokeKey, rotateKey } from './keys.ts';
-import { LastUses } from './last-uses.ts';
+import { writerOf } from './last-uses.ts';
 import { AGENT_COLUMNS } from './list-statements.ts';
-import { readAgentPage, readAuditPage, readCreated, readEventPage, readStats } from './lists.ts';
+import {
+  readAgentPage,
+  readAllEventPage,
+  readAuditPage,
+  readCreated,
+  readEventPage,
+  readStats,
+} from './lists.ts';
 import { NodeEvents, type NodeEventsOptions } from './memory/node-events.ts';
 import { LogTrimming } from './memory/trim.ts';
 import { openDatabase } from './open.ts';
 import { QuotaLeases } from './quota-leases.ts';
 import { removeEnded, removeUnusedAgents } from './removals.ts';
-import { removeKept, restore } from './restores.ts';
 import * as settings from './settings.ts';
 import { SqlSearches } from './sql-searches.ts';
+import { removeDeleted, undoDelete } from './undo.ts';
 import { WordFilling } from './words.ts';
 
 export interface PostgresOptions extends DatabaseOptions, Partial<NodeEventsOptions> {
@@ -67,8 +73,8 @@ export class PostgresStore implements Store {
   readonly #creation: EventCreation;
   readonly #keys: KeyCache;
   readonly #quotas: QuotaLeases;
-  readonly #uses: LastUses;
-  readonly #keyUses: LastUses;
+  readonly #uses: LastUses<Statements>;
+  readonly #keyUses: LastUses<Statements>;
   readonly #requests: RequestCounts;
 
   /** Without options, for bulk work: nothing runs in the background. */
@@ -77,8 +83,8 @@ export class PostgresStore implements Store {
     this.#creation = new EventCreation(database);
     this.#keys = new KeyCache(options?.metrics);
     this.#quotas = new QuotaLeases(database);
-    this.#uses = new LastUses(database);
-    this.#keyUses = new LastUses(database, 'keys');
+    this.#uses = new LastUses(writerOf(database, 'agents'));
+    this.#keyUses = new LastUses(writerOf(database, 'keys'));
     this.#requests = new RequestCounts(database);
     this.#searches = new SqlSearches(database.limits, this.#reads);
     if (!options) return;
@@ -257,7 +263,7 @@ export class PostgresStore implements Store {
   eventPage: Store['eventPage'] = (query, nowMs, signal) =>
     this.#database.operation(async (statements) => {
       for (;;) {
-        const page = await readAllEvents(statements, this.#reads, query, nowMs, signal);
+        const page = await readAllEventPage(statements, this.#reads, query, nowMs, signal);
         if (page) return page;
         await this.#words?.complete();
       }
@@ -284,24 +290,14 @@ export class PostgresStore implements Store {
     return agent && this.#uses.apply(agent);
   }
 
-  async deleteAgent(agentId: string, audit: AuditEntry): Promise<boolean> {
-    // A restored agent has its last use.
-    if (audit.undo === 'kept') await this.#uses.write();
-    const isGone = await this.#change((sql) => admin.deleteAgent(sql, agentId, audit));
-    this.#uses.forget(agentId);
-    return isGone;
-  }
+  deleteEvents: Store['deleteEvents'] = (...args) => this.#change((sql) => admin.deleteEvents(sql, ...args));
 
-  deleteAgentEvents(agentId: string, audit: AuditEntry): Promise<boolean> {
-    return this.#change((sql) => admin.deleteAgentEvents(sql, agentId, audit));
-  }
-
-  deleteSelectedEvents(...args: Parameters<Store['deleteSelectedEvents']>): Promise<number | undefined> {
-    return this.#change((sql) => admin.deleteSelectedEvents(sql, ...args));
-  }
-
-  deleteEventAsAdmin(eventId: string, audit: AuditEntry): Promise<boolean> {
-    return this.#change((sql) => admin.deleteAnyEvent(sql, eventId, audit));
+  async deleteAll(agentId: string, audit: AuditEntry, withAgent: boolean): Promise<boolean> {
+    // An agent that comes back has its last use.
+    if (withAgent && audit.undo === 'kept') await this.#uses.write();
+    const isDone = await this.#change((sql) => admin.deleteAll(sql, agentId, audit, withAgent));
+    if (withAgent) this.#uses.forget(agentId);
+    return isDone;
   }
 
   revokeAgentKey: Store['revokeAgentKey'] = (...args) =>
@@ -310,16 +306,12 @@ export class PostgresStore implements Store {
   replaceAgentKeys: Store['replaceAgentKeys'] = (...args) =>
     this.#change((sql) => admin.replaceAgentKeys(sql, ...args));
 
-  deleteEvents(...args: Parameters<Store['deleteEvents']>): Promise<BulkDeleted | 'wrong-entry'> {
-    return this.#change((sql) => admin.deleteEvents(sql, ...args));
+  undoDelete(step: UndoStep, audit: AuditEntry): Promise<UndoOutcome> {
+    return this.#change((sql) => undoDelete(sql, step, audit));
   }
 
-  restore(step: RestoreStep, audit: AuditEntry): Promise<RestoreOutcome> {
-    return this.#change((sql) => restore(sql, step, audit));
-  }
-
-  removeKept(deletedByMs: number): AsyncIterable<number> {
-    return removeKept(this.#database, deletedByMs);
+  removeDeleted(deletedByMs: number): AsyncIterable<number> {
+    return removeDeleted(this.#database, deletedByMs);
   }
 
   removeEnded: Store['removeEnded'] = (...args) => removeEnded(this.#database, ...args);

@@ -1,28 +1,10 @@
 // The dependencies of every use case: the store, the clock, the random source and the operator's settings.
-import type { AllowList, VerifyToken } from '../domain/administration/admin.ts';
+import type { VerifyToken } from '../domain/administration/admin.ts';
 import type { ConsoleAccess } from '../domain/administration/session.ts';
-import type { Tier, TierLimits } from '../domain/agent.ts';
 import type { Clock, Random } from '../domain/clock-and-random.ts';
+import type { Policy } from '../domain/policy.ts';
 import type { AgentStore, Store } from '../domain/store.ts';
 import type { KeyedQueue } from './keyed-queue.ts';
-
-export interface Policy {
-  readonly registrationTier: Tier;
-  readonly tierLimits: TierLimits;
-  /** Per client network; 0: no limit. */
-  readonly registrationsPerHour: number;
-  /** Per client network; 0: no limit. */
-  readonly failedRegistrationsPerHour: number;
-  /** 0: no limit. */
-  readonly maxEventsPerAgent: number;
-  /** UTF-8 bytes of the JSON of an agent's events; 0: no limit. */
-  readonly maxBytesPerAgent: number;
-  /** All agents of one client network together; 0: no limit. */
-  readonly maxBytesPerNetworkAndHour: number;
-  readonly administrators: AllowList;
-  /** How long what administrators delete can be restored; 0: not at all. */
-  readonly keepDeletedDays: number;
-}
 
 export interface Context {
   readonly store: Store;

@@ -1,4 +1,5 @@
 // Use cases of agents for events: search, read, create, update, delete.
+
 import type { AgentRow } from '../domain/agent.ts';
 import { AppError } from '../domain/errors.ts';
 import {
@@ -12,6 +13,7 @@ import { applyEventUpdate, isChanged } from '../domain/events/event-input.ts';
 import type { NearbyQuery } from '../domain/events/nearby.ts';
 import { wordBytes } from '../domain/events/words.ts';
 import { isUlid, newUlid } from '../domain/ids.ts';
+import type { Policy } from '../domain/policy.ts';
 import {
   BYTES_PER_MB,
   type EventRecord,
@@ -21,7 +23,7 @@ import {
   type Store,
 } from '../domain/store.ts';
 import { fromWire } from '../domain/wire.ts';
-import type { Context, Policy } from './context.ts';
+import type { Context } from './context.ts';
 import { countBytes, type Network, requireByteQuota } from './stored-bytes.ts';
 
 /** One page of events that have not ended, with the exact total. */

@@ -2,6 +2,7 @@
 import type { AuditAction, AuditEntry } from '../domain/administration/audit.ts';
 import { RETENTION } from '../domain/administration/undo.ts';
 import { type Clock, DAY_MS } from '../domain/clock-and-random.ts';
+import type { Policy } from '../domain/policy.ts';
 import type { BulkDeleted, Store } from '../domain/store.ts';
 import type { ClockTrust, Doubt } from './clock-trust.ts';
 
@@ -13,19 +14,11 @@ const NOTE_MS = 500;
 /** Between two slices, so that a long removal takes only a part of the store's time. */
 const PAUSE_MS = 20;
 
-export interface RetentionPolicy {
-  /** Days after its end that an event is kept; undefined: for ever. */
-  readonly keepEndedDays: number | undefined;
-  /** Days after its registration that an agent is kept that made no request and has no events; undefined: for ever. */
-  readonly keepUnusedAgentsDays: number | undefined;
-  /** Days after an administrator deleted something that it is kept. */
-  readonly keepDeletedDays: number;
-}
+export type Removed = 'events' | 'agents' | 'deleted';
 
-export type Removed = 'events' | 'agents' | 'kept';
-
-export interface RetentionOptions extends RetentionPolicy {
-  readonly store: Pick<Store, 'removeEnded' | 'removeUnusedAgents' | 'removeKept'>;
+export interface RetentionOptions {
+  readonly policy: Policy;
+  readonly store: Pick<Store, 'removeEnded' | 'removeUnusedAgents' | 'removeDeleted'>;
   readonly clock: Clock;
   readonly trust: Pick<ClockTrust, 'check' | 'close'>;
   /** Called when removals stop because of the clock, and without a doubt when they go on. */
@@ -77,15 +70,15 @@ export class Retention {
   }
 
   async #removeAll(): Promise<void> {
-    const { store, clock, trust, onDoubt, keepEndedDays, keepUnusedAgentsDays, keepDeletedDays } =
-      this.#options;
+    const { store, clock, trust, onDoubt, policy } = this.#options;
+    const { keepEndedDays, keepUnusedAgentsDays, keepDeletedDays } = policy;
     const nowMs = clock();
     const doubt = await trust.check(nowMs);
     const isStopped = doubt !== undefined;
     if (isStopped !== this.#isStopped) onDoubt(doubt);
     this.#isStopped = isStopped;
     if (isStopped) return;
-    await this.#remove(store.removeKept(nowMs - keepDeletedDays * DAY_MS), 'kept', keepDeletedDays);
+    await this.#remove(store.removeDeleted(nowMs - keepDeletedDays * DAY_MS), 'deleted', keepDeletedDays);
     const audit = (action: AuditAction): AuditEntry => ({
       ...{ at_ms: nowMs, actor_subject: RETENTION, actor_email: '', action, target: '', detail: '' },
       ...(keepDeletedDays > 0 && { undo: 'kept' }),

@@ -2,12 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { decodeListCursor, encodeListCursor, type ListName } from '../../src/domain/administration/cursor.ts';
 import { AGENT_SORTS, EVENT_SORTS } from '../../src/domain/administration/list.ts';
-import {
-  decodeListCursor,
-  encodeListCursor,
-  type ListName,
-} from '../../src/domain/administration/list-cursor.ts';
 import { EARLIEST_MS, LATEST_MS } from '../../src/domain/datetime.ts';
 import { MAX_URI_BYTES } from '../../src/http/response/errors.ts';
 import { anyText } from '../support/any-text.ts';

@@ -1,6 +1,7 @@
 // The parameters of lists for administrators: what is accepted, what is refused, and when the whole list is meant.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { encodeListCursor } from '../../src/domain/administration/cursor.ts';
 import {
   AGENT_SORTS,
   EVENT_SORTS,
@@ -10,7 +11,6 @@ import {
   readAuditQuery,
   readEventList,
 } from '../../src/domain/administration/list.ts';
-import { encodeListCursor } from '../../src/domain/administration/list-cursor.ts';
 import { refusals } from './refusals.ts';
 
 const UUID = '0197d2e8-9a40-7c55-8f3e-5b1d2c6a7e90';

@@ -172,10 +172,7 @@ describe('a long list', () => {
         store,
         clock: systemClock,
         random: systemRandom,
-        policy: {
-          ...config,
-          administrators: { ...config.administrators, hostedDomainRequired: false },
-        },
+        policy: config.policy,
         verifyToken: async () => ({
           identity: {
             ...{ subject: 'ada', email: 'ada@example.com', emailVerified: true, hostedDomain: undefined },

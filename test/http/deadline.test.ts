@@ -47,7 +47,7 @@ describe('a response after its deadline', () => {
         store,
         clock: systemClock,
         random: systemRandom,
-        policy: { ...config, administrators: { ...config.administrators, hostedDomainRequired: false } },
+        policy: config.policy,
         verifyToken: async () => ({
           identity: { ...identity, name: undefined, picture: undefined, local: true },
           expiresMs: Number.POSITIVE_INFINITY,

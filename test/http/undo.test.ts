@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { encodeRestoreCursor } from '../../src/domain/administration/restore-cursor.ts';
+import { encodeUndoCursor } from '../../src/domain/administration/cursor.ts';
 import { assertError, assertInvalid, type Client, newEvent } from '../support/client.ts';
 import { ENGINES, type Engine } from '../support/engines.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -171,7 +171,7 @@ for (const engine of Object.keys(ENGINES) as Engine[]) {
       event_ids.sort();
       const { audit_id } = (await admin.post('/v1/admin/events/delete', { event_ids })).body;
       const continueAt = async (at: number, into?: number, administrator = admin) => {
-        const cursor = encodeRestoreCursor({ after: event_ids[at]!, into });
+        const cursor = encodeUndoCursor({ after: event_ids[at]!, into });
         return (await administrator.post(`/v1/admin/audit/${audit_id}/restore?cursor=${cursor}`)).body;
       };
       assert.equal((await continueAt(2)).restored, 1);

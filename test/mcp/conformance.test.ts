@@ -15,7 +15,7 @@ import { buildServer } from '../../src/http/server.ts';
 import { mcpHandler } from '../../src/mcp/handler.ts';
 import { systemClock, systemRandom } from '../../src/system.ts';
 import type { Context } from '../../src/usecases/context.ts';
-import { register } from '../../src/usecases/register.ts';
+import { register } from '../../src/usecases/own-agent.ts';
 import { launchCommand } from '../support/process.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { fixtureServer } from './conformance-fixtures.ts';
@@ -45,7 +45,12 @@ describe('the conformance suite', () => {
   before(async () => {
     const config = readConfig({ DATA_DIR: temporaryFolder(), RATE_LIMIT_READWRITE: '0' });
     const store = await openStore(config, systemClock());
-    const context = { store, clock: systemClock, random: systemRandom, policy: config } as unknown as Context;
+    const context = {
+      store,
+      clock: systemClock,
+      random: systemRandom,
+      policy: config.policy,
+    } as unknown as Context;
     const app = buildServer({
       version: '1.0.0',
       corsOrigins: '*',

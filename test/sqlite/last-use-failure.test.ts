@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, it, mock } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { SqliteStore } from '../../src/sqlite/store.ts';
 import { addAgent, auditOf, NOW_MS } from '../store/rows.ts';
 import { temporaryFolder } from '../support/service.ts';
@@ -22,6 +23,7 @@ describe('the last use of an agent, when it cannot be written', () => {
 
   const passTime = async () => {
     mock.timers.tick(5_000);
+    await nextTurn(); // the write is on its way
     await store.check(); // the writer has finished its earlier work
   };
   const writtenOf = (agentId: string) =>
@@ -38,7 +40,7 @@ describe('the last use of an agent, when it cannot be written', () => {
     store.noteUse(deleted.agent_id, NOW_MS);
     await passTime();
     assert.equal(writtenOf(agent.agent_id), null);
-    await store.deleteAgent(deleted.agent_id, auditOf('delete_agent', deleted.agent_id));
+    await store.deleteAll(deleted.agent_id, auditOf('delete_agent', deleted.agent_id), true);
     execute(path, 'DROP TRIGGER stuck');
     await passTime();
     assert.equal(writtenOf(agent.agent_id), NOW_MS);

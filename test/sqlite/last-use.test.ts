@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it, mock } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { readAgentList } from '../../src/domain/administration/list.ts';
 import { databasePath } from '../../src/sqlite/files/data-folder.ts';
 import { SqliteStore } from '../../src/sqlite/store.ts';
@@ -66,6 +67,7 @@ describe('the last use of an agent', () => {
     await store.check();
     assert.equal(written(), before);
     mock.timers.tick(10_000);
+    await nextTurn(); // the write is on its way
     await store.check();
     assert.equal(written(), 2_099);
     file.close();

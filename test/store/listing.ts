@@ -1,7 +1,8 @@
 // Helpers for tests of lists: texts in which case, bytes and characters differ, every page of a list, and the expected
 // order, found by sorting everything.
+
+import type { ListPosition } from '../../src/domain/administration/cursor.ts';
 import type { ListQuery, Sort } from '../../src/domain/administration/list.ts';
-import type { ListPosition } from '../../src/domain/administration/list-cursor.ts';
 import type { ListPage } from '../../src/domain/store.ts';
 import type { Chance } from '../support/random.ts';
 

@@ -6,7 +6,7 @@ import type { AgentListResponse, StatsResponse } from '../../src/domain/administ
 import type { AgentDetailsResponse } from '../../src/domain/administration/agent-details.ts';
 import type { AuditLogEntry } from '../../src/domain/administration/audit.ts';
 import type { OwnedEvent as OwnedEventShape } from '../../src/domain/administration/event-list.ts';
-import type { RestoreResponse } from '../../src/domain/administration/undo.ts';
+import type { UndoResponse } from '../../src/domain/administration/undo.ts';
 import type { AgentSummary, AgentUpdate, RegisterResponse } from '../../src/domain/agent.ts';
 import type { Event } from '../../src/domain/events/event.ts';
 
@@ -18,7 +18,7 @@ export type NewKey = Static<typeof RegisterResponse>;
 export type AgentEvent = Static<typeof Event>;
 export type OwnedEvent = Static<typeof OwnedEventShape>;
 export type AuditRecord = Static<typeof AuditLogEntry>;
-export type Restored = Static<typeof RestoreResponse>;
+export type Restored = Static<typeof UndoResponse>;
 /** An agent in the list, with its activity. */
 export type ListedAgent = Static<typeof AgentListResponse>['agents'][number];
 export type Activity = Static<typeof ActivityResponse>;
@@ -28,8 +28,6 @@ export type { AgentUpdate };
 
 export interface Page {
   readonly total: number;
-  /** Whether there are more than `total` says. */
-  readonly total_is_at_least?: boolean;
   readonly next_cursor: string | null;
 }
 export interface AgentPage extends Page {

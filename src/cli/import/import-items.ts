@@ -1,10 +1,12 @@
 // Imports a file's items: validates each by the rules of a create and writes the valid ones in batches. Several batches are
 // in flight at a time, so that reading and writing overlap. Parsing items is left to the formats.
+
 import type { Clock, Random } from '../../domain/clock-and-random.ts';
 import { AppError } from '../../domain/errors.ts';
 import type { EventRow } from '../../domain/events/event.ts';
 import { readEventCreate } from '../../domain/events/event-input.ts';
 import { newUlid } from '../../domain/ids.ts';
+import type { AgentLimits } from '../../domain/policy.ts';
 import { type BulkWriter, BYTES_PER_MB, type CreateOutcome } from '../../domain/store.ts';
 
 /** Limits of a batch: the row that reaches one of them is its last. */
@@ -33,8 +35,7 @@ export interface Tally {
 export interface ItemImportOptions {
   readonly writer: Pick<BulkWriter, 'createEvents'>;
   readonly agentId: string;
-  readonly maxPerAgent: number;
-  readonly maxBytesPerAgent: number;
+  readonly limits: AgentLimits;
   readonly clock: Clock;
   readonly random: Random;
   /** Called for each item that is not imported. */
@@ -105,12 +106,12 @@ export class ItemImport {
   }
 
   async #send(): Promise<void> {
-    const { writer, maxPerAgent, maxBytesPerAgent } = this.#options;
+    const { writer, limits } = this.#options;
     const batch = this.#batch;
     if (batch.rows.length === 0) return;
     this.#batch = newBatch();
     const written = writer
-      .createEvents(batch.rows, maxPerAgent, maxBytesPerAgent)
+      .createEvents(batch.rows, limits.maxEventsPerAgent, limits.maxBytesPerAgent)
       .then((outcomes) => this.#count(batch, outcomes));
     written.catch(() => {}); // awaited below or in finish; until then it must not count as an unhandled rejection
     this.#pending.push(written);
@@ -128,10 +129,10 @@ export class ItemImport {
   #reasonFor(outcome: 'limit' | 'size-limit' | 'no-agent'): string {
     if (outcome === 'no-agent') return 'the agent was deleted';
     if (outcome === 'size-limit') {
-      const megabytes = this.#options.maxBytesPerAgent / BYTES_PER_MB;
+      const megabytes = this.#options.limits.maxBytesPerAgent / BYTES_PER_MB;
       return `the events of the agent would take more than ${megabytes} MB (MAX_MB_PER_AGENT)`;
     }
-    return `the agent has reached its limit of ${this.#options.maxPerAgent} events (MAX_EVENTS_PER_AGENT)`;
+    return `the agent has reached its limit of ${this.#options.limits.maxEventsPerAgent} events (MAX_EVENTS_PER_AGENT)`;
   }
 
   #refuse(number: number, reason: string): void {

@@ -1,23 +1,23 @@
 // The `import` command: writes events from JSON lines, GeoJSON or iCalendar directly to the store. The key of a new
 // agent goes to standard output, which gets nothing else, or to a file. Refused items, progress and the summary go to standard error.
+
 import { once } from 'node:events';
 import { createReadStream, type ReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { addAbortSignal, type Readable } from 'node:stream';
-import { type Config, readConfig } from '../../config.ts';
+import { readConfig } from '../../config.ts';
 import type { AgentRow } from '../../domain/agent.ts';
 import { fingerprint, hashApiKey, isApiKey, newApiKey } from '../../domain/api-key.ts';
 import { AppError, StartError } from '../../domain/errors.ts';
 import { newUuid } from '../../domain/ids.ts';
+import type { AgentLimits, Policy } from '../../domain/policy.ts';
 import type { BulkWriter } from '../../domain/store.ts';
 import { openBulkWriter } from '../../engines.ts';
 import { systemClock, systemRandom } from '../../system.ts';
 import { requireWriter } from '../../usecases/access.ts';
-import type { Env, Io } from '../command.ts';
+import { type Env, type Io, onStopSignal, printable } from '../command.ts';
 import { openKeyOutput } from '../key-output.ts';
-import { printable } from '../printable.ts';
 import { Progress } from '../progress.ts';
-import { onStopSignal } from '../stop-signal.ts';
 import { expectFormat } from './import-formats.ts';
 import { type Item, ItemImport, type Tally } from './import-items.ts';
 import { hintFor, type ImportOptions, readImportOptions } from './import-options.ts';
@@ -38,10 +38,10 @@ export async function importEvents(args: string[], env: Env, io: Io): Promise<nu
     throw error;
   });
   try {
-    const agent = await getAgent(writer, key, options, config);
+    const agent = await getAgent(writer, key, options, config.policy);
     if (options.newAgent) output.write(key);
     const stop = onStopSignal(io);
-    const tally = await importInto(writer, agent, input, options, config, io, stop.signal);
+    const tally = await importInto(writer, agent, input, options, config.policy, io, stop.signal);
     return stop.exitCode() ?? (tally.refused > 0 ? 1 : 0);
   } finally {
     output.discard();
@@ -84,13 +84,13 @@ async function getAgent(
   writer: BulkWriter,
   key: string,
   { newAgent }: ImportOptions,
-  config: Config,
+  policy: Policy,
 ): Promise<AgentRow> {
   if (newAgent) {
     const created_ms = systemClock();
     const agent_id = newUuid(created_ms, systemRandom);
     // This agent must be able to publish, even if agents that register themselves may only read.
-    const tier = config.registrationTier === 'read' ? 'readwrite' : config.registrationTier;
+    const tier = policy.registrationTier === 'read' ? 'readwrite' : policy.registrationTier;
     const agent: AgentRow = { agent_id, ...newAgent, tier, is_active: true, created_ms };
     try {
       await writer.addAgent(agent, fingerprint(key));
@@ -124,7 +124,7 @@ async function importInto(
   { agent_id }: AgentRow,
   input: Input,
   { format, isFormatGuessed, defaults }: ImportOptions,
-  { maxEventsPerAgent, maxBytesPerAgent }: Config,
+  limits: AgentLimits,
   { stderr }: Io,
   stop: AbortSignal,
 ): Promise<Tally> {
@@ -132,8 +132,7 @@ async function importInto(
   const run = new ItemImport({
     writer,
     agentId: agent_id,
-    maxPerAgent: maxEventsPerAgent,
-    maxBytesPerAgent,
+    limits,
     clock: systemClock,
     random: systemRandom,
     onRefused: (number, reason) => progress.note(`${format.noun} ${number}: ${reason}`),

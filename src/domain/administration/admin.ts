@@ -2,7 +2,7 @@
 import type { Static } from 'typebox';
 import { AgentSummary } from '../agent.ts';
 import { Event } from '../events/event.ts';
-import Type from '../schema.ts';
+import Type, { nameShapes } from '../schema.ts';
 import { nullableString, reader } from '../shape.ts';
 import { ACTIVITY_FIELDS } from './activity.ts';
 import { REQUEST_FIELDS } from './recent-requests.ts';
@@ -86,6 +86,15 @@ export const DeletedResponse = Type.Object({
   }),
 });
 
+nameShapes({
+  AdminUserResponse,
+  AgentListResponse,
+  AgentEventsResponse,
+  StatsResponse,
+  EventSelection,
+  DeletedResponse,
+});
+
 /** Throws VALIDATION_ERROR naming every failing field. */
 export const readEventSelection = reader(EventSelection, 'body');
 
@@ -131,6 +140,11 @@ export function isAdministrator(identity: Identity, allowed: AllowList): boolean
   const vouched =
     hostedDomain === undefined ? !allowed.hostedDomainRequired : foldCase(hostedDomain) === domain;
   return vouched && allowed.domains.includes(domain);
+}
+
+/** Google's accounts may have an e-mail of any domain; only `hd` tells that they belong to the domain's organisation. */
+export function isGoogle(issuer: string): boolean {
+  return /^(https:\/\/)?accounts\.google\.com$/.test(issuer);
 }
 
 /** Lowercases ASCII letters only. Unicode's rules turn the Kelvin sign into a k, which would match someone else's e-mail. */

@@ -1,9 +1,11 @@
 // One agent as administrators see it: the summary of the list, how much of its limits it uses, and its keys.
+
 import type { Static } from 'typebox';
 import { type AgentRecord, AgentSummary, summarise } from '../agent.ts';
 import type { KeyRecord } from '../api-key.ts';
 import { formatInstant } from '../datetime.ts';
 import { KeySummary, OwnAgentResponse } from '../own-agent.ts';
+import type { AgentLimits } from '../policy.ts';
 import Type from '../schema.ts';
 import { nullableString } from '../shape.ts';
 
@@ -88,12 +90,6 @@ export interface WindowUse {
   readonly resetMs: number;
 }
 
-/** 0: no limit. */
-export interface AgentLimits {
-  readonly maxEvents: number;
-  readonly maxBytes: number;
-}
-
 export function describeAgentDetails(
   { agent, eventBytes, keys }: AgentDetails,
   requests: WindowUse | undefined,
@@ -116,11 +112,11 @@ export function describeAgentDetails(
 
 export function describeStored(
   { agent, eventBytes }: Pick<AgentDetails, 'agent' | 'eventBytes'>,
-  { maxEvents, maxBytes }: AgentLimits,
+  { maxEventsPerAgent, maxBytesPerAgent }: AgentLimits,
 ): Static<typeof Stored> {
   return {
-    events: { used: agent.event_count, limit: maxEvents || null },
-    bytes: { used: eventBytes, limit: maxBytes || null },
+    events: { used: agent.event_count, limit: maxEventsPerAgent || null },
+    bytes: { used: eventBytes, limit: maxBytesPerAgent || null },
   };
 }
 

@@ -6,7 +6,7 @@ import { splitIncludes } from '../events/include.ts';
 import Type from '../schema.ts';
 import { type Check, compile, oneOf } from '../shape.ts';
 import { AUDIT_FILTERS, type AuditFilters, readAuditFilters } from './audit-filters.ts';
-import { decodeListCursor, type ListName, type ListPosition } from './list-cursor.ts';
+import { decodeListCursor, type ListName, type ListPosition } from './cursor.ts';
 
 export const AGENT_SORTS = [
   'agent_name',

@@ -4,7 +4,7 @@
 import type { Static, TObject, TOptional, TSchema, TString } from 'typebox';
 import { HOUR_MS } from '../clock-and-random.ts';
 import { DATE_TIME_PATTERN, formatInstant } from '../datetime.ts';
-import Type from '../schema.ts';
+import Type, { nameShapes } from '../schema.ts';
 import { nullableString, oneOf } from '../shape.ts';
 import { fromWire, type Wire } from '../wire.ts';
 
@@ -292,6 +292,8 @@ export const EVENT_DEFAULTS = Object.fromEntries(
     fallback,
   ]),
 ) as { readonly [N in Exclude<FieldName, Required> as StoredName<N>]: StoredValue<N> };
+
+nameShapes({ Event, EventCreate, EventUpdate });
 
 /** A whole event. */
 export interface EventRow extends EventFields {

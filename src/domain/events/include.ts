@@ -1,6 +1,6 @@
 // `include`: what responses add to an event on request.
 import { formatInstant, formatLocal } from '../datetime.ts';
-import Type from '../schema.ts';
+import Type, { nameShapes } from '../schema.ts';
 import { nullableString, oneOf } from '../shape.ts';
 import { fromWire, type Wire } from '../wire.ts';
 import { EVENT_EXAMPLE, Event } from './event.ts';
@@ -45,6 +45,8 @@ export const INCLUDED = {
 
 /** An event that is read by its ID, or in a list of own events. */
 export const ReadEvent = Type.Object({ ...Event.properties, ...INCLUDED }, { examples: [EVENT_EXAMPLE] });
+
+nameShapes({ ReadEvent });
 
 /** The member of an event that is not scheduled. No text of an event has this: quotes in texts are escaped. */
 const CANCELLED = '"status":"cancelled"';

@@ -2,7 +2,7 @@
 
 import { type Issue, refuse } from '../errors.ts';
 import { instant, instantsIn } from '../instants.ts';
-import Type from '../schema.ts';
+import Type, { nameShapes } from '../schema.ts';
 import { compile, oneOf } from '../shape.ts';
 import type { Wire } from '../wire.ts';
 import {
@@ -119,6 +119,8 @@ export const EventsNearbyResponse = Type.Object({
   }),
   ...pageFields('Matching events'),
 });
+
+nameShapes({ FoundEvent, EventsNearbyResponse });
 
 /** A search for the stores. The time window is startMs >= startsFromMs and startMs < startsBeforeMs. */
 export interface NearbyQuery {

@@ -1,47 +1,31 @@
 // One operation of /docs as HTML: what it does, the request as code, a form that sends it, its parameters, body and responses.
+import type { ErrorCode } from '../../domain/errors.ts';
 import { escapeHtml, inline } from '../guide/html.ts';
+import { type Caller, type Operation, type Parameter, rangeOf, type Schema } from '../guide/operations.ts';
 import { credential, LANGUAGES, toRequest } from './pages/samples.js';
-import {
-  type ApiDescription,
-  type Content,
-  type Operation,
-  type Parameter,
-  resolve,
-  type Schema,
-  writeLimits,
-  writeType,
-} from './reference-schema.ts';
 
 /** Operations that end a key, or delete; their button asks once more. */
 const CAREFUL = /^(?:delete|revoke)/;
-
-/** Whose credential an operation needs. */
-export type Caller = 'anyone' | 'key' | 'token';
 
 /** A parameter as it is shown: an example fills its field, a hint does not. */
 type Field = Parameter & { readonly hint?: unknown };
 
 /** What all operations share. */
 export interface Shared {
+  readonly baseUrl: string;
   /** Error codes that every operation with this access can get; the section of errors lists them. */
-  readonly commonCodes: Readonly<Record<Caller, ReadonlySet<string>>>;
+  readonly commonCodes: Readonly<Record<Caller, ReadonlySet<ErrorCode>>>;
   /** The examples so far, and the operation that shows each. */
   readonly examples: Map<string, string>;
 }
 
-export function writeOperation(
-  api: ApiDescription,
-  method: string,
-  path: string,
-  operation: Operation,
-  pathParameters: readonly Parameter[],
-  shared: Shared,
-): string {
-  const { operationId: id, summary, description, requestBody, responses } = operation;
-  const parameters = [...(operation.parameters ?? []), ...pathParameters].map(withoutVersion);
-  const caller = callerOf(operation);
-  const body = exampleBody(method, requestBody);
-  const hasContent = responses['200'] !== undefined;
+export function writeOperation(operation: Operation, shared: Shared): string {
+  const { path, caller, endpoint } = operation;
+  const { operationId: id, summary, description } = endpoint;
+  const method = operation.method.toLowerCase();
+  const parameters = [...operation.parameters, ...operation.extraParameters].map(withoutVersion);
+  const body = exampleBody(operation);
+  const hasContent = endpoint.response !== undefined;
   const data = [
     caller !== 'anyone' && `data-access="${caller}"`,
     hasContent && 'data-content',
@@ -53,14 +37,14 @@ export function writeOperation(
     value: example === undefined ? '' : String(example),
   }));
   const sent = toRequest(
-    { method: method.toUpperCase(), path, filled, body, hasContent },
-    api.servers[0]!.url,
+    { method: operation.method, path, filled, body, hasContent },
+    shared.baseUrl,
     credential(caller, ''),
   );
   return `<form class="operation ${method}" id="${id}" autocomplete="off" ${data.filter((part) => part).join(' ')}>
 <div class="about">
 <h3><a href="#${id}">${inline(summary)}</a></h3>
-<p class="route"><span class="method">${method.toUpperCase()}</span> <code>${escapeHtml(path)}</code></p>
+<p class="route"><span class="method">${operation.method}</span> <code>${escapeHtml(path)}</code></p>
 <p>${inline(description)}</p>
 </div>
 <div class="request">
@@ -72,27 +56,22 @@ export function writeOperation(
 <div class="response" hidden></div>
 </div>
 <div class="details">
-${parameters.length > 0 ? writeParameters(parameters) : ''}${requestBody ? writeBody(api, requestBody, body!) : ''}${writeResponses(api, operation, shared)}
+${parameters.length > 0 ? writeParameters(parameters) : ''}${operation.body ? writeBody(operation.body, body!) : ''}${writeResponses(operation, shared)}
 </div>
 </form>`;
 }
 
-export function callerOf({ security }: Operation): Caller {
-  if (security.length === 0) return 'anyone';
-  return 'ApiKey' in security[0]! ? 'key' : 'token';
-}
-
 /** The version in an example is not that of a real event: it is only a hint in the field, and not sent. */
-function withoutVersion({ example, ...parameter }: Parameter): Field {
-  return parameter.name.startsWith('If-') ? { ...parameter, hint: example } : { ...parameter, example };
+function withoutVersion(parameter: Parameter): Field {
+  if (!parameter.name.startsWith('If-')) return parameter;
+  return { ...parameter, example: undefined, hint: parameter.example };
 }
 
 /** An example of a change has one field. */
-function exampleBody(method: string, body: Content | undefined): string | undefined {
+function exampleBody({ method, body }: Operation): string | undefined {
   if (!body) return undefined;
-  const { example = {} } = body.content!['application/json']!;
-  const shown =
-    method === 'patch' ? Object.fromEntries(Object.entries(example as object).slice(0, 1)) : example;
+  const example = (body.example ?? {}) as object;
+  const shown = method === 'PATCH' ? Object.fromEntries(Object.entries(example).slice(0, 1)) : example;
   return JSON.stringify(shown, null, 2);
 }
 
@@ -120,38 +99,44 @@ function writeField({ name, in: place, schema, example, hint }: Field): string {
   return `<input ${attributes}${value}${shown ? ` placeholder="${shown}"` : ''}>`;
 }
 
-function writeBody(api: ApiDescription, { description, content }: Content, body: string): string {
-  const { properties = {}, required = [] } = resolve(api, content!['application/json']!.schema);
-  const rows = Object.entries(properties).map(([name, reference]) => {
-    const field: Schema = { ...resolve(api, reference), ...reference };
+function writeBody({ description, shape }: NonNullable<Operation['body']>, example: string): string {
+  const { properties = {}, required = [] }: Schema = shape;
+  const rows = Object.entries(properties).map(([name, field]) => {
     const about = field.description ? `<p>${inline(field.description)}</p>` : '';
     return `<tr><th scope="row">${escapeHtml(name)}</th><td><small>${writeType(field)}${writeLimits(field)}${required.includes(name) ? ', <strong>required</strong>' : ''}</small>${about}</td></tr>`;
   });
-  const lines = Math.min(16, body.split('\n').length);
-  const field = `<textarea rows="${lines}">${escapeText(body)}</textarea>`;
+  const lines = Math.min(16, example.split('\n').length);
+  const field = `<textarea rows="${lines}">${escapeText(example)}</textarea>`;
   return `<h4><label>Body</label></h4>\n<p>${inline(description)}</p>\n${field}\n${rows.length > 0 ? writeTable(rows) : ''}`;
 }
 
-function writeResponses(
-  api: ApiDescription,
-  operation: Operation,
-  { commonCodes, examples }: Shared,
-): string {
-  const { operationId, responses } = operation;
-  const common = commonCodes[callerOf(operation)];
-  const rows = Object.entries(responses).flatMap(([status, response]) => {
-    const { description } = resolve(api, response);
-    const codes = readCodes(description).map(([code]) => code);
-    const own = codes.filter((code) => !common.has(code));
-    if (codes.length > 0 && own.length === 0) return [];
-    const about =
-      codes.length > 0 ? own.map(linkTo).join(' ') : description.split('\n\n').map(inline).join('<br>');
-    return [`<tr><th scope="row">${status}</th><td>${about}</td></tr>`];
-  });
-  const hasCommon = Object.values(responses).some(({ $ref }) => $ref !== undefined);
-  const others = hasCommon ? '<p><a href="#errors">Errors of every request</a></p>' : '';
-  const example = responses['200']?.content?.['application/json']?.example;
-  return `<h4>Responses</h4>\n${writeTable(rows)}${others}${example === undefined ? '' : writeExample(operationId, example, examples)}`;
+/** The type of a value, as HTML. */
+function writeType(schema: Schema): string {
+  if (schema.enum) return escapeHtml(schema.enum.join(', '));
+  if (schema.anyOf) return schema.anyOf.map(writeType).join(' or ');
+  if (schema.type === 'array') return `list of ${schema.items ? writeType(schema.items) : 'values'}`;
+  const types = [schema.type ?? 'object'].flat();
+  return escapeHtml(types.map((type) => (type === 'string' && schema.format) || type).join(' or '));
+}
+
+/** Its limits and default, as HTML. */
+function writeLimits({ minimum, maximum, maxLength, default: preset }: Schema): string {
+  const limits = [...rangeOf(minimum, maximum), ...rangeOf(undefined, maxLength, ' characters')];
+  if (preset !== undefined && preset !== '') limits.push(`default ${escapeHtml(String(preset))}`);
+  return limits.map((text) => `, ${text}`).join('');
+}
+
+function writeResponses(operation: Operation, { commonCodes, examples }: Shared): string {
+  const { endpoint, caller, successes, errors, example } = operation;
+  const row = (status: number, about: string) => `<tr><th scope="row">${status}</th><td>${about}</td></tr>`;
+  const rows = successes.map(([status, meaning]) => row(status, meaning));
+  for (const [status, codes] of errors) {
+    const own = codes.filter((code) => !commonCodes[caller].has(code));
+    if (own.length > 0) rows.push(row(status, own.map(linkTo).join(' ')));
+  }
+  const others = '<p><a href="#errors">Errors of every request</a></p>';
+  const shown = example === undefined ? '' : writeExample(endpoint.operationId, example, examples);
+  return `<h4>Responses</h4>\n${writeTable(rows)}${others}${shown}`;
 }
 
 /** An example that another operation already has is a link to that. */
@@ -163,13 +148,8 @@ function writeExample(id: string, example: unknown, examples: Map<string, string
   return `<details><summary>Example of a 200</summary><pre tabindex="0"><code>${escapeText(text)}</code></pre></details>`;
 }
 
-export function linkTo(code: string): string {
+export function linkTo(code: ErrorCode): string {
   return `<a href="#${code}">${code}</a>`;
-}
-
-/** Error codes and meanings in the description of a response. */
-export function readCodes(description: string): [code: string, meaning: string][] {
-  return [...description.matchAll(/^`([A-Z_]+)`: (.*)$/gm)].map(([, code, meaning]) => [code!, meaning!]);
 }
 
 /** Rows with their own headers. */

@@ -1,49 +1,38 @@
 // Content of the guide for agents, the single source of /llms.txt and /for-agents. All numbers, names and codes come from the
-// OpenAPI description, the table of errors and the operator's settings.
+// operations, the table of errors and the operator's settings.
 import { ERRORS, type ErrorCode } from '../../domain/errors.ts';
+import type { Policy } from '../../domain/policy.ts';
 import { BYTES_PER_MB } from '../../domain/store.ts';
-import type { Policy } from '../../usecases/context.ts';
 import { type Block, code, type Guide, text } from './blocks.ts';
-import { type ApiDescription, type Field, type Operation, operationsOf } from './facts.ts';
+import { HEADERS } from './description.ts';
 import { mcpBlocks, type ToolName } from './mcp.ts';
+import { codesOf, groupsOf, type Operation, type Parameter, rangeOf, type Schema } from './operations.ts';
 
-/** The operator's settings that affect agents. */
-export type GuidePolicy = Pick<
-  Policy,
-  | 'registrationTier'
-  | 'tierLimits'
-  | 'registrationsPerHour'
-  | 'failedRegistrationsPerHour'
-  | 'maxEventsPerAgent'
-  | 'maxBytesPerAgent'
->;
-
+/** `all`: the operations; those for administrators are not shown. */
 export function writeGuide(
-  api: ApiDescription,
-  policy: GuidePolicy,
+  all: readonly Operation[],
+  policy: Policy,
   tools: readonly ToolName[],
   base: string,
   today: string,
 ): Guide {
-  const operations = operationsOf(api);
+  const groups = groupsOf(all).filter(({ name }) => name !== 'Administration');
+  const operations = groups.flatMap((group) => group.operations);
   const shown = new Set<string>();
-  const tags = api.tags.filter(({ name }) => operations.some(({ tag }) => tag === name));
   return {
     summary:
       'In-person events for software agents: register, store the key, search for events near a place, or publish your own.',
     sections: [
       { title: 'In short', blocks: introduction(base, policy, today) },
-      ...tags.map(({ name, description }) => ({
+      ...groups.map(({ name, description, operations: own }) => ({
         title: name,
         blocks: [
           text(description),
-          ...operations
-            .filter(({ tag }) => tag === name)
-            .flatMap((operation) => operationBlocks(operation, operations, base, shown)),
+          ...own.flatMap((operation) => operationBlocks(operation, operations, base, shown)),
         ],
       })),
       { title: 'Errors', blocks: errorBlocks(operations) },
-      { title: 'Response headers', blocks: headerBlocks(api) },
+      { title: 'Response headers', blocks: headerBlocks() },
       { title: 'Limits', blocks: limitBlocks(policy) },
       { title: 'Generated clients', blocks: clientBlocks(base) },
       { title: 'MCP', blocks: mcpBlocks(base, tools) },
@@ -65,7 +54,7 @@ export function writeGuide(
   };
 }
 
-function introduction(base: string, policy: GuidePolicy, today: string): Block[] {
+function introduction(base: string, policy: Policy, today: string): Block[] {
   return [
     {
       kind: 'list',
@@ -102,42 +91,82 @@ function operationBlocks(
   base: string,
   shown: Set<string>,
 ): Block[] {
-  const { method, path, summary, description, fields, mediaTypes, response } = operation;
+  const { method, path, endpoint, example } = operation;
+  const { summary, description, otherFormats = [] } = endpoint;
   const blocks: Block[] = [text(`**${summary}.** \`${method} ${path}\`. ${description}`)];
-  if (fields.length > 0) {
-    const head = ['field', 'where', 'allowed values', ''];
-    blocks.push({ kind: 'table', head, rows: fields.map(fieldRow) });
-  }
+  const rows = [...parametersOf(operation).map(parameterRow), ...bodyRows(operation.body?.shape)];
+  if (rows.length > 0) blocks.push({ kind: 'table', head: ['field', 'where', 'allowed values', ''], rows });
   blocks.push(code('sh', requestLine(operation, base)));
-  const example = response === undefined ? undefined : JSON.stringify(response, null, 2);
-  if (example !== undefined && !shown.has(example)) {
-    shown.add(example);
-    blocks.push(code('json', example));
+  const json = example === undefined ? undefined : JSON.stringify(example, null, 2);
+  if (json !== undefined && !shown.has(json)) {
+    shown.add(json);
+    blocks.push(code('json', json));
   }
-  if (mediaTypes.length > 0) {
-    blocks.push(
-      text(`Other formats, selected by \`Accept\`: ${mediaTypes.map((type) => `\`${type}\``).join(', ')}.`),
-    );
+  if (otherFormats.length > 0) {
+    const types = otherFormats.map(({ contentType }) => `\`${contentType.split(';', 1)}\``);
+    blocks.push(text(`Other formats, selected by \`Accept\`: ${types.join(', ')}.`));
   }
   const own = specificCodes(operation, operations);
   if (own.length > 0) blocks.push(text(`Specific errors: ${own.map((name) => `\`${name}\``).join(', ')}.`));
   return blocks;
 }
 
-function fieldRow({ name, place, isRequired, rules, description }: Field): string[] {
-  return [`\`${name}\``, place, isRequired ? `${rules}; required` : rules, description];
+/** Every operation of a key has the header Prefer; the guide explains it once. */
+function parametersOf({ parameters, extraParameters }: Operation): Parameter[] {
+  return [...parameters, ...extraParameters].filter(({ name }) => name !== 'Prefer');
+}
+
+function parameterRow({ name, in: place, required, schema, description }: Parameter): string[] {
+  const isList = schema.type === 'array';
+  return fieldRow(
+    name,
+    place,
+    isList ? `${rulesOf(schema.items!)}; may be repeated` : rulesOf(schema),
+    required,
+    description,
+  );
+}
+
+function bodyRows({ properties = {}, required = [] }: Schema = {}): string[][] {
+  return Object.entries(properties).map(([name, field]) =>
+    fieldRow(name, 'body', rulesOf(field), required.includes(name), field.description),
+  );
+}
+
+function fieldRow(name: string, place: string, rules: string, isRequired: boolean, about = ''): string[] {
+  return [`\`${name}\``, place, isRequired ? `${rules}; required` : rules, about];
+}
+
+/** Type, range and default in words. */
+function rulesOf(schema: Schema): string {
+  const types = [schema.type ?? []].flat();
+  const words: string[] = [];
+  if (schema.enum) words.push(`one of ${schema.enum.join(', ')}`);
+  else if (types.includes('array')) words.push(`a list, each ${rulesOf(schema.items!)}`);
+  else words.push(schema.format ?? types.find((type) => type !== 'null') ?? 'any value');
+  if (types.includes('null')) words[0] += ' or null';
+  words.push(...rangeOf(schema.minimum, schema.maximum));
+  words.push(...rangeOf(schema.minLength, schema.maxLength, ' characters'));
+  words.push(...rangeOf(schema.minItems, schema.maxItems, ' entries'));
+  if (schema.default !== undefined) words.push(`default ${schema.default}`);
+  return words.join(', ');
 }
 
 /** A curl command, composed from the examples of the description. */
 function requestLine(operation: Operation, base: string): string {
-  const { method, query, needsKey, pathExamples } = operation;
-  const path = operation.path.replaceAll(/\{(\w+)\}/g, (all, name) => pathExamples[name] ?? all);
-  const body = method === 'PATCH' ? firstOf(operation.body) : operation.body;
-  const search = query.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&');
+  const { method, caller } = operation;
+  const given = parametersOf(operation).filter(({ example }) => example !== undefined);
+  const exampleOf = new Map(given.map(({ name, example }) => [name, String(example)]));
+  const path = operation.path.replaceAll(/\{(\w+)\}/g, (all, name) => exampleOf.get(name) ?? all);
+  const search = given
+    .filter((parameter) => parameter.in === 'query')
+    .map(({ name, example }) => `${name}=${encodeURIComponent(String(example))}`)
+    .join('&');
+  const body = method === 'PATCH' ? firstOf(operation.body?.example) : operation.body?.example;
   const words = ['curl -s'];
   if (method !== 'GET' && (method !== 'POST' || body === undefined)) words.push(`-X ${method}`);
   words.push(`"${base}${path}${search && `?${search}`}"`);
-  if (needsKey) words.push('-H "X-API-Key: $KEY"', "-H 'Prefer: handling=strict'");
+  if (caller === 'key') words.push('-H "X-API-Key: $KEY"', "-H 'Prefer: handling=strict'");
   if (body !== undefined) {
     words.push(
       "-H 'Content-Type: application/json'",
@@ -156,13 +185,11 @@ function firstOf(body: unknown): unknown {
 const INPUT_STATUSES: readonly number[] = [413, 415, 422];
 
 /** Error codes that are specific to the operation: not those of every request with a key, a body or parameters. */
-function specificCodes(operation: Operation, operations: readonly Operation[]): string[] {
-  if (!operation.needsKey) return [];
-  const keyed = operations.filter(({ needsKey }) => needsKey);
-  return operation.codes.filter(
-    (name) =>
-      !INPUT_STATUSES.includes(ERRORS[name as ErrorCode].status) &&
-      !keyed.every(({ codes }) => codes.includes(name)),
+function specificCodes(operation: Operation, operations: readonly Operation[]): ErrorCode[] {
+  if (operation.caller !== 'key') return [];
+  const keyed = operations.filter(({ caller }) => caller === 'key').map(codesOf);
+  return codesOf(operation).filter(
+    (name) => !INPUT_STATUSES.includes(ERRORS[name].status) && !keyed.every((codes) => codes.includes(name)),
   );
 }
 
@@ -170,7 +197,7 @@ function specificCodes(operation: Operation, operations: readonly Operation[]): 
 const UNLISTED_CODES: readonly string[] = ['METHOD_NOT_ALLOWED', 'ORIGIN_NOT_ALLOWED'];
 
 function errorBlocks(operations: readonly Operation[]): Block[] {
-  const possible = new Set(operations.flatMap(({ codes }) => codes));
+  const possible = new Set<string>(operations.flatMap(codesOf));
   const rows = Object.entries(ERRORS)
     .filter(([name]) => possible.has(name) || UNLISTED_CODES.includes(name))
     .map(([name, { status, meaning }]) => [`\`${name}\``, String(status), meaning]);
@@ -182,15 +209,12 @@ function errorBlocks(operations: readonly Operation[]): Block[] {
   ];
 }
 
-function headerBlocks({ components }: ApiDescription): Block[] {
-  const rows = Object.entries(components.headers).map(([name, { description }]) => [
-    `\`${name}\``,
-    description,
-  ]);
+function headerBlocks(): Block[] {
+  const rows = Object.entries(HEADERS).map(([name, { description }]) => [`\`${name}\``, description]);
   return [{ kind: 'table', head: ['header', 'meaning'], rows }];
 }
 
-function limitBlocks(policy: GuidePolicy): Block[] {
+function limitBlocks(policy: Policy): Block[] {
   const { registrationsPerHour, failedRegistrationsPerHour } = policy;
   const { tierLimits, maxEventsPerAgent, maxBytesPerAgent } = policy;
   const requests = Object.entries(tierLimits).map(([tier, limit]) => [

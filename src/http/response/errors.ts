@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net';
 import type { FastifyReply } from 'fastify';
 import { AppError, ERRORS, type ErrorCode, MAX_SHOWN_ISSUES } from '../../domain/errors.ts';
-import Type from '../../domain/schema.ts';
+import Type, { nameShapes } from '../../domain/schema.ts';
 import { oneOf } from '../../domain/shape.ts';
 
 export const ErrorResponse = Type.Object({
@@ -25,6 +25,8 @@ export const ValidationErrorResponse = Type.Object({
     { maxItems: MAX_SHOWN_ISSUES, description: `The failing fields, at most ${MAX_SHOWN_ISSUES}.` },
   ),
 });
+
+nameShapes({ ErrorResponse, ValidationErrorResponse });
 
 /** The body of an error response. */
 export function errorBody(error: AppError): object {

@@ -19,9 +19,9 @@ import {
 } from '../../domain/administration/list.ts';
 import {
   DeleteParameters,
-  RestoreParameters,
-  RestoreResponse,
-  readRestorePosition,
+  readUndoPosition,
+  UndoParameters,
+  UndoResponse,
 } from '../../domain/administration/undo.ts';
 import { AgentSummary, AgentUpdate, readAgentUpdate } from '../../domain/agent.ts';
 import { invalid, readTogether } from '../../domain/errors.ts';
@@ -29,7 +29,7 @@ import Type from '../../domain/schema.ts';
 import * as admin from '../../usecases/admin.ts';
 import * as lists from '../../usecases/admin-lists.ts';
 import { queryReader } from '../request/query.ts';
-import { AgentPath, agentIdOf, forGoodIn } from './admin-parameters.ts';
+import { AgentPath, agentIdOf, forGoodIn } from './admin-agent.ts';
 import { type Call, endpoint } from './endpoint.ts';
 
 export const whoAmI = endpoint({
@@ -164,15 +164,15 @@ function auditIdOf({ path }: Call): number {
   ]);
 }
 
-const readRestoreParameters = queryReader(RestoreParameters, readRestorePosition);
+const readUndoParameters = queryReader(UndoParameters, readUndoPosition);
 
-const readRestore = (call: Call) =>
+const readUndo = (call: Call) =>
   readTogether(
     () => auditIdOf(call),
-    () => readRestoreParameters(call.query),
+    () => readUndoParameters(call.query),
   );
 
-export const restore = endpoint({
+export const undoDelete = endpoint({
   operationId: 'restoreDeleted',
   tag: 'Administration',
   summary: 'Restore what was deleted',
@@ -180,13 +180,13 @@ export const restore = endpoint({
     'Undoes the delete of this audit entry: events come back with the same ID, version and content, a deleted agent also with its keys. Events whose title, start and place their agent has used again are skipped, as are those of a deleted agent. What is already restored is not restored again, so a repeated request restores nothing more. Many events take several requests: repeat it with cursor until next_cursor is null. Possible for KEEP_DELETED_DAYS.',
   access: 'administrator',
   path: AuditPath,
-  query: RestoreParameters,
-  response: RestoreResponse,
+  query: UndoParameters,
+  response: UndoResponse,
   errors: ['NOT_FOUND', 'NOT_RESTORABLE'],
   isExpensive: () => true,
-  check: readRestore,
+  check: readUndo,
   handle: async (call) => {
-    const [auditId, position] = readRestore(call);
-    return admin.restore(call.context, call.caller, auditId, position);
+    const [auditId, position] = readUndo(call);
+    return admin.undoDelete(call.context, call.caller, auditId, position);
   },
 });

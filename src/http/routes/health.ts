@@ -3,12 +3,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError, PARTS, type Part } from '../../domain/errors.ts';
 import { stopping } from '../../domain/operations.ts';
-import Type from '../../domain/schema.ts';
+import Type, { nameShapes } from '../../domain/schema.ts';
 import { oneOf } from '../../domain/shape.ts';
 import type { Store } from '../../domain/store.ts';
 import type { Context } from '../../usecases/context.ts';
+import type { Description } from '../guide/description.ts';
 import { ErrorResponse, errorBody, statusOf, toAppError } from '../response/errors.ts';
-import type { Description } from './endpoint.ts';
 
 /** While the store opens: events loaded so far, of the total. Afterwards: the context for use cases. */
 export type Readiness = { readonly done: number; readonly total: number } | { readonly context: Context };
@@ -57,6 +57,8 @@ export const ReadyErrorResponse = Type.Object({
   status: oneOf(['starting', 'loading', 'stopping', 'unavailable']),
   part: oneOf(PARTS, { description: 'What keeps the service from serving.' }),
 });
+
+nameShapes({ HealthResponse, HealthErrorResponse, LiveResponse, ReadyResponse, ReadyErrorResponse });
 
 export const ready: Description = {
   operationId: 'getReady',

@@ -1,9 +1,9 @@
 // Every endpoint with its method and path, and those that the API description has.
-import type { Access } from '../access/authenticate.ts';
+import type { DescribedRoute } from '../guide/description.ts';
 import * as admin from './admin.ts';
 import * as adminAgent from './admin-agent.ts';
 import * as adminEvents from './admin-events.ts';
-import type { Description, Endpoint } from './endpoint.ts';
+import type { Endpoint } from './endpoint.ts';
 import * as events from './events.ts';
 import { health, live, ready } from './health.ts';
 import { MCP_PATH, mcp } from './mcp.ts';
@@ -39,16 +39,8 @@ export const ROUTES: readonly Route[] = [
   ['DELETE', '/v1/admin/events/{event_id}', adminEvents.deleteAnyEvent],
   ['POST', '/v1/admin/events/delete', adminEvents.deleteEvents],
   ['GET', '/v1/admin/audit', admin.listAudit],
-  ['POST', '/v1/admin/audit/{audit_id}/restore', admin.restore],
+  ['POST', '/v1/admin/audit/{audit_id}/restore', admin.undoDelete],
 ];
-
-export interface DescribedRoute {
-  readonly method: string;
-  /** Parameters are in braces. */
-  readonly path: string;
-  readonly endpoint: Description;
-  readonly access: Access | 'open' | 'mcp';
-}
 
 /** Routes in the API description. */
 export const DESCRIBED_ROUTES: readonly DescribedRoute[] = [

@@ -1,6 +1,7 @@
 // SQL of the lists for administrators and of own events. One statement returns a page and its exact total, from one snapshot. It needs
 // functions on the connection: fold(text), is_found(…), which tells whether a text contains the search text, and requests_of(agent, count).
 import { type AgentActivity, firstIdOf, isWindow } from '../../domain/administration/activity.ts';
+import { NEVER_USED } from '../../domain/administration/cursor.ts';
 import {
   type AgentListQuery,
   type AgentSort,
@@ -9,10 +10,8 @@ import {
   foldText,
   type ListQuery,
 } from '../../domain/administration/list.ts';
-import { NEVER_USED } from '../../domain/administration/list-cursor.ts';
 import { ASSUMED_DURATION_MS } from '../../domain/events/event.ts';
 import { AGENT_COLUMNS } from '../columns.ts';
-import { countCreatedBy, isStoredOf } from './activity-reader.ts';
 
 export interface Statement {
   readonly text: string;
@@ -67,6 +66,7 @@ export function agentPageStatement(query: AgentListQuery, nowMs: number): Statem
   const values = new Values();
   const isSearch = query.q !== '';
   const { key } = query.sort;
+  // Counts for every agent: 80 ms for 20,000. Reading those with new events apart from the others took 50 ms, and a second sort.
   const value = isWindow(key)
     ? `(${countCreatedBy('stored_agents.agent_id', values.put(firstIdOf(key, nowMs)))})`
     : AGENT_VALUES[key];
@@ -143,6 +143,17 @@ export function orderedPageStatement(agentId: string, query: EventListQuery, now
   };
   const list = { table: 'events', key: 'event_id', columns: EVENT_COLUMNS, ...lists[query.when] };
   return pageStatement(list, paging, values);
+}
+
+/** Whether an event of the agent is stored. As the view stored_events, whose reader cannot choose an index. */
+function isStoredOf(agentId: string): string {
+  return `row_id > coalesce((SELECT max(up_to_row) FROM removals WHERE removals.agent_id = ${agentId}), 0)`;
+}
+
+/** Counts the agent's events from this ID on, in the index events_by_agent, which has the agent, the ID and the row. */
+export function countCreatedBy(agentId: string, firstId: string): string {
+  return `SELECT count(*) FROM events INDEXED BY events_by_agent
+    WHERE agent_id = ${agentId} AND event_id >= ${firstId} AND ${isStoredOf(agentId)}`;
 }
 
 /** The agent's own count, which is exact. */

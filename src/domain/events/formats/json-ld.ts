@@ -2,7 +2,7 @@
 // out, so there is no reader.
 
 import { formatInstant, formatLocal } from '../../datetime.ts';
-import Type from '../../schema.ts';
+import Type, { nameShapes } from '../../schema.ts';
 import { oneOf } from '../../shape.ts';
 import type { LastChange } from '../../store.ts';
 import { joinWire, toWire, type Wire } from '../../wire.ts';
@@ -46,6 +46,8 @@ const linked = {
 
 export const LinkedEvent = Type.Object({ '@context': context, ...linked });
 export const LinkedEvents = Type.Object({ '@context': context, '@graph': Type.Array(Type.Object(linked)) });
+
+nameShapes({ LinkedEvent, LinkedEvents });
 
 export function encodeLinkedEvent(event: Wire, change: LastChange): Wire {
   return encode({ '@context': CONTEXT, ...toLinkedData(parseEvent(event), change) });

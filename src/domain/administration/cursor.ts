@@ -1,5 +1,5 @@
-// Cursors of lists (agents, an agent's or all events, the audit log): a position as text. Opaque, versioned, bound to the list and
-// its sort, strict when decoded.
+// Cursors of lists (agents, an agent's or all events, the audit log) and of undos: a position as text. Opaque, versioned, strict when
+// decoded. A cursor of a list is bound to the list and its sort.
 import { TIERS } from '../agent.ts';
 import { EARLIEST_MS, LATEST_MS } from '../datetime.ts';
 import { EVENT_TYPES } from '../events/event.ts';
@@ -14,24 +14,53 @@ export interface ListPosition {
   readonly id: string;
 }
 
+const VERSION = '1';
+
 export const NEVER_USED = -1;
 
 export type ListName = 'agents' | 'events' | 'all_events' | 'own_events' | 'audit';
 
-const VERSION = '1';
+/** How far a undo of many events has got. */
+export interface UndoPosition {
+  /** ID of the last event of the previous step; empty for the first step. */
+  readonly after: string;
+  /** ID of the audit entry of this undo, if an earlier step wrote it. Clients can forge it: stores check that it belongs to this undo. */
+  readonly into: number | undefined;
+}
 
 export function encodeListCursor(list: ListName, sort: string, { value, id }: ListPosition): string {
-  return Buffer.from(`${VERSION}:${list}:${sort}:${id}:${value}`).toString('base64url');
+  return encode([list, sort, id, value]);
 }
 
 /** Returns undefined for anything that encodeListCursor did not write for this list and sort. */
 export function decodeListCursor(cursor: string, list: ListName, sort: string): ListPosition | undefined {
-  const [version, name, sortedBy, id, ...rest] = Buffer.from(cursor, 'base64url').toString().split(':');
-  if (version !== VERSION || name !== list || sortedBy !== sort || id === undefined) return undefined;
-  if (!IDS[list](id)) return undefined;
+  const [name, sortedBy, id, ...rest] = decode(cursor);
+  if (name !== list || sortedBy !== sort || id === undefined || !IDS[list](id)) return undefined;
   const value = VALUES[list].get(sort.replace('-', ''))?.(rest.join(':'), id);
   if (value === undefined) return undefined;
   return encodeListCursor(list, sort, { value, id }) === cursor ? { value, id } : undefined;
+}
+
+export function encodeUndoCursor({ after, into }: UndoPosition): string {
+  return encode(['restore', after, into ?? '']);
+}
+
+/** Returns undefined for anything that encodeUndoCursor did not write. */
+export function decodeUndoCursor(cursor: string): UndoPosition | undefined {
+  const [, after, into] = decode(cursor);
+  if (after === undefined || into === undefined || !isUlid(after) || !/^([1-9]\d{0,14})?$/.test(into))
+    return undefined;
+  const position = { after, into: into === '' ? undefined : Number(into) };
+  return encodeUndoCursor(position) === cursor ? position : undefined;
+}
+
+function encode(fields: readonly (string | number)[]): string {
+  return Buffer.from([VERSION, ...fields].join(':')).toString('base64url');
+}
+
+/** The fields. Encoding them again shows whether the version and all else of the text is right. */
+function decode(cursor: string): string[] {
+  return Buffer.from(cursor, 'base64url').toString().split(':').slice(1);
 }
 
 const IDS: Readonly<Record<ListName, (id: string) => boolean>> = {

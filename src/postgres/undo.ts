@@ -1,44 +1,44 @@
-// Restores what administrators deleted, in steps of one transaction each, and removes what is kept no longer.
+// Undoes deletes by administrators, in steps of one transaction each, and removes what was deleted too long ago for that.
 import type { AuditEntry, AuditRecord } from '../domain/administration/audit.ts';
 import {
-  detailOfRestore,
+  detailOfUndo,
   EVENTS_PER_STEP,
-  type RestoreOutcome,
-  type RestoreStep,
   refusalOf,
   type SkippedEvent,
+  type UndoOutcome,
+  type UndoStep,
 } from '../domain/administration/undo.ts';
 import { textsOf, WORDS_VERSION } from '../domain/events/words.ts';
 import { ROWS_PER_SLICE } from '../domain/store.ts';
+import { DELETED_COLUMNS } from './admin.ts';
 import type { Database } from './client/database.ts';
 import type { Sql } from './client/driver.ts';
 import { lockDeletesOf } from './events.ts';
-import { KEPT_COLUMNS } from './kept-events.ts';
 import { takeRemovalLock } from './removals.ts';
 import { tokenizer, wordsFrom, wordsText } from './words.ts';
 
-interface KeptEvent {
+interface DeletedEvent {
   readonly event_id: string;
   readonly json: string;
 }
 
 /** The caller provides the transaction. */
-export async function restore(
+export async function undoDelete(
   sql: Sql,
-  { auditId, keptFromMs, after, into }: RestoreStep,
+  { auditId, deletedAfterMs, after, into }: UndoStep,
   audit: AuditEntry,
-): Promise<RestoreOutcome> {
+): Promise<UndoOutcome> {
   // Whoever changes what the entry keeps locks it first.
   const [entry] = await sql<AuditRecord[]>`SELECT * FROM audit WHERE audit_id = ${auditId} FOR UPDATE`;
-  const refusal = refusalOf(entry, keptFromMs);
+  const refusal = refusalOf(entry, deletedAfterMs);
   if (!entry || refusal) return { kind: refusal ?? 'no-entry' };
-  const hasAgent = await restoreAgent(sql, auditId);
-  const kept = await sql<KeptEvent[]>`
+  const hasAgent = await undoAgent(sql, auditId);
+  const deleted = await sql<DeletedEvent[]>`
     SELECT event_id, json FROM deleted_events WHERE audit_id = ${auditId} AND event_id > ${after}
     ORDER BY event_id LIMIT ${EVENTS_PER_STEP}`;
-  const skipped = kept.length === 0 ? [] : await restoreEvents(sql, kept);
-  const restored = kept.length - skipped.length;
-  const last = kept.length === EVENTS_PER_STEP ? kept.at(-1)!.event_id : undefined;
+  const skipped = deleted.length === 0 ? [] : await undoEvents(sql, deleted);
+  const restored = deleted.length - skipped.length;
+  const last = deleted.length === EVENTS_PER_STEP ? deleted.at(-1)!.event_id : undefined;
   if (!hasAgent && restored === 0) return { kind: 'restored', restored, skipped, last, into };
   await sql`
     UPDATE audit SET restored_ms = ${audit.at_ms}, undo = CASE
@@ -49,7 +49,7 @@ export async function restore(
 }
 
 /** False if the entry keeps none. */
-async function restoreAgent(sql: Sql, auditId: number): Promise<boolean> {
+async function undoAgent(sql: Sql, auditId: number): Promise<boolean> {
   const [agent] = await sql<{ agent_id: string }[]>`
     WITH gone AS (DELETE FROM deleted_agents WHERE audit_id = ${auditId} RETURNING *)
     INSERT INTO agents (agent_id, email, agent_name, tier, is_active, created_ms, last_used_ms)
@@ -66,24 +66,24 @@ async function restoreAgent(sql: Sql, auditId: number): Promise<boolean> {
  * Events before counts, as a create does: otherwise one that has inserted an event with the same title, start and place and waits for
  * the agent could deadlock with this one. The agents cannot be deleted meanwhile.
  */
-const RESTORE_EVENTS = `WITH wanted AS (
+const UNDO_EVENTS = `WITH wanted AS (
     SELECT * FROM json_to_recordset($1::text::json) AS wanted (event_id text, found_words text)
   ),
   owners AS MATERIALIZED (
     SELECT agent_id FROM agents WHERE agent_id IN (SELECT agent_id FROM deleted_events JOIN wanted USING (event_id))
     FOR KEY SHARE
   )
-  INSERT INTO events (${KEPT_COLUMNS}, words, words_by)
-  SELECT ${KEPT_COLUMNS}, ${wordsFrom('found_words')}, ${WORDS_VERSION} FROM deleted_events JOIN wanted USING (event_id) WHERE agent_id IN (SELECT agent_id FROM owners)
+  INSERT INTO events (${DELETED_COLUMNS}, words, words_by)
+  SELECT ${DELETED_COLUMNS}, ${wordsFrom('found_words')}, ${WORDS_VERSION} FROM deleted_events JOIN wanted USING (event_id) WHERE agent_id IN (SELECT agent_id FROM owners)
   ORDER BY event_id
   ON CONFLICT DO NOTHING RETURNING event_id, agent_id, octet_length(json) AS bytes`;
 
 /** Returns those that could not be restored. */
-async function restoreEvents(sql: Sql, kept: readonly KeptEvent[]): Promise<SkippedEvent[]> {
-  const eventIds = kept.map(({ event_id }) => event_id);
-  const wanted = JSON.stringify(await withWords(kept));
+async function undoEvents(sql: Sql, deleted: readonly DeletedEvent[]): Promise<SkippedEvent[]> {
+  const eventIds = deleted.map(({ event_id }) => event_id);
+  const wanted = JSON.stringify(await withWords(deleted));
   await lockDeletesOf(sql, eventIds, 'deleted_events');
-  const restored = await sql.unsafe<{ event_id: string; agent_id: string; bytes: number }[]>(RESTORE_EVENTS, [
+  const restored = await sql.unsafe<{ event_id: string; agent_id: string; bytes: number }[]>(UNDO_EVENTS, [
     wanted,
   ]);
   const byAgent = Map.groupBy(restored, ({ agent_id }) => agent_id);
@@ -110,15 +110,15 @@ async function restoreEvents(sql: Sql, kept: readonly KeptEvent[]): Promise<Skip
 }
 
 /** Words are not kept with the events: copying them with every delete would take longer than finding them again. */
-async function withWords(kept: readonly KeptEvent[]) {
+async function withWords(deleted: readonly DeletedEvent[]) {
   const found: { event_id: string; found_words: string }[] = [];
-  for (const { event_id, json } of kept) {
+  for (const { event_id, json } of deleted) {
     found.push({ event_id, found_words: wordsText(await tokenizer.wordsOf(textsOf(json))) });
   }
   return found;
 }
 
-/** Returns the entry of the restore: an earlier step's if it wrote one, otherwise a new one. */
+/** Returns the entry of the undo: an earlier step's if it wrote one, otherwise a new one. */
 async function record(
   sql: Sql,
   { at_ms, actor_subject, actor_email, action }: AuditEntry,
@@ -126,7 +126,7 @@ async function record(
   count: number,
   into: number | undefined,
 ): Promise<number> {
-  const detail = detailOfRestore(entry);
+  const detail = detailOfUndo(entry);
   if (into !== undefined) {
     const { count: found } = await sql`
       UPDATE audit SET count = count + ${count}
@@ -141,7 +141,7 @@ async function record(
   return written.audit_id;
 }
 
-export async function* removeKept(database: Database, deletedByMs: number): AsyncGenerator<number> {
+export async function* removeDeleted(database: Database, deletedByMs: number): AsyncGenerator<number> {
   for (;;) {
     const removed = await database.transaction('repeatable', (sql) => removeSlice(sql, deletedByMs));
     if (removed === undefined) return;

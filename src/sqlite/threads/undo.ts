@@ -1,14 +1,14 @@
-// Restores what administrators deleted, and removes what is kept no longer. Runs on the writer thread, each call in its own
+// Undoes deletes by administrators, and removes what was deleted too long ago for that. Runs on the writer thread, each call in its own
 // savepoint.
 import type { DatabaseSync } from 'node:sqlite';
 import type { AuditEntry, AuditRecord } from '../../domain/administration/audit.ts';
 import {
-  detailOfRestore,
-  type RestoreRefusal,
-  type RestoreStep,
+  detailOfUndo,
   refusalOf,
   type SkippedEvent,
   type SkipReason,
+  type UndoRefusal,
+  type UndoStep,
 } from '../../domain/administration/undo.ts';
 import { INDEX_COLUMNS, type IndexValues } from '../../memory/index-mapping.ts';
 import {
@@ -21,7 +21,6 @@ import {
 } from '../columns.ts';
 import type { EventOrder } from '../event-order.ts';
 import type { SharedStatements } from './admin-writes.ts';
-import { PENDING_AGENT } from './removals.ts';
 
 export interface RestoredKey {
   readonly key_hash: string;
@@ -29,7 +28,7 @@ export interface RestoredKey {
 }
 
 /** What one step has restored. */
-export interface RestoredSlice {
+export interface UndoneSlice {
   readonly kind: 'restored';
   readonly agent: AgentColumns | undefined;
   readonly keys: readonly RestoredKey[];
@@ -38,20 +37,20 @@ export interface RestoredSlice {
   readonly into: number | undefined;
 }
 
-export interface Restores {
+export interface Undos {
   /** Why nothing can be restored; `pending` if rows of the entry are still to be moved by `moveSlice`; undefined if it can be. */
-  checkRestore(auditId: number, keptFromMs: number): RestoreRefusal | 'pending' | undefined;
-  /** Restores those of these events that the entry still keeps, after its agent. */
-  restoreSlice(
-    step: RestoreStep,
+  checkUndo(auditId: number, deletedAfterMs: number): UndoRefusal | 'pending' | undefined;
+  /** Brings back those of these events that are still there for the entry, after its agent. */
+  undoSlice(
+    step: UndoStep,
     eventIds: readonly string[],
     audit: AuditEntry,
-  ): RestoredSlice | { readonly kind: RestoreRefusal };
-  /** Removes up to `limit` kept events that were deleted by then. Returns their number; undefined if there are none. */
-  removeKept(deletedByMs: number, limit: number): number | undefined;
+  ): UndoneSlice | { readonly kind: UndoRefusal };
+  /** Removes up to `limit` events that were deleted by then. Returns their number; undefined if there are none. */
+  removeDeleted(deletedByMs: number, limit: number): number | undefined;
 }
 
-interface RestoreStatements extends SharedStatements {
+interface UndoStatements extends SharedStatements {
   readonly order: EventOrder;
   /** Whether another event of the agent has this title, start and place. */
   hasDuplicate(event: ColumnValues): boolean;
@@ -59,10 +58,9 @@ interface RestoreStatements extends SharedStatements {
   insertEvent(event: ColumnValues): number;
 }
 
-export function prepareRestores(database: DatabaseSync, shared: RestoreStatements): Restores {
+export function prepareUndos(database: DatabaseSync, shared: UndoStatements): Undos {
   const prepare = (sql: string) => database.prepare(sql);
   const findEntry = prepare('SELECT * FROM audit WHERE audit_id = ?');
-  const findPending = prepare(`SELECT 1 FROM removals WHERE agent_id = ${PENDING_AGENT}`);
   const insertAgent = prepare(
     `INSERT INTO agents (agent_id, email, agent_name, tier, is_active, created_ms, last_used_ms)
      SELECT agent_id, email, agent_name, tier, is_active, created_ms, last_used_ms FROM deleted_agents WHERE audit_id = ?
@@ -75,10 +73,10 @@ export function prepareRestores(database: DatabaseSync, shared: RestoreStatement
   );
   const forgetAgent = prepare('DELETE FROM deleted_agents WHERE audit_id = ?');
   const forgetKeys = prepare('DELETE FROM deleted_keys WHERE audit_id = ?');
-  const findKept = prepare(
+  const findDeleted = prepare(
     `SELECT ${EVENT_COLUMN_LIST} FROM deleted_events WHERE event_id = ? AND audit_id = ?`,
   );
-  findKept.setReturnArrays(true);
+  findDeleted.setReturnArrays(true);
   const findStored = prepare('SELECT 1 FROM events WHERE event_id = ?');
   const forgetEvent = prepare('DELETE FROM deleted_events WHERE event_id = ?');
   const readIndexValues = prepare(`SELECT ${INDEX_COLUMNS} FROM events WHERE row_id = ?`);
@@ -91,14 +89,14 @@ export function prepareRestores(database: DatabaseSync, shared: RestoreStatement
     'UPDATE audit SET count = count + ? WHERE audit_id = ? AND action = ? AND actor_subject = ? AND detail = ?',
   );
   // Skipped events stay restorable.
-  const noteRestore = prepare(
+  const noteUndo = prepare(
     `UPDATE audit SET restored_ms = ?2, undo = CASE
        WHEN EXISTS (SELECT 1 FROM deleted_events WHERE deleted_events.audit_id = ?1) THEN undo ELSE 'restored' END
      WHERE audit_id = ?1`,
   );
   const beginExpiry = prepare("UPDATE audit SET undo = 'expiring' WHERE undo = 'kept' AND at_ms <= ?");
   const findExpiring = prepare("SELECT audit_id FROM audit WHERE undo = 'expiring' LIMIT 1");
-  const removeKeptRows = prepare(
+  const removeDeletedRows = prepare(
     'DELETE FROM deleted_events WHERE event_id IN (SELECT event_id FROM deleted_events WHERE audit_id = ? LIMIT ?)',
   );
   const endExpiry = prepare("UPDATE audit SET undo = 'expired' WHERE audit_id = ?");
@@ -110,7 +108,7 @@ export function prepareRestores(database: DatabaseSync, shared: RestoreStatement
     if (findStored.get(eventId)) return 'exists';
     return shared.hasDuplicate(event) ? 'duplicate' : undefined;
   };
-  const restoreEvent = (event: ColumnValues, eventId: string): IndexValues => {
+  const undoEvent = (event: ColumnValues, eventId: string): IndexValues => {
     const [agentId] = identityOf(event);
     const rowId = shared.insertEvent(event);
     forgetEvent.run(eventId);
@@ -118,10 +116,10 @@ export function prepareRestores(database: DatabaseSync, shared: RestoreStatement
     shared.order.add(event, shared.storedOf(agentId)!.count);
     return readIndexValues.get(rowId) as unknown as IndexValues;
   };
-  /** Returns the entry of the restore: an earlier step's if it wrote one, otherwise a new one. */
+  /** Returns the entry of the undo: an earlier step's if it wrote one, otherwise a new one. */
   const record = (audit: AuditEntry, entry: AuditRecord, count: number, into: number | undefined): number => {
     const { at_ms, actor_subject, actor_email, action } = audit;
-    const detail = detailOfRestore(entry);
+    const detail = detailOfUndo(entry);
     if (into !== undefined && addToAudit.run(count, into, action, actor_subject, detail).changes === 1)
       return into;
     const { lastInsertRowid } = insertAudit.run(
@@ -132,14 +130,14 @@ export function prepareRestores(database: DatabaseSync, shared: RestoreStatement
   };
 
   return {
-    checkRestore(auditId, keptFromMs) {
-      const refusal = refusalOf(entryOf(auditId), keptFromMs);
-      return refusal ?? (findPending.get(auditId) ? 'pending' : undefined);
+    checkUndo(auditId, deletedAfterMs) {
+      const refusal = refusalOf(entryOf(auditId), deletedAfterMs);
+      return refusal ?? (shared.removals.isPending(auditId) ? 'pending' : undefined);
     },
 
-    restoreSlice({ auditId, keptFromMs, into }, eventIds, audit) {
+    undoSlice({ auditId, deletedAfterMs, into }, eventIds, audit) {
       const entry = entryOf(auditId);
-      const refusal = refusalOf(entry, keptFromMs);
+      const refusal = refusalOf(entry, deletedAfterMs);
       if (!entry || refusal) return { kind: refusal ?? 'no-entry' };
       const agent = insertAgent.get(auditId) as AgentColumns | undefined;
       const keys = agent ? (insertKeys.all(agent.agent_id, auditId) as unknown as RestoredKey[]) : [];
@@ -150,24 +148,24 @@ export function prepareRestores(database: DatabaseSync, shared: RestoreStatement
       const events: IndexValues[] = [];
       const skipped: SkippedEvent[] = [];
       for (const eventId of eventIds) {
-        const event = findKept.get(eventId, auditId) as unknown as ColumnValues | undefined;
-        if (!event) continue; // another restore was faster
+        const event = findDeleted.get(eventId, auditId) as unknown as ColumnValues | undefined;
+        if (!event) continue; // another undo was faster
         const reason = reasonToSkip(event, eventId);
         const title = identityOf(event)[4];
         if (reason) skipped.push({ event_id: eventId, title, reason });
-        else events.push(restoreEvent(event, eventId));
+        else events.push(undoEvent(event, eventId));
       }
       if (!agent && events.length === 0) return { kind: 'restored', agent, keys, events, skipped, into };
-      noteRestore.run(auditId, audit.at_ms);
+      noteUndo.run(auditId, audit.at_ms);
       const written = record(audit, entry, events.length, into);
       return { kind: 'restored', agent, keys, events, skipped, into: written };
     },
 
-    removeKept(deletedByMs, limit) {
+    removeDeleted(deletedByMs, limit) {
       beginExpiry.run(deletedByMs);
       const auditId = findExpiring.get()?.audit_id as number | undefined;
       if (auditId === undefined) return undefined;
-      const removed = Number(removeKeptRows.run(auditId, limit).changes);
+      const removed = Number(removeDeletedRows.run(auditId, limit).changes);
       if (removed < limit) {
         forgetAgent.run(auditId);
         forgetKeys.run(auditId);
