@@ -146,7 +146,7 @@ function resultOf({ sort }: NearbyQuery): string {
     FROM counted LEFT JOIN ${source} ON true ORDER BY page.start_ms, page.event_id`;
 }
 
-export function allOf(...conditions: readonly string[]): string {
+function allOf(...conditions: readonly string[]): string {
   return conditions.join(' AND ') || 'true';
 }
 
