@@ -6,7 +6,7 @@ import type { Created } from './administration/activity.ts';
 import type { AgentDetails } from './administration/agent-details.ts';
 import type { AuditEntry, AuditRecord } from './administration/audit.ts';
 import type { ListPosition } from './administration/cursor.ts';
-import type { AllEventsQuery, AllEventsTotals } from './administration/event-list.ts';
+import type { AllEventsPage, AllEventsQuery, OwnedWire } from './administration/event-list.ts';
 import type { AgentListQuery, AuditQuery, EventListQuery } from './administration/list.ts';
 import type { UndoOutcome, UndoStep } from './administration/undo.ts';
 import type { AgentRecord, AgentRow, AgentUpdate, Tier } from './agent.ts';
@@ -92,16 +92,6 @@ export interface WordLimit {
 export interface ListedEvent extends LastChange {
   readonly json: Wire;
   readonly position: ListPosition;
-}
-
-/** An event in a list of all events. */
-export interface OwnedEvent {
-  readonly json: Wire;
-  readonly agentName: string;
-}
-
-export interface OwnedEventPage extends AllEventsTotals {
-  readonly items: readonly OwnedEvent[];
 }
 
 /** A page of a list. */
@@ -238,7 +228,7 @@ export interface Store {
    * Matching events of all agents in the requested order; ties by event_id, in the same direction. Events that change meanwhile may
    * be counted as before or as after. Rejects with the signal's reason once it is aborted, as soon as possible.
    */
-  eventPage(query: AllEventsQuery, nowMs: number, signal?: AbortSignal): Promise<OwnedEventPage>;
+  eventPage(query: AllEventsQuery, nowMs: number, signal?: AbortSignal): Promise<AllEventsPage<OwnedWire>>;
   /** Newest entries first. */
   auditPage(query: AuditQuery): Promise<ListPage<AuditRecord, number>>;
   stats(nowMs: number): Promise<Stats>;

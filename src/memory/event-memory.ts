@@ -1,7 +1,7 @@
 // All events in memory: the index that finds them and a cache of their JSON. An engine feeds it every committed write, and
 // reads events that are not in the cache. Storage, threads and rules are left to the engine and the use cases.
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import type { AllEventsQuery, CountedEvents } from '../domain/administration/event-list.ts';
+import type { AllEventsPage, AllEventsQuery } from '../domain/administration/event-list.ts';
 import type { Position } from '../domain/events/cursor.ts';
 import type { EventRow } from '../domain/events/event.ts';
 import { ALL_EVENTS, chordBetween, type NearbyQuery } from '../domain/events/nearby.ts';
@@ -295,7 +295,7 @@ export class EventMemory {
    * A page of all events that match, ended and cancelled ones included, and their number. For engines that tell which agent
    * owns an event. Throws the reason of the signal if it is aborted.
    */
-  async list(query: AllEventsQuery, nowMs: number, signal?: AbortSignal): Promise<CountedEvents> {
+  async list(query: AllEventsQuery, nowMs: number, signal?: AbortSignal): Promise<AllEventsPage<Wire>> {
     const { eventId, terms, agentId, limit, sort } = query;
     const searcher = { name: 'administrator', signal };
     if (terms) await this.#untilWords();

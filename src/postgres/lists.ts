@@ -2,6 +2,7 @@
 import type { AgentActivity, Created } from '../domain/administration/activity.ts';
 import type { AuditRecord } from '../domain/administration/audit.ts';
 import type { ListPosition } from '../domain/administration/cursor.ts';
+import type { AllEventsPage, AllEventsQuery, OwnedWire } from '../domain/administration/event-list.ts';
 import type { AgentListQuery, AuditQuery, EventListQuery } from '../domain/administration/list.ts';
 import type { AgentRequests } from '../domain/administration/recent-requests.ts';
 import type { AgentRecord } from '../domain/agent.ts';
@@ -10,8 +11,9 @@ import { firstUlidAt } from '../domain/ids.ts';
 import { cutPage } from '../domain/page-rows.ts';
 import type { ListedEvent, ListPage, Stats } from '../domain/store.ts';
 import { auditPageStatement } from './audit-statement.ts';
+import type { CancellableReads } from './cancel.ts';
 import type { Statements } from './client/database.ts';
-import { agentPageStatement, eventPageStatement } from './list-statements.ts';
+import { agentPageStatement, allEventPageStatement, eventPageStatement } from './list-statements.ts';
 import { numberOf, wireOf } from './records.ts';
 import { searchStatement } from './search.ts';
 
@@ -57,17 +59,53 @@ export async function readEventPage(
   const found = await statements.run('repeatable', (sql) => sql.unsafe(text, [...values]).raw());
   const rows = found as unknown as readonly EventRow[];
   const { page, last } = cutPage(rows, query.limit, ([, , id]) => id !== null);
-  const toValue = query.sort.key === 'start_at' ? Number : String;
-  const positionOf = ([, value, id]: EventRow) => ({ value: toValue(value.toString()), id: id!.toString() });
   return {
     items: page.map((row) => ({
       json: wireOf(row[3]),
       version: numberOf(row[4]),
       updatedMs: numberOf(row[5]),
-      position: positionOf(row),
+      position: positionOf(row, query),
     })),
     total: Number(rows[0]![0].toString()),
-    next: last && positionOf(last),
+    next: last && positionOf(last, query),
+  };
+}
+
+function positionOf(
+  [, value, id]: EventRow | OwnedRow,
+  { sort }: EventListQuery | AllEventsQuery,
+): ListPosition {
+  const toValue = sort.key === 'start_at' ? Number : String;
+  return { value: toValue(value.toString()), id: id!.toString() };
+}
+
+type OwnedRow = readonly [
+  total: Buffer,
+  value: Buffer,
+  id: Buffer | null,
+  json: Buffer,
+  agentName: Buffer,
+  agentCount?: Buffer,
+];
+
+/** Undefined if some events lack the words that the search needs. */
+export async function readAllEventPage(
+  statements: Statements,
+  reads: CancellableReads,
+  query: AllEventsQuery,
+  nowMs: number,
+  signal: AbortSignal | undefined,
+): Promise<AllEventsPage<OwnedWire> | undefined> {
+  const found = await reads.run(statements, allEventPageStatement(query, nowMs), signal);
+  const rows = found as unknown as readonly OwnedRow[];
+  const [total, , , , , agentCount] = rows[0]!;
+  if (Number(total) < 0) return undefined;
+  const { page, last } = cutPage(rows, query.limit, ([, , id]) => id !== null);
+  return {
+    items: page.map(([, , , json, name]) => ({ json: wireOf(json), agentName: name.toString() })),
+    total: Number(total),
+    agentCount: agentCount && Number(agentCount),
+    next: last && positionOf(last, query),
   };
 }
 

@@ -28,7 +28,6 @@ import type { Wire } from '../domain/wire.ts';
 import { LastUses } from '../memory/last-uses.ts';
 import * as admin from './admin.ts';
 import { RequestCounts } from './agent-requests.ts';
-import { readAllEvents } from './all-events.ts';
 import { CancellableReads } from './cancel.ts';
 import type { Database, DatabaseOptions, Statements } from './client/database.ts';
 import type { Sql } from './client/driver.ts';
@@ -39,7 +38,14 @@ import { KeyCache } from './key-cache.ts';
 import { findAgentDetails, findHolder, findKey, revokeKey, rotateKey } from './keys.ts';
 import { writerOf } from './last-uses.ts';
 import { AGENT_COLUMNS } from './list-statements.ts';
-import { readAgentPage, readAuditPage, readCreated, readEventPage, readStats } from './lists.ts';
+import {
+  readAgentPage,
+  readAllEventPage,
+  readAuditPage,
+  readCreated,
+  readEventPage,
+  readStats,
+} from './lists.ts';
 import { NodeEvents, type NodeEventsOptions } from './memory/node-events.ts';
 import { LogTrimming } from './memory/trim.ts';
 import { openDatabase } from './open.ts';
@@ -258,7 +264,7 @@ export class PostgresStore implements Store {
   eventPage: Store['eventPage'] = (query, nowMs, signal) =>
     this.#database.operation(async (statements) => {
       for (;;) {
-        const page = await readAllEvents(statements, this.#reads, query, nowMs, signal);
+        const page = await readAllEventPage(statements, this.#reads, query, nowMs, signal);
         if (page) return page;
         await this.#words?.complete();
       }

@@ -8,7 +8,7 @@ import type { AgentListQuery, AuditQuery, EventListQuery } from '../domain/admin
 import { RecentRequests } from '../domain/administration/recent-requests.ts';
 import type { AgentRecord, AgentRow, Tier } from '../domain/agent.ts';
 import type { KeyFingerprint, KeyRecord } from '../domain/api-key.ts';
-import type { EventRow } from '../domain/events/event.ts';
+import { type EventRow, parseEvent } from '../domain/events/event.ts';
 import type { NearbyQuery } from '../domain/events/nearby.ts';
 import { Operations } from '../domain/operations.ts';
 import type { WordShare } from '../domain/own-agent.ts';
@@ -32,7 +32,6 @@ import type { EventStorage } from '../memory/event-lookup.ts';
 import { EventMemory } from '../memory/event-memory.ts';
 import { LastUses } from '../memory/last-uses.ts';
 import { Administration } from './administration.ts';
-import { listAllEvents } from './all-events.ts';
 import type { AgentColumns } from './columns.ts';
 import { EventWords } from './event-words.ts';
 import { EventWrites } from './event-writes.ts';
@@ -258,7 +257,12 @@ export class SqliteStore implements Store {
   }
 
   eventPage: Store['eventPage'] = (...args) =>
-    this.#operations.run(() => listAllEvents(this.#memory, this.#agents, ...args));
+    this.#operations.run(async () => {
+      const page = await this.#memory.list(...args);
+      // An agent that was deleted meanwhile has no name.
+      const nameOf = (json: Wire) => this.#agents.get(parseEvent(json).agent_id)?.agent_name ?? '';
+      return { ...page, items: page.items.map((json) => ({ json, agentName: nameOf(json) })) };
+    });
 
   auditPage(query: AuditQuery): Promise<ListPage<AuditRecord, number>> {
     return this.#operations.run(() => this.#lists.run('auditPage', [query]));

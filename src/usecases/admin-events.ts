@@ -13,9 +13,7 @@ export async function listAllEvents(
   query: AllEventsQuery,
   signal?: AbortSignal,
 ): Promise<Wire> {
-  const page = await store.eventPage(query, clock(), signal);
-  const events = page.items.map(({ json, agentName }) => addAgentName(json, agentName));
-  return encodeAllEvents(events, page, query.sort);
+  return encodeAllEvents(await store.eventPage(query, clock(), signal), query.sort);
 }
 
 /** The event with the name of its agent. Throws NOT_FOUND. */

@@ -165,17 +165,17 @@ for (const engine of ['sqlite', 'postgres'] as const) {
   });
 }
 
-describe('a search on postgres whose client leaves', () => {
+describe('a search by SQL whose client leaves', () => {
   it('ends in the database, and the service goes on', async () => {
     const url = await newDatabase();
-    const service = await startTestService({ DATABASE_URL: url });
+    const service = await startTestService({ DATABASE_URL: url, SEARCH: 'database' });
     const [lock, other] = [postgres(url, { max: 1 }), postgres(url, { max: 1 })];
     try {
       const administrator = await service.newAdministrator('ada@example.com');
       assert.equal((await administrator.get(PATH)).status, 200);
       const countSearches = async () =>
         (
-          await other`SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%agent_name FROM counted%'
+          await other`SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%agent_name FROM (SELECT%'
           AND pid <> pg_backend_pid() AND datname = current_database()`
         ).length;
       const until = async (count: number) => {

@@ -32,7 +32,7 @@ import { addAgent, addEvent, assertRecord, newEventRow } from './rows.ts';
 export type OpenStore = () => Promise<Store>;
 
 /** One store for all tests of the surrounding describe, opened before the first and closed after the last. */
-function useStore(open: OpenStore): () => Store {
+export function useStore(open: OpenStore): () => Store {
   let store: Store;
   before(async () => {
     store = await open();

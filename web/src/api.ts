@@ -28,8 +28,6 @@ export type { AgentUpdate };
 
 export interface Page {
   readonly total: number;
-  /** Whether there are more than `total` says. */
-  readonly total_is_at_least?: boolean;
   readonly next_cursor: string | null;
 }
 export interface AgentPage extends Page {

@@ -16,9 +16,6 @@ import { encodeSort, readListCursor, type Sort, sortedPage, sortOf, WHENS, type 
 export const ALL_EVENT_SORTS = ['start_at', 'created_at'] as const;
 export type AllEventSort = (typeof ALL_EVENT_SORTS)[number];
 
-/** Totals are exact up to this number; an engine may stop counting above it. */
-export const EXACT_TOTAL = 10_000;
-
 const both = ALL_EVENT_SORTS.flatMap((key) => [key, `-${key}`] as const);
 
 export const AllEventsParameters = Type.Object({
@@ -91,17 +88,14 @@ export const AllEventsResponse = Type.Object({
   }),
   total: Type.Integer({
     minimum: 0,
-    description: `Matching events on all pages. Exact up to ${EXACT_TOTAL.toLocaleString('en')}.`,
+    description: 'Matching events on all pages.',
     examples: [1],
   }),
-  total_is_at_least: Type.Optional(
-    Type.Boolean({ description: 'Only if true: more events match than total says.' }),
-  ),
   agent_count: Type.Optional(
     Type.Integer({
       minimum: 0,
       description:
-        'Number of agents that own the matching events, on all pages; with total_is_at_least, there may be more. Only with include=agent_count.',
+        'Number of agents that own the matching events, on all pages. Only with include=agent_count.',
       examples: [1],
     }),
   ),
@@ -194,30 +188,29 @@ export function addAgentName(event: Wire, agentName: string): Wire {
   return `${event.slice(0, -1)},"agent_name":${toWire(JSON.stringify(agentName))}}` as Wire;
 }
 
-/** What a page says besides its events. */
-export interface AllEventsTotals {
+/** A page of the list; `Item` is its JSON, or that with the name of the agent. */
+export interface AllEventsPage<Item> {
+  readonly items: readonly Item[];
   readonly total: number;
-  /** Whether more events match than `total` says. Never if they are at most EXACT_TOTAL. */
-  readonly isAtLeast: boolean;
-  /** Number of agents that own the counted events. Undefined unless the query asks for it. */
+  /** Number of agents that own the matching events. Undefined unless the query asks for it. */
   readonly agentCount: number | undefined;
   /** Position of the last event, if more follow. */
   readonly next: ListPosition | undefined;
 }
 
-/** A page whose events were all counted. */
-export interface CountedEvents extends Omit<AllEventsTotals, 'isAtLeast'> {
-  readonly items: readonly Wire[];
+/** The JSON of an event, and the name of its agent. */
+export interface OwnedWire {
+  readonly json: Wire;
+  readonly agentName: string;
 }
 
 /** The JSON of a page. */
 export function encodeAllEvents(
-  events: readonly Wire[],
-  { total, isAtLeast, agentCount, next }: AllEventsTotals,
+  { items, total, agentCount, next }: AllEventsPage<OwnedWire>,
   sort: Sort<AllEventSort>,
 ): Wire {
   const cursor = next ? `"${encodeListCursor('all_events', encodeSort(sort), next)}"` : 'null';
-  const mark = isAtLeast ? ',"total_is_at_least":true' : '';
   const agents = agentCount === undefined ? '' : `,"agent_count":${agentCount}`;
-  return joinWire('{"events":[', events, `],"total":${total}${mark}${agents},"next_cursor":${cursor}}`);
+  const events = items.map(({ json, agentName }) => addAgentName(json, agentName));
+  return joinWire('{"events":[', events, `],"total":${total}${agents},"next_cursor":${cursor}}`);
 }

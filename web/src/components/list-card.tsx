@@ -41,14 +41,7 @@ export function ListCard({ list, loaded, shown, noun, empty, children }: ListCar
         )}
       </div>
       {data && !error && (
-        <Pager
-          list={list}
-          shown={shown}
-          total={data.total}
-          isAtLeast={data.total_is_at_least === true}
-          next={data.next_cursor}
-          isLoading={isLoading}
-        />
+        <Pager list={list} shown={shown} total={data.total} next={data.next_cursor} isLoading={isLoading} />
       )}
     </>
   );

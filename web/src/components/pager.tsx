@@ -9,13 +9,11 @@ interface PagerProps {
   list: ListState;
   shown: number;
   total: number;
-  /** Whether there are more than `total` says. */
-  isAtLeast: boolean;
   next: string | null;
   isLoading: boolean;
 }
 
-export function Pager({ list, shown, total, isAtLeast, next, isLoading }: PagerProps) {
+export function Pager({ list, shown, total, next, isLoading }: PagerProps) {
   // While the next page loads, the old one is still shown.
   const shownPage = useRef(list.page);
   if (!isLoading) shownPage.current = list.page;
@@ -37,7 +35,6 @@ export function Pager({ list, shown, total, isAtLeast, next, isLoading }: PagerP
           <>
             {formatNumber(from + 1)}–{formatNumber(from + shown)} of{' '}
             {formatNumber(Math.max(total, from + shown))}
-            {isAtLeast && '+'}
           </>
         )}
       </p>

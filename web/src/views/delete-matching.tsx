@@ -28,12 +28,7 @@ export type Doomed =
   /** At least one. */
   | { readonly kind: 'events'; readonly events: readonly OwnedEvent[] }
   /** All events that match the query of the API. */
-  | {
-      readonly kind: 'matching';
-      readonly query: string;
-      readonly total: number;
-      readonly isAtLeast: boolean;
-    };
+  | { readonly kind: 'matching'; readonly query: string; readonly total: number };
 
 interface DeleteMatchingProps {
   doomed: Doomed;
@@ -78,12 +73,10 @@ export function DeleteMatchingDialog({ doomed, onDone, onClose }: DeleteMatching
 
   const total = doomed.kind === 'events' ? doomed.events.length : doomed.total;
   const only = doomed.kind === 'events' && total === 1 ? doomed.events[0] : undefined;
-  const isAtLeast = doomed.kind === 'matching' && doomed.isAtLeast;
-  const count = `${isAtLeast ? 'more than ' : ''}${countOf(total, 'event')}`;
+  const count = countOf(total, 'event');
   const finish = () => {
     const { deleted, isOver, auditId } = progress.current;
-    const others =
-      isOver && deleted < total && !isAtLeast ? ' Someone else had already deleted the others.' : '';
+    const others = isOver && deleted < total ? ' Someone else had already deleted the others.' : '';
     const what = only && deleted === 1 ? `“${only.title}”` : countOf(deleted, 'event');
     const canUndo = auditId !== undefined && !undoChoice.isForGood && undoChoice.days !== 0;
     const deactivated = deactivation.isDone() && owner ? ` Deactivated ${owner.agent_name}.` : '';
@@ -134,7 +127,7 @@ export function DeleteMatchingDialog({ doomed, onDone, onClose }: DeleteMatching
           {!only && (
             <p>
               {doomed.kind === 'matching' ? 'All events that match the search and the filters: ' : ''}
-              <strong>{count}</strong> of <Owners agents={agents} isAtLeast={isAtLeast} /> will be deleted
+              <strong>{count}</strong> of <Owners agents={agents} /> will be deleted
               {doomed.kind === 'matching' ? '.' : ':'}
             </p>
           )}
@@ -199,15 +192,13 @@ function useAgents(doomed: Doomed): Agents {
     ? counted?.agent_count
     : new Set(doomed.events.map((event) => event.agent_id)).size;
   const first = events?.[0];
-  // Beyond what was counted there may be others, unless the filter leaves them out.
-  const isSure = !isMatching || !doomed.isAtLeast || new URLSearchParams(doomed.query).has('agent_id');
   return {
     count,
-    only: count === 1 && isSure && first ? { id: first.agent_id, name: first.agent_name } : undefined,
+    only: count === 1 && first ? { id: first.agent_id, name: first.agent_name } : undefined,
   };
 }
 
-function Owners({ agents: { count, only }, isAtLeast }: { agents: Agents; isAtLeast: boolean }) {
+function Owners({ agents: { count, only } }: { agents: Agents }) {
   if (only)
     return (
       <strong>
@@ -215,12 +206,7 @@ function Owners({ agents: { count, only }, isAtLeast }: { agents: Agents; isAtLe
       </strong>
     );
   if (count === undefined) return <span class="skeleton count" />;
-  return (
-    <strong>
-      {isAtLeast ? 'at least ' : ''}
-      {countOf(count, 'agent')}
-    </strong>
-  );
+  return <strong>{countOf(count, 'agent')}</strong>;
 }
 
 /** Deletes the next events. If it fails, it can be repeated: what was deleted does not count again. */

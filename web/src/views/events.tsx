@@ -1,6 +1,6 @@
 // View of the events of all agents: search, filters, selection and details.
 import { useMemo, useState } from 'preact/hooks';
-import type { AllEventsPage, OwnedEvent, Page } from '../api.ts';
+import type { AllEventsPage, OwnedEvent } from '../api.ts';
 import { ListCard } from '../components/list-card.tsx';
 import { SearchField } from '../components/search-field.tsx';
 import { SortSelect } from '../components/sort-header.tsx';
@@ -71,12 +71,7 @@ export function EventsView({ place }: { place: Place }) {
     const chosen = events.filter(({ event_id }) => selection.ids.has(event_id));
     setToDelete(
       selection.isAll
-        ? {
-            kind: 'matching',
-            query: listQuery,
-            total: page.total,
-            isAtLeast: page.total_is_at_least === true,
-          }
+        ? { kind: 'matching', query: listQuery, total: page.total }
         : { kind: 'events', events: chosen },
     );
   };
@@ -107,12 +102,12 @@ export function EventsView({ place }: { place: Place }) {
       <EventFilters query={query} list={list} events={events} />
       <div class="toolbar totals">
         <p role="status">
-          {page && !error && <Total page={page} />}
+          {page && !error && countOf(page.total, 'event')}
           {selection.isAll && ', all selected'}
         </p>
         {canSelect && !selection.isAll && (
           <button type="button" class="link-button" onClick={selection.chooseAll}>
-            Select all {page.total_is_at_least ? '' : `${formatNumber(page.total)} `}that match
+            Select all {formatNumber(page.total)} that match
           </button>
         )}
         {selection.ids.size > 0 && (
@@ -126,7 +121,7 @@ export function EventsView({ place }: { place: Place }) {
           disabled={!canSelect || selection.ids.size === 0}
           onClick={deleteSelected}
         >
-          Delete selected ({selection.isAll && page ? totalOf(page) : formatNumber(selection.ids.size)})
+          Delete selected ({formatNumber(selection.isAll && page ? page.total : selection.ids.size)})
         </button>
       </div>
       <TabPanel id="event-list" chosen={when}>
@@ -173,15 +168,6 @@ function withoutPage(apiQuery: string): string {
   const query = new URLSearchParams(apiQuery);
   for (const name of ['cursor', 'limit', 'sort']) query.delete(name);
   return query.toString();
-}
-
-function totalOf({ total, total_is_at_least }: Page): string {
-  return `${formatNumber(total)}${total_is_at_least ? '+' : ''}`;
-}
-
-function Total({ page }: { page: Page }) {
-  const count = countOf(page.total, 'event');
-  return <>{page.total_is_at_least ? `More than ${count}` : count}</>;
 }
 
 interface LinkedEventProps {
