@@ -173,10 +173,8 @@ export function AgentEvents({ place, id, round, onChanged }: AgentEventsProps) {
       )}
       {toDelete && page && (
         <DeleteEventsDialog
-          agent={page.agent}
-          events={toDelete}
+          deletion={{ kind: 'of-agent', agent: page.agent, events: toDelete }}
           onDone={finish}
-          onGone={finish}
           onClose={() => setToDelete(undefined)}
         />
       )}

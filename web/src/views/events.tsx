@@ -21,7 +21,7 @@ import { useLoad } from '../use-load.ts';
 import { useNow } from '../use-now.ts';
 import { useSelection } from '../use-selection.ts';
 import { useTitle } from '../use-title.ts';
-import { DeleteMatchingDialog, type Doomed } from './delete-matching.tsx';
+import { DeleteEventsDialog, type Deletion } from './delete-events.tsx';
 import { EventFilters, filterKey, filtersOf, isFiltered, WHENS, whenOf } from './event-filters.tsx';
 import { EventPanel } from './event-panel.tsx';
 import { type EventColumn, EventTable } from './event-table.tsx';
@@ -99,7 +99,7 @@ export function EventsView({ place }: { place: Place }) {
   const ids = events.map(({ event_id }) => event_id);
   const listQuery = withoutPage(list.apiQuery);
   const selection = useSelection(ids, list.apiQuery, listQuery);
-  const [toDelete, setToDelete] = useState<Doomed>();
+  const [toDelete, setToDelete] = useState<Deletion>();
   const { heading, expect } = useFocusReturn(isLoading);
   const openedId = query.get('event');
   const opened = events.find(({ event_id }) => event_id === openedId);
@@ -122,7 +122,7 @@ export function EventsView({ place }: { place: Place }) {
     setToDelete(
       selection.isAll
         ? { kind: 'matching', query: listQuery, total: page.total }
-        : { kind: 'events', events: chosen },
+        : { kind: 'of-any', events: chosen },
     );
   };
   const canSelect = page && !error && !isLoading && page.total > 0;
@@ -197,7 +197,7 @@ export function EventsView({ place }: { place: Place }) {
           event={opened}
           {...stepsFrom(place, events, opened)}
           onClose={() => closeEvent(place)}
-          onDelete={() => setToDelete({ kind: 'events', events: [opened] })}
+          onDelete={() => setToDelete({ kind: 'of-any', events: [opened] })}
           onNear={({ lat, lng }) => list.filter('near', encodeNear({ lat, lng, radius: NEARBY_MILES }))}
         />
       )}
@@ -205,11 +205,11 @@ export function EventsView({ place }: { place: Place }) {
         <LinkedEvent
           id={openedId}
           onClose={() => closeEvent(place)}
-          onDelete={(event) => setToDelete({ kind: 'events', events: [event] })}
+          onDelete={(event) => setToDelete({ kind: 'of-any', events: [event] })}
         />
       )}
       {toDelete && (
-        <DeleteMatchingDialog doomed={toDelete} onDone={finish} onClose={() => setToDelete(undefined)} />
+        <DeleteEventsDialog deletion={toDelete} onDone={finish} onClose={() => setToDelete(undefined)} />
       )}
     </section>
   );
