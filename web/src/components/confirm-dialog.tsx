@@ -2,8 +2,8 @@
 import type { ComponentChildren } from 'preact';
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { ApiError } from '../api.ts';
-import { DialogError } from './dialog-error.tsx';
 import { Modal } from './modal.tsx';
+import { RequestId } from './states.tsx';
 
 interface ConfirmDialogProps {
   title: string;
@@ -65,7 +65,14 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
       <form ref={form} onSubmit={submit}>
         <h2 id={id}>{title}</h2>
         <div class="confirm-body">{children}</div>
-        <DialogError error={error} />
+        <div role="alert">
+          {error && (
+            <div class="confirm-error">
+              <p>{error.message}</p>
+              {error.requestId && <RequestId id={error.requestId} />}
+            </div>
+          )}
+        </div>
         <div class="confirm-buttons">
           <button
             type="button"

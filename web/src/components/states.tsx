@@ -44,6 +44,25 @@ export function Failure({ error, actionLabel, onAction }: FailureProps) {
   );
 }
 
+interface ShortFailureProps {
+  /** A sentence. */
+  what: string;
+  error: ApiError;
+  onRetry: () => void;
+}
+
+/** An error within a text: what failed, why, and a button to try again. */
+export function ShortFailure({ what, error, onRetry }: ShortFailureProps) {
+  return (
+    <>
+      {what} {error.message}{' '}
+      <button type="button" class="link-button" onClick={onRetry}>
+        Try again
+      </button>
+    </>
+  );
+}
+
 export function RequestId({ id }: { id: string }) {
   return (
     <p class="request-id">

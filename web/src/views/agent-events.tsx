@@ -1,7 +1,7 @@
 // List of an agent's events: upcoming, ended or all, with search, sorting, selection and details.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { AgentEvent, EventPage } from '../api.ts';
-import { ListCard } from '../components/list-card.tsx';
+import { ListCard, NoMatch } from '../components/list-card.tsx';
 import { SortSelect, sortKeysOf } from '../components/list-table.tsx';
 import { SearchField } from '../components/search-field.tsx';
 import { Empty } from '../components/states.tsx';
@@ -10,7 +10,7 @@ import { Text } from '../components/text.tsx';
 import { Day, EventTime } from '../components/time.tsx';
 import { countOf, formatNumber } from '../format.ts';
 import { type ListState, listState } from '../list-state.ts';
-import { closeEvent, openEvent, stepsFrom } from '../opened-event.ts';
+import { closeEvent } from '../opened-event.ts';
 import type { Place } from '../router.ts';
 import { useFocusReturn } from '../use-focus-return.ts';
 import { useList } from '../use-list.ts';
@@ -159,17 +159,12 @@ export function AgentEvents({ place, id, round, onChanged }: AgentEventsProps) {
             list={list}
             isLoading={isLoading}
             selection={selection}
-            onOpen={(event) => openEvent(place, event)}
+            place={place}
           />
         </ListCard>
       </TabPanel>
       {opened && (
-        <EventPanel
-          event={opened}
-          {...stepsFrom(place, events, opened)}
-          onClose={() => closeEvent(place)}
-          onDelete={() => setToDelete([opened])}
-        />
+        <EventPanel event={opened} place={place} events={events} onDelete={() => setToDelete([opened])} />
       )}
       {toDelete && page && (
         <DeleteEventsDialog
@@ -189,17 +184,12 @@ function Start({ event: { start_at, timezone } }: { event: AgentEvent }) {
 function NoEvents({ page, list, when }: { page: EventPage; list: ListState; when: When }) {
   if (list.q !== '') {
     return (
-      <Empty icon="search" title="No event matches">
+      <NoMatch list={list} title="No event matches">
         <p>
           None of {when === 'all' ? 'its events' : `its ${WORDS[when]} events`} has “<Text value={list.q} />”
           in its title, place, address or ID.
         </p>
-        <p>
-          <button type="button" class="button" onClick={() => list.search('')}>
-            Clear the search
-          </button>
-        </p>
-      </Empty>
+      </NoMatch>
     );
   }
   const count = page.agent.event_count;

@@ -3,7 +3,7 @@ import type { AgentPage, ListedAgent } from '../api.ts';
 import { ActivityCharts } from '../components/activity-charts.tsx';
 import { Active, Tier } from '../components/badges.tsx';
 import { Link } from '../components/link.tsx';
-import { ListCard } from '../components/list-card.tsx';
+import { ListCard, NoMatch } from '../components/list-card.tsx';
 import { type Column, ListTable, SortSelect, sortKeysOf } from '../components/list-table.tsx';
 import { SearchField } from '../components/search-field.tsx';
 import { Empty } from '../components/states.tsx';
@@ -113,16 +113,11 @@ function NoAgents({ list }: { list: ListState }) {
     );
   }
   return (
-    <Empty icon="search" title="No agent matches">
+    <NoMatch list={list} title="No agent matches">
       <p>
         No agent has “<Text value={list.q} />” in its name, e-mail or ID.
       </p>
-      <p>
-        <button type="button" class="button" onClick={() => list.search('')}>
-          Clear the search
-        </button>
-      </p>
-    </Empty>
+    </NoMatch>
   );
 }
 

@@ -1,9 +1,8 @@
 // Filters of the list of all events: type, status, place, agent, times of creation and of the last change. They are stored in the URL.
-import type { Agent, AgentPage, OwnedEvent } from '../api.ts';
+import type { Agent, AgentEvent, AgentPage, OwnedEvent } from '../api.ts';
 import { SelectFilter } from '../components/filter-fields.tsx';
 import { Icon } from '../components/icon.tsx';
 import { Text } from '../components/text.tsx';
-import { EVENT_TYPES } from '../event-types.ts';
 import type { ListState } from '../list-state.ts';
 import { useLoad } from '../use-load.ts';
 import { encodeNear, nearOf, PlaceFilter } from './place-filter.tsx';
@@ -18,6 +17,27 @@ type When = (typeof WHENS)[number][0];
 export function whenOf(text: string | null): When {
   return WHENS.find(([value]) => value === text)?.[0] ?? 'all';
 }
+
+/** The type check fails if one is missing. */
+const TYPES: Readonly<Record<AgentEvent['event_type'], true>> = {
+  workshop: true,
+  performance: true,
+  festival: true,
+  market: true,
+  competition: true,
+  game: true,
+  social: true,
+  meetup: true,
+  club: true,
+  support: true,
+  talk: true,
+  conference: true,
+  exhibition: true,
+  tour: true,
+  ceremony: true,
+};
+
+const EVENT_TYPES: readonly string[] = Object.keys(TYPES);
 
 const HOUR_MS = 3_600_000;
 /** `ms` undefined: since the beginning of the viewer's day. */
@@ -34,8 +54,8 @@ const TIMES = [['', 'At any time'], ...SINCE.map(([value, label]) => [value, lab
 
 const STATUSES = ['scheduled', 'cancelled'] as const;
 
-/** A choice that is called as its value. */
-const same = (value: string) => [value, value] as const;
+/** A choice whose label is its value. */
+const asChoice = (value: string) => [value, value] as const;
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
@@ -103,8 +123,8 @@ export function EventFilters({ query, list, events }: EventFiltersProps) {
   );
   return (
     <div class="filters">
-      {select('type', 'Type', [['', 'Any'], ...EVENT_TYPES.map(same)])}
-      {select('status', 'Status', [['', 'Any'], ...STATUSES.map(same)])}
+      {select('type', 'Type', [['', 'Any'], ...EVENT_TYPES.map(asChoice)])}
+      {select('status', 'Status', [['', 'Any'], ...STATUSES.map(asChoice)])}
       <PlaceFilter
         near={nearOf(query.get('near'))}
         onChoose={(near) => list.filter('near', near && encodeNear(near))}
@@ -117,7 +137,7 @@ export function EventFilters({ query, list, events }: EventFiltersProps) {
           <AgentName
             key={agent}
             id={agent}
-            known={events.find(({ agent_id }) => agent_id === agent)?.agent_name}
+            name={events.find(({ agent_id }) => agent_id === agent)?.agent_name}
           />
           <button
             type="button"
@@ -134,8 +154,8 @@ export function EventFilters({ query, list, events }: EventFiltersProps) {
   );
 }
 
-function AgentName({ id, known }: { id: string; known: string | undefined }) {
-  return known === undefined ? <LoadedName id={id} /> : <Text value={known} />;
+function AgentName({ id, name }: { id: string; name: string | undefined }) {
+  return name === undefined ? <LoadedName id={id} /> : <Text value={name} />;
 }
 
 function LoadedName({ id }: { id: string }) {

@@ -4,7 +4,8 @@ import type { AgentEvent } from '../api.ts';
 import { type Column, ListTable } from '../components/list-table.tsx';
 import { Text } from '../components/text.tsx';
 import type { ListState } from '../list-state.ts';
-import { rowId } from '../opened-event.ts';
+import { openEvent, rowId } from '../opened-event.ts';
+import type { Place } from '../router.ts';
 import type { RowSelection } from '../use-selection.ts';
 
 export interface EventColumn<Shown extends AgentEvent> extends Column {
@@ -22,11 +23,11 @@ interface EventTableProps<Shown extends AgentEvent> {
   list: ListState;
   isLoading: boolean;
   selection: RowSelection;
-  onOpen: (event: Shown) => void;
+  place: Place;
 }
 
 export function EventTable<Shown extends AgentEvent>(props: EventTableProps<Shown>) {
-  const { columns, events, list, isLoading, selection, onOpen } = props;
+  const { columns, events, list, isLoading, selection, place } = props;
   const checks: Column = {
     label: 'Select',
     class: 'column-check',
@@ -48,7 +49,7 @@ export function EventTable<Shown extends AgentEvent>(props: EventTableProps<Show
           </td>
           {columns.map(({ label, class: className, isTitle = false, cell }) => (
             <td key={label} class={className}>
-              {isTitle && <Title event={event} onOpen={() => onOpen(event)} />}
+              {isTitle && <Title event={event} onOpen={() => openEvent(place, event)} />}
               {cell(event, list)}
             </td>
           ))}

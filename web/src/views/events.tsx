@@ -3,7 +3,7 @@ import { useMemo, useState } from 'preact/hooks';
 import type { AllEventsPage, OwnedEvent } from '../api.ts';
 import { Icon } from '../components/icon.tsx';
 import { Link } from '../components/link.tsx';
-import { ListCard } from '../components/list-card.tsx';
+import { ListCard, NoMatch } from '../components/list-card.tsx';
 import { SortSelect, sortKeysOf } from '../components/list-table.tsx';
 import { SearchField } from '../components/search-field.tsx';
 import { Empty } from '../components/states.tsx';
@@ -12,7 +12,7 @@ import { Text, visibleText } from '../components/text.tsx';
 import { EventTime } from '../components/time.tsx';
 import { countOf, formatExact, formatNumber, hasEnded } from '../format.ts';
 import { type ListState, listState } from '../list-state.ts';
-import { closeEvent, openEvent, stepsFrom } from '../opened-event.ts';
+import { closeEvent } from '../opened-event.ts';
 import { agentUrl, type Place } from '../router.ts';
 import { withPrefix } from '../typed-search.ts';
 import { useFocusReturn } from '../use-focus-return.ts';
@@ -188,15 +188,15 @@ export function EventsView({ place }: { place: Place }) {
             list={list}
             isLoading={isLoading}
             selection={selection}
-            onOpen={(event) => openEvent(place, event)}
+            place={place}
           />
         </ListCard>
       </TabPanel>
       {opened && (
         <EventPanel
           event={opened}
-          {...stepsFrom(place, events, opened)}
-          onClose={() => closeEvent(place)}
+          place={place}
+          events={events}
           onDelete={() => setToDelete({ kind: 'of-any', events: [opened] })}
           onNear={({ lat, lng }) => list.filter('near', encodeNear({ lat, lng, radius: NEARBY_MILES }))}
         />
@@ -204,7 +204,7 @@ export function EventsView({ place }: { place: Place }) {
       {openedId !== null && !opened && !isLoading && (
         <LinkedEvent
           id={openedId}
-          onClose={() => closeEvent(place)}
+          place={place}
           onDelete={(event) => setToDelete({ kind: 'of-any', events: [event] })}
         />
       )}
@@ -255,15 +255,15 @@ function withoutPage(apiQuery: string): string {
 
 interface LinkedEventProps {
   id: string;
-  onClose: () => void;
+  place: Place;
   onDelete: (event: OwnedEvent) => void;
 }
 
 /** An event that a link leads to, and that is not on the page. Nothing if it does not exist. */
-function LinkedEvent({ id, onClose, onDelete }: LinkedEventProps) {
+function LinkedEvent({ id, place, onDelete }: LinkedEventProps) {
   const { data } = useLoad<OwnedEvent>(`/events/${encodeURIComponent(id)}`);
   return data?.event_id === id ? (
-    <EventPanel event={data} onClose={onClose} onDelete={() => onDelete(data)} />
+    <EventPanel event={data} place={place} onDelete={() => onDelete(data)} />
   ) : null;
 }
 
@@ -276,15 +276,8 @@ function NoEvents({ list, isFiltered }: { list: ListState; isFiltered: boolean }
     );
   }
   return (
-    <Empty icon="search" title="No event matches">
+    <NoMatch list={list} title="No event matches">
       {isFiltered && <p>The filters above leave out other events.</p>}
-      {list.q !== '' && (
-        <p>
-          <button type="button" class="button" onClick={() => list.search('')}>
-            Clear the search
-          </button>
-        </p>
-      )}
-    </Empty>
+    </NoMatch>
   );
 }
