@@ -336,5 +336,5 @@ async function administer(
     });
   }
   const removal = { at_ms: nowMs - HOUR_MS, action: 'delete_agent', target: spammerId, detail: '' } as const;
-  await store.deleteAgent(spammerId, { ...actor, ...removal });
+  await store.deleteAll(spammerId, { ...actor, ...removal }, true);
 }

@@ -119,6 +119,12 @@ export interface BulkDeleted {
   readonly audit_id: number | null;
 }
 
+/** Which events a delete may delete, and in which entry of the audit log it is noted. */
+export interface DeleteOptions {
+  readonly agentId?: string | undefined;
+  readonly into?: number | undefined;
+}
+
 export const ACTIVE_WITHIN_MS = DAY_MS;
 
 /** Rows that one step of a removal in slices removes. */
@@ -131,11 +137,11 @@ export const BYTES_PER_MB = 1_048_576;
 export const QUOTA_WINDOW_MS = HOUR_MS;
 
 /** Clocks of nodes may differ by this much before a window of one looks too long to another. */
-const QUOTA_SKEW_MS = 60_000;
+export const MAX_SKEW_MS = 60_000;
 
 /** A window that ends after this time was opened by a clock that was wrong, and does not count. */
 export function latestResetMs(nowMs: number): number {
-  return nowMs + QUOTA_WINDOW_MS + QUOTA_SKEW_MS;
+  return nowMs + QUOTA_WINDOW_MS + MAX_SKEW_MS;
 }
 
 /** State of a fixed window of requests, or of what else is counted. A window starts with its first request. */
@@ -239,33 +245,26 @@ export interface Store {
   countCreated(fromMs: readonly number[]): Promise<readonly Created[]>;
 
   /**
-   * This and the next six methods write the audit entry in the same transaction as the change, with the name and the number
+   * This and the next five methods write the audit entry in the same transaction as the change, with the name and the number
    * of what they found. They write none if nothing has that ID. If the entry says so, deletes can be undone by `undoDelete`.
    */
   updateAgent(agentId: string, update: AgentUpdate, audit: AuditEntry): Promise<AgentRecord | undefined>;
-  /** Deletes the agent, its keys and its events. */
-  deleteAgent(agentId: string, audit: AuditEntry): Promise<boolean>;
-  deleteAgentEvents(agentId: string, audit: AuditEntry): Promise<boolean>;
-  /** Returns the number of deleted events; undefined if the agent does not exist. If it is 0, there is no audit entry. */
-  deleteSelectedEvents(
-    agentId: string,
-    eventIds: readonly string[],
-    audit: AuditEntry,
-  ): Promise<number | undefined>;
-  deleteEventAsAdmin(eventId: string, audit: AuditEntry): Promise<boolean>;
-  /** Ends the agent's keys with this prefix like `revokeKey`, with an audit entry. False if none was valid. */
-  revokeAgentKey(agentId: string, prefix: string, audit: AuditEntry): Promise<boolean>;
-  /** Adds the new key and ends all others of the agent at once, like `revokeKey`. Returns the agent's tier; undefined if there is no such agent. */
-  replaceAgentKeys(agentId: string, newKey: KeyFingerprint, audit: AuditEntry): Promise<Tier | undefined>;
   /**
-   * Deletes events of any agents. With `into`, they become part of that entry. 'wrong-entry' unless it is an entry of the same actor and
-   * action with the same `undo`, of which nothing was restored. Without an entry if nothing was deleted.
+   * Deletes these events, and ignores other IDs. With `agentId`, only those of this agent: 'no-agent' if it does not exist. With `into`,
+   * they become part of that entry: 'wrong-entry' unless it is one of the same actor and action with the same `undo`, of which nothing
+   * came back. Without an entry if nothing was deleted.
    */
   deleteEvents(
     eventIds: readonly string[],
     audit: AuditEntry,
-    into: number | undefined,
-  ): Promise<BulkDeleted | 'wrong-entry'>;
+    options?: DeleteOptions,
+  ): Promise<BulkDeleted | 'no-agent' | 'wrong-entry'>;
+  /** Deletes all events of the agent, and `withAgent` the agent and its keys, too. False if it does not exist. */
+  deleteAll(agentId: string, audit: AuditEntry, withAgent: boolean): Promise<boolean>;
+  /** Ends the agent's keys with this prefix like `revokeKey`, with an audit entry. False if none was valid. */
+  revokeAgentKey(agentId: string, prefix: string, audit: AuditEntry): Promise<boolean>;
+  /** Adds the new key and ends all others of the agent at once, like `revokeKey`. Returns the agent's tier; undefined if there is no such agent. */
+  replaceAgentKeys(agentId: string, newKey: KeyFingerprint, audit: AuditEntry): Promise<Tier | undefined>;
   /**
    * One step of an undo: brings back the agent with its keys if the entry deleted one, then the next events, as they were. Events that
    * cannot come back are skipped, and can come back later; what is back does not come back again. `audit` is the entry of the undo; it
@@ -283,7 +282,7 @@ export interface Store {
   removeEnded(endedByMs: number, audit: AuditEntry, into: number | undefined): AsyncIterable<BulkDeleted>;
   /**
    * The same for agents that were registered by this time, never made a request (to 10 seconds) and have no events: with an entry
-   * for each agent, like `deleteAgent`. Each step returns their number.
+   * for each agent, like `deleteAll`. Each step returns their number.
    */
   removeUnusedAgents(registeredByMs: number, audit: AuditEntry): AsyncIterable<number>;
 
@@ -304,7 +303,7 @@ export type ReferenceTime =
   | { readonly of: 'newest write'; readonly ms: number | undefined };
 
 /** What changes of agents by administrators need. */
-export type AgentStore = Pick<Store, 'findAgent' | 'updateAgent' | 'deleteAgent' | 'replaceAgentKeys'>;
+export type AgentStore = Pick<Store, 'findAgent' | 'updateAgent' | 'deleteAll' | 'replaceAgentKeys'>;
 
 /** Bulk writes by an operator, while no service uses the data. Opening it loads nothing into memory. */
 export interface BulkWriter extends AgentStore {

@@ -5,7 +5,7 @@ import { clientNetwork, trustedProxies } from './access/client-network.ts';
 import type { Admission } from './admission/admission.ts';
 import { READ_AHEAD_BYTES } from './listen.ts';
 import { acceptJson, type BodyMeter, MAX_BODY_BYTES } from './request/body.ts';
-import { findRequestId } from './request/request-id.ts';
+import { findRequestId } from './request/head.ts';
 
 export interface AppOptions {
   readonly trustProxy: readonly string[];

@@ -5,15 +5,15 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { AppError, ERRORS } from '../domain/errors.ts';
 import type { Context } from '../usecases/context.ts';
+import type { CorsOrigins } from './access/same-origin.ts';
 import { Admission } from './admission/admission.ts';
 import { Backlog } from './admission/backlog.ts';
 import { cutOff } from './admission/connections.ts';
 import { ResponseDeadline } from './admission/deadline.ts';
 import { type AppOptions, newApp } from './app.ts';
 import { addConsoleHeaders, serveConsole } from './browser/console.ts';
-import { allowOrigin, type CorsOrigins, isAdminPath } from './browser/cors.ts';
-import { serveFront } from './browser/front.ts';
-import { serveGuide } from './browser/guide.ts';
+import { allowOrigin, isAdminPath } from './browser/cors.ts';
+import { serveFront, serveGuide } from './browser/front.ts';
 import { servePageFiles } from './browser/page-files.ts';
 import { serveDocs } from './browser/reference.ts';
 import { serveSignIn } from './browser/sign-in.ts';
@@ -23,7 +23,7 @@ import { accessLog, logOnClose, measured, type WriteAccess } from './log/access-
 import { faultLog } from './log/fault-log.ts';
 import type { RequestMetrics } from './log/request-metrics.ts';
 import { describeApi } from './openapi.ts';
-import { isHealthPath, pathOf, requireOneHost } from './request/target.ts';
+import { isHealthPath, pathOf, requireOneHost } from './request/head.ts';
 import { MAX_URI_BYTES, sendSocketError, toAppError, URI_TOO_LONG } from './response/errors.ts';
 import { addHeader, handOverHeaders, initHeaders } from './response/headers.ts';
 import { StaticDocument, StaticDocuments } from './response/static-document.ts';
@@ -110,7 +110,7 @@ function addHooks(app: FastifyInstance, server: Server): void {
   const { admission, backlog, readiness, shutdown, writeAccess, corsOrigins } = server;
   let first: unknown[] | undefined = [];
   app.addHook('onRequest', (request, reply, done) => {
-    if (shutdown?.turnsAway(request, isLoading(readiness()))) return cutOff(request.raw);
+    if (shutdown?.sendsElsewhere(request, isLoading(readiness()))) return cutOff(request.raw);
     if (first && first.push([request.raw, reply.raw]) === KEPT_REQUESTS) first = undefined;
     const client = admission.connections.begin(request);
     request.client = client;
@@ -127,7 +127,7 @@ function addHooks(app: FastifyInstance, server: Server): void {
     const path = pathOf(request);
     addConsoleHeaders(path, reply);
     allowOrigin(corsOrigins, path, reply);
-    admission.takeTurn(request, isHealthPath(path), (overloaded) => {
+    admission.startInOrder(request, isHealthPath(path), (overloaded) => {
       try {
         requireServable(server, request, path, refusal ?? overloaded);
         if (request.is404) refuseRoute(app, path, reply);

@@ -19,7 +19,7 @@ const CLOSE_TIMEOUT_MS = 4_000;
 const DRAIN_MS = 2_250;
 
 /** How long it then refuses requests that the load balancer can retry on another node. So the load balancer notices that it leaves. */
-const TURN_AWAY_MS = 500;
+const SEND_ELSEWHERE_MS = 500;
 
 export class Shutdown {
   #beganMs: number | undefined;
@@ -34,7 +34,7 @@ export class Shutdown {
    * Whether to close the connection of this request without a response: X-Next-Upstream says that the load balancer then retries. Other
    * nodes are faster than one that is loading, too.
    */
-  turnsAway({ method, headers }: FastifyRequest, isLoading: boolean): boolean {
+  sendsElsewhere({ method, headers }: FastifyRequest, isLoading: boolean): boolean {
     const isRead = method === 'GET' || method === 'HEAD';
     return (this.#isLeaving || isLoading) && headers['x-next-upstream'] !== undefined && isRead;
   }
@@ -44,7 +44,7 @@ export class Shutdown {
     this.#beganMs = performance.now();
     await sleep(DRAIN_MS);
     this.#isLeaving = true;
-    await sleep(TURN_AWAY_MS);
+    await sleep(SEND_ELSEWHERE_MS);
   }
 
   /** Closes the port, and keep-alive connections as soon as they are idle: otherwise they would keep the server open. */

@@ -1,25 +1,21 @@
-// Changes made by administrators, each with an audit log entry. The caller provides the transaction. Deleted rows are kept for a
-// restore if the entry says so; restores are in restores.ts.
+// Changes made by administrators, each with an audit log entry. The caller provides the transaction. Deleted rows are copied
+// for an undo if the entry says so; undos are in undo.ts.
 
+import type { AuditEntry, AuditRecord } from '../domain/administration/audit.ts';
 import {
-  type AuditEntry,
-  type AuditRecord,
-  detailOfDeleted,
-  detailOfOwner,
-} from '../domain/administration/audit.ts';
-import {
-  addSlice,
+  type DeletedEvent,
   type DeletedWhat,
+  describeAllDeleted,
+  describeDeleted,
   MAX_LISTED,
   mayExtend,
-  titlesOf,
 } from '../domain/administration/undo.ts';
 import type { AgentRecord, AgentUpdate, Tier } from '../domain/agent.ts';
 import type { KeyFingerprint } from '../domain/api-key.ts';
-import type { BulkDeleted } from '../domain/store.ts';
+import { EVENT_COLUMNS } from '../domain/events/event.ts';
+import type { BulkDeleted, DeleteOptions } from '../domain/store.ts';
 import type { Sql } from './client/driver.ts';
 import { deletesLock, lockDeletesOf } from './events.ts';
-import { keepEvents } from './kept-events.ts';
 import { AGENT_COLUMNS } from './list-statements.ts';
 
 export async function updateAgent(
@@ -35,13 +31,97 @@ export async function updateAgent(
   return agent;
 }
 
-export async function deleteAgent(sql: Sql, agentId: string, audit: AuditEntry): Promise<boolean> {
+export async function deleteEvents(
+  sql: Sql,
+  eventIds: readonly string[],
+  audit: AuditEntry,
+  {
+    agentId,
+    into,
+    endedByMs = Number.MAX_SAFE_INTEGER,
+  }: DeleteOptions & { readonly endedByMs?: number } = {},
+): Promise<BulkDeleted | 'no-agent' | 'wrong-entry'> {
+  let earlier: AuditRecord | undefined;
+  if (into !== undefined) {
+    [earlier] = await sql<AuditRecord[]>`SELECT * FROM audit WHERE audit_id = ${into} FOR UPDATE`;
+    if (!earlier || !mayExtend(earlier, audit)) return 'wrong-entry';
+  }
+  if (agentId !== undefined) await lockDeletes(sql, agentId);
+  const locked = agentId === undefined ? await lockDeletesOf(sql, eventIds, 'events') : new Set([agentId]);
+  // Events that came back since then are left alone, unless their agent was locked for another one.
+  const events = (await findEvents(sql, eventIds)).filter(
+    ({ agent_id, ends_ms }) => locked.has(agent_id) && ends_ms <= endedByMs,
+  );
+  if (events.length === 0) {
+    const isKnown =
+      agentId === undefined || (await sql`SELECT 1 FROM agents WHERE agent_id = ${agentId}`).length > 0;
+    return isKnown ? { deleted: 0, audit_id: into ?? null } : 'no-agent';
+  }
+  const what = describeDeleted(audit, events, earlier);
+  const auditId = into ?? (await record(sql, audit, what));
+  if (into !== undefined) {
+    const { target, target_name, detail, titles, count } = what;
+    await sql`
+      UPDATE audit SET target = ${target}, target_name = ${target_name}, detail = ${detail}, titles = ${titles},
+        count = ${count} WHERE audit_id = ${into}`;
+  }
+  const ids = JSON.stringify(events.map(({ event_id }) => event_id));
+  const isListed = (at: string) =>
+    `event_id IN (SELECT value FROM json_array_elements_text(${at}::text::json) AS value)`;
+  if (audit.undo === 'kept') await sql.unsafe(copyEvents(isListed('$2')), [auditId, ids]);
+  await sql.unsafe(`DELETE FROM events WHERE ${isListed('$1')}`, [ids]);
+  const counts = Map.groupBy(events, ({ agent_id }) => agent_id);
+  for (const [id, { length }] of [...counts].sort()) await changeCount(sql, id, length);
+  return { deleted: events.length, audit_id: auditId };
+}
+
+export async function deleteAll(
+  sql: Sql,
+  agentId: string,
+  audit: AuditEntry,
+  withAgent: boolean,
+): Promise<boolean> {
   await lockDeletes(sql, agentId);
-  // Waits for creates under way, and prevents new events from here on.
-  const [agent] = await sql`SELECT agent_name FROM agents WHERE agent_id = ${agentId} FOR UPDATE`;
+  // With the agent, waits for creates under way, and prevents new events from here on. Otherwise the agent must only stay until it
+  // has its entry, and creates go on.
+  const lock = withAgent ? sql`FOR UPDATE` : sql`FOR KEY SHARE`;
+  const [agent] = await sql<{ agent_name: string }[]>`
+    SELECT agent_name FROM agents WHERE agent_id = ${agentId} ${lock}`;
   if (!agent) return false;
-  const auditId = await deleteEventsOf(sql, agentId, agent.agent_name, audit, true);
-  if (audit.undo === 'kept') {
+  const auditId = await deleteEventsOf(sql, agentId, agent.agent_name, audit, withAgent);
+  if (withAgent) await deleteAgent(sql, agentId, auditId, audit);
+  return true;
+}
+
+/** Deletes all events of the agent, and writes the entry. Returns its ID. */
+async function deleteEventsOf(
+  sql: Sql,
+  agentId: string,
+  agentName: string,
+  audit: AuditEntry,
+  withAgent: boolean,
+): Promise<number> {
+  const found = await sql<{ title: string }[]>`
+    SELECT title FROM events WHERE agent_id = ${agentId} ORDER BY start_ms, event_id LIMIT ${MAX_LISTED}`;
+  const titles = found.map(({ title }) => title);
+  const describe = (count: number) => describeAllDeleted(audit, agentName, titles, count, withAgent);
+  const auditId = await record(sql, audit, describe(0));
+  // An event that is created meanwhile is neither copied nor deleted, as if it came later.
+  if (audit.undo === 'kept') await sql.unsafe(copyEvents('agent_id = $2::uuid'), [auditId, agentId]);
+  const { count } = await (audit.undo === 'kept'
+    ? sql`
+        DELETE FROM events
+        WHERE agent_id = ${agentId} AND event_id IN (SELECT event_id FROM deleted_events WHERE audit_id = ${auditId})`
+    : sql`DELETE FROM events WHERE agent_id = ${agentId}`);
+  await changeCount(sql, agentId, count);
+  await sql`
+    UPDATE audit SET count = ${count}, undo = ${describe(count).undo ?? null} WHERE audit_id = ${auditId}`;
+  return auditId;
+}
+
+/** After its events. */
+async function deleteAgent(sql: Sql, agentId: string, auditId: number, { undo }: AuditEntry): Promise<void> {
+  if (undo === 'kept') {
     await sql`
       INSERT INTO deleted_agents (audit_id, agent_id, email, agent_name, tier, is_active, created_ms, last_used_ms)
       SELECT ${auditId}::bigint, agent_id, email, agent_name, tier, is_active, created_ms, last_used_ms FROM agents
@@ -52,91 +132,8 @@ export async function deleteAgent(sql: Sql, agentId: string, audit: AuditEntry):
       INSERT INTO deleted_keys (audit_id, key_hash, prefix, created_ms, expires_ms, last_used_ms)
       SELECT ${auditId}::bigint, key_hash, prefix, created_ms, expires_ms, last_used_ms FROM gone`;
   }
-  if (audit.undo === 'for_good') await sql`DELETE FROM deleted_events WHERE agent_id = ${agentId}`;
+  if (undo === 'for_good') await sql`DELETE FROM deleted_events WHERE agent_id = ${agentId}`;
   await sql`DELETE FROM agents WHERE agent_id = ${agentId}`;
-  return true;
-}
-
-export async function deleteAgentEvents(sql: Sql, agentId: string, audit: AuditEntry): Promise<boolean> {
-  await lockDeletes(sql, agentId);
-  // The agent must stay until it has its entry. This lock does not hold up creates.
-  const [agent] = await sql`SELECT agent_name FROM agents WHERE agent_id = ${agentId} FOR KEY SHARE`;
-  if (agent) await deleteEventsOf(sql, agentId, agent.agent_name, audit, false);
-  return agent !== undefined;
-}
-
-/** Returns the number of deleted events; undefined if the agent does not exist. */
-export async function deleteSelectedEvents(
-  sql: Sql,
-  agentId: string,
-  eventIds: readonly string[],
-  audit: AuditEntry,
-): Promise<number | undefined> {
-  await lockDeletes(sql, agentId);
-  const events = (await findEvents(sql, eventIds)).filter(({ agent_id }) => agent_id === agentId);
-  if (events.length === 0) {
-    const found = await sql`SELECT 1 FROM agents WHERE agent_id = ${agentId}`;
-    return found.length > 0 ? 0 : undefined;
-  }
-  const ids = events.map(({ event_id }) => event_id);
-  const titles = events.map(({ title }) => title);
-  const auditId = await record(sql, audit, {
-    ...{ target_name: events[0]!.agent_name, count: events.length },
-    ...{ detail: detailOfDeleted(ids), titles: titlesOf(titles, audit.undo) },
-  });
-  await removeEvents(sql, events, auditId, audit);
-  return events.length;
-}
-
-export async function deleteAnyEvent(sql: Sql, eventId: string, audit: AuditEntry): Promise<boolean> {
-  const [found] = await sql<{ agent_id: string }[]>`SELECT agent_id FROM events WHERE event_id = ${eventId}`;
-  if (!found) return false;
-  await lockDeletes(sql, found.agent_id);
-  const [event] = await findEvents(sql, [eventId]);
-  if (!event) return false;
-  const auditId = await record(sql, audit, {
-    ...{ target_name: audit.undo === 'for_good' ? '' : event.title, count: 1 },
-    detail: detailOfOwner(event),
-  });
-  await removeEvents(sql, [event], auditId, audit);
-  return true;
-}
-
-export async function deleteEvents(
-  sql: Sql,
-  eventIds: readonly string[],
-  audit: AuditEntry,
-  into: number | undefined,
-  /** Deletes only those that have ended by then, and keeps no titles. */
-  endedByMs?: number,
-): Promise<BulkDeleted | 'wrong-entry'> {
-  let earlier: AuditRecord | undefined;
-  if (into !== undefined) {
-    [earlier] = await sql<AuditRecord[]>`SELECT * FROM audit WHERE audit_id = ${into} FOR UPDATE`;
-    if (!earlier || !mayExtend(earlier, audit)) return 'wrong-entry';
-  }
-  const locked = await lockDeletesOf(sql, eventIds, 'events');
-  // Events that were restored since then are left alone, unless their agent was locked for another one.
-  const events = (await findEvents(sql, eventIds)).filter(
-    ({ agent_id, ends_ms }) => locked.has(agent_id) && (endedByMs === undefined || ends_ms <= endedByMs),
-  );
-  if (events.length === 0) return { deleted: 0, audit_id: into ?? null };
-  const agents = [...new Map(events.map((event) => [event.agent_id, event])).values()];
-  const slice = {
-    eventIds: events.map(({ event_id }) => event_id),
-    titles: endedByMs === undefined ? events.map(({ title }) => title) : [],
-    agents,
-  };
-  const what = addSlice(earlier, slice, audit.undo);
-  const auditId = into ?? (await record(sql, audit, what));
-  if (into !== undefined) {
-    const { target, target_name, detail, titles, count } = what;
-    await sql`
-      UPDATE audit SET target = ${target}, target_name = ${target_name}, detail = ${detail}, titles = ${titles},
-        count = ${count} WHERE audit_id = ${into}`;
-  }
-  await removeEvents(sql, events, auditId, audit);
-  return { deleted: events.length, audit_id: auditId };
 }
 
 /** Locks the agent before its keys, as a rotation does. */
@@ -179,17 +176,12 @@ export async function lockDeletes(sql: Sql, agentId: string): Promise<void> {
   await sql`SELECT ${deletesLock(sql, agentId)}`;
 }
 
-interface DeletedEvent {
-  readonly event_id: string;
-  readonly agent_id: string;
-  readonly agent_name: string;
-  readonly title: string;
-  readonly ends_ms: number;
-}
-
 /** In the order of the IDs, and locked. */
-async function findEvents(sql: Sql, eventIds: readonly string[]): Promise<DeletedEvent[]> {
-  return sql<DeletedEvent[]>`
+async function findEvents(
+  sql: Sql,
+  eventIds: readonly string[],
+): Promise<(DeletedEvent & { readonly ends_ms: number })[]> {
+  return sql`
     SELECT event_id, agent_id, agent_name, title, ends_ms
     FROM (SELECT value AS event_id, min(at) AS at
       FROM json_array_elements_text(${JSON.stringify(eventIds)}::text::json) WITH ORDINALITY AS sent (value, at)
@@ -197,50 +189,15 @@ async function findEvents(sql: Sql, eventIds: readonly string[]): Promise<Delete
     JOIN events USING (event_id) JOIN agents USING (agent_id) ORDER BY at FOR UPDATE OF events`;
 }
 
-/** Deletes these events, and subtracts them from the counts of their agents. They are kept for the entry if it says so. */
-async function removeEvents(
-  sql: Sql,
-  events: readonly DeletedEvent[],
-  auditId: number,
-  { undo }: AuditEntry,
-): Promise<void> {
-  const ids = JSON.stringify(events.map(({ event_id }) => event_id));
-  const isListed = (at: string) =>
-    `event_id IN (SELECT value FROM json_array_elements_text(${at}::text::json) AS value)`;
-  if (undo === 'kept') await sql.unsafe(keepEvents(isListed('$2')), [auditId, ids]);
-  await sql.unsafe(`DELETE FROM events WHERE ${isListed('$1')}`, [ids]);
-  const counts = Map.groupBy(events, ({ agent_id }) => agent_id);
-  for (const [agentId, { length }] of [...counts].sort()) await changeCount(sql, agentId, length);
-}
+/** Columns of deleted_events besides the entry of the audit log: others follow from them, and words take longer to copy than to find again. */
+export const DELETED_COLUMNS = [...EVENT_COLUMNS.map(([name]) => name), 'json'].join(', ');
 
-/** Deletes all events of the agent, and writes the entry. Returns its ID. */
-async function deleteEventsOf(
-  sql: Sql,
-  agentId: string,
-  target_name: string,
-  audit: AuditEntry,
-  isWithAgent: boolean,
-): Promise<number> {
-  const found = await sql<{ title: string }[]>`
-    SELECT title FROM events WHERE agent_id = ${agentId} ORDER BY start_ms, event_id LIMIT ${MAX_LISTED}`;
-  const titles = titlesOf(
-    found.map(({ title }) => title),
-    audit.undo,
-  );
-  const auditId = await record(sql, audit, { target_name, count: 0, titles });
-  // An event that is created meanwhile is neither kept nor deleted, as if it came later.
-  if (audit.undo === 'kept') await sql.unsafe(keepEvents('agent_id = $2::uuid'), [auditId, agentId]);
-  const { count } = await (audit.undo === 'kept'
-    ? sql`
-        DELETE FROM events
-        WHERE agent_id = ${agentId} AND event_id IN (SELECT event_id FROM deleted_events WHERE audit_id = ${auditId})`
-    : sql`DELETE FROM events WHERE agent_id = ${agentId}`);
-  await changeCount(sql, agentId, count);
-  // With nothing to restore, there is nothing to keep.
-  await sql`
-    UPDATE audit SET count = ${count}, undo = ${count > 0 || isWithAgent ? (audit.undo ?? null) : null}
-    WHERE audit_id = ${auditId}`;
-  return auditId;
+const UPDATES = ['audit_id', ...DELETED_COLUMNS.split(', ')].map((name) => `${name} = excluded.${name}`);
+
+/** Copies events that match the condition to deleted_events, for the entry of the first parameter. */
+function copyEvents(condition: string): string {
+  return `INSERT INTO deleted_events (audit_id, ${DELETED_COLUMNS}) SELECT $1::bigint, ${DELETED_COLUMNS} FROM events WHERE ${condition}
+    ON CONFLICT (event_id) DO UPDATE SET ${UPDATES.join(', ')}`;
 }
 
 /** Subtracts removed events. */

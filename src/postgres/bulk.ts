@@ -58,7 +58,7 @@ export class PostgresBulkWriter implements BulkWriter {
 
   findAgent: AgentStore['findAgent'] = (...args) => this.#store.findAgent(...args);
   updateAgent: AgentStore['updateAgent'] = (...args) => this.#store.updateAgent(...args);
-  deleteAgent: AgentStore['deleteAgent'] = (...args) => this.#store.deleteAgent(...args);
+  deleteAll: AgentStore['deleteAll'] = (...args) => this.#store.deleteAll(...args);
   replaceAgentKeys: AgentStore['replaceAgentKeys'] = (...args) => this.#store.replaceAgentKeys(...args);
 
   createEvents(

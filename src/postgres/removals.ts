@@ -1,5 +1,5 @@
 // Removal of ended events and unused agents, in slices: one small transaction each, so that other writes run in between. An
-// advisory lock lets one node at a time do it. What is removed is kept for a restore if the entry says so.
+// advisory lock lets one node at a time do it. What is removed is copied for an undo if the entry says so.
 import type { AuditEntry } from '../domain/administration/audit.ts';
 import { type BulkDeleted, ROWS_PER_SLICE } from '../domain/store.ts';
 import { deleteEvents } from './admin.ts';
@@ -37,9 +37,11 @@ export async function* removeEnded(
     const ids = ended.map((event) => event.event_id);
     const removed = await database.transaction('repeatable', async (sql) => {
       if (!(await takeRemovalLock(sql))) return undefined;
-      const outcome = await deleteEvents(sql, ids, audit, entry, endedByMs);
-      if (outcome !== 'wrong-entry') return outcome;
-      return (await deleteEvents(sql, ids, audit, undefined, endedByMs)) as BulkDeleted;
+      const outcome = await deleteEvents(sql, ids, audit, { into: entry, endedByMs });
+      // The entry is too old, or something of it came back.
+      if (outcome === 'wrong-entry')
+        return (await deleteEvents(sql, ids, audit, { endedByMs })) as BulkDeleted;
+      return outcome as BulkDeleted;
     });
     if (removed === undefined) return; // another node is at it
     entry = removed.audit_id ?? undefined;
@@ -69,8 +71,8 @@ async function removeUnusedSlice(
   registeredByMs: number,
   { at_ms, actor_subject, actor_email, action, detail, undo }: AuditEntry,
 ): Promise<number> {
-  const isKept = undo === 'kept';
-  // Skips agents whose deleted events can be restored, for which an event is being created, or whose last use is being written.
+  const isUndoable = undo === 'kept';
+  // Skips agents whose deleted events can come back, for which an event is being created, or whose last use is being written.
   const unused = await sql<{ agent_id: string }[]>`
     SELECT agent_id FROM agents WHERE last_used_ms IS NULL AND event_count = 0 AND created_ms <= ${registeredByMs}
       AND NOT EXISTS (SELECT 1 FROM deleted_events WHERE deleted_events.agent_id = agents.agent_id)
@@ -80,20 +82,20 @@ async function removeUnusedSlice(
   const isListed = sql`agent_id IN (SELECT value::uuid FROM json_array_elements_text(${ids}::text::json) AS value)`;
   const entries = await sql<{ audit_id: number; agent_id: string }[]>`
     INSERT INTO audit (at_ms, actor_subject, actor_email, action, target, target_name, detail, count, undo)
-    SELECT ${at_ms}::bigint, ${actor_subject}, ${actor_email}, ${action}, agent_id::text, CASE WHEN ${isKept} THEN agent_name ELSE '' END,
+    SELECT ${at_ms}::bigint, ${actor_subject}, ${actor_email}, ${action}, agent_id::text, CASE WHEN ${isUndoable} THEN agent_name ELSE '' END,
       ${detail}, 0, ${undo ?? null}
     FROM agents WHERE ${isListed} RETURNING audit_id, target AS agent_id`;
-  if (isKept) {
-    const kept = sql`json_to_recordset(${JSON.stringify(entries)}::text::json) AS entries (audit_id bigint, agent_id uuid)`;
+  if (isUndoable) {
+    const written = sql`json_to_recordset(${JSON.stringify(entries)}::text::json) AS entries (audit_id bigint, agent_id uuid)`;
     await sql`
       INSERT INTO deleted_agents (audit_id, agent_id, email, agent_name, tier, is_active, created_ms, last_used_ms)
       SELECT audit_id, agent_id, email, agent_name, tier, is_active, created_ms, last_used_ms
-      FROM agents JOIN ${kept} USING (agent_id)`;
+      FROM agents JOIN ${written} USING (agent_id)`;
     // Moved, not copied: a key that is being revoked must not come back.
     await sql`
       WITH gone AS (DELETE FROM keys WHERE ${isListed} RETURNING *)
       INSERT INTO deleted_keys (audit_id, key_hash, prefix, created_ms, expires_ms, last_used_ms)
-      SELECT audit_id, key_hash, prefix, created_ms, expires_ms, last_used_ms FROM gone JOIN ${kept} USING (agent_id)`;
+      SELECT audit_id, key_hash, prefix, created_ms, expires_ms, last_used_ms FROM gone JOIN ${written} USING (agent_id)`;
   }
   await sql`DELETE FROM agents WHERE ${isListed}`;
   return unused.length;

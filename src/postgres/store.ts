@@ -12,7 +12,6 @@ import type { EventRow } from '../domain/events/event.ts';
 import type { NearbyQuery } from '../domain/events/nearby.ts';
 import {
   ACTIVE_WITHIN_MS,
-  type BulkDeleted,
   type CreateOutcome,
   type FoundRecord,
   type ListedEvent,
@@ -291,24 +290,14 @@ export class PostgresStore implements Store {
     return agent && this.#uses.apply(agent);
   }
 
-  async deleteAgent(agentId: string, audit: AuditEntry): Promise<boolean> {
-    // A restored agent has its last use.
-    if (audit.undo === 'kept') await this.#uses.write();
-    const isGone = await this.#change((sql) => admin.deleteAgent(sql, agentId, audit));
-    this.#uses.forget(agentId);
-    return isGone;
-  }
+  deleteEvents: Store['deleteEvents'] = (...args) => this.#change((sql) => admin.deleteEvents(sql, ...args));
 
-  deleteAgentEvents(agentId: string, audit: AuditEntry): Promise<boolean> {
-    return this.#change((sql) => admin.deleteAgentEvents(sql, agentId, audit));
-  }
-
-  deleteSelectedEvents(...args: Parameters<Store['deleteSelectedEvents']>): Promise<number | undefined> {
-    return this.#change((sql) => admin.deleteSelectedEvents(sql, ...args));
-  }
-
-  deleteEventAsAdmin(eventId: string, audit: AuditEntry): Promise<boolean> {
-    return this.#change((sql) => admin.deleteAnyEvent(sql, eventId, audit));
+  async deleteAll(agentId: string, audit: AuditEntry, withAgent: boolean): Promise<boolean> {
+    // An agent that comes back has its last use.
+    if (withAgent && audit.undo === 'kept') await this.#uses.write();
+    const isDone = await this.#change((sql) => admin.deleteAll(sql, agentId, audit, withAgent));
+    if (withAgent) this.#uses.forget(agentId);
+    return isDone;
   }
 
   revokeAgentKey: Store['revokeAgentKey'] = (...args) =>
@@ -316,10 +305,6 @@ export class PostgresStore implements Store {
 
   replaceAgentKeys: Store['replaceAgentKeys'] = (...args) =>
     this.#change((sql) => admin.replaceAgentKeys(sql, ...args));
-
-  deleteEvents(...args: Parameters<Store['deleteEvents']>): Promise<BulkDeleted | 'wrong-entry'> {
-    return this.#change((sql) => admin.deleteEvents(sql, ...args));
-  }
 
   undoDelete(step: UndoStep, audit: AuditEntry): Promise<UndoOutcome> {
     return this.#change((sql) => undoDelete(sql, step, audit));

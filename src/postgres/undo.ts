@@ -10,10 +10,10 @@ import {
 } from '../domain/administration/undo.ts';
 import { textsOf, WORDS_VERSION } from '../domain/events/words.ts';
 import { ROWS_PER_SLICE } from '../domain/store.ts';
+import { DELETED_COLUMNS } from './admin.ts';
 import type { Database } from './client/database.ts';
 import type { Sql } from './client/driver.ts';
 import { lockDeletesOf } from './events.ts';
-import { DELETED_COLUMNS } from './kept-events.ts';
 import { takeRemovalLock } from './removals.ts';
 import { tokenizer, wordsFrom, wordsText } from './words.ts';
 

@@ -4,23 +4,11 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { OnMigrated } from '../migrations.ts';
 import { orderEventsAtStart } from './event-order.ts';
-import { keepRemoved } from './kept-events.ts';
 import { migrate, readSchemaVersion } from './migrate.ts';
+import { finishRemovals } from './threads/removals.ts';
 
 /** Settings for bulk writes: 128 MiB of page cache for the indexes, and a checkpoint every 64 MiB of log. */
 const BULK = 'PRAGMA cache_size = -131072; PRAGMA wal_autocheckpoint = 16384;';
-
-/** Deletes what a service was removing in slices when it stopped. Without a service, there is nobody to wait. */
-function finishRemovals(database: DatabaseSync): void {
-  if (!database.prepare('SELECT 1 FROM removals').get()) return;
-  database.exec(`
-    BEGIN IMMEDIATE;
-    ${keepRemoved('true')};
-    DELETE FROM events WHERE NOT EXISTS (SELECT 1 FROM stored_events WHERE stored_events.row_id = events.row_id);
-    DELETE FROM agents WHERE agent_id IN (SELECT agent_id FROM removals WHERE with_agent = 1);
-    DELETE FROM removals;
-    COMMIT`);
-}
 
 function freeBytesAt(path: string): number {
   const { bavail, bsize } = statfsSync(dirname(path));

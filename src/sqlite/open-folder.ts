@@ -1,4 +1,5 @@
 // An open data folder: its lock, the threads that write and read its database, and whether all of these work.
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../domain/clock-and-random.ts';
 import { AppError, type Part, StartError } from '../domain/errors.ts';
 import { BYTES_PER_MB } from '../domain/store.ts';
@@ -14,10 +15,8 @@ import {
 } from './files/data-folder.ts';
 import { FolderWatch } from './files/folder-watch.ts';
 import { requireFinishedMove } from './reader.ts';
-import { ListReaderClient } from './threads/list-reader-client.ts';
-import { RowReaderClient } from './threads/row-reader-client.ts';
+import { ReaderClient } from './threads/reader-client.ts';
 import type { ThreadOptions } from './threads/rpc-client.ts';
-import { type Progress, unlessStuck } from './threads/unless-stuck.ts';
 import { WriterClient } from './threads/writer-client.ts';
 
 /**
@@ -28,7 +27,7 @@ const MAX_WAL_BYTES = 512 * BYTES_PER_MB;
 
 export interface FolderOptions {
   readonly onMigrated?: OnMigrated | undefined;
-  /** Called if the writer or a reader of rows dies. */
+  /** Called if the writer or the permanent reader dies. */
   readonly onFatal?: ((error: Error) => void) | undefined;
   readonly metrics?: Metrics | undefined;
   readonly maxWalBytes?: number | undefined;
@@ -38,8 +37,7 @@ export interface FolderOptions {
 
 export class OpenFolder {
   readonly writer: WriterClient;
-  readonly rowReader: RowReaderClient;
-  readonly lists: ListReaderClient;
+  readonly reader: ReaderClient;
   readonly #lock: FolderLock;
   readonly #watch: FolderWatch;
   readonly #maxWalBytes: number;
@@ -48,13 +46,12 @@ export class OpenFolder {
   private constructor(
     folder: string,
     lock: FolderLock,
-    threads: Pick<OpenFolder, 'writer' | 'rowReader' | 'lists'>,
+    threads: Pick<OpenFolder, 'writer' | 'reader'>,
     damage: { isFound: boolean },
     { metrics, maxWalBytes = MAX_WAL_BYTES, clock }: FolderOptions,
   ) {
     this.writer = threads.writer;
-    this.rowReader = threads.rowReader;
-    this.lists = threads.lists;
+    this.reader = threads.reader;
     this.#lock = lock;
     this.#damage = damage;
     this.#maxWalBytes = maxWalBytes;
@@ -90,9 +87,8 @@ export class OpenFolder {
       requireSpace(folder);
       requireFinishedMove(path);
       writer = await WriterClient.start(path, 'serve', observed);
-      const rowReader = await RowReaderClient.start(path, observed);
-      const lists = new ListReaderClient(path, { onDamage, metrics });
-      return new OpenFolder(folder, lock, { writer, rowReader, lists }, damage, options);
+      const reader = await ReaderClient.start(path, observed);
+      return new OpenFolder(folder, lock, { writer, reader }, damage, options);
     } catch (error) {
       await writer?.close().catch(() => {});
       lock.release();
@@ -127,10 +123,10 @@ export class OpenFolder {
     // After a failed commit, e.g. because of a full disk, only a successful one proves that writes work again.
     const call = this.writer.isFailing ? 'probe' : 'ping';
     const written = this.writer.run(call, [], () => {});
-    const read = this.rowReader.run('findSetting', [''], () => {});
+    const read = this.reader.run('findSetting', [''], () => {});
     await Promise.all([
       requireWork('writer', this.writer, written),
-      requireWork('reader', this.rowReader, read),
+      requireWork('reader', this.reader, read),
     ]);
   }
 
@@ -138,8 +134,7 @@ export class OpenFolder {
   async close(): Promise<void> {
     this.#watch.close();
     // The writer is closed last: as the last connection, it removes SQLite's write-ahead log.
-    await this.lists.close().catch(() => {});
-    await this.rowReader.close().catch(() => {});
+    await this.reader.close().catch(() => {});
     await this.writer.close().finally(() => this.#lock.release());
   }
 }
@@ -154,6 +149,35 @@ async function requireWork(part: Part, thread: Progress, work: Promise<void>): P
     await unlessStuck(thread, work, () => unusable(part, 'The store does not respond. Retry.'));
   } catch (error) {
     throw error instanceof AppError ? unusable(part, error.message, error.cause) : error;
+  }
+}
+
+/** A thread that finishes nothing for this long is stuck. */
+const STUCK_MS = 2_000;
+
+interface Progress {
+  /** A number that grows as long as the thread finishes calls. */
+  readonly finishedBatches: number;
+}
+
+/** Waits for work of a thread; rejects with an error of `stuck` if the thread is: a busy one finishes other work first. */
+export async function unlessStuck<T>(
+  thread: Progress,
+  work: Promise<T>,
+  stuck: () => Error,
+  stuckMs = STUCK_MS,
+): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  let finished = thread.finishedBatches;
+  const timer = setInterval(async () => {
+    await nextTurn(); // if this thread was late itself, it has not yet read what the other has finished
+    if (thread.finishedBatches === finished) reject(stuck());
+    finished = thread.finishedBatches;
+  }, stuckMs).unref();
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    clearInterval(timer);
   }
 }
 

@@ -15,7 +15,7 @@ import type { LastUses } from '../memory/last-uses.ts';
 import { AGENT_COLUMNS, type AgentColumns, agentOf, type ColumnValues } from './columns.ts';
 
 /** Rows read before other requests can run. */
-const ROWS_PER_TURN = 1_000;
+const ROWS_PER_BATCH = 1_000;
 
 /** A page ends with the row that reaches one of these limits. */
 const ROWS_PER_PAGE = 500;
@@ -46,8 +46,8 @@ const FIND_SETTING = 'SELECT value FROM settings WHERE name = ?';
 
 /** All methods throw UNAVAILABLE if the file cannot be read. */
 export class Reader {
+  readonly connection: DatabaseSync;
   readonly #path: string;
-  readonly #connection: DatabaseSync;
   readonly #event;
   readonly #agent;
   readonly #key;
@@ -56,17 +56,15 @@ export class Reader {
 
   constructor(path: string) {
     this.#path = path;
-    this.#connection = connect(path);
-    this.#event = this.#connection.prepare(
+    this.connection = connect(path);
+    this.#event = this.connection.prepare(
       `SELECT ${STORED_EVENT_COLUMNS.join(', ')} FROM stored_events WHERE event_id = ?`,
     );
-    this.#agent = this.#connection.prepare(`SELECT ${AGENT_COLUMNS} FROM stored_agents WHERE agent_id = ?`);
-    this.#key = this.#connection.prepare(
-      'SELECT prefix, created_ms, expires_ms FROM keys WHERE key_hash = ?',
-    );
-    this.#agentEvents = this.#connection.prepare(`SELECT start_ms, event_id FROM stored_events
+    this.#agent = this.connection.prepare(`SELECT ${AGENT_COLUMNS} FROM stored_agents WHERE agent_id = ?`);
+    this.#key = this.connection.prepare('SELECT prefix, created_ms, expires_ms FROM keys WHERE key_hash = ?');
+    this.#agentEvents = this.connection.prepare(`SELECT start_ms, event_id FROM stored_events
       WHERE agent_id = ? AND (start_ms, event_id) > (?, ?) ORDER BY start_ms, event_id LIMIT ${POSITIONS_PER_READ}`);
-    this.#setting = this.#connection.prepare(FIND_SETTING);
+    this.#setting = this.connection.prepare(FIND_SETTING);
   }
 
   findAgent(agentId: string): AgentColumns | undefined {
@@ -75,7 +73,7 @@ export class Reader {
 
   findAgentDetails(agentId: string, nowMs: number): AgentDetailColumns | undefined {
     return translated(() => {
-      const connection = this.#connection;
+      const connection = this.connection;
       const found = connection
         .prepare(`SELECT ${AGENT_COLUMNS}, event_bytes FROM stored_agents WHERE agent_id = ?`)
         .get(agentId) as (AgentColumns & { event_bytes: number }) | undefined;
@@ -98,7 +96,7 @@ export class Reader {
 
   /** Time of the newest create, registration, request (to 10 seconds) or change by an administrator; undefined if there was none. */
   newestWriteMs(): number | undefined {
-    const { id, otherMs } = translated(() => this.#connection.prepare(NEWEST_WRITE).get()!) as {
+    const { id, otherMs } = translated(() => this.connection.prepare(NEWEST_WRITE).get()!) as {
       id: string | null;
       otherMs: number | null;
     };
@@ -108,14 +106,14 @@ export class Reader {
 
   countEvents(): number {
     return translated(
-      () => this.#connection.prepare('SELECT count(*) AS count FROM stored_events').get()!.count as number,
+      () => this.connection.prepare('SELECT count(*) AS count FROM stored_events').get()!.count as number,
     );
   }
 
   /** Bytes of the file that deletes have freed, for new rows. */
   countFreeBytes(): number {
     const value = (pragma: string) =>
-      Number(Object.values(this.#connection.prepare(`PRAGMA ${pragma}`).get()!)[0]);
+      Number(Object.values(this.connection.prepare(`PRAGMA ${pragma}`).get()!)[0]);
     return translated(() => value('freelist_count') * value('page_size'));
   }
 
@@ -123,7 +121,7 @@ export class Reader {
   findAgentByKey(keyHash: string, nowMs: number): AgentColumns | undefined {
     const sql = `SELECT ${AGENT_COLUMNS} FROM agents WHERE is_active = 1 AND agent_id =
       (SELECT agent_id FROM keys WHERE key_hash = ? AND (expires_ms IS NULL OR expires_ms > ?))`;
-    return translated(() => this.#connection.prepare(sql).get(keyHash, nowMs) as AgentColumns | undefined);
+    return translated(() => this.connection.prepare(sql).get(keyHash, nowMs) as AgentColumns | undefined);
   }
 
   findKey(keyHash: string): KeyRecord | undefined {
@@ -148,7 +146,7 @@ export class Reader {
   async eachEvent(visit: (values: IndexValues) => void): Promise<void> {
     const connection = translated(() => connect(this.#path));
     try {
-      const sql = `SELECT ${INDEX_COLUMNS} FROM stored_events WHERE row_id > ? ORDER BY row_id LIMIT ${ROWS_PER_TURN}`;
+      const sql = `SELECT ${INDEX_COLUMNS} FROM stored_events WHERE row_id > ? ORDER BY row_id LIMIT ${ROWS_PER_BATCH}`;
       const statement = translated(() => connection.prepare(sql));
       statement.setReturnArrays(true);
       translated(() => connection.exec('BEGIN')); // one snapshot for all batches
@@ -156,7 +154,7 @@ export class Reader {
         const after: number = last;
         const rows = translated(() => statement.all(after) as unknown as IndexValues[]);
         for (const row of rows) visit(row);
-        last = rows.length < ROWS_PER_TURN ? undefined : rows.at(-1)![0];
+        last = rows.length < ROWS_PER_BATCH ? undefined : rows.at(-1)![0];
         await nextTurn();
       }
     } finally {
@@ -187,7 +185,7 @@ export class Reader {
       for (;;) {
         const batch = translated(() => take<Row>(rows));
         if (batch.length > 0) yield batch;
-        if (batch.length < ROWS_PER_TURN) return;
+        if (batch.length < ROWS_PER_BATCH) return;
       }
     } finally {
       connection.close();
@@ -227,7 +225,7 @@ export class Reader {
   }
 
   close(): void {
-    this.#connection.close();
+    this.connection.close();
   }
 }
 
@@ -266,7 +264,7 @@ function connect(path: string): DatabaseSync {
 
 function take<Row>(rows: Iterator<unknown>): Row[] {
   const batch: Row[] = [];
-  while (batch.length < ROWS_PER_TURN) {
+  while (batch.length < ROWS_PER_BATCH) {
     const next = rows.next();
     if (next.done) break;
     batch.push(next.value as Row);

@@ -6,15 +6,19 @@ import type { AgentDetails } from '../domain/administration/agent-details.ts';
 import type { AuditEntry, AuditRecord } from '../domain/administration/audit.ts';
 import type { AgentListQuery, AuditQuery, EventListQuery } from '../domain/administration/list.ts';
 import { RecentRequests } from '../domain/administration/recent-requests.ts';
-import type { AgentRecord, AgentRow, Tier } from '../domain/agent.ts';
+import type { UndoOutcome, UndoStep } from '../domain/administration/undo.ts';
+import type { AgentRecord, AgentRow, AgentUpdate, Tier } from '../domain/agent.ts';
 import type { KeyFingerprint, KeyRecord } from '../domain/api-key.ts';
 import { type EventRow, parseEvent } from '../domain/events/event.ts';
 import type { NearbyQuery } from '../domain/events/nearby.ts';
+import type { Words } from '../domain/events/words.ts';
 import { Operations } from '../domain/operations.ts';
 import type { WordShare } from '../domain/own-agent.ts';
 import {
   ACTIVE_WITHIN_MS,
+  type BulkDeleted,
   type CreateOutcome,
+  type DeleteOptions,
   type FoundRecord,
   type ListedEvent,
   type ListPage,
@@ -31,7 +35,6 @@ import { toWire, type Wire } from '../domain/wire.ts';
 import type { EventStorage } from '../memory/event-lookup.ts';
 import { EventMemory } from '../memory/event-memory.ts';
 import { LastUses } from '../memory/last-uses.ts';
-import { Administration } from './administration.ts';
 import type { AgentColumns } from './columns.ts';
 import { EventWords } from './event-words.ts';
 import { EventWrites } from './event-writes.ts';
@@ -43,9 +46,8 @@ import type { SqliteOptions } from './options.ts';
 import { QuotaWindows } from './quota-windows.ts';
 import { detailsOf, Reader } from './reader.ts';
 import { RowRemoval } from './row-removal.ts';
-import type { ListReaderClient } from './threads/list-reader-client.ts';
-import type { RowReaderCalls } from './threads/row-reader.ts';
-import type { RowReaderClient } from './threads/row-reader-client.ts';
+import type { ReaderCalls } from './threads/reader-worker.ts';
+import type { UndoneSlice } from './threads/undo.ts';
 import type { WriterClient } from './threads/writer-client.ts';
 
 /** Maximum time for operations in progress when the store is closed. */
@@ -58,8 +60,6 @@ export class SqliteStore implements Store {
   readonly #opened: OpenFolder;
   readonly #writer: WriterClient;
   readonly #reader: Reader;
-  readonly #rowReader: RowReaderClient;
-  readonly #lists: ListReaderClient;
   readonly #memory: EventMemory;
   readonly #words: EventWords;
   readonly #eventWrites: EventWrites;
@@ -73,16 +73,13 @@ export class SqliteStore implements Store {
   readonly #uses = new LastUses((used) => this.#writer.run('touchAgents', [used], () => undefined));
   readonly #keyUses = new LastUses((used) => this.#writer.run('touchKeys', [used], () => undefined));
   readonly #requests = new RecentRequests();
-  readonly #administration: Administration;
   /** Before this process. */
   #newestWriteMs: number | undefined;
 
   private constructor(options: SqliteOptions, opened: OpenFolder) {
-    const { writer, rowReader, lists } = opened;
+    const { writer, reader } = opened;
     this.#opened = opened;
     this.#writer = writer;
-    this.#rowReader = rowReader;
-    this.#lists = lists;
     this.#reader = new Reader(databasePath(options.folder));
     this.#disk = new FreeDisk({
       floorBytes: options.minFreeBytes,
@@ -90,7 +87,7 @@ export class SqliteStore implements Store {
       measure: options.measureDisk ?? (() => measureDisk(options.folder, () => this.#read('countFreeBytes'))),
     });
     const storage: EventStorage = {
-      readEvents: (wanted, apply) => rowReader.run('findEvents', [wanted.map(({ row }) => row)], apply),
+      readEvents: (wanted, apply) => reader.run('findEvents', [wanted.map(({ row }) => row)], apply),
       // Commits are applied to the memory before later calls return.
       catchUp: () => writer.run('ping', [], () => {}),
     };
@@ -104,16 +101,6 @@ export class SqliteStore implements Store {
       ...([options.onWordsProblem, options.onWordsReady] as const),
     );
     this.#eventWrites = new EventWrites(this.#memory, this.#words, (...call) => this.#grow(...call));
-    this.#administration = new Administration({
-      ...{ write: this.#write, memory: this.#memory, removal: this.#removal },
-      step: (name, args, apply) => writer.run(name, args, apply),
-      refusal: () => this.#disk.findRefusal(),
-      ...{ agents: this.#agents, keys: this.#keys, uses: this.#uses, keyUses: this.#keyUses },
-      deletedAfter: (auditId, eventId) => this.#read('deletedAfter', auditId, eventId),
-      forgetAgent: (agentId) => this.#forgetAgent(agentId),
-      toAgent: (row) => this.#toAgent(row),
-      run: (work) => this.#operations.run(work),
-    });
   }
 
   /** Throws StartError if the folder cannot be opened, see OpenFolder, or read. */
@@ -247,13 +234,13 @@ export class SqliteStore implements Store {
   agentPage(query: AgentListQuery, nowMs: number): Promise<ListPage<AgentRecord>> {
     return this.#operations.run(async () => {
       if (query.sort.key === 'last_used_at') await this.#uses.write();
-      const page = await this.#lists.run('agentPage', [query, nowMs, this.#requests.for(query, nowMs)]);
+      const page = await this.#read('agentPage', query, nowMs, this.#requests.for(query, nowMs));
       return { ...page, items: page.items.map((row) => this.#toAgent(row)) };
     });
   }
 
   agentEventPage(agentId: string, query: EventListQuery, nowMs: number): Promise<ListPage<ListedEvent>> {
-    return this.#operations.run(() => this.#lists.run('agentEventPage', [agentId, query, nowMs]));
+    return this.#operations.run(() => this.#read('agentEventPage', agentId, query, nowMs));
   }
 
   eventPage: Store['eventPage'] = (...args) =>
@@ -265,32 +252,83 @@ export class SqliteStore implements Store {
     });
 
   auditPage(query: AuditQuery): Promise<ListPage<AuditRecord, number>> {
-    return this.#operations.run(() => this.#lists.run('auditPage', [query]));
+    return this.#operations.run(() => this.#read('auditPage', query));
   }
 
   stats(nowMs: number): Promise<Stats> {
     return this.#operations.run(async () => {
       await this.#uses.write();
-      const agents = await this.#lists.run('countAgents', [nowMs - ACTIVE_WITHIN_MS]);
+      const agents = await this.#read('countAgents', nowMs - ACTIVE_WITHIN_MS);
       return { ...agents, events: this.#memory.size, events_upcoming: this.#memory.countUpcoming(nowMs) };
     });
   }
 
   countCreated(fromMs: readonly number[]): Promise<readonly Created[]> {
-    return this.#operations.run(() => this.#lists.run('countCreated', [fromMs]));
+    return this.#operations.run(() => this.#read('countCreated', fromMs));
   }
 
-  updateAgent = (...args: Parameters<Store['updateAgent']>) => this.#administration.updateAgent(...args);
-  deleteAgent = (...args: Parameters<Store['deleteAgent']>) => this.#administration.deleteAgent(...args);
-  deleteAgentEvents = (...args: Parameters<Store['deleteAgentEvents']>) =>
-    this.#administration.deleteAgentEvents(...args);
-  deleteSelectedEvents = (...args: Parameters<Store['deleteSelectedEvents']>) =>
-    this.#administration.deleteSelectedEvents(...args);
-  deleteEventAsAdmin = (...args: Parameters<Store['deleteEventAsAdmin']>) =>
-    this.#administration.deleteEventAsAdmin(...args);
-  deleteEvents = (...args: Parameters<Store['deleteEvents']>) => this.#administration.deleteEvents(...args);
-  undoDelete = (...args: Parameters<Store['undoDelete']>) => this.#administration.undoDelete(...args);
-  removeDeleted = (deletedByMs: number) => this.#administration.removeDeleted(deletedByMs);
+  updateAgent(agentId: string, update: AgentUpdate, audit: AuditEntry): Promise<AgentRecord | undefined> {
+    return this.#write('updateAgent', [agentId, update, audit], (columns) => {
+      const agent = this.#agents.get(agentId);
+      if (!columns || !agent) return undefined;
+      this.#agents.set(agentId, { ...agent, ...update });
+      return this.#toAgent(columns);
+    });
+  }
+
+  deleteEvents(
+    eventIds: readonly string[],
+    audit: AuditEntry,
+    options: DeleteOptions & { readonly endedByMs?: number } = {},
+  ): Promise<BulkDeleted | 'no-agent' | 'wrong-entry'> {
+    return this.#write('deleteEvents', [eventIds, audit, options], (outcome) => {
+      if (typeof outcome === 'string') return outcome;
+      this.#memory.removeMany(Buffer.from(outcome.eventIds.join(',')));
+      return { deleted: outcome.deleted, audit_id: outcome.audit_id };
+    });
+  }
+
+  async deleteAll(agentId: string, audit: AuditEntry, withAgent: boolean): Promise<boolean> {
+    // An agent that comes back, and its keys, have their last use.
+    if (withAgent && audit.undo === 'kept') await Promise.all([this.#uses.write(), this.#keyUses.write()]);
+    return this.#write('deleteAll', [agentId, audit, withAgent], (upToRow) => {
+      if (withAgent) this.#forgetAgent(agentId);
+      if (upToRow === undefined) return false;
+      this.#memory.removeEventsOf(agentId, upToRow);
+      this.#removal.begin();
+      return true;
+    });
+  }
+
+  undoDelete(wanted: UndoStep, audit: AuditEntry): Promise<UndoOutcome> {
+    const { auditId, deletedAfterMs, after } = wanted;
+    return this.#operations.run(async () => {
+      const check = () => this.#writer.run('checkUndo', [auditId, deletedAfterMs], (state) => state);
+      let state = await check();
+      for (; state === 'pending'; state = await check()) {
+        await this.#writer.run('moveSlice', [auditId, ROWS_PER_SLICE], () => {});
+      }
+      if (state) return { kind: state };
+      const refused = this.#disk.findRefusal();
+      if (refused) throw refused;
+      const { ids, words, hasMore } = await this.#read('deletedAfter', auditId, after);
+      return this.#writer.run('undoSlice', [wanted, ids, audit], (outcome): UndoOutcome => {
+        if (outcome.kind !== 'restored') return outcome;
+        this.#applyUndo(outcome, new Map(ids.map((id, at) => [id, words[at]!])));
+        const { skipped, into } = outcome;
+        const last = hasMore ? ids.at(-1) : undefined;
+        return { kind: 'restored', restored: outcome.events.length, skipped, last, into };
+      });
+    });
+  }
+
+  async *removeDeleted(deletedByMs: number): AsyncGenerator<number> {
+    for (;;) {
+      const removed = await this.#write('removeDeleted', [deletedByMs, ROWS_PER_SLICE], (count) => count);
+      if (removed === undefined) return;
+      yield removed;
+    }
+  }
 
   revokeAgentKey(agentId: string, prefix: string, audit: AuditEntry): Promise<boolean> {
     return this.#write('revokeAgentKey', [agentId, prefix, audit], (removed) => {
@@ -308,7 +346,21 @@ export class SqliteStore implements Store {
     });
   }
 
-  removeEnded = (...args: Parameters<Store['removeEnded']>) => this.#administration.removeEnded(...args);
+  async *removeEnded(
+    endedByMs: number,
+    audit: AuditEntry,
+    into: number | undefined,
+  ): AsyncGenerator<BulkDeleted> {
+    let entry = into;
+    for await (const eventIds of this.#memory.idsEndedBy(endedByMs, ROWS_PER_SLICE)) {
+      let removed = await this.deleteEvents(eventIds, audit, { into: entry, endedByMs });
+      // The entry is too old, or something of it came back.
+      if (removed === 'wrong-entry') removed = await this.deleteEvents(eventIds, audit, { endedByMs });
+      const slice = removed as BulkDeleted;
+      entry = slice.audit_id ?? undefined;
+      yield slice;
+    }
+  }
 
   async *removeUnusedAgents(registeredByMs: number, audit: AuditEntry): AsyncGenerator<number> {
     for (let count = ROWS_PER_SLICE; count === ROWS_PER_SLICE; yield count) {
@@ -337,9 +389,9 @@ export class SqliteStore implements Store {
     return refusal ? Promise.reject(refusal) : this.#write(name, args, apply);
   };
 
-  /** Reads on the row reader's thread, so that a slow disk does not delay other requests. */
-  #read<Name extends keyof RowReaderCalls>(name: Name, ...args: Parameters<RowReaderCalls[Name]>) {
-    return this.#rowReader.run(name, args, (value) => value);
+  /** Reads on another thread, so that a slow disk does not delay other requests. */
+  #read<Name extends keyof ReaderCalls>(name: Name, ...args: Parameters<ReaderCalls[Name]>) {
+    return this.#opened.reader.run(name, args, (value) => value);
   }
 
   /** Runs a writer call as an operation of its own. */
@@ -371,6 +423,16 @@ export class SqliteStore implements Store {
     this.#agents.delete(agentId);
     this.#keys.removeOf(agentId);
     this.#uses.forget(agentId);
+  }
+
+  #applyUndo({ agent, keys, events }: UndoneSlice, words: ReadonlyMap<string, Words>): void {
+    if (agent) {
+      const { last_used_ms: _, event_count: __, ...row } = this.#toAgent(agent);
+      this.#agents.set(row.agent_id, row);
+      for (const { key_hash, expires_ms } of keys)
+        this.#keys.put(key_hash, row.agent_id, expires_ms ?? undefined);
+    }
+    for (const event of events) this.#memory.putValues(event, words.get(event[1])!);
   }
 
   #toAgent(row: AgentColumns): AgentRecord {

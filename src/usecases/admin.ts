@@ -13,7 +13,7 @@ import { type AgentUpdate, summarise } from '../domain/agent.ts';
 import { DAY_MS } from '../domain/clock-and-random.ts';
 import { AppError, invalid } from '../domain/errors.ts';
 import { isUlid } from '../domain/ids.ts';
-import type { BulkDeleted } from '../domain/store.ts';
+import type { BulkDeleted, DeleteOptions } from '../domain/store.ts';
 import type { AgentContext, Context } from './context.ts';
 
 /** Throws NOT_FOUND. */
@@ -42,7 +42,7 @@ export async function deleteAgent(
   forGood = false,
 ): Promise<void> {
   const audit = deletion(context, administrator, 'delete_agent', agentId, forGood);
-  if (!(await context.store.deleteAgent(agentId, audit))) agentNotFound(agentId);
+  if (!(await context.store.deleteAll(agentId, audit, true))) agentNotFound(agentId);
 }
 
 /** Throws NOT_FOUND. */
@@ -53,7 +53,7 @@ export async function deleteAgentEvents(
   forGood = false,
 ): Promise<void> {
   const audit = deletion(context, administrator, 'delete_agent_events', agentId, forGood);
-  if (!(await context.store.deleteAgentEvents(agentId, audit))) agentNotFound(agentId);
+  if (!(await context.store.deleteAll(agentId, audit, false))) agentNotFound(agentId);
 }
 
 /** Deletes the events that belong to the agent, and ignores other IDs. Throws NOT_FOUND if the agent does not exist. */
@@ -65,9 +65,8 @@ export async function deleteSelectedEvents(
   forGood = false,
 ): Promise<{ deleted: number }> {
   const audit = deletion(context, administrator, 'delete_selected_events', agentId, forGood);
-  const known = eventIds.filter(isUlid);
-  const deleted = await context.store.deleteSelectedEvents(agentId, known, audit);
-  return deleted === undefined ? agentNotFound(agentId) : { deleted };
+  const { deleted } = await deleteFrom(context, eventIds, audit, { agentId });
+  return { deleted };
 }
 
 /** Throws NOT_FOUND. */
@@ -78,16 +77,15 @@ export async function deleteAnyEvent(
   forGood = false,
 ): Promise<void> {
   const audit = deletion(context, administrator, 'delete_event', eventId, forGood);
-  if (!isUlid(eventId) || !(await context.store.deleteEventAsAdmin(eventId, audit))) {
-    throw new AppError('NOT_FOUND', 'There is no event with this ID.');
-  }
+  if (isUlid(eventId) && (await deleteFrom(context, [eventId], audit)).deleted > 0) return;
+  throw new AppError('NOT_FOUND', 'There is no event with this ID.');
 }
 
 /**
  * Deletes events of any agents, and ignores other IDs. With `into`, the events become part of that entry of the audit log, which must be
  * an earlier delete of the same administrator. Throws VALIDATION_ERROR.
  */
-export async function deleteEvents(
+export function deleteEvents(
   context: Context,
   administrator: Identity,
   eventIds: readonly string[],
@@ -95,9 +93,18 @@ export async function deleteEvents(
   forGood: boolean,
 ): Promise<BulkDeleted> {
   const audit = deletion(context, administrator, 'delete_events', '', forGood);
-  const outcome = await context.store.deleteEvents(eventIds.filter(isUlid), audit, into);
+  return deleteFrom(context, eventIds, audit, { into });
+}
+
+async function deleteFrom(
+  { store }: Context,
+  eventIds: readonly string[],
+  audit: AuditEntry,
+  options: DeleteOptions = {},
+): Promise<BulkDeleted> {
+  const outcome = await store.deleteEvents(eventIds.filter(isUlid), audit, options);
   if (outcome === 'wrong-entry') throw invalid([WRONG_AUDIT_ID]);
-  return outcome;
+  return outcome === 'no-agent' ? agentNotFound(options.agentId!) : outcome;
 }
 
 /** An undo that takes longer than this is continued by the next request: other administrators' requests come in between. */

@@ -97,6 +97,8 @@ describe('POST /v1/events', () => {
         const { event_id } = await agent.create(newEvent(texts));
         const event = await agent.read(event_id);
         for (const field of Object.keys(texts)) assert.equal(event[field], text, field);
+        const { lat, lng } = event;
+        assert.deepEqual((await agent.nearby({ lat, lng, radius: 0.1 })).events, [event]);
       });
     }
 
@@ -104,6 +106,8 @@ describe('POST /v1/events', () => {
       const sent = JSON.stringify(newEvent({ title: 'TITLE' }));
       const { body } = await postRaw(sent.replace('TITLE', '\\u00e9\\ud83c\\udfaa\\/'));
       assert.equal(body.title, 'é🎪/');
+      const plain = await postRaw(sent.replace('TITLE', 'é🎪/'));
+      assert.equal(plain.body.event_id, body.event_id);
     });
 
     it('stores -0 as 0', async () => {

@@ -1,7 +1,8 @@
 // Errors that no single endpoint owns: routes, methods, media types, sizes, broken JSON, and their order.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { type Agent, administrator, anyone, newAgent, type SendOptions } from './client.ts';
+import { gzipSync } from 'node:zlib';
+import { type Agent, administrator, anyone, newAgent, RUN, type SendOptions, sendRaw } from './client.ts';
 import { assertError, assertInvalid, fullEvent, newEvent, UNKNOWN_ULID, UNKNOWN_UUID } from './samples.ts';
 
 const ONE_MIB = 1_048_576;
@@ -33,12 +34,20 @@ describe('errors', () => {
       '/health/',
       '/openapi.yaml',
       '/.env',
+      '/%00',
+      '//',
     ];
     for (const path of paths) {
       it(`responds NOT_FOUND to ${path}`, async () => {
-        for (const method of ['GET', 'POST', 'PATCH', 'DELETE', 'PUT']) {
+        for (const method of ['GET', 'POST', 'PATCH', 'DELETE', 'PUT', 'TRACE', 'PROPFIND', 'QUERY']) {
           assertError(await anyone.send(method, path), 404, 'NOT_FOUND');
         }
+      });
+    }
+
+    for (const path of ['/docs/nothing.js', '/docs/../health', '/admin/assets/nothing.js']) {
+      it(`responds NOT_FOUND to a GET of ${path}`, async () => {
+        assertError(await anyone.get(path), 404, 'NOT_FOUND');
       });
     }
 
@@ -57,6 +66,8 @@ describe('errors', () => {
       ['/v1/auth/register', ['POST']],
       ['/v1/events', ['POST']],
       [`/v1/events/${UNKNOWN_ULID}`, ['GET', 'HEAD', 'PATCH', 'DELETE']],
+      ['/v1/agents/me', ['GET', 'HEAD']],
+      ['/v1/agents/me/events', ['GET', 'HEAD']],
       ['/v1/admin/me', ['GET', 'HEAD']],
       ['/v1/admin/agents', ['GET', 'HEAD']],
       [`/v1/admin/agents/${UNKNOWN_UUID}`, ['GET', 'HEAD', 'PATCH', 'DELETE']],
@@ -74,6 +85,41 @@ describe('errors', () => {
           assert.deepEqual(listed.sort(), [...methods].sort());
         }
       });
+    }
+  });
+
+  it('names the methods that /openapi.json has for a path in Allow, for every other method and without a key', async () => {
+    const { paths } = (await anyone.get('/openapi.json')).body as { paths: Record<string, object> };
+    const pages = { '/openapi.json': { get: 0 }, '/docs': { get: 0 }, '/': { get: 0 } };
+    const operations = Object.entries({ ...paths, ...pages });
+    const methods = [
+      'GET',
+      'HEAD',
+      'POST',
+      'PATCH',
+      'DELETE',
+      'PUT',
+      'TRACE',
+      'PROPFIND',
+      'QUERY',
+      'OPTIONS',
+    ];
+    for (const [template] of operations) {
+      const path = template.replaceAll(/\{\w+\}/g, UNKNOWN_ULID);
+      // A URL may match several paths: "nearby" could be the ID of an event.
+      const listed = operations
+        .filter(([other]) => new RegExp(`^${other.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path))
+        .flatMap(([, methodsOfPath]) => Object.keys(methodsOfPath))
+        .filter((name) => name !== 'parameters')
+        .map((method) => method.toUpperCase());
+      const allowed = new Set(listed.includes('GET') ? [...listed, 'HEAD'] : listed);
+      if (!path.startsWith('/v1/admin')) allowed.add('OPTIONS');
+      for (const method of methods.filter((name) => !allowed.has(name))) {
+        const answer = await anyone.send(method, path);
+        assert.equal(answer.status, 405, `${method} ${path}`);
+        if (method !== 'HEAD') assertError(answer, 405, 'METHOD_NOT_ALLOWED');
+        assert.deepEqual(answer.headers.allow!.split(', ').sort(), [...allowed].sort(), `${method} ${path}`);
+      }
     }
   });
 
@@ -98,10 +144,18 @@ describe('errors', () => {
     });
 
     it('takes a body of exactly 16 KiB if it holds no event, and responds PAYLOAD_TOO_LARGE to more', async () => {
-      const text = JSON.stringify({ email: 'agent@example.com', agent_name: 'large' });
+      const text = JSON.stringify({ email: `large@${RUN}.example.com`, agent_name: 'large' });
       const register = (length: number) =>
         anyone.send('POST', '/v1/auth/register', { raw: text.padEnd(length, ' ') });
       assert.equal((await register(16_384)).status, 200);
+      const inChunks = (text: string) => [Buffer.from(text.slice(0, 8_000)), Buffer.from(text.slice(8_000))];
+      for (const [length, status] of [
+        [16_384, 200],
+        [16_385, 413],
+      ] as const) {
+        const raw = inChunks(text.padEnd(length, ' '));
+        assert.equal((await anyone.send('POST', '/v1/auth/register', { raw })).status, status);
+      }
       const refused = await register(16_385);
       assertError(refused, 413, 'PAYLOAD_TOO_LARGE');
       assert.match(refused.body.error.message, /16 KiB/);
@@ -117,6 +171,11 @@ describe('errors', () => {
       const refused = await create({ body: withValues(2_001) });
       assertError(refused, 413, 'PAYLOAD_TOO_LARGE');
       assert.match(refused.body.error.message, /2000/);
+    });
+
+    it('responds PAYLOAD_TOO_LARGE to an announced length, without waiting for the body', async () => {
+      const head = 'POST /v1/auth/register HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n';
+      assertError(await sendRaw(`${head}Content-Length: 99999999999\r\n\r\n`), 413, 'PAYLOAD_TOO_LARGE');
     });
 
     it('responds PAYLOAD_TOO_LARGE on every operation with a body', async () => {
@@ -137,10 +196,11 @@ describe('errors', () => {
       }
     });
 
-    it('takes a URL of 8000 characters', async () => {
-      const start = '/v1/events/nearby?lat=0&lng=0&x=';
-      const answer = await agent.send('GET', start + 'x'.repeat(8_000 - start.length));
-      assert.equal(answer.status, 200);
+    it('takes a URL of exactly 8 KiB, and responds URI_TOO_LONG to one byte more', async () => {
+      const send = (bytes: number) =>
+        sendRaw(`GET ${'/health?'.padEnd(bytes, 'x')} HTTP/1.1\r\nHost: a\r\n\r\n`);
+      assert.equal((await send(8_192)).status, 200);
+      assertError(await send(8_193), 414, 'URI_TOO_LONG');
     });
   });
 
@@ -153,7 +213,10 @@ describe('errors', () => {
       'application/xml',
       'application/jsonp',
       'application/octet-stream',
+      'application/json-seq',
+      'text/json',
       'json',
+      '*/*',
     ];
     for (const type of refused) {
       it(`responds UNSUPPORTED_MEDIA_TYPE to ${type}`, async () => {
@@ -170,20 +233,37 @@ describe('errors', () => {
     }
 
     it('responds UNSUPPORTED_MEDIA_TYPE to a body without a type', async () => {
-      const options = { body: fullEvent(), headers: { 'content-type': undefined } };
-      assertError(await create(options), 415, 'UNSUPPORTED_MEDIA_TYPE');
+      for (const type of [undefined, '']) {
+        const options = { body: fullEvent(), headers: { 'content-type': type } };
+        assertError(await create(options), 415, 'UNSUPPORTED_MEDIA_TYPE');
+      }
     });
 
     for (const type of [
       'application/json',
       'application/json; charset=utf-8',
       'Application/JSON;charset=UTF-8',
+      'application/json ;charset=utf-8',
+      'application/vnd.agent+json',
     ]) {
       it(`takes ${type}`, async () => {
         const answer = await create({ body: newEvent(), headers: { 'content-type': type } });
         assert.equal(answer.status, 200, answer.text);
       });
     }
+
+    for (const encoding of ['gzip', 'br', 'deflate', 'zstd', 'gzip, identity']) {
+      it(`responds UNSUPPORTED_MEDIA_TYPE to a body encoded as ${encoding}`, async () => {
+        const raw = gzipSync(JSON.stringify(newEvent()));
+        const refused = await create({ raw, headers: { 'content-encoding': encoding } });
+        assertError(refused, 415, 'UNSUPPORTED_MEDIA_TYPE');
+      });
+    }
+
+    it('takes a body that says it is not encoded', async () => {
+      const headers = { 'content-encoding': 'identity' };
+      assert.equal((await create({ body: newEvent(), headers })).status, 200);
+    });
   });
 
   describe('422 for bodies that are not JSON', () => {
@@ -219,8 +299,12 @@ describe('errors', () => {
   });
 
   describe('X-Request-Id', () => {
-    it('is different for every request', async () => {
-      const answers = await Promise.all(Array.from({ length: 20 }, () => anyone.get('/health')));
+    it('is different for every request, whatever ID the client sends', async () => {
+      const options = { headers: { 'x-request-id': 'mine', 'request-id': 'mine' } };
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, () => anyone.send('GET', '/health', options)),
+      );
+      for (const { headers } of answers) assert.match(headers['x-request-id']!, /^[0-9A-Z]{8}-[0-9a-z]+$/);
       assert.equal(new Set(answers.map(({ headers }) => headers['x-request-id'])).size, 20);
     });
   });

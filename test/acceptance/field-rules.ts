@@ -113,4 +113,23 @@ export const TEXT_SAMPLES: readonly [name: string, text: string][] = [
   ['line and paragraph separators', '\u2028\u2029'],
   ['a byte order mark', '\ufeffa\ufeff'],
   ['nothing but a space', ' '],
+  [
+    'every control character',
+    Array.from({ length: 64 }, (_, at) => String.fromCharCode(at < 31 ? at + 1 : at + 96)).join(''),
+  ],
+  ['line ends of every kind', 'a\nb\rc\r\nd\u0085e\u2028f\u2029g\vh\fi'],
+  ['spaces of every kind', 'a\t\tb  c   d\u00a0e\u3000f\u200bg'],
+  ['Latin letters with marks', 'áÀçñøßÿ Łódź İstanbul ﬁ'],
+  ['letters in several forms', '\u1ea5 a\u0302\u0301 \uac00 \u1100\u1161 \u212b A\u030a'],
+  ['stacked marks', `Z\u0351\u036b\u0343\u036a\u0302\u036b\u033d${'\u0301'.repeat(50)}`],
+  ['other scripts', '日本語 한국어 ไทย हिन्दी Ελληνικά Русский ქართული 𐍈 𒀀'],
+  ['controls of direction', '\u202aabc\u202b\u202d\u202edef\u202c\u2066\u2067\u2068ghi\u2069\u061c'],
+  ['emoji', '😀🎉❤️☕️🏳️‍🌈👩🏽‍🚀👨‍👩‍👧‍👦🇩🇪1️⃣🏴󠁧󠁢󠁥󠁮󠁧󠁿'],
+  ['noncharacters and private use', '\ufffe\uffff\ufdd0\ue000\u{f0000}\ufffd'],
+  ['the edges of the planes', '\u007f\u0080\u07ff\u0800\ud7ff\ue000\uffff\u{10000}\u{10ffff}'],
+  [
+    'what looks like code',
+    `<script>alert(1)</script> '; DROP TABLE events; -- {{7*7}} %00 %s \\0 \\u0041 &amp; null`,
+  ],
+  ['JSON in JSON', JSON.stringify({ a: ['"', { b: null }] })],
 ];

@@ -56,12 +56,22 @@ describe('formats', () => {
         assert.equal(named.status, 200, named.text);
         assert.equal(named.headers['content-type'], TYPES[format]);
         assert.equal(named.headers.vary, 'Accept');
+        assert.equal(named.headers['content-length'], String(Buffer.byteLength(named.text)));
         const accepted = await accept(path, TYPES[format]);
         assert.deepEqual([accepted.status, accepted.text], [200, named.text]);
       }
       assert.deepEqual(idsIn(format, await agent.get(`${near}&format=${format}`)), ids());
     });
   }
+
+  it('contain the same bytes of each event in a page as in a read, in JSON', async () => {
+    const texts = await Promise.all(ids().map(async (id) => (await agent.get(`/v1/events/${id}`)).text));
+    const page = await agent.get(near);
+    assert.equal(page.text, `{"events":[${texts.join()}],"count":3,"total":3,"next_cursor":null}`);
+    for (const path of [`${near}&format=json`, near]) assert.equal((await agent.get(path)).text, page.text);
+    const { count, total, next_cursor } = (await agent.get(`${near}&format=geojson`)).body;
+    assert.deepEqual([count, total, next_cursor], [3, 3, null]);
+  });
 
   for (const type of ['*/*', 'application/json', 'application/*', 'text/html, */*;q=0.8', 'image/png', '']) {
     it(`return JSON, the same bytes, for Accept ${JSON.stringify(type)}`, async () => {
@@ -136,18 +146,64 @@ describe('formats', () => {
     });
   }
 
-  it('refuse an unknown format', async () => {
-    for (const path of [`${near}&`, `/v1/events/${events[0].event_id}?`]) {
-      assertInvalid(await agent.get(`${path}format=xml`), ['query.format: enum']);
-    }
+  it('repeat the search in Link with only the cursor replaced, and without unknown parameters', async () => {
+    const search = `${near}&limit=1&event_type=talk&event_type=%74our`;
+    // An unknown parameter may be a key.
+    const first = await agent.get(`${search}&api_key=${agent.key}&${agent.key}=1`);
+    assert.equal(first.headers['x-unknown-parameters'], 'api_key, ?');
+    const linkTo = (cursor: string) => `<${search}&cursor=${cursor}>; rel="next"`;
+    assert.equal(first.headers.link, linkTo(first.body.next_cursor));
+    const second = await agent.get(`${search}&cursor=${first.body.next_cursor}`);
+    assert.equal(second.headers.link, linkTo(second.body.next_cursor));
+    const third = await agent.get(`${search}&c%75rsor=${second.body.next_cursor}`);
+    assert.deepEqual([third.body.next_cursor, third.headers.link], [null, undefined]);
+    assert.equal((await agent.get(near)).headers.link, undefined);
   });
 
-  it('do not apply to errors and writes, which are JSON', async () => {
+  it('refuse an unknown format, before a 404 and with all other errors', async () => {
+    const event = `/v1/events/${events[0].event_id}`;
+    for (const format of ['xml', 'JSON', 'ical', '']) {
+      for (const path of [`${near}&`, `${event}?`, '/v1/events/nothing?'])
+        assertInvalid(await agent.get(`${path}format=${format}`), ['query.format: enum']);
+    }
+    assertInvalid(await agent.get('/v1/events/nearby?format=ics&format=ics&include=all&radius=0&lat=1'), [
+      'query.format: value_error',
+      'query.include.0: enum',
+      'query.lng: missing',
+      'query.radius: greater_than_equal',
+    ]);
+  });
+
+  it('do not apply to errors and writes, which are JSON and do not vary', async () => {
     const headers = { accept: 'text/calendar' };
-    const missing = await agent.send('GET', '/v1/events/nothing', { headers });
-    assert.deepEqual([missing.status, missing.headers['content-type']], [404, TYPES.json]);
-    const created = await agent.send('POST', '/v1/events', { body: newEvent(), headers });
-    assert.deepEqual([created.status, created.headers['content-type']], [200, TYPES.json]);
+    const answers = [
+      await agent.send('GET', '/v1/events/nothing?format=ics', { headers }),
+      await agent.send('GET', '/v1/events/nearby?format=ics', { headers }),
+      await anyone.send('GET', near, { headers }),
+      await agent.send('GET', '/nothing', { headers }),
+      await agent.send('GET', '/v1/events/%zz', { headers }),
+      await agent.send('POST', '/v1/events?format=ics', { body: newEvent(), headers }),
+      await agent.send('PATCH', `/v1/events/${events[0].event_id}`, { body: {}, headers }),
+    ];
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [404, 422, 401, 404, 404, 200, 200],
+    );
+    for (const answer of answers) {
+      assert.equal(answer.headers['content-type'], TYPES.json);
+      assert.equal(answer.headers.vary, undefined);
+    }
+    assert.equal(answers[5]!.headers['x-unknown-parameters'], 'format');
+  });
+
+  it('give HEAD the headers of GET', async () => {
+    for (const query of ['format=geojson', 'format=ics', 'format=jsonld', 'foo=1']) {
+      for (const path of [`/v1/events/${events[0].event_id}?${query}`, `${near}&limit=1&${query}`]) {
+        const [get, head] = [await agent.get(path), await agent.send('HEAD', path)];
+        for (const name of ['content-type', 'content-length', 'etag', 'link', 'vary', 'x-unknown-parameters'])
+          assert.equal(head.headers[name], get.headers[name], `${path} ${name}`);
+      }
+    }
   });
 });
 
@@ -171,9 +227,59 @@ describe('include=distance', () => {
       format: 'geojson',
     });
     for (const { properties } of geojson.body.features) assert.ok(miles.includes(properties.distance_miles));
-    assertInvalid(await agent.get('/v1/events/nearby', { ...query, include: 'weather' }), [
-      'query.include.0: enum',
-    ]);
+    for (const format of ['ics', 'jsonld']) {
+      const [without, withDistance] = [
+        await agent.get('/v1/events/nearby', { ...query, format }),
+        await agent.get('/v1/events/nearby', { ...query, format, include: 'distance' }),
+      ];
+      assert.equal(withDistance.text, without.text);
+    }
+  });
+
+  it('has six decimals, on the whole globe, as the last member', async () => {
+    const agent = await newAgent();
+    const { starts_after, starts_before } = ownDay();
+    const at = async (lat: number, lng: number) =>
+      agent.create(newEvent({ lat, lng, start_at: starts_after }));
+    for (const lat of [0, 1, -1, 90]) await at(lat, 180);
+    await at(0, 0);
+    const query = { lat: 0, lng: -180, starts_after, starts_before, include: ['distance', 'distance'] };
+    const { events } = await agent.nearby(query);
+    const degreeMiles = (6_371_008.771415059 * Math.PI) / 180 / 1_609.344;
+    assert.deepEqual(
+      events.map(({ distance_miles }: { distance_miles: number }) => distance_miles),
+      [0, 1, 1, 90, 180].map((degrees) => Math.round(degrees * degreeMiles * 1e6) / 1e6),
+    );
+    for (const event of events) assert.equal(Object.keys(event).at(-1), 'distance_miles');
+  });
+
+  it('is that of the coordinates, even if a text looks like coordinates', async () => {
+    const agent = await newAgent();
+    const text = '","lat":1,"lng":2,"url":",\\","lat":3,\\"lng\\":4,"';
+    const place = randomPlace();
+    const { starts_after, starts_before } = ownDay('here');
+    const texts = {
+      title: text,
+      description: text,
+      location_name: text,
+      address: text,
+      url: text,
+      cost: text,
+    };
+    const { event_id } = await agent.create(newEvent({ ...texts, ...place, start_at: starts_after }));
+    const query = { ...place, radius: 1, starts_after, starts_before, include: 'distance' };
+    const [event] = (await agent.nearby(query)).events;
+    assert.deepEqual([event.event_id, event.distance_miles], [event_id, 0]);
+  });
+
+  it('is refused with unknown values', async () => {
+    const agent = await newAgent();
+    for (const [include, issue] of [
+      ['weather', 'query.include.0: enum'],
+      [['distance', 'weather'], 'query.include.1: enum'],
+      ['', 'query.include.0: enum'],
+    ] as const)
+      assertInvalid(await agent.get('/v1/events/nearby', { lat: 0, lng: 0, include }), [issue]);
   });
 });
 

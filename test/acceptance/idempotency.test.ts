@@ -84,6 +84,10 @@ describe('the idempotency of POST /v1/events', () => {
     ['a title in another case', { title: 'Party' }, { title: 'party' }],
     ['a title with one more space', { title: 'Party' }, { title: 'Party ' }],
     ['a title with another form of the same letter', { title: '\u00e9' }, { title: 'e\u0301' }],
+    ['a title in capitals', { title: 'e\u0301' }, { title: 'E\u0301' }],
+    ['a title with a space before it', { title: '\u00e9' }, { title: ' \u00e9' }],
+    ['a title with a byte order mark', { title: '\u00e9' }, { title: '\ufeff\u00e9' }],
+    ['a title with a space without width', { title: '\u00e9' }, { title: '\u00e9\u200b' }],
     ['a start one millisecond later', { start_at }, { start_at: '2031-05-01T18:00:00.001Z' }],
     ['another latitude', place, { ...place, lat: place.lat + 1e-9 }],
     ['another longitude', place, { ...place, lng: place.lng - 1e-9 }],
@@ -103,12 +107,35 @@ describe('the idempotency of POST /v1/events', () => {
     assert.notEqual(theirs.agent_id, mine.agent_id);
   });
 
-  it('creates one event for many concurrent creates', async () => {
+  it('creates one event for many concurrent creates, whatever their spelling and other fields', async () => {
+    for (let round = 0; round < 10; round++) {
+      const sent = newEvent({ start_at: '2031-05-01T18:00:00Z' });
+      const spellings = [
+        sent,
+        { ...sent, start_at: '2031-05-01T20:00:00+02:00' },
+        { ...sent, start_at: '2031-05-01T20:00:00', timezone: 'Europe/Berlin' },
+        { ...sent, start_at: '2031-05-01T18:00:00.000999Z', cost: 'free' },
+        { ...sent, event_type: 'game' },
+      ].slice(0, 1 + round);
+      const answers = await Promise.all(
+        Array.from({ length: 50 }, (_, at) => agent.post('/v1/events', spellings[at % spellings.length])),
+      );
+      assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]));
+      assert.equal(new Set(answers.map(({ text }) => text)).size, 1);
+      const page = await agent.nearby({ lat: sent.lat as number, lng: sent.lng as number, radius: 0.1 });
+      assert.deepEqual(ids(page), [answers[0]!.body.event_id]);
+    }
+  });
+
+  it('creates one event for each of several agents that create it at the same time', async () => {
     const sent = newEvent();
-    const events = await Promise.all(Array.from({ length: 30 }, () => agent.create(sent)));
-    for (const event of events) assert.deepEqual(event, events[0]);
+    const agents = [agent, other, await newAgent()];
+    const events = await Promise.all(Array.from({ length: 48 }, (_, at) => agents[at % 3]!.create(sent)));
+    const owners = new Map(events.map(({ event_id, agent_id }) => [event_id, agent_id]));
+    assert.equal(owners.size, 3);
+    assert.equal(new Set(owners.values()).size, 3);
     const page = await agent.nearby({ lat: sent.lat as number, lng: sent.lng as number, radius: 0.1 });
-    assert.deepEqual(ids(page), [events[0].event_id]);
+    assert.deepEqual(ids(page).sort(), [...owners.keys()].sort());
   });
 
   it('creates a new event once the old one is deleted', async () => {

@@ -14,7 +14,9 @@ async function assertRefused(agent: Agent): Promise<void> {
   assert.match(answer.headers['www-authenticate']!, /^ApiKey /);
 }
 
-async function keyOf(agent: Agent): Promise<{ prefix: string; expires_at: string | null }> {
+async function keyOf(
+  agent: Agent,
+): Promise<{ prefix: string; created_at: string; expires_at: string | null }> {
   const answer = await agent.get('/v1/agents/me');
   assert.equal(answer.status, 200, answer.text);
   return answer.body.key;
@@ -30,7 +32,16 @@ describe('POST /v1/auth/rotate', () => {
       const { api_key, key_prefix, tier, rate_limit } = answer.body;
       assert.match(api_key, /^lev_[0-9A-Za-z]{38}$/);
       assert.deepEqual([key_prefix, tier, rate_limit], [api_key.slice(0, 8), 'readwrite', 10_000]);
+      assert.equal(answer.headers['ratelimit-policy'], '"default";q=10000;w=3600');
       await agent.create(newEvent());
+    });
+
+    it('takes a JSON content type without a body', async () => {
+      const agent = await newAgent();
+      const headers = { 'content-type': 'application/json' };
+      assert.equal((await agent.send('POST', REVOKE, { headers })).status, 204);
+      for (const options of [{ headers }, { headers, raw: '' }])
+        assert.equal((await (await newAgent()).send('POST', ROTATE, options)).status, 200);
     });
 
     it('keeps the old key valid for an hour without a body or with an empty one', async () => {
@@ -48,7 +59,8 @@ describe('POST /v1/auth/rotate', () => {
         const { answer, agent } = await old.rotate({ overlap_seconds });
         const { expires_at } = await keyOf(old);
         assert.equal(Date.parse(expires_at!) - Date.parse(answer.body.created_at), overlap_seconds * 1_000);
-        assert.equal((await keyOf(agent)).expires_at, null);
+        const { key_prefix: prefix, created_at } = answer.body;
+        assert.deepEqual(await keyOf(agent), { prefix, created_at, expires_at: null });
       }
     });
 
@@ -64,6 +76,7 @@ describe('POST /v1/auth/rotate', () => {
       const old = await newAgent();
       const { agent } = await old.rotate({ overlap_seconds: 0 });
       await assertRefused(old);
+      for (const path of [ROTATE, REVOKE]) assertError(await old.post(path), 401, 'INVALID_API_KEY');
       await keyOf(agent);
     });
 
@@ -85,13 +98,15 @@ describe('POST /v1/auth/rotate', () => {
       assert.deepEqual([await remaining(old), await remaining(agent)], [9_996, 9_995]);
     });
 
-    it('needs only the tier read', async () => {
-      const old = await newAgent();
-      await administrator.patch(`/v1/admin/agents/${await old.id()}`, { tier: 'read' });
-      const { answer, agent } = await old.rotate();
-      assert.equal(answer.body.tier, 'read');
-      assert.equal((await agent.post(REVOKE)).status, 204);
-    });
+    for (const [tier, limit] of Object.entries({ read: 10_000, admin: 100_000 })) {
+      it(`works in the tier ${tier}`, async () => {
+        const old = await newAgent();
+        await administrator.patch(`/v1/admin/agents/${await old.id()}`, { tier });
+        const { answer, agent } = await old.rotate();
+        assert.deepEqual([answer.body.tier, answer.body.rate_limit], [tier, limit]);
+        assert.equal((await agent.post(REVOKE)).status, 204);
+      });
+    }
   });
 
   describe('401', () => {
@@ -113,12 +128,16 @@ describe('POST /v1/auth/rotate', () => {
     });
   });
 
-  describe('415', () => {
-    it('refuses a body that is not JSON', async () => {
+  describe('413 and 415', () => {
+    it('refuses a body that is too large or not JSON, and changes nothing', async () => {
       const agent = await newAgent();
       const options = { raw: '{}', headers: { 'content-type': 'text/plain' } };
-      assertError(await agent.send('POST', ROTATE, options), 415, 'UNSUPPORTED_MEDIA_TYPE');
-      await keyOf(agent);
+      for (const path of [ROTATE, REVOKE]) {
+        assertError(await agent.send('POST', path, options), 415, 'UNSUPPORTED_MEDIA_TYPE');
+        const raw = ' '.repeat(16_385);
+        assertError(await agent.send('POST', path, { raw }), 413, 'PAYLOAD_TOO_LARGE');
+      }
+      assert.equal((await keyOf(agent)).expires_at, null);
     });
   });
 
@@ -126,12 +145,19 @@ describe('POST /v1/auth/rotate', () => {
     const cases: [raw: string, issue: string][] = [
       ['{"overlap_seconds":-1}', 'body.overlap_seconds: greater_than_equal'],
       ['{"overlap_seconds":86401}', 'body.overlap_seconds: less_than_equal'],
+      ['{"overlap_seconds":1e999}', 'body.overlap_seconds: less_than_equal'],
       ['{"overlap_seconds":0.5}', 'body.overlap_seconds: int_from_float'],
       ['{"overlap_seconds":"60"}', 'body.overlap_seconds: int_type'],
       ['{"overlap_seconds":null}', 'body.overlap_seconds: int_type'],
+      ['{"overlap_seconds":true}', 'body.overlap_seconds: int_type'],
+      ['{"overlap_seconds":[60]}', 'body.overlap_seconds: int_type'],
+      ['{"overlap":0}', 'body.overlap: extra_forbidden'],
       ['null', 'body: dict_type'],
       ['[]', 'body: dict_type'],
-      ['{', 'body: json_invalid'],
+      ['60', 'body: dict_type'],
+      ['"60"', 'body: dict_type'],
+      ['{"overlap_seconds":60', 'body: json_invalid'],
+      [' ', 'body: json_invalid'],
     ];
     for (const [raw, issue] of cases) {
       it(`refuses ${raw}, and changes nothing`, async () => {
@@ -140,6 +166,19 @@ describe('POST /v1/auth/rotate', () => {
         assert.equal((await keyOf(agent)).expires_at, null);
       });
     }
+
+    it('refuses what could leave the wrong key valid, and changes nothing', async () => {
+      const agent = await newAgent();
+      const guesses: [path: string, body: object | undefined, issue: string][] = [
+        [`${ROTATE}?overlap_seconds=0`, undefined, 'query: extra_forbidden'],
+        [`${REVOKE}?key=x`, undefined, 'query: extra_forbidden'],
+        [REVOKE, { key_prefix: 'lev_4Zr8' }, 'body.key_prefix: extra_forbidden'],
+      ];
+      for (const [path, body, issue] of guesses) {
+        assertInvalid(await agent.post(path, body), [issue]);
+        assert.equal((await keyOf(agent)).expires_at, null);
+      }
+    });
   });
 });
 
@@ -147,9 +186,14 @@ describe('POST /v1/auth/revoke', () => {
   it('ends the calling key at once, and keeps the other', async () => {
     const old = await newAgent();
     const { agent } = await old.rotate();
-    assert.equal((await agent.post(REVOKE)).status, 204);
+    const answer = await agent.post(REVOKE);
+    assert.deepEqual([answer.status, answer.text], [204, '']);
+    assert.match(answer.headers.ratelimit!, /^"default";r=9998;/);
     await assertRefused(agent);
-    await keyOf(old);
+    const { agent: next } = await old.rotate();
+    assert.equal((await old.post(REVOKE, {})).status, 204);
+    await assertRefused(old);
+    await keyOf(next);
   });
 
   it('leaves an agent without a key, and keeps its events', async () => {
@@ -160,5 +204,7 @@ describe('POST /v1/auth/revoke', () => {
     await reader.read(event_id);
     const summary = await agent.findSummary();
     assert.deepEqual([summary.is_active, summary.event_count], [true, 1]);
+    assert.equal((await administrator.delete(`/v1/admin/agents/${summary.id}`)).status, 204);
+    assertError(await reader.get(`/v1/events/${event_id}`), 404, 'NOT_FOUND');
   });
 });

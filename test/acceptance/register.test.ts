@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Agent, administrator, anyone, RUN, reader, register } from './client.ts';
+import { TEXT_SAMPLES } from './field-rules.ts';
 import { assertError, assertInvalid } from './samples.ts';
 
 const PATH = '/v1/auth/register';
@@ -70,8 +71,9 @@ describe('POST /v1/auth/register', () => {
       ['1 character', 'a'],
       ['200 characters', 'n'.repeat(200)],
       ['200 characters outside the basic plane', '🎪'.repeat(200)],
-      ['spaces around it', '  a\tb\n '],
+      ['spaces, a tab and a line end', '  a\tb\n '],
       ['letters of any script', 'Жизнь 生活 حياة é é'],
+      ...TEXT_SAMPLES,
     ];
     for (const [name, agent_name] of names) {
       it(`keeps an agent_name with ${name}`, async () => {
@@ -173,6 +175,8 @@ describe('POST /v1/auth/register', () => {
 
     it('refuses a request without a body', async () => {
       assertInvalid(await anyone.send('POST', PATH), ['body: missing']);
+      const headers = { 'content-type': 'application/json' };
+      assertInvalid(await anyone.send('POST', PATH, { headers }), ['body: missing']);
     });
 
     it('names every failing field in its message too', async () => {

@@ -97,6 +97,11 @@ describe('PATCH /v1/admin/agents/{agent_id}', () => {
       });
     }
 
+    it('lists the errors in path and body together', async () => {
+      const answer = await administrator.patch('/v1/admin/agents/nobody', { tier: 'king', is_active: 1 });
+      assertInvalid(answer, ['path.agent_id', 'body.is_active', 'body.tier']);
+    });
+
     it('comes before 404', async () => {
       const answer = await administrator.patch(`/v1/admin/agents/${UNKNOWN_UUID}`, { tier: 'root' });
       assertInvalid(answer, ['body.tier: enum']);

@@ -144,6 +144,21 @@ describe('PATCH /v1/events/{event_id}', () => {
       assert.deepEqual({ description, address, url, cost, location_name, audience }, parts);
     });
 
+    it('applies each of many concurrent changes of one field exactly once', async () => {
+      const { event_id } = await agent.create(newEvent());
+      const costs = Array.from({ length: 30 }, (_, at) => String(at));
+      const answers = await Promise.all(costs.map((cost) => agent.patch(`/v1/events/${event_id}`, { cost })));
+      // Every response shows the change that its request made, in a version of its own.
+      assert.deepEqual(
+        answers.map(({ body }) => body.cost),
+        costs,
+      );
+      assert.equal(new Set(answers.map(({ headers }) => headers.etag)).size, costs.length);
+      const last = await agent.get(`/v1/events/${event_id}`);
+      const winner = answers.find(({ headers }) => headers.etag === last.headers.etag);
+      assert.equal(winner?.body.cost, last.body.cost);
+    });
+
     for (const [name, fields] of KEPT) {
       it(`takes ${name}`, async () => {
         const { event_id } = await agent.create(newEvent());

@@ -18,7 +18,7 @@ async function start(t: TestContext, env: Record<string, string>) {
 }
 
 describe('a thread that dies', { concurrency: true }, () => {
-  for (const thread of ['writer', 'row-reader']) {
+  for (const thread of ['writer', 'reader']) {
     it(`ends the process, so that a supervisor starts it again: ${thread}`, async (t) => {
       const { child, ended, client } = await start(t, { KILLED_THREAD: thread });
       assert.equal((await client.get('/health')).status, 200);

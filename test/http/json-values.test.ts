@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { countValues, hasMoreValues } from '../../src/http/request/json-values.ts';
+import { countValues, hasMoreValues } from '../../src/http/request/body.ts';
 
 const SEED = 20_261_115;
 const NO_LIMIT = Number.POSITIVE_INFINITY;

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { it, type TestContext } from 'node:test';
 import { readConfig } from '../../src/config.ts';
 import { PostgresStore } from '../../src/postgres/store.ts';
-import { addAgent, auditOf, newEventRow } from '../store/rows.ts';
+import { addAgent, auditOf, deleteOne, newEventRow } from '../store/rows.ts';
 import { newDatabase } from '../support/postgres.ts';
 import { size } from '../support/sizes.ts';
 import { Side } from './side.ts';
@@ -57,16 +57,16 @@ it('has no deadlock between an agent that creates, changes and deletes and an ad
           await Promise.all([
             store.replaceEvent({ ...row, version: 2, description: 'longer' }),
             store.deleteEvent(row.event_id, agent_id),
-            store.deleteEventAsAdmin(row.event_id, auditOf('delete_event', row.event_id)),
+            deleteOne(store, row.event_id, auditOf('delete_event', row.event_id)),
           ]);
         }
       };
       const writing = Promise.all(Array.from({ length: 8 }, write));
       try {
         for (let times = 0; times < 5; times++) {
-          await store.deleteAgentEvents(agent_id, auditOf('delete_agent_events', agent_id));
+          await store.deleteAll(agent_id, auditOf('delete_agent_events', agent_id), false);
         }
-        assert.equal(await store.deleteAgent(agent_id, auditOf('delete_agent', agent_id)), true);
+        assert.equal(await store.deleteAll(agent_id, auditOf('delete_agent', agent_id), true), true);
       } finally {
         isOver = true;
         await writing;

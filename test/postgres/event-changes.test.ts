@@ -56,7 +56,7 @@ describe('the log of changes', () => {
     const { agent: other } = await addAgent(store);
     const rows = [await addEvent(store, other), await addEvent(store, other)];
     await sql`DELETE FROM event_changes`;
-    await store.deleteAgent(other.agent_id, auditOf('delete_agent', other.agent_id));
+    await store.deleteAll(other.agent_id, auditOf('delete_agent', other.agent_id), true);
     assert.deepEqual((await logged()).sort(), rows.map(({ event_id }) => event_id).sort());
   });
 

@@ -277,7 +277,7 @@ describe('creates at the same time', { timeout: size(60_000, 600_000) }, () => {
               );
           } else {
             const { agent_id } = agents[3]!;
-            await node.deleteAgentEvents(agent_id, auditOf('delete_agent_events', agent_id));
+            await node.deleteAll(agent_id, auditOf('delete_agent_events', agent_id), false);
           }
         }),
       );

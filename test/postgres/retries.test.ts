@@ -153,13 +153,16 @@ describe('work on a database', { timeout: 60_000 }, () => {
       const { agent, row } = await newStoredEvent();
       const lock = (sql: TransactionSql) => sql`LOCK TABLE audit IN ACCESS EXCLUSIVE MODE`;
       const deleted = await cutWhileBlocked(lock, () =>
-        store.deleteAgent(agent.agent_id, auditOf('delete_agent', agent.agent_id)),
+        store.deleteAll(agent.agent_id, auditOf('delete_agent', agent.agent_id), true),
       );
       assert.equal(deleted.status, 'rejected');
       assert.equal(deleted.reason.code, 'UNAVAILABLE');
       assert.notEqual(await findJson(row.event_id), undefined);
       assert.equal((await store.findAgent(agent.agent_id))?.event_count, 1);
-      assert.equal(await store.deleteAgent(agent.agent_id, auditOf('delete_agent', agent.agent_id)), true);
+      assert.equal(
+        await store.deleteAll(agent.agent_id, auditOf('delete_agent', agent.agent_id), true),
+        true,
+      );
       assert.equal(await findJson(row.event_id), undefined);
     });
 
@@ -232,7 +235,7 @@ describe('work on a database', { timeout: 60_000 }, () => {
     await Promise.all(rows.map((row) => store.createEvent(row, 0)));
     const audit = auditOf('delete_agent', agent.agent_id);
     const deletes = rows.map((row) => store.deleteEvent(row.event_id, agent.agent_id));
-    const [isGone] = await Promise.all([store.deleteAgent(agent.agent_id, audit), ...deletes]);
+    const [isGone] = await Promise.all([store.deleteAll(agent.agent_id, audit, true), ...deletes]);
     assert.equal(isGone, true);
     assert.deepEqual([...(await side.sql`SELECT 1 FROM events WHERE agent_id = ${agent.agent_id}`)], []);
   });
@@ -244,7 +247,7 @@ describe('work on a database', { timeout: 60_000 }, () => {
       const create = () => store.createEvent(newEventRow(agent), 0);
       const audit = auditOf('delete_agent', agent.agent_id);
       const [isGone] = await Promise.all([
-        ...[store.deleteAgent(agent.agent_id, audit), rotate(), create(), rotate()],
+        ...[store.deleteAll(agent.agent_id, audit, true), rotate(), create(), rotate()],
         ...[store.revokeKey(key.hash), create(), rotate()],
       ]);
       assert.equal(isGone, true);

@@ -59,7 +59,7 @@ describe('agents by activity with many new events', () => {
       [0, 0],
     );
     // While the removal of so many goes on, they do not count.
-    await reopened.deleteAgentEvents(busy.agent_id, auditOf('delete_agent_events', busy.agent_id));
+    await reopened.deleteAll(busy.agent_id, auditOf('delete_agent_events', busy.agent_id), false);
     const recent = newUlid(NOW_MS - HOUR_MS, systemRandom);
     await reopened.createEvent(newEventRow(busy, { event_id: recent, created_ms: NOW_MS - HOUR_MS }), 0);
     assert.deepEqual(await page('events_7d'), [

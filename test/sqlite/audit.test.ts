@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import type { AgentRow } from '../../src/domain/agent.ts';
 import { SqliteStore } from '../../src/sqlite/store.ts';
-import { addAgent, addEvent, auditOf } from '../store/rows.ts';
+import { addAgent, addEvent, auditOf, deleteOne, deleteSelected } from '../store/rows.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { execute, readRows } from './files.ts';
 
@@ -30,15 +30,15 @@ describe('the audit log', () => {
   const changes = {
     updateAgent: (agentId: string) =>
       store.updateAgent(agentId, { tier: 'read' }, auditOf('update_agent', agentId, '{"tier":"read"}')),
-    deleteAgent: (agentId: string) => store.deleteAgent(agentId, auditOf('delete_agent', agentId)),
-    deleteAgentEvents: (agentId: string) =>
-      store.deleteAgentEvents(agentId, auditOf('delete_agent_events', agentId)),
-    deleteSelectedEvents: (agentId: string) =>
-      store.deleteSelectedEvents(agentId, [eventId], auditOf('delete_selected_events', agentId)),
-    deleteEventAsAdmin: (id: string) => store.deleteEventAsAdmin(id, auditOf('delete_event', id)),
+    deleteAgent: (agentId: string) => store.deleteAll(agentId, auditOf('delete_agent', agentId), true),
+    deleteAllEvents: (agentId: string) =>
+      store.deleteAll(agentId, auditOf('delete_agent_events', agentId), false),
+    deleteSelected: (agentId: string) =>
+      deleteSelected(store, agentId, [eventId], auditOf('delete_selected_events', agentId)),
+    deleteOne: (id: string) => deleteOne(store, id, auditOf('delete_event', id)),
   };
   for (const name of Object.keys(changes) as (keyof typeof changes)[]) {
-    const target = () => (name === 'deleteEventAsAdmin' ? eventId : agent.agent_id);
+    const target = () => (name === 'deleteOne' ? eventId : agent.agent_id);
 
     it(`has an entry for ${name}`, async () => {
       await changes[name](target());

@@ -4,7 +4,6 @@ import { DatabaseSync } from 'node:sqlite';
 import { before, describe, it } from 'node:test';
 import { type EventListQuery, WHENS } from '../../src/domain/administration/list.ts';
 import { ASSUMED_DURATION_MS, type EventRow } from '../../src/domain/events/event.ts';
-import type { ListedEvent, ListPage } from '../../src/domain/store.ts';
 import { columnValues, EVENT_COLUMN_LIST, EVENT_PLACEHOLDERS } from '../../src/sqlite/columns.ts';
 import { MANY_EVENTS, orderEvents } from '../../src/sqlite/event-order.ts';
 import { databasePath } from '../../src/sqlite/files/data-folder.ts';
@@ -143,11 +142,11 @@ describe('the order of events', () => {
     }
     assert.equal(data.countOrdered(agent), MANY_EVENTS + 10);
     for (const { event_id } of rows.slice(0, 50)) data.call('deleteEvent', event_id, agent.agent_id, null);
-    data.call('deleteEventAsAdmin', rows[50]!.event_id, auditOf('delete_event', rows[50]!.event_id));
+    data.call('deleteEvents', [rows[50]!.event_id], auditOf('delete_event', rows[50]!.event_id), {});
     assert.equal(data.countOrdered(agent), MANY_EVENTS - 41);
     data.create(agent, 1);
     assert.equal(data.countOrdered(agent), MANY_EVENTS - 40, 'it stays complete with fewer events');
-    data.call('deleteAgentEvents', agent.agent_id, auditOf('delete_agent_events', agent.agent_id));
+    data.call('deleteAll', agent.agent_id, auditOf('delete_agent_events', agent.agent_id), false);
     data.removeRows();
     assert.equal(data.countOrdered(agent), 0);
     data.create(agent, 2);
@@ -158,7 +157,7 @@ describe('the order of events', () => {
     const data = newData();
     const agent = data.addAgent();
     data.create(agent, MANY_EVENTS);
-    data.call('deleteAgentEvents', agent.agent_id, auditOf('delete_agent_events', agent.agent_id));
+    data.call('deleteAll', agent.agent_id, auditOf('delete_agent_events', agent.agent_id), false);
     data.create(agent, 5);
     data.call('removeSlice', MANY_EVENTS / 2);
     data.create(agent, 5);
@@ -191,7 +190,7 @@ describe('the order of events', () => {
     const data = newData();
     const agent = data.addAgent();
     data.create(agent, MANY_EVENTS);
-    data.call('deleteAgent', agent.agent_id, auditOf('delete_agent', agent.agent_id));
+    data.call('deleteAll', agent.agent_id, auditOf('delete_agent', agent.agent_id), true);
     data.removeRows();
     assert.deepEqual(data.rows('SELECT * FROM event_order'), []);
   });
@@ -218,11 +217,7 @@ describe('a list of an agent with many events', () => {
   const read = (reader: ListReader, agentId: string, query: EventListQuery) => {
     const ids: string[] = [];
     for (let after: EventListQuery['after']; ; ) {
-      const [outcome] = reader.run([
-        { name: 'agentEventPage', args: [agentId, { ...query, after }, NOW_MS] },
-      ]);
-      assert.ok(outcome && 'value' in outcome);
-      const { items, total, next } = outcome.value as ListPage<ListedEvent>;
+      const { items, total, next } = reader.agentEventPage(agentId, { ...query, after }, NOW_MS);
       ids.push(...items.map(({ position }) => position.id));
       if (!next) return { ids, total };
       after = next;
@@ -240,7 +235,7 @@ describe('a list of an agent with many events', () => {
       const agent = data.addAgent();
       const rows = data.insert(agent, size(6_000, 14_000), firstHour, lastHour);
       orderEvents(data.database, Infinity);
-      const reader = new ListReader(path);
+      const reader = new ListReader(data.database);
       const endsMs = (row: EventRow) => row.end_ms ?? row.start_ms + ASSUMED_DURATION_MS;
       const listed = {
         all: rows,
@@ -260,7 +255,6 @@ describe('a list of an agent with many events', () => {
           assert.equal(total, expected.length);
         }
       }
-      reader.close();
       data.database.close();
     });
   }

@@ -40,7 +40,7 @@ describe('the last use of an agent, when it cannot be written', () => {
     store.noteUse(deleted.agent_id, NOW_MS);
     await passTime();
     assert.equal(writtenOf(agent.agent_id), null);
-    await store.deleteAgent(deleted.agent_id, auditOf('delete_agent', deleted.agent_id));
+    await store.deleteAll(deleted.agent_id, auditOf('delete_agent', deleted.agent_id), true);
     execute(path, 'DROP TRIGGER stuck');
     await passTime();
     assert.equal(writtenOf(agent.agent_id), NOW_MS);

@@ -16,6 +16,7 @@ import {
   assertEvents,
   assertRecord,
   auditOf,
+  deleteOne,
   eventsOf,
   findRow,
   NOW_MS,
@@ -67,9 +68,9 @@ async function newFolder() {
 }
 
 const deleteEvents = (store: SqliteStore, { agent_id }: AgentRow) =>
-  store.deleteAgentEvents(agent_id, auditOf('delete_agent_events', agent_id));
+  store.deleteAll(agent_id, auditOf('delete_agent_events', agent_id), false);
 const deleteAgent = (store: SqliteStore, { agent_id }: AgentRow) =>
-  store.deleteAgent(agent_id, auditOf('delete_agent', agent_id));
+  store.deleteAll(agent_id, auditOf('delete_agent', agent_id), true);
 
 async function untilRemoved(folder: string): Promise<void> {
   while (readRows(databasePath(folder), 'SELECT 1 FROM removals').length > 0) await sleep(10);
@@ -103,7 +104,7 @@ async function assertOnly(
     assert.equal(await store.findEvent(row.event_id), undefined);
     assert.equal(await findRow(store, row.event_id), undefined);
     assert.equal(await store.deleteEvent(row.event_id, agent.agent_id), false);
-    assert.equal(await store.deleteEventAsAdmin(row.event_id, auditOf('delete_event', '')), false);
+    assert.equal(await deleteOne(store, row.event_id, auditOf('delete_event', '')), false);
     assert.deepEqual(await store.replaceEvent({ ...row, version: 2 }), { kind: 'conflict' });
   }
   assert.deepEqual(await eventsOf(store, agent.agent_id), []);

@@ -48,7 +48,7 @@ for (const [name, cacheBytes] of Object.entries(CACHES)) {
       const deleted = await addEvent(store, kept.agent);
       await store.deleteEvent(deleted.event_id, kept.agent.agent_id);
       await addEvent(store, gone.agent);
-      await store.deleteAgent(gone.agent.agent_id, auditOf('delete_agent', gone.agent.agent_id));
+      await store.deleteAll(gone.agent.agent_id, auditOf('delete_agent', gone.agent.agent_id), true);
       const update = { is_active: false, tier: 'read' } as const;
       await store.updateAgent(off.agent.agent_id, update, auditOf('update_agent', off.agent.agent_id));
       await store.getSetting('colour', async () => 'red');

@@ -40,8 +40,8 @@ async function deleteMany(withAgent: boolean) {
   await writer.close();
   const store = await open(folder);
   const id = agent.agent_id;
-  if (withAgent) await store.deleteAgent(id, deletionOf('delete_agent', id));
-  else await store.deleteAgentEvents(id, deletionOf('delete_agent_events', id));
+  if (withAgent) await store.deleteAll(id, deletionOf('delete_agent', id), true);
+  else await store.deleteAll(id, deletionOf('delete_agent_events', id), false);
   // Read at once: while a list is read on its thread, the removal would go on.
   const [{ audit_id }] = readRows(databasePath(folder), 'SELECT max(audit_id) AS audit_id FROM audit') as [
     { audit_id: number },
@@ -106,7 +106,7 @@ describe('a delete whose rows are still being moved', () => {
     t.after(() => store.close());
     const more = Array.from({ length: 5 }, () => newEventRow(agent));
     for (const row of more) assert.equal((await store.createEvent(row, 0)).kind, 'created');
-    await store.deleteAgentEvents(agent.agent_id, deletionOf('delete_agent_events', agent.agent_id));
+    await store.deleteAll(agent.agent_id, deletionOf('delete_agent_events', agent.agent_id), false);
     assert.ok(countRows() > 5, 'the rows of the first are still there');
     const second = (await lastEntry(store)).audit_id;
     assert.deepEqual(await restoreAll(store, second), { restored: 5, skipped: [] });

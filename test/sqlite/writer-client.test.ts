@@ -223,7 +223,7 @@ describe('the store, when its writer fails', () => {
       store.createEvent(row, 0),
       store.replaceEvent({ ...changed, version: 2, cost: 'more' }),
       store.deleteEvent(removed.event_id, agent.agent_id),
-      store.deleteAgent(watched.agent_id, auditOf('delete_agent', watched.agent_id)),
+      store.deleteAll(watched.agent_id, auditOf('delete_agent', watched.agent_id), true),
     ]);
     assert.equal(checked.status, 'fulfilled');
     for (const outcome of outcomes) assert.ok(outcome.status === 'rejected' && isUnavailable(outcome.reason));

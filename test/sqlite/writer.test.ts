@@ -109,8 +109,8 @@ describe('the writer', () => {
     it('fails every call, rolls all of them back, and runs the next batch', () => {
       const state = everything();
       const deletion: Call = {
-        name: 'deleteAgent',
-        args: [watched.agent_id, auditOf('delete_agent', watched.agent_id)],
+        name: 'deleteAll',
+        args: [watched.agent_id, auditOf('delete_agent', watched.agent_id), true],
       };
       assert.throws(() => writer.run([addAgent(), deletion, createEvent()]), /FOREIGN KEY constraint failed/);
       assert.equal(database.isTransaction, false);
@@ -153,19 +153,19 @@ describe('the writer', () => {
       addAgent(newAgentRow({ agent_name: long })),
       { name: 'addSetting', args: ['long', long] },
       { name: 'updateAgent', args: [AGENT.agent_id, { tier: 'read' }, auditOf('update_agent', '', long)] },
-      { name: 'deleteAgent', args: [AGENT.agent_id, auditOf('delete_agent', '', long)] },
+      { name: 'deleteAll', args: [AGENT.agent_id, auditOf('delete_agent', '', long), true] },
       {
-        name: 'deleteAgentEvents',
-        args: [AGENT.agent_id, auditOf('delete_agent_events', '', long.repeat(9))],
+        name: 'deleteAll',
+        args: [AGENT.agent_id, auditOf('delete_agent_events', '', long.repeat(9)), false],
       },
-      { name: 'deleteSelectedEvents', args: [AGENT.agent_id, [row.event_id], longWinded] },
-      { name: 'deleteEventAsAdmin', args: [row.event_id, longWinded] },
+      { name: 'deleteEvents', args: [[row.event_id], longWinded, { agentId: AGENT.agent_id }] },
+      { name: 'deleteEvents', args: [[row.event_id], longWinded, {}] },
       { name: 'setSetting', args: ['long', long, { atMs: 2, nowMs: 1 }] },
     ];
-    for (const call of calls) {
-      it(`fails every call in the batch of ${call.name}, rolls all of them back, and runs the next batch`, () => {
+    for (const [at, call] of calls.entries()) {
+      it(`fails every call in the batch of call ${at}, ${call.name}, rolls all of them back, and runs the next batch`, () => {
         const state = everything();
-        const small: Call = { name: 'addSetting', args: [`small ${call.name}`, 'x'] };
+        const small: Call = { name: 'addSetting', args: [`small ${at}`, 'x'] };
         assert.throws(() => writer.run([small, call, { name: 'ping', args: [] }]), /disk is full/);
         assert.equal(database.isTransaction, false);
         assert.deepEqual(everything(), state);

@@ -9,7 +9,7 @@ import { newUlid } from '../../src/domain/ids.ts';
 import { ROWS_PER_SLICE, type Store } from '../../src/domain/store.ts';
 import { Chance } from '../support/random.ts';
 import { holds, sorted, walk } from './listing.ts';
-import { addAgent, addEvent, auditOf, HOUR_MS, NOW_MS } from './rows.ts';
+import { addAgent, addEvent, auditOf, deleteOne, HOUR_MS, NOW_MS } from './rows.ts';
 
 const DAY_MS = 24 * HOUR_MS;
 const WINDOWS = { events_24h: DAY_MS, events_7d: 7 * DAY_MS };
@@ -112,16 +112,16 @@ export function activityContract(store: () => Store): void {
     for (let count = 0; count < ROWS_PER_SLICE + 20; count++)
       await add(chance.pick([busy, deleted]), NOW_MS - count);
     await assertPages();
-    await store().deleteAgentEvents(busy.agent_id, auditOf('delete_agent_events', busy.agent_id));
+    await store().deleteAll(busy.agent_id, auditOf('delete_agent_events', busy.agent_id), false);
     forget(({ agent_id }) => agent_id === busy.agent_id);
     await add(busy, NOW_MS - 5); // a new one counts, while the old ones are being removed
     await assertDays();
     await assertPages();
-    await store().deleteAgent(deleted.agent_id, auditOf('delete_agent', deleted.agent_id));
+    await store().deleteAll(deleted.agent_id, auditOf('delete_agent', deleted.agent_id), true);
     forget(({ agent_id }) => agent_id === deleted.agent_id);
     const [own, admins] = events as [EventRow, EventRow];
     await store().deleteEvent(own.event_id, own.agent_id);
-    await store().deleteEventAsAdmin(admins.event_id, auditOf('delete_event', admins.event_id));
+    await deleteOne(store(), admins.event_id, auditOf('delete_event', admins.event_id));
     forget((event) => event === own || event === admins);
     await assertDays();
     await assertPages();

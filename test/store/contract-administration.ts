@@ -10,6 +10,7 @@ import {
   assertEvents,
   assertRecord,
   auditOf,
+  deleteOne,
   eventsOf,
   findRow,
   idOf,
@@ -28,9 +29,9 @@ const MANY = size(1_800, 10_600);
 export function administrationContract(store: () => Store): void {
   const update = (agentId: string, change: AgentUpdate) =>
     store().updateAgent(agentId, change, auditOf('update_agent', agentId));
-  const deleteAgent = (agentId: string) => store().deleteAgent(agentId, auditOf('delete_agent', agentId));
+  const deleteAgent = (agentId: string) => store().deleteAll(agentId, auditOf('delete_agent', agentId), true);
   const deleteEvents = (agentId: string) =>
-    store().deleteAgentEvents(agentId, auditOf('delete_agent_events', agentId));
+    store().deleteAll(agentId, auditOf('delete_agent_events', agentId), false);
   const foundOf = async (agentId: string) =>
     (await searchAll(store(), search(), NOW_MS)).filter((event) => parseEvent(event).agent_id === agentId);
 
@@ -91,7 +92,7 @@ export function administrationContract(store: () => Store): void {
     });
   });
 
-  describe('deleteAgent', () => {
+  describe('deleteAll with the agent', () => {
     it('removes the agent, its keys and its events, and nothing of any other agent', async () => {
       const { agent, key } = await addAgent(store());
       const { agent: other, key: otherKey } = await addAgent(store());
@@ -130,7 +131,7 @@ export function administrationContract(store: () => Store): void {
     });
   });
 
-  describe('deleteAgentEvents', () => {
+  describe('deleteAll without the agent', () => {
     it('removes the events and keeps the agent and its key, which can create events again', async () => {
       const { agent, key } = await addAgent(store());
       const rows = [await addEvent(store(), agent), await addEvent(store(), agent, { start_ms: 0 })];
@@ -174,11 +175,11 @@ export function administrationContract(store: () => Store): void {
     assertEvents(await foundOf(agent.agent_id), []);
   });
 
-  describe('deleteEventAsAdmin', () => {
+  describe('deleteEvents of one event', () => {
     it('removes an event of any agent, once', async () => {
       const { agent } = await addAgent(store());
       const row = await addEvent(store(), agent);
-      const remove = () => store().deleteEventAsAdmin(row.event_id, auditOf('delete_event', row.event_id));
+      const remove = () => deleteOne(store(), row.event_id, auditOf('delete_event', row.event_id));
       assert.deepEqual([await remove(), await remove()], [true, false]);
       assert.equal(await store().findEvent(row.event_id), undefined);
       assertEvents(await foundOf(agent.agent_id), []);
@@ -186,7 +187,7 @@ export function administrationContract(store: () => Store): void {
     });
 
     it('is false for an unknown event', async () => {
-      assert.equal(await store().deleteEventAsAdmin(newUlid(), auditOf('delete_event', 'none')), false);
+      assert.equal(await deleteOne(store(), newUlid(), auditOf('delete_event', 'none')), false);
     });
   });
 

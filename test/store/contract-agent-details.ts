@@ -62,7 +62,7 @@ export function agentDetailsContract(store: () => Store): void {
     it('finds nothing by an unknown ID, or that of a deleted agent', async () => {
       const { id } = await withTwoKeys();
       assert.equal(await store().findAgentDetails(newUuid(), NOW_MS), undefined);
-      await store().deleteAgent(id, auditOf('delete_agent', id));
+      await store().deleteAll(id, auditOf('delete_agent', id), true);
       assert.equal(await store().findAgentDetails(id, NOW_MS), undefined);
     });
   });
@@ -191,7 +191,7 @@ export function agentDetailsContract(store: () => Store): void {
 
     it('does nothing for an agent that does not exist, or was deleted', async () => {
       const { id, older } = await withTwoKeys();
-      await store().deleteAgent(id, auditOf('delete_agent', id));
+      await store().deleteAll(id, auditOf('delete_agent', id), true);
       const { total } = await store().auditPage({ after: undefined, limit: 1 });
       for (const agentId of [id, newUuid()]) {
         const next = newKey();

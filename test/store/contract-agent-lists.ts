@@ -117,7 +117,7 @@ export function agentListContract(store: () => Store): void {
         names.slice(0, 2),
       );
       const gone = added[1]!.agent_id;
-      await store().deleteAgent(gone, auditOf('delete_agent', gone));
+      await store().deleteAll(gone, auditOf('delete_agent', gone), true);
       await addAgent(store(), { agent_name: 'Between A' });
       await addAgent(store(), { agent_name: 'BETWEEN E' });
       const second = await page(first.next);
@@ -141,7 +141,7 @@ export function agentListContract(store: () => Store): void {
       store().noteUse(agent.agent_id, NOW_MS + 7);
       const [shown] = await found();
       assert.deepEqual([shown?.tier, shown?.last_used_ms], ['admin', NOW_MS + 7]);
-      await store().deleteAgent(agent.agent_id, auditOf('delete_agent', agent.agent_id));
+      await store().deleteAll(agent.agent_id, auditOf('delete_agent', agent.agent_id), true);
       assert.deepEqual(await found(), []);
     });
   });

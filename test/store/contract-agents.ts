@@ -45,7 +45,7 @@ export function agentContract(store: () => Store): void {
 
   it('finds nobody by the key of a deleted agent', async () => {
     const { agent, key } = await addAgent(store());
-    await store().deleteAgent(agent.agent_id, auditOf('delete_agent', agent.agent_id));
+    await store().deleteAll(agent.agent_id, auditOf('delete_agent', agent.agent_id), true);
     assert.equal(await store().findAgentByKey(key.hash, NOW_MS), undefined);
   });
 

@@ -189,7 +189,7 @@ export function allEventsContract(store: () => Store): void {
 
   it('finds none of the events of an agent that was deleted', async () => {
     const gone = agents.pop()!;
-    await store().deleteAgent(gone.agent_id, auditOf('delete_agent', gone.agent_id));
+    await store().deleteAll(gone.agent_id, auditOf('delete_agent', gone.agent_id), true);
     for (const row of [...rows.values()]) if (row.agent_id === gone.agent_id) rows.delete(row.event_id);
     await assertListed({});
     await assertListed({ q: 'jazz', sort: 'start_at' });

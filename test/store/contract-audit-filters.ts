@@ -12,7 +12,7 @@ import type { AuditFilters } from '../../src/domain/administration/audit-filters
 import { foldText } from '../../src/domain/administration/list.ts';
 import type { Store } from '../../src/domain/store.ts';
 import { Chance } from '../support/random.ts';
-import { addAgent, addEvent, HOUR_MS, NOW_MS } from './rows.ts';
+import { addAgent, addEvent, deleteOne, deleteSelected, HOUR_MS, NOW_MS } from './rows.ts';
 
 const ACTORS = [
   { actor_subject: 'ada', actor_email: 'Ada@Example.com' },
@@ -50,12 +50,12 @@ export function auditFilterContract(store: () => Store): void {
       const kind = chance.integer(0, 4);
       if (kind === 0)
         await store().updateAgent(id, { tier: 'read' }, entry('update_agent', id, '{"tier":"read"}'));
-      else if (kind === 1) await store().deleteAgentEvents(id, entry('delete_agent_events', id));
+      else if (kind === 1) await store().deleteAll(id, entry('delete_agent_events', id), false);
       else if (kind === 4) await deleteAndRestore([id, chance.pick(ids)], entry('delete_events', ''));
       else {
         const { event_id } = await addEvent(store(), agent, { title: `${chance.pick(NAMES)} ${number}` });
-        if (kind === 2) await store().deleteEventAsAdmin(event_id, entry('delete_event', event_id));
-        else await store().deleteSelectedEvents(id, [event_id], entry('delete_selected_events', id));
+        if (kind === 2) await deleteOne(store(), event_id, entry('delete_event', event_id));
+        else await deleteSelected(store(), id, [event_id], entry('delete_selected_events', id));
       }
     }
     log = await all();
@@ -66,8 +66,8 @@ export function auditFilterContract(store: () => Store): void {
     const eventIds = [];
     for (const agentId of agentIds)
       eventIds.push((await addEvent(store(), (await store().findAgent(agentId))!)).event_id);
-    const deleted = await store().deleteEvents(eventIds, { ...audit, undo: 'kept' }, undefined);
-    assert.ok(deleted !== 'wrong-entry');
+    const deleted = await store().deleteEvents(eventIds, { ...audit, undo: 'kept' });
+    assert.ok(typeof deleted === 'object');
     const step = { auditId: deleted.audit_id!, deletedAfterMs: 0, after: '', into: undefined };
     await store().undoDelete(step, { ...audit, action: 'restore' });
   };
@@ -167,7 +167,7 @@ export function auditFilterContract(store: () => Store): void {
     for (const title of titles) rows.push(await addEvent(store(), agent, { title }));
     const eventIds = rows.map(({ event_id }) => event_id);
     const audit = { ...ACTORS[0]!, at_ms: NOW_MS, action: 'delete_events' as const, target: '', detail: '' };
-    await store().deleteEvents(eventIds, { ...audit, undo: 'kept' }, undefined);
+    await store().deleteEvents(eventIds, { ...audit, undo: 'kept' });
     log = await all();
     for (const q of ['HE SAID "hi"', 'hi" \\ back', 'two\tc', 'backslash \\', ...eventIds])
       assert.equal(await assertFound({ q }), 1, q);

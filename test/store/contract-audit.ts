@@ -3,7 +3,17 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { AuditEntry } from '../../src/domain/administration/audit.ts';
 import type { Store } from '../../src/domain/store.ts';
-import { addAgent, addEvent, auditOf, HOUR_MS, NOW_MS, newUlid, newUuid } from './rows.ts';
+import {
+  addAgent,
+  addEvent,
+  auditOf,
+  deleteOne,
+  deleteSelected,
+  HOUR_MS,
+  NOW_MS,
+  newUlid,
+  newUuid,
+} from './rows.ts';
 
 export function auditContract(store: () => Store): void {
   const log = async (limit = 100) => (await store().auditPage({ after: undefined, limit })).items;
@@ -36,20 +46,20 @@ export function auditContract(store: () => Store): void {
       ],
       [
         auditOf('delete_event', ids[0]!),
-        (entry) => store().deleteEventAsAdmin(ids[0]!, entry),
+        (entry) => deleteOne(store(), ids[0]!, entry),
         { target_name: 'naïve \\ title', detail: owner, count: 1 },
       ],
       [
         auditOf('delete_selected_events', id),
-        (entry) => store().deleteSelectedEvents(id, [newUlid(), ids[1]!, ids[0]!, ids[1]!], entry),
+        (entry) => deleteSelected(store(), id, [newUlid(), ids[1]!, ids[0]!, ids[1]!], entry),
         { ...name, detail: JSON.stringify({ event_ids: [ids[1]] }), count: 1 },
       ],
       [
         auditOf('delete_agent_events', id),
-        (entry) => store().deleteAgentEvents(id, entry),
+        (entry) => store().deleteAll(id, entry, false),
         { ...name, count: 1 },
       ],
-      [auditOf('delete_agent', id), (entry) => store().deleteAgent(id, entry), { ...name, count: 0 }],
+      [auditOf('delete_agent', id), (entry) => store().deleteAll(id, entry, true), { ...name, count: 0 }],
     ];
     for (const [entry, change, found] of steps) {
       await change(entry);
@@ -63,11 +73,11 @@ export function auditContract(store: () => Store): void {
     const before = await count();
     const id = newUuid();
     await store().updateAgent(id, { tier: 'read' }, auditOf('update_agent', id));
-    await store().deleteAgent(id, auditOf('delete_agent', id));
-    await store().deleteAgentEvents(id, auditOf('delete_agent_events', id));
-    await store().deleteEventAsAdmin(newUlid(), auditOf('delete_event', id));
-    await store().deleteSelectedEvents(id, [newUlid()], auditOf('delete_selected_events', id));
-    await store().deleteSelectedEvents(agent.agent_id, [newUlid()], auditOf('delete_selected_events', id));
+    await store().deleteAll(id, auditOf('delete_agent', id), true);
+    await store().deleteAll(id, auditOf('delete_agent_events', id), false);
+    await deleteOne(store(), newUlid(), auditOf('delete_event', id));
+    await deleteSelected(store(), id, [newUlid()], auditOf('delete_selected_events', id));
+    await deleteSelected(store(), agent.agent_id, [newUlid()], auditOf('delete_selected_events', id));
     assert.equal(await count(), before);
   });
 
@@ -97,9 +107,9 @@ export function auditContract(store: () => Store): void {
     assert.equal(exact.next, undefined);
   });
 
-  describe('deleteSelectedEvents', () => {
+  describe('deleteEvents of one agent', () => {
     const remove = (agentId: string, ids: readonly string[]) =>
-      store().deleteSelectedEvents(agentId, ids, auditOf('delete_selected_events', agentId));
+      deleteSelected(store(), agentId, ids, auditOf('delete_selected_events', agentId));
 
     it("deletes the agent's own events, once each, and leaves all others", async () => {
       const { agent, ids } = await world();

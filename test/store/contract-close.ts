@@ -78,7 +78,7 @@ export function closeContract(open: () => Promise<Store>): void {
       stats: () => store.stats(NOW_MS),
       countCreated: () => store.countCreated([NOW_MS]),
       updateAgent: () => store.updateAgent(agent_id, { tier: 'read' }, auditOf('update_agent', agent_id)),
-      deleteAgent: () => store.deleteAgent(agent_id, auditOf('delete_agent', agent_id)),
+      deleteAgent: () => store.deleteAll(agent_id, auditOf('delete_agent', agent_id), true),
       getSetting: () => store.getSetting('late', async () => 'words'),
     };
     const outcomesOf = () =>

@@ -200,7 +200,7 @@ export function eventListContract(store: () => Store): void {
     }
     assert.ok(listed.size < 2_000);
     await assertListed();
-    await store().deleteAgentEvents(large.agent_id, auditOf('delete_agent_events', large.agent_id));
+    await store().deleteAll(large.agent_id, auditOf('delete_agent_events', large.agent_id), false);
     listed.clear();
     await assertListed();
     await create(3);
@@ -236,7 +236,7 @@ export function eventListContract(store: () => Store): void {
     assert.deepEqual(await titles(), [second.event_id, first.event_id]);
     await store().deleteEvent(first.event_id, alone.agent_id);
     assert.deepEqual(await titles(), [second.event_id]);
-    await store().deleteAgentEvents(alone.agent_id, auditOf('delete_agent_events', alone.agent_id));
+    await store().deleteAll(alone.agent_id, auditOf('delete_agent_events', alone.agent_id), false);
     assert.deepEqual(await titles(), []);
   });
 

@@ -151,7 +151,7 @@ export function eventContract(store: () => Store): void {
 
     it('reports that the agent does not exist', async () => {
       const { agent } = await addAgent(store());
-      await store().deleteAgent(agent.agent_id, auditOf('delete_agent', agent.agent_id));
+      await store().deleteAll(agent.agent_id, auditOf('delete_agent', agent.agent_id), true);
       const [row, stranger] = [newEventRow(agent), newEventRow(newAgentRow())];
       assert.deepEqual(await store().createEvent(row, 0), { kind: 'no-agent' });
       assert.deepEqual(await store().createEvent(stranger, 1), { kind: 'no-agent' });

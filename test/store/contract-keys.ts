@@ -122,7 +122,7 @@ export function keyContract(store: () => Store): void {
     await store().revokeKey(revoked.hash);
     const inactive = await addAgent(store(), { is_active: false });
     const gone = await addAgent(store());
-    await store().deleteAgent(gone.agent.agent_id, auditOf('delete_agent', gone.agent.agent_id));
+    await store().deleteAll(gone.agent.agent_id, auditOf('delete_agent', gone.agent.agent_id), true);
     const cases: [what: string, AgentRow, KeyFingerprint, nowMs: number][] = [
       ['an unknown one', agent, newKey(), NOW_MS],
       ['one that was replaced', agent, key, NOW_MS],
@@ -170,7 +170,10 @@ export function keyContract(store: () => Store): void {
     assert.equal(await isTaken(key), false);
     assert.equal((await store().findAgent(agent.agent_id))?.event_count, 1);
     assert.ok(await store().findEvent(event.event_id));
-    assert.equal(await store().deleteAgent(agent.agent_id, auditOf('delete_agent', agent.agent_id)), true);
+    assert.equal(
+      await store().deleteAll(agent.agent_id, auditOf('delete_agent', agent.agent_id), true),
+      true,
+    );
   });
 
   it('refuses both keys of an inactive agent, and of a deleted one', async () => {
@@ -183,7 +186,7 @@ export function keyContract(store: () => Store): void {
     assert.deepEqual(await areTaken(keys), [false, false]);
     await setActive(true);
     assert.deepEqual(await areTaken(keys), [true, true]);
-    await store().deleteAgent(agent.agent_id, auditOf('delete_agent', agent.agent_id));
+    await store().deleteAll(agent.agent_id, auditOf('delete_agent', agent.agent_id), true);
     assert.deepEqual(await areTaken(keys), [false, false]);
     assert.equal(await store().findKey(key.hash), undefined);
   });

@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { AuditAction } from '../../src/domain/administration/audit.ts';
-import type { Store } from '../../src/domain/store.ts';
-import { ROWS_PER_SLICE } from '../../src/domain/store.ts';
+import { ROWS_PER_SLICE, type Store } from '../../src/domain/store.ts';
 import {
   addAgent,
   addEvent,
   assertEvents,
   assertRecord,
   auditOf,
+  deleteOne,
   eventsOf,
   findRow,
   HOUR_MS,
@@ -214,9 +214,7 @@ export function removalContract(store: () => Store): void {
       store().noteUse(kept[1]!.agent.agent_id, NOW_MS);
       await addEvent(store(), kept[2]!.agent);
       const { event_id } = await addEvent(store(), kept[3]!.agent);
-      assert.ok(
-        await store().deleteEventAsAdmin(event_id, { ...auditOf('delete_event', event_id), undo: 'kept' }),
-      );
+      assert.ok(await deleteOne(store(), event_id, { ...auditOf('delete_event', event_id), undo: 'kept' }));
       assert.equal(await removeUnused(1_000), 2);
       for (const { agent, key } of [unused, inactive]) {
         assert.equal(await store().findAgent(agent.agent_id), undefined);

@@ -5,7 +5,17 @@ import type { AgentRow } from '../../src/domain/agent.ts';
 import { type EventRow, encodeEvent } from '../../src/domain/events/event.ts';
 import type { Store } from '../../src/domain/store.ts';
 import { assertStored } from './contract-events.ts';
-import { addAgent, addEvent, assertRecord, auditOf, eventsOf, newEventRow, newUlid } from './rows.ts';
+import {
+  addAgent,
+  addEvent,
+  assertRecord,
+  auditOf,
+  deleteOne,
+  deleteSelected,
+  eventsOf,
+  newEventRow,
+  newUlid,
+} from './rows.ts';
 
 /** Two bytes per character in UTF-8, and escaped in JSON. */
 const TEXT = 'é"';
@@ -57,9 +67,10 @@ export function sizeContract(store: () => Store): void {
     const deletes = [
       () => store().deleteEvent(rows[1]!.event_id, agent_id),
       () => store().deleteEvent(rows[2]!.event_id, agent_id, 1),
-      () => store().deleteEventAsAdmin(rows[3]!.event_id, auditOf('delete_event', '')),
+      () => deleteOne(store(), rows[3]!.event_id, auditOf('delete_event', '')),
       () =>
-        store().deleteSelectedEvents(
+        deleteSelected(
+          store(),
           agent_id,
           [rows[4]!.event_id, rows[5]!.event_id, rows[4]!.event_id, kept.event_id],
           auditOf('delete_selected_events', agent_id),
@@ -69,7 +80,7 @@ export function sizeContract(store: () => Store): void {
       assert.ok(await remove());
       await assertBytes(agent, await storedBytes(agent));
     }
-    await store().deleteAgentEvents(agent_id, auditOf('delete_agent_events', agent_id));
+    await store().deleteAll(agent_id, auditOf('delete_agent_events', agent_id), false);
     await assertBytes(agent, 0);
     await assertBytes(other, bytesOf(kept));
   });
@@ -137,7 +148,7 @@ export function sizeContract(store: () => Store): void {
         store().replaceEvent({ ...row, version: 2, description: TEXT.repeat(at) }),
         at % 2 === 0
           ? store().deleteEvent(row.event_id, agent_id)
-          : store().deleteEventAsAdmin(row.event_id, auditOf('delete_event', row.event_id)),
+          : deleteOne(store(), row.event_id, auditOf('delete_event', row.event_id)),
         addEvent(store(), agent, { description: TEXT.repeat(at) }),
       ]),
     );

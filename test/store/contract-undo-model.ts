@@ -13,6 +13,8 @@ import { deletionOf, lastEntry, restoreAll } from './contract-undo.ts';
 import {
   addAgent,
   auditOf,
+  deleteOne,
+  deleteSelected,
   eventsOf,
   HOUR_MS,
   idOf,
@@ -123,13 +125,10 @@ export function undoModelContract(store: () => Store): void {
       const administer = async () => {
         for (let step = 0; step < 6; step++) {
           const some = chance.some(rows, 0.3).map(({ event_id }) => event_id);
-          const outcome = await store().deleteEvents(some, deletionOf('delete_events', ''), undefined);
+          const outcome = await store().deleteEvents(some, deletionOf('delete_events', ''));
           if (typeof outcome === 'object' && outcome.audit_id !== null) entries.push(outcome.audit_id);
           if (step % 3 === 2) {
-            await store().deleteAgentEvents(
-              agent.agent_id,
-              deletionOf('delete_agent_events', agent.agent_id),
-            );
+            await store().deleteAll(agent.agent_id, deletionOf('delete_agent_events', agent.agent_id), false);
           }
           if (entries.length > 0 && chance.chance(0.5)) await restoreAll(store(), chance.pick(entries));
         }
@@ -150,13 +149,10 @@ export function undoModelContract(store: () => Store): void {
         for (let step = 0; step < 12; step++) {
           const what = chance.integer(0, 3);
           if (what === 0) {
-            await store().deleteAgentEvents(
-              agent.agent_id,
-              deletionOf('delete_agent_events', agent.agent_id),
-            );
+            await store().deleteAll(agent.agent_id, deletionOf('delete_agent_events', agent.agent_id), false);
           } else if (what === 1 || entries.length === 0) {
             const ids = chance.some(rows, 0.7).map(({ event_id }) => event_id);
-            const outcome = await store().deleteEvents(ids, deletionOf('delete_events', ''), undefined);
+            const outcome = await store().deleteEvents(ids, deletionOf('delete_events', ''));
             if (typeof outcome === 'object' && outcome.audit_id !== null) entries.push(outcome.audit_id);
           } else await restoreAll(store(), chance.pick(entries.slice(-3)));
         }
@@ -227,7 +223,7 @@ async function runSequence(store: Store, chance: Chance, steps: string[]): Promi
     deleteOne: async () => {
       const row = world.live.length > 0 ? chance.pick(world.live) : undefined;
       if (!row) return;
-      await store.deleteEventAsAdmin(row.event_id, deletionOf('delete_event', row.event_id));
+      await deleteOne(store, row.event_id, deletionOf('delete_event', row.event_id));
       await noted([row]);
     },
     deleteSelected: async () => {
@@ -236,7 +232,7 @@ async function runSequence(store: Store, chance: Chance, steps: string[]): Promi
       const rows = chance.some(world.of(owner));
       const ids = rows.map(({ event_id }) => event_id);
       const audit = deletionOf('delete_selected_events', agent_id);
-      const deleted = await store.deleteSelectedEvents(agent_id, ids, audit);
+      const deleted = await deleteSelected(store, agent_id, ids, audit);
       assert.equal(deleted, owner.isDeleted ? undefined : rows.length);
       if (rows.length > 0) await noted(rows);
     },
@@ -246,11 +242,11 @@ async function runSequence(store: Store, chance: Chance, steps: string[]): Promi
         part.map(({ event_id }) => event_id),
       );
       const audit = deletionOf('delete_events', '');
-      const outcome = await store.deleteEvents(first!, audit, undefined);
+      const outcome = await store.deleteEvents(first!, audit);
       assert.ok(typeof outcome === 'object');
       assert.equal(outcome.deleted, first!.length);
       if (outcome.audit_id === null) return;
-      assert.deepEqual(await store.deleteEvents(second!, audit, outcome.audit_id), {
+      assert.deepEqual(await store.deleteEvents(second!, audit, { into: outcome.audit_id }), {
         ...{ deleted: second!.length, audit_id: outcome.audit_id },
       });
       await noted(rows);
@@ -260,14 +256,17 @@ async function runSequence(store: Store, chance: Chance, steps: string[]): Promi
       const { agent_id } = owner.agent;
       const rows = world.of(owner);
       const audit = deletionOf('delete_agent_events', agent_id);
-      assert.equal(await store.deleteAgentEvents(agent_id, audit), !owner.isDeleted);
+      assert.equal(await store.deleteAll(agent_id, audit, false), !owner.isDeleted);
       if (rows.length > 0) await noted(rows);
     },
     deleteAgent: async () => {
       const owner = chance.pick(world.owners);
       const { agent_id } = owner.agent;
       const rows = world.of(owner);
-      assert.equal(await store.deleteAgent(agent_id, deletionOf('delete_agent', agent_id)), !owner.isDeleted);
+      assert.equal(
+        await store.deleteAll(agent_id, deletionOf('delete_agent', agent_id), true),
+        !owner.isDeleted,
+      );
       if (owner.isDeleted) return;
       owner.isDeleted = true;
       await noted(rows, owner);
@@ -277,7 +276,7 @@ async function runSequence(store: Store, chance: Chance, steps: string[]): Promi
       const { agent_id } = owner.agent;
       const rows = chance.some(world.of(owner), 0.3);
       const ids = rows.map(({ event_id }) => event_id);
-      await store.deleteEvents(ids, deletionOf('delete_events', agent_id, 'for_good'), undefined);
+      await store.deleteEvents(ids, deletionOf('delete_events', agent_id, 'for_good'));
       world.take(rows);
     },
     restore: async () => {
@@ -323,7 +322,7 @@ async function checkWorld(store: Store, world: World): Promise<void> {
     assert.equal((await store.createEvent(next, 0, bytes - 1)).kind, 'size-limit');
     assert.equal((await store.createEvent(next, 0, bytes)).kind, 'created');
     // Removes it all, so that the next sequence searches few events.
-    await store.deleteAgent(agent.agent_id, auditOf('delete_agent', agent.agent_id));
+    await store.deleteAll(agent.agent_id, auditOf('delete_agent', agent.agent_id), true);
   }
   for (const { rows } of world.deletions) {
     for (const row of rows)

@@ -1,8 +1,8 @@
 // Store contract: what administrators delete is kept, restored as it was, and removed when its time is over.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { AuditEntry } from '../../src/domain/administration/audit.ts';
-import { type Keeping, MAX_LISTED, type SkippedEvent } from '../../src/domain/administration/undo.ts';
+import type { AuditEntry, Keeping } from '../../src/domain/administration/audit.ts';
+import { MAX_LISTED, type SkippedEvent } from '../../src/domain/administration/undo.ts';
 import type { AgentRow } from '../../src/domain/agent.ts';
 import { encodeEvent } from '../../src/domain/events/event.ts';
 import { readNearby } from '../../src/domain/events/nearby.ts';
@@ -13,6 +13,8 @@ import {
   assertEvents,
   assertRecord,
   auditOf,
+  deleteOne,
+  deleteSelected,
   eventsOf,
   findRow,
   HOUR_MS,
@@ -57,18 +59,18 @@ export function undoContract(store: () => Store): void {
   const countOf = async ({ agent_id }: AgentRow) => (await store().findAgent(agent_id))?.event_count;
   const deleteAll = async (agent: AgentRow, undo?: Keeping) => {
     const audit = deletionOf('delete_agent_events', agent.agent_id, undo);
-    assert.equal(await store().deleteAgentEvents(agent.agent_id, audit), true);
+    assert.equal(await store().deleteAll(agent.agent_id, audit, false), true);
     return (await latest()).audit_id;
   };
   const deleteAgent = async (agent: AgentRow, undo?: Keeping) => {
     assert.equal(
-      await store().deleteAgent(agent.agent_id, deletionOf('delete_agent', agent.agent_id, undo)),
+      await store().deleteAll(agent.agent_id, deletionOf('delete_agent', agent.agent_id, undo), true),
       true,
     );
     return (await latest()).audit_id;
   };
   const deleteSome = (ids: readonly string[], into?: number, undo?: Keeping, actor_subject = 'ada') =>
-    store().deleteEvents(ids, { ...deletionOf('delete_events', '', undo), actor_subject }, into);
+    store().deleteEvents(ids, { ...deletionOf('delete_events', '', undo), actor_subject }, { into });
   const foundOf = async (agent: AgentRow) =>
     (await searchAll(store(), search(), NOW_MS)).filter((event) => event.includes(agent.agent_id));
 
@@ -78,7 +80,7 @@ export function undoContract(store: () => Store): void {
     const changed = { ...row, version: 2, status: 'cancelled' as const, updated_ms: NOW_MS + 5 };
     assert.equal((await store().replaceEvent(changed)).kind, 'replaced');
     const before = await store().findEvent(row.event_id);
-    await store().deleteEventAsAdmin(row.event_id, deletionOf('delete_event', row.event_id));
+    await deleteOne(store(), row.event_id, deletionOf('delete_event', row.event_id));
     const { audit_id } = await latest();
     assert.equal(await store().findEvent(row.event_id), undefined);
     assert.equal(await findRow(store(), row.event_id), undefined);
@@ -315,7 +317,7 @@ export function undoContract(store: () => Store): void {
     };
     const forGood = await next('for_good');
     await addEvent(store(), agent);
-    await store().deleteAgentEvents(agent.agent_id, auditOf('delete_agent_events', agent.agent_id));
+    await store().deleteAll(agent.agent_id, auditOf('delete_agent_events', agent.agent_id), false);
     const notKept = (await latest()).audit_id;
     const kept = await next('kept');
     await store().updateAgent(agent.agent_id, { tier: 'read' }, auditOf('update_agent', agent.agent_id));
@@ -339,16 +341,14 @@ export function undoContract(store: () => Store): void {
     const auditId = await deleteAll(agent);
     assert.deepEqual(JSON.parse((await latest()).titles!), titles.slice(0, MAX_LISTED));
     await restoreAll(store(), auditId);
-    await store().deleteSelectedEvents(
+    await deleteSelected(
+      store(),
       agent.agent_id,
       [rows[7]!.event_id, newUlid(), rows[3]!.event_id],
       auditOf('delete_selected_events', agent.agent_id),
     );
     assert.deepEqual(JSON.parse((await latest()).titles!), [titles[7], titles[3]]);
-    await store().deleteEventAsAdmin(
-      rows[9]!.event_id,
-      deletionOf('delete_event', rows[9]!.event_id, 'for_good'),
-    );
+    await deleteOne(store(), rows[9]!.event_id, deletionOf('delete_event', rows[9]!.event_id, 'for_good'));
     assert.equal((await latest()).target_name, '');
     await deleteAll(agent, 'for_good');
     assert.equal((await latest()).titles, null);
@@ -406,7 +406,11 @@ export function undoContract(store: () => Store): void {
       assert.equal(await deleteSome([row.event_id], id, 'for_good'), 'wrong-entry');
       assert.equal(await deleteSome([row.event_id], id + 1_000_000), 'wrong-entry');
       const later = { ...deletionOf('delete_events', ''), at_ms: NOW_MS + HOUR_MS + 1 };
-      assert.equal(await store().deleteEvents([row.event_id], later, id), 'wrong-entry', 'an hour later');
+      assert.equal(
+        await store().deleteEvents([row.event_id], later, { into: id }),
+        'wrong-entry',
+        'an hour later',
+      );
       await store().updateAgent(agent.agent_id, { tier: 'read' }, auditOf('update_agent', agent.agent_id));
       assert.equal(await deleteSome([row.event_id], (await latest()).audit_id), 'wrong-entry');
       assertRecord(await store().findEvent(row.event_id), row);
@@ -427,7 +431,7 @@ export function undoContract(store: () => Store): void {
         const rows = Array.from({ length: count }, () => newEventRow(agent));
         await Promise.all(rows.map((row) => store().createEvent(row, 0)));
         const audit = { ...deletionOf('delete_agent_events', agent.agent_id), at_ms };
-        await store().deleteAgentEvents(agent.agent_id, audit);
+        await store().deleteAll(agent.agent_id, audit, false);
         return (await latest()).audit_id;
       };
       const old = await at(NOW_MS, 650);
@@ -449,7 +453,6 @@ export function undoContract(store: () => Store): void {
       const deleted = await store().deleteEvents(
         rows.map(({ event_id }) => event_id),
         deletionOf('delete_events', ''),
-        undefined,
       );
       assert.ok(typeof deleted === 'object');
       for await (const count of store().removeDeleted(NOW_MS)) {

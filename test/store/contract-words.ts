@@ -163,7 +163,7 @@ export function wordContract(store: () => Store): void {
 
   it('finds none of the events of an agent that was deleted', async () => {
     assert.ok((await find('jazz')).length > 0);
-    await store().deleteAgent(agent.agent_id, auditOf('delete_agent', agent.agent_id));
+    await store().deleteAll(agent.agent_id, auditOf('delete_agent', agent.agent_id), true);
     for (const q of ['jazz', 'ja*', 'event -x']) assert.deepEqual(await find(q), [], q);
   });
 }

@@ -137,6 +137,23 @@ export function auditOf(action: AuditEntry['action'], target: string, detail = '
   return { at_ms: NOW_MS, actor_subject: 'ada', actor_email: 'ada@example.com', action, target, detail };
 }
 
+/** Deletes the event as an administrator. False if there is none. */
+export async function deleteOne(store: Store, eventId: string, audit: AuditEntry): Promise<boolean> {
+  const outcome = await store.deleteEvents([eventId], audit);
+  return typeof outcome === 'object' && outcome.deleted === 1;
+}
+
+/** Deletes these events of the agent, and returns their number; undefined if there is no such agent. */
+export async function deleteSelected(
+  store: Store,
+  agentId: string,
+  eventIds: readonly string[],
+  audit: AuditEntry,
+): Promise<number | undefined> {
+  const outcome = await store.deleteEvents(eventIds, audit, { agentId });
+  return typeof outcome === 'object' ? outcome.deleted : undefined;
+}
+
 /** The fields of a stored event. */
 export async function findRow(store: Store, eventId: string): Promise<EventRow | undefined> {
   const record = await store.findEvent(eventId);

@@ -1,11 +1,9 @@
 // The audit log: one record for each change by an administrator, and its shape in responses.
 import type { Static } from 'typebox';
-import type { AgentRow } from '../agent.ts';
 import { formatInstant } from '../datetime.ts';
 import { NEXT_CURSOR } from '../events/event-page.ts';
 import Type, { nameShapes } from '../schema.ts';
 import { nullableString, oneOf } from '../shape.ts';
-import type { Keeping, UndoState } from './undo.ts';
 
 export const AUDIT_ACTIONS = [
   'update_agent',
@@ -20,6 +18,12 @@ export const AUDIT_ACTIONS = [
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
+/** Whether a delete can be undone; undefined: there is nothing to undo, or undo is off. */
+export type Keeping = 'kept' | 'for_good' | undefined;
+
+/** The same of an entry. `expiring`: what it deleted is being removed. Null: never. */
+export type UndoState = 'kept' | 'for_good' | 'restored' | 'expiring' | 'expired' | null;
+
 /** A requested change. The store adds what it found, in the same transaction as the change. */
 export interface AuditEntry {
   readonly at_ms: number;
@@ -30,7 +34,6 @@ export interface AuditEntry {
   readonly target: string;
   /** What was set, as JSON; empty if there is nothing to add, or the store adds it. */
   readonly detail: string;
-  /** Whether deleted rows are kept for a restore. */
   readonly undo?: Keeping;
 }
 
@@ -46,16 +49,6 @@ export interface AuditRecord extends Omit<AuditEntry, 'undo'> {
   readonly undo: UndoState;
   /** When something of it was last restored. */
   readonly restored_ms: number | null;
-}
-
-/** `detail` for a deleted event: its owner. */
-export function detailOfOwner({ agent_id, agent_name }: Pick<AgentRow, 'agent_id' | 'agent_name'>): string {
-  return JSON.stringify({ agent_id, agent_name });
-}
-
-/** `detail` for deleted events: the IDs of those that existed. */
-export function detailOfDeleted(eventIds: readonly string[]): string {
-  return JSON.stringify({ event_ids: eventIds });
 }
 
 export const AuditLogEntry = Type.Object({

@@ -5,6 +5,7 @@ import { HOUR_MS } from '../clock-and-random.ts';
 import { type Issue, invalid } from '../errors.ts';
 import Type from '../schema.ts';
 import { nullableInteger, nullableString, oneOf, reader } from '../shape.ts';
+import type { AuditEntry, Keeping, UndoState } from './audit.ts';
 import { decodeUndoCursor, type UndoPosition } from './cursor.ts';
 
 /** Actor of what the service removes by itself, in the audit log. */
@@ -18,12 +19,6 @@ export const MAX_SHOWN_SKIPPED = 100;
 
 /** Events that one step of an undo takes. */
 export const EVENTS_PER_STEP = 250;
-
-/** Whether the change keeps what it deletes; undefined: there is nothing to keep, or keeping is off. */
-export type Keeping = 'kept' | 'for_good' | undefined;
-
-/** State of an entry. `expiring`: its rows are being removed. Null: nothing was kept. */
-export type UndoState = 'kept' | 'for_good' | 'restored' | 'expiring' | 'expired' | null;
 
 const SKIP_REASONS = ['duplicate', 'agent_deleted', 'exists'] as const;
 export type SkipReason = (typeof SKIP_REASONS)[number];
@@ -177,15 +172,15 @@ export function readForGood(parameters: object): boolean {
   return readDeleteParameters(parameters).for_good!;
 }
 
-/** Events that one request deleted. */
-export interface DeletedSlice {
-  readonly eventIds: readonly string[];
-  readonly titles: readonly string[];
-  /** Their agents. */
-  readonly agents: readonly { readonly agent_id: string; readonly agent_name: string }[];
+/** An event that is being deleted. */
+export interface DeletedEvent {
+  readonly event_id: string;
+  readonly agent_id: string;
+  readonly agent_name: string;
+  readonly title: string;
 }
 
-/** What the entry of a delete of any events says about them. */
+/** What the entry of a delete says about what was deleted. */
 export interface DeletedWhat {
   readonly target: string;
   readonly target_name: string;
@@ -194,29 +189,55 @@ export interface DeletedWhat {
   readonly count: number;
 }
 
-/** The entry after a slice. `earlier` is what it says about earlier slices. The target is the agent if all events have the same one. */
-export function addSlice(
-  earlier: DeletedWhat | undefined,
-  { eventIds, titles, agents }: DeletedSlice,
-  keeping: Keeping,
+/** What the entry says about these events, at least one. `earlier`: what it says already, about events of earlier requests. */
+export function describeDeleted(
+  { action, target, actor_subject, undo }: AuditEntry,
+  events: readonly DeletedEvent[],
+  earlier?: DeletedWhat,
 ): DeletedWhat {
+  const { agent_id, agent_name, title } = events[0]!;
+  if (action === 'delete_event') {
+    const detail = JSON.stringify({ agent_id, agent_name });
+    return { target, target_name: undo === 'for_good' ? '' : title, detail, titles: null, count: 1 };
+  }
+  const eventIds = events.map(({ event_id }) => event_id);
+  // What the service removes by itself can be thousands of events of everybody: their titles say nothing.
+  const titles = actor_subject === RETENTION ? [] : events.map((event) => event.title);
+  if (action === 'delete_selected_events') {
+    const detail = JSON.stringify({ event_ids: eventIds });
+    return { target, target_name: agent_name, detail, titles: titlesOf(titles, undo), count: events.length };
+  }
   const before = earlier ? JSON.parse(earlier.detail) : { event_ids: [], agent_ids: [] };
   const event_ids = [...before.event_ids, ...eventIds].slice(0, MAX_LISTED);
-  const known = new Set<string>([...before.agent_ids, ...agents.map(({ agent_id }) => agent_id)]);
+  const known = new Set<string>([...before.agent_ids, ...events.map((event) => event.agent_id)]);
   const agent_ids = [...known].slice(0, MAX_LISTED);
-  const only = known.size === 1 ? agents[0] : undefined;
   return {
-    target: only?.agent_id ?? '',
-    target_name: only?.agent_name ?? '',
+    // The agent, if all events have the same one.
+    ...(known.size === 1 ? { target: agent_id, target_name: agent_name } : { target: '', target_name: '' }),
     detail: JSON.stringify({ event_ids, agent_ids }),
-    titles: titlesOf([...JSON.parse(earlier?.titles ?? '[]'), ...titles], keeping),
-    count: (earlier?.count ?? 0) + eventIds.length,
+    titles: titlesOf([...JSON.parse(earlier?.titles ?? '[]'), ...titles], undo),
+    count: (earlier?.count ?? 0) + events.length,
   };
 }
 
+/**
+ * What the entry says about all events of an agent: `titles` are the first of them. With nothing to bring back, the delete cannot be
+ * undone.
+ */
+export function describeAllDeleted(
+  { target, detail, undo }: AuditEntry,
+  agentName: string,
+  titles: readonly string[],
+  count: number,
+  withAgent: boolean,
+): DeletedWhat & { readonly undo: Keeping } {
+  const what = { target, target_name: agentName, detail, titles: titlesOf(titles, undo), count };
+  return { ...what, undo: count > 0 || withAgent ? undo : undefined };
+}
+
 /** The column `titles`; null if titles must not stay. */
-export function titlesOf(titles: readonly string[], keeping: Keeping): string | null {
-  return keeping === 'for_good' ? null : JSON.stringify(titles.slice(0, MAX_LISTED));
+function titlesOf(titles: readonly string[], undo: Keeping): string | null {
+  return undo === 'for_good' ? null : JSON.stringify(titles.slice(0, MAX_LISTED));
 }
 
 interface DeletedEntry {

@@ -10,6 +10,7 @@ import {
   requireFewFailures,
   requireQuota,
   requireWriter,
+  type Spent,
   spendFailedRegistration,
   spendRegistration,
   spendRequest,
@@ -17,9 +18,9 @@ import {
 import type { Context } from '../../usecases/context.ts';
 import { authenticateSession } from '../../usecases/sessions.ts';
 import type { Admission } from '../admission/admission.ts';
+import { replaceHeader } from '../response/headers.ts';
 import { clientNetwork } from './client-network.ts';
 import { readCookie } from './cookies.ts';
-import { setQuotaHeaders } from './rate-limit.ts';
 import { requireSameOrigin } from './same-origin.ts';
 
 /** The type of the caller for each kind of access. */
@@ -109,4 +110,11 @@ async function findAdministrator(
   }
   requireSameOrigin(publicUrl, request);
   return authenticateSession(context, sealed);
+}
+
+/** Sets the quota headers of the IETF httpapi draft; neither if there is no limit. `policy` is the name of the quota. */
+export function setQuotaHeaders(reply: FastifyReply, spent: Spent | undefined, policy = 'default'): void {
+  if (!spent) return;
+  replaceHeader(reply, 'ratelimit-policy', `"${policy}";q=${spent.limit};w=3600`);
+  replaceHeader(reply, 'ratelimit', `"${policy}";r=${spent.remaining};t=${spent.resetSeconds}`);
 }

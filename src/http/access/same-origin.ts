@@ -1,5 +1,7 @@
-// Same-origin check against CSRF. Browsers send a cookie whichever site makes the request, so a session is valid only for
-// requests from the service's own pages.
+// From which site's page a request comes. Against CSRF: browsers send a cookie whichever site makes the request, so a session is valid
+// only for requests from the service's own pages. Against DNS rebinding: a site can point its own host name at this machine, and
+// browsers then treat our responses as those of that site. The Host and Origin headers reveal it.
+import { isIP } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import { AppError } from '../../domain/errors.ts';
 
@@ -29,4 +31,55 @@ export function requireSameOrigin(publicUrl: string | undefined, request: Fastif
     'MISSING_TOKEN',
     'A session is valid only for requests from the console’s own pages. Send a token as "Authorization: Bearer …".',
   );
+}
+
+/** Origins whose pages may call the API. */
+export type CorsOrigins = '*' | readonly string[];
+
+export interface AllowedHosts {
+  readonly publicUrl?: string | undefined;
+  readonly corsOrigins: CorsOrigins;
+}
+
+/**
+ * Protects against DNS rebinding: throws ORIGIN_NOT_ALLOWED. On a loopback connection, Host must be a trusted name. On others, only
+ * browsers (requests with Origin) need one: a network may have many names for us, and other clients are not exposed to rebinding. Reads
+ * Host as sent, never X-Forwarded-Host, because a page can set that.
+ */
+export function requireAllowedHost({ publicUrl, corsOrigins }: AllowedHosts, request: FastifyRequest): void {
+  const { host, origin } = request.headers;
+  const target = URL.parse(`http://${host}`);
+  const isTrusted = target !== null && isTrustedName(target.hostname, publicUrl);
+  if (!isTrusted && isLoopback(request.raw.socket.localAddress)) throw refusal(UNKNOWN_HOST);
+  if (origin === undefined || (corsOrigins !== '*' && corsOrigins.includes(origin))) return;
+  if (!isTrusted) throw refusal(UNKNOWN_HOST);
+  if (corsOrigins === '*' || isOwnPage(origin, target.host, publicUrl)) return;
+  throw refusal(
+    'Pages of this origin may not call this URL. The operator lists the allowed origins in CORS_ORIGINS.',
+  );
+}
+
+/** Tells whether the name is out of reach of an attacker's DNS: an IP address, localhost, or the host of PUBLIC_URL. */
+function isTrustedName(hostname: string, publicUrl: string | undefined): boolean {
+  const name = hostname.replace(/\.$/, '');
+  if (isIP(name.replace(/^\[(.*)\]$/, '$1')) !== 0) return true;
+  if (name === 'localhost' || name.endsWith('.localhost')) return true;
+  return publicUrl !== undefined && URL.parse(publicUrl)?.hostname === name;
+}
+
+function isOwnPage(origin: string, targetHost: string, publicUrl: string | undefined): boolean {
+  const page = URL.parse(origin);
+  if (page === null) return false;
+  return page.host === targetHost || page.host === URL.parse(publicUrl ?? '')?.host;
+}
+
+function isLoopback(address: string | undefined): boolean {
+  return address === '::1' || /^(?:::ffff:)?127\./.test(address ?? '');
+}
+
+const UNKNOWN_HOST =
+  'The Host header has a name that this service does not know. Use localhost, the IP address, or the host name in PUBLIC_URL, which the operator sets.';
+
+function refusal(message: string): AppError {
+  return new AppError('ORIGIN_NOT_ALLOWED', message);
 }

@@ -1,18 +1,18 @@
-// Admission: counts what each client has in progress, refuses what exceeds its share, and lets clients take turns. A client
+// Admission: counts what each client has in progress, refuses what exceeds its share, and starts requests in fair order. A client
 // is an agent, and its network. Hourly quotas are in usecases/access.ts; connections in connections.ts.
 import type { FastifyRequest } from 'fastify';
 import { CLIENT_LIMITS, type ClientLimits, type Limit } from '../../domain/client-limits.ts';
 import { AppError, type RefusedBy } from '../../domain/errors.ts';
 import { Metrics } from '../../metrics/metrics.ts';
-import { Bodies } from './bodies.ts';
-import { Budget } from './budget.ts';
+import type { BodyMeter } from '../request/body.ts';
+import { Budget, ClientBudget, NETWORK_FACTOR } from './budget.ts';
 import { Connections } from './connections.ts';
 import { Refusals } from './refusals.ts';
 import type { RequestClient } from './request-client.ts';
-import { Turns } from './turns.ts';
+import { RequestQueue } from './request-queue.ts';
 import { overloaded, UNLIMITED, WorkQueue } from './work-queue.ts';
 
-/** A request that had to wait longer for its turn is refused. */
+/** A request that had to wait longer to start is refused. */
 const MAX_WAIT_MS = 3_000;
 const RETRY_SECONDS = 1;
 
@@ -26,7 +26,7 @@ const MAX_REFUSED = 1_000;
 const AT_ONCE = 2;
 const AT_ONCE_WITH_DATABASE = 4;
 
-/** Node accepts only a few connections per turn. With one work in every turn, a new client would wait for many works. */
+/** Node accepts only a few connections per turn of the event loop. With one work in every turn, a new client would wait for many works. */
 const PAUSE_TURNS = 3;
 
 /** Expensive work of agents, and that of administrators, who so never wait behind agents. */
@@ -38,7 +38,7 @@ const AGENT_WORK = {
   waitMs: 5_000,
 };
 /**
- * Searches for prefixes look at millions of words in the worst case. They share the event loop in short turns, so many may run;
+ * Searches for prefixes look at millions of words in the worst case. They let others run every few milliseconds, so many may run;
  * but each takes memory, and on PostgreSQL a connection if they use SQL.
  */
 const PREFIX_SEARCHES = {
@@ -62,7 +62,7 @@ const ADMIN_WORK = {
 /** Requests that need the database. If it does not respond, waiting and then trying must not take much longer than trying. */
 const DATABASE_WORK = { waitingPerClient: 1_000, waiting: 4_000, waitMs: 1_000 };
 
-/** Checks of keys: most of them need no database, so they must not all run in one turn. */
+/** Checks of keys: most of them need no database, so they must not all run in one turn of the event loop. */
 const KEYS_PER_TURN = 16;
 
 /** Never sent, and the same for all: those who are cut off are many. */
@@ -87,7 +87,7 @@ export class Admission {
   readonly databaseWork: WorkQueue | undefined;
   readonly #requests: Budget;
   readonly #agentRequests: Budget;
-  readonly #turns: Turns;
+  readonly #queue: RequestQueue;
 
   /** `databaseRequests`: requests that use the database at the same time; undefined for the embedded engine. */
   constructor(limits: Partial<ClientLimits> = {}, databaseRequests?: number, metrics = new Metrics()) {
@@ -99,7 +99,7 @@ export class Admission {
     this.#requests = new Budget(requests);
     this.#agentRequests = new Budget({ perClient: requestsPerAgent, shared: Number.POSITIVE_INFINITY });
     const atOnce = databaseRequests === undefined ? AT_ONCE : AT_ONCE_WITH_DATABASE;
-    this.#turns = new Turns(metrics);
+    this.#queue = new RequestQueue(metrics);
     this.agentWork = new WorkQueue({ ...AGENT_WORK, atOnce }, 'agent_work', metrics);
     this.prefixSearches = new WorkQueue(PREFIX_SEARCHES, 'prefix_searches', metrics);
     this.adminWork = new WorkQueue(ADMIN_WORK, 'admin_work', metrics);
@@ -138,17 +138,17 @@ export class Admission {
   }
 
   /**
-   * Calls `start` when it is the client's turn: with OVERLOADED if that took too long, and not at all if the client has left.
-   * Health checks have turns of their own.
+   * Calls `start` at once or, during a flood, in fair order: with OVERLOADED if that took too long, and not at all if the client has left.
+   * Health checks do not wait behind other requests of their network.
    */
-  takeTurn(request: FastifyRequest, isHealthCheck: boolean, start: (refusal?: AppError) => void): void {
+  startInOrder(request: FastifyRequest, isHealthCheck: boolean, start: (refusal?: AppError) => void): void {
     const { client } = request;
-    if (this.#turns.isFree(client.arrivedMs)) {
+    if (this.#queue.mayStart(client.arrivedMs)) {
       start();
       return;
     }
     const network = isHealthCheck ? `health ${client.network}` : client.network;
-    this.#turns.wait(network, sentKey(request), client.arrivedMs, (waitedMs) => {
+    this.#queue.wait(network, sentKey(request), client.arrivedMs, (waitedMs) => {
       if (client.isGone()) return false;
       start(waitedMs > MAX_WAIT_MS ? overloaded('turn') : undefined);
       return true;
@@ -168,7 +168,7 @@ export class Admission {
     }
   }
 
-  /** Checks the key of an agent when it is the client's turn. */
+  /** Checks the key of an agent, in fair order. */
   checkKey<T>(request: FastifyRequest, check: () => Promise<T>): Promise<T> {
     return this.#keyWork ? this.#keyWork.run(request.client, check, sentKey(request)) : check();
   }
@@ -184,11 +184,53 @@ export class Admission {
   }
 }
 
+const BODY_RETRY_SECONDS = 2;
+
+/** Part of a limit from which on no new body is begun, so that those that were begun can end. */
+const NEW_BODIES_PART = 0.75;
+
+/** Bytes of request bodies that are being received, or wait in a queue, by client. */
+class Bodies implements BodyMeter {
+  readonly #limit: Limit;
+  readonly #budget: ClientBudget;
+
+  constructor(limit: Limit) {
+    this.#limit = limit;
+    this.#budget = new ClientBudget(limit);
+  }
+
+  /** Throws RATE_LIMITED if the client sends too much at a time, OVERLOADED if all clients together do. */
+  received({ client }: FastifyRequest, bytes: number): void {
+    const reached = this.#budget.reached(client, bytes === 0 ? NEW_BODIES_PART : 1);
+    if (reached === 'perClient') {
+      const mebibytes = Math.round(this.#limit.perClient / 2 ** 20);
+      throw new AppError(
+        'RATE_LIMITED',
+        `You may send at most ${mebibytes} MiB of request bodies at a time, and all clients of your network together ${NETWORK_FACTOR * mebibytes} MiB. Wait for responses, then retry.`,
+        { retryAfterSeconds: BODY_RETRY_SECONDS, refusedBy: 'bodies_per_client' },
+      );
+    }
+    if (reached) throw overloaded('bodies');
+    client.bodyBytes += bytes;
+    this.#budget.add(client, bytes);
+  }
+
+  finished({ client }: FastifyRequest): void {
+    if (!client.keepsBody) this.release(client);
+  }
+
+  /** Stops counting the body; does nothing if it is not counted any more. */
+  release(client: RequestClient): void {
+    this.#budget.add(client, -client.bodyBytes);
+    client.bodyBytes = 0;
+  }
+}
+
 function cutOffBy(refusedBy: RefusedBy): AppError {
   return new AppError('RATE_LIMITED', 'Too many requests are in progress.', { refusedBy });
 }
 
-/** The key as it was sent, not yet checked: clients of one network take turns by it. */
+/** The key as it was sent, not yet checked: it tells apart the clients of one network. */
 function sentKey({ headers }: FastifyRequest): string {
   return String(headers['x-api-key'] ?? headers.authorization ?? '');
 }

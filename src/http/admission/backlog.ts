@@ -4,7 +4,7 @@
 import type { FastifyReply } from 'fastify';
 import { CLIENT_LIMITS, type Limit } from '../../domain/client-limits.ts';
 import { AppError } from '../../domain/errors.ts';
-import { ClientBudget, NETWORK_FACTOR } from './client-budget.ts';
+import { ClientBudget, NETWORK_FACTOR } from './budget.ts';
 import type { RequestClient } from './request-client.ts';
 import { overloaded } from './work-queue.ts';
 

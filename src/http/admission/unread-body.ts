@@ -31,7 +31,7 @@ function hasLongRest({ raw }: FastifyRequest): boolean {
   return isUnread(raw) && !(Number(raw.headers['content-length']) <= SHORT_BODY_BYTES);
 }
 
-/** Whether there is a body that has not arrived completely. Before the first turn, no request is complete. */
+/** Whether there is a body that has not arrived completely. In the turn of the event loop in which it arrives, no request is complete. */
 function isUnread({ complete, headers }: FastifyRequest['raw']): boolean {
   const hasBody = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
   return hasBody && !complete;

@@ -3,8 +3,7 @@
 // does not keep others waiting.
 import { AppError, type RefusedBy } from '../../domain/errors.ts';
 import { FairOrder } from '../../domain/fair-order.ts';
-import { type Distribution, Metrics } from '../../metrics/metrics.ts';
-import { queueMetrics } from '../../metrics/queue-metrics.ts';
+import { type Distribution, Metrics, queueMetrics } from '../../metrics/metrics.ts';
 
 export interface WorkQueueLimits {
   /** Works in progress. Those of clients that have left do not count, up to as many again: they may take long to end. */
@@ -72,8 +71,8 @@ export class WorkQueue {
   }
 
   /**
-   * Runs the work when it is the client's turn. Throws RATE_LIMITED if too much of the client's own work waits, OVERLOADED if
-   * too much waits altogether or the turn does not come in time. Clients of one network are told apart by `name`.
+   * Runs the work in fair order. Throws RATE_LIMITED if too much of the client's own work waits, OVERLOADED if
+   * too much waits altogether or the work cannot begin in time. Clients of one network are told apart by `name`.
    */
   async run<T>(client: Client, work: () => Promise<T>, name = client.name): Promise<T> {
     const isFree = this.#hasRoom() && this.#mayBegin(client.network, name);

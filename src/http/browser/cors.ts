@@ -2,6 +2,7 @@
 // the operator lists some. Administrators' paths are never open.
 import { unescape as decode } from 'node:querystring';
 import type { FastifyReply } from 'fastify';
+import type { CorsOrigins } from '../access/same-origin.ts';
 import { addHeader, addVary, hasHeader } from '../response/headers.ts';
 
 const EXPOSED =
@@ -11,8 +12,6 @@ const ALLOWED_HEADERS = 'Content-Type, X-API-Key, If-Match, If-None-Match, Prefe
 const MCP_HEADERS =
   'Authorization, Mcp-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id, Last-Event-ID';
 const PREFLIGHT_SECONDS = '86400';
-
-export type CorsOrigins = '*' | readonly string[];
 
 /** Decodes the path first, as the router does, so that escapes cannot hide it. */
 export function isAdminPath(path: string): boolean {

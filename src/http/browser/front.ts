@@ -1,20 +1,28 @@
-// The front page at /: what the service is, a key, and the first search. Clients that do not ask for HTML get the links as JSON.
+// The pages / and /for-agents, each also for programs: whoever does not ask for HTML gets the links of / as JSON, and /llms.txt is the guide
+// as text.
 import type { FastifyInstance } from 'fastify';
-import { escapeHtml, inline } from '../guide/html.ts';
-import { mcpClients } from '../guide/mcp.ts';
+import type { Context } from '../../usecases/context.ts';
+import { type Guide, toMarkdown } from '../guide/blocks.ts';
+import { writeGuide } from '../guide/guide.ts';
+import { escapeHtml, inline, toHtml } from '../guide/html.ts';
+import { mcpClients, type ToolName } from '../guide/mcp.ts';
+import type { Operation } from '../guide/operations.ts';
+import { readQualities } from '../response/formats.ts';
 import { addVary } from '../response/headers.ts';
-import { readQualities } from '../response/qualities.ts';
 import { StaticDocument, type StaticDocuments } from '../response/static-document.ts';
-import { pageDocument } from './page-files.ts';
+import { PAGE_HEADERS, pageDocument, readPage } from './page-files.ts';
 
-interface FrontSources {
+interface PageSources {
   readonly documents: StaticDocuments;
   readonly baseUrl: () => string;
+  readonly operations: readonly Operation[];
+  readonly context: () => Context;
+  readonly tools?: readonly ToolName[];
   /** A key that the page searches with until the visitor has one. It is for everybody to read: only for demos. */
   readonly visitorKey?: string | undefined;
 }
 
-export function serveFront(app: FastifyInstance, sources: FrontSources): void {
+export function serveFront(app: FastifyInstance, sources: PageSources): void {
   const { documents, baseUrl, visitorKey = '' } = sources;
   const page = documents.add(() =>
     pageDocument('front.html', {
@@ -71,6 +79,34 @@ function describeLinks(base: string): object {
       health: `${base}/health`,
     },
   };
+}
+
+/** The guide changes when the service restarts, and at midnight. */
+const CACHING = { 'cache-control': 'public, max-age=300' };
+
+/** The guide for agents. Each format is rendered on its first request of a day, because it names the date. */
+export function serveGuide(app: FastifyInstance, sources: PageSources): void {
+  const { operations, context, tools = [], baseUrl, documents } = sources;
+  const today = () => new Date(context().clock()).toISOString().slice(0, 10);
+  const serve = (path: string, type: string, render: (guide: Guide) => string, headers: object = {}) => {
+    const make = () => {
+      const guide = writeGuide(operations, context().policy, tools, baseUrl(), today());
+      return new StaticDocument(render(guide), `${type}; charset=utf-8`, { ...headers, ...CACHING });
+    };
+    documents.serve(app, path, make, today);
+  };
+  serve('/llms.txt', 'text/plain', toMarkdown);
+  serve('/for-agents', 'text/html', writePage, PAGE_HEADERS);
+}
+
+function writePage(guide: Guide): string {
+  const { contents, sections } = toHtml(guide);
+  return readPage('guide.html', {
+    GUIDE_SUMMARY: escapeHtml(guide.summary),
+    GUIDE_CONTENTS: contents,
+    GUIDE_SECTIONS: sections,
+    '<a href="/for-agents">Guide': '<a href="/for-agents" aria-current="page">Guide',
+  });
 }
 
 /** Whether Accept names HTML, at least as much as JSON. A wildcard names nothing: it is what programs send by default. */

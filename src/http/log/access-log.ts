@@ -5,8 +5,7 @@ import type { FastifyReply } from 'fastify';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import type { AppError } from '../../domain/errors.ts';
 import type { RequestClient } from '../admission/request-client.ts';
-import { findTraceId } from '../request/request-id.ts';
-import { isHealthPath } from '../request/target.ts';
+import { findTraceId, isHealthPath } from '../request/head.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 
 const DEBUG = 20;

@@ -2,7 +2,7 @@
 // thousands of requests per second meet the same fault.
 import type { FastifyRequest } from 'fastify';
 import { type Logger, pino } from 'pino';
-import { findTraceId } from '../request/request-id.ts';
+import { findTraceId } from '../request/head.ts';
 import { toAppError } from '../response/errors.ts';
 
 /** Time after which a kind of fault is logged with its stack again. */

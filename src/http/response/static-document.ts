@@ -5,9 +5,8 @@ import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { isNotModified } from './conditions.ts';
+import { isNotModified, readQualities } from './formats.ts';
 import { addHeader, addVary, replaceHeader } from './headers.ts';
-import { readQualities } from './qualities.ts';
 import { sendNotModified } from './send.ts';
 
 export type Encoding = 'br' | 'gzip' | 'identity';

@@ -1,13 +1,32 @@
-// Administrators' endpoints for one agent: its details and its keys. Lists and changes of agents are in admin.ts.
+// Administrators' endpoints for one agent: its details and its keys; and parameters that they share with others: the agent's ID, and
+// `for_good` of deletes. Lists and changes of agents are in admin.ts.
 
 import { AgentDetailsResponse } from '../../domain/administration/agent-details.ts';
+import { DeleteParameters, readForGood } from '../../domain/administration/undo.ts';
 import { RegisterResponse } from '../../domain/agent.ts';
 import { readTogether } from '../../domain/errors.ts';
 import { EmptyRequest, requireEmptyBody } from '../../domain/own-agent.ts';
 import Type from '../../domain/schema.ts';
+import { reader } from '../../domain/shape.ts';
 import * as details from '../../usecases/agent-details.ts';
-import { AgentPath, agentIdOf } from './admin-parameters.ts';
+import { queryReader } from '../request/query.ts';
 import { type Call, endpoint } from './endpoint.ts';
+
+export const AgentPath = Type.Object({
+  agent_id: Type.String({
+    format: 'uuid',
+    description: 'ID of the agent, in upper or lower case.',
+    examples: ['0197d2e8-9a40-7c55-8f3e-5b1d2c6a7e90'],
+  }),
+});
+const readAgentPath = reader(AgentPath, 'path');
+
+/** Returns the ID in lower case. Throws VALIDATION_ERROR. */
+export function agentIdOf({ path }: Call): string {
+  return readAgentPath(path).agent_id.toLowerCase();
+}
+
+export const forGoodIn = queryReader(DeleteParameters, readForGood);
 
 export const getAgent = endpoint({
   operationId: 'getAgent',

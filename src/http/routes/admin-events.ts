@@ -23,7 +23,7 @@ import * as admin from '../../usecases/admin.ts';
 import * as allEvents from '../../usecases/admin-events.ts';
 import * as lists from '../../usecases/admin-lists.ts';
 import { queryReader } from '../request/query.ts';
-import { AgentPath, agentIdOf, forGoodIn } from './admin-parameters.ts';
+import { AgentPath, agentIdOf, forGoodIn } from './admin-agent.ts';
 import { type Call, endpoint } from './endpoint.ts';
 import { EventPath } from './events.ts';
 

@@ -29,7 +29,7 @@ import Type from '../../domain/schema.ts';
 import * as admin from '../../usecases/admin.ts';
 import * as lists from '../../usecases/admin-lists.ts';
 import { queryReader } from '../request/query.ts';
-import { AgentPath, agentIdOf, forGoodIn } from './admin-parameters.ts';
+import { AgentPath, agentIdOf, forGoodIn } from './admin-agent.ts';
 import { type Call, endpoint } from './endpoint.ts';
 
 export const whoAmI = endpoint({

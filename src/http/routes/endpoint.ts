@@ -29,7 +29,7 @@ export interface Call<Caller = unknown> {
   readonly client: RequestClient;
   /** Whether the caller wants to be refused for what is otherwise ignored. */
   readonly isStrict: boolean;
-  /** Runs an expensive part when it is the client's turn; at once if all of the call waited for that. */
+  /** Runs an expensive part in the queue for that; at once if all of the call waited there. */
   readonly expensively: <T>(work: () => Promise<T>) => Promise<T>;
 }
 

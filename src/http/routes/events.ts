@@ -20,8 +20,15 @@ import * as events from '../../usecases/events.ts';
 import { findNetwork } from '../admission/request-client.ts';
 import { MAX_EVENT_BODY_BYTES } from '../request/body.ts';
 import { withCursor } from '../request/query.ts';
-import { etagOf, isNotModified, knownVersions } from '../response/conditions.ts';
-import { acceptedFormat, ENCODERS, encodeItems, type FormatEncoder } from '../response/formats.ts';
+import {
+  acceptedFormat,
+  ENCODERS,
+  encodeItems,
+  etagOf,
+  type FormatEncoder,
+  isNotModified,
+  knownVersions,
+} from '../response/formats.ts';
 import { Representation } from '../response/send.ts';
 import { endpoint } from './endpoint.ts';
 import {

@@ -16,9 +16,9 @@ import {
   spendRequest,
 } from '../../usecases/access.ts';
 import type { Context } from '../../usecases/context.ts';
-import { setQuotaHeaders } from '../access/rate-limit.ts';
+import { setQuotaHeaders } from '../access/authenticate.ts';
+import { type AllowedHosts, requireAllowedHost } from '../access/same-origin.ts';
 import { findNetwork } from '../admission/request-client.ts';
-import { type AllowedHosts, requireAllowedHost } from '../browser/dns-rebinding.ts';
 import type { Description } from '../guide/description.ts';
 import { MAX_EVENT_BODY_BYTES } from '../request/body.ts';
 import { ErrorResponse, toAppError } from '../response/errors.ts';

@@ -72,8 +72,8 @@ export class SqliteBulkWriter implements BulkWriter {
   }
 
   /** The next start, or the next bulk writer, deletes the rows of its events. */
-  deleteAgent(agentId: string, audit: AuditEntry): Promise<boolean> {
-    return this.#writer.run('deleteAgent', [agentId, audit], (upToRow) => upToRow !== undefined);
+  deleteAll(agentId: string, audit: AuditEntry, withAgent: boolean): Promise<boolean> {
+    return this.#writer.run('deleteAll', [agentId, audit, withAgent], (upToRow) => upToRow !== undefined);
   }
 
   async replaceAgentKeys(

@@ -1,12 +1,10 @@
-// Reads single rows, and events by row number. Runs on the row reader thread.
-import { DatabaseSync, type StatementSync } from 'node:sqlite';
+// Reads events by row number, and words of events. Runs on a reader thread.
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { EVENTS_PER_STEP } from '../../domain/administration/undo.ts';
 import { textsOf, type Words, wordsOf } from '../../domain/events/words.ts';
 import { toWire, type Wire } from '../../domain/wire.ts';
 import type { StoredEvents } from '../../memory/event-lookup.ts';
 import type { StoredWords } from '../../memory/event-memory.ts';
-import { Reader } from '../reader.ts';
-import type { Batches, CallOf, Outcome } from './rpc-server.ts';
 
 interface FoundEvent {
   readonly id: string;
@@ -16,10 +14,7 @@ interface FoundEvent {
 
 const NONE: FoundEvent = { id: '', version: 0, json: '' as Wire };
 
-type SingleReads = 'findAgent' | 'findAgentDetails' | 'findKey' | 'findSetting' | 'countFreeBytes';
-
-export interface RowReaderCalls extends Pick<Reader, SingleReads> {
-  ping(): void;
+export interface RowReaderCalls {
   findEvents(rows: readonly number[]): StoredEvents;
   /** Words of the events of the next rows. */
   wordsAfter(row: number): RowWords;
@@ -45,53 +40,33 @@ const CHARS_PER_CALL = 100_000;
 /** Row numbers per statement. Unused parameters are NULL. */
 const ROWS_PER_STATEMENT = 32;
 
-/** Enough for the inner B-tree pages of a table of ten million rows. */
-const CACHE_KIB = 16_384;
-
-export class RowReader implements Batches<RowReaderCalls> {
-  readonly #reader: Reader;
-  readonly #database: DatabaseSync;
+export class RowReader implements Omit<RowReaderCalls, 'findEvents'> {
   readonly #one: StatementSync;
   readonly #many: StatementSync;
   readonly #next: StatementSync;
   readonly #kept: StatementSync;
 
-  constructor(path: string) {
-    this.#reader = new Reader(path);
-    this.#database = new DatabaseSync(path, { readOnly: true, timeout: 5000 });
-    this.#database.exec(`PRAGMA cache_size = -${CACHE_KIB}`);
+  constructor(database: DatabaseSync) {
     const select = 'SELECT row_id, event_id, version, json FROM events WHERE row_id';
     const placeholders = Array(ROWS_PER_STATEMENT).fill('?').join(', ');
-    this.#one = this.#database.prepare(`${select} = ?`);
-    this.#many = this.#database.prepare(`${select} IN (${placeholders})`);
-    this.#next = this.#database.prepare(`${select} > ? ORDER BY row_id LIMIT ${WORDS_PER_CALL}`);
+    this.#one = database.prepare(`${select} = ?`);
+    this.#many = database.prepare(`${select} IN (${placeholders})`);
+    this.#next = database.prepare(`${select} > ? ORDER BY row_id LIMIT ${WORDS_PER_CALL}`);
     this.#next.setReturnArrays(true);
-    this.#kept = this.#database.prepare(
+    this.#kept = database.prepare(
       `SELECT event_id, json FROM deleted_events WHERE audit_id = ? AND event_id > ? ORDER BY event_id LIMIT ${EVENTS_PER_STEP}`,
     );
     this.#one.setReturnArrays(true);
     this.#many.setReturnArrays(true);
   }
 
-  /** Each statement reads the latest commit, so the rows of one page may come from different commits. */
-  run(batch: readonly CallOf<RowReaderCalls>[]): Outcome[] {
-    const found = this.#find(batch.flatMap((call) => (call.name === 'findEvents' ? call.args[0] : [])));
-    return batch.map((call) => {
-      if (call.name === 'ping') return { value: undefined };
-      if (call.name === 'wordsAfter') return { value: this.#wordsAfter(call.args[0]) };
-      if (call.name === 'deletedAfter') return { value: this.#deletedAfter(...call.args) };
-      if (call.name === 'findEvents') return { value: toStoredEvents(call.args[0], found) };
-      const read = this.#reader[call.name] as (...args: readonly unknown[]) => unknown;
-      return { value: read.apply(this.#reader, call.args) };
-    });
+  /** Events of several calls, which share statements. */
+  findEvents(calls: readonly (readonly number[])[]): StoredEvents[] {
+    const found = this.#find(calls.flat());
+    return calls.map((rows) => toStoredEvents(rows, found));
   }
 
-  close(): void {
-    this.#reader.close();
-    this.#database.close();
-  }
-
-  #wordsAfter(after: number): RowWords {
+  wordsAfter(after: number): RowWords {
     const ids: string[] = [];
     const versions: number[] = [];
     const words: Words[] = [];
@@ -109,7 +84,7 @@ export class RowReader implements Batches<RowReaderCalls> {
     return { ids, versions, words, lastRow };
   }
 
-  #deletedAfter(auditId: number, after: string): DeletedWords {
+  deletedAfter(auditId: number, after: string): DeletedWords {
     const ids: string[] = [];
     const words: Words[] = [];
     let chars = 0;

@@ -4,8 +4,7 @@ import { getCompileCacheDir } from 'node:module';
 import { dirname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { AppError, StartError } from '../../domain/errors.ts';
-import { type Distribution, Metrics } from '../../metrics/metrics.ts';
-import { queueMetrics } from '../../metrics/queue-metrics.ts';
+import { type Distribution, Metrics, queueMetrics } from '../../metrics/metrics.ts';
 import type { OnMigrated } from '../../migrations.ts';
 import type { CallOf, FromThread, Methods, Outcome, ToThread } from './rpc-server.ts';
 
@@ -84,7 +83,7 @@ export class RpcClient<C extends Methods<C>> {
   #isClosing = false;
   #isScheduled = false;
 
-  protected constructor(thread: Worker, options: RpcOptions<C>) {
+  constructor(thread: Worker, options: RpcOptions<C>) {
     this.#thread = thread;
     this.#options = options;
     const { name, metrics = new Metrics() } = options;
@@ -97,11 +96,7 @@ export class RpcClient<C extends Methods<C>> {
   }
 
   /** Starts a worker file of this folder and waits until its database is open. Throws StartError if that fails. */
-  protected static async startThread(
-    file: string,
-    workerData: unknown,
-    onMigrated?: OnMigrated,
-  ): Promise<Worker> {
+  static async startThread(file: string, workerData: unknown, onMigrated?: OnMigrated): Promise<Worker> {
     const thread = new Worker(new URL(file, import.meta.url), { workerData, env: threadEnv() });
     const [first] = (await once(thread, 'message')) as [FromThread];
     if ('startError' in first && first.startError !== undefined) throw new StartError(first.startError);

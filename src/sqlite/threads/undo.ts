@@ -21,7 +21,6 @@ import {
 } from '../columns.ts';
 import type { EventOrder } from '../event-order.ts';
 import type { SharedStatements } from './admin-writes.ts';
-import { PENDING_AGENT } from './removals.ts';
 
 export interface RestoredKey {
   readonly key_hash: string;
@@ -62,7 +61,6 @@ interface UndoStatements extends SharedStatements {
 export function prepareUndos(database: DatabaseSync, shared: UndoStatements): Undos {
   const prepare = (sql: string) => database.prepare(sql);
   const findEntry = prepare('SELECT * FROM audit WHERE audit_id = ?');
-  const findPending = prepare(`SELECT 1 FROM removals WHERE agent_id = ${PENDING_AGENT}`);
   const insertAgent = prepare(
     `INSERT INTO agents (agent_id, email, agent_name, tier, is_active, created_ms, last_used_ms)
      SELECT agent_id, email, agent_name, tier, is_active, created_ms, last_used_ms FROM deleted_agents WHERE audit_id = ?
@@ -134,7 +132,7 @@ export function prepareUndos(database: DatabaseSync, shared: UndoStatements): Un
   return {
     checkUndo(auditId, deletedAfterMs) {
       const refusal = refusalOf(entryOf(auditId), deletedAfterMs);
-      return refusal ?? (findPending.get(auditId) ? 'pending' : undefined);
+      return refusal ?? (shared.removals.isPending(auditId) ? 'pending' : undefined);
     },
 
     undoSlice({ auditId, deletedAfterMs, into }, eventIds, audit) {

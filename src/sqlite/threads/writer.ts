@@ -15,10 +15,9 @@ import {
   versionOf,
 } from '../columns.ts';
 import { EventOrder, orderEvents } from '../event-order.ts';
-import { keepRemoved } from '../kept-events.ts';
 import { type AdminWrites, prepareAdminWrites, type Stored } from './admin-writes.ts';
 import { type KeyWrites, prepareKeyWrites } from './key-writes.ts';
-import { prepareRemovals, type Removals } from './removals.ts';
+import { prepareRemovals, type RemovalCalls } from './removals.ts';
 import type { CallOf, Outcome } from './rpc-server.ts';
 import { prepareUndos, type Undos } from './undo.ts';
 
@@ -26,7 +25,7 @@ import { prepareUndos, type Undos } from './undo.ts';
 export type Created = CreateOutcome<{ readonly rowId: number }, Pick<StoredEvent, 'json' | 'version'>>;
 
 /** Methods of the writer thread. */
-export interface WriterCalls extends KeyWrites, Removals, AdminWrites, Undos {
+export interface WriterCalls extends KeyWrites, RemovalCalls, AdminWrites, Undos {
   ping(): void;
   /** Always writes something, to test whether commits succeed. */
   probe(): void;
@@ -132,10 +131,9 @@ function prepareCalls(database: DatabaseSync): WriterCalls {
   const changeStored = prepare(
     'UPDATE agents SET event_count = event_count + ?, event_bytes = max(0, event_bytes + ?) WHERE agent_id = ?',
   );
+  const removals = prepareRemovals(database);
   // A new row must not get a number of rows that are being removed, which it could if SQLite chose it.
-  let lastRow = prepare(
-    `SELECT max((SELECT coalesce(max(row_id), 0) FROM events), (SELECT coalesce(max(up_to_row), 0) FROM removals)) AS row`,
-  ).get()!.row as number;
+  let lastRow = removals.findLastRow();
   const insert = `INSERT INTO events (row_id, ${EVENT_COLUMN_LIST}) VALUES (?, ${EVENT_PLACEHOLDERS})`;
   const insertEvent = prepare(insert);
   const insertNewEvent = prepare(
@@ -157,10 +155,6 @@ function prepareCalls(database: DatabaseSync): WriterCalls {
        SELECT row_id FROM stored_events WHERE event_id = ? AND agent_id = ? AND version = coalesce(?, version)
      ) RETURNING octet_length(json) AS bytes`,
   );
-  const keepDeleted = prepare(keepRemoved('row_id = ?'));
-  const removeDeleted = prepare(
-    'DELETE FROM events WHERE row_id = ?1 AND row_id NOT IN (SELECT row_id FROM stored_events WHERE row_id = ?1)',
-  );
   const insertSetting = prepare('INSERT INTO settings (name, value) VALUES (?, ?) ON CONFLICT DO NOTHING');
   const replaceSetting = prepare(
     `INSERT INTO settings (name, value, expires_ms) VALUES (?, ?, ?)
@@ -174,13 +168,12 @@ function prepareCalls(database: DatabaseSync): WriterCalls {
   const duplicateOf = (event: ColumnValues): Duplicate | undefined => {
     const found = findDuplicate.get(...identityOf(event)) as Duplicate | undefined;
     // One that is being removed must not stand in the way.
-    if (found) keepDeleted.run(found.row_id);
-    return found && removeDeleted.run(found.row_id).changes === 1 ? undefined : found;
+    return found && removals.removeRow(found.row_id) ? undefined : found;
   };
   const nameOf = (agentId: string) => findName.get(agentId)?.agent_name as string | undefined;
   const storedOf = (agentId: string) => findStored.get(agentId) as Stored | undefined;
   const shared = {
-    ...{ nameOf, storedOf, order },
+    ...{ nameOf, storedOf, order, removals },
     changeStored: (agentId: string, count: number, bytes: number) => changeStored.run(count, bytes, agentId),
     hasDuplicate: (event: ColumnValues) => duplicateOf(event) !== undefined,
     insertEvent: (event: ColumnValues) => {
@@ -203,7 +196,7 @@ function prepareCalls(database: DatabaseSync): WriterCalls {
     },
 
     ...prepareKeyWrites(database),
-    ...prepareRemovals(database),
+    ...removals.calls,
     ...prepareAdminWrites(database, shared),
     ...prepareUndos(database, shared),
 

@@ -1,8 +1,7 @@
 // Budgets: a limit per client, and a shared one that refuses only those who use the most.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Budget } from '../../../src/http/admission/budget.ts';
-import { ClientBudget } from '../../../src/http/admission/client-budget.ts';
+import { Budget, ClientBudget } from '../../../src/http/admission/budget.ts';
 import type { RequestClient } from '../../../src/http/admission/request-client.ts';
 
 describe('Budget', () => {

@@ -162,7 +162,7 @@ describe(`${ROUNDS * SEARCHES_PER_ROUND} searches from memory and by SQL`, () =>
       SELECT new.id, ${many.agent_id}, 1, new.id, ${row.start_ms}, ${row.lat}, ${row.lng}, 'all', 'talk', 'UTC', 'scheduled', 0, '{}' FROM (${ids}) AS new`;
     await sql`UPDATE agents SET event_count = 2500 WHERE agent_id = ${many.agent_id}`;
     await compare(5);
-    await retried(() => other.deleteAgent(many.agent_id, auditOf('delete_agent', many.agent_id)));
+    await retried(() => other.deleteAll(many.agent_id, auditOf('delete_agent', many.agent_id), true));
   }
 
   function newQuery(): NearbyQuery {

@@ -1,9 +1,8 @@
-// Paces requests: a few per turn of the event loop, in fair order. A flood then waits in its own queue, and what arrives
-// between two turns from somebody else is served in the next. Without a flood, requests start at once.
+// The queue in which requests wait during a flood. A few start in each turn of the event loop, in fair order: the request of another
+// client, which arrives between two turns, starts in the next one. Without a flood, requests start at once.
 import { performance } from 'node:perf_hooks';
 import { FairOrder } from '../../domain/fair-order.ts';
-import { type Distribution, Metrics } from '../../metrics/metrics.ts';
-import { queueMetrics } from '../../metrics/queue-metrics.ts';
+import { type Distribution, Metrics, queueMetrics } from '../../metrics/metrics.ts';
 
 /** Requests per turn of the event loop: at 0.1 ms for a search, a turn takes about 2 ms. */
 const PER_TURN = 16;
@@ -22,7 +21,7 @@ interface Waiting {
   readonly start: (waitedMs: number) => boolean;
 }
 
-export class Turns {
+export class RequestQueue {
   readonly #waiting = new FairOrder<Waiting>();
   #started = 0;
   #countedUntilMs = 0;
@@ -34,7 +33,7 @@ export class Turns {
   }
 
   /** Whether a request that arrived at this time may start at once. If so, it is counted. */
-  isFree(nowMs: number): boolean {
+  mayStart(nowMs: number): boolean {
     if (this.#waiting.size > 0) return false;
     // Only an immediate shows that a turn has ended. It costs a turn of its own, so there is one per TURN_MS, not one per request.
     if (nowMs > this.#countedUntilMs) {
@@ -42,12 +41,12 @@ export class Turns {
       if (!this.#isScheduled) this.#started = 0;
       this.#schedule();
     }
-    // These may have come in several turns: then the next ones need not wait.
+    // They may have arrived in several turns: then the next ones need not wait.
     if (++this.#started === PER_TURN) this.#schedule();
     return this.#started <= PER_TURN;
   }
 
-  /** Calls `start` when it is the client's turn. It returns false if the client has left; then the next one starts. */
+  /** Calls `start` when the request is next. It returns false if the client has left; then the next one starts. */
   wait(network: string, client: string, sinceMs: number, start: (waitedMs: number) => boolean): void {
     this.#waiting.push(network, client, { sinceMs, start });
     this.#schedule();
@@ -56,10 +55,10 @@ export class Turns {
   #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
-    setImmediate(this.#nextTurn);
+    setImmediate(this.#startNext);
   }
 
-  readonly #nextTurn = (): void => {
+  readonly #startNext = (): void => {
     this.#isScheduled = false;
     this.#started = 0;
     if (this.#waiting.size === 0) return;
