@@ -20,7 +20,6 @@ import {
 } from '../../domain/administration/undo.ts';
 import { readTogether } from '../../domain/errors.ts';
 import * as admin from '../../usecases/admin.ts';
-import * as allEvents from '../../usecases/admin-events.ts';
 import * as lists from '../../usecases/admin-lists.ts';
 import { queryReader } from '../request/query.ts';
 import { AgentPath, agentIdOf, forGoodIn } from './admin-agent.ts';
@@ -68,7 +67,7 @@ export const listAllEvents = endpoint({
   check: ({ query }) => readAllParameters(query),
   isExpensive: () => true,
   handle: async ({ context, query, client }) =>
-    allEvents.listAllEvents(context, readAllParameters(query), client.signal),
+    lists.listAllEvents(context, readAllParameters(query), client.signal),
 });
 
 export const getAnyEvent = endpoint({
@@ -80,7 +79,7 @@ export const getAnyEvent = endpoint({
   path: EventPath,
   response: OwnedEvent,
   errors: ['NOT_FOUND'],
-  handle: async ({ context, path }) => allEvents.getAnyEvent(context, path.event_id!),
+  handle: async ({ context, path }) => lists.getAnyEvent(context, path.event_id!),
 });
 
 const readDeleteAgentEvents = (call: Call) =>
