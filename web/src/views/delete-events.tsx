@@ -249,21 +249,23 @@ function Listed({ events }: { events: readonly (AgentEvent | OwnedEvent)[] }) {
   return (
     <>
       <ul class="to-delete">
-        {events.slice(0, MAX_LISTED).map((event) => (
-          <li key={event.event_id}>
-            <strong class="clamp">
-              <Text value={event.title} />
-            </strong>
-            <span>
-              {'agent_name' in event && (
-                <>
-                  <Text value={event.agent_name} />,{' '}
-                </>
+        {events.slice(0, MAX_LISTED).map((event) => {
+          const start = <EventTime at={event.start_at} timezone={event.timezone} />;
+          return (
+            <li key={event.event_id}>
+              <strong class="clamp">
+                <Text value={event.title} />
+              </strong>
+              {'agent_name' in event ? (
+                <span>
+                  <Text value={event.agent_name} />, {start}
+                </span>
+              ) : (
+                start
               )}
-              <EventTime at={event.start_at} timezone={event.timezone} />
-            </span>
-          </li>
-        ))}
+            </li>
+          );
+        })}
       </ul>
       {events.length > MAX_LISTED && <p>and {formatNumber(events.length - MAX_LISTED)} more</p>}
     </>
