@@ -1,19 +1,18 @@
 // Registration: a new agent with its first key. Only the response contains the key; the store keeps its hash.
 import type { Static } from 'typebox';
-import { type RegisterResponse, readRegistration } from '../domain/agent.ts';
+import type { RegisterRequest, RegisterResponse } from '../domain/agent.ts';
 import { fingerprint, newApiKey } from '../domain/api-key.ts';
 import { formatInstant } from '../domain/datetime.ts';
 import { newUuid } from '../domain/ids.ts';
 import { requireQuota, spendRegistration } from './access.ts';
 import type { Context } from './context.ts';
 
-/** Throws VALIDATION_ERROR or RATE_LIMITED. An invalid request does not count against the quota of registrations. */
+/** Throws RATE_LIMITED. */
 export async function register(
   context: Context,
   network: string,
-  body: unknown,
+  { email, agent_name }: Static<typeof RegisterRequest>,
 ): Promise<Static<typeof RegisterResponse>> {
-  const { email, agent_name } = readRegistration(body);
   requireQuota(await spendRegistration(context, network, 1), 'quota registrations');
   const { store, clock, random, policy } = context;
   const nowMs = clock();
