@@ -6,9 +6,9 @@ import { foldCase, isGoogle } from './domain/administration/admin.ts';
 import { TIERS } from './domain/agent.ts';
 import { isApiKey } from './domain/api-key.ts';
 import { CLIENT_LIMITS, type ClientLimits } from './domain/client-limits.ts';
-import { editDistance } from './domain/edit-distance.ts';
 import { SettingsError, StartError } from './domain/errors.ts';
 import type { Policy } from './domain/policy.ts';
+import { BYTES_PER_MB } from './domain/store.ts';
 import { describeAddress, hasPassword, problemOf, withPassword } from './postgres/client/url.ts';
 
 export interface OidcConfig {
@@ -67,13 +67,12 @@ export interface Config {
 
 const EMAIL = /^[^@\s]+@[^@\s]+$/;
 const DOMAIN = /^[\p{L}\p{N}](?:[\p{L}\p{N}\p{M}.-]*[\p{L}\p{N}\p{M}])?$/u;
-const MIB = 1_048_576;
 const DATABASE_DEFAULTS = {
   poolSize: 8,
   poolTimeoutMs: 1_500,
   statementTimeoutMs: 10_000,
   search: 'memory',
-  indexMaxBytes: 2_048 * MIB,
+  indexMaxBytes: 2_048 * BYTES_PER_MB,
 } as const;
 const MIN_SECRET_LENGTH = 32;
 /** How much a misspelt name may differ; short names less. */
@@ -86,7 +85,7 @@ const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'
 export function readConfig(env: Env): Config {
   const variables = new Variables(env);
   const oidc = readOidc(variables);
-  const indexMaxBytes = variables.megabytes('INDEX_MAX_MB', DATABASE_DEFAULTS.indexMaxBytes / MIB);
+  const indexMaxBytes = variables.megabytes('INDEX_MAX_MB', DATABASE_DEFAULTS.indexMaxBytes / BYTES_PER_MB);
   const config: Config = {
     host: variables.text('HOST') ?? '127.0.0.1',
     port: variables.number('PORT', 8080, 65_535),
@@ -121,25 +120,20 @@ export function settingNames(): ReadonlySet<string> {
   return names;
 }
 
-/** A variable that is no setting, but nearly. */
-export interface Misspelt {
-  readonly name: string;
-  /** The setting that is meant. */
-  readonly known: string;
-}
-
-/** Of the variables that have a value. Those that differ more are taken for other programs'. */
-export function findMisspelt(env: Env): Misspelt[] {
+/** Variables with a value that are no settings, but nearly. Those that differ more are taken for other programs'. */
+export function findMisspelt(env: Env): string[] {
   const settings = settingNames();
   const names = Object.keys(env).filter((name) => env[name]?.trim() && !settings.has(name));
   return names.flatMap((name) => {
     const near = [...settings]
-      .map((known) => ({ name, known, distance: editDistance(name.toUpperCase(), known) }))
+      .map((known) => ({ known, distance: editDistance(name.toUpperCase(), known) }))
       .filter(
         ({ known, distance }) => distance <= Math.min(MAX_DIFFERENCES, known.length / LETTERS_PER_DIFFERENCE),
       )
       .sort((a, b) => a.distance - b.distance);
-    return near.slice(0, 1);
+    return near
+      .slice(0, 1)
+      .map(({ known }) => `${name} is not a setting, so it has no effect. Did you mean ${known}?`);
   });
 }
 
@@ -212,7 +206,7 @@ class Variables {
 
   /** In bytes. */
   megabytes(name: string, fallback: number, { min = 0, max = 1_000_000 } = {}): number {
-    return this.number(name, fallback, max, min) * MIB;
+    return this.number(name, fallback, max, min) * BYTES_PER_MB;
   }
 
   days(name: string): number | undefined {
@@ -288,7 +282,8 @@ function readPolicy(variables: Variables, oidc: OidcConfig | undefined): Policy 
 function readClientLimits(variables: Variables): ClientLimits {
   const { connections, requests, requestsPerAgent, bodyBytes, unreadBytes } = CLIENT_LIMITS;
   const count = (name: string, fallback: number) => variables.number(name, fallback, 1_000_000, 1);
-  const bytes = (name: string, fallback: number) => variables.megabytes(name, fallback / MIB, { min: 1 });
+  const bytes = (name: string, fallback: number) =>
+    variables.megabytes(name, fallback / BYTES_PER_MB, { min: 1 });
   return {
     connections: {
       perClient: count('MAX_CONNECTIONS_PER_NETWORK', connections.perClient),
@@ -378,6 +373,22 @@ function isAddressOrNetwork(item: string): boolean {
   // Fastify, too, rejects a prefix length of 0, which would mean every IP address.
   const maxBits = family === 4 ? 32 : 128;
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) >= 1 && Number(bits) <= maxBits);
+}
+
+/** Number of characters to insert, delete, replace or swap with their neighbour (optimal string alignment). */
+export function editDistance(one: string, other: string): number {
+  let [before, last]: number[][] = [[], Array.from({ length: other.length + 1 }, (_, at) => at)];
+  for (let i = 1; i <= one.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= other.length; j++) {
+      const isSame = one[i - 1] === other[j - 1];
+      row[j] = Math.min(row[j - 1]! + 1, last![j]! + 1, last![j - 1]! + (isSame ? 0 : 1));
+      const isSwapped = i > 1 && j > 1 && one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1];
+      if (isSwapped) row[j] = Math.min(row[j]!, before![j - 2]! + 1);
+    }
+    [before, last] = [last, row];
+  }
+  return last!.at(-1)!;
 }
 
 /** Freezes the object and all nested ones. */

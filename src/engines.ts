@@ -94,8 +94,8 @@ export async function backupTo(config: Config, file: string, control: CopyContro
 
 /** Notes for the metrics when the last backup began. Throws the system's error. */
 export async function noteBackup({ dataDir }: Config, beganMs: number): Promise<void> {
-  const { writeLastBackup } = await import('./sqlite/files/last-backup.ts');
-  writeLastBackup(databasePath(dataDir), beganMs);
+  const { writeLastBackup } = await import('./sqlite/files/backup.ts');
+  writeLastBackup(dataDir, beganMs);
 }
 
 /** Restores a backup into an empty data folder. Throws StartError, or AbortError if aborted. */

@@ -8,8 +8,8 @@ import { type ConsoleAccess, newSecret } from './domain/administration/session.t
 import type { Clock, Random, Uptime } from './domain/clock-and-random.ts';
 import { AppError, SettingsError, StartError } from './domain/errors.ts';
 import { newUlid } from './domain/ids.ts';
-import { BYTES_PER_MB, type Store } from './domain/store.ts';
-import { type OnProgress, openStore, type StoreListeners } from './engines.ts';
+import type { Store } from './domain/store.ts';
+import { type OnProgress, openStore } from './engines.ts';
 import { Admission } from './http/admission/admission.ts';
 import { ResponseDeadline } from './http/admission/deadline.ts';
 import { type Listener, listen } from './http/listen.ts';
@@ -29,9 +29,7 @@ import { providerVerifier } from './oidc/provider.ts';
 import { SESSION_SECRET } from './oidc/seal.ts';
 import { sessionSeal } from './oidc/session.ts';
 import { providerSignIn } from './oidc/sign-in.ts';
-import { describeSearchChange, type SearchChange } from './postgres/memory/search-change.ts';
-import type { OnDiskChange } from './sqlite/free-disk.ts';
-import { storeLog } from './store-log.ts';
+import { logFailure, storeLog } from './store-log.ts';
 import { systemClock, systemRandom, systemUptime, VERSION } from './system.ts';
 import { ClockTrust, describeDoubt } from './usecases/clock-trust.ts';
 import { KeyedQueue } from './usecases/keyed-queue.ts';
@@ -109,9 +107,6 @@ export async function startService(config: Config, options: ServiceOptions): Pro
     };
     const { onFatal } = options;
     store = await openStore(config, clock(), onProgress, {
-      onDiskChange: diskLog(logger),
-      onSearchChange: searchLog(logger),
-      onWordsProblem: wordsLog(logger),
       ...storeLog(logger),
       ...{ onFatal, metrics, clock },
     });
@@ -195,52 +190,6 @@ function startRetention(
     () => Number(retention.isStopped),
   );
   return retention;
-}
-
-function diskLog(logger: Logger): OnDiskChange {
-  const inMb = (bytes: number) => Math.floor(bytes / BYTES_PER_MB);
-  return (isLow, { freeBytes, reusableBytes }, floorBytes) => {
-    if (isLow)
-      logger.error(
-        `The disk of DATA_DIR is nearly full: ${inMb(freeBytes)} MB are free, and ${inMb(reusableBytes)} MB in the database. ` +
-          `Creates, changes and registrations are refused while that is less than ${inMb(floorBytes)} (MIN_FREE_DISK_MB).`,
-      );
-    else
-      logger.info(
-        `The disk of DATA_DIR has ${inMb(freeBytes)} MB free, and ${inMb(reusableBytes)} MB in the database. ` +
-          'Creates, changes and registrations work again.',
-      );
-  };
-}
-
-function wordsLog(logger: Logger): StoreListeners['onWordsProblem'] {
-  return (cause) => {
-    if (cause === undefined)
-      logger.error(
-        'The words of events need more memory than INDEX_MAX_MB allows. Until the next start, searches with q use the database, or ' +
-          'get a 503 on the embedded engine.',
-      );
-    else
-      logFailure(
-        logger,
-        cause,
-        'The words of events could not be read, so searches with q get a 503. It is tried again every second.',
-      );
-  };
-}
-
-function searchLog(logger: Logger): (change: SearchChange) => void {
-  return (change) => {
-    const [level, text] = describeSearchChange(change);
-    if ('cause' in change) logFailure(logger, change.cause, text);
-    else logger[level](text);
-  };
-}
-
-/** A store that does not respond is a state that the service knows and waits out: a warning with the reason, and no stack. */
-function logFailure(logger: Logger, error: unknown, text: string): void {
-  if (!(error instanceof AppError && error.code === 'UNAVAILABLE')) logger.error({ err: error }, text);
-  else logger.warn({ reason: (error.cause as Error | undefined)?.message ?? error.message }, text);
 }
 
 /** Authentication of administrators: a token with each request, or a session in the console. */

@@ -64,7 +64,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'metrics/',
     'oidc/local-issuer.ts',
   ],
-  'store-log.ts': ['engines.ts', 'pino (types)'],
+  'store-log.ts': ['domain/', 'engines.ts', 'postgres/memory/search-change.ts', 'pino (types)'],
   'service.ts': [
     'config.ts',
     'engines.ts',

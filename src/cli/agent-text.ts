@@ -2,7 +2,7 @@
 
 import type { describeAgentDetails } from '../domain/administration/agent-details.ts';
 import type { summarise } from '../domain/agent.ts';
-import { printable } from './printable.ts';
+import { printable } from './command.ts';
 
 type Summary = ReturnType<typeof summarise>;
 type Details = ReturnType<typeof describeAgentDetails>;

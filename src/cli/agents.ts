@@ -11,9 +11,8 @@ import { openBulkReader } from '../engines.ts';
 import { systemClock } from '../system.ts';
 import { type AgentChanges, openAgentChanges } from './agent-changes.ts';
 import { agentLines, agentTable } from './agent-text.ts';
-import { type Env, type Io, UsageError } from './command.ts';
+import { type Env, type Io, printable, UsageError } from './command.ts';
 import { openKeyOutput } from './key-output.ts';
-import { printable } from './printable.ts';
 
 const ACTIONS = ['list', 'show', 'deactivate', 'delete', 'set-tier', 'new-key'] as const;
 

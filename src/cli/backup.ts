@@ -1,11 +1,17 @@
-// The `backup` command: copies all data, including keys, to one file. Of the data it only reads, so the service may be running.
-import { join } from 'node:path';
+// The commands `backup` and `restore`. A backup copies all data, including keys, to one file; it only reads the data, so the service may
+// be running. A restore copies such a file to an empty data folder.
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
 import { type Config, readConfig } from '../config.ts';
-import { backupTo, noteBackup, requireEmbedded } from '../engines.ts';
+import { StartError } from '../domain/errors.ts';
+import type { CopyControl, StoreSummary } from '../domain/store.ts';
+import { backupTo, noteBackup, requireEmbedded, restoreFrom } from '../engines.ts';
 import { systemClock } from '../system.ts';
 import { backupName, makeBackupFolder, removeOldBackups } from './backup-series.ts';
-import { type Env, type Io, UsageError } from './command.ts';
-import { readFileName, runCopy } from './copy-command.ts';
+import { type Env, type Io, onStopSignal, UsageError } from './command.ts';
+import { Progress } from './progress.ts';
+
+const MEGABYTE = 1_000_000;
 
 export async function backup(args: string[], env: Env, io: Io): Promise<number> {
   const { file, keep: given } = readFileName('backup', args);
@@ -41,4 +47,63 @@ async function copyTo(file: string, config: Config, beganMs: number, io: Io): Pr
 function readKeep(text: string): number {
   if (/^\d{1,4}$/.test(text) && Number(text) > 0) return Number(text);
   throw new UsageError('--keep needs a number of backups from 1 to 9999.');
+}
+
+export async function restore(args: string[], env: Env, io: Io): Promise<number> {
+  const { file } = readFileName('restore', args);
+  const config = readConfig(env);
+  return runCopy('restore', config.dataDir, io, (control) => restoreFrom(config, file, control));
+}
+
+/** Absolute path of the only argument, and the value of `--keep`. Throws UsageError for any other number of arguments. */
+function readFileName(command: string, args: string[]): { file: string; keep: string | undefined } {
+  let parsed: ReturnType<typeof parse>;
+  const parse = () => parseArgs({ args, allowPositionals: true, options: { keep: { type: 'string' } } });
+  try {
+    parsed = parse();
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+  const [file, ...rest] = parsed.positionals;
+  const { keep } = parsed.values;
+  if (keep !== undefined && command !== 'backup') throw new UsageError('--keep is for backup.');
+  if (!file || rest.length > 0)
+    throw new UsageError(`${command} needs one ${keep === undefined ? 'FILE' : 'FOLDER'}.`);
+  return { file: resolve(file), keep };
+}
+
+/** Runs the copy, prints a summary of what `target` now holds, and resolves with the exit code. Throws StartError. */
+async function runCopy(
+  command: string,
+  target: string,
+  io: Io,
+  copy: (control: CopyControl) => Promise<StoreSummary>,
+): Promise<number> {
+  const stop = onStopSignal(io);
+  const progress = new Progress('MB', io.stderr);
+  const onProgress = (doneBytes: number, totalBytes: number) => {
+    const megabytes = Math.ceil(doneBytes / MEGABYTE);
+    if (doneBytes === totalBytes) progress.milestone(`copied ${megabytes} MB, checking the copy`);
+    else progress.update(megabytes, doneBytes / totalBytes);
+  };
+  try {
+    const summary = await copy({ signal: stop.signal, onProgress });
+    progress.note(`done in ${progress.seconds.toFixed(1)} s: ${target} holds ${describe(summary)}`);
+    return 0;
+  } catch (error) {
+    progress.clear();
+    if (stop.signal.aborted) {
+      progress.note(`stopped in ${progress.seconds.toFixed(1)} s: nothing was written`);
+      return stop.exitCode()!;
+    }
+    if (error instanceof StartError) throw error;
+    throw new StartError(`The ${command} failed, nothing was written: ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
+}
+
+function describe({ events, agents, newestAt }: StoreSummary): string {
+  const newest = newestAt === null ? '' : `, newest event created ${newestAt}`;
+  return `${events} events and ${agents} agents${newest}`;
 }

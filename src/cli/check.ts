@@ -1,13 +1,12 @@
 // The `check` command: what is wrong with an installation, and what a start would migrate. Changes nothing, so a service may run.
-import { type Config, findMisspelt, type Misspelt, readConfig } from '../config.ts';
+import { type Config, findMisspelt, readConfig } from '../config.ts';
 import { SettingsError } from '../domain/errors.ts';
 import { CHECKED, type Finding } from '../domain/finding.ts';
 import { inspectData } from '../engines.ts';
 import { systemClock } from '../system.ts';
-import { findClockProblem } from '../usecases/clock-check.ts';
-import { type Env, type Io, UsageError } from './command.ts';
-import { printable } from './printable.ts';
-import { describeMisspelt, findSettingProblems } from './setting-problems.ts';
+import { findClockProblem } from '../usecases/clock-trust.ts';
+import { type Env, type Io, printable, UsageError } from './command.ts';
+import { findSettingProblems } from './setting-problems.ts';
 
 /** Resolves with 2 if there is a problem. */
 export async function check(args: string[], env: Env, io: Io): Promise<number> {
@@ -27,9 +26,9 @@ export async function check(args: string[], env: Env, io: Io): Promise<number> {
   return problems === 0 ? 0 : 2;
 }
 
-async function findAll(read: () => Config, misspelt: readonly Misspelt[]): Promise<Finding[]> {
+async function findAll(read: () => Config, misspelt: readonly string[]): Promise<Finding[]> {
   const problem = (text: string): Finding => ({ about: 'settings', kind: 'problem', text });
-  const names = misspelt.map((each) => problem(describeMisspelt(each)));
+  const names = misspelt.map(problem);
   let config: Config;
   try {
     config = read();

@@ -9,9 +9,8 @@ import { encodeEventCreate } from '../domain/events/event.ts';
 import { isUuid } from '../domain/ids.ts';
 import type { BulkReader } from '../domain/store.ts';
 import { openBulkReader } from '../engines.ts';
-import { type Env, type Io, UsageError } from './command.ts';
+import { type Env, type Io, onStopSignal, UsageError } from './command.ts';
 import { Progress } from './progress.ts';
-import { onStopSignal } from './stop-signal.ts';
 
 interface Options {
   readonly agentId: string | undefined;

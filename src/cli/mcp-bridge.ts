@@ -2,8 +2,7 @@
 // a line. Reads only the fields that HTTP headers and cancellation need; the rest is left to client and service. Transport
 // failures become JSON-RPC errors.
 
-import { printable } from './printable.ts';
-import { readEventStream } from './server-sent-events.ts';
+import { printable } from './command.ts';
 
 interface BridgeOptions {
   /** URL of the service's MCP endpoint. */
@@ -203,4 +202,33 @@ function explain(url: string, { status, headers }: Response, text: string): stri
   const { error } = Object(parse(text)?.[0]) as { error?: { code?: unknown; message?: unknown } };
   if (typeof error?.code === 'string') return `${error.code}: ${error.message}`;
   return `${url} returned status ${status}, but not a response of this service. Check --url.`;
+}
+
+/** Yields the data of each server-sent event, its lines joined. Ignores comments and other fields. */
+export async function* readEventStream(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  let data: string[] = [];
+  for await (const line of readLines(body)) {
+    if (line.startsWith('data:')) data.push(line.slice(5).replace(/^ /, ''));
+    else if (line === '' && data.length > 0) {
+      yield data.join('\n');
+      data = [];
+    }
+  }
+}
+
+/** Yields complete lines that end with CRLF, LF or CR. Scans each chunk once, so that long lines stay cheap. */
+async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  let partial: string[] = [];
+  let endedWithCr = false;
+  for await (const chunk of body.pipeThrough(new TextDecoderStream() as never) as ReadableStream<string>) {
+    // The previous chunk ended with CR. An LF at the start belongs to the same line end.
+    const text = endedWithCr && chunk.startsWith('\n') ? chunk.slice(1) : chunk;
+    if (chunk !== '') endedWithCr = chunk.endsWith('\r');
+    const [first = '', ...others] = text.split(/\r\n|\n|\r/);
+    partial.push(first);
+    for (const next of others) {
+      yield partial.join('');
+      partial = [next];
+    }
+  }
 }

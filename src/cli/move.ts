@@ -13,7 +13,7 @@ import {
 } from '../config.ts';
 import { AppError, StartError } from '../domain/errors.ts';
 import { openTransfer } from '../engines.ts';
-import { type Env, type Io, UsageError } from './command.ts';
+import { type Env, type Io, onStopSignal, UsageError } from './command.ts';
 import {
   compare,
   copy,
@@ -24,7 +24,6 @@ import {
   type TableComparison,
 } from './move-tables.ts';
 import { grouped, Progress, type Screen } from './progress.ts';
-import { onStopSignal } from './stop-signal.ts';
 
 export async function move(args: string[], env: Env, io: Io): Promise<number> {
   const { from, to } = readSides(args, readConfig(env));

@@ -1,6 +1,6 @@
 // Progress of a long command: a bar that is redrawn in place on a terminal, a plain line every second elsewhere, nothing if
 // the command is quick. Output is rate-limited, so callers may report as often as they like.
-import { printable } from './printable.ts';
+import { printable } from './command.ts';
 
 const BAR_WIDTH = 24;
 const TERMINAL_INTERVAL_MS = 100;

@@ -13,7 +13,7 @@ const COMMANDS: Record<string, () => Promise<Command>> = {
   import: async () => (await import('./import/import.ts')).importEvents,
   export: async () => (await import('./export.ts')).exportEvents,
   backup: async () => (await import('./backup.ts')).backup,
-  restore: async () => (await import('./restore.ts')).restore,
+  restore: async () => (await import('./backup.ts')).restore,
   move: async () => (await import('./move.ts')).move,
   mcp: async () => (await import('./mcp.ts')).mcp,
 };

@@ -1,14 +1,14 @@
 // The `serve` command: runs the service until a signal stops it. Standard error gets the start message, standard output the log.
+import { executionAsyncResource } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { describeData, readConfig } from '../config.ts';
+import type { OnProgress } from '../engines.ts';
 import { type Service, startService } from '../service.ts';
 import { VERSION } from '../system.ts';
 import { type Env, type Io, UsageError } from './command.ts';
-import { showLoading } from './load-progress.ts';
 import { openLog } from './log.ts';
-import { keepNextTickFast } from './next-tick.ts';
-import { Progress } from './progress.ts';
+import { grouped, Progress } from './progress.ts';
 import { findProviderProblems } from './setting-problems.ts';
 
 /** Time from the signal to the forced exit, whatever is still open. */
@@ -97,4 +97,31 @@ function stopOnSignal(
   // bin/local-events.mjs keeps Node from opening its debugger.
   io.on('SIGUSR1', (signal) => logger.info({ signal }, 'This signal has no effect.'));
   return stopped;
+}
+
+let kept: object | undefined;
+
+/**
+ * Each call of process.nextTick creates an object of the same hidden class. V8 discards that class if none of these objects is alive during
+ * a garbage collection, as is usual on a server, and from then on each call takes six times as long; Node makes several per request.
+ * So one stays alive, with which the promise resolves.
+ */
+export function keepNextTickFast(): Promise<object> {
+  return new Promise((resolve) => {
+    process.nextTick(() => {
+      kept ??= executionAsyncResource();
+      resolve(kept);
+    });
+  });
+}
+
+/** Shows the events read, then a line: the store reports no progress of the index build, and a full bar would look stuck. */
+export function showLoading(progress: Progress): OnProgress {
+  let areEventsRead = false;
+  return (done, total) => {
+    if (areEventsRead) return;
+    areEventsRead = done === total;
+    if (areEventsRead) progress.milestone(`loaded ${grouped(total)} events, building the index`);
+    else progress.update(done, done / total);
+  };
 }

@@ -1,9 +1,5 @@
-// Settings with valid values that nobody can want: a misspelt name, an address that others cannot use.
-import type { Config, Misspelt } from '../config.ts';
-
-export function describeMisspelt({ name, known }: Misspelt): string {
-  return `${name} is not a setting, so it has no effect. Did you mean ${known}?`;
-}
+// Settings with valid values that nobody can want, such as an address that others cannot use.
+import type { Config } from '../config.ts';
 
 export function findSettingProblems(config: Config): string[] {
   const problems: string[] = [];

@@ -40,6 +40,14 @@ export const RegisterResponse = Type.Object({
   created_at: Type.String({ format: 'date-time', examples: ['2026-11-15T09:30:00.000Z'] }),
 });
 
+export function describeNewKey(
+  key: { readonly api_key: string; readonly key_prefix: string; readonly tier: Tier },
+  tierLimits: TierLimits,
+  createdMs: number,
+): Static<typeof RegisterResponse> {
+  return { ...key, rate_limit: tierLimits[key.tier], created_at: formatInstant(createdMs) };
+}
+
 export const AgentSummary = Type.Object({
   id: Type.String({ format: 'uuid', examples: ['0197d2e8-9a40-7c55-8f3e-5b1d2c6a7e90'] }),
   email: Type.String({ examples: ['you@example.com'] }),

@@ -1,5 +1,6 @@
 // Limits on what clients may have in progress, so that none of them can take the service from the others. docs/limits.md
 // explains them. No honest agent meets the defaults.
+import { BYTES_PER_MB } from './store.ts';
 
 /** A limit for each client, and one for all together. */
 export interface Limit {
@@ -20,12 +21,10 @@ export interface ClientLimits {
   readonly unreadBytes: Limit;
 }
 
-const MIB = 2 ** 20;
-
 export const CLIENT_LIMITS: ClientLimits = {
   connections: { perClient: 6_000, shared: 10_000 },
   requests: { perClient: 6_000, shared: 12_000 },
   requestsPerAgent: 1_000,
-  bodyBytes: { perClient: 16 * MIB, shared: 128 * MIB },
-  unreadBytes: { perClient: 32 * MIB, shared: 256 * MIB },
+  bodyBytes: { perClient: 16 * BYTES_PER_MB, shared: 128 * BYTES_PER_MB },
+  unreadBytes: { perClient: 32 * BYTES_PER_MB, shared: 256 * BYTES_PER_MB },
 };

@@ -1,4 +1,5 @@
 // What the command `check` says about an installation.
+import type { Store } from './store.ts';
 
 /** In the order in which they are printed. */
 export const CHECKED = ['settings', 'disk', 'clock', 'database', 'schema'] as const;
@@ -9,3 +10,6 @@ export interface Finding {
   readonly kind: 'ok' | 'note' | 'problem';
   readonly text: string;
 }
+
+/** What the clock of this machine is compared with. */
+export type TimeSource = Pick<Store, 'findSetting' | 'referenceTime'>;

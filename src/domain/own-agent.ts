@@ -1,10 +1,15 @@
-// Requests of an agent about itself and its keys: the shapes on the wire.
+// Requests of an agent about itself, its keys and its events: the shapes on the wire. The stores find the events.
 import type { Static } from 'typebox';
+import { decodeListCursor, encodeListCursor, type ListPosition } from './administration/cursor.ts';
+import { type EventListQuery, encodeSort } from './administration/list.ts';
 import { type AgentRecord, AgentSummary, summarise } from './agent.ts';
 import type { KeyRecord } from './api-key.ts';
 import { formatInstant } from './datetime.ts';
+import { refuse } from './errors.ts';
+import { PAGE_PARAMETERS, pageFields } from './events/event-page.ts';
+import { ReadEvent } from './events/include.ts';
 import Type, { nameShapes } from './schema.ts';
-import { nullableString, reader } from './shape.ts';
+import { compile, nullableString, reader } from './shape.ts';
 
 /** Unknown fields are refused: a misspelt overlap must not keep a key alive that was meant to end. */
 export const RotateRequest = Type.Object(
@@ -125,3 +130,45 @@ export function describeOwnAgent(
 }
 
 const SHARE_DIGITS = 5;
+
+/** Pages of the agent's own events. */
+export const OwnEventsParameters = Type.Object({
+  ...PAGE_PARAMETERS,
+  include_ended: Type.Optional(Type.Boolean({ default: false, description: 'true: includes ended events.' })),
+});
+
+export const OwnEventsResponse = Type.Object({
+  events: Type.Array(ReadEvent, { description: 'Events of the caller, ordered by start_at, then event_id.' }),
+  ...pageFields('Events of the caller'),
+});
+
+nameShapes({ OwnEventsResponse });
+
+const OWN_SORT = { key: 'start_at', descending: false } as const;
+
+const checkOwnEvents = compile(OwnEventsParameters);
+
+/** `at` is the first step of every `loc`. Throws VALIDATION_ERROR naming every failing parameter. */
+export function readOwnEvents(parameters: unknown, at: string): EventListQuery {
+  const { value, issues } = checkOwnEvents(parameters, at);
+  let after: ListPosition | undefined;
+  if (value.cursor !== undefined) {
+    after = decodeListCursor(value.cursor, 'own_events', encodeSort(OWN_SORT));
+    if (!after) {
+      const msg = 'must be a next_cursor of this list; leave it out for the first page';
+      issues.push({ loc: [at, 'cursor'], msg, type: 'value_error' });
+    }
+  }
+  refuse(issues);
+  return {
+    q: '',
+    sort: OWN_SORT,
+    after,
+    limit: value.limit!,
+    when: value.include_ended ? 'all' : 'upcoming',
+  };
+}
+
+export function encodeOwnCursor(position: ListPosition): string {
+  return encodeListCursor('own_events', encodeSort(OWN_SORT), position);
+}

@@ -4,7 +4,6 @@ import type { Static, TObject, TSchema } from 'typebox';
 import { DATE_TIME_PATTERN, isTimezone, parseDateTime } from './datetime.ts';
 import { type Issue, refuse } from './errors.ts';
 import { isUuid } from './ids.ts';
-import { MAX_SHOWN_NAMES, safeName } from './safe-name.ts';
 import Type from './schema.ts';
 
 /** A string with a fixed set of values, as `{type, enum}`: client generators make the best code from this format. */
@@ -271,4 +270,13 @@ function butWas(value: unknown): string {
 
 function plural(count: number, one = 'character', many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
+}
+
+const SHOWABLE = /^(?!lev_)[A-Za-z0-9_.-]{1,50}$/;
+
+/** Maximum number of such names in a response. */
+export const MAX_SHOWN_NAMES = 10;
+
+export function safeName(name: string): string {
+  return SHOWABLE.test(name) ? name : '?';
 }

@@ -137,11 +137,11 @@ export const BYTES_PER_MB = 1_048_576;
 export const QUOTA_WINDOW_MS = HOUR_MS;
 
 /** Clocks of nodes may differ by this much before a window of one looks too long to another. */
-const QUOTA_SKEW_MS = 60_000;
+export const MAX_SKEW_MS = 60_000;
 
 /** A window that ends after this time was opened by a clock that was wrong, and does not count. */
 export function latestResetMs(nowMs: number): number {
-  return nowMs + QUOTA_WINDOW_MS + QUOTA_SKEW_MS;
+  return nowMs + QUOTA_WINDOW_MS + MAX_SKEW_MS;
 }
 
 /** State of a fixed window of requests, or of what else is counted. A window starts with its first request. */

@@ -5,7 +5,7 @@ import { OwnLimits } from '../domain/administration/agent-details.ts';
 import { EVENT_FIELDS, EventCreate, EventUpdate } from '../domain/events/event.ts';
 import { ReadEvent } from '../domain/events/include.ts';
 import { EventsNearbyResponse, FoundEvent, NearbyParameters } from '../domain/events/nearby.ts';
-import { OwnEventsParameters, OwnEventsResponse } from '../domain/own-events.ts';
+import { OwnEventsParameters, OwnEventsResponse } from '../domain/own-agent.ts';
 import Type from '../domain/schema.ts';
 import { oneOf } from '../domain/shape.ts';
 import { UNTRUSTED } from './text.ts';

@@ -1,5 +1,6 @@
 // The MCP server for one request: the tools, bound to the caller. They are the same for all revisions of the protocol.
 import {
+  type CallToolResult,
   fromJsonSchema,
   type JsonSchemaType,
   type JsonSchemaValidator,
@@ -7,12 +8,12 @@ import {
   McpServer,
   type McpServerOptions,
 } from '@modelcontextprotocol/server';
+import { AppError, type Issue, MAX_SHOWN_ISSUES } from '../domain/errors.ts';
 import type { Searcher } from '../domain/store.ts';
 import { type KeyHolder, requireWriter, type Spent } from '../usecases/access.ts';
 import type { Context } from '../usecases/context.ts';
 import type { Network } from '../usecases/stored-bytes.ts';
 import { argumentReader } from './arguments.ts';
-import { toolFailure } from './errors.ts';
 import { UNTRUSTED } from './text.ts';
 import { TOOLS } from './tools.ts';
 
@@ -85,3 +86,34 @@ export function toolServer(version: string): (caller: McpCaller) => McpServer {
     return server;
   };
 }
+
+/** `onFault` receives errors that are the fault of the service. */
+export function toolFailure(error: unknown, onFault: (error: unknown) => void): CallToolResult {
+  const known = error instanceof AppError ? error : undefined;
+  if (!known || known.code === 'INTERNAL_ERROR' || known.code === 'UNAVAILABLE') onFault(error);
+  const text = known ? describe(known) : 'INTERNAL_ERROR: Something went wrong on our side. Retry.';
+  return { isError: true, content: [{ type: 'text', text }] };
+}
+
+function describe({ code, message, issues }: AppError): string {
+  if (issues) return [`${code}: Fix these arguments and retry.`, ...describeIssues(issues)].join('\n');
+  const hint = code === 'INSUFFICIENT_TIER' ? ` ${ASK_FOR_TIER}` : '';
+  return `${code}: ${message}${hint}`;
+}
+
+const ASK_FOR_TIER =
+  'An administrator of this service can change the tier. Your key can search and read events.';
+
+function describeIssues(issues: readonly Issue[]): string[] {
+  const shown = issues.slice(0, MAX_SHOWN_ISSUES).map(describeIssue);
+  if (issues.length > MAX_SHOWN_ISSUES) shown.push(`and ${issues.length - MAX_SHOWN_ISSUES} more`);
+  return shown;
+}
+
+/** Drops the first step of `loc`, which is a part of an HTTP request. */
+function describeIssue({ loc, msg }: Issue): string {
+  return `- ${loc.slice(1).join('.') || 'arguments'}: ${msg.replace(QUERY_HINT, '')}`;
+}
+
+/** Advice about writing a value in a URL. */
+const QUERY_HINT = / \(in a query, [^)]*\)$/;

@@ -7,7 +7,7 @@ import { countFitting } from '../domain/events/event-page.ts';
 import { addLocalTimes } from '../domain/events/include.ts';
 import { addDistances, nextCursor, readNearby } from '../domain/events/nearby.ts';
 import { otherTimezoneOf, TIMEZONE_MISMATCH } from '../domain/events/place-timezone.ts';
-import { encodeOwnCursor, readOwnEvents } from '../domain/own-events.ts';
+import { encodeOwnCursor, readOwnEvents } from '../domain/own-agent.ts';
 import { compile } from '../domain/shape.ts';
 import type { Searcher } from '../domain/store.ts';
 import type { Wire } from '../domain/wire.ts';

@@ -1,8 +1,7 @@
 // Finds the JSON of indexed events: from the cache, or else from storage. A row read from storage is checked against the
 // index, because either may change during the read.
 import type { Wire } from '../domain/wire.ts';
-import { type CacheMetrics, cacheMetrics } from '../metrics/cache-metrics.ts';
-import type { Metrics } from '../metrics/metrics.ts';
+import { type CacheMetrics, cacheMetrics, type Metrics } from '../metrics/metrics.ts';
 import type { EventIndex } from '../spatial/event-index.ts';
 import type { EventCache } from './event-cache.ts';
 

@@ -150,3 +150,30 @@ const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '"': '\\"', '\
 function braced(labels: string): string {
   return labels === '' ? '' : `{${labels}}`;
 }
+
+export interface CacheMetrics {
+  readonly hits: Count;
+  readonly misses: Count;
+}
+
+export function cacheMetrics(metrics: Metrics, cache: string): CacheMetrics {
+  const count = (result: string) =>
+    metrics.counter('local_events_cache_requests_total', 'What was looked up in the cache.', {
+      cache,
+      result,
+    });
+  return { hits: count('hit'), misses: count('miss') };
+}
+
+const WAIT_BOUNDS = [0.001, 0.005, 0.025, 0.1, 0.5, 1, 2.5, 5];
+
+/** Registers the queue. Returns the distribution of waiting times, in seconds, of what had to wait and then began. */
+export function queueMetrics(metrics: Metrics, queue: string, length: () => number): Distribution {
+  metrics.gauge('local_events_queue_length', 'What waits in the queue.', length, { queue });
+  return metrics.histogram(
+    'local_events_queue_wait_seconds',
+    'How long it waited before it began, of what had to wait.',
+    WAIT_BOUNDS,
+    { queue },
+  );
+}

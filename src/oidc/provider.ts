@@ -1,8 +1,7 @@
 // Verification of administrators' tokens from an OpenID Connect provider, with the keys that it publishes.
 
 import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
-import type { Identity, Verified, VerifyToken } from '../domain/administration/admin.ts';
-import { isGoogle } from '../domain/administration/admin.ts';
+import { type Identity, isGoogle, type Verified, type VerifyToken } from '../domain/administration/admin.ts';
 import type { Clock } from '../domain/clock-and-random.ts';
 import { AppError } from '../domain/errors.ts';
 

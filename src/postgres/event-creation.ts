@@ -6,8 +6,7 @@ import { EVENT_COLUMNS, type EventRow, encodeEvent } from '../domain/events/even
 import { WORDS_VERSION } from '../domain/events/words.ts';
 import type { CreateOutcome } from '../domain/store.ts';
 import { toWire } from '../domain/wire.ts';
-import { type Distribution, Metrics } from '../metrics/metrics.ts';
-import { queueMetrics } from '../metrics/queue-metrics.ts';
+import { type Distribution, Metrics, queueMetrics } from '../metrics/metrics.ts';
 import { noConnection } from './client/concurrency-limit.ts';
 import type { Database, Statements } from './client/database.ts';
 import { codeOf } from './client/errors.ts';

@@ -1,13 +1,10 @@
 // What the start of a node would find in the database. Changes nothing, also while nodes use it.
-import type { Finding } from '../domain/finding.ts';
-import type { Store } from '../domain/store.ts';
+import type { Finding, TimeSource } from '../domain/finding.ts';
 import type { Database, DatabaseOptions } from './client/database.ts';
 import { describeAddress } from './client/url.ts';
 import { inspectSchema, type SchemaState } from './migrate.ts';
 import { connectChecked, explainOpening, requireFinished, requireRights } from './open.ts';
 import { findSetting, referenceTime } from './settings.ts';
-
-type TimeSource = Pick<Store, 'findSetting' | 'referenceTime'>;
 
 /** `checkClock` returns what is wrong with the clock. */
 export async function inspectDatabase(

@@ -1,8 +1,7 @@
 // Cache of recently used API keys. A key revoked on another node works here for at most half a second more. Unknown keys are
 // not cached, so a new key works at once. Expiry is checked on every use.
 import type { AgentRow } from '../domain/agent.ts';
-import { type CacheMetrics, cacheMetrics } from '../metrics/cache-metrics.ts';
-import { Metrics } from '../metrics/metrics.ts';
+import { type CacheMetrics, cacheMetrics, Metrics } from '../metrics/metrics.ts';
 
 const LIFETIME_MS = 500;
 const MAX_KEYS = 10_000;

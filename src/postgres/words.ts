@@ -3,8 +3,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import { AppError } from '../domain/errors.ts';
 import type { Term } from '../domain/events/word-query.ts';
 import { textsOf, WORDS_VERSION, type Words } from '../domain/events/words.ts';
-import type { Wire } from '../domain/wire.ts';
-import { fromWire } from '../domain/wire.ts';
+import { fromWire, type Wire } from '../domain/wire.ts';
 import { Tokenizer } from '../words/tokenizer.ts';
 import type { Database } from './client/database.ts';
 import type { Sql } from './client/driver.ts';

@@ -24,7 +24,7 @@ import { Ulids } from './ulids.ts';
 const RETIRED_PER_SEARCH = 250;
 
 /** Events that are cheaper to compare one by one than to find as the nearest of all. */
-const FEW = 2_000;
+const MAX_COMPARED = 2_000;
 
 /** Events processed between two yields. */
 const EVENTS_PER_TURN = 20_000;
@@ -231,7 +231,7 @@ export class EventIndex {
     if (!isByDistance) return page.finish(total);
     for (const structures of searched) {
       // Without a radius, the tree would be searched to its end for the few events that match.
-      if (reach === EVERYWHERE && found <= FEW)
+      if (reach === EVERYWHERE && found <= MAX_COMPARED)
         this.#offerNearest(structures.starts.collect(placeQuery), placeQuery);
       else structures.places.searchNearest(placeQuery, nearest);
     }

@@ -1,4 +1,5 @@
 // An open data folder: its lock, the threads that write and read its database, and whether all of these work.
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../domain/clock-and-random.ts';
 import { AppError, type Part, StartError } from '../domain/errors.ts';
 import { BYTES_PER_MB } from '../domain/store.ts';
@@ -16,7 +17,6 @@ import { FolderWatch } from './files/folder-watch.ts';
 import { requireFinishedMove } from './reader.ts';
 import { ReaderClient } from './threads/reader-client.ts';
 import type { ThreadOptions } from './threads/rpc-client.ts';
-import { type Progress, unlessStuck } from './threads/unless-stuck.ts';
 import { WriterClient } from './threads/writer-client.ts';
 
 /**
@@ -149,6 +149,35 @@ async function requireWork(part: Part, thread: Progress, work: Promise<void>): P
     await unlessStuck(thread, work, () => unusable(part, 'The store does not respond. Retry.'));
   } catch (error) {
     throw error instanceof AppError ? unusable(part, error.message, error.cause) : error;
+  }
+}
+
+/** A thread that finishes nothing for this long is stuck. */
+const STUCK_MS = 2_000;
+
+interface Progress {
+  /** A number that grows as long as the thread finishes calls. */
+  readonly finishedBatches: number;
+}
+
+/** Waits for work of a thread; rejects with an error of `stuck` if the thread is: a busy one finishes other work first. */
+export async function unlessStuck<T>(
+  thread: Progress,
+  work: Promise<T>,
+  stuck: () => Error,
+  stuckMs = STUCK_MS,
+): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  let finished = thread.finishedBatches;
+  const timer = setInterval(async () => {
+    await nextTurn(); // if this thread was late itself, it has not yet read what the other has finished
+    if (thread.finishedBatches === finished) reject(stuck());
+    finished = thread.finishedBatches;
+  }, stuckMs).unref();
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    clearInterval(timer);
   }
 }
 

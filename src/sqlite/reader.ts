@@ -15,7 +15,7 @@ import type { LastUses } from '../memory/last-uses.ts';
 import { AGENT_COLUMNS, type AgentColumns, agentOf, type ColumnValues } from './columns.ts';
 
 /** Rows read before other requests can run. */
-const ROWS_PER_TURN = 1_000;
+const ROWS_PER_BATCH = 1_000;
 
 /** A page ends with the row that reaches one of these limits. */
 const ROWS_PER_PAGE = 500;
@@ -146,7 +146,7 @@ export class Reader {
   async eachEvent(visit: (values: IndexValues) => void): Promise<void> {
     const connection = translated(() => connect(this.#path));
     try {
-      const sql = `SELECT ${INDEX_COLUMNS} FROM stored_events WHERE row_id > ? ORDER BY row_id LIMIT ${ROWS_PER_TURN}`;
+      const sql = `SELECT ${INDEX_COLUMNS} FROM stored_events WHERE row_id > ? ORDER BY row_id LIMIT ${ROWS_PER_BATCH}`;
       const statement = translated(() => connection.prepare(sql));
       statement.setReturnArrays(true);
       translated(() => connection.exec('BEGIN')); // one snapshot for all batches
@@ -154,7 +154,7 @@ export class Reader {
         const after: number = last;
         const rows = translated(() => statement.all(after) as unknown as IndexValues[]);
         for (const row of rows) visit(row);
-        last = rows.length < ROWS_PER_TURN ? undefined : rows.at(-1)![0];
+        last = rows.length < ROWS_PER_BATCH ? undefined : rows.at(-1)![0];
         await nextTurn();
       }
     } finally {
@@ -185,7 +185,7 @@ export class Reader {
       for (;;) {
         const batch = translated(() => take<Row>(rows));
         if (batch.length > 0) yield batch;
-        if (batch.length < ROWS_PER_TURN) return;
+        if (batch.length < ROWS_PER_BATCH) return;
       }
     } finally {
       connection.close();
@@ -264,7 +264,7 @@ function connect(path: string): DatabaseSync {
 
 function take<Row>(rows: Iterator<unknown>): Row[] {
   const batch: Row[] = [];
-  while (batch.length < ROWS_PER_TURN) {
+  while (batch.length < ROWS_PER_BATCH) {
     const next = rows.next();
     if (next.done) break;
     batch.push(next.value as Row);

@@ -4,6 +4,7 @@
 import { beginningsOfDays, describeDay } from '../domain/administration/activity.ts';
 import { describeAudit, describeAuditDetails } from '../domain/administration/audit.ts';
 import { encodeListCursor, type ListName, type ListPosition } from '../domain/administration/cursor.ts';
+import { type AllEventsQuery, addAgentName, encodeAllEvents } from '../domain/administration/event-list.ts';
 import {
   type AgentListQuery,
   AUDIT_SORT,
@@ -13,6 +14,9 @@ import {
 } from '../domain/administration/list.ts';
 import { type AgentRecord, summarise } from '../domain/agent.ts';
 import { DAY_MS } from '../domain/clock-and-random.ts';
+import { AppError } from '../domain/errors.ts';
+import { parseEvent } from '../domain/events/event.ts';
+import { isUlid } from '../domain/ids.ts';
 import type { ListedEvent, ListPage, Stats } from '../domain/store.ts';
 import { joinWire, toWire, type Wire } from '../domain/wire.ts';
 import { agentNotFound } from './admin.ts';
@@ -95,4 +99,22 @@ export async function getActivity({ store, clock }: Context, days: number) {
 
 function cursorOf(list: ListName, sort: string, next: ListPosition | undefined): string | null {
   return next ? encodeListCursor(list, sort, next) : null;
+}
+
+/** Throws the reason of the signal if it is aborted. */
+export async function listAllEvents(
+  { store, clock }: Context,
+  query: AllEventsQuery,
+  signal?: AbortSignal,
+): Promise<Wire> {
+  return encodeAllEvents(await store.eventPage(query, clock(), signal), query.sort);
+}
+
+/** The event with the name of its agent. Throws NOT_FOUND. */
+export async function getAnyEvent({ store }: Context, eventId: string): Promise<Wire> {
+  const event = isUlid(eventId) ? await store.findEvent(eventId) : undefined;
+  const agent = event && (await store.findAgent(parseEvent(event.json).agent_id));
+  // Without an agent, both were deleted between the two reads.
+  if (!agent) throw new AppError('NOT_FOUND', 'There is no event with this ID.');
+  return addAgentName(event.json, agent.agent_name);
 }

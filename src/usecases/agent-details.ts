@@ -2,9 +2,8 @@
 import type { Static } from 'typebox';
 import type { Identity } from '../domain/administration/admin.ts';
 import { type AgentDetailsResponse, describeAgentDetails } from '../domain/administration/agent-details.ts';
-import type { RegisterResponse } from '../domain/agent.ts';
+import { describeNewKey, type RegisterResponse } from '../domain/agent.ts';
 import { fingerprint, isKeyPrefix, newApiKey } from '../domain/api-key.ts';
-import { formatInstant } from '../domain/datetime.ts';
 import { AppError } from '../domain/errors.ts';
 import { agentNotFound, auditEntry } from './admin.ts';
 import type { AgentContext, Context } from './context.ts';
@@ -51,11 +50,5 @@ export async function replaceAgentKeys(
   const audit = auditEntry(context, administrator, 'new_key', agentId, detail);
   const tier = await store.replaceAgentKeys(agentId, key, audit);
   if (!tier) return agentNotFound(agentId);
-  return {
-    api_key,
-    key_prefix: key.prefix,
-    tier,
-    rate_limit: policy.tierLimits[tier],
-    created_at: formatInstant(audit.at_ms),
-  };
+  return describeNewKey({ api_key, key_prefix: key.prefix, tier }, policy.tierLimits, audit.at_ms);
 }

@@ -2,7 +2,8 @@
 // begun. A forward jump of more than a day stops removals until an operator confirms the date, or the service has run for 24 hours
 // since that jump. A clock that is behind removes less, so it is trusted; the embedded engine notes what it says only after such a wait.
 import { type Clock, DAY_MS, HOUR_MS, type Uptime } from '../domain/clock-and-random.ts';
-import type { Store } from '../domain/store.ts';
+import type { TimeSource } from '../domain/finding.ts';
+import { MAX_SKEW_MS, type Store } from '../domain/store.ts';
 
 const MAX_JUMP_MS = DAY_MS;
 const WAIT_MS = DAY_MS;
@@ -132,4 +133,29 @@ export function describeDoubt({ nowMs, referenceMs, isDatabase, waitedMs, confir
 
 function dateOf(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);
+}
+
+/** What is wrong with the clock; undefined if nothing is. */
+export async function findClockProblem(
+  source: TimeSource,
+  nowMs: number,
+  confirmedDate: string | undefined,
+): Promise<string | undefined> {
+  const { of, ms = nowMs } = await source.referenceTime();
+  const [now, reference] = [nowMs, ms].map((time) => new Date(time).toISOString());
+  if (ms - nowMs > MAX_SKEW_MS) {
+    const what = of === 'database' ? 'the database says' : 'the newest write is from';
+    return `The clock of this machine is behind: it says ${now}, and ${what} ${reference}. Correct the wrong one.`;
+  }
+  const trust = new ClockTrust({
+    store: { ...source, setSetting: async () => {} },
+    clock: () => nowMs,
+    uptime: () => 0,
+    confirmedDate,
+  });
+  const doubt = await trust.check(nowMs);
+  if (doubt) return describeDoubt(doubt);
+  if (of === 'database' && nowMs - ms > MAX_SKEW_MS)
+    return `The clock of this machine is ahead: it says ${now}, and the database says ${reference}. Correct the wrong one.`;
+  return undefined;
 }

@@ -1,15 +1,38 @@
-// An agent's operations on itself: read its summary and its events, rotate its key, revoke its key.
+// An agent's operations on itself: register, read its summary and its events, rotate its key, revoke its key. Only the response to a
+// registration or rotation contains the new key; the store keeps its hash.
 import type { Static } from 'typebox';
 import { describeStored, type OwnLimits } from '../domain/administration/agent-details.ts';
 import type { EventListQuery } from '../domain/administration/list.ts';
-import type { AgentRow, RegisterResponse } from '../domain/agent.ts';
+import {
+  type AgentRow,
+  describeNewKey,
+  type RegisterRequest,
+  type RegisterResponse,
+} from '../domain/agent.ts';
 import { fingerprint, newApiKey } from '../domain/api-key.ts';
-import { formatInstant } from '../domain/datetime.ts';
 import { AppError } from '../domain/errors.ts';
+import { newUuid } from '../domain/ids.ts';
 import { describeOwnAgent, type OwnAgentResponse } from '../domain/own-agent.ts';
 import type { ListedEvent, ListPage } from '../domain/store.ts';
-import type { KeyHolder } from './access.ts';
+import { type KeyHolder, requireQuota, spendRegistration } from './access.ts';
 import type { Context } from './context.ts';
+
+/** Throws RATE_LIMITED. */
+export async function register(
+  context: Context,
+  network: string,
+  { email, agent_name }: Static<typeof RegisterRequest>,
+): Promise<Static<typeof RegisterResponse>> {
+  requireQuota(await spendRegistration(context, network, 1), 'quota registrations');
+  const { store, clock, random, policy } = context;
+  const nowMs = clock();
+  const tier = policy.registrationTier;
+  const api_key = newApiKey(random);
+  const key = fingerprint(api_key);
+  const agent_id = newUuid(nowMs, random);
+  await store.addAgent({ agent_id, email, agent_name, tier, is_active: true, created_ms: nowMs }, key);
+  return describeNewKey({ api_key, key_prefix: key.prefix, tier }, policy.tierLimits, nowMs);
+}
 
 /** Throws INVALID_API_KEY if the key ended meanwhile. */
 export async function getOwnAgent(
@@ -52,13 +75,7 @@ export async function rotateKey(
   const api_key = newApiKey(random);
   const key = fingerprint(api_key);
   if (!(await store.rotateKey(agent_id, keyHash, key, nowMs, nowMs + overlapMs))) keyEnded();
-  return {
-    api_key,
-    key_prefix: key.prefix,
-    tier,
-    rate_limit: policy.tierLimits[tier],
-    created_at: formatInstant(nowMs),
-  };
+  return describeNewKey({ api_key, key_prefix: key.prefix, tier }, policy.tierLimits, nowMs);
 }
 
 /** Ends the calling key, even if the agent has no other. */

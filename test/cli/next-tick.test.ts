@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { executionAsyncResource } from 'node:async_hooks';
 import { describe, it } from 'node:test';
-import { keepNextTickFast } from '../../src/cli/next-tick.ts';
+import { keepNextTickFast } from '../../src/cli/serve.ts';
 
 describe('the object that is kept for process.nextTick', () => {
   it('has the properties of those that nextTick makes, in the same order', async () => {

@@ -1,7 +1,7 @@
 // Text from outside, made safe for an operator's terminal.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { printable } from '../../src/cli/printable.ts';
+import { printable } from '../../src/cli/command.ts';
 
 describe('printable', () => {
   it('does not change plain text, in any language', () => {

@@ -1,8 +1,8 @@
 // Progress: a bar in one line on a terminal, plain lines at intervals elsewhere, nothing if the work is quick.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { showLoading } from '../../src/cli/load-progress.ts';
 import { Progress } from '../../src/cli/progress.ts';
+import { showLoading } from '../../src/cli/serve.ts';
 
 function newProgress(isTTY: boolean, noun = 'lines') {
   const written: string[] = [];

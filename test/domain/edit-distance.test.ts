@@ -1,7 +1,7 @@
 // Differences between words.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { editDistance } from '../../src/domain/edit-distance.ts';
+import { editDistance } from '../../src/config.ts';
 
 it('counts inserted, deleted, replaced and swapped characters', () => {
   for (const [one, other, distance] of [

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { toReturnPath } from '../../src/domain/administration/return-path.ts';
+import { toReturnPath } from '../../src/domain/administration/session.ts';
 import { SIGN_IN_METHODS } from '../../src/http/browser/sign-in.ts';
 import { KEPT, REFUSED } from './return-paths.ts';
 

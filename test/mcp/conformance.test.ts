@@ -15,7 +15,7 @@ import { buildServer } from '../../src/http/server.ts';
 import { mcpHandler } from '../../src/mcp/handler.ts';
 import { systemClock, systemRandom } from '../../src/system.ts';
 import type { Context } from '../../src/usecases/context.ts';
-import { register } from '../../src/usecases/register.ts';
+import { register } from '../../src/usecases/own-agent.ts';
 import { launchCommand } from '../support/process.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { fixtureServer } from './conformance-fixtures.ts';

@@ -5,8 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { showEvent, showPage, UNTRUSTED } from '../../src/mcp/text.ts';
 import { anyText } from '../support/any-text.ts';
-import type { Client } from '../support/client.ts';
-import { newEvent } from '../support/client.ts';
+import { type Client, newEvent } from '../support/client.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { CURRENT, McpClient, OLDER } from './mcp-client.ts';
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { formatLocal } from '../../src/domain/datetime.ts';
-import { describeTimes } from '../../src/mcp/local-times.ts';
+import { describeTimes } from '../../src/mcp/text.ts';
 import { Chance } from '../support/random.ts';
 
 const describeEvent = (start: string, end: string | null, timezone: string) =>

@@ -7,7 +7,7 @@ import type { TObject } from 'typebox';
 import { EventCreate, EventUpdate } from '../../src/domain/events/event.ts';
 import { ReadEvent } from '../../src/domain/events/include.ts';
 import { EventsNearbyResponse, FoundEvent, NearbyParameters } from '../../src/domain/events/nearby.ts';
-import { OwnEventsParameters, OwnEventsResponse } from '../../src/domain/own-events.ts';
+import { OwnEventsParameters, OwnEventsResponse } from '../../src/domain/own-agent.ts';
 import { Client, newEvent } from '../support/client.ts';
 import { ENGINES, type Engine } from '../support/engines.ts';
 import { launchService, type RunningProcess } from '../support/process.ts';

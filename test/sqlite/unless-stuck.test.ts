@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import { unlessStuck } from '../../src/sqlite/threads/unless-stuck.ts';
+import { unlessStuck } from '../../src/sqlite/open-folder.ts';
 
 const STUCK_MS = 100;
 const stuck = () => new Error('stuck');

@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { AuditAction } from '../../src/domain/administration/audit.ts';
-import type { Store } from '../../src/domain/store.ts';
-import { ROWS_PER_SLICE } from '../../src/domain/store.ts';
+import { ROWS_PER_SLICE, type Store } from '../../src/domain/store.ts';
 import {
   addAgent,
   addEvent,

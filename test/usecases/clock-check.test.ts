@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ReferenceTime } from '../../src/domain/store.ts';
-import { findClockProblem } from '../../src/usecases/clock-check.ts';
+import { findClockProblem } from '../../src/usecases/clock-trust.ts';
 
 const NOW_MS = Date.parse('2031-05-01T12:00:00Z');
 const MINUTE_MS = 60_000;

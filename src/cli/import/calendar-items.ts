@@ -2,7 +2,7 @@
 // needs is dropped on arrival, and everything kept has a limit. Converting an event is left to the domain's reader.
 import { isUtf8 } from 'node:buffer';
 import { invalid, StartError } from '../../domain/errors.ts';
-import { findTimezone, MAX_TZID_LENGTH } from '../../domain/events/formats/calendar-timezone.ts';
+import { findTimezone, MAX_TZID_LENGTH } from '../../domain/events/formats/calendar-time.ts';
 import { type Property, parseContentLine, unescapeText } from '../../domain/events/formats/content-line.ts';
 import type { DefaultFields } from '../../domain/events/formats/default-fields.ts';
 import {

@@ -3,7 +3,7 @@
 // keeps of a chunk, because a slice would keep the whole chunk in memory.
 import { StartError } from '../../domain/errors.ts';
 import type { DefaultFields } from '../../domain/events/formats/default-fields.ts';
-import { readFeature } from '../../domain/events/formats/geojson-reader.ts';
+import { readFeature } from '../../domain/events/formats/geojson.ts';
 import { MAX_LINE_BYTES, parseLine } from '../ndjson.ts';
 import type { Item } from './import-items.ts';
 

@@ -70,7 +70,7 @@ export const AuditLogEntry = Type.Object({
   }),
   target_name: Type.String({
     description:
-      'Name of the agent or title of the event at that moment; empty in entries of older versions, of several agents, and of an event that was deleted for good.',
+      'Name of the agent or title of the event at that moment; empty in entries of several agents, and of an event that was deleted for good.',
     examples: ['City guide'],
   }),
   detail: Type.Unsafe<Readonly<Record<string, unknown>> | null>({

@@ -1,4 +1,4 @@
-// Sessions of administrators in the console, and the ports for sealing them and for signing in.
+// Sessions of administrators in the console, the ports for sealing them and for signing in, and where a sign-in may return to.
 
 import { HOUR_MS, type Random } from '../clock-and-random.ts';
 import type { Identity } from './admin.ts';
@@ -95,4 +95,28 @@ export interface ConsoleAccess {
 /** 256 random bits as text. */
 export function newSecret(random: Random): string {
   return Buffer.from(random(new Uint8Array(32))).toString('base64url');
+}
+
+const HOME = '/admin';
+/** Enough for a view with a long search and a cursor. Sealed, it still fits in a cookie. */
+const MAX_PATH_LENGTH = 1_500;
+
+/** Plain segments only: no escapes, no empty segments, nothing that a browser could read as another host. */
+const VIEW_PATH = /^\/admin(?:\/[A-Za-z0-9_~.-]+)*\/?$/;
+const VIEW_QUERY = /^[A-Za-z0-9_~.!*'()&=+%:@,;/?$-]*$/;
+
+/** Paths that have an effect when they are opened, or show no view. */
+const NOT_VIEWS =
+  /^\/admin\/(?:login|callback|session|token|logout|logout-everywhere|picture|assets)(?:\/|$)/;
+
+/**
+ * The path, if it is a view of the console on this service; otherwise the console's first page. Anybody can make a link with such a path.
+ */
+export function toReturnPath(wanted: string | undefined): string {
+  if (wanted === undefined || wanted.length > MAX_PATH_LENGTH) return HOME;
+  const mark = wanted.indexOf('?');
+  const path = mark < 0 ? wanted : wanted.slice(0, mark);
+  const query = mark < 0 ? '' : wanted.slice(mark + 1);
+  const isView = VIEW_PATH.test(path) && !/\/\.{1,2}(?:\/|$)/.test(path) && !NOT_VIEWS.test(path);
+  return isView && VIEW_QUERY.test(query) ? wanted : HOME;
 }

@@ -19,7 +19,7 @@ export interface DistancePosition extends Position {
 }
 
 const VERSION = '1';
-/** Version 2 had several distances for a place at ±180° or at a pole, so its positions mean nothing in this order. */
+/** Another one, because a position in one order means nothing in the other. */
 const DISTANCE_VERSION = '3';
 
 /** Squared chord between antipodes, with room for rounding. */

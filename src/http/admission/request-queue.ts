@@ -2,8 +2,7 @@
 // client, which arrives between two turns, starts in the next one. Without a flood, requests start at once.
 import { performance } from 'node:perf_hooks';
 import { FairOrder } from '../../domain/fair-order.ts';
-import { type Distribution, Metrics } from '../../metrics/metrics.ts';
-import { queueMetrics } from '../../metrics/queue-metrics.ts';
+import { type Distribution, Metrics, queueMetrics } from '../../metrics/metrics.ts';
 
 /** Requests per turn of the event loop: at 0.1 ms for a search, a turn takes about 2 ms. */
 const PER_TURN = 16;

@@ -3,8 +3,7 @@
 // does not keep others waiting.
 import { AppError, type RefusedBy } from '../../domain/errors.ts';
 import { FairOrder } from '../../domain/fair-order.ts';
-import { type Distribution, Metrics } from '../../metrics/metrics.ts';
-import { queueMetrics } from '../../metrics/queue-metrics.ts';
+import { type Distribution, Metrics, queueMetrics } from '../../metrics/metrics.ts';
 
 export interface WorkQueueLimits {
   /** Works in progress. Those of clients that have left do not count, up to as many again: they may take long to end. */

@@ -1,11 +1,10 @@
 // Sign-in and sign-out of the console: redirects to the identity provider and back, sessions, and the picture of the
 // signed-in administrator. The rules are in usecases/sessions.ts.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { toReturnPath } from '../../domain/administration/return-path.ts';
-import { SIGN_IN_MS, type SignInProblem } from '../../domain/administration/session.ts';
-import { AppError, refuse } from '../../domain/errors.ts';
+import { SIGN_IN_MS, type SignInProblem, toReturnPath } from '../../domain/administration/session.ts';
+import { AppError } from '../../domain/errors.ts';
 import Type from '../../domain/schema.ts';
-import { compile } from '../../domain/shape.ts';
+import { reader } from '../../domain/shape.ts';
 import type { Context } from '../../usecases/context.ts';
 import * as sessions from '../../usecases/sessions.ts';
 import { clientNetwork } from '../access/client-network.ts';
@@ -34,7 +33,7 @@ export const SIGN_IN_METHODS: ReadonlyMap<string, string> = new Map([
   ...[TOKEN, LOGOUT, LOGOUT_EVERYWHERE].map((path) => [path, 'POST'] as const),
 ]);
 
-const checkTokenBody = compile(Type.Object({ token: Type.String({ minLength: 1 }) }));
+const readTokenBody = reader(Type.Object({ token: Type.String({ minLength: 1 }) }), 'body');
 
 /** Registers the routes, each with one method only. A HEAD must not start or finish a sign-in. */
 export function serveSignIn(app: FastifyInstance, options: SignInRoutes): void {
@@ -73,9 +72,8 @@ export function serveSignIn(app: FastifyInstance, options: SignInRoutes): void {
     done();
   };
   app.post(TOKEN, { onRequest: checkTokenForm }, async (request, reply) => {
-    const { value, issues } = checkTokenBody(request.body, 'body');
-    refuse(issues);
-    keepSession(options, reply, await sessions.openTokenSession(context(), value.token.trim()));
+    const { token } = readTokenBody(request.body);
+    keepSession(options, reply, await sessions.openTokenSession(context(), token.trim()));
     return reply.code(204).send();
   });
   app.post(LOGOUT, { onRequest: checkOrigin }, async (request, reply) => {

@@ -2,7 +2,7 @@
 // validates the values.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError, invalid } from '../../domain/errors.ts';
-import { MAX_SHOWN_NAMES, safeName } from '../../domain/safe-name.ts';
+import { MAX_SHOWN_NAMES, safeName } from '../../domain/shape.ts';
 
 /** Limit of a body that holds no event. The largest valid one is a deletion of 100 events, every character escaped: 15,960. */
 export const MAX_BODY_BYTES = 16_384;

@@ -2,7 +2,7 @@
 // UTF-8, repeated parameters, malformed numbers). Values are then validated by the same schemas as bodies.
 import type { TObject } from 'typebox';
 import { type Issue, invalid, MAX_SHOWN_ISSUES } from '../../domain/errors.ts';
-import { MAX_SHOWN_NAMES, safeName } from '../../domain/safe-name.ts';
+import { MAX_SHOWN_NAMES, safeName } from '../../domain/shape.ts';
 
 /** A parsed query string. */
 export interface Query {

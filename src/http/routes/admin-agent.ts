@@ -4,10 +4,10 @@
 import { AgentDetailsResponse } from '../../domain/administration/agent-details.ts';
 import { DeleteParameters, readForGood } from '../../domain/administration/undo.ts';
 import { RegisterResponse } from '../../domain/agent.ts';
-import { readTogether, refuse } from '../../domain/errors.ts';
+import { readTogether } from '../../domain/errors.ts';
 import { EmptyRequest, requireEmptyBody } from '../../domain/own-agent.ts';
 import Type from '../../domain/schema.ts';
-import { compile } from '../../domain/shape.ts';
+import { reader } from '../../domain/shape.ts';
 import * as details from '../../usecases/agent-details.ts';
 import { queryReader } from '../request/query.ts';
 import { type Call, endpoint } from './endpoint.ts';
@@ -19,13 +19,11 @@ export const AgentPath = Type.Object({
     examples: ['0197d2e8-9a40-7c55-8f3e-5b1d2c6a7e90'],
   }),
 });
-const checkAgentPath = compile(AgentPath);
+const readAgentPath = reader(AgentPath, 'path');
 
 /** Returns the ID in lower case. Throws VALIDATION_ERROR. */
 export function agentIdOf({ path }: Call): string {
-  const { value, issues } = checkAgentPath(path, 'path');
-  refuse(issues);
-  return value.agent_id.toLowerCase();
+  return readAgentPath(path).agent_id.toLowerCase();
 }
 
 export const forGoodIn = queryReader(DeleteParameters, readForGood);

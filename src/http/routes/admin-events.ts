@@ -20,7 +20,6 @@ import {
 } from '../../domain/administration/undo.ts';
 import { readTogether } from '../../domain/errors.ts';
 import * as admin from '../../usecases/admin.ts';
-import * as allEvents from '../../usecases/admin-events.ts';
 import * as lists from '../../usecases/admin-lists.ts';
 import { queryReader } from '../request/query.ts';
 import { AgentPath, agentIdOf, forGoodIn, readDeletion } from './admin-agent.ts';
@@ -62,7 +61,7 @@ export const listAllEvents = endpoint({
   response: AllEventsResponse,
   read: ({ query }) => readAllParameters(query),
   isExpensive: () => true,
-  handle: async ({ context, client }, query) => allEvents.listAllEvents(context, query, client.signal),
+  handle: async ({ context, client }, query) => lists.listAllEvents(context, query, client.signal),
 });
 
 export const getAnyEvent = endpoint({
@@ -74,7 +73,7 @@ export const getAnyEvent = endpoint({
   path: EventPath,
   response: OwnedEvent,
   errors: ['NOT_FOUND'],
-  handle: async ({ context, path }) => allEvents.getAnyEvent(context, path.event_id!),
+  handle: async ({ context, path }) => lists.getAnyEvent(context, path.event_id!),
 });
 
 export const deleteAgentEvents = endpoint({

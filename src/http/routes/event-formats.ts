@@ -1,7 +1,7 @@
 // Parameters and headers of the event endpoints beyond the contract: `format`, `include` and entity-tag conditions, and the
 // other formats as the API description shows them. The encoders are in response/formats.ts.
 
-import { readTogether, refuse } from '../../domain/errors.ts';
+import { readTogether } from '../../domain/errors.ts';
 import {
   EventFeature,
   EventFeatureCollection,
@@ -18,7 +18,7 @@ import {
 import { INCLUDES, type Include, includeParameter, splitIncludes } from '../../domain/events/include.ts';
 import { FILTERS, NearbyParameters, type NearbyQuery, readNearby } from '../../domain/events/nearby.ts';
 import Type from '../../domain/schema.ts';
-import { compile, oneOf } from '../../domain/shape.ts';
+import { oneOf, reader } from '../../domain/shape.ts';
 import type { OtherFormat } from '../guide/description.ts';
 import { type Query, queryReader } from '../request/query.ts';
 import { ENCODERS, FORMATS, type Format } from '../response/formats.ts';
@@ -35,7 +35,8 @@ const Shown = Type.Object({ format, include: includeParameter(['distance', ...IN
 
 export const SearchExtras = Type.Object({ ...Shown.properties, ...FILTERS });
 
-const checkEvent = compile(EventParameters);
+const readShownEvent = reader(EventParameters, 'query');
+const readShown = reader(Shown, 'query');
 
 export interface Reading {
   readonly format: Format | undefined;
@@ -46,9 +47,8 @@ const NONE: readonly Include[] = [];
 const PLAIN: Reading = { format: undefined, includes: NONE };
 
 const readEventParameters = queryReader(EventParameters, (values): Reading => {
-  const { value, issues } = checkEvent(splitIncludes(values), 'query');
-  refuse(issues);
-  return { format: value.format, includes: value.include ?? [] };
+  const { format, include = [] } = readShownEvent(splitIncludes(values));
+  return { format, includes: include };
 });
 
 /** Reads the query of a single event. Throws VALIDATION_ERROR. */
@@ -70,7 +70,7 @@ export const readSearch: (query: Query) => Search = queryReader(
     }
     const [query, extras] = readTogether(
       () => readNearby(values, 'query'),
-      () => checked(splitIncludes(values)),
+      () => readShown(splitIncludes(values)),
     );
     const { format, include = [] } = extras;
     const hasDistance = include.includes('distance');
@@ -79,14 +79,6 @@ export const readSearch: (query: Query) => Search = queryReader(
     return { query: { ...query, details }, format, includes, hasDistance };
   },
 );
-
-const check = compile(Shown);
-
-function checked(values: object) {
-  const { value, issues } = check(values, 'query');
-  refuse(issues);
-  return value;
-}
 
 export const IfMatch = Type.Object({
   'If-Match': Type.Optional(

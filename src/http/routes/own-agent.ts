@@ -1,6 +1,6 @@
 // Endpoints for an agent itself: registration, its summary, its events and its keys.
 import { RegisterRequest, RegisterResponse, readRegistration } from '../../domain/agent.ts';
-import { invalid, readTogether, refuse } from '../../domain/errors.ts';
+import { invalid, readTogether } from '../../domain/errors.ts';
 import { encodePage } from '../../domain/events/event-page.ts';
 import {
   addIncluded,
@@ -11,21 +11,19 @@ import {
 } from '../../domain/events/include.ts';
 import {
   EmptyRequest,
-  OwnAgentResponse,
-  RotateRequest,
-  readOverlapMs,
-  requireEmptyBody,
-} from '../../domain/own-agent.ts';
-import {
   encodeOwnCursor,
+  OwnAgentResponse,
   OwnEventsParameters,
   OwnEventsResponse,
+  RotateRequest,
+  readOverlapMs,
   readOwnEvents,
-} from '../../domain/own-events.ts';
+  requireEmptyBody,
+} from '../../domain/own-agent.ts';
 import Type from '../../domain/schema.ts';
-import { compile } from '../../domain/shape.ts';
+import { reader } from '../../domain/shape.ts';
 import * as own from '../../usecases/own-agent.ts';
-import { register as registerAgent } from '../../usecases/register.ts';
+import { register as registerAgent } from '../../usecases/own-agent.ts';
 import { type Query, queryReader } from '../request/query.ts';
 import { encodeItems } from '../response/formats.ts';
 import { endpoint } from './endpoint.ts';
@@ -55,17 +53,16 @@ export const getOwnAgent = endpoint({
 });
 
 const ListExtras = Type.Object({ include: includeParameter(INCLUDES) });
-const checkExtras = compile(ListExtras);
+const readExtras = reader(ListExtras, 'query');
 
 const readParameters = queryReader(
   Type.Object({ ...OwnEventsParameters.properties, ...ListExtras.properties }),
   (values) => {
-    const { value, issues } = checkExtras(splitIncludes(values), 'query');
-    const [query] = readTogether(
+    const [query, { include = [] }] = readTogether(
       () => readOwnEvents(values, 'query'),
-      () => refuse(issues),
+      () => readExtras(splitIncludes(values)),
     );
-    return { query, includes: value.include ?? [] };
+    return { query, includes: include };
   },
 );
 

@@ -1,8 +1,7 @@
 // Limit on concurrent statements, so that there are never more connections than allowed. Further statements wait in a queue,
 // each up to a timeout.
 import { AppError } from '../../domain/errors.ts';
-import { type Distribution, Metrics } from '../../metrics/metrics.ts';
-import { queueMetrics } from '../../metrics/queue-metrics.ts';
+import { type Distribution, Metrics, queueMetrics } from '../../metrics/metrics.ts';
 
 export class ConcurrencyLimit {
   #free: number;

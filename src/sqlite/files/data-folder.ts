@@ -33,6 +33,11 @@ export function restoringPath(folder: string): string {
   return join(folder, RESTORING);
 }
 
+/** Path of a file whose time says when the last backup of the database began, for a running service. */
+export function lastBackupPath(databasePath: string): string {
+  return `${databasePath}.last-backup`;
+}
+
 /** Path of the existing database. Throws StartError if it is missing or empty, or if this user may not look. */
 export function getDatabase(folder: string): string {
   const path = databasePath(folder);

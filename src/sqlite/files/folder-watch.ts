@@ -2,7 +2,7 @@
 // that nobody finds any more. Also keeps the sizes of the database and of its write-ahead log, and the time of the last backup.
 import { type Stats, statSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { lastBackupPath } from './last-backup.ts';
+import { lastBackupPath } from './data-folder.ts';
 
 const INTERVAL_MS = 1_000;
 

@@ -3,15 +3,13 @@ import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { StartError } from '../../domain/errors.ts';
-import type { Finding } from '../../domain/finding.ts';
-import { BYTES_PER_MB, type Store } from '../../domain/store.ts';
+import type { Finding, TimeSource } from '../../domain/finding.ts';
+import { BYTES_PER_MB } from '../../domain/store.ts';
 import { floorOf, measureDisk, usableBytesOf } from '../free-disk.ts';
 import { readMissing } from '../migrate.ts';
 import { Reader, requireFinishedMove } from '../reader.ts';
 import { databasePath, isLocked, requireIntact, requireSpace } from './data-folder.ts';
 import { readSummary } from './summary.ts';
-
-type TimeSource = Pick<Store, 'findSetting' | 'referenceTime'>;
 
 /** `checkClock` returns what is wrong with the clock. */
 export async function inspectFolder(

@@ -2,8 +2,7 @@
 // them: one starts when a list finds the others busy, so most services need none. A list whose thread has ended starts it again.
 import { AppError } from '../../domain/errors.ts';
 import { Operations } from '../../domain/operations.ts';
-import { type Distribution, Metrics } from '../../metrics/metrics.ts';
-import { queueMetrics } from '../../metrics/queue-metrics.ts';
+import { type Distribution, Metrics, queueMetrics } from '../../metrics/metrics.ts';
 import type { ListReaderCalls } from './list-reader.ts';
 import type { ReaderCalls, ReaderThreadData } from './reader-worker.ts';
 import { RpcClient, type ThreadOptions } from './rpc-client.ts';
@@ -62,7 +61,7 @@ async function startThread(path: string, role: Role, options: ThreadOptions): Pr
     maxBatch: MAX_ROWS,
     weightOf: rowsOf,
     small: { includes: isSmall, maxBatch: MAX_SMALL },
-    gathersTick: true,
+    gathersTurn: true,
     maxBatchesInFlight: 2,
     ...options,
   });

@@ -4,8 +4,7 @@ import { getCompileCacheDir } from 'node:module';
 import { dirname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { AppError, StartError } from '../../domain/errors.ts';
-import { type Distribution, Metrics } from '../../metrics/metrics.ts';
-import { queueMetrics } from '../../metrics/queue-metrics.ts';
+import { type Distribution, Metrics, queueMetrics } from '../../metrics/metrics.ts';
 import type { OnMigrated } from '../../migrations.ts';
 import type { CallOf, FromThread, Methods, Outcome, ToThread } from './rpc-server.ts';
 
@@ -29,8 +28,8 @@ interface RpcOptions<C extends Methods<C>> extends ThreadOptions {
   readonly weightOf?: ((call: CallOf<C>) => number) | undefined;
   /** Small calls count apart, and do not wait behind others. Without this, none are small: calls then run in their order. */
   readonly small?: { readonly includes: (call: CallOf<C>) => boolean; readonly maxBatch: number } | undefined;
-  /** Whether a batch waits for all calls of this tick of the event loop: a message costs as much as several small calls. */
-  readonly gathersTick?: boolean | undefined;
+  /** Whether a batch waits for all calls of its turn of the event loop: a message costs as much as several small calls. */
+  readonly gathersTurn?: boolean | undefined;
   /** Maximum batches in flight. */
   readonly maxBatchesInFlight: number;
   /** Time after which a caller gets an error, although the thread may still finish the call. */
@@ -130,7 +129,7 @@ export class RpcClient<C extends Methods<C>> {
         },
         reject,
       });
-      if (this.#options.gathersTick) this.#startAfterTick();
+      if (this.#options.gathersTurn) this.#startAfterTurn();
       else this.#startBatch(false);
     });
   }
@@ -157,7 +156,7 @@ export class RpcClient<C extends Methods<C>> {
   /** Hook for subclasses: called after each batch, before its calls are settled. */
   protected noteBatch(_names: readonly (keyof C)[], _failed: boolean, _ms: number): void {}
 
-  #startAfterTick(): void {
+  #startAfterTurn(): void {
     if (this.#isScheduled || this.#inFlight.length === this.#options.maxBatchesInFlight) return;
     this.#isScheduled = true;
     setImmediate(() => {

@@ -1,7 +1,7 @@
 // Converts iCalendar times (RFC 5545: DATE, DATE-TIME, DURATION) to the times of a create body: with Z if the instant is known,
-// otherwise local to the event's timezone.
-import { formatInstant, isWithinYears, parseDateTime, resolveLocal } from '../../datetime.ts';
-import { findTimezone, KNOWN_TIMEZONES, MAX_TZID_LENGTH } from './calendar-timezone.ts';
+// otherwise local to the event's timezone. Maps names of timezones to IANA's by tables, which do not depend on the machine.
+import { WINDOWS_TO_IANA_MAP } from 'windows-iana';
+import { formatInstant, isTimezone, isWithinYears, parseDateTime, resolveLocal } from '../../datetime.ts';
 import type { Property } from './content-line.ts';
 
 export interface CalendarTime {
@@ -75,3 +75,39 @@ export function addDuration(start: CalendarTime, duration: string, timezone: str
     throw new PropertyValueError('must end within the years 0001 to 9999 UTC');
   }
 }
+
+/** CLDR's territory code for the default mapping of a Windows name. */
+const DEFAULT_TERRITORY = '001';
+
+/** IANA names by lower-case Windows name, from CLDR's table. */
+const IANA_BY_WINDOWS_NAME: ReadonlyMap<string, string> = new Map([
+  ...WINDOWS_TO_IANA_MAP.filter(({ territory }) => territory === DEFAULT_TERRITORY).map(
+    ({ windowsName, iana }): [string, string] => [windowsName.toLowerCase(), iana[0]!],
+  ),
+  // Newer CLDR data: Chihuahua (2022) and Almaty (2024) changed their clocks, Windows did not.
+  ['mountain standard time (mexico)', 'America/Mazatlan'],
+  ['central asia standard time', 'Asia/Bishkek'],
+  ['tzone://microsoft/utc', 'UTC'], // Exchange's name for UTC
+]);
+
+/** Longer than any name in use. Longer values are never looked up. */
+export const MAX_TZID_LENGTH = 100;
+
+/** IANA name for a TZID such as Europe/Berlin, /example.org/Europe/Berlin or W. Europe Standard Time. */
+export function findTimezone(tzid: string): string | undefined {
+  if (tzid.length > MAX_TZID_LENGTH) return undefined;
+  const name = tzid.trim();
+  return candidateNames(name).find(isTimezone) ?? IANA_BY_WINDOWS_NAME.get(name.toLowerCase());
+}
+
+/** After an issuer prefix, the IANA name is the last two or three parts. */
+function candidateNames(name: string): string[] {
+  if (!name.startsWith('/')) return [name];
+  const parts = name.split('/');
+  return [parts.slice(-3).join('/'), parts.slice(-2).join('/')];
+}
+
+/** List of supported names, for error messages. */
+export const KNOWN_TIMEZONES =
+  'an IANA name such as Europe/Berlin, a Windows name such as W. Europe Standard Time, ' +
+  'or the TZID of a VTIMEZONE with one of these as its X-LIC-LOCATION';
