@@ -16,7 +16,7 @@ import { EVENT_COLUMNS } from '../domain/events/event.ts';
 import type { BulkDeleted, DeleteOptions } from '../domain/store.ts';
 import type { Sql } from './client/driver.ts';
 import { deletesLock, lockDeletesOf } from './events.ts';
-import { AGENT_COLUMNS } from './list-statements.ts';
+import { AGENT_COLUMNS, DELETED_AGENT_COLUMNS } from './list-statements.ts';
 
 export async function updateAgent(
   sql: Sql,
@@ -123,8 +123,8 @@ async function deleteEventsOf(
 async function deleteAgent(sql: Sql, agentId: string, auditId: number, { undo }: AuditEntry): Promise<void> {
   if (undo === 'kept') {
     await sql`
-      INSERT INTO deleted_agents (audit_id, agent_id, email, agent_name, tier, is_active, created_ms, last_used_ms)
-      SELECT ${auditId}::bigint, agent_id, email, agent_name, tier, is_active, created_ms, last_used_ms FROM agents
+      INSERT INTO deleted_agents (audit_id, ${sql.unsafe(DELETED_AGENT_COLUMNS)})
+      SELECT ${auditId}::bigint, ${sql.unsafe(DELETED_AGENT_COLUMNS)} FROM agents
       WHERE agent_id = ${agentId}`;
     // Moved, not copied: a key that is being revoked must not come back.
     await sql`
@@ -205,8 +205,8 @@ export async function changeCount(sql: Sql, agentId: string, removed: number): P
   await sql`UPDATE agents SET event_count = event_count - ${removed} WHERE agent_id = ${agentId}`;
 }
 
-/** Returns the ID of the entry. */
-async function record(
+/** Writes an entry of the audit log, and returns its ID. */
+export async function record(
   sql: Sql,
   audit: AuditEntry,
   what: Pick<DeletedWhat, 'target_name' | 'count'> & Partial<DeletedWhat>,

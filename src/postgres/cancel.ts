@@ -1,7 +1,10 @@
 // Statements that end on the server when nobody waits for them any more. The driver's own way needs another connection to the same
 // host, which a pooler in between may not lead to. So another statement finds the session by a mark in its text.
 import type { Statements } from './client/database.ts';
-import type { RawRows, Statement } from './search.ts';
+import type { Statement } from './search.ts';
+
+/** Columns of rows as the bytes of their texts. */
+export type RawRows = readonly (readonly (Buffer | null)[])[];
 
 export class CancellableReads {
   /** Different for each process. */

@@ -18,8 +18,10 @@ import { selectRequests } from './agent-requests.ts';
 import { HAS_STATUS, type Statement } from './search.ts';
 import { HAS_UNKNOWN_WORDS, tsqueryOf } from './words.ts';
 
-export const AGENT_COLUMNS =
-  'agent_id, email, agent_name, tier, is_active, created_ms, last_used_ms, event_count';
+/** Columns of an agent that deleted_agents has, too. */
+export const DELETED_AGENT_COLUMNS = 'agent_id, email, agent_name, tier, is_active, created_ms, last_used_ms';
+
+export const AGENT_COLUMNS = `${DELETED_AGENT_COLUMNS}, event_count`;
 
 /** Same as foldText: by Unicode's rules, independent of the database's locale. */
 export function fold(text: string): string {

@@ -5,6 +5,7 @@ import { type BulkDeleted, ROWS_PER_SLICE } from '../domain/store.ts';
 import { deleteEvents } from './admin.ts';
 import type { Database } from './client/database.ts';
 import type { Sql } from './client/driver.ts';
+import { DELETED_AGENT_COLUMNS } from './list-statements.ts';
 
 /** Number of our advisory lock. */
 const LOCK = 7_305_914_227;
@@ -88,8 +89,8 @@ async function removeUnusedSlice(
   if (isUndoable) {
     const written = sql`json_to_recordset(${JSON.stringify(entries)}::text::json) AS entries (audit_id bigint, agent_id uuid)`;
     await sql`
-      INSERT INTO deleted_agents (audit_id, agent_id, email, agent_name, tier, is_active, created_ms, last_used_ms)
-      SELECT audit_id, agent_id, email, agent_name, tier, is_active, created_ms, last_used_ms
+      INSERT INTO deleted_agents (audit_id, ${sql.unsafe(DELETED_AGENT_COLUMNS)})
+      SELECT audit_id, ${sql.unsafe(DELETED_AGENT_COLUMNS)}
       FROM agents JOIN ${written} USING (agent_id)`;
     // Moved, not copied: a key that is being revoked must not come back.
     await sql`

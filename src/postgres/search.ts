@@ -1,22 +1,16 @@
-// SQL of a search. One statement returns the page and the exact total, from one snapshot. Searches by when events are on, and
-// by distance, are in exact-search.ts.
-
+// SQL of a search. One statement returns the page and the exact total, from one snapshot. It has one of two plans: all matches are
+// found once, or page and total are read from indexes. sql-searches.ts runs it; search-when.ts has the conditions on when events are on.
 import { DAY_MS } from '../domain/clock-and-random.ts';
 import type { Position } from '../domain/events/cursor.ts';
 import { METRES_PER_MILE } from '../domain/events/geo.ts';
 import type { NearbyQuery } from '../domain/events/nearby.ts';
-import { cutPage } from '../domain/page-rows.ts';
-import type { EventDetails, NearbyPage } from '../domain/store.ts';
-import type { Statements } from './client/database.ts';
-import { numberOf, wireOf } from './records.ts';
+import { type Put, SearchZones, whenOf } from './search-when.ts';
 import { HAS_UNKNOWN_WORDS, tsqueryOf } from './words.ts';
 
 export interface Statement {
   readonly text: string;
   readonly values: readonly (string | number)[];
 }
-
-/** Events that last longer than this are in a separate index, events_long. */
 
 /** Conditions on the status. The last one matches the index events_cancelled. */
 export const HAS_STATUS: Readonly<Record<NearbyQuery['status'], readonly string[]>> = {
@@ -27,175 +21,161 @@ export const HAS_STATUS: Readonly<Record<NearbyQuery['status'], readonly string[
 
 const ORDER = 'ORDER BY start_ms, event_id';
 
-export type RawRows = readonly (readonly (Buffer | null)[])[];
-export type ReadRows = (statement: Statement) => Promise<RawRows>;
-
-/** Reads with prepared statements: PostgreSQL need not plan them each time. */
-export function readPrepared(statements: Statements): ReadRows {
-  return async ({ text, values }) => {
-    const rows = await statements.run('search', (sql) =>
-      sql.unsafe(text, [...values], { prepare: true }).raw(),
-    );
-    return rows as unknown as RawRows;
-  };
-}
-
-/** Undefined if some events lack the words that the search needs. */
-export async function search(
-  read: ReadRows,
-  query: NearbyQuery,
-  nowMs: number,
-): Promise<NearbyPage | undefined> {
-  const found = (await read(searchStatement(query, nowMs))) as unknown as readonly FoundRow[];
-  const total = Number(found[0]![0].toString('latin1'));
-  if (total < 0) return undefined;
-  const { page, last } = cutPage(found, query.limit, ([, , id]) => id !== null);
-  return {
-    events: page.map(([, , , json]) => wireOf(json)),
-    details: query.details ? page.map(detailsOf) : [],
-    total,
-    next: last && positionOf(last),
-  };
-}
-
-/** A row of a search; `id` is null in a row that has only the total. */
-type FoundRow = readonly [
-  total: Buffer,
-  start: Buffer,
-  id: Buffer | null,
-  json: Buffer,
-  lat?: Buffer,
-  lng?: Buffer,
-  version?: Buffer,
-  updated?: Buffer,
-];
-
-function positionOf([, start, id]: FoundRow): Position {
-  return { startMs: Number(start.toString('latin1')), id: id!.toString('latin1') };
-}
-
-function detailsOf(row: FoundRow): EventDetails {
-  const [lat, lng, version, updatedMs] = row.slice(4).map(numberOf);
-  return { ...positionOf(row), lat: lat!, lng: lng!, version: version!, updatedMs: updatedMs! };
-}
-
 /**
- * Rows consist of total, start_ms, event_id, json and, with details, lat, lng, version and updated_ms. Returns one row more than
- * the page if more follow. If the page is empty, a single row has only the total.
+ * Rows consist of total, unknown timezones, start_ms, event_id, json, version, lat, lng and updated_ms.
+ * The total is -1 if some events lack the words that the search needs. Unknown timezones are those of matches that `zones` does not
+ * know: the search must be repeated with them.
+ * By start, the rows are those of the page, and one more if more follow. By distance, they are all that may be on the page, without JSON:
+ * distances are compared bit by bit, and sin and cos of the database may differ. Without any, a single row has only the total.
  */
-export function searchStatement(query: NearbyQuery, nowMs: number): Statement {
+export function searchStatement(query: NearbyQuery, nowMs: number, zones = new SearchZones()): Statement {
   const values: (string | number)[] = [];
-  const put = (value: string | number, type: string) => `$${values.push(value)}::${type}`;
-  const { after, limit } = query;
-  const page: Page = {
-    after: after && `(start_ms, event_id) > (${put(after.startMs, 'bigint')}, ${put(after.id, 'text')})`,
-    limit: put(limit + 1, 'bigint'),
-  };
-  const now = put(nowMs, 'bigint');
+  const put: Put = (value, type) => `$${values.push(value)}::${type}`;
+  const { when, activeFromMs, activeBeforeMs, sort } = query;
+  const isPlain = sort === 'start' && (when ?? activeFromMs ?? activeBeforeMs) === undefined;
   const text =
-    query.radiusMiles === undefined && !query.terms
-      ? everywhere(query, now, put, page)
-      : within(query, now, put, page);
+    isPlain && !isIndexed(query) ? readIndexes(query, nowMs, put) : findOnce(query, nowMs, zones, put);
   return { text, values };
 }
 
-export type Put = (value: string | number, type: string) => string;
-
-interface Page {
-  readonly after: string | undefined;
-  readonly limit: string;
+/** Whether the index of places or that of words finds the events. */
+function isIndexed({ radiusMiles, terms }: NearbyQuery): boolean {
+  return radiusMiles !== undefined || terms !== undefined;
 }
 
-/** Events in the circle, or with the words, are found once, for both the total and the page. */
-function within(query: NearbyQuery, now: string, put: Put, page: Page): string {
-  // Expressions instead of plain columns, so that the planner can use no other indexes than those of places and words.
-  const columns = { start: '(start_ms + 0)', type: "(event_type || '')", audience: "(audience || '')" };
-  const matching = allOf(
-    `ends_ms > ${now}`,
-    ...filtersOf(query, columns, put),
-    ...HAS_STATUS[query.status],
-    ...(query.radiusMiles === undefined ? [] : [circleOf(query, put)]),
-    ...wordsOf(query, put),
+/** All conditions on events except for their status, and when they are on. A new filter is a line here. */
+function filtersOf(query: NearbyQuery, put: Put): string[] {
+  const { radiusMiles, terms, types, audiences, startsFromMs, startsBeforeMs } = query;
+  // Expressions instead of plain columns, so that the planner can use no other index than those of places and words.
+  const text = (column: string) => (isIndexed(query) ? `(${column} || '')` : column);
+  const number = (column: string) => (isIndexed(query) ? `(${column} + 0)` : column);
+  const anyOf = (names: readonly string[]) => `ANY (string_to_array(${put(names.join(','), 'text')}, ','))`;
+  const filters = [
+    types && `${text('event_type')} = ${anyOf(types)}`,
+    audiences && `${text('audience')} = ${anyOf(audiences)}`,
+    startsFromMs !== undefined && `${number('start_ms')} >= ${put(startsFromMs, 'bigint')}`,
+    startsBeforeMs !== undefined && `${number('start_ms')} < ${put(startsBeforeMs, 'bigint')}`,
+    radiusMiles !== undefined && isWithin(query, radiusMiles, put),
+    terms && `words @@ ${put(tsqueryOf(terms), 'text')}::tsquery`,
+  ];
+  return filters.filter((filter) => typeof filter === 'string');
+}
+
+function isWithin({ lat, lng }: NearbyQuery, radiusMiles: number, put: Put): string {
+  const [x, y, metres] = [lng, lat, radiusMiles * METRES_PER_MILE].map((value) =>
+    put(value, 'double precision'),
   );
-  return `WITH matching AS MATERIALIZED (SELECT start_ms, event_id FROM events WHERE ${matching}),
-    page AS (${pageOf('matching', [], page)})
-    ${resultOf(query, `SELECT ${totalOf(query)} AS total FROM matching`)}`;
-}
-
-/** SQL: the words of `q`. */
-export function wordsOf({ terms }: NearbyQuery, put: Put): string[] {
-  return terms ? [`words @@ ${put(tsqueryOf(terms), 'text')}::tsquery`] : [];
-}
-
-/** SQL: the number of matches, or -1 if some events lack the words that the search needs. */
-export function totalOf({ terms }: NearbyQuery): string {
-  return terms ? `CASE WHEN ${HAS_UNKNOWN_WORDS} THEN -1 ELSE count(*) END` : 'count(*)';
-}
-
-export function circleOf(query: NearbyQuery, put: Put): string {
-  const point = pointOf(query, put);
   // `false`: distances on the sphere, as in the embedded engine.
-  return `st_dwithin(place, ${point}, ${put(query.radiusMiles! * METRES_PER_MILE, 'double precision')}, false)`;
+  return `st_dwithin(place, st_setsrid(st_makepoint(${x}, ${y}), 4326)::geography, ${metres}, false)`;
 }
 
-function pointOf({ lat, lng }: NearbyQuery, put: Put): string {
-  return `st_setsrid(st_makepoint(${put(lng, 'double precision')}, ${put(lat, 'double precision')}), 4326)::geography`;
+/** Parts of the events that have not ended at `time`, each with its own index: short and long ones that have begun, and later ones. */
+function partsAt(time: string): readonly [short: string, long: string, later: string] {
+  const hasBegun = `start_ms <= ${time} AND ends_ms > ${time}`;
+  return [
+    `start_ms > ${time} - ${DAY_MS} AND ends_ms - start_ms <= ${DAY_MS} AND ${hasBegun}`,
+    `ends_ms - start_ms > ${DAY_MS} AND ${hasBegun}`,
+    `start_ms > ${time}`,
+  ];
 }
 
-/** Events that have started are found once. For upcoming events, page and total each use their own index. */
-function everywhere(query: NearbyQuery, now: string, put: Put, page: Page): string {
-  const columns = { start: 'start_ms', type: 'event_type', audience: 'audience' };
-  const filters = filtersOf(query, columns, put);
-  const hasStatus = HAS_STATUS[query.status];
-  const begun = [`start_ms <= ${now}`, `ends_ms > ${now}`, ...filters, ...hasStatus];
-  const short = allOf(`start_ms > ${now} - ${DAY_MS}`, `ends_ms - start_ms <= ${DAY_MS}`, ...begun);
-  const long = allOf(`ends_ms - start_ms > ${DAY_MS}`, ...begun);
-  const toCome = [`start_ms > ${now}`, ...filters];
-  const pages = `((${pageOf('begun', [], page)}) UNION ALL (${pageOf('events', [...toCome, ...hasStatus], page)}))`;
+/** Page and total each read their own index. Only events that have begun are found once, for both. */
+function readIndexes(query: NearbyQuery, nowMs: number, put: Put): string {
+  const [short, long, later] = partsAt(put(nowMs, 'bigint'));
+  const filters = filtersOf(query, put);
+  const conditions = [...filters, ...HAS_STATUS[query.status]];
+  const isAfter = isLater(query.after, put);
+  const first = `${ORDER} LIMIT ${put(query.limit + 1, 'bigint')}`;
+  const select = (from: string, ...where: readonly string[]) =>
+    `SELECT start_ms, event_id FROM ${from} WHERE ${allOf(...where)}`;
+  const pages = [select('begun', isAfter), select('events', later, ...conditions, isAfter)];
   return `WITH begun AS MATERIALIZED (
-      SELECT start_ms, event_id FROM events WHERE ${short}
-      UNION ALL SELECT start_ms, event_id FROM events WHERE ${long}
+      ${select('events', short, ...conditions)} UNION ALL ${select('events', long, ...conditions)}
     ),
-    page AS (SELECT start_ms, event_id FROM ${pages} AS parts ${ORDER} LIMIT ${page.limit})
-    ${resultOf(query, `SELECT (SELECT count(*) FROM begun) + ${countOf(toCome, query.status)} AS total`)}`;
+    page AS (SELECT * FROM (${pages.map((page) => `(${page} ${first})`).join(' UNION ALL ')}) AS parts ${first}),
+    counted AS (SELECT (SELECT count(*) FROM begun) + ${countOf([later, ...filters], query.status)} AS total, NULL AS unknown)
+    ${resultOf(query)}`;
 }
 
 /** Scheduled events are all without the cancelled ones, which are few: both counts need only an index. */
-function countOf(filters: readonly string[], status: NearbyQuery['status']): string {
-  const count = (conditions: readonly string[]) =>
-    `(SELECT count(*) FROM events WHERE ${allOf(...conditions)})`;
-  const cancelled = count([...filters, ...HAS_STATUS.cancelled]);
-  if (status === 'cancelled') return cancelled;
-  return status === 'any' ? count(filters) : `(${count(filters)} - ${cancelled})`;
+function countOf(conditions: readonly string[], status: NearbyQuery['status']): string {
+  const count = (more: readonly string[]) =>
+    `(SELECT count(*) FROM events WHERE ${allOf(...conditions, ...more)})`;
+  if (status !== 'scheduled') return count(HAS_STATUS[status]);
+  return `(${count([])} - ${count(HAS_STATUS.cancelled)})`;
 }
 
-interface Columns {
-  readonly start: string;
-  readonly type: string;
-  readonly audience: string;
+/** Page and total are made of the same matches, which are found once. */
+function findOnce(query: NearbyQuery, nowMs: number, zones: SearchZones, put: Put): string {
+  const { sort, status, terms, after, limit } = query;
+  const { zoneTable, join, isOn, unknown, fromMs } = whenOf(query, nowMs, zones, put);
+  const conditions = allOf(...filtersOf(query, put), ...HAS_STATUS[status], ...isOn);
+  // What ends before the first interval begins is in no part.
+  const parts = isIndexed(query)
+    ? [`ends_ms > ${put(nowMs, 'bigint')}`]
+    : partsAt(put(Math.max(nowMs, fromMs - 1), 'bigint'));
+  const columns = [
+    'start_ms, event_id',
+    ...(unknown ? [`${unknown} AS unknown`] : []),
+    ...(sort === 'distance' ? [`version, lat, lng, updated_ms, ${chordOf(query, put)} AS chord`] : []),
+  ].join(', ');
+  const matching = parts.map(
+    (part) => `SELECT ${columns} FROM events ${join} WHERE ${part} AND ${conditions}`,
+  );
+  const page =
+    sort === 'distance'
+      ? nearest(query, put)
+      : `SELECT * FROM matching WHERE ${isLater(after, put)} ${ORDER} LIMIT ${put(limit + 1, 'bigint')}`;
+  return `WITH ${zoneTable} matching AS MATERIALIZED (${matching.join(' UNION ALL ')}),
+    page AS (${page}),
+    counted AS (SELECT ${terms ? `CASE WHEN ${HAS_UNKNOWN_WORDS} THEN -1 ELSE count(*) END` : 'count(*)'} AS total,
+      ${unknown ? "string_agg(DISTINCT unknown, ',')" : 'NULL'} AS unknown FROM matching)
+    ${resultOf(query)}`;
 }
 
-export function filtersOf(query: NearbyQuery, columns: Columns, put: Put): string[] {
-  const { types, audiences, startsFromMs, startsBeforeMs } = query;
-  const filters: string[] = [];
-  const anyOf = (names: readonly string[]) => `ANY (string_to_array(${put(names.join(','), 'text')}, ','))`;
-  if (types) filters.push(`${columns.type} = ${anyOf(types)}`);
-  if (audiences) filters.push(`${columns.audience} = ${anyOf(audiences)}`);
-  if (startsFromMs !== undefined) filters.push(`${columns.start} >= ${put(startsFromMs, 'bigint')}`);
-  if (startsBeforeMs !== undefined) filters.push(`${columns.start} < ${put(startsBeforeMs, 'bigint')}`);
-  return filters;
+function isLater(after: Position | undefined, put: Put): string {
+  return after
+    ? `(start_ms, event_id) > (${put(after.startMs, 'bigint')}, ${put(after.id, 'text')})`
+    : 'true';
 }
 
-function pageOf(source: string, filters: readonly string[], { after, limit }: Page): string {
-  const where = allOf(...filters, ...(after ? [after] : []));
-  return `SELECT start_ms, event_id FROM ${source} WHERE ${where} ${ORDER} LIMIT ${limit}`;
+function resultOf({ sort }: NearbyQuery): string {
+  const [json, source] =
+    sort === 'distance' ? ['NULL AS json', 'page'] : ['json', '(page JOIN events USING (event_id))'];
+  return `SELECT total, counted.unknown, page.start_ms, page.event_id, ${json}, version, lat, lng, updated_ms
+    FROM counted LEFT JOIN ${source} ON true ORDER BY page.start_ms, page.event_id`;
 }
 
-export function allOf(...conditions: readonly string[]): string {
+function allOf(...conditions: readonly string[]): string {
   return conditions.join(' AND ') || 'true';
 }
 
-function resultOf({ details }: NearbyQuery, total: string): string {
-  return `SELECT total, page.start_ms, page.event_id, json${details ? ', lat, lng, version, updated_ms' : ''} FROM (${total}) AS counted
-    LEFT JOIN (page JOIN events USING (event_id)) ON true ORDER BY page.start_ms, page.event_id`;
+/** SQL: nearly the squared chord between centre and event, by the haversine formula. Far cheaper than st_distance. */
+function chordOf({ lat, lng }: NearbyQuery, put: Put): string {
+  const [north, east] = [put(lat, 'double precision'), put(lng, 'double precision')];
+  // PostgreSQL refuses a product that is too small for a number. A billionth of a degree is far below the margin.
+  const inRadians = (angle: string) => `radians(CASE WHEN abs(${angle}) < 1e-9 THEN 0 ELSE ${angle} END)`;
+  const haversine = (angle: string) => `sin(${inRadians(angle)} / 2) * sin(${inRadians(angle)} / 2)`;
+  const shrink = `cos(${inRadians('lat')}) * cos(${inRadians(north)})`;
+  return `4 * (${haversine(`(lat - ${north})`)} + ${shrink} * ${haversine(`(lng - ${east})`)})`;
+}
+
+/** Squared chords of the database are exact to far less than this: 6 m at the centre, millimetres from some miles on. */
+const MARGIN = 1e-12;
+
+/**
+ * As many events as a page needs that are surely farther than the cursor, with everything that may be as near. Of events at the
+ * same place only the first can be on the page: the first of all, or the first after the cursor.
+ */
+function nearest({ after, limit }: NearbyQuery, put: Put): string {
+  const cursor = put(after?.chord ?? -1, 'double precision');
+  const count = put(limit, 'bigint');
+  const later = isLater(after, put);
+  return `SELECT * FROM (
+      SELECT *, ${later} AS is_later, row_number() OVER (PARTITION BY lat, lng ${ORDER}) AS place,
+        row_number() OVER (PARTITION BY lat, lng, ${later} ${ORDER}) AS later_place
+      FROM matching WHERE chord >= ${cursor} - ${MARGIN} AND chord <= ${MARGIN} + coalesce((
+        SELECT chord FROM matching WHERE chord > ${cursor} + ${MARGIN} ORDER BY chord OFFSET ${count} LIMIT 1
+      ), 'infinity')
+    ) AS near WHERE place <= ${count} + 1 OR (is_later AND later_place <= ${count} + 1)`;
 }

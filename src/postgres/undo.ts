@@ -10,10 +10,11 @@ import {
 } from '../domain/administration/undo.ts';
 import { textsOf, WORDS_VERSION } from '../domain/events/words.ts';
 import { ROWS_PER_SLICE } from '../domain/store.ts';
-import { DELETED_COLUMNS } from './admin.ts';
+import { DELETED_COLUMNS, record } from './admin.ts';
 import type { Database } from './client/database.ts';
 import type { Sql } from './client/driver.ts';
 import { lockDeletesOf } from './events.ts';
+import { DELETED_AGENT_COLUMNS } from './list-statements.ts';
 import { takeRemovalLock } from './removals.ts';
 import { tokenizer, wordsFrom, wordsText } from './words.ts';
 
@@ -44,7 +45,7 @@ export async function undoDelete(
     UPDATE audit SET restored_ms = ${audit.at_ms}, undo = CASE
       WHEN EXISTS (SELECT 1 FROM deleted_events WHERE deleted_events.audit_id = ${auditId}) THEN undo ELSE 'restored' END
     WHERE audit_id = ${auditId}`;
-  const written = await record(sql, audit, entry, restored, into);
+  const written = await recordUndo(sql, audit, entry, restored, into);
   return { kind: 'restored', restored, skipped, last, into: written };
 }
 
@@ -52,8 +53,8 @@ export async function undoDelete(
 async function undoAgent(sql: Sql, auditId: number): Promise<boolean> {
   const [agent] = await sql<{ agent_id: string }[]>`
     WITH gone AS (DELETE FROM deleted_agents WHERE audit_id = ${auditId} RETURNING *)
-    INSERT INTO agents (agent_id, email, agent_name, tier, is_active, created_ms, last_used_ms)
-    SELECT agent_id, email, agent_name, tier, is_active, created_ms, last_used_ms FROM gone RETURNING agent_id`;
+    INSERT INTO agents (${sql.unsafe(DELETED_AGENT_COLUMNS)})
+    SELECT ${sql.unsafe(DELETED_AGENT_COLUMNS)} FROM gone RETURNING agent_id`;
   if (!agent) return false;
   await sql`
     WITH gone AS (DELETE FROM deleted_keys WHERE audit_id = ${auditId} RETURNING *)
@@ -119,26 +120,22 @@ async function withWords(deleted: readonly DeletedEvent[]) {
 }
 
 /** Returns the entry of the undo: an earlier step's if it wrote one, otherwise a new one. */
-async function record(
+async function recordUndo(
   sql: Sql,
-  { at_ms, actor_subject, actor_email, action }: AuditEntry,
+  audit: AuditEntry,
   entry: AuditRecord,
   count: number,
   into: number | undefined,
 ): Promise<number> {
+  const { target, target_name } = entry;
   const detail = detailOfUndo(entry);
   if (into !== undefined) {
     const { count: found } = await sql`
       UPDATE audit SET count = count + ${count}
-      WHERE audit_id = ${into} AND action = ${action} AND actor_subject = ${actor_subject} AND detail = ${detail}`;
+      WHERE audit_id = ${into} AND action = ${audit.action} AND actor_subject = ${audit.actor_subject} AND detail = ${detail}`;
     if (found === 1) return into;
   }
-  const { target, target_name } = entry;
-  const [written] = await sql<[{ audit_id: number }]>`
-    INSERT INTO audit (at_ms, actor_subject, actor_email, action, target, target_name, detail, count)
-    VALUES (${at_ms}, ${actor_subject}, ${actor_email}, ${action}, ${target}, ${target_name}, ${detail}, ${count})
-    RETURNING audit_id`;
-  return written.audit_id;
+  return record(sql, audit, { target, target_name, detail, count });
 }
 
 export async function* removeDeleted(database: Database, deletedByMs: number): AsyncGenerator<number> {

@@ -69,6 +69,9 @@ const AGENT_NAMES = [
 
 export const AGENT_COLUMNS = AGENT_NAMES.join(', ');
 
+/** Columns of an agent that deleted_agents has, too. */
+export const DELETED_AGENT_COLUMNS = AGENT_NAMES.filter((name) => name !== 'event_count').join(', ');
+
 /** An agent as read from SQLite, which has no booleans. */
 export type AgentColumns = Omit<AgentRecord, 'is_active'> & { readonly is_active: 0 | 1 };
 

@@ -136,8 +136,8 @@ export async function newAgent(): Promise<Agent> {
 }
 
 /** Sends a registration. Its e-mail must contain RUN if it may succeed. */
-export async function register(body: unknown, headers: RequestHeaders = {}): Promise<Answer> {
-  const answer = await anyone.send('POST', '/v1/auth/register', { body, headers });
+export async function register(body: unknown, headers: RequestHeaders = {}, query = ''): Promise<Answer> {
+  const answer = await anyone.send('POST', `/v1/auth/register${query}`, { body, headers });
   if (answer.status === 200) secrets.add(answer.body.api_key);
   return answer;
 }
@@ -163,12 +163,32 @@ after(async () => {
 
 function check(received: Exchange): Answer {
   description.check(received);
+  assertHeaders(received);
   const isPage = /^\/(?:openapi|docs)/.test(received.path);
   if (isPage) return { ...received, body: parse(received.text) };
   assertDiscreet(received);
   const body = parse(received.text);
   assertUtc(body);
   return { ...received, body };
+}
+
+/** Asserts what holds for the headers of every response. Pages may be kept by browsers, and invalid HTTP reaches no endpoint. */
+function assertHeaders({ method, path, status, text, headers }: Exchange): void {
+  const shown = `${method} ${path.slice(0, 200)} → ${status} ${JSON.stringify(headers)}`;
+  for (const name of ['server', 'x-powered-by', 'set-cookie']) assert.equal(headers[name], undefined, shown);
+  assert.equal(headers['x-content-type-options'], 'nosniff', shown);
+  const isDocument = /^\/(?:openapi|docs|admin|favicon|robots)|^\/$/.test(path);
+  if (!isDocument) assert.equal(headers['cache-control'], 'no-store', shown);
+  const hasBody = status !== 204 && status !== 304;
+  if (!hasBody)
+    assert.deepEqual([headers['content-type'], headers['content-length']], [undefined, undefined]);
+  else if (method !== 'HEAD' && headers['content-length'] !== undefined)
+    assert.equal(headers['content-length'], String(Buffer.byteLength(text)), shown);
+  const challenge = headers['www-authenticate'];
+  if (status !== 401) assert.equal(challenge, undefined, shown);
+  else if (path.startsWith('/v1/admin'))
+    assert.match(challenge!, /^Bearer realm="local-events"(?:, error="invalid_token")?$/);
+  else assert.equal(challenge, 'ApiKey realm="local-events", header="X-API-Key"', shown);
 }
 
 /** Asserts that a key appears only in the response to its registration or rotation, and internals appear nowhere. */

@@ -54,6 +54,14 @@ describe('POST /v1/events', () => {
       for (const field of NULLABLE) assert.equal(event[field] ?? null, null, field);
     });
 
+    it("takes a timezone in any case, and returns IANA's spelling", async () => {
+      for (const timezone of ['Asia/Calcutta', 'US/Pacific', 'UTC', 'EST5EDT']) {
+        const { event_id, ...event } = await agent.create(newEvent({ timezone: timezone.toLowerCase() }));
+        assert.equal(event.timezone, timezone);
+        assert.equal((await agent.update(event_id, { timezone: timezone.toLowerCase() })).timezone, timezone);
+      }
+    });
+
     it('gives every event its own ID', async () => {
       const events = await Promise.all(Array.from({ length: 20 }, () => agent.create(newEvent())));
       assert.equal(new Set(events.map((event) => event.event_id)).size, 20);

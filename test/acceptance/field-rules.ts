@@ -11,6 +11,7 @@ export const KEPT: readonly [name: string, fields: Fields][] = [
   ['a description of 10000 characters outside the basic plane', { description: '🎪'.repeat(10_000) }],
   ['a location_name of 1 character', { location_name: 'a' }],
   ['a location_name of 200 characters', { location_name: 'ö'.repeat(200) }],
+  ['empty texts', { address: '', url: '', cost: '' }],
   ['an address of 500 characters', { address: 'a'.repeat(500) }],
   ['a url of 2000 characters', { url: 'u'.repeat(2000) }],
   ['a url that is free text', { url: 'see the door' }],
@@ -66,6 +67,7 @@ export const REFUSED: readonly [name: string, fields: Fields, issues: string[]][
   ['an event_type in capitals', { event_type: 'Talk' }, ['body.event_type: enum']],
   ['a timezone that does not exist', { timezone: 'Mars/Olympus' }, ['body.timezone: value_error']],
   ['an offset as timezone', { timezone: '+05:30' }, ['body.timezone: value_error']],
+  ['an empty event_type', { event_type: '' }, ['body.event_type: enum']],
   ['an empty timezone', { timezone: '' }, ['body.timezone']],
   ['a timezone with a space', { timezone: 'Europe/Berlin ' }, ['body.timezone: value_error']],
   ...['4', true, [], {}].flatMap((value): [string, Fields, string[]][] =>
@@ -89,9 +91,16 @@ export const REFUSED: readonly [name: string, fields: Fields, issues: string[]][
   ]),
   [
     'several failing fields at once, naming each',
-    { title: '', lat: 91, lng: '0', audience: 'x', cost: 1 },
+    {
+      ...{ title: '', lat: 91, lng: '0', audience: 'x', cost: 1 },
+      ...{ start_at: 'x', end_at: '2001-01-01T00:00:00Z', timezone: 'PST', event_type: 'party' },
+    },
     [
       'body.title: string_too_short',
+      'body.start_at: datetime_parsing',
+      'body.end_at: value_error',
+      'body.timezone: value_error',
+      'body.event_type: enum',
       'body.lat: less_than_equal',
       'body.lng: float_type',
       'body.cost: string_type',

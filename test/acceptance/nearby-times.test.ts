@@ -182,6 +182,12 @@ describe('these parameters', () => {
       { active_after: T, active_before: T },
       'query.active_before: value_error',
     ],
+    [
+      'active_before before active_after, by its offset',
+      { active_after: T, active_before: '2150-05-01T13:59:59+02:00' },
+      'query.active_before: value_error',
+    ],
+    ['a word in capitals', { when: 'Today' }, 'query.when: enum'],
     ['a date alone', { active_after: '2150-05-01' }, 'query.active_after: datetime_parsing'],
   ];
   for (const [what, parameters, issue] of refused) {

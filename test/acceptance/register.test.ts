@@ -150,6 +150,7 @@ describe('POST /v1/auth/register', () => {
         { ...valid, agent_name: '\ud800' },
         ['body.agent_name: string_unicode'],
       ],
+      ['NUL in the e-mail', { ...valid, email: 'a\0@example.com' }, ['body.email: string_unicode']],
       ['an empty e-mail', { ...valid, email: '' }, ['body.email']],
       ['an e-mail without @', { ...valid, email: 'nobody.example.com' }, ['body.email: value_error']],
       ['an e-mail without a name', { ...valid, email: '@example.com' }, ['body.email: value_error']],

@@ -1,7 +1,7 @@
 // What the service offers besides the API itself: health, the OpenAPI document, the docs, HEAD, and calls from browsers.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { type Agent, type Answer, administrator, anyone, newAgent, reader } from './client.ts';
+import { type Agent, type Answer, administrator, anyone, newAgent, RUN, reader, register } from './client.ts';
 import { AUDIENCES, assertError, EVENT_TYPES, newEvent, SETTABLE, UNKNOWN_ULID } from './samples.ts';
 
 describe('GET /health', () => {
@@ -179,12 +179,15 @@ describe('HEAD', () => {
     eventId = (await agent.create(newEvent())).event_id;
   });
 
+  /** All headers but those of the connection and of this request. */
+  const lasting = ({ headers }: Answer) => {
+    const { date, connection, 'keep-alive': _, 'x-request-id': __, ratelimit, ...others } = headers;
+    return others;
+  };
   const same = (head: Answer, get: Answer) => {
     assert.equal(head.status, get.status);
     assert.equal(head.text, '');
-    for (const name of ['content-type', 'content-length', 'www-authenticate']) {
-      assert.equal(head.headers[name], get.headers[name], name);
-    }
+    assert.deepEqual(lasting(head), lasting(get), head.path);
   };
 
   it('responds as GET does, without the body', async () => {
@@ -201,6 +204,10 @@ describe('HEAD', () => {
     await compare(anyone, '/v1/nothing');
     await compare(anyone, '/health');
     await compare(anyone, '/openapi.json');
+    await compare(anyone, '/docs');
+    await compare(agent, '/v1/events/%zz');
+    await compare(agent, '/v1/admin/me');
+    await compare(administrator, '/v1/admin/agents');
   });
 });
 
@@ -224,44 +231,65 @@ describe('calls from browsers', () => {
       await send(anyone, 'DELETE', '/v1/events'),
       await send(anyone, 'GET', '/health'),
       await send(anyone, 'GET', '/openapi.json'),
+      await send(agent, 'GET', '/v1/events/%zz'),
+      await send(agent, 'GET', `/${'x'.repeat(9_000)}`),
+      await agent.send('POST', '/v1/events', { raw: ' '.repeat(1_048_577), headers: { origin } }),
+      await agent.send('POST', '/v1/events', { raw: 'x', headers: { origin, 'content-type': 'text/plain' } }),
+      await register({ email: `page@${RUN}.example.com`, agent_name: 'page' }, { origin }),
     ];
     assert.deepEqual(
       answers.map((answer) => answer.status),
-      [200, 204, 404, 422, 401, 422, 404, 405, 200, 200],
+      [200, 204, 404, 422, 401, 422, 404, 405, 200, 200, 404, 414, 413, 415, 200],
     );
+    const exposed = [
+      ...['etag', 'event-warnings', 'idempotent-replayed', 'link', 'preference-applied', 'ratelimit'],
+      ...['ratelimit-policy', 'retry-after', 'x-request-id', 'x-unknown-fields', 'x-unknown-parameters'],
+    ];
     for (const { headers, path } of answers) {
       assert.equal(headers['access-control-allow-origin'], '*', path);
       assert.equal(headers['access-control-allow-credentials'], undefined);
-      const exposed = list(headers['access-control-expose-headers']);
-      for (const name of ['ratelimit', 'ratelimit-policy', 'retry-after', 'etag', 'link', 'x-request-id']) {
-        assert.ok(exposed.includes(name), `${path}: ${name}`);
-      }
+      assert.deepEqual(list(headers['access-control-expose-headers']).sort(), exposed, path);
     }
   });
 
-  const preflights: [path: string, methods: string[]][] = [
-    ['/v1/auth/register', ['POST']],
-    ['/v1/events', ['POST']],
-    ['/v1/events/nearby', ['GET']],
-    [`/v1/events/${UNKNOWN_ULID}`, ['GET', 'PATCH', 'DELETE']],
-  ];
-  for (const [path, methods] of preflights) {
-    it(`pass the preflight on ${path}`, async () => {
-      for (const method of methods) {
-        const headers = {
-          origin,
-          'access-control-request-method': method,
-          'access-control-request-headers': 'content-type,x-api-key',
-        };
-        const answer = await anyone.send('OPTIONS', path, { headers });
-        assert.equal(answer.status, 204);
-        assert.equal(answer.headers['access-control-allow-origin'], '*');
-        assert.ok(list(answer.headers['access-control-allow-methods']).includes(method.toLowerCase()));
-        const allowed = list(answer.headers['access-control-allow-headers']);
-        assert.ok(allowed.includes('x-api-key') && allowed.includes('content-type'), allowed.join());
+  it('get no CORS header without an Origin', async () => {
+    const { headers } = await anyone.get('/health');
+    assert.deepEqual(
+      Object.keys(headers).filter((name) => name.startsWith('access-control-')),
+      [],
+    );
+  });
+
+  it('pass the preflight of every described method outside administration, and of no unknown path', async () => {
+    const { paths } = (await anyone.get('/openapi.json')).body as { paths: Record<string, object> };
+    const preflight = (path: string, method: string) => {
+      const headers = {
+        origin,
+        'access-control-request-method': method.toUpperCase(),
+        'access-control-request-headers': 'content-type,x-api-key',
+      };
+      return anyone.send('OPTIONS', path, { headers });
+    };
+    const open = Object.entries(paths).filter(([path]) => !path.startsWith('/v1/admin'));
+    assert.ok(open.length >= 5);
+    for (const [template, operations] of open) {
+      const path = template.replaceAll(/\{\w+\}/g, UNKNOWN_ULID);
+      for (const method of Object.keys(operations).filter((name) => name !== 'parameters')) {
+        const { status, headers } = await preflight(path, method);
+        assert.deepEqual([status, headers['access-control-allow-origin']], [204, '*'], path);
+        assert.ok(list(headers['access-control-allow-methods']).includes(method), path);
+        assert.equal(headers['access-control-max-age'], '86400');
+        assert.equal(headers.ratelimit, undefined);
+        const common = ['content-type', 'if-match', 'if-none-match', 'prefer', 'x-api-key'];
+        const ofModels = ['authorization', 'content-type', 'mcp-method', 'mcp-name', 'mcp-protocol-version'];
+        const allowed = list(headers['access-control-allow-headers']);
+        if (path !== '/mcp') assert.deepEqual(allowed.sort(), common);
+        else for (const name of [...ofModels, 'x-api-key']) assert.ok(allowed.includes(name), name);
+        if (path === '/mcp') assert.equal(headers.allow, 'POST, OPTIONS');
       }
-    });
-  }
+    }
+    assertError(await preflight('/nothing', 'get'), 404, 'NOT_FOUND');
+  });
 
   it('are never allowed under /v1/admin', async () => {
     const headers = { origin, 'access-control-request-method': 'GET' };

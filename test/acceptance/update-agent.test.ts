@@ -86,7 +86,13 @@ describe('PATCH /v1/admin/agents/{agent_id}', () => {
       ['a number as is_active', { is_active: 0 }, ['body.is_active: bool_type']],
       ['null as is_active', { is_active: null }, ['body.is_active: bool_type']],
       ['both', { is_active: 1, tier: 2 }, ['body.is_active: bool_type', 'body.tier: string_type']],
+      [
+        'a tier and is_active',
+        { tier: 'Admin', is_active: 1 },
+        ['body.is_active: bool_type', 'body.tier: enum'],
+      ],
       ['a list instead of an object', [], ['body']],
+      ['no body', undefined, ['body: missing']],
     ];
     for (const [name, body, issues] of cases) {
       it(`refuses ${name}, and changes nothing`, async () => {

@@ -220,6 +220,10 @@ describe('PATCH /v1/events/{event_id}', () => {
       assert.deepEqual(await agent.read(eventId), event);
     });
 
+    it('refuses a request without a body', async () => {
+      assertInvalid(await agent.send('PATCH', `/v1/events/${eventId}`), ['body: missing']);
+    });
+
     for (const body of [null, [], 'text', 7]) {
       it(`refuses ${JSON.stringify(body)} instead of an object`, async () => {
         assertInvalid(await patch(eventId, body), ['body']);
@@ -249,6 +253,12 @@ describe('PATCH /v1/events/{event_id}', () => {
         { end_at: '2031-05-01T19:59:59' },
         'body.end_at: value_error',
       ],
+      [
+        'an end_at in the past, by the timezone that is sent with it',
+        { end_at: '2001-05-01T19:59:59', timezone: 'Asia/Tokyo' },
+        'body.end_at: value_error',
+      ],
+      ['null as status', { status: null }, 'body.status: string_type'],
     ];
     for (const [name, change, issue] of pairs) {
       it(`refuses ${name}`, async () => {

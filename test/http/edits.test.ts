@@ -67,24 +67,6 @@ for (const [engine, place] of Object.entries(ENGINES)) {
       t.diagnostic(`${refused} edits were refused and made again`);
     });
 
-    it('succeed only once per version, however many edits name it', async (t) => {
-      const clients = await start(t);
-      const { event_id } = await clients[0].create();
-      const path = `/v1/events/${event_id}`;
-      for (let version = 1; version <= ROUNDS; version++) {
-        const headers = { 'if-match': `"${version}"` };
-        const answers = await Promise.all(
-          Array.from({ length: 6 }, (_, at) =>
-            clients[at % 2]!.send('PATCH', path, { body: { cost: `${version} ${at}` }, headers }),
-          ),
-        );
-        const statuses = answers.map(({ status }) => status).sort();
-        assert.deepEqual(statuses, [200, 412, 412, 412, 412, 412]);
-        const winner = answers.find(({ status }) => status === 200)!;
-        assert.equal((await clients[1].get(path)).body.cost, winner.body.cost);
-      }
-    });
-
     it('delete only the version that they have read, even if the other changes it meanwhile', async (t) => {
       const clients = await start(t);
       for (let round = 0; round < ROUNDS; round++) {

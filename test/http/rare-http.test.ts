@@ -68,6 +68,16 @@ describe('HTTP itself', () => {
     connection.destroy();
   });
 
+  it('sends no body after HEAD', async () => {
+    const connection = await RawConnection.open(service.url);
+    for (const path of ['/health', '/nothing', '/v1/events/nearby?lat=0&lng=0', '/openapi.json', '/docs']) {
+      connection.write(request('HEAD', path) + request('GET', '/health'));
+      await connection.next('HEAD');
+      assert.equal((await connection.next())?.body.status, 'ok', path);
+    }
+    connection.destroy();
+  });
+
   it('accepts an absolute URL, an unknown upgrade and HTTP/1.0', async () => {
     for (const bytes of [
       request('GET', 'http://example.com/health'),

@@ -6,12 +6,8 @@ import { encodeUndoCursor } from '../../src/domain/administration/cursor.ts';
 import { assertError, assertInvalid, type Client, newEvent } from '../support/client.ts';
 import { ENGINES, type Engine } from '../support/engines.ts';
 import { startTestService, type TestService } from '../support/service.ts';
-import { size } from '../support/sizes.ts';
 
 const DAY_MS = 86_400_000;
-/** Events that are deleted in slices. */
-const MANY = size(500, 5_000);
-const SLICE = size(200, 1_000);
 const NOWHERE = '01ARYZ6S41TSV4RRFFQ69G5FAV';
 
 for (const engine of Object.keys(ENGINES) as Engine[]) {
@@ -30,17 +26,6 @@ for (const engine of Object.keys(ENGINES) as Engine[]) {
       (await administrator.get('/v1/admin/audit', { limit: 1, include: 'details' })).body.entries[0];
     const restore = (id: string | number, administrator = admin) =>
       administrator.post(`/v1/admin/audit/${id}/restore`);
-    /** Returns how many came back, in as many requests as it takes. */
-    const restoreAll = async (id: number) => {
-      let restored = 0;
-      for (let cursor: string | null | undefined; cursor !== null; ) {
-        const path = `/v1/admin/audit/${id}/restore${cursor === undefined ? '' : `?cursor=${cursor}`}`;
-        const { body } = await admin.post(path);
-        restored += body.restored;
-        cursor = body.next_cursor as string | null;
-      }
-      return restored;
-    };
     const agentIdOf = async (agent: Client) => (await agent.get('/v1/agents/me')).body.agent.id as string;
 
     it('brings an event back with its JSON, ETag and times, and a create finds it again', async () => {
@@ -57,6 +42,15 @@ for (const engine of Object.keys(ENGINES) as Engine[]) {
       assert.equal(restored_at, null);
       const answer = await restore(id);
       assert.deepEqual(answer.body, { restored: 1, skipped: [], skipped_count: 0, next_cursor: null });
+      const [entry, undone] = (await admin.get('/v1/admin/audit', { limit: 2, include: 'details' })).body
+        .entries;
+      assert.deepEqual(
+        [entry.action, entry.target, entry.count, entry.detail.audit_id, entry.restorable_until],
+        ['restore', created.event_id, 1, id, null],
+      );
+      assert.deepEqual([undone.titles, undone.restorable_until], [['Undone'], null]);
+      assert.equal(typeof undone.restored_at, 'string');
+      assert.equal((await restore(id)).body.restored, 0);
       const again = await read();
       assert.equal(again.text, original.text);
       assert.equal(again.headers.get('etag'), original.headers.get('etag'));
@@ -64,41 +58,6 @@ for (const engine of Object.keys(ENGINES) as Engine[]) {
       const repeated = await agent.post('/v1/events', newEvent({ lat, lng, start_at, title }));
       assert.equal(repeated.body.event_id, created.event_id);
       assert.equal(repeated.headers.get('idempotent-replayed'), 'true');
-    });
-
-    it('names the title of a single deleted event in the audit log, but not for good', async () => {
-      const agent = await service.newAgent();
-      for (const [query, titles] of [
-        ['', ['Σοφός "ς"']],
-        ['?for_good=true', []],
-      ] as const) {
-        const { event_id } = await agent.create({ title: 'Σοφός "ς"' });
-        assert.equal((await admin.delete(`/v1/admin/events/${event_id}${query}`)).status, 204);
-        const entry = await newest();
-        assert.deepEqual([entry.action, entry.target, entry.titles], ['delete_event', event_id, titles]);
-      }
-    });
-
-    it('writes an entry for the restore, and says of the other that it was restored', async () => {
-      const agent = await service.newAgent();
-      const agentId = await agentIdOf(agent);
-      const { event_id, title } = await agent.create();
-      await admin.delete(`/v1/admin/agents/${agentId}/events`);
-      const { id, titles } = await newest();
-      assert.deepEqual(titles, [title]);
-      await restore(id);
-      const entry = await newest();
-      assert.deepEqual(
-        [entry.action, entry.target, entry.count, entry.detail.audit_id, entry.restorable_until],
-        ['restore', agentId, 1, id, null],
-      );
-      const { entries } = (await admin.get('/v1/admin/audit', { limit: 2, include: 'details' })).body;
-      assert.equal(entries[1].restorable_until, null);
-      assert.equal(typeof entries[1].restored_at, 'string');
-      assert.deepEqual((await restore(id)).body, {
-        ...{ restored: 0, skipped: [], skipped_count: 0, next_cursor: null },
-      });
-      assert.equal((await agent.get(`/v1/events/${event_id}`)).status, 200);
     });
 
     it('leaves the responses of the audit log as they were, unless details are asked for', async () => {
@@ -133,35 +92,6 @@ for (const engine of Object.keys(ENGINES) as Engine[]) {
         ...{ restored: 0, skipped: [{ event_id, title, reason: 'duplicate' }], skipped_count: 1 },
         next_cursor: null,
       });
-    });
-
-    it(`deletes ${MANY} events of two agents in slices that are one entry and one restore`, async () => {
-      const agents = [await service.newAgent(), await service.newAgent()];
-      const ids: string[] = [];
-      for (let slice = 0; slice < MANY / 50; slice++) {
-        const made = Array.from({ length: 50 }, (_, at) => agents[at % 2]!.create());
-        ids.push(...(await Promise.all(made)).map(({ event_id }) => event_id));
-      }
-      let auditId: number | undefined;
-      for (let from = 0; from < ids.length; from += SLICE) {
-        const event_ids = [...ids.slice(from, from + SLICE - 1), NOWHERE];
-        const { body } = await admin.post('/v1/admin/events/delete', { event_ids, audit_id: auditId });
-        assert.equal(body.deleted, event_ids.length - 1);
-        assert.equal(body.audit_id, auditId ?? body.audit_id);
-        auditId = body.audit_id;
-      }
-      const left = ids.filter((_, at) => at % SLICE === SLICE - 1);
-      const { id, count, titles, detail } = await newest();
-      assert.deepEqual([id, count, titles.length], [String(auditId), ids.length - left.length, 100]);
-      assert.deepEqual(detail.event_ids, ids.slice(0, 100));
-      assert.equal((await agents[0]!.get('/v1/agents/me')).body.agent.event_count, 0);
-      assert.equal(await restoreAll(auditId!), ids.length - left.length);
-      assert.equal((await newest()).count, ids.length - left.length);
-      const counts = await Promise.all(agents.map((agent) => agent.get('/v1/agents/me')));
-      assert.deepEqual(
-        counts.map(({ body }) => body.agent.event_count),
-        [MANY / 2, MANY / 2],
-      );
     });
 
     it('continues a restore at a cursor, in the same entry, and only there', async () => {

@@ -14,7 +14,7 @@ import type { AgentUpdate } from '../../domain/agent.ts';
 import type { KeyFingerprint } from '../../domain/api-key.ts';
 import { ASSUMED_DURATION_MS } from '../../domain/events/event.ts';
 import type { BulkDeleted, DeleteOptions } from '../../domain/store.ts';
-import { AGENT_COLUMNS, type AgentColumns } from '../columns.ts';
+import { AGENT_COLUMNS, type AgentColumns, DELETED_AGENT_COLUMNS } from '../columns.ts';
 import { COPY_EVENT, type Removals } from './removals.ts';
 
 export interface AdminWrites {
@@ -45,8 +45,35 @@ export interface Stored {
   bytes: number;
 }
 
+/** Statements for entries of the audit log. */
+interface AuditStatements {
+  /** Writes an entry, and returns its ID. */
+  record(audit: AuditEntry, what: Pick<AuditRecord, 'target_name' | 'count'> & Partial<DeletedWhat>): number;
+  findEntry(auditId: number): AuditRecord | undefined;
+}
+
+export function prepareAudit(database: DatabaseSync): AuditStatements {
+  const insert = database.prepare(
+    `INSERT INTO audit (at_ms, actor_subject, actor_email, action, target, target_name, detail, count, titles, undo)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  const find = database.prepare('SELECT * FROM audit WHERE audit_id = ?');
+  return {
+    record({ at_ms, actor_subject, actor_email, action, target, detail, undo }, what) {
+      const { target_name, count, titles = null } = what;
+      const { lastInsertRowid } = insert.run(
+        ...[at_ms, actor_subject, actor_email, action, what.target ?? target, target_name],
+        ...[what.detail ?? detail, count, titles, undo ?? null],
+      );
+      return Number(lastInsertRowid);
+    },
+
+    findEntry: (auditId) => find.get(auditId) as unknown as AuditRecord | undefined,
+  };
+}
+
 /** Statements that other calls of the writer use, too. */
-export interface SharedStatements {
+export interface SharedStatements extends AuditStatements {
   /** Undefined if the agent does not exist. */
   nameOf(agentId: string): string | undefined;
   storedOf(agentId: string): Stored | undefined;
@@ -61,7 +88,7 @@ interface FoundEvent extends DeletedEvent {
 
 export function prepareAdminWrites(
   database: DatabaseSync,
-  { nameOf, storedOf, changeStored, removals }: SharedStatements,
+  { nameOf, storedOf, changeStored, removals, record, findEntry }: SharedStatements,
 ): AdminWrites {
   const prepare = (sql: string) => database.prepare(sql);
   const findEvent = prepare(
@@ -75,8 +102,8 @@ export function prepareAdminWrites(
     `SELECT title FROM stored_events WHERE agent_id = ? ORDER BY start_ms, event_id LIMIT ${MAX_LISTED}`,
   );
   const copyAgent = prepare(
-    `INSERT INTO deleted_agents (audit_id, agent_id, email, agent_name, tier, is_active, created_ms, last_used_ms)
-     SELECT ?, agent_id, email, agent_name, tier, is_active, created_ms, last_used_ms FROM agents WHERE agent_id = ?`,
+    `INSERT INTO deleted_agents (audit_id, ${DELETED_AGENT_COLUMNS})
+     SELECT ?, ${DELETED_AGENT_COLUMNS} FROM agents WHERE agent_id = ?`,
   );
   const copyKeys = prepare(
     `INSERT INTO deleted_keys (audit_id, key_hash, prefix, created_ms, expires_ms, last_used_ms)
@@ -93,33 +120,16 @@ export function prepareAdminWrites(
     `UPDATE agents SET is_active = coalesce(?, is_active), tier = coalesce(?, tier)
      WHERE agent_id = (SELECT agent_id FROM stored_agents WHERE agent_id = ?) RETURNING ${AGENT_COLUMNS}`,
   );
-  const insertAudit = prepare(
-    `INSERT INTO audit (at_ms, actor_subject, actor_email, action, target, target_name, detail, count, titles, undo)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  );
   const findUnused = prepare(
     `SELECT agent_id, agent_name FROM agents WHERE last_used_ms IS NULL AND event_count = 0 AND created_ms <= ?
        AND agent_id NOT IN (SELECT agent_id FROM removals)
        AND NOT EXISTS (SELECT 1 FROM deleted_events WHERE deleted_events.agent_id = agents.agent_id) LIMIT ?`,
   );
   const removeAgent = prepare('DELETE FROM agents WHERE agent_id = ?');
-  const findEntry = prepare('SELECT * FROM audit WHERE audit_id = ?');
   const extendEntry = prepare(
     'UPDATE audit SET target = ?, target_name = ?, detail = ?, titles = ?, count = ? WHERE audit_id = ?',
   );
 
-  /** Returns the ID of the entry. */
-  const record = (
-    { at_ms, actor_subject, actor_email, action, target, detail, undo }: AuditEntry,
-    what: { target_name: string; count: number } & Partial<DeletedWhat>,
-  ): number => {
-    const { target_name, count, titles = null } = what;
-    const { lastInsertRowid } = insertAudit.run(
-      ...[at_ms, actor_subject, actor_email, action, what.target ?? target, target_name],
-      ...[what.detail ?? detail, count, titles, undo ?? null],
-    );
-    return Number(lastInsertRowid);
-  };
   const find = (eventIds: Iterable<string>) =>
     [...new Set(eventIds)]
       .map((eventId) => findEvent.get(eventId) as FoundEvent | undefined)
@@ -138,8 +148,7 @@ export function prepareAdminWrites(
     },
 
     deleteEvents(eventIds, audit, { agentId, into, endedByMs = Number.POSITIVE_INFINITY }) {
-      const earlier =
-        into === undefined ? undefined : (findEntry.get(into) as unknown as AuditRecord | undefined);
+      const earlier = into === undefined ? undefined : findEntry(into);
       if (into !== undefined && !(earlier && mayExtend(earlier, audit))) return 'wrong-entry';
       if (agentId !== undefined && nameOf(agentId) === undefined) return 'no-agent';
       const events = find(eventIds).filter(

@@ -16,6 +16,7 @@ import {
   type AgentColumns,
   bytesOf,
   type ColumnValues,
+  DELETED_AGENT_COLUMNS,
   EVENT_COLUMN_LIST,
   identityOf,
 } from '../columns.ts';
@@ -60,10 +61,9 @@ interface UndoStatements extends SharedStatements {
 
 export function prepareUndos(database: DatabaseSync, shared: UndoStatements): Undos {
   const prepare = (sql: string) => database.prepare(sql);
-  const findEntry = prepare('SELECT * FROM audit WHERE audit_id = ?');
   const insertAgent = prepare(
-    `INSERT INTO agents (agent_id, email, agent_name, tier, is_active, created_ms, last_used_ms)
-     SELECT agent_id, email, agent_name, tier, is_active, created_ms, last_used_ms FROM deleted_agents WHERE audit_id = ?
+    `INSERT INTO agents (${DELETED_AGENT_COLUMNS})
+     SELECT ${DELETED_AGENT_COLUMNS} FROM deleted_agents WHERE audit_id = ?
      RETURNING ${AGENT_COLUMNS}`,
   );
   const insertKeys = prepare(
@@ -81,10 +81,6 @@ export function prepareUndos(database: DatabaseSync, shared: UndoStatements): Un
   const forgetEvent = prepare('DELETE FROM deleted_events WHERE event_id = ?');
   const readIndexValues = prepare(`SELECT ${INDEX_COLUMNS} FROM events WHERE row_id = ?`);
   readIndexValues.setReturnArrays(true);
-  const insertAudit = prepare(
-    `INSERT INTO audit (at_ms, actor_subject, actor_email, action, target, target_name, detail, count)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-  );
   const addToAudit = prepare(
     'UPDATE audit SET count = count + ? WHERE audit_id = ? AND action = ? AND actor_subject = ? AND detail = ?',
   );
@@ -101,7 +97,6 @@ export function prepareUndos(database: DatabaseSync, shared: UndoStatements): Un
   );
   const endExpiry = prepare("UPDATE audit SET undo = 'expired' WHERE audit_id = ?");
 
-  const entryOf = (auditId: number) => findEntry.get(auditId) as unknown as AuditRecord | undefined;
   const reasonToSkip = (event: ColumnValues, eventId: string): SkipReason | undefined => {
     const [agentId] = identityOf(event);
     if (shared.nameOf(agentId) === undefined) return 'agent_deleted';
@@ -118,25 +113,22 @@ export function prepareUndos(database: DatabaseSync, shared: UndoStatements): Un
   };
   /** Returns the entry of the undo: an earlier step's if it wrote one, otherwise a new one. */
   const record = (audit: AuditEntry, entry: AuditRecord, count: number, into: number | undefined): number => {
-    const { at_ms, actor_subject, actor_email, action } = audit;
+    const { action, actor_subject } = audit;
+    const { target, target_name } = entry;
     const detail = detailOfUndo(entry);
     if (into !== undefined && addToAudit.run(count, into, action, actor_subject, detail).changes === 1)
       return into;
-    const { lastInsertRowid } = insertAudit.run(
-      ...[at_ms, actor_subject, actor_email, action, entry.target, entry.target_name],
-      ...[detail, count],
-    );
-    return Number(lastInsertRowid);
+    return shared.record(audit, { target, target_name, detail, count });
   };
 
   return {
     checkUndo(auditId, deletedAfterMs) {
-      const refusal = refusalOf(entryOf(auditId), deletedAfterMs);
+      const refusal = refusalOf(shared.findEntry(auditId), deletedAfterMs);
       return refusal ?? (shared.removals.isPending(auditId) ? 'pending' : undefined);
     },
 
     undoSlice({ auditId, deletedAfterMs, into }, eventIds, audit) {
-      const entry = entryOf(auditId);
+      const entry = shared.findEntry(auditId);
       const refusal = refusalOf(entry, deletedAfterMs);
       if (!entry || refusal) return { kind: refusal ?? 'no-entry' };
       const agent = insertAgent.get(auditId) as AgentColumns | undefined;

@@ -15,7 +15,7 @@ import {
   versionOf,
 } from '../columns.ts';
 import { EventOrder, orderEvents } from '../event-order.ts';
-import { type AdminWrites, prepareAdminWrites, type Stored } from './admin-writes.ts';
+import { type AdminWrites, prepareAdminWrites, prepareAudit, type Stored } from './admin-writes.ts';
 import { type KeyWrites, prepareKeyWrites } from './key-writes.ts';
 import { prepareRemovals, type RemovalCalls } from './removals.ts';
 import type { CallOf, Outcome } from './rpc-server.ts';
@@ -173,6 +173,7 @@ function prepareCalls(database: DatabaseSync): WriterCalls {
   const nameOf = (agentId: string) => findName.get(agentId)?.agent_name as string | undefined;
   const storedOf = (agentId: string) => findStored.get(agentId) as Stored | undefined;
   const shared = {
+    ...prepareAudit(database),
     ...{ nameOf, storedOf, order, removals },
     changeStored: (agentId: string, count: number, bytes: number) => changeStored.run(count, bytes, agentId),
     hasDuplicate: (event: ColumnValues) => duplicateOf(event) !== undefined,
