@@ -1,5 +1,5 @@
 // Columns of agents and events, in the order that all threads use.
-import type { AgentRecord } from '../domain/agent.ts';
+import type { AgentRecord, AgentRow } from '../domain/agent.ts';
 import { EVENT_COLUMNS, type EventRow, encodeEvent } from '../domain/events/event.ts';
 
 const NAMES = EVENT_COLUMNS.map(([name]) => name);
@@ -56,13 +56,10 @@ export function orderOf(values: ColumnValues) {
   ];
 }
 
+const NEW_AGENT_NAMES = ['agent_id', 'email', 'agent_name', 'tier', 'is_active', 'created_ms'] as const;
+
 const AGENT_NAMES = [
-  'agent_id',
-  'email',
-  'agent_name',
-  'tier',
-  'is_active',
-  'created_ms',
+  ...NEW_AGENT_NAMES,
   'last_used_ms',
   'event_count',
 ] as const satisfies readonly (keyof AgentRecord)[];
@@ -70,7 +67,15 @@ const AGENT_NAMES = [
 export const AGENT_COLUMNS = AGENT_NAMES.join(', ');
 
 /** Columns of an agent that deleted_agents has, too. */
-export const DELETED_AGENT_COLUMNS = AGENT_NAMES.filter((name) => name !== 'event_count').join(', ');
+export const DELETED_AGENT_COLUMNS = [...NEW_AGENT_NAMES, 'last_used_ms'].join(', ');
+
+/** Columns of a new agent; the others have defaults. */
+export const NEW_AGENT_COLUMNS = NEW_AGENT_NAMES.join(', ');
+
+/** Values in the order of NEW_AGENT_COLUMNS. */
+export function newAgentValues(agent: AgentRow): ColumnValues {
+  return NEW_AGENT_NAMES.map((name) => (name === 'is_active' ? Number(agent.is_active) : agent[name]));
+}
 
 /** An agent as read from SQLite, which has no booleans. */
 export type AgentColumns = Omit<AgentRecord, 'is_active'> & { readonly is_active: 0 | 1 };

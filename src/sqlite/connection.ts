@@ -1,4 +1,4 @@
-// Database connection of the writer. With its settings, an acknowledged write survives a power cut.
+// Connections to the database. With the settings of the writer's, an acknowledged write survives a power cut.
 import { existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -15,12 +15,16 @@ function freeBytesAt(path: string): number {
   return bavail * bsize;
 }
 
-/** Checks a database, if there is one, with a connection that changes nothing. */
-export function checkDatabase(path: string, check: (database: DatabaseSync) => unknown): void {
-  if (!existsSync(path) || statSync(path).size === 0) return;
-  const database = new DatabaseSync(path, { readOnly: true, timeout: 5000 });
+export function openForReading(path: string): DatabaseSync {
+  return new DatabaseSync(path, { readOnly: true, timeout: 5000 });
+}
+
+/** Reads a database with a connection of its own that changes nothing. Undefined if there is none yet. */
+export function readDatabase<T>(path: string, read: (database: DatabaseSync) => T): T | undefined {
+  if (!existsSync(path) || statSync(path).size === 0) return undefined;
+  const database = openForReading(path);
   try {
-    check(database);
+    return read(database);
   } finally {
     database.close();
   }
@@ -33,7 +37,7 @@ export function openForWriting(
   onMigrated?: OnMigrated,
 ): DatabaseSync {
   // Before a connection that may write: a database that is refused stays as it is.
-  checkDatabase(path, readSchemaVersion);
+  readDatabase(path, readSchemaVersion);
   const database = new DatabaseSync(path, { timeout: 5000 });
   try {
     // FULL: a commit is on disk before it is acknowledged; fullfsync ensures this on macOS, too.

@@ -1,7 +1,6 @@
-// Reads from the database file, in parallel to the writer. Single rows use one permanent connection. Each list opens its
+// Reads from the database file, in parallel to the writer. Single rows use one permanent connection. Reads of all rows open their
 // own, because a running statement would keep the permanent one on an old snapshot.
-import { existsSync, statSync } from 'node:fs';
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AgentDetails, KeyDetails } from '../domain/administration/agent-details.ts';
 import type { AgentRecord } from '../domain/agent.ts';
@@ -13,6 +12,7 @@ import { UNFINISHED_MOVE, unfinishedMove } from '../domain/unfinished-move.ts';
 import { INDEX_COLUMNS, type IndexValues } from '../memory/index-mapping.ts';
 import type { LastUses } from '../memory/last-uses.ts';
 import { AGENT_COLUMNS, type AgentColumns, agentOf, type ColumnValues } from './columns.ts';
+import { openForReading, readDatabase } from './connection.ts';
 
 /** Rows read before other requests can run. */
 const ROWS_PER_BATCH = 1_000;
@@ -56,7 +56,7 @@ export class Reader {
 
   constructor(path: string) {
     this.#path = path;
-    this.connection = connect(path);
+    this.connection = openForReading(path);
     this.#event = this.connection.prepare(
       `SELECT ${STORED_EVENT_COLUMNS.join(', ')} FROM stored_events WHERE event_id = ?`,
     );
@@ -110,11 +110,8 @@ export class Reader {
     );
   }
 
-  /** Bytes of the file that deletes have freed, for new rows. */
   countFreeBytes(): number {
-    const value = (pragma: string) =>
-      Number(Object.values(this.connection.prepare(`PRAGMA ${pragma}`).get()!)[0]);
-    return translated(() => value('freelist_count') * value('page_size'));
+    return translated(() => freeBytesIn(this.connection));
   }
 
   /** The active agent that holds the key, unless the key has expired. */
@@ -144,7 +141,7 @@ export class Reader {
 
   /** Like `#each`, but reads a batch with one call, which takes a quarter less time. */
   async eachEvent(visit: (values: IndexValues) => void): Promise<void> {
-    const connection = translated(() => connect(this.#path));
+    const connection = translated(() => openForReading(this.#path));
     try {
       const sql = `SELECT ${INDEX_COLUMNS} FROM stored_events WHERE row_id > ? ORDER BY row_id LIMIT ${ROWS_PER_BATCH}`;
       const statement = translated(() => connection.prepare(sql));
@@ -175,7 +172,7 @@ export class Reader {
     sql: string,
     parameters: readonly string[],
   ): AsyncGenerator<Row[]> {
-    const connection = translated(() => connect(this.#path));
+    const connection = translated(() => openForReading(this.#path));
     try {
       const rows = translated(() => {
         const statement = connection.prepare(sql);
@@ -238,17 +235,19 @@ export function detailsOf(found: AgentDetailColumns, agent: AgentRecord, uses?: 
   return { agent, eventBytes: found.eventBytes, keys };
 }
 
+/** Bytes of the file that deletes have freed, for new rows. */
+export function freeBytesIn(database: DatabaseSync): number {
+  const value = (pragma: string) => Number(Object.values(database.prepare(`PRAGMA ${pragma}`).get()!)[0]);
+  return value('freelist_count') * value('page_size');
+}
+
 /** Reads a setting, even while another process uses the file; undefined if there is none yet. */
 export function findStoredSetting(path: string, name: string): string | undefined {
-  if (!existsSync(path) || statSync(path).size === 0) return undefined;
-  let connection: DatabaseSync | undefined;
   try {
-    connection = connect(path);
-    return connection.prepare(FIND_SETTING).get(name)?.value as string | undefined;
+    const found = readDatabase(path, (database) => database.prepare(FIND_SETTING).get(name));
+    return found?.value as string | undefined;
   } catch {
     return undefined; // the table may not exist yet; any other problem is reported when the store is opened
-  } finally {
-    connection?.close();
   }
 }
 
@@ -256,10 +255,6 @@ export function findStoredSetting(path: string, name: string): string | undefine
 export function requireFinishedMove(path: string): void {
   const source = findStoredSetting(path, UNFINISHED_MOVE);
   if (source !== undefined) throw unfinishedMove(`The database ${path}`, source);
-}
-
-function connect(path: string): DatabaseSync {
-  return new DatabaseSync(path, { readOnly: true, timeout: 5000 });
 }
 
 function take<Row>(rows: Iterator<unknown>): Row[] {

@@ -17,6 +17,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { StartError } from '../../domain/errors.ts';
 import type { CopyControl, StoreSummary } from '../../domain/store.ts';
+import { openForReading } from '../connection.ts';
 import type { CheckResult, CheckThreadData } from './check-worker.ts';
 import {
   databasePath,
@@ -92,7 +93,7 @@ class Snapshot {
     let connection: DatabaseSync | undefined;
     try {
       if (!statSync(path).isFile()) throw new Error('it is not a file');
-      connection = new DatabaseSync(path, { readOnly: true, timeout: 5000 });
+      connection = openForReading(path);
       // The snapshot is taken by the first read in the transaction. Without a transaction, SQLite would restart the copy
       // after every write.
       connection.exec('BEGIN');

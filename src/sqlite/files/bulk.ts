@@ -14,7 +14,7 @@ import {
 } from '../../domain/events/event.ts';
 import type { BulkReader, BulkWriter, CreateOutcome } from '../../domain/store.ts';
 import { type AgentColumns, type ColumnValues, columnValues } from '../columns.ts';
-import { checkDatabase } from '../connection.ts';
+import { readDatabase } from '../connection.ts';
 import { requireReadable } from '../migrate.ts';
 import { detailsOf, Reader, requireFinishedMove } from '../reader.ts';
 import { WriterClient } from '../threads/writer-client.ts';
@@ -175,7 +175,7 @@ export class SqliteBulkReader implements BulkReader {
 function openReader(path: string): Reader {
   requireFinishedMove(path);
   try {
-    checkDatabase(path, requireReadable);
+    readDatabase(path, requireReadable);
     return new Reader(path);
   } catch (error) {
     if (error instanceof StartError) throw error;

@@ -1,13 +1,14 @@
 // What a start on a data folder would find. Changes nothing, also while a service uses the folder.
 import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { StartError } from '../../domain/errors.ts';
 import type { Finding, TimeSource } from '../../domain/finding.ts';
 import { BYTES_PER_MB } from '../../domain/store.ts';
+import { readDatabase } from '../connection.ts';
 import { floorOf, measureDisk, usableBytesOf } from '../free-disk.ts';
 import { readMissing } from '../migrate.ts';
-import { Reader, requireFinishedMove } from '../reader.ts';
+import { freeBytesIn, Reader, requireFinishedMove } from '../reader.ts';
 import { databasePath, isLocked, requireIntact, requireSpace } from './data-folder.ts';
 import { readSummary } from './summary.ts';
 
@@ -39,37 +40,26 @@ export async function inspectFolder(
     const text = 'There is nothing yet to compare the clock with.';
     if (isNew) findings.push({ about: 'clock', kind: 'note', text });
   } else {
-    const schema = await withDatabase(path, async (database) => describeSchema(database)).catch(
-      (error: Error) => error,
-    );
-    if (schema instanceof Error) {
-      const about = schema instanceof StartError ? 'schema' : 'database';
-      findings.push({ about, kind: 'problem', text: describe(schema, path) });
-    } else {
-      findings.push({ about: 'schema', ...schema });
-      const isUsable = await add('database', () =>
-        withDatabase(path, async (database) => {
-          requireFinishedMove(path);
+    let isUsable = false;
+    try {
+      findings.push({ about: 'schema', ...readDatabase(path, describeSchema)! });
+      isUsable = await add('database', async () => {
+        requireFinishedMove(path);
+        const { events, agents } = readDatabase(path, (database) => {
           reusableBytes = freeBytesIn(database);
-          const { events, agents } = readSummary(database);
-          const use = isLocked(folder) ? 'A service uses it now.' : 'No service uses it now.';
-          return { kind: 'ok', text: `${path} has ${events} events and ${agents} agents. ${use}` };
-        }),
-      );
-      if (isUsable) await add('clock', () => describeClock(path, checkClock));
+          return readSummary(database);
+        })!;
+        const use = isLocked(folder) ? 'A service uses it now.' : 'No service uses it now.';
+        return { kind: 'ok', text: `${path} has ${events} events and ${agents} agents. ${use}` };
+      });
+    } catch (error) {
+      const about = error instanceof StartError ? 'schema' : 'database';
+      findings.push({ about, kind: 'problem', text: describe(error as Error, path) });
     }
+    if (isUsable) await add('clock', () => describeClock(path, checkClock));
   }
   await add('disk', () => describeDisk(folder, minFreeBytes, reusableBytes));
   return findings;
-}
-
-async function withDatabase<T>(path: string, read: (database: DatabaseSync) => Promise<T>): Promise<T> {
-  const database = new DatabaseSync(path, { readOnly: true, timeout: 5000 });
-  try {
-    return await read(database);
-  } finally {
-    database.close();
-  }
 }
 
 function describeSchema(database: DatabaseSync): Omit<Finding, 'about'> {
@@ -118,12 +108,6 @@ async function describeDisk(
       `Only ${free}, and ${inMb(reusableBytes)} MB in the database. Creates, changes and registrations are refused below ` +
       `${inMb(floorBytes)} MB (MIN_FREE_DISK_MB). Free some space.`,
   };
-}
-
-/** Bytes of the file that deletes have freed. */
-function freeBytesIn(database: DatabaseSync): number {
-  const value = (pragma: string) => Number(Object.values(database.prepare(`PRAGMA ${pragma}`).get()!)[0]);
-  return value('freelist_count') * value('page_size');
 }
 
 function describe(error: Error, path: string): string {

@@ -12,6 +12,8 @@ import {
   EVENT_PLACEHOLDERS,
   identityOf,
   idOf,
+  NEW_AGENT_COLUMNS,
+  newAgentValues,
   versionOf,
 } from '../columns.ts';
 import { EventOrder, orderEvents } from '../event-order.ts';
@@ -114,9 +116,7 @@ interface Previous {
 
 function prepareCalls(database: DatabaseSync): WriterCalls {
   const prepare = (sql: string) => database.prepare(sql);
-  const insertAgent = prepare(
-    'INSERT INTO agents (agent_id, email, agent_name, tier, is_active, created_ms) VALUES (?, ?, ?, ?, ?, ?)',
-  );
+  const insertAgent = prepare(`INSERT INTO agents (${NEW_AGENT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)`);
   const insertKey = prepare('INSERT INTO keys (key_hash, agent_id, prefix, created_ms) VALUES (?, ?, ?, ?)');
   const touchAgent = prepare(
     'UPDATE agents SET last_used_ms = max(?, coalesce(last_used_ms, 0)) WHERE agent_id = ?',
@@ -191,9 +191,8 @@ function prepareCalls(database: DatabaseSync): WriterCalls {
     },
 
     addAgent(agent, key) {
-      const { agent_id, email, agent_name, tier, is_active, created_ms } = agent;
-      insertAgent.run(agent_id, email, agent_name, tier, Number(is_active), created_ms);
-      insertKey.run(key.hash, agent_id, key.prefix, created_ms);
+      insertAgent.run(...newAgentValues(agent));
+      insertKey.run(key.hash, agent.agent_id, key.prefix, agent.created_ms);
     },
 
     ...prepareKeyWrites(database),
