@@ -9,8 +9,8 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const WEB = join(ROOT, 'web');
 const DIST = join(WEB, 'dist');
 const STAMP = '.sources';
-/** The colours and the icon, which other pages of the service use, too. */
-const SHARED = ['tokens.css', 'icon.svg'].map((name) => `../src/http/browser/pages/${name}`);
+/** The style sheet and the icon, which other pages of the service use, too. */
+const SHARED = ['shared.css', 'icon.svg'].map((name) => `../src/http/browser/pages/${name}`);
 
 /** Hash of everything that the build depends on. */
 function hashSources(): string {

@@ -1,7 +1,7 @@
 // The engine that the configuration selects: for the service, for bulk work, and for copies. Only that engine is loaded.
 import type { Config } from './config.ts';
 import { StartError } from './domain/errors.ts';
-import type { Finding } from './domain/finding.ts';
+import type { Finding, TimeSource } from './domain/finding.ts';
 import { newUlid } from './domain/ids.ts';
 import type { BulkReader, BulkWriter, CopyControl, Store, StoreSummary } from './domain/store.ts';
 import type { TransferStore } from './domain/transfer.ts';
@@ -32,25 +32,14 @@ export async function openStore(
   listeners: StoreListeners = {},
 ): Promise<Store> {
   const { dataDir: folder, cacheBytes, indexMaxBytes, minFreeDiskBytes: minFreeBytes } = config;
-  const { onDiskChange, onFatal, onSearchChange, onPrimary, metrics, clock } = listeners;
-  const { onWordsProblem, onWordsReady, onMigrated } = listeners;
   const hashSeed = new DataView(systemRandom(new Uint8Array(4)).buffer).getInt32(0);
-  const shared = {
-    cacheBytes,
-    indexMaxBytes,
-    nowMs,
-    metrics,
-    hashSeed,
-    onWordsProblem,
-    onWordsReady,
-    onMigrated,
-  };
+  const shared = { ...listeners, cacheBytes, indexMaxBytes, nowMs, hashSeed };
   if (config.database) {
     const { PostgresStore } = await import('./postgres/store.ts');
-    return PostgresStore.open({ ...config.database, ...shared, onChange: onSearchChange, onPrimary });
+    return PostgresStore.open({ ...config.database, ...shared, onChange: listeners.onSearchChange });
   }
   const { SqliteStore } = await import('./sqlite/store.ts');
-  return SqliteStore.open({ ...shared, folder, minFreeBytes, onProgress, onDiskChange, onFatal, clock });
+  return SqliteStore.open({ ...shared, folder, minFreeBytes, onProgress });
 }
 
 /** Opens the engine for bulk writes. No service may use the same data folder. Throws StartError. */
@@ -78,7 +67,7 @@ export async function openBulkReader(config: Config, purpose: 'export' | 'agents
 /** What a start would find in the data. Changes nothing. `checkClock` returns what is wrong with the clock. */
 export async function inspectData(
   { database, dataDir, minFreeDiskBytes }: Config,
-  checkClock: (source: Pick<Store, 'findSetting' | 'referenceTime'>) => Promise<string | undefined>,
+  checkClock: (source: TimeSource) => Promise<string | undefined>,
 ): Promise<Finding[]> {
   if (database) return (await import('./postgres/inspect.ts')).inspectDatabase(database, checkClock);
   const { inspectFolder } = await import('./sqlite/files/inspect.ts');

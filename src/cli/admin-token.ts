@@ -1,12 +1,11 @@
 // The `admin-token` command: mints an administrator token with the service's own signing key. Standard output gets only the
 // token, so that scripts can capture it.
-import { parseArgs } from 'node:util';
 import { describeData, readConfig } from '../config.ts';
 import { StartError } from '../domain/errors.ts';
 import { getSigningKey } from '../engines.ts';
 import { mintToken } from '../oidc/local-issuer.ts';
 import { systemClock } from '../system.ts';
-import { type Env, type Io, UsageError } from './command.ts';
+import { type Env, type Io, readArguments, UsageError } from './command.ts';
 
 const MAX_HOURS = 24;
 
@@ -25,18 +24,8 @@ export async function adminToken(args: string[], env: Env, io: Io): Promise<numb
 }
 
 function readOptions(args: string[]): { email: string; name: string | undefined; hours: number } {
-  let values: { email?: string; name?: string; hours?: string };
-  try {
-    const options = {
-      email: { type: 'string' },
-      name: { type: 'string' },
-      hours: { type: 'string' },
-    } as const;
-    values = parseArgs({ args, options }).values;
-  } catch (error) {
-    throw new UsageError((error as Error).message);
-  }
-  const { email, name, hours = '1' } = values;
+  const options = { email: { type: 'string' }, name: { type: 'string' }, hours: { type: 'string' } } as const;
+  const { email, name, hours = '1' } = readArguments({ args, options }).values;
   if (!email || !/^[^\s@]+@[^\s@]+$/.test(email))
     throw new UsageError('--email needs an email address, such as you@example.com.');
   if (!/^\d+(\.\d+)?$/.test(hours) || Number(hours) <= 0 || Number(hours) > MAX_HOURS) {

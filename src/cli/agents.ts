@@ -1,6 +1,5 @@
 // The `agents` command: what administrators do with agents, at the command line. `list` and `show` read the data itself.
 // agent-changes.ts makes the changes, agent-text.ts has what people read.
-import { parseArgs } from 'node:util';
 import { type Config, readConfig } from '../config.ts';
 import { describeAgentDetails } from '../domain/administration/agent-details.ts';
 import { summarise, TIERS, type Tier } from '../domain/agent.ts';
@@ -11,7 +10,7 @@ import { openBulkReader } from '../engines.ts';
 import { systemClock } from '../system.ts';
 import { type AgentChanges, openAgentChanges } from './agent-changes.ts';
 import { agentLines, agentTable } from './agent-text.ts';
-import { type Env, type Io, printable, UsageError } from './command.ts';
+import { type Env, type Io, printable, readArguments, UsageError } from './command.ts';
 import { openKeyOutput } from './key-output.ts';
 
 const ACTIONS = ['list', 'show', 'deactivate', 'delete', 'set-tier', 'new-key'] as const;
@@ -44,14 +43,10 @@ export async function agents(args: string[], env: Env, io: Io): Promise<number> 
 }
 
 function readOptions(args: string[]): Options {
-  let parsed: ReturnType<typeof parse>;
-  try {
-    parsed = parse(args);
-  } catch (error) {
-    throw new UsageError((error as Error).message);
-  }
-  const [action, ...operands] = parsed.positionals;
-  const { json: isJson = false, 'key-file': keyFile } = parsed.values;
+  const options = { json: { type: 'boolean' }, 'key-file': { type: 'string' } } as const;
+  const { positionals, values } = readArguments({ args, allowPositionals: true, options });
+  const [action, ...operands] = positionals;
+  const { json: isJson = false, 'key-file': keyFile } = values;
   if (!isAction(action)) throw new UsageError(`agents needs one of ${ACTIONS.join(', ')}.`);
   const names = { list: [], 'set-tier': ['ID', 'TIER'] }[action as 'list'] ?? ['ID'];
   if (operands.length !== names.length) {
@@ -66,11 +61,6 @@ function readOptions(args: string[]): Options {
   if (keyFile !== undefined && action !== 'new-key') throw new UsageError('--key-file is for new-key.');
   if (keyFile?.trim() === '') throw new UsageError('--key-file needs a file name.');
   return { action, agentId: agentId.toLowerCase(), tier: tier as Tier | undefined, isJson, keyFile };
-}
-
-function parse(args: string[]) {
-  const options = { json: { type: 'boolean' }, 'key-file': { type: 'string' } } as const;
-  return parseArgs({ args, allowPositionals: true, options });
 }
 
 function isAction(text: string | undefined): text is Options['action'] {

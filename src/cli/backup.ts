@@ -1,14 +1,13 @@
 // The commands `backup` and `restore`. A backup copies all data, including keys, to one file; it only reads the data, so the service may
 // be running. A restore copies such a file to an empty data folder.
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { type Config, readConfig } from '../config.ts';
 import { StartError } from '../domain/errors.ts';
 import type { CopyControl, StoreSummary } from '../domain/store.ts';
 import { backupTo, noteBackup, requireEmbedded, restoreFrom } from '../engines.ts';
 import { systemClock } from '../system.ts';
 import { backupName, makeBackupFolder, removeOldBackups } from './backup-series.ts';
-import { type Env, type Io, onStopSignal, UsageError } from './command.ts';
+import { type Env, type Io, onStopSignal, readArguments, UsageError } from './command.ts';
 import { Progress } from './progress.ts';
 
 const MEGABYTE = 1_000_000;
@@ -57,15 +56,10 @@ export async function restore(args: string[], env: Env, io: Io): Promise<number>
 
 /** Absolute path of the only argument, and the value of `--keep`. Throws UsageError for any other number of arguments. */
 function readFileName(command: string, args: string[]): { file: string; keep: string | undefined } {
-  let parsed: ReturnType<typeof parse>;
-  const parse = () => parseArgs({ args, allowPositionals: true, options: { keep: { type: 'string' } } });
-  try {
-    parsed = parse();
-  } catch (error) {
-    throw new UsageError((error as Error).message);
-  }
-  const [file, ...rest] = parsed.positionals;
-  const { keep } = parsed.values;
+  const options = { keep: { type: 'string' } } as const;
+  const { positionals, values } = readArguments({ args, allowPositionals: true, options });
+  const [file, ...rest] = positionals;
+  const { keep } = values;
   if (keep !== undefined && command !== 'backup') throw new UsageError('--keep is for backup.');
   if (!file || rest.length > 0)
     throw new UsageError(`${command} needs one ${keep === undefined ? 'FILE' : 'FOLDER'}.`);

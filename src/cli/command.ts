@@ -2,6 +2,7 @@
 // can run them without a process of their own.
 import { constants } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
+import { type ParseArgsConfig, parseArgs } from 'node:util';
 
 /** The part of `process` that commands use. */
 export interface Io {
@@ -28,6 +29,15 @@ export type Command = (args: string[], env: Env, io: Io) => Promise<number>;
 
 /** Error for an invalid command line. It is printed together with the help text; the exit code is 2. */
 export class UsageError extends Error {}
+
+/** Throws UsageError for options that the command does not have. */
+export function readArguments<const C extends ParseArgsConfig>(config: C): ReturnType<typeof parseArgs<C>> {
+  try {
+    return parseArgs(config);
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+}
 
 /** Longer than anybody reads in one line. */
 const MAX_LENGTH = 1_000;

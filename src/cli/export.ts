@@ -2,14 +2,13 @@
 // service may be running. Progress goes to standard error. A file gets its name when it is complete.
 import { open, rename, rm } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
-import { parseArgs } from 'node:util';
 import { readConfig } from '../config.ts';
 import { AppError, StartError } from '../domain/errors.ts';
 import { encodeEventCreate } from '../domain/events/event.ts';
 import { isUuid } from '../domain/ids.ts';
 import type { BulkReader } from '../domain/store.ts';
 import { openBulkReader } from '../engines.ts';
-import { type Env, type Io, onStopSignal, UsageError } from './command.ts';
+import { type Env, type Io, onStopSignal, readArguments, UsageError } from './command.ts';
 import { Progress } from './progress.ts';
 
 interface Options {
@@ -51,13 +50,8 @@ export async function exportEvents(args: string[], env: Env, io: Io): Promise<nu
 }
 
 function readOptions(args: string[]): Options {
-  let values: { agent?: string; out?: string };
-  try {
-    values = parseArgs({ args, options: { agent: { type: 'string' }, out: { type: 'string' } } }).values;
-  } catch (error) {
-    throw new UsageError((error as Error).message);
-  }
-  const { agent, out } = values;
+  const options = { agent: { type: 'string' }, out: { type: 'string' } } as const;
+  const { agent, out } = readArguments({ args, options }).values;
   if (agent !== undefined && !isUuid(agent)) throw new UsageError('--agent needs an agent ID (a UUID).');
   if (out === '') throw new UsageError('--out needs a file name.');
   return { agentId: agent?.toLowerCase(), file: out };

@@ -1,8 +1,7 @@
 // The `mcp` command: offers the service's tools on standard input and output, for clients that can only start a process. It
 // forwards messages, one per line, to the service at --url. The key comes from the environment, which other users cannot see.
-import { parseArgs } from 'node:util';
 import { readApiKey } from '../config.ts';
-import { type Env, type Io, UsageError } from './command.ts';
+import { type Env, type Io, readArguments, UsageError } from './command.ts';
 import { McpBridge } from './mcp-bridge.ts';
 import { readLines } from './ndjson.ts';
 
@@ -25,12 +24,7 @@ export async function mcp(args: string[], env: Env, io: Io): Promise<number> {
 
 /** URL of the MCP endpoint; --url may leave out its path /mcp. Throws UsageError. */
 function readMcpUrl(args: string[]): string {
-  let values: { url?: string };
-  try {
-    values = parseArgs({ args, options: { url: { type: 'string' } } }).values;
-  } catch (error) {
-    throw new UsageError((error as Error).message);
-  }
+  const { values } = readArguments({ args, options: { url: { type: 'string' } } });
   const url = URL.parse(values.url ?? '');
   if (!url || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '') {
     throw new UsageError('--url needs the URL of the service, such as http://127.0.0.1:8080.');

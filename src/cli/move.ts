@@ -1,7 +1,6 @@
 // The `move` command: copies everything, including IDs and times, from the data folder to PostgreSQL or back. The source is
 // only read. A move can be interrupted and run again. The target cannot be served until both sides compare as equal.
 import { readFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
 import {
   type Config,
   describeData,
@@ -13,7 +12,7 @@ import {
 } from '../config.ts';
 import { AppError, StartError } from '../domain/errors.ts';
 import { openTransfer } from '../engines.ts';
-import { type Env, type Io, onStopSignal, UsageError } from './command.ts';
+import { type Env, type Io, onStopSignal, readArguments, UsageError } from './command.ts';
 import {
   compare,
   copy,
@@ -100,19 +99,11 @@ function readPassword(database: Config, file: string): Config {
 
 /** Throws UsageError. Messages never quote a value, which may contain a password. */
 function readOptions(args: string[]): { from?: string; to?: string; 'password-file'?: string } {
-  let parsed: ReturnType<typeof parse>;
-  const parse = () =>
-    parseArgs({
-      args,
-      allowPositionals: true,
-      options: { from: { type: 'string' }, to: { type: 'string' }, 'password-file': { type: 'string' } },
-    });
-  try {
-    parsed = parse();
-  } catch (error) {
-    throw new UsageError((error as Error).message);
-  }
-  const { values, positionals } = parsed;
+  const { values, positionals } = readArguments({
+    args,
+    allowPositionals: true,
+    options: { from: { type: 'string' }, to: { type: 'string' }, 'password-file': { type: 'string' } },
+  });
   if (positionals.length > 0) throw new UsageError('move takes only --from, --to and --password-file.');
   for (const [name, value] of Object.entries(values)) {
     if (value.trim() !== '') continue;

@@ -3,7 +3,12 @@
 import type { Static } from 'typebox';
 import { describeStored, type OwnLimits } from '../domain/administration/agent-details.ts';
 import type { EventListQuery } from '../domain/administration/list.ts';
-import { type AgentRow, describeNewKey, type RegisterResponse, readRegistration } from '../domain/agent.ts';
+import {
+  type AgentRow,
+  describeNewKey,
+  type RegisterRequest,
+  type RegisterResponse,
+} from '../domain/agent.ts';
 import { fingerprint, newApiKey } from '../domain/api-key.ts';
 import { AppError } from '../domain/errors.ts';
 import { newUuid } from '../domain/ids.ts';
@@ -12,13 +17,12 @@ import type { ListedEvent, ListPage } from '../domain/store.ts';
 import { type KeyHolder, requireQuota, spendRegistration } from './access.ts';
 import type { Context } from './context.ts';
 
-/** Throws VALIDATION_ERROR or RATE_LIMITED. An invalid request does not count against the quota of registrations. */
+/** Throws RATE_LIMITED. */
 export async function register(
   context: Context,
   network: string,
-  body: unknown,
+  { email, agent_name }: Static<typeof RegisterRequest>,
 ): Promise<Static<typeof RegisterResponse>> {
-  const { email, agent_name } = readRegistration(body);
   requireQuota(await spendRegistration(context, network, 1), 'quota registrations');
   const { store, clock, random, policy } = context;
   const nowMs = clock();

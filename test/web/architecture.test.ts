@@ -5,15 +5,15 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { codeOf, importCycles, importsOf, readSources, type Source } from '../support/sources.ts';
 
-/** The colours: the same file as for the other pages of the service. */
-const TOKENS = '../../src/http/browser/pages/tokens.css';
+/** The same style sheet as for the other pages of the service. */
+const SHARED = '../../src/http/browser/pages/shared.css';
 
 /**
  * What each folder may import. `*.ts` are the files outside folders; of `types` only types may be imported: the shapes of
  * the service's responses, and nothing that would become part of the page.
  */
 const MAY_IMPORT: Record<string, { values: readonly string[]; types?: readonly string[] }> = {
-  'main.tsx': { values: ['app.tsx', 'theme.ts', 'styles/', TOKENS, 'preact'] },
+  'main.tsx': { values: ['app.tsx', 'theme.ts', 'styles/', SHARED, 'preact'] },
   'app.tsx': { values: ['views/', 'components/', '*.ts', 'preact/hooks'] },
   'views/': { values: ['views/', 'components/', '*.ts', 'preact/hooks'], types: ['preact'] },
   'components/': { values: ['components/', '*.ts', 'preact/hooks'], types: ['preact'] },

@@ -1,10 +1,9 @@
 // Starts the console.
 import { render } from 'preact';
-import '../../src/http/browser/pages/tokens.css';
+import '../../src/http/browser/pages/shared.css';
 import './styles/base.css';
 import './styles/controls.css';
 import './styles/frame.css';
-import './styles/narrow-header.css';
 import './styles/list.css';
 import './styles/activity.css';
 import './styles/agent.css';

@@ -1,9 +1,8 @@
 // Command-line options of `import`: the file and its format, the agent, and default values for missing fields.
-import { parseArgs } from 'node:util';
 import { readRegistration } from '../../domain/agent.ts';
 import { readEventUpdate } from '../../domain/events/event-input.ts';
 import type { DefaultFields } from '../../domain/events/formats/default-fields.ts';
-import { UsageError } from '../command.ts';
+import { readArguments, UsageError } from '../command.ts';
 import { formatOfFile, IMPORT_FORMATS, type ImportFormat } from './import-formats.ts';
 
 export interface ImportOptions {
@@ -57,11 +56,7 @@ function parse(args: string[]) {
     format: text,
     ...DEFAULT_OPTIONS,
   } as const;
-  try {
-    return parseArgs({ args, allowPositionals: true, options });
-  } catch (error) {
-    throw new UsageError((error as Error).message);
-  }
+  return readArguments({ args, allowPositionals: true, options });
 }
 
 type Values = ReturnType<typeof parse>['values'];

@@ -17,9 +17,9 @@ const TYPES = { js: 'text/javascript; charset=utf-8', css: 'text/css; charset=ut
 /** The files, each after those that it names, and the files in pages/ that it is made of: one style sheet is one request. */
 const FILES: readonly (readonly [name: string, parts: readonly string[]])[] = [
   ['icon.svg', ['icon.svg']],
-  ['front.css', ['tokens.css', 'page.css', 'front.css']],
-  ['guide.css', ['tokens.css', 'page.css', 'guide.css']],
-  ['docs.css', ['tokens.css', 'page.css', 'operations.css', 'contents.css', 'docs.css']],
+  ['front.css', ['shared.css', 'page.css', 'front.css']],
+  ['guide.css', ['shared.css', 'page.css', 'reading.css', 'guide.css']],
+  ['docs.css', ['shared.css', 'page.css', 'reading.css', 'operations.css', 'contents.css', 'docs.css']],
   ['theme.js', ['theme.js']],
   ['key.js', ['key.js']],
   ['publish.js', ['publish.js']],

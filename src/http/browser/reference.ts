@@ -21,7 +21,8 @@ export function serveDocs(app: FastifyInstance, { documents, operations, baseUrl
   documents.serve(app, '/docs', () => pageDocument('docs.html', writeReference(operations, baseUrl())));
 }
 
-function writeReference(operations: readonly Operation[], baseUrl: string): Record<string, string> {
+/** The parts of the page, as HTML, by the words in docs.html that they replace. */
+export function writeReference(operations: readonly Operation[], baseUrl: string): Record<string, string> {
   const groups = groupsOf(operations);
   const others = groups.filter(({ name }) => name !== APART);
   const apart = groups.filter(({ name }) => name === APART);

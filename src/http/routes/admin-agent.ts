@@ -28,6 +28,13 @@ export function agentIdOf({ path }: Call): string {
 
 export const forGoodIn = queryReader(DeleteParameters, readForGood);
 
+/** Whose data is deleted, and whether for good. Throws VALIDATION_ERROR. */
+export const readDeletion = (call: Call) =>
+  readTogether(
+    () => agentIdOf(call),
+    () => forGoodIn(call.query),
+  );
+
 export const getAgent = endpoint({
   operationId: 'getAgent',
   tag: 'Administration',
@@ -38,9 +45,9 @@ export const getAgent = endpoint({
   path: AgentPath,
   response: AgentDetailsResponse,
   errors: ['NOT_FOUND'],
-  check: agentIdOf,
+  read: agentIdOf,
   isExpensive: () => true,
-  handle: (call) => details.getAgentDetails(call.context, agentIdOf(call)),
+  handle: ({ context }, agentId) => details.getAgentDetails(context, agentId),
 });
 
 const KeyPath = Type.Object({
@@ -57,19 +64,13 @@ export const revokeAgentKey = endpoint({
   access: 'administrator',
   path: KeyPath,
   errors: ['NOT_FOUND'],
-  check: agentIdOf,
+  read: agentIdOf,
   isExpensive: () => true,
-  handle: async (call) => {
-    await details.revokeAgentKey(call.context, call.caller, agentIdOf(call), call.path.key_prefix!);
+  handle: async ({ context, caller, path }, agentId) => {
+    await details.revokeAgentKey(context, caller, agentId, path.key_prefix!);
     return undefined;
   },
 });
-
-const readReplacement = (call: Call) =>
-  readTogether(
-    () => agentIdOf(call),
-    () => requireEmptyBody(call.body),
-  );
 
 export const replaceAgentKeys = endpoint({
   operationId: 'replaceAgentKeys',
@@ -84,9 +85,10 @@ export const replaceAgentKeys = endpoint({
   response: RegisterResponse,
   errors: ['NOT_FOUND'],
   isExpensive: () => true,
-  check: readReplacement,
-  handle: async (call) => {
-    const [agentId] = readReplacement(call);
-    return details.replaceAgentKeys(call.context, call.caller, agentId);
-  },
+  read: (call) =>
+    readTogether(
+      () => agentIdOf(call),
+      () => requireEmptyBody(call.body),
+    ),
+  handle: ({ context, caller }, [agentId]) => details.replaceAgentKeys(context, caller, agentId),
 });

@@ -22,17 +22,11 @@ import { readTogether } from '../../domain/errors.ts';
 import * as admin from '../../usecases/admin.ts';
 import * as lists from '../../usecases/admin-lists.ts';
 import { queryReader } from '../request/query.ts';
-import { AgentPath, agentIdOf, forGoodIn } from './admin-agent.ts';
-import { type Call, endpoint } from './endpoint.ts';
+import { AgentPath, agentIdOf, forGoodIn, readDeletion } from './admin-agent.ts';
+import { endpoint } from './endpoint.ts';
 import { EventPath } from './events.ts';
 
 const readParameters = queryReader(EventListParameters, readEventList);
-
-const readListAgentEvents = (call: Call) =>
-  readTogether(
-    () => agentIdOf(call),
-    () => readParameters(call.query),
-  );
 
 export const listAgentEvents = endpoint({
   operationId: 'listAgentEvents',
@@ -46,11 +40,12 @@ export const listAgentEvents = endpoint({
   response: AgentEventsResponse,
   errors: ['NOT_FOUND'],
   isExpensive: () => true,
-  check: readListAgentEvents,
-  handle: async (call) => {
-    const [agentId, query] = readListAgentEvents(call);
-    return lists.listAgentEvents(call.context, agentId, query);
-  },
+  read: (call) =>
+    readTogether(
+      () => agentIdOf(call),
+      () => readParameters(call.query),
+    ),
+  handle: async ({ context }, [agentId, query]) => lists.listAgentEvents(context, agentId, query),
 });
 
 const readAllParameters = queryReader(AllEventsParameters, readAllEvents);
@@ -64,10 +59,9 @@ export const listAllEvents = endpoint({
   access: 'administrator',
   query: AllEventsParameters,
   response: AllEventsResponse,
-  check: ({ query }) => readAllParameters(query),
+  read: ({ query }) => readAllParameters(query),
   isExpensive: () => true,
-  handle: async ({ context, query, client }) =>
-    lists.listAllEvents(context, readAllParameters(query), client.signal),
+  handle: async ({ context, client }, query) => lists.listAllEvents(context, query, client.signal),
 });
 
 export const getAnyEvent = endpoint({
@@ -82,12 +76,6 @@ export const getAnyEvent = endpoint({
   handle: async ({ context, path }) => lists.getAnyEvent(context, path.event_id!),
 });
 
-const readDeleteAgentEvents = (call: Call) =>
-  readTogether(
-    () => agentIdOf(call),
-    () => forGoodIn(call.query),
-  );
-
 export const deleteAgentEvents = endpoint({
   operationId: 'deleteAgentEvents',
   tag: 'Administration',
@@ -99,19 +87,12 @@ export const deleteAgentEvents = endpoint({
   query: DeleteParameters,
   errors: ['NOT_FOUND'],
   isExpensive: () => true,
-  check: readDeleteAgentEvents,
-  handle: async (call) => {
-    const [agentId, forGood] = readDeleteAgentEvents(call);
-    await admin.deleteAgentEvents(call.context, call.caller, agentId, forGood);
+  read: readDeletion,
+  handle: async ({ context, caller }, [agentId, forGood]) => {
+    await admin.deleteAgentEvents(context, caller, agentId, forGood);
     return undefined;
   },
 });
-
-const readDeleteSelectedEvents = (call: Call) =>
-  readTogether(
-    () => agentIdOf(call),
-    () => readEventSelection(call.body),
-  );
 
 export const deleteSelectedEvents = endpoint({
   operationId: 'deleteSelectedEvents',
@@ -125,11 +106,13 @@ export const deleteSelectedEvents = endpoint({
   response: DeletedResponse,
   errors: ['NOT_FOUND'],
   isExpensive: () => true,
-  check: readDeleteSelectedEvents,
-  handle: async (call) => {
-    const [agentId, { event_ids, for_good }] = readDeleteSelectedEvents(call);
-    return admin.deleteSelectedEvents(call.context, call.caller, agentId, event_ids, for_good);
-  },
+  read: (call) =>
+    readTogether(
+      () => agentIdOf(call),
+      () => readEventSelection(call.body),
+    ),
+  handle: ({ context, caller }, [agentId, { event_ids, for_good }]) =>
+    admin.deleteSelectedEvents(context, caller, agentId, event_ids, for_good),
 });
 
 export const deleteAnyEvent = endpoint({
@@ -142,10 +125,10 @@ export const deleteAnyEvent = endpoint({
   path: EventPath,
   query: DeleteParameters,
   errors: ['NOT_FOUND'],
-  check: ({ query }) => forGoodIn(query),
+  read: ({ query }) => forGoodIn(query),
   isExpensive: () => true,
-  handle: async ({ context, caller, path, query }) => {
-    await admin.deleteAnyEvent(context, caller, path.event_id!, forGoodIn(query));
+  handle: async ({ context, caller, path }, forGood) => {
+    await admin.deleteAnyEvent(context, caller, path.event_id!, forGood);
     return undefined;
   },
 });
@@ -163,10 +146,8 @@ export const deleteEvents = endpoint({
   body: BulkDeletion,
   maxBodyBytes: MAX_DELETION_BYTES,
   response: BulkDeletedResponse,
-  check: ({ body }) => readBulkDeletion(body),
+  read: ({ body }) => readBulkDeletion(body),
   isExpensive: () => true,
-  handle: async ({ context, caller, body }) => {
-    const { event_ids, audit_id, for_good } = readBulkDeletion(body);
-    return admin.deleteEvents(context, caller, event_ids, audit_id, for_good!);
-  },
+  handle: ({ context, caller }, { event_ids, audit_id, for_good }) =>
+    admin.deleteEvents(context, caller, event_ids, audit_id, for_good!),
 });

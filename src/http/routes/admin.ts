@@ -29,7 +29,7 @@ import Type from '../../domain/schema.ts';
 import * as admin from '../../usecases/admin.ts';
 import * as lists from '../../usecases/admin-lists.ts';
 import { queryReader } from '../request/query.ts';
-import { AgentPath, agentIdOf, forGoodIn } from './admin-agent.ts';
+import { AgentPath, agentIdOf, readDeletion } from './admin-agent.ts';
 import { type Call, endpoint } from './endpoint.ts';
 
 export const whoAmI = endpoint({
@@ -64,9 +64,9 @@ export const getActivity = endpoint({
   access: 'administrator',
   query: ActivityParameters,
   response: ActivityResponse,
-  check: ({ query }) => readActivityParameters(query),
+  read: ({ query }) => readActivityParameters(query),
   isExpensive: () => true,
-  handle: async ({ context, query }) => lists.getActivity(context, readActivityParameters(query)),
+  handle: ({ context }, days) => lists.getActivity(context, days),
 });
 
 const readAgentParameters = queryReader(AgentListParameters, readAgentList);
@@ -80,16 +80,10 @@ export const listAgents = endpoint({
   access: 'administrator',
   query: AgentListParameters,
   response: AgentListResponse,
-  check: ({ query }) => readAgentParameters(query),
+  read: ({ query }) => readAgentParameters(query),
   isExpensive: () => true,
-  handle: async ({ context, query }) => lists.listAgents(context, readAgentParameters(query)),
+  handle: ({ context }, query) => lists.listAgents(context, query),
 });
-
-const readUpdateAgent = (call: Call) =>
-  readTogether(
-    () => agentIdOf(call),
-    () => readAgentUpdate(call.body),
-  );
 
 export const updateAgent = endpoint({
   operationId: 'updateAgent',
@@ -103,18 +97,13 @@ export const updateAgent = endpoint({
   response: AgentSummary,
   errors: ['NOT_FOUND'],
   isExpensive: () => true,
-  check: readUpdateAgent,
-  handle: async (call) => {
-    const [agentId, update] = readUpdateAgent(call);
-    return admin.updateAgent(call.context, call.caller, agentId, update);
-  },
+  read: (call) =>
+    readTogether(
+      () => agentIdOf(call),
+      () => readAgentUpdate(call.body),
+    ),
+  handle: ({ context, caller }, [agentId, update]) => admin.updateAgent(context, caller, agentId, update),
 });
-
-const readDeleteAgent = (call: Call) =>
-  readTogether(
-    () => agentIdOf(call),
-    () => forGoodIn(call.query),
-  );
 
 export const deleteAgent = endpoint({
   operationId: 'deleteAgent',
@@ -127,10 +116,9 @@ export const deleteAgent = endpoint({
   query: DeleteParameters,
   errors: ['NOT_FOUND'],
   isExpensive: () => true,
-  check: readDeleteAgent,
-  handle: async (call) => {
-    const [agentId, forGood] = readDeleteAgent(call);
-    await admin.deleteAgent(call.context, call.caller, agentId, forGood);
+  read: readDeletion,
+  handle: async ({ context, caller }, [agentId, forGood]) => {
+    await admin.deleteAgent(context, caller, agentId, forGood);
     return undefined;
   },
 });
@@ -146,9 +134,9 @@ export const listAudit = endpoint({
   access: 'administrator',
   query: AuditParameters,
   response: AuditLogResponse,
-  check: ({ query }) => readAuditParameters(query),
+  read: ({ query }) => readAuditParameters(query),
   isExpensive: () => true,
-  handle: async ({ context, query }) => lists.listAudit(context, readAuditParameters(query)),
+  handle: ({ context }, query) => lists.listAudit(context, query),
 });
 
 const AuditPath = Type.Object({
@@ -166,12 +154,6 @@ function auditIdOf({ path }: Call): number {
 
 const readUndoParameters = queryReader(UndoParameters, readUndoPosition);
 
-const readUndo = (call: Call) =>
-  readTogether(
-    () => auditIdOf(call),
-    () => readUndoParameters(call.query),
-  );
-
 export const undoDelete = endpoint({
   operationId: 'restoreDeleted',
   tag: 'Administration',
@@ -184,9 +166,10 @@ export const undoDelete = endpoint({
   response: UndoResponse,
   errors: ['NOT_FOUND', 'NOT_RESTORABLE'],
   isExpensive: () => true,
-  check: readUndo,
-  handle: async (call) => {
-    const [auditId, position] = readUndo(call);
-    return admin.undoDelete(call.context, call.caller, auditId, position);
-  },
+  read: (call) =>
+    readTogether(
+      () => auditIdOf(call),
+      () => readUndoParameters(call.query),
+    ),
+  handle: ({ context, caller }, [auditId, position]) => admin.undoDelete(context, caller, auditId, position),
 });

@@ -63,13 +63,13 @@ export function bind(app: FastifyInstance, [method, path, endpoint]: Route, serv
       const { client } = request;
       const isPrefix = endpoint.searchesPrefix?.(request.parsedQuery) === true;
       const call = callOf(request, service, isPrefix);
-      if (call.isStrict) refuseUnknown(call, known, () => endpoint.check?.(call));
+      if (call.isStrict) refuseUnknown(call, known, () => endpoint.read?.(call));
       const unknown = call.isStrict ? undefined : fields && unknownFields(request.body, fields);
       if (unknown !== undefined) addHeader(reply, 'x-unknown-fields', unknown);
       const queue = isPrefix ? admission.prefixSearches : queueOf(admission, endpoint, call);
       const name = isForAdministrators ? (call.caller as Identity).subject : client.name;
-      const work = queue ? queue.run(client, () => endpoint.handle(call), name) : endpoint.handle(call);
-      const response = await work;
+      const handle = () => endpoint.handle(call, endpoint.read?.(call));
+      const response = await (queue ? queue.run(client, handle, name) : handle());
       if (client.isLate) return reply;
       const sending = sendResponse(reply, response, backlog, (error) => onFault(request, error));
       if (sending) await sending;

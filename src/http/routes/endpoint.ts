@@ -33,14 +33,14 @@ export interface Call<Caller = unknown> {
   readonly expensively: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
-export interface Endpoint<A extends Access = Access> extends Description, Demands<A> {
-  /** Throws VALIDATION_ERROR for what parameters and body alone show wrong. Only for strict calls that are refused anyway. */
-  check?(call: Call<Callers[A]>): unknown;
+export interface Endpoint<A extends Access = Access, Input = unknown> extends Description, Demands<A> {
+  /** Reads parameters and body for `handle`. Throws VALIDATION_ERROR for all that they alone show wrong. */
+  read?(call: Call<Callers[A]>): Input;
   /** Whether the call is expensive; it then waits in a queue. */
   isExpensive?(call: Call<Callers[A]>): boolean;
   /** Whether the call searches for a prefix. It then waits in a queue for that, and parts of it as expensive work. */
   searchesPrefix?(query: Query): boolean;
-  handle(call: Call<Callers[A]>): Promise<EndpointResponse>;
+  handle(call: Call<Callers[A]>, input: Input): Promise<EndpointResponse>;
 }
 
 /** Names of all query parameters of the endpoint. */
@@ -53,7 +53,7 @@ export function namedFieldsOf({ body, responseHeaders }: Description): ReadonlyS
   return responseHeaders?.includes('X-Unknown-Fields') ? new Set(Object.keys(body!.properties)) : undefined;
 }
 
-/** Defines an endpoint; `access` determines the type of `caller`. */
-export function endpoint<A extends Access>(definition: Endpoint<A>): Endpoint {
+/** Defines an endpoint; `access` determines the type of `caller`, `read` that of the input. */
+export function endpoint<A extends Access, Input>(definition: Endpoint<A, Input>): Endpoint {
   return definition as unknown as Endpoint;
 }

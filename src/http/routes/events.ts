@@ -65,13 +65,12 @@ export const nearby = endpoint({
   response: EventsNearbyResponse,
   otherFormats: SEARCH_FORMATS,
   responseHeaders: ['Vary', 'Link'],
-  check: ({ query }) => readSearch(query),
+  read: ({ query }) => readSearch(query),
   isExpensive: ({ query, headers }) =>
     query.values.get('include')?.some((names) => names.includes('local')) ||
     (query.values.get('format')?.[0] ?? acceptedFormat(headers.accept)) !== 'json',
   searchesPrefix: ({ values }) => mayHavePrefix(values.get('q')?.[0]),
-  handle: async (call) => {
-    const search = readSearch(call.query);
+  handle: async (call, search) => {
     const format = search.format ?? acceptedFormat(call.headers.accept);
     const { encodeItem, joinPage } = ENCODERS[format];
     const query = encodeItem ? { ...search.query, details: true } : search.query;
@@ -111,9 +110,8 @@ export const getEvent = endpoint({
   otherFormats: EVENT_FORMATS,
   responseHeaders: ['ETag', 'Vary'],
   errors: ['NOT_FOUND'],
-  check: ({ query }) => readReading(query),
-  handle: async ({ context, path, query, headers }) => {
-    const { format = acceptedFormat(headers.accept), includes } = readReading(query);
+  read: ({ query }) => readReading(query),
+  handle: async ({ context, path, headers }, { format = acceptedFormat(headers.accept), includes }) => {
     const record = await events.getEvent(context, path.event_id!);
     const etag = etagOf(record.version, format);
     const tag = ['etag', etag];
@@ -137,10 +135,9 @@ export const createEvent = endpoint({
   response: Event,
   responseHeaders: ['ETag', 'Idempotent-Replayed', 'X-Unknown-Fields', 'Event-Warnings'],
   errors: ['EVENT_LIMIT_REACHED'],
-  check: ({ context, body, isStrict }) => readEventCreate(body, context.clock(), isStrict),
+  read: ({ context, body, isStrict }) => readEventCreate(body, context.clock(), isStrict),
   isExpensive: isLongToStore,
-  handle: async ({ context, caller, client, body, isStrict }) => {
-    const fields = readEventCreate(body, context.clock(), isStrict);
+  handle: async ({ context, caller, client }, fields) => {
     const { kind, record } = await events.createEvent(context, caller, findNetwork(client), fields);
     if (kind === 'existing') return eventResponse(record, otherTimezoneOf(parseEvent(record.json)), REPLAYED);
     return eventResponse(record, otherTimezoneAt(fields));
@@ -160,10 +157,9 @@ export const updateEvent = endpoint({
   response: Event,
   responseHeaders: ['ETag', 'X-Unknown-Fields', 'Event-Warnings'],
   errors: ['NOT_FOUND', 'EVENT_LIMIT_REACHED', 'DUPLICATE_EVENT', 'PRECONDITION_FAILED'],
-  check: ({ context, body }) => readEventUpdate(body, context.clock()),
+  read: ({ context, body }) => readEventUpdate(body, context.clock()),
   isExpensive: isLongToStore,
-  handle: async ({ context, caller, client, path, headers, body }) => {
-    const update = readEventUpdate(body, context.clock());
+  handle: async ({ context, caller, client, path, headers }, update) => {
     const known = knownVersions(headers['if-match']);
     const network = findNetwork(client);
     const record = await events.updateEvent(context, caller, network, path.event_id!, update, known);

@@ -37,8 +37,8 @@ export const register = endpoint({
   access: 'registration',
   body: RegisterRequest,
   response: RegisterResponse,
-  check: ({ body }) => readRegistration(body),
-  handle: ({ context, caller, body }) => registerAgent(context, caller, body),
+  read: ({ body }) => readRegistration(body),
+  handle: ({ context, caller }, registration) => registerAgent(context, caller, registration),
 });
 
 export const getOwnAgent = endpoint({
@@ -76,15 +76,12 @@ export const listOwnEvents = endpoint({
   query: OwnEventsParameters,
   extras: ListExtras,
   response: OwnEventsResponse,
-  check: ({ query }) => readParameters(query),
+  read: ({ query }) => readParameters(query),
   isExpensive: () => true,
-  handle: async (call) => {
-    const { query, includes } = readParameters(call.query);
-    const { items, total, next } = await own.findOwnEvents(call.context, call.caller, query);
+  handle: async ({ context, caller, client }, { query, includes }) => {
+    const { items, total, next } = await own.findOwnEvents(context, caller, query);
     const stored = items.map(({ json, updatedMs }) => addIncluded(json, includes, updatedMs));
-    const events = includes.includes('local')
-      ? await encodeItems(stored, addLocalTimes, call.client)
-      : stored;
+    const events = includes.includes('local') ? await encodeItems(stored, addLocalTimes, client) : stored;
     return encodePage(events, total, next && encodeOwnCursor(next));
   },
 });
@@ -99,11 +96,11 @@ export const rotateKey = endpoint({
   body: RotateRequest,
   isBodyOptional: true,
   response: RegisterResponse,
-  check: ({ body }) => readOverlapMs(body),
-  handle: async ({ context, caller, body, query }) => {
-    refuseParameters(query);
-    return own.rotateKey(context, caller, readOverlapMs(body));
+  read: ({ body, query, isStrict }) => {
+    if (!isStrict) refuseParameters(query);
+    return readOverlapMs(body);
   },
+  handle: ({ context, caller }, overlapMs) => own.rotateKey(context, caller, overlapMs),
 });
 
 export const revokeKey = endpoint({
@@ -124,7 +121,7 @@ export const revokeKey = endpoint({
   },
 });
 
-/** Throws VALIDATION_ERROR. An overlap_seconds in the URL would be ignored, and a key meant to end would stay valid. */
+/** Throws VALIDATION_ERROR, as strict calls do for all endpoints. An overlap_seconds in the URL would be ignored, and a key meant to end would stay valid. */
 function refuseParameters(query: Query): void {
   if (query.unknown === undefined) return;
   const msg = 'this request takes no query parameters; send overlap_seconds in the body';

@@ -2,6 +2,7 @@
 import type { Activity, CreatedOnDay } from '../api.ts';
 import { formatNumber, formatUtcDay } from '../format.ts';
 import { useLoad } from '../use-load.ts';
+import { ShortFailure } from './states.tsx';
 
 const DAYS = 30;
 
@@ -24,10 +25,7 @@ export function ActivityCharts({ isWaiting }: { isWaiting: boolean }) {
     <section class="activity card" aria-label="Created per day" aria-busy={isLoading}>
       {error ? (
         <p class="stats-failure" role="alert">
-          The charts could not be loaded. {error.message}{' '}
-          <button type="button" class="link-button" onClick={reload}>
-            Try again
-          </button>
+          <ShortFailure what="The charts could not be loaded." error={error} onRetry={reload} />
         </p>
       ) : (
         <>

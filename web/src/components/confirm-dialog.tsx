@@ -2,8 +2,8 @@
 import type { ComponentChildren } from 'preact';
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { ApiError } from '../api.ts';
-import { DialogError } from './dialog-error.tsx';
 import { Modal } from './modal.tsx';
+import { RequestId } from './states.tsx';
 
 interface ConfirmDialogProps {
   title: string;
@@ -11,10 +11,14 @@ interface ConfirmDialogProps {
   confirm: string;
   /** Label of the confirm button while the action runs. */
   pending: string;
+  /** Label of the other button. */
+  cancel?: string;
   isDanger?: boolean;
   /** Whether all required input has been given. */
   isReady?: boolean;
   action: () => Promise<void>;
+  /** The other button calls it while the action runs. Undefined: the action cannot be stopped. */
+  onStop?: (() => void) | undefined;
   onDone: () => void;
   /** Called if the target no longer exists (404). */
   onGone: () => void;
@@ -23,7 +27,8 @@ interface ConfirmDialogProps {
 }
 
 export function ConfirmDialog(props: ConfirmDialogProps) {
-  const { title, confirm, pending, isDanger = false, isReady = true, children } = props;
+  const { title, confirm, pending, cancel = 'Cancel', isDanger = false, isReady = true, children } = props;
+  const { onStop } = props;
   const [isPending, setPending] = useState(false);
   const [error, setError] = useState<ApiError>();
   const sent = useRef(false);
@@ -60,16 +65,23 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
       <form ref={form} onSubmit={submit}>
         <h2 id={id}>{title}</h2>
         <div class="confirm-body">{children}</div>
-        <DialogError error={error} />
+        <div role="alert">
+          {error && (
+            <div class="confirm-error">
+              <p>{error.message}</p>
+              {error.requestId && <RequestId id={error.requestId} />}
+            </div>
+          )}
+        </div>
         <div class="confirm-buttons">
           <button
             type="button"
             class="button"
             data-cancel
-            aria-disabled={isPending}
-            onClick={() => !isPending && props.onClose()}
+            aria-disabled={isPending && !onStop}
+            onClick={() => (isPending ? onStop?.() : props.onClose())}
           >
-            Cancel
+            {cancel}
           </button>
           <button
             type="submit"

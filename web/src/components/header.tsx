@@ -1,11 +1,11 @@
 // Header bar: product name, navigation, theme and account menu.
 import type { User } from '../api.ts';
 import { routeOf } from '../router.ts';
+import { THEMES, type Theme, useTheme } from '../theme.ts';
 import { AccountMenu } from './account-menu.tsx';
-import { Mark } from './icon.tsx';
+import { Icon, type IconName, Mark } from './icon.tsx';
 import { Link } from './link.tsx';
 import { Shortcuts } from './shortcuts.tsx';
-import { ThemeSwitch } from './theme-switch.tsx';
 
 interface HeaderProps {
   path: string;
@@ -59,5 +59,24 @@ export function Header({ path, user, isAdministrator, isBare, onSignOut, onSignO
         </div>
       </div>
     </header>
+  );
+}
+
+const THEME_ICONS: Record<Theme, IconName> = { system: 'screen', light: 'sun', dark: 'moon' };
+
+/** Button that cycles through the three themes. */
+function ThemeSwitch() {
+  const [theme, choose] = useTheme();
+  const next = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length]!;
+  return (
+    <button
+      type="button"
+      class="icon-button"
+      aria-label={`Theme: ${theme}. Switch to ${next}.`}
+      title={`Theme: ${theme}`}
+      onClick={() => choose(next)}
+    >
+      <Icon name={THEME_ICONS[theme]} />
+    </button>
   );
 }

@@ -5,7 +5,7 @@ import { countOf } from '../format.ts';
 import type { ListState } from '../list-state.ts';
 import type { Loaded } from '../use-load.ts';
 import { Pager } from './pager.tsx';
-import { Failure } from './states.tsx';
+import { Empty, Failure } from './states.tsx';
 
 interface ListCardProps {
   list: ListState;
@@ -44,5 +44,27 @@ export function ListCard({ list, loaded, shown, noun, empty, children }: ListCar
         <Pager list={list} shown={shown} total={data.total} next={data.next_cursor} isLoading={isLoading} />
       )}
     </>
+  );
+}
+
+interface NoMatchProps {
+  list: ListState;
+  title: string;
+  children: ComponentChildren;
+}
+
+/** Empty state of a list whose search or filters leave everything out. */
+export function NoMatch({ list, title, children }: NoMatchProps) {
+  return (
+    <Empty icon="search" title={title}>
+      {children}
+      {list.q !== '' && (
+        <p>
+          <button type="button" class="button" onClick={() => list.search('')}>
+            Clear the search
+          </button>
+        </p>
+      )}
+    </Empty>
   );
 }

@@ -1,4 +1,4 @@
-// Placeholders for a view's content: empty state, error and loading skeleton.
+// Shown instead of content: an empty state or an error.
 import type { ComponentChildren } from 'preact';
 import type { ApiError } from '../api.ts';
 import { CopyButton } from './copy-button.tsx';
@@ -44,34 +44,30 @@ export function Failure({ error, actionLabel, onAction }: FailureProps) {
   );
 }
 
+interface ShortFailureProps {
+  /** A sentence. */
+  what: string;
+  error: ApiError;
+  onRetry: () => void;
+}
+
+/** An error within a text: what failed, why, and a button to try again. */
+export function ShortFailure({ what, error, onRetry }: ShortFailureProps) {
+  return (
+    <>
+      {what} {error.message}{' '}
+      <button type="button" class="link-button" onClick={onRetry}>
+        Try again
+      </button>
+    </>
+  );
+}
+
 export function RequestId({ id }: { id: string }) {
   return (
     <p class="request-id">
       Request <code>{id}</code>
       <CopyButton value={id} what="request ID" />
     </p>
-  );
-}
-
-/** Placeholder rows while data loads. */
-export function SkeletonRows({
-  columns,
-  rows = 12,
-}: {
-  columns: readonly (string | undefined)[];
-  rows?: number;
-}) {
-  return (
-    <>
-      {Array.from({ length: rows }, (_row, row) => (
-        <tr key={row} class="skeleton-row">
-          {columns.map((className, column) => (
-            <td key={column} class={className}>
-              <span class="skeleton" />
-            </td>
-          ))}
-        </tr>
-      ))}
-    </>
   );
 }

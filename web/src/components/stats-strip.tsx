@@ -2,6 +2,7 @@
 import type { Stats } from '../api.ts';
 import { formatNumber } from '../format.ts';
 import { useLoad } from '../use-load.ts';
+import { ShortFailure } from './states.tsx';
 
 const COUNTS: readonly [key: keyof Stats, label: string, hint: string][] = [
   ['agents', 'Agents', 'registered'],
@@ -16,10 +17,7 @@ export function StatsStrip() {
     <section class="stats" aria-label="Counts" aria-busy={isLoading}>
       {error ? (
         <p class="stats-failure" role="alert">
-          The counts could not be loaded. {error.message}{' '}
-          <button type="button" class="link-button" onClick={reload}>
-            Try again
-          </button>
+          <ShortFailure what="The counts could not be loaded." error={error} onRetry={reload} />
         </p>
       ) : (
         <dl>

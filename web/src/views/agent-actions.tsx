@@ -7,6 +7,7 @@ import { MoreMenu } from '../components/more-menu.tsx';
 import { Text, visibleText } from '../components/text.tsx';
 import { returnToList } from '../router.ts';
 import { notify } from '../toasts.ts';
+import { findDeletion } from '../undo.ts';
 import { AlsoDeactivate, useDeactivation } from './also-deactivate.tsx';
 import { CountFailure, CurrentCount, useCurrentCount } from './current-count.tsx';
 import { UndoChoice, useUndoChoice } from './undo-choice.tsx';
@@ -157,7 +158,7 @@ function EventsDialog({ agent, ...rest }: DialogProps) {
     notify(
       'done',
       `Deleted all events of ${agent.agent_name}${isChosen ? ', and deactivated it' : ''}.`,
-      undoChoice.undo('delete_agent_events', agent.id, deactivation.revert),
+      undoChoice.undo(() => findDeletion('delete_agent_events', agent.id), deactivation.revert),
     );
   };
   return (
@@ -197,7 +198,7 @@ function AgentDialog({ agent, onDone: _, ...rest }: DialogProps) {
     notify(
       'done',
       `Deleted ${agent.agent_name}, its keys and all its events.`,
-      undoChoice.undo('delete_agent', agent.id),
+      undoChoice.undo(() => findDeletion('delete_agent', agent.id)),
     );
   };
   return (

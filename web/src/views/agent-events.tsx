@@ -1,22 +1,23 @@
 // List of an agent's events: upcoming, ended or all, with search, sorting, selection and details.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { AgentEvent, EventPage } from '../api.ts';
-import { ListCard } from '../components/list-card.tsx';
+import { ListCard, NoMatch } from '../components/list-card.tsx';
+import { SortSelect, sortKeysOf } from '../components/list-table.tsx';
 import { SearchField } from '../components/search-field.tsx';
-import { SortSelect } from '../components/sort-header.tsx';
 import { Empty } from '../components/states.tsx';
 import { TabPanel, Tabs } from '../components/tabs.tsx';
 import { Text } from '../components/text.tsx';
+import { Day, EventTime } from '../components/time.tsx';
 import { countOf, formatNumber } from '../format.ts';
 import { type ListState, listState } from '../list-state.ts';
-import { closeEvent, openEvent, stepsFrom } from '../opened-event.ts';
+import { closeEvent } from '../opened-event.ts';
 import type { Place } from '../router.ts';
 import { useFocusReturn } from '../use-focus-return.ts';
 import { useList } from '../use-list.ts';
 import { useSelection } from '../use-selection.ts';
 import { DeleteEventsDialog } from './delete-events.tsx';
 import { EventPanel } from './event-panel.tsx';
-import { EVENT_COLUMNS, EventTable } from './event-table.tsx';
+import { type EventColumn, EventTable } from './event-table.tsx';
 
 const TABS = [
   ['upcoming', 'Upcoming'],
@@ -33,7 +34,45 @@ function whenOf(text: string | null): When {
 /** Upcoming events: soonest first. Ended events: latest first. */
 const DEFAULT_SORTS: Record<When, string> = { upcoming: 'start_at', past: '-start_at', all: '-start_at' };
 
-const SORT_KEYS = EVENT_COLUMNS.map(({ key }) => key);
+const COLUMNS: readonly EventColumn<AgentEvent>[] = [
+  {
+    key: 'start_at',
+    label: 'Start',
+    class: 'column-start from-medium',
+    cell: (event) => <Start event={event} />,
+  },
+  {
+    key: 'title',
+    label: 'Title',
+    class: 'column-title',
+    isTitle: true,
+    cell: (event) => (
+      <>
+        <span class="second cut">
+          <Text value={event.location_name} />
+        </span>
+        <span class="second until-medium">
+          <Start event={event} />
+        </span>
+      </>
+    ),
+  },
+  {
+    key: 'event_type',
+    label: 'Type',
+    class: 'column-type from-medium',
+    cell: ({ event_type }) => event_type,
+  },
+  {
+    key: 'created_at',
+    label: 'Created',
+    class: 'column-created from-large',
+    isDescendingFirst: true,
+    cell: ({ created_at }) => <Day at={created_at} />,
+  },
+];
+
+const SORT_KEYS = sortKeysOf(COLUMNS);
 
 interface AgentEventsProps {
   place: Place;
@@ -96,7 +135,7 @@ export function AgentEvents({ place, id, round, onChanged }: AgentEventsProps) {
           value={list.q}
           onSearch={list.search}
         />
-        <SortSelect columns={EVENT_COLUMNS} sort={list.sort} onSort={list.sortBy} />
+        <SortSelect columns={COLUMNS} list={list} />
         <button
           type="button"
           class="button risky"
@@ -115,28 +154,22 @@ export function AgentEvents({ place, id, round, onChanged }: AgentEventsProps) {
           empty={page && <NoEvents page={page} list={list} when={when} />}
         >
           <EventTable
+            columns={COLUMNS}
             events={page?.events}
             list={list}
             isLoading={isLoading}
             selection={selection}
-            onOpen={(event) => openEvent(place, event)}
+            place={place}
           />
         </ListCard>
       </TabPanel>
       {opened && (
-        <EventPanel
-          event={opened}
-          {...stepsFrom(place, events, opened)}
-          onClose={() => closeEvent(place)}
-          onDelete={() => setToDelete([opened])}
-        />
+        <EventPanel event={opened} place={place} events={events} onDelete={() => setToDelete([opened])} />
       )}
       {toDelete && page && (
         <DeleteEventsDialog
-          agent={page.agent}
-          events={toDelete}
+          deletion={{ kind: 'of-agent', agent: page.agent, events: toDelete }}
           onDone={finish}
-          onGone={finish}
           onClose={() => setToDelete(undefined)}
         />
       )}
@@ -144,20 +177,19 @@ export function AgentEvents({ place, id, round, onChanged }: AgentEventsProps) {
   );
 }
 
+function Start({ event: { start_at, timezone } }: { event: AgentEvent }) {
+  return <EventTime at={start_at} timezone={timezone} />;
+}
+
 function NoEvents({ page, list, when }: { page: EventPage; list: ListState; when: When }) {
   if (list.q !== '') {
     return (
-      <Empty icon="search" title="No event matches">
+      <NoMatch list={list} title="No event matches">
         <p>
           None of {when === 'all' ? 'its events' : `its ${WORDS[when]} events`} has “<Text value={list.q} />”
           in its title, place, address or ID.
         </p>
-        <p>
-          <button type="button" class="button" onClick={() => list.search('')}>
-            Clear the search
-          </button>
-        </p>
-      </Empty>
+      </NoMatch>
     );
   }
   const count = page.agent.event_count;

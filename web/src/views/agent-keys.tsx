@@ -2,19 +2,20 @@
 import { useRef, useState } from 'preact/hooks';
 import { type AgentDetails, type AgentKey, revokeKey } from '../api.ts';
 import { ConfirmDialog } from '../components/confirm-dialog.tsx';
-import { Empty, SkeletonRows } from '../components/states.tsx';
+import { type Column, ListTable } from '../components/list-table.tsx';
+import { Empty } from '../components/states.tsx';
 import { Text } from '../components/text.tsx';
 import { Day, RelativeTime } from '../components/time.tsx';
 import { countOf } from '../format.ts';
 import { notify } from '../toasts.ts';
 import { NewKeyDialog } from './new-key.tsx';
 
-const COLUMNS: readonly [label: string, className: string][] = [
-  ['Key', 'column-key'],
-  ['Created', 'column-created from-medium'],
-  ['Last used', 'column-used from-medium'],
-  ['Expires', 'column-expires from-medium'],
-  ['', 'column-act'],
+const COLUMNS: readonly Column[] = [
+  { label: 'Key', class: 'column-key' },
+  { label: 'Created', class: 'column-created from-medium' },
+  { label: 'Last used', class: 'column-used from-medium' },
+  { label: 'Expires', class: 'column-expires from-medium' },
+  { label: 'Action', class: 'column-act', header: <span class="visually-hidden">Action</span> },
 ];
 
 interface AgentKeysProps {
@@ -51,27 +52,18 @@ export function AgentKeys({ agent, onChanged }: AgentKeysProps) {
             <p>This agent has no key that works. It can do nothing until it gets a new key.</p>
           </Empty>
         ) : (
-          <table class="list keys">
-            <caption class="visually-hidden">Keys</caption>
-            <thead>
-              <tr>
-                {COLUMNS.map(([label, className]) => (
-                  <th key={className} scope="col" class={className}>
-                    {label || <span class="visually-hidden">Action</span>}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {keys ? (
-                keys.map((key) => (
-                  <KeyRow key={key.prefix + key.created_at} apiKey={key} onRevoke={() => setChosen(key)} />
-                ))
-              ) : (
-                <SkeletonRows columns={COLUMNS.map(([, className]) => className)} rows={2} />
-              )}
-            </tbody>
-          </table>
+          <ListTable
+            class="keys"
+            caption="Keys"
+            columns={COLUMNS}
+            rows={keys}
+            isLoading={!agent}
+            placeholders={2}
+          >
+            {(key) => (
+              <KeyRow key={key.prefix + key.created_at} apiKey={key} onRevoke={() => setChosen(key)} />
+            )}
+          </ListTable>
         )}
       </div>
       {agent && isReplacing && (

@@ -1,21 +1,27 @@
 // View of one agent: its details, limits and actions, and tabs for its events, its keys and its history.
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import type { AgentDetails, AuditPage } from '../api.ts';
-import { Active } from '../components/badges.tsx';
+import type { Agent, AgentDetails, AuditPage } from '../api.ts';
+import { Active, Tier } from '../components/badges.tsx';
+import { CopyButton } from '../components/copy-button.tsx';
 import { Icon } from '../components/icon.tsx';
 import { Link } from '../components/link.tsx';
-import { Failure } from '../components/states.tsx';
+import { ListCard } from '../components/list-card.tsx';
+import { Empty, Failure } from '../components/states.tsx';
 import { TabPanel, Tabs } from '../components/tabs.tsx';
 import { Text, visibleText } from '../components/text.tsx';
+import { Day, RelativeTime } from '../components/time.tsx';
+import { formatNumber } from '../format.ts';
+import { listState } from '../list-state.ts';
 import { lastListUrl, navigate, type Place, returnToList } from '../router.ts';
+import { useList } from '../use-list.ts';
 import { useLoad } from '../use-load.ts';
 import { useTitle } from '../use-title.ts';
 import { AgentActions } from './agent-actions.tsx';
 import { AgentEvents } from './agent-events.tsx';
-import { AgentFacts } from './agent-facts.tsx';
-import { AgentHistory } from './agent-history.tsx';
 import { AgentKeys } from './agent-keys.tsx';
 import { AgentQuota } from './agent-quota.tsx';
+import { AuditTable } from './audit.tsx';
 import { DeletedAgent } from './deleted-agent.tsx';
 import { MissingView } from './missing.tsx';
 
@@ -103,5 +109,55 @@ function KnownAgent({ place, id }: { place: Place; id: string }) {
         {tab === 'history' && <AgentHistory key={round} place={place} id={id} />}
       </TabPanel>
     </>
+  );
+}
+
+/** `agent` is undefined while it loads. */
+function AgentFacts({ agent }: { agent: Agent | undefined }) {
+  const fact = (label: string, value: (agent: Agent) => ComponentChildren) => (
+    <div>
+      <dt>{label}</dt>
+      <dd>{agent ? value(agent) : <span class="skeleton" />}</dd>
+    </div>
+  );
+  return (
+    <dl class="facts card" aria-label="Details" aria-busy={!agent}>
+      {fact('E-mail', ({ email }) => (
+        <Text value={email} />
+      ))}
+      {fact('Tier', ({ tier }) => (
+        <Tier tier={tier} />
+      ))}
+      {fact('Events', ({ event_count }) => formatNumber(event_count))}
+      {fact('ID', ({ id }) => (
+        <>
+          <code>{id}</code>
+          <CopyButton value={id} what="ID" />
+        </>
+      ))}
+      {fact('Created', ({ created_at }) => (
+        <Day at={created_at} />
+      ))}
+      {fact('Last used', ({ last_used_at }) =>
+        last_used_at ? <RelativeTime at={last_used_at} /> : <span class="faint">never</span>,
+      )}
+    </dl>
+  );
+}
+
+/** Changes that administrators made to an agent, its keys and its events. */
+function AgentHistory({ place, id }: { place: Place; id: string }) {
+  const list = listState(place, { filters: { agent_id: id, include: 'details' } });
+  const loaded = useList<AuditPage>('/audit', list, ({ entries }) => entries.length);
+  const entries = loaded.data?.entries;
+  const empty = (
+    <Empty icon="inbox" title="No changes yet">
+      <p>When an administrator changes this agent or deletes its events, it is recorded here.</p>
+    </Empty>
+  );
+  return (
+    <ListCard list={list} loaded={loaded} shown={entries?.length ?? 0} noun="change" empty={empty}>
+      <AuditTable entries={entries} isLoading={loaded.isLoading} />
+    </ListCard>
   );
 }

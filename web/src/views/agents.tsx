@@ -3,10 +3,10 @@ import type { AgentPage, ListedAgent } from '../api.ts';
 import { ActivityCharts } from '../components/activity-charts.tsx';
 import { Active, Tier } from '../components/badges.tsx';
 import { Link } from '../components/link.tsx';
-import { ListCard } from '../components/list-card.tsx';
+import { ListCard, NoMatch } from '../components/list-card.tsx';
+import { type Column, ListTable, SortSelect, sortKeysOf } from '../components/list-table.tsx';
 import { SearchField } from '../components/search-field.tsx';
-import { type Column, SortHeader, SortSelect } from '../components/sort-header.tsx';
-import { Empty, SkeletonRows } from '../components/states.tsx';
+import { Empty } from '../components/states.tsx';
 import { StatsStrip } from '../components/stats-strip.tsx';
 import { Text } from '../components/text.tsx';
 import { Day, RelativeTime } from '../components/time.tsx';
@@ -54,7 +54,7 @@ const COLUMNS: readonly Column[] = [
   { key: 'last_used_at', label: 'Last used', class: 'column-used from-medium', isDescendingFirst: true },
 ];
 
-const SORT_KEYS = COLUMNS.map(({ key }) => key);
+const SORT_KEYS = sortKeysOf(COLUMNS);
 
 export function AgentsView({ place }: { place: Place }) {
   useTitle('Agents');
@@ -77,7 +77,7 @@ export function AgentsView({ place }: { place: Place }) {
           value={list.q}
           onSearch={list.search}
         />
-        <SortSelect columns={COLUMNS} sort={list.sort} onSort={list.sortBy} />
+        <SortSelect columns={COLUMNS} list={list} />
       </div>
       <ListCard
         list={list}
@@ -86,7 +86,16 @@ export function AgentsView({ place }: { place: Place }) {
         noun="agent"
         empty={<NoAgents list={list} />}
       >
-        <AgentTable agents={agents} list={list} isLoading={loaded.isLoading} />
+        <ListTable
+          class="agents"
+          caption="Agents"
+          columns={COLUMNS}
+          list={list}
+          rows={agents}
+          isLoading={loaded.isLoading}
+        >
+          {(agent) => <AgentRow key={agent.id} agent={agent} />}
+        </ListTable>
       </ListCard>
     </>
   );
@@ -104,45 +113,11 @@ function NoAgents({ list }: { list: ListState }) {
     );
   }
   return (
-    <Empty icon="search" title="No agent matches">
+    <NoMatch list={list} title="No agent matches">
       <p>
         No agent has “<Text value={list.q} />” in its name, e-mail or ID.
       </p>
-      <p>
-        <button type="button" class="button" onClick={() => list.search('')}>
-          Clear the search
-        </button>
-      </p>
-    </Empty>
-  );
-}
-
-interface AgentTableProps {
-  /** Undefined while they load. */
-  agents: readonly ListedAgent[] | undefined;
-  list: ListState;
-  isLoading: boolean;
-}
-
-function AgentTable({ agents, list, isLoading }: AgentTableProps) {
-  return (
-    <table class={agents && isLoading ? 'list agents waiting' : 'list agents'}>
-      <caption class="visually-hidden">Agents</caption>
-      <thead>
-        <tr>
-          {COLUMNS.map((column) => (
-            <SortHeader key={column.key} column={column} sort={list.sort} onSort={list.sortBy} />
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {agents ? (
-          agents.map((agent) => <AgentRow key={agent.id} agent={agent} />)
-        ) : (
-          <SkeletonRows columns={COLUMNS.map((column) => column.class)} />
-        )}
-      </tbody>
-    </table>
+    </NoMatch>
   );
 }
 

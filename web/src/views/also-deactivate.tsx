@@ -1,6 +1,7 @@
 // Choice in the dialogs that delete all events of one agent: to deactivate it, too, so that it cannot create them again.
-import { useId, useRef, useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { updateAgent } from '../api.ts';
+import { CheckChoice } from '../components/check-choice.tsx';
 
 export interface Deactivation {
   readonly isChosen: boolean;
@@ -36,19 +37,12 @@ export function useDeactivation(agentId: string | undefined): Deactivation {
 }
 
 export function AlsoDeactivate({ deactivation: { isChosen, choose } }: { deactivation: Deactivation }) {
-  const id = useId();
   return (
-    <label class="undo-choice" for={id}>
-      <input
-        id={id}
-        type="checkbox"
-        checked={isChosen}
-        onChange={(event) => choose(event.currentTarget.checked)}
-      />
-      <span>
-        Also deactivate the agent
-        <small>Its keys stop working first, so that it creates no more events.</small>
-      </span>
-    </label>
+    <CheckChoice
+      label="Also deactivate the agent"
+      hint="Its keys stop working first, so that it creates no more events."
+      isChosen={isChosen}
+      onChoose={choose}
+    />
   );
 }

@@ -1,5 +1,5 @@
 // Filters above the audit log: text, kind of change, administrator and days. All are in the URL.
-import { useEffect, useState } from 'preact/hooks';
+import { SelectFilter, TextFilter } from '../components/filter-fields.tsx';
 import { SearchField } from '../components/search-field.tsx';
 import type { ListState } from '../list-state.ts';
 import type { Place } from '../router.ts';
@@ -54,21 +54,19 @@ export function AuditFilters({ place, list }: { place: Place; list: ListState })
         value={list.q}
         onSearch={list.search}
       />
-      <label>
-        <span>What</span>
-        <select
-          value={chosenOf('action')}
-          onChange={(event) => list.filter('action', event.currentTarget.value)}
-        >
-          <option value="">All changes</option>
-          {ACTIONS.map(([value, label]) => (
-            <option key={value} value={value}>
-              {label}
-            </option>
-          ))}
-        </select>
-      </label>
-      <ActorField value={chosenOf('actor')} onChoose={(actor) => list.filter('actor', actor)} />
+      <SelectFilter
+        label="What"
+        value={chosenOf('action')}
+        options={[['', 'All changes'], ...ACTIONS]}
+        onChoose={(action) => list.filter('action', action)}
+      />
+      <TextFilter
+        label="Who"
+        placeholder="E-mail or subject"
+        maxLength={255}
+        value={chosenOf('actor')}
+        onChoose={(actor) => void list.filter('actor', actor)}
+      />
       {(['from', 'to'] as const).map((name) => (
         <label key={name}>
           <span>{name === 'from' ? 'From' : 'To'}</span>
@@ -80,32 +78,5 @@ export function AuditFilters({ place, list }: { place: Place; list: ListState })
         </label>
       ))}
     </div>
-  );
-}
-
-/** Filters on Enter, or when the field is left. */
-function ActorField({ value, onChoose }: { value: string; onChoose: (actor: string) => void }) {
-  const [text, setText] = useState(value);
-  useEffect(() => setText(value), [value]);
-  const choose = () => {
-    if (text.trim() !== value) onChoose(text.trim());
-  };
-  return (
-    <label>
-      <span>Who</span>
-      <input
-        type="text"
-        placeholder="E-mail or subject"
-        maxLength={255}
-        autocomplete="off"
-        spellcheck={false}
-        value={text}
-        onInput={(event) => setText(event.currentTarget.value)}
-        onBlur={choose}
-        onKeyDown={(event) => {
-          if (event.key === 'Enter') choose();
-        }}
-      />
-    </label>
   );
 }

@@ -5,7 +5,8 @@ import type { AuditPage, AuditRecord } from '../api.ts';
 import { ConfirmDialog } from '../components/confirm-dialog.tsx';
 import { Link } from '../components/link.tsx';
 import { ListCard } from '../components/list-card.tsx';
-import { Empty, SkeletonRows } from '../components/states.tsx';
+import { type Column, ListTable } from '../components/list-table.tsx';
+import { Empty } from '../components/states.tsx';
 import { Text } from '../components/text.tsx';
 import { RelativeTime } from '../components/time.tsx';
 import { countOf, formatFull, formatNumber } from '../format.ts';
@@ -16,11 +17,11 @@ import { useList } from '../use-list.ts';
 import { useTitle } from '../use-title.ts';
 import { AuditFilters, auditParameters, hasAuditFilters } from './audit-filters.tsx';
 
-const COLUMNS: readonly [label: string, className: string][] = [
-  ['When', 'column-when from-medium'],
-  ['Who', 'column-who from-medium'],
-  ['What', 'column-what'],
-  ['Count', 'column-count number'],
+const COLUMNS: readonly Column[] = [
+  { label: 'When', class: 'column-when from-medium' },
+  { label: 'Who', class: 'column-who from-medium' },
+  { label: 'What', class: 'column-what' },
+  { label: 'Count', class: 'column-count number' },
 ];
 
 export function AuditView({ place }: { place: Place }) {
@@ -52,25 +53,9 @@ export function AuditTable({ entries, isLoading }: AuditTableProps) {
   const [toRestore, setToRestore] = useState<AuditRecord>();
   return (
     <>
-      <table class={entries && isLoading ? 'list audit waiting' : 'list audit'}>
-        <caption class="visually-hidden">Audit log</caption>
-        <thead>
-          <tr>
-            {COLUMNS.map(([label, className]) => (
-              <th key={label} scope="col" class={className}>
-                {label}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {entries ? (
-            entries.map((entry) => <AuditRow key={entry.id} entry={entry} onRestore={setToRestore} />)
-          ) : (
-            <SkeletonRows columns={COLUMNS.map(([, className]) => className)} />
-          )}
-        </tbody>
-      </table>
+      <ListTable class="audit" caption="Audit log" columns={COLUMNS} rows={entries} isLoading={isLoading}>
+        {(entry) => <AuditRow key={entry.id} entry={entry} onRestore={setToRestore} />}
+      </ListTable>
       {toRestore && <RestoreDialog entry={toRestore} onClose={() => setToRestore(undefined)} />}
     </>
   );

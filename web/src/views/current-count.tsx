@@ -1,7 +1,7 @@
 // Current number of an agent's events, for confirmation dialogs: the number on the page may be outdated.
 import { useEffect } from 'preact/hooks';
 import type { Agent, ApiError, EventPage } from '../api.ts';
-import { RequestId } from '../components/states.tsx';
+import { RequestId, ShortFailure } from '../components/states.tsx';
 import { countOf } from '../format.ts';
 import { useLoad } from '../use-load.ts';
 
@@ -42,10 +42,7 @@ export function CountFailure({ count: { error, retry } }: { count: Count }) {
       {error && error.status !== 404 && (
         <div class="confirm-error">
           <p>
-            Its events could not be counted. {error.message}{' '}
-            <button type="button" class="link-button" onClick={retry}>
-              Try again
-            </button>
+            <ShortFailure what="Its events could not be counted." error={error} onRetry={retry} />
           </p>
           {error.requestId && <RequestId id={error.requestId} />}
         </div>

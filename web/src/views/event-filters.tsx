@@ -1,8 +1,8 @@
 // Filters of the list of all events: type, status, place, agent, times of creation and of the last change. They are stored in the URL.
-import type { Agent, AgentPage, OwnedEvent } from '../api.ts';
+import type { Agent, AgentEvent, AgentPage, OwnedEvent } from '../api.ts';
+import { SelectFilter } from '../components/filter-fields.tsx';
 import { Icon } from '../components/icon.tsx';
 import { Text } from '../components/text.tsx';
-import { EVENT_TYPES } from '../event-types.ts';
 import type { ListState } from '../list-state.ts';
 import { useLoad } from '../use-load.ts';
 import { encodeNear, nearOf, PlaceFilter } from './place-filter.tsx';
@@ -18,6 +18,27 @@ export function whenOf(text: string | null): When {
   return WHENS.find(([value]) => value === text)?.[0] ?? 'all';
 }
 
+/** The type check fails if one is missing. */
+const TYPES: Readonly<Record<AgentEvent['event_type'], true>> = {
+  workshop: true,
+  performance: true,
+  festival: true,
+  market: true,
+  competition: true,
+  game: true,
+  social: true,
+  meetup: true,
+  club: true,
+  support: true,
+  talk: true,
+  conference: true,
+  exhibition: true,
+  tour: true,
+  ceremony: true,
+};
+
+const EVENT_TYPES: readonly string[] = Object.keys(TYPES);
+
 const HOUR_MS = 3_600_000;
 /** `ms` undefined: since the beginning of the viewer's day. */
 const SINCE: readonly [value: string, label: string, ms: number | undefined][] = [
@@ -28,12 +49,13 @@ const SINCE: readonly [value: string, label: string, ms: number | undefined][] =
   ['30d', 'Last 30 days', 30 * 24 * HOUR_MS],
 ];
 
-const TIMES = [
-  ['created', 'Created'],
-  ['updated', 'Updated'],
-] as const;
+/** Choices for the times of creation and of the last change. */
+const TIMES = [['', 'At any time'], ...SINCE.map(([value, label]) => [value, label] as const)] as const;
 
 const STATUSES = ['scheduled', 'cancelled'] as const;
+
+/** A choice whose label is its value. */
+const asChoice = (value: string) => [value, value] as const;
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
@@ -91,56 +113,31 @@ interface EventFiltersProps {
 
 export function EventFilters({ query, list, events }: EventFiltersProps) {
   const agent = agentOf(query);
-  const choose = (name: string) => (event: { currentTarget: HTMLSelectElement }) =>
-    list.filter(name, event.currentTarget.value || undefined);
+  const select = (name: string, label: string, options: readonly (readonly [string, string])[]) => (
+    <SelectFilter
+      label={label}
+      value={query.get(name) ?? ''}
+      options={options}
+      onChoose={(value) => list.filter(name, value)}
+    />
+  );
   return (
     <div class="filters">
-      <label>
-        <span>Type</span>
-        <select value={query.get('type') ?? ''} onChange={choose('type')}>
-          <option value="">Any</option>
-          {EVENT_TYPES.map((name) => (
-            <option key={name} value={name}>
-              {name}
-            </option>
-          ))}
-        </select>
-      </label>
-      <label>
-        <span>Status</span>
-        <select value={query.get('status') ?? ''} onChange={choose('status')}>
-          <option value="">Any</option>
-          {STATUSES.map((name) => (
-            <option key={name} value={name}>
-              {name}
-            </option>
-          ))}
-        </select>
-      </label>
+      {select('type', 'Type', [['', 'Any'], ...EVENT_TYPES.map(asChoice)])}
+      {select('status', 'Status', [['', 'Any'], ...STATUSES.map(asChoice)])}
       <PlaceFilter
         near={nearOf(query.get('near'))}
         onChoose={(near) => list.filter('near', near && encodeNear(near))}
       />
-      {TIMES.map(([name, title]) => (
-        <label key={name}>
-          <span>{title}</span>
-          <select value={query.get(name) ?? ''} onChange={choose(name)}>
-            <option value="">At any time</option>
-            {SINCE.map(([value, label]) => (
-              <option key={value} value={value}>
-                {label}
-              </option>
-            ))}
-          </select>
-        </label>
-      ))}
+      {select('created', 'Created', TIMES)}
+      {select('updated', 'Updated', TIMES)}
       {agent !== undefined && (
         <p class="chip">
           Agent:{' '}
           <AgentName
             key={agent}
             id={agent}
-            known={events.find(({ agent_id }) => agent_id === agent)?.agent_name}
+            name={events.find(({ agent_id }) => agent_id === agent)?.agent_name}
           />
           <button
             type="button"
@@ -157,8 +154,8 @@ export function EventFilters({ query, list, events }: EventFiltersProps) {
   );
 }
 
-function AgentName({ id, known }: { id: string; known: string | undefined }) {
-  return known === undefined ? <LoadedName id={id} /> : <Text value={known} />;
+function AgentName({ id, name }: { id: string; name: string | undefined }) {
+  return name === undefined ? <LoadedName id={id} /> : <Text value={name} />;
 }
 
 function LoadedName({ id }: { id: string }) {

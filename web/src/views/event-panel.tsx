@@ -8,23 +8,24 @@ import { Link } from '../components/link.tsx';
 import { Modal } from '../components/modal.tsx';
 import { Text } from '../components/text.tsx';
 import { formatEventSpan, formatFull, hasEnded } from '../format.ts';
-import { rowId } from '../opened-event.ts';
-import { agentUrl } from '../router.ts';
+import { closeEvent, rowId, stepsFrom } from '../opened-event.ts';
+import { agentUrl, type Place } from '../router.ts';
 import { useNow } from '../use-now.ts';
 
 interface EventPanelProps {
   /** If it has the name of its agent, the panel shows the agent, too. */
   event: AgentEvent | OwnedEvent;
-  /** Undefined at the ends of the list. */
-  onPrevious?: (() => void) | undefined;
-  onNext?: (() => void) | undefined;
-  onClose: () => void;
+  place: Place;
+  /** The list in which it steps to the events before and after. */
+  events?: readonly AgentEvent[];
   onDelete: () => void;
   /** Shows only events near this one. */
   onNear?: ((event: AgentEvent) => void) | undefined;
 }
 
-export function EventPanel({ event, onPrevious, onNext, onClose, onDelete, onNear }: EventPanelProps) {
+export function EventPanel({ event, place, events = [], onDelete, onNear }: EventPanelProps) {
+  const { onPrevious, onNext } = stepsFrom(place, events, event);
+  const onClose = () => closeEvent(place);
   const isOver = hasEnded(event, useNow());
   const body = useRef<HTMLDivElement>(null);
   // The steps from the event that is shown now: an effect would set them a moment too late for quick keys.

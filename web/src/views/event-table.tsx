@@ -1,98 +1,107 @@
-// Table of events. Rows can be opened, and selected one by one or as a range.
+// Table of events, with the columns that a view asks for. Rows can be opened, and selected one by one, as a range, or all.
+import type { ComponentChildren } from 'preact';
 import type { AgentEvent } from '../api.ts';
-import { PageCheckCell, RowCheckCell } from '../components/selection-cells.tsx';
-import { type Column, SortHeader } from '../components/sort-header.tsx';
-import { SkeletonRows } from '../components/states.tsx';
+import { type Column, ListTable } from '../components/list-table.tsx';
 import { Text } from '../components/text.tsx';
-import { Day, EventTime } from '../components/time.tsx';
 import type { ListState } from '../list-state.ts';
-import { rowId } from '../opened-event.ts';
+import { openEvent, rowId } from '../opened-event.ts';
+import type { Place } from '../router.ts';
 import type { RowSelection } from '../use-selection.ts';
 
-export const EVENT_COLUMNS: readonly Column[] = [
-  { key: 'start_at', label: 'Start', class: 'column-start from-medium' },
-  { key: 'title', label: 'Title', class: 'column-title' },
-  { key: 'event_type', label: 'Type', class: 'column-type from-medium' },
-  { key: 'created_at', label: 'Created', class: 'column-created from-large', isDescendingFirst: true },
-];
+export interface EventColumn<Shown extends AgentEvent> extends Column {
+  /** Whether its cells begin with the title, which opens the event. */
+  readonly isTitle?: boolean;
+  readonly cell: (event: Shown, list: ListState) => ComponentChildren;
+}
 
-interface EventTableProps {
+interface EventTableProps<Shown extends AgentEvent> {
+  columns: readonly EventColumn<Shown>[];
+  /** CSS class beside `events`. */
+  class?: string;
   /** Undefined while they load. */
-  events: readonly AgentEvent[] | undefined;
+  events: readonly Shown[] | undefined;
   list: ListState;
   isLoading: boolean;
   selection: RowSelection;
-  onOpen: (event: AgentEvent) => void;
+  place: Place;
 }
 
-export function EventTable({ events, list, isLoading, selection, onOpen }: EventTableProps) {
+export function EventTable<Shown extends AgentEvent>(props: EventTableProps<Shown>) {
+  const { columns, events, list, isLoading, selection, place } = props;
+  const checks: Column = {
+    label: 'Select',
+    class: 'column-check',
+    header: <PageCheck selection={selection} count={events?.length ?? 0} />,
+  };
   return (
-    <table class={events && isLoading ? 'list events waiting' : 'list events'}>
-      <caption class="visually-hidden">Events</caption>
-      <thead>
-        <tr>
-          <PageCheckCell selection={selection} count={events?.length ?? 0} />
-          {EVENT_COLUMNS.map((column) => (
-            <SortHeader key={column.key} column={column} sort={list.sort} onSort={list.sortBy} />
+    <ListTable
+      class={props.class ? `events ${props.class}` : 'events'}
+      caption="Events"
+      columns={[checks, ...columns]}
+      list={list}
+      rows={events}
+      isLoading={isLoading}
+    >
+      {(event, index) => (
+        <tr key={event.event_id} class={selection.ids.has(event.event_id) ? 'selected' : undefined}>
+          <td class={checks.class}>
+            <RowCheck event={event} index={index} selection={selection} />
+          </td>
+          {columns.map(({ label, class: className, isTitle = false, cell }) => (
+            <td key={label} class={className}>
+              {isTitle && <Title event={event} onOpen={() => openEvent(place, event)} />}
+              {cell(event, list)}
+            </td>
           ))}
         </tr>
-      </thead>
-      <tbody>
-        {events ? (
-          events.map((event, index) => (
-            <EventRow
-              key={event.event_id}
-              event={event}
-              index={index}
-              selection={selection}
-              onOpen={() => onOpen(event)}
-            />
-          ))
-        ) : (
-          <SkeletonRows columns={['column-check', ...EVENT_COLUMNS.map((column) => column.class)]} />
-        )}
-      </tbody>
-    </table>
+      )}
+    </ListTable>
   );
 }
 
-interface EventRowProps {
+function Title({ event, onOpen }: { event: AgentEvent; onOpen: () => void }) {
+  return (
+    <button id={rowId(event)} type="button" class="row-link clamp" aria-haspopup="dialog" onClick={onOpen}>
+      <Text value={event.title} />
+    </button>
+  );
+}
+
+/** Selects all rows of the page, or none. */
+function PageCheck({ selection, count }: { selection: RowSelection; count: number }) {
+  const isPage = count > 0 && selection.ids.size === count;
+  return (
+    <label class="check">
+      <span class="visually-hidden">Select all on this page</span>
+      <input
+        type="checkbox"
+        checked={isPage}
+        indeterminate={selection.ids.size > 0 && !isPage}
+        disabled={count === 0}
+        onChange={selection.choosePage}
+      />
+    </label>
+  );
+}
+
+interface RowCheckProps {
   event: AgentEvent;
   index: number;
   selection: RowSelection;
-  onOpen: () => void;
 }
 
-function EventRow({ event, index, selection, onOpen }: EventRowProps) {
-  const { title, location_name, start_at, timezone, event_type, created_at } = event;
-  const isSelected = selection.ids.has(event.event_id);
+function RowCheck({ event: { event_id, title }, index, selection }: RowCheckProps) {
   return (
-    <tr class={isSelected ? 'selected' : undefined}>
-      <RowCheckCell title={title} index={index} isSelected={isSelected} selection={selection} />
-      <td class="column-start from-medium">
-        <EventTime at={start_at} timezone={timezone} />
-      </td>
-      <td class="column-title">
-        <button
-          id={rowId(event)}
-          type="button"
-          class="row-link clamp"
-          aria-haspopup="dialog"
-          onClick={onOpen}
-        >
-          <Text value={title} />
-        </button>
-        <span class="second cut">
-          <Text value={location_name} />
-        </span>
-        <span class="second until-medium">
-          <EventTime at={start_at} timezone={timezone} />
-        </span>
-      </td>
-      <td class="column-type from-medium">{event_type}</td>
-      <td class="column-created from-large">
-        <Day at={created_at} />
-      </td>
-    </tr>
+    <label class="check">
+      <span class="visually-hidden">
+        Select <Text value={title} />
+      </span>
+      <input
+        type="checkbox"
+        checked={selection.ids.has(event_id)}
+        onClick={(click) => selection.press(click.shiftKey)}
+        onChange={(change) => selection.choose(index, change.currentTarget.checked)}
+      />
+    </label>
   );
 }

@@ -1,31 +1,81 @@
 // View of the events of all agents: search, filters, selection and details.
 import { useMemo, useState } from 'preact/hooks';
 import type { AllEventsPage, OwnedEvent } from '../api.ts';
-import { ListCard } from '../components/list-card.tsx';
+import { Icon } from '../components/icon.tsx';
+import { Link } from '../components/link.tsx';
+import { ListCard, NoMatch } from '../components/list-card.tsx';
+import { SortSelect, sortKeysOf } from '../components/list-table.tsx';
 import { SearchField } from '../components/search-field.tsx';
-import { SortSelect } from '../components/sort-header.tsx';
 import { Empty } from '../components/states.tsx';
 import { TabPanel, Tabs } from '../components/tabs.tsx';
-import { countOf, formatNumber } from '../format.ts';
+import { Text, visibleText } from '../components/text.tsx';
+import { EventTime } from '../components/time.tsx';
+import { countOf, formatExact, formatNumber, hasEnded } from '../format.ts';
 import { type ListState, listState } from '../list-state.ts';
-import { closeEvent, openEvent, stepsFrom } from '../opened-event.ts';
-import type { Place } from '../router.ts';
+import { closeEvent } from '../opened-event.ts';
+import { agentUrl, type Place } from '../router.ts';
 import { withPrefix } from '../typed-search.ts';
 import { useFocusReturn } from '../use-focus-return.ts';
 import { useList } from '../use-list.ts';
 import { useLoad } from '../use-load.ts';
+import { useNow } from '../use-now.ts';
 import { useSelection } from '../use-selection.ts';
 import { useTitle } from '../use-title.ts';
-import { ALL_EVENT_COLUMNS, AllEventsTable } from './all-events-table.tsx';
-import { DeleteMatchingDialog, type Doomed } from './delete-matching.tsx';
+import { DeleteEventsDialog, type Deletion } from './delete-events.tsx';
 import { EventFilters, filterKey, filtersOf, isFiltered, WHENS, whenOf } from './event-filters.tsx';
 import { EventPanel } from './event-panel.tsx';
+import { type EventColumn, EventTable } from './event-table.tsx';
 import { encodeNear } from './place-filter.tsx';
 
-const SORT_KEYS = ALL_EVENT_COLUMNS.flatMap(({ sortKey }) => sortKey ?? []);
-const SORTABLE = ALL_EVENT_COLUMNS.flatMap(({ sortKey, ...column }) =>
-  sortKey ? [{ ...column, key: sortKey }] : [],
-);
+const COLUMNS: readonly EventColumn<OwnedEvent>[] = [
+  {
+    label: 'Title',
+    class: 'column-title',
+    isTitle: true,
+    cell: (event, list) => (
+      <>
+        <span class="second cut">
+          <Marks event={event} /> · <Text value={event.location_name} />
+        </span>
+        <span class="second until-medium">
+          <span class="agent-cell">
+            by <Owner event={event} list={list} />
+          </span>
+        </span>
+        <span class="second until-large">
+          starts <EventTime at={event.start_at} timezone={event.timezone} />
+        </span>
+        <span class="second until-medium">
+          created <Created event={event} />
+        </span>
+      </>
+    ),
+  },
+  {
+    label: 'Agent',
+    class: 'column-agent from-medium',
+    cell: (event, list) => (
+      <span class="agent-cell">
+        <Owner event={event} list={list} />
+      </span>
+    ),
+  },
+  {
+    key: 'start_at',
+    label: 'Start',
+    class: 'column-start from-large',
+    cell: ({ start_at, timezone }) => <EventTime at={start_at} timezone={timezone} />,
+  },
+  {
+    key: 'created_at',
+    label: 'Created',
+    class: 'column-created from-medium',
+    isDescendingFirst: true,
+    cell: (event) => <Created event={event} />,
+  },
+];
+
+const SORT_KEYS = sortKeysOf(COLUMNS);
 
 /** Radius of the filter that the panel of an event sets. */
 const NEARBY_MILES = 1;
@@ -49,7 +99,7 @@ export function EventsView({ place }: { place: Place }) {
   const ids = events.map(({ event_id }) => event_id);
   const listQuery = withoutPage(list.apiQuery);
   const selection = useSelection(ids, list.apiQuery, listQuery);
-  const [toDelete, setToDelete] = useState<Doomed>();
+  const [toDelete, setToDelete] = useState<Deletion>();
   const { heading, expect } = useFocusReturn(isLoading);
   const openedId = query.get('event');
   const opened = events.find(({ event_id }) => event_id === openedId);
@@ -72,7 +122,7 @@ export function EventsView({ place }: { place: Place }) {
     setToDelete(
       selection.isAll
         ? { kind: 'matching', query: listQuery, total: page.total }
-        : { kind: 'events', events: chosen },
+        : { kind: 'of-any', events: chosen },
     );
   };
   const canSelect = page && !error && !isLoading && page.total > 0;
@@ -97,7 +147,7 @@ export function EventsView({ place }: { place: Place }) {
           value={list.q}
           onSearch={list.search}
         />
-        <SortSelect columns={SORTABLE} sort={list.sort} onSort={list.sortBy} />
+        <SortSelect columns={COLUMNS} list={list} />
       </div>
       <EventFilters query={query} list={list} events={events} />
       <div class="toolbar totals">
@@ -131,35 +181,68 @@ export function EventsView({ place }: { place: Place }) {
           shown={events.length}
           empty={<NoEvents list={list} isFiltered={isFiltered(query)} />}
         >
-          <AllEventsTable
+          <EventTable
+            class="all-events"
+            columns={COLUMNS}
             events={page?.events}
             list={list}
             isLoading={isLoading}
             selection={selection}
-            onOpen={(event) => openEvent(place, event)}
+            place={place}
           />
         </ListCard>
       </TabPanel>
       {opened && (
         <EventPanel
           event={opened}
-          {...stepsFrom(place, events, opened)}
-          onClose={() => closeEvent(place)}
-          onDelete={() => setToDelete({ kind: 'events', events: [opened] })}
+          place={place}
+          events={events}
+          onDelete={() => setToDelete({ kind: 'of-any', events: [opened] })}
           onNear={({ lat, lng }) => list.filter('near', encodeNear({ lat, lng, radius: NEARBY_MILES }))}
         />
       )}
       {openedId !== null && !opened && !isLoading && (
         <LinkedEvent
           id={openedId}
-          onClose={() => closeEvent(place)}
-          onDelete={(event) => setToDelete({ kind: 'events', events: [event] })}
+          place={place}
+          onDelete={(event) => setToDelete({ kind: 'of-any', events: [event] })}
         />
       )}
       {toDelete && (
-        <DeleteMatchingDialog doomed={toDelete} onDone={finish} onClose={() => setToDelete(undefined)} />
+        <DeleteEventsDialog deletion={toDelete} onDone={finish} onClose={() => setToDelete(undefined)} />
       )}
     </section>
+  );
+}
+
+/** Type, and whether it has ended or is cancelled. */
+function Marks({ event }: { event: OwnedEvent }) {
+  const isOver = hasEnded(event, useNow());
+  const marks = [event.event_type, isOver && 'ended', event.status === 'cancelled' && 'cancelled'];
+  return <>{marks.filter(Boolean).join(', ')}</>;
+}
+
+function Created({ event: { created_at } }: { event: OwnedEvent }) {
+  return <time dateTime={created_at}>{formatExact(created_at)}</time>;
+}
+
+/** The agent of an event, and a button to show only its events. */
+function Owner({ event: { agent_id, agent_name }, list }: { event: OwnedEvent; list: ListState }) {
+  return (
+    <>
+      <Link href={agentUrl(agent_id)} class="cell-link">
+        <Text value={agent_name} />
+      </Link>
+      <button
+        type="button"
+        class="icon-button small"
+        aria-label={`Only events of ${visibleText(agent_name) || agent_id}`}
+        title="Only events of this agent"
+        onClick={() => list.filter('agent', agent_id)}
+      >
+        <Icon name="filter" />
+      </button>
+    </>
   );
 }
 
@@ -172,15 +255,15 @@ function withoutPage(apiQuery: string): string {
 
 interface LinkedEventProps {
   id: string;
-  onClose: () => void;
+  place: Place;
   onDelete: (event: OwnedEvent) => void;
 }
 
 /** An event that a link leads to, and that is not on the page. Nothing if it does not exist. */
-function LinkedEvent({ id, onClose, onDelete }: LinkedEventProps) {
+function LinkedEvent({ id, place, onDelete }: LinkedEventProps) {
   const { data } = useLoad<OwnedEvent>(`/events/${encodeURIComponent(id)}`);
   return data?.event_id === id ? (
-    <EventPanel event={data} onClose={onClose} onDelete={() => onDelete(data)} />
+    <EventPanel event={data} place={place} onDelete={() => onDelete(data)} />
   ) : null;
 }
 
@@ -193,15 +276,8 @@ function NoEvents({ list, isFiltered }: { list: ListState; isFiltered: boolean }
     );
   }
   return (
-    <Empty icon="search" title="No event matches">
+    <NoMatch list={list} title="No event matches">
       {isFiltered && <p>The filters above leave out other events.</p>}
-      {list.q !== '' && (
-        <p>
-          <button type="button" class="button" onClick={() => list.search('')}>
-            Clear the search
-          </button>
-        </p>
-      )}
-    </Empty>
+    </NoMatch>
   );
 }

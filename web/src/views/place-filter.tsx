@@ -1,6 +1,7 @@
 // Filter by place: a city or coordinates, and a radius. In the URL it is `near=LAT,LNG,MILES`.
-import { useEffect, useId, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { CITIES } from '../cities.ts';
+import { SelectFilter, TextFilter } from '../components/filter-fields.tsx';
 
 export interface Near {
   readonly lat: number;
@@ -40,92 +41,46 @@ export function PlaceFilter({ near, onChoose }: PlaceFilterProps) {
     if (lat !== undefined && lng !== undefined) onChoose({ lat, lng, radius });
     else if (name === '') onChoose(undefined);
   };
+  const chooseCoordinates = (text: string) => {
+    const place = nearOf(`${text},${radius}`);
+    if (!place) return text === '' ? undefined : 'Type latitude and longitude, such as 52.52, 13.405.';
+    setTyping(false);
+    onChoose(place);
+    return undefined;
+  };
   const isOther = isTyping || (near !== undefined && city === undefined);
   return (
     <>
-      <label>
-        <span>Place</span>
-        <select
-          value={isOther ? OTHER : (city ?? '')}
-          onChange={(event) => choose(event.currentTarget.value)}
-        >
-          <option value="">Anywhere</option>
-          {CITIES.map(([name]) => (
-            <option key={name} value={name}>
-              {name}
-            </option>
-          ))}
-          <option value={OTHER}>Coordinates…</option>
-        </select>
-      </label>
+      <SelectFilter
+        label="Place"
+        value={isOther ? OTHER : (city ?? '')}
+        options={[
+          ['', 'Anywhere'],
+          ...CITIES.map(([name]) => [name, name] as const),
+          [OTHER, 'Coordinates…'],
+        ]}
+        onChoose={choose}
+      />
       {isOther && (
-        <CoordinatesField
+        <TextFilter
+          label="Coordinates"
+          class="coordinates"
+          placeholder="52.52, 13.405"
           value={near ? `${near.lat}, ${near.lng}` : ''}
-          onChoose={(lat, lng) => {
-            setTyping(false);
-            onChoose({ lat, lng, radius });
-          }}
+          onChoose={chooseCoordinates}
         />
       )}
       {near && (
-        <label>
-          <span>Within</span>
-          <select
-            value={String(radius)}
-            onChange={(event) => onChoose({ ...near, radius: Number(event.currentTarget.value) })}
-          >
-            {[...new Set([...RADII, radius])].map((miles) => (
-              <option key={miles} value={String(miles)}>
-                {miles} {miles === 1 ? 'mile' : 'miles'}
-              </option>
-            ))}
-          </select>
-        </label>
+        <SelectFilter
+          label="Within"
+          value={String(radius)}
+          options={[...new Set([...RADII, radius])].map((miles) => [
+            String(miles),
+            `${miles} ${miles === 1 ? 'mile' : 'miles'}`,
+          ])}
+          onChoose={(miles) => onChoose({ ...near, radius: Number(miles) })}
+        />
       )}
     </>
-  );
-}
-
-interface CoordinatesFieldProps {
-  value: string;
-  onChoose: (lat: number, lng: number) => void;
-}
-
-/** Filters on Enter, or when the field is left. */
-function CoordinatesField({ value, onChoose }: CoordinatesFieldProps) {
-  const [text, setText] = useState(value);
-  const [isWrong, setWrong] = useState(false);
-  const id = useId();
-  useEffect(() => setText(value), [value]);
-  const choose = () => {
-    if (text.trim() === value) return;
-    const place = nearOf(`${text},${DEFAULT_RADIUS}`);
-    setWrong(!place && text.trim() !== '');
-    if (place) onChoose(place.lat, place.lng);
-  };
-  return (
-    <label>
-      <span>Coordinates</span>
-      <input
-        type="text"
-        class="coordinates"
-        placeholder="52.52, 13.405"
-        autocomplete="off"
-        spellcheck={false}
-        value={text}
-        aria-invalid={isWrong}
-        aria-describedby={isWrong ? id : undefined}
-        onInput={(event) => setText(event.currentTarget.value)}
-        onBlur={choose}
-        onKeyDown={(event) => {
-          if (event.key === 'Enter') choose();
-        }}
-      />
-      {isWrong && (
-        <span id={id} class="field-error" role="alert">
-          Type latitude and longitude, such as 52.52, 13.405.
-        </span>
-      )}
-    </label>
   );
 }

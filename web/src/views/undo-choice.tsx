@@ -1,9 +1,10 @@
 // What becomes of deleted data: it can be restored for some days, unless it is deleted for good.
-import { useId, useState } from 'preact/hooks';
-import type { AuditPage, AuditRecord } from '../api.ts';
+import { useState } from 'preact/hooks';
+import type { AuditPage } from '../api.ts';
+import { CheckChoice } from '../components/check-choice.tsx';
 import { countOf } from '../format.ts';
 import type { ToastAction } from '../toasts.ts';
-import { findDeletion, undo } from '../undo.ts';
+import { undo } from '../undo.ts';
 import { useLoad } from '../use-load.ts';
 
 export interface UndoChoiceState {
@@ -13,10 +14,12 @@ export interface UndoChoiceState {
   /** Whether nothing will be kept, by choice or because the service keeps nothing. Undefined while it is unknown. */
   readonly isFinal: boolean | undefined;
   readonly choose: (isForGood: boolean) => void;
-  /** The button of the notification after a delete; undefined if it cannot be undone. */
+  /**
+   * The button of the notification after a delete; undefined if it cannot be undone. `find` returns the entry of the audit log; `first`
+   * undoes what was done with the delete.
+   */
   readonly undo: (
-    action: AuditRecord['action'],
-    target: string,
+    find: () => Promise<string | undefined>,
     first?: () => Promise<void>,
   ) => ToastAction | undefined;
 }
@@ -31,10 +34,10 @@ export function useUndoChoice(): UndoChoiceState {
     // If it cannot be known, it counts as final.
     isFinal: isForGood || (data || error ? !days : undefined),
     choose,
-    undo: (action, target, first) => {
+    undo: (find, first) => {
       // Also while it is unknown: whoever is quick may want to undo, too.
       if (days === 0 || isForGood) return undefined;
-      const entry = findDeletion(action, target);
+      const entry = find();
       entry.catch(() => {}); // reported when the button is pressed
       return { label: 'Undo', run: () => void undo(entry, first) };
     },
@@ -42,25 +45,10 @@ export function useUndoChoice(): UndoChoiceState {
 }
 
 export function UndoChoice({ undoChoice: { days, isForGood, choose } }: { undoChoice: UndoChoiceState }) {
-  const id = useId();
   if (days === undefined) return <p>&nbsp;</p>;
   if (days === 0) return <p>This cannot be undone.</p>;
-  return (
-    <label class="undo-choice" for={id}>
-      <input
-        id={id}
-        type="checkbox"
-        checked={isForGood}
-        onChange={(event) => choose(event.currentTarget.checked)}
-      />
-      <span>
-        Delete for good
-        <small>
-          {isForGood
-            ? 'Nothing is kept. This cannot be undone.'
-            : `Otherwise it can be restored for ${countOf(days, 'day')}.`}
-        </small>
-      </span>
-    </label>
-  );
+  const hint = isForGood
+    ? 'Nothing is kept. This cannot be undone.'
+    : `Otherwise it can be restored for ${countOf(days, 'day')}.`;
+  return <CheckChoice label="Delete for good" hint={hint} isChosen={isForGood} onChoose={choose} />;
 }
