@@ -35,8 +35,7 @@ export type IndexValues = [
   status: Status,
   updatedMs: number,
   timezone: string,
-  /** Null in engines that do not remove all events of an agent by their rows. */
-  agentId: string | null,
+  agentId: string,
 ];
 
 export function entryOf(values: IndexValues, zone: number, owner: number): IndexEntry {

@@ -69,11 +69,11 @@ export interface ReadEvent {
   readonly words: string;
 }
 
-/** What the index needs, without the number that the node gives to a change and without the agent. */
-export type EventValues = IndexValues extends [number, ...infer Values, string | null] ? Values : never;
+/** What the index needs, without the number that the node gives to a change. */
+export type EventValues = IndexValues extends [number, ...infer Values] ? Values : never;
 
 const EVENT_COLUMNS =
-  'event_id, version, start_ms, end_ms, lat, lng, event_type, audience, status, updated_ms, timezone';
+  'event_id, version, start_ms, end_ms, lat, lng, event_type, audience, status, updated_ms, timezone, agent_id';
 
 const STATE = `pg_current_snapshot()::text, ${INCARNATION}, (SELECT xid::text FROM event_changes_horizon), pg_is_in_recovery()`;
 const STATE_COLUMNS = 4;
@@ -274,6 +274,7 @@ function toValues([
   status,
   updatedMs,
   timezone,
+  agentId,
 ]: Texts): EventValues {
   return [
     id!,
@@ -287,12 +288,8 @@ function toValues([
     status as Status,
     Number(updatedMs),
     timezone!,
+    agentId!,
   ];
-}
-
-/** Number the change and leave out the agent: nodes remove events one by one. */
-export function toIndexValues(values: EventValues, number: number): IndexValues {
-  return [number, ...values, null];
 }
 
 function textOf(bytes: Buffer | null): string | null {

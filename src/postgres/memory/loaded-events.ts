@@ -5,14 +5,7 @@ import { EventMemory, type IndexOptions, type MemoryLoader } from '../../memory/
 import type { Metrics } from '../../metrics/metrics.ts';
 import { readWords } from '../words.ts';
 import { AppliedChanges } from './applied-changes.ts';
-import {
-  type Change,
-  type ChangedEvent,
-  type Deletes,
-  type EventValues,
-  type ServerState,
-  toIndexValues,
-} from './changes.ts';
+import type { Change, ChangedEvent, Deletes, EventValues, ServerState } from './changes.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** More removals than this are only marked at first: taking an event out of the index takes 20 µs. */
@@ -66,8 +59,7 @@ export class LoadedEvents {
     events: AsyncIterable<readonly EventValues[]>,
   ): Promise<MemoryLoader> {
     const loader = this.memory.loader(count, nowMs);
-    for await (const batch of events)
-      for (const values of batch) loader.add(toIndexValues(values, this.#nextNumber()));
+    for await (const batch of events) for (const values of batch) loader.add([this.#nextNumber(), ...values]);
     return loader;
   }
 
@@ -120,7 +112,7 @@ export class LoadedEvents {
       if (values === undefined) continue;
       const found = readWords(stored);
       const words = typeof found === 'string' ? found : await found;
-      this.memory.putValues(toIndexValues(values, this.#nextNumber()), words, json);
+      this.memory.putValues([this.#nextNumber(), ...values], words, json);
       steps += 1 + stored.length / CHARS_PER_EVENT;
       if (steps < PUT_PER_TURN) continue;
       await nextTurn();
