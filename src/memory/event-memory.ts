@@ -292,8 +292,7 @@ export class EventMemory {
   }
 
   /**
-   * A page of all events that match, ended and cancelled ones included, and their number. For engines that tell which agent
-   * owns an event. Throws the reason of the signal if it is aborted.
+   * A page of all events that match, ended and cancelled ones included, and their number. Throws the reason of the signal if it is aborted.
    */
   async list(query: AllEventsQuery, nowMs: number, signal?: AbortSignal): Promise<AllEventsPage<Wire>> {
     const { eventId, terms, agentId, limit, sort } = query;
@@ -364,12 +363,12 @@ export class EventMemory {
     return { ...position, chord: chordBetween(query, this.#index.entryOf(handle)) };
   }
 
-  #ownerOf(agentId: string | null): number {
-    if (agentId === null) return 0;
+  #ownerOf(agentId: string): number {
     const known = this.#owners.get(agentId);
     if (known !== undefined) return known;
     const owner = this.#owners.size + 1;
-    this.#owners.set(agentId, owner);
+    // A copy: the ID may be a piece of a long text, which it would keep in memory.
+    this.#owners.set(Buffer.from(agentId, 'latin1').toString('latin1'), owner);
     return owner;
   }
 

@@ -33,8 +33,7 @@ export interface IndexedEvent {
   readonly status: Status;
   readonly updatedMs: number;
   readonly timezone: string;
-  /** Null in engines that do not remove all events of an agent by their rows. */
-  readonly agentId: string | null;
+  readonly agentId: string;
 }
 
 /** Columns that `readIndexed` takes, in this order. Rows as arrays are read in 60 % of the time of rows as objects. */

@@ -150,7 +150,7 @@ describe(`${ROUNDS * SEARCHES_PER_ROUND} searches by words in memory`, () => {
       status: row.status,
       updatedMs: row.updated_ms,
       timezone: row.timezone,
-      agentId: null,
+      agentId: row.agent_id,
     });
     await loader.finish();
     const search = loaded.search(readNearby({ lat: 0, lng: 0, q: 'jazz' }, 'query'), NOW_MS);

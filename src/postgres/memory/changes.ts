@@ -69,12 +69,12 @@ export interface ReadEvent {
   readonly words: string;
 }
 
-/** An event as the index needs it, without what the node adds. */
-export type StoredEvent = Omit<IndexedEvent, 'row' | 'agentId'>;
+/** An event as the index needs it, without the number that the node gives to a change. */
+export type StoredEvent = Omit<IndexedEvent, 'row'>;
 
 /** Columns that `toEvent` takes, in this order. */
 const EVENT_COLUMNS =
-  'event_id, version, start_ms, end_ms, lat, lng, event_type, audience, status, updated_ms, timezone';
+  'event_id, version, start_ms, end_ms, lat, lng, event_type, audience, status, updated_ms, timezone, agent_id';
 
 const STATE = `pg_current_snapshot()::text, ${INCARNATION}, (SELECT xid::text FROM event_changes_horizon), pg_is_in_recovery()`;
 const STATE_COLUMNS = 4;
@@ -265,7 +265,8 @@ function toChange([xid, eventId, stamp, json, words, ...columns]: Texts): Change
 }
 
 function toEvent(columns: Texts): StoredEvent {
-  const [id, version, startMs, endMs, lat, lng, type, audience, status, updatedMs, timezone] = columns;
+  const [id, version, startMs, endMs, lat, lng, type, audience, status, updatedMs, timezone, agentId] =
+    columns;
   return {
     id: id!,
     version: Number(version),
@@ -278,6 +279,7 @@ function toEvent(columns: Texts): StoredEvent {
     status: status as Status,
     updatedMs: Number(updatedMs),
     timezone: timezone!,
+    agentId: agentId!,
   };
 }
 

@@ -124,7 +124,6 @@ export class LoadedEvents {
   /** Numbers the change, because JSON that was read before the last change of its event is not used. */
   #numbered(event: StoredEvent): IndexedEvent {
     this.#changeNumber = (this.#changeNumber + 1) >>> 0;
-    // Nodes remove events one by one, so the index need not know their agents.
-    return { ...event, row: this.#changeNumber, agentId: null };
+    return { ...event, row: this.#changeNumber };
   }
 }
