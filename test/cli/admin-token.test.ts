@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { decodeJwt } from 'jose';
 import { type Answer, Client } from '../support/client.ts';
 import { runHere } from '../support/command.ts';
 import { type Ended, launchCommand, launchService, type RunningProcess, run } from '../support/process.ts';
-import { startTestService, type TestService, temporaryFolder } from '../support/service.ts';
+import { startTestService, temporaryFolder, useTestService } from '../support/service.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const EMAIL = ['--email', 'ada@example.com'];
@@ -63,11 +63,7 @@ describe('admin-token', () => {
 
   describe('with a running service', () => {
     const folder = temporaryFolder();
-    let service: TestService;
-    before(async () => {
-      service = await startTestService({ DATA_DIR: folder });
-    });
-    after(() => service.close());
+    const service = useTestService({ DATA_DIR: folder });
     const mint = (...args: string[]) => runHere(['admin-token', ...args], { DATA_DIR: folder });
 
     it('names the holder and is valid as long as requested, at most a day', async () => {

@@ -6,13 +6,13 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Writable } from 'node:stream';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { newApiKey } from '../../src/domain/api-key.ts';
 import { systemRandom } from '../../src/system.ts';
 import { call } from '../mcp/messages.ts';
 import { runHere, startHere } from '../support/command.ts';
 import { BIN, cleanEnv, type Ended, freePort } from '../support/process.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { useTestService } from '../support/service.ts';
 
 const KEY = newApiKey(systemRandom);
 const META = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28' };
@@ -70,13 +70,11 @@ async function listen(answer: RequestListener, test: { after(done: () => void): 
 }
 
 describe('mcp', { concurrency: 2 }, () => {
-  let service: TestService;
+  const service = useTestService();
   let key: string;
   before(async () => {
-    service = await startTestService();
     key = (await service.newAgent()).headers['x-api-key']!;
   });
-  after(() => service.close());
 
   describe('before it starts', () => {
     const urls: [name: string, args: string[]][] = [
