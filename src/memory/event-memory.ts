@@ -19,7 +19,7 @@ import { copyOf, WordIndex } from '../words/word-index.ts';
 import { changing, tooManyWords, wordsUnknown } from './errors.ts';
 import { EventCache } from './event-cache.ts';
 import { EventLookup, type EventStorage } from './event-lookup.ts';
-import { entryOf, type IndexValues, toEntry, toIndexQuery, toScanQuery } from './index-mapping.ts';
+import { entryOf, type IndexedEvent, toEntry, toIndexQuery, toScanQuery } from './index-mapping.ts';
 import { letOthersRun } from './let-others-run.ts';
 import { bytesOfWords, WordRoom } from './word-room.ts';
 import { type Taker, WordTurns } from './word-turns.ts';
@@ -66,7 +66,7 @@ export interface IndexOptions {
 export type OnWordsProblem = (cause?: unknown) => void;
 
 export interface MemoryLoader {
-  add(values: IndexValues): void;
+  add(event: IndexedEvent): void;
   /** Builds the index, and lets other work run in between. Throws the signal's reason if it is aborted. */
   finish(signal?: AbortSignal): Promise<void>;
 }
@@ -123,7 +123,7 @@ export class EventMemory {
     this.#words.reserve(total + 1);
     const loader = this.#index.loader(total, nowMs);
     return {
-      add: (values) => loader.add(this.#entryOf(values)),
+      add: (event) => loader.add(this.#entryOf(event)),
       finish: async (signal) => {
         for (const _ of loader.finish()) {
           await nextTurn();
@@ -212,9 +212,9 @@ export class EventMemory {
   }
 
   /** The same. Without `json`, it is read when it is needed. Throws RangeError for an unknown type or audience. */
-  putValues(values: IndexValues, words: Words, json?: Wire): void {
-    const handle = this.#index.put(this.#entryOf(values));
-    this.#putWords(handle, words, this.#ownerOf(values[12]));
+  putIndexed(event: IndexedEvent, words: Words, json?: Wire): void {
+    const handle = this.#index.put(this.#entryOf(event));
+    this.#putWords(handle, words, this.#ownerOf(event.agentId));
     if (json === undefined) this.#cache.remove(handle);
     else this.#cache.put(handle, json);
   }
@@ -292,8 +292,7 @@ export class EventMemory {
   }
 
   /**
-   * A page of all events that match, ended and cancelled ones included, and their number. For engines that tell which agent
-   * owns an event. Throws the reason of the signal if it is aborted.
+   * A page of all events that match, ended and cancelled ones included, and their number. Throws the reason of the signal if it is aborted.
    */
   async list(query: AllEventsQuery, nowMs: number, signal?: AbortSignal): Promise<AllEventsPage<Wire>> {
     const { eventId, terms, agentId, limit, sort } = query;
@@ -354,8 +353,8 @@ export class EventMemory {
     return this.#words.bytes + this.#index.size * INDEX_BYTES_PER_EVENT;
   }
 
-  #entryOf(values: IndexValues): IndexEntry {
-    return entryOf(values, this.#zones.numberOf(values[11]), this.#ownerOf(values[12]));
+  #entryOf(event: IndexedEvent): IndexEntry {
+    return entryOf(event, this.#zones.numberOf(event.timezone), this.#ownerOf(event.agentId));
   }
 
   #positionOf(handle: number, query: NearbyQuery): Position {
@@ -364,12 +363,12 @@ export class EventMemory {
     return { ...position, chord: chordBetween(query, this.#index.entryOf(handle)) };
   }
 
-  #ownerOf(agentId: string | null): number {
-    if (agentId === null) return 0;
+  #ownerOf(agentId: string): number {
     const known = this.#owners.get(agentId);
     if (known !== undefined) return known;
     const owner = this.#owners.size + 1;
-    this.#owners.set(agentId, owner);
+    // A copy: the ID may be a piece of a long text, which it would keep in memory.
+    this.#owners.set(Buffer.from(agentId, 'latin1').toString('latin1'), owner);
     return owner;
   }
 

@@ -18,11 +18,29 @@ import type { HandleSet } from '../spatial/handle-set.ts';
 import type { IndexEntry, IndexQuery } from '../spatial/index-entry.ts';
 import { TagSet, tagOf } from '../spatial/tags.ts';
 
-/** Database columns that the index needs, in the order of IndexValues. */
+/** An event as the index takes it from a database. */
+export interface IndexedEvent {
+  /** Row number in the database, or a number that changes with each change of the event. */
+  readonly row: number;
+  readonly id: string;
+  readonly version: number;
+  readonly startMs: number;
+  readonly endMs: number | null;
+  readonly lat: number;
+  readonly lng: number;
+  readonly type: EventType;
+  readonly audience: Audience;
+  readonly status: Status;
+  readonly updatedMs: number;
+  readonly timezone: string;
+  readonly agentId: string;
+}
+
+/** Columns that `readIndexed` takes, in this order. Rows as arrays are read in 60 % of the time of rows as objects. */
 export const INDEX_COLUMNS =
   'row_id, event_id, version, start_ms, end_ms, lat, lng, event_type, audience, status, updated_ms, timezone, agent_id';
 
-export type IndexValues = [
+export type IndexColumns = readonly [
   row: number,
   id: string,
   version: number,
@@ -35,12 +53,17 @@ export type IndexValues = [
   status: Status,
   updatedMs: number,
   timezone: string,
-  /** Null in engines that do not remove all events of an agent by their rows. */
-  agentId: string | null,
+  agentId: string,
 ];
 
-export function entryOf(values: IndexValues, zone: number, owner: number): IndexEntry {
-  const [row, id, version, startMs, endMs, lat, lng, type, audience, status, updatedMs] = values;
+export function readIndexed(columns: IndexColumns): IndexedEvent {
+  const [row, id, version, startMs, endMs, lat, lng, type, audience, status, updatedMs, timezone, agentId] =
+    columns;
+  return { row, id, version, startMs, endMs, lat, lng, type, audience, status, updatedMs, timezone, agentId };
+}
+
+export function entryOf(event: IndexedEvent, zone: number, owner: number): IndexEntry {
+  const { row, id, version, startMs, endMs, lat, lng, type, audience, status, updatedMs } = event;
   const ends = endsMs({ start_ms: startMs, end_ms: endMs });
   const tag = tagOf(type, audience);
   const isCancelled = status === 'cancelled';

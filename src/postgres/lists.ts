@@ -12,10 +12,12 @@ import {
 } from '../domain/administration/list.ts';
 import type { AgentRequests } from '../domain/administration/recent-requests.ts';
 import type { AgentRecord } from '../domain/agent.ts';
+import { parseEvent } from '../domain/events/event.ts';
 import { ALL_EVENTS } from '../domain/events/nearby.ts';
 import { firstUlidAt } from '../domain/ids.ts';
 import { cutPage } from '../domain/page-rows.ts';
 import type { ListedEvent, ListPage, Stats } from '../domain/store.ts';
+import type { Wire } from '../domain/wire.ts';
 import type { CancellableReads } from './cancel.ts';
 import type { Statements } from './client/database.ts';
 import {
@@ -118,6 +120,19 @@ export async function readAllEventPage(
     agentCount: agentCount && Number(agentCount),
     next: last && positionOf(last, query),
   };
+}
+
+/** An agent that was deleted meanwhile has no name. */
+export async function addAgentNames(statements: Statements, events: readonly Wire[]): Promise<OwnedWire[]> {
+  const owners = events.map((json) => parseEvent(json).agent_id);
+  const rows = await statements.run(
+    'repeatable',
+    (sql) =>
+      sql<Pick<AgentRecord, 'agent_id' | 'agent_name'>[]>`
+        SELECT agent_id, agent_name FROM agents WHERE agent_id = ANY (string_to_array(${[...new Set(owners)].join(',')}::text, ',')::uuid[])`,
+  );
+  const names = new Map(rows.map(({ agent_id, agent_name }) => [agent_id, agent_name]));
+  return events.map((json, at) => ({ json, agentName: names.get(owners[at]!) ?? '' }));
 }
 
 type AuditRow = AuditRecord & { readonly total: number };

@@ -38,6 +38,7 @@ import { findAgentDetails, findHolder, findKey, revokeKey, rotateKey } from './k
 import { writerOf } from './last-uses.ts';
 import { AGENT_COLUMNS } from './list-statements.ts';
 import {
+  addAgentNames,
   readAgentPage,
   readAllEventPage,
   readAuditPage,
@@ -262,6 +263,8 @@ export class PostgresStore implements Store {
 
   eventPage: Store['eventPage'] = (query, nowMs, signal) =>
     this.#database.operation(async (statements) => {
+      const inMemory = await this.#events?.list(query, nowMs, signal);
+      if (inMemory) return { ...inMemory, items: await addAgentNames(statements, inMemory.items) };
       for (;;) {
         const page = await readAllEventPage(statements, this.#reads, query, nowMs, signal);
         if (page) return page;

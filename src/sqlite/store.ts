@@ -409,8 +409,8 @@ export class SqliteStore implements Store {
     const loader = this.#memory.loader(total, nowMs);
     let done = 0;
     onProgress(0, total);
-    await this.#reader.eachEvent((values) => {
-      loader.add(values);
+    await this.#reader.eachEvent((event) => {
+      loader.add(event);
       if (++done % 10_000 === 0) onProgress(done, total);
     });
     onProgress(total, total);
@@ -432,7 +432,7 @@ export class SqliteStore implements Store {
       for (const { key_hash, expires_ms } of keys)
         this.#keys.put(key_hash, row.agent_id, expires_ms ?? undefined);
     }
-    for (const event of events) this.#memory.putValues(event, words.get(event[1])!);
+    for (const event of events) this.#memory.putIndexed(event, words.get(event.id)!);
   }
 
   #toAgent(row: AgentColumns): AgentRecord {

@@ -8,7 +8,7 @@ import type { Words } from '../../src/domain/events/words.ts';
 import { newUlid } from '../../src/domain/ids.ts';
 import { toWire, type Wire } from '../../src/domain/wire.ts';
 import { EventMemory } from '../../src/memory/event-memory.ts';
-import type { IndexValues } from '../../src/memory/index-mapping.ts';
+import type { IndexedEvent } from '../../src/memory/index-mapping.ts';
 import { HOUR_MS, NOW_MS } from '../store/rows.ts';
 import { Chance } from '../support/random.ts';
 import { size } from '../support/sizes.ts';
@@ -52,7 +52,7 @@ describe('the list of all events in memory', () => {
         words: `all${chance.chance(0.5) ? ' half' : ''}${chance.chance(0.001) ? ' rare' : ''}`,
       };
       rows.set(made.id, made);
-      loader.add(valuesOf(made, row));
+      loader.add(indexedOf(made, row));
     }
     await loader.finish();
     const made = [...rows.values()];
@@ -67,9 +67,21 @@ describe('the list of all events in memory', () => {
     );
   });
 
-  const valuesOf = ({ id, startMs, type, agent }: Row, row: number): IndexValues => [
-    ...([row, id, 1, startMs, null, 0, 0, type, 'all', 'scheduled', startMs, 'UTC', agent] as const),
-  ];
+  const indexedOf = ({ id, startMs, type, agent }: Row, row: number): IndexedEvent => ({
+    row,
+    id,
+    version: 1,
+    startMs,
+    endMs: null,
+    lat: 0,
+    lng: 0,
+    type,
+    audience: 'all',
+    status: 'scheduled',
+    updatedMs: startMs,
+    timezone: 'UTC',
+    agentId: agent,
+  });
   const compare = (a: string, b: string) => (a < b ? -1 : Number(a > b));
 
   it(`finds what ${size(10, 300)} random conditions say, in pages`, async () => {

@@ -137,21 +137,21 @@ describe(`${ROUNDS * SEARCHES_PER_ROUND} searches by words in memory`, () => {
     const loaded = new EventMemory(1e6, NO_STORAGE, undefined, { indexMaxBytes: 2 ** 24, keepsWords: true });
     const row = newEventRow(agents[0]!, { title: 'jazz' });
     const loader = loaded.loader(1, NOW_MS);
-    loader.add([
-      1,
-      row.event_id,
-      1,
-      row.start_ms,
-      null,
-      row.lat,
-      row.lng,
-      row.event_type,
-      row.audience,
-      row.status,
-      row.updated_ms,
-      row.timezone,
-      null,
-    ]);
+    loader.add({
+      row: 1,
+      id: row.event_id,
+      version: 1,
+      startMs: row.start_ms,
+      endMs: null,
+      lat: row.lat,
+      lng: row.lng,
+      type: row.event_type,
+      audience: row.audience,
+      status: row.status,
+      updatedMs: row.updated_ms,
+      timezone: row.timezone,
+      agentId: row.agent_id,
+    });
     await loader.finish();
     const search = loaded.search(readNearby({ lat: 0, lng: 0, q: 'jazz' }, 'query'), NOW_MS);
     let isFound = false;

@@ -3,7 +3,7 @@
 import type { Readable } from 'node:stream';
 import type { Audience, EventType, Status } from '../../domain/events/event.ts';
 import type { Wire } from '../../domain/wire.ts';
-import type { IndexValues } from '../../memory/index-mapping.ts';
+import type { IndexedEvent } from '../../memory/index-mapping.ts';
 import type { Sql } from '../client/driver.ts';
 import { STORED_WORDS } from '../words.ts';
 import { openOf, parseSnapshot, type Snapshot, unseen } from './snapshot.ts';
@@ -52,11 +52,11 @@ export interface Change {
 }
 
 /**
- * An entry of the log with the event as it is now; undefined if it was deleted. A deletion since a snapshot has no values even if the event
+ * An entry of the log with the event as it is now; undefined if it was deleted. A deletion since a snapshot has no event even if the event
  * is there again: then a later entry has them, because a change that the snapshot showed cannot have followed one that it did not.
  */
 export interface ChangedEvent extends Change {
-  readonly values: EventValues | undefined;
+  readonly event: StoredEvent | undefined;
   /** As `readWords` takes them; empty if it was deleted. */
   readonly words: string;
   /** Undefined if it was deleted, or its JSON is to be read when it is needed. */
@@ -65,15 +65,16 @@ export interface ChangedEvent extends Change {
 
 /** An event with its words, as `readWords` takes them. */
 export interface ReadEvent {
-  readonly values: EventValues;
+  readonly event: StoredEvent;
   readonly words: string;
 }
 
-/** What the index needs, without the number that the node gives to a change and without the agent. */
-export type EventValues = IndexValues extends [number, ...infer Values, string | null] ? Values : never;
+/** An event as the index needs it, without the number that the node gives to a change. */
+export type StoredEvent = Omit<IndexedEvent, 'row'>;
 
+/** Columns that `toEvent` takes, in this order. */
 const EVENT_COLUMNS =
-  'event_id, version, start_ms, end_ms, lat, lng, event_type, audience, status, updated_ms, timezone';
+  'event_id, version, start_ms, end_ms, lat, lng, event_type, audience, status, updated_ms, timezone, agent_id';
 
 const STATE = `pg_current_snapshot()::text, ${INCARNATION}, (SELECT xid::text FROM event_changes_horizon), pg_is_in_recovery()`;
 const STATE_COLUMNS = 4;
@@ -181,8 +182,8 @@ export async function readNewest(sql: Sql, count: number): Promise<Change[]> {
 }
 
 /** All events. */
-export async function* readAllEvents(sql: Sql): AsyncGenerator<EventValues[]> {
-  for await (const lines of copy(sql, `SELECT ${EVENT_COLUMNS} FROM events`)) yield lines.map(toValues);
+export async function* readAllEvents(sql: Sql): AsyncGenerator<StoredEvent[]> {
+  for await (const lines of copy(sql, `SELECT ${EVENT_COLUMNS} FROM events`)) yield lines.map(toEvent);
 }
 
 /** The words of the next events by ID. */
@@ -215,8 +216,8 @@ export async function readEvents(sql: Sql, eventIds: readonly string[]): Promise
     )
     .raw();
   return (found as unknown as readonly (readonly (Buffer | null)[])[]).map((row) => {
-    const [words, ...event] = row.map(textOf);
-    return { values: toValues(event), words: words! };
+    const [words, ...columns] = row.map(textOf);
+    return { event: toEvent(columns), words: words! };
   });
 }
 
@@ -251,48 +252,35 @@ class NotPrimary extends Error {
   readonly code = '25006';
 }
 
-function toChange([xid, eventId, stamp, json, words, ...event]: Texts): ChangedEvent {
+function toChange([xid, eventId, stamp, json, words, ...columns]: Texts): ChangedEvent {
+  const [id] = columns;
   return {
     json: (json ?? undefined) as Wire | undefined,
     words: words ?? '',
     xid: BigInt(xid!),
     eventId: eventId!,
     stamp: stamp!,
-    values: event[0] === null ? undefined : toValues(event),
+    event: id === null ? undefined : toEvent(columns),
   };
 }
 
-function toValues([
-  id,
-  version,
-  startMs,
-  endMs,
-  lat,
-  lng,
-  type,
-  audience,
-  status,
-  updatedMs,
-  timezone,
-]: Texts): EventValues {
-  return [
-    id!,
-    Number(version),
-    Number(startMs),
-    endMs === null ? null : Number(endMs),
-    Number(lat),
-    Number(lng),
-    type as EventType,
-    audience as Audience,
-    status as Status,
-    Number(updatedMs),
-    timezone!,
-  ];
-}
-
-/** Number the change and leave out the agent: nodes remove events one by one. */
-export function toIndexValues(values: EventValues, number: number): IndexValues {
-  return [number, ...values, null];
+function toEvent(columns: Texts): StoredEvent {
+  const [id, version, startMs, endMs, lat, lng, type, audience, status, updatedMs, timezone, agentId] =
+    columns;
+  return {
+    id: id!,
+    version: Number(version),
+    startMs: Number(startMs),
+    endMs: endMs === null ? null : Number(endMs),
+    lat: Number(lat),
+    lng: Number(lng),
+    type: type as EventType,
+    audience: audience as Audience,
+    status: status as Status,
+    updatedMs: Number(updatedMs),
+    timezone: timezone!,
+    agentId: agentId!,
+  };
 }
 
 function textOf(bytes: Buffer | null): string | null {

@@ -132,10 +132,10 @@ async function readCurrent(sql: Sql, eventIds: readonly string[]): Promise<Curre
   const current: CurrentEvent[] = [];
   for (let from = 0; from < eventIds.length; from += EVENTS_PER_READ) {
     const ids = eventIds.slice(from, from + EVENTS_PER_READ);
-    const found = new Map((await readEvents(sql, ids)).map((event) => [event.values[0], event]));
+    const found = new Map((await readEvents(sql, ids)).map((read) => [read.event.id, read]));
     for (const eventId of ids) {
-      const event = found.get(eventId);
-      current.push({ eventId, values: event?.values, words: event?.words ?? '' });
+      const { event, words = '' } = found.get(eventId) ?? {};
+      current.push({ eventId, event, words });
     }
   }
   return current;

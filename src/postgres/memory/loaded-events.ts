@@ -2,17 +2,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EventStorage } from '../../memory/event-lookup.ts';
 import { EventMemory, type IndexOptions, type MemoryLoader } from '../../memory/event-memory.ts';
+import type { IndexedEvent } from '../../memory/index-mapping.ts';
 import type { Metrics } from '../../metrics/metrics.ts';
 import { readWords } from '../words.ts';
 import { AppliedChanges } from './applied-changes.ts';
-import {
-  type Change,
-  type ChangedEvent,
-  type Deletes,
-  type EventValues,
-  type ServerState,
-  toIndexValues,
-} from './changes.ts';
+import type { Change, ChangedEvent, Deletes, ServerState, StoredEvent } from './changes.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** More removals than this are only marked at first: taking an event out of the index takes 20 µs. */
@@ -23,7 +17,7 @@ const PUT_PER_TURN = 500;
 const CHARS_PER_EVENT = 150;
 
 /** An event as it is now. */
-export type CurrentEvent = Pick<ChangedEvent, 'eventId' | 'values' | 'words' | 'json'>;
+export type CurrentEvent = Pick<ChangedEvent, 'eventId' | 'event' | 'words' | 'json'>;
 
 interface LoadedEventsOptions extends IndexOptions {
   readonly cacheBytes: number;
@@ -63,11 +57,10 @@ export class LoadedEvents {
   async load(
     count: number,
     nowMs: number,
-    events: AsyncIterable<readonly EventValues[]>,
+    events: AsyncIterable<readonly StoredEvent[]>,
   ): Promise<MemoryLoader> {
     const loader = this.memory.loader(count, nowMs);
-    for await (const batch of events)
-      for (const values of batch) loader.add(toIndexValues(values, this.#nextNumber()));
+    for await (const batch of events) for (const event of batch) loader.add(this.#numbered(event));
     return loader;
   }
 
@@ -111,16 +104,16 @@ export class LoadedEvents {
   }
 
   async #putAll(changes: readonly CurrentEvent[]): Promise<void> {
-    const removed = changes.filter(({ values }) => values === undefined);
+    const removed = changes.filter(({ event }) => event === undefined);
     if (removed.length > MAX_REMOVED_AT_ONCE)
       this.memory.removeMany(Buffer.from(removed.map(({ eventId }) => eventId).join(',')));
     else for (const { eventId } of removed) this.memory.remove(eventId);
     let steps = 0;
-    for (const { values, words: stored, json } of changes) {
-      if (values === undefined) continue;
+    for (const { event, words: stored, json } of changes) {
+      if (event === undefined) continue;
       const found = readWords(stored);
       const words = typeof found === 'string' ? found : await found;
-      this.memory.putValues(toIndexValues(values, this.#nextNumber()), words, json);
+      this.memory.putIndexed(this.#numbered(event), words, json);
       steps += 1 + stored.length / CHARS_PER_EVENT;
       if (steps < PUT_PER_TURN) continue;
       await nextTurn();
@@ -128,9 +121,9 @@ export class LoadedEvents {
     }
   }
 
-  /** A number for each change: JSON that was read before the last change of its event is not used. */
-  #nextNumber(): number {
+  /** Numbers the change, because JSON that was read before the last change of its event is not used. */
+  #numbered(event: StoredEvent): IndexedEvent {
     this.#changeNumber = (this.#changeNumber + 1) >>> 0;
-    return this.#changeNumber;
+    return { ...event, row: this.#changeNumber };
   }
 }

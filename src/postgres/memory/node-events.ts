@@ -1,11 +1,18 @@
 // The events in memory of a node: loads them, follows the log of changes, and answers searches from them. While it cannot, it
 // says so, and the store searches by SQL.
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import type { AllEventsPage, AllEventsQuery } from '../../domain/administration/event-list.ts';
 import type { NearbyQuery } from '../../domain/events/nearby.ts';
 import type { Words } from '../../domain/events/words.ts';
 import type { NearbyPage, Searcher, Stats } from '../../domain/store.ts';
+import type { Wire } from '../../domain/wire.ts';
 import type { EventStorage } from '../../memory/event-lookup.ts';
-import { INDEX_BYTES_PER_EVENT, type OnWordsProblem, type StoredWords } from '../../memory/event-memory.ts';
+import {
+  type EventMemory,
+  INDEX_BYTES_PER_EVENT,
+  type OnWordsProblem,
+  type StoredWords,
+} from '../../memory/event-memory.ts';
 import { measureWords, type OnWordsReady } from '../../memory/words-ready.ts';
 import type { Metrics } from '../../metrics/metrics.ts';
 import { type Database, FIRST_PAUSE_MS, type OwnConnection, PATIENCE_MS } from '../client/database.ts';
@@ -111,21 +118,38 @@ export class NodeEvents {
    * not in memory, or if memory must catch up with many changes and `mayUseSql` has reserved room for a search in the database. Called within an
    * operation of the database. Throws UNAVAILABLE if the primary does not respond.
    */
-  async search(
+  search(
     query: NearbyQuery,
     nowMs: number,
     mayUseSql: () => boolean = () => false,
     searcher?: Searcher,
   ): Promise<NearbyPage | undefined> {
     this.#nowMs = nowMs;
-    if (!this.#loaded || (query.terms && !this.#loaded.memory.knowsWords)) return undefined;
+    return this.#read(query, mayUseSql, (memory) => memory.search(query, nowMs, searcher));
+  }
+
+  /** A page of the list of all events, under the same rules; if memory must catch up, SQL is used. */
+  list(query: AllEventsQuery, nowMs: number, signal?: AbortSignal): Promise<AllEventsPage<Wire> | undefined> {
+    return this.#read(
+      query,
+      () => true,
+      (memory) => memory.list(query, nowMs, signal),
+    );
+  }
+
+  async #read<T>(
+    { terms }: Pick<NearbyQuery, 'terms'>,
+    mayUseSql: () => boolean,
+    read: (memory: EventMemory) => Promise<T>,
+  ): Promise<T | undefined> {
+    if (!this.#loaded || (terms && !this.#loaded.memory.knowsWords)) return undefined;
     do {
       if (this.#readIndex.isBehind && mayUseSql()) return undefined;
     } while ((await this.#readIndex.confirm()) === 'behind');
     try {
-      return await this.#loaded?.memory.search(query, nowMs, searcher);
+      return this.#loaded && (await read(this.#loaded.memory));
     } catch (error) {
-      const hasLostWords = query.terms !== undefined && this.#loaded?.memory.knowsWords === false;
+      const hasLostWords = terms !== undefined && this.#loaded?.memory.knowsWords === false;
       if (error instanceof MemoryReplaced || hasLostWords) return undefined;
       throw error;
     }

@@ -3,19 +3,13 @@
 import { AppError } from '../../domain/errors.ts';
 import { Operations } from '../../domain/operations.ts';
 import { type Distribution, Metrics, queueMetrics } from '../../metrics/metrics.ts';
-import type { ListReaderCalls } from './list-reader.ts';
+import { ListReader } from './list-reader.ts';
 import type { ReaderCalls, ReaderThreadData } from './reader-worker.ts';
 import { RpcClient, type ThreadOptions } from './rpc-client.ts';
 import type { CallOf } from './rpc-server.ts';
 
 /** As many lists are read at the same time. One administrator gets at most two, so that another need not wait. */
 const LIST_THREADS = 3;
-
-/** Calls for the threads of lists. */
-const LISTS: Readonly<Record<keyof ListReaderCalls, true>> = {
-  ...{ agentPage: true, agentEventPage: true, auditPage: true },
-  ...{ countAgents: true, countCreated: true },
-};
 
 /**
  * Maximum rows per batch: four pages of usual size, or one of the largest; and small calls. Each call waits for its whole batch.
@@ -109,7 +103,7 @@ export class ReaderClient {
     args: Parameters<ReaderCalls[Name]>,
     apply: (value: ReturnType<ReaderCalls[Name]>) => Result,
   ): Promise<Result> {
-    if (!(name in LISTS)) return this.#permanent.run(name, args, apply);
+    if (!(name in ListReader.prototype)) return this.#permanent.run(name, args, apply);
     return this.#lists.run(async () => {
       const lane = this.#free.pop() ?? (await this.#untilFree());
       try {

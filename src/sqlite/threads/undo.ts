@@ -10,7 +10,12 @@ import {
   type UndoRefusal,
   type UndoStep,
 } from '../../domain/administration/undo.ts';
-import { INDEX_COLUMNS, type IndexValues } from '../../memory/index-mapping.ts';
+import {
+  INDEX_COLUMNS,
+  type IndexColumns,
+  type IndexedEvent,
+  readIndexed,
+} from '../../memory/index-mapping.ts';
 import {
   AGENT_COLUMNS,
   type AgentColumns,
@@ -33,7 +38,7 @@ export interface UndoneSlice {
   readonly kind: 'restored';
   readonly agent: AgentColumns | undefined;
   readonly keys: readonly RestoredKey[];
-  readonly events: readonly IndexValues[];
+  readonly events: readonly IndexedEvent[];
   readonly skipped: readonly SkippedEvent[];
   readonly into: number | undefined;
 }
@@ -79,8 +84,8 @@ export function prepareUndos(database: DatabaseSync, shared: UndoStatements): Un
   findDeleted.setReturnArrays(true);
   const findStored = prepare('SELECT 1 FROM events WHERE event_id = ?');
   const forgetEvent = prepare('DELETE FROM deleted_events WHERE event_id = ?');
-  const readIndexValues = prepare(`SELECT ${INDEX_COLUMNS} FROM events WHERE row_id = ?`);
-  readIndexValues.setReturnArrays(true);
+  const readIndexColumns = prepare(`SELECT ${INDEX_COLUMNS} FROM events WHERE row_id = ?`);
+  readIndexColumns.setReturnArrays(true);
   const addToAudit = prepare(
     'UPDATE audit SET count = count + ? WHERE audit_id = ? AND action = ? AND actor_subject = ? AND detail = ?',
   );
@@ -103,13 +108,13 @@ export function prepareUndos(database: DatabaseSync, shared: UndoStatements): Un
     if (findStored.get(eventId)) return 'exists';
     return shared.hasDuplicate(event) ? 'duplicate' : undefined;
   };
-  const undoEvent = (event: ColumnValues, eventId: string): IndexValues => {
+  const undoEvent = (event: ColumnValues, eventId: string): IndexedEvent => {
     const [agentId] = identityOf(event);
     const rowId = shared.insertEvent(event);
     forgetEvent.run(eventId);
     shared.changeStored(agentId, 1, bytesOf(event));
     shared.order.add(event, shared.storedOf(agentId)!.count);
-    return readIndexValues.get(rowId) as unknown as IndexValues;
+    return readIndexed(readIndexColumns.get(rowId) as unknown as IndexColumns);
   };
   /** Returns the entry of the undo: an earlier step's if it wrote one, otherwise a new one. */
   const record = (audit: AuditEntry, entry: AuditRecord, count: number, into: number | undefined): number => {
@@ -137,7 +142,7 @@ export function prepareUndos(database: DatabaseSync, shared: UndoStatements): Un
         forgetAgent.run(auditId);
         forgetKeys.run(auditId);
       }
-      const events: IndexValues[] = [];
+      const events: IndexedEvent[] = [];
       const skipped: SkippedEvent[] = [];
       for (const eventId of eventIds) {
         const event = findDeleted.get(eventId, auditId) as unknown as ColumnValues | undefined;
