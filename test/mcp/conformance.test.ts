@@ -12,7 +12,7 @@ import { pino } from 'pino';
 import { readConfig } from '../../src/config.ts';
 import { openStore } from '../../src/engines.ts';
 import { buildServer } from '../../src/http/server.ts';
-import { mcpHandler } from '../../src/mcp/handler.ts';
+import { mcpHandler } from '../../src/mcp/server.ts';
 import { systemClock, systemRandom } from '../../src/system.ts';
 import type { Context } from '../../src/usecases/context.ts';
 import { register } from '../../src/usecases/own-agent.ts';
