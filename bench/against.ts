@@ -1,20 +1,23 @@
 // Compares two services: this checkout with another one, to measure the cost of a change, or this checkout without and with
-// metrics. Sends the same requests to both in turn, each on its own copy of the same data.
+// metrics. Sends the same requests to both in turn, each on its own copy of the same data, in a folder or in a PostgreSQL of its own.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { readMigrations } from '../src/migrations.ts';
+import { type Cluster, startCluster } from '../test/support/postgres-cluster.ts';
 import { BIN, freePort } from '../test/support/process.ts';
 import { type Case, isWarm, makeCases } from './cases.ts';
 import { benchAgents, CACHE, copyFolder, prepareFolder } from './data.ts';
 import { load, type Measured, prime, untilWords } from './load.ts';
-import { type Server, startService } from './processes.ts';
+import { runCommand, type Server, startService } from './processes.ts';
 import { describeMachine, fixed, markdownTable, type Row, whole, withSpread } from './report.ts';
 import { medians } from './rounds.ts';
 import { spread } from './statistics.ts';
 
 interface CompareOptions {
+  readonly engine?: string;
   readonly events: number;
   readonly rounds: number;
   readonly seconds: number;
@@ -42,10 +45,38 @@ export async function measureAgainst(folder: string, options: CompareOptions): P
     before: prepareFolder(options.events, migrations),
     after: prepareFolder(options.events, undefined, 'plain'),
   };
-  const rows = await compareSides(sources, options, (side, dataDir, logFile) =>
-    startService(dataDir, logFile, { bin: side === 'before' ? bin : BIN }),
-  );
-  return render('Cost of the last measured change', rows, ['before', commit], options);
+  const bins = { before: bin, after: BIN };
+  const clusters = options.engine === 'postgres' ? await moveToClusters(sources, bins) : undefined;
+  try {
+    const rows = await compareSides(
+      sources,
+      options,
+      (side, dataDir, logFile) => {
+        const env = clusters && { DATABASE_URL: clusters[side].url() };
+        return startService(dataDir, logFile, { bin: bins[side], ...(env && { env }) });
+      },
+      clusters,
+    );
+    return render('Cost of the last measured change', rows, ['before', commit], options);
+  } finally {
+    for (const cluster of Object.values(clusters ?? {})) await cluster.remove();
+  }
+}
+
+/** A PostgreSQL for each side, into which its own version has moved its data. */
+async function moveToClusters(
+  sources: Readonly<Record<Side, string>>,
+  bins: Readonly<Record<Side, string>>,
+): Promise<Record<Side, Cluster>> {
+  const settings = { fsync: 'on', shared_buffers: `${Math.floor(totalmem() / 8 / 1_048_576)}MB` };
+  const clusters = { before: await startCluster({ settings }), after: await startCluster({ settings }) };
+  for (const side of ['before', 'after'] as const) {
+    console.error(`moving the data of the side ${side}`);
+    const folder = copyFolder(sources[side], side);
+    const env = { DATA_DIR: folder, DATABASE_URL: clusters[side].url() };
+    await runCommand(['move'], env, bins[side]);
+  }
+  return clusters;
 }
 
 /** Measures the service with metrics, which are read meanwhile, against the service without. Returns the report. */
@@ -75,6 +106,7 @@ async function compareSides(
   sources: Readonly<Record<Side, string>>,
   options: CompareOptions,
   startSide: StartSide,
+  clusters?: Readonly<Record<Side, Cluster>>,
 ): Promise<Row[]> {
   const copies = { before: copyFolder(sources.before, 'before'), after: copyFolder(sources.after, 'after') };
   const requests = join(CACHE, 'requests');
@@ -92,7 +124,10 @@ async function compareSides(
       const server = await startSide(side, copies[side], join(copies[side], 'access.log'));
       servers.push(server);
       await untilWords(server, agents.searcher.key);
-      return { url: server.url, pids: [server.pid] };
+      // With the processes of its database.
+      return clusters
+        ? { url: server.url, pids: [server.pid, clusters[side].pid], andChildren: true }
+        : { url: server.url, pids: [server.pid] };
     };
     try {
       const targets = { before: await start('before'), after: await start('after') };
@@ -151,7 +186,7 @@ const HEAD: Row = [
 ];
 
 function render(title: string, rows: readonly Row[], sides: Row, options: CompareOptions): string {
-  const { events, rounds, seconds, ...run } = options;
+  const { engine = 'sqlite', events, rounds, seconds, ...run } = options;
   const { starts, roundsPerStart } = splitRounds(rounds);
   return [
     `# ${title}`,
@@ -161,7 +196,7 @@ function render(title: string, rows: readonly Row[], sides: Row, options: Compar
     `${whole(events)} events; ${starts} starts of each side, ${roundsPerStart} interleaved rounds of ${seconds} s for each case, side and start. Ratios are medians of the ` +
       'ratios within a round, with minimum and maximum in brackets; all other numbers are medians of the rounds.',
     '',
-    ...markdownTable([['', ''], sides, ...describeMachine(run)]),
+    ...markdownTable([['', ''], sides, ['engine', engine], ...describeMachine(run)]),
     '',
   ].join('\n');
 }

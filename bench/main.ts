@@ -50,7 +50,7 @@ const USAGE = `npm run bench [-- OPTIONS]
   --console       the console in a browser with many agents, on both engines
   --pages         /, /docs and the console on a slow phone: sizes, and when they are usable
   --overload      5,000 connections compared with 256, and what a polite client sees meanwhile
-  --against DIR   this checkout compared with another one, before and after a change
+  --against DIR   this checkout compared with another one, before and after a change; also with --engine postgres
   --metrics       this checkout with metrics compared with it without
   --no-postgis    without the comparison with PostGIS`;
 
@@ -146,7 +146,7 @@ async function measureChange(folder: string): Promise<void> {
   ensureWrk();
   const { events, rounds, seconds } = options;
   const run = { command: describeCommand(), loadBefore: loadavg()[0]! };
-  const report = await measureAgainst(folder, { events, rounds, seconds, ...run });
+  const report = await measureAgainst(folder, { engine: given.engine, events, rounds, seconds, ...run });
   writeFileSync(fileBeside('RESULTS-change.md'), report);
   console.log(report);
 }

@@ -76,8 +76,12 @@ export async function runScript<T>(name: string, input: unknown, nodeOptions: st
 }
 
 /** Runs a CLI command of the service and returns its standard error. */
-export async function runCommand(args: readonly string[], env: Record<string, string>): Promise<string> {
-  const child = spawn(process.execPath, [BIN, ...args], {
+export async function runCommand(
+  args: readonly string[],
+  env: Record<string, string>,
+  bin = BIN,
+): Promise<string> {
+  const child = spawn(process.execPath, [bin, ...args], {
     ...{ env: cleanEnv(env), stdio: ['ignore', 'ignore', 'pipe'] as const },
   });
   const { code, printed } = await untilClosed(child, child.stderr);
