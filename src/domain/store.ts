@@ -161,7 +161,7 @@ export interface Store {
   check(): Promise<void>;
   /**
    * Finishes accepted operations, however many steps they have, then releases all resources. New writes and operations of
-   * several steps are rejected with UNAVAILABLE. Each batch of `listAgentEvents` is one operation.
+   * several steps are rejected with UNAVAILABLE.
    */
   close(): Promise<void>;
 
@@ -219,12 +219,6 @@ export interface Store {
   findAgent(agentId: string): Promise<AgentRecord | undefined>;
   /** With the keys that have not expired by `nowMs`. */
   findAgentDetails(agentId: string, nowMs: number): Promise<AgentDetails | undefined>;
-  /**
-   * All events of the agent, including ended ones, ordered by start and event_id, in batches. Each batch is read when the
-   * caller asks for it, and nothing is held open in between, so a caller may be slow. An event that does not change meanwhile
-   * is neither skipped nor repeated.
-   */
-  listAgentEvents(agentId: string): AsyncIterable<readonly Wire[]>;
 
   /** Matching agents in the requested order; ties by agent_id, in the same direction. */
   agentPage(query: AgentListQuery, nowMs: number): Promise<ListPage<AgentRecord>>;

@@ -1,9 +1,8 @@
-// Reads, changes and deletes single events, and reads the whole list of an agent's events. Creates are in event-creation.ts, searches
-// in search.ts, pages of lists in lists.ts.
+// Reads, changes and deletes single events. Creates are in event-creation.ts, searches in search.ts, lists in lists.ts.
 import { EVENT_COLUMNS, type EventRow, encodeEvent } from '../domain/events/event.ts';
 import { WORDS_VERSION, type Words } from '../domain/events/words.ts';
 import type { FoundRecord, ReplaceOutcome } from '../domain/store.ts';
-import { toWire, type Wire } from '../domain/wire.ts';
+import { toWire } from '../domain/wire.ts';
 import type { Statements } from './client/database.ts';
 import type { Sql } from './client/driver.ts';
 import { codeOf } from './client/errors.ts';
@@ -11,8 +10,6 @@ import { numberOf, TYPES, wireOf } from './records.ts';
 import { tokenizer, wordsFrom, wordsText } from './words.ts';
 
 const UNIQUE_VIOLATION = '23505';
-
-const EVENTS_PER_PAGE = 500;
 
 /** Sets the advisory locks of agents whose events change apart from others. */
 export const LOCK = 1701;
@@ -139,28 +136,4 @@ export async function deleteEvent(
       UPDATE agents SET event_count = event_count - 1 FROM gone WHERE agents.agent_id = gone.agent_id`,
   );
   return count > 0;
-}
-
-export async function* listAgentEvents(
-  statements: Statements,
-  agentId: string,
-): AsyncGenerator<readonly Wire[]> {
-  let [startMs, id] = [Number.MIN_SAFE_INTEGER, ''];
-  for (;;) {
-    // The index has no event_id: ordering by it directly would sort all remaining events for every page. So read the
-    // page by start, including ties, and sort only that.
-    const rows = await statements.run('repeatable', (sql) =>
-      sql`
-        SELECT start_ms, event_id, json FROM (
-          SELECT start_ms, event_id, json FROM events
-          WHERE agent_id = ${agentId} AND (start_ms, event_id) > (${startMs}, ${id})
-          ORDER BY start_ms FETCH FIRST ${EVENTS_PER_PAGE} ROWS WITH TIES
-        ) AS first
-        ORDER BY start_ms, event_id LIMIT ${EVENTS_PER_PAGE}`.raw(),
-    );
-    const last = rows.at(-1);
-    if (last) yield rows.map((row) => wireOf(row[2]));
-    if (!last || rows.length < EVENTS_PER_PAGE) return;
-    [startMs, id] = [Number(last[0]), String(last[1])];
-  }
 }

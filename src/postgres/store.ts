@@ -23,7 +23,6 @@ import {
   type Stats,
   type Store,
 } from '../domain/store.ts';
-import type { Wire } from '../domain/wire.ts';
 import { LastUses } from '../memory/last-uses.ts';
 import * as admin from './admin.ts';
 import { RequestCounts } from './agent-requests.ts';
@@ -242,10 +241,6 @@ export class PostgresStore implements Store {
 
   findAgentDetails(agentId: string, nowMs: number): Promise<AgentDetails | undefined> {
     return findAgentDetails(this.#database, agentId, nowMs, this.#uses, this.#keyUses);
-  }
-
-  listAgentEvents(agentId: string): AsyncIterable<readonly Wire[]> {
-    return events.listAgentEvents(this.#database, agentId);
   }
 
   agentPage(query: AgentListQuery, nowMs: number): Promise<ListPage<AgentRecord>> {

@@ -6,7 +6,6 @@ import type { AgentDetails, KeyDetails } from '../domain/administration/agent-de
 import type { AgentRecord } from '../domain/agent.ts';
 import type { KeyRecord } from '../domain/api-key.ts';
 import { AppError } from '../domain/errors.ts';
-import { type EventRow, STORED_EVENT_COLUMNS, type StoredEvent } from '../domain/events/event.ts';
 import { ulidMs } from '../domain/ids.ts';
 import { UNFINISHED_MOVE, unfinishedMove } from '../domain/unfinished-move.ts';
 import { INDEX_COLUMNS, type IndexColumns, type IndexedEvent, readIndexed } from '../memory/index-mapping.ts';
@@ -16,19 +15,6 @@ import { openForReading, readDatabase } from './connection.ts';
 
 /** Rows read before other requests can run. */
 const ROWS_PER_BATCH = 1_000;
-
-/** A page ends with the row that reaches one of these limits. */
-const ROWS_PER_PAGE = 500;
-const CHARS_PER_PAGE = 131_072;
-
-/**
- * Positions are read in larger batches than rows. The index does not order events with the same start by ID, so every batch
- * sorts them all again (100,000 events: 0.1 s).
- */
-const POSITIONS_PER_READ = 5_000;
-
-type AgentEventPosition = Pick<EventRow, 'start_ms' | 'event_id'>;
-const BEFORE_ALL: AgentEventPosition = { start_ms: Number.MIN_SAFE_INTEGER, event_id: '' };
 
 /** An agent with its keys, as read from SQLite. */
 export interface AgentDetailColumns {
@@ -48,22 +34,15 @@ const FIND_SETTING = 'SELECT value FROM settings WHERE name = ?';
 export class Reader {
   readonly connection: DatabaseSync;
   readonly #path: string;
-  readonly #event;
   readonly #agent;
   readonly #key;
-  readonly #agentEvents;
   readonly #setting;
 
   constructor(path: string) {
     this.#path = path;
     this.connection = openForReading(path);
-    this.#event = this.connection.prepare(
-      `SELECT ${STORED_EVENT_COLUMNS.join(', ')} FROM stored_events WHERE event_id = ?`,
-    );
     this.#agent = this.connection.prepare(`SELECT ${AGENT_COLUMNS} FROM stored_agents WHERE agent_id = ?`);
     this.#key = this.connection.prepare('SELECT prefix, created_ms, expires_ms FROM keys WHERE key_hash = ?');
-    this.#agentEvents = this.connection.prepare(`SELECT start_ms, event_id FROM stored_events
-      WHERE agent_id = ? AND (start_ms, event_id) > (?, ?) ORDER BY start_ms, event_id LIMIT ${POSITIONS_PER_READ}`);
     this.#setting = this.connection.prepare(FIND_SETTING);
   }
 
@@ -190,38 +169,6 @@ export class Reader {
     } finally {
       connection.close();
     }
-  }
-
-  /** Yields the JSON of an agent's events, ordered by start and event_id. Holds no snapshot while the caller uses a page. */
-  async *agentEvents(agentId: string): AsyncGenerator<string[]> {
-    for (let last: AgentEventPosition | undefined = BEFORE_ALL; last; ) {
-      const positions = this.#positionsAfter(last, agentId);
-      let page: string[] = [];
-      let chars = 0;
-      for (const { event_id } of positions) {
-        const event = this.#findEvent(event_id);
-        if (!event) continue; // deleted meanwhile
-        page.push(event.json);
-        chars += event.json.length;
-        if (page.length < ROWS_PER_PAGE && chars < CHARS_PER_PAGE) continue;
-        yield page;
-        await nextTurn();
-        page = [];
-        chars = 0;
-      }
-      if (page.length > 0) yield page;
-      await nextTurn();
-      last = positions.length < POSITIONS_PER_READ ? undefined : positions.at(-1);
-    }
-  }
-
-  #findEvent(eventId: string): StoredEvent | undefined {
-    return translated(() => this.#event.get(eventId) as StoredEvent | undefined);
-  }
-
-  #positionsAfter({ start_ms, event_id }: AgentEventPosition, agentId: string): AgentEventPosition[] {
-    const rows = translated(() => this.#agentEvents.all(agentId, start_ms, event_id));
-    return rows as unknown as AgentEventPosition[];
   }
 
   close(): void {

@@ -31,7 +31,7 @@ import {
   type Store,
   type WordLimit,
 } from '../domain/store.ts';
-import { toWire, type Wire } from '../domain/wire.ts';
+import type { Wire } from '../domain/wire.ts';
 import type { EventStorage } from '../memory/event-lookup.ts';
 import { EventMemory } from '../memory/event-memory.ts';
 import { LastUses } from '../memory/last-uses.ts';
@@ -225,10 +225,6 @@ export class SqliteStore implements Store {
       const found = await this.#read('findAgentDetails', agentId, nowMs);
       return found && detailsOf(found, this.#toAgent(found.agent), this.#keyUses);
     });
-  }
-
-  async *listAgentEvents(agentId: string): AsyncGenerator<readonly Wire[]> {
-    for await (const page of this.#reader.agentEvents(agentId)) yield page.map(toWire);
   }
 
   agentPage(query: AgentListQuery, nowMs: number): Promise<ListPage<AgentRecord>> {

@@ -10,7 +10,7 @@ import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { readConfig } from '../../src/config.ts';
 import { openStore } from '../../src/engines.ts';
-import { mcpHandler } from '../../src/mcp/handler.ts';
+import { mcpHandler } from '../../src/mcp/server.ts';
 import { systemClock, systemRandom } from '../../src/system.ts';
 import type { Context } from '../../src/usecases/context.ts';
 import { register } from '../../src/usecases/own-agent.ts';

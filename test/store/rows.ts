@@ -1,6 +1,8 @@
 // Rows for tests of the stores, no two alike, and the records that a store must return for them.
 import assert from 'node:assert/strict';
 import type { AuditEntry } from '../../src/domain/administration/audit.ts';
+import type { ListPosition } from '../../src/domain/administration/cursor.ts';
+import type { EventListQuery } from '../../src/domain/administration/list.ts';
 import type { AgentRow } from '../../src/domain/agent.ts';
 import { hashApiKey, type KeyFingerprint } from '../../src/domain/api-key.ts';
 import { decodeEvent, EVENT_DEFAULTS, type EventRow } from '../../src/domain/events/event.ts';
@@ -128,9 +130,20 @@ export async function searchAll(store: Store, query: NearbyQuery, nowMs: number)
   }
 }
 
-/** Every event of the agent, page by page. */
-export async function eventsOf(store: Store, agentId: string): Promise<Wire[]> {
-  return (await Array.fromAsync(store.listAgentEvents(agentId))).flat();
+export const WHOLE_LIST: Omit<EventListQuery, 'after'> = {
+  ...{ q: '', when: 'all', limit: 500 },
+  sort: { key: 'start_at', descending: false },
+};
+
+/** Every event of the agent, page by page, ordered by start and event_id. */
+export async function eventsOf(store: Store, agentId: string, after?: ListPosition): Promise<Wire[]> {
+  const events: Wire[] = [];
+  for (;;) {
+    const page = await store.agentEventPage(agentId, { ...WHOLE_LIST, after }, NOW_MS);
+    events.push(...page.items.map(({ json }) => json));
+    if (!page.next) return events;
+    after = page.next;
+  }
 }
 
 export function auditOf(action: AuditEntry['action'], target: string, detail = ''): AuditEntry {
