@@ -7,7 +7,7 @@ import type { BulkReader, BulkWriter, CopyControl, Store, StoreSummary } from '.
 import type { TransferStore } from './domain/transfer.ts';
 import { newSigningKey, SIGNING_KEY } from './oidc/local-issuer.ts';
 import type { OnPrimary } from './postgres/client/primary.ts';
-import type { SearchChange } from './postgres/memory/search-change.ts';
+import type { SearchChange } from './postgres/memory/node-events.ts';
 import { databasePath } from './sqlite/files/data-folder.ts';
 import type { SqliteOptions } from './sqlite/options.ts';
 import { systemClock, systemRandom } from './system.ts';

@@ -21,13 +21,11 @@ import type { ServeMcp } from './http/routes/mcp.ts';
 import { buildServer } from './http/server.ts';
 import { Shutdown } from './http/shutdown.ts';
 import { TOOLS } from './mcp/tools.ts';
-import { Metrics } from './metrics/metrics.ts';
-import { measureProcess } from './metrics/process-metrics.ts';
+import { Metrics, measureProcess } from './metrics/metrics.ts';
 import { localVerifier, newSigningKey, SIGNING_KEY } from './oidc/local-issuer.ts';
 import { profilePictures } from './oidc/picture.ts';
 import { providerVerifier } from './oidc/provider.ts';
-import { SESSION_SECRET } from './oidc/seal.ts';
-import { sessionSeal } from './oidc/session.ts';
+import { SESSION_SECRET, sessionSeal } from './oidc/seal.ts';
 import { providerSignIn } from './oidc/sign-in.ts';
 import { logFailure, storeLog } from './store-log.ts';
 import { systemClock, systemRandom, systemUptime, VERSION } from './system.ts';
@@ -152,7 +150,7 @@ let mcpLoading: Promise<ServeMcp> | undefined;
 
 /** Loads the library of /mcp, once: it takes a fifth of the start, and many services never need it. */
 function loadMcp(): Promise<ServeMcp> {
-  mcpLoading ??= Promise.all([import('./mcp/handler.ts'), import('./mcp/server.ts')]).then(
+  mcpLoading ??= Promise.all([import('./mcp/server.ts'), import('./mcp/server.ts')]).then(
     ([{ mcpHandler }, { toolServer }]) => mcpHandler(toolServer(VERSION)),
   );
   return mcpLoading;

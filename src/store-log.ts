@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { AppError } from './domain/errors.ts';
 import { BYTES_PER_MB } from './domain/store.ts';
 import type { StoreListeners } from './engines.ts';
-import { describeSearchChange } from './postgres/memory/search-change.ts';
+import type { SearchChange } from './postgres/memory/node-events.ts';
 
 export function storeLog(logger: Logger): Omit<StoreListeners, 'onFatal' | 'metrics' | 'clock'> {
   let primary: string | undefined;
@@ -56,4 +56,28 @@ export function storeLog(logger: Logger): Omit<StoreListeners, 'onFatal' | 'metr
 export function logFailure(logger: Logger, error: unknown, text: string): void {
   if (!(error instanceof AppError && error.code === 'UNAVAILABLE')) logger.error({ err: error }, text);
   else logger.warn({ reason: (error.cause as Error | undefined)?.message ?? error.message }, text);
+}
+
+/** Level and text of the log line. */
+function describeSearchChange(change: SearchChange): [level: 'info' | 'warn' | 'error', text: string] {
+  if (change.by === 'memory') {
+    const took = Math.ceil(change.tookMs);
+    return ['info', `Searches are answered from memory: ${change.events} events, loaded in ${took} ms.`];
+  }
+  switch (change.reason) {
+    case 'too large':
+      return [
+        'warn',
+        `The index of ${change.events} events would be larger than INDEX_MAX_MB. Searches use the database and are slower.`,
+      ];
+    case 'pooler':
+      return [
+        'info',
+        'DATABASE_URL leads to a pooler, so searches use the database. To search in memory, connect to PostgreSQL directly.',
+      ];
+    case 'reload':
+      return ['info', 'All events are loaded again. Searches use the database until then.'];
+    case 'failure':
+      return ['error', 'The events could not be loaded into memory. Searches use the database.'];
+  }
 }

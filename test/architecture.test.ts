@@ -64,7 +64,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'metrics/',
     'oidc/local-issuer.ts',
   ],
-  'store-log.ts': ['domain/', 'engines.ts', 'postgres/memory/search-change.ts', 'pino (types)'],
+  'store-log.ts': ['domain/', 'engines.ts', 'postgres/memory/node-events.ts', 'pino (types)'],
   'service.ts': [
     'config.ts',
     'engines.ts',
@@ -234,7 +234,7 @@ describe('the rule about imports', () => {
     ['http/a.ts', "import { serve } from '../cli/serve.ts';", 'cli/serve.ts (value)'],
     ['http/a.ts', "const path = import.meta.resolve('pino');", 'pino (resolve)'],
     ['http/routes/a.ts', "import { s } from '../../sqlite/store.ts';", 'sqlite/store.ts (value)'],
-    ['http/a.ts', "import { mcpHandler } from '../mcp/handler.ts';", 'mcp/handler.ts (value)'],
+    ['http/a.ts', "import { mcpHandler } from '../mcp/server.ts';", 'mcp/server.ts (value)'],
     ['mcp/a.ts', "import { serveMcp } from '../http/mcp.ts';", 'http/mcp.ts (value)'],
     ['mcp/a.ts', "import type { FastifyReply } from 'fastify';", 'fastify (type)'],
     ['mcp/a.ts', "import { readFile } from 'node:fs';", 'node:fs (value)'],

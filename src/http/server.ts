@@ -1,7 +1,7 @@
 // The HTTP server: every hook and every route, in order. app.ts sets up Fastify; the endpoints are in routes/, their list in
 // routes/table.ts.
 import type { Socket } from 'node:net';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import type { Logger } from 'pino';
 import { AppError, ERRORS } from '../domain/errors.ts';
 import type { Context } from '../usecases/context.ts';
@@ -10,11 +10,12 @@ import { Admission } from './admission/admission.ts';
 import { Backlog } from './admission/backlog.ts';
 import { cutOff } from './admission/connections.ts';
 import { ResponseDeadline } from './admission/deadline.ts';
+import { sendError } from './admission/unread-body.ts';
 import { type AppOptions, newApp } from './app.ts';
 import { addConsoleHeaders, serveConsole } from './browser/console.ts';
-import { allowOrigin, isAdminPath } from './browser/cors.ts';
-import { serveFront, serveGuide } from './browser/front.ts';
-import { servePageFiles } from './browser/page-files.ts';
+import { allowOrigin, isAdminPath, sendPreflight } from './browser/cors.ts';
+import { asksForHtml, serveFront, serveGuide } from './browser/front.ts';
+import { PAGE_HEADERS, readPage, servePageFiles } from './browser/page-files.ts';
 import { serveDocs } from './browser/reference.ts';
 import { serveSignIn } from './browser/sign-in.ts';
 import type { ToolName } from './guide/mcp.ts';
@@ -32,7 +33,6 @@ import type { Service } from './routes/endpoint.ts';
 import { isLoading, type Readiness, serveHealth, starting } from './routes/health.ts';
 import { type ServeMcp, serveMcp } from './routes/mcp.ts';
 import { DESCRIBED_ROUTES, ROUTES } from './routes/table.ts';
-import { refuseRoute, routeNotFound, sendErrorOrPage } from './routes/unknown-route.ts';
 import type { Shutdown } from './shutdown.ts';
 
 export interface ServerOptions extends Pick<AppOptions, 'trustProxy' | 'newRequestId' | 'bodyMeter'> {
@@ -226,4 +226,41 @@ function refusePath({ writeAccess, corsOrigins }: Server, reply: FastifyReply): 
   allowOrigin(corsOrigins, path, reply);
   handOverHeaders(reply);
   sendErrorOrPage(reply, routeNotFound());
+}
+
+function routeNotFound(): AppError {
+  return new AppError('NOT_FOUND', 'There is nothing at this URL. See /docs for the URLs that exist.');
+}
+
+/** Responds to a request that matches no route: 405 or a preflight response if the path has other methods, else 404. */
+function refuseRoute(app: FastifyInstance, path: string, reply: FastifyReply): FastifyReply {
+  const { request } = reply;
+  const methods = ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'].filter((method) => matches(app, method, path));
+  if (methods.length === 0) throw routeNotFound();
+  const cors = !isAdminPath(path);
+  const allow = [...methods, ...(cors ? ['OPTIONS'] : [])].join(', ');
+  if (request.method === 'OPTIONS' && cors) return sendPreflight(reply, path, allow);
+  reply.header('allow', allow);
+  throw new AppError('METHOD_NOT_ALLOWED', `This URL supports ${allow}, not ${request.method}.`);
+}
+
+function matches(app: FastifyInstance, method: string, path: string): boolean {
+  return app.findRoute({ method: method as HTTPMethods, url: path }) !== null;
+}
+
+const API = /^\/v1(?:[/?]|$)/;
+
+let unknownPage: string | undefined;
+
+/**
+ * Sends an error. A browser that opens a URL which does not exist gets a page; other clients get the error as JSON, and below /v1 all
+ * do.
+ */
+function sendErrorOrPage(reply: FastifyReply, error: AppError): FastifyReply {
+  const { method, pattern, headers, raw } = reply.request;
+  const isUnknown = error.code === 'NOT_FOUND' && pattern === undefined && !API.test(raw.url!);
+  if (!isUnknown || !['GET', 'HEAD'].includes(method) || !asksForHtml(headers.accept))
+    return sendError(reply, error);
+  unknownPage ??= readPage('unknown.html');
+  return sendError(reply.headers(PAGE_HEADERS), error, unknownPage);
 }

@@ -1,13 +1,14 @@
 // Input and output schemas of the tools: the shapes of the domain, with descriptions for models if those for HTTP would
-// mislead them.
+// mislead them. And how arguments are read by them.
 import type { TObject, TProperties, TSchema } from 'typebox';
 import { OwnLimits } from '../domain/administration/agent-details.ts';
+import { readTogether, refuse } from '../domain/errors.ts';
 import { EVENT_FIELDS, EventCreate, EventUpdate } from '../domain/events/event.ts';
 import { ReadEvent } from '../domain/events/include.ts';
 import { EventsNearbyResponse, FoundEvent, NearbyParameters } from '../domain/events/nearby.ts';
 import { OwnEventsParameters, OwnEventsResponse } from '../domain/own-agent.ts';
 import Type from '../domain/schema.ts';
-import { oneOf } from '../domain/shape.ts';
+import { compile, findUnknown, oneOf } from '../domain/shape.ts';
 import { UNTRUSTED } from './text.ts';
 
 const RFC_3339 = 'RFC 3339, such as 2031-05-01T18:00:00+02:00; without an offset, it is UTC.';
@@ -155,4 +156,50 @@ function complete(event: TObject): TObject {
 /** Adds the warning about untrusted text. */
 function withWarning<T extends TObject>(schema: T): T {
   return { ...schema, description: UNTRUSTED };
+}
+
+export type Arguments = Readonly<Record<string, unknown>>;
+
+export interface ArgumentRules<Input> {
+  readonly input: TObject;
+  /** Whether null is a value. If not, it counts as omitted, like the empty string and the empty list. */
+  readonly nullClears?: true;
+  /** Converts the arguments to the input of `run`. Need not check `event_id`. Throws VALIDATION_ERROR. */
+  read(args: Arguments, nowMs: number): Input;
+}
+
+/**
+ * Reads the arguments of a call once, and reports all their problems together, including unknown names. Models often send an empty
+ * value for an argument that they do not use, or one value instead of a list: both are taken as they are meant. Throws
+ * VALIDATION_ERROR.
+ */
+export function argumentReader<Input>(rules: ArgumentRules<Input>): (given: unknown, nowMs: number) => Input {
+  const { event_id, ...others } = rules.input.properties;
+  const known = new Set([...(event_id ? ['event_id'] : []), ...Object.keys(others)]);
+  const lists = new Set([...known].filter((name) => isList(rules.input.properties[name])));
+  const checkId = event_id && compile(Type.Object({ event_id }));
+  return (given, nowMs) => {
+    const args = asMeant(Object(given), lists, rules.nullClears === true);
+    const [, , input] = readTogether(
+      () => refuse(findUnknown(args, known, 'arguments')),
+      () => refuse(checkId?.(args, 'arguments').issues ?? []),
+      () => rules.read(args, nowMs),
+    );
+    return input;
+  };
+}
+
+function isList(schema: object | undefined): boolean {
+  return (schema as { type?: unknown } | undefined)?.type === 'array';
+}
+
+/** The arguments without empty values, and with a list of one value where a list is expected. */
+function asMeant(given: object, lists: ReadonlySet<string>, nullClears: boolean): Arguments {
+  const kept = Object.entries(given).filter(
+    ([, value]) =>
+      value !== '' && (value !== null || nullClears) && !(Array.isArray(value) && value.length === 0),
+  );
+  return Object.fromEntries(
+    kept.map(([name, value]) => [name, lists.has(name) && typeof value === 'string' ? [value] : value]),
+  );
 }

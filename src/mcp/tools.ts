@@ -16,7 +16,7 @@ import type { Context } from '../usecases/context.ts';
 import { createEvent, deleteEvent, findNearby, getEvent, updateEvent } from '../usecases/events.ts';
 import { findOwnEvents, getOwnLimits } from '../usecases/own-agent.ts';
 import type { Network } from '../usecases/stored-bytes.ts';
-import type { ArgumentRules, Arguments } from './arguments.ts';
+import type { ArgumentRules, Arguments } from './schemas.ts';
 import * as schemas from './schemas.ts';
 import { type EventShown, type PageWords, showAgent, showEvent, showPage, UNTRUSTED } from './text.ts';
 

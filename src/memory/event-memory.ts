@@ -17,12 +17,10 @@ import { type HandleSet, listOf } from '../spatial/handle-set.ts';
 import type { IndexEntry, IndexPage, IndexQuery } from '../spatial/index-entry.ts';
 import { copyOf, WordIndex } from '../words/word-index.ts';
 import { changing, tooManyWords, wordsUnknown } from './errors.ts';
-import { EventCache } from './event-cache.ts';
-import { EventLookup, type EventStorage } from './event-lookup.ts';
+import { EventCache, EventLookup, type EventStorage } from './event-lookup.ts';
 import { entryOf, type IndexedEvent, toEntry, toIndexQuery, toScanQuery } from './index-mapping.ts';
-import { letOthersRun } from './let-others-run.ts';
 import { bytesOfWords, WordRoom } from './word-room.ts';
-import { type Taker, WordTurns } from './word-turns.ts';
+import { letOthersRun, type Taker, WordTurns } from './word-turns.ts';
 import { measureWords } from './words-ready.ts';
 import { Zones } from './zones.ts';
 

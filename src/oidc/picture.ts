@@ -2,10 +2,9 @@
 // limited size, and only from public IP addresses or from the provider itself.
 import { lookup } from 'node:dns';
 import type { IncomingMessage } from 'node:http';
-import { isIP, type LookupFunction } from 'node:net';
+import { BlockList, isIP, type LookupFunction } from 'node:net';
 import type { Picture, Pictures } from '../domain/administration/session.ts';
 import { TIMEOUT_MS } from './provider.ts';
-import { isPublicAddress } from './public-address.ts';
 
 const MAX_BYTES = 524_288;
 const MAX_REDIRECTS = 3;
@@ -91,4 +90,45 @@ async function readPicture(response: IncomingMessage): Promise<Picture | undefin
     pieces.push(piece);
   }
   return { type, bytes: Buffer.concat(pieces) };
+}
+
+/** Networks that are local, reserved, or translate to IPv4 addresses (RFC 6890 and its registries). */
+const NOT_PUBLIC = {
+  ipv4: [
+    '0.0.0.0/8',
+    '10.0.0.0/8',
+    '100.64.0.0/10',
+    '127.0.0.0/8',
+    '169.254.0.0/16',
+    '172.16.0.0/12',
+    '192.0.0.0/24',
+    '192.0.2.0/24',
+    '192.88.99.0/24',
+    '192.168.0.0/16',
+    '198.18.0.0/15',
+    '198.51.100.0/24',
+    '203.0.113.0/24',
+    '224.0.0.0/3',
+  ],
+  // Everything outside 2000::/3, and within it Teredo, ORCHID, benchmarks, documentation and 6to4.
+  ipv6: ['::/3', '4000::/2', '8000::/1', '2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'],
+} as const;
+
+// One list per family: in a list of both, an IPv4 address would also match as its IPv4-mapped IPv6 address.
+const blocked = { ipv4: toList('ipv4'), ipv6: toList('ipv6') };
+
+function toList(family: keyof typeof NOT_PUBLIC): BlockList {
+  const list = new BlockList();
+  for (const network of NOT_PUBLIC[family]) {
+    const [address = '', bits] = network.split('/');
+    list.addSubnet(address, Number(bits), family);
+  }
+  return list;
+}
+
+/** Also false for text that is not an IP address. */
+export function isPublicAddress(address: string): boolean {
+  if (isIP(address) === 0) return false;
+  const family = isIP(address) === 4 ? 'ipv4' : 'ipv6';
+  return !blocked[family].check(address, family);
 }

@@ -10,7 +10,7 @@ import { Hidden } from './hidden.ts';
 import type { IndexEntry, IndexPage, IndexQuery } from './index-entry.ts';
 import type { Located } from './leaves.ts';
 import { isFew, latReachOf, matcherOf } from './matcher.ts';
-import { NearestPage } from './nearest-page.ts';
+import { NearestPage } from './nearest.ts';
 import { Page } from './page.ts';
 import { EVERYWHERE, type PlaceQuery, toPlaceQuery } from './place-query.ts';
 import { Structures } from './structures.ts';

@@ -1,7 +1,7 @@
 // Leaves of the place tree: up to 128 events each, in flat columns, ordered by start and ID. The tree decides which events
 // belong to a leaf.
 import { grown, lowerBound, PIECE } from './columns.ts';
-import type { NearestPage } from './nearest-page.ts';
+import type { NearestPage } from './nearest.ts';
 import type { Page } from './page.ts';
 import type { PlaceQuery } from './place-query.ts';
 import { TAGS, type TagSet } from './tags.ts';

@@ -7,7 +7,7 @@ import type { Session } from '../../src/domain/administration/session.ts';
 import { newApiKey } from '../../src/domain/api-key.ts';
 import { getSigningKey } from '../../src/engines.ts';
 import { mintToken } from '../../src/oidc/local-issuer.ts';
-import { sessionSeal } from '../../src/oidc/session.ts';
+import { sessionSeal } from '../../src/oidc/seal.ts';
 import { systemRandom } from '../../src/system.ts';
 import { type Answer, assertError, type Client, newEvent } from '../support/client.ts';
 import { OWN_PAGE } from '../support/console-browser.ts';

@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { AppError } from '../../src/domain/errors.ts';
-import { mcpHandler } from '../../src/mcp/handler.ts';
-import { toolFailure } from '../../src/mcp/server.ts';
+import { mcpHandler, toolFailure } from '../../src/mcp/server.ts';
 import { call, currentCall } from './messages.ts';
 
 const SECRET = 'SELECT * FROM keys in /srv/data';

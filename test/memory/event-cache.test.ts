@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { toWire, type Wire } from '../../src/domain/wire.ts';
-import { EventCache } from '../../src/memory/event-cache.ts';
+import { EventCache } from '../../src/memory/event-lookup.ts';
 import { Chance } from '../support/random.ts';
 
 /** An event of this size in bytes; characters outside ASCII have two. */

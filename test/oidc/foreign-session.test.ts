@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Identity } from '../../src/domain/administration/admin.ts';
-import { sessionSeal } from '../../src/oidc/session.ts';
+import { sessionSeal } from '../../src/oidc/seal.ts';
 import { assertError } from '../support/client.ts';
 import { ConsoleBrowser } from '../support/console-browser.ts';
 import { startOidcProvider, type TestProvider } from '../support/oidc-provider.ts';

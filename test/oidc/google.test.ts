@@ -5,7 +5,7 @@ import { after, before, describe, it, mock } from 'node:test';
 import { exportJWK, generateKeyPair, type JWK, type JWTPayload, SignJWT } from 'jose';
 import { AppError } from '../../src/domain/errors.ts';
 import { providerVerifier, toIdentity } from '../../src/oidc/provider.ts';
-import { sessionSeal } from '../../src/oidc/session.ts';
+import { sessionSeal } from '../../src/oidc/seal.ts';
 import { providerSignIn } from '../../src/oidc/sign-in.ts';
 import { systemRandom } from '../../src/system.ts';
 import { ConsoleBrowser } from '../support/console-browser.ts';

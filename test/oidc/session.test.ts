@@ -3,8 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { Identity } from '../../src/domain/administration/admin.ts';
-import { newSeal } from '../../src/oidc/seal.ts';
-import { sessionSeal } from '../../src/oidc/session.ts';
+import { newSeal, sessionSeal } from '../../src/oidc/seal.ts';
 import { anyText } from '../support/any-text.ts';
 
 const NOW_MS = 1_800_000_000_000;

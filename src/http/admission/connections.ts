@@ -5,10 +5,9 @@ import type { Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import type { FastifyRequest } from 'fastify';
 import type { Limit } from '../../domain/client-limits.ts';
-import { AppError } from '../../domain/errors.ts';
-import { Metrics } from '../../metrics/metrics.ts';
+import { AppError, LIMITS, QUOTAS, type RefusedBy } from '../../domain/errors.ts';
+import { type Count, Metrics } from '../../metrics/metrics.ts';
 import { Budget } from './budget.ts';
-import { Refusals } from './refusals.ts';
 import { type Connection, RequestClient } from './request-client.ts';
 import { overloaded, UNLIMITED } from './work-queue.ts';
 
@@ -169,4 +168,32 @@ export function cutOff({ socket }: IncomingMessage): void {
   const { parser } = socket as ParsedSocket;
   if (parser) parser.onIncoming = () => STOP_PARSING;
   socket.destroy();
+}
+
+/** Counts refusals by the limit or quota that refused. All series exist from the start: a rate needs a zero to begin with. */
+export class Refusals {
+  readonly #counts = new Map<RefusedBy, Count>();
+
+  constructor(metrics = new Metrics()) {
+    for (const cause of LIMITS) {
+      const help = 'Requests and connections refused, by the limit.';
+      this.#counts.set(cause, metrics.counter('local_events_refusals_total', help, { cause }));
+    }
+    for (const quota of QUOTAS) {
+      const help = 'Requests refused because an hourly quota is used up.';
+      this.#counts.set(
+        `quota ${quota}`,
+        metrics.counter('local_events_quota_refusals_total', help, { quota }),
+      );
+    }
+  }
+
+  /** Counts the error if it is a refusal. */
+  count(error: unknown): void {
+    if (error instanceof AppError && error.refusedBy) this.countOne(error.refusedBy);
+  }
+
+  countOne(refusedBy: RefusedBy): void {
+    this.#counts.get(refusedBy)!.value++;
+  }
 }

@@ -1,11 +1,18 @@
 // Reads what a node needs to begin, to catch up after many changes, and to go on after a failover. Each is one transaction with one
-// snapshot, from which polling continues.
-import { setTimeout as sleep } from 'node:timers/promises';
+// snapshot, from which polling continues. Words are read later, without one.
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import type { Words } from '../../domain/events/words.ts';
 import type { EventStorage } from '../../memory/event-lookup.ts';
-import { INDEX_BYTES_PER_EVENT, type IndexOptions, type MemoryLoader } from '../../memory/event-memory.ts';
+import {
+  INDEX_BYTES_PER_EVENT,
+  type IndexOptions,
+  type MemoryLoader,
+  type StoredWords,
+} from '../../memory/event-memory.ts';
 import type { Metrics } from '../../metrics/metrics.ts';
-import type { OwnConnection } from '../client/database.ts';
+import type { Database, OwnConnection } from '../client/database.ts';
 import type { Sql } from '../client/driver.ts';
+import { isRead, readWords } from '../words.ts';
 import { MIN_KEPT } from './applied-changes.ts';
 import {
   ALL_EVENTS_CHANGED,
@@ -18,6 +25,7 @@ import {
   readEvents,
   readNewest,
   readState,
+  readWordsAfter,
   writeIncarnation,
 } from './changes.ts';
 import { type CurrentEvent, LoadedEvents } from './loaded-events.ts';
@@ -31,6 +39,10 @@ const LOCK_PATIENCE_MS = 60_000;
 /** Above this, loading everything again is simpler than to follow. */
 const MAX_FOLLOWED = 250_000;
 const EVENTS_PER_READ = 1_000;
+const WORDS_PER_READ = 500;
+
+/** Characters of rows, whose words must be found, between two turns of the event loop. */
+const CHARS_PER_TURN = 10_000;
 
 export interface LoadOptions extends IndexOptions {
   readonly cacheBytes: number;
@@ -76,6 +88,36 @@ async function readAll(
   const events = new LoadedEvents(options, storage, { ...state, incarnation }, await readServer(sql));
   events.note(await readNewest(sql, MIN_KEPT));
   return { events, loader: await events.load(count, options.nowMs, readAllEvents(sql)) };
+}
+
+/**
+ * The words of all events, in batches; other work runs in between. `requireUse` throws to end it. `onRead` gets the ID of the last
+ * event of each batch.
+ */
+export async function* loadWords(
+  database: Database,
+  requireUse: () => void,
+  onRead: (lastId: string) => void,
+): AsyncGenerator<StoredWords> {
+  for (let last: string | undefined = ''; last !== undefined; ) {
+    const after: string = last;
+    const rows = await database.run('repeatable', (sql) => readWordsAfter(sql, after, WORDS_PER_READ));
+    requireUse();
+    const words: Words[] = [];
+    let chars = 0;
+    for (const { words: stored } of rows) {
+      const found = readWords(stored);
+      words.push(typeof found === 'string' ? found : await found);
+      if (isRead(stored)) continue;
+      chars += stored.length;
+      if (chars < CHARS_PER_TURN) continue;
+      await nextTurn();
+      chars = 0;
+    }
+    yield { ids: rows.map(({ id }) => id), versions: rows.map(({ version }) => version), words };
+    last = rows.at(-1)?.id;
+    if (last !== undefined) onRead(last);
+  }
 }
 
 interface Unfinished {

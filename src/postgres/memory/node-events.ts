@@ -1,31 +1,23 @@
 // The events in memory of a node: loads them, follows the log of changes, and answers searches from them. While it cannot, it
 // says so, and the store searches by SQL.
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { AllEventsPage, AllEventsQuery } from '../../domain/administration/event-list.ts';
 import type { NearbyQuery } from '../../domain/events/nearby.ts';
-import type { Words } from '../../domain/events/words.ts';
 import type { NearbyPage, Searcher, Stats } from '../../domain/store.ts';
 import type { Wire } from '../../domain/wire.ts';
 import type { EventStorage } from '../../memory/event-lookup.ts';
-import {
-  type EventMemory,
-  INDEX_BYTES_PER_EVENT,
-  type OnWordsProblem,
-  type StoredWords,
-} from '../../memory/event-memory.ts';
+import { type EventMemory, INDEX_BYTES_PER_EVENT, type OnWordsProblem } from '../../memory/event-memory.ts';
 import { measureWords, type OnWordsReady } from '../../memory/words-ready.ts';
 import type { Metrics } from '../../metrics/metrics.ts';
 import { type Database, FIRST_PAUSE_MS, type OwnConnection, PATIENCE_MS } from '../client/database.ts';
 import { codeOf, failureOf, unavailable, withoutData } from '../client/errors.ts';
 import { isDirect } from '../pooler.ts';
-import { isRead, readWords } from '../words.ts';
-import { ALL_EVENTS_CHANGED, POLL_SETTINGS, poll, readWordsAfter, writeIncarnation } from './changes.ts';
+import { ALL_EVENTS_CHANGED, POLL_SETTINGS, poll, writeIncarnation } from './changes.ts';
 import { EventBodies } from './event-bodies.ts';
 import { FirstLoad, type FirstLoadOptions, IN_MEMORY } from './first-load.ts';
-import { followMany, load, reconcile } from './load.ts';
+import { followMany, load, loadWords, reconcile } from './load.ts';
 import type { LoadedEvents } from './loaded-events.ts';
 import { ReadIndex } from './read-index.ts';
-import type { SearchChange } from './search-change.ts';
 
 /** Pauses between two attempts to load. */
 const FIRST_LOAD_PAUSE_MS = 100;
@@ -40,12 +32,18 @@ const BEHIND_AFTER_MS = 250;
 /** PostgreSQL has cancelled the statement. */
 const STATEMENT_TIMEOUT = '57014';
 
-/** Events whose words are read at once, and the pause after a failure. */
-const WORDS_PER_READ = 500;
+/** Pause after words could not be read. */
 const WORDS_RETRY_MS = 1_000;
 
-/** Characters of rows, whose words must be found, between two turns of the event loop. */
-const CHARS_PER_TURN = 10_000;
+/** Which way the searches of a node take from now on. */
+export type SearchChange =
+  | { readonly by: 'memory'; readonly events: number; readonly tookMs: number }
+  | {
+      readonly by: 'database';
+      readonly reason: 'too large' | 'reload' | 'pooler' | 'failure';
+      readonly events?: number;
+      readonly cause?: unknown;
+    };
 
 export interface NodeEventsOptions extends FirstLoadOptions {
   readonly cacheBytes: number;
@@ -232,6 +230,9 @@ export class NodeEvents {
   /** Reads the words of all events in the background, until that has succeeded. */
   async #readWords(loaded: LoadedEvents): Promise<void> {
     const isUseful = () => this.#loaded === loaded && !this.#closing.signal.aborted;
+    const requireUse = () => {
+      if (!isUseful()) throw new MemoryReplaced();
+    };
     const beganMs = performance.now();
     let furthest = '';
     const onRead = (id: string) => {
@@ -240,7 +241,7 @@ export class NodeEvents {
       this.#firstLoad.noteProgress();
     };
     while (isUseful()) {
-      const isDone = await loaded.memory.addWords(this.#storedWords(isUseful, onRead)).then(
+      const isDone = await loaded.memory.addWords(loadWords(this.#database, requireUse, onRead)).then(
         () => true,
         () => false,
       );
@@ -253,33 +254,6 @@ export class NodeEvents {
       if (isDone || !isUseful()) return;
       this.#firstLoad.noteFailure();
       await sleep(WORDS_RETRY_MS, undefined, { ref: false });
-    }
-  }
-
-  async *#storedWords(
-    isUseful: () => boolean,
-    onRead: (lastId: string) => void,
-  ): AsyncGenerator<StoredWords> {
-    for (let last: string | undefined = ''; last !== undefined; ) {
-      const after: string = last;
-      const rows = await this.#database.run('repeatable', (sql) =>
-        readWordsAfter(sql, after, WORDS_PER_READ),
-      );
-      if (!isUseful()) throw new MemoryReplaced();
-      const words: Words[] = [];
-      let chars = 0;
-      for (const { words: stored } of rows) {
-        const found = readWords(stored);
-        words.push(typeof found === 'string' ? found : await found);
-        if (isRead(stored)) continue;
-        chars += stored.length;
-        if (chars < CHARS_PER_TURN) continue;
-        await nextTurn();
-        chars = 0;
-      }
-      yield { ids: rows.map(({ id }) => id), versions: rows.map(({ version }) => version), words };
-      last = rows.at(-1)?.id;
-      if (last !== undefined) onRead(last);
     }
   }
 

@@ -7,7 +7,7 @@ import { readConfig } from '../../../src/config.ts';
 import type { AppError } from '../../../src/domain/errors.ts';
 import type { EventRow } from '../../../src/domain/events/event.ts';
 import { readNearby } from '../../../src/domain/events/nearby.ts';
-import type { SearchChange } from '../../../src/postgres/memory/search-change.ts';
+import type { SearchChange } from '../../../src/postgres/memory/node-events.ts';
 import { PostgresStore } from '../../../src/postgres/store.ts';
 import { addAgent, addEvent, assertEvents, NOW_MS, search } from '../../store/rows.ts';
 import { newDatabase } from '../../support/postgres.ts';

@@ -9,7 +9,7 @@ import { readConfig } from '../../../src/config.ts';
 import type { AgentRow } from '../../../src/domain/agent.ts';
 import type { EventRow } from '../../../src/domain/events/event.ts';
 import { PostgresBulkWriter } from '../../../src/postgres/bulk.ts';
-import type { SearchChange } from '../../../src/postgres/memory/search-change.ts';
+import type { SearchChange } from '../../../src/postgres/memory/node-events.ts';
 import { PostgresStore } from '../../../src/postgres/store.ts';
 import { addAgent, HOUR_MS, NOW_MS, newAgentRow, newEventRow, newKey, search } from '../../store/rows.ts';
 import { type Cluster, startCluster } from '../../support/postgres-cluster.ts';

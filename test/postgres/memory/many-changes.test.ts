@@ -8,7 +8,7 @@ import { readConfig } from '../../../src/config.ts';
 import type { AgentRow } from '../../../src/domain/agent.ts';
 import { fromWire } from '../../../src/domain/wire.ts';
 import { PostgresBulkWriter } from '../../../src/postgres/bulk.ts';
-import type { SearchChange } from '../../../src/postgres/memory/search-change.ts';
+import type { SearchChange } from '../../../src/postgres/memory/node-events.ts';
 import { PostgresStore } from '../../../src/postgres/store.ts';
 import { NOW_MS, newAgentRow, newEventRow, newKey, search } from '../../store/rows.ts';
 import { newDatabase } from '../../support/postgres.ts';

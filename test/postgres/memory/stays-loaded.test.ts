@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { readConfig } from '../../../src/config.ts';
 import type { AgentRow } from '../../../src/domain/agent.ts';
 import { readNearby } from '../../../src/domain/events/nearby.ts';
-import type { SearchChange } from '../../../src/postgres/memory/search-change.ts';
+import type { SearchChange } from '../../../src/postgres/memory/node-events.ts';
 import { PostgresStore } from '../../../src/postgres/store.ts';
 import { addAgent, addEvent, idOf, NOW_MS, search } from '../../store/rows.ts';
 import { newDatabase } from '../../support/postgres.ts';
