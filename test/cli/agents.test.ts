@@ -342,24 +342,4 @@ describe('agents', () => {
     assert.equal(code, 1);
     assert.match(stderr, /^\S+ cannot be read \(ELOOP\)\. Run this as the user of the service, or .*\.\n$/);
   });
-
-  for (const args of [
-    [],
-    ['nothing'],
-    ['list', UNKNOWN],
-    ['show'],
-    ['show', 'x'],
-    ['deactivate', UNKNOWN, UNKNOWN],
-    ['set-tier', UNKNOWN],
-    ['set-tier', UNKNOWN, 'king'],
-    ['show', UNKNOWN, '--key-file', 'x'],
-    ['new-key', UNKNOWN, '--key-file', ''],
-    ['list', '--nope'],
-  ]) {
-    it(`refuses the arguments ${JSON.stringify(args)}`, async () => {
-      const { code, stdout, stderr } = await runHere(['agents', ...args]);
-      assert.deepEqual([code, stdout], [2, '']);
-      assert.match(stderr, /^Usage:/m);
-    });
-  }
 });

@@ -81,24 +81,6 @@ describe('backup --keep', () => {
       [recent],
     );
   });
-
-  for (const args of [
-    ['--keep', '0', 'a'],
-    ['--keep', 'x', 'a'],
-    ['--keep', '1.5', 'a'],
-    ['--keep', '3'],
-    ['--keep', '3', 'a', 'b'],
-  ]) {
-    it(`refuses the arguments ${JSON.stringify(args)}`, async () => {
-      const { code, stderr } = await runHere(['backup', ...args]);
-      assert.equal(code, 2);
-      assert.match(stderr, /^Usage:/m);
-    });
-  }
-
-  it('is not for restore', async () => {
-    assert.equal((await runHere(['restore', '--keep', '3', 'a'])).code, 2);
-  });
 });
 
 describe('the age of the last backup', { timeout: 120_000 }, () => {

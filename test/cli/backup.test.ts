@@ -72,14 +72,6 @@ describe('backup', () => {
     assert.equal(stderr, `There is no data in ${DATA_DIR}. Set DATA_DIR to the folder of the service.\n`);
     assert.deepEqual(readdirSync(folder), []);
   });
-
-  for (const args of [[], [''], ['a', 'b'], ['--force', 'a']]) {
-    it(`refuses the arguments ${JSON.stringify(args)}`, async () => {
-      const { code, stderr } = await runHere(['backup', ...args]);
-      assert.equal(code, 2);
-      assert.match(stderr, /^Usage:/m);
-    });
-  }
 });
 
 describe('a backup of a large database', () => {

@@ -233,10 +233,6 @@ describe('check', () => {
     change(moving, "INSERT INTO settings (name, value) VALUES ('unfinished_move', 'elsewhere')");
     assert.match((await check({ DATA_DIR: moving })).problems.join(), /^database: .*elsewhere/);
   });
-
-  it('takes no arguments', async () => {
-    assert.equal((await runHere(['check', 'x'])).code, 2);
-  });
 });
 
 describe('check on PostgreSQL', () => {

@@ -143,14 +143,6 @@ describe('export', () => {
     assert.equal(stderr, `There is no data in ${folder}. Set DATA_DIR to the folder of the service.\n`);
     assert.ok(!existsSync(folder));
   });
-
-  for (const args of [['--agent', 'nonsense'], ['--out', ''], ['--nope'], ['file']]) {
-    it(`refuses the arguments ${JSON.stringify(args)}`, async () => {
-      const { code, stderr } = await runHere(['export', ...args]);
-      assert.equal(code, 2);
-      assert.match(stderr, /^Usage:/m);
-    });
-  }
 });
 
 describe('an exported event that has ended', () => {

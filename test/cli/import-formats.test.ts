@@ -236,23 +236,4 @@ describe('import of other formats', () => {
       assert.ok(stderr.startsWith('--lng must be a number such as --lng=52.5264.\n'), stderr);
     }
   });
-
-  const misuses: [name: string, args: string[]][] = [
-    ['an unknown format', ['a', '--format', 'csv']],
-    ['an unknown type', ['a.ics', '--event-type', 'party']],
-    ['an unknown audience', ['a.ics', '--audience', 'dogs']],
-    ['an unknown timezone', ['a.ics', '--timezone', 'Berlin']],
-    ['a latitude alone', ['a.ics', '--lat=1']],
-    ['an invalid latitude', ['a.ics', '--lat=x', '--lng=1']],
-    ['an empty latitude', ['a.ics', '--lat=', '--lng=1']],
-    ['a longitude that is too large', ['a.ics', '--lat=1', '--lng=181']],
-    ['default fields for JSON lines', ['a.ndjson', '--event-type', 'talk']],
-  ];
-  for (const [name, args] of misuses) {
-    it(`refuses ${name}`, async () => {
-      const { code, stderr } = await runHere(['import', ...args, ...NEW_AGENT]);
-      assert.equal(code, 2);
-      assert.match(stderr, /^Usage:/m);
-    });
-  }
 });

@@ -265,33 +265,4 @@ describe('import refuses', () => {
       assert.ok(!existsSync(folder), 'nothing was made');
     });
   }
-
-  const misuses: [name: string, args: string[]][] = [
-    ['no file', NEW_AGENT],
-    ['two files', ['a', 'b', ...NEW_AGENT]],
-    ['no agent', ['a']],
-    ['two agents', ['a', ...NEW_AGENT, '--key-stdin']],
-    ['an e-mail without a name', ['a', '--email', 'a@example.com']],
-    ['a name without an e-mail', ['a', '--name', 'A']],
-    ['an invalid e-mail', ['a', '--email', 'nonsense', '--name', 'A']],
-    ['key and events on one standard input', ['-', '--key-stdin']],
-    ['an unknown option', ['a', '--nope']],
-    ['a file for a key that is known', ['a', '--key-stdin', '--key-file', 'b']],
-    ['a file without a name', ['a', ...NEW_AGENT, '--key-file', '']],
-  ];
-  for (const [name, args] of misuses) {
-    it(name, async () => {
-      const { code, stdout, stderr } = await runHere(['import', ...args], { DATA_DIR: newFolder() });
-      assert.deepEqual([code, stdout], [2, ''], stderr);
-      assert.match(stderr, /^Usage:/m);
-    });
-  }
-
-  it('invalid arguments, with exit code 2 and the help, and creates nothing', async () => {
-    const folder = newFolder();
-    const ended = await runHere(['import', 'a'], { DATA_DIR: folder });
-    assert.deepEqual([ended.code, ended.stdout], [2, '']);
-    assert.match(ended.stderr, /^Usage:/m);
-    assert.ok(!existsSync(folder));
-  });
 });

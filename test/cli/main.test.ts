@@ -109,13 +109,6 @@ describe('the command line', { concurrency: 2 }, () => {
     });
   }
 
-  it('accepts no options for serve', async () => {
-    const { code, stdout, stderr } = await runHere(['serve', '--port', '1234']);
-    assert.equal(code, 2);
-    assert.equal(stdout, '');
-    assert.match(stderr, /^Usage:/m);
-  });
-
   it('says what to do under a Node that is too old', async () => {
     const [node, bin] = findOldNode();
     const { code, stdout, stderr } = await launchCommand(node, [bin, 'serve']).ended;

@@ -79,14 +79,6 @@ describe('restore', () => {
     assert.match(stderr, /^The data folder .* is not empty: .* Set DATA_DIR to a folder that is empty .*\n$/);
     assert.deepEqual(countsIn(folder), { events: 2, counted: 2 });
   });
-
-  for (const args of [[], [''], ['a', 'b'], ['--force', 'a']]) {
-    it(`refuses the arguments ${JSON.stringify(args)}`, async () => {
-      const { code, stderr } = await runHere(['restore', ...args]);
-      assert.equal(code, 2);
-      assert.match(stderr, /^Usage:/m);
-    });
-  }
 });
 
 describe('a restore of a large database', () => {

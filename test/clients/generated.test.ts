@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict';
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { type Client, newEvent } from '../support/client.ts';
 import { npm, run } from '../support/npm.ts';
-import { startTestService, type TestService, temporaryFolder } from '../support/service.ts';
+import { temporaryFolder, useTestService } from '../support/service.ts';
 
 /** What the page installs, with the versions of everything below it: npm would take the newest, which may not work yet. */
 const PACKAGES = fileURLToPath(new URL('./generators/', import.meta.url));
@@ -18,12 +18,11 @@ const PROGRAMS = ['with-openapi-fetch', 'with-orval', 'with-hey-api'];
 
 describe('the generated clients of docs/clients.md', { timeout: 600_000 }, () => {
   const folder = temporaryFolder();
-  let service: TestService;
+  const service = useTestService();
   let agent: Client;
   const expected: string[] = [];
 
   before(async () => {
-    service = await startTestService();
     agent = await service.newAgent();
     for (let at = 0; at < EVENTS; at++) {
       const start_at = `2031-04-01T10:00:${10 + at}`;
@@ -48,7 +47,6 @@ describe('the generated clients of docs/clients.md', { timeout: 600_000 }, () =>
     assert.equal(commands.length, PROGRAMS.length);
     for (const command of commands) await run('sh', ['-c', command], folder);
   });
-  after(() => service.close());
 
   it('compile with strict', async () => {
     const { compilerOptions } = JSON.parse(readFileSync(join(folder, 'tsconfig.json'), 'utf8'));

@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict';
 import { cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { TOOLS } from '../../src/mcp/tools.ts';
 import { npm, run } from '../support/npm.ts';
-import { startTestService, type TestService, temporaryFolder } from '../support/service.ts';
+import { temporaryFolder, useTestService } from '../support/service.ts';
 
 /** With the versions of everything below them: npm would take the newest, which may not work yet. */
 const PACKAGES = fileURLToPath(new URL('./frameworks/', import.meta.url));
@@ -101,13 +101,11 @@ function assertStrict(schema: Schema, at: string): void {
 
 describe('the tools in', { timeout: 600_000 }, () => {
   const folder = temporaryFolder();
-  let service: TestService;
+  const service = useTestService();
   before(async () => {
-    service = await startTestService();
     cpSync(PACKAGES, folder, { recursive: true });
     await npm(['ci', '--no-audit', '--no-fund'], folder);
   });
-  after(() => service.close());
 
   for (const [framework, program] of Object.entries(FRAMEWORKS)) {
     it(`${framework} have schemas that it takes, and work`, async () => {

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { cleanEnv } from '../support/process.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { useTestService } from '../support/service.ts';
 import { connectBy, type Setting, standInForClaude } from './mcp-setup.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -19,15 +19,13 @@ function blocksOf(document: string, language: string): string[] {
 }
 
 describe('settings of MCP clients', () => {
-  let service: TestService;
+  const service = useTestService();
   let key: string;
   before(async () => {
-    service = await startTestService();
     const agent = await service.newAgent();
     key = agent.headers['x-api-key']!;
     await agent.create();
   });
-  after(() => service.close());
 
   /** Replaces the placeholders with this service, this key and this clone. */
   const fill = (text: string) =>

@@ -1,12 +1,12 @@
 // Messages that the documents quote are those that the service sends.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { fileOf, NEW_AGENT } from '../cli/bulk.ts';
 import { McpClient } from '../mcp/mcp-client.ts';
 import { newEvent } from '../support/client.ts';
 import { runHere } from '../support/command.ts';
-import { startTestService, type TestService, temporaryFolder } from '../support/service.ts';
+import { temporaryFolder, useTestService } from '../support/service.ts';
 
 const read = (document: string) => readFileSync(new URL(`../../docs/${document}`, import.meta.url), 'utf8');
 
@@ -16,11 +16,7 @@ const blocksIn = (document: string, language: string) =>
   );
 
 describe('messages in the documents', () => {
-  let service: TestService;
-  before(async () => {
-    service = await startTestService();
-  });
-  after(() => service.close());
+  const service = useTestService();
 
   it('are those of the API, in docs/errors.md', async () => {
     const [notFound, invalid, ...others] = blocksIn('errors.md', 'json').map((text) => JSON.parse(text));

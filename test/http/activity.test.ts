@@ -1,25 +1,23 @@
 // Who created how much lately, over HTTP and on both engines: activity in the list of agents, and counts per day.
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { type Answer, assertInvalid, type Client, type Query } from '../support/client.ts';
 import { ENGINES } from '../support/engines.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { useTestService } from '../support/service.ts';
 
 const COUNTS = { quiet: 0, some: 2, spammer: 5 };
 
 for (const [engine, env] of Object.entries(ENGINES)) {
   describe(`activity on ${engine}`, () => {
-    let service: TestService;
+    const service = useTestService(async () => await env());
     let administrator: Client;
     before(async () => {
-      service = await startTestService(await env());
       administrator = await service.newAdministrator('ada@example.com');
       for (const [name, count] of Object.entries(COUNTS)) {
         const agent = await service.client.register(name);
         for (let number = 0; number < count; number++) await agent.create({ title: `${name} ${number}` });
       }
     });
-    after(() => service.close());
 
     const ok = ({ status, body, text }: Answer) => {
       assert.equal(status, 200, text);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { assertError, type Client } from '../support/client.ts';
 import { ENGINES } from '../support/engines.ts';
-import { startTestService, type TestService, temporaryFolder } from '../support/service.ts';
+import { startTestService, type TestService, temporaryFolder, useTestService } from '../support/service.ts';
 
 const UNKNOWN = '0197d2e8-9a40-7c55-8f3e-5b1d2c6a7e90';
 
@@ -179,13 +179,12 @@ for (const [engine, newData] of Object.entries(ENGINES)) {
   });
 
   describe(`filters of the audit log on ${engine}`, () => {
-    let service: TestService;
+    const service = useTestService(async () => await newData());
     let ada: Client;
     let one: string;
     let other: string;
     let noon: string;
     before(async () => {
-      service = await startTestService(await newData());
       ada = await service.newAdministrator('ada@example.com');
       const bob = await service.newAdministrator('bob@example.com');
       const [first, second] = [
@@ -202,7 +201,6 @@ for (const [engine, newData] of Object.entries(ENGINES)) {
       service.clock.advance(60_000);
       await bob.delete(`/v1/admin/agents/${other}/events`);
     });
-    after(() => service.close());
 
     const find = async (query: Record<string, string | number>) => {
       const answer = await ada.get('/v1/admin/audit', query);

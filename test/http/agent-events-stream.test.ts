@@ -4,20 +4,17 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { type IncomingMessage, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { readConfig } from '../../src/config.ts';
 import { AppError } from '../../src/domain/errors.ts';
 import { getSigningKey } from '../../src/engines.ts';
-import { buildServer } from '../../src/http/server.ts';
 import { mintToken } from '../../src/oidc/local-issuer.ts';
 import { openForWriting } from '../../src/sqlite/connection.ts';
 import { databasePath } from '../../src/sqlite/files/data-folder.ts';
 import { SqliteStore } from '../../src/sqlite/store.ts';
-import { systemClock, systemRandom } from '../../src/system.ts';
-import { KeyedQueue } from '../../src/usecases/keyed-queue.ts';
+import { bareServer, contextOver, listen } from '../support/bare-server.ts';
 import { launchService } from '../support/process.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { size } from '../support/sizes.ts';
@@ -154,35 +151,9 @@ describe('a long list', () => {
   let eventsRead = 0;
   let store: SqliteStore;
   let url: string;
-  const config = readConfig({ DATA_DIR: folder });
-  const app = buildServer({
-    version: '1.2.3',
-    corsOrigins: '*',
-    trustProxy: [],
+  const app = bareServer({
     logger: pino({ level: 'info' }, { write: (line: string) => void log.push(JSON.parse(line)) }),
-    newRequestId: () => 'ABCDEFGH-1',
-    baseUrl: () => 'http://example.com',
-    readiness: () => ({
-      context: {
-        store,
-        clock: systemClock,
-        random: systemRandom,
-        policy: config.policy,
-        verifyToken: async () => ({
-          identity: {
-            ...{ subject: 'ada', email: 'ada@example.com', emailVerified: true, hostedDomain: undefined },
-            ...{ name: undefined, picture: undefined, local: true },
-          },
-          expiresMs: Number.POSITIVE_INFINITY,
-        }),
-        console: {
-          signIn: undefined,
-          sessions: { seal: async () => undefined, open: async () => undefined },
-          pictures: { mayFetch: () => false, fetch: async () => undefined },
-        },
-        edits: new KeyedQueue(),
-      },
-    }),
+    readiness: () => ({ context: contextOver(store) }),
   });
   before(async () => {
     store = await SqliteStore.open({ folder, cacheBytes: 0 });
@@ -193,8 +164,7 @@ describe('a long list', () => {
       eventsRead += page.items.length;
       return page;
     };
-    await app.listen({ host: '127.0.0.1', port: 0 });
-    url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
+    url = await listen(app);
   });
   after(async () => {
     await app.close();

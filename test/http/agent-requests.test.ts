@@ -1,9 +1,9 @@
 // Who sends how much and is refused how often, over HTTP and on both engines.
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { type Answer, assertInvalid, type Client, newEvent, type Query } from '../support/client.ts';
 import { ENGINES } from '../support/engines.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { useTestService } from '../support/service.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -15,10 +15,9 @@ interface Listed {
 
 for (const [engine, env] of Object.entries(ENGINES)) {
   describe(`requests of the last hour on ${engine}`, () => {
-    let service: TestService;
+    const service = useTestService(async () => ({ ...(await env()), RATE_LIMIT_READWRITE: '8' }));
     let administrator: Client;
     before(async () => {
-      service = await startTestService({ ...(await env()), RATE_LIMIT_READWRITE: '8' });
       administrator = await service.newAdministrator('ada@example.com');
       await service.client.register('idle');
       const calm = await service.client.register('calm');
@@ -34,7 +33,6 @@ for (const [engine, env] of Object.entries(ENGINES)) {
       const accept = 'application/json, text/event-stream';
       assert.notEqual((await greedy.with({ accept }).post('/mcp', call)).status, 401);
     });
-    after(() => service.close());
 
     const list = async (query: Query): Promise<Listed[]> => {
       const { status, body, text }: Answer = await administrator.get('/v1/admin/agents', query);

@@ -1,10 +1,10 @@
 // Limits of request bodies: bytes per route, JSON values, and issues in a 422. The largest valid bodies are accepted. How
 // bodies are received is in receive-body.test.ts.
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { type Answer, assertError, assertInvalid, type Client, newEvent } from '../support/client.ts';
 import { OWN_PAGE } from '../support/console-browser.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { useTestService } from '../support/service.ts';
 import { assertPlainError } from './plain-error.ts';
 
 const KIB = 1_024;
@@ -30,15 +30,13 @@ function escapeAll(value: unknown): string {
 }
 
 describe('a request body', () => {
-  let service: TestService;
+  const service = useTestService();
   let agent: Client;
   let administrator: Client;
   before(async () => {
-    service = await startTestService();
     agent = await service.newAgent();
     administrator = await service.newAdministrator();
   });
-  after(() => service.close());
 
   type Caller = () => Client;
   const asAgent: Caller = () => agent;

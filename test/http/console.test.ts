@@ -1,16 +1,13 @@
 // The files of the console: which are served at which URL, with which headers, and which never are.
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { after, before, describe, it, type TestContext } from 'node:test';
+import { before, describe, it, type TestContext } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { pino } from 'pino';
-import { buildServer } from '../../src/http/server.ts';
-import type { Context } from '../../src/usecases/context.ts';
+import { bareServer, listen } from '../support/bare-server.ts';
 import { type Answer, assertError, Client } from '../support/client.ts';
 import { RawConnection, request } from '../support/raw-http.ts';
-import { startTestService, type TestService, temporaryFolder } from '../support/service.ts';
+import { temporaryFolder, useTestService } from '../support/service.ts';
 
 const POLICY = {
   'default-src': "'none'",
@@ -41,18 +38,16 @@ function assertPageHeaders({ headers }: Answer, path: string): void {
 }
 
 describe('the console', () => {
-  let service: TestService;
+  const service = useTestService();
   let page: Answer;
   /** URLs that the page loads. */
   let assets: string[];
   before(async () => {
-    service = await startTestService();
     page = await service.client.get('/admin');
     assets = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)]
       .map((match) => match[1]!)
       .filter((address) => address !== '/docs');
   });
-  after(() => service.close());
 
   const addresses = [
     '/admin',
@@ -254,17 +249,9 @@ describe('a route below /admin that is not a page', () => {
 });
 
 async function serve(test: TestContext, consoleFolder: string | undefined): Promise<Client> {
-  const app = buildServer({
-    version: '1.2.3',
-    corsOrigins: '*',
-    trustProxy: [],
-    logger: pino({ level: 'silent' }),
-    newRequestId: () => 'ABCDEFGH-1',
-    baseUrl: () => 'http://example.com',
-    readiness: () => ({ context: {} as Context }),
+  const app = bareServer({
     ...(consoleFolder !== undefined && { consoleFolder }),
   });
-  await app.listen({ host: '127.0.0.1', port: 0 });
   test.after(() => app.close());
-  return new Client(`http://127.0.0.1:${(app.server.address() as AddressInfo).port}`);
+  return new Client(await listen(app));
 }

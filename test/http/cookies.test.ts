@@ -7,7 +7,7 @@ import { after, before, describe, it, type TestContext } from 'node:test';
 import { type Answer, Client } from '../support/client.ts';
 import { ConsoleBrowser, OWN_PAGE } from '../support/console-browser.ts';
 import { startOidcProvider, type TestProvider } from '../support/oidc-provider.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { startTestService, type TestService, useTestService } from '../support/service.ts';
 
 const PUBLIC_URL = 'https://events.example.com';
 const ADA = { sub: 'ada', email: 'ada@example.com', email_verified: true };
@@ -189,21 +189,19 @@ describe('the cookies of the console', () => {
   });
 
   describe('in a request', () => {
-    let service: TestService;
+    const service = useTestService(async () => ({
+      OIDC_ISSUER: provider.issuer,
+      OIDC_CLIENT_ID: provider.clientId,
+      OIDC_CLIENT_SECRET: provider.clientSecret,
+      ADMIN_SUBJECTS: 'ada',
+    }));
     let sealed: string;
     before(async () => {
-      service = await startTestService({
-        OIDC_ISSUER: provider.issuer,
-        OIDC_CLIENT_ID: provider.clientId,
-        OIDC_CLIENT_SECRET: provider.clientSecret,
-        ADMIN_SUBJECTS: 'ada',
-      });
       provider.addRedirectUri(`${service.url}/admin/callback`);
       const browser = new ConsoleBrowser(service.client);
       await browser.signIn(provider, ADA);
       sealed = browser.cookies.get('local_events_session')!;
     });
-    after(() => service.close());
 
     const statusWith = async (cookie: string) => {
       const client = new ProxiedClient(service.url, { ...OWN_PAGE, cookie });

@@ -1,19 +1,14 @@
 // The deadline of a response: whatever a request waits for, it gets one 503, and what comes later is not sent.
 import assert from 'node:assert/strict';
-import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { pino } from 'pino';
-import { readConfig } from '../../src/config.ts';
 import { findKeyHash } from '../../src/domain/api-key.ts';
 import type { Searcher } from '../../src/domain/store.ts';
 import { ResponseDeadline } from '../../src/http/admission/deadline.ts';
-import { buildServer } from '../../src/http/server.ts';
 import { mcpHandler, toolServer } from '../../src/mcp/server.ts';
 import { SqliteStore } from '../../src/sqlite/store.ts';
-import { systemClock, systemRandom } from '../../src/system.ts';
-import type { Context } from '../../src/usecases/context.ts';
-import { KeyedQueue } from '../../src/usecases/keyed-queue.ts';
+import { bareServer, contextOver, listen } from '../support/bare-server.ts';
 import { Client, newEvent } from '../support/client.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { assertPlainError } from './plain-error.ts';
@@ -30,40 +25,15 @@ describe('a response after its deadline', () => {
   let other: Client;
   let eventPath: string;
   let agentId: string;
-  const config = readConfig({ DATA_DIR: folder });
-  const identity = { subject: 'ada', email: 'ada@example.com', emailVerified: true, hostedDomain: undefined };
-  const app = buildServer({
-    version: '1.2.3',
-    corsOrigins: '*',
-    trustProxy: [],
+  const app = bareServer({
     logger: pino({ level: 'info' }, { write: (line: string) => void log.push(JSON.parse(line)) }),
-    newRequestId: () => 'ABCDEFGH-1',
-    baseUrl: () => 'http://example.com',
     deadline: new ResponseDeadline(0, DEADLINE_MS),
     mcp: mcpHandler(toolServer('1.2.3')),
-    readiness: () => ({
-      context: {
-        store,
-        clock: systemClock,
-        random: systemRandom,
-        policy: config.policy,
-        verifyToken: async () => ({
-          identity: { ...identity, name: undefined, picture: undefined, local: true },
-          expiresMs: Number.POSITIVE_INFINITY,
-        }),
-        console: {
-          signIn: undefined,
-          sessions: { seal: async () => undefined, open: async () => undefined },
-          pictures: { mayFetch: () => false, fetch: async () => undefined },
-        },
-        edits: new KeyedQueue(),
-      } as Context,
-    }),
+    readiness: () => ({ context: contextOver(store) }),
   });
   before(async () => {
     store = await SqliteStore.open({ folder, cacheBytes: 0 });
-    await app.listen({ host: '127.0.0.1', port: 0 });
-    const client = new Client(`http://127.0.0.1:${(app.server.address() as AddressInfo).port}`, {
+    const client = new Client(await listen(app), {
       authorization: 'Bearer x',
     });
     agent = await client.register();

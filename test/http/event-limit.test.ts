@@ -1,15 +1,11 @@
 // MAX_EVENTS_PER_AGENT: how many events an agent may have.
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { assertError, newEvent } from '../support/client.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { useTestService } from '../support/service.ts';
 
 describe('EVENT_LIMIT_REACHED', () => {
-  let service: TestService;
-  before(async () => {
-    service = await startTestService({ MAX_EVENTS_PER_AGENT: '2' });
-  });
-  after(() => service.close());
+  const service = useTestService({ MAX_EVENTS_PER_AGENT: '2' });
 
   it('refuses one event more than the limit, and does not affect other agents', async () => {
     const agent = await service.newAgent();

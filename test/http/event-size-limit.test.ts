@@ -1,9 +1,9 @@
 // MAX_MB_PER_AGENT: how much an agent may store.
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { assertError, newEvent } from '../support/client.ts';
 import { ENGINES, type Engine } from '../support/engines.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { useTestService } from '../support/service.ts';
 import { size } from '../support/sizes.ts';
 
 /** 40,000 bytes in UTF-8. */
@@ -11,11 +11,7 @@ const LONG = '\u{1f600}'.repeat(10_000);
 
 for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
   describe(`EVENT_LIMIT_REACHED for bytes, on ${engine}`, () => {
-    let service: TestService;
-    before(async () => {
-      service = await startTestService({ ...(await ENGINES[engine]()), MAX_MB_PER_AGENT: '1' });
-    });
-    after(() => service.close());
+    const service = useTestService(async () => ({ ...(await ENGINES[engine]()), MAX_MB_PER_AGENT: '1' }));
 
     it('refuses creates and growing changes beyond the limit, and nothing else', async () => {
       const agent = await service.newAgent();

@@ -1,12 +1,12 @@
 // The limit of failed registrations: per network and hour, apart from the quota of registrations. Networks themselves are in
 // registration-limit.test.ts.
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Answer, assertError, assertInvalid } from '../support/client.ts';
 import { ENGINES, type Engine } from '../support/engines.ts';
 import { RawConnection, request } from '../support/raw-http.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { startTestService, useTestService } from '../support/service.ts';
 import { size } from '../support/sizes.ts';
 
 const REGISTER = '/v1/auth/register';
@@ -17,19 +17,14 @@ const VALID = { email: 'agent@example.com', agent_name: 'a name' };
 for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
   const newData = ENGINES[engine];
   describe(`registrations that fail, on ${engine}`, () => {
-    let service: TestService;
-    before(async () => {
-      service = await startTestService(
-        {
-          ...(await newData()),
-          REGISTRATIONS_PER_HOUR: '4',
-          FAILED_REGISTRATIONS_PER_HOUR: '3',
-          TRUST_PROXY: 'loopback',
-        },
-        { clock: () => NOW_MS },
-      );
+    const limits = {
+      REGISTRATIONS_PER_HOUR: '4',
+      FAILED_REGISTRATIONS_PER_HOUR: '3',
+      TRUST_PROXY: 'loopback',
+    };
+    const service = useTestService(async () => ({ ...(await newData()), ...limits }), {
+      clock: () => NOW_MS,
     });
-    after(() => service.close());
 
     let networks = 0;
     /** A client in a network of its own. */

@@ -1,16 +1,14 @@
 // What clients see while the service starts, when its store is gone, and after an unexpected failure.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it } from 'node:test';
 import type { Worker } from 'node:worker_threads';
-import { pino } from 'pino';
 import { DESCRIBED_ROUTES } from '../../src/http/routes/table.ts';
-import { buildServer } from '../../src/http/server.ts';
 import { databasePath } from '../../src/sqlite/files/data-folder.ts';
+import { bareServer, listen } from '../support/bare-server.ts';
 import { type Answer, assertError, Client, newEvent } from '../support/client.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { startTestService, type TestService, useTestService } from '../support/service.ts';
 import { assertPlainError } from './plain-error.ts';
 
 const REGISTRATION = { email: 'agent@example.com', agent_name: 'a name' };
@@ -26,19 +24,12 @@ function linesOf(service: TestService, answer: Answer) {
 
 describe('while the service starts', () => {
   let progress = { done: 0, total: 0 };
-  const app = buildServer({
-    version: '1.2.3',
-    corsOrigins: '*',
-    trustProxy: [],
-    logger: pino({ level: 'silent' }),
-    newRequestId: () => 'ABCDEFGH-1',
-    baseUrl: () => 'http://example.com',
+  const app = bareServer({
     readiness: () => progress,
   });
   let client: Client;
   before(async () => {
-    await app.listen({ host: '127.0.0.1', port: 0 });
-    client = new Client(`http://127.0.0.1:${(app.server.address() as AddressInfo).port}`);
+    client = new Client(await listen(app));
   });
   after(() => app.close());
 
@@ -125,10 +116,9 @@ describe('when the writer of the store is gone', () => {
 });
 
 describe('after an unexpected failure', () => {
-  let service: TestService;
+  const service = useTestService();
   let agent: Client;
   before(async () => {
-    service = await startTestService();
     agent = await service.newAgent();
     const other = new DatabaseSync(databasePath(service.folder), { timeout: 5_000 });
     // A trigger that the service does not know.
@@ -137,7 +127,6 @@ describe('after an unexpected failure', () => {
     );
     other.close();
   });
-  after(() => service.close());
 
   it('responds with a plain 500 that reveals nothing, and logs the cause once with the request ID', async () => {
     const answer = await agent.post('/v1/events', newEvent({ title: 'a title of ours' }));

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import type { Browser } from 'playwright-core';
 import { ERRORS } from '../../src/domain/errors.ts';
 import { launchBrowser } from '../support/browser.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { startTestService, useTestService } from '../support/service.ts';
 import { size } from '../support/sizes.ts';
 
 const LIMITS = {
@@ -25,18 +25,16 @@ const BASE = LIMITS.PUBLIC_URL;
 type Json = any;
 
 describe('the guide for agents', () => {
-  let service: TestService;
+  const service = useTestService(LIMITS);
   let api: Json;
   let text: string;
   let page: string;
 
   before(async () => {
-    service = await startTestService(LIMITS);
     api = (await service.client.get('/openapi.json')).body;
     text = await (await fetch(`${service.url}/llms.txt`)).text();
     page = await (await fetch(`${service.url}/for-agents`)).text();
   });
-  after(() => service.close());
 
   /** Every operation outside administration, with its parameters (of the path too) and the fields of its body. */
   function operations(): { name: string; operation: Json; fields: [string, string, Json, boolean][] }[] {

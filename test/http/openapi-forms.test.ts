@@ -1,23 +1,21 @@
 // What /openapi.json says about response formats, conditional requests and headers; every header sent is described.
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { type Answer, type Client, newEvent } from '../support/client.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { useTestService } from '../support/service.ts';
 
 const TYPES = ['application/json', 'application/geo+json', 'text/calendar', 'application/ld+json'];
 
 describe('the OpenAPI document on formats and conditions', () => {
-  let service: TestService;
+  const service = useTestService({ RATE_LIMIT_READWRITE: '1000' });
   let agent: Client;
   let document: Answer['body'];
   before(async () => {
-    service = await startTestService({ RATE_LIMIT_READWRITE: '1000' });
     agent = await service.newAgent();
     document = (await service.client.get('/openapi.json')).body;
   });
-  after(() => service.close());
 
   const operation = (method: string, path: string) => document.paths[path][method];
   const resolve = (response: { $ref?: string }): Answer['body'] =>

@@ -3,18 +3,14 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { startTestService, type TestService, temporaryFolder } from '../support/service.ts';
+import { temporaryFolder, useTestService } from '../support/service.ts';
 
 const REDOCLY = fileURLToPath(import.meta.resolve('@redocly/cli/bin/cli.js'));
 
 describe('GET /openapi.json', () => {
-  let service: TestService;
-  before(async () => {
-    service = await startTestService({ PUBLIC_URL: 'https://events.example.org' });
-  });
-  after(() => service.close());
+  const service = useTestService({ PUBLIC_URL: 'https://events.example.org' });
 
   const lint = (document: unknown) => {
     const folder = temporaryFolder();

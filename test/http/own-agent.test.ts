@@ -1,10 +1,10 @@
 // What an agent sees of itself and of its own events, where a test needs a clock that it moves, or small quotas. The rest is in
 // test/acceptance/.
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { assertError, type Client } from '../support/client.ts';
 import { ENGINES, type Engine } from '../support/engines.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { useTestService } from '../support/service.ts';
 import { size } from '../support/sizes.ts';
 
 const NOW_MS = Date.parse('2031-05-01T12:00:00.250Z');
@@ -16,11 +16,9 @@ const iso = (ms: number) => new Date(ms).toISOString();
 for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
   const newData = ENGINES[engine];
   describe(`on ${engine}`, () => {
-    let service: TestService;
-    before(async () => {
-      service = await startTestService({ ...(await newData()), ...LIMITS }, { clock: () => NOW_MS });
+    const service = useTestService(async () => ({ ...(await newData()), ...LIMITS }), {
+      clock: () => NOW_MS,
     });
-    after(() => service.close());
 
     describe('GET /v1/agents/me', () => {
       const me = async (agent: Client) => {

@@ -1,10 +1,10 @@
 // Keys that agents rotate and revoke, where a test needs a clock that it moves, or small quotas. The rest is in test/acceptance/, keys
 // across several nodes are in test/nodes/, and concurrent rotations in test/store/.
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { assertError, type Client } from '../support/client.ts';
 import { ENGINES, type Engine } from '../support/engines.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { useTestService } from '../support/service.ts';
 import { size } from '../support/sizes.ts';
 
 const NOW_MS = Date.parse('2031-05-01T12:00:00.250Z');
@@ -13,11 +13,9 @@ const LIMITS = { RATE_LIMIT_READ: '50', RATE_LIMIT_READWRITE: '60', RATE_LIMIT_A
 for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
   const newData = ENGINES[engine];
   describe(`on ${engine}`, () => {
-    let service: TestService;
-    before(async () => {
-      service = await startTestService({ ...(await newData()), ...LIMITS }, { clock: () => NOW_MS });
+    const service = useTestService(async () => ({ ...(await newData()), ...LIMITS }), {
+      clock: () => NOW_MS,
     });
-    after(() => service.close());
 
     const statusOf = async (agent: Client) => (await agent.nearby()).status;
 

@@ -1,8 +1,8 @@
 // Rarely used HTTP: a body that ends early, Expect, pipelining, absolute URLs. What is not HTTP is in test/acceptance/.
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { exchange, RawConnection, request } from '../support/raw-http.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { useTestService } from '../support/service.ts';
 import { assertPlainError } from './plain-error.ts';
 
 const REGISTER = '/v1/auth/register';
@@ -10,11 +10,7 @@ const REGISTRATION = JSON.stringify({ email: 'agent@example.com', agent_name: 'a
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 
 describe('HTTP itself', () => {
-  let service: TestService;
-  before(async () => {
-    service = await startTestService();
-  });
-  after(() => service.close());
+  const service = useTestService();
 
   it('refuses a body that ends before its Content-Length', async () => {
     const connection = await RawConnection.open(service.url);

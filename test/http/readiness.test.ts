@@ -3,9 +3,8 @@ import assert from 'node:assert/strict';
 import { renameSync } from 'node:fs';
 import { describe, it, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { pino } from 'pino';
 import postgres from 'postgres';
-import { buildServer } from '../../src/http/server.ts';
+import { bareServer } from '../support/bare-server.ts';
 import { assertError, type Client, newEvent } from '../support/client.ts';
 import { getAdministratorUrl, newDatabase } from '../support/postgres.ts';
 import { launchService } from '../support/process.ts';
@@ -59,10 +58,7 @@ describe('a service that works', () => {
 });
 
 it('is live but not ready while it starts', async () => {
-  const app = buildServer({
-    ...{ version: '1.2.3', corsOrigins: '*', trustProxy: [], logger: pino({ level: 'silent' }) },
-    newRequestId: () => 'request',
-    baseUrl: () => 'http://example.com',
+  const app = bareServer({
     readiness: () => ({ done: 3, total: 10 }),
   });
   const live = await app.inject('/live');

@@ -2,18 +2,16 @@
 // sockets, because libraries hide when a connection is reset.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { type AddressInfo, connect } from 'node:net';
+import { connect } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
-import { pino } from 'pino';
 import { newApiKey } from '../../src/domain/api-key.ts';
 import { AppError } from '../../src/domain/errors.ts';
 import type { BodyMeter } from '../../src/http/request/body.ts';
-import { buildServer } from '../../src/http/server.ts';
 import { systemRandom } from '../../src/system.ts';
-import type { Context } from '../../src/usecases/context.ts';
 import { anyText } from '../support/any-text.ts';
+import { bareServer, contextWithAgent, listen } from '../support/bare-server.ts';
 import { assertError, assertInvalid } from '../support/client.ts';
 import { RawConnection, request } from '../support/raw-http.ts';
 
@@ -55,33 +53,17 @@ class Recorder implements BodyMeter {
 async function start(test: TestContext) {
   const meter = new Recorder();
   const key = newApiKey(systemRandom);
-  const agent = { agent_id: 'one', tier: 'readwrite' };
-  const store = {
-    engine: 'sqlite',
-    check: async () => {},
-    findAgentByKey: async () => agent,
-    noteUse() {},
-    noteRefusal() {},
-  };
-  const policy = { tierLimits: { readwrite: 0 }, registrationsPerHour: 0, failedRegistrationsPerHour: 0 };
-  const context = { store, policy, clock: Date.now } as unknown as Context;
-  const app = buildServer({
-    version: '1.2.3',
-    corsOrigins: '*',
-    trustProxy: [],
-    logger: pino({ level: 'silent' }),
-    newRequestId: () => 'ABCDEFGH-1',
-    baseUrl: () => 'http://example.com',
-    readiness: () => ({ context }),
+  const context = contextWithAgent({ registrationsPerHour: 0, failedRegistrationsPerHour: 0 });
+  const app = bareServer({
+    context,
     bodyMeter: meter,
     mcp: async ({ body }) => Response.json({ body }),
   });
-  await app.listen({ host: '127.0.0.1', port: 0 });
   test.after(async () => {
     app.server.closeAllConnections();
     await app.close();
   });
-  const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
+  const url = await listen(app);
   const open = async () => {
     const connection = await RawConnection.open(url);
     test.after(() => connection.destroy());

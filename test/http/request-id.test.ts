@@ -5,7 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import { databasePath } from '../../src/sqlite/files/data-folder.ts';
 import { type Answer, newEvent } from '../support/client.ts';
 import { exchange, request } from '../support/raw-http.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { startTestService, type TestService, useTestService } from '../support/service.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const SPAN = '00f067aa0ba902b7';
@@ -70,11 +70,7 @@ describe('X-Request-Id', () => {
 });
 
 describe('traceparent', () => {
-  let service: TestService;
-  before(async () => {
-    service = await startTestService();
-  });
-  after(() => service.close());
+  const service = useTestService();
 
   const send = async (traceparent: string) =>
     lineOf(service, await exchange(service.url, request('GET', '/nothing', { traceparent })));

@@ -1,9 +1,7 @@
 // What a sign-in reveals: no secret in responses under /admin or in the log, and strict headers on those responses.
 import assert from 'node:assert/strict';
-import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
-import { pino } from 'pino';
-import { buildServer } from '../../src/http/server.ts';
+import { bareServer, listen } from '../support/bare-server.ts';
 import { type Answer, Client } from '../support/client.ts';
 import { ConsoleBrowser, OWN_PAGE } from '../support/console-browser.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -138,18 +136,11 @@ describe('a sign-in', () => {
   });
 
   it('has the same headers while the service starts', async (test) => {
-    const app = buildServer({
-      version: '1.2.3',
-      corsOrigins: '*',
-      trustProxy: [],
-      logger: pino({ level: 'silent' }),
-      newRequestId: () => 'ABCDEFGH-1',
-      baseUrl: () => 'http://example.com',
+    const app = bareServer({
       readiness: () => ({ done: 0, total: 10 }),
     });
-    await app.listen({ host: '127.0.0.1', port: 0 });
     test.after(() => app.close());
-    const client = new Client(`http://127.0.0.1:${(app.server.address() as AddressInfo).port}`);
+    const client = new Client(await listen(app));
     for (const path of ['/admin/session', '/admin/login', '/admin/callback?code=x']) {
       const answer = await client.get(path);
       assert.equal(answer.status, 503, answer.text);

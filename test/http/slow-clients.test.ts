@@ -1,8 +1,8 @@
 // Clients that send too slowly get a 408 and are disconnected after 3 to 6 seconds, without affecting others. All run at once.
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { RawConnection, request } from '../support/raw-http.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { useTestService } from '../support/service.ts';
 import { assertPlainError } from './plain-error.ts';
 
 const POST = `POST /v1/auth/register HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n`;
@@ -24,11 +24,7 @@ const SLOW: Record<string, { first: string; drip?: string }> = {
 };
 
 describe('slow clients', () => {
-  let service: TestService;
-  before(async () => {
-    service = await startTestService();
-  });
-  after(() => service.close());
+  const service = useTestService();
 
   it('get a 408 and are cut off after seconds; others are unaffected', { timeout: 20_000 }, async () => {
     const startedMs = performance.now();

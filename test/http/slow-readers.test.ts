@@ -3,14 +3,13 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { get } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { Backlog, type BacklogLimits } from '../../src/http/admission/backlog.ts';
 import { fileUrl } from '../../src/http/browser/page-files.ts';
-import { buildServer } from '../../src/http/server.ts';
-import type { Context } from '../../src/usecases/context.ts';
+import { bareServer, listen } from '../support/bare-server.ts';
 import { assertError, Client } from '../support/client.ts';
 import { RawConnection, request } from '../support/raw-http.ts';
 
@@ -39,14 +38,10 @@ async function start(test: TestContext, { inactivityMs, ...limits }: Limits = {}
   const log: Record<string, unknown>[] = [];
   const store = { engine: 'sqlite', check: async () => {} };
   let named = 0;
-  const app = buildServer({
-    version: '1.2.3',
-    corsOrigins: '*',
-    trustProxy: [],
+  const app = bareServer({
     logger: pino({}, { write: (line: string) => void log.push(JSON.parse(line)) }),
     newRequestId: () => `request-${++named}`,
-    baseUrl: () => 'http://example.com',
-    readiness: () => ({ context: { store } as unknown as Context }),
+    context: { store },
     backlog,
     ...(inactivityMs && { inactivityMs }),
   });
@@ -74,8 +69,7 @@ async function start(test: TestContext, { inactivityMs, ...limits }: Limits = {}
   app.get('/unsendable', (_request, reply) =>
     reply.header('content-type', 'text/plain\n').send('x'.repeat(MB)),
   );
-  await app.listen({ host: '127.0.0.1', port: 0 });
-  const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
+  const url = await listen(app);
   test.after(async () => {
     app.server.closeAllConnections();
     await app.close();

@@ -3,15 +3,12 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type IncomingHttpHeaders, type IncomingMessage, request as send } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { pino } from 'pino';
 import { fileUrl } from '../../src/http/browser/page-files.ts';
 import { acceptedEncoding, StaticDocuments } from '../../src/http/response/static-document.ts';
-import { buildServer } from '../../src/http/server.ts';
-import type { Context } from '../../src/usecases/context.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { bareServer, listen } from '../support/bare-server.ts';
+import { startTestService, useTestService } from '../support/service.ts';
 
 /** The documents of at least 1 KB; the console's script and style are added by `before`. */
 const FILES = [
@@ -57,19 +54,17 @@ function lasting(headers: IncomingHttpHeaders): IncomingHttpHeaders {
 }
 
 describe('a document that never changes', () => {
-  let service: TestService;
+  const service = useTestService({ PUBLIC_URL: 'https://events.example.org' });
   const large = [...LARGE];
   const get = (path: string, headers?: Record<string, string>) => read(service.url + path, headers);
   const head = (path: string, headers?: Record<string, string>) => read(service.url + path, headers, 'HEAD');
 
   before(async () => {
-    service = await startTestService({ PUBLIC_URL: 'https://events.example.org' });
     const { text } = await service.client.get('/admin');
     const files = [...text.matchAll(/"(\/admin\/assets\/[^"]+\.(?:js|css))"/g)].map((match) => match[1]!);
     assert.equal(files.length, 2);
     large.push(...files);
   });
-  after(() => service.close());
 
   it('is sent as it is without Accept-Encoding', async () => {
     for (const path of [...large, ...SMALL]) {
@@ -209,15 +204,7 @@ describe('a document that never changes', () => {
 
 describe('the buffer of a document', () => {
   it('is one per encoding for all clients, from the first requests on', async (test) => {
-    const app = buildServer({
-      version: '1.2.3',
-      corsOrigins: '*',
-      trustProxy: [],
-      logger: pino({ level: 'silent' }),
-      newRequestId: () => 'ABCDEFGH-1',
-      baseUrl: () => 'http://example.com',
-      readiness: () => ({ context: {} as Context }),
-    });
+    const app = bareServer();
     const sent = new Map<string, Set<unknown>>();
     app.addHook('onSend', (request, _reply, payload, done) => {
       assert.ok(payload instanceof Uint8Array);
@@ -225,9 +212,8 @@ describe('the buffer of a document', () => {
       sent.set(key, (sent.get(key) ?? new Set()).add(payload));
       done();
     });
-    await app.listen({ host: '127.0.0.1', port: 0 });
     test.after(() => app.close());
-    const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
+    const url = await listen(app);
     for (const path of ['/openapi.json', fileUrl('operations.js'), '/docs']) {
       for (const encoding of ['identity', 'br', 'gzip']) {
         const asked = Array.from({ length: 20 }, () => read(url + path, { 'accept-encoding': encoding }));
@@ -246,14 +232,8 @@ describe('the buffer of a document', () => {
 describe('documents that are prepared', () => {
   it('are compressed before they are requested, also those that depend on the URL', async (test) => {
     const documents = new StaticDocuments();
-    const app = buildServer({
-      version: '1.2.3',
-      corsOrigins: '*',
-      trustProxy: [],
-      logger: pino({ level: 'silent' }),
-      newRequestId: () => 'ABCDEFGH-1',
-      baseUrl: () => 'http://example.com',
-      readiness: () => ({ context: { clock: Date.now, policy: { tierLimits: {} } } as Context }),
+    const app = bareServer({
+      context: { clock: Date.now, policy: { tierLimits: {} } },
       documents,
     });
     test.after(() => app.close());

@@ -1,9 +1,9 @@
 // MAX_MB_PER_NETWORK_AND_HOUR: how much the agents of one network may store per hour.
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { type Answer, assertError, type Client, newEvent } from '../support/client.ts';
 import { ENGINES, type Engine } from '../support/engines.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { useTestService } from '../support/service.ts';
 import { size } from '../support/sizes.ts';
 
 /** 40,000 bytes in UTF-8; with the other fields it counts as 40 KiB. */
@@ -14,11 +14,7 @@ const SETTINGS = { MAX_MB_PER_NETWORK_AND_HOUR: '1', TRUST_PROXY: '127.0.0.1' };
 
 for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
   describe(`bytes per network and hour, on ${engine}`, () => {
-    let service: TestService;
-    before(async () => {
-      service = await startTestService({ ...(await ENGINES[engine]()), ...SETTINGS });
-    });
-    after(() => service.close());
+    const service = useTestService(async () => ({ ...(await ENGINES[engine]()), ...SETTINGS }));
 
     /** A new agent whose requests come from this address. */
     const agentAt = async (address: string) =>

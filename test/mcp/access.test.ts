@@ -1,25 +1,23 @@
 // Who may call /mcp, and what is refused before a message is read: the same rules and error envelope as HTTP.
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { newApiKey } from '../../src/domain/api-key.ts';
 import { systemRandom } from '../../src/system.ts';
 import { assertError, type Client } from '../support/client.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { useTestService } from '../support/service.ts';
 import { CURRENT, McpClient, OLDER } from './mcp-client.ts';
 import { call, currentCall, post } from './messages.ts';
 
 const SEARCH = { lat: 0, lng: 0 };
 
 describe('POST /mcp', () => {
-  let service: TestService;
+  const service = useTestService();
   let agent: Client;
   let key: string;
   before(async () => {
-    service = await startTestService();
     agent = await service.newAgent();
     key = agent.headers['x-api-key']!;
   });
-  after(() => service.close());
 
   const sendWith = (headers: Record<string, string>) =>
     post(service.client, call('search_events', SEARCH), headers);

@@ -8,14 +8,13 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { pino } from 'pino';
 import { readConfig } from '../../src/config.ts';
 import { openStore } from '../../src/engines.ts';
-import { buildServer } from '../../src/http/server.ts';
 import { mcpHandler } from '../../src/mcp/server.ts';
 import { systemClock, systemRandom } from '../../src/system.ts';
 import type { Context } from '../../src/usecases/context.ts';
 import { register } from '../../src/usecases/own-agent.ts';
+import { bareServer, listen } from '../support/bare-server.ts';
 import { launchCommand } from '../support/process.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { fixtureServer } from './conformance-fixtures.ts';
@@ -51,19 +50,13 @@ describe('the conformance suite', () => {
       random: systemRandom,
       policy: config.policy,
     } as unknown as Context;
-    const app = buildServer({
-      version: '1.0.0',
-      corsOrigins: '*',
-      trustProxy: [],
-      logger: pino({ level: 'silent' }),
-      newRequestId: () => 'ABCDEFGH-1',
+    const app = bareServer({
       baseUrl: () => url,
-      readiness: () => ({ context }),
+      context,
       mcp: mcpHandler(fixtureServer),
     });
-    await app.listen({ host: '127.0.0.1', port: 0 });
     const { api_key } = await register(context, 'here', { email: 'suite@example.com', agent_name: 'suite' });
-    const proxy = await startKeyProxy((app.server.address() as AddressInfo).port, api_key);
+    const proxy = await startKeyProxy(Number(new URL(await listen(app)).port), api_key);
     url = `http://127.0.0.1:${proxy.port}/mcp`;
     close = async () => {
       proxy.close();

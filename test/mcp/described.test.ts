@@ -1,12 +1,12 @@
 // /openapi.json describes /mcp among its components, because its paths are those of the versioned interface. A validator that
 // the service does not use compares the responses of /mcp with that.
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import type { Answer, Client } from '../support/client.ts';
 import { exchange, request } from '../support/raw-http.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { useTestService } from '../support/service.ts';
 import { call, current, currentCall, post } from './messages.ts';
 
 const SEARCH = { lat: 0, lng: 0 };
@@ -16,11 +16,10 @@ interface Described {
 }
 
 describe('/mcp in /openapi.json', () => {
-  let service: TestService;
+  const service = useTestService({ RATE_LIMIT_READWRITE: '8' });
   let agent: Client;
   let check: (answer: Answer) => void;
   before(async () => {
-    service = await startTestService({ RATE_LIMIT_READWRITE: '8' });
     agent = await service.newAgent();
     const { body: document } = await service.client.get('/openapi.json');
     assert.equal(document.paths['/mcp'], undefined);
@@ -46,7 +45,6 @@ describe('/mcp in /openapi.json', () => {
       assert.ok(validate(JSON.parse(text)), `${JSON.stringify(validate.errors)}: ${text}`);
     };
   });
-  after(() => service.close());
 
   it('describes every response of /mcp', async () => {
     const send = (raw: string, headers = {}) => agent.send('POST', '/mcp', { raw, headers });

@@ -1,12 +1,12 @@
 // Events contain other people's text. It never changes the format of a result: a sentence of ours, one line per event with that
 // text in quotes, a sentence of ours. The structured result has the text exactly as it was written.
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { showEvent, showPage, UNTRUSTED } from '../../src/mcp/text.ts';
 import { anyText } from '../support/any-text.ts';
 import { type Client, newEvent } from '../support/client.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { useTestService } from '../support/service.ts';
 import { CURRENT, McpClient, OLDER } from './mcp-client.ts';
 
 const HOSTILE = [
@@ -72,18 +72,16 @@ function eventIn(text: string): any {
 }
 
 describe('hostile text in events', () => {
-  let service: TestService;
+  const service = useTestService();
   let agent: Client;
   let reader: Client;
   before(async () => {
-    service = await startTestService();
     agent = await service.newAgent();
     reader = await service.newAgent();
     for (const text of HOSTILE) {
       await agent.create(newEvent(Object.fromEntries(FIELDS.map((field) => [field, text]))));
     }
   });
-  after(() => service.close());
 
   for (const revision of [CURRENT, ...OLDER.slice(0, 2)]) {
     it(`does not change the format of a result (${revision})`, async () => {

@@ -1,15 +1,12 @@
 // Responses of /mcp are bounded like all others: their bytes count while they wait for a client that does not read, also
 // those that older clients get as a stream, and a long one is not started while too many bytes wait.
 import assert from 'node:assert/strict';
-import type { AddressInfo } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { pino } from 'pino';
 import { newApiKey } from '../../src/domain/api-key.ts';
 import { Backlog } from '../../src/http/admission/backlog.ts';
-import { buildServer } from '../../src/http/server.ts';
 import { systemRandom } from '../../src/system.ts';
-import type { Context } from '../../src/usecases/context.ts';
+import { bareServer, contextWithAgent, listen } from '../support/bare-server.ts';
 import { assertError, Client } from '../support/client.ts';
 import { RawConnection, request } from '../support/raw-http.ts';
 
@@ -21,24 +18,9 @@ const TIMEOUT = { timeout: 20_000 };
 /** A service whose responses at /mcp have the length given in `id`, and wait for the gate. */
 async function start(test: TestContext, type: string, gate: Promise<void> = Promise.resolve()) {
   const backlog = new Backlog({ unreadBytes: { perClient: MB, shared: 100 * MB }, largeMs: 5_000 });
-  const agent = { agent_id: 'one', tier: 'readwrite' };
-  const store = {
-    engine: 'sqlite',
-    check: async () => {},
-    findAgentByKey: async () => agent,
-    noteUse() {},
-    noteRefusal() {},
-  };
-  const policy = { tierLimits: { readwrite: 0 } };
   const signals: AbortSignal[] = [];
-  const app = buildServer({
-    version: '1.2.3',
-    corsOrigins: '*',
-    trustProxy: [],
-    logger: pino({ level: 'silent' }),
-    newRequestId: () => 'ABCDEFGH-1',
-    baseUrl: () => 'http://example.com',
-    readiness: () => ({ context: { store, policy, clock: Date.now } as unknown as Context }),
+  const app = bareServer({
+    context: contextWithAgent(),
     backlog,
     mcp: async ({ request, body }) => {
       signals.push(request.signal);
@@ -47,12 +29,11 @@ async function start(test: TestContext, type: string, gate: Promise<void> = Prom
       return new Response('x'.repeat(id), { headers: { 'content-type': type } });
     },
   });
-  await app.listen({ host: '127.0.0.1', port: 0 });
   test.after(async () => {
     app.server.closeAllConnections();
     await app.close();
   });
-  const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
+  const url = await listen(app);
   const headers = { 'x-api-key': newApiKey(systemRandom), 'content-type': 'application/json' };
   return { url, backlog, signals, headers, client: new Client(url, headers) };
 }

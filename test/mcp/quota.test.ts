@@ -1,10 +1,10 @@
 // Quotas at /mcp, on both engines: tool calls share that of HTTP; all other messages and refused calls have one of their own.
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { type Answer, assertError, type Client } from '../support/client.ts';
 import { ENGINES, type Engine } from '../support/engines.ts';
 import { RawConnection } from '../support/raw-http.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { useTestService } from '../support/service.ts';
 import { CURRENT, McpClient, OLDER } from './mcp-client.ts';
 import { ACCEPT, call, current, currentCall, messagesIn, post } from './messages.ts';
 
@@ -33,15 +33,11 @@ const textsOf = (answer: Answer): [isError: boolean, text: string][] => {
 
 for (const engine of Object.keys(ENGINES) as Engine[]) {
   describe(`quotas at /mcp, on ${engine}`, () => {
-    let service: TestService;
-    before(async () => {
-      service = await startTestService({
-        ...(await ENGINES[engine]()),
-        RATE_LIMIT_READWRITE: String(LIMIT),
-        RATE_LIMIT_ADMIN: '0',
-      });
-    });
-    after(() => service.close());
+    const service = useTestService(async () => ({
+      ...(await ENGINES[engine]()),
+      RATE_LIMIT_READWRITE: String(LIMIT),
+      RATE_LIMIT_ADMIN: '0',
+    }));
 
     const search = (agent: Client) => post(agent, call('search_events', SEARCH));
     const list = (agent: Client) => post(agent, LIST);

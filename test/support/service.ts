@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { after, before } from 'node:test';
 import { pino } from 'pino';
 import { readConfig } from '../../src/config.ts';
 import type { Clock, Random, Uptime } from '../../src/domain/clock-and-random.ts';
@@ -47,14 +48,49 @@ export interface TestService {
   close(): Promise<void>;
 }
 
+interface TestOptions {
+  readonly clock?: Clock;
+  readonly random?: Random;
+  readonly uptime?: Uptime;
+}
+
+/** A service for all tests of a file or of a describe: it runs from before the first of them until after the last. */
+export function useTestService(
+  env: Record<string, string> | (() => Promise<Record<string, string>>) = {},
+  options: TestOptions = {},
+): TestService {
+  let service: TestService;
+  before(async () => {
+    service = await startTestService(typeof env === 'function' ? await env() : env, options);
+  });
+  after(() => service.close());
+  return {
+    get url() {
+      return service.url;
+    },
+    get folder() {
+      return service.folder;
+    },
+    get clock() {
+      return service.clock;
+    },
+    get log() {
+      return service.log;
+    },
+    get client() {
+      return service.client;
+    },
+    newAgent: () => service.newAgent(),
+    newToken: (email) => service.newToken(email),
+    newAdministrator: (email) => service.newAdministrator(email),
+    close: () => service.close(),
+  };
+}
+
 /** Starts a service. `env` overrides variables; quotas are off unless it sets them. Time and randomness are real by default. */
 export async function startTestService(
   env: Record<string, string> = {},
-  {
-    clock = Date.now,
-    random = systemRandom,
-    uptime,
-  }: { clock?: Clock; random?: Random; uptime?: Uptime } = {},
+  { clock = Date.now, random = systemRandom, uptime }: TestOptions = {},
 ): Promise<TestService> {
   const folder = env.DATA_DIR ?? temporaryFolder();
   const config = readConfig({

@@ -1,10 +1,9 @@
 // Many health checks at the same time cost the store no more than one.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { pino } from 'pino';
 import { AppError } from '../../../src/domain/errors.ts';
-import { buildServer } from '../../../src/http/server.ts';
 import type { Context } from '../../../src/usecases/context.ts';
+import { bareServer } from '../../support/bare-server.ts';
 
 it('checks the store once for all requests that arrive during the check, and again for later ones', async () => {
   let gate = Promise.withResolvers<void>();
@@ -14,14 +13,8 @@ it('checks the store once for all requests that arrive during the check, and aga
     return gate.promise;
   };
   const context = { store: { engine: 'sqlite', check } } as unknown as Context;
-  const app = buildServer({
-    version: '1.2.3',
-    corsOrigins: '*',
-    trustProxy: [],
-    logger: pino({ level: 'silent' }),
-    newRequestId: () => 'request',
-    baseUrl: () => 'http://example.com',
-    readiness: () => ({ context }),
+  const app = bareServer({
+    context,
   });
   const responses = Array.from({ length: 50 }, () => app.inject('/health'));
   while (checks === 0) await new Promise(setImmediate);
