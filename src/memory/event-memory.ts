@@ -5,11 +5,11 @@ import type { AllEventsPage, AllEventsQuery } from '../domain/administration/eve
 import { AppError } from '../domain/errors.ts';
 import type { Position } from '../domain/events/cursor.ts';
 import type { EventRow } from '../domain/events/event.ts';
+import { cutPage } from '../domain/events/event-page.ts';
 import { ALL_EVENTS, chordBetween, type NearbyQuery } from '../domain/events/nearby.ts';
 import { hasPrefix } from '../domain/events/word-query.ts';
 import type { Words } from '../domain/events/words.ts';
 import type { WordShare } from '../domain/own-agent.ts';
-import { cutPage } from '../domain/page-rows.ts';
 import type { EventRecord, FoundRecord, NearbyPage } from '../domain/store.ts';
 import { toWire, type Wire } from '../domain/wire.ts';
 import { Metrics } from '../metrics/metrics.ts';
