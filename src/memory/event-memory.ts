@@ -1,11 +1,12 @@
-// All events in memory: the index that finds them and a cache of their JSON. An engine feeds it every committed write, and
+// All events in memory: the index that finds them, their words, and a cache of their JSON. An engine feeds it every committed write, and
 // reads events that are not in the cache. Storage, threads and rules are left to the engine and the use cases.
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AllEventsPage, AllEventsQuery } from '../domain/administration/event-list.ts';
+import { AppError } from '../domain/errors.ts';
 import type { Position } from '../domain/events/cursor.ts';
 import type { EventRow } from '../domain/events/event.ts';
 import { ALL_EVENTS, chordBetween, type NearbyQuery } from '../domain/events/nearby.ts';
-import { hasPrefix, type Term } from '../domain/events/word-query.ts';
+import { hasPrefix } from '../domain/events/word-query.ts';
 import type { Words } from '../domain/events/words.ts';
 import type { WordShare } from '../domain/own-agent.ts';
 import { cutPage } from '../domain/page-rows.ts';
@@ -15,13 +16,11 @@ import { Metrics } from '../metrics/metrics.ts';
 import { EventIndex } from '../spatial/event-index.ts';
 import { type HandleSet, listOf } from '../spatial/handle-set.ts';
 import type { IndexEntry, IndexPage, IndexQuery } from '../spatial/index-entry.ts';
-import { copyOf, WordIndex } from '../words/word-index.ts';
-import { changing, tooManyWords, wordsUnknown } from './errors.ts';
+import { copyOf } from '../words/word-index.ts';
 import { EventCache, EventLookup, type EventStorage } from './event-lookup.ts';
 import { entryOf, type IndexedEvent, toEntry, toIndexQuery, toScanQuery } from './index-mapping.ts';
-import { bytesOfWords, WordRoom } from './word-room.ts';
-import { letOthersRun, type Taker, WordTurns } from './word-turns.ts';
-import { measureWords } from './words-ready.ts';
+import { type IndexOptions, MemoryWords, measureWords, type StoredWords } from './memory-words.ts';
+import { type AnySearcher, SearchSteps } from './search-steps.ts';
 import { Zones } from './zones.ts';
 
 /**
@@ -36,33 +35,6 @@ const MAX_ROUNDS = 100;
  */
 export const INDEX_BYTES_PER_EVENT = 290;
 
-/** A search by words waits this long after a start, until the words of all events were read. */
-const WORDS_PATIENCE_MS = 5_000;
-
-/** Characters of words that are put into the index between two turns of the event loop: about 2 ms. */
-const CHARS_PER_TURN = 25_000;
-const OTHERS_MS = 4; // for other requests after that
-
-/** Words of stored events, as parallel arrays. */
-export interface StoredWords {
-  readonly ids: readonly string[];
-  readonly versions: readonly number[];
-  readonly words: readonly Words[];
-}
-
-export interface IndexOptions {
-  /** A random number, so that nobody can choose words that are slow to look up. */
-  readonly hashSeed?: number | undefined;
-  /** Above this size of the index, there are no words in it until the next start. */
-  readonly indexMaxBytes?: number | undefined;
-  /** Whether that may happen only at the start: whoever adds events calls `reserveWords`. */
-  readonly keepsWords?: boolean | undefined;
-  readonly onWordsProblem?: OnWordsProblem | undefined;
-}
-
-/** Called when searches by words do not work: because of the cause, or without one because the words need too much memory. */
-export type OnWordsProblem = (cause?: unknown) => void;
-
 export interface MemoryLoader {
   add(event: IndexedEvent): void;
   /** Builds the index, and lets other work run in between. Throws the signal's reason if it is aborted. */
@@ -70,13 +42,7 @@ export interface MemoryLoader {
 }
 
 export class EventMemory {
-  #words: WordIndex;
-  #hasWords = true;
-  readonly #room: WordRoom;
-  readonly #keepsWords: boolean;
-  readonly #onWordsProblem: OnWordsProblem;
-  /** Resolves when the words of all events are known; undefined then. */
-  #wordsKnown: PromiseWithResolvers<void> | undefined;
+  readonly #words: MemoryWords;
   readonly #index = new EventIndex(undefined, (handle) => this.#words.drop(handle));
   /** Numbers of agents in the index, from 1. */
   readonly #owners = new Map<string, number>();
@@ -85,7 +51,7 @@ export class EventMemory {
   readonly #lookup: EventLookup;
   readonly #storage: EventStorage;
   #isSettling = false;
-  readonly #turns = new WordTurns();
+  readonly #steps = new SearchSteps();
   /** Ends with changes that belong together; undefined if there are none. */
   #changing: Promise<void> | undefined;
   /** The time of the last search. */
@@ -97,16 +63,12 @@ export class EventMemory {
     metrics = new Metrics(),
     options: IndexOptions = {},
   ) {
-    const { hashSeed = 0, indexMaxBytes = Infinity, keepsWords = false, onWordsProblem = () => {} } = options;
-    this.#words = new WordIndex(hashSeed);
-    this.#room = new WordRoom(indexMaxBytes);
-    this.#keepsWords = keepsWords;
-    this.#onWordsProblem = onWordsProblem;
+    this.#words = new MemoryWords(this.#index, () => this.#index.size * INDEX_BYTES_PER_EVENT, options);
     this.#cache = new EventCache(cacheBytes);
     this.#storage = storage;
     this.#lookup = new EventLookup(this.#index, this.#cache, storage, metrics);
     metrics.gauge('local_events_index_events', 'Events in the index.', () => this.#index.size);
-    measureWords(metrics, () => this.knowsWords);
+    measureWords(metrics, () => this.#words.areKnown);
   }
 
   /** Number of events, including ended ones. */
@@ -117,8 +79,7 @@ export class EventMemory {
   /** Fills an empty memory. `addWords` must follow. */
   loader(total: number, nowMs: number): MemoryLoader {
     this.#searchedMs = nowMs;
-    this.#wordsKnown = Promise.withResolvers();
-    this.#words.reserve(total + 1);
+    this.#words.expect(total);
     const loader = this.#index.loader(total, nowMs);
     return {
       add: (event) => loader.add(this.#entryOf(event)),
@@ -131,61 +92,24 @@ export class EventMemory {
     };
   }
 
-  /**
-   * Adds the words of all loaded events, and lets other work run in between. Those of events that changed meanwhile are left
-   * out. Until then, searches by words wait. Throws if it must be repeated.
-   */
-  async addWords(batches: AsyncIterable<StoredWords>): Promise<void> {
-    let chars = 0;
-    const others: string[] = [];
-    for await (const { ids, versions, words } of batches) {
-      for (let at = 0; at < ids.length; at++) {
-        const handle = this.#index.find(ids[at]!);
-        if (handle === undefined || this.#words.has(handle)) continue;
-        if (this.#index.versionOf(handle) !== versions[at]) {
-          others.push(ids[at]!);
-          continue;
-        }
-        this.#putWords(handle, words[at]!, this.#index.ownerOf(handle));
-        chars += words[at]!.length;
-        if (chars < CHARS_PER_TURN) continue;
-        await letOthersRun(OTHERS_MS);
-        chars = 0;
-      }
-    }
-    // The memory has their words when it has the versions that were read.
-    if (others.length > 0) await this.#storage.catchUp();
-    const isMissing = (handle: number | undefined) => handle !== undefined && !this.#words.has(handle);
-    if (others.some((id) => isMissing(this.#index.find(id)))) throw new Error('an event changed meanwhile');
-    this.#wordsKnown?.resolve();
-    this.#wordsKnown = undefined;
+  /** Adds the words of all loaded events. Throws if it must be repeated. */
+  addWords(batches: AsyncIterable<StoredWords>): Promise<void> {
+    return this.#words.addAll(batches, () => this.#storage.catchUp());
   }
 
   /** Whether searches by words can be answered, and need not wait. */
   get knowsWords(): boolean {
-    return this.#hasWords && this.#wordsKnown === undefined;
-  }
-
-  /** Resolves when searches by words need not wait. Throws UNAVAILABLE if that takes too long. */
-  async #untilWords(): Promise<void> {
-    if (!this.#hasWords || !this.#wordsKnown) return;
-    const isLate = sleep(WORDS_PATIENCE_MS, true, { ref: false });
-    if (await Promise.race([this.#wordsKnown.promise, isLate])) throw wordsUnknown(WORDS_PATIENCE_MS / 1_000);
+    return this.#words.areKnown;
   }
 
   findWordShare(agentId: string): WordShare {
-    return { bytes: this.#words.bytesOf(this.#ownerOf(agentId)), limitBytes: this.#room.limitBytes };
+    return this.#words.shareOf(this.#ownerOf(agentId));
   }
 
   /** Reserves memory for the words of an event, which may replace one. Returns what ends that; undefined: it must be refused. */
   reserveWords(agentId: string, words: Words, replacedId?: string): (() => void) | undefined {
-    if (!this.#hasWords) return NOTHING_RESERVED;
-    const owner = this.#ownerOf(agentId);
     const replaced = replacedId === undefined ? undefined : this.#index.find(replacedId);
-    const reserve = (bytes: number) =>
-      this.#room.reserve(bytes, this.#words.bytesOf(owner), this.#usedBytes, this.#wordsKnown?.promise);
-    const end = reserve(bytesOfWords(words));
-    return end || replaced === undefined ? end : reserve(this.#words.growthOf(words, replaced));
+    return this.#words.reserve(this.#ownerOf(agentId), words, replaced);
   }
 
   /** Makes changes that belong together: no search sees a part of them. */
@@ -203,7 +127,7 @@ export class EventMemory {
     const zone = this.#zones.numberOf(event.timezone);
     const owner = this.#ownerOf(event.agent_id);
     const handle = this.#index.put(toEntry(event, stored, zone, owner));
-    this.#putWords(handle, words, owner);
+    this.#words.put(handle, words, owner);
     const record = { version: event.version, json: toWire(json) };
     this.#cache.put(handle, record.json);
     return record;
@@ -212,7 +136,7 @@ export class EventMemory {
   /** The same. Without `json`, it is read when it is needed. Throws RangeError for an unknown type or audience. */
   putIndexed(event: IndexedEvent, words: Words, json?: Wire): void {
     const handle = this.#index.put(this.#entryOf(event));
-    this.#putWords(handle, words, this.#ownerOf(event.agentId));
+    this.#words.put(handle, words, this.#ownerOf(event.agentId));
     if (json === undefined) this.#cache.remove(handle);
     else this.#cache.put(handle, json);
   }
@@ -257,17 +181,18 @@ export class EventMemory {
   }
 
   /** Throws the reason of the searcher's signal if it is aborted and the search takes long. */
-  async search(query: NearbyQuery, nowMs: number, searcher: Taker = {}): Promise<NearbyPage> {
+  async search(query: NearbyQuery, nowMs: number, searcher: AnySearcher = {}): Promise<NearbyPage> {
     this.#searchedMs = nowMs; // if the clock was set back, searches before this one do not count
-    let hasWaited = query.terms !== undefined && this.#wordsKnown !== undefined;
-    if (hasWaited) await this.#untilWords();
+    let hasWaited = query.terms !== undefined && this.#words.areAwaited;
+    if (hasWaited) await this.#words.untilKnown();
     for (let round = 0; round < MAX_ROUNDS; round++) {
       let among: HandleSet | undefined;
       if (query.terms) {
         const isLong = hasPrefix(query.terms);
         hasWaited ||= isLong;
-        among = isLong ? await this.#findInTurns(query.terms, searcher) : this.#words.findNow(query.terms);
-        if (!this.#hasWords) throw tooManyWords();
+        among = isLong
+          ? await this.#words.findInSteps(query.terms, this.#steps, searcher)
+          : this.#words.findNow(query.terms);
       }
       if (hasWaited && this.#changing) {
         await this.#changing;
@@ -295,16 +220,15 @@ export class EventMemory {
   async list(query: AllEventsQuery, nowMs: number, signal?: AbortSignal): Promise<AllEventsPage<Wire>> {
     const { eventId, terms, agentId, limit, sort } = query;
     const searcher = { name: 'administrator', signal };
-    if (terms) await this.#untilWords();
+    if (terms) await this.#words.untilKnown();
     for (let round = 0; round < MAX_ROUNDS; round++) {
       let among: HandleSet | undefined;
       if (eventId !== undefined) among = listOf(Int32Array.of(this.#index.find(eventId) ?? 0));
-      else if (terms && hasPrefix(terms)) among = await this.#findInTurns(terms, searcher);
+      else if (terms && hasPrefix(terms)) among = await this.#words.findInSteps(terms, this.#steps, searcher);
       else if (terms) among = copyOf(this.#words.findNow(terms));
-      if (terms && !this.#hasWords) throw tooManyWords();
       const owner = agentId === undefined ? undefined : (this.#owners.get(agentId) ?? NO_OWNER);
       const scan = this.#index.scan(toScanQuery(query, nowMs, among, owner));
-      while (!scan.step()) await this.#turns.next(searcher);
+      while (!scan.step()) await this.#steps.next(searcher);
       const { first: found, total, ownerCount: agentCount } = scan;
       if (!scan.isCurrent || (terms && !found.every((handle) => this.#words.matches(handle, terms))))
         continue;
@@ -320,35 +244,6 @@ export class EventMemory {
   /** Without cancelled events. */
   countUpcoming(nowMs: number): number {
     return this.#search(toIndexQuery(ALL_EVENTS), nowMs).total;
-  }
-
-  async #findInTurns(terms: readonly Term[], searcher: Taker): Promise<HandleSet> {
-    let finding: Generator<void, HandleSet> | undefined;
-    try {
-      for (;;) {
-        await this.#turns.next(searcher);
-        finding ??= this.#words.find(terms);
-        const step = finding.next();
-        if (step.done) return step.value;
-      }
-    } finally {
-      finding?.return(NO_HANDLES); // has no effect unless it was aborted
-    }
-  }
-
-  #putWords(handle: number, words: Words, owner: number): void {
-    if (!this.#hasWords) return;
-    this.#words.put(handle, words, owner);
-    if (this.#usedBytes <= this.#room.limitBytes || (this.#keepsWords && !this.#wordsKnown)) return;
-    // Words that nobody else uses take far more memory than the text that has them.
-    this.#hasWords = false;
-    this.#words = new WordIndex(0);
-    this.#wordsKnown?.resolve();
-    this.#onWordsProblem();
-  }
-
-  get #usedBytes(): number {
-    return this.#words.bytes + this.#index.size * INDEX_BYTES_PER_EVENT;
   }
 
   #entryOf(event: IndexedEvent): IndexEntry {
@@ -392,5 +287,7 @@ export class EventMemory {
 
 const NO_OWNER = -1; // of an agent without events
 const NO_DETAILS: NearbyPage['details'] = [];
-const NOTHING_RESERVED = () => {};
-const NO_HANDLES = listOf(new Int32Array(0));
+
+function changing(): AppError {
+  return new AppError('UNAVAILABLE', 'The data changes faster than it can be read. Retry.');
+}

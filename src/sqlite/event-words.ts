@@ -2,8 +2,8 @@
 // stored: finding them again on the reader's thread takes little longer than reading them would.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Texts, Words } from '../domain/events/words.ts';
-import type { EventMemory, OnWordsProblem, StoredWords } from '../memory/event-memory.ts';
-import type { OnWordsReady } from '../memory/words-ready.ts';
+import type { EventMemory } from '../memory/event-memory.ts';
+import type { OnWordsProblem, OnWordsReady, StoredWords } from '../memory/memory-words.ts';
 import { Tokenizer } from '../words/tokenizer.ts';
 import type { RowWords } from './threads/row-reader.ts';
 

@@ -1,7 +1,6 @@
 // Options of the embedded engine.
 import type { Clock } from '../domain/clock-and-random.ts';
-import type { IndexOptions } from '../memory/event-memory.ts';
-import type { OnWordsReady } from '../memory/words-ready.ts';
+import type { IndexOptions, OnWordsReady } from '../memory/memory-words.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { OnMigrated } from '../migrations.ts';
 import type { DiskSpace, OnDiskChange } from './free-disk.ts';

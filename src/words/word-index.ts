@@ -261,7 +261,7 @@ export class WordIndex {
   }
 }
 
-/** A search between two turns, with the events that changed since it began and whether they match. */
+/** A search between two steps, with the events that changed since it began and whether they match. */
 interface RunningSearch {
   readonly terms: readonly Term[];
   readonly changed: Map<number, boolean>;

@@ -1,7 +1,7 @@
 // Long work on the event loop: how long it leaves the loop to others.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { letOthersRun } from '../../src/memory/word-turns.ts';
+import { letOthersRun } from '../../src/memory/search-steps.ts';
 
 describe('letting others run', { timeout: 30_000 }, () => {
   it('ends at once if there is nothing else to do', async () => {

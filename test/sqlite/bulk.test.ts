@@ -9,7 +9,7 @@ import { SqliteBulkReader, SqliteBulkWriter } from '../../src/sqlite/files/bulk.
 import { databasePath } from '../../src/sqlite/files/data-folder.ts';
 import { SqliteStore } from '../../src/sqlite/store.ts';
 import { type BulkEngine, bulkContract } from '../store/contract-bulk.ts';
-import { eventsOf, NOW_MS, newAgentRow, newEventRow, newKey } from '../store/rows.ts';
+import { eventsOf, findAgent, NOW_MS, newAgentRow, newEventRow, newKey } from '../store/rows.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { countCommits, execute, readRows } from './files.ts';
 
@@ -115,7 +115,7 @@ describe('a bulk reader', () => {
     }
     assert.equal(read, 2_500);
     assert.equal(await reader.countEvents(), 2_503);
-    assert.equal((await reader.findAgent(agent.agent_id))?.event_count, 2_503);
+    assert.equal((await findAgent(reader, agent.agent_id))?.event_count, 2_503);
     await reader.close();
   });
 

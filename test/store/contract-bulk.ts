@@ -4,7 +4,7 @@ import { it } from 'node:test';
 import type { AgentRow } from '../../src/domain/agent.ts';
 import { type EventRow, encodeEvent } from '../../src/domain/events/event.ts';
 import type { BulkReader, BulkWriter } from '../../src/domain/store.ts';
-import { newAgentRow, newEventRow, newKey, newUlid } from './rows.ts';
+import { findAgent, newAgentRow, newEventRow, newKey, newUlid } from './rows.ts';
 
 /** A writer, and what opens a reader of the same data. */
 export interface BulkEngine {
@@ -35,7 +35,7 @@ export function bulkContract(engine: () => BulkEngine): void {
       (await Array.fromAsync(reader.events(agentId))).flat().map((row) => ({ ...row })),
     );
   const countOf = ({ agent_id }: AgentRow) =>
-    reading(async (reader) => (await reader.findAgent(agent_id))?.event_count);
+    reading(async (reader) => (await findAgent(reader, agent_id))?.event_count);
 
   it('adds equal rows once, whether the other is stored or in the same batch', async () => {
     const [agent, other] = [await newAgent(), await newAgent()];

@@ -3,12 +3,8 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { Words } from '../../domain/events/words.ts';
 import type { EventStorage } from '../../memory/event-lookup.ts';
-import {
-  INDEX_BYTES_PER_EVENT,
-  type IndexOptions,
-  type MemoryLoader,
-  type StoredWords,
-} from '../../memory/event-memory.ts';
+import { INDEX_BYTES_PER_EVENT, type MemoryLoader } from '../../memory/event-memory.ts';
+import type { IndexOptions, StoredWords } from '../../memory/memory-words.ts';
 import type { Metrics } from '../../metrics/metrics.ts';
 import type { Database, OwnConnection } from '../client/database.ts';
 import type { Sql } from '../client/driver.ts';
@@ -64,8 +60,8 @@ export async function load(
   const lockUntilMs = performance.now() + LOCK_PATIENCE_MS;
   for (;;) {
     const read = await inSnapshot(sql, async () => {
-      const isMyTurn = (await takeLock(sql)) || performance.now() > lockUntilMs;
-      return isMyTurn ? await readAll(sql, options, storageOf) : undefined;
+      const mayRead = (await takeLock(sql)) || performance.now() > lockUntilMs;
+      return mayRead ? await readAll(sql, options, storageOf) : undefined;
     });
     if (typeof read === 'number') return read;
     await read?.loader.finish(options.signal);

@@ -1,8 +1,9 @@
 // Events in memory as of a snapshot of the database, and how they follow to the next one. Reads nothing itself.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EventStorage } from '../../memory/event-lookup.ts';
-import { EventMemory, type IndexOptions, type MemoryLoader } from '../../memory/event-memory.ts';
+import { EventMemory, type MemoryLoader } from '../../memory/event-memory.ts';
 import type { IndexedEvent } from '../../memory/index-mapping.ts';
+import type { IndexOptions } from '../../memory/memory-words.ts';
 import type { Metrics } from '../../metrics/metrics.ts';
 import { readWords } from '../words.ts';
 import { AppliedChanges } from './applied-changes.ts';

@@ -4,7 +4,7 @@ import { EVENTS_PER_STEP } from '../../domain/administration/undo.ts';
 import { textsOf, type Words, wordsOf } from '../../domain/events/words.ts';
 import { toWire, type Wire } from '../../domain/wire.ts';
 import type { StoredEvents } from '../../memory/event-lookup.ts';
-import type { StoredWords } from '../../memory/event-memory.ts';
+import type { StoredWords } from '../../memory/memory-words.ts';
 
 interface FoundEvent {
   readonly id: string;

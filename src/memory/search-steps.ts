@@ -1,12 +1,11 @@
-// Turns of searches that take long: one of them at a time works for a few milliseconds, in fair order, and other requests run
-// in between. Those whose clients have left end with their next turn, which takes no time.
-
+// Long work on the event loop, so that other requests run in between. Searches that take long work in steps of a few milliseconds:
+// one step of one of them per turn of the event loop, in fair order. Loading pauses as long as others have work.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { FairOrder } from '../domain/fair-order.ts';
 import type { Searcher } from '../domain/store.ts';
 
-/** Whoever is the same takes turns with others, not with itself. */
-export type Taker = { readonly [K in keyof Searcher]?: Searcher[K] | undefined };
+/** A searcher, of whom nothing need be known: searches of the same one share its part of the steps. */
+export type AnySearcher = { readonly [K in keyof Searcher]?: Searcher[K] | undefined };
 
 interface Waiting {
   readonly begin: () => void;
@@ -14,12 +13,12 @@ interface Waiting {
   readonly signal: AbortSignal | undefined;
 }
 
-export class WordTurns {
+export class SearchSteps {
   readonly #waiting = new FairOrder<Waiting>();
   #isScheduled = false;
 
-  /** Resolves when it is the searcher's turn. Rejects with the reason of its signal if that is aborted. */
-  next({ network, name, signal }: Taker): Promise<void> {
+  /** Resolves when the searcher may take its next step. Rejects with the reason of its signal if that is aborted: this takes no time. */
+  next({ network, name, signal }: AnySearcher): Promise<void> {
     return new Promise((begin, refuse) => {
       this.#waiting.push(network ?? '', name ?? '', { begin, refuse, signal });
       this.#schedule();
