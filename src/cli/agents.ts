@@ -89,8 +89,9 @@ async function show(config: Config, { agentId, isJson }: Options, io: Io): Promi
 
 async function change(config: Config, options: Options, io: Io): Promise<void> {
   const { agentId, isJson } = options;
-  const agent = await reading(config, (reader) => reader.findAgent(agentId));
-  if (!agent) throw noAgent(agentId);
+  const found = await reading(config, (reader) => reader.findAgentDetails(agentId, systemClock()));
+  if (!found) throw noAgent(agentId);
+  const { agent } = found;
   const output = options.action === 'new-key' ? openKeyOutput(options.keyFile, io) : undefined;
   let changes: AgentChanges | undefined;
   try {

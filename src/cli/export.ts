@@ -8,6 +8,7 @@ import { encodeEventCreate } from '../domain/events/event.ts';
 import { isUuid } from '../domain/ids.ts';
 import type { BulkReader } from '../domain/store.ts';
 import { openBulkReader } from '../engines.ts';
+import { systemClock } from '../system.ts';
 import { type Env, type Io, onStopSignal, readArguments, UsageError } from './command.ts';
 import { Progress } from './progress.ts';
 
@@ -60,9 +61,9 @@ function readOptions(args: string[]): Options {
 /** Counts the events of the agent, or all events. Throws StartError if the agent does not exist. */
 async function countEvents(reader: BulkReader, agentId: string | undefined): Promise<number> {
   if (agentId === undefined) return reader.countEvents();
-  const agent = await reader.findAgent(agentId);
-  if (!agent) throw new StartError(`No agent has the ID ${agentId}. Check --agent.`);
-  return agent.event_count;
+  const found = await reader.findAgentDetails(agentId, systemClock());
+  if (!found) throw new StartError(`No agent has the ID ${agentId}. Check --agent.`);
+  return found.agent.event_count;
 }
 
 interface Output {

@@ -10,12 +10,11 @@ import type { AllEventsPage, AllEventsQuery, OwnedWire } from './administration/
 import type { AgentListQuery, AuditQuery, EventListQuery } from './administration/list.ts';
 import type { UndoOutcome, UndoStep } from './administration/undo.ts';
 import type { AgentRecord, AgentRow, AgentUpdate, Tier } from './agent.ts';
-import type { KeyFingerprint, KeyRecord } from './api-key.ts';
+import type { KeyFingerprint } from './api-key.ts';
 import { DAY_MS, HOUR_MS } from './clock-and-random.ts';
 import type { Position } from './events/cursor.ts';
 import type { EventRow } from './events/event.ts';
 import type { NearbyQuery } from './events/nearby.ts';
-import type { WordShare } from './own-agent.ts';
 import type { Wire } from './wire.ts';
 
 /** A stored event: encoded once, and sent to clients without parsing. */
@@ -168,8 +167,6 @@ export interface Store {
   addAgent(agent: AgentRow, key: KeyFingerprint): Promise<void>;
   /** The active agent that holds this key, unless the key has expired by `nowMs`. */
   findAgentByKey(keyHash: string, nowMs: number): Promise<AgentRow | undefined>;
-  /** The key, expired or not. */
-  findKey(keyHash: string): Promise<KeyRecord | undefined>;
   /**
    * Adds the new key. The calling key expires at `callingExpiresMs`, unless it expires earlier, and ends at once if that is
    * not after `nowMs`. Every other key of the agent ends at once, so at most two keys are left. Returns false and changes
@@ -206,8 +203,6 @@ export interface Store {
   replaceEvent(next: EventRow, maxBytes?: number): Promise<ReplaceOutcome | WordLimit>;
   /** False unless the agent had this event and, if a version is given, the event had that version. */
   deleteEvent(eventId: string, agentId: string, version?: number): Promise<boolean>;
-  /** Undefined if no event is refused for its words. */
-  findWordShare(agentId: string): WordShare | undefined;
   /**
    * Matching events that have not ended at `nowMs`, in the order of the query. A long search rejects with the reason of the searcher's
    * signal once that is aborted.
@@ -216,7 +211,6 @@ export interface Store {
 
   /** Ordered by creation. */
   listAgents(): Promise<AgentRecord[]>;
-  findAgent(agentId: string): Promise<AgentRecord | undefined>;
   /** With the keys that have not expired by `nowMs`. */
   findAgentDetails(agentId: string, nowMs: number): Promise<AgentDetails | undefined>;
 
@@ -297,7 +291,7 @@ export type ReferenceTime =
   | { readonly of: 'newest write'; readonly ms: number | undefined };
 
 /** What changes of agents by administrators need. */
-export type AgentStore = Pick<Store, 'findAgent' | 'updateAgent' | 'deleteAll' | 'replaceAgentKeys'>;
+export type AgentStore = Pick<Store, 'findAgentDetails' | 'updateAgent' | 'deleteAll' | 'replaceAgentKeys'>;
 
 /** Bulk writes by an operator, while no service uses the data. Opening it loads nothing into memory. */
 export interface BulkWriter extends AgentStore {
@@ -322,7 +316,6 @@ export interface BulkWriter extends AgentStore {
 
 /** Bulk reads by an operator, also while a service uses the data. */
 export interface BulkReader {
-  findAgent(agentId: string): Promise<AgentRecord | undefined>;
   /** As in the store. What a running service has not written yet is missing: last uses of some seconds. */
   listAgents(): Promise<AgentRecord[]>;
   findAgentDetails(agentId: string, nowMs: number): Promise<AgentDetails | undefined>;

@@ -31,6 +31,15 @@ export async function updateAgent(
   return agent;
 }
 
+/**
+ * Who may run at the same time: reads, writes of other agents' events, and imports. Creates, changes and deletes of these agents' events
+ * wait for their locks, which everybody takes in the same order. Whoever adds to or undoes the same entry waits for its row.
+ * Why it is right: the locks are taken first, so later statements see all that they waited for. `findEvents` locks the rows: entry, copy,
+ * delete and counts are about exactly these. An event that came back after the locks were taken is deleted only if its agent is locked: a
+ * test of random sequences had lost one that was not.
+ * Tried and rejected: one statement that deletes and copies with RETURNING. It took up to 1.7 times as long (30,000 events: 2.1 to 2.8 s
+ * in two statements).
+ */
 export async function deleteEvents(
   sql: Sql,
   eventIds: readonly string[],
@@ -75,6 +84,14 @@ export async function deleteEvents(
   return { deleted: events.length, audit_id: auditId };
 }
 
+/**
+ * Who may run at the same time: reads, writes of other agents' events, and without the agent also imports. Creates, changes and deletes
+ * of the agent's events wait for its advisory lock.
+ * Why it is right: with the agent, its row is locked, too. So no import can add an event, because its foreign key needs that row: what follows is
+ * all that the agent has, and a create that waits finds no agent. Without the agent, what an import adds meanwhile stays: only events
+ * that were copied are deleted, and `count` is their number.
+ * Tried and rejected: deleting events before the agent's row is locked, and once more after it. It could deadlock with creates.
+ */
 export async function deleteAll(
   sql: Sql,
   agentId: string,
@@ -82,8 +99,7 @@ export async function deleteAll(
   withAgent: boolean,
 ): Promise<boolean> {
   await lockDeletes(sql, agentId);
-  // With the agent, waits for creates under way, and prevents new events from here on. Otherwise the agent must only stay until it
-  // has its entry, and creates go on.
+  // Without the agent, it must only stay until it has its entry, and imports go on.
   const lock = withAgent ? sql`FOR UPDATE` : sql`FOR KEY SHARE`;
   const [agent] = await sql<{ agent_name: string }[]>`
     SELECT agent_name FROM agents WHERE agent_id = ${agentId} ${lock}`;
@@ -106,7 +122,7 @@ async function deleteEventsOf(
   const titles = found.map(({ title }) => title);
   const describe = (count: number) => describeAllDeleted(audit, agentName, titles, count, withAgent);
   const auditId = await record(sql, audit, describe(0));
-  // An event that is created meanwhile is neither copied nor deleted, as if it came later.
+  // An event that is imported meanwhile is neither copied nor deleted, as if it came later.
   if (audit.undo === 'kept') await sql.unsafe(copyEvents('agent_id = $2::uuid'), [auditId, agentId]);
   const { count } = await (audit.undo === 'kept'
     ? sql`

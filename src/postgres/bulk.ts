@@ -56,7 +56,7 @@ export class PostgresBulkWriter implements BulkWriter {
     return this.#store.findAgentByKey(keyHash, nowMs);
   }
 
-  findAgent: AgentStore['findAgent'] = (...args) => this.#store.findAgent(...args);
+  findAgentDetails: AgentStore['findAgentDetails'] = (...args) => this.#store.findAgentDetails(...args);
   updateAgent: AgentStore['updateAgent'] = (...args) => this.#store.updateAgent(...args);
   deleteAll: AgentStore['deleteAll'] = (...args) => this.#store.deleteAll(...args);
   replaceAgentKeys: AgentStore['replaceAgentKeys'] = (...args) => this.#store.replaceAgentKeys(...args);
@@ -167,10 +167,6 @@ export class PostgresBulkReader implements BulkReader {
   /** For agents only. Migrates nothing. Throws StartError if the database cannot be reached or read. */
   static async openAgents(options: DatabaseOptions): Promise<PostgresBulkReader> {
     return new PostgresBulkReader(await openReadable(options));
-  }
-
-  findAgent(agentId: string): Promise<AgentRecord | undefined> {
-    return this.#store.findAgent(agentId);
   }
 
   listAgents(): Promise<AgentRecord[]> {

@@ -21,9 +21,16 @@ const [JSON_AT, ID_AT, VERSION_AT, OWNER_AT, MAX_BYTES_AT, WORDS_AT] = [1, 2, 3,
 );
 
 /**
- * Compare and set: updates the event only if its version is the one before, and if there is room for its growth. A trigger
- * adds the growth to the agent's sum; the agent is locked here, so that the sum cannot change in between. Locks as a delete
- * does.
+ * Compare and set: updates the event only if its version is the one before, and if there is room for its growth. A trigger adds the
+ * growth to the agent's sum.
+ *
+ * Who may run at the same time: reads, writes of other agents' events, and imports. No create, change or delete of an event
+ * of the agent, because all of them take its advisory lock.
+ * Why it is right: the snapshot is older than the lock, but `FOR UPDATE` reads the newest version of a row and tests the conditions
+ * again. So an event that was changed or deleted meanwhile is not in `previous`, and nothing is replaced. `room` reads the agent's sum
+ * in the same way, and keeps its row until the trigger has added the growth. The unique index finds an equal event.
+ * Tried and rejected: without the advisory lock. A change that has locked an event and waits for the agent, and a delete that has locked the
+ * agent and waits for the event, end in a deadlock (test/postgres/deadlock.test.ts).
  */
 const REPLACE_EVENT = `WITH locked AS MATERIALIZED (SELECT pg_advisory_xact_lock(${LOCK}, hashtext(${OWNER_AT}::text))),
   previous AS MATERIALIZED (
@@ -121,6 +128,11 @@ export async function lockDeletesOf(
   return new Set(locked.map(({ agent_id }) => agent_id));
 }
 
+/**
+ * Who may run at the same time, and why a deadlock is not possible: as for REPLACE_EVENT.
+ * Why it is right: DELETE, too, reads the newest version of the row and tests the conditions again. So the version is compared with
+ * that of the last change, and of two deletes only one gets the row and subtracts it from the agent's count. A trigger subtracts its bytes.
+ */
 export async function deleteEvent(
   statements: Statements,
   eventId: string,

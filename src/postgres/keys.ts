@@ -2,7 +2,7 @@
 
 import type { AgentDetails, KeyDetails } from '../domain/administration/agent-details.ts';
 import type { AgentRecord, AgentRow } from '../domain/agent.ts';
-import type { KeyFingerprint, KeyRecord } from '../domain/api-key.ts';
+import type { KeyFingerprint } from '../domain/api-key.ts';
 import type { LastUses } from '../memory/last-uses.ts';
 import type { Database, Statements } from './client/database.ts';
 import type { Sql } from './client/driver.ts';
@@ -28,14 +28,6 @@ export async function revokeKey(sql: Sql, keyHash: string): Promise<void> {
   await sql`DELETE FROM deleted_keys WHERE key_hash = ${keyHash}`;
 }
 
-export async function findKey(database: Database, keyHash: string): Promise<KeyRecord | undefined> {
-  const [row] = await database.run(
-    'repeatable',
-    (sql) => sql<KeyRecord[]>`SELECT prefix, created_ms, expires_ms FROM keys WHERE key_hash = ${keyHash}`,
-  );
-  return row;
-}
-
 /** An agent and its keys, from one snapshot. `uses` and `keyUses` have what is not written yet. */
 export async function findAgentDetails(
   database: Database,
@@ -44,10 +36,9 @@ export async function findAgentDetails(
   uses: LastUses<Statements>,
   keyUses: LastUses<Statements>,
 ): Promise<AgentDetails | undefined> {
-  type Key = KeyDetails & { readonly key_hash: string };
   const [row] = await database.run(
     'repeatable',
-    (sql) => sql<(AgentRecord & { event_bytes: number; keys: Key[] })[]>`
+    (sql) => sql<(AgentRecord & { event_bytes: number; keys: KeyDetails[] })[]>`
       SELECT ${sql.unsafe(AGENT_COLUMNS)}, event_bytes, (
         SELECT coalesce(json_agg(to_json(found) ORDER BY created_ms, key_hash), '[]') FROM (
           SELECT key_hash, prefix, created_ms, expires_ms, last_used_ms FROM keys
@@ -60,10 +51,9 @@ export async function findAgentDetails(
   return {
     agent: uses.apply(agent),
     eventBytes: event_bytes,
-    keys: keys.map(({ key_hash, last_used_ms, ...key }) => ({
-      ...key,
-      last_used_ms: keyUses.latest(key_hash, last_used_ms),
-    })),
+    keys: keys.map((key) => ({ ...key, last_used_ms: keyUses.latest(key.key_hash, key.last_used_ms) })),
+    // Nodes whose memory is too small for words find them with SQL.
+    words: undefined,
   };
 }
 

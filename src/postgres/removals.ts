@@ -15,6 +15,13 @@ interface Ended {
   readonly start_ms: number;
 }
 
+/**
+ * Who may run at the same time: everything but removals of other nodes, which find the advisory lock taken and stop.
+ * Why it is right: the IDs of a slice are read before its transaction, so an event may have changed since then. `deleteEvents` tests the end
+ * again, on rows that it has locked: an event that was moved to a later time stays.
+ * Rejected: one transaction for all. Whoever changes one of these events would wait for all of them, and nodes would read one large
+ * change.
+ */
 export async function* removeEnded(
   database: Database,
   endedByMs: number,
@@ -66,7 +73,14 @@ export async function* removeUnusedAgents(
   }
 }
 
-/** Returns the number of agents. */
+/**
+ * Returns the number of agents.
+ *
+ * Who may run at the same time: everything but removals of other nodes, which find the advisory lock taken.
+ * Why it is right: the agents' rows are locked, and their conditions tested on the newest version. An agent whose row somebody else has
+ * locked is about to be used, so it is skipped and not waited for. From here on nothing can be added to the others: a create or new key waits
+ * for the row, and then finds no agent. A last use that a node has not written yet is missed, for at most 10 seconds.
+ */
 async function removeUnusedSlice(
   sql: Sql,
   registeredByMs: number,

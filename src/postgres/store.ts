@@ -7,7 +7,7 @@ import type { AgentListQuery, AuditQuery, EventListQuery } from '../domain/admin
 import { isRequestCount } from '../domain/administration/recent-requests.ts';
 import type { UndoOutcome, UndoStep } from '../domain/administration/undo.ts';
 import type { AgentRecord, AgentRow } from '../domain/agent.ts';
-import type { KeyFingerprint, KeyRecord } from '../domain/api-key.ts';
+import type { KeyFingerprint } from '../domain/api-key.ts';
 import type { EventRow } from '../domain/events/event.ts';
 import type { NearbyQuery } from '../domain/events/nearby.ts';
 import {
@@ -33,7 +33,7 @@ import { DatabaseSize } from './database-size.ts';
 import { EventCreation } from './event-creation.ts';
 import * as events from './events.ts';
 import { KeyCache } from './key-cache.ts';
-import { findAgentDetails, findHolder, findKey, revokeKey, rotateKey } from './keys.ts';
+import { findAgentDetails, findHolder, revokeKey, rotateKey } from './keys.ts';
 import { writerOf } from './last-uses.ts';
 import { AGENT_COLUMNS } from './list-statements.ts';
 import {
@@ -144,10 +144,6 @@ export class PostgresStore implements Store {
     return this.#keys.get(keyHash, nowMs, () => findHolder(this.#database, keyHash));
   }
 
-  findKey(keyHash: string): Promise<KeyRecord | undefined> {
-    return findKey(this.#database, keyHash);
-  }
-
   async rotateKey(...args: Parameters<Store['rotateKey']>): Promise<boolean> {
     const [agentId] = args;
     try {
@@ -199,11 +195,6 @@ export class PostgresStore implements Store {
     return events.deleteEvent(this.#database, eventId, agentId, version);
   }
 
-  /** Nodes whose memory is too small for words find them with SQL. */
-  findWordShare(): undefined {
-    return undefined;
-  }
-
   nearby(query: NearbyQuery, nowMs: number, searcher?: Searcher): Promise<NearbyPage> {
     return this.#database.operation(async (statements) => {
       let hasSlot = false;
@@ -228,15 +219,6 @@ export class PostgresStore implements Store {
         sql<AgentRecord[]>`SELECT ${sql.unsafe(AGENT_COLUMNS)} FROM agents ORDER BY created_ms, agent_id`,
     );
     return rows.map((row) => this.#uses.apply(row));
-  }
-
-  async findAgent(agentId: string): Promise<AgentRecord | undefined> {
-    const [row] = await this.#database.run(
-      'repeatable',
-      (sql) =>
-        sql<AgentRecord[]>`SELECT ${sql.unsafe(AGENT_COLUMNS)} FROM agents WHERE agent_id = ${agentId}`,
-    );
-    return row && this.#uses.apply(row);
   }
 
   findAgentDetails(agentId: string, nowMs: number): Promise<AgentDetails | undefined> {

@@ -64,8 +64,13 @@ async function undoAgent(sql: Sql, auditId: number): Promise<boolean> {
 }
 
 /**
- * Events before counts, as a create does: otherwise one that has inserted an event with the same title, start and place and waits for
- * the agent could deadlock with this one. The agents cannot be deleted meanwhile.
+ * Who may run at the same time: reads, writes of other agents' events, and imports. Other undos of the entry wait for its row, which the
+ * caller has locked; creates, changes and deletes of these agents' events wait for `lockDeletesOf`.
+ * Why it is right: that lock is a statement of its own, so this one sees all that it waited for. `owners` cannot be deleted before the counts
+ * are added. An import may have inserted the same event: ON CONFLICT DO NOTHING waits for it and leaves the event out. Only what
+ * the statement returns is counted, and taken from deleted_events; the rest can come back later.
+ * Events come before counts, as in a create: otherwise an import that has inserted an equal event and waits for the agent could deadlock
+ * with this. Rejected: all steps in one transaction, which would hold up other writes for seconds.
  */
 const UNDO_EVENTS = `WITH wanted AS (
     SELECT * FROM json_to_recordset($1::text::json) AS wanted (event_id text, found_words text)

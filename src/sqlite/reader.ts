@@ -2,14 +2,11 @@
 // own, because a running statement would keep the permanent one on an old snapshot.
 import type { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { AgentDetails, KeyDetails } from '../domain/administration/agent-details.ts';
-import type { AgentRecord } from '../domain/agent.ts';
-import type { KeyRecord } from '../domain/api-key.ts';
+import type { KeyDetails } from '../domain/administration/agent-details.ts';
 import { AppError } from '../domain/errors.ts';
 import { ulidMs } from '../domain/ids.ts';
 import { UNFINISHED_MOVE, unfinishedMove } from '../domain/unfinished-move.ts';
 import { INDEX_COLUMNS, type IndexColumns, type IndexedEvent, readIndexed } from '../memory/index-mapping.ts';
-import type { LastUses } from '../memory/last-uses.ts';
 import { AGENT_COLUMNS, type AgentColumns, agentOf, type ColumnValues } from './columns.ts';
 import { openForReading, readDatabase } from './connection.ts';
 
@@ -20,7 +17,7 @@ const ROWS_PER_BATCH = 1_000;
 export interface AgentDetailColumns {
   readonly agent: AgentColumns;
   readonly eventBytes: number;
-  readonly keys: readonly (KeyDetails & { readonly key_hash: string })[];
+  readonly keys: readonly KeyDetails[];
 }
 
 /** The IDs of events begin with the time of their creation. */
@@ -35,35 +32,27 @@ export class Reader {
   readonly connection: DatabaseSync;
   readonly #path: string;
   readonly #agent;
-  readonly #key;
+  readonly #keys;
   readonly #setting;
 
   constructor(path: string) {
     this.#path = path;
     this.connection = openForReading(path);
-    this.#agent = this.connection.prepare(`SELECT ${AGENT_COLUMNS} FROM stored_agents WHERE agent_id = ?`);
-    this.#key = this.connection.prepare('SELECT prefix, created_ms, expires_ms FROM keys WHERE key_hash = ?');
+    this.#agent = this.connection.prepare(
+      `SELECT ${AGENT_COLUMNS}, event_bytes FROM stored_agents WHERE agent_id = ?`,
+    );
+    this.#keys = this.connection.prepare(
+      `SELECT key_hash, prefix, created_ms, expires_ms, last_used_ms FROM keys
+       WHERE agent_id = ? AND (expires_ms IS NULL OR expires_ms > ?) ORDER BY created_ms, key_hash`,
+    );
     this.#setting = this.connection.prepare(FIND_SETTING);
-  }
-
-  findAgent(agentId: string): AgentColumns | undefined {
-    return translated(() => this.#agent.get(agentId) as AgentColumns | undefined);
   }
 
   findAgentDetails(agentId: string, nowMs: number): AgentDetailColumns | undefined {
     return translated(() => {
-      const connection = this.connection;
-      const found = connection
-        .prepare(`SELECT ${AGENT_COLUMNS}, event_bytes FROM stored_agents WHERE agent_id = ?`)
-        .get(agentId) as (AgentColumns & { event_bytes: number }) | undefined;
+      const found = this.#agent.get(agentId) as (AgentColumns & { event_bytes: number }) | undefined;
       if (!found) return undefined;
-      const keys = connection
-        .prepare(
-          `SELECT key_hash, prefix, created_ms, expires_ms, last_used_ms FROM keys
-           WHERE agent_id = ? AND (expires_ms IS NULL OR expires_ms > ?) ORDER BY created_ms, key_hash`,
-        )
-        .all(agentId, nowMs)
-        .map((row) => ({ ...row })) as unknown as AgentDetailColumns['keys'];
+      const keys = this.#keys.all(agentId, nowMs).map((row) => ({ ...row })) as unknown as KeyDetails[];
       const { event_bytes, ...agent } = found;
       return { agent, eventBytes: event_bytes, keys };
     });
@@ -98,11 +87,6 @@ export class Reader {
     const sql = `SELECT ${AGENT_COLUMNS} FROM agents WHERE is_active = 1 AND agent_id =
       (SELECT agent_id FROM keys WHERE key_hash = ? AND (expires_ms IS NULL OR expires_ms > ?))`;
     return translated(() => this.connection.prepare(sql).get(keyHash, nowMs) as AgentColumns | undefined);
-  }
-
-  findKey(keyHash: string): KeyRecord | undefined {
-    const found = translated(() => this.#key.get(keyHash));
-    return found && ({ ...found } as unknown as KeyRecord);
   }
 
   /** Ordered by creation. */
@@ -174,15 +158,6 @@ export class Reader {
   close(): void {
     this.connection.close();
   }
-}
-
-/** The agent's details, with uses of keys that are not written yet. */
-export function detailsOf(found: AgentDetailColumns, agent: AgentRecord, uses?: LastUses): AgentDetails {
-  const keys = found.keys.map(({ key_hash, last_used_ms, ...key }) => ({
-    ...key,
-    last_used_ms: uses ? uses.latest(key_hash, last_used_ms) : last_used_ms,
-  }));
-  return { agent, eventBytes: found.eventBytes, keys };
 }
 
 /** Bytes of the file that deletes have freed, for new rows. */

@@ -8,12 +8,11 @@ import type { AgentListQuery, AuditQuery, EventListQuery } from '../domain/admin
 import { RecentRequests } from '../domain/administration/recent-requests.ts';
 import type { UndoOutcome, UndoStep } from '../domain/administration/undo.ts';
 import type { AgentRecord, AgentRow, AgentUpdate, Tier } from '../domain/agent.ts';
-import type { KeyFingerprint, KeyRecord } from '../domain/api-key.ts';
+import type { KeyFingerprint } from '../domain/api-key.ts';
 import { type EventRow, parseEvent } from '../domain/events/event.ts';
 import type { NearbyQuery } from '../domain/events/nearby.ts';
 import type { Words } from '../domain/events/words.ts';
 import { Operations } from '../domain/operations.ts';
-import type { WordShare } from '../domain/own-agent.ts';
 import {
   ACTIVE_WITHIN_MS,
   type BulkDeleted,
@@ -44,7 +43,7 @@ import { KeyOwners } from './key-owners.ts';
 import { OpenFolder, startErrorOf } from './open-folder.ts';
 import type { SqliteOptions } from './options.ts';
 import { QuotaWindows } from './quota-windows.ts';
-import { detailsOf, Reader } from './reader.ts';
+import { Reader } from './reader.ts';
 import { RowRemoval } from './row-removal.ts';
 import type { ReaderCalls } from './threads/reader-worker.ts';
 import type { UndoneSlice } from './threads/undo.ts';
@@ -146,10 +145,6 @@ export class SqliteStore implements Store {
     return agent?.is_active ? agent : undefined;
   }
 
-  findKey(keyHash: string): Promise<KeyRecord | undefined> {
-    return this.#operations.run(() => this.#read('findKey', keyHash));
-  }
-
   rotateKey(...args: Parameters<Store['rotateKey']>): Promise<boolean> {
     const [agentId, callingKeyHash, newKey] = args;
     return this.#write('rotateKey', args, (rotated) => {
@@ -190,10 +185,6 @@ export class SqliteStore implements Store {
     return this.#eventWrites.replace(next, maxBytes);
   }
 
-  findWordShare(agentId: string): WordShare {
-    return this.#memory.findWordShare(agentId);
-  }
-
   deleteEvent(eventId: string, agentId: string, version?: number): Promise<boolean> {
     return this.#write('deleteEvent', [eventId, agentId, version ?? null], (removed) => {
       if (removed) this.#memory.remove(eventId);
@@ -213,17 +204,20 @@ export class SqliteStore implements Store {
     });
   }
 
-  findAgent(agentId: string): Promise<AgentRecord | undefined> {
-    return this.#operations.run(async () => {
-      const row = await this.#read('findAgent', agentId);
-      return row && this.#toAgent(row);
-    });
-  }
-
   findAgentDetails(agentId: string, nowMs: number): Promise<AgentDetails | undefined> {
     return this.#operations.run(async () => {
       const found = await this.#read('findAgentDetails', agentId, nowMs);
-      return found && detailsOf(found, this.#toAgent(found.agent), this.#keyUses);
+      if (!found) return undefined;
+      const keys = found.keys.map((key) => ({
+        ...key,
+        last_used_ms: this.#keyUses.latest(key.key_hash, key.last_used_ms),
+      }));
+      return {
+        ...found,
+        agent: this.#toAgent(found.agent),
+        keys,
+        words: this.#memory.findWordShare(agentId),
+      };
     });
   }
 

@@ -42,7 +42,7 @@ export async function listAgentEvents(
   agentId: string,
   query: EventListQuery | undefined,
 ): Promise<AsyncIterable<Wire> | Wire> {
-  const agent = await store.findAgent(agentId);
+  const agent = (await store.findAgentDetails(agentId, clock()))?.agent;
   if (!agent) return agentNotFound(agentId);
   if (!query) {
     return encodeAgentEvents(
@@ -151,10 +151,10 @@ export async function listAllEvents(
 }
 
 /** The event with the name of its agent. Throws NOT_FOUND. */
-export async function getAnyEvent({ store }: Context, eventId: string): Promise<Wire> {
+export async function getAnyEvent({ store, clock }: Context, eventId: string): Promise<Wire> {
   const event = isUlid(eventId) ? await store.findEvent(eventId) : undefined;
-  const agent = event && (await store.findAgent(parseEvent(event.json).agent_id));
+  const owner = event && (await store.findAgentDetails(parseEvent(event.json).agent_id, clock()));
   // Without an agent, both were deleted between the two reads.
-  if (!agent) throw new AppError('NOT_FOUND', 'There is no event with this ID.');
-  return addAgentName(event.json, agent.agent_name);
+  if (!owner) throw new AppError('NOT_FOUND', 'There is no event with this ID.');
+  return addAgentName(event.json, owner.agent.agent_name);
 }

@@ -25,7 +25,7 @@ export async function updateAgent(
 ) {
   const agent =
     Object.keys(update).length === 0
-      ? await context.store.findAgent(agentId)
+      ? (await context.store.findAgentDetails(agentId, context.clock()))?.agent
       : await context.store.updateAgent(
           agentId,
           update,

@@ -36,22 +36,25 @@ export async function register(
 
 /** Throws INVALID_API_KEY if the key ended meanwhile. */
 export async function getOwnAgent(
-  { store }: Context,
-  { agent: { agent_id }, keyHash, quota }: KeyHolder,
+  context: Context,
+  caller: KeyHolder,
 ): Promise<Static<typeof OwnAgentResponse>> {
-  const [agent, key] = await Promise.all([store.findAgent(agent_id), store.findKey(keyHash)]);
-  return agent && key ? describeOwnAgent(agent, key, quota, store.findWordShare(agent_id)) : keyEnded();
+  const { agent, key, words } = await findOwnDetails(context, caller);
+  return describeOwnAgent(agent, key, caller.quota, words);
 }
 
 /** The same, with what it has stored of what it may. Throws INVALID_API_KEY if the key ended meanwhile. */
-export async function getOwnLimits(
-  { store, clock, policy }: Context,
-  { agent: { agent_id }, keyHash, quota }: KeyHolder,
-): Promise<Static<typeof OwnLimits>> {
-  const [found, key] = await Promise.all([store.findAgentDetails(agent_id, clock()), store.findKey(keyHash)]);
-  if (!found || !key) return keyEnded();
-  const own = describeOwnAgent(found.agent, key, quota, store.findWordShare(agent_id));
-  return { ...own, limits: describeStored(found, policy) };
+export async function getOwnLimits(context: Context, caller: KeyHolder): Promise<Static<typeof OwnLimits>> {
+  const { key, ...details } = await findOwnDetails(context, caller);
+  const own = describeOwnAgent(details.agent, key, caller.quota, details.words);
+  return { ...own, limits: describeStored(details, context.policy) };
+}
+
+/** The caller's details and its key. */
+async function findOwnDetails({ store, clock }: Context, { agent, keyHash }: KeyHolder) {
+  const details = await store.findAgentDetails(agent.agent_id, clock());
+  const key = details?.keys.find(({ key_hash }) => key_hash === keyHash);
+  return details && key ? { ...details, key } : keyEnded();
 }
 
 export function findOwnEvents(

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it, mock } from 'node:test';
 import { readConfig } from '../../src/config.ts';
 import { PostgresStore } from '../../src/postgres/store.ts';
-import { addAgent, NOW_MS } from '../store/rows.ts';
+import { addAgent, findAgent, NOW_MS } from '../store/rows.ts';
 import { newDatabase } from '../support/postgres.ts';
 
 /** Interval of the writes. */
@@ -26,9 +26,9 @@ describe('the last use of an agent', () => {
     const { agent } = await addAgent(store);
     for (let usedMs = NOW_MS; usedMs < NOW_MS + 300; usedMs++) {
       store.noteUse(agent.agent_id, usedMs);
-      const found = [store.findAgent(agent.agent_id)];
+      const found = [findAgent(store, agent.agent_id)];
       mock.timers.tick(INTERVAL_MS);
-      for (let times = 0; times < 5; times++) found.push(store.findAgent(agent.agent_id));
+      for (let times = 0; times < 5; times++) found.push(findAgent(store, agent.agent_id));
       const seen = (await Promise.all(found)).map((record) => record?.last_used_ms);
       assert.deepEqual([...new Set(seen)], [usedMs]);
     }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
 import { readConfig } from '../../src/config.ts';
 import { PostgresStore } from '../../src/postgres/store.ts';
-import { addAgent, auditOf, NOW_MS, newEventRow } from '../store/rows.ts';
+import { addAgent, auditOf, findAgent, NOW_MS, newEventRow } from '../store/rows.ts';
 import { newDatabase } from '../support/postgres.ts';
 import { Side } from './side.ts';
 
@@ -59,6 +59,6 @@ it('stops at once while another node is at it', async () => {
   assert.equal(await removeUnused(node), 0);
   await held.release();
   assert.equal(await removeUnused(node), 1);
-  assert.equal(await node.findAgent(unused.agent_id), undefined);
+  assert.equal(await findAgent(node, unused.agent_id), undefined);
   assert.equal(await removeEnded(node), 1);
 });

@@ -51,7 +51,7 @@ describe('words that need more memory than a node may use', () => {
     assert.deepEqual(problems, [undefined], 'they became too many');
     assert.equal((await store.nearby(search(), NOW_MS)).total, 60);
     assert.equal(store.eventsInMemory, 60, 'other searches use the memory');
-    assert.equal(store.findWordShare(), undefined);
+    assert.equal((await store.findAgentDetails(agent.agent_id, NOW_MS))!.words, undefined);
   });
 });
 

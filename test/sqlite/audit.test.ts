@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import type { AgentRow } from '../../src/domain/agent.ts';
 import { SqliteStore } from '../../src/sqlite/store.ts';
-import { addAgent, addEvent, auditOf, deleteOne, deleteSelected } from '../store/rows.ts';
+import { addAgent, addEvent, auditOf, deleteOne, deleteSelected, findAgent } from '../store/rows.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { execute, readRows } from './files.ts';
 
@@ -55,7 +55,7 @@ describe('the audit log', () => {
       await assert.rejects(changes[name](target()), /no ink/);
       execute(path, 'DROP TRIGGER full');
       assert.deepEqual(state(), unchanged);
-      assert.deepEqual(await store.findAgent(agent.agent_id), {
+      assert.deepEqual(await findAgent(store, agent.agent_id), {
         ...agent,
         last_used_ms: null,
         event_count: 2,

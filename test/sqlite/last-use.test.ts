@@ -29,7 +29,7 @@ describe('the last use of an agent', () => {
     mock.timers.reset();
   });
   const lastUses = async () => {
-    const found = await store.findAgent(agent.agent_id);
+    const found = (await store.findAgentDetails(agent.agent_id, 0))?.agent;
     const [listed] = await store.listAgents();
     return [found?.last_used_ms, listed?.last_used_ms];
   };

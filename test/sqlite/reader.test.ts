@@ -19,7 +19,7 @@ describe('a reader', () => {
   it('finds nothing in an empty database', async () => {
     const reader = new Reader(newDatabase());
     assert.deepEqual(
-      [reader.findAgent('x'), reader.findSetting('x'), reader.countEvents()],
+      [reader.findAgentDetails('x', 0), reader.findSetting('x'), reader.countEvents()],
       [undefined, undefined, 0],
     );
     await reader.eachEvent(() => assert.fail('there is none'));
@@ -30,7 +30,7 @@ describe('a reader', () => {
     const path = newDatabase();
     const reader = new Reader(path);
     writeFileSync(path, 'x'.repeat(100_000));
-    assert.throws(() => reader.findAgent('x'), UNAVAILABLE);
+    assert.throws(() => reader.findAgentDetails('x', 0), UNAVAILABLE);
     assert.throws(() => reader.findSetting('x'), UNAVAILABLE);
     assert.throws(() => reader.countEvents(), UNAVAILABLE);
     await assert.rejects(
@@ -43,6 +43,6 @@ describe('a reader', () => {
   it('is unavailable once it is closed', () => {
     const reader = new Reader(newDatabase());
     reader.close();
-    assert.throws(() => reader.findAgent('x'), UNAVAILABLE);
+    assert.throws(() => reader.findAgentDetails('x', 0), UNAVAILABLE);
   });
 });

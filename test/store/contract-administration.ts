@@ -12,6 +12,7 @@ import {
   auditOf,
   deleteOne,
   eventsOf,
+  findAgent,
   findRow,
   idOf,
   NOW_MS,
@@ -48,7 +49,7 @@ export function administrationContract(store: () => Store): void {
         await addEvent(store(), agent);
         const expected = { ...agent, ...change, last_used_ms: null, event_count: 1 };
         assert.deepEqual(await update(agent.agent_id, change), expected);
-        assert.deepEqual(await store().findAgent(agent.agent_id), expected);
+        assert.deepEqual(await findAgent(store(), agent.agent_id), expected);
       });
     }
 
@@ -88,7 +89,7 @@ export function administrationContract(store: () => Store): void {
       ]);
       if (updated) assert.deepEqual(updated, { ...agent, tier: 'read', last_used_ms: null, event_count: 0 });
       assert.equal(deleted, true);
-      assert.equal(await store().findAgent(agent.agent_id), undefined);
+      assert.equal(await findAgent(store(), agent.agent_id), undefined);
       assert.equal(await store().findAgentByKey(key.hash, NOW_MS), undefined);
     });
   });
@@ -100,7 +101,7 @@ export function administrationContract(store: () => Store): void {
       const rows = [await addEvent(store(), agent), await addEvent(store(), agent, { start_ms: 0 })];
       const kept = await addEvent(store(), other);
       assert.equal(await deleteAgent(agent.agent_id), true);
-      assert.equal(await store().findAgent(agent.agent_id), undefined);
+      assert.equal(await findAgent(store(), agent.agent_id), undefined);
       assert.equal(await store().findAgentByKey(key.hash, NOW_MS), undefined);
       for (const row of rows) assert.equal(await store().findEvent(row.event_id), undefined);
       for (const row of rows) assert.equal(await findRow(store(), row.event_id), undefined);
@@ -140,7 +141,7 @@ export function administrationContract(store: () => Store): void {
       assert.equal(await deleteEvents(agent.agent_id), true);
       for (const row of rows) assert.equal(await store().findEvent(row.event_id), undefined);
       assertEvents(await foundOf(agent.agent_id), []);
-      assert.equal((await store().findAgent(agent.agent_id))?.event_count, 0);
+      assert.equal((await findAgent(store(), agent.agent_id))?.event_count, 0);
       assert.deepEqual(await store().findAgentByKey(key.hash, NOW_MS), agent);
       assert.equal((await store().createEvent(newEventRow(agent), 2)).kind, 'created');
     });
@@ -184,7 +185,7 @@ export function administrationContract(store: () => Store): void {
       assert.deepEqual([await remove(), await remove()], [true, false]);
       assert.equal(await store().findEvent(row.event_id), undefined);
       assertEvents(await foundOf(agent.agent_id), []);
-      assert.equal((await store().findAgent(agent.agent_id))?.event_count, 0);
+      assert.equal((await findAgent(store(), agent.agent_id))?.event_count, 0);
     });
 
     it('is false for an unknown event', async () => {

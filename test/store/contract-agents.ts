@@ -4,7 +4,17 @@ import { it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AgentRecord } from '../../src/domain/agent.ts';
 import type { Store } from '../../src/domain/store.ts';
-import { addAgent, addEvent, auditOf, NOW_MS, newAgentRow, newKey, newUlid, newUuid } from './rows.ts';
+import {
+  addAgent,
+  addEvent,
+  auditOf,
+  findAgent,
+  NOW_MS,
+  newAgentRow,
+  newKey,
+  newUlid,
+  newUuid,
+} from './rows.ts';
 
 export function agentContract(store: () => Store): void {
   it('finds an agent by its key and by its ID', async () => {
@@ -14,7 +24,7 @@ export function agentContract(store: () => Store): void {
       tier: 'admin',
     });
     assert.deepEqual(await store().findAgentByKey(key.hash, NOW_MS), agent);
-    assert.deepEqual(await store().findAgent(agent.agent_id), {
+    assert.deepEqual(await findAgent(store(), agent.agent_id), {
       ...agent,
       last_used_ms: null,
       event_count: 0,
@@ -24,7 +34,7 @@ export function agentContract(store: () => Store): void {
   it('finds nobody by an unknown key or ID', async () => {
     assert.equal(await store().findAgentByKey(newKey().hash, NOW_MS), undefined);
     assert.equal(await store().findAgentByKey('', NOW_MS), undefined);
-    assert.equal(await store().findAgent(newUuid()), undefined);
+    assert.equal(await findAgent(store(), newUuid()), undefined);
   });
 
   it('finds nobody by the key of an inactive agent, until the agent is active again', async () => {
@@ -33,7 +43,7 @@ export function agentContract(store: () => Store): void {
       store().updateAgent(agent.agent_id, { is_active }, auditOf('update_agent', agent.agent_id));
     await setActive(false);
     assert.equal(await store().findAgentByKey(key.hash, NOW_MS), undefined);
-    assert.equal((await store().findAgent(agent.agent_id))?.is_active, false);
+    assert.equal((await findAgent(store(), agent.agent_id))?.is_active, false);
     await setActive(true);
     assert.deepEqual(await store().findAgentByKey(key.hash, NOW_MS), agent);
   });
@@ -54,7 +64,7 @@ export function agentContract(store: () => Store): void {
     const second = newAgentRow();
     await assert.rejects(store().addAgent(second, key));
     assert.deepEqual(await store().findAgentByKey(key.hash, NOW_MS), agent);
-    assert.equal(await store().findAgent(second.agent_id), undefined);
+    assert.equal(await findAgent(store(), second.agent_id), undefined);
   });
 
   it('adds 100 agents at once', async () => {
@@ -79,9 +89,9 @@ export function agentContract(store: () => Store): void {
     const row = await addEvent(store(), agent);
     await addEvent(store(), agent, { start_ms: NOW_MS - 1_000 * 86_400_000 });
     await store().createEvent({ ...row, event_id: newUlid() }, 0);
-    assert.equal((await store().findAgent(agent.agent_id))?.event_count, 2);
+    assert.equal((await findAgent(store(), agent.agent_id))?.event_count, 2);
     await store().deleteEvent(row.event_id, agent.agent_id);
-    assert.equal((await store().findAgent(agent.agent_id))?.event_count, 1);
+    assert.equal((await findAgent(store(), agent.agent_id))?.event_count, 1);
     const listed = (await store().listAgents()).find(({ agent_id }) => agent_id === agent.agent_id);
     assert.equal(listed?.event_count, 1);
   });
@@ -99,7 +109,7 @@ export function agentContract(store: () => Store): void {
   it('ignores the use of an agent that does not exist', async () => {
     const unknown = newUuid();
     store().noteUse(unknown, NOW_MS);
-    assert.equal(await store().findAgent(unknown), undefined);
+    assert.equal(await findAgent(store(), unknown), undefined);
     await store().check();
   });
 }
@@ -109,7 +119,7 @@ async function shownWithin10Seconds(store: Store, agentId: string, usedMs: numbe
   const deadline = performance.now() + 10_000;
   let found: AgentRecord | undefined;
   do {
-    found = await store.findAgent(agentId);
+    found = await findAgent(store, agentId);
     if (found?.last_used_ms === usedMs) return;
     await sleep(50);
   } while (performance.now() < deadline);

@@ -12,7 +12,7 @@ import type { AuditFilters } from '../../src/domain/administration/audit-filters
 import { foldText } from '../../src/domain/administration/list.ts';
 import type { Store } from '../../src/domain/store.ts';
 import { Chance } from '../support/random.ts';
-import { addAgent, addEvent, deleteOne, deleteSelected, HOUR_MS, NOW_MS } from './rows.ts';
+import { addAgent, addEvent, deleteOne, deleteSelected, findAgent, HOUR_MS, NOW_MS } from './rows.ts';
 
 const ACTORS = [
   { actor_subject: 'ada', actor_email: 'Ada@Example.com' },
@@ -41,7 +41,7 @@ export function auditFilterContract(store: () => Store): void {
     for (const agent_name of NAMES) ids.push((await addAgent(store(), { agent_name })).agent.agent_id);
     for (let number = 0; number < 90; number++) {
       const id = chance.pick(ids);
-      const agent = (await store().findAgent(id))!;
+      const agent = (await findAgent(store(), id))!;
       const entry = (action: AuditAction, target: string, detail = '') => ({
         ...chance.pick(ACTORS),
         at_ms: NOW_MS + chance.integer(-50, 50) * HOUR_MS,
@@ -65,7 +65,7 @@ export function auditFilterContract(store: () => Store): void {
   const deleteAndRestore = async (agentIds: readonly string[], audit: AuditEntry) => {
     const eventIds = [];
     for (const agentId of agentIds)
-      eventIds.push((await addEvent(store(), (await store().findAgent(agentId))!)).event_id);
+      eventIds.push((await addEvent(store(), (await findAgent(store(), agentId))!)).event_id);
     const deleted = await store().deleteEvents(eventIds, { ...audit, undo: 'kept' });
     assert.ok(typeof deleted === 'object');
     const step = { auditId: deleted.audit_id!, deletedAfterMs: 0, after: '', into: undefined };
@@ -161,7 +161,7 @@ export function auditFilterContract(store: () => Store): void {
   });
 
   it('finds text in one of the titles, not in their JSON', async () => {
-    const agent = (await store().findAgent(ids[0]!))!;
+    const agent = (await findAgent(store(), ids[0]!))!;
     const titles = ['He said "hi" \\ back', 'Two\tcolumns', 'Ends with a backslash \\'];
     const rows = [];
     for (const title of titles) rows.push(await addEvent(store(), agent, { title }));

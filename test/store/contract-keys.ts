@@ -4,7 +4,7 @@ import { it } from 'node:test';
 import type { AgentRow } from '../../src/domain/agent.ts';
 import type { KeyFingerprint } from '../../src/domain/api-key.ts';
 import type { Store } from '../../src/domain/store.ts';
-import { addAgent, addEvent, auditOf, HOUR_MS, NOW_MS, newKey, newUuid } from './rows.ts';
+import { addAgent, addEvent, auditOf, findAgent, findKey, HOUR_MS, NOW_MS, newKey, newUuid } from './rows.ts';
 
 export function keyContract(store: () => Store): void {
   const END_MS = NOW_MS + HOUR_MS;
@@ -13,6 +13,8 @@ export function keyContract(store: () => Store): void {
     (await store().findAgentByKey(key.hash, nowMs)) !== undefined;
   const areTaken = (keys: readonly KeyFingerprint[], nowMs = NOW_MS) =>
     Promise.all(keys.map((key) => isTaken(key, nowMs)));
+
+  const keyOf = ({ agent_id }: AgentRow, { hash }: KeyFingerprint) => findKey(store(), agent_id, hash);
 
   const rotateTo = (
     { agent_id }: AgentRow,
@@ -37,13 +39,13 @@ export function keyContract(store: () => Store): void {
   it('finds prefix, creation and expiry of a key, and nothing for an unknown key', async () => {
     const { agent, key } = await addAgent(store());
     const expected = { prefix: key.prefix, created_ms: agent.created_ms, expires_ms: null };
-    assert.deepEqual(await store().findKey(key.hash), expected);
-    assert.equal(await store().findKey(newKey().hash), undefined);
+    assert.deepEqual(await keyOf(agent, key), expected);
+    assert.equal(await keyOf(agent, newKey()), undefined);
     const next = { ...newKey(), prefix: 'lev_next' };
     assert.equal(await rotateTo(agent, key, next, END_MS, NOW_MS + 7), true);
-    assert.deepEqual(await store().findKey(key.hash), { ...expected, expires_ms: END_MS });
+    assert.deepEqual(await keyOf(agent, key), { ...expected, expires_ms: END_MS });
     const ofNext = { prefix: 'lev_next', created_ms: NOW_MS + 7, expires_ms: null };
-    assert.deepEqual(await store().findKey(next.hash), ofNext);
+    assert.deepEqual(await keyOf(agent, next), ofNext);
   });
 
   it('accepts the new key at once, and the calling key until it expires, to the millisecond', async () => {
@@ -66,16 +68,16 @@ export function keyContract(store: () => Store): void {
     assert.deepEqual(await areTaken([key, second], NOW_MS - HOUR_MS), [false, true]);
     const third = await rotate(agent, second, NOW_MS - 1);
     assert.deepEqual(await areTaken([key, second, third]), [false, false, true]);
-    assert.equal(await store().findKey(second.hash), undefined);
+    assert.equal(await keyOf(agent, second), undefined);
   });
 
   it('never extends the life of a key', async () => {
     const { agent, key } = await addAgent(store());
     await rotate(agent, key, END_MS);
     await rotate(agent, key, END_MS + HOUR_MS);
-    assert.equal((await store().findKey(key.hash))?.expires_ms, END_MS);
+    assert.equal((await keyOf(agent, key))?.expires_ms, END_MS);
     await rotate(agent, key, END_MS - 1);
-    assert.equal((await store().findKey(key.hash))?.expires_ms, END_MS - 1);
+    assert.equal((await keyOf(agent, key))?.expires_ms, END_MS - 1);
     assert.deepEqual([await isTaken(key, END_MS - 2), await isTaken(key, END_MS - 1)], [true, false]);
   });
 
@@ -86,7 +88,7 @@ export function keyContract(store: () => Store): void {
       keys.push(await rotate(agent, keys.at(-1)!));
       const expected = keys.map((_, at) => at >= keys.length - 2);
       assert.deepEqual(await areTaken(keys), expected);
-      const stored = await Promise.all(keys.map(({ hash }) => store().findKey(hash)));
+      const stored = await Promise.all(keys.map((stored) => keyOf(agent, stored)));
       assert.deepEqual(
         stored.map((record) => record !== undefined),
         expected,
@@ -102,7 +104,7 @@ export function keyContract(store: () => Store): void {
     const { agent, key } = await addAgent(store());
     const second = await rotate(agent, key);
     await rotate(agent, second, END_MS + 2 * HOUR_MS, END_MS + HOUR_MS);
-    assert.equal(await store().findKey(key.hash), undefined);
+    assert.equal(await keyOf(agent, key), undefined);
     assert.equal(await isTaken(key), false);
   });
 
@@ -139,8 +141,8 @@ export function keyContract(store: () => Store): void {
       assert.equal(await isTaken(refused, nowMs), false, what);
     }
     assert.deepEqual(await areTaken([second, other.key]), [true, true]);
-    assert.equal((await store().findKey(second.hash))?.expires_ms, END_MS);
-    assert.equal((await store().findKey(other.key.hash))?.expires_ms, null);
+    assert.equal((await keyOf(agent, second))?.expires_ms, END_MS);
+    assert.equal((await keyOf(other.agent, other.key))?.expires_ms, null);
   });
 
   it('never gives the key of one agent to another', async () => {
@@ -148,7 +150,7 @@ export function keyContract(store: () => Store): void {
     await assert.rejects(rotateTo(one.agent, one.key, other.key, NOW_MS));
     assert.deepEqual(await store().findAgentByKey(other.key.hash, NOW_MS), other.agent);
     assert.deepEqual(await store().findAgentByKey(one.key.hash, NOW_MS), one.agent);
-    assert.equal((await store().findKey(one.key.hash))?.expires_ms, null);
+    assert.equal((await keyOf(one.agent, one.key))?.expires_ms, null);
   });
 
   it('ends only the revoked key, at once', async () => {
@@ -157,7 +159,7 @@ export function keyContract(store: () => Store): void {
     assert.deepEqual(await areTaken([key, second]), [true, true]);
     await store().revokeKey(second.hash);
     assert.deepEqual(await areTaken([key, second]), [true, false]);
-    assert.equal(await store().findKey(second.hash), undefined);
+    assert.equal(await keyOf(agent, second), undefined);
     await store().revokeKey(second.hash);
     await store().revokeKey(newKey().hash);
     assert.deepEqual(await areTaken([key, second]), [true, false]);
@@ -168,7 +170,7 @@ export function keyContract(store: () => Store): void {
     const event = await addEvent(store(), agent);
     await store().revokeKey(key.hash);
     assert.equal(await isTaken(key), false);
-    assert.equal((await store().findAgent(agent.agent_id))?.event_count, 1);
+    assert.equal((await findAgent(store(), agent.agent_id))?.event_count, 1);
     assert.ok(await store().findEvent(event.event_id));
     assert.equal(
       await store().deleteAll(agent.agent_id, auditOf('delete_agent', agent.agent_id), true),
@@ -188,7 +190,7 @@ export function keyContract(store: () => Store): void {
     assert.deepEqual(await areTaken(keys), [true, true]);
     await store().deleteAll(agent.agent_id, auditOf('delete_agent', agent.agent_id), true);
     assert.deepEqual(await areTaken(keys), [false, false]);
-    assert.equal(await store().findKey(key.hash), undefined);
+    assert.equal(await keyOf(agent, key), undefined);
   });
 
   it('leaves two keys after 30 concurrent rotations with one key: that one and the last new one', async () => {
@@ -217,7 +219,7 @@ export function keyContract(store: () => Store): void {
       const [first, second, third, fourth] = keys.map((next) => () => rotateTo(agent, key, next));
       await Promise.all([first!(), second!(), store().revokeKey(key.hash), third!(), fourth!()]);
       assert.equal(await isTaken(key), false);
-      assert.equal(await store().findKey(key.hash), undefined);
+      assert.equal(await keyOf(agent, key), undefined);
       assert.ok((await areTaken(keys)).filter(Boolean).length <= 1);
     }
   });

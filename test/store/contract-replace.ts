@@ -10,6 +10,7 @@ import {
   addEvent,
   assertRecord,
   eventsOf,
+  findAgent,
   findRow,
   NOW_MS,
   newEventRow,
@@ -32,7 +33,7 @@ export function replaceContract(store: () => Store): void {
     assertRecord(outcome.record, next);
     assertRecord(await store().findEvent(row.event_id), next);
     assert.deepEqual({ ...(await findRow(store(), row.event_id)) }, next);
-    assert.equal((await store().findAgent(agent.agent_id))?.event_count, 1);
+    assert.equal((await findAgent(store(), agent.agent_id))?.event_count, 1);
   });
 
   it('keeps members of the JSON that only a newer version knows', async () => {

@@ -16,6 +16,7 @@ import {
   deleteOne,
   deleteSelected,
   eventsOf,
+  findAgent,
   HOUR_MS,
   idOf,
   NOW_MS,
@@ -178,7 +179,7 @@ async function checkConserved(
   const events = await eventsOf(store, agent.agent_id);
   const ids = events.map(idOf);
   assert.equal(new Set(ids).size, ids.length);
-  assert.equal((await store.findAgent(agent.agent_id))!.event_count, ids.length);
+  assert.equal((await findAgent(store, agent.agent_id))!.event_count, ids.length);
   assert.equal(ids.length + own.size + skipped, known.size);
   for (const event of events) assert.equal(fromWire(event), encodeEvent(known.get(idOf(event))!));
   const found = (await searchAll(store, search(), NOW_MS)).filter((event) => event.includes(agent.agent_id));
@@ -307,7 +308,7 @@ async function checkWorld(store: Store, world: World): Promise<void> {
       rows.map((row) => encodeEvent(row)),
     );
     assert.deepEqual(await store.findAgentByKey(key.hash, NOW_MS), isDeleted ? undefined : agent);
-    assert.equal((await store.findAgent(agent.agent_id))?.event_count, isDeleted ? undefined : rows.length);
+    assert.equal((await findAgent(store, agent.agent_id))?.event_count, isDeleted ? undefined : rows.length);
     const upcoming = rows.filter(({ start_ms }) => start_ms + 3 * HOUR_MS > NOW_MS);
     const own = found.filter((event) => event.includes(agent.agent_id)).map(fromWire);
     assert.deepEqual(own.sort(), upcoming.map((row) => encodeEvent(row)).sort());

@@ -16,6 +16,8 @@ import {
   deleteOne,
   deleteSelected,
   eventsOf,
+  findAgent,
+  findKey,
   findRow,
   HOUR_MS,
   idOf,
@@ -56,7 +58,7 @@ export async function lastEntry(store: Store) {
 
 export function undoContract(store: () => Store): void {
   const latest = () => lastEntry(store());
-  const countOf = async ({ agent_id }: AgentRow) => (await store().findAgent(agent_id))?.event_count;
+  const countOf = async ({ agent_id }: AgentRow) => (await findAgent(store(), agent_id))?.event_count;
   const deleteAll = async (agent: AgentRow, undo?: Keeping) => {
     const audit = deletionOf('delete_agent_events', agent.agent_id, undo);
     assert.equal(await store().deleteAll(agent.agent_id, audit, false), true);
@@ -117,17 +119,22 @@ export function undoContract(store: () => Store): void {
     await store().rotateKey(agent.agent_id, key.hash, second, NOW_MS, NOW_MS + HOUR_MS);
     store().noteUse(agent.agent_id, NOW_MS + 77, second.hash);
     const rows = [await addEvent(store(), agent), await addEvent(store(), agent, { start_ms: 0 })];
-    const before = await store().findAgent(agent.agent_id);
-    const keys = await Promise.all([key.hash, second.hash].map((hash) => store().findKey(hash)));
+    const before = await findAgent(store(), agent.agent_id);
+    const keys = await Promise.all(
+      [key.hash, second.hash].map((hash) => findKey(store(), agent.agent_id, hash)),
+    );
     const details = await store().findAgentDetails(agent.agent_id, NOW_MS);
     assert.ok(details!.keys.some(({ last_used_ms }) => last_used_ms === NOW_MS + 77));
     const auditId = await deleteAgent(agent);
-    assert.equal(await store().findAgent(agent.agent_id), undefined);
+    assert.equal(await findAgent(store(), agent.agent_id), undefined);
     assert.equal(await store().findAgentByKey(key.hash, NOW_MS), undefined);
     assert.deepEqual(await restoreAll(store(), auditId), { restored: 2, skipped: [] });
-    assert.deepEqual(await store().findAgent(agent.agent_id), before);
+    assert.deepEqual(await findAgent(store(), agent.agent_id), before);
     assert.deepEqual((await store().findAgentDetails(agent.agent_id, NOW_MS))!.keys, details!.keys);
-    assert.deepEqual(await Promise.all([key.hash, second.hash].map((hash) => store().findKey(hash))), keys);
+    assert.deepEqual(
+      await Promise.all([key.hash, second.hash].map((hash) => findKey(store(), agent.agent_id, hash))),
+      keys,
+    );
     assert.deepEqual(await store().findAgentByKey(second.hash, NOW_MS), agent);
     assert.deepEqual(await store().findAgentByKey(key.hash, NOW_MS), agent);
     assert.equal(await store().findAgentByKey(key.hash, NOW_MS + HOUR_MS), undefined);
@@ -250,7 +257,7 @@ export function undoContract(store: () => Store): void {
     const entry = await deleteAgent(agent);
     await store().revokeKey(key.hash);
     await restoreAll(store(), entry);
-    assert.equal((await store().findAgent(agent.agent_id))?.agent_id, agent.agent_id);
+    assert.equal((await findAgent(store(), agent.agent_id))?.agent_id, agent.agent_id);
     assert.equal(await store().findAgentByKey(key.hash, NOW_MS), undefined);
   });
 

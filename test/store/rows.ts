@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import type { AuditEntry } from '../../src/domain/administration/audit.ts';
 import type { ListPosition } from '../../src/domain/administration/cursor.ts';
 import type { EventListQuery } from '../../src/domain/administration/list.ts';
-import type { AgentRow } from '../../src/domain/agent.ts';
-import { hashApiKey, type KeyFingerprint } from '../../src/domain/api-key.ts';
+import type { AgentRecord, AgentRow } from '../../src/domain/agent.ts';
+import { hashApiKey, type KeyFingerprint, type KeyRecord } from '../../src/domain/api-key.ts';
 import { decodeEvent, EVENT_DEFAULTS, type EventRow } from '../../src/domain/events/event.ts';
 import { ALL_EVENTS, type NearbyQuery } from '../../src/domain/events/nearby.ts';
 import type { EventRecord, Store } from '../../src/domain/store.ts';
@@ -148,6 +148,25 @@ export async function eventsOf(store: Store, agentId: string, after?: ListPositi
 
 export function auditOf(action: AuditEntry['action'], target: string, detail = ''): AuditEntry {
   return { at_ms: NOW_MS, actor_subject: 'ada', actor_email: 'ada@example.com', action, target, detail };
+}
+
+/** The agent, with its number of events and last use. */
+export async function findAgent(
+  store: Pick<Store, 'findAgentDetails'>,
+  agentId: string,
+): Promise<AgentRecord | undefined> {
+  return (await store.findAgentDetails(agentId, NOW_MS))?.agent;
+}
+
+/** The agent's key, expired or not. */
+export async function findKey(
+  store: Store,
+  agentId: string,
+  keyHash: string,
+): Promise<KeyRecord | undefined> {
+  const details = await store.findAgentDetails(agentId, Number.MIN_SAFE_INTEGER);
+  const key = details?.keys.find(({ key_hash }) => key_hash === keyHash);
+  return key && { prefix: key.prefix, created_ms: key.created_ms, expires_ms: key.expires_ms };
 }
 
 /** Deletes the event as an administrator. False if there is none. */

@@ -4,13 +4,14 @@ import type { Static } from 'typebox';
 import { type AgentRecord, AgentSummary, summarise } from '../agent.ts';
 import type { KeyRecord } from '../api-key.ts';
 import { formatInstant } from '../datetime.ts';
-import { KeySummary, OwnAgentResponse } from '../own-agent.ts';
+import { KeySummary, OwnAgentResponse, type WordShare } from '../own-agent.ts';
 import type { AgentLimits } from '../policy.ts';
 import Type from '../schema.ts';
 import { nullableString } from '../shape.ts';
 
 /** A key that works, or would if its agent were active. */
 export interface KeyDetails extends KeyRecord {
+  readonly key_hash: string;
   /** Null if the key was never used, or not since uses of keys are recorded. */
   readonly last_used_ms: number | null;
 }
@@ -21,6 +22,8 @@ export interface AgentDetails {
   readonly eventBytes: number;
   /** The oldest first. */
   readonly keys: readonly KeyDetails[];
+  /** Undefined if no event is refused for its words. */
+  readonly words: WordShare | undefined;
 }
 
 const used = (description: string) => Type.Integer({ minimum: 0, description, examples: [1] });
@@ -91,7 +94,7 @@ export interface WindowUse {
 }
 
 export function describeAgentDetails(
-  { agent, eventBytes, keys }: AgentDetails,
+  { agent, eventBytes, keys }: Omit<AgentDetails, 'words'>,
   requests: WindowUse | undefined,
   limits: AgentLimits,
 ): Static<typeof AgentDetailsResponse> {

@@ -16,7 +16,7 @@ import type { BulkReader, BulkWriter, CreateOutcome } from '../../domain/store.t
 import { type AgentColumns, type ColumnValues, columnValues } from '../columns.ts';
 import { readDatabase } from '../connection.ts';
 import { requireReadable } from '../migrate.ts';
-import { detailsOf, Reader, requireFinishedMove } from '../reader.ts';
+import { type AgentDetailColumns, Reader, requireFinishedMove } from '../reader.ts';
 import { WriterClient } from '../threads/writer-client.ts';
 import { databasePath, type FolderLock, getDatabase, holdFolder, requireSpace } from './data-folder.ts';
 import { ImportRoom } from './import-room.ts';
@@ -63,8 +63,8 @@ export class SqliteBulkWriter implements BulkWriter {
     return toAgent(this.#reader.findAgentByKey(keyHash, nowMs));
   }
 
-  async findAgent(agentId: string): Promise<AgentRecord | undefined> {
-    return toAgent(this.#reader.findAgent(agentId));
+  async findAgentDetails(agentId: string, nowMs: number): Promise<AgentDetails | undefined> {
+    return toDetails(this.#reader.findAgentDetails(agentId, nowMs));
   }
 
   updateAgent(agentId: string, update: AgentUpdate, audit: AuditEntry): Promise<AgentRecord | undefined> {
@@ -82,7 +82,7 @@ export class SqliteBulkWriter implements BulkWriter {
     audit: AuditEntry,
   ): Promise<Tier | undefined> {
     const ended = await this.#writer.run('replaceAgentKeys', [agentId, newKey, audit], (keys) => keys);
-    return ended && this.#reader.findAgent(agentId)?.tier;
+    return ended && this.#reader.findAgentDetails(agentId, audit.at_ms)?.agent.tier;
   }
 
   createEvents(...args: Parameters<BulkWriter['createEvents']>): Promise<readonly CreateOutcome['kind'][]> {
@@ -134,10 +134,6 @@ export class SqliteBulkReader implements BulkReader {
     this.#reader = openReader(getDatabase(folder));
   }
 
-  async findAgent(agentId: string): Promise<AgentRecord | undefined> {
-    return toAgent(this.#reader.findAgent(agentId));
-  }
-
   async listAgents(): Promise<AgentRecord[]> {
     const agents: AgentRecord[] = [];
     await this.#reader.eachAgent((row) => agents.push(toAgent(row)!));
@@ -145,8 +141,7 @@ export class SqliteBulkReader implements BulkReader {
   }
 
   async findAgentDetails(agentId: string, nowMs: number): Promise<AgentDetails | undefined> {
-    const found = this.#reader.findAgentDetails(agentId, nowMs);
-    return found && detailsOf(found, toAgent(found.agent)!);
+    return toDetails(this.#reader.findAgentDetails(agentId, nowMs));
   }
 
   async countEvents(): Promise<number> {
@@ -187,6 +182,10 @@ function openReader(path: string): Reader {
 function toStored(values: ColumnValues): StoredEvent {
   const named = STORED_EVENT_COLUMNS.map((name, at) => [name, values[at]]);
   return Object.fromEntries(named) as StoredEvent;
+}
+
+function toDetails(found: AgentDetailColumns | undefined): AgentDetails | undefined {
+  return found && { ...found, agent: toAgent(found.agent)!, words: undefined };
 }
 
 function toAgent(row: AgentColumns | undefined): AgentRecord | undefined {

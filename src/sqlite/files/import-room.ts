@@ -13,7 +13,7 @@ const BATCH_BYTES = 32 * BYTES_PER_MB;
 /** With so much more than is needed, batches that are under way cannot use it up. */
 const AMPLE_BYTES = 512 * BYTES_PER_MB;
 
-type RoomReader = Pick<Reader, 'countFreeBytes' | 'findAgent'>;
+type RoomReader = Pick<Reader, 'countFreeBytes' | 'findAgentDetails'>;
 
 export class ImportRoom {
   readonly #folder: string;
@@ -37,7 +37,8 @@ export class ImportRoom {
   /** Counts these events. */
   add(rows: readonly { readonly agent_id: string }[]): void {
     for (const { agent_id } of rows) {
-      const before = this.#counts.get(agent_id) ?? this.#reader.findAgent(agent_id)?.event_count ?? 0;
+      const before =
+        this.#counts.get(agent_id) ?? this.#reader.findAgentDetails(agent_id, 0)?.agent.event_count ?? 0;
       this.#counts.set(agent_id, before + 1);
     }
   }

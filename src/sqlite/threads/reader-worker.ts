@@ -11,7 +11,7 @@ export interface ReaderThreadData {
   readonly cacheKib: number;
 }
 
-type SingleReads = 'findAgent' | 'findAgentDetails' | 'findKey' | 'findSetting' | 'countFreeBytes';
+type SingleReads = 'findAgentDetails' | 'findSetting' | 'countFreeBytes';
 
 export interface ReaderCalls extends Pick<Reader, SingleReads>, RowReaderCalls, ListReaderCalls {
   ping(): void;
