@@ -78,7 +78,8 @@ describe('the bearer token of /v1/admin', () => {
       for (const [method, path] of OPERATIONS) {
         const answer = await anyone.send(method, path, { headers });
         assertError(answer, 401, code);
-        assert.match(answer.headers['www-authenticate']!, /^Bearer /);
+        const reason = code === 'INVALID_TOKEN' ? ', error="invalid_token"' : '';
+        assert.equal(answer.headers['www-authenticate'], `Bearer realm="local-events"${reason}`);
       }
     });
   }

@@ -199,8 +199,7 @@ for (const [where, { env: newEnv, isRunning }] of Object.entries(SETTINGS)) {
 
 describe('agents beside a running embedded service', () => {
   it('names the console if an identity provider is configured; list and show still work', async (test) => {
-    const service = await startTestService();
-    test.after(() => service.close());
+    const service = await startTestService({}, { until: test });
     const { agent, id } = await newAgent(service, 'Kept');
     const env = {
       ...{
@@ -278,8 +277,7 @@ describe('agents', () => {
 
   it('changes nothing in PostgreSQL for a role that may only read, and says which role may; neither does a service start', async (test) => {
     const DATABASE_URL = await newDatabase();
-    const service = await startTestService({ DATABASE_URL });
-    test.after(() => service.close());
+    const service = await startTestService({ DATABASE_URL }, { until: test });
     const { agent, id } = await newAgent(service, 'Safe');
     const guest = new URL(await newDatabase()).username;
     const env = { DATABASE_URL: DATABASE_URL.replace(/\/\/[^@]+@/, `//${guest}@`) };

@@ -12,8 +12,7 @@ import { interrupt } from './bulk.ts';
 
 describe('backup', () => {
   it('copies everything to one file, while the service runs', async (test) => {
-    const service = await startTestService();
-    test.after(() => service.close());
+    const service = await startTestService({}, { until: test });
     const agent = await service.newAgent();
     await service.newAgent();
     const events = [await agent.create(), await agent.create()];

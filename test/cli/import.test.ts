@@ -211,8 +211,7 @@ describe('import --key-file', () => {
   });
 
   it('leaves no file if there is no agent', async (test) => {
-    const service = await startTestService();
-    test.after(() => service.close());
+    const service = await startTestService({}, { until: test });
     const keyFile = join(temporaryFolder(), 'key.txt');
     const args = ['import', fileOf(toLines(bodies(1))), ...NEW_AGENT, '--key-file', keyFile];
     assert.equal((await run(args, { DATA_DIR: service.folder })).code, 1);

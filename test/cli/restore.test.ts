@@ -49,8 +49,7 @@ describe('restore', () => {
       ['700', '600', '600'],
     );
 
-    const second = await startTestService({ DATA_DIR: folder, PORT: new URL(first.url).port });
-    test.after(() => second.close());
+    await startTestService({ DATA_DIR: folder, PORT: new URL(first.url).port }, { until: test });
     const { events, total } = (await agent.nearby()).body;
     assert.deepEqual([events, total], [[event], 1]);
     assert.equal((await administrator.get('/v1/admin/agents')).body.agents[0].id, event.agent_id);
@@ -65,8 +64,7 @@ describe('restore', () => {
   });
 
   it('accepts the database file of a running service, with its write-ahead log', async (test) => {
-    const service = await startTestService();
-    test.after(() => service.close());
+    const service = await startTestService({}, { until: test });
     await (await service.newAgent()).create();
     assert.ok(existsSync(`${databasePath(service.folder)}-wal`));
     await assertRestores(databasePath(service.folder), join(temporaryFolder(), 'data'), 1);

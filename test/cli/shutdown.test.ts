@@ -78,8 +78,7 @@ async function assertStored(
   const stored = database.prepare('SELECT title FROM events').all();
   database.close();
   assert.deepEqual(stored.map(({ title }) => title).sort(), [...titles].sort());
-  const again = await startTestService({ DATA_DIR: folder });
-  t.after(() => again.close());
+  const again = await startTestService({ DATA_DIR: folder }, { until: t });
   const { total } = (await again.client.with({ 'x-api-key': key }).nearby()).body;
   assert.equal(total, titles.length);
 }

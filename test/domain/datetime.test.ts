@@ -1,4 +1,4 @@
-// Date-times as text: what is accepted, what is refused, and which instant is meant, with Temporal as the oracle.
+// Date-times as text, with Temporal as the oracle: what is accepted, and which instant is meant. Examples are in test/acceptance/date-times.test.ts.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
@@ -11,134 +11,6 @@ import {
 } from '../../src/domain/datetime.ts';
 import { anyText } from '../support/any-text.ts';
 import { SEED } from './refusals.ts';
-
-describe('parseDateTime', () => {
-  const instants: [text: string, utc: string][] = [
-    ['2031-05-01T18:00:00Z', '2031-05-01T18:00:00.000Z'],
-    ['2031-05-01T18:00:00+00:00', '2031-05-01T18:00:00.000Z'],
-    ['2031-05-01T18:00:00-00:00', '2031-05-01T18:00:00.000Z'],
-    ['2031-05-01T18:00:00+05:30', '2031-05-01T12:30:00.000Z'],
-    ['2031-05-01T18:07Z', '2031-05-01T18:07:00.000Z'],
-    ['2031-05-01T18:00+05:30', '2031-05-01T12:30:00.000Z'],
-    ['2031-05-01T18:00-09:30', '2031-05-02T03:30:00.000Z'],
-    ['2031-05-01T18:00:00-09:30', '2031-05-02T03:30:00.000Z'],
-    ['2031-05-01T00:00:00+23:59', '2031-04-30T00:01:00.000Z'],
-    ['2031-05-01T00:00:00-23:59', '2031-05-01T23:59:00.000Z'],
-    ['2028-02-29T23:59:59Z', '2028-02-29T23:59:59.000Z'],
-    ['2000-02-29T00:00:00Z', '2000-02-29T00:00:00.000Z'],
-    ['2031-05-01T18:00:00.5Z', '2031-05-01T18:00:00.500Z'],
-    ['2031-05-01T18:00:00.05Z', '2031-05-01T18:00:00.050Z'],
-    ['2031-05-01T18:00:00.123456789+02:00', '2031-05-01T16:00:00.123Z'],
-    ['2031-05-01T18:00:00.9999Z', '2031-05-01T18:00:00.999Z'],
-    [`2031-05-01T18:00:00.${'9'.repeat(500)}Z`, '2031-05-01T18:00:00.999Z'],
-    [`2031-05-01T18:00:00.001${'0'.repeat(500)}1Z`, '2031-05-01T18:00:00.001Z'],
-    ['1969-12-31T23:59:59.9999Z', '1969-12-31T23:59:59.999Z'],
-    ['1969-12-31T23:59:59.0009Z', '1969-12-31T23:59:59.000Z'],
-    ['1955-11-05T06:00:00.0019-08:00', '1955-11-05T14:00:00.001Z'],
-    ['0001-01-01T00:00:00Z', '0001-01-01T00:00:00.000Z'],
-    ['0099-12-31T23:59:59Z', '0099-12-31T23:59:59.000Z'],
-    ['9999-12-31T23:59:59.999Z', '9999-12-31T23:59:59.999Z'],
-  ];
-  for (const [text, utc] of instants) {
-    it(`reads ${text.slice(0, 60)} as ${utc}`, () => {
-      const time = parseDateTime(text);
-      assert.ok(time && 'ms' in time);
-      assert.equal(formatInstant(time.ms), utc);
-    });
-  }
-
-  const clockTimes: [text: string, local: string][] = [
-    ['2031-05-01T18:00:00', '2031-05-01T18:00:00.000'],
-    ['2031-05-01T18:00:00.5', '2031-05-01T18:00:00.500'],
-    ['2031-05-01T18:07', '2031-05-01T18:07:00.000'],
-    ['2031-05-01T18:00:00.0019999', '2031-05-01T18:00:00.001'],
-    ['0001-01-01T00:00:00', '0001-01-01T00:00:00.000'],
-  ];
-  for (const [text, local] of clockTimes) {
-    it(`reads ${text} as a clock time`, () => assert.deepEqual(parseDateTime(text), { local }));
-  }
-
-  const refused: Record<string, string[]> = {
-    'a lower-case t or z': ['2031-05-01t18:00:00Z', '2031-05-01T18:00:00z', '2031-05-01t18:00:00z'],
-    'a space or underscore in place of the T': ['2031-05-01 18:00:00Z', '2031-05-01_18:00:00Z'],
-    'a plus that became a space': ['2031-05-01T18:00:00 02:00', '2031-05-01T18:00:00.5 02:00'],
-    'space around it': [' 2031-05-01T18:00:00Z', '2031-05-01T18:00:00Z ', '2031-05-01T18:00:00Z\n'],
-    'several lines': ['2031-05-01T18:00:00Z\n2031-05-01T18:00:00Z', '\n2031-05-01T18:00:00Z'],
-    'a date or a time alone': ['2031-05-01', '2031-05-01Z', '18:00:00Z', '2031-05-01T', '2031'],
-    'missing minutes, or a part of a minute': [
-      ...['2031-05-01T18Z', '2031-05-01T18', '2031-05-01T18:00:Z', '2031-05-01T18:00:', '2031-05-01T18:00:0'],
-      ...['2031-05-01T18:00.5Z', '2031-05-01T18:00.5', '2031-05-01T18:60Z', '2031-05-01T24:00'],
-    ],
-    'the basic format': ['20310501T180000Z', '2031-05-01T180000Z', '20310501T18:00:00Z'],
-    'week and ordinal dates': ['2031-W18-4T18:00:00Z', '2031-121T18:00:00Z'],
-    'too few or too many digits': [
-      '31-05-01T18:00:00Z',
-      '2031-5-01T18:00:00Z',
-      '2031-05-1T18:00:00Z',
-      '2031-05-01T8:00:00Z',
-      '2031-005-01T18:00:00Z',
-      '12031-05-01T18:00:00Z',
-    ],
-    'years with a sign': ['+002031-05-01T18:00:00Z', '-000001-05-01T18:00:00Z', '-2031-05-01T18:00:00Z'],
-    'invalid months': ['2031-00-01T18:00:00Z', '2031-13-01T18:00:00Z', '2031-99-01T18:00:00Z'],
-    'invalid days': [
-      '2031-05-00T18:00:00Z',
-      '2031-05-32T18:00:00Z',
-      '2031-04-31T18:00:00Z',
-      '2031-06-31T18:00:00Z',
-      '2031-09-31T18:00:00Z',
-      '2031-11-31T18:00:00Z',
-      '2031-02-30T18:00:00Z',
-    ],
-    '29 February outside leap years': [
-      '2031-02-29T18:00:00Z',
-      '1900-02-29T18:00:00Z',
-      '2100-02-29T18:00:00Z',
-      '2031-02-29T18:00:00',
-    ],
-    'invalid times': [
-      '2031-05-01T24:00:00Z',
-      '2031-05-01T25:00:00Z',
-      '2031-05-01T18:60:00Z',
-      '2031-05-01T18:00:60Z',
-      '2016-12-31T23:59:60Z',
-      '2031-05-01T24:00:00',
-    ],
-    'a fraction without digits or with a comma': [
-      '2031-05-01T18:00:00.Z',
-      '2031-05-01T18:00:00,5Z',
-      '2031-05-01T18:00:00.5.5Z',
-      '2031-05-01T18:00.5Z',
-    ],
-    'invalid offsets': [
-      '2031-05-01T18:00:00+24:00',
-      '2031-05-01T18:00:00+23:60',
-      '2031-05-01T18:00:00-99:99',
-      '2031-05-01T18:00:00+0200',
-      '2031-05-01T18:00:00+02',
-      '2031-05-01T18:00:00+2:00',
-      '2031-05-01T18:00:00+02:00:00',
-      '2031-05-01T18:00:00Z+02:00',
-      '2031-05-01T18:00:00+02:00Z',
-      '2031-05-01T18:00:00ZZ',
-      '2031-05-01T18:00:00\u221202:00',
-      '2031-05-01T18:00:00 Z',
-      '2031-05-01T18:00:00UTC',
-      '2031-05-01T18:00:00 Europe/Berlin',
-      '2031-05-01T18:00:00+02:00[Europe/Berlin]',
-    ],
-    'digits of other scripts': [
-      '\uff12\uff10\uff13\uff11-05-01T18:00:00Z',
-      '\u0662\u0660\u0663\u0661-05-01T18:00:00Z',
-    ],
-    'other notations and empty text': ['', ' ', 'now', 'null', '1935244800', 'Thu, 01 May 2031 18:00:00 GMT'],
-  };
-  for (const [what, texts] of Object.entries(refused)) {
-    it(`refuses ${what}`, () => {
-      for (const text of texts) assert.equal(parseDateTime(text), undefined, JSON.stringify(text));
-    });
-  }
-});
 
 const pad = (value: number, digits = 2) => String(value).padStart(digits, '0');
 
@@ -239,30 +111,10 @@ describe('parseDateTime, compared with Temporal', () => {
 });
 
 describe('isWithinYears', () => {
-  const cases: [text: string, within: boolean][] = [
-    ['0001-01-01T00:00:00Z', true],
-    ['0001-01-01T00:00:00+00:01', false],
-    ['0001-01-01T00:00:00-00:01', true],
-    ['0000-12-31T23:59:59.999Z', false],
-    ['0000-12-31T23:59:59.999-00:01', true],
-    ['0000-12-31T01:00:00-23:59', true],
-    ['0000-01-01T00:00:00Z', false],
-    ['9999-12-31T23:59:59.999Z', true],
-    ['9999-12-31T23:59:59.9999999Z', true],
-    ['9999-12-31T23:59:59-00:01', false],
-    ['9999-12-31T23:59:59+00:01', true],
-    ['9999-12-31T00:01:00-23:59', false],
-  ];
-  for (const [text, within] of cases) {
-    it(`${within ? 'holds' : 'does not hold'} for ${text}`, () => {
-      const time = parseDateTime(text);
-      assert.ok(time && 'ms' in time);
-      assert.equal(isWithinYears(time.ms), within);
-    });
-  }
-
   it('has the first and the last instant of four-digit years as its bounds', () => {
     assert.equal(EARLIEST_MS, Temporal.Instant.from('0001-01-01T00:00:00Z').epochMilliseconds);
     assert.equal(LATEST_MS, Temporal.Instant.from('9999-12-31T23:59:59.999Z').epochMilliseconds);
+    const cases = [EARLIEST_MS - 1, EARLIEST_MS, LATEST_MS, LATEST_MS + 1].map(isWithinYears);
+    assert.deepEqual(cases, [false, true, true, false]);
   });
 });

@@ -73,8 +73,7 @@ describe('behind PgBouncer', { timeout: 120_000 }, () => {
 
   it('in session mode, which keeps both, the service works', async (t) => {
     const { env } = await startBehind(t, ['pool_mode = session', 'default_pool_size = 30']);
-    const service = await startTestService(env);
-    t.after(() => service.close());
+    const service = await startTestService(env, { until: t });
     const agent = await service.newAgent();
     const { agent_id } = await agent.create();
     assert.equal((await agent.nearby()).body.total, 1);
@@ -92,8 +91,7 @@ describe('behind PgBouncer', { timeout: 120_000 }, () => {
   for (const lines of isNew ? [['max_prepared_statements = 200']] : []) {
     it('in transaction mode, from 1.21 on, the service works, and statements have their timeouts', async (t) => {
       const { databaseUrl, env } = await startBehind(t, lines);
-      const service = await startTestService(env);
-      t.after(() => service.close());
+      const service = await startTestService(env, { until: t });
       const agent = await service.newAgent();
       // More at once than PgBouncer has connections: every statement may run on any of them.
       const work = async () => {

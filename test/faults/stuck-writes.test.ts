@@ -11,8 +11,7 @@ it('reads go on while writes wait for a lock, and the writes finish after it', {
   timeout: 60_000,
 }, async (t) => {
   const DATABASE_URL = await newDatabase();
-  const service = await startTestService({ DATABASE_URL });
-  t.after(() => service.close());
+  const service = await startTestService({ DATABASE_URL }, { until: t });
   const agent = await service.newAgent();
   const { event_id } = await agent.create({ title: 'Before' });
   const sql = postgres(DATABASE_URL, { max: 1, onnotice: () => {} });

@@ -53,14 +53,16 @@ describe('the cookies of the console', () => {
   after(() => provider.close());
 
   async function start(test: TestContext, env: Record<string, string> = {}): Promise<TestService> {
-    const service = await startTestService({
-      OIDC_ISSUER: provider.issuer,
-      OIDC_CLIENT_ID: provider.clientId,
-      OIDC_CLIENT_SECRET: provider.clientSecret,
-      ADMIN_SUBJECTS: 'ada',
-      ...env,
-    });
-    test.after(() => service.close());
+    const service = await startTestService(
+      {
+        OIDC_ISSUER: provider.issuer,
+        OIDC_CLIENT_ID: provider.clientId,
+        OIDC_CLIENT_SECRET: provider.clientSecret,
+        ADMIN_SUBJECTS: 'ada',
+        ...env,
+      },
+      { until: test },
+    );
     provider.addRedirectUri(`${env.PUBLIC_URL ?? service.url}/admin/callback`);
     return service;
   }
@@ -138,8 +140,7 @@ describe('the cookies of the console', () => {
   });
 
   it('of a token last no longer than the token', async (test) => {
-    const service = await startTestService();
-    test.after(() => service.close());
+    const service = await startTestService({}, { until: test });
     const token = (await service.newAdministrator()).headers.authorization!.slice('Bearer '.length);
     const answer = await new ConsoleBrowser(service.client).send('POST', '/admin/token', { body: { token } });
     const [, maxAge = ''] = /Max-Age=(\d+)/.exec(answer.headers.getSetCookie()[0]!)!;

@@ -38,8 +38,7 @@ function preflight(client: Client, path: string, method: string, origin = ORIGIN
 
 describe('CORS_ORIGINS', () => {
   it('unset: a page of any origin may read a 429', async (t) => {
-    const service = await startTestService({ RATE_LIMIT_READWRITE: '1' });
-    t.after(() => service.close());
+    const service = await startTestService({ RATE_LIMIT_READWRITE: '1' }, { until: t });
     const page = (await service.newAgent()).with({ origin: ORIGIN });
     await page.nearby();
     const { status, headers } = await page.nearby();
@@ -92,8 +91,7 @@ describe('CORS_ORIGINS', () => {
   });
 
   it('none: lets no origin read', async (t) => {
-    const service = await startTestService({ CORS_ORIGINS: 'none' });
-    t.after(() => service.close());
+    const service = await startTestService({ CORS_ORIGINS: 'none' }, { until: t });
     const agent = await service.newAgent();
     for (const origin of [ORIGIN, 'none', 'null', service.url]) {
       const created = await agent.send('POST', '/v1/events', { body: newEvent(), headers: { origin } });
@@ -105,8 +103,7 @@ describe('CORS_ORIGINS', () => {
 
   for (const CORS_ORIGINS of ['*', ORIGIN]) {
     it(`${CORS_ORIGINS}: never opens administration`, async (t) => {
-      const service = await startTestService({ CORS_ORIGINS });
-      t.after(() => service.close());
+      const service = await startTestService({ CORS_ORIGINS }, { until: t });
       const administrator = (await service.newAdministrator()).with({ origin: ORIGIN });
       const paths = (await describedPaths(service.client)).filter(({ path }) => path.startsWith('/v1/admin'));
       assert.ok(paths.length >= 5);

@@ -130,8 +130,10 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
     });
 
     it('are not limited if the limit is 0', async (test) => {
-      const unlimited = await startTestService({ ...(await newData()), FAILED_REGISTRATIONS_PER_HOUR: '0' });
-      test.after(() => unlimited.close());
+      const unlimited = await startTestService(
+        { ...(await newData()), FAILED_REGISTRATIONS_PER_HOUR: '0' },
+        { until: test },
+      );
       for (let time = 0; time < 10; time++) assertInvalid(await unlimited.client.post(REGISTER, {}));
       assert.equal((await unlimited.client.post(REGISTER, VALID)).status, 200);
     });

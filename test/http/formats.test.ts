@@ -69,8 +69,7 @@ describe('Accept', () => {
 });
 
 it('responses vary by Origin, too, if CORS_ORIGINS is a list', async (t) => {
-  const service = await startTestService({ CORS_ORIGINS: 'https://calendar.example' });
-  t.after(() => service.close());
+  const service = await startTestService({ CORS_ORIGINS: 'https://calendar.example' }, { until: t });
   const page = (await service.newAgent()).with({ origin: 'https://calendar.example' });
   const { event_id } = await page.create();
   assert.equal((await page.nearby()).headers.get('vary'), 'Origin, Accept');
@@ -80,8 +79,7 @@ it('responses vary by Origin, too, if CORS_ORIGINS is a list', async (t) => {
 });
 
 it('a page in any format has the longest events in full', async (t) => {
-  const service = await startTestService();
-  t.after(() => service.close());
+  const service = await startTestService({}, { until: t });
   const agent = await service.newAgent();
   const description = '🎪,\n'.repeat(3_333);
   for (let number = 0; number < 30; number++)

@@ -71,8 +71,7 @@ describe('GET / for programs', () => {
   });
 
   it('names the public URL', async (test) => {
-    const behind = await startTestService({ PUBLIC_URL: 'https://events.example.org' });
-    test.after(() => behind.close());
+    const behind = await startTestService({ PUBLIC_URL: 'https://events.example.org' }, { until: test });
     const { links } = (await behind.client.get('/')).body;
     assert.equal(links.docs, 'https://events.example.org/docs');
     const page = (await behind.client.with(HTML).get('/')).text;

@@ -143,8 +143,7 @@ describe('the log', () => {
   });
 
   it('has probes at level debug, and not at level info', async (t) => {
-    const quiet = await startTestService({ LOG_LEVEL: 'info' });
-    t.after(() => quiet.close());
+    const quiet = await startTestService({ LOG_LEVEL: 'info' }, { until: t });
     for (const path of ['/health', '/live', '/ready', '/ready?x=1']) {
       assert.equal(linesOf(await service.client.get(path))[0]!.level, 20, path);
       await quiet.client.get(path);
@@ -177,8 +176,7 @@ describe('the log', () => {
 
 describe('no line of the log', () => {
   it('contains a key, a token, a query, a place, an e-mail or text of an event, even at level trace', async (t) => {
-    const service = await startTestService({ LOG_LEVEL: 'trace' });
-    t.after(() => service.close());
+    const service = await startTestService({ LOG_LEVEL: 'trace' }, { until: t });
     const key = await register(service.client);
     const authorization = await signIn(service);
     await sendEverything(service.client, key, authorization);
@@ -188,8 +186,7 @@ describe('no line of the log', () => {
 
   it('contains any of them when the store fails', async (t) => {
     const writer = once(process, 'worker') as Promise<[Worker]>;
-    const service = await startTestService({ LOG_LEVEL: 'trace' });
-    t.after(() => service.close());
+    const service = await startTestService({ LOG_LEVEL: 'trace' }, { until: t });
     const key = await register(service.client);
     const authorization = await signIn(service);
     const database = new DatabaseSync(databasePath(service.folder), { timeout: 5_000 });
@@ -261,8 +258,7 @@ describe('the lines of refusals', () => {
   ];
 
   it('have the code of the error and its cause, and nothing about the client', async (t) => {
-    const service = await startTestService({ ...OFF, TRUST_PROXY: 'loopback' });
-    t.after(() => service.close());
+    const service = await startTestService({ ...OFF, TRUST_PROXY: 'loopback' }, { until: t });
     const { lines, all } = await refuseAll(service, '203.0.113.7');
     assert.deepEqual(lines, expected);
     for (const line of all) assert.ok(!('agent' in line) && !('network' in line), JSON.stringify(line));
@@ -270,8 +266,10 @@ describe('the lines of refusals', () => {
   });
 
   it('have the agent and the network with LOG_AGENT=on, as other lines do', async (t) => {
-    const service = await startTestService({ ...OFF, TRUST_PROXY: 'loopback', LOG_AGENT: 'on' });
-    t.after(() => service.close());
+    const service = await startTestService(
+      { ...OFF, TRUST_PROXY: 'loopback', LOG_AGENT: 'on' },
+      { until: t },
+    );
     const { id, lines, all } = await refuseAll(service, '[2001:db8::1]:4711');
     assert.deepEqual(lines, expected);
     const network = '2001:db8:0:0::/64';

@@ -90,8 +90,10 @@ describe('the return path of a sign-in', () => {
   });
 
   it('is /admin in the redirect after a failed start of the sign-in', async (test) => {
-    const away = await startTestService({ OIDC_ISSUER: 'http://127.0.0.1:9', OIDC_CLIENT_ID: CLIENT_ID });
-    test.after(() => away.close());
+    const away = await startTestService(
+      { OIDC_ISSUER: 'http://127.0.0.1:9', OIDC_CLIENT_ID: CLIENT_ID },
+      { until: test },
+    );
     for (const path of REFUSED) {
       const url = `/admin/login?return=${encodeURIComponent(path)}`;
       const answer = await away.client.send('GET', url, { headers: TYPED });
@@ -100,8 +102,7 @@ describe('the return path of a sign-in', () => {
   });
 
   it('is taken at once if there is no identity provider', async (test) => {
-    const alone = await startTestService();
-    test.after(() => alone.close());
+    const alone = await startTestService({}, { until: test });
     const to = async (path: string) => (await alone.client.send('GET', path)).headers.get('location');
     assert.equal(await to('/admin/login?return=/admin/audit'), '/admin/audit');
     assert.equal(await to('/admin/login?return=//evil.example'), '/admin');

@@ -9,8 +9,10 @@ it('is OIDC_NAME, or else the host of the issuer', async (test) => {
     [undefined, 'id.example.com'],
     ['Example accounts', 'Example accounts'],
   ] as const) {
-    const service = await startTestService({ ...provider, ...(name && { OIDC_NAME: name }) });
-    test.after(() => service.close());
+    const service = await startTestService(
+      { ...provider, ...(name && { OIDC_NAME: name }) },
+      { until: test },
+    );
     assert.equal((await service.client.get('/admin/session')).body.provider, shown);
   }
 });

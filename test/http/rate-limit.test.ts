@@ -102,8 +102,7 @@ describe('rate limits', () => {
     });
 
     it('are absent if the limit is 0, which means no limit', async (t) => {
-      const unlimited = await startTestService({ ...LIMITS, RATE_LIMIT_READWRITE: '0' });
-      t.after(() => unlimited.close());
+      const unlimited = await startTestService({ ...LIMITS, RATE_LIMIT_READWRITE: '0' }, { until: t });
       const registered = await unlimited.client.post('/v1/auth/register', {
         email: 'agent@example.com',
         agent_name: 'unlimited',
@@ -152,13 +151,6 @@ describe('rate limits', () => {
       assert.equal(answers.filter(({ status }) => status === 200).length, 3);
       assert.equal(answers.filter(({ status }) => status === 429).length, 17);
     });
-
-    it('counts requests that fail', async () => {
-      assert.equal((await agent.get(UNKNOWN_EVENT)).status, 404);
-      assert.equal((await agent.get('/v1/events/nearby')).status, 422);
-      assert.equal((await agent.post('/v1/events', {})).status, 422);
-      assertError(await agent.nearby(), 429, 'RATE_LIMITED');
-    });
   });
 
   it('starts a window with its first request, not with the registration or the clock', async () => {
@@ -170,13 +162,6 @@ describe('rate limits', () => {
     assertQuota(await agent.nearby(), 3, 2, 3600);
     service.clock.advance(HOUR_MS / 2);
     assertQuota(await agent.nearby(), 3, 1, 1800);
-  });
-
-  it('counts each agent separately', async () => {
-    const other = await service.newAgent();
-    await spend(3);
-    assertError(await agent.nearby(), 429, 'RATE_LIMITED');
-    assertQuota(await other.nearby(), 3, 2, 3600);
   });
 
   it('counts the keys of one agent together', async () => {

@@ -30,8 +30,7 @@ async function untilReady(client: Client, status: number): Promise<void> {
 
 describe('a service that works', () => {
   it('is live and ready, without a key', async (t) => {
-    const service = await startTestService();
-    t.after(() => service.close());
+    const service = await startTestService({}, { until: t });
     const [live, ready] = [await service.client.get('/live'), await service.client.get('/ready')];
     assert.equal(live.text, '{"status":"ok"}');
     assert.equal(ready.text, '{"status":"ready"}');
@@ -43,8 +42,10 @@ describe('a service that works', () => {
   });
 
   it('says so to everybody, also above the limits of requests', async (t) => {
-    const service = await startTestService({ MAX_REQUESTS_PER_NETWORK: '1', MAX_REQUESTS: '1' });
-    t.after(() => service.close());
+    const service = await startTestService(
+      { MAX_REQUESTS_PER_NETWORK: '1', MAX_REQUESTS: '1' },
+      { until: t },
+    );
     const held = await RawConnection.open(service.url);
     t.after(() => held.destroy());
     held.write(
@@ -101,8 +102,7 @@ it('is live but not ready once it was told to stop', async (t) => {
 
 describe('the part that cannot serve', () => {
   it('is the data folder if it is gone', async (t) => {
-    const service = await startTestService();
-    t.after(() => service.close());
+    const service = await startTestService({}, { until: t });
     const { folder, client } = service;
     assert.equal((await client.get('/ready')).status, 200);
     renameSync(folder, `${folder}-gone`);
@@ -115,8 +115,7 @@ describe('the part that cannot serve', () => {
   it('is the database if PostgreSQL does not accept connections, until it does', async (t: TestContext) => {
     const DATABASE_URL = await newDatabase();
     const name = new URL(DATABASE_URL).pathname.slice(1);
-    const service = await startTestService({ DATABASE_URL });
-    t.after(() => service.close());
+    const service = await startTestService({ DATABASE_URL }, { until: t });
     const { client } = service;
     await untilReady(client, 200); // it first looks for other nodes
     const sql = postgres(await getAdministratorUrl(), { max: 1, onnotice: () => {} });

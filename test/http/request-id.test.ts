@@ -61,8 +61,7 @@ describe('X-Request-Id', () => {
 
   it('is generated for everybody else, whatever they send', async (t) => {
     for (const TRUST_PROXY of ['', '10.0.0.0/8']) {
-      const other = await startTestService({ TRUST_PROXY });
-      t.after(() => other.close());
+      const other = await startTestService({ TRUST_PROXY }, { until: t });
       const answer = await exchange(other.url, request('GET', '/health', { 'X-Request-Id': 'mine' }));
       assert.match(answer.headers.get('x-request-id')!, GENERATED);
     }
@@ -99,8 +98,7 @@ describe('traceparent', () => {
   }
 
   it('also puts it into the line with the cause of a fault', async (t) => {
-    const broken = await startTestService();
-    t.after(() => broken.close());
+    const broken = await startTestService({}, { until: t });
     const agent = await broken.newAgent();
     const database = new DatabaseSync(databasePath(broken.folder), { timeout: 5_000 });
     database.exec("CREATE TRIGGER rule BEFORE INSERT ON events BEGIN SELECT RAISE(ABORT, 'no'); END");

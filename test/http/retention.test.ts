@@ -32,8 +32,10 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
       // Otherwise nothing is removed by a clock that has jumped.
       const confirmed = { CLOCK_CONFIRMED: at(16).slice(0, 10) };
       const keep = { KEEP_ENDED_DAYS: '39', KEEP_UNUSED_AGENTS_DAYS: '7', ...confirmed };
-      const service = await startTestService({ ...env, ...keep }, { clock: () => NOW_MS + 16 * DAY_MS });
-      t.after(() => service.close());
+      const service = await startTestService(
+        { ...env, ...keep },
+        { until: t, clock: () => NOW_MS + 16 * DAY_MS },
+      );
       const lines = () => service.log.map(({ msg }) => String(msg)).filter((msg) => /^Removed /.test(msg));
       for (let tries = 0; tries < 500 && lines().length < 2; tries++) await sleep(20);
       assert.deepEqual(lines(), [

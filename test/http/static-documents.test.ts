@@ -173,8 +173,7 @@ describe('a document that never changes', () => {
   });
 
   it('keeps its ETags when the service restarts', async (test) => {
-    const restarted = await startTestService({ PUBLIC_URL: 'https://events.example.org' });
-    test.after(() => restarted.close());
+    const restarted = await startTestService({ PUBLIC_URL: 'https://events.example.org' }, { until: test });
     for (const path of [...large, ...SMALL]) {
       for (const headers of [{}, { 'accept-encoding': 'br' }, { 'accept-encoding': 'gzip' }]) {
         const { etag } = (await get(path, headers)).headers;
@@ -185,8 +184,7 @@ describe('a document that never changes', () => {
   });
 
   it('varies by Origin, too, where the response depends on it', async (test) => {
-    const strict = await startTestService({ CORS_ORIGINS: 'https://calendar.example' });
-    test.after(() => strict.close());
+    const strict = await startTestService({ CORS_ORIGINS: 'https://calendar.example' }, { until: test });
     const origin = 'https://calendar.example';
     const full = await read(`${strict.url}/openapi.json`, { origin, 'accept-encoding': 'gzip' });
     const known = await read(`${strict.url}/openapi.json`, {

@@ -6,8 +6,7 @@ import { startTestService } from '../support/service.ts';
 
 for (const [engine, newData] of Object.entries(ENGINES)) {
   it(`counts agents, events, agents active today and upcoming events on ${engine}`, async (t) => {
-    const service = await startTestService(await newData());
-    t.after(() => service.close());
+    const service = await startTestService(await newData(), { until: t });
     const [first, second] = [await service.newAgent(), await service.newAgent(), await service.newAgent()];
     const stats = async () => {
       const { status, body, text } = await (await service.newAdministrator()).get('/v1/admin/stats');

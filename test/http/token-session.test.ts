@@ -99,8 +99,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
     });
 
     it('opens a session that ends when the token expires', async (test) => {
-      const timed = await startTestService();
-      test.after(() => timed.close());
+      const timed = await startTestService({}, { until: test });
       const browser = new ConsoleBrowser(timed.client);
       const token = (await timed.newAdministrator()).headers.authorization!.slice('Bearer '.length);
       await browser.send('POST', '/admin/token', { body: { token } });

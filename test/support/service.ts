@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before } from 'node:test';
+import { after, before, type TestContext } from 'node:test';
 import { pino } from 'pino';
 import { readConfig } from '../../src/config.ts';
 import type { Clock, Random, Uptime } from '../../src/domain/clock-and-random.ts';
@@ -52,6 +52,8 @@ interface TestOptions {
   readonly clock?: Clock;
   readonly random?: Random;
   readonly uptime?: Uptime;
+  /** The service is closed when this test ends. */
+  readonly until?: TestContext;
 }
 
 /** A service for all tests of a file or of a describe: it runs from before the first of them until after the last. */
@@ -90,7 +92,7 @@ export function useTestService(
 /** Starts a service. `env` overrides variables; quotas are off unless it sets them. Time and randomness are real by default. */
 export async function startTestService(
   env: Record<string, string> = {},
-  { clock = Date.now, random = systemRandom, uptime }: TestOptions = {},
+  { clock = Date.now, random = systemRandom, uptime, until }: TestOptions = {},
 ): Promise<TestService> {
   const folder = env.DATA_DIR ?? temporaryFolder();
   const config = readConfig({
@@ -111,6 +113,7 @@ export async function startTestService(
     { write: (line: string) => void log.push(JSON.parse(line)) },
   );
   const service = await startService(config, { logger, clock: nowMs, random, ...(uptime && { uptime }) });
+  until?.after(() => service.close());
   const client = new Client(service.url);
   const newToken = async (email = 'admin@example.com') =>
     mintToken(await getSigningKey(config), { email, name: 'Ada', hours: 1 }, nowMs());

@@ -10,8 +10,7 @@ const BODY = 900_000;
 const TIMEOUT = { timeout: 60_000 };
 
 async function start(test: TestContext, env: Record<string, string>) {
-  const service = await startTestService(env);
-  test.after(() => service.close());
+  const service = await startTestService(env, { until: test });
   const register = async () => {
     const agent = { email: 'a@example.com', agent_name: 'a' };
     return (await new Client(service.url).post('/v1/auth/register', agent)).body.api_key as string;

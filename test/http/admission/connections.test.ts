@@ -9,8 +9,7 @@ import { RawConnection, request } from '../../support/raw-http.ts';
 import { startTestService } from '../../support/service.ts';
 
 async function start(test: TestContext, env: Record<string, string>) {
-  const service = await startTestService(env);
-  test.after(() => service.close());
+  const service = await startTestService(env, { until: test });
   const open = async (localAddress: string) => {
     const connection = await RawConnection.open(service.url, localAddress);
     test.after(() => connection.destroy());

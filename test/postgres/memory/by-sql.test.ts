@@ -108,8 +108,7 @@ it('refuses searches by SQL that wait too long, and still serves everything else
     DATABASE_POOL_SIZE: '4',
     DATABASE_POOL_TIMEOUT_MS: '300',
   };
-  const service = await startTestService(env);
-  t.after(() => service.close());
+  const service = await startTestService(env, { until: t });
   const agent = await service.newAgent();
   // Searches wait for this lock.
   const held = await sql.reserve();

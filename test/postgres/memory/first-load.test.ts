@@ -202,8 +202,7 @@ describe('a node that starts', () => {
   it('says so at /ready, and leaves reads to other nodes if the load balancer can ask them', async (t) => {
     await openLoaded();
     const loads = await holdLoads(t);
-    const service = await startTestService({ DATABASE_URL: url });
-    t.after(() => service.close());
+    const service = await startTestService({ DATABASE_URL: url }, { until: t });
     const caller = await service.newAgent();
     const loading = await service.client.get('/ready');
     assertError(loading, 503, 'UNAVAILABLE');
