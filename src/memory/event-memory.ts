@@ -1,5 +1,5 @@
-// All events in memory: the index that finds them, their words, and a cache of their JSON. An engine feeds it every committed write, and
-// reads events that are not in the cache. Storage, threads and rules are left to the engine and the use cases.
+// All events in memory: the index that finds them, their words, and a cache of their JSON. An engine feeds it every committed write,
+// and reads events that are not in the cache. Storage, threads and rules are left to the engine and the use cases.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AllEventsPage, AllEventsQuery } from '../domain/administration/event-list.ts';
 import { AppError } from '../domain/errors.ts';
