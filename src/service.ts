@@ -30,7 +30,7 @@ import { providerSignIn } from './oidc/sign-in.ts';
 import { logFailure, storeLog } from './store-log.ts';
 import { systemClock, systemRandom, systemUptime, VERSION } from './system.ts';
 import { ClockTrust, describeDoubt } from './usecases/clock-trust.ts';
-import { KeyedQueue } from './usecases/keyed-queue.ts';
+import { KeyedQueue } from './usecases/context.ts';
 import { Retention } from './usecases/retention.ts';
 
 const CONSOLE_FOLDER = fileURLToPath(new URL('../web/dist/', import.meta.url));

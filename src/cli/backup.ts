@@ -1,12 +1,15 @@
 // The commands `backup` and `restore`. A backup copies all data, including keys, to one file; it only reads the data, so the service may
-// be running. A restore copies such a file to an empty data folder.
+// be running. A restore copies such a file to an empty data folder. With --keep, backups are named after the time at
+// which they began, in one folder that keeps only the newest.
+
+import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type Config, readConfig } from '../config.ts';
+import { DAY_MS } from '../domain/clock-and-random.ts';
 import { StartError } from '../domain/errors.ts';
 import type { CopyControl, StoreSummary } from '../domain/store.ts';
 import { backupTo, noteBackup, requireEmbedded, restoreFrom } from '../engines.ts';
 import { systemClock } from '../system.ts';
-import { backupName, makeBackupFolder, removeOldBackups } from './backup-series.ts';
 import { type Env, type Io, onStopSignal, readArguments, UsageError } from './command.ts';
 import { Progress } from './progress.ts';
 
@@ -100,4 +103,52 @@ async function runCopy(
 function describe({ events, agents, newestAt }: StoreSummary): string {
   const newest = newestAt === null ? '' : `, newest event created ${newestAt}`;
   return `${events} events and ${agents} agents${newest}`;
+}
+
+const NAME = /^local-events-\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}Z\.db$/;
+
+/** What a backup that was killed has left. */
+const PARTIAL = /^local-events-[\dTZ-]+\.db\.\d+\.part(?:-journal|-wal|-shm)?$/;
+
+function backupName(nowMs: number): string {
+  return `local-events-${new Date(nowMs).toISOString().slice(0, 19).replaceAll(':', '-')}Z.db`;
+}
+
+/** Creates the folder if only its last level is missing. Throws StartError. */
+function makeBackupFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    if (code !== 'EEXIST') throw new StartError(`${folder} cannot be created: ${message}`, { cause });
+  }
+}
+
+interface Cleared {
+  readonly removed: readonly string[];
+  /** Names later than that of the backup just made: a clock was wrong. Nobody knows how old these are, so they do not count, and stay. */
+  readonly later: readonly string[];
+}
+
+/**
+ * Removes all but the newest backups up to the one just `made`, and partial ones that are older than a day. Other files are left alone.
+ * Throws StartError.
+ */
+function removeOldBackups(folder: string, made: string, keep: number, nowMs: number): Cleared {
+  try {
+    const names = readdirSync(folder);
+    const backups = names.filter((name) => NAME.test(name)).sort();
+    const later = backups.filter((name) => name > made);
+    const removed = backups.filter((name) => name <= made).slice(0, -keep);
+    const partial = names.filter(
+      (name) => PARTIAL.test(name) && statSync(join(folder, name)).mtimeMs < nowMs - DAY_MS,
+    );
+    for (const name of [...removed, ...partial]) rmSync(join(folder, name), { force: true });
+    return { removed, later };
+  } catch (cause) {
+    const { message } = cause as Error;
+    throw new StartError(`The backup is complete, but old ones in ${folder} cannot be removed: ${message}`, {
+      cause,
+    });
+  }
 }

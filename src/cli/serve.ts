@@ -99,7 +99,7 @@ function stopOnSignal(
   return stopped;
 }
 
-let kept: object | undefined;
+let alive: object | undefined;
 
 /**
  * Each call of process.nextTick creates an object of the same hidden class. V8 discards that class if none of these objects is alive during
@@ -109,8 +109,8 @@ let kept: object | undefined;
 export function keepNextTickFast(): Promise<object> {
   return new Promise((resolve) => {
     process.nextTick(() => {
-      kept ??= executionAsyncResource();
-      resolve(kept);
+      alive ??= executionAsyncResource();
+      resolve(alive);
     });
   });
 }

@@ -1,6 +1,7 @@
 // Date-times on the wire (RFC 3339, with or without an offset) and timezones. Internally, instants are epoch milliseconds.
-
 import { DAY_MS } from './clock-and-random.ts';
+import type { Issue } from './errors.ts';
+import Type from './schema.ts';
 
 /**
  * A date-time with or without seconds and an offset. The format `date-time` of JSON Schema would refuse those without. Browsers' inputs
@@ -156,3 +157,28 @@ export function isTimezone(name: string): boolean {
 // Cache: a check with Temporal takes some microseconds. There are about 600 names, in any mix of upper and lower case.
 const knownTimezones = new Map<string, string>();
 const MAX_KNOWN_TIMEZONES = 2_000;
+
+/**
+ * The shape of a query parameter that is an instant; `meaning` ends with a full stop. Date-times in bodies are read in event-input.ts, because
+ * they depend on the event's timezone.
+ */
+export function instant(meaning: string) {
+  const description = `${meaning} Without an offset, it is UTC. Write the + of an offset as %2B.`;
+  return Type.Optional(Type.String({ format: 'date-time', description }));
+}
+
+/** Returns the reader of these parameters, by name. It adds an issue for an instant outside of the years that the service knows. */
+export function instantsIn<T extends object>(
+  parameters: T,
+  at: string,
+  issues: Issue[],
+): (name: keyof T & string) => number | undefined {
+  return (name) => {
+    const text = parameters[name] as string | undefined;
+    const time = text === undefined ? undefined : parseDateTime(text);
+    if (!time) return undefined;
+    const ms = 'ms' in time ? time.ms : Date.parse(`${time.local}Z`);
+    if (!isWithinYears(ms)) issues.push({ loc: [at, name], ...OUTSIDE_YEARS });
+    return ms;
+  };
+}

@@ -1,12 +1,12 @@
-// The order in which waiting work is served. Networks take turns; within a network, its clients take turns; the work of one client keeps
-// its order. Whoever has little waiting comes first, but every fourth turn belongs to those with much. So a client that sends
-// much delays only itself.
+// The order in which waiting work is served: one item of each network after the other; within a network, one of each client; within
+// a client, in the order of arrival. Networks and clients with little waiting come first, but after three of them comes one with
+// much. So a client that sends much delays only itself.
 
 /** Whoever has more waiting items has much. */
 const LITTLE = 4;
 
-/** Turns of those with little waiting before one of those with much. */
-const TURNS_IN_ROW = 3;
+/** Items of those with little waiting before one of those with much. */
+const LITTLE_IN_ROW = 3;
 
 export class FairOrder<T> {
   readonly #networks = new Round<Network<T>>();
@@ -27,9 +27,9 @@ export class FairOrder<T> {
     this.#size++;
   }
 
-  /** Removes and returns the next item; of those whose clients may have a turn, if they are asked for. */
+  /** Removes and returns the next item, of those that `mayTake` allows. */
   shift(mayTake: MayTake = always): T | undefined {
-    const item = this.#networks.takeTurn((network, name) => network.shift(name, mayTake));
+    const item = this.#networks.takeNext((network, name) => network.shift(name, mayTake));
     if (item !== undefined) this.#size--;
     return item;
   }
@@ -68,7 +68,7 @@ class Network<T> {
   }
 
   shift(name: string, mayTake: MayTake): T | undefined {
-    const item = this.#clients.takeTurn((items, client) =>
+    const item = this.#clients.takeNext((items, client) =>
       mayTake(name, client) ? items.shift() : undefined,
     );
     if (item !== undefined) this.length--;
@@ -77,10 +77,10 @@ class Network<T> {
 
   remove(isRemoved: (item: T) => boolean, removed: T[]): void {
     this.#clients.change((items) => {
-      const kept: T[] = [];
-      for (const item of items) (isRemoved(item) ? removed : kept).push(item);
-      this.length -= items.length - kept.length;
-      items.splice(0, items.length, ...kept);
+      const left: T[] = [];
+      for (const item of items) (isRemoved(item) ? removed : left).push(item);
+      this.length -= items.length - left.length;
+      items.splice(0, items.length, ...left);
     });
   }
 
@@ -93,12 +93,12 @@ class Network<T> {
   }
 }
 
-/** Members who take turns. None has a length of 0. */
+/** Members that are served one after the other. None has a length of 0. */
 class Round<Member extends { readonly length: number }> {
-  /** Both in the order of their next turn. */
+  /** Both in the order in which they are served next. */
   readonly #little = new Map<string, Member>();
   readonly #much = new Map<string, Member>();
-  #turnsInRow = 0;
+  #littleInRow = 0;
 
   get size(): number {
     return this.#little.size + this.#much.size;
@@ -108,7 +108,7 @@ class Round<Member extends { readonly length: number }> {
     return this.#little.get(name) ?? this.#much.get(name);
   }
 
-  /** To call after the member's length has grown. A new one gets the last turn. */
+  /** To call after the member's length has grown. A new one is served last. */
   add(name: string, member: Member): void {
     if (this.#much.has(name)) return;
     if (member.length <= LITTLE) this.#little.set(name, member);
@@ -118,9 +118,9 @@ class Round<Member extends { readonly length: number }> {
     }
   }
 
-  /** Calls `take` with the members in the order of their turns until it has removed an item. The others keep their turns. */
-  takeTurn<Item>(take: (member: Member, name: string) => Item | undefined): Item | undefined {
-    const isForMuch = this.#much.size > 0 && this.#turnsInRow >= TURNS_IN_ROW;
+  /** Calls `take` with the members in order until it has removed an item. That member is served last then, the others keep their places. */
+  takeNext<Item>(take: (member: Member, name: string) => Item | undefined): Item | undefined {
+    const isForMuch = this.#much.size > 0 && this.#littleInRow >= LITTLE_IN_ROW;
     return isForMuch
       ? (this.#takeFrom(this.#much, take) ?? this.#takeFrom(this.#little, take))
       : (this.#takeFrom(this.#little, take) ?? this.#takeFrom(this.#much, take));
@@ -133,7 +133,7 @@ class Round<Member extends { readonly length: number }> {
     for (const [name, member] of members) {
       const item = take(member, name);
       if (item === undefined) continue;
-      this.#turnsInRow = members === this.#little ? this.#turnsInRow + 1 : 0;
+      this.#littleInRow = members === this.#little ? this.#littleInRow + 1 : 0;
       members.delete(name);
       if (member.length > 0) (member.length > LITTLE ? this.#much : this.#little).set(name, member);
       return item;

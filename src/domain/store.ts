@@ -44,7 +44,7 @@ export interface Expiry {
   readonly nowMs: number;
 }
 
-/** Who searches. Long searches take turns by network and name, and end when nobody waits for them any more. */
+/** Who searches. Long searches work in steps, in fair order of network and name, and end when nobody waits for them any more. */
 export interface Searcher {
   readonly network: string;
   readonly name: string;

@@ -195,11 +195,11 @@ function isList(schema: object | undefined): boolean {
 
 /** The arguments without empty values, and with a list of one value where a list is expected. */
 function asMeant(given: object, lists: ReadonlySet<string>, nullClears: boolean): Arguments {
-  const kept = Object.entries(given).filter(
+  const meant = Object.entries(given).filter(
     ([, value]) =>
       value !== '' && (value !== null || nullClears) && !(Array.isArray(value) && value.length === 0),
   );
   return Object.fromEntries(
-    kept.map(([name, value]) => [name, lists.has(name) && typeof value === 'string' ? [value] : value]),
+    meant.map(([name, value]) => [name, lists.has(name) && typeof value === 'string' ? [value] : value]),
   );
 }

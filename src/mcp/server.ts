@@ -1,4 +1,5 @@
-// The MCP server for one request: the tools, bound to the caller. They are the same for all revisions of the protocol.
+// Handles one HTTP request of the protocol, whose revisions the library supports, with a server made for it: the tools, bound to the
+// caller. There are no sessions, and nothing is kept between requests. Only old clients send batches; each message of a batch is counted.
 import {
   type CallToolResult,
   createMcpHandler,
@@ -132,8 +133,8 @@ const MAX_BATCH = 10;
 const ONE_BY_ONE = 'Send each message in a request of its own.';
 
 /**
- * Throws RATE_LIMITED if messages call no tool and none of these is left; a tool call without quota gets a tool error. The body must have a limited number of values:
- * the library's errors are about 100 times as long as their cause.
+ * Throws RATE_LIMITED if messages call no tool and none of these is left; a tool call without quota gets a tool error. The body must have
+ * a limited number of values: the library's errors are about 100 times as long as their cause.
  */
 export function mcpHandler(
   buildServer: (caller: McpCaller) => McpServer,

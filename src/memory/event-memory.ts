@@ -1,15 +1,15 @@
-// All events in memory: the index that finds them, their words, and a cache of their JSON. An engine feeds it every committed write, and
-// reads events that are not in the cache. Storage, threads and rules are left to the engine and the use cases.
+// All events in memory: the index that finds them, their words, and a cache of their JSON. An engine feeds it every committed write,
+// and reads events that are not in the cache. Storage, threads and rules are left to the engine and the use cases.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AllEventsPage, AllEventsQuery } from '../domain/administration/event-list.ts';
 import { AppError } from '../domain/errors.ts';
 import type { Position } from '../domain/events/cursor.ts';
 import type { EventRow } from '../domain/events/event.ts';
+import { cutPage } from '../domain/events/event-page.ts';
 import { ALL_EVENTS, chordBetween, type NearbyQuery } from '../domain/events/nearby.ts';
 import { hasPrefix } from '../domain/events/word-query.ts';
 import type { Words } from '../domain/events/words.ts';
 import type { WordShare } from '../domain/own-agent.ts';
-import { cutPage } from '../domain/page-rows.ts';
 import type { EventRecord, FoundRecord, NearbyPage } from '../domain/store.ts';
 import { toWire, type Wire } from '../domain/wire.ts';
 import { Metrics } from '../metrics/metrics.ts';

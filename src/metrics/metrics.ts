@@ -1,5 +1,5 @@
-// Counters, gauges and histograms in Prometheus' text format, and those of the process itself. Whoever knows a number registers it here, in one line, and keeps
-// what it gets: finding a series takes longer than counting. http/metrics-server.ts serves the text.
+// Counters, gauges and histograms in Prometheus' text format, and those of the process itself. Whoever knows a number registers it
+// here, in one line, and keeps what it gets: finding a series takes longer than counting. http/metrics-server.ts serves the text.
 
 export type Labels = Readonly<Record<string, string>>;
 type Type = 'counter' | 'gauge' | 'histogram';

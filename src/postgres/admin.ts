@@ -88,8 +88,8 @@ export async function deleteEvents(
  * Who may run at the same time: reads, writes of other agents' events, and without the agent also imports. Creates, changes and deletes
  * of the agent's events wait for its advisory lock.
  * Why it is right: with the agent, its row is locked, too. So no import can add an event, because its foreign key needs that row: what follows is
- * all that the agent has, and a create that waits finds no agent. Without the agent, what an import adds meanwhile stays: only events
- * that were copied are deleted, and `count` is their number.
+ * all that the agent has, and a create that waits finds no agent. Without the agent, what an import adds after the copy, or else after
+ * the delete began, stays: the entry counts the rows that the delete returned.
  * Tried and rejected: deleting events before the agent's row is locked, and once more after it. It could deadlock with creates.
  */
 export async function deleteAll(

@@ -1,7 +1,8 @@
-// Requests of agents in the last hour, of all nodes together: each node counts its own, and adds them to a table every few seconds.
-
+// Requests of agents in the last hour, of all nodes together: each node counts its own, and adds them to a table every few seconds. Also
+// writes the last uses of agents and keys.
 import { RecentRequests, stepsOfHour } from '../domain/administration/recent-requests.ts';
 import { DAY_MS } from '../domain/clock-and-random.ts';
+import type { LastUses } from '../memory/last-uses.ts';
 import type { Statements } from './client/database.ts';
 
 const WRITE_INTERVAL_MS = 5_000;
@@ -74,4 +75,34 @@ export function selectRequests(nowMs: number, put: (value: number, type: string)
   const { first, last } = stepsOfHour(nowMs);
   return `SELECT agent_id, sum(requests) AS requests_1h, sum(refusals) AS refusals_1h FROM agent_requests
     WHERE step_ms BETWEEN ${put(first, 'bigint')} AND ${put(last, 'bigint')} GROUP BY agent_id`;
+}
+
+type Write = ConstructorParameters<typeof LastUses<Statements>>[0];
+
+/** Rows that no longer exist count as written. */
+export function writerOf(database: Statements, table: 'agents' | 'keys'): Write {
+  const statement = statementFor(table);
+  return async (used, statements = database) => {
+    const rows = JSON.stringify([...used].map(([id, used_ms]) => ({ id, used_ms })));
+    const found = await statements.run('repeatable write', (sql) =>
+      sql.unsafe<{ id: string; is_done: boolean }[]>(statement, [rows], { prepare: true }),
+    );
+    return new Set(found.filter(({ is_done }) => !is_done).map(({ id }) => id));
+  };
+}
+
+/** Rows locked by another transaction are skipped until the next time: waiting for one would delay all others. */
+function statementFor(table: 'agents' | 'keys'): string {
+  const [id, type] = table === 'agents' ? ['agent_id', 'uuid'] : ['key_hash', 'text COLLATE "C"'];
+  return `WITH sent AS (
+      SELECT ${id}, used_ms FROM json_to_recordset($1::text::json) AS sent (id ${type}, used_ms bigint) JOIN ${table} ON ${id} = id
+    ),
+    free AS (
+      SELECT ${id}, used_ms FROM ${table} JOIN sent USING (${id}) ORDER BY ${id} FOR NO KEY UPDATE OF ${table} SKIP LOCKED
+    ),
+    done AS (
+      UPDATE ${table} SET last_used_ms = greatest(${table}.last_used_ms, used_ms) FROM free
+      WHERE ${table}.${id} = free.${id} RETURNING ${table}.${id}
+    )
+    SELECT ${id} AS id, ${id} IN (SELECT ${id} FROM done) AS is_done FROM sent`;
 }

@@ -49,7 +49,8 @@ const OWNER_AT = `$${COLUMNS.findIndex(([name]) => name === 'agent_id') + 1}`;
  * Why it is right: of two creates of equal events, the unique index makes the second wait for the first, and create_event then returns
  * what the first has stored. The agent's counts are updated in the same transaction.
  *
- * The lock must be taken before the rest runs. So its result, an empty text, is appended to a parameter of create_event.
+ * PostgreSQL could call create_event before it takes the lock. So a parameter of create_event needs the result of taking it: that result
+ * is always the empty text, and is appended to the JSON.
  */
 const CREATE_ALONE = `SELECT created.* FROM (
   SELECT pg_advisory_xact_lock_shared(${LOCK}, hashtext(${OWNER_AT}::uuid::text))::text AS nothing OFFSET 0

@@ -13,9 +13,9 @@ import {
 import type { AgentRequests } from '../domain/administration/recent-requests.ts';
 import type { AgentRecord } from '../domain/agent.ts';
 import { parseEvent } from '../domain/events/event.ts';
+import { cutPage } from '../domain/events/event-page.ts';
 import { ALL_EVENTS } from '../domain/events/nearby.ts';
 import { firstUlidAt } from '../domain/ids.ts';
-import { cutPage } from '../domain/page-rows.ts';
 import type { ListedEvent, ListPage, Stats } from '../domain/store.ts';
 import type { Wire } from '../domain/wire.ts';
 import type { CancellableReads } from './cancel.ts';

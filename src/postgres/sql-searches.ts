@@ -2,9 +2,9 @@
 // part of the connections, and searches for prefixes, which take longest, only a part of these. search.ts has their SQL.
 import { AppError } from '../domain/errors.ts';
 import type { Position } from '../domain/events/cursor.ts';
+import { cutPage } from '../domain/events/event-page.ts';
 import { chordBetween, type NearbyQuery } from '../domain/events/nearby.ts';
 import { hasPrefix } from '../domain/events/word-query.ts';
-import { cutPage } from '../domain/page-rows.ts';
 import type { EventDetails, NearbyPage, Searcher } from '../domain/store.ts';
 import type { Wire } from '../domain/wire.ts';
 import type { CancellableReads, RawRows } from './cancel.ts';

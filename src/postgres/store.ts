@@ -25,7 +25,7 @@ import {
 } from '../domain/store.ts';
 import { LastUses } from '../memory/last-uses.ts';
 import * as admin from './admin.ts';
-import { RequestCounts } from './agent-requests.ts';
+import { RequestCounts, writerOf } from './agent-requests.ts';
 import { CancellableReads } from './cancel.ts';
 import type { Database, DatabaseOptions, Statements } from './client/database.ts';
 import type { Sql } from './client/driver.ts';
@@ -34,7 +34,6 @@ import { EventCreation } from './event-creation.ts';
 import * as events from './events.ts';
 import { KeyCache } from './key-cache.ts';
 import { findAgentDetails, findHolder, revokeKey, rotateKey } from './keys.ts';
-import { writerOf } from './last-uses.ts';
 import { AGENT_COLUMNS } from './list-statements.ts';
 import {
   addAgentNames,

@@ -107,10 +107,10 @@ async function undoEvents(sql: Sql, deleted: readonly DeletedEvent[]): Promise<S
   if (others.length === 0) return [];
   return sql<SkippedEvent[]>`
     SELECT event_id, title, CASE
-        WHEN NOT EXISTS (SELECT 1 FROM agents WHERE agents.agent_id = kept.agent_id) THEN 'agent_deleted'
-        WHEN EXISTS (SELECT 1 FROM events WHERE events.event_id = kept.event_id) THEN 'exists'
+        WHEN NOT EXISTS (SELECT 1 FROM agents WHERE agents.agent_id = deleted.agent_id) THEN 'agent_deleted'
+        WHEN EXISTS (SELECT 1 FROM events WHERE events.event_id = deleted.event_id) THEN 'exists'
         ELSE 'duplicate' END AS reason
-    FROM deleted_events AS kept
+    FROM deleted_events AS deleted
     WHERE event_id IN (SELECT value FROM json_array_elements_text(${JSON.stringify(others)}::text::json) AS value)
     ORDER BY event_id`;
 }

@@ -201,7 +201,7 @@ export class EventIndex {
   }
 
   search(query: IndexQuery, nowMs: number): IndexPage {
-    this.#restoreRetired(nowMs);
+    this.#returnRetired(nowMs);
     const isSettled = this.settle(nowMs, this.#hidden.size > this.#retiredPerSearch);
     const isOver = (handle: number) => this.#hidden.has(handle) || this.#expiry.endsMs(handle) <= nowMs;
     const isLeftOut = isSettled ? undefined : isOver;
@@ -311,7 +311,7 @@ export class EventIndex {
   }
 
   /** Makes retired events searchable again if the clock was set back before their end. */
-  #restoreRetired(nowMs: number): void {
+  #returnRetired(nowMs: number): void {
     if (this.#retiredUntilMs <= nowMs) return;
     this.#retiredUntilMs = Number.NEGATIVE_INFINITY;
     this.#isRetired.visit(1, this.#created, (handle) => {

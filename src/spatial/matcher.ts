@@ -1,5 +1,5 @@
-// Tests events one by one against a search: those of a small set that words have found, and deleted ones that are still in the search
-// structures.
+// Tests single events against a search, in two cases: words have found so few events that the index is not needed, or deleted
+// and ended events, which the index still counts, must be subtracted.
 import { chordSquared, unitVector } from '../domain/events/geo.ts';
 import type { LongColumn } from './columns.ts';
 import type { HandleSet } from './handle-set.ts';
@@ -9,11 +9,11 @@ import type { PlaceColumns } from './place-tree.ts';
 /** In degrees: 1 cm. */
 const LAT_MARGIN = 1e-7;
 
-/** Up to this many given events are looked at one by one: more would take longer than to look at those of a city. */
+/** With a radius, up to this many events are tested: more would take longer than to look at those of a city. */
 const MAX_VISITED_NEARBY = 200;
-/** The same everywhere, as a part of all events: then their order by start is of use. */
+/** Without a radius, up to this part of all events: for more, it is faster to read all of them in the order of start. */
 const MAX_VISITED_SHARE = 1 / 40;
-/** The same in the order of start without conditions, as a multiple of the root of all events: then they are counted by bits. */
+/** Without radius and conditions, in the order of start, up to this multiple of the root of all events: more are counted by their bits. */
 const MAX_VISITED_ROOTS = 4;
 
 /** Whether so few events are given that each is tested. */

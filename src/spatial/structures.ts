@@ -1,6 +1,5 @@
 // The structures that searches look through: events by place and events by start. Scheduled and cancelled events have a pair each,
 // so that a search for one kind does not pass the other.
-
 import { DAY_MS } from '../domain/clock-and-random.ts';
 import { type LongColumn, sortedOrder } from './columns.ts';
 import type { Located } from './leaves.ts';
@@ -11,7 +10,7 @@ import { type Listed, StartList } from './start-list.ts';
 import type { Ulids } from './ulids.ts';
 
 /** Where each event is, by handle. An event is in one pair at most, so all pairs share these columns. */
-export interface Whereabouts {
+export interface PositionColumns {
   readonly leafOf: LongColumn;
   readonly blockOf: LongColumn;
   /** For events that last longer than a day. */
@@ -26,7 +25,7 @@ export class Structures {
   readonly places: PlaceTree;
   readonly starts: Timeline;
 
-  constructor(ids: Ulids, { leafOf, blockOf, longBlockOf }: Whereabouts) {
+  constructor(ids: Ulids, { leafOf, blockOf, longBlockOf }: PositionColumns) {
     this.#ids = ids;
     this.places = new PlaceTree(ids, leafOf);
     this.starts = new Timeline(ids, blockOf, longBlockOf);

@@ -4,7 +4,6 @@ import type { ConsoleAccess } from '../domain/administration/session.ts';
 import type { Clock, Random } from '../domain/clock-and-random.ts';
 import type { Policy } from '../domain/policy.ts';
 import type { AgentStore, Store } from '../domain/store.ts';
-import type { KeyedQueue } from './keyed-queue.ts';
 
 export interface Context {
   readonly store: Store;
@@ -21,4 +20,22 @@ export interface Context {
 export interface AgentContext extends Pick<Context, 'clock' | 'random'> {
   readonly store: AgentStore;
   readonly policy: Pick<Policy, 'tierLimits' | 'keepDeletedDays'>;
+}
+
+/** Runs tasks with the same key one after another. Tasks with different keys do not wait for each other. */
+export class KeyedQueue {
+  readonly #last = new Map<string, Promise<unknown>>();
+
+  /** Runs the task after all earlier tasks with the same key, whether they succeeded or not, and tells it whether it waited. */
+  async run<T>(key: string, task: (hasWaited: boolean) => Promise<T>): Promise<T> {
+    const before = this.#last.get(key);
+    const next = () => task(true);
+    const mine = before ? before.then(next, next) : task(false);
+    this.#last.set(key, mine);
+    try {
+      return await mine;
+    } finally {
+      if (this.#last.get(key) === mine) this.#last.delete(key);
+    }
+  }
 }

@@ -1,7 +1,7 @@
 // Server-sent events, split into chunks anywhere: the data of each event, whatever its line endings.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { readEventStream } from '../../src/cli/mcp-bridge.ts';
+import { readEventStream } from '../../src/cli/mcp.ts';
 
 async function read(text: string, chunkBytes: number): Promise<string[]> {
   const bytes = Buffer.from(text);

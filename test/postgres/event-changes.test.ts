@@ -116,16 +116,16 @@ describe('trimming', () => {
   after(() => database.close());
 
   /** Takes a sample, and deletes all but these. */
-  async function trim(keptChanges: number): Promise<number> {
-    const trimming = new LogTrimming(database, { keptMs: 0, keptChanges, intervalMs: 1_000_000 });
+  async function trim(loggedChanges: number): Promise<number> {
+    const trimming = new LogTrimming(database, { loggedMs: 0, loggedChanges, intervalMs: 1_000_000 });
     return trimming.step().finally(() => trimming.close());
   }
 
   /** Until it has deleted this many: a transaction that is open in any database of the server keeps the log from being trimmed. */
-  async function trimUntil(keptChanges: number, count: number): Promise<void> {
+  async function trimUntil(loggedChanges: number, count: number): Promise<void> {
     let deleted = 0;
     while (deleted < count) {
-      deleted += await trim(keptChanges);
+      deleted += await trim(loggedChanges);
       await sleep(10);
     }
     assert.equal(deleted, count);
@@ -162,7 +162,7 @@ describe('trimming', () => {
 
   it('does not delete entries that are younger than it should keep them', async () => {
     for (let count = 0; count < 3; count++) await addEvent(store, agent);
-    const trimming = new LogTrimming(database, { keptMs: 60_000, keptChanges: 0, intervalMs: 1_000_000 });
+    const trimming = new LogTrimming(database, { loggedMs: 60_000, loggedChanges: 0, intervalMs: 1_000_000 });
     for (let step = 0; step < 3; step++) assert.equal(await trimming.step(), 0);
     trimming.close();
   });

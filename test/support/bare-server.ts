@@ -5,8 +5,7 @@ import { readConfig } from '../../src/config.ts';
 import type { Store } from '../../src/domain/store.ts';
 import { buildServer } from '../../src/http/server.ts';
 import { systemClock, systemRandom } from '../../src/system.ts';
-import type { Context } from '../../src/usecases/context.ts';
-import { KeyedQueue } from '../../src/usecases/keyed-queue.ts';
+import { type Context, KeyedQueue } from '../../src/usecases/context.ts';
 
 type Server = ReturnType<typeof buildServer>;
 

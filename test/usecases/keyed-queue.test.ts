@@ -1,7 +1,7 @@
 // Tasks with the same key run one after another; tasks with different keys do not wait for each other.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { KeyedQueue } from '../../src/usecases/keyed-queue.ts';
+import { KeyedQueue } from '../../src/usecases/context.ts';
 
 describe('a keyed queue', () => {
   it('runs tasks of one key in order, never two at once', async () => {

@@ -4,9 +4,8 @@ import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readConfig } from '../../src/config.ts';
 import { openStore } from '../../src/engines.ts';
-import type { Context } from '../../src/usecases/context.ts';
+import { type Context, KeyedQueue } from '../../src/usecases/context.ts';
 import { updateEvent } from '../../src/usecases/events.ts';
-import { KeyedQueue } from '../../src/usecases/keyed-queue.ts';
 import { addAgent, addEvent, findRow, NOW_MS } from '../store/rows.ts';
 import { ENGINES, type Engine } from '../support/engines.ts';
 

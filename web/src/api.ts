@@ -18,7 +18,7 @@ export type NewKey = Static<typeof RegisterResponse>;
 export type AgentEvent = Static<typeof Event>;
 export type OwnedEvent = Static<typeof OwnedEventShape>;
 export type AuditRecord = Static<typeof AuditLogEntry>;
-export type Restored = Static<typeof UndoResponse>;
+export type UndoResult = Static<typeof UndoResponse>;
 /** An agent in the list, with its activity. */
 export type ListedAgent = Static<typeof AgentListResponse>['agents'][number];
 export type Activity = Static<typeof ActivityResponse>;
@@ -169,8 +169,8 @@ export const deleteEvents = (agentId: string, eventIds: readonly string[], isFor
 export const deleteEvent = (eventId: string, isForGood = false) =>
   administer<void>('DELETE', `/events/${eventId}${forGood(isForGood)}`);
 /** The cursor continues a restore that needs several requests. */
-export const restore = (auditId: string, cursor: string | null) =>
-  administer<Restored>('POST', `/audit/${auditId}/restore${cursor === null ? '' : `?cursor=${cursor}`}`);
+export const undoDelete = (auditId: string, cursor: string | null) =>
+  administer<UndoResult>('POST', `/audit/${auditId}/restore${cursor === null ? '' : `?cursor=${cursor}`}`);
 /** Deletes events of any agents. With the audit_id of an earlier call, both are one entry of the audit log. */
 export const deleteAnyEvents = (eventIds: readonly string[], auditId?: number, isForGood = false) =>
   administer<{ deleted: number; audit_id: number | null }>('POST', '/events/delete', {

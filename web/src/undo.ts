@@ -1,12 +1,12 @@
 // Undo of deletes: finds the entry of a delete in the audit log, restores it, and says what came back and what did not.
-import { ApiError, type AuditPage, type AuditRecord, type Restored, read, restore } from './api.ts';
+import { ApiError, type AuditPage, type AuditRecord, read, type UndoResult, undoDelete } from './api.ts';
 import { countOf } from './format.ts';
 import { notify } from './toasts.ts';
 
 const listeners = new Set<() => void>();
 
 /** Calls the listener when something was restored: what is shown may be outdated. Returns a function that ends this. */
-export function listenForRestores(listener: () => void): () => void {
+export function listenForUndos(listener: () => void): () => void {
   listeners.add(listener);
   return () => void listeners.delete(listener);
 }
@@ -23,10 +23,10 @@ export async function findDeletion(
 }
 
 /** Restores an entry of the audit log, and reports the result. Throws ApiError. */
-export async function restoreEntry(id: string): Promise<void> {
-  let all: Restored = { restored: 0, skipped: [], skipped_count: 0, next_cursor: null };
+export async function undoEntry(id: string): Promise<void> {
+  let all: UndoResult = { restored: 0, skipped: [], skipped_count: 0, next_cursor: null };
   do {
-    const step = await restore(id, all.next_cursor);
+    const step = await undoDelete(id, all.next_cursor);
     all = {
       restored: all.restored + step.restored,
       skipped: [...all.skipped, ...step.skipped],
@@ -34,7 +34,7 @@ export async function restoreEntry(id: string): Promise<void> {
       next_cursor: step.next_cursor,
     };
   } while (all.next_cursor !== null);
-  notify(all.skipped_count > 0 ? 'info' : 'done', describeRestored(all));
+  notify(all.skipped_count > 0 ? 'info' : 'done', describeResult(all));
   for (const listener of listeners) listener();
 }
 
@@ -47,7 +47,7 @@ export async function undo(entry: Promise<string | undefined>, first?: () => Pro
     const id = await entry;
     if (id === undefined) return notify('error', 'This can no longer be restored.');
     await first?.();
-    await restoreEntry(id);
+    await undoEntry(id);
   } catch (error) {
     const message = error instanceof ApiError ? error.message : String(error);
     notify('error', `Nothing was restored. ${message}`);
@@ -62,7 +62,7 @@ const REASONS = {
 
 const MAX_NAMED = 3;
 
-function describeRestored({ restored, skipped, skipped_count }: Restored): string {
+function describeResult({ restored, skipped, skipped_count }: UndoResult): string {
   const done = `Restored ${countOf(restored, 'event')}.`;
   if (skipped_count === 0) return done;
   const named = skipped.slice(0, MAX_NAMED).map(({ title, reason }) => `“${title}” (${REASONS[reason]})`);

@@ -2,7 +2,7 @@
 // stays until new data arrives, even after errors.
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import { ApiError, read, recall } from './api.ts';
-import { listenForRestores } from './undo.ts';
+import { listenForUndos } from './undo.ts';
 
 export interface Loaded<T> {
   /** The latest response, possibly of the previous path. */
@@ -49,7 +49,7 @@ export function useLoad<T>(path: string | undefined): Loaded<T> {
   }, [path, round]);
 
   const reload = useCallback(() => setRound((now) => now + 1), []);
-  useEffect(() => listenForRestores(reload), [reload]);
+  useEffect(() => listenForUndos(reload), [reload]);
   const isLoading = path === undefined || result.path !== path || doneRound !== round;
   return { data: result.data, error: isLoading ? undefined : result.error, isLoading, reload };
 }

@@ -10,8 +10,7 @@ import {
   isUsedProperty,
   readCalendarEvent,
 } from '../../domain/events/formats/icalendar-reader.ts';
-import { type Line, MAX_LINE_BYTES } from '../ndjson.ts';
-import { unfold } from './ical-lines.ts';
+import { type Line, MAX_LINE_BYTES, readLines } from '../ndjson.ts';
 import type { Item } from './import-items.ts';
 
 /** Far above real calendars: nested components, length of a component's name, and timezones in a calendar. */
@@ -222,4 +221,42 @@ function lineProblem(bytes: Buffer | undefined, text: string | undefined): strin
 
 function invalidFile(reason: string): StartError {
   return new StartError(`the file is not valid iCalendar: ${reason}`);
+}
+
+/** Parts are joined at this number: even a part of a few bytes takes much more in memory. */
+const MAX_PARTS = 1_000;
+const SPACE = 0x20;
+const TAB = 0x09;
+
+/**
+ * Unfolds lines to content lines (RFC 5545, 3.1), and yields those completed by each chunk. A content line has the number of its first
+ * line. Works on bytes, because a fold may split a character.
+ */
+async function* unfold(chunks: AsyncIterable<Buffer>): AsyncGenerator<Line[]> {
+  let number = 0;
+  let parts: Buffer[] = [];
+  let length = 0;
+  const take = (): Line[] => {
+    if (number === 0) return [];
+    const bytes = parts.length === 1 ? parts[0]! : Buffer.concat(parts);
+    return [{ number, bytes: length > MAX_LINE_BYTES ? undefined : bytes }];
+  };
+  for await (const lines of readLines(chunks)) {
+    const unfolded: Line[] = [];
+    for (const { number: at, bytes } of lines) {
+      const isFolded = number > 0 && (bytes?.[0] === SPACE || bytes?.[0] === TAB);
+      if (!isFolded) {
+        unfolded.push(...take());
+        number = at;
+        parts = [];
+        length = 0;
+      }
+      length += bytes?.length ?? MAX_LINE_BYTES + 1;
+      if (length > MAX_LINE_BYTES) parts = [];
+      else parts.push(isFolded ? bytes!.subarray(1) : bytes!);
+      if (parts.length === MAX_PARTS) parts = [Buffer.concat(parts)];
+    }
+    yield unfolded;
+  }
+  yield take();
 }

@@ -1,7 +1,7 @@
 // Filters of the audit log: the parameters, and what the stores compare.
 
+import { instant, instantsIn } from '../datetime.ts';
 import { type Issue, refuse } from '../errors.ts';
-import { instant, instantsIn } from '../instants.ts';
 import Type from '../schema.ts';
 import { oneOf } from '../shape.ts';
 import { foldCase } from './admin.ts';

@@ -1,4 +1,6 @@
 // The list of all events, for administrators: its parameters and responses. The stores find the events.
+
+import { instant, instantsIn } from '../datetime.ts';
 import { type Issue, refuse } from '../errors.ts';
 import { EVENT_EXAMPLE, EVENT_TYPES, Event, type EventType } from '../events/event.ts';
 import { NEXT_CURSOR } from '../events/event-page.ts';
@@ -6,7 +8,6 @@ import { splitIncludes } from '../events/include.ts';
 import { SEARCHED_STATUSES, type SearchedStatus } from '../events/nearby.ts';
 import { readTerms, type Term, WORDS_DESCRIPTION } from '../events/word-query.ts';
 import { isUlid } from '../ids.ts';
-import { instant, instantsIn } from '../instants.ts';
 import Type from '../schema.ts';
 import { compile, oneOf } from '../shape.ts';
 import { joinWire, toWire, type Wire } from '../wire.ts';

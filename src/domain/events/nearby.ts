@@ -1,7 +1,7 @@
 // The search: its parameters and its response. The stores find the matching events.
 
+import { instant, instantsIn } from '../datetime.ts';
 import { type Issue, refuse } from '../errors.ts';
-import { instant, instantsIn } from '../instants.ts';
 import Type, { nameShapes } from '../schema.ts';
 import { compile, oneOf } from '../shape.ts';
 import type { Wire } from '../wire.ts';

@@ -10,7 +10,7 @@ export interface Query {
   readonly text: string;
   /** Decoded values of each known parameter, in the order they were sent. */
   readonly values: ReadonlyMap<string, readonly string[]>;
-  /** Where known parameters other than the cursor begin and end in the text, in turn. */
+  /** Where known parameters other than the cursor begin and end in the text, one pair after the other. */
   readonly spans: readonly number[];
   /** Names of unknown parameters for a header; undefined if there are none. */
   readonly unknown: string | undefined;

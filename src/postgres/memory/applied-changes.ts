@@ -2,12 +2,12 @@
 // always the end of the history.
 import type { Change, Deletes } from './changes.ts';
 
-/** Changes are kept for this long, */
-const KEPT_MS = 300_000;
+/** Changes are remembered for this long, */
+const REMEMBERED_MS = 300_000;
 /** but at least this many, so that a quiet service has some, */
-export const MIN_KEPT = 1_000;
+export const MIN_REMEMBERED = 1_000;
 /** and at most this many, about 6 MB, besides a large delete. */
-const MAX_KEPT = 50_000;
+const MAX_REMEMBERED = 50_000;
 
 /**
  * A server that has every change of this period, which begins with the oldest one, has all changes before it. Commits may become visible
@@ -91,16 +91,16 @@ export class AppliedChanges {
   }
 
   #trim(nowMs: number): void {
-    let kept = this.#count;
+    let left = this.#count;
     let from = 0;
     for (const { count, atMs } of this.#applied) {
-      const enough = atMs < nowMs - KEPT_MS ? MIN_KEPT : MAX_KEPT;
-      if (kept - count < enough) break;
-      kept -= count;
+      const enough = atMs < nowMs - REMEMBERED_MS ? MIN_REMEMBERED : MAX_REMEMBERED;
+      if (left - count < enough) break;
+      left -= count;
       from++;
     }
     // In larger steps, because the rest is copied.
-    if (this.#count - kept > this.#count / 10) this.#set(this.#applied.slice(from));
+    if (this.#count - left > this.#count / 10) this.#set(this.#applied.slice(from));
   }
 }
 

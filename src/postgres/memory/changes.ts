@@ -52,8 +52,9 @@ export interface Change {
 }
 
 /**
- * An entry of the log with the event as it is now; undefined if it was deleted. A deletion since a snapshot has no event even if the event
- * is there again: then a later entry has them, because a change that the snapshot showed cannot have followed one that it did not.
+ * An entry of the log with the event as it is now; without one if it was deleted. An undo may have brought the event back: a poll leaves
+ * it out of the deletion all the same, because another entry of this poll has it. The undo followed the deletion, so a snapshot
+ * that did not show the deletion did not show the undo either.
  */
 export interface ChangedEvent extends Change {
   readonly event: StoredEvent | undefined;

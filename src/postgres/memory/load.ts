@@ -9,7 +9,7 @@ import type { Metrics } from '../../metrics/metrics.ts';
 import type { Database, OwnConnection } from '../client/database.ts';
 import type { Sql } from '../client/driver.ts';
 import { isRead, readWords } from '../words.ts';
-import { MIN_KEPT } from './applied-changes.ts';
+import { MIN_REMEMBERED } from './applied-changes.ts';
 import {
   ALL_EVENTS_CHANGED,
   type Change,
@@ -82,7 +82,7 @@ async function readAll(
   if (count * INDEX_BYTES_PER_EVENT > options.indexMaxBytes) return count;
   const storage = storageOf(() => events);
   const events = new LoadedEvents(options, storage, { ...state, incarnation }, await readServer(sql));
-  events.note(await readNewest(sql, MIN_KEPT));
+  events.note(await readNewest(sql, MIN_REMEMBERED));
   return { events, loader: await events.load(count, options.nowMs, readAllEvents(sql)) };
 }
 

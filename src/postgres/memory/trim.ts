@@ -7,11 +7,11 @@ const LOCK = 7_305_914_229;
 
 const INTERVAL_MS = 60_000;
 
-/** Entries are kept for this long: a node that was cut off for less need not load all events again. */
-const KEPT_MS = 600_000;
+/** Entries stay in the log for this long: a node that was cut off for less need not load all events again. */
+const LOGGED_MS = 600_000;
 
-/** The newest entries are kept however old they are: nodes recognise the history by them after a failover. */
-const KEPT_CHANGES = 10_000;
+/** The newest entries stay however old they are: nodes recognise the history by them after a failover. */
+const LOGGED_CHANGES = 10_000;
 
 /** All transactions below `xmin` had ended at that time. */
 interface Sample {
@@ -22,21 +22,21 @@ interface Sample {
 
 export interface TrimOptions {
   readonly intervalMs?: number;
-  readonly keptMs?: number;
-  readonly keptChanges?: number;
+  readonly loggedMs?: number;
+  readonly loggedChanges?: number;
 }
 
 export class LogTrimming {
   readonly #database: Database;
-  readonly #keptMs: number;
-  readonly #keptChanges: number;
+  readonly #loggedMs: number;
+  readonly #loggedChanges: number;
   readonly #timer: NodeJS.Timeout;
   #samples: Sample[] = [];
 
   constructor(database: Database, options: TrimOptions = {}) {
     this.#database = database;
-    this.#keptMs = options.keptMs ?? KEPT_MS;
-    this.#keptChanges = options.keptChanges ?? KEPT_CHANGES;
+    this.#loggedMs = options.loggedMs ?? LOGGED_MS;
+    this.#loggedChanges = options.loggedChanges ?? LOGGED_CHANGES;
     // After a failure, for example without a primary, the next attempt deletes the same and more.
     const attempt = () => void this.step().catch(() => {});
     this.#timer = setInterval(attempt, options.intervalMs ?? INTERVAL_MS).unref();
@@ -51,10 +51,10 @@ export class LogTrimming {
     const sample = await this.#sample();
     if (!sample) return 0;
     // After a failover, IDs of transactions are used again.
-    const kept = this.#samples.filter(({ incarnation }) => incarnation === sample.incarnation);
-    const old = kept.filter(({ atMs }) => atMs <= sample.atMs - this.#keptMs);
-    this.#samples = [...kept.slice(Math.max(0, old.length - 1)), sample];
-    const newestOld = this.#keptMs === 0 ? sample : old.at(-1);
+    const current = this.#samples.filter(({ incarnation }) => incarnation === sample.incarnation);
+    const old = current.filter(({ atMs }) => atMs <= sample.atMs - this.#loggedMs);
+    this.#samples = [...current.slice(Math.max(0, old.length - 1)), sample];
+    const newestOld = this.#loggedMs === 0 ? sample : old.at(-1);
     return newestOld ? this.#trim(newestOld) : 0;
   }
 
@@ -78,8 +78,8 @@ export class LogTrimming {
       if (!lock.is_taken) return 0;
       const [horizon] = await sql<{ xid: string }[]>`
         INSERT INTO event_changes_horizon (xid)
-        SELECT least(${xmin}::text::xid8, pg_snapshot_xmin(pg_current_snapshot()), oldest_kept.xid)
-        FROM (SELECT xid FROM event_changes ORDER BY event_changes.xid DESC OFFSET ${this.#keptChanges} LIMIT 1) AS oldest_kept
+        SELECT least(${xmin}::text::xid8, pg_snapshot_xmin(pg_current_snapshot()), oldest_logged.xid)
+        FROM (SELECT xid FROM event_changes ORDER BY event_changes.xid DESC OFFSET ${this.#loggedChanges} LIMIT 1) AS oldest_logged
         WHERE ${sql.unsafe(INCARNATION)} = ${incarnation}
         ON CONFLICT (only_row) DO UPDATE SET xid = greatest(event_changes_horizon.xid, excluded.xid) RETURNING xid::text`;
       if (!horizon) return 0;

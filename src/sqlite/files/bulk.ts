@@ -1,6 +1,7 @@
 // Bulk reads and writes of a data folder without the in-memory index. Writing requires that no service uses the folder;
 // reading works while one does.
 
+import { statfsSync, statSync } from 'node:fs';
 import type { AgentDetails } from '../../domain/administration/agent-details.ts';
 import type { AuditEntry } from '../../domain/administration/audit.ts';
 import type { AgentRecord, AgentRow, AgentUpdate, Tier } from '../../domain/agent.ts';
@@ -12,14 +13,15 @@ import {
   STORED_EVENT_COLUMNS,
   type StoredEvent,
 } from '../../domain/events/event.ts';
-import type { BulkReader, BulkWriter, CreateOutcome } from '../../domain/store.ts';
+import { type BulkReader, type BulkWriter, BYTES_PER_MB, type CreateOutcome } from '../../domain/store.ts';
 import { type AgentColumns, type ColumnValues, columnValues } from '../columns.ts';
 import { readDatabase } from '../connection.ts';
+import { roomToOrder } from '../event-order.ts';
+import { type DiskSpace, floorOf, usableBytesOf } from '../free-disk.ts';
 import { requireReadable } from '../migrate.ts';
 import { type AgentDetailColumns, Reader, requireFinishedMove } from '../reader.ts';
 import { WriterClient } from '../threads/writer-client.ts';
 import { databasePath, type FolderLock, getDatabase, holdFolder, requireSpace } from './data-folder.ts';
-import { ImportRoom } from './import-room.ts';
 
 export class SqliteBulkWriter implements BulkWriter {
   readonly #lock: FolderLock;
@@ -190,4 +192,79 @@ function toDetails(found: AgentDetailColumns | undefined): AgentDetails | undefi
 
 function toAgent(row: AgentColumns | undefined): AgentRecord | undefined {
   return row && { ...row, is_active: row.is_active === 1 };
+}
+
+/** What one batch may take in the write-ahead log and in the database, with indexes. */
+const BATCH_BYTES = 32 * BYTES_PER_MB;
+
+/** With so much more than is needed, batches that are under way cannot use it up. */
+const AMPLE_BYTES = 512 * BYTES_PER_MB;
+
+type RoomReader = Pick<Reader, 'countFreeBytes' | 'findAgentDetails'>;
+
+/** Room on the disk for an import: it stops while there is enough left for what follows it, and for the service. */
+class ImportRoom {
+  readonly #folder: string;
+  readonly #minFreeBytes: number | undefined;
+  readonly #reader: RoomReader;
+  /** Number of events of each agent that gets some, with these. */
+  readonly #counts = new Map<string, number>();
+
+  /** `minFreeBytes` as for the service: undefined is its default, 0 no floor. */
+  constructor(folder: string, minFreeBytes: number | undefined, reader: RoomReader) {
+    this.#folder = folder;
+    this.#minFreeBytes = minFreeBytes;
+    this.#reader = reader;
+  }
+
+  /** Room for what is written after the events: the log's content moves to the database when it is emptied. */
+  get freeBytes(): number {
+    return this.#measure().freeBytes - this.#logBytes();
+  }
+
+  /** Counts these events. */
+  add(rows: readonly { readonly agent_id: string }[]): void {
+    for (const { agent_id } of rows) {
+      const before =
+        this.#counts.get(agent_id) ?? this.#reader.findAgentDetails(agent_id, 0)?.agent.event_count ?? 0;
+      this.#counts.set(agent_id, before + 1);
+    }
+  }
+
+  /** Whether the batches that are under way, and more, fit for certain. */
+  get isAmple(): boolean {
+    if (this.#minFreeBytes === 0) return true;
+    const space = this.#measure();
+    return usableBytesOf(space) >= this.#neededBytes(space).total + AMPLE_BYTES;
+  }
+
+  /** Throws UNAVAILABLE if there is no room for the events that were counted. */
+  check(): void {
+    if (this.#minFreeBytes === 0) return;
+    const space = this.#measure();
+    const { floor, total } = this.#neededBytes(space);
+    if (usableBytesOf(space) >= total) return;
+    const inMb = (bytes: number) => Math.ceil(bytes / BYTES_PER_MB);
+    throw new AppError(
+      'UNAVAILABLE',
+      `the disk of the data folder ${this.#folder} is nearly full: ${Math.floor(space.freeBytes / BYTES_PER_MB)} MB are free, ` +
+        `${inMb(floor)} MB must stay free (MIN_FREE_DISK_MB), and the import needs ${inMb(total - floor)} MB to go on. Free some space`,
+    );
+  }
+
+  #neededBytes(space: DiskSpace): { floor: number; total: number } {
+    const floor = floorOf(space, this.#minFreeBytes);
+    const later = [...this.#counts.values()].reduce((sum, count) => sum + roomToOrder(count), 0);
+    return { floor, total: Math.max(floor + later, this.#logBytes()) + BATCH_BYTES };
+  }
+
+  #measure(): DiskSpace {
+    const { bavail, blocks, bsize } = statfsSync(this.#folder);
+    const reusableBytes = this.#reader.countFreeBytes();
+    return { freeBytes: bavail * bsize, reusableBytes, totalBytes: blocks * bsize };
+  }
+
+  #logBytes(): number {
+    return statSync(`${databasePath(this.#folder)}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+  }
 }

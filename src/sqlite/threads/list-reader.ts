@@ -13,8 +13,8 @@ import {
   foldText,
 } from '../../domain/administration/list.ts';
 import { type AgentRequests, NO_REQUESTS } from '../../domain/administration/recent-requests.ts';
+import { cutPage } from '../../domain/events/event-page.ts';
 import { firstUlidAt } from '../../domain/ids.ts';
-import { cutPage } from '../../domain/page-rows.ts';
 import type { ListedEvent, ListPage, Stats } from '../../domain/store.ts';
 import { toWire } from '../../domain/wire.ts';
 import { type AgentColumns, agentOf, type ColumnValues } from '../columns.ts';

@@ -44,7 +44,7 @@ export class RowReader implements Omit<RowReaderCalls, 'findEvents'> {
   readonly #one: StatementSync;
   readonly #many: StatementSync;
   readonly #next: StatementSync;
-  readonly #kept: StatementSync;
+  readonly #nextDeleted: StatementSync;
 
   constructor(database: DatabaseSync) {
     const select = 'SELECT row_id, event_id, version, json FROM events WHERE row_id';
@@ -53,7 +53,7 @@ export class RowReader implements Omit<RowReaderCalls, 'findEvents'> {
     this.#many = database.prepare(`${select} IN (${placeholders})`);
     this.#next = database.prepare(`${select} > ? ORDER BY row_id LIMIT ${WORDS_PER_CALL}`);
     this.#next.setReturnArrays(true);
-    this.#kept = database.prepare(
+    this.#nextDeleted = database.prepare(
       `SELECT event_id, json FROM deleted_events WHERE audit_id = ? AND event_id > ? ORDER BY event_id LIMIT ${EVENTS_PER_STEP}`,
     );
     this.#one.setReturnArrays(true);
@@ -88,7 +88,7 @@ export class RowReader implements Omit<RowReaderCalls, 'findEvents'> {
     const ids: string[] = [];
     const words: Words[] = [];
     let chars = 0;
-    for (const { event_id, json } of this.#kept.iterate(auditId, after)) {
+    for (const { event_id, json } of this.#nextDeleted.iterate(auditId, after)) {
       ids.push(event_id as string);
       words.push(wordsOf(textsOf(json as string)));
       chars += (json as string).length;

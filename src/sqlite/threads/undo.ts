@@ -28,7 +28,7 @@ import {
 import type { EventOrder } from '../event-order.ts';
 import type { SharedStatements } from './admin-writes.ts';
 
-export interface RestoredKey {
+export interface UndoneKey {
   readonly key_hash: string;
   readonly expires_ms: number | null;
 }
@@ -37,7 +37,7 @@ export interface RestoredKey {
 export interface UndoneSlice {
   readonly kind: 'restored';
   readonly agent: AgentColumns | undefined;
-  readonly keys: readonly RestoredKey[];
+  readonly keys: readonly UndoneKey[];
   readonly events: readonly IndexedEvent[];
   readonly skipped: readonly SkippedEvent[];
   readonly into: number | undefined;
@@ -137,7 +137,7 @@ export function prepareUndos(database: DatabaseSync, shared: UndoStatements): Un
       const refusal = refusalOf(entry, deletedAfterMs);
       if (!entry || refusal) return { kind: refusal ?? 'no-entry' };
       const agent = insertAgent.get(auditId) as AgentColumns | undefined;
-      const keys = agent ? (insertKeys.all(agent.agent_id, auditId) as unknown as RestoredKey[]) : [];
+      const keys = agent ? (insertKeys.all(agent.agent_id, auditId) as unknown as UndoneKey[]) : [];
       if (agent) {
         forgetAgent.run(auditId);
         forgetKeys.run(auditId);

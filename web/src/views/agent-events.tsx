@@ -25,7 +25,7 @@ const TABS = [
   ['all', 'All'],
 ] as const;
 type When = (typeof TABS)[number][0];
-const WORDS: Record<When, string> = { upcoming: 'upcoming', past: 'ended', all: '' };
+const ADJECTIVES: Record<When, string> = { upcoming: 'upcoming', past: 'ended', all: '' };
 
 function whenOf(text: string | null): When {
   return TABS.find(([value]) => value === text)?.[0] ?? 'upcoming';
@@ -186,15 +186,18 @@ function NoEvents({ page, list, when }: { page: EventPage; list: ListState; when
     return (
       <NoMatch list={list} title="No event matches">
         <p>
-          None of {when === 'all' ? 'its events' : `its ${WORDS[when]} events`} has “<Text value={list.q} />”
-          in its title, place, address or ID.
+          None of {when === 'all' ? 'its events' : `its ${ADJECTIVES[when]} events`} has “
+          <Text value={list.q} />” in its title, place, address or ID.
         </p>
       </NoMatch>
     );
   }
   const count = page.agent.event_count;
   return (
-    <Empty icon="calendar" title={when === 'all' || count === 0 ? 'No events' : `No ${WORDS[when]} events`}>
+    <Empty
+      icon="calendar"
+      title={when === 'all' || count === 0 ? 'No events' : `No ${ADJECTIVES[when]} events`}
+    >
       {count === 0 ? (
         <p>This agent has no events.</p>
       ) : (

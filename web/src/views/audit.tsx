@@ -12,7 +12,7 @@ import { RelativeTime } from '../components/time.tsx';
 import { countOf, formatFull, formatNumber } from '../format.ts';
 import { listState } from '../list-state.ts';
 import { agentUrl, type Place } from '../router.ts';
-import { restoreEntry } from '../undo.ts';
+import { undoEntry } from '../undo.ts';
 import { useList } from '../use-list.ts';
 import { useTitle } from '../use-title.ts';
 import { AuditFilters, auditParameters, hasAuditFilters } from './audit-filters.tsx';
@@ -50,13 +50,13 @@ interface AuditTableProps {
 
 /** What can be restored has a button, if the entries have details. */
 export function AuditTable({ entries, isLoading }: AuditTableProps) {
-  const [toRestore, setToRestore] = useState<AuditRecord>();
+  const [toUndo, setToUndo] = useState<AuditRecord>();
   return (
     <>
       <ListTable class="audit" caption="Audit log" columns={COLUMNS} rows={entries} isLoading={isLoading}>
-        {(entry) => <AuditRow key={entry.id} entry={entry} onRestore={setToRestore} />}
+        {(entry) => <AuditRow key={entry.id} entry={entry} onUndo={setToUndo} />}
       </ListTable>
-      {toRestore && <RestoreDialog entry={toRestore} onClose={() => setToRestore(undefined)} />}
+      {toUndo && <UndoDialog entry={toUndo} onClose={() => setToUndo(undefined)} />}
     </>
   );
 }
@@ -84,10 +84,10 @@ function NoEntries() {
 
 interface AuditRowProps {
   entry: AuditRecord;
-  onRestore: (entry: AuditRecord) => void;
+  onUndo: (entry: AuditRecord) => void;
 }
 
-function AuditRow({ entry, onRestore }: AuditRowProps) {
+function AuditRow({ entry, onUndo }: AuditRowProps) {
   const who = <Text value={entry.actor_email || entry.actor_subject} />;
   return (
     <tr>
@@ -104,7 +104,7 @@ function AuditRow({ entry, onRestore }: AuditRowProps) {
         </span>
         <span class="deed">{describe(entry)}</span>
         <DeletedEvents entry={entry} />
-        <Undo entry={entry} onRestore={onRestore} />
+        <Undo entry={entry} onUndo={onUndo} />
       </td>
       <td class="column-count number">{formatNumber(entry.count)}</td>
     </tr>
@@ -134,13 +134,13 @@ function DeletedEvents({ entry: { action, titles = [], detail, count } }: { entr
 }
 
 /** Whether the delete can be undone, or was. */
-function Undo({ entry, onRestore }: AuditRowProps) {
+function Undo({ entry, onUndo }: AuditRowProps) {
   const { restorable_until: until, restored_at: restoredAt } = entry;
   if (!until && !restoredAt) return null;
   return (
     <span class="undo">
       {until && (
-        <button type="button" class="button" onClick={() => onRestore(entry)}>
+        <button type="button" class="button" onClick={() => onUndo(entry)}>
           Restore
         </button>
       )}
@@ -158,13 +158,13 @@ function Undo({ entry, onRestore }: AuditRowProps) {
 }
 
 /** Asks, and restores what the entry says was deleted. */
-export function RestoreDialog({ entry, onClose }: { entry: AuditRecord; onClose: () => void }) {
+export function UndoDialog({ entry, onClose }: { entry: AuditRecord; onClose: () => void }) {
   return (
     <ConfirmDialog
       title="Restore"
       confirm="Restore"
       pending="Restoring…"
-      action={() => restoreEntry(entry.id)}
+      action={() => undoEntry(entry.id)}
       onDone={onClose}
       onGone={onClose}
       onClose={onClose}
@@ -243,7 +243,7 @@ function describe({ action, target, target_name, detail, count }: AuditRecord): 
         </>
       );
     case 'restore':
-      return describeRestore(detail ?? {}, target, target_name, count);
+      return describeUndo(detail ?? {}, target, target_name, count);
     default:
       return (
         <>
@@ -253,7 +253,7 @@ function describe({ action, target, target_name, detail, count }: AuditRecord): 
   }
 }
 
-function describeRestore(
+function describeUndo(
   detail: Readonly<Record<string, unknown>>,
   target: string,
   name: string,

@@ -8,7 +8,7 @@ import { RelativeTime } from '../components/time.tsx';
 import { countOf, formatFull } from '../format.ts';
 import { useLoad } from '../use-load.ts';
 import { useTitle } from '../use-title.ts';
-import { RestoreDialog } from './audit.tsx';
+import { UndoDialog } from './audit.tsx';
 import { MissingView } from './missing.tsx';
 import { StartingView } from './starting.tsx';
 
@@ -41,7 +41,7 @@ export function DeletedAgent({ id }: { id: string }) {
       <Link href="/admin" class="button wide">
         All agents
       </Link>
-      {isAsking && <RestoreDialog entry={entry} onClose={() => setAsking(false)} />}
+      {isAsking && <UndoDialog entry={entry} onClose={() => setAsking(false)} />}
     </div>
   );
 }
