@@ -4,7 +4,18 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { type EventRow, STATUSES } from '../../src/domain/events/event.ts';
 import type { Store } from '../../src/domain/store.ts';
-import { addAgent, addEvent, assertEvents, assertRecord, findRow, NOW_MS, search } from './rows.ts';
+import {
+  addAgent,
+  addEvent,
+  assertEvents,
+  assertRecord,
+  findRow,
+  HOUR_MS,
+  idOf,
+  NOW_MS,
+  search,
+  searchAll,
+} from './rows.ts';
 
 export function searchContract(store: () => Store): void {
   /** Each test has its own year. */
@@ -89,6 +100,25 @@ export function searchContract(store: () => Store): void {
     await addEvent(store(), agent);
     const { events, events_upcoming } = await store().stats(NOW_MS);
     assert.deepEqual([events - before.events, events_upcoming - before.events_upcoming], [2, 1]);
+  });
+
+  it('ends each event to the millisecond, within a radius and without', async () => {
+    const { agent } = await addAgent(store());
+    const cases: [Partial<EventRow>, endMs: number][] = [
+      [{ start_ms: NOW_MS, end_ms: NOW_MS + 10 }, NOW_MS + 10],
+      [{ start_ms: NOW_MS, end_ms: NOW_MS }, NOW_MS],
+      [{ start_ms: NOW_MS }, NOW_MS + 3 * HOUR_MS],
+      [{ start_ms: 0, end_ms: NOW_MS + 77 }, NOW_MS + 77],
+    ];
+    for (const [fields, endMs] of cases) {
+      const { event_id } = await addEvent(store(), agent, { ...fields, event_type: 'tour' });
+      for (const radiusMiles of [undefined, 50]) {
+        const query = search({ types: ['tour'], lat: 52.52, lng: 13.405, radiusMiles });
+        const isFoundAt = async (nowMs: number) =>
+          (await searchAll(store(), query, nowMs)).map(idOf).includes(event_id);
+        assert.deepEqual([await isFoundAt(endMs - 1), await isFoundAt(endMs)], [true, false]);
+      }
+    }
   });
 
   it('moves the end of an event with it', async () => {
