@@ -22,13 +22,13 @@ import { readTogether } from '../../domain/errors.ts';
 import * as admin from '../../usecases/admin.ts';
 import * as lists from '../../usecases/admin-lists.ts';
 import { queryReader } from '../request/query.ts';
-import { AgentPath, agentIdOf, forGoodIn, readDeletion } from './admin-agent.ts';
-import { endpoint } from './endpoint.ts';
+import { AgentPath, agentIdOf, forGoodIn, readDeletion } from './admin-agents.ts';
+import { endpoint, type Route } from './endpoint.ts';
 import { EventPath } from './events.ts';
 
 const readParameters = queryReader(EventListParameters, readEventList);
 
-export const listAgentEvents = endpoint({
+const listAgentEvents = endpoint({
   operationId: 'listAgentEvents',
   tag: 'Administration',
   summary: 'List the events of an agent',
@@ -50,7 +50,7 @@ export const listAgentEvents = endpoint({
 
 const readAllParameters = queryReader(AllEventsParameters, readAllEvents);
 
-export const listAllEvents = endpoint({
+const listAllEvents = endpoint({
   operationId: 'listAllEvents',
   tag: 'Administration',
   summary: 'List the events of all agents',
@@ -64,7 +64,7 @@ export const listAllEvents = endpoint({
   handle: async ({ context, client }, query) => lists.listAllEvents(context, query, client.signal),
 });
 
-export const getAnyEvent = endpoint({
+const getAnyEvent = endpoint({
   operationId: 'getAnyEvent',
   tag: 'Administration',
   summary: 'Get any event',
@@ -76,7 +76,7 @@ export const getAnyEvent = endpoint({
   handle: async ({ context, path }) => lists.getAnyEvent(context, path.event_id!),
 });
 
-export const deleteAgentEvents = endpoint({
+const deleteAgentEvents = endpoint({
   operationId: 'deleteAgentEvents',
   tag: 'Administration',
   summary: 'Delete all events of an agent',
@@ -94,7 +94,7 @@ export const deleteAgentEvents = endpoint({
   },
 });
 
-export const deleteSelectedEvents = endpoint({
+const deleteSelectedEvents = endpoint({
   operationId: 'deleteSelectedEvents',
   tag: 'Administration',
   summary: 'Delete some events of an agent',
@@ -115,7 +115,7 @@ export const deleteSelectedEvents = endpoint({
     admin.deleteSelectedEvents(context, caller, agentId, event_ids, for_good),
 });
 
-export const deleteAnyEvent = endpoint({
+const deleteAnyEvent = endpoint({
   operationId: 'deleteAnyEvent',
   tag: 'Administration',
   summary: 'Delete any event',
@@ -136,7 +136,7 @@ export const deleteAnyEvent = endpoint({
 /** Room for 1,000 IDs, even if every character is escaped. */
 const MAX_DELETION_BYTES = 262_144;
 
-export const deleteEvents = endpoint({
+const deleteEvents = endpoint({
   operationId: 'deleteEvents',
   tag: 'Administration',
   summary: 'Delete events of any agents',
@@ -151,3 +151,13 @@ export const deleteEvents = endpoint({
   handle: ({ context, caller }, { event_ids, audit_id, for_good }) =>
     admin.deleteEvents(context, caller, event_ids, audit_id, for_good!),
 });
+
+export const routes: readonly Route[] = [
+  ['GET', '/v1/admin/agents/{agent_id}/events', listAgentEvents],
+  ['DELETE', '/v1/admin/agents/{agent_id}/events', deleteAgentEvents],
+  ['POST', '/v1/admin/agents/{agent_id}/events/delete', deleteSelectedEvents],
+  ['GET', '/v1/admin/events', listAllEvents],
+  ['GET', '/v1/admin/events/{event_id}', getAnyEvent],
+  ['DELETE', '/v1/admin/events/{event_id}', deleteAnyEvent],
+  ['POST', '/v1/admin/events/delete', deleteEvents],
+];

@@ -10,8 +10,14 @@ import { isStrict, refuseUnknown } from '../request/preferences.ts';
 import { ParameterNames, parseQuery, type Query } from '../request/query.ts';
 import { addHeader } from '../response/headers.ts';
 import { sendResponse } from '../response/send.ts';
-import { type Call, type Endpoint, namedFieldsOf, parametersOf, type Service } from './endpoint.ts';
-import type { Route } from './table.ts';
+import {
+  type Call,
+  type Endpoint,
+  namedFieldsOf,
+  parametersOf,
+  type Route,
+  type Service,
+} from './endpoint.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -1,4 +1,4 @@
-// The Endpoint type: an endpoint's description, who may call it, and its handler. table.ts assigns methods and paths.
+// The Endpoint type: an endpoint's description, who may call it, and its handler. Each file of endpoints lists its routes at its end.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Context } from '../../usecases/context.ts';
 import type { Access, Callers, Demands, Gate } from '../access/authenticate.ts';
@@ -42,6 +42,9 @@ export interface Endpoint<A extends Access = Access, Input = unknown> extends De
   searchesPrefix?(query: Query): boolean;
   handle(call: Call<Callers[A]>, input: Input): Promise<EndpointResponse>;
 }
+
+/** An endpoint at a method and a path; path parameters are in braces. */
+export type Route = readonly [method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, endpoint: Endpoint];
 
 /** Names of all query parameters of the endpoint. */
 export function parametersOf({ query, extras }: Description): ReadonlySet<string> {

@@ -30,7 +30,7 @@ import {
   knownVersions,
 } from '../response/formats.ts';
 import { Representation } from '../response/send.ts';
-import { endpoint } from './endpoint.ts';
+import { endpoint, type Route } from './endpoint.ts';
 import {
   EVENT_FORMATS,
   EventParameters,
@@ -53,7 +53,7 @@ const WARNED = ['event-warnings', TIMEZONE_MISMATCH];
 /** A page in another format ends after this many bytes of events as JSON; encoding them takes about 15 ms. */
 const MAX_ENCODED_BYTES = 1_048_576;
 
-export const nearby = endpoint({
+const nearby = endpoint({
   operationId: 'searchNearby',
   tag: 'Events',
   summary: 'Search events by place, words, type, audience and time',
@@ -96,7 +96,7 @@ export const nearby = endpoint({
   },
 });
 
-export const getEvent = endpoint({
+const getEvent = endpoint({
   operationId: 'getEvent',
   tag: 'Events',
   summary: 'Read one event',
@@ -123,7 +123,7 @@ export const getEvent = endpoint({
   },
 });
 
-export const createEvent = endpoint({
+const createEvent = endpoint({
   operationId: 'createEvent',
   tag: 'Events',
   summary: 'Create an event',
@@ -144,7 +144,7 @@ export const createEvent = endpoint({
   },
 });
 
-export const updateEvent = endpoint({
+const updateEvent = endpoint({
   operationId: 'updateEvent',
   tag: 'Events',
   summary: 'Update your own event',
@@ -167,7 +167,7 @@ export const updateEvent = endpoint({
   },
 });
 
-export const deleteEvent = endpoint({
+const deleteEvent = endpoint({
   operationId: 'deleteEvent',
   tag: 'Events',
   summary: 'Delete your own event',
@@ -207,3 +207,11 @@ function eventResponse(
   const warnings = otherTimezone === undefined ? NO_HEADERS : WARNED;
   return new Representation(json, 'json', false, ['etag', etagOf(version, 'json'), ...headers, ...warnings]);
 }
+
+export const routes: readonly Route[] = [
+  ['GET', '/v1/events/nearby', nearby],
+  ['POST', '/v1/events', createEvent],
+  ['GET', '/v1/events/{event_id}', getEvent],
+  ['PATCH', '/v1/events/{event_id}', updateEvent],
+  ['DELETE', '/v1/events/{event_id}', deleteEvent],
+];

@@ -26,9 +26,9 @@ import * as own from '../../usecases/own-agent.ts';
 import { register as registerAgent } from '../../usecases/own-agent.ts';
 import { type Query, queryReader } from '../request/query.ts';
 import { encodeItems } from '../response/formats.ts';
-import { endpoint } from './endpoint.ts';
+import { endpoint, type Route } from './endpoint.ts';
 
-export const register = endpoint({
+const register = endpoint({
   operationId: 'register',
   tag: 'Registration',
   summary: 'Register an agent',
@@ -41,7 +41,7 @@ export const register = endpoint({
   handle: ({ context, caller }, registration) => registerAgent(context, caller, registration),
 });
 
-export const getOwnAgent = endpoint({
+const getOwnAgent = endpoint({
   operationId: 'getOwnAgent',
   tag: 'Agent',
   summary: 'Get your own agent, key and quota',
@@ -66,7 +66,7 @@ const readParameters = queryReader(
   },
 );
 
-export const listOwnEvents = endpoint({
+const listOwnEvents = endpoint({
   operationId: 'listOwnEvents',
   tag: 'Agent',
   summary: 'List your own events',
@@ -86,7 +86,7 @@ export const listOwnEvents = endpoint({
   },
 });
 
-export const rotateKey = endpoint({
+const rotateKey = endpoint({
   operationId: 'rotateKey',
   tag: 'Agent',
   summary: 'Replace the key you use with a new one',
@@ -103,7 +103,7 @@ export const rotateKey = endpoint({
   handle: ({ context, caller }, overlapMs) => own.rotateKey(context, caller, overlapMs),
 });
 
-export const revokeKey = endpoint({
+const revokeKey = endpoint({
   operationId: 'revokeKey',
   tag: 'Agent',
   summary: 'Revoke the key you use',
@@ -127,3 +127,11 @@ function refuseParameters(query: Query): void {
   const msg = 'this request takes no query parameters; send overlap_seconds in the body';
   throw invalid([{ loc: ['query'], msg, type: 'extra_forbidden' }]);
 }
+
+export const routes: readonly Route[] = [
+  ['POST', '/v1/auth/register', register],
+  ['POST', '/v1/auth/rotate', rotateKey],
+  ['POST', '/v1/auth/revoke', revokeKey],
+  ['GET', '/v1/agents/me', getOwnAgent],
+  ['GET', '/v1/agents/me/events', listOwnEvents],
+];

@@ -1,16 +1,19 @@
-// Administrators' endpoints for one agent: its details and its keys; and parameters that they share with others: the agent's ID, and
-// `for_good` of deletes. Lists and changes of agents are in admin.ts.
-
+// Administrators' endpoints for agents: the list, and one agent with its details and its keys; and parameters that they share with
+// others: the agent's ID, and `for_good` of deletes.
+import { AgentListResponse } from '../../domain/administration/admin.ts';
 import { AgentDetailsResponse } from '../../domain/administration/agent-details.ts';
+import { AgentListParameters, readAgentList } from '../../domain/administration/list.ts';
 import { DeleteParameters, readForGood } from '../../domain/administration/undo.ts';
-import { RegisterResponse } from '../../domain/agent.ts';
+import { AgentSummary, AgentUpdate, RegisterResponse, readAgentUpdate } from '../../domain/agent.ts';
 import { readTogether } from '../../domain/errors.ts';
 import { EmptyRequest, requireEmptyBody } from '../../domain/own-agent.ts';
 import Type from '../../domain/schema.ts';
 import { reader } from '../../domain/shape.ts';
+import * as admin from '../../usecases/admin.ts';
+import * as lists from '../../usecases/admin-lists.ts';
 import * as details from '../../usecases/agent-details.ts';
 import { queryReader } from '../request/query.ts';
-import { type Call, endpoint } from './endpoint.ts';
+import { type Call, endpoint, type Route } from './endpoint.ts';
 
 export const AgentPath = Type.Object({
   agent_id: Type.String({
@@ -35,7 +38,23 @@ export const readDeletion = (call: Call) =>
     () => forGoodIn(call.query),
   );
 
-export const getAgent = endpoint({
+const readAgentParameters = queryReader(AgentListParameters, readAgentList);
+
+const listAgents = endpoint({
+  operationId: 'listAgents',
+  tag: 'Administration',
+  summary: 'List agents',
+  description:
+    'Without parameters, returns all agents in order of creation. With any parameter, returns a page of the agents that match, with next_cursor.',
+  access: 'administrator',
+  query: AgentListParameters,
+  response: AgentListResponse,
+  read: ({ query }) => readAgentParameters(query),
+  isExpensive: () => true,
+  handle: ({ context }, query) => lists.listAgents(context, query),
+});
+
+const getAgent = endpoint({
   operationId: 'getAgent',
   tag: 'Administration',
   summary: 'Get an agent, its quota and its keys',
@@ -50,12 +69,50 @@ export const getAgent = endpoint({
   handle: ({ context }, agentId) => details.getAgentDetails(context, agentId),
 });
 
+const updateAgent = endpoint({
+  operationId: 'updateAgent',
+  tag: 'Administration',
+  summary: 'Deactivate an agent or change its tier',
+  description:
+    'Changes only the fields that are present. The keys of a deactivated agent stop working at once; its events stay.',
+  access: 'administrator',
+  path: AgentPath,
+  body: AgentUpdate,
+  response: AgentSummary,
+  errors: ['NOT_FOUND'],
+  isExpensive: () => true,
+  read: (call) =>
+    readTogether(
+      () => agentIdOf(call),
+      () => readAgentUpdate(call.body),
+    ),
+  handle: ({ context, caller }, [agentId, update]) => admin.updateAgent(context, caller, agentId, update),
+});
+
+const deleteAgent = endpoint({
+  operationId: 'deleteAgent',
+  tag: 'Administration',
+  summary: 'Delete an agent',
+  description:
+    'Deletes the agent, its keys and its events in one step. They can be restored for KEEP_DELETED_DAYS, unless for_good is true.',
+  access: 'administrator',
+  path: AgentPath,
+  query: DeleteParameters,
+  errors: ['NOT_FOUND'],
+  isExpensive: () => true,
+  read: readDeletion,
+  handle: async ({ context, caller }, [agentId, forGood]) => {
+    await admin.deleteAgent(context, caller, agentId, forGood);
+    return undefined;
+  },
+});
+
 const KeyPath = Type.Object({
   ...AgentPath.properties,
   key_prefix: Type.String({ description: 'The first 8 characters of the key.', examples: ['lev_4Zr8'] }),
 });
 
-export const revokeAgentKey = endpoint({
+const revokeAgentKey = endpoint({
   operationId: 'revokeAgentKey',
   tag: 'Administration',
   summary: 'Revoke a key of an agent',
@@ -72,7 +129,7 @@ export const revokeAgentKey = endpoint({
   },
 });
 
-export const replaceAgentKeys = endpoint({
+const replaceAgentKeys = endpoint({
   operationId: 'replaceAgentKeys',
   tag: 'Administration',
   summary: 'Give an agent a new key',
@@ -92,3 +149,12 @@ export const replaceAgentKeys = endpoint({
     ),
   handle: ({ context, caller }, [agentId]) => details.replaceAgentKeys(context, caller, agentId),
 });
+
+export const routes: readonly Route[] = [
+  ['GET', '/v1/admin/agents', listAgents],
+  ['GET', '/v1/admin/agents/{agent_id}', getAgent],
+  ['PATCH', '/v1/admin/agents/{agent_id}', updateAgent],
+  ['DELETE', '/v1/admin/agents/{agent_id}', deleteAgent],
+  ['POST', '/v1/admin/agents/{agent_id}/keys', replaceAgentKeys],
+  ['DELETE', '/v1/admin/agents/{agent_id}/keys/{key_prefix}', revokeAgentKey],
+];
