@@ -42,6 +42,9 @@ const READ: [name: string, sent: string, timezone: string, instant: string][] = 
   ['local time at a half-hour offset', '2031-07-01T18:00:00', 'Asia/Kolkata', '2031-07-01T12:30:00.000Z'],
   ['local time in an hour that DST skips', '2031-03-30T02:30:00', BERLIN, '2031-03-30T01:30:00.000Z'],
   ['local time in an hour that DST repeats', '2031-10-26T02:30:00', BERLIN, '2031-10-26T00:30:00.000Z'],
+  ['local time on a day that is skipped', '2011-12-30T12:00:00', 'Pacific/Apia', '2011-12-30T22:00:00.000Z'],
+  ['local mean time', '1800-01-01T00:00:00', BERLIN, '1799-12-31T23:06:32.000Z'],
+  ['a gap of half an hour', '2024-10-06T02:15:00', 'Australia/Lord_Howe', '2024-10-05T15:45:00.000Z'],
   [
     'local time in an hour that DST skips in New York',
     '2031-03-09T02:30:00',

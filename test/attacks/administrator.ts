@@ -26,9 +26,7 @@ export async function startProvider(): Promise<SigningAdministrator> {
   const provider = await startOidcProvider({ accounts: [ADA] });
   return {
     env: {
-      OIDC_ISSUER: provider.issuer,
-      OIDC_CLIENT_ID: provider.clientId,
-      OIDC_CLIENT_SECRET: provider.clientSecret,
+      ...provider.env,
       ADMIN_SUBJECTS: ADA.sub,
     },
     signInAndList: async (url) => {

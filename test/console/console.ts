@@ -67,9 +67,7 @@ export async function openConsole(
   let provider = await startProvider();
   const service = await startTestService({
     PORT: String(port),
-    OIDC_ISSUER: provider.issuer,
-    OIDC_CLIENT_ID: provider.clientId,
-    OIDC_CLIENT_SECRET: provider.clientSecret,
+    ...provider.env,
     ADMIN_EMAILS: ADA.email!,
     ...(await ENGINES[engine]()),
     ...env,

@@ -55,9 +55,7 @@ describe('the cookies of the console', () => {
   async function start(test: TestContext, env: Record<string, string> = {}): Promise<TestService> {
     const service = await startTestService(
       {
-        OIDC_ISSUER: provider.issuer,
-        OIDC_CLIENT_ID: provider.clientId,
-        OIDC_CLIENT_SECRET: provider.clientSecret,
+        ...provider.env,
         ADMIN_SUBJECTS: 'ada',
         ...env,
       },
@@ -190,12 +188,7 @@ describe('the cookies of the console', () => {
   });
 
   describe('in a request', () => {
-    const service = useTestService(async () => ({
-      OIDC_ISSUER: provider.issuer,
-      OIDC_CLIENT_ID: provider.clientId,
-      OIDC_CLIENT_SECRET: provider.clientSecret,
-      ADMIN_SUBJECTS: 'ada',
-    }));
+    const service = useTestService(async () => ({ ...provider.env, ADMIN_SUBJECTS: 'ada' }));
     let sealed: string;
     before(async () => {
       provider.addRedirectUri(`${service.url}/admin/callback`);

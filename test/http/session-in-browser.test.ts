@@ -34,12 +34,7 @@ describe('a session in a browser', { timeout: 120_000 }, () => {
       accounts: [ADA],
       picture: (response) => void response.writeHead(200, { 'content-type': 'image/png' }).end(PNG),
     });
-    service = await startTestService({
-      OIDC_ISSUER: provider.issuer,
-      OIDC_CLIENT_ID: provider.clientId,
-      OIDC_CLIENT_SECRET: provider.clientSecret,
-      ADMIN_SUBJECTS: 'ada',
-    });
+    service = await startTestService({ ...provider.env, ADMIN_SUBJECTS: 'ada' });
     port = new URL(service.url).port;
     for (const host of ['127.0.0.1', OURS]) provider.addRedirectUri(`http://${host}:${port}/admin/callback`);
     others.listen(0, '127.0.0.1');

@@ -70,17 +70,6 @@ for (const engine of Object.keys(ENGINES) as Engine[]) {
       ]);
     });
 
-    it('brings an agent back with its keys and events', async () => {
-      const agent = await service.newAgent();
-      const agentId = await agentIdOf(agent);
-      const { event_id } = await agent.create();
-      assert.equal((await admin.delete(`/v1/admin/agents/${agentId}`)).status, 204);
-      assertError(await agent.get('/v1/agents/me'), 401, 'INVALID_API_KEY');
-      assert.equal((await restore((await newest()).id)).body.restored, 1);
-      assert.equal((await agent.get('/v1/agents/me')).body.agent.event_count, 1);
-      assert.equal((await agent.get(`/v1/events/${event_id}`)).status, 200);
-    });
-
     it('reports events that it skips', async () => {
       const agent = await service.newAgent();
       const agentId = await agentIdOf(agent);

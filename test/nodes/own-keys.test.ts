@@ -1,9 +1,9 @@
 // Keys that agents rotate and revoke, on two nodes over one database, each a real process: a change on one node takes effect
-// on the other within a second. For agents that administrators deactivate or delete, see two-nodes.test.ts.
+// on the other within a second. For agents that administrators deactivate or delete, see two-nodes.test.ts; concurrent rotations are in
+// test/store/contract-keys.ts.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Side } from '../postgres/side.ts';
 import { assertError, type Client } from '../support/client.ts';
 import { newDatabase } from '../support/postgres.ts';
 import { type Node, registerOnAll, startNodes, stopSoundly } from './nodes.ts';
@@ -14,16 +14,10 @@ type Pair = [Client, Client];
 
 describe('keys on two nodes', { timeout: 90_000 }, () => {
   let nodes: [Node, Node];
-  let side: Side;
   before(async () => {
-    const url = await newDatabase();
-    nodes = (await startNodes(2, url)) as [Node, Node];
-    side = new Side(url);
+    nodes = (await startNodes(2, await newDatabase())) as [Node, Node];
   });
-  after(async () => {
-    await stopSoundly(nodes);
-    await side.close();
-  });
+  after(() => stopSoundly(nodes));
 
   /** A client with the key for each node. */
   const onBoth = (key: string) => nodes.map(({ client }) => client.with({ 'x-api-key': key })) as Pair;
@@ -151,40 +145,6 @@ describe('keys on two nodes', { timeout: 90_000 }, () => {
       const { used } = (await administrator.get(`/v1/admin/agents/${agent.id}`)).body.quota.requests;
       // Of the other node's lot, which is half a percent of 10,000, a part may not be used yet.
       assert.ok(used >= 60 && used <= 60 + 50, `${used} used`);
-    }
-  });
-
-  it('leave two keys, one of them new, after concurrent rotations on both', async () => {
-    for (let round = 0; round < 5; round++) {
-      const old = (await registerOnAll(nodes)) as Pair;
-      const answers = await Promise.all(
-        Array.from({ length: 20 }, (_, at) => old[at % 2]!.post('/v1/auth/rotate')),
-      );
-      assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]));
-      const { id } = (await old[0].get('/v1/agents/me')).body.agent;
-      const kept = await side.sql`SELECT expires_ms FROM keys WHERE agent_id = ${id} ORDER BY expires_ms`;
-      assert.equal(kept.length, 2);
-      assert.deepEqual([kept[0]!.expires_ms === null, kept[1]!.expires_ms === null], [false, true]);
-      await sleep(600); // for half a second a node may accept a key that the other has ended
-      const statuses = await Promise.all(
-        answers.map(async ({ body }, at) => (await onBoth(body.api_key)[at % 2]!.nearby()).status),
-      );
-      assert.equal(statuses.filter((status) => status === 200).length, 1);
-      for (const client of old) assert.equal((await client.nearby()).status, 200);
-    }
-  });
-
-  it('let one of the concurrent rotations on both win if it ends the old key', async () => {
-    for (let round = 0; round < 5; round++) {
-      const old = (await registerOnAll(nodes)) as Pair;
-      const body = { overlap_seconds: 0 };
-      const answers = await Promise.all(
-        Array.from({ length: 20 }, (_, at) => old[at % 2]!.post('/v1/auth/rotate', body)),
-      );
-      const [given, ...more] = answers.filter(({ status }) => status === 200);
-      assert.deepEqual(more, []);
-      for (const answer of answers) if (answer !== given) assertError(answer, 401, 'INVALID_API_KEY');
-      for (const client of onBoth(given!.body.api_key)) assert.equal((await client.nearby()).status, 200);
     }
   });
 

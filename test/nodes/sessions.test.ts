@@ -71,9 +71,7 @@ describe('a session on two nodes', { timeout: 90_000 }, () => {
   it('is unknown to a node with another secret', async () => {
     const url = await newDatabase();
     const env = {
-      OIDC_ISSUER: provider.issuer,
-      OIDC_CLIENT_ID: provider.clientId,
-      OIDC_CLIENT_SECRET: provider.clientSecret,
+      ...provider.env,
       ADMIN_SUBJECTS: 'ada',
       PUBLIC_URL,
     };

@@ -20,9 +20,7 @@ describe('a session', () => {
   before(async () => {
     provider = await startOidcProvider({ accounts: [MALLORY] });
     service = await startTestService({
-      OIDC_ISSUER: provider.issuer,
-      OIDC_CLIENT_ID: provider.clientId,
-      OIDC_CLIENT_SECRET: provider.clientSecret,
+      ...provider.env,
       SESSION_SECRET,
       ADMIN_SUBJECTS: MALLORY.sub,
     });

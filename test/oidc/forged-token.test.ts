@@ -33,12 +33,7 @@ describe('a forged token', () => {
   let own: { privateKey: CryptoKey; jwk: JWK };
   before(async () => {
     provider = await startOidcProvider({ accounts: [ADA, STRANGER] });
-    service = await startTestService({
-      OIDC_ISSUER: provider.issuer,
-      OIDC_CLIENT_ID: provider.clientId,
-      OIDC_CLIENT_SECRET: provider.clientSecret,
-      ADMIN_EMAILS: ADA.email,
-    });
+    service = await startTestService({ ...provider.env, ADMIN_EMAILS: ADA.email });
     kid = provider.publicKey.kid!;
     const pair = await generateKeyPair('RS256', { extractable: true });
     own = { privateKey: pair.privateKey, jwk: await exportJWK(pair.publicKey) };

@@ -7,7 +7,7 @@ import { backUp, restore } from '../../src/sqlite/files/backup.ts';
 import { SqliteBulkWriter } from '../../src/sqlite/files/bulk.ts';
 import { databasePath } from '../../src/sqlite/files/data-folder.ts';
 import { SqliteStore } from '../../src/sqlite/store.ts';
-import { deletionOf, lastEntry, restoreAll } from '../store/contract-undo.ts';
+import { deletionOf, restoreAll } from '../store/contract-undo.ts';
 import {
   assertEvents,
   eventsOf,
@@ -100,20 +100,6 @@ describe('a delete whose rows are still being moved', () => {
     );
     assert.equal((await findAgent(store, agent.agent_id))?.event_count, MANY);
     assertSound(databasePath(folder));
-  });
-
-  it('is kept apart from the next delete of the same agent', async (t) => {
-    const { store, agent, rows, auditId, countRows } = await deleteMany(false);
-    t.after(() => store.close());
-    const more = Array.from({ length: 5 }, () => newEventRow(agent));
-    for (const row of more) assert.equal((await store.createEvent(row, 0)).kind, 'created');
-    await store.deleteAll(agent.agent_id, deletionOf('delete_agent_events', agent.agent_id), false);
-    assert.ok(countRows() > 5, 'the rows of the first are still there');
-    const second = (await lastEntry(store)).audit_id;
-    assert.deepEqual(await restoreAll(store, second), { restored: 5, skipped: [] });
-    assertEvents(await eventsOf(store, agent.agent_id), more);
-    assert.deepEqual(await restoreAll(store, auditId), { restored: MANY, skipped: [] });
-    assertEvents(await eventsOf(store, agent.agent_id), [...rows, ...more]);
   });
 
   it('is shown after a restart as it was before', async (t) => {

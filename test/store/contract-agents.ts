@@ -4,17 +4,7 @@ import { it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AgentRecord } from '../../src/domain/agent.ts';
 import type { Store } from '../../src/domain/store.ts';
-import {
-  addAgent,
-  addEvent,
-  auditOf,
-  findAgent,
-  NOW_MS,
-  newAgentRow,
-  newKey,
-  newUlid,
-  newUuid,
-} from './rows.ts';
+import { addAgent, addEvent, findAgent, NOW_MS, newAgentRow, newKey, newUlid, newUuid } from './rows.ts';
 
 export function agentContract(store: () => Store): void {
   it('finds an agent by its key and by its ID', async () => {
@@ -37,25 +27,8 @@ export function agentContract(store: () => Store): void {
     assert.equal(await findAgent(store(), newUuid()), undefined);
   });
 
-  it('finds nobody by the key of an inactive agent, until the agent is active again', async () => {
-    const { agent, key } = await addAgent(store());
-    const setActive = (is_active: boolean) =>
-      store().updateAgent(agent.agent_id, { is_active }, auditOf('update_agent', agent.agent_id));
-    await setActive(false);
-    assert.equal(await store().findAgentByKey(key.hash, NOW_MS), undefined);
-    assert.equal((await findAgent(store(), agent.agent_id))?.is_active, false);
-    await setActive(true);
-    assert.deepEqual(await store().findAgentByKey(key.hash, NOW_MS), agent);
-  });
-
   it('finds nobody by the key of an agent that was added inactive', async () => {
     const { key } = await addAgent(store(), { is_active: false });
-    assert.equal(await store().findAgentByKey(key.hash, NOW_MS), undefined);
-  });
-
-  it('finds nobody by the key of a deleted agent', async () => {
-    const { agent, key } = await addAgent(store());
-    await store().deleteAll(agent.agent_id, auditOf('delete_agent', agent.agent_id), true);
     assert.equal(await store().findAgentByKey(key.hash, NOW_MS), undefined);
   });
 

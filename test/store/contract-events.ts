@@ -88,46 +88,6 @@ export function eventContract(store: () => Store): void {
       assert.equal((await findAgent(store(), agent.agent_id))?.event_count, 1);
     });
 
-    const others: Record<string, Partial<EventRow>> = {
-      'another title': { title: 'lanterns' },
-      'a title in another case': { title: 'LANTERNS ' },
-      'a title without its last space': { title: 'Lanterns' },
-      'a title that looks the same but has other code points': { title: 'Lanterns\u00a0' },
-      'a start one millisecond later': { start_ms: NOW_MS + 1 },
-      'the next larger latitude': { lat: 52.52 + 2 ** -47 },
-      'the next larger longitude': { lng: 13.405 + 2 ** -49 },
-    };
-    for (const [name, fields] of Object.entries(others)) {
-      it(`creates a separate event for ${name}`, async () => {
-        const { agent } = await addAgent(store());
-        const place = { lat: 52.52, lng: 13.405 };
-        const row = await addEvent(store(), agent, { title: 'Lanterns ', start_ms: NOW_MS, ...place });
-        const other = await addEvent(store(), agent, {
-          title: 'Lanterns ',
-          start_ms: NOW_MS,
-          ...place,
-          ...fields,
-        });
-        assertRecord(await store().findEvent(row.event_id), row);
-        assertRecord(await store().findEvent(other.event_id), other);
-      });
-    }
-
-    it('creates a separate event for another agent', async () => {
-      const [one, two] = [await addAgent(store()), await addAgent(store())];
-      const row = await addEvent(store(), one.agent);
-      const other = await addEvent(store(), two.agent, { title: row.title });
-      assertRecord(await store().findEvent(other.event_id), other);
-    });
-
-    it('creates a new event once the one with the tuple is deleted', async () => {
-      const { agent } = await addAgent(store());
-      const row = await addEvent(store(), agent);
-      await store().deleteEvent(row.event_id, agent.agent_id);
-      const again = await addEvent(store(), agent, { title: row.title });
-      assertRecord(await store().findEvent(again.event_id), again);
-    });
-
     it('enforces the limit of the agent, which a repeated create does not count towards', async () => {
       const { agent } = await addAgent(store());
       const row = newEventRow(agent);

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { AuditAction } from '../../src/domain/administration/audit.ts';
 import { ROWS_PER_SLICE, type Store } from '../../src/domain/store.ts';
+import { restoreAll } from './contract-undo.ts';
 import {
   addAgent,
   addEvent,
@@ -128,18 +129,6 @@ export function removalContract(store: () => Store): void {
       const { items } = await store().auditPage({ limit: 10_000, after: undefined });
       return items.filter((entry) => entry.actor_subject === 'retention' && entry.action === action);
     };
-    const restore = async (auditId: number) => {
-      let [restored, after, into] = [0, '', undefined as number | undefined];
-      for (;;) {
-        const step = { auditId, deletedAfterMs: NOW_MS - 1, after, into };
-        const outcome = await store().undoDelete(step, auditOf('restore', ''));
-        assert.equal(outcome.kind, 'restored');
-        if (outcome.kind !== 'restored') return restored;
-        restored += outcome.restored;
-        if (outcome.last === undefined) return restored;
-        [after, into] = [outcome.last, outcome.into];
-      }
-    };
 
     it('comes back: events of all slices with one restore, without titles in the log', async () => {
       const agents = [(await addAgent(store())).agent, (await addAgent(store())).agent];
@@ -166,8 +155,8 @@ export function removalContract(store: () => Store): void {
         [entry!.count, entry!.titles, entry!.target, entry!.undo],
         [MANY + 1, '[]', '', 'kept'],
       );
-      assert.equal(await restore(into!), MANY + 1);
-      assert.equal(await restore(another!.audit_id!), 1);
+      assert.equal((await restoreAll(store(), into!)).restored, MANY + 1);
+      assert.equal((await restoreAll(store(), another!.audit_id!)).restored, 1);
       for (const row of [...rows.slice(0, 3), rows.at(-1)!, late, other])
         assertRecord(await store().findEvent(row.event_id), row);
       for (const agent of agents) {
@@ -186,7 +175,7 @@ export function removalContract(store: () => Store): void {
         assert.equal(await store().findAgentByKey(key.hash, NOW_MS), undefined);
         const [entry] = entries.filter(({ target }) => target === agent.agent_id);
         assert.deepEqual([entry!.target_name, entry!.count, entry!.undo], [agent.agent_name, 0, 'kept']);
-        assert.equal(await restore(entry!.audit_id), 0);
+        assert.equal((await restoreAll(store(), entry!.audit_id)).restored, 0);
         assert.deepEqual(await store().findAgentByKey(key.hash, NOW_MS), agent);
       }
       assert.equal(await removeUnused(20), 3);

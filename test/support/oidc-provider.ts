@@ -39,6 +39,8 @@ export interface TestProvider {
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string;
+  /** What the environment of a service says about this provider. */
+  readonly env: Record<string, string>;
   /** The public half of the current signing key. */
   readonly publicKey: JWK;
   /** The paths requested so far. */
@@ -97,6 +99,7 @@ export async function startOidcProvider(options: ProviderOptions): Promise<TestP
     issuer,
     clientId: CLIENT_ID,
     clientSecret: CLIENT_SECRET,
+    env: { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: CLIENT_ID, OIDC_CLIENT_SECRET: CLIENT_SECRET },
     get publicKey() {
       return toPublic(key);
     },

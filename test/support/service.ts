@@ -56,7 +56,7 @@ interface TestOptions {
   readonly until?: TestContext;
 }
 
-/** A service for all tests of a file or of a describe: it runs from before the first of them until after the last. */
+/** A service for all tests of a describe: it runs from before the first of them until after the last. */
 export function useTestService(
   env: Record<string, string> | (() => Promise<Record<string, string>>) = {},
   options: TestOptions = {},

@@ -1,4 +1,4 @@
-// MAX_MB_PER_AGENT: how much an agent may store.
+// MAX_EVENTS_PER_AGENT and MAX_MB_PER_AGENT: how many events an agent may have, and how much it may store.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { assertError, newEvent } from '../support/client.ts';
@@ -43,3 +43,15 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
     });
   });
 }
+
+describe('EVENT_LIMIT_REACHED for the number of events', () => {
+  const service = useTestService({ MAX_EVENTS_PER_AGENT: '2' });
+
+  it('refuses one event more than the limit, and does not affect other agents', async () => {
+    const agent = await service.newAgent();
+    await agent.create();
+    await agent.create({ start_at: '1999-01-01T00:00:00Z' });
+    assertError(await agent.post('/v1/events', newEvent()), 403, 'EVENT_LIMIT_REACHED');
+    await (await service.newAgent()).create();
+  });
+});
