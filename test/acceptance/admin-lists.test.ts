@@ -2,16 +2,8 @@
 // find only agents of this run, whatever else the service holds.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import {
-  type Agent,
-  type Answer,
-  administrator,
-  newAgent,
-  type Query,
-  RUN,
-  reader,
-  register,
-} from './client.ts';
+import { type Agent, type Answer, administrator, newAgent, RUN, reader, register } from './client.ts';
+import type { Query } from './json-client.ts';
 import { assertError, assertInvalid, newEvent, UNKNOWN_ULID, UNKNOWN_UUID } from './samples.ts';
 
 type Body = Answer['body'];

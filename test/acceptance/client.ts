@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after } from 'node:test';
 import { Description, type Exchange } from './description.ts';
+import { JsonClient, parseJson, type Query } from './json-client.ts';
 import { ADMIN_TOKEN, BASE_URL, READ_KEY } from './settings.ts';
 import { exchange, exchangeRaw, type RequestHeaders } from './transport.ts';
 
@@ -12,8 +13,6 @@ export interface Answer extends Exchange {
   // biome-ignore lint/suspicious/noExplicitAny: tests read bodies of every shape
   readonly body: any;
 }
-
-export type Query = Record<string, string | number | readonly (string | number)[]>;
 
 export interface SendOptions {
   /** Sent as JSON. */
@@ -30,10 +29,11 @@ const description = new Description(await loadDescription());
 /** Part of every e-mail address that this process registers, so that it can clean up. */
 export const RUN = `run${randomBytes(6).toString('hex')}`;
 
-export class Client {
+export class Client extends JsonClient<Answer> {
   readonly #headers: RequestHeaders;
 
   constructor(headers: RequestHeaders = {}) {
+    super();
     this.#headers = headers;
   }
 
@@ -42,22 +42,6 @@ export class Client {
     const headers: RequestHeaders = { ...this.#headers };
     if (body !== undefined) headers['content-type'] = 'application/json';
     return check(await exchange(method, path, { ...headers, ...options.headers }, body));
-  }
-
-  get(path: string, query: Query = {}): Promise<Answer> {
-    return this.send('GET', path + toQueryString(query));
-  }
-
-  post(path: string, body?: unknown): Promise<Answer> {
-    return this.send('POST', path, { body });
-  }
-
-  patch(path: string, body?: unknown): Promise<Answer> {
-    return this.send('PATCH', path, { body });
-  }
-
-  delete(path: string): Promise<Answer> {
-    return this.send('DELETE', path);
   }
 
   /** A search that must succeed; returns its body. */
@@ -147,13 +131,6 @@ export async function sendRaw(bytes: string | Uint8Array): Promise<Answer> {
   return check(await exchangeRaw(bytes));
 }
 
-export function toQueryString(query: Query): string {
-  const pairs = Object.entries(query).flatMap(([name, value]) =>
-    [value].flat().map((item) => [name, String(item)] as [string, string]),
-  );
-  return pairs.length === 0 ? '' : `?${new URLSearchParams(pairs)}`;
-}
-
 after(async () => {
   const answer = await administrator.get('/v1/admin/agents');
   for (const { id, email } of answer.body.agents) {
@@ -165,9 +142,9 @@ function check(received: Exchange): Answer {
   description.check(received);
   assertHeaders(received);
   const isPage = /^\/(?:openapi|docs)/.test(received.path);
-  if (isPage) return { ...received, body: parse(received.text) };
+  if (isPage) return { ...received, body: parseJson(received.text) };
   assertDiscreet(received);
-  const body = parse(received.text);
+  const body = parseJson(received.text);
   assertUtc(body);
   return { ...received, body };
 }
@@ -206,14 +183,6 @@ function assertUtc(body: unknown): void {
     if (name.endsWith('_at') && value !== null) {
       assert.match(value, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/, name);
     } else assertUtc(value);
-  }
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }
 

@@ -1,7 +1,8 @@
 // The pages of a search: sizes, cursors, totals, and what holds while events are created, deleted and moved in between.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { type Agent, type Answer, newAgent, type Query, reader } from './client.ts';
+import { type Agent, type Answer, newAgent, reader } from './client.ts';
+import type { Query } from './json-client.ts';
 import { assertInvalid, ids, iso, newEvent, ownDay, randomPlace, titles } from './samples.ts';
 
 const PATH = '/v1/events/nearby';

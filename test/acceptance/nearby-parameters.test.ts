@@ -1,7 +1,8 @@
 // GET /v1/events/nearby: which parameter values it takes, at and just beyond each limit.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { type Agent, newAgent, type Query } from './client.ts';
+import { type Agent, newAgent } from './client.ts';
+import type { Query } from './json-client.ts';
 import { assertInvalid } from './samples.ts';
 
 const PATH = '/v1/events/nearby';

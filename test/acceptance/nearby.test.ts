@@ -2,7 +2,8 @@
 // their own files.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { type Agent, newAgent, type Query, reader } from './client.ts';
+import { type Agent, newAgent, reader } from './client.ts';
+import type { Query } from './json-client.ts';
 import {
   AUDIENCES,
   EVENT_FIELDS,

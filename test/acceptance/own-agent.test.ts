@@ -1,16 +1,8 @@
 // GET /v1/agents/me and /v1/agents/me/events: what an agent sees of itself and of its events.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import {
-  type Agent,
-  type Answer,
-  administrator,
-  anyone,
-  type Client,
-  newAgent,
-  type Query,
-  reader,
-} from './client.ts';
+import { type Agent, type Answer, administrator, anyone, type Client, newAgent, reader } from './client.ts';
+import type { Query } from './json-client.ts';
 import { assertError, assertInvalid, HOUR_MS, ids, iso, newEvent } from './samples.ts';
 
 const ME = '/v1/agents/me';

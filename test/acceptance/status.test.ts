@@ -1,7 +1,8 @@
 // Events that are called off, and when events last changed: status and updated_at on every path.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { type Agent, type Answer, administrator, newAgent, type Query } from './client.ts';
+import { type Agent, type Answer, administrator, newAgent } from './client.ts';
+import type { Query } from './json-client.ts';
 import { assertInvalid, type Fields, newEvent, ownDay, randomPlace } from './samples.ts';
 
 type Body = Answer['body'];

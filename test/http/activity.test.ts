@@ -1,7 +1,8 @@
 // Who created how much lately, over HTTP and on both engines: activity in the list of agents, and counts per day.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { type Answer, assertInvalid, type Client, type Query } from '../support/client.ts';
+import type { Query } from '../acceptance/json-client.ts';
+import { type Answer, assertInvalid, type Client } from '../support/client.ts';
 import { ENGINES } from '../support/engines.ts';
 import { useTestService } from '../support/service.ts';
 

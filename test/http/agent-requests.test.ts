@@ -1,7 +1,8 @@
 // Who sends how much and is refused how often, over HTTP and on both engines.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { type Answer, assertInvalid, type Client, newEvent, type Query } from '../support/client.ts';
+import type { Query } from '../acceptance/json-client.ts';
+import { type Answer, assertInvalid, type Client, newEvent } from '../support/client.ts';
 import { ENGINES } from '../support/engines.ts';
 import { useTestService } from '../support/service.ts';
 

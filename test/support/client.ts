@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import https from 'node:https';
+import { JsonClient, parseJson, type Query } from '../acceptance/json-client.ts';
 
 export interface Answer {
   readonly status: number;
@@ -12,14 +13,13 @@ export interface Answer {
   readonly body: any;
 }
 
-export type Query = Record<string, string | number | readonly (string | number)[]>;
-
-export class Client {
+export class Client extends JsonClient<Answer> {
   readonly url: string;
   /** Sent with every request. */
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(url: string, headers: Record<string, string> = {}) {
+    super();
     this.url = url;
     this.headers = headers;
   }
@@ -47,23 +47,7 @@ export class Client {
     const sent = { method, headers: { ...headers, ...options.headers }, body };
     const { status, headers: received, content } = await request(new URL(this.url + path), sent);
     const text = content.toString();
-    return { status, headers: received, text, body: parse(text) };
-  }
-
-  get(path: string, query: Query = {}): Promise<Answer> {
-    return this.send('GET', path + toQueryString(query));
-  }
-
-  post(path: string, body?: unknown): Promise<Answer> {
-    return this.send('POST', path, { body });
-  }
-
-  patch(path: string, body?: unknown): Promise<Answer> {
-    return this.send('PATCH', path, { body });
-  }
-
-  delete(path: string): Promise<Answer> {
-    return this.send('DELETE', path);
+    return { status, headers: received, text, body: parseJson(text) };
   }
 
   nearby(query: Query = {}): Promise<Answer> {
@@ -140,13 +124,6 @@ export function newEvent(fields: Record<string, unknown> = {}): Record<string, u
   };
 }
 
-export function toQueryString(query: Query): string {
-  const pairs = Object.entries(query).flatMap(([name, value]) =>
-    [value].flat().map((item) => [name, String(item)]),
-  );
-  return pairs.length === 0 ? '' : `?${new URLSearchParams(pairs as [string, string][])}`;
-}
-
 /** Asserts the status, the code and the envelope of an error. */
 export function assertError(answer: Answer, status: number, code: string): void {
   assert.equal(answer.status, status, answer.text);
@@ -161,12 +138,4 @@ export function assertInvalid(answer: Answer): string[] {
   const detail = answer.body.detail as { loc: (string | number)[]; msg: string; type: string }[];
   assert.ok(detail.length > 0);
   return detail.map((issue) => `${issue.loc.join('.')}: ${issue.type}`);
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,6 +1,7 @@
 // HTTP by hand over a socket: for requests that no client library would send, and for responses as they are on the wire.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { parseJson } from '../acceptance/json-client.ts';
 import type { Answer } from './client.ts';
 
 const HEAD_END = '\r\n\r\n';
@@ -94,7 +95,7 @@ export class RawConnection {
     if (this.#received.length < bodyStart + length) return undefined;
     const text = this.#received.toString('utf8', bodyStart, bodyStart + length);
     this.#received = this.#received.subarray(bodyStart + length);
-    return { status, headers, text, body: parse(text) };
+    return { status, headers, text, body: parseJson(text) };
   }
 
   destroy(): void {
@@ -125,12 +126,4 @@ export function request(
   const length = body === undefined ? {} : { 'Content-Length': String(Buffer.byteLength(body)) };
   const lines = Object.entries({ Host: 'localhost', ...length, ...headers });
   return `${method} ${path} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body ?? ''}`;
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
