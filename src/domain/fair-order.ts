@@ -1,12 +1,12 @@
-// The order in which waiting work is served: one item of each network after the other; within a network, one of each client; within
-// a client, in the order of arrival. Networks and clients with little waiting come first, but after three of them comes one with
-// much. So a client that sends much delays only itself.
+// The order in which waiting work is served. Networks take turns, one item each; within a network, its clients take turns; items of one
+// client are served in the order of arrival. Members (networks or clients) with few waiting items go first, but after three items of
+// such members comes one of a member with many. So a client that sends much delays only itself.
 
-/** Whoever has more waiting items has much. */
-const LITTLE = 4;
+/** A member with more waiting items has many. */
+const MAX_FEW = 4;
 
-/** Items of those with little waiting before one of those with much. */
-const LITTLE_IN_ROW = 3;
+/** Items of members with few that are served before one of a member with many. */
+const FEW_IN_ROW = 3;
 
 export class FairOrder<T> {
   readonly #networks = new Round<Network<T>>();
@@ -27,14 +27,14 @@ export class FairOrder<T> {
     this.#size++;
   }
 
-  /** Removes and returns the next item, of those that `mayTake` allows. */
+  /** Removes and returns the next item of a client that `mayTake` allows. */
   shift(mayTake: MayTake = always): T | undefined {
     const item = this.#networks.takeNext((network, name) => network.shift(name, mayTake));
     if (item !== undefined) this.#size--;
     return item;
   }
 
-  /** Removes and returns all items of this kind. */
+  /** Removes and returns all items for which `isRemoved` is true. */
   remove(isRemoved: (item: T) => boolean): T[] {
     const removed: T[] = [];
     this.#networks.change((network) => network.remove(isRemoved, removed));
@@ -42,7 +42,7 @@ export class FairOrder<T> {
     return removed;
   }
 
-  /** Number of waiting items of the client, and of its network, and number of the network's clients that have any. */
+  /** `own`: waiting items of the client. `network`: those of its network. `clients`: clients of the network that have any. */
   countOf(name: string, client: string): { own: number; network: number; clients: number } {
     const network = this.#networks.find(name);
     return {
@@ -93,37 +93,37 @@ class Network<T> {
   }
 }
 
-/** Members that are served one after the other. None has a length of 0. */
+/** Members that take turns. None has a length of 0. */
 class Round<Member extends { readonly length: number }> {
-  /** Both in the order in which they are served next. */
-  readonly #little = new Map<string, Member>();
-  readonly #much = new Map<string, Member>();
-  #littleInRow = 0;
+  /** Members with few and with many items, each in the order of their turns. */
+  readonly #few = new Map<string, Member>();
+  readonly #many = new Map<string, Member>();
+  #fewInRow = 0;
 
   get size(): number {
-    return this.#little.size + this.#much.size;
+    return this.#few.size + this.#many.size;
   }
 
   find(name: string): Member | undefined {
-    return this.#little.get(name) ?? this.#much.get(name);
+    return this.#few.get(name) ?? this.#many.get(name);
   }
 
-  /** To call after the member's length has grown. A new one is served last. */
+  /** Must be called after the member's length has grown. A new member is served last. */
   add(name: string, member: Member): void {
-    if (this.#much.has(name)) return;
-    if (member.length <= LITTLE) this.#little.set(name, member);
+    if (this.#many.has(name)) return;
+    if (member.length <= MAX_FEW) this.#few.set(name, member);
     else {
-      this.#little.delete(name);
-      this.#much.set(name, member);
+      this.#few.delete(name);
+      this.#many.set(name, member);
     }
   }
 
-  /** Calls `take` with the members in order until it has removed an item. That member is served last then, the others keep their places. */
+  /** Calls `take` with one member after the other until it returns an item. That member goes to the end; the others keep their places. */
   takeNext<Item>(take: (member: Member, name: string) => Item | undefined): Item | undefined {
-    const isForMuch = this.#much.size > 0 && this.#littleInRow >= LITTLE_IN_ROW;
-    return isForMuch
-      ? (this.#takeFrom(this.#much, take) ?? this.#takeFrom(this.#little, take))
-      : (this.#takeFrom(this.#little, take) ?? this.#takeFrom(this.#much, take));
+    const manyFirst = this.#many.size > 0 && this.#fewInRow >= FEW_IN_ROW;
+    return manyFirst
+      ? (this.#takeFrom(this.#many, take) ?? this.#takeFrom(this.#few, take))
+      : (this.#takeFrom(this.#few, take) ?? this.#takeFrom(this.#many, take));
   }
 
   #takeFrom<Item>(
@@ -133,9 +133,9 @@ class Round<Member extends { readonly length: number }> {
     for (const [name, member] of members) {
       const item = take(member, name);
       if (item === undefined) continue;
-      this.#littleInRow = members === this.#little ? this.#littleInRow + 1 : 0;
+      this.#fewInRow = members === this.#few ? this.#fewInRow + 1 : 0;
       members.delete(name);
-      if (member.length > 0) (member.length > LITTLE ? this.#much : this.#little).set(name, member);
+      if (member.length > 0) (member.length > MAX_FEW ? this.#many : this.#few).set(name, member);
       return item;
     }
     return undefined;
@@ -143,7 +143,7 @@ class Round<Member extends { readonly length: number }> {
 
   /** Calls `change`, which may remove items, with all members. */
   change(change: (member: Member) => void): void {
-    for (const members of [this.#little, this.#much]) {
+    for (const members of [this.#few, this.#many]) {
       for (const [name, member] of members) {
         change(member);
         if (member.length === 0) members.delete(name);

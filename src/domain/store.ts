@@ -23,7 +23,7 @@ export interface EventRecord {
   readonly json: Wire;
 }
 
-/** Which version of an event it is, and since when: what its JSON does not say. */
+/** Version of an event and time of its last change: its JSON has neither. */
 export interface LastChange {
   readonly version: number;
   readonly updatedMs: number;
@@ -38,13 +38,13 @@ export interface EventDetails extends Position, LastChange {
   readonly lng: number;
 }
 
-/** When a setting may be removed. */
+/** When a setting expires; the next `setSetting` with an expiry may then remove it. `nowMs` is the time of the call. */
 export interface Expiry {
   readonly atMs: number;
   readonly nowMs: number;
 }
 
-/** Who searches. Long searches work in steps, in fair order of network and name, and end when nobody waits for them any more. */
+/** Who searches. Long searches take turns, step by step, in fair order of network and name, and end when the signal is aborted. */
 export interface Searcher {
   readonly network: string;
   readonly name: string;
@@ -57,11 +57,11 @@ export interface NearbyPage {
   readonly details: readonly EventDetails[];
   /** All matching events, not only those of the page. */
   readonly total: number;
-  /** Position of the last event, if more follow; with its chord in the order by distance. */
+  /** Position of the last event, if more follow. It has a chord if the order is by distance. */
   readonly next: Position | undefined;
 }
 
-/** Outcome of a create. Inside the engines, outcomes have the same kinds with other types of records. */
+/** Outcome of a create. Inside an engine, the record has another type. */
 export type CreateOutcome<Created = EventRecord, Existing = Created> =
   | { readonly kind: 'created'; readonly record: Created }
   /** The agent already has an event with this title, start and place. */
@@ -118,15 +118,16 @@ export interface BulkDeleted {
   readonly audit_id: number | null;
 }
 
-/** Which events a delete may delete, and in which entry of the audit log it is noted. */
 export interface DeleteOptions {
+  /** Delete only events of this agent. */
   readonly agentId?: string | undefined;
+  /** `audit_id` of an earlier entry to which this delete is added. */
   readonly into?: number | undefined;
 }
 
 export const ACTIVE_WITHIN_MS = DAY_MS;
 
-/** Rows that one step of a removal in slices removes. */
+/** Maximum number of rows that one slice removes. */
 export const ROWS_PER_SLICE = 300;
 
 /** The unit of limits in MB. */
@@ -135,15 +136,15 @@ export const BYTES_PER_MB = 1_048_576;
 /** Duration of a quota window. */
 export const QUOTA_WINDOW_MS = HOUR_MS;
 
-/** Clocks of nodes may differ by this much before a window of one looks too long to another. */
+/** Tolerated difference between the clocks of nodes. */
 export const MAX_SKEW_MS = 60_000;
 
-/** A window that ends after this time was opened by a clock that was wrong, and does not count. */
+/** Latest time at which a quota window can end. One that ends later was opened by a wrong clock, and does not count. */
 export function latestResetMs(nowMs: number): number {
   return nowMs + QUOTA_WINDOW_MS + MAX_SKEW_MS;
 }
 
-/** State of a fixed window of requests, or of what else is counted. A window starts with its first request. */
+/** State of a quota window, which starts with its first request. Requests are counted, or messages, registrations, bytes. */
 export interface Quota {
   readonly allowed: boolean;
   readonly remaining: number;
@@ -153,7 +154,7 @@ export interface Quota {
 export interface Store {
   readonly engine: 'sqlite' | 'postgres';
 
-  /** Whether it works, but other nodes answer searches faster until this one has all events in memory. Once false, it stays so. */
+  /** Whether searches should go to other nodes, because this one still loads events into memory. Once false, it stays false. */
   readonly isLoading: boolean;
 
   /** Rejects with UNAVAILABLE unless the store can read and write. */
@@ -179,18 +180,18 @@ export interface Store {
     nowMs: number,
     callingExpiresMs: number,
   ): Promise<boolean>;
-  /** Ends the key at once, if it exists. Other nodes may accept it for up to one second more. */
+  /** Ends the key at once, if it exists. Other nodes may accept it for another second. */
   revokeKey(keyHash: string): Promise<void>;
-  /** Records that the agent made a request, with this key. Written later; accurate to 10 seconds. */
+  /** Records that the agent made a request, with this key. The time of its last use is written later, accurate to 10 seconds. */
   noteUse(agentId: string, nowMs: number, keyHash?: string): void;
   /** Records that a limit or quota refused a request of the agent. Other nodes count it some seconds later. */
   noteRefusal(agentId: string, nowMs: number): void;
   /**
-   * Takes `cost` (0: only reads) from the bucket's window of one hour, if anything is left. A cost above 1 may exceed the
-   * limit once.
+   * Takes `cost` from the bucket's window of one hour, if anything is left; 0 only reads. So a cost above 1 may exceed the limit
+   * once.
    */
   spend(bucket: string, limit: number, cost: number, nowMs: number): Promise<Quota>;
-  /** The same with cost 0, but on several nodes it asks what all of them have reserved: for people, not for every request. */
+  /** Like `spend` with cost 0, but includes what other nodes have reserved. Too slow for every request. */
   readQuota(bucket: string, limit: number, nowMs: number): Promise<Quota>;
 
   /**
@@ -199,13 +200,16 @@ export interface Store {
    */
   createEvent(row: EventRow, maxPerAgent: number, maxBytes?: number): Promise<CreateOutcome | WordLimit>;
   findEvent(eventId: string): Promise<FoundRecord | undefined>;
-  /** Compare-and-set: replaces the version before `next`, which has an earlier `updated_ms`. `maxBytes` as in `createEvent`; a change that does not grow is allowed. */
+  /**
+   * Compare-and-set: replaces the version before `next`, which has an earlier `updated_ms`. `maxBytes` as in `createEvent`, but an event
+   * that does not grow is always replaced.
+   */
   replaceEvent(next: EventRow, maxBytes?: number): Promise<ReplaceOutcome | WordLimit>;
   /** False unless the agent had this event and, if a version is given, the event had that version. */
   deleteEvent(eventId: string, agentId: string, version?: number): Promise<boolean>;
   /**
-   * Matching events that have not ended at `nowMs`, in the order of the query. A long search rejects with the reason of the searcher's
-   * signal once that is aborted.
+   * Matching events that have not ended at `nowMs`, in the order of the query. If the searcher's signal is aborted, a long search
+   * rejects with its reason.
    */
   nearby(query: NearbyQuery, nowMs: number, searcher?: Searcher): Promise<NearbyPage>;
 
@@ -227,60 +231,59 @@ export interface Store {
   auditPage(query: AuditQuery): Promise<ListPage<AuditRecord, number>>;
   stats(nowMs: number): Promise<Stats>;
   /**
-   * Counts stored events and agents by the time they were created: from each of these times, which ascend, to the next, and
-   * from the last one on.
+   * Numbers of stored events and agents that were created in each interval: from each of these ascending times to the next, and from
+   * the last one on.
    */
   countCreated(fromMs: readonly number[]): Promise<readonly Created[]>;
 
   /**
-   * This and the next five methods write the audit entry in the same transaction as the change, with the name and the number
-   * of what they found. They write none if nothing has that ID. If the entry says so, deletes can be undone by `undoDelete`.
+   * This and the next five methods write the audit entry in the same transaction as the change, and add the name and the number of
+   * what changed. They write none if nothing has that ID. Deletes whose entry has `undo: 'kept'` can be undone by `undoDelete`.
    */
   updateAgent(agentId: string, update: AgentUpdate, audit: AuditEntry): Promise<AgentRecord | undefined>;
   /**
-   * Deletes these events, and ignores other IDs. With `agentId`, only those of this agent: 'no-agent' if it does not exist. With `into`,
-   * they become part of that entry: 'wrong-entry' unless it is one of the same actor and action with the same `undo`, of which nothing
-   * came back. Without an entry if nothing was deleted.
+   * Deletes these events; unknown IDs are ignored. With `agentId`, only events of this agent: 'no-agent' if it does not exist. With
+   * `into`, they are added to that entry: 'wrong-entry' unless `mayExtend` allows it. No entry is written if nothing was deleted.
    */
   deleteEvents(
     eventIds: readonly string[],
     audit: AuditEntry,
     options?: DeleteOptions,
   ): Promise<BulkDeleted | 'no-agent' | 'wrong-entry'>;
-  /** Deletes all events of the agent, and `withAgent` the agent and its keys, too. False if it does not exist. */
+  /** Deletes all events of the agent; if `withAgent`, also the agent and its keys. False if it does not exist. */
   deleteAll(agentId: string, audit: AuditEntry, withAgent: boolean): Promise<boolean>;
   /** Ends the agent's keys with this prefix like `revokeKey`, with an audit entry. False if none was valid. */
   revokeAgentKey(agentId: string, prefix: string, audit: AuditEntry): Promise<boolean>;
-  /** Adds the new key and ends all others of the agent at once, like `revokeKey`. Returns the agent's tier; undefined if there is no such agent. */
+  /** Adds the new key and ends all others of the agent, like `revokeKey`. Returns the agent's tier; undefined if it does not exist. */
   replaceAgentKeys(agentId: string, newKey: KeyFingerprint, audit: AuditEntry): Promise<Tier | undefined>;
   /**
-   * One step of an undo: brings back the agent with its keys if the entry deleted one, then the next events, as they were. Events that
-   * cannot come back are skipped, and can come back later; what is back does not come back again. `audit` is the entry of the undo; it
-   * gets target and detail from the entry, and is written with the first thing that comes back.
+   * One step of an undo: restores the agent with its keys if the entry deleted one, then the next events, as they were. Nothing is
+   * restored twice. Events that cannot be restored are skipped; a later call may restore them. `audit` is the entry of the undo: its
+   * target and detail are taken from the entry of the delete, and the first step that restores something writes it.
    */
   undoDelete(step: UndoStep, audit: AuditEntry): Promise<UndoOutcome>;
-  /** Removes what was deleted by this time, like `removeEnded`: from then on it cannot be undone. */
+  /** Removes what deletes until this time have kept, in slices like `removeEnded`. Those deletes can then no longer be undone. */
   removeDeleted(deletedByMs: number): AsyncIterable<number>;
 
   /**
-   * Removes events that had ended by this time, in slices: each step removes one, so that other writes run in between. On
-   * several nodes, all but one stop at once. Can be stopped after any step; another call continues. All slices become part
-   * of one entry of the audit log, without titles: of `into` under the rules of `deleteEvents`, or else of a new one.
+   * Removes events that had ended by this time. Each step of the iterator removes one slice, so that other writes run in between. It
+   * can be stopped after any step; another call continues. While one node does this, it ends at once on all others. All slices become
+   * part of one entry of the audit log, without titles: of `into` under the rules of `deleteEvents`, or else of a new one.
    */
   removeEnded(endedByMs: number, audit: AuditEntry, into: number | undefined): AsyncIterable<BulkDeleted>;
   /**
-   * The same for agents that were registered by this time, never made a request (to 10 seconds) and have no events: with an entry
-   * for each agent, like `deleteAll`. Each step returns their number.
+   * The same for agents that were registered by this time, never made a request (accurate to 10 seconds) and have no events. Each
+   * agent gets an entry, as in `deleteAll`. Each step yields the number of removed agents.
    */
   removeUnusedAgents(registeredByMs: number, audit: AuditEntry): AsyncIterable<number>;
 
-  /** The value of this setting. If it has none, stores the result of `initial`, which may be called even if there is a value. */
+  /** The value of this setting. If there is none, stores the result of `initial`, which may also be called if there is one. */
   getSetting(name: string, initial: () => Promise<string>): Promise<string>;
   /** Also finds a setting that has expired but was not removed yet. */
   findSetting(name: string): Promise<string | undefined>;
-  /** With an expiry, it also removes other settings that have expired. */
+  /** With an expiry, also removes other settings that have expired. */
   setSetting(name: string, value: string, expiry?: Expiry): Promise<void>;
-  /** The database's own clock, or else what is known of the time from the data. */
+  /** Time of the database's own clock; an engine without one has only the time of its newest write. */
   referenceTime(): Promise<ReferenceTime>;
 }
 
@@ -290,7 +293,7 @@ export type ReferenceTime =
   /** When something was last written before this process; undefined if nothing was. */
   | { readonly of: 'newest write'; readonly ms: number | undefined };
 
-/** What changes of agents by administrators need. */
+/** The methods with which administrators change agents. */
 export type AgentStore = Pick<Store, 'findAgentDetails' | 'updateAgent' | 'deleteAll' | 'replaceAgentKeys'>;
 
 /** Bulk writes by an operator, while no service uses the data. Opening it loads nothing into memory. */
@@ -308,7 +311,7 @@ export interface BulkWriter extends AgentStore {
     maxPerAgent: number,
     maxBytes?: number,
   ): Promise<readonly CreateOutcome['kind'][]>;
-  /** Prepares the written events for lists, if there is room; otherwise the next start does. */
+  /** Prepares the lists of the written events, if the disk has room; otherwise the next start does. */
   finish(): Promise<void>;
   /** Finishes accepted operations, then releases all resources. */
   close(): Promise<void>;

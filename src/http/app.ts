@@ -1,4 +1,4 @@
-// The Fastify application: limits and timeouts of connections, and what Fastify leaves to the service. server.ts adds hooks and routes.
+// The Fastify application: limits and timeouts of connections, and refusals that need no route. server.ts adds hooks and routes.
 import type { Socket } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
 import { clientNetwork, trustedProxies } from './access/client-network.ts';
@@ -23,13 +23,13 @@ export interface AppOptions {
 /** Limit for the request line and the headers together. */
 const MAX_HEADER_BYTES = 16_384;
 
-/** How long a connection may be idle between two requests, as clients are told. */
+/** How long a connection may be idle between two requests: the `Keep-Alive` header says it. */
 const KEEP_ALIVE_MS = 20_000;
 
-/** It is closed this much later: a client that sends just in time must not find it closed. */
+/** An idle connection is closed this much later: a client that sends just in time must not find it closed. */
 const KEEP_ALIVE_MARGIN_MS = 5_000;
 
-/** The domain validates and JSON.stringify encodes, so Fastify need not load Ajv, which takes a tenth of the start. */
+/** The domain validates and JSON.stringify encodes. Without Ajv, which Fastify would load, a start takes a tenth less. */
 const NO_SCHEMAS = { buildValidator: refuseSchema, buildSerializer: refuseSchema };
 
 function refuseSchema(): never {
@@ -43,7 +43,7 @@ export function newApp(options: AppOptions): FastifyInstance {
   const hasProxies = trustProxy.length > 0;
   const app = fastify({
     bodyLimit: MAX_BODY_BYTES,
-    // The address is undefined if the client has left.
+    // `address` is undefined if the client has left.
     trustProxy:
       hasProxies && ((address: string | undefined) => address !== undefined && isTrustedProxy(address)),
     genReqId: hasProxies

@@ -1,5 +1,5 @@
-// All events in memory: the index that finds them, their words, and a cache of their JSON. An engine feeds it every committed write,
-// and reads events that are not in the cache. Storage, threads and rules are left to the engine and the use cases.
+// All events in memory: the index that finds them, their words, and a cache of their JSON. An engine passes in every committed write, and
+// reads events that are not in the cache. Storage, threads and rules are left to the engine and the use cases.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AllEventsPage, AllEventsQuery } from '../domain/administration/event-list.ts';
 import { AppError } from '../domain/errors.ts';
@@ -24,14 +24,14 @@ import { type AnySearcher, SearchSteps } from './search-steps.ts';
 import { Zones } from './zones.ts';
 
 /**
- * Maximum attempts of a search whose events change while they are read. Each attempt leaves its events in the cache, so only
- * a database that another program changes needs this many.
+ * Maximum attempts of a search whose events change while they are read. Each attempt leaves its events in the cache, so this many are
+ * needed only if another program changes the database.
  */
 const MAX_ROUNDS = 100;
 
 /**
- * Bytes of the index per event without words. Measured with 2 bytes less: 213 after a million were loaded, 242 after half as many
- * were added; 242 and 281 if all of them last longer than a day.
+ * Bytes of the index per event without words. Measured before 2 bytes were added: 213 after a million events were loaded, 242 after half
+ * as many were added to them; if all events last longer than a day, 242 and 281.
  */
 export const INDEX_BYTES_PER_EVENT = 290;
 
@@ -52,7 +52,7 @@ export class EventMemory {
   readonly #storage: EventStorage;
   #isSettling = false;
   readonly #steps = new SearchSteps();
-  /** Ends with changes that belong together; undefined if there are none. */
+  /** Resolves when `changeTogether` has made its changes; undefined if there are none. */
   #changing: Promise<void> | undefined;
   /** The time of the last search. */
   #searchedMs = Number.NEGATIVE_INFINITY;
@@ -97,7 +97,7 @@ export class EventMemory {
     return this.#words.addAll(batches, () => this.#storage.catchUp());
   }
 
-  /** Whether searches by words can be answered, and need not wait. */
+  /** Whether searches by words can be answered without waiting. */
   get knowsWords(): boolean {
     return this.#words.areKnown;
   }
@@ -106,7 +106,7 @@ export class EventMemory {
     return this.#words.shareOf(this.#ownerOf(agentId));
   }
 
-  /** Reserves memory for the words of an event, which may replace one. Returns what ends that; undefined: it must be refused. */
+  /** Reserves memory for the words of an event. Returns a function that ends the reservation; undefined if the event must be refused. */
   reserveWords(agentId: string, words: Words, replacedId?: string): (() => void) | undefined {
     const replaced = replacedId === undefined ? undefined : this.#index.find(replacedId);
     return this.#words.reserve(this.#ownerOf(agentId), words, replaced);
@@ -133,7 +133,7 @@ export class EventMemory {
     return record;
   }
 
-  /** The same. Without `json`, it is read when it is needed. Throws RangeError for an unknown type or audience. */
+  /** Stores a committed event. Without `json`, that is read when needed. Throws RangeError for an unknown type or audience. */
   putIndexed(event: IndexedEvent, words: Words, json?: Wire): void {
     const handle = this.#index.put(this.#entryOf(event));
     this.#words.put(handle, words, this.#ownerOf(event.agentId));
@@ -147,14 +147,14 @@ export class EventMemory {
     this.#settle(this.#searchedMs);
   }
 
-  /** Removes many events: at once for all callers, from the index between requests. `eventIds` is text, separated by commas. */
+  /** Removes many events: hides them at once, drops them from the index between requests. `eventIds` is text, separated by commas. */
   removeMany(eventIds: Uint8Array): void {
     const handles = this.#index.hideMany(eventIds);
     for (const handle of handles) this.#cache.remove(handle);
     this.#settle(this.#searchedMs);
   }
 
-  /** Removes the agent's events up to this row: at once for all callers, from the index between requests. */
+  /** Removes the agent's events up to this row in the same way. */
   removeEventsOf(agentId: string, upToRow: number): void {
     this.#index.hideOf(this.#ownerOf(agentId), upToRow);
     this.#settle(this.#searchedMs);
@@ -182,7 +182,7 @@ export class EventMemory {
 
   /** Throws the reason of the searcher's signal if it is aborted and the search takes long. */
   async search(query: NearbyQuery, nowMs: number, searcher: AnySearcher = {}): Promise<NearbyPage> {
-    this.#searchedMs = nowMs; // if the clock was set back, searches before this one do not count
+    this.#searchedMs = nowMs; // also if it is earlier: the clock may have been set back
     let hasWaited = query.terms !== undefined && this.#words.areAwaited;
     if (hasWaited) await this.#words.untilKnown();
     for (let round = 0; round < MAX_ROUNDS; round++) {
@@ -215,7 +215,7 @@ export class EventMemory {
   }
 
   /**
-   * A page of all events that match, ended and cancelled ones included, and their number. Throws the reason of the signal if it is aborted.
+   * A page of matching events, ended and cancelled ones included, with their total. Throws the reason of the signal if it is aborted.
    */
   async list(query: AllEventsQuery, nowMs: number, signal?: AbortSignal): Promise<AllEventsPage<Wire>> {
     const { eventId, terms, agentId, limit, sort } = query;
@@ -241,7 +241,7 @@ export class EventMemory {
     throw changing();
   }
 
-  /** Without cancelled events. */
+  /** Number of events that have not ended and are not cancelled. */
   countUpcoming(nowMs: number): number {
     return this.#search(toIndexQuery(ALL_EVENTS), nowMs).total;
   }
@@ -260,7 +260,7 @@ export class EventMemory {
     const known = this.#owners.get(agentId);
     if (known !== undefined) return known;
     const owner = this.#owners.size + 1;
-    // A copy: the ID may be a piece of a long text, which it would keep in memory.
+    // A copy: the ID may be a slice of a long text, which would stay in memory with it.
     this.#owners.set(Buffer.from(agentId, 'latin1').toString('latin1'), owner);
     return owner;
   }
@@ -272,7 +272,7 @@ export class EventMemory {
     return page;
   }
 
-  /** Retires ended events and drops hidden ones between requests, as long as some are left. */
+  /** Retires ended events and drops hidden ones, between requests, until none are left. */
   #settle(nowMs: number): void {
     if (this.#isSettling || (this.#index.isSettled(nowMs) && this.#words.isSettled)) return;
     this.#isSettling = true;

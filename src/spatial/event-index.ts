@@ -18,19 +18,19 @@ import { requireTag } from './tags.ts';
 import { Ulids } from './ulids.ts';
 
 /**
- * Maximum number of ended events that one search retires; takes a few milliseconds. With a lower limit, searches would
- * filter the remaining ones too often.
+ * Maximum number of ended or hidden events that one search takes out of the search structures, in a few milliseconds. With a lower
+ * limit, searches would filter the remaining ones too often.
  */
-const RETIRED_PER_SEARCH = 250;
+const SETTLED_PER_SEARCH = 250;
 
-/** Events that are cheaper to compare one by one than to find as the nearest of all. */
+/** Up to this many matches at any distance, comparing all is cheaper than looking for the nearest in the tree. */
 const MAX_COMPARED = 2_000;
 
 /** Events processed between two yields. */
 const EVENTS_PER_TURN = 20_000;
 
 export class EventIndex {
-  readonly #retiredPerSearch: number;
+  readonly #settledPerSearch: number;
   readonly #onDrop: (handle: number) => void;
   #capacity = 0;
   readonly #ids = new Ulids();
@@ -73,8 +73,8 @@ export class EventIndex {
   #retiredUntilMs = Number.NEGATIVE_INFINITY;
 
   /** `onDrop` is called when an event is gone and its handle is free. */
-  constructor(retiredPerSearch = RETIRED_PER_SEARCH, onDrop: (handle: number) => void = () => {}) {
-    this.#retiredPerSearch = retiredPerSearch;
+  constructor(settledPerSearch = SETTLED_PER_SEARCH, onDrop: (handle: number) => void = () => {}) {
+    this.#settledPerSearch = settledPerSearch;
     this.#onDrop = onDrop;
     this.#reserve(1);
   }
@@ -147,8 +147,8 @@ export class EventIndex {
   readonly ownerOf = (handle: number): number => this.#owner.get(handle);
 
   /**
-   * Removes all events of the owner up to this row, for every caller at once. Only marks them, which takes a few milliseconds
-   * for a million events; `settle` drops them.
+   * Hides all events of the owner up to this row: no caller finds them any more. This takes a few milliseconds for a million events;
+   * `settle` drops them.
    */
   hideOf(owner: number, upToRow: number): void {
     this.#owner.visit(owner, this.#created, (handle) => {
@@ -156,7 +156,7 @@ export class EventIndex {
     });
   }
 
-  /** The same for the events with these IDs, text separated by commas, as far as they are known. Returns their handles. */
+  /** Hides the events with these IDs, a text separated by commas; unknown IDs are ignored. Returns their handles. */
   hideMany(ids: Uint8Array): Int32Array {
     const handles = this.#handleOf.findMany(ids);
     for (const handle of handles) this.#hidden.add(handle);
@@ -202,9 +202,9 @@ export class EventIndex {
 
   search(query: IndexQuery, nowMs: number): IndexPage {
     this.#returnRetired(nowMs);
-    const isSettled = this.settle(nowMs, this.#hidden.size > this.#retiredPerSearch);
-    const isOver = (handle: number) => this.#hidden.has(handle) || this.#expiry.endsMs(handle) <= nowMs;
-    const isLeftOut = isSettled ? undefined : isOver;
+    const isSettled = this.settle(nowMs, this.#hidden.size > this.#settledPerSearch);
+    const isGone = (handle: number) => this.#hidden.has(handle) || this.#expiry.endsMs(handle) <= nowMs;
+    const isLeftOut = isSettled ? undefined : isGone;
     const { among } = query;
     const isByDistance = query.sort === 'distance';
     const plain = toPlaceQuery(query);
@@ -216,9 +216,9 @@ export class EventIndex {
     if (isByDistance) nearest.begin(query.limit, query.after, reach, isLeftOut);
     if (among && isFew(among, plain, isByDistance, this.size)) {
       const matches = matcherOf(this.#columns, query, plain);
-      // The set may be older than the last removals, whose handles are free then.
-      const isHere = (handle: number) => this.#handleOf.find(this.#ids.get(handle)) === handle;
-      const handles = filterHandles(among, (handle) => !isOver(handle) && matches(handle) && isHere(handle));
+      // The set may be older than the last removals, which leave free handles.
+      const isUsed = (handle: number) => this.#handleOf.find(this.#ids.get(handle)) === handle;
+      const handles = filterHandles(among, (handle) => !isGone(handle) && matches(handle) && isUsed(handle));
       if (isByDistance) this.#offerNearest(handles, plain);
       else for (const handle of handles) page.offer(this.#start.get(handle), handle);
       return (isByDistance ? nearest : page).finish(handles.length);
@@ -227,10 +227,10 @@ export class EventIndex {
     const searched = this.#structuresFor(query.status);
     let found = 0;
     for (const structures of searched) found += structures.search(placeQuery, page);
-    const total = isSettled ? found : found - this.#countOver(query, placeQuery, nowMs);
+    const total = isSettled ? found : found - this.#countGone(query, placeQuery, nowMs);
     if (!isByDistance) return page.finish(total);
     for (const structures of searched) {
-      // Without a radius, the tree would be searched to its end for the few events that match.
+      // Without a radius, looking for the nearest of so few would visit the whole tree.
       if (reach === EVERYWHERE && found <= MAX_COMPARED)
         this.#offerNearest(structures.starts.collect(placeQuery), placeQuery);
       else structures.places.searchNearest(placeQuery, nearest);
@@ -256,11 +256,11 @@ export class EventIndex {
   }
 
   /**
-   * Drops hidden events and retires ended ones, a limited number per call because there may be many at once. Returns false
-   * if some remain. Searches do not return those either, but must filter them one by one. `isBrief`: a tenth of that number.
+   * Drops hidden events and retires ended ones: a limited number per call, because there may be many, and a tenth of it if `isBrief`.
+   * Returns false if some remain. Searches do not return those either, but must filter them one by one.
    */
   settle(nowMs: number, isBrief = false): boolean {
-    for (let left = this.#retiredPerSearch / (isBrief ? 10 : 1); left > 0; left--) {
+    for (let left = this.#settledPerSearch / (isBrief ? 10 : 1); left > 0; left--) {
       const hidden = this.#hidden.take();
       if (hidden !== undefined) {
         this.#drop(hidden);
@@ -279,7 +279,7 @@ export class EventIndex {
   }
 
   /** Number of matching events that are hidden or have ended, and are still in the search structures. */
-  #countOver(query: IndexQuery, placeQuery: PlaceQuery, nowMs: number): number {
+  #countGone(query: IndexQuery, placeQuery: PlaceQuery, nowMs: number): number {
     let count = 0;
     const matches = matcherOf(this.#columns, query, placeQuery);
     const visit = (handle: number) => {
@@ -304,7 +304,7 @@ export class EventIndex {
     if (cancelled < handles.length) yield* this.#load(handles.subarray(cancelled));
   }
 
-  /** Loads events of one status, at least one unless they are scheduled. */
+  /** Loads events that all have the same status. If there are none, they count as scheduled. */
   *#load(handles: Int32Array): Generator<void> {
     const structures = handles.length === 0 ? this.#scheduled : this.#structuresOf(handles[0]!);
     yield* structures.load(handles, this.#columns);
@@ -329,7 +329,7 @@ export class EventIndex {
     this.#retiredUntilMs = Math.max(this.#retiredUntilMs, this.#expiry.endsMs(handle));
   }
 
-  /** Removes the event; its handle is free then. */
+  /** Removes the event and frees its handle. */
   #drop(handle: number): void {
     this.#removeFromSearch(handle);
     this.#handleOf.remove(handle);

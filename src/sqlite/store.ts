@@ -1,5 +1,5 @@
-// The embedded engine: one database file, with one thread for writes, one for reading events and up to three for lists. The
-// main thread keeps in memory what searches and key checks need. Use cases hold the rules; writer.ts the statements that write.
+// The embedded engine: one database file, with one thread for writes, one for reading events and up to three for lists. The main
+// thread keeps in memory what searches and key checks need. Rules are in the use cases, statements that write in writer.ts.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Created } from '../domain/administration/activity.ts';
 import type { AgentDetails } from '../domain/administration/agent-details.ts';
@@ -72,7 +72,7 @@ export class SqliteStore implements Store {
   readonly #uses = new LastUses((used) => this.#writer.run('touchAgents', [used], () => undefined));
   readonly #keyUses = new LastUses((used) => this.#writer.run('touchKeys', [used], () => undefined));
   readonly #requests = new RecentRequests();
-  /** Before this process. */
+  /** Time of the newest write before this process started. */
   #newestWriteMs: number | undefined;
 
   private constructor(options: SqliteOptions, opened: OpenFolder) {
@@ -279,7 +279,7 @@ export class SqliteStore implements Store {
   }
 
   async deleteAll(agentId: string, audit: AuditEntry, withAgent: boolean): Promise<boolean> {
-    // An agent that comes back, and its keys, have their last use.
+    // Last uses are written first, so that an undo restores them, too.
     if (withAgent && audit.undo === 'kept') await Promise.all([this.#uses.write(), this.#keyUses.write()]);
     return this.#write('deleteAll', [agentId, audit, withAgent], (upToRow) => {
       if (withAgent) this.#forgetAgent(agentId);
@@ -294,7 +294,7 @@ export class SqliteStore implements Store {
     const { auditId, deletedAfterMs, after } = wanted;
     return this.#operations.run(async () => {
       const check = () => this.#writer.run('checkUndo', [auditId, deletedAfterMs], (state) => state);
-      let state = await check();
+      let state = await check(); // `pending`: rows of the delete are still to be moved to where they are kept
       for (; state === 'pending'; state = await check()) {
         await this.#writer.run('moveSlice', [auditId, ROWS_PER_SLICE], () => {});
       }
@@ -344,7 +344,7 @@ export class SqliteStore implements Store {
     let entry = into;
     for await (const eventIds of this.#memory.idsEndedBy(endedByMs, ROWS_PER_SLICE)) {
       let removed = await this.deleteEvents(eventIds, audit, { into: entry, endedByMs });
-      // The entry is too old, or something of it came back.
+      // The entry is too old, or something of it was restored: begin a new one.
       if (removed === 'wrong-entry') removed = await this.deleteEvents(eventIds, audit, { endedByMs });
       const slice = removed as BulkDeleted;
       entry = slice.audit_id ?? undefined;

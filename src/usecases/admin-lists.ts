@@ -1,5 +1,5 @@
-// Lists for administrators: agents, their events, the audit log, and statistics. Paged if the request has parameters,
-// otherwise whole, as the interface defines it.
+// Lists for administrators: agents, their events, the audit log, and statistics. Lists of the interface are whole unless the request has
+// parameters; then they have pages.
 
 import { beginningsOfDays, describeDay } from '../domain/administration/activity.ts';
 import { describeAudit, describeAuditDetails } from '../domain/administration/audit.ts';
@@ -54,8 +54,8 @@ export async function listAgentEvents(
 }
 
 /**
- * The pages of a whole list. Each is read when the caller asks for it, and nothing is held open in between, so a caller may be slow. An
- * item that does not change meanwhile is neither skipped nor repeated, because a page begins after the last item of the one before.
+ * The pages of a whole list. Each is read when the caller asks for it, and nothing stays open in between, so a caller may be slow. Each
+ * page begins after the last item of the one before, so an item that does not change meanwhile is neither skipped nor repeated.
  */
 async function* pagesOf<Item>(
   readAfter: (before: ListPage<Item> | undefined) => Promise<ListPage<Item>>,
@@ -63,21 +63,21 @@ async function* pagesOf<Item>(
   let page: ListPage<Item> | undefined;
   do {
     page = await readAfter(page);
-    // The items that were to follow may have been deleted.
+    // The page is empty if the items that followed were deleted meanwhile.
     if (page.items.length > 0) yield page.items;
   } while (page.next);
 }
 
-/** Characters on a page of the whole list, roughly: it is in memory at once. One event can have 60 KB. */
+/** Approximate size of a page of the whole list, which is in memory at once. One event can have 60 KB. */
 const CHARS_PER_PAGE = 131_072;
 /**
- * As on a page for a client. With 350, PostgreSQL sorted all events of the agent for each page, before it knew how many there are
- * (100,000 events: 16 s instead of 2 s).
+ * The same as on a page for a client. With 350, PostgreSQL sorted all events of the agent for each page, because it did not know yet how
+ * many there are (100,000 events: 16 s instead of 2 s).
  */
 const MAX_PER_PAGE = 100;
 const FIRST_PAGE = 20;
 
-/** The next page of all events; events on it are taken to be as long as those on the page before. */
+/** The query of the next page. Assumes that its events are as long as those of the page before. */
 function pageAfter({ items, next }: Partial<ListPage<ListedEvent>> = {}): EventListQuery {
   const chars = items?.reduce((sum, { json }) => sum + json.length, 0);
   const fitting = items && chars ? Math.ceil((CHARS_PER_PAGE / chars) * items.length) : FIRST_PAGE;

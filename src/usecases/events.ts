@@ -79,13 +79,13 @@ export async function createEvent(
   return outcome;
 }
 
-/** Versions of the event that the caller accepts; undefined: any version. */
+/** Versions of the event that the caller knows, from If-Match; undefined: any version will do. */
 export type KnownVersions = readonly number[] | undefined;
 
 /**
- * Changes the fields of the update; without a change of a value the event keeps its version. Throws NOT_FOUND, DUPLICATE_EVENT, PRECONDITION_FAILED if the event has none of the
- * known versions, and VALIDATION_ERROR for values that are invalid only together with the stored event. If the event grows,
- * also EVENT_LIMIT_REACHED, and RATE_LIMITED if the network has stored too much.
+ * Changes the fields of the update. If no value changes, the event keeps its version. Throws NOT_FOUND, DUPLICATE_EVENT,
+ * PRECONDITION_FAILED if the event has none of the known versions, and VALIDATION_ERROR for values that are invalid only together with
+ * the stored event. If the event grows, also EVENT_LIMIT_REACHED, and RATE_LIMITED if the network has stored too much.
  */
 export async function updateEvent(
   context: Context,
@@ -96,14 +96,14 @@ export async function updateEvent(
   known?: KnownVersions,
 ): Promise<EventRecord> {
   const nowMs = context.clock();
-  // Before the queue: requests of others must not delay the owner's.
+  // Checked before the queue of edits: only the owner's requests may wait there.
   const found = await findOwn(context.store, agent, eventId);
   return context.edits.run(eventId, (hasWaited) =>
     applyUpdate(context, agent, network, hasWaited ? undefined : found, eventId, update, nowMs, known),
   );
 }
 
-/** `found`: the event if it has just been read. */
+/** `found` is the event if it was read just now. */
 async function applyUpdate(
   context: Context,
   agent: AgentRow,
@@ -169,7 +169,7 @@ async function findOwn(store: Store, agent: AgentRow, eventId: string): Promise<
   return row.agent_id === agent.agent_id ? { record, row } : notYours();
 }
 
-/** What counts for the network: JSON is stored, and words are in memory. */
+/** Bytes that count for the network: those of the JSON on disk, or of the words in memory if these are more. */
 function sizeOf(row: EventRow): number {
   return Math.max(Buffer.byteLength(encodeEvent(row)), wordBytes(row));
 }

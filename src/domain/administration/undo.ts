@@ -1,5 +1,5 @@
-// Undo: what administrators delete is kept for some days, and can be restored by the ID of its entry in the audit log. The shapes of
-// deletes of any events and of undos.
+// Undo: what administrators delete is kept for some days, and can be restored by the ID of its entry in the audit log. Has the shapes of
+// undos and of deletes, the text of their entries, and the rules for both; the engines move the rows.
 import type { Static } from 'typebox';
 import { HOUR_MS } from '../clock-and-random.ts';
 import { type Issue, invalid } from '../errors.ts';
@@ -8,16 +8,16 @@ import { nullableInteger, nullableString, oneOf, reader } from '../shape.ts';
 import type { AuditEntry, Keeping, UndoState } from './audit.ts';
 import { decodeUndoCursor, type UndoPosition } from './cursor.ts';
 
-/** Actor of what the service removes by itself, in the audit log. */
+/** Actor in the audit log for what the service removes by itself. */
 export const RETENTION = 'retention';
 
-/** Titles of deleted events that an entry of the audit log keeps, and IDs of events and agents that an entry of `delete_events` keeps. */
+/** Maximum number of titles in an entry of the audit log; also of event IDs and of agent IDs in an entry of `delete_events`. */
 export const MAX_LISTED = 100;
 
-/** Skipped events that a response names. */
+/** Maximum number of skipped events that a response names. */
 export const MAX_SHOWN_SKIPPED = 100;
 
-/** Events that one step of an undo takes. */
+/** Maximum number of events per step of an undo. */
 export const EVENTS_PER_STEP = 250;
 
 const SKIP_REASONS = ['duplicate', 'agent_deleted', 'exists'] as const;
@@ -83,7 +83,7 @@ export function readUndoPosition(parameters: object): UndoPosition {
 /** One step of an undo. */
 export interface UndoStep extends UndoPosition {
   readonly auditId: number;
-  /** Deletes up to then can no longer be undone. */
+  /** Deletes until then can no longer be undone. */
   readonly deletedAfterMs: number;
 }
 
@@ -92,16 +92,17 @@ export type UndoOutcome =
       readonly kind: 'restored';
       readonly restored: number;
       readonly skipped: readonly SkippedEvent[];
-      /** Event ID of the last one of this step; undefined if none follow. */
+      /** ID of the last event of this step, restored or skipped; undefined if none follow. */
       readonly last: string | undefined;
+      /** `audit_id` of the undo's own entry; undefined while nothing was restored. */
       readonly into: number | undefined;
     }
   | { readonly kind: UndoRefusal };
 
-/** `no-entry`: no such entry. `nothing`: it kept nothing. */
+/** `no-entry`: there is no such entry. `nothing`: it is not a delete, it deleted nothing, or undo was off. */
 export type UndoRefusal = 'no-entry' | 'nothing' | 'for-good' | 'expired';
 
-/** Why the delete cannot be undone; undefined if it can, or if all of it already was. */
+/** Why the delete cannot be undone; undefined if it can, or if it was undone completely. */
 export function refusalOf(
   entry: { readonly undo: UndoState; readonly at_ms: number } | undefined,
   deletedAfterMs: number,
@@ -113,7 +114,7 @@ export function refusalOf(
   return entry.undo === 'kept' && entry.at_ms > deletedAfterMs ? undefined : 'expired';
 }
 
-/** The choice to keep nothing of what is deleted. */
+/** Schema of the field or parameter `for_good`. */
 export function forGood(means: string) {
   return Type.Optional(Type.Boolean({ default: false, description: `Keep nothing: ${means}` }));
 }
@@ -180,7 +181,7 @@ export interface DeletedEvent {
   readonly title: string;
 }
 
-/** What the entry of a delete says about what was deleted. */
+/** Columns of a delete's entry that depend on what was deleted. */
 export interface DeletedWhat {
   readonly target: string;
   readonly target_name: string;
@@ -189,7 +190,7 @@ export interface DeletedWhat {
   readonly count: number;
 }
 
-/** What the entry says about these events, at least one. `earlier`: what it says already, about events of earlier requests. */
+/** Columns for these events, at least one. `earlier`: columns that the entry already has, from earlier requests or slices. */
 export function describeDeleted(
   { action, target, actor_subject, undo }: AuditEntry,
   events: readonly DeletedEvent[],
@@ -201,7 +202,7 @@ export function describeDeleted(
     return { target, target_name: undo === 'for_good' ? '' : title, detail, titles: null, count: 1 };
   }
   const eventIds = events.map(({ event_id }) => event_id);
-  // What the service removes by itself can be thousands of events of everybody: their titles say nothing.
+  // The service can remove thousands of events of many agents: their first titles would say nothing.
   const titles = actor_subject === RETENTION ? [] : events.map((event) => event.title);
   if (action === 'delete_selected_events') {
     const detail = JSON.stringify({ event_ids: eventIds });
@@ -212,7 +213,7 @@ export function describeDeleted(
   const known = new Set<string>([...before.agent_ids, ...events.map((event) => event.agent_id)]);
   const agent_ids = [...known].slice(0, MAX_LISTED);
   return {
-    // The agent, if all events have the same one.
+    // The agent is the target if it owns all events.
     ...(known.size === 1 ? { target: agent_id, target_name: agent_name } : { target: '', target_name: '' }),
     detail: JSON.stringify({ event_ids, agent_ids }),
     titles: titlesOf([...JSON.parse(earlier?.titles ?? '[]'), ...titles], undo),
@@ -220,10 +221,7 @@ export function describeDeleted(
   };
 }
 
-/**
- * What the entry says about all events of an agent: `titles` are the first of them. With nothing to bring back, the delete cannot be
- * undone.
- */
+/** Columns for a delete of all events of an agent; `titles` are their first titles. If nothing was deleted, there is nothing to undo. */
 export function describeAllDeleted(
   { target, detail, undo }: AuditEntry,
   agentName: string,
@@ -246,16 +244,16 @@ interface DeletedEntry {
   readonly detail: string;
 }
 
-/** `detail` of an undo: the entry whose deletes it undoes, the owner if it was a single event, and the owners if there were several. */
+/** `detail` of an undo: the ID and action of the delete's entry, and the owners that its `detail` names. */
 export function detailOfUndo({ audit_id, action, detail }: DeletedEntry): string {
   const { agent_id, agent_name, agent_ids } = detail === '' ? {} : JSON.parse(detail);
   return JSON.stringify({ audit_id: String(audit_id), action, agent_id, agent_name, agent_ids });
 }
 
-/** Slices of one delete follow each other closely: a later one must not look older than it is, nor be kept for a shorter time. */
+/** Maximum age of an entry that is extended: added events count as deleted at its time, in the log and for `KEEP_DELETED_DAYS`. */
 const MAX_EXTENDED_MS = HOUR_MS;
 
-/** Whether a slice may become part of the entry: it has the same actor and action, keeps as much, and nothing of it was restored. */
+/** Whether a slice may be added to the entry: same actor, action and `undo`, at most an hour later, and nothing of it was restored. */
 export function mayExtend(
   entry: {
     at_ms: number;

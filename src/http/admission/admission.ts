@@ -1,5 +1,5 @@
-// Admission: counts what each client has in progress, refuses what exceeds its share, and starts requests in fair order. A client
-// is an agent, and its network. Hourly quotas are in usecases/access.ts; connections in connections.ts.
+// Admission: counts what each client has in progress, refuses what exceeds its share, and starts requests in fair order. A request
+// counts twice: for its agent and for its network. Hourly quotas are in usecases/access.ts; connections in connections.ts.
 import type { FastifyRequest } from 'fastify';
 import { CLIENT_LIMITS, type ClientLimits, type Limit } from '../../domain/client-limits.ts';
 import { AppError, type RefusedBy } from '../../domain/errors.ts';
@@ -11,24 +11,27 @@ import type { RequestClient } from './request-client.ts';
 import { RequestQueue } from './request-queue.ts';
 import { overloaded, UNLIMITED, WorkQueue } from './work-queue.ts';
 
-/** A request that had to wait longer to start is refused. */
+/** Maximum time that a request waits to start; after that, it is refused. */
 const MAX_WAIT_MS = 3_000;
 const RETRY_SECONDS = 1;
 
-/** Requests in progress on one connection, whose client does not wait for responses. */
+/** Maximum number of requests in progress on one connection (HTTP pipelining). */
 const MAX_REQUESTS_PER_CONNECTION = 128;
 
-/** Requests of a network above its limit that wait for their refusals. */
+/** Maximum number of requests of a network above its limit whose refusals are being sent. */
 const MAX_REFUSED = 1_000;
 
-/** Works of agents at the same time. On the embedded engine they only compute; with a database they also wait for it. */
+/** Expensive works of agents at the same time. On the embedded engine they only compute; with a database they also wait for it. */
 const AT_ONCE = 2;
 const AT_ONCE_WITH_DATABASE = 4;
 
-/** Node accepts only a few connections per turn of the event loop. With one work in every turn, a new client would wait for many works. */
+/**
+ * Turns of the event loop without expensive work, after one with it. Node accepts only a few connections per turn: with work in every
+ * turn, a new client would wait for many works.
+ */
 const PAUSE_TURNS = 3;
 
-/** Expensive work of agents, and that of administrators, who so never wait behind agents. */
+/** Expensive work of agents. Administrators have a queue of their own, so they never wait behind agents. */
 const AGENT_WORK = {
   perTurn: 1,
   pauseTurns: PAUSE_TURNS,
@@ -37,8 +40,8 @@ const AGENT_WORK = {
   waitMs: 5_000,
 };
 /**
- * Searches for prefixes look at millions of words in the worst case. They let others run every few milliseconds, so many may run;
- * but each takes memory, and on PostgreSQL a connection if they use SQL.
+ * Searches for prefixes look at millions of words in the worst case. They pause every few milliseconds, so many may run at once; but
+ * each takes memory, and on PostgreSQL a connection if it uses SQL.
  */
 const PREFIX_SEARCHES = {
   atOnce: 16,
@@ -58,13 +61,13 @@ const ADMIN_WORK = {
   waitMs: 5_000,
 };
 
-/** Requests that need the database. If it does not respond, waiting and then trying must not take much longer than trying. */
+/** Requests that need the database. If it does not respond, the wait here must add little to the time until they fail. */
 const DATABASE_WORK = { waitingPerClient: 1_000, waiting: 4_000, waitMs: 1_000 };
 
-/** Checks of keys: most of them need no database, so they must not all run in one turn of the event loop. */
+/** Checks of keys that begin in one turn of the event loop. Most need no database, so many could run in the same turn. */
 const KEYS_PER_TURN = 16;
 
-/** Never sent, and the same for all: those who are cut off are many. */
+/** Reasons for cutting off a client. They are never sent, and made only once: those who are cut off are many. */
 const EXCESS = {
   onConnection: cutOffBy('requests_per_connection'),
   ofNetwork: cutOffBy('requests_per_network'),
@@ -117,8 +120,8 @@ export class Admission {
   }
 
   /**
-   * The reason if the client must be cut off: it sends far more than it may have in progress, and even refusing that takes memory
-   * and time from others.
+   * The reason if the client must be cut off: it sends so much more than it may have in progress that even refusals take memory and time
+   * from others.
    */
   findExcess({ network, connection }: RequestClient): AppError | undefined {
     if (connection && connection.busy > MAX_REQUESTS_PER_CONNECTION) return EXCESS.onConnection;
@@ -137,8 +140,8 @@ export class Admission {
   }
 
   /**
-   * Calls `start` at once or, during a flood, in fair order: with OVERLOADED if that took too long, and not at all if the client has left.
-   * Health checks do not wait behind other requests of their network.
+   * Calls `start` at once or, during a flood, in fair order. If the wait was too long, passes OVERLOADED; if the client has left, does
+   * not call it. Health checks do not wait behind other requests of their network.
    */
   startInOrder(request: FastifyRequest, isHealthCheck: boolean, start: (refusal?: AppError) => void): void {
     const { client } = request;
@@ -185,10 +188,10 @@ export class Admission {
 
 const BODY_RETRY_SECONDS = 2;
 
-/** Part of a limit from which on no new body is begun, so that those that were begun can end. */
+/** Part of the limit above which no body may begin. The rest is for bodies that have begun. */
 const NEW_BODIES_PART = 0.75;
 
-/** Bytes of request bodies that are being received, or wait in a queue, by client. */
+/** Counts bytes of request bodies by client, while they are received or wait in a queue. */
 class Bodies implements BodyMeter {
   readonly #limit: Limit;
   readonly #budget: ClientBudget;

@@ -1,5 +1,5 @@
-// Adds an endpoint to the server: who is calling and what is asked are checked before the body is read. Then the endpoint handles
-// the call, in a queue if it needs one.
+// Adds an endpoint to the server. Before the body is read, checks the caller and parses the query. Then the endpoint handles the call, in
+// a queue if it needs one.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Identity } from '../../domain/administration/admin.ts';
 import { authenticate, countFailedRegistration } from '../access/authenticate.ts';
@@ -87,7 +87,7 @@ export function bind(app: FastifyInstance, [method, path, endpoint]: Route, serv
   });
 }
 
-/** A call that waits in the queue of prefix searches does its expensive part in the other queue; any other call waits once. */
+/** A search for a prefix waits in the queue of prefix searches, so its expensive part waits in `agentWork`; other calls wait only once. */
 function callOf(request: FastifyRequest, { context, admission }: Service, isPrefix: boolean): Call<never> {
   const { client } = request;
   return {

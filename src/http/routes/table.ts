@@ -1,4 +1,4 @@
-// All routes: those of the endpoints, in the order of the API description, and what else that describes.
+// All endpoints, in the order of the API description, and the other routes that it describes.
 import type { DescribedRoute } from '../guide/description.ts';
 import * as admin from './admin.ts';
 import * as adminAgents from './admin-agents.ts';

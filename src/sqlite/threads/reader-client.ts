@@ -1,5 +1,5 @@
 // Main-thread client of the threads that read. One is permanent. Lists have threads of their own, so that nothing else waits behind
-// them: one starts when a list finds the others busy, so most services need none. A list whose thread has ended starts it again.
+// them. A list that finds all started threads busy starts another one, up to three; a thread that has ended is started again when needed.
 import { AppError } from '../../domain/errors.ts';
 import { Operations } from '../../domain/operations.ts';
 import { type Distribution, Metrics, queueMetrics } from '../../metrics/metrics.ts';
@@ -8,17 +8,19 @@ import type { ReaderCalls, ReaderThreadData } from './reader-worker.ts';
 import { RpcClient, type ThreadOptions } from './rpc-client.ts';
 import type { CallOf } from './rpc-server.ts';
 
-/** As many lists are read at the same time. One administrator gets at most two, so that another need not wait. */
+/** Lists that are read at the same time. One administrator gets at most two of them, so that another need not wait. */
 const LIST_THREADS = 3;
 
-/**
- * Maximum rows per batch: four pages of usual size, or one of the largest; and small calls. Each call waits for its whole batch.
- * A second batch is queued at the thread, so that it need not wait for work.
- */
+/** Maximum rows per batch: four pages of usual size, or one of the largest. Each call waits for its whole batch. */
 const MAX_ROWS = 120;
+
+/** Maximum small calls per batch, besides those rows. */
 const MAX_SMALL = 16;
 
-/** Calls that read many rows, and `ping`, which waits for them. */
+/** The second batch waits at the thread, so that the thread need not wait for it. */
+const MAX_BATCHES_IN_FLIGHT = 2;
+
+/** Calls that are not small: those that read many rows, and `ping`, which must not overtake them. */
 const LARGE: ReadonlySet<keyof ReaderCalls> = new Set(['findEvents', 'wordsAfter', 'deletedAfter', 'ping']);
 
 function isSmall(call: CallOf<ReaderCalls>): boolean {
@@ -56,14 +58,14 @@ async function startThread(path: string, role: Role, options: ThreadOptions): Pr
     weightOf: rowsOf,
     small: { includes: isSmall, maxBatch: MAX_SMALL },
     gathersTurn: true,
-    maxBatchesInFlight: 2,
+    maxBatchesInFlight: MAX_BATCHES_IN_FLIGHT,
     ...options,
   });
 }
 
 type ReaderThread = RpcClient<ReaderCalls>;
 
-/** A place for one thread, which reads one list at a time. */
+/** Place for a thread that reads one list at a time. The thread is missing until the first list. */
 interface Lane {
   thread?: ReaderThread;
 }
@@ -73,7 +75,7 @@ export class ReaderClient {
   readonly #options: ThreadOptions;
   readonly #permanent: ReaderThread;
   readonly #lanes: readonly Lane[] = Array.from({ length: LIST_THREADS }, () => ({}));
-  /** The one used last is taken first, so that no more threads start than are needed. */
+  /** Lanes without a list. The last one, which was used last, is taken first, so that no more threads start than needed. */
   readonly #free = [...this.#lanes];
   readonly #waiting: ((lane: Lane) => void)[] = [];
   readonly #waits: Distribution;
