@@ -72,7 +72,7 @@ const NAMES = COLUMNS.map(([name]) => name).join(', ');
  *
  * Who may run at the same time: creates of other agents, and reads. The agent's advisory lock is taken exclusively, but never waited for:
  * an agent that is busy elsewhere is left out. So the caller sends no events of agents for whom it is creating one alone.
- * Why it is right: all parts see one snapshot. An event that was stored after it is not in \`existing\`, but the unique index finds it: ON
+ * Why it is right: all parts see one snapshot. An event that was stored after it is not in `existing`, but the unique index finds it: ON
  * CONFLICT DO NOTHING returns no row, so the event is left out. Counts are those of the rows that were inserted. The agent's row
  * is locked before its limits are read, so that two statements cannot both use the last room.
  *
