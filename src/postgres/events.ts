@@ -65,7 +65,9 @@ export async function findEvent(statements: Statements, eventId: string): Promis
   const [row] = await statements.run('repeatable', (sql) =>
     sql`SELECT version, json, updated_ms FROM events WHERE event_id = ${eventId}`.raw(),
   );
-  return row && { version: Number(row[0]), json: wireOf(row[1]), updatedMs: numberOf(row[2]) };
+  if (!row) return undefined;
+  const [version, json, updatedMs] = row;
+  return { version: numberOf(version), json: wireOf(json), updatedMs: numberOf(updatedMs) };
 }
 
 export async function replaceEvent(

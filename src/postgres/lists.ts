@@ -72,14 +72,18 @@ export async function readEventPage(
   const found = await statements.run('repeatable', (sql) => sql.unsafe(text, [...values]).raw());
   const rows = found as unknown as readonly EventRow[];
   const { page, last } = cutPage(rows, query.limit, ([, , id]) => id !== null);
+  const [total] = rows[0]!;
   return {
-    items: page.map((row) => ({
-      json: wireOf(row[3]),
-      version: numberOf(row[4]),
-      updatedMs: numberOf(row[5]),
-      position: positionOf(row, query),
-    })),
-    total: Number(rows[0]![0].toString()),
+    items: page.map((row) => {
+      const [, , , json, version, updatedMs] = row;
+      return {
+        json: wireOf(json),
+        version: numberOf(version),
+        updatedMs: numberOf(updatedMs),
+        position: positionOf(row, query),
+      };
+    }),
+    total: numberOf(total),
     next: last && positionOf(last, query),
   };
 }

@@ -13,7 +13,7 @@ import * as admin from '../../usecases/admin.ts';
 import * as lists from '../../usecases/admin-lists.ts';
 import * as details from '../../usecases/agent-details.ts';
 import { queryReader } from '../request/query.ts';
-import { type Call, endpoint, type Route } from './endpoint.ts';
+import { adminEndpoint, type Call, type Route } from './endpoint.ts';
 
 export const AgentPath = Type.Object({
   agent_id: Type.String({
@@ -40,47 +40,38 @@ export const readDeletion = (call: Call) =>
 
 const readAgentParameters = queryReader(AgentListParameters, readAgentList);
 
-const listAgents = endpoint({
+const listAgents = adminEndpoint({
   operationId: 'listAgents',
-  tag: 'Administration',
   summary: 'List agents',
   description:
     'Without parameters, returns all agents in order of creation. With any parameter, returns a page of the agents that match, with next_cursor.',
-  access: 'administrator',
   query: AgentListParameters,
   response: AgentListResponse,
   read: ({ query }) => readAgentParameters(query),
-  isExpensive: () => true,
   handle: ({ context }, query) => lists.listAgents(context, query),
 });
 
-const getAgent = endpoint({
+const getAgent = adminEndpoint({
   operationId: 'getAgent',
-  tag: 'Administration',
   summary: 'Get an agent, its quota and its keys',
   description:
     'Returns the agent as in the list of agents, how much of its limits it uses, and its keys without their secret parts.',
-  access: 'administrator',
   path: AgentPath,
   response: AgentDetailsResponse,
   errors: ['NOT_FOUND'],
   read: agentIdOf,
-  isExpensive: () => true,
   handle: ({ context }, agentId) => details.getAgentDetails(context, agentId),
 });
 
-const updateAgent = endpoint({
+const updateAgent = adminEndpoint({
   operationId: 'updateAgent',
-  tag: 'Administration',
   summary: 'Deactivate an agent or change its tier',
   description:
     'Changes only the fields that are present. The keys of a deactivated agent stop working at once; its events stay.',
-  access: 'administrator',
   path: AgentPath,
   body: AgentUpdate,
   response: AgentSummary,
   errors: ['NOT_FOUND'],
-  isExpensive: () => true,
   read: (call) =>
     readTogether(
       () => agentIdOf(call),
@@ -89,17 +80,14 @@ const updateAgent = endpoint({
   handle: ({ context, caller }, [agentId, update]) => admin.updateAgent(context, caller, agentId, update),
 });
 
-const deleteAgent = endpoint({
+const deleteAgent = adminEndpoint({
   operationId: 'deleteAgent',
-  tag: 'Administration',
   summary: 'Delete an agent',
   description:
     'Deletes the agent, its keys and its events in one step. They can be restored for KEEP_DELETED_DAYS, unless for_good is true.',
-  access: 'administrator',
   path: AgentPath,
   query: DeleteParameters,
   errors: ['NOT_FOUND'],
-  isExpensive: () => true,
   read: readDeletion,
   handle: async ({ context, caller }, [agentId, forGood]) => {
     await admin.deleteAgent(context, caller, agentId, forGood);
@@ -112,36 +100,30 @@ const KeyPath = Type.Object({
   key_prefix: Type.String({ description: 'The first 8 characters of the key.', examples: ['lev_4Zr8'] }),
 });
 
-const revokeAgentKey = endpoint({
+const revokeAgentKey = adminEndpoint({
   operationId: 'revokeAgentKey',
-  tag: 'Administration',
   summary: 'Revoke a key of an agent',
   description:
     'The key stops working at once, on other nodes within a second. Other keys of the agent and its events stay. An agent without a key can do nothing more. In the rare case that two keys of the agent have this prefix, both are revoked.',
-  access: 'administrator',
   path: KeyPath,
   errors: ['NOT_FOUND'],
   read: agentIdOf,
-  isExpensive: () => true,
   handle: async ({ context, caller, path }, agentId) => {
     await details.revokeAgentKey(context, caller, agentId, path.key_prefix!);
     return undefined;
   },
 });
 
-const replaceAgentKeys = endpoint({
+const replaceAgentKeys = adminEndpoint({
   operationId: 'replaceAgentKeys',
-  tag: 'Administration',
   summary: 'Give an agent a new key',
   description:
     'For an agent whose key is lost or leaked. Returns a new key, only in this response: pass it on. All other keys of the agent stop working at once, on other nodes within a second. If the response is lost, send the request again. The key of a deactivated agent works once the agent is activated again.',
-  access: 'administrator',
   path: AgentPath,
   body: EmptyRequest,
   isBodyOptional: true,
   response: RegisterResponse,
   errors: ['NOT_FOUND'],
-  isExpensive: () => true,
   read: (call) =>
     readTogether(
       () => agentIdOf(call),

@@ -7,21 +7,18 @@ import Type from '../../domain/schema.ts';
 import * as admin from '../../usecases/admin.ts';
 import * as lists from '../../usecases/admin-lists.ts';
 import { queryReader } from '../request/query.ts';
-import { type Call, endpoint, type Route } from './endpoint.ts';
+import { adminEndpoint, type Call, type Route } from './endpoint.ts';
 
 const readAuditParameters = queryReader(AuditParameters, readAuditQuery);
 
-const listAudit = endpoint({
+const listAudit = adminEndpoint({
   operationId: 'listAudit',
-  tag: 'Administration',
   summary: 'Read the audit log',
   description:
     'Returns what administrators changed: who, what, when and how many. Newest first, in pages. An entry must match all filters; total counts the matches.',
-  access: 'administrator',
   query: AuditParameters,
   response: AuditLogResponse,
   read: ({ query }) => readAuditParameters(query),
-  isExpensive: () => true,
   handle: ({ context }, query) => lists.listAudit(context, query),
 });
 
@@ -40,18 +37,15 @@ function auditIdOf({ path }: Call): number {
 
 const readUndoParameters = queryReader(UndoParameters, readUndoPosition);
 
-const undoDelete = endpoint({
+const undoDelete = adminEndpoint({
   operationId: 'restoreDeleted',
-  tag: 'Administration',
   summary: 'Restore what was deleted',
   description:
     'Undoes the delete of this audit entry: events come back with the same ID, version and content, a deleted agent also with its keys. Events whose title, start and place their agent has used again are skipped, as are those of a deleted agent. What is already restored is not restored again, so a repeated request restores nothing more. Many events take several requests: repeat it with cursor until next_cursor is null. Possible for KEEP_DELETED_DAYS.',
-  access: 'administrator',
   path: AuditPath,
   query: UndoParameters,
   response: UndoResponse,
   errors: ['NOT_FOUND', 'NOT_RESTORABLE'],
-  isExpensive: () => true,
   read: (call) =>
     readTogether(
       () => auditIdOf(call),

@@ -23,23 +23,20 @@ import * as admin from '../../usecases/admin.ts';
 import * as lists from '../../usecases/admin-lists.ts';
 import { queryReader } from '../request/query.ts';
 import { AgentPath, agentIdOf, forGoodIn, readDeletion } from './admin-agents.ts';
-import { endpoint, type Route } from './endpoint.ts';
+import { adminEndpoint, type Route } from './endpoint.ts';
 import { EventPath } from './events.ts';
 
 const readParameters = queryReader(EventListParameters, readEventList);
 
-const listAgentEvents = endpoint({
+const listAgentEvents = adminEndpoint({
   operationId: 'listAgentEvents',
-  tag: 'Administration',
   summary: 'List the events of an agent',
   description:
     'Without parameters, returns all events of the agent, ended ones included, ordered by start. With any parameter, returns a page of the events that match, with total and next_cursor.',
-  access: 'administrator',
   path: AgentPath,
   query: EventListParameters,
   response: AgentEventsResponse,
   errors: ['NOT_FOUND'],
-  isExpensive: () => true,
   read: (call) =>
     readTogether(
       () => agentIdOf(call),
@@ -50,43 +47,36 @@ const listAgentEvents = endpoint({
 
 const readAllParameters = queryReader(AllEventsParameters, readAllEvents);
 
-const listAllEvents = endpoint({
+const listAllEvents = adminEndpoint({
   operationId: 'listAllEvents',
-  tag: 'Administration',
   summary: 'List the events of all agents',
   description:
     'Returns a page of the events that match, each with the name of its agent. Ended and cancelled events are found, too. The search ends when the client closes the connection.',
-  access: 'administrator',
   query: AllEventsParameters,
   response: AllEventsResponse,
   read: ({ query }) => readAllParameters(query),
-  isExpensive: () => true,
   handle: async ({ context, client }, query) => lists.listAllEvents(context, query, client.signal),
 });
 
-const getAnyEvent = endpoint({
+const getAnyEvent = adminEndpoint({
   operationId: 'getAnyEvent',
-  tag: 'Administration',
   summary: 'Get any event',
   description: 'Returns the event with the name of its agent.',
-  access: 'administrator',
   path: EventPath,
   response: OwnedEvent,
   errors: ['NOT_FOUND'],
+  isExpensive: () => false,
   handle: async ({ context, path }) => lists.getAnyEvent(context, path.event_id!),
 });
 
-const deleteAgentEvents = endpoint({
+const deleteAgentEvents = adminEndpoint({
   operationId: 'deleteAgentEvents',
-  tag: 'Administration',
   summary: 'Delete all events of an agent',
   description:
     'Deletes all events of the agent. The agent and its keys stay. They can be restored for KEEP_DELETED_DAYS, unless for_good is true.',
-  access: 'administrator',
   path: AgentPath,
   query: DeleteParameters,
   errors: ['NOT_FOUND'],
-  isExpensive: () => true,
   read: readDeletion,
   handle: async ({ context, caller }, [agentId, forGood]) => {
     await admin.deleteAgentEvents(context, caller, agentId, forGood);
@@ -94,18 +84,15 @@ const deleteAgentEvents = endpoint({
   },
 });
 
-const deleteSelectedEvents = endpoint({
+const deleteSelectedEvents = adminEndpoint({
   operationId: 'deleteSelectedEvents',
-  tag: 'Administration',
   summary: 'Delete some events of an agent',
   description:
     'Deletes the listed events in one step. Events of other agents are ignored. They can be restored for KEEP_DELETED_DAYS, unless for_good is true.',
-  access: 'administrator',
   path: AgentPath,
   body: EventSelection,
   response: DeletedResponse,
   errors: ['NOT_FOUND'],
-  isExpensive: () => true,
   read: (call) =>
     readTogether(
       () => agentIdOf(call),
@@ -115,18 +102,15 @@ const deleteSelectedEvents = endpoint({
     admin.deleteSelectedEvents(context, caller, agentId, event_ids, for_good),
 });
 
-const deleteAnyEvent = endpoint({
+const deleteAnyEvent = adminEndpoint({
   operationId: 'deleteAnyEvent',
-  tag: 'Administration',
   summary: 'Delete any event',
   description:
     'Deletes the event, whichever agent owns it. It can be restored for KEEP_DELETED_DAYS, unless for_good is true.',
-  access: 'administrator',
   path: EventPath,
   query: DeleteParameters,
   errors: ['NOT_FOUND'],
   read: ({ query }) => forGoodIn(query),
-  isExpensive: () => true,
   handle: async ({ context, caller, path }, forGood) => {
     await admin.deleteAnyEvent(context, caller, path.event_id!, forGood);
     return undefined;
@@ -136,18 +120,15 @@ const deleteAnyEvent = endpoint({
 /** Room for 1,000 IDs, even if every character is escaped. */
 const MAX_DELETION_BYTES = 262_144;
 
-const deleteEvents = endpoint({
+const deleteEvents = adminEndpoint({
   operationId: 'deleteEvents',
-  tag: 'Administration',
   summary: 'Delete events of any agents',
   description:
     'Deletes the listed events in one step and one entry of the audit log. To delete more than 1,000, send several requests, each with the audit_id of the first response: they become one entry, and can be restored together.',
-  access: 'administrator',
   body: BulkDeletion,
   maxBodyBytes: MAX_DELETION_BYTES,
   response: BulkDeletedResponse,
   read: ({ body }) => readBulkDeletion(body),
-  isExpensive: () => true,
   handle: ({ context, caller }, { event_ids, audit_id, for_good }) =>
     admin.deleteEvents(context, caller, event_ids, audit_id, for_good!),
 });

@@ -11,42 +11,35 @@ import {
 } from '../../domain/administration/admin.ts';
 import * as lists from '../../usecases/admin-lists.ts';
 import { queryReader } from '../request/query.ts';
-import { endpoint, type Route } from './endpoint.ts';
+import { adminEndpoint, type Route } from './endpoint.ts';
 
-const whoAmI = endpoint({
+const whoAmI = adminEndpoint({
   operationId: 'getAdministrator',
-  tag: 'Administration',
   summary: 'Get the signed-in administrator',
   description: 'Returns the caller’s identity from the verified token or session.',
-  access: 'administrator',
   response: AdminUserResponse,
+  isExpensive: () => false,
   handle: async ({ caller }) => describeAdministrator(caller),
 });
 
-const getStats = endpoint({
+const getStats = adminEndpoint({
   operationId: 'getStats',
-  tag: 'Administration',
   summary: 'Get statistics',
   description: 'Returns the number of agents and events, and how many of them are active or upcoming.',
-  access: 'administrator',
   response: StatsResponse,
-  isExpensive: () => true,
   handle: ({ context }) => lists.getStats(context),
 });
 
 const readActivityParameters = queryReader(ActivityParameters, readActivityDays);
 
-const getActivity = endpoint({
+const getActivity = adminEndpoint({
   operationId: 'getActivity',
-  tag: 'Administration',
   summary: 'Count what was created per day',
   description:
     'Returns how many events and agents were created on each of the last days, in UTC. What was deleted since does not count.',
-  access: 'administrator',
   query: ActivityParameters,
   response: ActivityResponse,
   read: ({ query }) => readActivityParameters(query),
-  isExpensive: () => true,
   handle: ({ context }, days) => lists.getActivity(context, days),
 });
 

@@ -60,3 +60,10 @@ export function namedFieldsOf({ body, responseHeaders }: Description): ReadonlyS
 export function endpoint<A extends Access, Input>(definition: Endpoint<A, Input>): Endpoint {
   return definition as unknown as Endpoint;
 }
+
+/** Defines an endpoint for administrators. Unless it says otherwise, its calls are expensive: most read or change many rows. */
+export function adminEndpoint<Input>(
+  definition: Omit<Endpoint<'administrator', Input>, 'tag' | 'access'>,
+): Endpoint {
+  return endpoint({ tag: 'Administration', access: 'administrator', isExpensive: () => true, ...definition });
+}
