@@ -33,10 +33,10 @@ export async function updateAgent(
 
 /**
  * Who may run at the same time: reads, writes of other agents' events, and imports. Creates, changes and deletes of these agents' events
- * wait for their locks, which everybody takes in the same order. Whoever adds to or undoes the same entry waits for its row.
+ * wait for the agents' advisory locks, which everybody takes in the same order. Whoever adds to or undoes the same entry waits for its row.
  * Why it is right: the locks are taken first, so later statements see all that they waited for. `findEvents` locks the rows: entry, copy,
- * delete and counts are about exactly these. An event that came back after the locks were taken is deleted only if its agent is locked: a
- * test of random sequences had lost one that was not.
+ * delete and counts are about exactly these. An undo may bring an event back after the locks were taken; then the event is deleted only if
+ * its agent is locked. Without this rule, a test of random sequences lost an event.
  * Tried and rejected: one statement that deletes and copies with RETURNING. It took up to 1.7 times as long (30,000 events: 2.1 to 2.8 s
  * in two statements).
  */
@@ -57,7 +57,7 @@ export async function deleteEvents(
   }
   if (agentId !== undefined) await lockDeletes(sql, agentId);
   const locked = agentId === undefined ? await lockDeletesOf(sql, eventIds, 'events') : new Set([agentId]);
-  // Events that came back since then are left alone, unless their agent was locked for another one.
+  // The rows may have changed before the locks were taken.
   const events = (await findEvents(sql, eventIds)).filter(
     ({ agent_id, ends_ms }) => locked.has(agent_id) && ends_ms <= endedByMs,
   );
@@ -87,9 +87,9 @@ export async function deleteEvents(
 /**
  * Who may run at the same time: reads, writes of other agents' events, and without the agent also imports. Creates, changes and deletes
  * of the agent's events wait for its advisory lock.
- * Why it is right: with the agent, its row is locked, too. So no import can add an event, because its foreign key needs that row: what follows is
- * all that the agent has, and a create that waits finds no agent. Without the agent, what an import adds after the copy, or else after
- * the delete began, stays: the entry counts the rows that the delete returned.
+ * Why it is right: with the agent, its row is locked, too. An import cannot add an event then, because the foreign key needs that row. So
+ * the next statements find all events of the agent, and a create that waits finds no agent. Without the agent, an event stays if an
+ * import adds it after the copy, or, if nothing is copied, after the delete began. The entry counts the rows that were deleted.
  * Tried and rejected: deleting events before the agent's row is locked, and once more after it. It could deadlock with creates.
  */
 export async function deleteAll(
@@ -99,7 +99,7 @@ export async function deleteAll(
   withAgent: boolean,
 ): Promise<boolean> {
   await lockDeletes(sql, agentId);
-  // Without the agent, it must only stay until it has its entry, and imports go on.
+  // If the agent stays, the weaker lock is enough: nobody deletes the agent meanwhile, and imports go on.
   const lock = withAgent ? sql`FOR UPDATE` : sql`FOR KEY SHARE`;
   const [agent] = await sql<{ agent_name: string }[]>`
     SELECT agent_name FROM agents WHERE agent_id = ${agentId} ${lock}`;
@@ -135,7 +135,7 @@ async function deleteEventsOf(
   return auditId;
 }
 
-/** After its events. */
+/** Deletes the agent. Its events are deleted already. */
 async function deleteAgent(sql: Sql, agentId: string, auditId: number, { undo }: AuditEntry): Promise<void> {
   if (undo === 'kept') {
     await sql`
@@ -187,12 +187,12 @@ export async function replaceAgentKeys(
   return agent.tier;
 }
 
-/** Lets this transaction delete or change events of the agent. */
+/** Takes the agent's advisory lock until the end of the transaction, which may then delete or change its events. */
 export async function lockDeletes(sql: Sql, agentId: string): Promise<void> {
   await sql`SELECT ${deletesLock(sql, agentId)}`;
 }
 
-/** In the order of the IDs, and locked. */
+/** Finds the events, in the order of the IDs, and locks their rows. */
 async function findEvents(
   sql: Sql,
   eventIds: readonly string[],
@@ -205,7 +205,7 @@ async function findEvents(
     JOIN events USING (event_id) JOIN agents USING (agent_id) ORDER BY at FOR UPDATE OF events`;
 }
 
-/** Columns of deleted_events besides the entry of the audit log: others follow from them, and words take longer to copy than to find again. */
+/** Columns of deleted_events besides audit_id. An undo computes the rest; finding words again takes less time than copying them. */
 export const DELETED_COLUMNS = [...EVENT_COLUMNS.map(([name]) => name), 'json'].join(', ');
 
 const UPDATES = ['audit_id', ...DELETED_COLUMNS.split(', ')].map((name) => `${name} = excluded.${name}`);
@@ -216,7 +216,7 @@ function copyEvents(condition: string): string {
     ON CONFLICT (event_id) DO UPDATE SET ${UPDATES.join(', ')}`;
 }
 
-/** Subtracts removed events. */
+/** Subtracts removed events from the agent's count. */
 export async function changeCount(sql: Sql, agentId: string, removed: number): Promise<void> {
   await sql`UPDATE agents SET event_count = event_count - ${removed} WHERE agent_id = ${agentId}`;
 }

@@ -22,10 +22,10 @@ const SIZE_LIMIT = 'LE002';
 /** Maximum number of events that are created alone at a time, before further ones share statements. */
 const MAX_ALONE = 2;
 
-/** Maximum number of events in a shared statement, for each connection: if it is stuck, other requests must not be stuck with it. */
+/** Maximum number of events in a shared statement, for each connection of the pool. All of them wait if the statement is slow. */
 const SHARED_PER_CONNECTION = 2;
 
-/** Maximum time that a shared statement waits for somebody who does not take our locks, in milliseconds. */
+/** Maximum time that a shared statement waits for a writer that does not take our advisory locks, such as an import. */
 const LOCK_TIMEOUT_MS = 100;
 
 /**
@@ -34,7 +34,7 @@ const LOCK_TIMEOUT_MS = 100;
  */
 const PENDING_WORDS_KB = 512;
 
-/** Events whose JSON is longer are created alone: they take long. */
+/** Events whose JSON is longer are created alone, because storing their words takes long. */
 const MAX_SHARED_CHARS = 16_384;
 
 const COLUMNS = EVENT_COLUMNS.filter(([name]) => name !== 'version');
@@ -71,8 +71,8 @@ const NAMES = COLUMNS.map(([name]) => name).join(', ');
  * all but one of equal events; events that another node is creating.
  *
  * Who may run at the same time: creates of other agents, and reads. The agent's advisory lock is taken exclusively, but never waited for:
- * an agent that is busy elsewhere is left out. The caller creates nothing else of these agents meanwhile.
- * Why it is right: all parts see one snapshot. An event that was stored after it is not in \`existing\`, but the unique index finds it: ON
+ * an agent that is busy elsewhere is left out. So the caller sends no events of agents for whom it is creating one alone.
+ * Why it is right: all parts see one snapshot. An event that was stored after it is not in `existing`, but the unique index finds it: ON
  * CONFLICT DO NOTHING returns no row, so the event is left out. Counts are those of the rows that were inserted. The agent's row
  * is locked before its limits are read, so that two statements cannot both use the last room.
  *
@@ -157,8 +157,9 @@ export class EventCreation {
   readonly #maxShared: number;
   #waiting: Waiting[] = [];
   readonly #waits: Distribution;
-  /** Number of events that are being created alone; by agent, because a shared statement would leave out others of these agents. */
+  /** Number of events that are being created alone. */
   #alone = 0;
+  /** The same by agent: a shared statement would leave out other events of these agents. */
   readonly #aloneOf = new Map<string, number>();
   #isSharing = false;
 
@@ -213,7 +214,7 @@ export class EventCreation {
         const outcomes = await createShared(statements, events, events[0]!.limits);
         for (const { row, outcome } of events) outcome.resolve(outcomes.get(row.event_id));
       } catch (error) {
-        // Not all of them are possible together; each by itself may be.
+        // One event may have failed the statement, so each is created alone. Not after a refusal, which would meet each of them again.
         const isRefused = error instanceof AppError;
         for (const { outcome } of events) isRefused ? outcome.reject(error) : outcome.resolve(undefined);
       }
@@ -221,7 +222,7 @@ export class EventCreation {
     this.#isSharing = false;
   }
 
-  /** The next ones of agents for whom nothing is created alone, all with the same limits. */
+  /** Takes the next waiting events that can share a statement: of agents for whom nothing is created alone, all with the same limits. */
   #takeWaiting(): readonly Waiting[] {
     const taken: Waiting[] = [];
     const passed: Waiting[] = [];
@@ -261,7 +262,7 @@ async function createShared(
   return new Map(
     found.map(({ sent_id, event_id, version, json }) => [
       sent_id,
-      // If an earlier attempt already created the event, it was there with the same ID.
+      // A retry finds the event that an earlier attempt created: it has the same ID.
       sent_id === event_id ? created(jsonOf.get(sent_id)!) : existing(version, json),
     ]),
   );
@@ -274,10 +275,10 @@ async function createAlone(
 ): Promise<CreateOutcome> {
   const values = [...COLUMNS.map(([name]) => row[name]), json, ...limits, words];
   try {
-    // As above.
     const [found] = await statements.run('repeatable write', (sql) =>
       sql.unsafe<[CreatedAlone]>(CREATE_ALONE, values, { prepare: true }),
     );
+    // As above, a retry may find its own event.
     if (found.kind === 'created' || found.found_id === row.event_id) return created(json);
     return existing(found.found_version, found.found_json);
   } catch (error) {

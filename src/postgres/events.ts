@@ -11,7 +11,7 @@ import { tokenizer, wordsFrom, wordsText } from './words.ts';
 
 const UNIQUE_VIOLATION = '23505';
 
-/** Sets the advisory locks of agents whose events change apart from others. */
+/** Class of the advisory locks that let changes of one agent's events run one after the other. The second number is from the agent's ID. */
 export const LOCK = 1701;
 
 const REPLACED = EVENT_COLUMNS.filter(([name]) => name !== 'event_id' && name !== 'agent_id');
@@ -89,8 +89,9 @@ export async function replaceEvent(
     } catch (error) {
       if (codeOf(error) !== UNIQUE_VIOLATION) throw error;
     }
+    // Also without room: a duplicate is reported first. If there is none after a violation, it was deleted meanwhile: try again.
     const id = await findDuplicate(statements, next);
-    if (id !== undefined) return { kind: 'duplicate', id }; // otherwise it was deleted meanwhile
+    if (id !== undefined) return { kind: 'duplicate', id };
     if (!hasRoom) return { kind: 'size-limit' };
   }
 }
@@ -108,14 +109,14 @@ async function findDuplicate(statements: Statements, event: EventRow): Promise<s
 }
 
 /**
- * SQL that lets deletes and changes of one agent's events run one after the other. Otherwise one that has locked an event
- * and waits for the agent could deadlock with one that has locked the agent and waits for the event.
+ * SQL: takes the agent's advisory lock, so that deletes and changes of its events run one after the other. Otherwise one that has
+ * locked an event and waits for the agent could deadlock with one that has locked the agent and waits for the event.
  */
 export function deletesLock(sql: Sql, agentId: string) {
   return sql`pg_advisory_xact_lock(${LOCK}::integer, hashtext(${agentId}))`;
 }
 
-/** The same for the agents of these events in this table, which it returns. Everybody takes several locks in the same order. */
+/** Takes the locks of all agents that own these events in the table, and returns these agents. Everybody takes them in the same order. */
 export async function lockDeletesOf(
   sql: Sql,
   eventIds: readonly string[],

@@ -1,4 +1,4 @@
-// SQL of the lists for administrators. One statement returns a page and its exact total, from one snapshot.
+// SQL of the lists for administrators and of an agent's own events. One statement returns a page and its exact total, from one snapshot.
 import { type AgentActivity, firstIdOf, isWindow } from '../domain/administration/activity.ts';
 import { NEVER_USED } from '../domain/administration/cursor.ts';
 import type { AllEventsQuery } from '../domain/administration/event-list.ts';
@@ -99,7 +99,7 @@ function requestsOf(nowMs: number, values: Values): string {
   return selectRequests(nowMs, (value, type) => values.put(value, type));
 }
 
-/** Both counts at once: PostgreSQL reads all of the agent's entries in the index for them. */
+/** Both counts of the agent's new events at once, because each reads all entries of the agent in the index. */
 function countLately(nowMs: number, values: Values): string {
   const [dayId, weekId] = (['events_24h', 'events_7d'] as const).map((window) =>
     values.put(firstIdOf(window, nowMs), 'text'),
@@ -108,7 +108,7 @@ function countLately(nowMs: number, values: Values): string {
     FROM events WHERE agent_id = agents.agent_id AND event_id >= ${weekId}`;
 }
 
-/** Reads the events that were created lately: their IDs begin with the time. */
+/** Counts the events that were created lately: their IDs begin with the time. */
 function countByAgent(window: keyof AgentActivity, nowMs: number, values: Values): string {
   const firstId = values.put(firstIdOf(window, nowMs), 'text');
   return `SELECT agent_id, count(*) AS created FROM events WHERE event_id >= ${firstId} GROUP BY agent_id`;
@@ -119,12 +119,12 @@ export function eventPageStatement(agentId: string, query: EventListQuery, nowMs
   const { q, when, sort } = query;
   const values = new Values();
   const scope = `agent_id = ${values.put(agentId, 'uuid')}`;
-  const now = when === 'all' ? '' : values.put(nowMs, 'bigint'); // a parameter must be used
+  const now = when === 'all' ? '' : values.put(nowMs, 'bigint'); // PostgreSQL refuses a parameter that is not used
   const filters: string[] = [];
   if (when === 'past') filters.push(hasEnded(now));
   if (when === 'upcoming') filters.push(`ends_ms > ${now}`);
   if (q !== '') filters.push(isFoundInEvent(q, values));
-  // The index events_of_agent has the order by start, and what the filter needs. For others all events must be read.
+  // The index events_of_agent has the order by start, and what `when` needs. Other sorts and `q` must read all events of the agent.
   const isExpensive = filters.length > 0 && (q !== '' || sort.key !== 'start_at');
   const list = {
     ...{ table: 'events', id: 'event_id', idType: 'text', columns: 'event_id, json, version, updated_ms' },
@@ -139,8 +139,8 @@ export function eventPageStatement(agentId: string, query: EventListQuery, nowMs
 
 /**
  * Rows consist of total, value, event_id, json and agent_name, and if asked for, of agent_count. The total is -1 if some events lack
- * the words that the search needs. Of a million events, counting those to come takes 0.3 s, those of a status 0.6 s, those with a word
- * that all have 2 s; without a filter, agents know their numbers.
+ * the words that the search needs. With a million events, counting upcoming ones takes 0.3 s, those with a status 0.6 s, and those with a
+ * word that all events have 2 s. Without a filter, the total is the sum of the agents' counts.
  */
 export function allEventPageStatement(query: AllEventsQuery, nowMs: number): Statement {
   const { terms, circle, sort, countsAgents } = query;
@@ -156,7 +156,7 @@ export function allEventPageStatement(query: AllEventsQuery, nowMs: number): Sta
     value: sort.key === 'start_at' ? 'start_ms' : 'event_id',
     conditions: filters.length > 0 ? filters : ['true'],
     total: terms ? `CASE WHEN ${HAS_UNKNOWN_WORDS} THEN -1 ELSE (${count}) END` : count,
-    // In the order of the list, the next match may be far: of a word that no event has, there is none.
+    // Reading in the order of the list might pass all events before the next match.
     isExpensive: terms !== undefined || circle !== undefined,
   };
   return pageStatement(list, query, values);
@@ -190,7 +190,7 @@ function hasEnded(now: string): string {
   return `start_ms <= ${now} AND ends_ms <= ${now}`;
 }
 
-/** Upcoming events that are read and counted one by one. */
+/** Maximum number of upcoming events that are counted one by one. */
 const FEW = 5_000;
 
 /**
@@ -221,13 +221,13 @@ export function isFound(names: readonly string[], q: string, values: Values): st
   return `(${names.map((name) => `${foldColumn(name)} LIKE ${pattern}`).join(' OR ')})`;
 }
 
-/** Converting the ID of each agent takes as long as the rest. */
+/** Texts of an agent to search. The ID only if it can match: converting it to text takes as long as all the rest. */
 function agentTexts(q: string): string[] {
   const canBeId = /^[\da-f-]+$/i.test(q);
   return ['agent_name', 'email', ...(canBeId ? ['agent_id::text'] : [])];
 }
 
-/** Taking the JSON of an event apart takes ten times as long as a look at the whole text, which rules most events out. */
+/** Parsing an event's JSON takes ten times as long as looking at its whole text, which rules most events out first. */
 function isFoundInEvent(q: string, values: Values): string {
   const isFoundInTexts = `(SELECT ${isFound(['title', 'event_id', 'location_name', 'address'], q, values)}
     FROM json_to_record(json::json) AS parsed (location_name text, address text))`;

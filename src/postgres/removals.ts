@@ -19,8 +19,8 @@ interface Ended {
  * Who may run at the same time: everything but removals of other nodes, which find the advisory lock taken and stop.
  * Why it is right: the IDs of a slice are read before its transaction, so an event may have changed since then. `deleteEvents` tests the end
  * again, on rows that it has locked: an event that was moved to a later time stays.
- * Rejected: one transaction for all. Whoever changes one of these events would wait for all of them, and nodes would read one large
- * change.
+ * Rejected: one transaction for all. Whoever changes one of these events would wait for all of them, and every node would have to
+ * follow one large delete.
  */
 export async function* removeEnded(
   database: Database,
@@ -31,7 +31,7 @@ export async function* removeEnded(
   let entry = into;
   let after: Pick<Ended, 'start_ms' | 'event_id'> = { start_ms: Number.MIN_SAFE_INTEGER, event_id: '' };
   for (;;) {
-    // Along the index by start, from where the last slice ended: an event that has ended has started, too.
+    // Reads the index by start, from where the last slice ended: an event that has ended has started, too.
     const { start_ms, event_id } = after;
     const ended: Ended[] = await database.run(
       'repeatable',
@@ -46,12 +46,12 @@ export async function* removeEnded(
     const removed = await database.transaction('repeatable', async (sql) => {
       if (!(await takeRemovalLock(sql))) return undefined;
       const outcome = await deleteEvents(sql, ids, audit, { into: entry, endedByMs });
-      // The entry is too old, or something of it came back.
+      // Nothing may be added to the entry: it is too old, or was undone in part. This writes a new one.
       if (outcome === 'wrong-entry')
         return (await deleteEvents(sql, ids, audit, { endedByMs })) as BulkDeleted;
       return outcome as BulkDeleted;
     });
-    if (removed === undefined) return; // another node is at it
+    if (removed === undefined) return; // another node removes events
     entry = removed.audit_id ?? undefined;
     yield removed;
     after = last;
@@ -74,12 +74,12 @@ export async function* removeUnusedAgents(
 }
 
 /**
- * Returns the number of agents.
+ * Removes a slice of the agents, and returns their number.
  *
  * Who may run at the same time: everything but removals of other nodes, which find the advisory lock taken.
  * Why it is right: the agents' rows are locked, and their conditions tested on the newest version. An agent whose row somebody else has
- * locked is about to be used, so it is skipped and not waited for. From here on nothing can be added to the others: a create or new key waits
- * for the row, and then finds no agent. A last use that a node has not written yet is missed, for at most 10 seconds.
+ * locked is about to be used, so it is skipped and not waited for. Once a row is locked, the agent gets nothing new: a create or a new key
+ * waits for the row, and then finds no agent. A last use that a node has not written yet is missed; it is at most 10 seconds old.
  */
 async function removeUnusedSlice(
   sql: Sql,
@@ -116,7 +116,7 @@ async function removeUnusedSlice(
   return unused.length;
 }
 
-/** Until the end of the transaction. False if another node has it. */
+/** Takes the lock until the end of the transaction. False if another node has it. */
 export async function takeRemovalLock(sql: Sql): Promise<boolean> {
   const [row] = await sql<[{ is_taken: boolean }]>`SELECT pg_try_advisory_xact_lock(${LOCK}) AS is_taken`;
   return row.is_taken;

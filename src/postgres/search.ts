@@ -26,7 +26,7 @@ const ORDER = 'ORDER BY start_ms, event_id';
  * The total is -1 if some events lack the words that the search needs. Unknown timezones are those of matches that `zones` does not
  * know: the search must be repeated with them.
  * By start, the rows are those of the page, and one more if more follow. By distance, they are all that may be on the page, without JSON:
- * distances are compared bit by bit, and sin and cos of the database may differ. Without any, a single row has only the total.
+ * distances are compared bit by bit, and sin and cos of the database may differ. If there are no events, a single row has the total.
  */
 export function searchStatement(query: NearbyQuery, nowMs: number, zones = new SearchZones()): Statement {
   const values: (string | number)[] = [];
@@ -97,7 +97,7 @@ function readIndexes(query: NearbyQuery, nowMs: number, put: Put): string {
     ${resultOf(query)}`;
 }
 
-/** Scheduled events are all without the cancelled ones, which are few: both counts need only an index. */
+/** Counts scheduled events as all events less the cancelled ones, which are few: both counts read only an index. */
 function countOf(conditions: readonly string[], status: NearbyQuery['status']): string {
   const count = (more: readonly string[]) =>
     `(SELECT count(*) FROM events WHERE ${allOf(...conditions, ...more)})`;
@@ -110,7 +110,7 @@ function findOnce(query: NearbyQuery, nowMs: number, zones: SearchZones, put: Pu
   const { sort, status, terms, after, limit } = query;
   const { zoneTable, join, isOn, unknown, fromMs } = whenOf(query, nowMs, zones, put);
   const conditions = allOf(...filtersOf(query, put), ...HAS_STATUS[status], ...isOn);
-  // What ends before the first interval begins is in no part.
+  // Events that end before the first interval begins are left out.
   const parts = isIndexed(query)
     ? [`ends_ms > ${put(nowMs, 'bigint')}`]
     : partsAt(put(Math.max(nowMs, fromMs - 1), 'bigint'));
@@ -150,7 +150,7 @@ function allOf(...conditions: readonly string[]): string {
   return conditions.join(' AND ') || 'true';
 }
 
-/** SQL: nearly the squared chord between centre and event, by the haversine formula. Far cheaper than st_distance. */
+/** SQL: the squared chord between centre and event, up to the last bits, by the haversine formula. Far cheaper than st_distance. */
 function chordOf({ lat, lng }: NearbyQuery, put: Put): string {
   const [north, east] = [put(lat, 'double precision'), put(lng, 'double precision')];
   // PostgreSQL refuses a product that is too small for a number. A billionth of a degree is far below the margin.
@@ -160,12 +160,12 @@ function chordOf({ lat, lng }: NearbyQuery, put: Put): string {
   return `4 * (${haversine(`(lat - ${north})`)} + ${shrink} * ${haversine(`(lng - ${east})`)})`;
 }
 
-/** Squared chords of the database are exact to far less than this: 6 m at the centre, millimetres from some miles on. */
+/** Far more than the error of squared chords from the database. As a distance: 6 m at the centre, millimetres from some miles on. */
 const MARGIN = 1e-12;
 
 /**
- * As many events as a page needs that are surely farther than the cursor, with everything that may be as near. Of events at the
- * same place only the first can be on the page: the first of all, or the first after the cursor.
+ * All events that may be on the page: those that are not surely nearer than the cursor, up to the chord with which there are surely
+ * enough for the page and one more. Of the events at one place, only the first ones can be on the page: of all, or of those after the cursor.
  */
 function nearest({ after, limit }: NearbyQuery, put: Put): string {
   const cursor = put(after?.chord ?? -1, 'double precision');

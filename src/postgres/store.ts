@@ -1,5 +1,5 @@
-// The engine for many nodes: all data is in PostgreSQL. A node keeps the events in memory to search them, recently used keys,
-// unwritten last uses and quota lots. Business rules are left to the use cases, database failures and retries to database.ts.
+// The engine for many nodes: all data is in PostgreSQL. In memory, a node has all events, to search them; keys that were used lately;
+// reserved parts of quotas; and last uses and request counts that are not written yet. client/database.ts handles failures and retries.
 import type { Created } from '../domain/administration/activity.ts';
 import type { AgentDetails } from '../domain/administration/agent-details.ts';
 import type { AuditEntry, AuditRecord } from '../domain/administration/audit.ts';
@@ -197,6 +197,7 @@ export class PostgresStore implements Store {
   nearby(query: NearbyQuery, nowMs: number, searcher?: Searcher): Promise<NearbyPage> {
     return this.#database.operation(async (statements) => {
       let hasSlot = false;
+      /** Reserves room for a search by SQL, if there is some. */
       const mayUseSql = () => {
         hasSlot = this.#searches.reserve(query);
         return hasSlot;
@@ -206,6 +207,7 @@ export class PostgresStore implements Store {
       for (; ; hasSlot = false) {
         const page = await this.#searches.run(statements, query, nowMs, searcher, hasSlot);
         if (page) return page;
+        // The table lacks words that the search needs.
         await this.#words?.complete();
       }
     });
@@ -272,7 +274,7 @@ export class PostgresStore implements Store {
   deleteEvents: Store['deleteEvents'] = (...args) => this.#change((sql) => admin.deleteEvents(sql, ...args));
 
   async deleteAll(agentId: string, audit: AuditEntry, withAgent: boolean): Promise<boolean> {
-    // An agent that comes back has its last use.
+    // So that an undo brings back the agent's last use, too.
     if (withAgent && audit.undo === 'kept') await this.#uses.write();
     const isDone = await this.#change((sql) => admin.deleteAll(sql, agentId, audit, withAgent));
     if (withAgent) this.#uses.forget(agentId);

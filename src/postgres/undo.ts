@@ -23,13 +23,13 @@ interface DeletedEvent {
   readonly json: string;
 }
 
-/** The caller provides the transaction. */
+/** Undoes one step. The caller provides the transaction. */
 export async function undoDelete(
   sql: Sql,
   { auditId, deletedAfterMs, after, into }: UndoStep,
   audit: AuditEntry,
 ): Promise<UndoOutcome> {
-  // Whoever changes what the entry keeps locks it first.
+  // Whoever changes the deleted rows of an entry locks the entry first.
   const [entry] = await sql<AuditRecord[]>`SELECT * FROM audit WHERE audit_id = ${auditId} FOR UPDATE`;
   const refusal = refusalOf(entry, deletedAfterMs);
   if (!entry || refusal) return { kind: refusal ?? 'no-entry' };
@@ -49,7 +49,7 @@ export async function undoDelete(
   return { kind: 'restored', restored, skipped, last, into: written };
 }
 
-/** False if the entry keeps none. */
+/** Brings the agent and its keys back. False if the entry deleted no agent, or it is back already. */
 async function undoAgent(sql: Sql, auditId: number): Promise<boolean> {
   const [agent] = await sql<{ agent_id: string }[]>`
     WITH gone AS (DELETE FROM deleted_agents WHERE audit_id = ${auditId} RETURNING *)
@@ -84,7 +84,7 @@ const UNDO_EVENTS = `WITH wanted AS (
   ORDER BY event_id
   ON CONFLICT DO NOTHING RETURNING event_id, agent_id, octet_length(json) AS bytes`;
 
-/** Returns those that could not be restored. */
+/** Brings the events back. Returns those that it could not restore. */
 async function undoEvents(sql: Sql, deleted: readonly DeletedEvent[]): Promise<SkippedEvent[]> {
   const eventIds = deleted.map(({ event_id }) => event_id);
   const wanted = JSON.stringify(await withWords(deleted));
@@ -115,7 +115,7 @@ async function undoEvents(sql: Sql, deleted: readonly DeletedEvent[]): Promise<S
     ORDER BY event_id`;
 }
 
-/** Words are not kept with the events: copying them with every delete would take longer than finding them again. */
+/** Finds the words again: a delete does not copy them, because that would take longer. */
 async function withWords(deleted: readonly DeletedEvent[]) {
   const found: { event_id: string; found_words: string }[] = [];
   for (const { event_id, json } of deleted) {
@@ -124,7 +124,7 @@ async function withWords(deleted: readonly DeletedEvent[]) {
   return found;
 }
 
-/** Returns the entry of the undo: an earlier step's if it wrote one, otherwise a new one. */
+/** Writes the audit entry of the undo, or adds to that of an earlier step. Returns its ID. */
 async function recordUndo(
   sql: Sql,
   audit: AuditEntry,
@@ -151,7 +151,7 @@ export async function* removeDeleted(database: Database, deletedByMs: number): A
   }
 }
 
-/** Undefined if there is nothing to remove, or another node is at it. */
+/** Undefined if there is nothing to remove, or another node is removing. */
 async function removeSlice(sql: Sql, deletedByMs: number): Promise<number | undefined> {
   if (!(await takeRemovalLock(sql))) return undefined;
   await sql`UPDATE audit SET undo = 'expiring' WHERE undo = 'kept' AND at_ms <= ${deletedByMs}`;

@@ -219,6 +219,7 @@ describe('GET /v1/admin/audit', () => {
     while (seen.length < 3) {
       const page = await get('/v1/admin/audit', query);
       assert.deepEqual(Object.keys(page), ['entries', 'total', 'next_cursor']);
+      assert.equal(page.entries.length, 2);
       for (const entry of page.entries) if ([id, event_id].includes(entry.target)) seen.push(entry);
       assert.notEqual(page.next_cursor, null);
       query = { limit: 2, cursor: page.next_cursor };

@@ -4,7 +4,7 @@ import { it } from 'node:test';
 import type { AgentRow } from '../../src/domain/agent.ts';
 import type { KeyFingerprint } from '../../src/domain/api-key.ts';
 import type { Store } from '../../src/domain/store.ts';
-import { addAgent, addEvent, auditOf, findAgent, findKey, HOUR_MS, NOW_MS, newKey, newUuid } from './rows.ts';
+import { addAgent, auditOf, findKey, HOUR_MS, NOW_MS, newKey, newUuid } from './rows.ts';
 
 export function keyContract(store: () => Store): void {
   const END_MS = NOW_MS + HOUR_MS;
@@ -163,19 +163,6 @@ export function keyContract(store: () => Store): void {
     await store().revokeKey(second.hash);
     await store().revokeKey(newKey().hash);
     assert.deepEqual(await areTaken([key, second]), [true, false]);
-  });
-
-  it('keeps an agent whose last key is revoked, with its events', async () => {
-    const { agent, key } = await addAgent(store());
-    const event = await addEvent(store(), agent);
-    await store().revokeKey(key.hash);
-    assert.equal(await isTaken(key), false);
-    assert.equal((await findAgent(store(), agent.agent_id))?.event_count, 1);
-    assert.ok(await store().findEvent(event.event_id));
-    assert.equal(
-      await store().deleteAll(agent.agent_id, auditOf('delete_agent', agent.agent_id), true),
-      true,
-    );
   });
 
   it('refuses both keys of an inactive agent, and of a deleted one', async () => {

@@ -21,7 +21,7 @@ export const POLL_SETTINGS = {
 /** Maximum number of changes that a poll returns; more are read by `readChanges`. */
 export const MAX_POLLED = 2_000;
 
-/** A poll returns the JSON of events up to this length, because the next searches probably need it; that of longer ones is read then. */
+/** A poll returns JSON up to this length, because the next searches probably need it. Longer JSON is read when it is needed. */
 const MAX_POLLED_JSON = 4_096;
 
 /** The `event_id` of a change of all events. */
@@ -52,9 +52,9 @@ export interface Change {
 }
 
 /**
- * An entry of the log with the event as it is now; without one if it was deleted. An undo may have brought the event back: a poll leaves
- * it out of the deletion all the same, because another entry of this poll has it. The undo followed the deletion, so a snapshot
- * that did not show the deletion did not show the undo either.
+ * An entry of the log with the event's current row. In a poll, the entry of a deletion has no row, even if an undo has brought the event
+ * back: the undo has an entry of its own. The same poll returns that, too, because the undo is later than the deletion: a node that has not
+ * seen the deletion has not seen the undo.
  */
 export interface ChangedEvent extends Change {
   readonly event: StoredEvent | undefined;
@@ -80,7 +80,7 @@ const EVENT_COLUMNS =
 const STATE = `pg_current_snapshot()::text, ${INCARNATION}, (SELECT xid::text FROM event_changes_horizon), pg_is_in_recovery()`;
 const STATE_COLUMNS = 4;
 
-/** `OFFSET 0` keeps the planner from joining in another order. */
+/** SQL: the changes with the rows of their events, if `condition` is true. `OFFSET 0` keeps the planner from joining in another order. */
 const withEvents = (changes: string, json = 'NULL', condition = 'true') => `${changes} AS changed
   LEFT JOIN LATERAL (
     SELECT ${json} AS json, ${STORED_WORDS} AS words, ${EVENT_COLUMNS} FROM events WHERE event_id = changed.event_id AND ${condition} OFFSET 0
@@ -88,6 +88,7 @@ const withEvents = (changes: string, json = 'NULL', condition = 'true') => `${ch
 const CHANGED_COLUMNS = 'changed.xid::text, changed.event_id, changed.stamp, event.*';
 
 const POLLED_JSON = `CASE WHEN octet_length(json) <= ${MAX_POLLED_JSON} THEN json END`;
+/** If nothing has changed, a single row has only the state. */
 const POLL = `SELECT ${STATE}, ${CHANGED_COLUMNS} FROM (SELECT 1) AS one LEFT JOIN (
     ${withEvents(`(SELECT * FROM ${unseen('$1::text', '$2::text')} AS unseen LIMIT ${MAX_POLLED + 1})`, POLLED_JSON, 'NOT changed.is_delete')}
   ) ON true`;
@@ -129,15 +130,15 @@ export function readChanges(sql: Sql, since: Snapshot): AsyncGenerator<ChangedEv
 export interface Deletes {
   readonly xid: bigint;
   readonly count: number;
-  /** Text, separated by commas. V8 would collect garbage for a string of this length while searches wait. */
+  /** Separated by commas, as bytes: for a string of this length V8 would collect garbage while searches wait. */
   readonly eventIds: Buffer;
-  /** Of one of these changes: a server that has it has the whole transaction. */
+  /** Of one of the deletions: a server that has its entry has the whole transaction. */
   readonly stamp: string;
 }
 
 /**
- * Reads the first `limit` changes since the snapshot: returns the deletions among them, and the number of the others. To be called in the
- * transaction that then reads the others.
+ * Returns the deletions among the first `limit` changes since the snapshot, and the number of other changes among them. To be called in
+ * the transaction that then reads these others.
  */
 export async function readDeletes(
   sql: Sql,
@@ -170,7 +171,7 @@ function unseenSince(since: Snapshot, condition?: string): string {
   return unseen(`'${since.xmax}'`, `'${openOf(since)}'`, condition);
 }
 
-/** All changes of transactions from this one on. */
+/** All changes, also deletions, of transactions from this one on. */
 export function readChangesFrom(sql: Sql, xid: bigint): AsyncGenerator<ChangedEvent[]> {
   return readLog(sql, `(SELECT xid, event_id, stamp FROM event_changes WHERE xid >= '${xid}'::xid8)`);
 }
@@ -187,7 +188,7 @@ export async function* readAllEvents(sql: Sql): AsyncGenerator<StoredEvent[]> {
   for await (const lines of copy(sql, `SELECT ${EVENT_COLUMNS} FROM events`)) yield lines.map(toEvent);
 }
 
-/** The words of the next events by ID. */
+/** The words of the next `limit` events in the order of their IDs. */
 export async function readWordsAfter(sql: Sql, eventId: string, limit: number): Promise<ReadWords[]> {
   const found = await sql
     .unsafe(
@@ -229,7 +230,7 @@ async function* readLog(sql: Sql, changes: string): AsyncGenerator<ChangedEvent[
 
 type Texts = readonly (string | null)[];
 
-/** Rows of a query in batches. None of the columns may have characters that COPY would escape, so none has JSON. */
+/** Rows of a query in batches. No column may have characters that COPY would escape, so JSON is left out. */
 async function* copy(sql: Sql, query: string): AsyncGenerator<Texts[]> {
   const stream: Readable = await sql.unsafe(`COPY (${query}) TO STDOUT`).readable();
   let rest = '';

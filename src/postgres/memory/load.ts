@@ -1,5 +1,5 @@
 // Reads what a node needs to begin, to catch up after many changes, and to go on after a failover. Each is one transaction with one
-// snapshot, from which polling continues. Words are read later, without one.
+// snapshot, from which polling continues. Words are read later, in no common snapshot.
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { Words } from '../../domain/events/words.ts';
 import type { EventStorage } from '../../memory/event-lookup.ts';
@@ -29,15 +29,15 @@ import { type CurrentEvent, LoadedEvents } from './loaded-events.ts';
 /** Number of our advisory lock. Nodes load one after the other, so that not all of them search by SQL at once. */
 const LOCK = 7_305_914_228;
 const LOCK_PAUSE_MS = 200;
-/** Then a node loads without the lock: the one that has it may be stuck. */
+/** After this time a node loads without the lock: the node that has it may be stuck. */
 const LOCK_PATIENCE_MS = 60_000;
 
-/** Above this, loading everything again is simpler than to follow. */
+/** Maximum number of changes that a node follows. With more, it loads all events again. */
 const MAX_FOLLOWED = 250_000;
 const EVENTS_PER_READ = 1_000;
 const WORDS_PER_READ = 500;
 
-/** Characters of rows, whose words must be found, between two turns of the event loop. */
+/** Characters of texts that are split into words between two turns of the event loop. */
 const CHARS_PER_TURN = 10_000;
 
 export interface LoadOptions extends IndexOptions {
@@ -49,7 +49,7 @@ export interface LoadOptions extends IndexOptions {
   readonly signal: AbortSignal;
 }
 
-/** Loads all events. Returns their number if the index would be too large. */
+/** Loads all events, or returns their number if the index would be too large. */
 export async function load(
   { sql }: OwnConnection,
   options: LoadOptions,
@@ -147,7 +147,7 @@ export async function reconcile({ sql }: OwnConnection, loaded: LoadedEvents): P
     const state = await readState(sql);
     const { incarnation } = state;
     if (incarnation === undefined || (await readServer(sql)) !== loaded.server) return undefined;
-    // Transactions that were open at the last snapshot may have begun before the oldest change that is remembered.
+    // A transaction that was open at the last snapshot may have begun before the oldest remembered change.
     const from = applied.reduce((least, { xid }) => (xid < least ? xid : least), loaded.snapshot.xmin);
     if (state.horizon > from) return undefined;
     const log = await collect(readChangesFrom(sql, from));
@@ -179,7 +179,7 @@ async function readCurrent(sql: Sql, eventIds: readonly string[]): Promise<Curre
   return current;
 }
 
-/** Undefined if there are too many, or one that concerns all events. */
+/** All changes in one array. Undefined if there are too many, or one of them is of all events. */
 async function collect(batches: AsyncIterable<ChangedEvent[]>): Promise<ChangedEvent[] | undefined> {
   const all: ChangedEvent[] = [];
   let isUseful = true;
@@ -194,8 +194,8 @@ async function collect(batches: AsyncIterable<ChangedEvent[]>): Promise<ChangedE
 }
 
 /**
- * Runs work in a transaction with one snapshot. After an error, the connection must not be used again. BEGIN is sent together with
- * the first statements, and nobody waits for ROLLBACK: searches wait meanwhile, and on a busy machine every response takes a while.
+ * Runs work in a transaction with one snapshot. After an error, the connection must not be used again. Searches wait meanwhile, and on a
+ * busy machine every response takes a while: so BEGIN is sent together with the first statements, and nobody waits for ROLLBACK.
  */
 export async function inSnapshot<T>(sql: Sql, work: () => Promise<T>): Promise<T> {
   const begun = sql`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`.then(() => {});
@@ -203,11 +203,11 @@ export async function inSnapshot<T>(sql: Sql, work: () => Promise<T>): Promise<T
     const [result] = await Promise.all([work(), begun]);
     return result;
   } finally {
-    sql`ROLLBACK`.catch(() => {}); // then the connection was lost, and the next statement fails
+    sql`ROLLBACK`.catch(() => {}); // it fails only if the connection was lost; then the next statement fails, too
   }
 }
 
-/** Removes what a dump of another server brought: transactions that this server has not had yet. */
+/** Removes entries that came with a dump of another server: those of transactions that this server has not had yet. */
 async function forgetForeignLog(sql: Sql): Promise<void> {
   await sql`DELETE FROM event_changes WHERE xid >= pg_snapshot_xmax(pg_current_snapshot())`;
   await sql`DELETE FROM event_changes_horizon WHERE xid > pg_snapshot_xmax(pg_current_snapshot())`;
@@ -226,7 +226,7 @@ async function readServer(sql: Sql): Promise<string> {
   return row.server;
 }
 
-/** Until the end of the transaction. False if another node has it. */
+/** Takes the lock until the end of the transaction. False if another node has it. */
 async function takeLock(sql: Sql): Promise<boolean> {
   const [row] = await sql<[{ is_taken: boolean }]>`SELECT pg_try_advisory_xact_lock(${LOCK}) AS is_taken`;
   return row.is_taken;

@@ -1,5 +1,5 @@
-// The events in memory of a node: loads them, follows the log of changes, and answers searches from them. While it cannot, it
-// says so, and the store searches by SQL.
+// The events that a node has in memory: loads them, follows the log of changes, and answers searches. A search that it cannot answer
+// gets undefined, and the store uses SQL.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AllEventsPage, AllEventsQuery } from '../../domain/administration/event-list.ts';
 import type { NearbyQuery } from '../../domain/events/nearby.ts';
@@ -23,10 +23,10 @@ import { ReadIndex } from './read-index.ts';
 const FIRST_LOAD_PAUSE_MS = 100;
 const MAX_LOAD_PAUSE_MS = 30_000;
 
-/** Time after which a node looks whether it can have the events in memory now. */
+/** Pause before a node that cannot have the events in memory checks again whether it can. */
 const IMPOSSIBLE_PAUSE_MS = 60_000;
 
-/** Searches wait this long for many changes before they use the database: most of these take less. */
+/** Searches wait this long for many changes before they use SQL. Following them mostly takes less. */
 const BEHIND_AFTER_MS = 250;
 
 /** PostgreSQL has cancelled the statement. */
@@ -51,7 +51,7 @@ export interface NodeEventsOptions extends FirstLoadOptions {
   readonly indexMaxBytes: number;
   /** Current time. */
   readonly nowMs: number;
-  /** After a failover, the server must have the oldest changes of this period. Default: 10 seconds. */
+  /** From the oldest remembered change on: after a failover, the server must have all changes of this period. Default: 10 seconds. */
   readonly commonHistoryMs?: number | undefined;
   readonly metrics?: Metrics | undefined;
   /** A random number, so that nobody can choose words that are slow to look up. */
@@ -73,14 +73,14 @@ export class NodeEvents {
   readonly #bodies: EventBodies;
   readonly #firstLoad: FirstLoad;
   readonly #readIndex = new ReadIndex((onBehind) => this.#poll(onBehind));
-  /** Undefined while they are loaded. */
+  /** Undefined until the events are loaded, and while they are loaded again. */
   #loaded: LoadedEvents | undefined;
-  /** Whether it also has all words, or cannot have them. */
+  /** Whether the memory also has all words, or cannot have them. */
   #isComplete = false;
-  /** Polls. */
-  #connection: OwnConnection | undefined;
-  #connectionName = '';
-  #loading: OwnConnection | undefined;
+  #pollConnection: OwnConnection | undefined;
+  #pollConnectionName = '';
+  #loadConnection: OwnConnection | undefined;
+  /** Resolves when the events must be loaded again, or the node closes. */
   #unloaded = Promise.withResolvers<void>();
   readonly #closing = new AbortController();
   readonly #loop: Promise<void>;
@@ -112,9 +112,9 @@ export class NodeEvents {
   }
 
   /**
-   * Sees every write that was acknowledged before the call, by any node. Undefined if the events, or the words that it asks for, are
-   * not in memory, or if memory must catch up with many changes and `mayUseSql` has reserved room for a search in the database. Called within an
-   * operation of the database. Throws UNAVAILABLE if the primary does not respond.
+   * Sees every write that any node acknowledged before the call. Undefined if the events, or the words that the search needs, are not in
+   * memory; also if memory must catch up with many changes, and `mayUseSql` has reserved room for a search by SQL. To be called within
+   * an operation of the database. Throws UNAVAILABLE if the primary does not respond.
    */
   search(
     query: NearbyQuery,
@@ -126,7 +126,7 @@ export class NodeEvents {
     return this.#read(query, mayUseSql, (memory) => memory.search(query, nowMs, searcher));
   }
 
-  /** A page of the list of all events, under the same rules; if memory must catch up, SQL is used. */
+  /** A page of the list of all events, under the same rules. Undefined whenever memory must catch up with many changes. */
   list(query: AllEventsQuery, nowMs: number, signal?: AbortSignal): Promise<AllEventsPage<Wire> | undefined> {
     return this.#read(
       query,
@@ -153,7 +153,7 @@ export class NodeEvents {
     }
   }
 
-  /** Counted at the same moment. Undefined if the events are not in memory, or if memory must catch up with many changes. */
+  /** Both counts are of one moment. Undefined if the events are not in memory, or if memory must catch up with many changes. */
   async count(nowMs: number): Promise<Pick<Stats, 'events' | 'events_upcoming'> | undefined> {
     if (!this.#loaded || this.#readIndex.isBehind || (await this.#readIndex.confirm()) === 'behind')
       return undefined;
@@ -166,7 +166,7 @@ export class NodeEvents {
     this.#readIndex.close();
     this.#closing.abort();
     this.#unloaded.resolve();
-    this.#loading?.drop();
+    this.#loadConnection?.drop();
     await this.#loop;
   }
 
@@ -187,7 +187,7 @@ export class NodeEvents {
         const sinceMs = performance.now();
         await this.#unloaded.promise;
         this.#unloaded = Promise.withResolvers();
-        // Otherwise it probably cannot follow changes, and would load for ever.
+        // A node that must load again so soon probably cannot follow the changes: the pauses grow, so that it does not load all the time.
         if (performance.now() - sinceMs > MAX_LOAD_PAUSE_MS) pauseMs = FIRST_LOAD_PAUSE_MS;
       }
       const waitMs = loaded === 'impossible' ? IMPOSSIBLE_PAUSE_MS : pauseMs;
@@ -206,12 +206,12 @@ export class NodeEvents {
     const applicationName = await this.#firstLoad.nameOfLoading();
     // No statement timeout: all events take long to read.
     const session = { statementTimeoutMs: 0, settings: POLL_SETTINGS_TO_LOAD, applicationName };
-    this.#loading = await this.#database.connect(session);
+    this.#loadConnection = await this.#database.connect(session);
     try {
       const { signal } = this.#closing;
       signal.throwIfAborted();
       const options = { ...this.#options, nowMs: this.#nowMs, signal };
-      const loaded = await load(this.#loading, options, (events) => this.#storageOf(events));
+      const loaded = await load(this.#loadConnection, options, (events) => this.#storageOf(events));
       if (typeof loaded === 'number') {
         this.#report({ by: 'database', reason: 'too large', events: loaded });
         return 'impossible';
@@ -222,8 +222,8 @@ export class NodeEvents {
       this.#report({ by: 'memory', events: loaded.memory.size, tookMs: performance.now() - beganMs });
       return 'loaded';
     } finally {
-      this.#loading.drop();
-      this.#loading = undefined;
+      this.#loadConnection.drop();
+      this.#loadConnection = undefined;
     }
   }
 
@@ -236,7 +236,7 @@ export class NodeEvents {
     const beganMs = performance.now();
     let furthest = '';
     const onRead = (id: string) => {
-      if (id <= furthest) return; // for the second time: one that always fails later must not seem to get on
+      if (id <= furthest) return; // read before: repeating the same part is no progress
       furthest = id;
       this.#firstLoad.noteProgress();
     };
@@ -250,7 +250,7 @@ export class NodeEvents {
         this.#firstLoad.end();
         if (loaded.memory.knowsWords) this.#options.onWordsReady?.(performance.now() - beganMs);
       }
-      // If it is not useful any more, a load has begun, and has not failed.
+      // If it is not useful any more, another load has begun; that this one ended is no failure.
       if (isDone || !isUseful()) return;
       this.#firstLoad.noteFailure();
       await sleep(WORDS_RETRY_MS, undefined, { ref: false });
@@ -273,7 +273,7 @@ export class NodeEvents {
     };
   }
 
-  /** Lets searches use the database, and loads all events again. */
+  /** Lets searches use SQL, and loads all events again. */
   #unload(change: SearchChange): void {
     this.#loaded = undefined;
     this.#isComplete = false;
@@ -292,9 +292,9 @@ export class NodeEvents {
     const beginMs = performance.now();
     for (let pauseMs = FIRST_PAUSE_MS; this.#loaded; pauseMs *= 2) {
       try {
-        if (!this.#connection?.isCurrent) await this.#connect(beginMs);
-        await this.#nameConnection(this.#connection!);
-        if (!(await this.#pollOnce(this.#connection!, this.#loaded, onBehind))) continue;
+        if (!this.#pollConnection?.isCurrent) await this.#connect(beginMs);
+        await this.#nameConnection(this.#pollConnection!);
+        if (!(await this.#pollOnce(this.#pollConnection!, this.#loaded, onBehind))) continue;
         this.#isBlocked = false;
         return;
       } catch (error) {
@@ -315,21 +315,21 @@ export class NodeEvents {
 
   async #connect(beginMs: number): Promise<void> {
     this.#dropConnection();
-    this.#connectionName = this.#isComplete ? IN_MEMORY : await this.#firstLoad.nameOfLoading();
-    const session = { settings: POLL_SETTINGS, applicationName: this.#connectionName };
-    this.#connection = await this.#database.connect(session, beginMs);
+    this.#pollConnectionName = this.#isComplete ? IN_MEMORY : await this.#firstLoad.nameOfLoading();
+    const session = { settings: POLL_SETTINGS, applicationName: this.#pollConnectionName };
+    this.#pollConnection = await this.#database.connect(session, beginMs);
   }
 
   #dropConnection(): void {
-    this.#connection?.drop();
-    this.#connection = undefined;
+    this.#pollConnection?.drop();
+    this.#pollConnection = undefined;
   }
 
   /** Tells other nodes when this one has everything in memory. */
   async #nameConnection({ sql }: OwnConnection): Promise<void> {
-    if (!this.#isComplete || this.#connectionName === IN_MEMORY) return;
+    if (!this.#isComplete || this.#pollConnectionName === IN_MEMORY) return;
     await sql`SELECT set_config('application_name', ${IN_MEMORY}, false)`;
-    this.#connectionName = IN_MEMORY;
+    this.#pollConnectionName = IN_MEMORY;
   }
 
   /** False if it must be repeated. */
@@ -340,15 +340,15 @@ export class NodeEvents {
       return false;
     }
     const isNew = state.incarnation !== loaded.incarnation;
-    const isMissing = state.horizon > loaded.snapshot.xmin;
-    const hasAll = changes?.some(({ eventId }) => eventId === ALL_EVENTS_CHANGED);
+    const isLogTooShort = state.horizon > loaded.snapshot.xmin;
+    const haveAllChanged = changes?.some(({ eventId }) => eventId === ALL_EVENTS_CHANGED);
     let isFollowed = true;
     const behind = isNew || !changes ? setTimeout(onBehind, BEHIND_AFTER_MS) : undefined;
     try {
       if (isNew) isFollowed = await reconcile(connection, loaded);
-      else if (isMissing || hasAll) isFollowed = false;
+      else if (isLogTooShort || haveAllChanged) isFollowed = false;
       else if (!changes) isFollowed = await followMany(connection, loaded);
-      // From here on, nothing is read.
+      // All has been read. If the connection is current, it came from the primary.
       else if (connection.isCurrent) await loaded.follow(state, changes);
     } finally {
       clearTimeout(behind);
@@ -360,7 +360,7 @@ export class NodeEvents {
     return true;
   }
 
-  /** Reports each way once, however often it is tried again. */
+  /** Reports a change once, however often a load fails again for the same reason. */
   #report(change: SearchChange): void {
     const isSame =
       change.by === 'database' && change.reason !== 'reload' && change.reason === this.#lastReason;
