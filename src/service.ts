@@ -150,8 +150,8 @@ let mcpLoading: Promise<ServeMcp> | undefined;
 
 /** Loads the library of /mcp, once: it takes a fifth of the start, and many services never need it. */
 function loadMcp(): Promise<ServeMcp> {
-  mcpLoading ??= Promise.all([import('./mcp/server.ts'), import('./mcp/server.ts')]).then(
-    ([{ mcpHandler }, { toolServer }]) => mcpHandler(toolServer(VERSION)),
+  mcpLoading ??= import('./mcp/server.ts').then(({ mcpHandler, toolServer }) =>
+    mcpHandler(toolServer(VERSION)),
   );
   return mcpLoading;
 }
