@@ -35,7 +35,7 @@ describe('FairOrder', () => {
     assert.ok(drain(order).indexOf('polite') <= 3);
   });
 
-  it('serves networks with little waiting first, and those with much every fourth time', () => {
+  it('serves networks with few waiting items first, and those with many every fourth time', () => {
     const order = new FairOrder<string>();
     for (let at = 0; at < 20; at++) order.push('much', '', 'm');
     for (const network of ['a', 'b', 'c', 'd', 'e']) order.push(network, '', network);
@@ -65,7 +65,7 @@ describe('FairOrder', () => {
     assert.deepEqual(drain(order), ['z1', 'x1', 'x2']);
   });
 
-  it('lets those with much have the turn if those with little may not, and the other way round', () => {
+  it('lets those with many have the turn if those with few may not, and the other way round', () => {
     const order = new FairOrder<string>();
     for (let at = 0; at < 20; at++) order.push('much', '', `m${at}`);
     order.push('little', '', 'l');
