@@ -125,7 +125,7 @@ interface CreatedAlone {
 }
 
 /** A row of CREATE_SHARED: the event with the ID that was sent, or the one that was there instead. */
-interface Found {
+interface CreatedShared {
   readonly sent_id: string;
   readonly event_id: string;
   /** The next two are null for a new event. */
@@ -257,7 +257,7 @@ async function createShared(
   }));
   const jsonOf = new Map(events.map(({ row, json }) => [row.event_id, json]));
   const found = await statements.run('repeatable write', (sql) =>
-    sql.unsafe<Found[]>(CREATE_SHARED, [JSON.stringify(sent), ...limits], { prepare: true }),
+    sql.unsafe<CreatedShared[]>(CREATE_SHARED, [JSON.stringify(sent), ...limits], { prepare: true }),
   );
   return new Map(
     found.map(({ sent_id, event_id, version, json }) => [

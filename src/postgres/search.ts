@@ -85,14 +85,14 @@ function readIndexes(query: NearbyQuery, nowMs: number, put: Put): string {
   const filters = filtersOf(query, put);
   const conditions = [...filters, ...HAS_STATUS[query.status]];
   const isAfter = isLater(query.after, put);
-  const first = `${ORDER} LIMIT ${put(query.limit + 1, 'bigint')}`;
+  const firstRows = `${ORDER} LIMIT ${put(query.limit + 1, 'bigint')}`;
   const select = (from: string, ...where: readonly string[]) =>
     `SELECT start_ms, event_id FROM ${from} WHERE ${allOf(...where)}`;
   const pages = [select('begun', isAfter), select('events', later, ...conditions, isAfter)];
   return `WITH begun AS MATERIALIZED (
       ${select('events', short, ...conditions)} UNION ALL ${select('events', long, ...conditions)}
     ),
-    page AS (SELECT * FROM (${pages.map((page) => `(${page} ${first})`).join(' UNION ALL ')}) AS parts ${first}),
+    page AS (SELECT * FROM (${pages.map((page) => `(${page} ${firstRows})`).join(' UNION ALL ')}) AS parts ${firstRows}),
     counted AS (SELECT (SELECT count(*) FROM begun) + ${countOf([later, ...filters], query.status)} AS total, NULL AS unknown)
     ${resultOf(query)}`;
 }

@@ -18,7 +18,7 @@ import { DELETED_AGENT_COLUMNS } from './list-statements.ts';
 import { takeRemovalLock } from './removals.ts';
 import { tokenizer, wordsFrom, wordsText } from './words.ts';
 
-interface DeletedEvent {
+interface DeletedRow {
   readonly event_id: string;
   readonly json: string;
 }
@@ -34,7 +34,7 @@ export async function undoDelete(
   const refusal = refusalOf(entry, deletedAfterMs);
   if (!entry || refusal) return { kind: refusal ?? 'no-entry' };
   const hasAgent = await undoAgent(sql, auditId);
-  const deleted = await sql<DeletedEvent[]>`
+  const deleted = await sql<DeletedRow[]>`
     SELECT event_id, json FROM deleted_events WHERE audit_id = ${auditId} AND event_id > ${after}
     ORDER BY event_id LIMIT ${EVENTS_PER_STEP}`;
   const skipped = deleted.length === 0 ? [] : await undoEvents(sql, deleted);
@@ -85,7 +85,7 @@ const UNDO_EVENTS = `WITH wanted AS (
   ON CONFLICT DO NOTHING RETURNING event_id, agent_id, octet_length(json) AS bytes`;
 
 /** Brings the events back. Returns those that it could not restore. */
-async function undoEvents(sql: Sql, deleted: readonly DeletedEvent[]): Promise<SkippedEvent[]> {
+async function undoEvents(sql: Sql, deleted: readonly DeletedRow[]): Promise<SkippedEvent[]> {
   const eventIds = deleted.map(({ event_id }) => event_id);
   const wanted = JSON.stringify(await withWords(deleted));
   await lockDeletesOf(sql, eventIds, 'deleted_events');
@@ -116,7 +116,7 @@ async function undoEvents(sql: Sql, deleted: readonly DeletedEvent[]): Promise<S
 }
 
 /** Finds the words again: a delete does not copy them, because that would take longer. */
-async function withWords(deleted: readonly DeletedEvent[]) {
+async function withWords(deleted: readonly DeletedRow[]) {
   const found: { event_id: string; found_words: string }[] = [];
   for (const { event_id, json } of deleted) {
     found.push({ event_id, found_words: wordsText(await tokenizer.wordsOf(textsOf(json))) });

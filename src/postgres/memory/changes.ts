@@ -74,7 +74,7 @@ export interface ReadEvent {
 export type StoredEvent = Omit<IndexedEvent, 'row'>;
 
 /** Columns that `toEvent` takes, in this order. */
-const EVENT_COLUMNS =
+const INDEXED_COLUMNS =
   'event_id, version, start_ms, end_ms, lat, lng, event_type, audience, status, updated_ms, timezone, agent_id';
 
 const STATE = `pg_current_snapshot()::text, ${INCARNATION}, (SELECT xid::text FROM event_changes_horizon), pg_is_in_recovery()`;
@@ -83,7 +83,7 @@ const STATE_COLUMNS = 4;
 /** SQL: the changes with the rows of their events, if `condition` is true. `OFFSET 0` keeps the planner from joining in another order. */
 const withEvents = (changes: string, json = 'NULL', condition = 'true') => `${changes} AS changed
   LEFT JOIN LATERAL (
-    SELECT ${json} AS json, ${STORED_WORDS} AS words, ${EVENT_COLUMNS} FROM events WHERE event_id = changed.event_id AND ${condition} OFFSET 0
+    SELECT ${json} AS json, ${STORED_WORDS} AS words, ${INDEXED_COLUMNS} FROM events WHERE event_id = changed.event_id AND ${condition} OFFSET 0
   ) AS event ON true`;
 const CHANGED_COLUMNS = 'changed.xid::text, changed.event_id, changed.stamp, event.*';
 
@@ -185,7 +185,7 @@ export async function readNewest(sql: Sql, count: number): Promise<Change[]> {
 
 /** All events. */
 export async function* readAllEvents(sql: Sql): AsyncGenerator<StoredEvent[]> {
-  for await (const lines of copy(sql, `SELECT ${EVENT_COLUMNS} FROM events`)) yield lines.map(toEvent);
+  for await (const lines of copy(sql, `SELECT ${INDEXED_COLUMNS} FROM events`)) yield lines.map(toEvent);
 }
 
 /** The words of the next `limit` events in the order of their IDs. */
@@ -213,7 +213,7 @@ interface ReadWords {
 export async function readEvents(sql: Sql, eventIds: readonly string[]): Promise<ReadEvent[]> {
   const found = await sql
     .unsafe(
-      `SELECT ${STORED_WORDS}, ${EVENT_COLUMNS} FROM events WHERE event_id = ANY (string_to_array($1::text, ','))`,
+      `SELECT ${STORED_WORDS}, ${INDEXED_COLUMNS} FROM events WHERE event_id = ANY (string_to_array($1::text, ','))`,
       [eventIds.join(',')],
     )
     .raw();
