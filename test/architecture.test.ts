@@ -37,6 +37,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'node:',
   ],
   'oidc/': ['oidc/', 'domain/', 'outbound/', 'jose', 'openid-client'],
+  'oauth/': ['oauth/', 'usecases/', 'domain/', 'outbound/', 'typebox (types)', 'node:crypto'],
   'outbound/': ['outbound/', 'node:'],
   'http/': ['http/', 'usecases/', 'domain/', 'metrics/', 'fastify', 'typebox (types)', 'pino', 'node:'],
   'mcp/': ['mcp/', 'usecases/', 'domain/', 'typebox (types)', '@modelcontextprotocol/server'],
@@ -183,7 +184,7 @@ function sendsRequests(source: Source): boolean {
   const code = codeOf(source);
   const modules = /^(?:node:(?:https?|http2|tls|dgram|dns)|undici)(?:\/|$)/;
   const calls =
-    /(?<![\w.])(?:globalThis\.)?fetch\(|\b(?:WebSocket|EventSource)\(|\b(?:connect|createConnection)\b[^;]*? from 'node:net'/;
+    /(?<![\w.#])(?:globalThis\.)?fetch\(|\b(?:WebSocket|EventSource)\(|\b(?:connect|createConnection)\b[^;]*? from 'node:net'/;
   const library = /\bcreateRemoteJWKSet\(|\bopenid\.(?:discovery|Configuration)\(/;
   return (
     importsOf(source).some(({ target, kind }) => kind === 'value' && modules.test(target)) ||

@@ -119,6 +119,7 @@ export const QUOTAS = [
   'registrations',
   'failed_registrations',
   'public_reads',
+  'client_documents',
   'stored_bytes',
 ] as const;
 
