@@ -9,6 +9,8 @@ export interface Policy {
   readonly registrationsPerHour: number;
   /** Per client network; 0: no limit. */
   readonly failedRegistrationsPerHour: number;
+  /** OAuth clients that register themselves, per client network; 0: no limit. */
+  readonly clientRegistrationsPerHour: number;
   /** 0: no limit. */
   readonly maxEventsPerAgent: number;
   /** UTF-8 bytes of the JSON of an agent's events; 0: no limit. */

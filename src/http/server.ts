@@ -32,6 +32,7 @@ import { bind } from './routes/bind.ts';
 import type { Service } from './routes/endpoint.ts';
 import { isLoading, type Readiness, serveHealth, starting } from './routes/health.ts';
 import { type ServeMcp, serveMcp } from './routes/mcp.ts';
+import { type OAuthService, serveOAuth } from './routes/oauth.ts';
 import { DESCRIBED_ROUTES, ROUTES } from './routes/table.ts';
 import type { Shutdown } from './shutdown.ts';
 
@@ -56,6 +57,8 @@ export interface ServerOptions extends Pick<AppOptions, 'trustProxy' | 'newReque
   readonly mcp?: ServeMcp;
   /** Tools of /mcp, listed in the guide. */
   readonly tools?: readonly ToolName[];
+  /** Whether clients of /mcp/connect can sign in. */
+  readonly hasOAuth?: boolean;
   readonly admission?: Admission;
   readonly backlog?: Backlog;
   readonly deadline?: ResponseDeadline;
@@ -74,7 +77,8 @@ const KEPT_REQUESTS = 16;
 
 /** The options with their defaults, and what is made of them. */
 type Server = ServerOptions &
-  Service & {
+  Service &
+  Pick<OAuthService, 'noteError'> & {
     readonly documents: StaticDocuments;
     readonly writeAccess: WriteAccess;
     readonly operations: readonly Operation[];
@@ -83,6 +87,7 @@ type Server = ServerOptions &
 export function buildServer(options: ServerOptions): FastifyInstance {
   const { logger, readiness, admission = new Admission(), deadline = new ResponseDeadline() } = options;
   const { backlog = new Backlog({ unreadBytes: admission.limits.unreadBytes }) } = options;
+  const onFault = faultLog(logger);
   const server: Server = {
     ...options,
     admission,
@@ -90,7 +95,15 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     deadline,
     documents: options.documents ?? new StaticDocuments(),
     writeAccess: measured(accessLog(logger, options.logAgent), options.requestMetrics),
-    onFault: faultLog(logger),
+    onFault,
+    noteError: (request, error) => {
+      const shown = toAppError(error);
+      admission.refusals.count(shown);
+      const isFault = shown.code === 'INTERNAL_ERROR' || shown.code === 'UNAVAILABLE';
+      if (isFault && 'context' in readiness()) onFault(request, shown);
+      request.refusal = shown;
+      return shown;
+    },
     context: () => (readiness() as { context: Context }).context,
     operations: operationsOf(DESCRIBED_ROUTES),
   };
@@ -142,13 +155,7 @@ function addHooks(app: FastifyInstance, server: Server): void {
     backlog.addPayload(reply, payload);
     done();
   });
-  app.setErrorHandler((error, request, reply) => {
-    const shown = toAppError(error);
-    admission.refusals.count(shown);
-    const isFault = shown.code === 'INTERNAL_ERROR' || shown.code === 'UNAVAILABLE';
-    if (isFault && 'context' in readiness()) server.onFault(request, shown);
-    return sendErrorOrPage(reply, shown);
-  });
+  app.setErrorHandler((error, request, reply) => sendErrorOrPage(reply, server.noteError(request, error)));
   app.setNotFoundHandler((_request, reply) => sendErrorOrPage(reply, routeNotFound()));
 }
 
@@ -162,6 +169,7 @@ function addRoutes(app: FastifyInstance, server: Server): void {
   serveSignIn(app, server);
   serveConsole(app, server);
   if (server.mcp) serveMcp(app, { ...server, serve: server.mcp });
+  if (server.hasOAuth) serveOAuth(app, server);
   for (const route of ROUTES) bind(app, route, server);
 }
 
