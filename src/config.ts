@@ -9,6 +9,7 @@ import { CLIENT_LIMITS, type ClientLimits } from './domain/client-limits.ts';
 import { SettingsError, StartError } from './domain/errors.ts';
 import type { Policy } from './domain/policy.ts';
 import { BYTES_PER_MB } from './domain/store.ts';
+import { ALLOWANCE_HINT, type Allowance, readAllowance } from './outbound/allowance.ts';
 import { describeAddress, hasPassword, problemOf, withPassword } from './postgres/client/url.ts';
 
 export interface OidcConfig {
@@ -64,6 +65,8 @@ export interface Config {
   readonly oauthProblem: string | undefined;
   /** `*`, or the origins that browsers may call from. */
   readonly corsOrigins: '*' | readonly string[];
+  /** Hosts and networks that the service may call although they are not public, by purpose. */
+  readonly outboundAllow: readonly Allowance[];
   readonly logLevel: string;
   /** Whether log lines of requests have the agent and the network of the client. */
   readonly logAgent: boolean;
@@ -112,6 +115,9 @@ export function readConfig(env: Env): Config {
     trustProxy: variables.list('TRUST_PROXY', 'addresses or networks such as 10.0.0.0/8', isAddressOrNetwork),
     ...readOAuth(variables, publicUrl, host),
     corsOrigins: readOrigins(variables),
+    outboundAllow: variables
+      .list('OUTBOUND_ALLOW', ALLOWANCE_HINT, (item) => readAllowance(item) !== undefined)
+      .flatMap((item) => readAllowance(item) ?? []),
     logLevel: variables.choice('LOG_LEVEL', LOG_LEVELS, 'info'),
     logAgent: variables.choice('LOG_AGENT', ['on', 'off'], 'off') === 'on',
   };

@@ -27,6 +27,7 @@ import { profilePictures } from './oidc/picture.ts';
 import { providerVerifier } from './oidc/provider.ts';
 import { newSeal, SESSION_SECRET, sessionSeal } from './oidc/seal.ts';
 import { providerSignIn } from './oidc/sign-in.ts';
+import { Outbound } from './outbound/outbound.ts';
 import { logFailure, storeLog } from './store-log.ts';
 import { systemClock, systemRandom, systemUptime, VERSION } from './system.ts';
 import { ClockTrust, describeDoubt } from './usecases/clock-trust.ts';
@@ -109,9 +110,14 @@ export async function startService(config: Config, options: ServiceOptions): Pro
       ...storeLog(logger),
       ...{ onFatal, metrics, clock },
     });
+<<<<<<< HEAD
     if (config.oauthProblem !== undefined)
       logger.warn(`Chat clients cannot sign in (OAUTH is off): ${config.oauthProblem}.`);
     const access = await openAccess(config, store, clock, random);
+=======
+    const outbound = new Outbound({ issuer: config.oidc?.issuer, allow: config.outboundAllow });
+    const access = await openAccess(config, store, clock, random, outbound);
+>>>>>>> main
     const edits = new KeyedQueue();
     readiness = { context: { store, clock, random, policy: config.policy, ...access, edits } };
     listener ??= await startListening(app, config);
@@ -199,7 +205,12 @@ async function openAccess(
   store: Store,
   clock: Clock,
   random: Random,
+<<<<<<< HEAD
 ): Promise<Pick<Context, 'verifyToken' | 'console' | 'oauth'>> {
+=======
+  outbound: Outbound,
+): Promise<verifyToken: VerifyToken; console: ConsoleAccess > {
+>>>>>>> main
   const { oidc, sessionSecret } = config;
   const verifyToken = await chooseVerifier(config, store, clock);
   const secret = sessionSecret ?? (await store.getSetting(SESSION_SECRET, async () => newSecret(random)));
@@ -209,7 +220,7 @@ async function openAccess(
     console: {
       signIn: oidc && (await providerSignIn({ ...oidc, secret, verifyToken, clock, random })),
       sessions: await sessionSeal({ secret, binding, clock }),
-      pictures: profilePictures(oidc?.issuer),
+      pictures: profilePictures(outbound),
     },
     oauth: config.oauth
       ? {

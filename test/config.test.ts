@@ -49,6 +49,7 @@ const DEFAULTS: Config = {
   oauth: true,
   oauthProblem: undefined,
   corsOrigins: '*',
+  outboundAllow: [],
   logLevel: 'info',
   logAgent: false,
 };
@@ -224,6 +225,16 @@ describe('readConfig', () => {
       { corsOrigins: ['https://a.example', 'http://localhost:3000'] },
     ],
     [{ CORS_ORIGINS: 'https://a.example,*' }, { corsOrigins: '*' }],
+    [
+      { OUTBOUND_ALLOW: 'client:apps.internal, client:10.0.0.0/8:8443,webhook:[fd00::/8]:8443' },
+      {
+        outboundAllow: [
+          { purpose: 'client', target: 'apps.internal', port: 443 },
+          { purpose: 'client', target: { address: '10.0.0.0', bits: 8 }, port: 8443 },
+          { purpose: 'webhook', target: { address: 'fd00::', bits: 8 }, port: 8443 },
+        ],
+      },
+    ],
     ...['fatal', 'error', 'warn', 'debug', 'trace', 'silent'].map(
       (logLevel): [Record<string, string>, Partial<Config>] => [{ LOG_LEVEL: logLevel }, { logLevel }],
     ),
@@ -322,6 +333,7 @@ describe('readConfig', () => {
         'https://*.example',
       ],
     ],
+    ['OUTBOUND_ALLOW', ['apps.internal', 'picture:apps.internal', 'client:10.0.0.0/33', 'client:fd00::/8']],
     ['LOG_LEVEL', ['verbose', 'INFO', '30']],
     ['LOG_AGENT', ['yes', 'true', '1', 'ON']],
   ];
@@ -406,7 +418,8 @@ describe('readConfig', () => {
   });
 
   it('returns an object that is frozen at every depth', () => {
-    const env = { OIDC_ISSUER: 'https://id.example.com', OIDC_CLIENT_ID: 'client', CORS_ORIGINS: 'none' };
+    const lists = { CORS_ORIGINS: 'none', OUTBOUND_ALLOW: 'client:10.0.0.0/8' };
+    const env = { OIDC_ISSUER: 'https://id.example.com', OIDC_CLIENT_ID: 'client', ...lists };
     const thaw = (value: object, path: string): string[] => [
       ...(Object.isFrozen(value) ? [] : [path]),
       ...Object.entries(value).flatMap(([name, inner]) =>
