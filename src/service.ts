@@ -22,6 +22,7 @@ import { buildServer } from './http/server.ts';
 import { Shutdown } from './http/shutdown.ts';
 import { TOOLS } from './mcp/tools.ts';
 import { Metrics, measureProcess } from './metrics/metrics.ts';
+import { ClientDocuments } from './oauth/client-documents.ts';
 import { localVerifier, newSigningKey, SIGNING_KEY } from './oidc/local-issuer.ts';
 import { profilePictures } from './oidc/picture.ts';
 import { providerVerifier } from './oidc/provider.ts';
@@ -110,14 +111,10 @@ export async function startService(config: Config, options: ServiceOptions): Pro
       ...storeLog(logger),
       ...{ onFatal, metrics, clock },
     });
-<<<<<<< HEAD
     if (config.oauthProblem !== undefined)
       logger.warn(`Chat clients cannot sign in (OAUTH is off): ${config.oauthProblem}.`);
-    const access = await openAccess(config, store, clock, random);
-=======
     const outbound = new Outbound({ issuer: config.oidc?.issuer, allow: config.outboundAllow });
     const access = await openAccess(config, store, clock, random, outbound);
->>>>>>> main
     const edits = new KeyedQueue();
     readiness = { context: { store, clock, random, policy: config.policy, ...access, edits } };
     listener ??= await startListening(app, config);
@@ -205,12 +202,8 @@ async function openAccess(
   store: Store,
   clock: Clock,
   random: Random,
-<<<<<<< HEAD
-): Promise<Pick<Context, 'verifyToken' | 'console' | 'oauth'>> {
-=======
   outbound: Outbound,
-): Promise<verifyToken: VerifyToken; console: ConsoleAccess > {
->>>>>>> main
+): Promise<Pick<Context, 'verifyToken' | 'console' | 'oauth'>> {
   const { oidc, sessionSecret } = config;
   const verifyToken = await chooseVerifier(config, store, clock);
   const secret = sessionSecret ?? (await store.getSetting(SESSION_SECRET, async () => newSecret(random)));
@@ -226,7 +219,7 @@ async function openAccess(
       ? {
           pages: await newSeal({ secret, purpose: 'consent 1', binding: [], clock }),
           remembered: await newSeal({ secret, purpose: 'agent 1', binding: [], clock }),
-          documents: { find: async () => Promise.reject(new Error('TODO')) },
+          documents: new ClientDocuments({ outbound, store, clock }),
         }
       : undefined,
   };
