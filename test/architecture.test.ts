@@ -194,7 +194,7 @@ function sendsRequests(source: Source): boolean {
   const code = codeOf(source);
   const modules = /^(?:node:(?:https?|http2|tls|dgram|dns)|undici)(?:\/|$)/;
   const calls =
-    /(?<![\w.])(?:globalThis\.)?fetch\(|\b(?:WebSocket|EventSource)\(|\b(?:connect|createConnection)\b[^;]*? from 'node:net'/;
+    /(?<![\w.#])(?:globalThis\.)?fetch\(|\b(?:WebSocket|EventSource)\(|\b(?:connect|createConnection)\b[^;]*? from 'node:net'/;
   const library = /\bcreateRemoteJWKSet\(|\bopenid\.(?:discovery|Configuration)\(/;
   return (
     importsOf(source).some(({ target, kind }) => kind === 'value' && modules.test(target)) ||

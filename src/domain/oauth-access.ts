@@ -11,12 +11,14 @@ export interface Sealing {
 /** Metadata that a client publishes at its client ID, a URL. */
 export interface ClientDocument {
   readonly clientId: string;
+  /** As the client calls itself: any text. */
   readonly name: string | undefined;
+  /** Any texts, at least one. */
   readonly redirectUris: readonly string[];
 }
 
 export interface ClientDocumentFinder {
-  /** For a client of this network. Throws an Error whose message says to a person why there is no usable document. */
+  /** For somebody in this network. Throws VALIDATION_ERROR if there is no valid document, RATE_LIMITED or OVERLOADED. */
   find(clientId: string, network: string): Promise<ClientDocument>;
 }
 

@@ -1,5 +1,6 @@
 // Clients, all of them public: those that publish a document at their client ID, and those that register here (RFC 7591).
 import { newSecret } from '../domain/administration/session.ts';
+import { AppError } from '../domain/errors.ts';
 import { requireQuota, spendClientRegistration } from '../usecases/access.ts';
 import type { Context } from '../usecases/context.ts';
 import { OAuthError } from './oauth-error.ts';
@@ -32,7 +33,8 @@ export async function findClient(context: Context, clientId: string, network: st
 }
 
 function noDocument(error: unknown): never {
-  throw new OAuthError('invalid_client', (error as Error).message);
+  const isInvalid = error instanceof AppError && error.code === 'VALIDATION_ERROR';
+  throw isInvalid ? new OAuthError('invalid_client', error.message) : error;
 }
 
 /** Error for a client ID that is not registered, or no longer. Clients that get it register again. */
