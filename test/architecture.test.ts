@@ -88,6 +88,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'sqlite/',
     'postgres/',
     'oidc/',
+    'oauth/',
     'outbound/',
     'http/',
     'mcp/',
