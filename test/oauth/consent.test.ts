@@ -24,7 +24,7 @@ describe('the page', () => {
     assert.equal(shown.status, 200, shown.text);
     return shown;
   };
-  const newKey = async () => (await service.client.register('Weekend planner')).headers['x-api-key']!;
+  const newKey = async () => (await service.client.register('Old friend')).headers['x-api-key']!;
 
   it('names the destination, which nobody can make up, above the name that the client gives itself', async () => {
     const site = await show(
@@ -186,7 +186,7 @@ describe('the page', () => {
       /^local_events_agent=.*Max-Age=34560000; HttpOnly; SameSite=Lax$/,
     );
     const again = await show({}, {}, cookie);
-    assert.match(again.text, /Continue as <strong><bdi>Weekend planner<\/bdi>/);
+    assert.match(again.text, /Continue as <strong><bdi>Old friend<\/bdi>/);
     assert.equal((await answerPage(service.client, again, { agent: 'known' }, cookie)).status, 422);
     redirectOf(await answerPage(service.client, again, { agent: 'known', scope: 'read' }, cookie));
     const forgotten = await answerPage(service.client, again, { action: 'forget' }, cookie);
@@ -195,7 +195,7 @@ describe('the page', () => {
 
     await service.client.with({ 'x-api-key': key }).post('/v1/auth/revoke');
     const ended = await show({}, {}, cookie);
-    assert.doesNotMatch(ended.text, /Weekend planner/);
+    assert.doesNotMatch(ended.text, /Old friend/);
     const stale = await answerPage(service.client, ended, { agent: 'known', scope: 'read' }, cookie);
     assert.equal(stale.status, 422);
   });
