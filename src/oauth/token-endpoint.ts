@@ -43,7 +43,10 @@ async function exchangeCode(context: Context, clientId: string, parameters: Para
 function readVerifier(parameters: Parameters): string {
   const verifier = required(parameters, 'code_verifier');
   if (/^[A-Za-z0-9._~-]{43,128}$/.test(verifier)) return verifier;
-  throw new OAuthError('invalid_request', 'code_verifier must have 43 to 128 letters, digits, or . _ ~ -');
+  throw new OAuthError(
+    'invalid_request',
+    'code_verifier must have 43 to 128 characters, each a letter, a digit or one of -._~.',
+  );
 }
 
 async function refresh(context: Context, clientId: string, parameters: Parameters): Promise<object> {
