@@ -137,7 +137,8 @@ function readDocument(clientId: string, fetched: Fetched): { document: ClientDoc
   if (!/^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(headers['content-type'] ?? '')) {
     throw noDocument('its Content-Type is not application/json');
   }
-  const { client_id, client_name = '', redirect_uris, token_endpoint_auth_method = 'none' } = parse(bytes);
+  const document = parse(bytes);
+  const { client_id, client_name = '', redirect_uris } = document;
   if (client_id !== clientId) throw badDocument('its client_id is not its own URL');
   if (typeof client_name !== 'string' || client_name.length > MAX_NAME_LENGTH) {
     throw badDocument(`its client_name must be a text of at most ${MAX_NAME_LENGTH} characters`);
@@ -145,8 +146,10 @@ function readDocument(clientId: string, fetched: Fetched): { document: ClientDoc
   if (!isListOfTexts(redirect_uris)) {
     throw badDocument(`its redirect_uris must be a list of 1 to ${MAX_REDIRECT_URIS} URLs`);
   }
-  if (token_endpoint_auth_method !== 'none') {
-    throw badDocument('its token_endpoint_auth_method must be "none", or absent');
+  if (!needsNoSecret(document)) {
+    throw badDocument(
+      'its token_endpoint_auth_method must be "none", or token_endpoint_auth_methods_supported must list that',
+    );
   }
   return {
     document: { clientId, name: client_name || undefined, redirectUris: redirect_uris },
@@ -165,6 +168,16 @@ function parse(bytes: Uint8Array): Readonly<Record<string, unknown>> {
 function isListOfTexts(value: unknown): value is string[] {
   if (!Array.isArray(value) || value.length === 0 || value.length > MAX_REDIRECT_URIS) return false;
   return value.every((item) => typeof item === 'string');
+}
+
+/**
+ * Whether the client can be a public one. A document is the same for every server, so the method is only what the client prefers: ChatGPT
+ * names "private_key_jwt", and lists "none" beside it.
+ */
+function needsNoSecret(document: Readonly<Record<string, unknown>>): boolean {
+  const { token_endpoint_auth_method: preferred = 'none', token_endpoint_auth_methods_supported: others } =
+    document;
+  return preferred === 'none' || (Array.isArray(others) && others.includes('none'));
 }
 
 function readMaxAge(cacheControl = ''): number {

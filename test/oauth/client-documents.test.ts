@@ -126,6 +126,15 @@ describe("an OAuth client's document", () => {
       ['its name has 200 characters', { client_name: 'n'.repeat(200) }, 'n'.repeat(200)],
       ['it needs no secret', { token_endpoint_auth_method: 'none' }, 'App'],
       [
+        'it could do without the key that it prefers, as that of ChatGPT',
+        {
+          token_endpoint_auth_method: 'private_key_jwt',
+          token_endpoint_auth_methods_supported: ['none', 'private_key_jwt'],
+          jwks_uri: 'https://chatgpt.com/oauth/jwks.json',
+        },
+        'App',
+      ],
+      [
         'it has what nobody knows',
         { logo_uri: 'https://x.example/a', grant_types: [1], x: { y: [] } },
         'App',
@@ -175,6 +184,12 @@ describe("an OAuth client's document", () => {
         'it has a secret',
         { token_endpoint_auth_method: 'client_secret_basic' },
         /auth_method must be "none"/,
+      ],
+      ['it needs a key', { token_endpoint_auth_method: 'private_key_jwt' }, /auth_method must be "none"/],
+      [
+        'it lists no method without a secret',
+        { token_endpoint_auth_method: 'private_key_jwt', token_endpoint_auth_methods_supported: 'none' },
+        /auth_methods_supported must list that/,
       ],
     ];
     for (const [what, other, message] of invalid) {
