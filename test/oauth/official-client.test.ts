@@ -32,11 +32,19 @@ async function connect(service: { url: string; client: Client }, key: string, cl
     },
     state: () => 'state of the client',
     clientInformation: () => kept.client as never,
-    saveClientInformation: (client: object) => void (kept.client = client),
+    saveClientInformation: (client: object) => {
+      kept.client = client;
+    },
     tokens: () => kept.tokens as never,
-    saveTokens: (tokens: object) => void (kept.tokens = tokens),
-    redirectToAuthorization: (url: URL) => void (kept.opened = url),
-    saveCodeVerifier: (verifier: string) => void (kept.verifier = verifier),
+    saveTokens: (tokens: object) => {
+      kept.tokens = tokens;
+    },
+    redirectToAuthorization: (url: URL) => {
+      kept.opened = url;
+    },
+    saveCodeVerifier: (verifier: string) => {
+      kept.verifier = verifier;
+    },
     codeVerifier: () => kept.verifier!,
   };
   const url = new URL('/mcp/connect', service.url);
