@@ -7,9 +7,11 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { Client as McpSdkClient } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { closeBrowser, getBrowser } from '../console/console.ts';
 import { npm, PATH } from '../support/npm.ts';
-import { freePort, launchCommand, type RunningProcess } from '../support/process.ts';
+import { cleanEnv, freePort, launchCommand, type RunningProcess } from '../support/process.ts';
 import { temporaryFolder, useTestService } from '../support/service.ts';
 import { newClientId } from './flow.ts';
 
@@ -70,23 +72,21 @@ describe('programs that people use', { timeout: 600_000 }, () => {
   });
   after(closeBrowser);
 
-  const start = (command: string, ...args: string[]): RunningProcess => {
-    const env = {
-      PATH,
-      HOME: folder,
-      // They open a browser by this program, or print the URL; the test opens it.
-      BROWSER: '/bin/echo',
-      MCP_AUTO_OPEN_ENABLED: 'true',
-      MCP_REMOTE_CONFIG_DIR: join(folder, '.mcp-remote'),
-      MCP_INSPECTOR_SECRET_STORE: 'memory',
-    };
-    return launchCommand(command, args, { cwd: folder, env });
-  };
+  const env = () => ({
+    PATH,
+    HOME: folder,
+    // They open a browser by this program, or print the URL; the test opens it.
+    BROWSER: '/bin/echo',
+    MCP_AUTO_OPEN_ENABLED: 'true',
+    MCP_REMOTE_CONFIG_DIR: join(folder, '.mcp-remote'),
+    MCP_INSPECTOR_SECRET_STORE: 'memory',
+  });
+  const start = (command: string, ...args: string[]) =>
+    launchCommand(command, args, { cwd: folder, env: env() });
 
-  /** Opens the page that the program prints, and lets it act for a new agent. Returns what the program has printed in the end. */
-  const signIn = async (program: RunningProcess) => {
+  /** Opens the page that a program asks for, and lets it act for a new agent. */
+  const operatePage = async (url: string) => {
     const key = (await service.client.register('From a program')).headers['x-api-key']!;
-    const url = await findUrl(program);
     await untilListening(new URL(new URL(url).searchParams.get('redirect_uri')!));
     const context = await (await getBrowser()).newContext();
     const page = await context.newPage();
@@ -96,6 +96,17 @@ describe('programs that people use', { timeout: 600_000 }, () => {
     await page.getByLabel('Read and publish').check();
     await page.getByRole('button', { name: 'Allow' }).click();
     await page.waitForURL((left) => left.origin !== new URL(service.url).origin);
+    return context;
+  };
+
+  /** Signs the program in. Returns what it has printed in the end. */
+  const signIn = async (program: RunningProcess) => {
+    const context = await operatePage(
+      await findUrl(
+        () => Object.values(program.output()).join(''),
+        () => program.child.exitCode !== null,
+      ),
+    );
     const { code, stdout, stderr } = await program.ended;
     await context.close();
     assert.equal(code, 0, stdout + stderr);
@@ -110,10 +121,22 @@ describe('programs that people use', { timeout: 600_000 }, () => {
     assert.match(printed, /"agent_name": "From a program"/);
   });
 
-  it('mcp-remote signs in and lists the tools', async () => {
-    const client = join(folder, 'node_modules/.bin/mcp-remote-client');
-    const printed = await signIn(start(client, `${service.url}/mcp/connect`));
-    assert.match(printed, /search_events/);
+  it('mcp-remote signs in, and passes on what a client that starts processes calls', async () => {
+    const command = join(folder, 'node_modules/.bin/mcp-remote');
+    const args = [`${service.url}/mcp/connect`];
+    const transport = new StdioClientTransport({ command, args, env: cleanEnv(env()), stderr: 'pipe' });
+    let printed = '';
+    transport.stderr!.on('data', (text) => {
+      printed += text;
+    });
+    const client = new McpSdkClient({ name: 'test', version: '1.0.0' });
+    const connecting = client.connect(transport, { timeout: 60_000 });
+    const context = await operatePage(await findUrl(() => printed));
+    await connecting;
+    const { structuredContent } = await client.callTool({ name: 'get_my_agent', arguments: {} });
+    assert.equal((structuredContent as { agent: { agent_name: string } }).agent.agent_name, 'From a program');
+    await client.close();
+    await context.close();
   });
 
   it('the AI SDK signs in and calls a tool', async () => {
@@ -134,12 +157,12 @@ describe('programs that people use', { timeout: 600_000 }, () => {
   });
 });
 
-async function findUrl({ child, output, ended }: RunningProcess): Promise<string> {
+/** The URL of the page, once all of it is printed. */
+async function findUrl(printed: () => string, hasEnded = () => false): Promise<string> {
   for (;;) {
-    const { stdout, stderr } = output();
-    const [url] = OPENED.exec(stdout + stderr) ?? [];
-    if (url !== undefined && (stdout + stderr).endsWith(url) === false) return url;
-    if (child.exitCode !== null) throw new Error(`The program ended: ${JSON.stringify(await ended)}`);
+    const [url] = OPENED.exec(printed()) ?? [];
+    if (url !== undefined && !printed().endsWith(url)) return url;
+    if (hasEnded()) throw new Error(`The program ended: ${printed()}`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
