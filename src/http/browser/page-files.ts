@@ -103,11 +103,22 @@ export function fileUrl(name: string): string {
 
 /** Reads a page. `<!-- file -->` stands for the content of that file, each key of `values` for its value. */
 export function readPage(name: string, values: Readonly<Record<string, string>> = {}): string {
-  const text = withHashes(withParts(readPart(name)), getFiles().urls);
+  const text = templateOf(name);
   // The longest first: one key may begin with another. In one pass: values may be text of strangers, and contain a key.
   const keys = Object.keys(values).sort((a, b) => b.length - a.length);
   if (keys.length === 0) return text;
   return text.replaceAll(new RegExp(keys.map(RegExp.escape).join('|'), 'g'), (key) => values[key]!);
+}
+
+const templates = new Map<string, string>();
+
+/** The page without its values; read once. */
+function templateOf(name: string): string {
+  const known = templates.get(name);
+  if (known !== undefined) return known;
+  const text = withHashes(withParts(readPart(name)), getFiles().urls);
+  templates.set(name, text);
+  return text;
 }
 
 function withParts(text: string): string {
