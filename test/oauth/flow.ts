@@ -177,3 +177,12 @@ export function assertOAuthError(answer: Answer, status: number, error: string):
   assert.match(answer.body.error_description, /\S/);
   assert.equal(answer.headers.get('cache-control'), 'no-store');
 }
+
+/** Waits until the token is refused: a node may remember it for a second at most. */
+export async function untilRefused(send: () => Promise<{ readonly status: number }>): Promise<void> {
+  for (const from = performance.now(); performance.now() - from < 1_000; ) {
+    if ((await send()).status === 401) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  assert.equal((await send()).status, 401);
+}

@@ -18,6 +18,7 @@ import {
   refresh,
   sendForm,
   signIn,
+  untilRefused,
 } from './flow.ts';
 
 const HOUR_MS = 3_600_000;
@@ -488,12 +489,3 @@ describe('the quota of the agent', () => {
     assert.equal((await refresh(service.client, last)).status, 200);
   });
 });
-
-/** A node may remember a token for half a second. */
-async function untilRefused(send: () => Promise<{ readonly status: number }>): Promise<void> {
-  for (const from = performance.now(); performance.now() - from < 1_000; ) {
-    if ((await send()).status === 401) return;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  assert.equal((await send()).status, 401);
-}

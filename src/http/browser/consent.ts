@@ -66,7 +66,7 @@ async function ask(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const context = options.context();
-  const parameters = parseForm(request.query as string);
+  const parameters = parseForm(request.query as string, 'query');
   const asked = await readAuthorization(
     context,
     baseOf(options, request),

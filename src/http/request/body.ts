@@ -38,7 +38,7 @@ export function acceptJson(app: FastifyInstance, meter: BodyMeter = NO_METER): v
 
 /** Makes these routes accept HTML forms, too: the body is a Map of their fields. A repeated field is a VALIDATION_ERROR. */
 export function acceptForms(app: FastifyInstance, meter: BodyMeter = NO_METER): void {
-  acceptType(app, FORM_TYPE, meter, (body) => parseForm(decodeUtf8(body)));
+  acceptType(app, FORM_TYPE, meter, (body) => parseForm(decodeUtf8(body), 'body'));
 }
 
 type Parse = (body: Buffer) => unknown;
@@ -128,11 +128,11 @@ function decodeUtf8(body: Buffer): string {
 }
 
 /** Fields of a form, or of a query. Throws VALIDATION_ERROR if one is repeated: two readers might take different ones. */
-export function parseForm(text: string): ReadonlyMap<string, string> {
+export function parseForm(text: string, at: 'body' | 'query'): ReadonlyMap<string, string> {
   const fields = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(text)) {
     if (fields.has(name))
-      throw invalid([{ loc: ['body'], msg: `${safeName(name)} is repeated`, type: 'value_error' }]);
+      throw invalid([{ loc: [at], msg: `${safeName(name)} is repeated`, type: 'value_error' }]);
     fields.set(name, value);
   }
   return fields;
