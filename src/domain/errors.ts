@@ -123,6 +123,7 @@ export const QUOTAS = [
   'registrations',
   'failed_registrations',
   'client_registrations',
+  'public_reads',
   'client_documents',
   'stored_bytes',
 ] as const;
