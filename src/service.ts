@@ -52,8 +52,6 @@ export interface ServiceOptions {
   readonly logger: Logger;
   /** Number of log lines that were dropped. */
   readonly droppedLines?: () => number;
-  /** A key for everybody who opens the front page: only for demos. */
-  readonly visitorKey?: string;
   readonly clock?: Clock;
   readonly uptime?: Uptime;
   readonly random?: Random;
@@ -83,7 +81,7 @@ export async function startService(config: Config, options: ServiceOptions): Pro
     newRequestId: requestIds(clock, random),
     baseUrl: () => config.publicUrl ?? url,
     publicUrl: config.publicUrl,
-    visitorKey: options.visitorKey,
+    publicReading: config.policy.publicReading,
     readiness: () => readiness,
     shutdown,
     requestMetrics: config.metricsPort === undefined ? undefined : new RequestMetrics(metrics),

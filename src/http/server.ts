@@ -4,7 +4,9 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import type { Logger } from 'pino';
 import { AppError, ERRORS } from '../domain/errors.ts';
+import type { PublicReading } from '../domain/policy.ts';
 import type { Context } from '../usecases/context.ts';
+import { publicQuotas } from './access/public-quotas.ts';
 import type { CorsOrigins } from './access/same-origin.ts';
 import { Admission } from './admission/admission.ts';
 import { Backlog } from './admission/backlog.ts';
@@ -44,8 +46,8 @@ export interface ServerOptions extends Pick<AppOptions, 'trustProxy' | 'newReque
   /** Whether the lines of requests have the agent and the network of the client. */
   readonly logAgent?: boolean | undefined;
   readonly baseUrl: () => string;
-  /** A key for everybody who opens the front page. Default: none. */
-  readonly visitorKey?: string | undefined;
+  /** Reading without a key. Default: not possible. */
+  readonly publicReading?: PublicReading | undefined;
   /** PUBLIC_URL, if the operator set it. */
   readonly publicUrl?: string | undefined;
   readonly readiness: () => Readiness;
@@ -84,6 +86,7 @@ type Server = ServerOptions &
 
 export function buildServer(options: ServerOptions): FastifyInstance {
   const { logger, readiness, admission = new Admission(), deadline = new ResponseDeadline() } = options;
+  const { publicReading } = options;
   const { backlog = new Backlog({ unreadBytes: admission.limits.unreadBytes }) } = options;
   const server: Server = {
     ...options,
@@ -94,7 +97,8 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     writeAccess: measured(accessLog(logger, options.logAgent), options.requestMetrics),
     onFault: faultLog(logger),
     context: () => (readiness() as { context: Context }).context,
-    operations: operationsOf(DESCRIBED_ROUTES),
+    publicQuotaOf: publicReading && publicQuotas(publicReading),
+    operations: operationsOf(DESCRIBED_ROUTES, publicReading !== undefined),
   };
   const app = newApp({
     ...server,
@@ -212,9 +216,9 @@ function hasCredentials({ headers }: FastifyRequest): boolean {
 function leave({ admission, backlog, deadline, context }: Server, reply: FastifyReply, nowMs: number): void {
   const { client, refusal } = reply.request;
   admission.leave(client, nowMs);
-  if (refusal?.refusedBy && client.name !== '') {
+  if (refusal?.refusedBy && client.agentId !== undefined) {
     const { store, clock } = context();
-    store.noteRefusal(client.name, clock());
+    store.noteRefusal(client.agentId, clock());
   }
   backlog.remove(reply);
   deadline.forget(client);

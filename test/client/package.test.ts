@@ -155,6 +155,25 @@ describe('the package of the client', { timeout: 300_000 }, () => {
     assert.match(printed[2]!, /^2031-05-01T16:00:00\.000Z Lantern workshop$/m);
   });
 
+  it('runs the script of examples/, with a new key', async () => {
+    const now = Date.now();
+    await (await service.newAgent()).create({
+      ...{ title: 'Festival week', location_name: 'Tempelhof', lat: 52.48, lng: 13.4, cost: '5 EUR' },
+      start_at: new Date(now - 3_600_000).toISOString(),
+      end_at: new Date(now + 8 * 86_400_000).toISOString(),
+    });
+    cpSync(join(ROOT, 'examples/script.ts'), join(folder, 'script.ts'));
+    const runScript = (url: string, ...place: string[]) => {
+      const env = { ...process.env, LOCAL_EVENTS_URL: url, LOCAL_EVENTS_API_KEY: '' };
+      return promisify(execFile)(process.execPath, ['script.ts', ...place], { cwd: folder, env });
+    };
+    const { stdout, stderr } = await runScript(service.url, '52.52', '13.405');
+    assert.match(stdout, /^\d{4}-\d\d-\d\dT[\d:.+]+ {2}Festival week at Tempelhof, 2\.8 miles, 5 EUR$/m);
+    assert.match(stderr, /LOCAL_EVENTS_API_KEY=lev_\w+$/m);
+    assert.equal((await runScript(service.url, '0', '0')).stdout, 'Nothing is on.\n');
+    await assert.rejects(runScript(service.url, '91', '0'), /VALIDATION_ERROR: query\.lat/);
+  });
+
   it('has types for strict TypeScript, with the types of browsers or of Node', async () => {
     const program = `
       import { LocalEvents, LocalEventsError, headersOf, type EventCreate, type SearchNearbyQuery } from 'local-events-client';
