@@ -20,8 +20,10 @@ import { asksForHtml, serveFront, serveGuide } from './browser/front.ts';
 import { PAGE_HEADERS, readPage, servePageFiles } from './browser/page-files.ts';
 import { serveDocs } from './browser/reference.ts';
 import { serveSignIn } from './browser/sign-in.ts';
+import { API_CATALOG_PATH, API_CATALOG_TYPE, apiCatalogLink, writeApiCatalog } from './guide/api-catalog.ts';
 import type { ToolName } from './guide/mcp.ts';
 import { type Operation, operationsOf } from './guide/operations.ts';
+import { writeSkill } from './guide/skill.ts';
 import { accessLog, logOnClose, measured, type WriteAccess } from './log/access-log.ts';
 import { faultLog } from './log/fault-log.ts';
 import type { RequestMetrics } from './log/request-metrics.ts';
@@ -177,11 +179,21 @@ function addRoutes(app: FastifyInstance, server: Server): void {
   for (const route of ROUTES) bind(app, route, server);
 }
 
-function serveDescription(app: FastifyInstance, { documents, operations, baseUrl }: Server): void {
+function serveDescription(app: FastifyInstance, server: Server): void {
+  const { documents, operations, baseUrl, tools = [] } = server;
+  const headers = { 'cache-control': 'no-cache' }; // browsers ask each time whether it is still valid
   documents.serve(app, '/openapi.json', () => {
-    const headers = { 'cache-control': 'no-cache' }; // browsers ask each time whether it is still valid
     const json = JSON.stringify(describeApi(operations, baseUrl()));
     return new StaticDocument(json, 'application/json; charset=utf-8', headers);
+  });
+  documents.serve(
+    app,
+    '/SKILL.md',
+    () => new StaticDocument(writeSkill(baseUrl(), tools), 'text/markdown; charset=utf-8', headers),
+  );
+  documents.serve(app, API_CATALOG_PATH, () => {
+    const link = apiCatalogLink(baseUrl());
+    return new StaticDocument(writeApiCatalog(baseUrl()), API_CATALOG_TYPE, { ...headers, link });
   });
 }
 
@@ -260,13 +272,13 @@ function matches(app: FastifyInstance, method: string, path: string): boolean {
   return app.findRoute({ method: method as HTTPMethods, url: path }) !== null;
 }
 
-const API = /^\/v1(?:[/?]|$)/;
+const API = /^\/(?:v1|\.well-known)(?:[/?]|$)/;
 
 let unknownPage: string | undefined;
 
 /**
- * Sends an error. A browser that opens a URL which does not exist gets a page; other clients get the error as JSON, and below /v1 all
- * do.
+ * Sends an error. A browser that opens a URL which does not exist gets a page; other clients get the error as JSON, and below /v1
+ * and /.well-known all do.
  */
 function sendErrorOrPage(reply: FastifyReply, error: AppError): FastifyReply {
   const { method, pattern, headers, raw } = reply.request;
