@@ -1,14 +1,15 @@
 // Configuration from environment variables; no other file reads them. Reports all invalid variables at once. The result is
 // frozen.
-import { isIP } from 'node:net';
+import { BlockList, isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { foldCase, isGoogle } from './domain/administration/admin.ts';
 import { TIERS } from './domain/agent.ts';
 import { isApiKey } from './domain/api-key.ts';
 import { CLIENT_LIMITS, type ClientLimits } from './domain/client-limits.ts';
 import { SettingsError, StartError } from './domain/errors.ts';
-import type { Policy } from './domain/policy.ts';
+import type { Policy, PublicNetwork, PublicReading } from './domain/policy.ts';
 import { BYTES_PER_MB } from './domain/store.ts';
+import { ALLOWANCE_HINT, type Allowance, readAllowance } from './outbound/allowance.ts';
 import { describeAddress, hasPassword, problemOf, withPassword } from './postgres/client/url.ts';
 
 export interface OidcConfig {
@@ -60,6 +61,8 @@ export interface Config {
   readonly trustProxy: readonly string[];
   /** `*`, or the origins that browsers may call from. */
   readonly corsOrigins: '*' | readonly string[];
+  /** Hosts and networks that the service may call although they are not public, by purpose. */
+  readonly outboundAllow: readonly Allowance[];
   readonly logLevel: string;
   /** Whether log lines of requests have the agent and the network of the client. */
   readonly logAgent: boolean;
@@ -105,6 +108,9 @@ export function readConfig(env: Env): Config {
     sessionSecret: readSessionSecret(variables),
     trustProxy: variables.list('TRUST_PROXY', 'addresses or networks such as 10.0.0.0/8', isAddressOrNetwork),
     corsOrigins: readOrigins(variables),
+    outboundAllow: variables
+      .list('OUTBOUND_ALLOW', ALLOWANCE_HINT, (item) => readAllowance(item) !== undefined)
+      .flatMap((item) => readAllowance(item) ?? []),
     logLevel: variables.choice('LOG_LEVEL', LOG_LEVELS, 'info'),
     logAgent: variables.choice('LOG_AGENT', ['on', 'off'], 'off') === 'on',
   };
@@ -262,6 +268,7 @@ function readPolicy(variables: Variables, oidc: OidcConfig | undefined): Policy 
     },
     registrationsPerHour: variables.number('REGISTRATIONS_PER_HOUR', 600),
     failedRegistrationsPerHour: variables.number('FAILED_REGISTRATIONS_PER_HOUR', 600),
+    publicReading: readPublicReading(variables),
     maxEventsPerAgent: variables.number('MAX_EVENTS_PER_AGENT', 100_000),
     maxBytesPerAgent: variables.megabytes('MAX_MB_PER_AGENT', 100),
     maxBytesPerNetworkAndHour: variables.megabytes('MAX_MB_PER_NETWORK_AND_HOUR', 1_000),
@@ -277,6 +284,41 @@ function readPolicy(variables: Variables, oidc: OidcConfig | undefined): Policy 
       hostedDomainRequired: oidc !== undefined && isGoogle(oidc.issuer),
     },
   };
+}
+
+/** Undefined if it is off; its other variables are checked in any case. */
+function readPublicReading(variables: Variables): PublicReading | undefined {
+  const hint = 'networks with their requests per hour, such as 203.0.113.0/24:5000 or 2001:db8::/32:5000';
+  const items = variables.list('PUBLIC_READ_NETWORKS', hint, (item) => readPublicNetwork(item) !== undefined);
+  const networks = items.flatMap((item) => readPublicNetwork(item) ?? []);
+  const repeated = networks.find((network, at) =>
+    networks.slice(0, at).some((other) => isSame(network, other)),
+  );
+  if (repeated) {
+    const { address, bits } = repeated;
+    variables.problems.push(
+      `PUBLIC_READ_NETWORKS must list each network once; it has "${address}/${bits}" twice.`,
+    );
+  }
+  const readsPerHour = variables.number('PUBLIC_READS_PER_HOUR', 600);
+  const isOn = variables.choice('PUBLIC_READ', ['on', 'off'], 'off') === 'on';
+  return isOn ? { readsPerHour, networks } : undefined;
+}
+
+/** Reads `address/bits:limit`; the colon before the limit is the last one. */
+function readPublicNetwork(item: string): PublicNetwork | undefined {
+  const [, address = '', bits, limit] = /^([^/%]+)\/(\d{1,3}):(\d{1,9})$/.exec(item) ?? [];
+  const maxBits = { 0: -1, 4: 32, 6: 128 }[isIP(address)]!;
+  return Number(bits) <= maxBits ? { address, bits: Number(bits), readsPerHour: Number(limit) } : undefined;
+}
+
+/** Whether both are the same network, however their addresses are written. */
+function isSame(network: PublicNetwork, { address, bits }: PublicNetwork): boolean {
+  if (network.bits !== bits || isIP(network.address) !== isIP(address)) return false;
+  const family = isIP(address) === 4 ? 'ipv4' : 'ipv6';
+  const list = new BlockList();
+  list.addSubnet(address, bits, family);
+  return list.check(network.address, family);
 }
 
 function readClientLimits(variables: Variables): ClientLimits {

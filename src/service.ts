@@ -27,6 +27,7 @@ import { profilePictures } from './oidc/picture.ts';
 import { providerVerifier } from './oidc/provider.ts';
 import { SESSION_SECRET, sessionSeal } from './oidc/seal.ts';
 import { providerSignIn } from './oidc/sign-in.ts';
+import { Outbound } from './outbound/outbound.ts';
 import { lazyPlaces } from './places/places.ts';
 import { logFailure, storeLog } from './store-log.ts';
 import { systemClock, systemRandom, systemUptime, VERSION } from './system.ts';
@@ -52,8 +53,6 @@ export interface ServiceOptions {
   readonly logger: Logger;
   /** Number of log lines that were dropped. */
   readonly droppedLines?: () => number;
-  /** A key for everybody who opens the front page: only for demos. */
-  readonly visitorKey?: string;
   readonly clock?: Clock;
   readonly uptime?: Uptime;
   readonly random?: Random;
@@ -83,7 +82,7 @@ export async function startService(config: Config, options: ServiceOptions): Pro
     newRequestId: requestIds(clock, random),
     baseUrl: () => config.publicUrl ?? url,
     publicUrl: config.publicUrl,
-    visitorKey: options.visitorKey,
+    publicReading: config.policy.publicReading,
     readiness: () => readiness,
     shutdown,
     requestMetrics: config.metricsPort === undefined ? undefined : new RequestMetrics(metrics),
@@ -109,7 +108,8 @@ export async function startService(config: Config, options: ServiceOptions): Pro
       ...storeLog(logger),
       ...{ onFatal, metrics, clock },
     });
-    const access = await openAccess(config, store, clock, random);
+    const outbound = new Outbound({ issuer: config.oidc?.issuer, allow: config.outboundAllow });
+    const access = await openAccess(config, store, clock, random, outbound);
     const edits = new KeyedQueue();
     readiness = {
       context: { store, clock, random, policy: config.policy, ...access, edits, places: lazyPlaces() },
@@ -199,6 +199,7 @@ async function openAccess(
   store: Store,
   clock: Clock,
   random: Random,
+  outbound: Outbound,
 ): Promise<{ verifyToken: VerifyToken; console: ConsoleAccess }> {
   const { oidc, sessionSecret } = config;
   const verifyToken = await chooseVerifier(config, store, clock);
@@ -209,7 +210,7 @@ async function openAccess(
     console: {
       signIn: oidc && (await providerSignIn({ ...oidc, secret, verifyToken, clock, random })),
       sessions: await sessionSeal({ secret, binding, clock }),
-      pictures: profilePictures(oidc?.issuer),
+      pictures: profilePictures(outbound),
     },
   };
 }

@@ -37,7 +37,9 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'postgres',
     'node:',
   ],
-  'oidc/': ['oidc/', 'domain/', 'jose', 'openid-client', 'node:net', 'node:dns', 'node:http', 'node:https'],
+  'oidc/': ['oidc/', 'domain/', 'outbound/', 'jose', 'openid-client'],
+  'oauth/': ['oauth/', 'usecases/', 'domain/', 'outbound/', 'typebox (types)', 'node:crypto'],
+  'outbound/': ['outbound/', 'node:'],
   'http/': ['http/', 'usecases/', 'domain/', 'metrics/', 'fastify', 'typebox (types)', 'pino', 'node:'],
   'mcp/': ['mcp/', 'usecases/', 'domain/', 'typebox (types)', '@modelcontextprotocol/server'],
   'cli/': [
@@ -54,7 +56,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'node:',
   ],
   'migrations.ts': ['domain/errors.ts', 'node:fs'],
-  'config.ts': ['domain/', 'postgres/client/url.ts', 'node:net', 'node:path'],
+  'config.ts': ['domain/', 'outbound/allowance.ts', 'postgres/client/url.ts', 'node:net', 'node:path'],
   'system.ts': ['domain/', '../package.json', 'node:crypto', 'node:fs'],
   'engines.ts': [
     'config.ts',
@@ -77,6 +79,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'sqlite/',
     'postgres/',
     'oidc/',
+    'outbound/',
     'places/',
     'http/',
     'mcp/',
@@ -170,6 +173,28 @@ function asksForTimeOrChance({ path, text }: Source): boolean {
   return path !== 'system.ts' && asks.test(text);
 }
 
+/**
+ * Files outside outbound/ that may open connections: the engine to its database, and commands to the service itself. The
+ * scripts of pages run in browsers; the server of the metrics only listens.
+ */
+const MAY_CONNECT =
+  /^(?:outbound\/|postgres\/client\/|cli\/(?:mcp|agent-changes)\.ts$|http\/browser\/pages\/|http\/metrics-server\.ts$)/;
+
+/** Whether the file can send requests elsewhere: by itself, or with a library that does not use outbound/. */
+function sendsRequests(source: Source): boolean {
+  if (MAY_CONNECT.test(source.path)) return false;
+  const code = codeOf(source);
+  const modules = /^(?:node:(?:https?|http2|tls|dgram|dns)|undici)(?:\/|$)/;
+  const calls =
+    /(?<![\w.#])(?:globalThis\.)?fetch\(|\b(?:WebSocket|EventSource)\(|\b(?:connect|createConnection)\b[^;]*? from 'node:net'/;
+  const library = /\bcreateRemoteJWKSet\(|\bopenid\.(?:discovery|Configuration)\(/;
+  return (
+    importsOf(source).some(({ target, kind }) => kind === 'value' && modules.test(target)) ||
+    calls.test(code) ||
+    (library.test(code) && !/customFetch\](?::| =) providerFetch\b/.test(code))
+  );
+}
+
 const RULES: Record<string, (sources: readonly Source[]) => string[]> = {
   'imports only what its folder may': (sources) => sources.flatMap(forbiddenImports),
   'imports nothing from a room of http/ above its own': importsUpInHttp,
@@ -185,6 +210,7 @@ const RULES: Record<string, (sources: readonly Source[]) => string[]> = {
   'has at most 500 lines': (sources) =>
     named(sources.filter(({ text }) => text.split('\n').length > MAX_LINES + 1)),
   'gets time and randomness from system.ts': (sources) => named(sources.filter(asksForTimeOrChance)),
+  'sends requests only through outbound/': (sources) => named(sources.filter(sendsRequests)),
 };
 
 function named(sources: readonly Source[]): string[] {
@@ -365,6 +391,26 @@ describe('every other rule', () => {
         'system.ts': 'Date.now',
       },
       ['domain/a.ts', 'http/a.ts', 'cli/a.ts'],
+    ],
+    [
+      'sends requests only through outbound/',
+      {
+        'oidc/a.ts': 'const response = await fetch(url);',
+        'oidc/b.ts': 'globalThis.fetch(url);',
+        'oidc/c.ts': 'createRemoteJWKSet(url);',
+        'oidc/d.ts': 'await openid.discovery(url, {});',
+        'http/e.ts': "import { request } from 'node:https';",
+        'http/f.ts': "const { get } = await import('node:http');",
+        'http/g.ts': "import { connect } from 'node:net';",
+        'http/h.ts': "import { lookup } from 'node:dns/promises';",
+        'http/i.ts': 'new WebSocket(url);',
+        'oidc/fine.ts': 'createRemoteJWKSet(url, { [customFetch]: providerFetch });',
+        'http/fine.ts':
+          "import { isIP } from 'node:net';\nimport type { Server } from 'node:http';\ncache.fetch(1);",
+        'outbound/fine.ts': 'await fetch(url);',
+        'cli/mcp.ts': 'await fetch(url);',
+      },
+      [...'abcd'].map((name) => `oidc/${name}.ts`).concat([...'efghi'].map((name) => `http/${name}.ts`)),
     ],
   ];
   for (const [rule, files, violations] of broken) {

@@ -23,6 +23,7 @@ const DEFAULTS: Config = {
     tierLimits: { read: 10_000, readwrite: 10_000, admin: 100_000 },
     registrationsPerHour: 600,
     failedRegistrationsPerHour: 600,
+    publicReading: undefined,
     maxEventsPerAgent: 100_000,
     maxBytesPerAgent: 104_857_600,
     maxBytesPerNetworkAndHour: 1_048_576_000,
@@ -46,6 +47,7 @@ const DEFAULTS: Config = {
   sessionSecret: undefined,
   trustProxy: [],
   corsOrigins: '*',
+  outboundAllow: [],
   logLevel: 'info',
   logAgent: false,
 };
@@ -55,6 +57,16 @@ const limits = (changed: Partial<Policy['tierLimits']>) =>
   policy({ tierLimits: { ...DEFAULTS.policy.tierLimits, ...changed } });
 const admins = (changed: Partial<Policy['administrators']>) =>
   policy({ administrators: { ...DEFAULTS.policy.administrators, ...changed } });
+const publicReading = (
+  readsPerHour: number,
+  networks: [address: string, bits: number, limit: number][] = [],
+) =>
+  policy({
+    publicReading: {
+      readsPerHour,
+      networks: networks.map(([address, bits, limit]) => ({ address, bits, readsPerHour: limit })),
+    },
+  });
 const provider = (issuer: string, clientSecret?: string, name?: string) => ({
   oidc: { issuer, clientId: 'client', clientSecret, name },
 });
@@ -164,6 +176,23 @@ describe('readConfig', () => {
     [{ RATE_LIMIT_ADMIN: '8' }, limits({ admin: 8 })],
     [{ REGISTRATIONS_PER_HOUR: '0' }, policy({ registrationsPerHour: 0 })],
     [{ FAILED_REGISTRATIONS_PER_HOUR: '0' }, policy({ failedRegistrationsPerHour: 0 })],
+    [{ PUBLIC_READ: 'on' }, publicReading(600)],
+    [{ PUBLIC_READ: 'off', PUBLIC_READS_PER_HOUR: '7', PUBLIC_READ_NETWORKS: '10.0.0.0/8:5' }, {}],
+    [{ PUBLIC_READ: 'on', PUBLIC_READS_PER_HOUR: '0' }, publicReading(0)],
+    [
+      {
+        PUBLIC_READ: 'on',
+        PUBLIC_READ_NETWORKS:
+          '203.0.113.0/24:5000, 203.0.113.0/25:0,2001:db8::/32:70,::/0:8,203.0.113.9/32:1',
+      },
+      publicReading(600, [
+        ['203.0.113.0', 24, 5_000],
+        ['203.0.113.0', 25, 0],
+        ['2001:db8::', 32, 70],
+        ['::', 0, 8],
+        ['203.0.113.9', 32, 1],
+      ]),
+    ],
     [{ MAX_EVENTS_PER_AGENT: '0' }, policy({ maxEventsPerAgent: 0 })],
     [{ MAX_MB_PER_AGENT: '0' }, policy({ maxBytesPerAgent: 0 })],
     [{ MAX_MB_PER_AGENT: '3' }, policy({ maxBytesPerAgent: 3_145_728 })],
@@ -221,6 +250,16 @@ describe('readConfig', () => {
       { corsOrigins: ['https://a.example', 'http://localhost:3000'] },
     ],
     [{ CORS_ORIGINS: 'https://a.example,*' }, { corsOrigins: '*' }],
+    [
+      { OUTBOUND_ALLOW: 'client:apps.internal, client:10.0.0.0/8:8443,webhook:[fd00::/8]:8443' },
+      {
+        outboundAllow: [
+          { purpose: 'client', target: 'apps.internal', port: 443 },
+          { purpose: 'client', target: { address: '10.0.0.0', bits: 8 }, port: 8443 },
+          { purpose: 'webhook', target: { address: 'fd00::', bits: 8 }, port: 8443 },
+        ],
+      },
+    ],
     ...['fatal', 'error', 'warn', 'debug', 'trace', 'silent'].map(
       (logLevel): [Record<string, string>, Partial<Config>] => [{ LOG_LEVEL: logLevel }, { logLevel }],
     ),
@@ -255,6 +294,26 @@ describe('readConfig', () => {
     ['RATE_LIMIT_ADMIN', [...WHOLE_NUMBERS, '1000000001']],
     ['REGISTRATIONS_PER_HOUR', WHOLE_NUMBERS],
     ['FAILED_REGISTRATIONS_PER_HOUR', WHOLE_NUMBERS],
+    ['PUBLIC_READ', ['yes', 'true', '1', 'ON', 'all']],
+    ['PUBLIC_READS_PER_HOUR', [...WHOLE_NUMBERS, '1000000001']],
+    [
+      'PUBLIC_READ_NETWORKS',
+      [
+        '203.0.113.0/24',
+        '203.0.113.7:5',
+        '203.0.113.0:24/5',
+        '203.0.113.0/33:5',
+        '203.0.113.0/24:many',
+        '203.0.113.0/24:-1',
+        '203.0.113.0/24:1000000001',
+        '2001:db8::1:5',
+        '2001:db8::/129:5',
+        '[2001:db8::]/32:5',
+        'fe80::%eth0/64:5',
+        'claude.ai/24:5',
+        ':5',
+      ],
+    ],
     ['MAX_EVENTS_PER_AGENT', WHOLE_NUMBERS],
     ['MAX_MB_PER_AGENT', [...WHOLE_NUMBERS, '1000001']],
     ['MAX_MB_PER_NETWORK_AND_HOUR', [...WHOLE_NUMBERS, '1000001']],
@@ -319,6 +378,7 @@ describe('readConfig', () => {
         'https://*.example',
       ],
     ],
+    ['OUTBOUND_ALLOW', ['apps.internal', 'picture:apps.internal', 'client:10.0.0.0/33', 'client:fd00::/8']],
     ['LOG_LEVEL', ['verbose', 'INFO', '30']],
     ['LOG_AGENT', ['yes', 'true', '1', 'ON']],
   ];
@@ -387,6 +447,19 @@ describe('readConfig', () => {
     assert.ok(line!.includes('"bob", "carol"') && !line!.includes('ada@example.com'), line!);
   });
 
+  it('refuses a network that is listed twice, however it is written', () => {
+    for (const [one, other] of [
+      ['10.0.0.0/8:1', '10.0.0.0/8:1'],
+      ['10.0.0.0/8:1', '10.9.8.7/8:2'],
+      ['2001:db8::/32:1', '2001:0DB8:0::1/32:1'],
+    ] as const) {
+      const network = other.slice(0, other.lastIndexOf(':'));
+      assert.deepEqual(problems({ PUBLIC_READ_NETWORKS: `${one},192.0.2.0/24:3,${other}` }), [
+        `PUBLIC_READ_NETWORKS must list each network once; it has "${network}" twice.`,
+      ]);
+    }
+  });
+
   it('reports all bad variables together, one per line', () => {
     const env = Object.fromEntries(bad.map(([name, values]) => [name, values[0]!]));
     const lines = problems({
@@ -403,7 +476,8 @@ describe('readConfig', () => {
   });
 
   it('returns an object that is frozen at every depth', () => {
-    const env = { OIDC_ISSUER: 'https://id.example.com', OIDC_CLIENT_ID: 'client', CORS_ORIGINS: 'none' };
+    const lists = { CORS_ORIGINS: 'none', OUTBOUND_ALLOW: 'client:10.0.0.0/8' };
+    const env = { OIDC_ISSUER: 'https://id.example.com', OIDC_CLIENT_ID: 'client', ...lists };
     const thaw = (value: object, path: string): string[] => [
       ...(Object.isFrozen(value) ? [] : [path]),
       ...Object.entries(value).flatMap(([name, inner]) =>

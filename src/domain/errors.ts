@@ -118,6 +118,8 @@ export const QUOTAS = [
   'mcp_messages',
   'registrations',
   'failed_registrations',
+  'public_reads',
+  'client_documents',
   'stored_bytes',
 ] as const;
 

@@ -4,7 +4,9 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import type { Logger } from 'pino';
 import { AppError, ERRORS } from '../domain/errors.ts';
+import type { PublicReading } from '../domain/policy.ts';
 import type { Context } from '../usecases/context.ts';
+import { publicQuotas } from './access/public-quotas.ts';
 import type { CorsOrigins } from './access/same-origin.ts';
 import { Admission } from './admission/admission.ts';
 import { Backlog } from './admission/backlog.ts';
@@ -18,8 +20,10 @@ import { asksForHtml, serveFront, serveGuide } from './browser/front.ts';
 import { PAGE_HEADERS, readPage, servePageFiles } from './browser/page-files.ts';
 import { serveDocs } from './browser/reference.ts';
 import { serveSignIn } from './browser/sign-in.ts';
+import { API_CATALOG_PATH, API_CATALOG_TYPE, apiCatalogLink, writeApiCatalog } from './guide/api-catalog.ts';
 import type { ToolName } from './guide/mcp.ts';
 import { type Operation, operationsOf } from './guide/operations.ts';
+import { writeSkill } from './guide/skill.ts';
 import { accessLog, logOnClose, measured, type WriteAccess } from './log/access-log.ts';
 import { faultLog } from './log/fault-log.ts';
 import type { RequestMetrics } from './log/request-metrics.ts';
@@ -42,8 +46,8 @@ export interface ServerOptions extends Pick<AppOptions, 'trustProxy' | 'newReque
   /** Whether the lines of requests have the agent and the network of the client. */
   readonly logAgent?: boolean | undefined;
   readonly baseUrl: () => string;
-  /** A key for everybody who opens the front page. Default: none. */
-  readonly visitorKey?: string | undefined;
+  /** Reading without a key. Default: not possible. */
+  readonly publicReading?: PublicReading | undefined;
   /** PUBLIC_URL, if the operator set it. */
   readonly publicUrl?: string | undefined;
   readonly readiness: () => Readiness;
@@ -82,6 +86,7 @@ type Server = ServerOptions &
 
 export function buildServer(options: ServerOptions): FastifyInstance {
   const { logger, readiness, admission = new Admission(), deadline = new ResponseDeadline() } = options;
+  const { publicReading } = options;
   const { backlog = new Backlog({ unreadBytes: admission.limits.unreadBytes }) } = options;
   const server: Server = {
     ...options,
@@ -92,7 +97,8 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     writeAccess: measured(accessLog(logger, options.logAgent), options.requestMetrics),
     onFault: faultLog(logger),
     context: () => (readiness() as { context: Context }).context,
-    operations: operationsOf(DESCRIBED_ROUTES),
+    publicQuotaOf: publicReading && publicQuotas(publicReading),
+    operations: operationsOf(DESCRIBED_ROUTES, publicReading !== undefined),
   };
   const app = newApp({
     ...server,
@@ -165,11 +171,21 @@ function addRoutes(app: FastifyInstance, server: Server): void {
   for (const route of ROUTES) bind(app, route, server);
 }
 
-function serveDescription(app: FastifyInstance, { documents, operations, baseUrl }: Server): void {
+function serveDescription(app: FastifyInstance, server: Server): void {
+  const { documents, operations, baseUrl, tools = [] } = server;
+  const headers = { 'cache-control': 'no-cache' }; // browsers ask each time whether it is still valid
   documents.serve(app, '/openapi.json', () => {
-    const headers = { 'cache-control': 'no-cache' }; // browsers ask each time whether it is still valid
     const json = JSON.stringify(describeApi(operations, baseUrl()));
     return new StaticDocument(json, 'application/json; charset=utf-8', headers);
+  });
+  documents.serve(
+    app,
+    '/SKILL.md',
+    () => new StaticDocument(writeSkill(baseUrl(), tools), 'text/markdown; charset=utf-8', headers),
+  );
+  documents.serve(app, API_CATALOG_PATH, () => {
+    const link = apiCatalogLink(baseUrl());
+    return new StaticDocument(writeApiCatalog(baseUrl()), API_CATALOG_TYPE, { ...headers, link });
   });
 }
 
@@ -200,9 +216,9 @@ function hasCredentials({ headers }: FastifyRequest): boolean {
 function leave({ admission, backlog, deadline, context }: Server, reply: FastifyReply, nowMs: number): void {
   const { client, refusal } = reply.request;
   admission.leave(client, nowMs);
-  if (refusal?.refusedBy && client.name !== '') {
+  if (refusal?.refusedBy && client.agentId !== undefined) {
     const { store, clock } = context();
-    store.noteRefusal(client.name, clock());
+    store.noteRefusal(client.agentId, clock());
   }
   backlog.remove(reply);
   deadline.forget(client);
@@ -248,13 +264,13 @@ function matches(app: FastifyInstance, method: string, path: string): boolean {
   return app.findRoute({ method: method as HTTPMethods, url: path }) !== null;
 }
 
-const API = /^\/v1(?:[/?]|$)/;
+const API = /^\/(?:v1|\.well-known)(?:[/?]|$)/;
 
 let unknownPage: string | undefined;
 
 /**
- * Sends an error. A browser that opens a URL which does not exist gets a page; other clients get the error as JSON, and below /v1 all
- * do.
+ * Sends an error. A browser that opens a URL which does not exist gets a page; other clients get the error as JSON, and below /v1
+ * and /.well-known all do.
  */
 function sendErrorOrPage(reply: FastifyReply, error: AppError): FastifyReply {
   const { method, pattern, headers, raw } = reply.request;

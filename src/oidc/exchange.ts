@@ -1,6 +1,7 @@
 // Exchange of an authorization code for tokens. Handles the differences between providers: how a client authenticates, and
 // that Google writes its issuer in two ways.
 import * as openid from 'openid-client';
+import { providerFetch } from '../outbound/provider-fetch.ts';
 import { TIMEOUT_MS } from './provider.ts';
 
 export interface ExchangeOptions {
@@ -19,6 +20,7 @@ export function configure(
 ): openid.Configuration {
   const configuration = new openid.Configuration(metadata, clientId, undefined, clientAuth);
   configuration.timeout = TIMEOUT_MS / 1000;
+  configuration[openid.customFetch] = providerFetch;
   if (isPlainHttp(metadata.issuer)) openid.allowInsecureRequests(configuration);
   return configuration;
 }
@@ -72,7 +74,7 @@ async function exchangeWith(
 ): Promise<openid.TokenEndpointResponse> {
   let response: Response | undefined;
   const fetchOnce: openid.CustomFetch = async (url, init) => {
-    response ??= await fetch(url, init as RequestInit);
+    response ??= await providerFetch(url, init);
     return response.clone();
   };
   const exchangeAs = (issuer: string, from: URL) => {

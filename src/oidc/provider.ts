@@ -1,9 +1,17 @@
 // Verification of administrators' tokens from an OpenID Connect provider, with the keys that it publishes.
 
-import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
+import {
+  createRemoteJWKSet,
+  customFetch,
+  errors,
+  type JWTPayload,
+  type JWTVerifyGetKey,
+  jwtVerify,
+} from 'jose';
 import { type Identity, isGoogle, type Verified, type VerifyToken } from '../domain/administration/admin.ts';
 import type { Clock } from '../domain/clock-and-random.ts';
 import { AppError } from '../domain/errors.ts';
+import { providerFetch } from '../outbound/provider-fetch.ts';
 
 /** Asymmetric algorithms only: with a symmetric one, anyone could sign with the published key. */
 export const ASYMMETRIC = [
@@ -118,7 +126,7 @@ export function toIdentity(claims: JWTPayload): Identity {
 
 async function discoverKeys(issuer: string): Promise<JWTVerifyGetKey> {
   const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
-  const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+  const response = await providerFetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
   if (!response.ok) throw new Error(`${url} returned status ${response.status}`);
   const document = (await response.json()) as { issuer?: unknown; jwks_uri?: unknown };
   if (!acceptedIssuers(issuer).includes(String(document.issuer))) {
@@ -128,6 +136,7 @@ async function discoverKeys(issuer: string): Promise<JWTVerifyGetKey> {
     timeoutDuration: TIMEOUT_MS,
     cooldownDuration: COOLDOWN_MS,
     cacheMaxAge: MAX_AGE_MS,
+    [customFetch]: providerFetch,
   });
 }
 

@@ -5,6 +5,7 @@ import type { Identity, VerifyToken } from '../domain/administration/admin.ts';
 import { newSecret, SIGN_IN_MS, type SignIn, type SignInOutcome } from '../domain/administration/session.ts';
 import type { Clock, Random } from '../domain/clock-and-random.ts';
 import { AppError } from '../domain/errors.ts';
+import { providerFetch } from '../outbound/provider-fetch.ts';
 import { configure, exchangeCode, isPlainHttp } from './exchange.ts';
 import { acceptedIssuers, TIMEOUT_MS, toIdentity } from './provider.ts';
 import { newSeal } from './seal.ts';
@@ -94,6 +95,7 @@ function discoverer(issuer: string, clientId: string): () => Promise<openid.Serv
 async function discover(issuer: string, clientId: string): Promise<openid.ServerMetadata> {
   const configuration = await openid.discovery(new URL(issuer), clientId, undefined, openid.None(), {
     timeout: TIMEOUT_MS / 1000,
+    [openid.customFetch]: providerFetch,
     execute: isPlainHttp(issuer) ? [openid.allowInsecureRequests] : [],
   });
   const metadata = configuration.serverMetadata();

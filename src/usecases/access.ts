@@ -78,6 +78,15 @@ export function spendFailedRegistration(
   return spend(context, `failed-registration ${network}`, context.policy.failedRegistrationsPerHour, cost);
 }
 
+/** Counts a request without a key from the quota that its network has or shares. Undefined if there is no limit. */
+export function spendPublicRead(
+  context: Context,
+  network: string,
+  readsPerHour: number,
+): Promise<Spent | undefined> {
+  return spend(context, `public ${network}`, readsPerHour, 1);
+}
+
 /** Throws RATE_LIMITED if the quota was already exhausted. */
 export function requireQuota(
   spent: Spent | undefined,
@@ -85,6 +94,16 @@ export function requireQuota(
 ): void {
   if (!spent || spent.allowed) return;
   throw rateLimited(`The quota of ${spent.limit} per hour is used up.`, spent.resetSeconds, quota);
+}
+
+/** Throws RATE_LIMITED if the network has read without a key as much as it may. */
+export function requirePublicRead(spent: Spent | undefined): void {
+  if (!spent || spent.allowed) return;
+  throw rateLimited(
+    `Your network has used up its ${spent.limit} requests per hour without a key. POST /v1/auth/register gives you a key, which has a quota of its own; send it as X-API-Key.`,
+    spent.resetSeconds,
+    'quota public_reads',
+  );
 }
 
 /** Throws RATE_LIMITED if the agent has sent as many messages as it may. */

@@ -113,7 +113,7 @@ export async function describeSession(context: Context, sealed: string | undefin
   const { identity, expiresMs } = session;
   const { email, name, picture } = describeAdministrator(identity);
   const is_administrator = isAdministrator(identity, context.policy.administrators);
-  const hasPicture = is_administrator && picture !== '' && pictures.mayFetch(picture);
+  const hasPicture = is_administrator && picture !== '' && pictures.mayLoad(picture);
   return {
     provider,
     user: { email, name, picture: hasPicture ? picturePath : '', subject: identity.subject },
@@ -127,7 +127,7 @@ export async function getPicture(context: Context, sealed: string | undefined): 
   const session = await findSession(context, sealed);
   const isAllowed = session && isAdministrator(session.identity, context.policy.administrators);
   const url = isAllowed ? session.identity.picture : undefined;
-  const picture = url === undefined ? undefined : await context.console.pictures.fetch(url);
+  const picture = url === undefined ? undefined : await context.console.pictures.load(url);
   if (!picture) throw new AppError('NOT_FOUND', 'There is no picture.');
   return picture;
 }

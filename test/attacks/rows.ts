@@ -1,5 +1,6 @@
 // The table of attacks.
 import type { Row } from './row.ts';
+import { anonymousReads } from './rows/anonymous-reads.ts';
 import { calendarPages } from './rows/calendar-pages.ts';
 import { idleConnections, idleConnectionsFromManyAddresses } from './rows/idle-connections.ts';
 import { largeCreates } from './rows/large-creates.ts';
@@ -36,6 +37,7 @@ export const ROWS = {
   abandonedPrefixSearches,
   searches,
   pipelinedRequests,
+  anonymousReads,
 } as const satisfies Record<string, Row>;
 
 export type RowName = keyof typeof ROWS;

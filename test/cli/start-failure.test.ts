@@ -145,6 +145,7 @@ describe('serve cannot start', () => {
       ADMIN_DOMAINS: 'ada@example.com',
       TRUST_PROXY: 'proxy',
       CORS_ORIGINS: 'example.com',
+      OUTBOUND_ALLOW: 'example.com',
       LOG_LEVEL: 'loud',
     };
     const lines = reasons(await runHere(['serve'], { DATA_DIR: folder, ...bad }), 2);

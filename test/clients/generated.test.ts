@@ -1,4 +1,4 @@
-// docs/clients.md, followed by a developer: the generators are installed in an empty folder and make clients from the description
+// The generated clients of docs/clients.md, followed by a developer: the generators are installed in an empty folder and make clients from the description
 // of a running service. The programs of that page compile with `strict`, create an event and page through a search.
 import assert from 'node:assert/strict';
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
@@ -11,7 +11,9 @@ import { temporaryFolder, useTestService } from '../support/service.ts';
 
 /** What the page installs, with the versions of everything below it: npm would take the newest, which may not work yet. */
 const PACKAGES = fileURLToPath(new URL('./generators/', import.meta.url));
-const PAGE = readFileSync(new URL('../../docs/clients.md', import.meta.url), 'utf8');
+const [, PAGE = ''] = readFileSync(new URL('../../docs/clients.md', import.meta.url), 'utf8').split(
+  '\n## Generated clients\n',
+);
 /** More than one page. */
 const EVENTS = 40;
 const PROGRAMS = ['with-openapi-fetch', 'with-orval', 'with-hey-api'];

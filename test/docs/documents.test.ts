@@ -46,7 +46,10 @@ describe('docs/mcp.md', () => {
 });
 
 describe('every document', () => {
-  const documents = globSync(['*.md', 'docs/*.md', 'bench/*.md', 'test/**/*.md'], { cwd: ROOT });
+  const documents = globSync(
+    ['*.md', 'docs/*.md', 'bench/*.md', 'client/*.md', 'examples/*.md', 'test/**/*.md'],
+    { cwd: ROOT },
+  );
 
   it('links only to files that exist', () => {
     const broken = documents.flatMap((document) =>

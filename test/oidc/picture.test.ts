@@ -1,39 +1,19 @@
 // Profile pictures: only images, only small ones, within a time limit, and never from private networks.
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { profilePictures } from '../../src/oidc/picture.ts';
-import { temporaryFolder } from '../support/service.ts';
+import { Outbound } from '../../src/outbound/outbound.ts';
+import { newCertificate } from '../support/certificate.ts';
 
 const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
   'base64',
 );
 const LIMIT = 524_288;
-
-/** A certificate for localhost that this process trusts. */
-function selfSigned(): { key: string; cert: string } {
-  const folder = temporaryFolder();
-  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')] as const;
-  const names = 'subjectAltName=DNS:localhost,IP:127.0.0.1';
-  const subject = ['-subj', '/CN=localhost', '-addext', names, '-days', '2', '-nodes'];
-  const made = spawnSync(
-    'openssl',
-    ['req', '-x509', '-newkey', 'rsa:2048', '-keyout', key, '-out', cert, ...subject],
-    { encoding: 'utf8' },
-  );
-  assert.equal(made.status, 0, made.stderr);
-  const pair = { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') };
-  setDefaultCACertificates([...getCACertificates('default'), pair.cert]);
-  return pair;
-}
 
 describe('a picture', () => {
   let answer: RequestListener;
@@ -47,7 +27,7 @@ describe('a picture', () => {
   let home: string;
   let elsewhere: string;
   before(async () => {
-    secure = createTlsServer(selfSigned(), listener);
+    secure = createTlsServer(newCertificate('DNS:localhost,IP:127.0.0.1'), listener);
     for (const server of [plain, secure]) {
       server.listen(0, '127.0.0.1');
       await once(server, 'listening');
@@ -68,9 +48,11 @@ describe('a picture', () => {
   });
 
   /** Fetches with the plain server as the provider. */
-  const fetchPicture = (url: string) => profilePictures(home).fetch(url);
+  const pictures = (issuer: string | undefined, isPublic?: () => boolean) =>
+    profilePictures(new Outbound({ issuer, allow: [], ...(isPublic && { isPublic }) }));
+  const fetchPicture = (url: string) => pictures(home).load(url);
   /** Fetches as if every address were public. */
-  const fetchAsPublic = (url: string) => profilePictures(home, () => true).fetch(url);
+  const fetchAsPublic = (url: string) => pictures(home, () => true).load(url);
   const redirectTo = (location: string, status = 302) => {
     answer = (request, response) => {
       if (request.url === '/there') response.writeHead(200, { 'content-type': 'image/png' }).end(PNG);
@@ -186,10 +168,10 @@ describe('a picture', () => {
         '/ada.png',
         '',
       ]) {
-        assert.ok(!profilePictures(home).mayFetch(url), url);
+        assert.ok(!pictures(home).mayLoad(url), url);
         assert.equal(await fetchAsPublic(url), undefined);
       }
-      assert.ok(!profilePictures(undefined).mayFetch(`${home}/x`));
+      assert.ok(!pictures(undefined).mayLoad(`${home}/x`));
       assert.equal(asked.length, 0);
     });
 

@@ -50,7 +50,7 @@ export function contextOver(store: Store): Context {
     console: {
       signIn: undefined,
       sessions: { seal: async () => undefined, open: async () => undefined },
-      pictures: { mayFetch: () => false, fetch: async () => undefined },
+      pictures: { mayLoad: () => false, load: async () => undefined },
     },
     edits: new KeyedQueue(),
     places: lazyPlaces(),

@@ -78,10 +78,10 @@ export interface Picture {
 
 /** Profile pictures, from the URLs that the provider gives. */
 export interface Pictures {
-  /** Whether `fetch` would send a request to this URL at all. */
-  mayFetch(url: string): boolean;
+  /** Whether `load` would send a request to this URL at all. */
+  mayLoad(url: string): boolean;
   /** Undefined if there is no picture that may be shown. */
-  fetch(url: string): Promise<Picture | undefined>;
+  load(url: string): Promise<Picture | undefined>;
 }
 
 /** Everything that the console needs to sign users in and to recognise them. */

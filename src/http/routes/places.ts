@@ -12,7 +12,7 @@ const places = endpoint({
   summary: 'Find places by name',
   description:
     'Returns towns and districts with this name, in any language, then those whose names begin with it. A search for events takes such a name as place. Place names: GeoNames, CC BY 4.0.',
-  access: 'read',
+  access: 'public',
   query: PlacesParameters,
   response: PlacesResponse,
   read: ({ query }) => readParameters(query),

@@ -1,7 +1,7 @@
 // Public IP addresses and all others, in any spelling.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { isPublicAddress } from '../../src/oidc/picture.ts';
+import { isPublicAddress } from '../../src/outbound/public-address.ts';
 
 const PUBLIC = [
   '1.1.1.1',
