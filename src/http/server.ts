@@ -36,6 +36,7 @@ import { bind } from './routes/bind.ts';
 import type { Service } from './routes/endpoint.ts';
 import { isLoading, type Readiness, serveHealth, starting } from './routes/health.ts';
 import { type ServeMcp, serveMcp } from './routes/mcp.ts';
+import { type OAuthService, serveOAuth } from './routes/oauth.ts';
 import { DESCRIBED_ROUTES, ROUTES } from './routes/table.ts';
 import type { Shutdown } from './shutdown.ts';
 
@@ -60,6 +61,8 @@ export interface ServerOptions extends Pick<AppOptions, 'trustProxy' | 'newReque
   readonly mcp?: ServeMcp;
   /** Tools of /mcp, listed in the guide. */
   readonly tools?: readonly ToolName[];
+  /** Whether clients of /mcp/connect can sign in. */
+  readonly hasOAuth?: boolean;
   readonly admission?: Admission;
   readonly backlog?: Backlog;
   readonly deadline?: ResponseDeadline;
@@ -78,7 +81,8 @@ const KEPT_REQUESTS = 16;
 
 /** The options with their defaults, and what is made of them. */
 type Server = ServerOptions &
-  Service & {
+  Service &
+  Pick<OAuthService, 'noteError'> & {
     readonly documents: StaticDocuments;
     readonly writeAccess: WriteAccess;
     readonly operations: readonly Operation[];
@@ -88,6 +92,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   const { logger, readiness, admission = new Admission(), deadline = new ResponseDeadline() } = options;
   const { publicReading } = options;
   const { backlog = new Backlog({ unreadBytes: admission.limits.unreadBytes }) } = options;
+  const onFault = faultLog(logger);
   const server: Server = {
     ...options,
     admission,
@@ -95,7 +100,15 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     deadline,
     documents: options.documents ?? new StaticDocuments(),
     writeAccess: measured(accessLog(logger, options.logAgent), options.requestMetrics),
-    onFault: faultLog(logger),
+    onFault,
+    noteError: (request, error) => {
+      const shown = toAppError(error);
+      admission.refusals.count(shown);
+      const isFault = shown.code === 'INTERNAL_ERROR' || shown.code === 'UNAVAILABLE';
+      if (isFault && 'context' in readiness()) onFault(request, shown);
+      request.refusal = shown;
+      return shown;
+    },
     context: () => (readiness() as { context: Context }).context,
     publicQuotaOf: publicReading && publicQuotas(publicReading),
     operations: operationsOf(DESCRIBED_ROUTES, publicReading !== undefined),
@@ -148,13 +161,7 @@ function addHooks(app: FastifyInstance, server: Server): void {
     backlog.addPayload(reply, payload);
     done();
   });
-  app.setErrorHandler((error, request, reply) => {
-    const shown = toAppError(error);
-    admission.refusals.count(shown);
-    const isFault = shown.code === 'INTERNAL_ERROR' || shown.code === 'UNAVAILABLE';
-    if (isFault && 'context' in readiness()) server.onFault(request, shown);
-    return sendErrorOrPage(reply, shown);
-  });
+  app.setErrorHandler((error, request, reply) => sendErrorOrPage(reply, server.noteError(request, error)));
   app.setNotFoundHandler((_request, reply) => sendErrorOrPage(reply, routeNotFound()));
 }
 
@@ -168,6 +175,7 @@ function addRoutes(app: FastifyInstance, server: Server): void {
   serveSignIn(app, server);
   serveConsole(app, server);
   if (server.mcp) serveMcp(app, { ...server, serve: server.mcp });
+  if (server.hasOAuth) serveOAuth(app, server);
   for (const route of ROUTES) bind(app, route, server);
 }
 
