@@ -29,6 +29,7 @@ import { providerVerifier } from './oidc/provider.ts';
 import { newSeal, SESSION_SECRET, sessionSeal } from './oidc/seal.ts';
 import { providerSignIn } from './oidc/sign-in.ts';
 import { Outbound } from './outbound/outbound.ts';
+import { lazyPlaces } from './places/places.ts';
 import { logFailure, storeLog } from './store-log.ts';
 import { systemClock, systemRandom, systemUptime, VERSION } from './system.ts';
 import { ClockTrust, describeDoubt } from './usecases/clock-trust.ts';
@@ -114,7 +115,9 @@ export async function startService(config: Config, options: ServiceOptions): Pro
     const outbound = new Outbound({ issuer: config.oidc?.issuer, allow: config.outboundAllow });
     const access = await openAccess(config, store, clock, random, outbound);
     const edits = new KeyedQueue();
-    readiness = { context: { store, clock, random, policy: config.policy, ...access, edits } };
+    readiness = {
+      context: { store, clock, random, policy: config.policy, ...access, edits, places: lazyPlaces() },
+    };
     listener ??= await startListening(app, config);
     url = listener.url;
     const retention = startRetention(config, store, metrics, { ...options, clock });
