@@ -19,7 +19,7 @@ async function main(): Promise<void> {
   The console      ${url}/admin   sign in as ${ADMINISTRATOR.name}: one click, no password
   The data         ${relative('', folder)}, recreated by each start
 
-Your key, and a search in Berlin:
+Searching needs no key here, publishing does. Your key, and a search in Berlin:
 
   ${key}
   curl "${url}/v1/events/nearby?lat=52.52&lng=13.405&radius=10&limit=3" -H "X-API-Key: ${key}"

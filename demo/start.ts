@@ -22,7 +22,7 @@ export interface Demo {
   /** URL of the identity provider. */
   readonly issuer: string;
   readonly folder: string;
-  /** Key of the visitor's agent. The front page searches with it. */
+  /** Key of the visitor's agent. */
   readonly key: string;
   close(): Promise<void>;
 }
@@ -44,14 +44,12 @@ export async function startDemo(port: number, logLevel = 'warn'): Promise<Demo> 
       OIDC_CLIENT_SECRET: provider.clientSecret,
       OIDC_NAME: 'the demo’s provider',
       ADMIN_EMAILS: ADMINISTRATOR.email,
+      PUBLIC_READ: 'on',
     });
     rmSync(folder, { recursive: true, force: true });
     const store = await openStore(config, systemClock());
     const keys = await fill(store, systemClock(), ADMINISTRATOR).finally(() => store.close());
-    const service = await startService(config, {
-      logger: pino({ level: config.logLevel }),
-      visitorKey: keys.visitor,
-    });
+    const service = await startService(config, { logger: pino({ level: config.logLevel }) });
     const spam = publishSpam(service.url, keys.spammer);
     const close = async () => {
       clearInterval(spam);

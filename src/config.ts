@@ -1,13 +1,13 @@
 // Configuration from environment variables; no other file reads them. Reports all invalid variables at once. The result is
 // frozen.
-import { isIP } from 'node:net';
+import { BlockList, isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { foldCase, isGoogle } from './domain/administration/admin.ts';
 import { TIERS } from './domain/agent.ts';
 import { isApiKey } from './domain/api-key.ts';
 import { CLIENT_LIMITS, type ClientLimits } from './domain/client-limits.ts';
 import { SettingsError, StartError } from './domain/errors.ts';
-import type { Policy } from './domain/policy.ts';
+import type { Policy, PublicNetwork, PublicReading } from './domain/policy.ts';
 import { BYTES_PER_MB } from './domain/store.ts';
 import { ALLOWANCE_HINT, type Allowance, readAllowance } from './outbound/allowance.ts';
 import { describeAddress, hasPassword, problemOf, withPassword } from './postgres/client/url.ts';
@@ -59,6 +59,10 @@ export interface Config {
   readonly sessionSecret: string | undefined;
   /** IP addresses and networks of proxies whose forwarded headers are trusted. */
   readonly trustProxy: readonly string[];
+  /** Whether MCP clients can sign in. */
+  readonly oauth: boolean;
+  /** Why they cannot, although nobody has switched it off. */
+  readonly oauthProblem: string | undefined;
   /** `*`, or the origins that browsers may call from. */
   readonly corsOrigins: '*' | readonly string[];
   /** Hosts and networks that the service may call although they are not public, by purpose. */
@@ -88,12 +92,14 @@ const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'
 export function readConfig(env: Env): Config {
   const variables = new Variables(env);
   const oidc = readOidc(variables);
+  const host = variables.text('HOST') ?? '127.0.0.1';
+  const publicUrl = variables.url('PUBLIC_URL');
   const indexMaxBytes = variables.megabytes('INDEX_MAX_MB', DATABASE_DEFAULTS.indexMaxBytes / BYTES_PER_MB);
   const config: Config = {
-    host: variables.text('HOST') ?? '127.0.0.1',
+    host,
     port: variables.number('PORT', 8080, 65_535),
     metricsPort: variables.isSet('METRICS_PORT') ? variables.number('METRICS_PORT', 0, 65_535) : undefined,
-    publicUrl: variables.url('PUBLIC_URL'),
+    publicUrl,
     dataDir: resolve(variables.text('DATA_DIR') ?? 'data'),
     database: readDatabase(variables, indexMaxBytes),
     policy: readPolicy(variables, oidc),
@@ -107,6 +113,7 @@ export function readConfig(env: Env): Config {
     oidc,
     sessionSecret: readSessionSecret(variables),
     trustProxy: variables.list('TRUST_PROXY', 'addresses or networks such as 10.0.0.0/8', isAddressOrNetwork),
+    ...readOAuth(variables, publicUrl, host),
     corsOrigins: readOrigins(variables),
     outboundAllow: variables
       .list('OUTBOUND_ALLOW', ALLOWANCE_HINT, (item) => readAllowance(item) !== undefined)
@@ -268,6 +275,8 @@ function readPolicy(variables: Variables, oidc: OidcConfig | undefined): Policy 
     },
     registrationsPerHour: variables.number('REGISTRATIONS_PER_HOUR', 600),
     failedRegistrationsPerHour: variables.number('FAILED_REGISTRATIONS_PER_HOUR', 600),
+    clientRegistrationsPerHour: variables.number('CLIENT_REGISTRATIONS_PER_HOUR', 60),
+    publicReading: readPublicReading(variables),
     maxEventsPerAgent: variables.number('MAX_EVENTS_PER_AGENT', 100_000),
     maxBytesPerAgent: variables.megabytes('MAX_MB_PER_AGENT', 100),
     maxBytesPerNetworkAndHour: variables.megabytes('MAX_MB_PER_NETWORK_AND_HOUR', 1_000),
@@ -283,6 +292,70 @@ function readPolicy(variables: Variables, oidc: OidcConfig | undefined): Policy 
       hostedDomainRequired: oidc !== undefined && isGoogle(oidc.issuer),
     },
   };
+}
+
+/** Sign-in needs a URL that nobody can listen in on, and the whole host, whose /.well-known/ leads to it. */
+function readOAuth(
+  variables: Variables,
+  publicUrl: string | undefined,
+  host: string,
+): Pick<Config, 'oauth' | 'oauthProblem'> {
+  const problem = publicUrl === undefined ? unsafeHost(host) : unsafeUrl(publicUrl);
+  const wanted = variables.choice('OAUTH', ['on', 'off'], problem === undefined ? 'on' : 'off');
+  if (wanted === 'on' && problem !== undefined) variables.problems.push(`OAUTH cannot be on: ${problem}.`);
+  const isChosen = variables.isSet('OAUTH');
+  return { oauth: wanted === 'on', oauthProblem: isChosen ? undefined : problem };
+}
+
+function unsafeHost(host: string): string | undefined {
+  if (isLoopback(host)) return undefined;
+  return 'PUBLIC_URL is not set, and HOST is not a loopback address. Set PUBLIC_URL to an https URL';
+}
+
+function unsafeUrl(publicUrl: string): string | undefined {
+  const { protocol, hostname, pathname } = new URL(publicUrl);
+  if (pathname !== '/') return 'PUBLIC_URL has a path. Clients look for the sign-in at the root of the host';
+  if (protocol === 'https:' || isLoopback(hostname)) return undefined;
+  return 'PUBLIC_URL is http, so others could read access tokens on their way. Set it to an https URL';
+}
+
+function isLoopback(host: string): boolean {
+  return /^(?:localhost|127(?:\.\d+){3}|\[?::1\]?)$/i.test(host);
+}
+
+/** Undefined if it is off; its other variables are checked in any case. */
+function readPublicReading(variables: Variables): PublicReading | undefined {
+  const hint = 'networks with their requests per hour, such as 203.0.113.0/24:5000 or 2001:db8::/32:5000';
+  const items = variables.list('PUBLIC_READ_NETWORKS', hint, (item) => readPublicNetwork(item) !== undefined);
+  const networks = items.flatMap((item) => readPublicNetwork(item) ?? []);
+  const repeated = networks.find((network, at) =>
+    networks.slice(0, at).some((other) => isSame(network, other)),
+  );
+  if (repeated) {
+    const { address, bits } = repeated;
+    variables.problems.push(
+      `PUBLIC_READ_NETWORKS must list each network once; it has "${address}/${bits}" twice.`,
+    );
+  }
+  const readsPerHour = variables.number('PUBLIC_READS_PER_HOUR', 600);
+  const isOn = variables.choice('PUBLIC_READ', ['on', 'off'], 'off') === 'on';
+  return isOn ? { readsPerHour, networks } : undefined;
+}
+
+/** Reads `address/bits:limit`; the colon before the limit is the last one. */
+function readPublicNetwork(item: string): PublicNetwork | undefined {
+  const [, address = '', bits, limit] = /^([^/%]+)\/(\d{1,3}):(\d{1,9})$/.exec(item) ?? [];
+  const maxBits = { 0: -1, 4: 32, 6: 128 }[isIP(address)]!;
+  return Number(bits) <= maxBits ? { address, bits: Number(bits), readsPerHour: Number(limit) } : undefined;
+}
+
+/** Whether both are the same network, however their addresses are written. */
+function isSame(network: PublicNetwork, { address, bits }: PublicNetwork): boolean {
+  if (network.bits !== bits || isIP(network.address) !== isIP(address)) return false;
+  const family = isIP(address) === 4 ? 'ipv4' : 'ipv6';
+  const list = new BlockList();
+  list.addSubnet(address, bits, family);
+  return list.check(network.address, family);
 }
 
 function readClientLimits(variables: Variables): ClientLimits {

@@ -23,6 +23,8 @@ const DEFAULTS: Config = {
     tierLimits: { read: 10_000, readwrite: 10_000, admin: 100_000 },
     registrationsPerHour: 600,
     failedRegistrationsPerHour: 600,
+    clientRegistrationsPerHour: 60,
+    publicReading: undefined,
     maxEventsPerAgent: 100_000,
     maxBytesPerAgent: 104_857_600,
     maxBytesPerNetworkAndHour: 1_048_576_000,
@@ -45,6 +47,8 @@ const DEFAULTS: Config = {
   oidc: undefined,
   sessionSecret: undefined,
   trustProxy: [],
+  oauth: true,
+  oauthProblem: undefined,
   corsOrigins: '*',
   outboundAllow: [],
   logLevel: 'info',
@@ -56,6 +60,16 @@ const limits = (changed: Partial<Policy['tierLimits']>) =>
   policy({ tierLimits: { ...DEFAULTS.policy.tierLimits, ...changed } });
 const admins = (changed: Partial<Policy['administrators']>) =>
   policy({ administrators: { ...DEFAULTS.policy.administrators, ...changed } });
+const publicReading = (
+  readsPerHour: number,
+  networks: [address: string, bits: number, limit: number][] = [],
+) =>
+  policy({
+    publicReading: {
+      readsPerHour,
+      networks: networks.map(([address, bits, limit]) => ({ address, bits, readsPerHour: limit })),
+    },
+  });
 const provider = (issuer: string, clientSecret?: string, name?: string) => ({
   oidc: { issuer, clientId: 'client', clientSecret, name },
 });
@@ -86,6 +100,14 @@ const WHOLE_NUMBERS = [
   '9'.repeat(16),
 ];
 
+const HAS_PATH = 'PUBLIC_URL has a path. Clients look for the sign-in at the root of the host';
+const IS_PLAIN =
+  'PUBLIC_URL is http, so others could read access tokens on their way. Set it to an https URL';
+const NO_PUBLIC_URL: Partial<Config> = {
+  oauth: false,
+  oauthProblem: 'PUBLIC_URL is not set, and HOST is not a loopback address. Set PUBLIC_URL to an https URL',
+};
+
 describe('readConfig', () => {
   it('needs no variable at all', () => assert.deepEqual(readConfig({}), DEFAULTS));
 
@@ -111,16 +133,33 @@ describe('readConfig', () => {
   });
 
   const good: [env: Record<string, string>, result: Partial<Config>][] = [
-    [{ HOST: '0.0.0.0' }, { host: '0.0.0.0' }],
-    [{ HOST: '::' }, { host: '::' }],
-    [{ HOST: 'events.internal' }, { host: 'events.internal' }],
+    [{ HOST: '0.0.0.0' }, { host: '0.0.0.0', ...NO_PUBLIC_URL }],
+    [{ HOST: '::' }, { host: '::', ...NO_PUBLIC_URL }],
+    [{ HOST: 'events.internal' }, { host: 'events.internal', ...NO_PUBLIC_URL }],
     [{ PORT: '0' }, { port: 0 }],
     [{ PORT: '65535' }, { port: 65_535 }],
     [{ METRICS_PORT: '9464' }, { metricsPort: 9464 }],
     [{ METRICS_PORT: '0' }, { metricsPort: 0 }],
     [{ PUBLIC_URL: 'https://events.example.com' }, { publicUrl: 'https://events.example.com' }],
     [{ PUBLIC_URL: 'https://events.example.com/' }, { publicUrl: 'https://events.example.com' }],
-    [{ PUBLIC_URL: 'http://127.0.0.1:8080/base//' }, { publicUrl: 'http://127.0.0.1:8080/base' }],
+    [
+      { PUBLIC_URL: 'http://127.0.0.1:8080/base//' },
+      { publicUrl: 'http://127.0.0.1:8080/base', oauth: false, oauthProblem: HAS_PATH },
+    ],
+    [
+      { PUBLIC_URL: 'http://events.example.com' },
+      { publicUrl: 'http://events.example.com', oauth: false, oauthProblem: IS_PLAIN },
+    ],
+    [
+      { PUBLIC_URL: 'http://events.example.com', OAUTH: 'off' },
+      { publicUrl: 'http://events.example.com', oauth: false },
+    ],
+    [{ PUBLIC_URL: 'http://[::1]:8080' }, { publicUrl: 'http://[::1]:8080' }],
+    [
+      { HOST: '0.0.0.0', PUBLIC_URL: 'https://events.example.com', OAUTH: 'on' },
+      { host: '0.0.0.0', publicUrl: 'https://events.example.com' },
+    ],
+    [{ OAUTH: 'off' }, { oauth: false }],
     [{ DATA_DIR: '/srv/events' }, { dataDir: '/srv/events' }],
     [{ DATA_DIR: 'here/../there' }, { dataDir: resolve('there') }],
     [
@@ -165,6 +204,23 @@ describe('readConfig', () => {
     [{ RATE_LIMIT_ADMIN: '8' }, limits({ admin: 8 })],
     [{ REGISTRATIONS_PER_HOUR: '0' }, policy({ registrationsPerHour: 0 })],
     [{ FAILED_REGISTRATIONS_PER_HOUR: '0' }, policy({ failedRegistrationsPerHour: 0 })],
+    [{ PUBLIC_READ: 'on' }, publicReading(600)],
+    [{ PUBLIC_READ: 'off', PUBLIC_READS_PER_HOUR: '7', PUBLIC_READ_NETWORKS: '10.0.0.0/8:5' }, {}],
+    [{ PUBLIC_READ: 'on', PUBLIC_READS_PER_HOUR: '0' }, publicReading(0)],
+    [
+      {
+        PUBLIC_READ: 'on',
+        PUBLIC_READ_NETWORKS:
+          '203.0.113.0/24:5000, 203.0.113.0/25:0,2001:db8::/32:70,::/0:8,203.0.113.9/32:1',
+      },
+      publicReading(600, [
+        ['203.0.113.0', 24, 5_000],
+        ['203.0.113.0', 25, 0],
+        ['2001:db8::', 32, 70],
+        ['::', 0, 8],
+        ['203.0.113.9', 32, 1],
+      ]),
+    ],
     [{ MAX_EVENTS_PER_AGENT: '0' }, policy({ maxEventsPerAgent: 0 })],
     [{ MAX_MB_PER_AGENT: '0' }, policy({ maxBytesPerAgent: 0 })],
     [{ MAX_MB_PER_AGENT: '3' }, policy({ maxBytesPerAgent: 3_145_728 })],
@@ -242,7 +298,17 @@ describe('readConfig', () => {
     it(`accepts ${JSON.stringify(env)}`, () => assert.deepEqual(readConfig(env), { ...DEFAULTS, ...result }));
   }
 
+  for (const [name, env] of Object.entries({
+    'without PUBLIC_URL': { HOST: '0.0.0.0' },
+    'at an http URL': { PUBLIC_URL: 'http://events.example.com' },
+    'below a path': { PUBLIC_URL: 'https://example.com/events' },
+  }))
+    it(`refuses OAUTH=on ${name}`, () =>
+      assert.throws(() => readConfig({ ...env, OAUTH: 'on' }), /OAUTH cannot be on: .*PUBLIC_URL/));
+
   const bad: [name: string, values: string[]][] = [
+    ['OAUTH', ['true', '1', 'ON']],
+    ['CLIENT_REGISTRATIONS_PER_HOUR', [...WHOLE_NUMBERS, '1000000001']],
     ['PORT', [...WHOLE_NUMBERS, '65536', 'http']],
     ['METRICS_PORT', [...WHOLE_NUMBERS, '65536', 'http']],
     [
@@ -266,6 +332,26 @@ describe('readConfig', () => {
     ['RATE_LIMIT_ADMIN', [...WHOLE_NUMBERS, '1000000001']],
     ['REGISTRATIONS_PER_HOUR', WHOLE_NUMBERS],
     ['FAILED_REGISTRATIONS_PER_HOUR', WHOLE_NUMBERS],
+    ['PUBLIC_READ', ['yes', 'true', '1', 'ON', 'all']],
+    ['PUBLIC_READS_PER_HOUR', [...WHOLE_NUMBERS, '1000000001']],
+    [
+      'PUBLIC_READ_NETWORKS',
+      [
+        '203.0.113.0/24',
+        '203.0.113.7:5',
+        '203.0.113.0:24/5',
+        '203.0.113.0/33:5',
+        '203.0.113.0/24:many',
+        '203.0.113.0/24:-1',
+        '203.0.113.0/24:1000000001',
+        '2001:db8::1:5',
+        '2001:db8::/129:5',
+        '[2001:db8::]/32:5',
+        'fe80::%eth0/64:5',
+        'claude.ai/24:5',
+        ':5',
+      ],
+    ],
     ['MAX_EVENTS_PER_AGENT', WHOLE_NUMBERS],
     ['MAX_MB_PER_AGENT', [...WHOLE_NUMBERS, '1000001']],
     ['MAX_MB_PER_NETWORK_AND_HOUR', [...WHOLE_NUMBERS, '1000001']],
@@ -397,6 +483,19 @@ describe('readConfig', () => {
   it('names only the bad items of a list', () => {
     const [line] = problems({ ADMIN_EMAILS: 'ada@example.com,bob,carol' });
     assert.ok(line!.includes('"bob", "carol"') && !line!.includes('ada@example.com'), line!);
+  });
+
+  it('refuses a network that is listed twice, however it is written', () => {
+    for (const [one, other] of [
+      ['10.0.0.0/8:1', '10.0.0.0/8:1'],
+      ['10.0.0.0/8:1', '10.9.8.7/8:2'],
+      ['2001:db8::/32:1', '2001:0DB8:0::1/32:1'],
+    ] as const) {
+      const network = other.slice(0, other.lastIndexOf(':'));
+      assert.deepEqual(problems({ PUBLIC_READ_NETWORKS: `${one},192.0.2.0/24:3,${other}` }), [
+        `PUBLIC_READ_NETWORKS must list each network once; it has "${network}" twice.`,
+      ]);
+    }
   });
 
   it('reports all bad variables together, one per line', () => {

@@ -9,9 +9,8 @@ import {
   type HeaderName,
   INTRODUCTION,
   type OtherResponse,
-  TAGS,
 } from './guide/description.ts';
-import { exampleOf, type Operation } from './guide/operations.ts';
+import { exampleOf, type Operation, tagsOf } from './guide/operations.ts';
 import { ErrorResponse, ValidationErrorResponse } from './response/errors.ts';
 
 const API_VERSION = '1.0.0';
@@ -75,7 +74,7 @@ export function describeApi(operations: readonly Operation[], baseUrl: string): 
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: baseUrl }],
-    tags: TAGS,
+    tags: tagsOf(operations),
     paths,
     components: {
       securitySchemes: SECURITY_SCHEMES,
@@ -88,7 +87,7 @@ export function describeApi(operations: readonly Operation[], baseUrl: string): 
 }
 
 function describeOperation(operation: Operation, components: Components): object {
-  const { endpoint, access, caller, parameters, body, successes, errors } = operation;
+  const { endpoint, access, caller, isPublic, parameters, body, successes, errors } = operation;
   const { operationId, tag, summary, description, response, responseHeaders = [] } = endpoint;
   const rateHeaders: HeaderName[] = caller === 'key' ? ['RateLimit-Policy', 'RateLimit'] : [];
   const ignored: HeaderName[] = operation.hasPreferences
@@ -115,7 +114,7 @@ function describeOperation(operation: Operation, components: Components): object
     tags: [tag],
     summary,
     description,
-    security: SECURITY[access].map((scheme) => ({ [scheme]: [] })),
+    security: [...SECURITY[access].map((scheme) => ({ [scheme]: [] })), ...(isPublic ? [{}] : [])],
     parameters: parameters.length > 0 ? parameters : undefined,
     requestBody: body && {
       description: body.description,
@@ -130,6 +129,7 @@ const SECURITY: Readonly<Record<Operation['access'], readonly (keyof typeof SECU
   open: [],
   registration: [],
   read: ['ApiKey'],
+  public: ['ApiKey'],
   key: ['ApiKey'],
   readwrite: ['ApiKey'],
   mcp: ['ApiKey', 'KeyAsBearer'],

@@ -1,11 +1,13 @@
 // The table of attacks.
 import type { Row } from './row.ts';
+import { anonymousReads } from './rows/anonymous-reads.ts';
 import { calendarPages } from './rows/calendar-pages.ts';
 import { idleConnections, idleConnectionsFromManyAddresses } from './rows/idle-connections.ts';
 import { largeCreates } from './rows/large-creates.ts';
 import { linkedDataHeads } from './rows/linked-data-heads.ts';
 import { eventsOfManyFields, registrationsOfManyFields } from './rows/many-fields.ts';
 import { manyWords, mixedWords } from './rows/many-words.ts';
+import { oauthRequests } from './rows/oauth.ts';
 import { ownEvents } from './rows/own-events.ts';
 import { pipelinedRequests } from './rows/pipelined-requests.ts';
 import { abandonedPrefixSearches, prefixSearches } from './rows/prefix-searches.ts';
@@ -29,6 +31,7 @@ export const ROWS = {
   ownEvents,
   toolCalls,
   signInCallbacks,
+  oauthRequests,
   largeCreates,
   manyWords,
   mixedWords,
@@ -36,6 +39,7 @@ export const ROWS = {
   abandonedPrefixSearches,
   searches,
   pipelinedRequests,
+  anonymousReads,
 } as const satisfies Record<string, Row>;
 
 export type RowName = keyof typeof ROWS;

@@ -125,7 +125,7 @@ describe('the access-log line', () => {
     const write = accessLog(logger);
     for (const { requestId, method, route, status, ms, traceId, code, cause, agent, network } of REFUSED) {
       const refusal = new AppError(code!, '', cause === 'writer' ? { part: cause } : refusedBy(cause));
-      const client = { name: agent ?? '', network: network! };
+      const client = { agentId: agent, network: network! };
       write({ requestId, method, route, status, ms, traceId, refusal, client });
     }
     const own = lines.splice(0);
@@ -138,7 +138,7 @@ describe('the access-log line', () => {
     const write = accessLog(logger, true);
     for (const { requestId, method, route, status, ms, traceId, code, cause, agent, network } of REFUSED) {
       const refusal = new AppError(code!, '', cause === 'writer' ? { part: cause } : refusedBy(cause));
-      const client = network === undefined ? undefined : { name: agent ?? '', network };
+      const client = network === undefined ? undefined : { agentId: agent, network };
       write({ requestId, method, route, status, ms, traceId, refusal, client });
     }
     const own = lines.splice(0);

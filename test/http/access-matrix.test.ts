@@ -1,4 +1,4 @@
-// Who may call what: every route of /openapi.json against every kind of credential. A new route fails here until ROUTES
+// Who may call what: every route of /openapi.json against every kind of credential, also with PUBLIC_READ. A new route fails here until ROUTES
 // names its kind of access. A refused request must change nothing.
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
@@ -15,7 +15,7 @@ import { startTestService, type TestService, temporaryFolder } from '../support/
 import { size } from '../support/sizes.ts';
 import { CLIENT_ID, startTinyIssuer } from '../support/tiny-issuer.ts';
 
-type Access = 'open' | 'read' | 'speak' | 'create' | 'change' | 'administer';
+type Access = 'open' | 'look' | 'read' | 'speak' | 'create' | 'change' | 'administer';
 
 /** Kind of access and success status of every route. */
 const ROUTES: Record<string, readonly [Access, number]> = {
@@ -27,8 +27,8 @@ const ROUTES: Record<string, readonly [Access, number]> = {
   'POST /v1/auth/revoke': ['read', 204],
   'GET /v1/agents/me': ['read', 200],
   'GET /v1/agents/me/events': ['read', 200],
-  'GET /v1/events/nearby': ['read', 200],
-  'GET /v1/events/{event_id}': ['read', 200],
+  'GET /v1/events/nearby': ['look', 200],
+  'GET /v1/events/{event_id}': ['look', 200],
   'POST /mcp': ['speak', 200],
   'POST /v1/events': ['create', 200],
   'PATCH /v1/events/{event_id}': ['change', 200],
@@ -54,7 +54,7 @@ const ROUTES: Record<string, readonly [Access, number]> = {
 };
 
 /** Expected result of a caller for each kind of access; open routes accept everybody. `ok`: the success status of the route. */
-type Rule = Readonly<Record<Exclude<Access, 'open' | 'speak'>, string>>;
+type Rule = Readonly<Record<Exclude<Access, 'open' | 'look' | 'speak'>, string>>;
 const rule = (read: string, create: string, change: string, administer: string): Rule => ({
   read,
   create,
@@ -119,8 +119,13 @@ const SPEAK_RULES: Record<string, string> = {
   'a session as a token': BAD_KEY,
 };
 
-function ruleFor(name: string, access: Access): string {
+/** `look` (public reading) differs from `read` only for callers that send no key at all. */
+function ruleFor(name: string, access: Access, readsPublicly: boolean): string {
   if (access === 'open') return 'ok';
+  if (access === 'look') {
+    const { read } = RULES[name]!;
+    return readsPublicly && read === NO_KEY && name !== 'an empty key' ? 'ok' : read;
+  }
   return access === 'speak' ? (SPEAK_RULES[name] ?? RULES[name]!.read) : RULES[name]![access];
 }
 
@@ -205,6 +210,11 @@ await describeMatrix(
     foreign: await issuer.mint(CLAIMS.email),
   }),
 );
+await describeMatrix('with public reading', { PUBLIC_READ: 'on' }, async (signingKey) => ({
+  good: await mintToken(signingKey, CLAIMS, Date.now()),
+  expired: await mintToken(signingKey, CLAIMS, Date.now() - HOUR_MS - 60_000),
+  foreign: await issuer.mint(CLAIMS.email),
+}));
 
 /** Returns the ID of the entry in the audit log. */
 async function deleteAnEvent(client: Client, administrator: Client): Promise<string> {
@@ -237,13 +247,14 @@ async function describeMatrix(
       .filter(([name]) => name !== 'parameters')
       .map(([method, { security }]) => ({
         route: `${method.toUpperCase()} ${path}`,
-        security: security.flatMap((scheme) => Object.keys(scheme)).join(),
+        security: security.map((scheme) => Object.keys(scheme).join() || 'none').join(),
       })),
   );
 
-  // A short run has the routes for agents once: whether there is a provider makes no difference to them.
+  const readsPublicly = env.PUBLIC_READ === 'on';
+  // A short run has each route only where it differs: a provider makes no difference to agents.
   const isDue = ([, [access]]: [string, readonly [Access, number]]) =>
-    size(env.OIDC_ISSUER !== undefined || access === 'administer', true);
+    size(readsPublicly ? access === 'look' : env.OIDC_ISSUER !== undefined || access === 'administer', true);
 
   describe(title, () => {
     after(() => service.close());
@@ -252,8 +263,13 @@ async function describeMatrix(
       assert.deepEqual(described.map(({ route }) => route).sort(), Object.keys(ROUTES).sort());
       for (const { route, security } of described) {
         const [access] = ROUTES[route]!;
-        const schemes = { open: '', administer: 'AdminToken,AdminSession', speak: 'ApiKey,KeyAsBearer' };
-        assert.equal(security, access in schemes ? schemes[access as 'open'] : 'ApiKey', route);
+        const schemes: Partial<Record<Access, string>> = {
+          open: '',
+          administer: 'AdminToken,AdminSession',
+          speak: 'ApiKey,KeyAsBearer',
+          ...(readsPublicly && { look: 'ApiKey,none' }),
+        };
+        assert.equal(security, schemes[access] ?? 'ApiKey', route);
       }
     });
 
@@ -266,7 +282,7 @@ async function describeMatrix(
         const failures: string[] = [];
         const untouched = new Map<string, object>(); // agents of refused requests, as they were before the first
         for (const [name, caller] of Object.entries(callers)) {
-          const wanted = ruleFor(name, access);
+          const wanted = ruleFor(name, access, readsPublicly);
           const [status, code] = wanted === 'ok' ? [success] : [Number(wanted.slice(0, 3)), wanted.slice(4)];
           const isChanged = !code && method !== 'GET';
           const target = await findTarget(service.client, caller, path, isChanged ? undefined : spare);

@@ -17,6 +17,8 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
       RATE_LIMIT_READWRITE: '40',
       REGISTRATIONS_PER_HOUR: '3',
       FAILED_REGISTRATIONS_PER_HOUR: '2',
+      PUBLIC_READ: 'on',
+      PUBLIC_READS_PER_HOUR: '1',
       MAX_MB_PER_NETWORK_AND_HOUR: '1',
       MAX_REQUESTS_PER_AGENT: '2',
       MAX_REQUESTS_PER_NETWORK: '10',
@@ -68,5 +70,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
       assert.equal((await other.next())?.status, status);
     }
     assert.equal(await value(quotaRefusals('failed_registrations')), 1);
+    for (const status of [200, 429]) assert.equal((await client.nearby()).status, status);
+    assert.equal(await value(quotaRefusals('public_reads')), 1);
   });
 }

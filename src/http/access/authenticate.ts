@@ -1,4 +1,4 @@
-// Access checks of an endpoint, in order: key, quota, tier; or an administrator's token or session. The rules themselves
+// Access checks of an endpoint, in order: key, quota, tier; or the quota of a network; or an administrator's token or session. The rules themselves
 // are in usecases/access.ts.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Identity } from '../../domain/administration/admin.ts';
@@ -8,19 +8,22 @@ import {
   authenticateAgent,
   type KeyHolder,
   requireFewFailures,
+  requirePublicRead,
   requireQuota,
   requireWriter,
   type Spent,
   spendFailedRegistration,
+  spendPublicRead,
   spendRegistration,
   spendRequest,
 } from '../../usecases/access.ts';
 import type { Context } from '../../usecases/context.ts';
 import { authenticateSession } from '../../usecases/sessions.ts';
 import type { Admission } from '../admission/admission.ts';
-import { replaceHeader } from '../response/headers.ts';
+import { addVary, replaceHeader } from '../response/headers.ts';
 import { clientNetwork } from './client-network.ts';
 import { readCookie } from './cookies.ts';
+import type { PublicQuota } from './public-quotas.ts';
 import { requireSameOrigin } from './same-origin.ts';
 
 /** The type of the caller for each kind of access. */
@@ -28,6 +31,8 @@ export interface Callers {
   /** No key needed. The caller is the client's network; forwarded addresses count only from trusted proxies. */
   registration: string;
   read: AgentRow;
+  /** Like `read`, but without a key, too, if the operator allows it. A key that is sent must be valid. */
+  public: AgentRow | undefined;
   /** Like `read`, but the endpoint also learns which key was used. */
   key: KeyHolder;
   readwrite: AgentRow;
@@ -47,6 +52,8 @@ export interface Gate {
   /** Only when the service is ready. */
   readonly context: () => Context;
   readonly admission: Admission;
+  /** Finds the quota of a client without a key, by its address. Undefined: everybody needs a key. */
+  readonly publicQuotaOf?: ((address: string) => PublicQuota) | undefined;
   readonly publicUrl?: string | undefined;
 }
 
@@ -72,6 +79,10 @@ export async function authenticate(
     requireFewFailures(failed);
     return network;
   }
+  if (access === 'public' && gate.publicQuotaOf) {
+    addVary(reply, 'X-API-Key');
+    if (request.headers['x-api-key'] === undefined) return admitReader(gate, gate.publicQuotaOf, reply);
+  }
   const { agent, keyHash } = await authenticateAgent(context, request.headers['x-api-key'] as string);
   gate.admission.enterAgent(request.client, agent.agent_id);
   const quota = await spendRequest(context, agent);
@@ -79,6 +90,20 @@ export async function authenticate(
   if (needsQuota) requireQuota(quota);
   if (access === 'readwrite') requireWriter(agent);
   return access === 'key' ? { agent, keyHash, quota } : agent;
+}
+
+/** Counts the request of a client without a key. Throws RATE_LIMITED. */
+async function admitReader(
+  { admission, context }: Gate,
+  quotaOf: (address: string) => PublicQuota,
+  reply: FastifyReply,
+): Promise<undefined> {
+  const { client, ip } = reply.request;
+  admission.enterReader(client);
+  const { network, readsPerHour } = quotaOf(ip);
+  const spent = await spendPublicRead(context(), network, readsPerHour);
+  setQuotaHeaders(reply, spent);
+  requirePublicRead(spent);
 }
 
 /**

@@ -3,7 +3,7 @@
 import { BlockList, isIP, isIPv6, SocketAddress } from 'node:net';
 
 /** The address alone, of what proxies write: some append the client's port, and put an IPv6 address in brackets or quotes. */
-function plainAddress(address: string): string {
+export function plainAddress(address: string): string {
   if (isIP(address) !== 0 && !address.includes('%')) return address;
   const text = address.trim().replace(/^"(.*)"$/, '$1');
   const [, inBrackets] = /^\[([^\]]*)\](?::\d*)?$/.exec(text) ?? [];

@@ -160,8 +160,18 @@ export class Admission {
   /** Counts a request of an agent whose key was checked. Throws RATE_LIMITED. */
   enterAgent(client: RequestClient, agentId: string): void {
     if (client.hasEnded) return; // `leave` was called while the key was being checked
-    client.name = agentId;
-    if (this.#agentRequests.addOne(agentId)) {
+    client.agentId = agentId;
+    this.#enter(client, agentId);
+  }
+
+  /** Counts a request without a key. All of these from one network together may have as much as one agent. Throws RATE_LIMITED. */
+  enterReader(client: RequestClient): void {
+    if (!client.hasEnded) this.#enter(client, `public ${client.network}`);
+  }
+
+  #enter(client: RequestClient, name: string): void {
+    client.name = name;
+    if (this.#agentRequests.addOne(name)) {
       throw new AppError(
         'RATE_LIMITED',
         `${this.limits.requestsPerAgent} of your requests are in progress. Wait for their responses, then retry.`,

@@ -37,7 +37,10 @@ export function findNetwork({ network }: Client): string | undefined {
 export class RequestClient implements Client {
   readonly network: string;
   readonly arrivedMs = performance.now();
+  /** Whose limits apply, besides those of its network: its agent's, or those of all readers without a key there. Empty until that is known. */
   name = '';
+  /** Undefined until its key was checked, and without a key. */
+  agentId: string | undefined = undefined;
   /** Bytes of its body that are counted. */
   bodyBytes = 0;
   /** Whether they are counted until the request ends, because it may wait in a queue with its body. */

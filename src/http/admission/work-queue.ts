@@ -27,7 +27,7 @@ export const UNLIMITED = 'proxy';
 /** Who the work is for. */
 export interface Client {
   readonly network: string;
-  /** The agent or the administrator; empty for clients without a key. */
+  /** The agent, the readers without a key of a network, or the administrator; empty for other clients. */
   readonly name: string;
   /** Whether the client has closed the connection. */
   isGone(): boolean;

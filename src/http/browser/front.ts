@@ -1,6 +1,7 @@
 // The pages / and /for-agents, each also for programs: whoever does not ask for HTML gets the links of / as JSON, and /llms.txt is the guide
 // as text.
 import type { FastifyInstance } from 'fastify';
+import type { PublicReading } from '../../domain/policy.ts';
 import type { Context } from '../../usecases/context.ts';
 import { type Guide, toMarkdown } from '../guide/blocks.ts';
 import { writeGuide } from '../guide/guide.ts';
@@ -18,27 +19,51 @@ interface PageSources {
   readonly operations: readonly Operation[];
   readonly context: () => Context;
   readonly tools?: readonly ToolName[];
-  /** A key that the page searches with until the visitor has one. It is for everybody to read: only for demos. */
-  readonly visitorKey?: string | undefined;
+  /** Reading without a key, if it is possible. */
+  readonly publicReading?: PublicReading | undefined;
 }
 
 export function serveFront(app: FastifyInstance, sources: PageSources): void {
-  const { documents, baseUrl, visitorKey = '' } = sources;
+  const { documents, baseUrl, publicReading } = sources;
   const page = documents.add(() =>
     pageDocument('front.html', {
       MCP_CLIENTS: renderClients(baseUrl()),
       BASE_URL: escapeHtml(baseUrl()),
-      VISITOR_KEY: escapeHtml(visitorKey),
+      ...wordsOf(publicReading),
     }),
   );
   const links = documents.add(() => {
-    const json = JSON.stringify(describeLinks(baseUrl()));
+    const json = JSON.stringify(describeLinks(baseUrl(), publicReading !== undefined));
     return new StaticDocument(json, 'application/json; charset=utf-8', { 'cache-control': 'no-cache' });
   });
   app.get('/', (request, reply) => {
     addVary(reply, 'Accept');
     return (asksForHtml(request.headers.accept) ? page : links)().send(reply);
   });
+}
+
+/** What the page says about searching with or without a key. */
+function wordsOf(publicReading: PublicReading | undefined): Record<string, string> {
+  if (!publicReading) {
+    return {
+      SEARCHES_WITHOUT_KEY: '',
+      KEY_PLACEHOLDER: 'lev_…',
+      ABOUT_KEYS: '',
+      NO_RESULTS:
+        'Events appear here as soon as there is a key: <a href="#key">get one</a>, it takes a few seconds.',
+      EXAMPLE_KEY: ' -H "X-API-Key: $KEY"',
+    };
+  }
+  const { readsPerHour } = publicReading;
+  const limit =
+    readsPerHour === 0 ? '' : `, ${readsPerHour.toLocaleString('en')} times an hour from your network`;
+  return {
+    SEARCHES_WITHOUT_KEY: 'on',
+    KEY_PLACEHOLDER: 'not needed',
+    ABOUT_KEYS: `<p>Searching needs no key here${limit}. A key has a quota of its own, and can publish.</p>`,
+    NO_RESULTS: 'With JavaScript, events appear here.',
+    EXAMPLE_KEY: '',
+  };
 }
 
 /** Settings for MCP clients: one after the other without scripts, and otherwise as tabs. */
@@ -62,16 +87,18 @@ function renderClients(base: string): string {
   return `<div class="tabs" role="tablist" aria-label="MCP clients" hidden>${tabs.join('')}</div>\n${panels.join('\n')}`;
 }
 
-function describeLinks(base: string): object {
+function describeLinks(base: string, readsPublicly: boolean): object {
+  const withoutKey = readsPublicly ? ' Searching and reading need no key.' : '';
   return {
     name: 'local-events',
-    description: 'In-person events for software agents. Register, then send the key as X-API-Key.',
+    description: `In-person events for software agents. Register, then send the key as X-API-Key.${withoutKey}`,
     links: {
       register: `${base}/v1/auth/register`,
       search: `${base}/v1/events/nearby`,
       docs: `${base}/docs`,
       openapi: `${base}/openapi.json`,
       guide: `${base}/llms.txt`,
+      skill: `${base}/SKILL.md`,
       guide_html: `${base}/for-agents`,
       mcp: `${base}/mcp`,
       mcp_setup: `${base}/for-agents#mcp`,

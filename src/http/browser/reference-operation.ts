@@ -20,7 +20,7 @@ export interface Shared {
 }
 
 export function writeOperation(operation: Operation, shared: Shared): string {
-  const { path, caller, endpoint } = operation;
+  const { path, caller, isPublic, endpoint } = operation;
   const { operationId: id, summary, description } = endpoint;
   const method = operation.method.toLowerCase();
   const parameters = [...operation.parameters, ...operation.extraParameters].map(withoutVersion);
@@ -28,6 +28,7 @@ export function writeOperation(operation: Operation, shared: Shared): string {
   const hasContent = endpoint.response !== undefined;
   const data = [
     caller !== 'anyone' && `data-access="${caller}"`,
+    isPublic && 'data-public',
     hasContent && 'data-content',
     CAREFUL.test(id) && 'data-careful',
   ];
@@ -39,7 +40,7 @@ export function writeOperation(operation: Operation, shared: Shared): string {
   const sent = toRequest(
     { method: operation.method, path, filled, body, hasContent },
     shared.baseUrl,
-    credential(caller, ''),
+    credential(isPublic ? 'anyone' : caller, ''),
   );
   return `<form class="operation ${method}" id="${id}" autocomplete="off" ${data.filter((part) => part).join(' ')}>
 <div class="about">

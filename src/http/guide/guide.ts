@@ -46,6 +46,16 @@ export function writeGuide(
       { title: 'For agents', url: `${base}/for-agents`, about: 'this guide as a web page' },
       { title: 'llms.txt', url: `${base}/llms.txt`, about: 'this guide as text' },
       {
+        title: 'SKILL.md',
+        url: `${base}/SKILL.md`,
+        about: 'an agent skill: short instructions with commands',
+      },
+      {
+        title: 'API catalog',
+        url: `${base}/.well-known/api-catalog`,
+        about: 'links to all of this, for programs that know only the host',
+      },
+      {
         title: 'API docs',
         url: `${base}/docs`,
         about: 'every operation, with code in three languages and a form that sends it',
@@ -61,6 +71,7 @@ function introduction(base: string, policy: Policy, today: string): Block[] {
       items: [
         `Today is ${today} (UTC). The base URL is \`${base}\`. Requests and responses are JSON.`,
         `Register once. The key is only in that response: store it in a safe place and send it as \`X-API-Key\`. It has the tier \`${policy.registrationTier}\`.`,
+        ...withoutKey(policy),
         'Places are coordinates. Look coordinates up, with a geocoder or a map; do not guess them. A search does not know names of places, and an event is found only where its `lat` and `lng` are.',
         'Times are RFC 3339; seconds may be omitted. Without an offset, a time in a body is local to the event’s `timezone`, and a time in a query is UTC. Responses use UTC. Distances are in miles.',
         'To show events to people, search with `include=local,distance`: each event then has `start_local` and `end_local` (null without an end), such as `2031-05-01T18:00:00+02:00`, and `distance_miles`.',
@@ -73,6 +84,15 @@ function introduction(base: string, policy: Policy, today: string): Block[] {
     },
     text('Some questions, and what to add to `/v1/events/nearby?lat=52.52&lng=13.405&radius=10`:'),
     { kind: 'table', head: ['question', 'parameters'], rows: QUESTIONS },
+  ];
+}
+
+function withoutKey({ publicReading }: Policy): string[] {
+  if (!publicReading) return [];
+  const { readsPerHour } = publicReading;
+  const quota = readsPerHour === 0 ? '' : `, ${readsPerHour} times per hour from one network`;
+  return [
+    `Searching and reading need no key${quota}: leave out \`X-API-Key\`. A key that is sent must be valid.`,
   ];
 }
 
@@ -216,7 +236,10 @@ function headerBlocks(): Block[] {
 
 function limitBlocks(policy: Policy): Block[] {
   const { registrationsPerHour, failedRegistrationsPerHour } = policy;
-  const { tierLimits, maxEventsPerAgent, maxBytesPerAgent } = policy;
+  const { tierLimits, publicReading, maxEventsPerAgent, maxBytesPerAgent } = policy;
+  const withoutKey = publicReading
+    ? [['requests per hour without a key from one network', amount(publicReading.readsPerHour)]]
+    : [];
   const requests = Object.entries(tierLimits).map(([tier, limit]) => [
     `requests per hour with a key of the tier \`${tier}\``,
     amount(limit),
@@ -230,6 +253,7 @@ function limitBlocks(policy: Policy): Block[] {
       head: ['what', 'limit'],
       rows: [
         ...requests,
+        ...withoutKey,
         ['registrations per hour from one network', amount(registrationsPerHour)],
         ['failed registrations per hour from one network', amount(failedRegistrationsPerHour)],
         ['events of an agent', amount(maxEventsPerAgent)],

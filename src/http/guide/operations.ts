@@ -9,6 +9,8 @@ export interface Operation extends DescribedRoute {
   /** Whether it belongs to the versioned interface; the other operations are only in the OpenAPI description. */
   readonly isInterface: boolean;
   readonly caller: Caller;
+  /** Whether it works without a key, too. */
+  readonly isPublic: boolean;
   /** Whether unknown parameters and fields are named, and `Prefer` has an effect. */
   readonly hasPreferences: boolean;
   readonly parameters: readonly Parameter[];
@@ -61,15 +63,19 @@ export interface Schema {
   readonly maxItems?: number;
 }
 
-/** In the order of the routes. */
-export function operationsOf(routes: readonly DescribedRoute[]): Operation[] {
+/** In the order of the routes. `readsPublicly`: whether reading needs no key. */
+export function operationsOf(routes: readonly DescribedRoute[], readsPublicly = false): Operation[] {
   return routes.map((route) => {
-    const { path, access, endpoint } = route;
+    const { path, access } = route;
+    const isPublic = readsPublicly && access === 'public';
+    const endpoint = isPublic ? withoutKey(route.endpoint) : route.endpoint;
     const hasPreferences = access !== 'open' && access !== 'mcp';
     return {
       ...route,
+      endpoint,
       isInterface: path.startsWith('/v1/') || path === '/health',
       caller: CALLERS[access],
+      isPublic,
       hasPreferences,
       parameters: [
         ...readParameters(endpoint.path, 'path'),
@@ -97,11 +103,20 @@ const CALLERS: Readonly<Record<DescribedRoute['access'], Caller>> = {
   open: 'anyone',
   registration: 'anyone',
   read: 'key',
+  public: 'key',
   key: 'key',
   readwrite: 'key',
   mcp: 'key',
   administrator: 'token',
 };
+
+function withoutKey(endpoint: Description): Description {
+  const { description } = endpoint;
+  return {
+    ...endpoint,
+    description: `${description} Needs no key: without one, the request counts against the quota of your network.`,
+  };
+}
 
 export interface Group {
   readonly name: string;
@@ -109,9 +124,22 @@ export interface Group {
   readonly operations: readonly Operation[];
 }
 
+/** The tags, for these operations. */
+export function tagsOf(operations: readonly Operation[]): Pick<Group, 'name' | 'description'>[] {
+  return TAGS.map(({ name, description }) => {
+    const hasPublic = operations.some(({ isPublic, endpoint }) => isPublic && endpoint.tag === name);
+    return {
+      name,
+      description: hasPublic
+        ? description.replace(/\.$/, ', unless an operation says otherwise.')
+        : description,
+    };
+  });
+}
+
 /** The operations of the interface by tag. */
 export function groupsOf(operations: readonly Operation[]): Group[] {
-  return TAGS.map(({ name, description }) => {
+  return tagsOf(operations).map(({ name, description }) => {
     const own = operations.filter(({ isInterface, endpoint }) => isInterface && endpoint.tag === name);
     return { name, description, operations: own };
   });

@@ -23,7 +23,7 @@ export interface Access {
   readonly traceId?: string | undefined;
   /** Why it was refused, if it was. */
   readonly refusal?: Refusal | undefined;
-  readonly client?: Pick<RequestClient, 'name' | 'network'> | undefined;
+  readonly client?: Pick<RequestClient, 'agentId' | 'network'> | undefined;
 }
 type Refusal = Pick<AppError, 'code' | 'refusedBy' | 'part'>;
 
@@ -59,10 +59,10 @@ function describeRefusal({ code, refusedBy, part }: Refusal): string {
   return cause === undefined ? `,"code":"${code}"` : `,"code":"${code}","cause":"${cause}"`;
 }
 
-function describeClient({ name, network }: Pick<RequestClient, 'name' | 'network'>): string {
+function describeClient({ agentId, network }: Pick<RequestClient, 'agentId' | 'network'>): string {
   // A trusted proxy may forward anything as the address of its client.
   const networkMember = `,"network":${JSON.stringify(network)}`;
-  return name === '' ? networkMember : `,"agent":"${name}"${networkMember}`;
+  return agentId === undefined ? networkMember : `,"agent":"${agentId}"${networkMember}`;
 }
 
 /** Up to a tenth of a second. To turn a fraction into text takes a quarter of the time of the whole line. */

@@ -59,7 +59,7 @@ const nearby = endpoint({
   summary: 'Search events by place, words, type, audience and time',
   description:
     'Returns events that have not ended and are not cancelled, ordered by start or distance, in pages, with the exact total. For "what is on today, tonight, this weekend" use when: it also finds events that have already begun, and needs no offset. For another period use active_after and active_before. starts_after and starts_before look only at the start. For the next page, pass next_cursor as cursor or follow the Link header; filters may change between pages, sort may not. Accept or format selects GeoJSON, iCalendar or JSON-LD; a page in one of these ends after 1 MiB of events, even if limit allows more.',
-  access: 'read',
+  access: 'public',
   query: InterfaceParameters,
   extras: SearchExtras,
   response: EventsNearbyResponse,
@@ -102,7 +102,7 @@ const getEvent = endpoint({
   summary: 'Read one event',
   description:
     'Returns any event of any agent, ended and cancelled ones included. Accept or format selects GeoJSON, iCalendar or JSON-LD.',
-  access: 'read',
+  access: 'public',
   path: EventPath,
   query: EventParameters,
   headers: IfNoneMatch,

@@ -50,7 +50,8 @@ function showCaller(form) {
     find('admin-token').focus();
   });
   const known = isKey ? `With your key ${masked(currentKey())}` : 'With your token.';
-  const unknown = isKey ? 'No key yet.' : 'With your session of the console, if you are signed in.';
+  const noKey = 'public' in form.dataset ? 'Without a key.' : 'No key yet.';
+  const unknown = isKey ? noKey : 'With your session of the console, if you are signed in.';
   form.querySelector('.caller')?.replaceChildren(`${isKnown ? known : unknown} `, button);
 }
 

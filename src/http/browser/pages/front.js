@@ -20,7 +20,8 @@ function search() {
   return `/v1/events/nearby?${query}`;
 }
 
-const { base = '', key: visitorKey = '' } = document.body.dataset;
+const { base = '' } = document.body.dataset;
+const searchesWithoutKey = document.body.dataset.public === 'on';
 
 /** Settings for MCP clients, as in the page: `$KEY` or `lev_…` stands for the key. */
 const settings = new Map(
@@ -29,8 +30,10 @@ const settings = new Map(
 
 /** @param {string} id @param {string} key @returns {string | undefined} */
 function commandOf(id, key) {
-  if (id === 'curl')
-    return `curl "${location.origin}${search()}" -H "X-API-Key: ${key}" -H "Prefer: handling=strict"`;
+  if (id === 'curl') {
+    const header = searchesWithoutKey && key === '$KEY' ? '' : ` -H "X-API-Key: ${key}"`;
+    return `curl "${location.origin}${search()}"${header} -H "Prefer: handling=strict"`;
+  }
   if (id === 'publish-curl') return publishCommand(key);
   const text = settings.get(id)?.replaceAll(base, location.origin);
   // Whoever has no key sees where it goes.
@@ -114,10 +117,10 @@ async function showSearch(isAsked) {
   clearTimeout(typing);
   typing = 0;
   const key = keyField.value.trim();
-  const headers = key === '' ? undefined : { 'x-api-key': key, prefer: 'handling=strict' };
+  const headers = { prefer: 'handling=strict', ...(key !== '' && { 'x-api-key': key }) };
   const number = ++lastSearch;
   results.setAttribute('aria-busy', 'true');
-  const { status, body } = await ask(`${search()}&limit=${SHOWN}`, headers && { headers });
+  const { status, body } = await ask(`${search()}&limit=${SHOWN}`, { headers });
   if (number !== lastSearch) return;
   results.removeAttribute('aria-busy');
   showProblem(form, status === 200 ? undefined : body, isAsked);
@@ -126,14 +129,14 @@ async function showSearch(isAsked) {
     if (status === 401 && isAsked) keyField.focus();
     return;
   }
-  if (key !== visitorKey) keepKey(key);
+  if (key !== '') keepKey(key);
   showResults(body);
 }
 
-/** The events belong to the form: when it changes, so do they. Without a key, the page says how to get one. */
+/** The events belong to the form: when it changes, so do they. If a key is needed, the page says how to get one. */
 function follow() {
   showCommands();
-  if (keyField.value.trim() !== '') void showSearch(false);
+  if (searchesWithoutKey || keyField.value.trim() !== '') void showSearch(false);
 }
 
 form.addEventListener('input', ({ target }) => {
@@ -180,5 +183,5 @@ wireRegistration((key) => {
 wirePublishing(() => keyField.value.trim(), showCommands, follow);
 wireTabs(/** @type {HTMLElement} */ (document.querySelector('#connect [role=tablist]')));
 wireCopying((id) => commandOf(id, keyField.value.trim() || '$KEY'));
-keyField.value = currentKey() || visitorKey;
+keyField.value = currentKey();
 follow();

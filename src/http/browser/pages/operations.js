@@ -34,7 +34,8 @@ let language = 'curl';
 
 /** @param {HTMLFormElement} form @param {string} key */
 function write(form, key) {
-  const request = toRequest(read(form), location.origin, credential(form.dataset.access, key));
+  const access = 'public' in form.dataset && key === '' ? 'anyone' : form.dataset.access;
+  const request = toRequest(read(form), location.origin, credential(access, key));
   return LANGUAGES[language].write(request);
 }
 
